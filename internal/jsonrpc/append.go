@@ -1,0 +1,76 @@
+package jsonrpc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
+
+// AppendRequest appends a request to dst, on one line, without the newline that delimits it. params is a raw JSON object
+// or empty for none, and meta what goes into its _meta; see [AppendParams]. If there is neither, the request has no
+// params. On an error, dst is returned as it was.
+func AppendRequest(dst []byte, id ID, method string, meta Meta, params []byte) ([]byte, error) {
+	n := len(dst)
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = id.AppendJSON(dst)
+	dst = append(dst, `,"method":`...)
+	return appendCall(dst, n, method, &meta, params)
+}
+
+// AppendNotification appends a notification to dst; everything else is as for [AppendRequest].
+func AppendNotification(dst []byte, method string, meta Meta, params []byte) ([]byte, error) {
+	n := len(dst)
+	dst = append(dst, `{"jsonrpc":"2.0","method":`...)
+	return appendCall(dst, n, method, &meta, params)
+}
+
+// appendCall appends the method and the params to a message that begins at dst[n].
+func appendCall(dst []byte, n int, method string, meta *Meta, params []byte) ([]byte, error) {
+	dst = jsonscan.AppendString(dst, method)
+	if len(params) > 0 || !meta.empty() {
+		var err error
+		dst = append(dst, `,"params":`...)
+		if dst, err = meta.appendParams(dst, params); err != nil {
+			return dst[:n], err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// AppendResult appends the response to the request id to dst. result is a raw JSON object; it is validated. On an error,
+// dst is returned as it was.
+func AppendResult(dst []byte, id ID, result []byte) ([]byte, error) {
+	n := len(dst)
+	if first := jsonscan.Space(result, 0); first < len(result) && result[first] != '{' {
+		return dst, errors.New("result: not a JSON object")
+	}
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = id.AppendJSON(dst)
+	dst = append(dst, `,"result":`...)
+	dst, err := jsonscan.AppendLine(dst, result)
+	if err != nil {
+		return dst[:n], fmt.Errorf("result: %w", err)
+	}
+	return append(dst, '}'), nil
+}
+
+// AppendError appends an error response to dst. The zero ID, for a request whose id could not be read, is written as
+// null. e.Data is validated. On an error, dst is returned as it was.
+func AppendError(dst []byte, id ID, e *WireError) ([]byte, error) {
+	n := len(dst)
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = id.AppendJSON(dst)
+	dst = append(dst, `,"error":{"code":`...)
+	dst = IntID(e.Code).AppendJSON(dst)
+	dst = append(dst, `,"message":`...)
+	dst = jsonscan.AppendString(dst, e.Message)
+	if len(e.Data) > 0 {
+		var err error
+		dst = append(dst, `,"data":`...)
+		if dst, err = jsonscan.AppendLine(dst, e.Data); err != nil {
+			return dst[:n], fmt.Errorf("error data: %w", err)
+		}
+	}
+	return append(dst, '}', '}'), nil
+}

@@ -1,0 +1,109 @@
+package jsonrpc
+
+import "github.com/mcpotel/mcpotel/internal/jsonscan"
+
+// Params are the parts of a request's or notification's params that are of interest before its own decoder reads them.
+// All are raw JSON and lie in the frame, with their capacity cut; a part that is missing or null is nil. They are valid
+// JSON, but nothing says that they have the type they should: see [Text] and [ParseID] to read them.
+type Params struct {
+	Meta      []byte // _meta, an object
+	Name      []byte // of the tool or the prompt
+	Arguments []byte
+	URI       []byte
+
+	ProgressToken []byte // the rest lies in _meta
+	Traceparent   []byte
+	Tracestate    []byte
+	Baggage       []byte
+
+	ProtocolVersion    []byte // io.modelcontextprotocol/protocolVersion, and so on (revision 2026-07-28)
+	ClientInfo         []byte
+	ClientCapabilities []byte
+	LogLevel           []byte
+	SubscriptionID     []byte
+}
+
+// Params validates the params of a request or notification in one pass, settles the message, and returns the parts of
+// interest; the zero Params if the message has no params. A part that is there twice is a violation, as is a _meta that
+// is not an object; the error is a [*Violation].
+func (m *Message) Params() (Params, error) {
+	var p Params
+	if m.start == m.end {
+		return p, nil
+	}
+	n, err := p.read(m.Middle())
+	if err != nil {
+		return Params{}, m.Invalid(err)
+	}
+	if err := m.Settle(n); err != nil {
+		return Params{}, err
+	}
+	return p, nil
+}
+
+// read takes the parts from the object at the beginning of b and returns its length.
+func (p *Params) read(b []byte) (n int, err error) {
+	var seen jsonscan.Seen
+	o := jsonscan.ObjectAt(b, 0)
+	for o.Next() {
+		switch string(o.Key()) {
+		case "_meta":
+			if first(&o, &seen, 0) && !o.Null() {
+				o.Take(p.readMeta(b, o.At()))
+				p.Meta = b[o.At():o.End():o.End()]
+			}
+		case "name":
+			take(&o, &p.Name, &seen, 1)
+		case "arguments":
+			take(&o, &p.Arguments, &seen, 2)
+		case "uri":
+			take(&o, &p.URI, &seen, 3)
+		}
+	}
+	return o.End(), o.Err()
+}
+
+// readMeta takes the parts from the _meta object at b[i].
+func (p *Params) readMeta(b []byte, i int) (end int, err error) {
+	var seen jsonscan.Seen
+	o := jsonscan.ObjectAt(b, i)
+	for o.Next() {
+		switch string(o.Key()) {
+		case "progressToken":
+			take(&o, &p.ProgressToken, &seen, 0)
+		case "traceparent":
+			take(&o, &p.Traceparent, &seen, 1)
+		case "tracestate":
+			take(&o, &p.Tracestate, &seen, 2)
+		case "baggage":
+			take(&o, &p.Baggage, &seen, 3)
+		case "io.modelcontextprotocol/protocolVersion":
+			take(&o, &p.ProtocolVersion, &seen, 4)
+		case "io.modelcontextprotocol/clientInfo":
+			take(&o, &p.ClientInfo, &seen, 5)
+		case "io.modelcontextprotocol/clientCapabilities":
+			take(&o, &p.ClientCapabilities, &seen, 6)
+		case "io.modelcontextprotocol/logLevel":
+			take(&o, &p.LogLevel, &seen, 7)
+		case "io.modelcontextprotocol/subscriptionId":
+			take(&o, &p.SubscriptionID, &seen, 8)
+		}
+	}
+	return o.End(), o.Err()
+}
+
+// take stores the current member of o, the nth that its reader knows, in part.
+func take(o *jsonscan.Object, part *[]byte, seen *jsonscan.Seen, n uint) {
+	if first(o, seen, n) && !o.Null() {
+		*part = o.Raw()
+	}
+}
+
+// first reports whether the nth member that its reader knows has not been seen before, and ends the walk otherwise.
+func first(o *jsonscan.Object, seen *jsonscan.Seen, n uint) bool {
+	if seen.Again(n) {
+		o.Fail(&Violation{Reason: DuplicateMember, Offset: o.KeyAt()})
+		return false
+	}
+	return true
+}

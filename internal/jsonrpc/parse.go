@@ -1,0 +1,66 @@
+package jsonrpc
+
+import (
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
+
+// Parse reads the envelope of frame, one message without the newline that delimits it. Every error is a [*Violation].
+//
+// Frames as peers write them, in which nothing but the params, the result or the error is large, are read from both ends
+// and the middle is left alone; see [Message.Middle] for what that means. All others are validated from the first byte to
+// the last. Parse never changes frame and the Message keeps it.
+func Parse(frame []byte) (Message, error) {
+	if m, ok := parseEnds(frame); ok {
+		return m, nil
+	}
+	return scan(frame, -1, 0)
+}
+
+// scan validates the whole frame except for the n bytes from start on, which are known to be one value.
+func scan(frame []byte, start, n int) (Message, error) {
+	var e envelope
+	var broken Reason
+	var offset int
+	o := jsonscan.ObjectAt(frame, 0)
+	for o.Next() {
+		if o.At() == start {
+			o.Take(start+n, nil)
+		} else if o.Raw() == nil {
+			break
+		}
+		if r := e.add(frame, memberNamed(o.Key()), o.At(), o.End()); r != 0 && broken == 0 {
+			broken, offset = r, o.At()
+		}
+	}
+	err := o.Err()
+	if err == nil {
+		err = jsonscan.Rest(frame, o.End())
+	}
+	var v *Violation
+	switch {
+	case err != nil:
+		v = notMessage(frame, err)
+	case broken != 0:
+		v = &Violation{Reason: broken, Offset: offset}
+	default:
+		m, r := e.message(frame, true)
+		if r == 0 {
+			return m, nil
+		}
+		v = &Violation{Reason: r}
+	}
+	e.address(v)
+	return Message{}, v
+}
+
+// notMessage returns the violation for a frame that is not one JSON object, which err says.
+func notMessage(frame []byte, err error) *Violation {
+	v := located(err, 0)
+	if first := jsonscan.Space(frame, 0); first < len(frame) && frame[first] == '[' {
+		v = &Violation{Reason: BatchFrame, Offset: first}
+	}
+	if v.Reason == 0 {
+		v.Reason = InvalidEnvelope
+	}
+	return v
+}

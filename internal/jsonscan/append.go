@@ -1,0 +1,77 @@
+package jsonscan
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// AppendLine appends raw, which must be exactly one JSON value, to dst, so that no line break is in it: those that raw
+// has between its tokens (there can be none within) become spaces, and space around it is left out. If raw is not valid,
+// dst is returned as it was, with a [*SyntaxError].
+func AppendLine(dst, raw []byte) ([]byte, error) {
+	start := Space(raw, 0)
+	end, err := Value(raw, start)
+	if err == nil {
+		err = Rest(raw, end)
+	}
+	if err != nil {
+		return dst, err
+	}
+	return AppendOneLine(dst, raw[start:end]), nil
+}
+
+// AppendOneLine appends b, a piece of validated JSON, to dst, with spaces in place of the line breaks between tokens.
+func AppendOneLine(dst, b []byte) []byte {
+	n := len(dst)
+	dst = append(dst, b...)
+	blank(dst[n:], '\n')
+	blank(dst[n:], '\r')
+	return dst
+}
+
+func blank(b []byte, c byte) {
+	for {
+		i := bytes.IndexByte(b, c)
+		if i < 0 {
+			return
+		}
+		b[i] = ' '
+		b = b[i+1:]
+	}
+}
+
+// AppendString appends s to dst as a JSON string. Invalid UTF-8 becomes U+FFFD.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	done := 0
+	for i := plain([]byte(s), 0); i < len(s); i = plain([]byte(s), i) {
+		if r, size := utf8.DecodeRuneInString(s[i:]); r >= utf8.RuneSelf && (r != utf8.RuneError || size > 1) {
+			i += size
+			continue
+		}
+		dst = append(dst, s[done:i]...)
+		dst = appendEscape(dst, s[i])
+		i++
+		done = i
+	}
+	dst = append(dst, s[done:]...)
+	return append(dst, '"')
+}
+
+// appendEscape appends the escape for a byte that cannot stand in a string as it is.
+func appendEscape(dst []byte, c byte) []byte {
+	const hex = "0123456789abcdef"
+	switch {
+	case c == '"' || c == '\\':
+		return append(dst, '\\', c)
+	case c == '\n':
+		return append(dst, `\n`...)
+	case c == '\r':
+		return append(dst, `\r`...)
+	case c == '\t':
+		return append(dst, `\t`...)
+	case c < ' ':
+		return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
+	}
+	return append(dst, "\uFFFD"...)
+}

@@ -1,0 +1,170 @@
+package jsonscan
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// String validates the string whose opening quote is b[i] and returns the offset behind its closing quote, and whether
+// it holds an escape, that is, whether its contents differ from b[i+1:end-1].
+func String(b []byte, i int) (end int, escaped bool, err error) {
+	if at(b, i) != '"' {
+		return i, false, unexpected(b, i)
+	}
+	i++
+	// Names and most values are short: two words settle them, and what is longer starts with them.
+	for range 2 {
+		if len(b)-i < 8 {
+			break
+		}
+		m := special(binary.LittleEndian.Uint64(b[i:]))
+		if m == 0 {
+			i += 8
+			continue
+		}
+		if i += bits.TrailingZeros64(m) / 8; b[i] == '"' {
+			return i + 1, false, nil
+		}
+		break
+	}
+	return contents(b, i)
+}
+
+// contents validates the rest of a string from b[i] on, as [String] does.
+func contents(b []byte, i int) (end int, escaped bool, err error) {
+	for {
+		if len(b)-i < 8 {
+			i = plain(b, i)
+		} else if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			i += bits.TrailingZeros64(m) / 8
+		} else {
+			i = plain(b, i+8)
+		}
+		switch c := at(b, i); {
+		case c == '"':
+			return i + 1, escaped, nil
+		case c == '\\':
+			escaped = true
+			if len(b)-i > 1 && unescaped[b[i+1]] != 0 {
+				i += 2
+			} else if i, err = escapedRune(b, i); err != nil {
+				return i, true, err
+			}
+		case c >= 0x80:
+			if i, err = multibyte(b, i); err != nil {
+				return i, escaped, err
+			}
+		default:
+			return i, escaped, unexpected(b, i)
+		}
+	}
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// special marks, with its high bit, the first byte of w (in little-endian order) that a string cannot simply pass over:
+// a quote, a backslash, a control character, or a part of a multi-byte rune. Marks behind the first may be wrong.
+func special(w uint64) uint64 {
+	quote := w ^ ones*'"'
+	backslash := w ^ ones*'\\'
+	return (w | (w - ones*' ') | (quote - ones) | (backslash - ones)) & highs
+}
+
+// plain returns the offset of the first special byte from b[i] on, or len(b).
+func plain(b []byte, i int) int {
+	for len(b)-i >= 32 {
+		s := b[i : i+32]
+		m0 := special(binary.LittleEndian.Uint64(s))
+		m1 := special(binary.LittleEndian.Uint64(s[8:]))
+		m2 := special(binary.LittleEndian.Uint64(s[16:]))
+		m3 := special(binary.LittleEndian.Uint64(s[24:]))
+		switch {
+		case m0|m1|m2|m3 == 0:
+			i += 32
+			continue
+		case m0 != 0:
+			return i + bits.TrailingZeros64(m0)/8
+		case m1 != 0:
+			return i + 8 + bits.TrailingZeros64(m1)/8
+		case m2 != 0:
+			return i + 16 + bits.TrailingZeros64(m2)/8
+		}
+		return i + 24 + bits.TrailingZeros64(m3)/8
+	}
+	for ; len(b)-i >= 8; i += 8 {
+		if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for i < len(b) && b[i]-' ' < 0x80-' ' && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+// escapedRune validates the \u escape whose backslash is b[i] and returns the offset behind it.
+func escapedRune(b []byte, i int) (int, error) {
+	if at(b, i+1) != 'u' {
+		return i + 1, unexpected(b, i+1)
+	}
+	for k := i + 2; k < i+6; k++ {
+		if hexDigit(at(b, k)) < 0 {
+			return k, unexpected(b, k)
+		}
+	}
+	return i + 6, nil
+}
+
+// hexDigit returns the value of the hexadecimal digit c, negative if it is none.
+func hexDigit(c byte) rune {
+	switch {
+	case isDigit(c):
+		return rune(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return rune(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// multibyte validates the run of multi-byte runes at b[i] and returns the offset behind it. Not valid are truncated and
+// overlong ones, surrogates, and what is above U+10FFFF.
+func multibyte(b []byte, i int) (int, error) {
+	for i < len(b) && b[i] >= 0x80 {
+		w := word32(b, i)
+		switch {
+		case w&0xc0c0f0 == 0x8080e0:
+			r := w&0x0f<<6 | w>>8&0x3f // the rune without its last six bits
+			if r < 0x800>>6 || r>>5 == 0xd800>>11 {
+				return i, invalidUTF8(i)
+			}
+			i += 3
+		case w&0xc0e0 == 0x80c0 && w&0x1e != 0:
+			i += 2
+		case w&0xc0c0c0f8 == 0x808080f0:
+			r := w&0x07<<6 | w>>8&0x3f // the rune without its last twelve bits
+			if r < 0x10000>>12 || r > 0x10ffff>>12 {
+				return i, invalidUTF8(i)
+			}
+			i += 4
+		default:
+			return i, invalidUTF8(i)
+		}
+	}
+	return i, nil
+}
+
+// word32 returns the four bytes at b[i] in little-endian order, zeros in place of those behind the end.
+func word32(b []byte, i int) (w uint32) {
+	if len(b)-i >= 4 {
+		return binary.LittleEndian.Uint32(b[i:])
+	}
+	for k, c := range b[i:] {
+		w |= uint32(c) << (8 * k)
+	}
+	return w
+}
+
+func invalidUTF8(i int) error { return &SyntaxError{Offset: i, Reason: "invalid UTF-8"} }

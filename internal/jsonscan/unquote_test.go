@@ -1,0 +1,104 @@
+package jsonscan_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
+
+func TestUnquoteReplacesEscapesInPlace(t *testing.T) {
+	long := strings.Repeat("x", 37)
+	for _, tt := range []struct{ contents, want string }{
+		{``, ""}, {`plain`, "plain"}, {`\n`, "\n"}, {`\"\\\/\b\f\n\r\t`, "\"\\/\b\f\n\r\t"},
+		{`a\u0062c`, "abc"}, {`\u00e9`, "é"}, {`\u00E9`, "é"}, {`\u89b3`, "観"}, {`\u0000`, "\x00"}, {`\uffff`, "\uffff"},
+		{`\ud83d\ude00`, "😀"}, {`\uD83D\uDE00!`, "😀!"}, {`\udbff\udfff`, "\U0010ffff"},
+		{`\ud83d`, "\ufffd"}, {`\ude00`, "\ufffd"}, {`\ud83dx`, "\ufffdx"}, {`\ud83d\n`, "\ufffd\n"}, {`\ud83d\u0041`, "\ufffdA"},
+		{`\ud83d\ud83d\ude00`, "\ufffd😀"}, {`\ude00\ud83d`, "\ufffd\ufffd"},
+		{long + `\t` + long, long + "\t" + long}, {`\t` + long + `\u0041` + long, "\t" + long + "A" + long},
+		{strings.Repeat(`1234567\"`, 20), strings.Repeat(`1234567"`, 20)}, {strings.Repeat(`\\`, 50), strings.Repeat(`\`, 50)},
+	} {
+		b := []byte(tt.contents)
+		got := jsonscan.Unquote(b)
+		if string(got) != tt.want {
+			t.Errorf("Unquote(%q) = %q, want %q", tt.contents, got, tt.want)
+		}
+		if cap(got) != len(got) {
+			t.Errorf("Unquote(%q): capacity is %d, want %d, so that appending cannot overwrite the frame", tt.contents, cap(got), len(got))
+		}
+	}
+}
+
+// unquoted returns what jsonscan makes of the string text, quotes included, and whether it takes it.
+func unquoted(text string) (string, bool) {
+	s, end, err := jsonscan.Text([]byte(text), 0)
+	return s, err == nil && end == len(text)
+}
+
+// checkText compares Text with encoding/json, which replaces lone surrogates like Unquote does, but invalid UTF-8 as
+// well, which Text refuses.
+func checkText(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, text string) {
+	t.Helper()
+	got, ok := unquoted(text)
+	if !ok {
+		return // what is valid is the matter of other tests
+	}
+	var want string
+	if err := json.Unmarshal([]byte(text), &want); err != nil || got != want {
+		t.Fatalf("Text(%q) = %q, want %q (%v)", text, got, want, err)
+	}
+	if again, ok := unquoted(string(jsonscan.AppendString(nil, got))); !ok || again != got {
+		t.Fatalf("AppendString(%q) says %q, %v", got, again, ok)
+	}
+}
+
+func TestTextMeansWhatOthersReadInIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := rapid.SliceOf(rapid.SampledFrom([]string{
+			"a", "12345678", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d`, `\ude00`, `\uD83D\uDE00`, "é", "観", "😀", strings.Repeat("x", 30),
+		})).Draw(t, "pieces")
+		checkText(t, `"`+strings.Join(pieces, "")+`"`)
+	})
+}
+
+func FuzzUnquote(f *testing.F) {
+	for _, s := range []string{``, `a\u0041`, `\ud83d\ude00`, `\ud83d`, `\\\"`, "é\\n観", strings.Repeat(`\t12345678`, 5)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, contents string) { checkText(t, `"`+contents+`"`) })
+}
+
+func TestTextTellsOtherValuesFromBrokenStrings(t *testing.T) {
+	for _, tt := range []struct {
+		text     string
+		mistyped bool
+		want     string
+	}{
+		{` 12`, true, "no string at offset 1"}, {`{}`, true, "no string at offset 0"}, {`"a`, false, "unexpected end of JSON at offset 2"},
+		{``, false, "unexpected end of JSON at offset 0"}, {"\x00", false, `invalid character '\x00' at offset 0`},
+	} {
+		_, _, err := jsonscan.Text([]byte(tt.text), 0)
+		_, mistyped := errors.AsType[*jsonscan.TypeError](err)
+		if err == nil || err.Error() != tt.want || mistyped != tt.mistyped {
+			t.Errorf("Text(%q): error %v (%T), want %q, a TypeError: %v", tt.text, err, err, tt.want, tt.mistyped)
+		}
+	}
+}
+
+func TestAppendStringEscapesWhatMustBe(t *testing.T) {
+	for _, tt := range []struct{ s, want string }{
+		{"", `""`}, {"plain é 観 😀", `"plain é 観 😀"`}, {"\"\\\n\r\t", `"\"\\\n\r\t"`}, {"a\x00b\x1fc\x7f", `"a\u0000b\u001fc` + "\x7f\""},
+		{"a\xffb\xed\xa0\x80", `"a` + "\ufffdb\ufffd\ufffd\ufffd\""}, {"\ufffd", "\"\ufffd\""}, {strings.Repeat("x", 40) + "\"", `"` + strings.Repeat("x", 40) + `\""`},
+	} {
+		if got := string(jsonscan.AppendString([]byte("<"), tt.s)); got != "<"+tt.want {
+			t.Errorf("AppendString(%q) appends %s, want %s", tt.s, got, tt.want)
+		}
+	}
+}

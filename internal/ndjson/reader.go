@@ -1,0 +1,253 @@
+package ndjson
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+const (
+	firstBuffer = 4 << 10  // what an idle connection holds
+	keptBuffer  = 64 << 10 // what it may hold after larger frames, once they have stopped
+	handOver    = 1 << 20  // from this size on, a frame keeps the buffer it was read into
+	quietFrames = 64       // so many frames below keptBuffer say that the large ones have stopped
+	keptEnds    = 1 << 10  // of a frame that is too large
+)
+
+// Reader reads frames from a stream. It is not safe for concurrent use.
+type Reader struct {
+	r     io.Reader
+	limit int
+	skip  bool
+
+	buf        []byte // its length is its capacity
+	start, end int    // what has been read and not been returned
+	scanned    int    // no newline in buf[start:scanned]
+	quiet      int    // frames below keptBuffer in a row
+	expected   int    // the size of a buffer for a frame like the last large one; 0 if there was none lately
+	err        error  // of r, or a TooLargeError that ends the reading
+}
+
+// TooLargeError is the error for a frame above the limit.
+type TooLargeError struct {
+	Size  int // in bytes: of the whole frame if it was skipped, else as far as it was seen
+	Limit int
+	Head  []byte // its first KiB
+	Tail  []byte // its last KiB if it was skipped, else nil
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("frame of %d bytes or more is above the limit of %d", e.Size, e.Limit)
+}
+
+// NewReader returns a reader of frames of at most limit bytes, the newline not counted; limit must be positive.
+//
+// At a frame above the limit, [Reader.Next] returns a [*TooLargeError]: at once, and for good, if skip is false. If it is
+// true, the rest of the frame is read and dropped first, up to its newline, and the next Next returns the frame behind.
+func NewReader(r io.Reader, limit int, skip bool) *Reader {
+	if limit <= 0 {
+		panic("ndjson: limit must be positive")
+	}
+	return &Reader{r: r, limit: limit, skip: skip}
+}
+
+// Next returns the next frame, without its newline and a carriage return before that. Lines of nothing but space are
+// passed over. The end of the stream ends the last frame; after it comes [io.EOF]. Any other error of the stream drops an
+// unfinished frame and is returned as it is.
+//
+// The frame belongs to the caller: nothing else refers to its memory. A frame below 1 MiB has memory of just its size, a
+// larger one may be followed by as much unused memory again.
+func (r *Reader) Next() ([]byte, error) {
+	for {
+		line, err := r.line()
+		if err != nil {
+			return nil, err
+		}
+		if !blank(line) {
+			return r.release(line), nil
+		}
+	}
+}
+
+// line returns the next line as a part of the buffer; release or the next call of line ends its life.
+func (r *Reader) line() ([]byte, error) {
+	for {
+		if i := bytes.IndexByte(r.buf[r.scanned:r.end], '\n'); i >= 0 {
+			line := r.buf[r.start : r.scanned+i]
+			r.start = r.scanned + i + 1
+			r.scanned = r.start
+			return r.limited(line)
+		}
+		r.scanned = r.end
+		line := r.buf[r.start:r.end]
+		switch {
+		case len(chomp(line)) > r.limit:
+			return nil, r.overflow()
+		case r.err == io.EOF && len(line) > 0:
+			r.start = r.end
+			return r.limited(line)
+		case r.err != nil:
+			return nil, r.err
+		}
+		r.fill()
+	}
+}
+
+// limited returns the complete line without its carriage return, or the error that it is too large.
+func (r *Reader) limited(line []byte) ([]byte, error) {
+	line = chomp(line)
+	if len(line) <= r.limit {
+		return line, nil
+	}
+	var e ends
+	e.add(line)
+	return nil, r.tooLarge(&e)
+}
+
+// overflow handles a line of which more than the limit has been read and the end has not.
+func (r *Reader) overflow() error {
+	var e ends
+	if !r.skip {
+		e.add(r.buf[r.start:r.end])
+		return r.tooLarge(&e)
+	}
+	for !r.drop(&e) && r.err == nil {
+		r.fill()
+	}
+	return r.tooLarge(&e)
+}
+
+// drop passes what is in the buffer of the current line to e and reports whether the line's end was there.
+func (r *Reader) drop(e *ends) bool {
+	rest := r.buf[r.start:r.end]
+	i := bytes.IndexByte(rest, '\n')
+	if i >= 0 {
+		e.add(rest[:i])
+		r.start += i + 1
+		r.scanned = r.start
+		return true
+	}
+	e.add(rest)
+	if len(r.buf) > keptBuffer {
+		r.buf = make([]byte, keptBuffer)
+	}
+	r.start, r.end, r.scanned = 0, 0, 0
+	return false
+}
+
+// tooLarge returns the error for the line whose ends are given. Unless such lines are skipped, it is the last one.
+func (r *Reader) tooLarge(e *ends) error {
+	tail := chomp(e.tail)
+	size := e.size - (len(e.tail) - len(tail))
+	err := &TooLargeError{Size: size, Limit: r.limit, Head: e.head[:min(len(e.head), size)]}
+	if r.skip {
+		err.Tail = tail[max(0, len(tail)-keptEnds):]
+		return err
+	}
+	r.err, r.buf, r.start, r.end, r.scanned = err, nil, 0, 0, 0
+	return err
+}
+
+// ends remembers the beginning and the end of what it is given, of the end one byte more for a carriage return.
+type ends struct {
+	head, tail []byte
+	size       int
+}
+
+func (e *ends) add(b []byte) {
+	e.size += len(b)
+	e.head = append(e.head, b[:min(len(b), keptEnds-len(e.head))]...)
+	e.tail = append(e.tail, b[max(0, len(b)-keptEnds-1):]...)
+	if n := len(e.tail) - keptEnds - 1; n > 0 {
+		e.tail = append(e.tail[:0], e.tail[n:]...)
+	}
+}
+
+// release returns the line in memory that the reader does not use any more.
+func (r *Reader) release(line []byte) []byte {
+	r.note(len(line))
+	if len(line) < handOver || len(line) < len(r.buf)/2 {
+		return bytes.Clone(line)
+	}
+	rest := r.buf[r.start:r.end]
+	r.buf = make([]byte, max(firstBuffer, len(rest)))
+	r.start, r.end, r.scanned = 0, copy(r.buf, rest), 0
+	return line[:len(line):len(line)]
+}
+
+// note remembers what sizes frames have lately.
+func (r *Reader) note(size int) {
+	switch r.quiet++; {
+	case size >= handOver:
+		r.expected = min(size+size/4, r.limit+2)
+	case r.quiet >= quietFrames:
+		r.expected = 0
+	}
+	if size >= keptBuffer {
+		r.quiet = 0
+	}
+}
+
+// fill reads once, making room first.
+func (r *Reader) fill() {
+	r.makeRoom()
+	for range 100 {
+		n, err := r.r.Read(r.buf[r.end:])
+		r.end += n
+		if r.err = err; n > 0 || err != nil {
+			return
+		}
+	}
+	r.err = io.ErrNoProgress
+}
+
+// makeRoom leaves space behind buf[end]. The buffer grows fourfold, up to a frame of the limit with \r\n behind it, but
+// from 1 MiB at once to what the last large frame needed. One that is too large for its use by now is replaced.
+func (r *Reader) makeRoom() {
+	size := len(r.buf)
+	unread := r.end - r.start
+	switch {
+	case size > keptBuffer && unread < size/32 && (size > handOver || r.quiet >= quietFrames):
+		size = max(firstBuffer, 2*unread)
+	case r.end < size:
+		if unread == 0 {
+			r.move(r.buf)
+		}
+		return
+	case r.start > 0:
+		r.move(r.buf)
+		return
+	case size < handOver:
+		size = max(firstBuffer, min(4*size, handOver, r.limit+2))
+	case size < r.expected:
+		size = r.expected
+	default:
+		size = min(4*size, r.limit+2)
+	}
+	r.move(make([]byte, size))
+}
+
+// move takes what is unread to the beginning of buf and goes on with that.
+func (r *Reader) move(buf []byte) {
+	r.scanned -= r.start
+	r.end = copy(buf, r.buf[r.start:r.end])
+	r.buf, r.start = buf, 0
+}
+
+// chomp returns line without a carriage return at its end.
+func chomp(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		return line[:n-1]
+	}
+	return line
+}
+
+// blank reports whether there is nothing but space on the line.
+func blank(line []byte) bool {
+	for _, c := range line {
+		if c != ' ' && c != '\t' && c != '\r' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,112 @@
+package schema
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDecodeIsExact(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want any
+	}{
+		{`null`, nil},
+		{` true `, true},
+		{`"a\u0000\n"`, text("a\x00\n")},
+		{`"\ud800"`, text("\ufffd")},
+		{`-0`, int64(0)},
+		{`9223372036854775807`, int64(9223372036854775807)},
+		{`-9223372036854775808`, int64(-9223372036854775808)},
+		{`18446744073709551615`, uint64(18446744073709551615)},
+		{`18446744073709551616`, 18446744073709551616.0},
+		{`1e2`, 100.0},
+		{`1.0`, 1.0},
+		{`[]`, array{}},
+		{`{}`, object{}},
+		{`[{"a":[1,"b"]},2]`, array{object{"a": array{int64(1), text("b")}}, int64(2)}},
+	} {
+		got, problem := decode([]byte(c.in), MaxInstanceDepth, rounded)
+		if problem != nil {
+			t.Errorf("%s: want a value, got %v", c.in, problem)
+		} else if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: want, got:\n%s", c.in, diff)
+		}
+	}
+}
+
+func TestValidateRefusesWhatIsNotOneValue(t *testing.T) {
+	s := mustCompile(t, `true`)
+	for _, c := range []struct{ in, want string }{
+		{``, "not JSON: empty"},
+		{`{"a":1} {}`, "more than one value"},
+		{`{"a":1}]`, "not JSON: invalid character ']' at start of value"},
+		{`{"a":[1,{"b":}]}`, "/a/1/b: not JSON: missing value after object name"},
+		{`{"a":{"x":1,"x":2}}`, "/a/x: not JSON: duplicate object member name"},
+		{`{"a":[1e400]}`, "/a/0: number out of range"},
+		{`[1,2`, "not JSON: unexpected EOF"},
+		{`["a` + "\xff" + `"]`, "not JSON: invalid UTF-8"},
+		{`{"a":NaN}`, "/a: not JSON: invalid character 'N' at start of value"},
+		{`'a'`, `not JSON: invalid character '\'' at start of value`},
+		{strings.Repeat("[", MaxInstanceDepth) + strings.Repeat("]", MaxInstanceDepth), ""},
+		{strings.Repeat("[", MaxInstanceDepth+1), strings.Repeat("/0", MaxInstanceDepth) + ": nested too deep"},
+		{strings.Repeat(`{"a":`, MaxInstanceDepth+1), strings.Repeat("/a", MaxInstanceDepth) + ": nested too deep"},
+		{`{"` + strings.Repeat("n", 1000) + `":{"a":1,"a":1}}`, "/" + strings.Repeat("n", maxShown) + "…/a: not JSON: duplicate object member name"},
+	} {
+		got := ""
+		if err := s.Validate([]byte(c.in)); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%.40s: want %q, got %q", c.in, c.want, got)
+		}
+	}
+}
+
+// FuzzDecode: what decode accepts is what encoding/json decodes.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{`{"a":[1,2.5,"x",null,true,{}]}`, `[1e5,-0,"\ud800\u00e9"]`, `"\uD83D\uDE00"`, ` [ ] `, `{"a":1,"a":2}`, `1 2`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, problem := decode(data, MaxInstanceDepth, rounded)
+		if problem != nil {
+			return
+		}
+		var want any
+		if err := json.Unmarshal(data, &want); err != nil {
+			t.Fatalf("%q: decoded to %v, want the error %v", data, got, err)
+		}
+		if got := plain(got); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q: want %#v, got %#v", data, want, got)
+		}
+	})
+}
+
+// plain turns a decoded value into what encoding/json makes of it.
+func plain(v any) any {
+	switch v := v.(type) {
+	case object:
+		m := map[string]any{}
+		for name, v := range v {
+			m[name] = plain(v)
+		}
+		return m
+	case array:
+		a := []any{}
+		for _, v := range v {
+			a = append(a, plain(v))
+		}
+		return a
+	case text:
+		return string(v)
+	default:
+		if f, ok := float(v); ok {
+			return f
+		}
+		return v
+	}
+}

@@ -1,0 +1,61 @@
+package mcp
+
+// CompleteParams are the params of completion/complete: what may the user be about to type?
+// See https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion.
+type CompleteParams struct {
+	Meta     Meta             `json:"_meta,omitzero"`
+	Ref      CompleteRef      `json:"ref" mcp:"required"`
+	Argument CompleteArgument `json:"argument" mcp:"required"`
+	Context  *CompleteContext `json:"context,omitzero"` // from 2025-06-18
+}
+
+// RefType tells what a [CompleteRef] refers to.
+type RefType string
+
+const (
+	RefPrompt   RefType = "ref/prompt"
+	RefResource RefType = "ref/resource"
+)
+
+// CompleteRef refers to the prompt, by Name, or to the resource or resource template, by URI, whose argument is being
+// typed.
+type CompleteRef struct {
+	Type  RefType `json:"type" mcp:"required"`
+	Name  string  `json:"name,omitzero"`
+	Title string  `json:"title,omitzero"` // of a prompt; from 2025-06-18
+	URI   string  `json:"uri,omitzero"`   // or URI template
+}
+
+func (r *CompleteRef) check() error {
+	switch {
+	case r.Type == RefPrompt && r.Name == "":
+		return within("name", errMissing)
+	case r.Type == RefResource && r.URI == "":
+		return within("uri", errMissing)
+	}
+	return nil
+}
+
+// CompleteArgument is the argument that is being typed.
+type CompleteArgument struct {
+	Name  string `json:"name" mcp:"required"`
+	Value string `json:"value"` // as far as it has been typed
+}
+
+// CompleteContext is what has been settled before.
+type CompleteContext struct {
+	Arguments map[string]string `json:"arguments,omitzero"`
+}
+
+// CompleteResult answers completion/complete.
+type CompleteResult struct {
+	Result
+	Completion Completion `json:"completion" mcp:"required"`
+}
+
+// Completion is a choice of values, the most fitting first.
+type Completion struct {
+	Values  []string `json:"values" mcp:"required"` // 100 at most
+	Total   *int64   `json:"total,omitzero"`        // how many there are, if that is known
+	HasMore bool     `json:"hasMore,omitzero"`
+}

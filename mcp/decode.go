@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
+
+// Decode decodes the JSON value that data begins with, space in front of it allowed, into v, and returns how many bytes
+// of data it took. Whatever follows the value is not looked at: the caller who expects nothing there compares n with
+// len(data). All n bytes have been validated if there is no error.
+//
+// v is a pointer to a zero value: of a type of this package, of a [json.RawMessage], or of any type of the user's own
+// that JSON can be decoded into. A nil v only validates.
+//
+// Decode takes ownership of data. Strings and raw JSON in what it decodes into a [*CallToolResult], [*ListToolsResult],
+// [*GetPromptResult], [*ReadResourceResult], [*CallToolParams] or [*json.RawMessage] point into data, and data is
+// overwritten on the way, so the caller must not touch it again but for what [ResultType] says. And whoever keeps a
+// string of ten bytes keeps all of data in memory: [strings.Clone] it.
+//
+// JSON is taken strictly: valid UTF-8 in strings, no member twice, names exactly as the protocol spells them, nesting of
+// 1024 levels at most. A lone surrogate, which only an escape can spell, becomes U+FFFD. Inside of raw JSON that points
+// into data nobody looks for members that occur twice.
+//
+// An error about the value names the part that is wrong, such as "tools[3].name is missing". After an error, what v holds
+// and what n says mean nothing.
+func Decode(data []byte, v any) (n int, err error) {
+	var d decoder
+	d.b = data
+	switch v := v.(type) {
+	case nil:
+		return jsonscan.Value(data, 0)
+	case *json.RawMessage:
+		start := jsonscan.Space(data, 0)
+		n, err = jsonscan.Value(data, start)
+		if err == nil {
+			*v = data[start:n:n]
+		}
+		return n, err
+	case *CallToolResult:
+		return d.callToolResult(0, v)
+	case *ListToolsResult:
+		return d.listToolsResult(0, v)
+	case *GetPromptResult:
+		return d.getPromptResult(0, v)
+	case *ReadResourceResult:
+		return d.readResourceResult(0, v)
+	case *CallToolParams:
+		return d.callToolParams(0, v)
+	}
+	n, err = jsonscan.Value(data, 0)
+	if err != nil {
+		return n, err
+	}
+	if err := decodeValue(data[:n], v); err != nil {
+		return n, err
+	}
+	return n, settle(v)
+}
+
+// decoding makes the JSON library replace lone surrogates. It would replace invalid UTF-8 too, but that has been ruled
+// out before.
+var decoding = jsontext.AllowInvalidUTF8(true)
+
+// decodeValue decodes text, which has been validated, into v by means of the JSON library.
+func decodeValue(text []byte, v any) error {
+	err := jsonv2.Unmarshal(text, v, decoding)
+	switch err := err.(type) {
+	case *jsonv2.SemanticError:
+		return withinPointer(err.JSONPointer, semanticCause(err))
+	case *jsontext.SyntacticError:
+		if err.Err == jsontext.ErrDuplicateName {
+			return withinPointer(err.JSONPointer, errDuplicate)
+		}
+	}
+	return err
+}
+
+// semanticCause puts what the JSON library found wrong with one value into the words of the decoders in this package.
+func semanticCause(err *jsonv2.SemanticError) error {
+	if err.Err == nil || errors.Is(err.Err, strconv.ErrSyntax) || errors.Is(err.Err, strconv.ErrRange) {
+		return &jsonscan.TypeError{Offset: int(err.ByteOffset), Want: jsonKind(err.GoType)}
+	}
+	return err.Err
+}
+
+// jsonKind says which JSON goes into a value of type t.
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	case reflect.Pointer:
+		return jsonKind(t.Elem())
+	}
+	return "integer"
+}
+
+// withinPointer says that err is about the value to which p points.
+func withinPointer(p jsontext.Pointer, err error) error {
+	for p != "" {
+		token := p.LastToken()
+		p = p.Parent()
+		if i, notIndex := strconv.Atoi(token); notIndex == nil {
+			err = withinElement(i, err)
+		} else {
+			err = within(token, err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,236 @@
+package mcp
+
+import (
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
+
+// contentList decodes an array of blocks; the list is not nil if there is no error.
+func (d *decoder) contentList(i int) (list ContentList, end int, err error) {
+	return d.blocks(i, d.content)
+}
+
+func (d *decoder) blocks(i int, block func(i int) (Content, int, error)) (list ContentList, end int, err error) {
+	list = ContentList{}
+	end, err = d.array(i, func(i int) (int, error) {
+		c, end, err := block(i)
+		list = append(list, c)
+		return end, err
+	})
+	return list, end, err
+}
+
+// content decodes one block.
+func (d *decoder) content(i int) (c Content, end int, err error) {
+	var o object
+	kind, err := d.openContent(&o, i)
+	if err != nil {
+		return nil, i, err
+	}
+	switch kind {
+	case typeToolUse:
+		c := new(ToolUseContent)
+		end, err = d.toolUse(&o, c)
+		return c, end, err
+	case typeToolResult:
+		c := new(ToolResultContent)
+		end, err = d.toolResult(&o, c)
+		return c, end, err
+	}
+	return d.plainContent(&o, i, kind)
+}
+
+// resultContent decodes one block of the result of a tool. Uses and results of tools do not belong there and remain
+// unknown content, so that nothing nests without end.
+func (d *decoder) resultContent(i int) (c Content, end int, err error) {
+	var o object
+	kind, err := d.openContent(&o, i)
+	if err != nil {
+		return nil, i, err
+	}
+	return d.plainContent(&o, i, kind)
+}
+
+// plainContent decodes one block of a type that has no blocks within.
+func (d *decoder) plainContent(o *object, i int, kind string) (c Content, end int, err error) {
+	switch kind {
+	case typeText:
+		c := d.texts.new()
+		end, err = d.text(o, c)
+		return c, end, err
+	case typeImage:
+		c := d.images.new()
+		end, err = d.media(o, &c.Data, &c.MIMEType, &c.Annotations, &c.Meta)
+		return c, end, err
+	case typeAudio:
+		c := new(AudioContent)
+		end, err = d.media(o, &c.Data, &c.MIMEType, &c.Annotations, &c.Meta)
+		return c, end, err
+	case typeLink:
+		c := d.links.new()
+		end, err = d.resource(o, (*Resource)(c))
+		return c, end, err
+	case typeResource:
+		c := d.embedded.new()
+		end, err = d.embeddedResource(o, c)
+		return c, end, err
+	}
+	i = jsonscan.Space(d.b, i)
+	end, err = jsonscan.Value(d.b, i)
+	return &UnknownContent{Type: kind, Raw: d.b[i:end:end]}, end, err
+}
+
+// openContent begins to walk over the block at i and returns its type. Where that is the first member, as it nearly
+// always is, the walk goes on behind it, else it begins anew: nothing has been overwritten so far.
+func (d *decoder) openContent(o *object, i int) (kind string, err error) {
+	*o = d.objectAt(i)
+	for o.next() {
+		if o.member != memberType {
+			continue
+		}
+		if o.First() != '"' {
+			o.wrong("string")
+			break
+		}
+		kind = knownType(o.Raw())
+		if o.seen != 1<<memberType && o.Err() == nil {
+			*o = d.objectAt(i)
+		}
+		return kind, o.Err()
+	}
+	_, err = o.end(1 << memberType)
+	return "", err
+}
+
+// knownType returns what raw, a JSON string, says, without allocating for the types that are defined.
+func knownType(raw []byte) string {
+	switch string(raw) {
+	case `"text"`:
+		return typeText
+	case `"image"`:
+		return typeImage
+	case `"audio"`:
+		return typeAudio
+	case `"resource_link"`:
+		return typeLink
+	case `"resource"`:
+		return typeResource
+	}
+	s, _ := jsonrpc.Text(raw)
+	return s
+}
+
+func (d *decoder) text(o *object, c *TextContent) (end int, err error) {
+	for o.next() {
+		switch o.member {
+		case memberText:
+			c.Text = o.Text()
+		case memberAnnotations:
+			o.Take(d.annotate(o.At(), &c.Annotations))
+		case memberMeta:
+			c.Meta = o.object()
+		}
+	}
+	return o.end(1 << memberText)
+}
+
+// media decodes an image or sound.
+func (d *decoder) media(o *object, data, mimeType *string, annotations **Annotations, meta *Meta) (end int, err error) {
+	for o.next() {
+		switch o.member {
+		case memberData:
+			*data = o.Text()
+		case memberMIMEType:
+			*mimeType = o.Text()
+		case memberAnnotations:
+			o.Take(d.annotate(o.At(), annotations))
+		case memberMeta:
+			*meta = o.object()
+		}
+	}
+	return o.end(1<<memberData | 1<<memberMIMEType)
+}
+
+func (d *decoder) embeddedResource(o *object, c *EmbeddedResource) (end int, err error) {
+	for o.next() {
+		switch o.member {
+		case memberResource:
+			c.Resource = d.contents.new()
+			o.Take(d.resourceContents(o.At(), c.Resource))
+		case memberAnnotations:
+			o.Take(d.annotate(o.At(), &c.Annotations))
+		case memberMeta:
+			c.Meta = o.object()
+		}
+	}
+	return o.end(1 << memberResource)
+}
+
+func (d *decoder) toolUse(o *object, c *ToolUseContent) (end int, err error) {
+	for o.next() {
+		switch o.member {
+		case memberID:
+			c.ID = o.name()
+		case memberName:
+			c.Name = o.name()
+		case memberInput:
+			c.Input = o.object()
+		case memberMeta:
+			c.Meta = o.object()
+		}
+	}
+	return o.end(1<<memberID | 1<<memberName | 1<<memberInput)
+}
+
+func (d *decoder) toolResult(o *object, c *ToolResultContent) (end int, err error) {
+	for o.next() {
+		switch o.member {
+		case memberToolUseID:
+			c.ToolUseID = o.name()
+		case memberContent:
+			list, end, err := d.blocks(o.At(), d.resultContent)
+			c.Content = list
+			o.Take(end, err)
+		case memberStructuredContent:
+			c.StructuredContent = o.Raw()
+		case memberIsError:
+			c.IsError = o.Bool()
+		case memberMeta:
+			c.Meta = o.object()
+		}
+	}
+	return o.end(1<<memberToolUseID | 1<<memberContent)
+}
+
+func (d *decoder) annotate(i int, a **Annotations) (end int, err error) {
+	*a = d.annotations.new()
+	o := d.objectAt(i)
+	for o.next() {
+		switch o.member {
+		case memberAudience:
+			o.Take(d.audience(o.At(), &(*a).Audience))
+		case memberPriority:
+			(*a).Priority = d.float(&o)
+		case memberLastModified:
+			(*a).LastModified = o.Text()
+		}
+	}
+	return o.end(0)
+}
+
+func (d *decoder) audience(i int, audience *[]Role) (end int, err error) {
+	var few [4]Role
+	roles := few[:0]
+	end, err = d.array(i, func(i int) (int, error) {
+		s, end, err := jsonscan.Text(d.b, i)
+		roles = append(roles, Role(s))
+		return end, err
+	})
+	if len(roles) == 0 {
+		*audience = []Role{}
+		return end, err
+	}
+	*audience = d.roles.take(len(roles))
+	copy(*audience, roles)
+	return end, err
+}

@@ -1,0 +1,25 @@
+// Package mcp is the vocabulary of the Model Context Protocol: every method, message, type and error code of the
+// revisions 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28 and of the tasks extension. It does no I/O; a
+// client and a server share it.
+//
+// [Lookup] tells what a method is: who sends it, in which revisions, with which params and which result. [Decode] turns
+// the bytes of params or of a result into one of the types here, [AppendParams] and [AppendResult] turn one back.
+//
+// One type serves all revisions. A member that a revision does not have stays zero and is then not sent; comments say
+// "from" and "until" where that matters. The two eras are the specification's: [Legacy] revisions open a session with
+// initialize, [Modern] ones carry version, identity and capabilities in the _meta of each request.
+//
+// What may surprise:
+//
+//   - Results decoded here point into the frame they came in. See [Decode] for what that costs and how to avoid it.
+//   - Optional scalars are pointers where their zero value means something else than their absence: new(0.5), new(true).
+//   - JSON that has no fixed shape stays JSON: schemas, structured content, arguments that were received, log data. So do
+//     _meta and settings, as an [Object], and base64 data, as a string.
+//   - An unknown value of an enumeration is kept, unknown content becomes an [*UnknownContent], unknown capabilities stay
+//     in Extra; other members that the protocol does not define are skipped.
+//   - A null stands for an absent member, except where any JSON is a value: structured content and log data.
+//   - Field tags called mcp are notes for [Decode]: a required member must be there, an object must be one.
+//   - The types work with encoding/json too, with its weaknesses: member names in any case, last duplicate wins, nil
+//     slices as null, and nobody notices a required member that is missing.
+//   - JSON-RPC batches, which only 2025-03-26 has, are arrays of messages and need no types of their own.
+package mcp

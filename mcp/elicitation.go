@@ -1,0 +1,66 @@
+package mcp
+
+import "encoding/json"
+
+// ElicitParams are the params of elicitation/create, from 2025-06-18: the server asks the user for something, through a
+// form that the client shows, or, from 2025-11-25, at a URL. In 2026-07-28 it is an [InputRequest].
+// See https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation.
+type ElicitParams struct {
+	Meta    Meta       `json:"_meta,omitzero"` // until 2025-11-25
+	Mode    ElicitMode `json:"mode,omitzero"`  // absent means form
+	Message string     `json:"message"`        // for the user
+
+	// RequestedSchema is what a form asks for; [FormSchema] is what it may contain.
+	RequestedSchema json.RawMessage `json:"requestedSchema,omitzero" mcp:"object"`
+
+	URL           string `json:"url,omitzero"`           // to be opened only after the user agreed
+	ElicitationID string `json:"elicitationId,omitzero"` // of a URL elicitation; in 2025-11-25 only
+
+	Task *TaskMetadata `json:"task,omitzero"` // in 2025-11-25 only
+}
+
+func (p *ElicitParams) check() error {
+	switch p.Mode {
+	case "", ElicitForm:
+		if p.RequestedSchema == nil {
+			return within("requestedSchema", errMissing)
+		}
+	case ElicitURL:
+		if p.URL == "" {
+			return within("url", errMissing)
+		}
+	}
+	return nil
+}
+
+// ElicitMode is how the user is asked.
+type ElicitMode string
+
+const (
+	ElicitForm ElicitMode = "form"
+	ElicitURL  ElicitMode = "url"
+)
+
+// ElicitResult answers elicitation/create.
+type ElicitResult struct {
+	Result
+	Action ElicitAction `json:"action" mcp:"required"`
+	// Content is what the user filled into a form and accepted: strings, numbers, booleans, and lists of strings.
+	Content map[string]any `json:"content,omitzero"`
+}
+
+// ElicitAction is what the user did.
+type ElicitAction string
+
+const (
+	ElicitAccept  ElicitAction = "accept"
+	ElicitDecline ElicitAction = "decline" // said no
+	ElicitCancel  ElicitAction = "cancel"  // said nothing
+)
+
+// ElicitationCompleteParams are the params of notifications/elicitation/complete, in 2025-11-25 only: what a URL
+// elicitation was about is done.
+type ElicitationCompleteParams struct {
+	Meta          Meta   `json:"_meta,omitzero"`
+	ElicitationID string `json:"elicitationId" mcp:"required"`
+}

@@ -1,0 +1,188 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
+
+// AppendParams appends the params v to dst as one JSON object without line breaks; _meta, if there is any, comes first.
+//
+// v is a pointer to params of this package, a [json.RawMessage], or anything else that encodes to an object, in the way
+// of encoding/json. Nil is an empty object. Raw JSON is validated and otherwise sent as it is, but for space between its
+// tokens. Strings that are not valid UTF-8 are sent with U+FFFD where they are not. The members of maps are sorted, so
+// that one value has one encoding.
+//
+// If there is an error, dst is returned as it was.
+func AppendParams(dst []byte, v any) ([]byte, error) {
+	if p, ok := v.(*CallToolParams); ok && p != nil {
+		return p.append(dst)
+	}
+	return appendTop(dst, v)
+}
+
+// AppendResult appends the result v to dst in the way of [AppendParams].
+func AppendResult(dst []byte, v any) ([]byte, error) {
+	if r, ok := v.(*CallToolResult); ok && r != nil {
+		return r.append(dst)
+	}
+	return appendTop(dst, v)
+}
+
+// appendTop appends v, which must encode to an object.
+func appendTop(dst []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "{}"...), nil
+	case json.RawMessage:
+		return appendObject(dst, v)
+	}
+	n := len(dst)
+	dst, err := appendValue(dst, v)
+	if err == nil && dst[n] != '{' {
+		return dst[:n], errNotObject
+	}
+	return dst, err
+}
+
+// appendObject appends the JSON object o, {} if it is empty.
+func appendObject(dst, o []byte) ([]byte, error) {
+	switch kind(o) {
+	case 0:
+		return append(dst, "{}"...), nil
+	case '{':
+		return jsonscan.AppendLine(dst, o)
+	}
+	return dst, errNotObject
+}
+
+// encoding sends raw JSON as it is, spaces and line breaks excepted, and the same bytes for the same value each time.
+var encoding = jsonv2.JoinOptions(
+	jsontext.PreserveRawStrings(true),
+	jsontext.AllowInvalidUTF8(true),
+	jsontext.AllowDuplicateNames(true),
+	jsonv2.Deterministic(true),
+)
+
+// appendValue appends v by means of the JSON library.
+func appendValue(dst []byte, v any) ([]byte, error) {
+	if raw, ok := v.(json.RawMessage); ok {
+		return jsonscan.AppendLine(dst, raw)
+	}
+	buf := bytes.NewBuffer(dst)
+	err := jsonv2.MarshalWrite(buf, v, encoding)
+	if err == nil {
+		return buf.Bytes(), nil
+	}
+	if semantic, ok := err.(*jsonv2.SemanticError); ok && semantic.Err != nil {
+		err = withinPointer(semantic.JSONPointer, semantic.Err)
+	}
+	return dst, err
+}
+
+// objectWriter appends the members of one object. The first error stays.
+type objectWriter struct {
+	b     []byte
+	start int // of the object
+	err   error
+}
+
+func openObject(dst []byte) objectWriter {
+	return objectWriter{b: append(dst, '{'), start: len(dst)}
+}
+
+// close ends the object. If there was an error, it returns what there was before the object.
+func (w *objectWriter) close() ([]byte, error) {
+	if w.err != nil {
+		return w.b[:w.start], w.err
+	}
+	return append(w.b, '}'), nil
+}
+
+// name appends a member's name and its colon.
+func (w *objectWriter) name(name string) {
+	if len(w.b) > w.start+1 {
+		w.b = append(w.b, ',')
+	}
+	w.b = append(jsonscan.AppendString(w.b, name), ':')
+}
+
+// add appends a member whose value append appends.
+func (w *objectWriter) add(name string, append func(dst []byte) ([]byte, error)) {
+	if w.err != nil {
+		return
+	}
+	w.name(name)
+	b, err := append(w.b)
+	if err != nil {
+		w.err = within(name, err)
+		return
+	}
+	w.b = b
+}
+
+func (w *objectWriter) text(name, s string) {
+	w.name(name)
+	w.b = jsonscan.AppendString(w.b, s)
+}
+
+func (w *objectWriter) yes(name string) {
+	w.name(name)
+	w.b = append(w.b, "true"...)
+}
+
+// raw appends raw JSON, nothing if it is nil.
+func (w *objectWriter) raw(name string, raw json.RawMessage) {
+	if raw != nil {
+		w.add(name, func(dst []byte) ([]byte, error) { return jsonscan.AppendLine(dst, raw) })
+	}
+}
+
+// object appends a raw object, nothing if it is nil.
+func (w *objectWriter) object(name string, raw []byte) {
+	if raw != nil {
+		w.add(name, func(dst []byte) ([]byte, error) { return appendObject(dst, raw) })
+	}
+}
+
+// value appends any value by means of the JSON library.
+func (w *objectWriter) value(name string, v any) {
+	w.add(name, func(dst []byte) ([]byte, error) { return appendValue(dst, v) })
+}
+
+func (p *CallToolParams) append(dst []byte) ([]byte, error) {
+	w := openObject(dst)
+	w.object("_meta", p.Meta)
+	w.text("name", p.Name)
+	if p.Arguments != nil {
+		w.add("arguments", func(dst []byte) ([]byte, error) { return appendTop(dst, p.Arguments) })
+	}
+	if p.Task != nil {
+		w.value("task", p.Task)
+	}
+	if p.InputResponses != nil {
+		w.value("inputResponses", p.InputResponses)
+	}
+	if p.RequestState != nil {
+		w.text("requestState", *p.RequestState)
+	}
+	return w.close()
+}
+
+func (r *CallToolResult) append(dst []byte) ([]byte, error) {
+	w := openObject(dst)
+	w.object("_meta", r.Meta)
+	if r.ResultType != "" {
+		w.text("resultType", string(r.ResultType))
+	}
+	w.add("content", func(dst []byte) ([]byte, error) { return appendContentList(dst, r.Content) })
+	w.raw("structuredContent", r.StructuredContent)
+	if r.IsError {
+		w.yes("isError")
+	}
+	return w.close()
+}

@@ -1,0 +1,84 @@
+package mcp
+
+import (
+	"encoding/json"
+	"log/slog"
+)
+
+// SetLevelParams are the params of logging/setLevel, until 2025-11-25. [MetaLogLevel] has succeeded it.
+type SetLevelParams struct {
+	Meta  Meta         `json:"_meta,omitzero"`
+	Level LoggingLevel `json:"level" mcp:"required"` // the least severe level to send
+}
+
+// LoggingMessageParams are the params of notifications/message.
+// Deprecated by the protocol in 2026-07-28, where it belongs to the request that asked for it with [MetaLogLevel].
+// See https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging.
+type LoggingMessageParams struct {
+	Meta   Meta            `json:"_meta,omitzero"`
+	Level  LoggingLevel    `json:"level" mcp:"required"`
+	Logger string          `json:"logger,omitzero"`
+	Data   json.RawMessage `json:"data" mcp:"required"` // any JSON, null included
+}
+
+// LoggingLevel is the severity of a log message, one of those of RFC 5424. It is a [slog.Leveler], and levels compare by
+// what Level returns.
+type LoggingLevel string
+
+const (
+	LevelDebug     LoggingLevel = "debug"
+	LevelInfo      LoggingLevel = "info"
+	LevelNotice    LoggingLevel = "notice"
+	LevelWarning   LoggingLevel = "warning"
+	LevelError     LoggingLevel = "error"
+	LevelCritical  LoggingLevel = "critical"
+	LevelAlert     LoggingLevel = "alert"
+	LevelEmergency LoggingLevel = "emergency"
+)
+
+// levels orders the levels by severity.
+var levels = []struct {
+	level LoggingLevel
+	slog  slog.Level
+}{
+	{LevelDebug, slog.LevelDebug},
+	{LevelInfo, slog.LevelInfo},
+	{LevelNotice, slog.LevelInfo + 2},
+	{LevelWarning, slog.LevelWarn},
+	{LevelError, slog.LevelError},
+	{LevelCritical, slog.LevelError + 4},
+	{LevelAlert, slog.LevelError + 8},
+	{LevelEmergency, slog.LevelError + 12},
+}
+
+// Level returns the level for [slog]: notice lies between info and warn, critical, alert and emergency above error, in
+// steps of 4. A level that the protocol does not define counts as info.
+func (l LoggingLevel) Level() slog.Level {
+	for _, known := range levels {
+		if known.level == l {
+			return known.slog
+		}
+	}
+	return slog.LevelInfo
+}
+
+// Defined reports whether the protocol defines l.
+func (l LoggingLevel) Defined() bool {
+	for _, known := range levels {
+		if known.level == l {
+			return true
+		}
+	}
+	return false
+}
+
+// LoggingLevelOf returns the most severe level that is not above level, debug for anything below info.
+func LoggingLevelOf(level slog.Level) LoggingLevel {
+	found := LevelDebug
+	for _, known := range levels {
+		if known.slog <= level {
+			found = known.level
+		}
+	}
+	return found
+}

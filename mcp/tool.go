@@ -1,0 +1,93 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// ListToolsResult answers tools/list, whose params are [PageParams].
+// See https://modelcontextprotocol.io/specification/2026-07-28/server/tools.
+type ListToolsResult struct {
+	Result
+	CacheHint
+	NextCursor string  `json:"nextCursor,omitzero"`
+	Tools      []*Tool `json:"tools" mcp:"required"`
+}
+
+// Tool is something a server does when it is called. People are shown its Title, else that of its Annotations, else its
+// Name.
+type Tool struct {
+	Meta         Meta             `json:"_meta,omitzero"` // from 2025-06-18
+	Name         string           `json:"name" mcp:"required"`
+	Title        string           `json:"title,omitzero"`       // from 2025-06-18
+	Description  string           `json:"description,omitzero"` // for the model
+	Icons        []Icon           `json:"icons,omitzero"`       // from 2025-11-25
+	InputSchema  json.RawMessage  `json:"inputSchema" mcp:"required,object"`
+	OutputSchema json.RawMessage  `json:"outputSchema,omitzero" mcp:"object"` // of the structured content; from 2025-06-18
+	Annotations  *ToolAnnotations `json:"annotations,omitzero"`               // from 2025-03-26
+	Execution    *ToolExecution   `json:"execution,omitzero"`                 // in 2025-11-25 only
+}
+
+// ToolAnnotations are hints at what a tool does. A server that is not trusted may lie in them.
+type ToolAnnotations struct {
+	Title           string `json:"title,omitzero"`
+	ReadOnlyHint    *bool  `json:"readOnlyHint,omitzero"`    // changes nothing; absent means false
+	DestructiveHint *bool  `json:"destructiveHint,omitzero"` // may destroy, not only add; absent means true
+	IdempotentHint  *bool  `json:"idempotentHint,omitzero"`  // a repeated call changes nothing more; absent means false
+	OpenWorldHint   *bool  `json:"openWorldHint,omitzero"`   // deals with the world outside; absent means true
+}
+
+// ToolExecution says how a tool of a server of 2025-11-25 may be called.
+type ToolExecution struct {
+	TaskSupport TaskSupport `json:"taskSupport,omitzero"` // absent means forbidden
+}
+
+// TaskSupport says whether a tool may, must or must not be called as a task.
+type TaskSupport string
+
+const (
+	TaskForbidden TaskSupport = "forbidden"
+	TaskOptional  TaskSupport = "optional"
+	TaskRequired  TaskSupport = "required"
+)
+
+// CallToolParams are the params of tools/call.
+type CallToolParams struct {
+	Meta Meta   `json:"_meta,omitzero"`
+	Name string `json:"name" mcp:"required"` // of the tool
+	// Arguments is, when sending, any value that encodes to a JSON object, a struct or a [json.RawMessage] for example,
+	// or nil for none. When received, it is a json.RawMessage that holds an object, or nil.
+	Arguments any `json:"arguments,omitzero"`
+	// Task asks for the call to become a task; in 2025-11-25 only.
+	Task *TaskMetadata `json:"task,omitzero"`
+	InputRound
+}
+
+// UnmarshalJSON decodes a copy of text.
+func (p *CallToolParams) UnmarshalJSON(text []byte) error {
+	var d decoder
+	d.b = bytes.Clone(text)
+	_, err := d.callToolParams(0, p)
+	return err
+}
+
+// CallToolResult answers tools/call. From 2026-07-28 the answer may be an [InputRequiredResult] or a [CreateTaskResult]
+// instead; see [ResultType].
+type CallToolResult struct {
+	Result
+	Content           ContentList     `json:"content" mcp:"required"`
+	StructuredContent json.RawMessage `json:"structuredContent,omitzero"` // an object until 2025-11-25; from 2025-06-18
+	IsError           bool            `json:"isError,omitzero"`           // the tool itself failed, and Content says why
+}
+
+// Text returns the text blocks of the content, one line break between them, and nothing of the others.
+func (r *CallToolResult) Text() string {
+	var texts []string
+	for _, c := range r.Content {
+		if t, ok := c.(*TextContent); ok {
+			texts = append(texts, t.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
