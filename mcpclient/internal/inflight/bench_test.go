@@ -1,0 +1,63 @@
+package inflight
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// BenchmarkAnswered is the life of a call that is answered while others are in flight.
+func BenchmarkAnswered(b *testing.B) {
+	for _, others := range []int{0, 64, 10_000} {
+		b.Run(fmt.Sprintf("others=%d", others), func(b *testing.B) {
+			table := newStorm()
+			var id int64
+			for range others {
+				id++
+				table.Add(id, noon.Add(time.Hour+time.Duration(id)), id)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				id++
+				table.Add(id, noon.Add(30*time.Second), id)
+				if _, class := table.Classify(id, noon); class == InFlight {
+					table.Settle(id)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkTimeout is the life of a call that expires while the table holds as many tombstones as it may.
+func BenchmarkTimeout(b *testing.B) {
+	table := newStorm()
+	var id int64
+	left := func(int64, int64) {}
+	timeout := func() {
+		id++
+		table.Add(id, noon, id)
+		table.Expire(noon, left)
+	}
+	for range table.cfg.MaxTombstones {
+		timeout()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		timeout()
+	}
+}
+
+// BenchmarkFailAll is the loss of a connection with a thousand calls in flight.
+func BenchmarkFailAll(b *testing.B) {
+	table := newStorm()
+	var id int64
+	left := func(int64, int64) {}
+	b.ReportAllocs()
+	for b.Loop() {
+		for range 1000 {
+			id++
+			table.Add(id, noon.Add(time.Duration(id%97)*time.Second), id)
+		}
+		table.FailAll(noon, Lost, left)
+	}
+}

@@ -1,0 +1,85 @@
+package inflight
+
+import "time"
+
+// call is the entry of a call in flight.
+type call[T any] struct {
+	id       int64
+	deadline time.Time // zero: never
+	attempts int       // to send the request that met a busy transport
+	place    int       // in the heap
+	value    T
+}
+
+func (c *call[T]) due(now time.Time) bool { return !c.deadline.IsZero() && !c.deadline.After(now) }
+
+// before orders calls by deadline, those without one last, and by id.
+func (c *call[T]) before(d *call[T]) bool {
+	switch {
+	case c.deadline.Equal(d.deadline):
+		return c.id < d.id
+	case c.deadline.IsZero():
+		return false
+	default:
+		return d.deadline.IsZero() || c.deadline.Before(d.deadline)
+	}
+}
+
+// heap is a binary heap of calls, the first to expire on top. A call knows its place in it.
+type heap[T any] []*call[T]
+
+func (h *heap[T]) push(c *call[T]) {
+	*h = append(*h, c)
+	h.up(c, len(*h)-1)
+}
+
+func (h *heap[T]) remove(c *call[T]) {
+	last := len(*h) - 1
+	moved := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	if moved != c {
+		h.up(moved, c.place)
+		h.down(moved, moved.place)
+	}
+	if room := cap(*h); room/2 >= keep && last < room/4 {
+		*h = append(make(heap[T], 0, room/2), *h...)
+	}
+}
+
+// up puts c at place or above.
+func (h heap[T]) up(c *call[T], place int) {
+	for place > 0 {
+		above := (place - 1) / 2
+		if !c.before(h[above]) {
+			break
+		}
+		h.set(place, h[above])
+		place = above
+	}
+	h.set(place, c)
+}
+
+// down puts c at place or below.
+func (h heap[T]) down(c *call[T], place int) {
+	for {
+		below := 2*place + 1
+		if below >= len(h) {
+			break
+		}
+		if right := below + 1; right < len(h) && h[right].before(h[below]) {
+			below = right
+		}
+		if !h[below].before(c) {
+			break
+		}
+		h.set(place, h[below])
+		place = below
+	}
+	h.set(place, c)
+}
+
+func (h heap[T]) set(place int, c *call[T]) {
+	h[place] = c
+	c.place = place
+}

@@ -1,0 +1,53 @@
+package inflight
+
+// Cause is why a call left flight without an answer.
+type Cause uint8
+
+const (
+	// Timeout means that its deadline passed.
+	Timeout Cause = iota + 1
+	// Cancelled means that its caller left.
+	Cancelled
+	// Lost means that the connection ended.
+	Lost
+	// Shutdown means that the client was stopped.
+	Shutdown
+	// Protocol means that the server broke the protocol.
+	Protocol
+)
+
+var causeWords = [...]string{
+	Timeout:   "timeout",
+	Cancelled: "cancelled",
+	Lost:      "lost",
+	Shutdown:  "shutdown",
+	Protocol:  "protocol",
+}
+
+// String returns the cause in one lower-case word; it is empty for the zero Cause.
+func (c Cause) String() string { return causeWords[c] }
+
+// Class says what a table knows of the id in an answer.
+type Class uint8
+
+const (
+	// Unknown means that no call ever had the id.
+	Unknown Class = iota
+	// InFlight means that a call awaits the answer.
+	InFlight
+	// Late means that the call has left flight without an answer and has a tombstone.
+	Late
+	// Duplicate means that the id was passed before, but its call was answered, or left so long ago that its tombstone
+	// is gone.
+	Duplicate
+)
+
+var classWords = [...]string{
+	Unknown:   "unknown",
+	InFlight:  "in flight",
+	Late:      "late",
+	Duplicate: "duplicate",
+}
+
+// String returns the class in lower-case words.
+func (c Class) String() string { return classWords[c] }

@@ -1,0 +1,46 @@
+package machine
+
+import (
+	"testing"
+	"time"
+)
+
+var (
+	frame = Input{Event: ResponseInFlight, Epoch: 1, Now: noon.Add(time.Second)}
+	move  = Input{Event: OpenFailed, Epoch: 1, Now: noon.Add(time.Second), Jitter: 0.5}
+)
+
+func TestStepDoesNotAllocate(t *testing.T) {
+	p := Defaults()
+	p.InitialAttempts = 1
+	m, _ := p.Start(noon)
+	if got := testing.AllocsPerRun(100, func() {
+		p.Step(m, frame)
+		p.Step(m, move)
+	}); got != 0 {
+		t.Errorf("got %v allocations, want none", got)
+	}
+}
+
+// BenchmarkStep is what the machine adds to each frame, and to each move.
+func BenchmarkStep(b *testing.B) {
+	p := Defaults()
+	start, _ := p.Start(noon)
+	connected := start
+	connected.State, connected.Deadline = ready, time.Time{}
+	for _, c := range []struct {
+		name string
+		m    Machine
+		in   Input
+	}{
+		{"frame", connected, frame},
+		{"move", start, move},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				p.Step(c.m, c.in)
+			}
+		})
+	}
+}

@@ -1,0 +1,247 @@
+package machine
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// link is what there is of a connection.
+type link uint8
+
+const (
+	none link = iota
+	dialled
+	open
+)
+
+// world is what a machine's effects have made of its surroundings. It keeps its own count of what the machine counts.
+type world struct {
+	link   link
+	pulled bool // a frame may be delivered
+	flying bool // a call may be in flight
+	stored bool // there is a session
+
+	redialled    bool          // after a lost probe, since ready or backoff
+	renegotiated bool          // after a session had gone, since the last dial
+	delay        time.Duration // of the next backoff
+}
+
+// step is one step with everything about it.
+type step struct {
+	t       *testing.T
+	policy  Policy
+	m, next Machine
+	in      Input
+	effects []Effect
+	ok      bool
+}
+
+// check asserts what is always true of a step, and returns the world after it.
+func (s *step) check(w world) world {
+	if !s.ok {
+		s.checkMeaningless()
+		return w
+	}
+	s.require(!s.stale(), "no event of a stale epoch counts")
+	if s.m.Ended {
+		s.require(s.next == s.m, "nothing follows the end")
+	}
+	w = s.carryOut(s.meet(w))
+	s.checkSurroundings(w)
+	s.checkCounters()
+	s.checkDeadline()
+	s.checkOnce(&w)
+	s.checkBackoff(&w)
+	s.checkMove()
+	return w
+}
+
+// unscoped are the events that come from no connection.
+var unscoped = on(CallTimeout, CallerLeft, SendBusy, SweepDue, UserCall, Elapsed, Stop, TransportClosed)
+
+func (s *step) stale() bool { return !unscoped.has(s.in.Event) && s.in.Epoch != s.m.Epoch }
+
+func (s *step) checkMeaningless() {
+	early := s.in.Event == Elapsed && s.in.Now.Before(s.m.Deadline)
+	over := s.m.Ended && s.in.Event != UserCall && s.in.Event != Stop
+	s.require(s.stale() || early || over, "every event that is not stale, early or after the end is defined")
+	s.require(s.next == s.m && s.effects == nil, "what means nothing changes nothing")
+}
+
+// meet returns the world in which the event has happened and nothing was done yet.
+func (s *step) meet(w world) world {
+	connected := s.m.State == initializing || s.m.State == ready
+	switch s.in.Event {
+	case TransportUp:
+		if s.m.State == starting {
+			w.link = open
+		}
+	case FrameInvalid, InvalidStreak, FrameTooLarge, FrameSkipped,
+		ResponseInFlight, ResponseLate, ResponseUnknown, Notification, Request:
+		if connected {
+			s.require(w.pulled, "a frame that comes was asked for")
+			w.pulled = false
+		}
+	case Negotiated, SessionGone:
+		if connected && len(s.effects) > 0 {
+			w.pulled = false
+		}
+	}
+	return w
+}
+
+// carryOut returns the world after the effects.
+func (s *step) carryOut(w world) world {
+	for _, e := range s.effects {
+		switch e {
+		case Dial:
+			s.require(w.link == none, "at most one connection is alive")
+			s.require(s.next.State == starting, "only starting dials")
+			w.link = dialled
+		case Negotiate:
+			s.require(w.link == open, "negotiation has a connection")
+			s.require(s.next.State == initializing, "only initializing negotiates")
+		case Pull:
+			s.require(w.link == open && !w.pulled, "one frame is asked for at a time")
+			w.pulled = true
+		case HangUp:
+			s.require(w.link != none || s.in.Event == Stop, "what is hung up was open")
+			w.link, w.pulled = none, false
+		case StoreSession:
+			w.stored = true
+		case FailLost, FailProtocol, FailShutdown:
+			w.flying, w.stored = false, false
+		case Admit:
+			w.flying = true
+		case ReportCause:
+			s.require(s.next.State == closing, "a cause is reported when there is no way on")
+		case End:
+			s.require(s.next.Ended && !s.m.Ended, "the end comes once")
+		}
+	}
+	return w
+}
+
+// checkSurroundings asserts what each state has around it.
+func (s *step) checkSurroundings(w world) {
+	connected := s.next.State == initializing || s.next.State == ready
+	s.require(connected == (w.link == open), "initializing and ready have a connection, and no other state has")
+	s.require(connected == w.pulled, "a frame is asked for in initializing and ready, and in no other state")
+	s.require((s.next.State == starting) == (w.link == dialled), "starting has dialled, and no other state has")
+	s.require(!w.flying || s.next.State == ready, "calls are in flight in ready only")
+	s.require(w.stored == (s.next.State == ready), "a session is kept in ready only")
+	if s.m.State == closing {
+		s.require(s.next.State == closing, "no state follows closing")
+	}
+	if s.m.State == ready && s.next.State != ready {
+		s.require(s.fails(), "whoever leaves ready fails what is in flight")
+	}
+	if s.next.State == closing && s.m.State != closing {
+		s.require(s.does(FailShutdown) || s.does(ReportCause), "those who wait hear of the closing")
+	}
+	s.require(s.does(End) == (s.next.Ended && !s.m.Ended), "the end is marked when it comes")
+}
+
+func (s *step) checkCounters() {
+	sessions := s.next.Session - s.m.Session
+	s.require((sessions == 1) == s.does(StoreSession) && sessions <= 1, "each negotiation makes one session")
+	s.require((sessions == 1) == (s.in.Event == Negotiated && s.m.State == initializing), "nothing else makes one")
+	epochs := s.next.Epoch - s.m.Epoch
+	anew := s.does(Dial) || s.does(Negotiate) && s.m.State == ready
+	s.require(epochs <= 1 && (epochs == 1) == anew, "what is dialled or negotiated anew has the next epoch")
+	if limit := s.policy.InitialAttempts; limit > 0 && s.next.Session == 0 {
+		s.require(s.next.Attempt <= limit, "no attempt is made beyond the limit")
+	}
+	switch {
+	case s.m.State == backoff && s.next.State == starting:
+		s.require(s.next.Attempt == s.m.Attempt+1, "each dial after a backoff is the next attempt")
+	case s.m.State == ready && s.next.State == backoff:
+		s.require(s.next.Attempt == 0, "a lost connection starts counting anew")
+	case s.m.State == ready && s.next.State == initializing:
+		s.require(s.next.Attempt == 1, "a lost session starts counting anew")
+	default:
+		s.require(s.next.Attempt == s.m.Attempt, "nothing else is an attempt")
+	}
+}
+
+func (s *step) checkDeadline() {
+	if s.next.State == ready || s.next.Ended {
+		s.require(s.next.Deadline.IsZero(), "nothing is due in ready and after the end")
+		return
+	}
+	if s.next.State == s.m.State {
+		s.require(s.next.Deadline.Equal(s.m.Deadline), "what happens within a state does not prolong it")
+		return
+	}
+	wait := s.next.Deadline.Sub(s.in.Now)
+	switch s.next.State {
+	case starting, initializing:
+		s.require(wait == s.policy.InitTimeout, "connecting has the init timeout")
+	case closing:
+		s.require(wait == s.policy.CloseTimeout, "closing has the close timeout")
+	}
+}
+
+// checkOnce asserts that a lost probe and a lost session are made good at once the first time, and only then.
+func (s *step) checkOnce(w *world) {
+	if s.m.State == initializing && s.in.Event == ProbeLost {
+		s.require(s.next.State == starting != w.redialled, "a lost probe is dialled again once in an attempt")
+		w.redialled = true
+	}
+	if s.m.State == ready && s.in.Event == SessionGone {
+		s.require(s.next.State == initializing != w.renegotiated, "a lost session is negotiated anew once on a connection")
+		w.renegotiated = true
+	}
+	if s.does(Dial) {
+		w.renegotiated = false
+	}
+	if s.next.State == ready || s.next.State == backoff {
+		w.redialled = false
+	}
+}
+
+// checkBackoff asserts that delays double from one failure to the next, and that only ready brings them back.
+func (s *step) checkBackoff(w *world) {
+	switch {
+	case s.next.State == s.m.State:
+	case s.next.State == ready:
+		w.delay = s.policy.BackoffMin
+	case s.next.State == backoff:
+		wait, want := s.next.Deadline.Sub(s.in.Now), w.delay
+		switch {
+		case s.in.Jitter == 0:
+			want = want * 4 / 5
+		case s.in.Jitter > 0.5:
+			want = want * 6 / 5
+		}
+		s.require((wait-want).Abs() < time.Microsecond, "a backoff is as long as its turn and chance say")
+		w.delay = min(2*w.delay, s.policy.BackoffMax)
+	}
+	s.require(s.next.Delay == w.delay, "only ready resets the backoff, only backoff prolongs it")
+}
+
+func (s *step) checkMove() {
+	t, ok := s.m.Transition(s.next)
+	s.require(ok == (s.next.State != s.m.State || s.next.Ended != s.m.Ended), "every move is recorded, and nothing else")
+	if !ok {
+		s.require(s.next == s.m, "what does not move changes nothing")
+		return
+	}
+	s.require(s.next.Since.Equal(s.in.Now), "a state is entered now")
+	s.require(t.From == s.m.State && t.To == s.next.State, "the record names the states")
+	s.require(t.Reason == s.next.Reason && t.Reason.String() != "_OTHER", "the record names the reason")
+	s.require(t.Epoch == s.next.Epoch && t.Attempt == s.next.Attempt, "the record counts as the machine does")
+	s.require(t.Duration == s.in.Now.Sub(s.m.Since), "the record says how long the state lasted")
+}
+
+func (s *step) does(e Effect) bool { return slices.Contains(s.effects, e) }
+
+func (s *step) fails() bool { return s.does(FailLost) || s.does(FailProtocol) || s.does(FailShutdown) }
+
+func (s *step) require(held bool, promise string) {
+	if !held {
+		s.t.Errorf("broken: %s\nfrom %+v\non   %v epoch %d at %v with chance %v\ngot  %+v\ndo   %v, ok %v",
+			promise, s.m, s.in.Event, s.in.Epoch, s.in.Now, s.in.Jitter, s.next, s.effects, s.ok)
+	}
+}

@@ -1,0 +1,79 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Policy holds the numbers a machine goes by. It must be valid; see [Policy.Validate].
+type Policy struct {
+	// InitTimeout bounds the opening of a connection, and once more its negotiation.
+	InitTimeout time.Duration
+
+	// BackoffMin is the delay before the second attempt to connect. Each further one waits twice as long as the one
+	// before it, up to BackoffMax. Only a ready connection brings the delay back to BackoffMin.
+	BackoffMin, BackoffMax time.Duration
+
+	// BackoffJitter is the part of a delay, from 0 to 1, by which chance makes it shorter or longer.
+	BackoffJitter float64
+
+	// CloseTimeout bounds the time a stop takes.
+	CloseTimeout time.Duration
+
+	// InitialAttempts is the number of attempts after which a client that was never ready gives up. Zero means that it
+	// never does.
+	InitialAttempts int
+}
+
+// Defaults returns the policy of a client whose user asked for nothing else.
+func Defaults() Policy {
+	return Policy{
+		InitTimeout:   10 * time.Second,
+		BackoffMin:    time.Second,
+		BackoffMax:    30 * time.Second,
+		BackoffJitter: 0.2,
+		CloseTimeout:  100 * time.Millisecond,
+	}
+}
+
+// longest is the longest delay that can be doubled, by jitter, without overflow.
+const longest = time.Duration(math.MaxInt64 / 2)
+
+// Validate returns what is wrong with p, all of it, or nil.
+func (p Policy) Validate() error {
+	return errors.Join(
+		positive("init timeout", p.InitTimeout),
+		positive("backoff minimum", p.BackoffMin),
+		positive("close timeout", p.CloseTimeout),
+		check(p.BackoffMax >= p.BackoffMin, "backoff maximum %v is below the minimum %v", p.BackoffMax, p.BackoffMin),
+		check(p.BackoffMax <= longest, "backoff maximum %v is above %v", p.BackoffMax, longest),
+		check(p.BackoffJitter >= 0 && p.BackoffJitter <= 1, "backoff jitter %v is not between 0 and 1", p.BackoffJitter),
+		check(p.InitialAttempts >= 0, "initial attempts %d is negative", p.InitialAttempts),
+	)
+}
+
+func positive(name string, d time.Duration) error {
+	return check(d > 0, "%s %v is not positive", name, d)
+}
+
+func check(ok bool, format string, args ...any) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// spread returns d made shorter or longer by chance; r is uniform in [0,1).
+func (p Policy) spread(d time.Duration, r float64) time.Duration {
+	return time.Duration(float64(d) * (1 + (r-0.5)*2*p.BackoffJitter))
+}
+
+// longer returns the delay that follows d.
+func (p Policy) longer(d time.Duration) time.Duration {
+	if d > p.BackoffMax-d {
+		return p.BackoffMax
+	}
+	return 2 * d
+}

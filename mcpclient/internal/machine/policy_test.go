@@ -1,0 +1,85 @@
+package machine
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
+	want := Policy{
+		InitTimeout:   10 * time.Second,
+		BackoffMin:    time.Second,
+		BackoffMax:    30 * time.Second,
+		BackoffJitter: 0.2,
+		CloseTimeout:  100 * time.Millisecond,
+	}
+	if got := Defaults(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if err := Defaults().Validate(); err != nil {
+		t.Errorf("defaults: got %v, want them valid", err)
+	}
+}
+
+func TestInvalidPolicyIsNamed(t *testing.T) {
+	for _, c := range []struct {
+		spoil func(*Policy)
+		want  string
+	}{
+		{func(p *Policy) { p.InitTimeout = 0 }, "init timeout 0s is not positive"},
+		{func(p *Policy) { p.CloseTimeout = -1 }, "close timeout -1ns is not positive"},
+		{func(p *Policy) { p.BackoffMin = 0 }, "backoff minimum 0s is not positive"},
+		{func(p *Policy) { p.BackoffMax = time.Second - 1 }, "backoff maximum 999.999999ms is below the minimum 1s"},
+		{func(p *Policy) { p.BackoffMax = longest + 1 }, "backoff maximum 1281023h53m38.427387904s is above"},
+		{func(p *Policy) { p.BackoffJitter = -0.1 }, "backoff jitter -0.1 is not between 0 and 1"},
+		{func(p *Policy) { p.BackoffJitter = 1.1 }, "backoff jitter 1.1 is not between 0 and 1"},
+		{func(p *Policy) { p.BackoffJitter = math.NaN() }, "backoff jitter NaN is not between 0 and 1"},
+		{func(p *Policy) { p.InitialAttempts = -1 }, "initial attempts -1 is negative"},
+	} {
+		p := Defaults()
+		c.spoil(&p)
+		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got error %v, want %q", err, c.want)
+		}
+	}
+}
+
+func TestDelaysDoubleUpToTheMaximum(t *testing.T) {
+	p, d := Defaults(), Defaults().BackoffMin
+	for i, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
+		if d != want*time.Second {
+			t.Errorf("delay %d: got %v, want %v", i+1, d, want*time.Second)
+		}
+		d = p.longer(d)
+	}
+}
+
+// Whatever a valid policy is, no delay is negative, outside the jitter or, before jitter, outside the limits.
+func TestDelaysStayWithinTheLimits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := Defaults()
+		p.BackoffMin = time.Duration(rapid.Int64Range(1, int64(longest)).Draw(t, "min"))
+		p.BackoffMax = time.Duration(rapid.Int64Range(int64(p.BackoffMin), int64(longest)).Draw(t, "max"))
+		p.BackoffJitter = rapid.Float64Range(0, 1).Draw(t, "jitter")
+		if err := p.Validate(); err != nil {
+			t.Fatalf("got %v, want a valid policy", err)
+		}
+		d := p.BackoffMin
+		for range 70 {
+			next := p.longer(d)
+			if next > p.BackoffMax || next < d || next == d && d != p.BackoffMax {
+				t.Fatalf("after %v: got %v, want more, up to %v", d, next, p.BackoffMax)
+			}
+			least, most := float64(d)*(1-p.BackoffJitter), float64(d)*(1+p.BackoffJitter)
+			got := float64(p.spread(d, rapid.Float64Range(0, 0x1.fffffffffffffp-1).Draw(t, "chance")))
+			if got < math.Floor(least) || got > most {
+				t.Fatalf("spread of %v: got %v, want from %v to %v", d, got, least, most)
+			}
+			d = next
+		}
+	})
+}

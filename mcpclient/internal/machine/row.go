@@ -1,0 +1,74 @@
+package machine
+
+import (
+	"slices"
+
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+)
+
+// row is one line of the table.
+type row struct {
+	in stateSet
+	on eventSet
+	do []Effect
+	to connstate.State // or same, or done
+}
+
+type (
+	stateSet uint8
+	eventSet uint32
+)
+
+// nothing is the effect of an event that needs no answer.
+var nothing []Effect
+
+func in(states ...connstate.State) (set stateSet) {
+	for _, s := range states {
+		set |= 1 << s
+	}
+	return set
+}
+
+func on(events ...Event) (set eventSet) {
+	for _, e := range events {
+		set |= 1 << e
+	}
+	return set
+}
+
+func otherThan(events ...Event) eventSet { return (1<<eventCount - 1) &^ on(events...) }
+
+func do(effects ...Effect) []Effect { return effects }
+
+func (set stateSet) has(s connstate.State) bool { return set>>s&1 != 0 }
+
+func (set eventSet) has(e Event) bool { return set>>e&1 != 0 }
+
+// cell is what a row says for one state and one event.
+type cell struct {
+	do []Effect
+	to connstate.State
+
+	// givingUp replaces do where the row leads to backoff but no further attempt is allowed.
+	givingUp []Effect
+}
+
+// cells is the table by state and event.
+var cells = compile(table)
+
+func compile(rows []row) (cells [closing + 1][eventCount]cell) {
+	for _, r := range rows {
+		c := cell{do: r.do, to: r.to}
+		if r.to == backoff {
+			c.givingUp = append(slices.Clip(r.do), ReportCause)
+		}
+		for s := range closing + 1 {
+			for e := range eventCount {
+				if r.in.has(s) && r.on.has(e) {
+					cells[s][e] = c
+				}
+			}
+		}
+	}
+	return cells
+}

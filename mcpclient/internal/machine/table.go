@@ -1,0 +1,82 @@
+package machine
+
+import "github.com/mcpotel/mcpotel/mcpclient/connstate"
+
+// The states, as the table writes them.
+const (
+	starting     = connstate.Starting
+	initializing = connstate.Initializing
+	ready        = connstate.Ready
+	backoff      = connstate.Backoff
+	closing      = connstate.Closing
+
+	done connstate.State = 0xfe // no state follows
+	same connstate.State = 0xff // the state does not change
+)
+
+// table is the whole machine: in each of these states, on each of these events, do this, then be in that state. Every
+// pair of a state and an event is in exactly one row, also where nothing is to be done.
+//
+// What entering a state means for the deadline, the counters and the backoff is in Policy.enter. Before the first
+// session, a row that leads to backoff leads to closing instead, and reports the cause, if no further attempt is allowed.
+var table = []row{
+	// A connection is opened.
+	{in(starting), on(TransportUp), do(Negotiate, Pull), initializing},
+	{in(starting), on(OpenFailed), do(HangUp), backoff},
+	{in(starting, initializing), on(Elapsed), do(HangUp), backoff},
+	{in(starting, initializing), on(Refused), do(HangUp, ReportCause), closing},
+
+	// It is negotiated. No call is in flight yet: whatever comes is not an answer to one.
+	{in(initializing), on(Negotiated), do(StoreSession, Pull, Resubscribe, ReleaseWaiters), ready},
+	{in(initializing), on(NegotiationFailed, TransportDown, SessionGone), do(HangUp), backoff},
+	{in(initializing), on(ProbeLost), do(HangUp, Dial), starting},
+	{in(initializing), on(ResponseInFlight, ResponseLate, ResponseUnknown), do(Drop, Pull), same},
+	{in(initializing), on(Notification, Request), do(Drop, Pull), same},
+
+	// The server breaks the protocol.
+	{in(initializing), on(FrameInvalid), do(ReportViolation, Drop, Pull), same},
+	{in(ready), on(FrameInvalid), do(ReportViolation, Drop, FailOwn, Pull), same},
+	{in(initializing, ready), on(FrameTooLarge, InvalidStreak), do(ReportViolation, HangUp, FailProtocol), backoff},
+	{in(initializing), on(FrameSkipped), do(ReportViolation, Pull), same},
+	{in(ready), on(FrameSkipped), do(ReportViolation, FailOwn, Pull), same},
+
+	// The server speaks.
+	{in(ready), on(ResponseInFlight), do(Deliver, Pull), same},
+	{in(ready), on(ResponseLate, ResponseUnknown), do(Drop, Pull), same},
+	{in(ready), on(Notification), do(Enqueue, Pull), same},
+	{in(ready), on(Request), do(Serve, Pull), same},
+
+	// A call is made, and goes wrong.
+	{in(ready), on(UserCall), do(Admit), same},
+	{in(starting, initializing, backoff), on(UserCall), do(RefuseOrWait), same},
+	{in(ready), on(CallTimeout), do(Abandon, CancelUpstream, ReplyTimeout), same},
+	{in(ready), on(CallerLeft), do(Abandon, CancelUpstream, ReplyCause), same},
+	{in(ready), on(SendBusy), do(RetrySend), same},
+	{in(starting, initializing, ready, backoff), on(SweepDue), do(Sweep), same},
+
+	// The connection is lost, and found again.
+	{in(ready), on(TransportDown), do(FailLost, HangUp), backoff},
+	{in(ready), on(SessionGone), do(FailLost, Negotiate, Pull), initializing},
+	{in(backoff), on(Elapsed), do(Dial), starting},
+
+	// The client ends.
+	{in(starting, initializing, ready, backoff), on(Stop), do(FailShutdown, HangUp), closing},
+	{in(closing), on(TransportClosed, Elapsed), do(End), done},
+	{in(closing), on(UserCall), do(RefuseShutdown), same},
+	{in(closing), on(Stop), nothing, same},
+	{in(closing), otherThan(TransportClosed, Elapsed, UserCall, Stop), nothing, same},
+
+	// What a connection still says that is not open yet, or no longer, is ignored.
+	{in(starting, backoff), on(TransportDown, SessionGone), nothing, same},
+	{in(starting, backoff), on(FrameInvalid, InvalidStreak, FrameTooLarge, FrameSkipped), nothing, same},
+	{in(starting, backoff), on(ResponseInFlight, ResponseLate, ResponseUnknown), nothing, same},
+	{in(starting, backoff), on(Notification, Request), nothing, same},
+	{in(starting, initializing, backoff), on(CallTimeout, CallerLeft, SendBusy), nothing, same},
+
+	// What answers no question of this state changes nothing.
+	{in(initializing, ready, backoff), on(TransportUp, OpenFailed), nothing, same},
+	{in(starting, ready, backoff), on(Negotiated, NegotiationFailed, ProbeLost), nothing, same},
+	{in(ready, backoff), on(Refused), nothing, same},
+	{in(ready), on(Elapsed), nothing, same},
+	{in(starting, initializing, ready, backoff), on(TransportClosed), nothing, same},
+}
