@@ -1,0 +1,101 @@
+package otlpsink
+
+import (
+	"slices"
+	"sync"
+)
+
+// defaultLimit is how many of each of spans, points and records are kept.
+const defaultLimit = 100_000
+
+// A Snapshot is what a sink held at one moment, oldest first. It does not change and costs nothing to take; it must not
+// be modified.
+type Snapshot struct {
+	Spans   []Span
+	Points  []Point
+	Records []Record
+	Dropped Dropped
+}
+
+// Dropped counts what was received and is no longer kept.
+type Dropped struct{ Spans, Points, Records int }
+
+// Trace is the spans of one trace.
+func (s Snapshot) Trace(id string) []Span {
+	return keep(s.Spans, func(sp Span) bool { return sp.TraceID == id })
+}
+
+// SpansNamed is the spans of one name.
+func (s Snapshot) SpansNamed(name string) []Span {
+	return keep(s.Spans, func(sp Span) bool { return sp.Name == name })
+}
+
+// PointsOf is the points of one metric.
+func (s Snapshot) PointsOf(metric string) []Point {
+	return keep(s.Points, func(p Point) bool { return p.Metric == metric })
+}
+
+// RecordsOf is the log records of one event.
+func (s Snapshot) RecordsOf(event string) []Record {
+	return keep(s.Records, func(r Record) bool { return r.EventName == event })
+}
+
+func keep[T any](all []T, ok func(T) bool) []T {
+	var some []T
+	for _, v := range all {
+		if ok(v) {
+			some = append(some, v)
+		}
+	}
+	return some
+}
+
+// A store is what has been received. Its slices only grow at the end and shrink at the front, and no element is ever
+// written twice, so a snapshot can share them.
+type store struct {
+	limit int
+
+	mu      sync.Mutex
+	now     Snapshot      // guarded by mu
+	changed chan struct{} // guarded by mu: closed and replaced at each change
+}
+
+func newStore(limit int) *store { return &store{limit: limit, changed: make(chan struct{})} }
+
+// add lets change modify the snapshot and wakes who waits.
+func (s *store) add(change func(*Snapshot)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.now)
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// look is the present snapshot and a channel that is closed when it is out of date.
+func (s *store) look() (Snapshot, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now
+	now.Spans, now.Points, now.Records = slices.Clip(now.Spans), slices.Clip(now.Points), slices.Clip(now.Records)
+	return now, s.changed
+}
+
+func (s *store) addSpans(spans []Span) {
+	s.add(func(n *Snapshot) { n.Spans = push(n.Spans, spans, s.limit, &n.Dropped.Spans) })
+}
+
+func (s *store) addPoints(points []Point) {
+	s.add(func(n *Snapshot) { n.Points = push(n.Points, points, s.limit, &n.Dropped.Points) })
+}
+
+func (s *store) addRecords(records []Record) {
+	s.add(func(n *Snapshot) { n.Records = push(n.Records, records, s.limit, &n.Dropped.Records) })
+}
+
+// push appends and drops the oldest above the limit. What is dropped is freed when append next moves the slice.
+func push[T any](kept, more []T, limit int, dropped *int) []T {
+	kept = append(kept, more...)
+	over := max(len(kept)-limit, 0)
+	*dropped += over
+	return kept[over:]
+}

@@ -1,0 +1,110 @@
+package otlpsink
+
+import "time"
+
+// Origin is where something was recorded.
+type Origin struct {
+	Resource     map[string]any
+	Scope        string
+	ScopeVersion string
+}
+
+// Service is the service.name of the resource, empty if it has none.
+func (o Origin) Service() string {
+	name, _ := o.Resource["service.name"].(string)
+	return name
+}
+
+// Attribute values are nil, bool, int64, float64, string, []byte, []any or map[string]any.
+
+// A Span is one span as it was exported. Ids are hexadecimal; ParentID of a root is empty.
+type Span struct {
+	Origin
+	TraceID, SpanID, ParentID string
+	TraceState                string
+	Name                      string
+	Kind                      string // INTERNAL, SERVER, CLIENT, PRODUCER, CONSUMER or UNSPECIFIED
+	Start, End                time.Time
+	Status                    string // UNSET, OK or ERROR
+	StatusMessage             string
+	Attributes                map[string]any
+	Events                    []Event
+	Links                     []Link
+}
+
+// An Event is a moment in a span.
+type Event struct {
+	Name       string
+	Time       time.Time
+	Attributes map[string]any
+}
+
+// A Link points from a span to another.
+type Link struct {
+	TraceID, SpanID string
+	Attributes      map[string]any
+}
+
+// A Kind is a kind of metric.
+type Kind string
+
+// The kinds of metrics.
+const (
+	Gauge                Kind = "gauge"
+	Sum                  Kind = "sum"
+	Histogram            Kind = "histogram"
+	ExponentialHistogram Kind = "exponential histogram"
+	Summary              Kind = "summary"
+)
+
+// A Point is one data point of a metric.
+type Point struct {
+	Origin
+	Metric, Unit string
+	Kind         Kind
+	Monotonic    bool // of a Sum
+	Delta        bool // of sums and histograms: the change since Start was last reported, not the whole
+	Attributes   map[string]any
+	Start, Time  time.Time
+	Exemplars    []Exemplar
+
+	Value float64 // of a Gauge and a Sum
+
+	// Of histograms; a Summary has only Count and Sum, its quantiles are not kept.
+	Count    uint64
+	Sum      float64
+	Min, Max *float64
+
+	Bounds []float64 // of a Histogram: upper bounds, inclusive
+	Counts []uint64  // of a Histogram: one more than Bounds
+
+	Scale              int32 // of an ExponentialHistogram
+	Zero               uint64
+	Positive, Negative Buckets
+}
+
+// Buckets are one side of an exponential histogram: Counts[i] lies in (base^(Offset+i), base^(Offset+i+1)].
+type Buckets struct {
+	Offset int32
+	Counts []uint64
+}
+
+// An Exemplar is one measurement in a point, with the span it was taken in.
+type Exemplar struct {
+	TraceID, SpanID string
+	Time            time.Time
+	Value           float64
+	Attributes      map[string]any // those the metric itself does not have
+}
+
+// A Record is one log record.
+type Record struct {
+	Origin
+	EventName       string
+	Severity        int // 1 to 24; 5 is debug, 9 info, 13 warn, 17 error
+	SeverityText    string
+	Body            any
+	Attributes      map[string]any
+	Time, Observed  time.Time
+	TraceID, SpanID string
+}

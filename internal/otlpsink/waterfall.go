@@ -1,0 +1,21 @@
+package otlpsink
+
+import "github.com/mcpotel/mcpotel/internal/waterfall"
+
+// Waterfall turns spans into those that package waterfall draws.
+func Waterfall(spans []Span) []waterfall.Span {
+	drawn := make([]waterfall.Span, len(spans))
+	for i, s := range spans {
+		drawn[i] = waterfall.Span{
+			TraceID: s.TraceID, ID: s.SpanID, ParentID: s.ParentID,
+			Service: s.Service(), Name: s.Name, Kind: s.Kind,
+			Start: s.Start, End: s.End,
+			Error:      s.Status == "ERROR",
+			Attributes: s.Attributes,
+		}
+		for _, l := range s.Links {
+			drawn[i].Links = append(drawn[i].Links, waterfall.Link{TraceID: l.TraceID, SpanID: l.SpanID})
+		}
+	}
+	return drawn
+}

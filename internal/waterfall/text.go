@@ -1,0 +1,142 @@
+package waterfall
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// maxMarks bounds the combining marks on one character: they take no column, so truncating would not stop them.
+const maxMarks = 4
+
+// clean makes text from a peer harmless. What cannot be seen, and in ASCII what is not ASCII, is replaced.
+func clean(s string, ascii bool) string {
+	replacement := '\uFFFD'
+	if ascii {
+		replacement = '?'
+	}
+	marks := 0
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\uFE0E', '\uFE0F', '\u200C', '\u200D': // variation selectors and joiners: they only change other characters
+			return -1
+		}
+		if !unicode.IsPrint(r) || ascii && r > unicode.MaxASCII {
+			return replacement
+		}
+		if !unicode.In(r, unicode.Mn, unicode.Me) {
+			marks = 0
+			return r
+		}
+		if marks++; marks > maxMarks {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// wide holds the characters that take two columns (UAX #11, wide and fullwidth), in blocks.
+var wide = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x1100, 0x115F, 1}, {0x231A, 0x231B, 1}, {0x23E9, 0x23F3, 1}, {0x25FD, 0x25FE, 1}, {0x2614, 0x2615, 1},
+		{0x2648, 0x2653, 1}, {0x267F, 0x267F, 1}, {0x2693, 0x2693, 1}, {0x26A1, 0x26A1, 1}, {0x26AA, 0x26AB, 1},
+		{0x26BD, 0x26BE, 1}, {0x26C4, 0x26C5, 1}, {0x26CE, 0x26CE, 1}, {0x26D4, 0x26D4, 1}, {0x26EA, 0x26EA, 1},
+		{0x26F2, 0x26F3, 1}, {0x26F5, 0x26F5, 1}, {0x26FA, 0x26FA, 1}, {0x26FD, 0x26FD, 1}, {0x2705, 0x2705, 1},
+		{0x270A, 0x270B, 1}, {0x2728, 0x2728, 1}, {0x274C, 0x274E, 1}, {0x2753, 0x2757, 1}, {0x2795, 0x2797, 1},
+		{0x27B0, 0x27BF, 1}, {0x2B1B, 0x2B1C, 1}, {0x2B50, 0x2B55, 1}, {0x2E80, 0x303E, 1}, {0x3041, 0x33FF, 1},
+		{0x3400, 0x4DBF, 1}, {0x4E00, 0xA4CF, 1}, {0xA960, 0xA97C, 1}, {0xAC00, 0xD7A3, 1}, {0xF900, 0xFAFF, 1},
+		{0xFE10, 0xFE19, 1}, {0xFE30, 0xFE6F, 1}, {0xFF01, 0xFF60, 1}, {0xFFE0, 0xFFE6, 1},
+	},
+	R32: []unicode.Range32{
+		{0x16FE0, 0x18DFF, 1}, {0x1AFF0, 0x1B2FF, 1}, {0x1F004, 0x1F004, 1}, {0x1F0CF, 0x1F0CF, 1},
+		{0x1F18E, 0x1F18E, 1}, {0x1F191, 0x1F19A, 1}, {0x1F200, 0x1F64F, 1}, {0x1F680, 0x1F6FF, 1},
+		{0x1F7E0, 0x1F7EB, 1}, {0x1F7F0, 0x1F7F0, 1}, {0x1F90C, 0x1F9FF, 1}, {0x1FA70, 0x1FAFF, 1},
+		{0x20000, 0x3FFFD, 1},
+	},
+}
+
+func runeColumns(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case unicode.Is(wide, r):
+		return 2
+	}
+	return 1
+}
+
+// columns is how many columns clean text takes.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeColumns(r)
+	}
+	return n
+}
+
+// truncate cuts clean text to n columns and ends it with a mark if something is missing.
+func truncate(s string, n int, ascii bool) string {
+	if columns(s) <= n {
+		return s
+	}
+	if n <= 0 {
+		return ""
+	}
+	mark := "…"
+	if ascii {
+		mark = "~"
+	}
+	used := 0
+	for i, r := range s {
+		if used += runeColumns(r); used > n-1 {
+			return s[:i] + mark
+		}
+	}
+	return s
+}
+
+// pad fills s with spaces on its right to n columns.
+func pad(s string, n int) string { return s + strings.Repeat(" ", max(n-columns(s), 0)) }
+
+// duration writes d in the unit that leaves three digits before or after the point, in at most 7 columns.
+func duration(d time.Duration, ascii bool) string {
+	micro := "µs"
+	if ascii {
+		micro = "us"
+	}
+	units := []struct {
+		unit time.Duration
+		name string
+	}{{time.Microsecond, micro}, {time.Millisecond, "ms"}, {time.Second, "s"}}
+
+	if d < time.Microsecond {
+		return fmt.Sprintf("%dns", d)
+	}
+	for i, u := range units {
+		v := float64(d) / float64(u.unit)
+		if v < 999.5 && i < 2 || v < 59.95 {
+			return threeDigits(v) + u.name
+		}
+	}
+	d = d.Round(time.Second)
+	switch h := d / time.Hour; {
+	case h == 0:
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
+	case h < 1000:
+		return fmt.Sprintf("%dh%02dm", h, d%time.Hour/time.Minute)
+	}
+	return ">1000h"
+}
+
+func threeDigits(v float64) string {
+	switch {
+	case v < 9.995:
+		return fmt.Sprintf("%.2f", v)
+	case v < 99.95:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
+}

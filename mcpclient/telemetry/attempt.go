@@ -1,0 +1,105 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// AttemptStart is an attempt to connect that is about to begin.
+type AttemptStart struct {
+	Number    int  // since the connection was last ready, from 1
+	Reconnect bool // the client was ready before
+
+	// Parent, if not zero, takes the place of ctx's span as the parent. It is for the first attempt, which belongs to
+	// whoever wants the connection.
+	Parent Ref
+
+	// Previous names the attempt before. An attempt that has one begins a trace of its own and links to it: it belongs to
+	// nobody's request, and a connection may come and go for weeks.
+	Previous Ref
+}
+
+// Attempt is one attempt to connect, from opening the transport to the end of the negotiation. It is a value that its
+// owner keeps and does not share; its methods do nothing on the zero Attempt.
+type Attempt struct {
+	client *Client
+	ctx    context.Context
+	span   trace.Span
+	kind   string
+	number int
+	start  time.Time
+	ended  bool
+}
+
+type attemptKey struct{ kind, errorType string }
+
+// StartAttempt begins an attempt to connect. It returns the context for the requests of the negotiation, which are its
+// children, and for nothing that lives longer.
+func (c *Client) StartAttempt(ctx context.Context, a AttemptStart) (context.Context, Attempt) {
+	if c == nil {
+		return ctx, Attempt{}
+	}
+	kind := attemptKinds[0]
+	if a.Reconnect {
+		kind = attemptKinds[1]
+	}
+	opts := []trace.SpanStartOption{trace.WithAttributes(present(
+		attribute.String(keyClientName, c.name),
+		attribute.Int(keyClientAttempt, a.Number),
+		attribute.String(keyClientAttemptKind, kind),
+		c.transport())...)}
+	ctx = a.Parent.context(ctx)
+	if a.Previous != (Ref{}) {
+		opts = append(opts, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: a.Previous.spanContext()}))
+	}
+	ctx, span := c.tel.tracer.Start(ctx, spanConnect, opts...)
+	return ctx, Attempt{client: c, ctx: ctx, span: span, kind: kind, number: a.Number, start: time.Now()}
+}
+
+// Ref names the attempt's span.
+func (a *Attempt) Ref() Ref {
+	if a.client == nil {
+		return Ref{}
+	}
+	return newRef(a.span.SpanContext())
+}
+
+// End ends the attempt: with nil if the connection is ready, else with the reason why it is not. Only the first call
+// counts.
+func (a *Attempt) End(err error) {
+	c := a.client
+	if c == nil || a.ended {
+		return
+	}
+	a.ended = true
+	elapsed := time.Since(a.start)
+	level, errorType := slog.LevelInfo, ""
+	if err != nil {
+		level, errorType = slog.LevelWarn, wordOf(errorTypeOf(err))
+	}
+	if c.tel.ins.attempt.Enabled(a.ctx) {
+		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.attemptOptions.at(attemptKey{a.kind, bounded(errorType)})...)
+	}
+	if err != nil && a.span.IsRecording() {
+		a.span.SetAttributes(attribute.String(keyErrorType, errorType))
+		a.span.SetStatus(codes.Error, truncate(err.Error(), maxMessage))
+	}
+	a.span.End()
+	if !c.logs(a.ctx, level) {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0],
+		slog.Int(keyClientAttempt, a.number),
+		slog.String(keyClientAttemptKind, a.kind),
+		slog.Float64(keyClientDuration, elapsed.Seconds()))
+	if err != nil {
+		fields = append(fields, slog.String(keyErrorType, errorType), slog.String(keyError, truncate(err.Error(), maxMessage)))
+	}
+	c.emit(a.ctx, level, eventClientAttempt, fields...)
+}

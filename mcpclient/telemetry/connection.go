@@ -1,0 +1,150 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+)
+
+// Transition is a move of the connection from one state to another.
+type Transition struct {
+	connstate.Transition
+	Attempt Ref   // the attempt that made the connection, for the trace of the log record
+	Err     error // why, if it was one; for the log
+}
+
+type transitionKey struct {
+	from, to connstate.State
+	reason   connstate.Reason
+}
+
+// Transition counts and logs a move of the connection, and is what the state gauge shows from now on.
+func (c *Client) Transition(t Transition) {
+	if c == nil {
+		return
+	}
+	ctx := t.Attempt.context(context.Background())
+	c.state.Store(uint32(t.To))
+	if c.tel.ins.transitions.Enabled(ctx) {
+		c.tel.ins.transitions.Add(ctx, 1, c.transitionOptions.at(transitionKey{t.From, t.To, t.Reason})...)
+	}
+	level := slog.LevelInfo
+	if t.To == connstate.Backoff || t.Reason == connstate.Refused {
+		level = slog.LevelWarn
+	}
+	if !c.logs(ctx, level) {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0],
+		slog.String(keyClientFrom, t.From.String()),
+		slog.String(keyClientTo, t.To.String()),
+		slog.String(keyClientTransitionReason, t.Reason.String()),
+		slog.Int(keyClientAttempt, t.Transition.Attempt),
+		slog.Uint64(keyClientEpoch, t.Epoch),
+		slog.Float64(keyClientDuration, t.Duration.Seconds()))
+	if t.Err != nil {
+		fields = append(fields, slog.String(keyError, truncate(t.Err.Error(), maxMessage)))
+	}
+	c.emit(ctx, level, eventClientTransition, fields...)
+}
+
+// Backoff records how long the client waits before it tries to connect again. The attempt is the number of the one that
+// failed, 0 if a ready connection was lost.
+func (c *Client) Backoff(delay time.Duration, attempt int) {
+	if c == nil {
+		return
+	}
+	ctx := context.Background()
+	if c.tel.ins.backoff.Enabled(ctx) {
+		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.plain...)
+	}
+	if c.logs(ctx, slog.LevelInfo) {
+		c.emit(ctx, slog.LevelInfo, eventClientBackoff,
+			slog.Float64(keyClientBackoffDelay, delay.Seconds()), slog.Int(keyClientAttempt, attempt))
+	}
+}
+
+// Tombstones counts the tombstones that were added, or, if delta is negative, taken away: the ids of calls that ended
+// without an answer, which are kept to know a late one by.
+func (c *Client) Tombstones(delta int) {
+	if c == nil || delta == 0 {
+		return
+	}
+	ctx := context.Background()
+	if n := c.countTombstones(ctx, int64(delta)); n != 0 {
+		c.tel.ins.tombstones.Add(ctx, n, c.tombstoneOptions...)
+	}
+	event := eventClientTombstoneAdded
+	if delta < 0 {
+		event, delta = eventClientTombstoneExpired, -delta
+	}
+	if c.logs(ctx, slog.LevelDebug) {
+		c.emit(ctx, slog.LevelDebug, event, slog.Int(keyClientTombstones, delta))
+	}
+}
+
+// countTombstones returns what of delta to tell the metric: it takes away only what it has added, so that it is right
+// whenever it was switched on.
+func (c *Client) countTombstones(ctx context.Context, delta int64) int64 {
+	if delta > 0 {
+		if !c.tel.ins.tombstones.Enabled(ctx) {
+			return 0
+		}
+		c.tombstones.Add(delta)
+		return delta
+	}
+	for {
+		have := c.tombstones.Load()
+		n := min(-delta, have)
+		if c.tombstones.CompareAndSwap(have, have-n) {
+			return -n
+		}
+	}
+}
+
+// ProcessExit is the end of a server that is a child process.
+type ProcessExit struct {
+	PID    int
+	Code   int    // exit code; -1 if a signal ended it
+	Signal string // that signal; empty if the process exited
+}
+
+// ProcessExit logs the end of the server's process: at Info if it exited with 0, else at Warn.
+func (c *Client) ProcessExit(e ProcessExit) {
+	if c == nil {
+		return
+	}
+	ctx, level := context.Background(), slog.LevelWarn
+	if e.Code == 0 && e.Signal == "" {
+		level = slog.LevelInfo
+	}
+	if c.logs(ctx, level) {
+		var buf [maxFields]slog.Attr
+		fields := append(buf[:0], slog.Int(keyPID, e.PID), slog.Int(keyExitCode, e.Code))
+		c.emit(ctx, level, eventClientExit, appendText(fields, keyClientSignal, e.Signal)...)
+	}
+}
+
+// CloseFailed logs that closing a connection left something behind.
+func (c *Client) CloseFailed(err error) {
+	if c == nil {
+		return
+	}
+	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
+		c.emit(ctx, slog.LevelWarn, eventClientCloseFailed, slog.String(keyError, truncate(err.Error(), maxMessage)))
+	}
+}
+
+// OutputUnchecked logs that the output of a tool is not checked, and why.
+func (c *Client) OutputUnchecked(tool string, err error) {
+	if c == nil {
+		return
+	}
+	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
+		c.emit(ctx, slog.LevelWarn, eventClientUnchecked,
+			slog.String(keyTool, truncate(tool, maxName)), slog.String(keyError, truncate(err.Error(), maxMessage)))
+	}
+}

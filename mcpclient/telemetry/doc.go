@@ -1,0 +1,27 @@
+// Package telemetry is everything the client and the server of this module tell the outside: spans and metrics through
+// the OpenTelemetry API, log records through slog, all under one published schema.
+//
+// Start at [New] and give the result to the client's or the server's options; without it they use the global
+// OpenTelemetry providers and log nothing. [Schema] is the contract as data: every event, span, metric and attribute
+// with its type, unit, values and stability. The page docs/telemetry.md and the file schema.json are made from it, the
+// instruments are built from it, and package telemetrytest holds everything a test emits against it.
+//
+// The types [Client], [Server] and [Op] are for those who write a client or a server; most programs need only the
+// options. No OpenTelemetry type is in their signatures.
+//
+// What may surprise:
+//
+//   - The package imports the API of OpenTelemetry and never its SDK. Package telemetry/otlp sets up the SDK.
+//   - mcp.client.* and mcp.server.* are about the sender and the receiver of a message, as the conventions have it. A
+//     client that answers a request of its server records mcp.server.operation.duration. mcp_client.* and mcp_server.*
+//     are ours and are about the process: all that a client emits of its own begins with mcp_client.
+//   - An error that a server answers with because of what the client sent (unknown method, invalid params and the like)
+//     is an error on the client's span and not on the server's.
+//   - No span lives as long as a connection or a session. A connection is seen through its attempts, its transitions and
+//     the state gauge.
+//   - A result in which the tool reports an error ends its span with status ERROR and error.type tool_error.
+//   - Metrics carry no names without a limit: a tool beyond [WithToolNameLimit], an unknown method and a rare error code
+//     are _OTHER there, and themselves on the span.
+package telemetry
+
+//go:generate go test . -run IsThatOfTheSchema -update

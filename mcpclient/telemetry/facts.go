@@ -1,0 +1,98 @@
+package telemetry
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+)
+
+// Network is what is known of a connection before it is open. It has the fields of the transports' own type, so that one
+// converts to the other. Fields that do not apply are empty and their attributes absent: a child process has only
+// Transport, an in-memory connection has none.
+type Network struct {
+	Transport       string // network.transport: pipe, tcp, quic, unix
+	Protocol        string // network.protocol.name: http
+	ProtocolVersion string // network.protocol.version: 1.1, 2
+	Address         string // server.address: the name that was dialled
+	Port            int    // server.port
+}
+
+// Facts is what is known of a connection once it is negotiated.
+type Facts struct {
+	Network
+	MCPVersion string // mcp.protocol.version
+}
+
+// knownFacts is Facts with their attributes, by the direction of the message that a span or a sample is about. The
+// network's transport is not among them: spans have it from the start.
+type knownFacts struct {
+	Facts
+	attrs [2][]attribute.KeyValue
+}
+
+func newKnownFacts(f Facts) *knownFacts {
+	k := &knownFacts{Facts: f}
+	attrs := present(
+		optional(keyMCPVersion, f.MCPVersion),
+		optional(keyProtocol, f.Protocol),
+		optional(keyProtocolVersion, f.ProtocolVersion))
+	k.attrs[Received] = attrs
+	k.attrs[Sent] = append(slices.Clip(attrs), present(optional(keyAddress, f.Address))...)
+	if f.Port != 0 {
+		k.attrs[Sent] = append(k.attrs[Sent], attribute.Int(keyPort, f.Port))
+	}
+	return k
+}
+
+// optional is an attribute that is not valid if it has no value.
+func optional(key, value string) (kv attribute.KeyValue) {
+	if value != "" {
+		kv = attribute.String(key, value)
+	}
+	return kv
+}
+
+// present returns the attributes that are valid.
+func present(attrs ...attribute.KeyValue) []attribute.KeyValue {
+	return slices.DeleteFunc(attrs, func(a attribute.KeyValue) bool { return !a.Valid() })
+}
+
+// maxFacts bounds the facts a side tells apart, for whoever is told a new version by every client. The versions of the
+// protocol are far fewer.
+const maxFacts = 16
+
+// interned holds one knownFacts per value, so that they compare by address.
+type interned struct {
+	mu  sync.Mutex
+	all []*knownFacts // the first is what is known without a peer
+}
+
+// intern returns the one knownFacts with the value f. Beyond maxFacts it gives up what the peer said.
+func (in *interned) intern(f Facts) *knownFacts {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if k := in.find(f); k != nil {
+		return k
+	}
+	if len(in.all) >= maxFacts {
+		f = Facts{Network: in.all[0].Network, MCPVersion: other}
+		if k := in.find(f); k != nil {
+			return k
+		}
+	}
+	f.MCPVersion = strings.Clone(f.MCPVersion)
+	k := newKnownFacts(f)
+	in.all = append(in.all, k)
+	return k
+}
+
+func (in *interned) find(f Facts) *knownFacts {
+	for _, k := range in.all {
+		if k.Facts == f {
+			return k
+		}
+	}
+	return nil
+}

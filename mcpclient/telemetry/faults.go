@@ -1,0 +1,107 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Violation is a frame that breaks the protocol.
+type Violation struct {
+	Reason    string // in the words of internal/jsonrpc
+	Size      int    // of the frame in bytes, as far as it was read
+	Limit     int    // of a frame, if that was the rule; zero if not
+	Direction Direction
+}
+
+func (s *side) violation(v Violation) {
+	ctx := context.Background()
+	v.Reason = oneOf(violationReasons, v.Reason)
+	if s.ins.violations.Enabled(ctx) {
+		s.ins.violations.Add(ctx, 1, s.violationOptions.at(violationKey{v.Reason, v.Direction})...)
+	}
+	if !s.logs(ctx, slog.LevelWarn) {
+		return
+	}
+	suppressed, ok := s.limits.allow(limitKey{s.events.violation, v.Reason, v.Direction, slog.LevelWarn}, time.Now())
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0],
+		slog.String(s.keys.violationReason, v.Reason),
+		slog.String(s.keys.direction, v.Direction.String()),
+		slog.Int(s.keys.frameSize, v.Size))
+	fields = appendCount(fields, s.keys.frameLimit, v.Limit)
+	fields = appendCount(fields, s.keys.suppressed, suppressed)
+	s.emit(ctx, slog.LevelWarn, s.events.violation, fields...)
+}
+
+// Drop is a response that nobody waits for.
+type Drop struct {
+	Reason string        // one of the Drop constants
+	ID     string        // as text; empty for none
+	Age    time.Duration // since the call it answers ended; zero if there is none
+	Ref    Ref           // of that call
+}
+
+func (s *side) drop(d Drop) {
+	ctx := d.Ref.context(context.Background())
+	d.Reason = oneOf(dropReasons, d.Reason)
+	if s.ins.dropped.Enabled(ctx) {
+		s.ins.dropped.Add(ctx, 1, s.dropOptions.at(d.Reason)...)
+	}
+	level := slog.LevelInfo
+	if d.Reason == DropUnknownID {
+		level = slog.LevelWarn
+	}
+	if !s.logs(ctx, level) {
+		return
+	}
+	suppressed, ok := s.limits.allow(limitKey{s.events.dropped, d.Reason, Received, level}, time.Now())
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(s.keys.dropReason, d.Reason))
+	fields = appendText(fields, keyRequestID, truncate(d.ID, maxName))
+	if d.Age > 0 {
+		fields = append(fields, slog.Float64(s.keys.dropAge, d.Age.Seconds()))
+	}
+	fields = appendCount(fields, s.keys.suppressed, suppressed)
+	s.emit(ctx, level, s.events.dropped, fields...)
+}
+
+// flush tells what the limiter still holds back.
+func (s *side) flush() {
+	ctx := context.Background()
+	for k, n := range s.limits.flush() {
+		reason := s.keys.dropReason
+		fields := []slog.Attr{slog.Int(s.keys.suppressed, n)}
+		if k.event == s.events.violation {
+			reason = s.keys.violationReason
+			fields = append(fields, slog.String(s.keys.direction, k.direction.String()))
+		}
+		if s.logs(ctx, k.level) {
+			s.emit(ctx, k.level, k.event, append(fields, slog.String(reason, k.reason))...)
+		}
+	}
+}
+
+// maxStack is how much of a stack is logged, in bytes.
+const maxStack = 16 << 10
+
+func (s *side) panicked(ctx context.Context, method string, value any, stack []byte) {
+	label := s.methodLabel(method, true)
+	if s.ins.panics.Enabled(ctx) {
+		s.ins.panics.Add(ctx, 1, s.panicOptions.at(label)...)
+	}
+	if s.logs(ctx, slog.LevelError) {
+		s.emit(ctx, slog.LevelError, s.events.panicked,
+			slog.String(keyMethod, truncate(method, maxName)),
+			slog.String(keyPanicType, fmt.Sprintf("%T", value)),
+			slog.String(keyPanicMessage, truncate(fmt.Sprint(value), maxMessage)),
+			slog.String(keyPanicStack, truncate(string(stack), maxStack)))
+	}
+}

@@ -1,0 +1,118 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+func (s *side) logs(ctx context.Context, l slog.Level) bool { return s.log.Enabled(ctx, l) }
+
+// emit writes the log record of an event. Callers ask logs first, so that nothing is built for nobody.
+func (s *side) emit(ctx context.Context, l slog.Level, event string, fields ...slog.Attr) {
+	all := append(make([]slog.Attr, 0, maxFields), slog.String(keyEventName, event))
+	s.log.LogAttrs(ctx, l, event, append(all, fields...)...)
+}
+
+// maxFields is as many as any event has, beside its name.
+const maxFields = 16
+
+// logStart logs the start of a request, once: as soon as its id is known.
+func (op *Op) logStart() {
+	if op.announced || op.notification {
+		return
+	}
+	op.announced = true
+	if s := op.side; s.logs(op.ctx, slog.LevelDebug) {
+		var buf [maxFields]slog.Attr
+		s.emit(op.ctx, slog.LevelDebug, op.requestEvents().start, op.identity(buf[:0])...)
+	}
+}
+
+func (op *Op) requestEvents() *requestEvents {
+	if op.direction == Sent {
+		return &op.side.events.sent
+	}
+	return &op.side.events.handled
+}
+
+// logEnd logs how a request ended: either its stop or its exception.
+func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
+	s, events := op.side, op.requestEvents()
+	level, event := op.stopLevel(elapsed), events.stop
+	if o.failed {
+		level, event = op.exceptionLevel(o, r), events.exception
+	}
+	if s.logs(op.ctx, level) {
+		var buf [maxFields]slog.Attr
+		fields := append(op.identity(buf[:0]), slog.Float64(s.keys.duration, elapsed.Seconds()))
+		fields = appendText(fields, keyStatusCode, o.statusCode())
+		if o.failed {
+			fields = append(fields, slog.String(keyErrorType, o.errorType()), slog.String(s.keys.errorKind, o.kind(r.Kind)))
+			fields = appendText(fields, keyError, errorText(r))
+		} else if r.ResultType != "complete" {
+			fields = appendText(fields, s.keys.resultType, truncate(r.ResultType, maxName))
+		}
+		s.emit(op.ctx, level, event, fields...)
+	}
+	if r.ToolError && events.toolError != "" && s.logs(op.ctx, slog.LevelInfo) {
+		var buf [maxFields]slog.Attr
+		s.emit(op.ctx, slog.LevelInfo, events.toolError, append(op.identity(buf[:0]), slog.Float64(s.keys.duration, elapsed.Seconds()))...)
+	}
+}
+
+func (op *Op) stopLevel(elapsed time.Duration) slog.Level {
+	if slow := op.side.tel.slow; slow > 0 && elapsed >= slow {
+		return slog.LevelInfo
+	}
+	return slog.LevelDebug
+}
+
+// exceptionLevel is Debug for what somebody wanted or what another record tells, Error for a defect of this side, and
+// Warn for everything else.
+func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
+	switch {
+	case r.ToolError, r.CallerLeft:
+		return slog.LevelDebug
+	case op.direction == Received && o.word == ErrorCancelled:
+		return slog.LevelDebug
+	case op.direction == Received && o.code == codeInternalError:
+		return slog.LevelError
+	}
+	return slog.LevelWarn
+}
+
+// identity appends the fields that tell which request a record is about.
+func (op *Op) identity(fields []slog.Attr) []slog.Attr {
+	fields = append(fields, slog.String(keyMethod, op.shownMethod()))
+	switch op.info.targetKind {
+	case Tool:
+		fields = appendText(fields, keyTool, op.shownTarget())
+	case Prompt:
+		fields = appendText(fields, keyPrompt, op.shownTarget())
+	}
+	fields = appendText(fields, keyRequestID, op.requestID())
+	return appendText(fields, keyClientCorrID, op.corrID())
+}
+
+func appendText(fields []slog.Attr, key, value string) []slog.Attr {
+	if value == "" {
+		return fields
+	}
+	return append(fields, slog.String(key, value))
+}
+
+// errorText is the text of the error for the log.
+func errorText(r *Result) string {
+	if r.Err != nil {
+		return truncate(r.Err.Error(), maxMessage)
+	}
+	return truncate(r.Message, maxMessage)
+}
+
+func appendCount(fields []slog.Attr, key string, n int) []slog.Attr {
+	if n == 0 {
+		return fields
+	}
+	return append(fields, slog.Int(key, n))
+}

@@ -1,0 +1,107 @@
+package telemetry
+
+import (
+	"slices"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// instruments are the metrics of the schema. Those of the conventions go by who sends a message and who receives it,
+// ours by the process.
+type instruments struct {
+	clientDuration metric.Float64Histogram
+	serverDuration metric.Float64Histogram
+
+	client sideInstruments
+	server sideInstruments
+
+	tombstones  metric.Int64UpDownCounter
+	transitions metric.Int64Counter
+	lost        metric.Int64Counter // notifications dropped
+	attempt     metric.Float64Histogram
+	backoff     metric.Float64Histogram
+	state       metric.Int64ObservableUpDownCounter
+	queueLength metric.Int64ObservableGauge
+}
+
+// sideInstruments are the metrics that a client and a server both have.
+type sideInstruments struct {
+	active        metric.Int64UpDownCounter // requests sent; nil for a server, which sends none
+	retries       metric.Int64Counter       // likewise
+	handlers      metric.Int64UpDownCounter // requests being answered
+	panics        metric.Int64Counter
+	notifications metric.Int64Counter
+	violations    metric.Int64Counter
+	dropped       metric.Int64Counter
+	size          metric.Int64Histogram
+	decode        metric.Float64Histogram
+	queueWait     metric.Float64Histogram
+	session       metric.Float64Histogram
+}
+
+func newInstruments(m metric.Meter) *instruments {
+	return &instruments{
+		clientDuration: histogram(m.Float64Histogram, metricClientDuration),
+		serverDuration: histogram(m.Float64Histogram, metricServerDuration),
+		client: sideInstruments{
+			active:        build(m.Int64UpDownCounter, metricClientActive),
+			retries:       build(m.Int64Counter, metricClientRetries),
+			handlers:      build(m.Int64UpDownCounter, metricClientHandlers),
+			panics:        build(m.Int64Counter, metricClientPanics),
+			notifications: build(m.Int64Counter, metricClientNotifications),
+			violations:    build(m.Int64Counter, metricClientViolations),
+			dropped:       build(m.Int64Counter, metricClientDropped),
+			size:          histogram(m.Int64Histogram, metricClientMessageSize),
+			decode:        histogram(m.Float64Histogram, metricClientDecode),
+			queueWait:     histogram(m.Float64Histogram, metricClientQueueWait),
+			session:       histogram(m.Float64Histogram, metricClientSession),
+		},
+		server: sideInstruments{
+			handlers:      build(m.Int64UpDownCounter, metricServerHandlers),
+			panics:        build(m.Int64Counter, metricServerPanics),
+			notifications: build(m.Int64Counter, metricServerNotifications),
+			violations:    build(m.Int64Counter, metricServerViolations),
+			dropped:       build(m.Int64Counter, metricServerDropped),
+			size:          histogram(m.Int64Histogram, metricServerMessageSize),
+			decode:        histogram(m.Float64Histogram, metricServerDecode),
+			queueWait:     histogram(m.Float64Histogram, metricServerQueueWait),
+			session:       histogram(m.Float64Histogram, metricServerSession),
+		},
+		tombstones:  build(m.Int64UpDownCounter, metricClientTombstones),
+		transitions: build(m.Int64Counter, metricClientTransitions),
+		lost:        build(m.Int64Counter, metricClientNotificationsDropped),
+		attempt:     histogram(m.Float64Histogram, metricClientAttempt),
+		backoff:     histogram(m.Float64Histogram, metricClientBackoff),
+		state:       build(m.Int64ObservableUpDownCounter, metricClientState),
+		queueLength: build(m.Int64ObservableGauge, metricClientQueueLength),
+	}
+}
+
+// build makes an instrument from its row of the schema. A provider that does not like it says so to OpenTelemetry's error
+// handler; by its contract the instrument works all the same.
+func build[O, I any](create func(string, ...O) (I, error), name string) I {
+	return buildWith(create, rowOf(name))
+}
+
+func histogram[O, I any](create func(string, ...O) (I, error), name string) I {
+	row := rowOf(name)
+	return buildWith(create, row, any(metric.WithExplicitBucketBoundaries(row.Buckets...)).(O))
+}
+
+func buildWith[O, I any](create func(string, ...O) (I, error), row *Metric, opts ...O) I {
+	opts = append(opts, any(metric.WithUnit(row.Unit)).(O), any(metric.WithDescription(row.Brief)).(O))
+	i, err := create(row.Name, opts...)
+	if err != nil {
+		otel.Handle(err)
+	}
+	return i
+}
+
+func rowOf(name string) *Metric {
+	i := slices.IndexFunc(metrics, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		panic("telemetry: the schema has no metric " + name)
+	}
+	return &metrics[i]
+}

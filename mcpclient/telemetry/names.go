@@ -1,0 +1,117 @@
+package telemetry
+
+// Names of metrics.
+const (
+	metricClientDuration = "mcp.client.operation.duration"
+	metricServerDuration = "mcp.server.operation.duration"
+	metricClientSession  = "mcp.client.session.duration"
+	metricServerSession  = "mcp.server.session.duration"
+
+	metricClientActive               = "mcp_client.active_requests"
+	metricClientHandlers             = "mcp_client.active_handlers"
+	metricClientPanics               = "mcp_client.handler.panics"
+	metricClientNotifications        = "mcp_client.notifications"
+	metricClientNotificationsDropped = "mcp_client.notifications.dropped"
+	metricClientViolations           = "mcp_client.protocol.violations"
+	metricClientDropped              = "mcp_client.responses.dropped"
+	metricClientMessageSize          = "mcp_client.message.size"
+	metricClientDecode               = "mcp_client.message.decode.duration"
+	metricClientQueueWait            = "mcp_client.send.queue.wait"
+	metricClientQueueLength          = "mcp_client.send.queue.length"
+	metricClientRetries              = "mcp_client.transport.send.retries"
+	metricClientTombstones           = "mcp_client.tombstones"
+	metricClientTransitions          = "mcp_client.connection.transitions"
+	metricClientState                = "mcp_client.connection.state"
+	metricClientAttempt              = "mcp_client.connection.attempt.duration"
+	metricClientBackoff              = "mcp_client.connection.backoff"
+
+	metricServerHandlers      = "mcp_server.active_requests"
+	metricServerPanics        = "mcp_server.handler.panics"
+	metricServerNotifications = "mcp_server.notifications"
+	metricServerViolations    = "mcp_server.protocol.violations"
+	metricServerDropped       = "mcp_server.responses.dropped"
+	metricServerMessageSize   = "mcp_server.message.size"
+	metricServerDecode        = "mcp_server.message.decode.duration"
+	metricServerQueueWait     = "mcp_server.send.queue.wait"
+)
+
+// Names of events, which are the messages of their log records too.
+const (
+	eventClientStart               = "mcp_client.request.start"
+	eventClientStop                = "mcp_client.request.stop"
+	eventClientException           = "mcp_client.request.exception"
+	eventClientToolError           = "mcp_client.request.tool_error"
+	eventClientHandlerStart        = "mcp_client.handler.start"
+	eventClientHandlerStop         = "mcp_client.handler.stop"
+	eventClientHandlerException    = "mcp_client.handler.exception"
+	eventClientPanic               = "mcp_client.handler.panic"
+	eventClientNotificationSent    = "mcp_client.notification.sent"
+	eventClientNotification        = "mcp_client.notification.received"
+	eventClientNotificationDropped = "mcp_client.notification.dropped"
+	eventClientViolation           = "mcp_client.protocol.violation"
+	eventClientDropped             = "mcp_client.response.dropped"
+	eventClientSessionEnd          = "mcp_client.session.end"
+	eventClientTransition          = "mcp_client.connection.transition"
+	eventClientAttempt             = "mcp_client.connection.attempt"
+	eventClientBackoff             = "mcp_client.connection.backoff"
+	eventClientRetry               = "mcp_client.send.retry"
+	eventClientTombstoneAdded      = "mcp_client.tombstone.added"
+	eventClientTombstoneExpired    = "mcp_client.tombstone.expired"
+	eventClientExit                = "mcp_client.process.exit"
+	eventClientStderr              = "mcp_client.process.stderr"
+	eventClientCloseFailed         = "mcp_client.connection.close_failed"
+	eventClientUnchecked           = "mcp_client.tool.output_unchecked"
+
+	eventServerStart            = "mcp_server.request.start"
+	eventServerStop             = "mcp_server.request.stop"
+	eventServerException        = "mcp_server.request.exception"
+	eventServerToolError        = "mcp_server.request.tool_error"
+	eventServerPanic            = "mcp_server.handler.panic"
+	eventServerNotificationSent = "mcp_server.notification.sent"
+	eventServerNotification     = "mcp_server.notification.received"
+	eventServerViolation        = "mcp_server.protocol.violation"
+	eventServerDropped          = "mcp_server.response.dropped"
+	eventServerSessionEnd       = "mcp_server.session.end"
+)
+
+// spanConnect is the name of an attempt to connect; the other spans are named after their method and target.
+const spanConnect = "mcp_client.connect"
+
+// requestEvents are the events in the life of one request.
+type requestEvents struct{ start, stop, exception, toolError string }
+
+// events are those that a client and a server both have, each under its own prefix.
+type events struct {
+	sent, handled                                                            requestEvents
+	panicked, notificationSent, notification, violation, dropped, sessionEnd string
+}
+
+var clientEvents = events{
+	sent: requestEvents{
+		start: eventClientStart, stop: eventClientStop,
+		exception: eventClientException, toolError: eventClientToolError,
+	},
+	handled: requestEvents{
+		start: eventClientHandlerStart, stop: eventClientHandlerStop, exception: eventClientHandlerException,
+	},
+	panicked:         eventClientPanic,
+	notificationSent: eventClientNotificationSent,
+	notification:     eventClientNotification,
+	violation:        eventClientViolation,
+	dropped:          eventClientDropped,
+	sessionEnd:       eventClientSessionEnd,
+}
+
+// A server of this module sends no requests.
+var serverEvents = events{
+	handled: requestEvents{
+		start: eventServerStart, stop: eventServerStop,
+		exception: eventServerException, toolError: eventServerToolError,
+	},
+	panicked:         eventServerPanic,
+	notificationSent: eventServerNotificationSent,
+	notification:     eventServerNotification,
+	violation:        eventServerViolation,
+	dropped:          eventServerDropped,
+	sessionEnd:       eventServerSessionEnd,
+}

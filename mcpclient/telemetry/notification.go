@@ -1,0 +1,72 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// notified counts a notification that was sent or handled, and logs it.
+func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
+	if op.direction == Sent && !op.accepted {
+		return
+	}
+	s.countNotification(op.ctx, op.direction, op.info.method)
+	if !s.logs(op.ctx, slog.LevelDebug) {
+		return
+	}
+	event := s.events.notificationSent
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(keyMethod, op.shownMethod()))
+	if op.direction == Received {
+		event = s.events.notification
+		fields = append(fields, slog.Float64(s.keys.duration, elapsed.Seconds()))
+		fields = appendText(fields, keyErrorType, o.errorType())
+	}
+	s.emit(op.ctx, slog.LevelDebug, event, fields...)
+}
+
+func (s *side) countNotification(ctx context.Context, d Direction, label string) {
+	if s.ins.notifications.Enabled(ctx) {
+		s.ins.notifications.Add(ctx, 1, s.notificationOptions.at(notificationKey{d, label})...)
+	}
+}
+
+// notification counts and logs a notification that has neither a handler nor an operation of its own.
+func (s *side) notification(d Direction, method string) {
+	ctx := context.Background()
+	s.countNotification(ctx, d, s.methodLabel(method, false))
+	if !s.logs(ctx, slog.LevelDebug) {
+		return
+	}
+	event := s.events.notification
+	if d == Sent {
+		event = s.events.notificationSent
+	}
+	s.emit(ctx, slog.LevelDebug, event, slog.String(keyMethod, truncate(method, maxName)))
+}
+
+type lostKey struct{ method, reason string }
+
+// dropNotification counts and logs a notification that reached no handler.
+func (c *Client) dropNotification(method, reason string) {
+	ctx := context.Background()
+	reason = oneOf(dropReasons, reason)
+	if c.tel.ins.lost.Enabled(ctx) {
+		c.tel.ins.lost.Add(ctx, 1, c.lostOptions.at(lostKey{c.methodLabel(method, false), reason})...)
+	}
+	level := slog.LevelWarn
+	if reason == DropCoalesced {
+		level = slog.LevelDebug
+	}
+	if !c.logs(ctx, level) {
+		return
+	}
+	suppressed, ok := c.limits.allow(limitKey{eventClientNotificationDropped, reason, Received, level}, time.Now())
+	if !ok {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(keyMethod, truncate(method, maxName)), slog.String(keyClientDropReason, reason))
+	c.emit(ctx, level, eventClientNotificationDropped, appendCount(fields, keyClientSuppressed, suppressed)...)
+}

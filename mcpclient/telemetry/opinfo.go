@@ -1,0 +1,137 @@
+package telemetry
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// opKey tells operations apart, by names as metrics have them.
+type opKey struct {
+	direction  Direction
+	targetKind TargetKind
+	method     string
+	target     string
+}
+
+// opInfo is what all operations of a key share: everything about them that need not be built twice.
+type opInfo struct {
+	opKey
+	spanName string
+	start    []trace.SpanStartOption
+	active   []metric.AddOption
+	records  atomic.Pointer[[]record] // copy on write, guarded by side.ops.mu for writing
+}
+
+// operation returns what is shared by the operations with these names. exact is false if the names are not those given:
+// they are unknown, or beyond the limits.
+func (s *side) operation(d Direction, kind TargetKind, method, target string, known, targetKnown bool) (info *opInfo, exact bool) {
+	if kind == NoTarget {
+		target = ""
+	}
+	key := opKey{d, kind, method, target}
+	if info, ok := s.ops.lookup(key); ok {
+		return info, true
+	}
+	key.method = s.methodLabel(method, known)
+	if target != "" {
+		label, ok := "", false
+		if targetKnown && key.method != other {
+			label, ok = s.targets.intern(target)
+		}
+		if key.target = label; !ok {
+			key.target = other
+		}
+	}
+	return s.ops.at(key), key.method == method && key.target == target
+}
+
+func (s *side) newOpInfo(k opKey) *opInfo {
+	return &opInfo{
+		opKey:    k,
+		spanName: spanName(k.method, k.target),
+		start:    s.startOptions(k),
+		active:   s.adding(attribute.String(keyMethod, k.method), s.transport()),
+	}
+}
+
+// attributes are the names of the operation as attributes.
+func (k opKey) attributes() []attribute.KeyValue {
+	attrs := append(make([]attribute.KeyValue, 0, 4), attribute.String(keyMethod, k.method))
+	switch {
+	case k.targetKind == Tool && k.target != "":
+		attrs = append(attrs, attribute.String(keyTool, k.target))
+	case k.targetKind == Prompt && k.target != "":
+		attrs = append(attrs, attribute.String(keyPrompt, k.target))
+	}
+	if k.method == methodCallTool {
+		attrs = append(attrs, attribute.String(keyOperation, operationExecuteTool))
+	}
+	return attrs
+}
+
+// record is the options to record the duration of an operation that ended in one way.
+type record struct {
+	facts *knownFacts
+	outcome
+	opts []metric.RecordOption
+}
+
+// maxOutcomes is how many outcomes beyond those of the protocol an operation tells apart on metrics for each facts. A
+// peer chooses its error codes.
+const maxOutcomes = 16
+
+// recordOptions returns the options for an operation with this peer that ended this way.
+func (s *side) recordOptions(info *opInfo, f *knownFacts, o outcome) []metric.RecordOption {
+	if opts := info.find(f, o); opts != nil {
+		return opts
+	}
+	s.ops.mu.Lock()
+	defer s.ops.mu.Unlock()
+	if !o.known() && info.strangers(f) >= maxOutcomes && info.find(f, o) == nil {
+		o = o.anonymous()
+	}
+	if opts := info.find(f, o); opts != nil {
+		return opts
+	}
+	opts := s.durationOptions(info, f, o)
+	next := append(slices.Clip(info.all()), record{f, o, opts})
+	info.records.Store(&next)
+	return opts
+}
+
+func (i *opInfo) all() []record {
+	if records := i.records.Load(); records != nil {
+		return *records
+	}
+	return nil
+}
+
+func (i *opInfo) find(f *knownFacts, o outcome) []metric.RecordOption {
+	records := i.all()
+	for i := range records {
+		if r := &records[i]; r.facts == f && r.outcome == o {
+			return r.opts
+		}
+	}
+	return nil
+}
+
+// strangers counts the outcomes for f that are not of the protocol.
+func (i *opInfo) strangers(f *knownFacts) (n int) {
+	for _, r := range i.all() {
+		if r.facts == f && !r.known() {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *side) durationOptions(info *opInfo, f *knownFacts, o outcome) []metric.RecordOption {
+	attrs := append(info.attributes(), f.attrs[info.direction]...)
+	return s.recording(append(attrs, s.transport(),
+		optional(keyErrorType, o.errorType()), optional(keyStatusCode, o.statusCode()))...)
+}

@@ -1,0 +1,85 @@
+package otlp
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/lmittmann/tint"
+	"golang.org/x/term"
+)
+
+// newConsole is the handler for a person to read: one line a record, trace ids at its end.
+func newConsole(w io.Writer, level slog.Leveler, colour bool) slog.Handler {
+	return withTraceIDs(tint.NewTextHandler(w, &tint.Options{
+		Level:       level,
+		TimeFormat:  "15:04:05.000",
+		NoColor:     !colour,
+		ReplaceAttr: readable,
+	}))
+}
+
+// colourful reports whether w is a terminal whose user has not asked for plain text (no-color.org).
+func colourful(w io.Writer, getenv func(string) string) bool {
+	f, ok := w.(interface{ Fd() uintptr })
+	return ok && getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
+}
+
+// readable leaves out what the line says already, its event's name, and digits that nobody reads.
+func readable(groups []string, a slog.Attr) slog.Attr {
+	switch {
+	case len(groups) == 0 && a.Key == eventName:
+		return slog.Attr{}
+	case a.Value.Kind() == slog.KindFloat64:
+		short, _ := strconv.ParseFloat(strconv.FormatFloat(a.Value.Float64(), 'g', 4, 64), 64)
+		return slog.Float64(a.Key, short)
+	}
+	return harmless(groups, a)
+}
+
+// harmless keeps what a peer wrote (a line of its stderr, the text of its error) from driving the terminal. In colour
+// tint prints escape characters as they are, and turns the four characters `\x1b` into one.
+func harmless(groups []string, a slog.Attr) slog.Attr {
+	a.Key = printable(a.Key)
+	switch a.Value.Kind() {
+	case slog.KindString:
+		text := printable(a.Value.String())
+		if len(groups) == 0 && a.Key == slog.MessageKey { // the one text that tint never quotes
+			text = oneLine.Replace(text)
+		}
+		a.Value = slog.StringValue(text)
+	case slog.KindAny:
+		v := a.Value.Any()
+		switch v.(type) {
+		case slog.Level, *slog.Source, []byte:
+			return a
+		}
+		if text := fmt.Sprintf("%+v", v); text != printable(text) {
+			a.Value = slog.StringValue(printable(text))
+		}
+	}
+	return a
+}
+
+var oneLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
+
+// printable spells out control characters other than newline and tab, which tint quotes, as \u and four hex digits.
+func printable(s string) string {
+	if !strings.ContainsFunc(s, isControl) && !strings.Contains(s, `\x1b`) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if isControl(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return strings.ReplaceAll(b.String(), `\x1b`, `\u001b`)
+}
+
+func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }

@@ -1,0 +1,61 @@
+// Package otlp sets up OpenTelemetry for a program: traces, metrics and logs by OTLP over gRPC, and a console for the
+// person in front of it. It is the one package of this module that needs the OpenTelemetry SDK, and nothing needs it: a
+// program that sets up the SDK in another way gives its providers to package telemetry itself.
+//
+// Start with [Setup], in main:
+//
+//	tel, err := otlp.Setup(ctx, otlp.WithServiceName("my-agent"))
+//	if err != nil {
+//		return err
+//	}
+//	defer func() { err = errors.Join(err, tel.Shutdown(context.Background())) }()
+//
+// # Variables
+//
+// A program is configured by the variables of the OpenTelemetry specification. An empty one counts as not set. These
+// are read here, since the Go SDK reads them not at all or each exporter in its own way:
+//
+//	variable                          values                            if not set
+//	OTEL_SDK_DISABLED                 true: no signal is exported       false
+//	OTEL_TRACES_EXPORTER              otlp, none                        otlp
+//	OTEL_METRICS_EXPORTER             otlp, none                        otlp
+//	OTEL_LOGS_EXPORTER                otlp, none                        otlp
+//	OTEL_PROPAGATORS                  list of tracecontext, baggage;    tracecontext,baggage
+//	                                  or none
+//	OTEL_EXPORTER_OTLP_PROTOCOL       grpc                              grpc
+//	OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, _METRICS_PROTOCOL, _LOGS_PROTOCOL: the same for one signal
+//	OTEL_EXPORTER_OTLP_ENDPOINT       http://host:port, https://...     https://localhost:4317
+//	OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, _METRICS_ENDPOINT, _LOGS_ENDPOINT: the same for one signal
+//	OTEL_EXPORTER_OTLP_HEADERS        checked, since the SDK would print a malformed value, which holds secrets
+//	OTEL_EXPORTER_OTLP_TRACES_HEADERS, _METRICS_HEADERS, _LOGS_HEADERS: the same for one signal
+//	NO_COLOR                          anything: no colour on a terminal
+//
+// Any other value is an error of Setup, except that OTEL_SDK_DISABLED has to be true to mean something, as the
+// specification demands. The propagators are in force even when the SDK is disabled.
+//
+// These are read by the SDK and its exporters, and mean what the specification says:
+//
+//	OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES
+//	OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG
+//	OTEL_BSP_*, OTEL_BLRP_*, OTEL_METRIC_EXPORT_INTERVAL, OTEL_METRIC_EXPORT_TIMEOUT
+//	OTEL_METRICS_EXEMPLAR_FILTER
+//	OTEL_SPAN_*_LIMIT, OTEL_ATTRIBUTE_*_LIMIT, OTEL_EVENT_*_LIMIT, OTEL_LINK_*_LIMIT, OTEL_LOGRECORD_*_LIMIT
+//	OTEL_EXPORTER_OTLP_INSECURE, _COMPRESSION, _TIMEOUT, _CERTIFICATE, _CLIENT_CERTIFICATE,
+//	_CLIENT_KEY, all also for one signal; OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE,
+//	OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION
+//
+// OTEL_LOG_LEVEL is not read: it is about the SDK's talk about itself, of which only errors are shown, and not about a
+// program's logs, for which there are [WithConsole] and [WithLogLevel].
+//
+// # What may surprise
+//
+//   - A collector on this machine is rarely there by TLS, which is the default: set the endpoint to
+//     http://localhost:4317.
+//   - When the collector is down, spans, metrics and log records are dropped once the SDK's queues are full, and errors
+//     go to standard error, a few lines at a time; never to a slog.Logger, which would export them. Shutdown does not
+//     wait for it.
+//   - The resource says which host, process and build this is, but not with which arguments it was started: people put
+//     tokens there.
+//   - Only the console shows debug records if asked for; the exported ones have a level of their own.
+//   - What a peer wrote cannot drive the terminal: control characters in log records are spelled out.
+package otlp

@@ -1,0 +1,99 @@
+package otlp
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+)
+
+var errAbandoned = errors.New("abandoned at shutdown")
+
+// A link stands between one signal's exporter and the collector, so that a shutdown is short when the collector is not
+// there. Left alone, an exporter answers a refused connection by waiting seconds for the next try, and the SDK's
+// shutdown waits with it until its deadline, at the end of every run of every program. A link
+//
+//   - lets everything pass while the program runs;
+//   - at lastTry, ends an export that is only waiting to try again, and from then on makes a failed try the last one;
+//   - from abandon on, ends and refuses every export, so that nothing the SDK still has at work outlives the shutdown.
+type link struct {
+	life context.Context // over after abandon
+	end  context.CancelCauseFunc
+
+	mu      sync.Mutex
+	closing bool                    // guarded by mu
+	failing bool                    // guarded by mu: the last try failed and no other has begun
+	batch   context.Context         // guarded by mu: over when the exports at work are given up; then replaced
+	giveUp  context.CancelCauseFunc // guarded by mu: ends batch
+	lost    error                   // guarded by mu: of the last export that failed after lastTry
+}
+
+func newLink() *link {
+	l := &link{}
+	l.life, l.end = context.WithCancelCause(context.Background())
+	l.batch, l.giveUp = context.WithCancelCause(l.life)
+	return l
+}
+
+// do runs one call of the exporter: one or more tries to deliver a batch.
+func (l *link) do(ctx context.Context, export func(context.Context) error) error {
+	l.mu.Lock()
+	batch := l.batch
+	l.mu.Unlock()
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(batch, func() { cancel(errAbandoned) })()
+	err := export(ctx)
+	if err != nil {
+		l.lose(err)
+	}
+	return err
+}
+
+func (l *link) lose(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closing {
+		l.lost = err
+	}
+}
+
+// intercept is a [grpc.UnaryClientInterceptor]: it sees every try.
+func (l *link) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, try grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	l.tried(nil)
+	err := try(ctx, method, req, reply, cc, opts...)
+	if closing := l.tried(err); closing && err != nil {
+		// Without its gRPC code no error is retryable.
+		return errors.New(status.Convert(err).Message())
+	}
+	return err
+}
+
+func (l *link) tried(err error) (closing bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failing = err != nil
+	return l.closing
+}
+
+func (l *link) lastTry() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closing = true
+	if l.failing {
+		l.giveUp(errAbandoned)
+		l.batch, l.giveUp = context.WithCancelCause(l.life)
+	}
+}
+
+func (l *link) abandon() { l.end(errAbandoned) }
+
+// loss is why something was not delivered since lastTry, if so.
+func (l *link) loss() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
+}

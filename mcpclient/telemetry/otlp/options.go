@@ -1,0 +1,97 @@
+package otlp
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+)
+
+// An Option changes what [Setup] builds. The zero set of options is right for a program that is configured by its
+// environment; where an option and a variable speak of the same thing, each option says which one wins.
+type Option func(*config)
+
+type config struct {
+	name, version string
+
+	console      io.Writer
+	consoleLevel slog.Leveler
+	exportLevel  slog.Leveler
+
+	endpoint string
+	interval time.Duration
+	globals  bool
+}
+
+func newConfig(opts []Option) (config, error) {
+	c := config{
+		console:      os.Stderr,
+		consoleLevel: slog.LevelInfo,
+		exportLevel:  slog.LevelInfo,
+		globals:      true,
+	}
+	for _, o := range opts {
+		o(&c)
+	}
+	return c, c.check()
+}
+
+func (c *config) check() error {
+	if c.endpoint == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(c.endpoint)
+	if err != nil {
+		return fmt.Errorf("endpoint: %w", err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("endpoint %q is not on the loopback; use OTEL_EXPORTER_OTLP_ENDPOINT for a collector elsewhere", c.endpoint)
+	}
+	return nil
+}
+
+// WithServiceName sets service.name, by default "unknown_service:" and the name of the executable, as the
+// specification has it. OTEL_SERVICE_NAME wins over it.
+func WithServiceName(name string) Option { return func(c *config) { c.name = name } }
+
+// WithServiceVersion sets service.version, by default the version Go stamped into the program, if any.
+// service.version in OTEL_RESOURCE_ATTRIBUTES wins over it.
+func WithServiceVersion(version string) Option { return func(c *config) { c.version = version } }
+
+// WithConsole sends log records of at least the given level (nil means [slog.LevelInfo]) to w for a person to read;
+// the default is standard error at Info. A nil w means no console. There is colour when w is a terminal and NO_COLOR
+// is empty or not set.
+func WithConsole(w io.Writer, level slog.Leveler) Option {
+	return func(c *config) { c.console, c.consoleLevel = w, orInfo(level) }
+}
+
+// WithLogLevel sets the lowest level of the log records that are exported; nil means the default, [slog.LevelInfo].
+// The console has a level of its own, see [WithConsole].
+func WithLogLevel(level slog.Leveler) Option {
+	return func(c *config) { c.exportLevel = orInfo(level) }
+}
+
+// WithEndpoint exports all three signals in plain text to a receiver in this machine, "host:port" with a loopback
+// host, whatever the OTEL_EXPORTER_OTLP_* and OTEL_*_EXPORTER variables say; their headers are not sent there.
+// OTEL_SDK_DISABLED still wins. It is for demonstrations and tests; a real collector is named by the environment.
+func WithEndpoint(hostport string) Option { return func(c *config) { c.endpoint = hostport } }
+
+// WithExportInterval makes every signal leave at this interval, instead of the SDK's 5 s for spans, 1 s for log
+// records and 60 s for metrics and of what OTEL_BSP_SCHEDULE_DELAY, OTEL_BLRP_SCHEDULE_DELAY and
+// OTEL_METRIC_EXPORT_INTERVAL say. It is for programs that live shortly or are being watched. Zero and negative mean no
+// change. However short the interval, nothing is ever exported inside the call that ended a span or logged a line.
+func WithExportInterval(d time.Duration) Option { return func(c *config) { c.interval = d } }
+
+// WithGlobals says whether Setup installs what it builds in package otel: the tracer, meter and logger provider, the
+// propagators and the error handler. The default is true, because the program that calls Setup owns the process; say
+// false in a test or where somebody else owns the globals. [slog.SetDefault] is never called.
+func WithGlobals(install bool) Option { return func(c *config) { c.globals = install } }
+
+func orInfo(level slog.Leveler) slog.Leveler {
+	if level == nil {
+		return slog.LevelInfo
+	}
+	return level
+}

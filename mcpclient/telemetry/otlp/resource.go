@@ -1,0 +1,74 @@
+package otlp
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/resource"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+)
+
+// newResource describes this process. What the environment says comes last and so wins. The arguments of the process
+// are absent on purpose, and with them resource.WithProcess: people pass tokens in argv. A resource that comes with an
+// error lacks what could not be found out and is as good as can be had.
+func newResource(ctx context.Context, c *config) (*resource.Resource, error) {
+	info, _ := debug.ReadBuildInfo()
+	return resource.New(ctx,
+		resource.WithTelemetrySDK(),
+		resource.WithHost(),
+		resource.WithOS(),
+		resource.WithProcessPID(),
+		resource.WithProcessExecutableName(),
+		resource.WithProcessRuntimeName(),
+		resource.WithProcessRuntimeVersion(),
+		resource.WithAttributes(serviceAttributes(c, info)...),
+		resource.WithFromEnv(),
+	)
+}
+
+func serviceAttributes(c *config, info *debug.BuildInfo) []attribute.KeyValue {
+	name := c.name
+	if name == "" {
+		name = "unknown_service:" + filepath.Base(os.Args[0])
+	}
+	attrs := []attribute.KeyValue{semconv.ServiceName(name), semconv.ServiceInstanceID(newUUID())}
+
+	version := c.version
+	if version == "" {
+		version = buildVersion(info)
+	}
+	if version != "" {
+		attrs = append(attrs, semconv.ServiceVersion(version))
+	}
+	return attrs
+}
+
+// buildVersion is the version of the main module; of a build that has none ("(devel)"), the revision it was made from.
+func buildVersion(info *debug.BuildInfo) string {
+	if info == nil {
+		return ""
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// newUUID makes a random (version 4) UUID, RFC 9562 section 5.4.
+func newUUID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,181 @@
+package otlp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// deadPort is an address at which nobody listens.
+func deadPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func hang(ctx context.Context, _ signal) error { <-ctx.Done(); return ctx.Err() }
+
+// soon is less than the shortest time the exporters wait before they try again, which is 2.5 s.
+const soon = 2 * time.Second
+
+func TestACollectorThatIsDownCostsNoTime(t *testing.T) {
+	cleanEnv(t)
+	began := time.Now()
+	p := setup(t, WithEndpoint(deadPort(t)))
+	record(t, p)
+	err := p.Shutdown(context.Background())
+	if took := time.Since(began); took > soon {
+		t.Errorf("a run without collector took %v, want less than %v", took, soon)
+	}
+	for _, sig := range []string{"traces: ", "metrics: ", "logs: "} {
+		if err == nil || !strings.Contains(err.Error(), sig) {
+			t.Errorf("Shutdown = %v, want an error that mentions %q", err, sig)
+		}
+	}
+	if again := p.Shutdown(context.Background()); again != err {
+		t.Errorf("second Shutdown = %v, want the error of the first, %v", again, err)
+	}
+}
+
+func TestShutdownDoesNotWaitForARetryUnderWay(t *testing.T) {
+	cleanEnv(t)
+	tried := make(chan struct{}, 100)
+	unavailable := func(context.Context, signal) error {
+		tried <- struct{}{}
+		return status.Error(codes.Unavailable, "go away")
+	}
+	p := setup(t, WithEndpoint(run(t, unavailable)), WithExportInterval(time.Millisecond))
+	_, span := p.TracerProvider().Tracer("test").Start(t.Context(), "work")
+	span.End()
+	<-tried // the exporter waits, or is about to
+
+	began := time.Now()
+	err := p.Shutdown(context.Background())
+	if took := time.Since(began); took > soon {
+		t.Errorf("Shutdown took %v while an export waited for its next try, want less than %v", took, soon)
+	}
+	if err == nil || !strings.Contains(err.Error(), "go away") && !strings.Contains(err.Error(), errAbandoned.Error()) {
+		t.Errorf("Shutdown = %v, want the collector's words or %q", err, errAbandoned)
+	}
+}
+
+func TestSpansThatHangLeaveTimeForLogs(t *testing.T) {
+	cleanEnv(t)
+	logged := make(chan time.Time, 1)
+	collector := func(ctx context.Context, sig signal) error {
+		switch sig {
+		case traces:
+			return hang(ctx, sig)
+		case logs:
+			logged <- time.Now()
+		}
+		return nil
+	}
+	p := setup(t, WithEndpoint(run(t, collector)))
+	record(t, p)
+
+	const budget = 900 * time.Millisecond
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), budget)
+	defer cancel()
+	err := p.Shutdown(ctx)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Shutdown = %v, want %v of the spans", err, context.DeadlineExceeded)
+	}
+	select {
+	case at := <-logged:
+		if after := at.Sub(began); after < budget*2/3 {
+			t.Errorf("logs came after %v, want them after the spans had their two thirds of %v", after, budget)
+		}
+	default:
+		t.Error("the log records did not arrive, want them in the last third")
+	}
+}
+
+func TestNoExportOutlivesShutdown(t *testing.T) {
+	cleanEnv(t)
+	began, ended := make(chan signal, 10), make(chan signal, 10)
+	collector := func(ctx context.Context, sig signal) error {
+		began <- sig
+		defer func() { ended <- sig }()
+		return hang(ctx, sig)
+	}
+	p := setup(t, WithEndpoint(run(t, collector)), WithExportInterval(time.Millisecond))
+	record(t, p)
+	for range 3 {
+		<-began
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	p.Shutdown(ctx)
+	late := time.After(soon) // the exporters by themselves would need 10 s
+	for range 3 {
+		select {
+		case <-ended:
+		case <-late:
+			t.Fatal("an export still runs after Shutdown, want it abandoned")
+		}
+	}
+}
+
+func TestShutdownWithACancelledContextReturnsAtOnce(t *testing.T) {
+	cleanEnv(t)
+	p := setup(t, WithEndpoint(run(t, hang)))
+	record(t, p)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := p.Shutdown(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Shutdown = %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestNothingBlocksWhileTheCollectorHangs(t *testing.T) {
+	cleanEnv(t)
+	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "8")
+	t.Setenv("OTEL_BLRP_MAX_QUEUE_SIZE", "8")
+	p := setup(t, WithEndpoint(run(t, hang)), WithExportInterval(time.Millisecond))
+	began := time.Now()
+	for range 1000 {
+		record(t, p)
+	}
+	if took := time.Since(began); took > soon {
+		t.Errorf("1000 spans, counts and log records took %v, want less than %v", took, soon)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := p.ForceFlush(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("ForceFlush = %v, want %v", err, context.DeadlineExceeded)
+	}
+	p.Shutdown(ctx)
+}
+
+func TestWithoutDeadlineThereAreFiveSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := within(t.Context())
+		defer cancel()
+		began := time.Now()
+		<-ctx.Done()
+		if took := time.Since(began); took != closeTimeout {
+			t.Errorf("the context ends after %v, want %v", took, closeTimeout)
+		}
+
+		own, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		ctx, cancel = within(own)
+		defer cancel()
+		if got, _ := ctx.Deadline(); time.Until(got) != time.Minute {
+			t.Errorf("the context ends in %v, want the caller's minute", time.Until(got))
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// Request is a request or a notification that is about to be sent.
+type Request struct {
+	Method     string
+	TargetKind TargetKind
+	Target     string // name of the tool or prompt
+	URI        string // of the resource, if the method has one
+
+	// Corr is the correlation id of the logical call that this request goes on with; zero starts a new one.
+	Corr Corr
+
+	// Link names the request that this one repeats or continues.
+	Link Ref
+
+	// Notification says that there will be no answer. It is counted, once it is sent; whether it has a span and a
+	// duration is for [WithNotificationSpans].
+	Notification bool
+
+	// Parent, if not zero, takes the place of ctx's span. A notifications/cancelled names the request it is about here,
+	// and has a span if that request's is exported.
+	Parent Ref
+}
+
+// startRequest begins a request. The context that it returns is the one to send it with.
+func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op) {
+	ctx = r.Parent.context(ctx)
+	op := Op{
+		side: s, ctx: ctx, direction: Sent,
+		corr: r.Corr, method: r.Method, target: r.Target, uri: r.URI,
+		notification: r.Notification, measured: true,
+	}
+	op.info, op.exact = s.operation(Sent, r.TargetKind, r.Method, r.Target, true, true)
+	spanned := true
+	if r.Notification {
+		op.measured = s.tel.notifications(r.Method)
+		spanned = op.measured || r.Method == methodCancelled && r.Parent.sampled()
+	}
+	if spanned {
+		op.startSpan(r.TargetKind, r.Link)
+	}
+	op.begin()
+	return op.ctx, op
+}
+
+// Incoming is a request or a notification that has arrived and has a handler.
+type Incoming struct {
+	Method     string
+	TargetKind TargetKind
+	Target     string // name of the tool or prompt
+	URI        string // of the resource, if the method has one
+	ID         string // of the request, as text
+
+	// Known says that this side serves the method, TargetKnown that it has the target. What it does not know is _OTHER,
+	// except the methods of the protocol, and itself only on a span.
+	Known, TargetKnown bool
+
+	Notification bool
+
+	// What the sender wrote into _meta.
+	Traceparent, Tracestate, Baggage string
+
+	Size int // of the frame in bytes; zero if it is counted elsewhere
+	Peer *Peer
+}
+
+// startHandler begins the handling of a message. The context that it returns is the one to handle it with. The parent of
+// its span is what the sender wrote into the message, with a link to the span of ctx if that is another one; or else the
+// span of ctx.
+func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, Op) {
+	ctx, link := s.extract(ctx, &in)
+	op := Op{
+		side: s, ctx: ctx, direction: Received, peer: in.Peer,
+		method: in.Method, target: in.Target, uri: in.URI, peerID: in.ID, bytesIn: in.Size,
+		notification: in.Notification, measured: true,
+	}
+	op.info, op.exact = s.operation(Received, in.TargetKind, in.Method, in.Target, in.Known, in.TargetKnown)
+	if in.Notification {
+		op.measured = s.tel.notifications(in.Method)
+	}
+	if op.measured {
+		op.startSpan(in.TargetKind, link)
+	}
+	op.begin()
+	op.logStart()
+	if in.Size > 0 {
+		kind := KindRequest
+		if in.Notification {
+			kind = KindNotification
+		}
+		s.messageSize(op.ctx, Received, kind, in.Size)
+	}
+	return op.ctx, op
+}
+
+// begin finds out who is interested, counts the request and reads the clock if anybody wants to know how long it takes.
+func (op *Op) begin() {
+	s := op.side
+	if active := op.activeInstrument(); active != nil && active.Enabled(op.ctx) {
+		active.Add(op.ctx, 1, op.info.active...)
+		op.counted = true
+	}
+	level := slog.LevelWarn
+	if op.notification {
+		level = slog.LevelDebug
+	}
+	op.timed = op.recording || op.measured && op.duration().Enabled(op.ctx) || s.logs(op.ctx, level)
+	if op.timed {
+		op.start = time.Now()
+	}
+}

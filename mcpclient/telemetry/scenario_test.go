@@ -1,0 +1,259 @@
+package telemetry_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+// network has every fact a network can have.
+var network = telemetry.Network{
+	Transport: "tcp", Protocol: "http", ProtocolVersion: "2", Address: "mcp.example", Port: 443,
+}
+
+// legacy is a connection to a server with sessions.
+var legacy = telemetry.Facts{Network: network, MCPVersion: "2025-06-18"}
+
+var errBroken = errors.New("broken pipe")
+
+// lost is an error with a type of its own.
+type lost struct{}
+
+func (lost) Error() string     { return "the server went away" }
+func (lost) ErrorType() string { return telemetry.ErrorConnectionLost }
+
+// TestEverythingInTheSchemaIsEmitted lives through all that can happen to a client and a server. That nothing else is
+// emitted is checked by the Recorder, here and wherever it is used.
+func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t, telemetry.WithSlowThreshold(time.Second))
+		lifeOfClient(t, rec.Telemetry())
+		lifeOfServer(t, rec.Telemetry())
+		for _, m := range rec.Missing() {
+			t.Errorf("the scenario shows all of the schema; missing: %s", m)
+		}
+	})
+}
+
+func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
+	c := tel.Client("files", network)
+	c.Queue(func() int { return 3 })
+	p := connecting(t, c)
+	calling(t, c, p)
+	answering(t, c, p)
+	notifying(t, c, p)
+	misbehaving(c)
+	p.SessionEnd(time.Hour, "")
+	p.SessionEnd(time.Hour, telemetry.ErrorConnectionLost)
+	c.Logger().LogAttrs(t.Context(), slog.LevelDebug, "mcp_client.process.stderr", // as the stdio transport does
+		slog.String("event.name", "mcp_client.process.stderr"), slog.String("mcp_client.process.stderr.line", "starting"))
+	c.ProcessExit(telemetry.ProcessExit{PID: 17})
+	c.ProcessExit(telemetry.ProcessExit{PID: 18, Code: -1, Signal: "SIGKILL"})
+	c.CloseFailed(errors.New("process 17 does not end"))
+	c.OutputUnchecked("search", errors.New("look-ahead"))
+	// c stays open: a closed client is not among the gauges.
+}
+
+// connecting makes an attempt that fails and one that does not.
+func connecting(t *testing.T, c *telemetry.Client) *telemetry.Peer {
+	ctx, first := c.StartAttempt(t.Context(), telemetry.AttemptStart{Number: 1})
+	_, op := c.StartRequest(ctx, telemetry.Request{Method: "initialize"})
+	op.Admit(nil, 1)
+	op.End(telemetry.Result{Err: lost{}})
+	first.End(lost{})
+	c.Transition(telemetry.Transition{
+		Transition: connstate.Transition{
+			From: connstate.Initializing, To: connstate.Backoff, Reason: connstate.TransportDown, Attempt: 1, Epoch: 1,
+		},
+		Attempt: first.Ref(), Err: lost{},
+	})
+	c.Backoff(time.Second, 2)
+
+	_, second := c.StartAttempt(t.Context(), telemetry.AttemptStart{Number: 2, Reconnect: true, Previous: first.Ref()})
+	second.End(nil)
+	c.Transition(telemetry.Transition{
+		Transition: connstate.Transition{
+			From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 2, Epoch: 2,
+			Duration: time.Millisecond,
+		},
+		Attempt: second.Ref(),
+	})
+	return c.Peer(legacy, "session-1")
+}
+
+// calling makes one request for each way it can end.
+func calling(t *testing.T, c *telemetry.Client, p *telemetry.Peer) {
+	tool := telemetry.Request{Method: "tools/call", TargetKind: telemetry.Tool, Target: "read"}
+	_, op := c.StartRequest(t.Context(), tool)
+	op.Admit(p, 2)
+	op.Retry(telemetry.RetryBusy)
+	op.Sent(100)
+	op.Received(300)
+	op.Decoded(time.Microsecond, nil)
+	op.Decoded(time.Microsecond, errBroken)
+	op.End(telemetry.Result{ResultType: "input_required"})
+
+	tool.Link, tool.Corr = op.Ref(), op.Corr()
+	for _, r := range []telemetry.Result{
+		{ToolError: true},
+		{Code: -32603, HasCode: true, Message: "internal error"},
+		{ErrorType: telemetry.ErrorTimeout, Err: context.DeadlineExceeded},
+		{ErrorType: telemetry.ErrorCancelled, CallerLeft: true},
+	} {
+		_, op := c.StartRequest(t.Context(), tool)
+		op.Admit(p, 3)
+		op.End(r)
+	}
+	prompt := telemetry.Request{Method: "prompts/get", TargetKind: telemetry.Prompt, Target: "greet"}
+	_, refused := c.StartRequest(t.Context(), prompt)
+	refused.Admit(p, 4)
+	refused.Retry(telemetry.RetryBusy)
+	refused.End(telemetry.Result{ErrorType: telemetry.ErrorTransportBusy})
+	for _, r := range []telemetry.Request{
+		prompt,
+		{Method: "resources/read", URI: "file:///etc/motd"},
+	} {
+		_, op := c.StartRequest(t.Context(), r)
+		op.Admit(p, 4)
+		op.Sent(10)
+		time.Sleep(2 * time.Second) // virtual; slow
+		op.Received(20)
+		op.End(telemetry.Result{})
+	}
+	c.Tombstones(2)
+	c.Tombstones(-1)
+	c.Dropped(telemetry.Drop{Reason: telemetry.DropLateTimeout, ID: "3", Age: time.Second, Ref: op.Ref()})
+	c.QueueWait(time.Millisecond)
+}
+
+// answering handles requests of the server.
+func answering(t *testing.T, c *telemetry.Client, p *telemetry.Peer) {
+	for _, r := range []telemetry.Result{
+		{ResultType: "input_required"},
+		{Code: -32602, HasCode: true, Message: "no such root"},
+		{Code: -32603, HasCode: true, Message: "internal error", Err: errBroken},
+		{ErrorType: telemetry.ErrorTimeout},
+		{ErrorType: telemetry.ErrorCancelled},
+	} {
+		ambient, around := c.StartAttempt(t.Context(), telemetry.AttemptStart{Number: 1})
+		_, op := c.StartHandler(ambient, telemetry.Incoming{
+			Method: "sampling/createMessage", Known: true, ID: "7", Size: 100, Peer: p, URI: "file:///x",
+			Traceparent: "00-0102030405060708090a0b0c0d0e0f10-0102030405060708-01",
+		})
+		op.Sent(50)
+		if r.ResultType != "" {
+			time.Sleep(2 * time.Second) // virtual; slow
+		}
+		op.End(r)
+		around.End(nil)
+	}
+	_, op := c.StartHandler(t.Context(), telemetry.Incoming{Method: "ping", Known: true, ID: "8", Peer: p})
+	op.End(telemetry.Result{})
+	c.HandlerPanic(t.Context(), "sampling/createMessage", "boom", debug.Stack())
+}
+
+// notifying sends and receives notifications.
+func notifying(t *testing.T, c *telemetry.Client, p *telemetry.Peer) {
+	for _, r := range []telemetry.Result{{}, {Err: lost{}}} {
+		_, op := c.StartRequest(t.Context(), telemetry.Request{
+			Method: "notifications/roots/list_changed", Notification: true, URI: "file:///root",
+		})
+		op.Admit(p, 0)
+		op.Sent(40)
+		op.End(r)
+		_, op = c.StartHandler(t.Context(), telemetry.Incoming{
+			Method: "notifications/resources/updated", Known: true, Notification: true, URI: "file:///x", Peer: p,
+		})
+		op.End(r)
+	}
+	c.Notification(telemetry.Received, "notifications/progress")
+	for range 7 {
+		c.NotificationDropped("notifications/message", telemetry.DropQueueFull)
+	}
+	time.Sleep(time.Second) // virtual; the limiter lets one more through
+	c.NotificationDropped("notifications/message", telemetry.DropQueueFull)
+	c.NotificationDropped("notifications/tools/list_changed", telemetry.DropCoalesced)
+}
+
+// misbehaving is a server that breaks the protocol more often than the log wants to hear.
+func misbehaving(c *telemetry.Client) {
+	for range 7 {
+		c.Violation(telemetry.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received})
+		c.Dropped(telemetry.Drop{Reason: telemetry.DropUnknownID, ID: "99"})
+	}
+	time.Sleep(time.Second) // virtual
+	c.Violation(telemetry.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received})
+	c.Dropped(telemetry.Drop{Reason: telemetry.DropUnknownID, ID: "99"})
+	c.MessageSize(telemetry.Received, telemetry.KindResponse, 100)
+}
+
+func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
+	s := tel.Server("demo", network)
+	defer s.Close()
+	p := s.Peer(legacy, "session-1")
+	serving(t, s, p)
+	for _, r := range []telemetry.Result{{}, {Err: lost{}}} {
+		_, op := s.StartRequest(t.Context(), telemetry.Request{Method: "notifications/resources/updated", URI: "file:///x"})
+		op.Admit(p, 0)
+		op.Sent(40)
+		op.End(r)
+		_, op = s.StartHandler(t.Context(), telemetry.Incoming{
+			Method: "notifications/initialized", Known: true, Notification: true, Peer: p,
+		})
+		op.End(r)
+	}
+	s.Notification(telemetry.Received, "notifications/progress")
+	for range 7 {
+		s.Violation(telemetry.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received})
+		s.Dropped(telemetry.Drop{Reason: telemetry.DropUnknownID, ID: "99"})
+	}
+	s.Dropped(telemetry.Drop{Reason: telemetry.DropLateCancelled, Age: time.Second})
+	s.MessageSize(telemetry.Sent, telemetry.KindNotification, 100)
+	s.QueueWait(time.Millisecond)
+	p.SessionEnd(time.Hour, "")
+	p.SessionEnd(time.Hour, telemetry.ErrorShutdown)
+}
+
+// serving handles one request for each way it can end.
+func serving(t *testing.T, s *telemetry.Server, p *telemetry.Peer) {
+	for _, r := range []telemetry.Result{
+		{},
+		{ResultType: "input_required"},
+		{ToolError: true},
+		{Code: -32602, HasCode: true, Message: "a is no number"},
+		{Code: -32603, HasCode: true, Message: "internal error", Err: errBroken},
+		{ErrorType: telemetry.ErrorTimeout},
+		{ErrorType: telemetry.ErrorCancelled},
+	} {
+		ctx, op := s.StartHandler(t.Context(), telemetry.Incoming{
+			Method: "tools/call", TargetKind: telemetry.Tool, Target: "add", Known: true, TargetKnown: true, ID: "1",
+			Size: 100, Peer: p,
+		})
+		op.Decoded(time.Microsecond, r.Err)
+		if r.ResultType != "" {
+			time.Sleep(2 * time.Second) // virtual; slow
+		}
+		if r.HasCode {
+			s.HandlerPanic(ctx, "tools/call", errBroken, debug.Stack())
+		}
+		op.Sent(50)
+		op.End(r)
+		r.ToolError = false
+
+		ctx, op = s.StartHandler(ctx, telemetry.Incoming{ // within another span, and with another parent
+			Method: "prompts/get", TargetKind: telemetry.Prompt, Target: "greet", Known: true, TargetKnown: true, ID: "2",
+			Peer: p, Traceparent: "00-0102030405060708090a0b0c0d0e0f10-0102030405060708-01",
+		})
+		op.End(r)
+		_, op = s.StartHandler(ctx, telemetry.Incoming{Method: "resources/read", URI: "file:///x", Known: true, ID: "3", Peer: p})
+		op.End(r)
+	}
+}

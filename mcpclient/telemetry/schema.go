@@ -1,0 +1,154 @@
+package telemetry
+
+import "log/slog"
+
+// Stability says what may happen to a row of the schema.
+type Stability string
+
+const (
+	// Stable rows keep their name, type and meaning within a major version of this module.
+	Stable Stability = "stable"
+	// Convention rows are from the OpenTelemetry semantic conventions for MCP, which are in development. They change with
+	// the conventions, in a minor version and with a line in the changelog.
+	Convention Stability = "convention"
+	// Experimental rows may change in a minor version, with a line in the changelog.
+	Experimental Stability = "experimental"
+)
+
+// Type is the type of an attribute's value.
+type Type string
+
+const (
+	String Type = "string"
+	Int    Type = "int"
+	Double Type = "double"
+)
+
+// Bound says how many values an attribute has. Metrics carry no unbounded one.
+type Bound string
+
+const (
+	// Closed: those of Enum and _OTHER.
+	Closed Bound = "closed"
+	// Configured: those the user chose.
+	Configured Bound = "configured"
+	// Limited: any, and on metrics up to a limit, then _OTHER.
+	Limited Bound = "limited"
+	// Unbounded: any. On spans and log records only.
+	Unbounded Bound = "unbounded"
+)
+
+// Attribute is a row of the schema: one key with one meaning on spans, metrics and log records.
+type Attribute struct {
+	Key       string    `json:"key"`
+	Type      Type      `json:"type"`
+	Unit      string    `json:"unit,omitempty"`
+	Enum      []string  `json:"enum,omitempty"`
+	Bound     Bound     `json:"bound"`
+	Stability Stability `json:"stability"`
+	Brief     string    `json:"brief"`
+}
+
+// Need says when an attribute is there.
+type Need string
+
+const (
+	Required    Need = "required"    // always
+	Conditional Need = "conditional" // whenever it applies
+)
+
+// Use is the use of an attribute by a row.
+type Use struct {
+	Key  string `json:"key"`
+	Need Need   `json:"need"`
+}
+
+// Instrument is the kind of a metric.
+type Instrument string
+
+const (
+	Counter                 Instrument = "counter"
+	UpDownCounter           Instrument = "updowncounter"
+	Histogram               Instrument = "histogram"
+	ObservableGauge         Instrument = "observablegauge"
+	ObservableUpDownCounter Instrument = "observableupdowncounter"
+)
+
+// Metric is a row of the schema. A metric in seconds has float64 values, any other int64.
+type Metric struct {
+	Name       string     `json:"name"`
+	Instrument Instrument `json:"instrument"`
+	Unit       string     `json:"unit"`
+	Buckets    []float64  `json:"buckets,omitempty"`
+	Attrs      []Use      `json:"attributes"`
+	Stability  Stability  `json:"stability"`
+	Brief      string     `json:"brief"`
+}
+
+// SpanKind is the kind of a span.
+type SpanKind string
+
+const (
+	ClientSpan   SpanKind = "CLIENT"
+	ServerSpan   SpanKind = "SERVER"
+	InternalSpan SpanKind = "INTERNAL"
+)
+
+// Span is a row of the schema. AtStart are the attributes that samplers see.
+type Span struct {
+	ID        string    `json:"id"`
+	NameForm  string    `json:"name"`
+	Kind      SpanKind  `json:"kind"`
+	AtStart   []Use     `json:"at_start"`
+	AtEnd     []Use     `json:"at_end"`
+	Links     []string  `json:"links,omitempty"`
+	Statuses  []string  `json:"statuses"`
+	Stability Stability `json:"stability"`
+	Brief     string    `json:"brief"`
+}
+
+// Event is a row of the schema: a log record whose message and event.name are Name. Core events are the contract that
+// never changes within a major version.
+type Event struct {
+	Name        string       `json:"name"`
+	Levels      []slog.Level `json:"levels"`
+	Fields      []Use        `json:"fields"`
+	Core        bool         `json:"core,omitempty"`
+	Measurement string       `json:"measurement,omitempty"`
+	Span        string       `json:"span,omitempty"`
+	Metrics     []string     `json:"metrics,omitempty"`
+	Stability   Stability    `json:"stability"`
+	Brief       string       `json:"brief"`
+}
+
+// Definition is a whole schema.
+type Definition struct {
+	Version     string      `json:"version"`
+	Conventions string      `json:"conventions"`
+	Attributes  []Attribute `json:"attributes"`
+	Metrics     []Metric    `json:"metrics"`
+	Spans       []Span      `json:"spans"`
+	Events      []Event     `json:"events"`
+}
+
+// Schema is everything that a client or a server emits. It is read-only.
+var Schema = Definition{
+	Version:     "1",
+	Conventions: "https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md",
+	Attributes:  attributes,
+	Metrics:     metrics,
+	Spans:       spans,
+	Events:      allEvents,
+}
+
+// required and when make the uses of a row: one call for the attributes that are always there, one for the others.
+func required(keys ...string) []Use { return uses(Required, keys) }
+func when(keys ...string) []Use     { return uses(Conditional, keys) }
+
+func uses(n Need, keys []string) []Use {
+	u := make([]Use, len(keys))
+	for i, k := range keys {
+		u[i] = Use{k, n}
+	}
+	return u
+}

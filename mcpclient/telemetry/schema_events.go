@@ -1,0 +1,144 @@
+package telemetry
+
+import (
+	"log/slog"
+	"slices"
+)
+
+// Levels of events. Debug is one per message, Info the life of a connection, Warn what works less well or a peer that
+// misbehaves, Error a defect of this side.
+var (
+	atDebug     = []slog.Level{slog.LevelDebug}
+	atInfo      = []slog.Level{slog.LevelInfo}
+	atWarn      = []slog.Level{slog.LevelWarn}
+	atError     = []slog.Level{slog.LevelError}
+	atDebugInfo = []slog.Level{slog.LevelDebug, slog.LevelInfo}
+	atInfoWarn  = []slog.Level{slog.LevelInfo, slog.LevelWarn}
+)
+
+// Names of requests, on every event of their lives.
+var (
+	clientRequestFields = slices.Concat(clientToolFields, when(keyPrompt))
+	clientToolFields    = slices.Concat(required(keyClientName, keyMethod, keyClientCorrID), when(keyTool, keyRequestID))
+	clientHandlerFields = required(keyClientName, keyMethod, keyRequestID)
+	serverRequestFields = slices.Concat(serverToolFields, when(keyPrompt))
+	serverToolFields    = slices.Concat(required(keyServerName, keyMethod, keyRequestID), when(keyTool))
+)
+
+const (
+	measuresWallClock = "wall-clock time, which is the record's own"
+	measuresFrame     = "size of the frame"
+)
+
+// allEvents is every event there is. Besides its fields each has event.name.
+var allEvents = []Event{
+	{eventClientStart, atDebug, clientRequestFields, true, measuresWallClock, spanClientRequest,
+		[]string{metricClientActive}, Stable,
+		"A request begins: it has its id, or ends without ever getting one."},
+	{eventClientStop, atDebugInfo,
+		slices.Concat(clientRequestFields, required(keyClientDuration), when(keyClientResultType)), true,
+		keyClientDuration, spanClientRequest, []string{metricClientDuration, metricClientActive}, Stable,
+		"A request succeeded. Info if it took longer than the slow threshold."},
+	{eventClientException, []slog.Level{slog.LevelDebug, slog.LevelWarn},
+		slices.Concat(clientRequestFields, required(keyClientDuration, keyErrorType, keyClientErrorKind), when(keyStatusCode, keyError)), true,
+		keyClientDuration, spanClientRequest, []string{metricClientDuration, metricClientActive}, Stable,
+		"A request failed. Debug if the caller cancelled it, or if the tool reported the error, which has its own record."},
+	{eventClientToolError, atInfo, slices.Concat(clientToolFields, required(keyClientDuration)), false,
+		keyClientDuration, spanClientRequest, []string{metricClientDuration}, Experimental,
+		"A tool reported an error in its result. Follows the exception."},
+	{eventClientTransition, atInfoWarn,
+		slices.Concat(required(keyClientName, keyClientFrom, keyClientTo, keyClientTransitionReason, keyClientAttempt,
+			keyClientEpoch, keyClientDuration), when(keyError)), true,
+		keyClientDuration, "", []string{metricClientTransitions, metricClientState}, Stable,
+		"The connection moved; the duration is the time it spent in the state it left. Warn if it has to back off or was refused."},
+	{eventClientNotification, atDebug,
+		slices.Concat(required(keyClientName, keyMethod), when(keyClientDuration, keyErrorType)), true,
+		keyClientDuration, spanClientHandler, []string{metricClientNotifications, metricServerDuration}, Stable,
+		"A notification was handled, which took the duration, or has no handler."},
+	{eventClientViolation, atWarn,
+		slices.Concat(required(keyClientName, keyClientViolationReason, keyClientDirection),
+			when(keyClientFrameSize, keyClientFrameLimit, keyClientSuppressed)), true,
+		measuresFrame, "", []string{metricClientViolations}, Stable,
+		"A frame broke the protocol. Five records for each reason at once, then one a second; what was left out is counted in the next record, or in a last one without a frame."},
+
+	{eventClientHandlerStart, atDebug, clientHandlerFields, false, measuresWallClock, spanClientHandler,
+		[]string{metricClientHandlers}, Experimental, "The client begins to answer a request of the server."},
+	{eventClientHandlerStop, atDebugInfo,
+		slices.Concat(clientHandlerFields, required(keyClientDuration), when(keyStatusCode, keyClientResultType)), false,
+		keyClientDuration, spanClientHandler, []string{metricServerDuration, metricClientHandlers}, Experimental,
+		"The client answered a request of the server, or the server's request was at fault. Info if it took longer than the slow threshold."},
+	{eventClientHandlerException, []slog.Level{slog.LevelDebug, slog.LevelWarn, slog.LevelError},
+		slices.Concat(clientHandlerFields, required(keyClientDuration, keyErrorType, keyClientErrorKind), when(keyStatusCode, keyError)), false,
+		keyClientDuration, spanClientHandler, []string{metricServerDuration, metricClientHandlers}, Experimental,
+		"The client did not answer a request of the server. Debug if the server cancelled it, Error for an internal error."},
+	{eventClientPanic, atError, required(keyClientName, keyMethod, keyPanicType, keyPanicMessage, keyPanicStack), false, "",
+		spanClientHandler, []string{metricClientPanics}, Experimental, "A handler panicked."},
+	{eventClientNotificationSent, atDebug, required(keyClientName, keyMethod), false, "", spanClientNotification,
+		[]string{metricClientNotifications, metricClientDuration}, Experimental, "A notification was sent."},
+	{eventClientNotificationDropped, []slog.Level{slog.LevelDebug, slog.LevelWarn},
+		slices.Concat(required(keyClientName, keyClientDropReason), when(keyMethod, keyClientSuppressed)), false, "", "",
+		[]string{metricClientNotificationsDropped}, Experimental,
+		"A notification did not reach its handlers. Debug if one like it did. As rare as records of violations."},
+	{eventClientDropped, atInfoWarn,
+		slices.Concat(required(keyClientName, keyClientDropReason), when(keyRequestID, keyClientDropAge, keyClientSuppressed)), false,
+		keyClientDropAge, "", []string{metricClientDropped}, Experimental,
+		"Nobody waited for a response; the record has the trace of the call that did. Warn if no call ever had its id. As rare as records of violations."},
+	{eventClientSessionEnd, atInfo,
+		slices.Concat(required(keyClientName, keyClientDuration), when(keyMCPVersion, keyErrorType)), false,
+		keyClientDuration, "", []string{metricClientSession}, Experimental, "A session is over."},
+	{eventClientAttempt, atInfoWarn,
+		slices.Concat(required(keyClientName, keyClientAttempt, keyClientAttemptKind, keyClientDuration), when(keyErrorType, keyError)), false,
+		keyClientDuration, spanClientAttempt, []string{metricClientAttempt}, Experimental,
+		"An attempt to connect ended. Warn if it failed."},
+	{eventClientBackoff, atInfo, required(keyClientName, keyClientBackoffDelay, keyClientAttempt), false,
+		keyClientBackoffDelay, "", []string{metricClientBackoff}, Experimental,
+		"The client waits before it tries to connect again, after the attempt with this number."},
+	{eventClientRetry, atDebug,
+		slices.Concat(clientRequestFields, required(keyClientRetryReason, keyClientSendRetries)), false, "",
+		spanClientRequest, []string{metricClientRetries}, Experimental, "A message could not be sent and will be tried again."},
+	{eventClientTombstoneAdded, atDebug, required(keyClientName, keyClientTombstones), false, keyClientTombstones, "",
+		[]string{metricClientTombstones}, Experimental, "Calls ended without an answer."},
+	{eventClientTombstoneExpired, atDebug, required(keyClientName, keyClientTombstones), false, keyClientTombstones, "",
+		[]string{metricClientTombstones}, Experimental, "Answers to these calls would not be known any more."},
+	{eventClientExit, atInfoWarn,
+		slices.Concat(required(keyClientName, keyPID, keyExitCode), when(keyClientSignal)), false, "", "", nil, Experimental,
+		"The server's process ended. Info if it exited with 0."},
+	{eventClientStderr, atDebug, required(keyClientName, keyClientStderrLine), false, "", "", nil, Experimental,
+		"The server's process wrote a line to its standard error."},
+	{eventClientCloseFailed, atWarn, required(keyClientName, keyError), false, "", "", nil, Experimental,
+		"Closing a connection left something behind, such as a process that the kernel does not let go of."},
+	{eventClientUnchecked, atWarn, required(keyClientName, keyTool, keyError), false, "", "", nil, Experimental,
+		"The output of a tool is not checked, because its schema has a regular expression that Go cannot compile."},
+
+	{eventServerStart, atDebug, serverRequestFields, true, measuresWallClock, spanServerHandler,
+		[]string{metricServerHandlers}, Stable, "The server begins to answer a request."},
+	{eventServerStop, atDebugInfo,
+		slices.Concat(serverRequestFields, required(keyServerDuration), when(keyStatusCode, keyServerResultType)), true,
+		keyServerDuration, spanServerHandler, []string{metricServerDuration, metricServerHandlers}, Stable,
+		"The server answered a request, or the request was at fault. Info if it took longer than the slow threshold."},
+	{eventServerException, []slog.Level{slog.LevelDebug, slog.LevelWarn, slog.LevelError},
+		slices.Concat(serverRequestFields, required(keyServerDuration, keyErrorType, keyServerErrorKind), when(keyStatusCode, keyError)), true,
+		keyServerDuration, spanServerHandler, []string{metricServerDuration, metricServerHandlers}, Stable,
+		"The server did not answer a request as asked. Debug if the client cancelled it or the tool reported the error, Error for an internal error."},
+	{eventServerToolError, atInfo, slices.Concat(serverToolFields, required(keyServerDuration)), false,
+		keyServerDuration, spanServerHandler, []string{metricServerDuration}, Experimental,
+		"A tool reported an error in its result. Follows the exception."},
+	{eventServerPanic, atError, required(keyServerName, keyMethod, keyPanicType, keyPanicMessage, keyPanicStack), false, "",
+		spanServerHandler, []string{metricServerPanics}, Experimental, "A handler panicked."},
+	{eventServerNotification, atDebug,
+		slices.Concat(required(keyServerName, keyMethod), when(keyServerDuration, keyErrorType)), true,
+		keyServerDuration, spanServerHandler, []string{metricServerNotifications, metricServerDuration}, Stable,
+		"A notification was handled, which took the duration, or has no handler."},
+	{eventServerNotificationSent, atDebug, required(keyServerName, keyMethod), false, "", spanServerNotification,
+		[]string{metricServerNotifications, metricClientDuration}, Experimental, "A notification was sent."},
+	{eventServerViolation, atWarn,
+		slices.Concat(required(keyServerName, keyServerViolationReason, keyServerDirection),
+			when(keyServerFrameSize, keyServerFrameLimit, keyServerSuppressed)), true,
+		measuresFrame, "", []string{metricServerViolations}, Stable, "A frame broke the protocol. As rare as the client's."},
+	{eventServerDropped, atInfoWarn,
+		slices.Concat(required(keyServerName, keyServerDropReason), when(keyRequestID, keyServerDropAge, keyServerSuppressed)), false,
+		keyServerDropAge, "", []string{metricServerDropped}, Experimental, "Nobody waited for a response."},
+	{eventServerSessionEnd, atInfo,
+		slices.Concat(required(keyServerName, keyServerDuration), when(keyMCPVersion, keyErrorType)), false,
+		keyServerDuration, "", []string{metricServerSession}, Experimental, "A session is over."},
+}

@@ -1,0 +1,105 @@
+package telemetry
+
+import "slices"
+
+// Bucket boundaries. Those of the conventions are theirs.
+var (
+	conventionSeconds = []float64{.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300}
+	attemptSeconds    = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+	backoffSeconds    = []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 120}
+	shortSeconds      = []float64{1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 5e-4, 1e-3, 1e-2, 1e-1}
+	queueSeconds      = append(slices.Clip(shortSeconds), .5, 1, 5)
+	sizeBytes         = []float64{
+		1 << 6, 1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26,
+	}
+)
+
+// Attributes of the metrics of the conventions.
+var (
+	connectionAttrs = []string{keyMCPVersion, keyTransport, keyProtocol, keyProtocolVersion}
+	operationAttrs  = append([]string{
+		keyTool, keyPrompt, keyOperation, keyErrorType, keyStatusCode, keyClientName, keyServerName,
+	}, connectionAttrs...)
+	sessionAttrs = append([]string{keyErrorType}, connectionAttrs...)
+)
+
+// metrics is every metric there is. The instruments are made from it.
+var metrics = []Metric{
+	{metricClientDuration, Histogram, "s", conventionSeconds,
+		slices.Concat(required(keyMethod), when(operationAttrs...), when(keyAddress, keyPort)), Convention,
+		"Duration of a request or notification as its sender sees it, from sending to the answer."},
+	{metricServerDuration, Histogram, "s", conventionSeconds,
+		slices.Concat(required(keyMethod), when(operationAttrs...)), Convention,
+		"Duration of a request or notification as its receiver sees it, from its arrival to the answer."},
+	{metricClientSession, Histogram, "s", conventionSeconds,
+		slices.Concat(required(keyClientName), when(sessionAttrs...), when(keyAddress, keyPort)), Convention,
+		"Duration of a session as the client sees it. Sessions may outlast the buckets by far: a View with an exponential histogram serves them better."},
+	{metricServerSession, Histogram, "s", conventionSeconds,
+		slices.Concat(required(keyServerName), when(sessionAttrs...)), Convention,
+		"Duration of a session as the server sees it."},
+
+	{metricClientActive, UpDownCounter, "{request}", nil,
+		slices.Concat(required(keyClientName, keyMethod), when(keyTransport)), Stable,
+		"Requests that wait for a connection or for their answer."},
+	{metricClientHandlers, UpDownCounter, "{request}", nil,
+		slices.Concat(required(keyClientName, keyMethod), when(keyTransport)), Experimental,
+		"Requests of the server that the client is answering."},
+	{metricClientPanics, Counter, "{panic}", nil, required(keyClientName, keyMethod), Experimental,
+		"Panics of handlers."},
+	{metricClientNotifications, Counter, "{notification}", nil, required(keyClientName, keyMethod, keyClientDirection), Stable,
+		"Notifications sent, and notifications received that were handled or had no handler."},
+	{metricClientNotificationsDropped, Counter, "{notification}", nil,
+		required(keyClientName, keyMethod, keyClientDropReason), Experimental,
+		"Notifications received that did not reach their handlers."},
+	{metricClientViolations, Counter, "{violation}", nil,
+		slices.Concat(required(keyClientName, keyClientViolationReason, keyClientDirection), when(keyTransport)), Stable,
+		"Frames that broke the protocol."},
+	{metricClientDropped, Counter, "{response}", nil, required(keyClientName, keyClientDropReason), Experimental,
+		"Responses that nobody waited for."},
+	{metricClientMessageSize, Histogram, "By", sizeBytes,
+		slices.Concat(required(keyClientName, keyClientDirection, keyClientMessageKind), when(keyTransport)), Experimental,
+		"Sizes of frames."},
+	{metricClientDecode, Histogram, "s", shortSeconds,
+		slices.Concat(required(keyClientName, keyClientMessageKind), when(keyErrorType)), Experimental,
+		"Time to decode a message."},
+	{metricClientQueueWait, Histogram, "s", queueSeconds, required(keyClientName), Experimental,
+		"Time a message waited before it was written."},
+	{metricClientQueueLength, ObservableGauge, "{message}", nil, required(keyClientName), Experimental,
+		"Messages that wait to be written."},
+	{metricClientRetries, Counter, "{retry}", nil,
+		slices.Concat(required(keyClientName, keyClientRetryReason), when(keyTransport)), Experimental,
+		"Further tries to send a message."},
+	{metricClientTombstones, UpDownCounter, "{tombstone}", nil, required(keyClientName), Experimental,
+		"Ids of calls that ended without an answer, kept to know a late one by."},
+	{metricClientTransitions, Counter, "{transition}", nil,
+		slices.Concat(required(keyClientName, keyClientFrom, keyClientTo, keyClientTransitionReason), when(keyTransport)), Stable,
+		"Moves of the connection from state to state."},
+	{metricClientState, ObservableUpDownCounter, "{connection}", nil, required(keyClientName, keyClientState), Stable,
+		"Clients in each state: 0 or 1 where each has a name of its own."},
+	{metricClientAttempt, Histogram, "s", attemptSeconds,
+		slices.Concat(required(keyClientName, keyClientAttemptKind), when(keyTransport, keyErrorType)), Experimental,
+		"Duration of an attempt to connect, negotiation included."},
+	{metricClientBackoff, Histogram, "s", backoffSeconds, required(keyClientName), Experimental,
+		"Delay before an attempt to connect."},
+
+	{metricServerHandlers, UpDownCounter, "{request}", nil,
+		slices.Concat(required(keyServerName, keyMethod), when(keyTransport)), Stable,
+		"Requests that the server is answering."},
+	{metricServerPanics, Counter, "{panic}", nil, required(keyServerName, keyMethod), Experimental,
+		"Panics of handlers."},
+	{metricServerNotifications, Counter, "{notification}", nil, required(keyServerName, keyMethod, keyServerDirection), Stable,
+		"Notifications sent and received."},
+	{metricServerViolations, Counter, "{violation}", nil,
+		slices.Concat(required(keyServerName, keyServerViolationReason, keyServerDirection), when(keyTransport)), Stable,
+		"Frames that broke the protocol."},
+	{metricServerDropped, Counter, "{response}", nil, required(keyServerName, keyServerDropReason), Experimental,
+		"Responses that nobody waited for."},
+	{metricServerMessageSize, Histogram, "By", sizeBytes,
+		slices.Concat(required(keyServerName, keyServerDirection, keyServerMessageKind), when(keyTransport)), Experimental,
+		"Sizes of frames."},
+	{metricServerDecode, Histogram, "s", shortSeconds,
+		slices.Concat(required(keyServerName, keyServerMessageKind), when(keyErrorType)), Experimental,
+		"Time to decode a message."},
+	{metricServerQueueWait, Histogram, "s", queueSeconds, required(keyServerName), Experimental,
+		"Time a message waited before it was written."},
+}

@@ -1,0 +1,68 @@
+package telemetry
+
+import "slices"
+
+// Statuses a span can end with. Success leaves it unset, as the conventions have it.
+const (
+	statusUnset = "Unset"
+	statusError = "Error"
+)
+
+// Ids of the rows of spans. They are not part of a span.
+const (
+	spanClientRequest      = "mcp_client.request"
+	spanClientHandler      = "mcp_client.handler"
+	spanClientNotification = "mcp_client.notification"
+	spanClientAttempt      = "mcp_client.connection.attempt"
+	spanServerHandler      = "mcp_server.request"
+	spanServerNotification = "mcp_server.notification"
+)
+
+// nameForm is how spans of messages are named: after the method, and after its target if it has one. The URI of a resource
+// is there only by [WithResourceURIInSpanName]. Names may be _OTHER where the attributes are not.
+const nameForm = "{mcp.method.name} {gen_ai.tool.name|gen_ai.prompt.name|mcp.resource.uri}"
+
+var spans = []Span{
+	{spanClientRequest, nameForm, ClientSpan,
+		slices.Concat(required(keyMethod), when(keyTool, keyPrompt, keyOperation, keyTransport)),
+		slices.Concat(required(keyClientName, keyClientCorrID), when(
+			keyRequestID, keyErrorType, keyStatusCode, keyResourceURI, keyClientResultType, keyClientRequestSize,
+			keyClientResponseSize, keyClientSendRetries, keySessionID, keyAddress, keyPort, keyMCPVersion, keyProtocol,
+			keyProtocolVersion)),
+		[]string{"the request that this one repeats or continues"}, []string{statusUnset, statusError}, Convention,
+		"A request of the client, from the call to its outcome. The wait for a connection is part of the span and not of the duration metric."},
+	{spanClientNotification, nameForm, ClientSpan,
+		slices.Concat(required(keyMethod), when(keyTransport)),
+		slices.Concat(required(keyClientName), when(
+			keyErrorType, keyResourceURI, keyClientRequestSize, keySessionID, keyAddress, keyPort, keyMCPVersion, keyProtocol,
+			keyProtocolVersion)),
+		nil, []string{statusUnset, statusError}, Convention,
+		"A notification of the client. Progress, message and cancelled have none, but for the cancelled that follows a call whose span is exported."},
+	{spanClientHandler, nameForm, ServerSpan,
+		slices.Concat(required(keyMethod), when(keyTransport)),
+		slices.Concat(required(keyClientName), when(
+			keyRequestID, keyErrorType, keyStatusCode, keyResourceURI, keyClientResultType, keyClientRequestSize,
+			keyClientResponseSize, keySessionID, keyMCPVersion, keyProtocol, keyProtocolVersion)),
+		[]string{"the span around the handler, if the sender named another as parent"},
+		[]string{statusUnset, statusError}, Convention,
+		"A request or notification of the server that the client handles. Notifications as above."},
+	{spanClientAttempt, spanConnect, InternalSpan,
+		slices.Concat(required(keyClientName, keyClientAttempt, keyClientAttemptKind), when(keyTransport)),
+		when(keyErrorType),
+		[]string{"the attempt before"}, []string{statusUnset, statusError}, Experimental,
+		"An attempt to connect; the requests of the negotiation are its children. The first is a child of the caller's span, each later one begins a trace."},
+	{spanServerHandler, nameForm, ServerSpan,
+		slices.Concat(required(keyMethod), when(keyTool, keyPrompt, keyOperation, keyTransport)),
+		slices.Concat(required(keyServerName), when(
+			keyRequestID, keyErrorType, keyStatusCode, keyResourceURI, keyServerResultType, keyServerRequestSize,
+			keyServerResponseSize, keySessionID, keyMCPVersion, keyProtocol, keyProtocolVersion)),
+		[]string{"the span around the handler, if the sender named another as parent"},
+		[]string{statusUnset, statusError}, Convention,
+		"A request or notification of a client that the server handles. Notifications as above."},
+	{spanServerNotification, nameForm, ClientSpan,
+		slices.Concat(required(keyMethod), when(keyTransport)),
+		slices.Concat(required(keyServerName), when(
+			keyErrorType, keyResourceURI, keyServerRequestSize, keySessionID, keyMCPVersion, keyProtocol, keyProtocolVersion)),
+		nil, []string{statusUnset, statusError}, Convention,
+		"A notification of the server. Progress and message have none."},
+}

@@ -1,0 +1,96 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+)
+
+// Server is what one server tells its telemetry about its connections over one kind of network. It is safe for
+// concurrent use. A nil Server takes everything and does nothing.
+type Server struct{ side }
+
+// Peer returns the client at the other end of a connection, once its version is known. The session id, empty for none,
+// goes onto spans only.
+func (s *Server) Peer(f Facts, sessionID string) *Peer {
+	if s == nil {
+		return nil
+	}
+	f.Network = serverNetwork(f.Network)
+	return s.side.peer(f, sessionID)
+}
+
+// StartHandler begins the handling of a request or a notification of the client. It returns the context to call the
+// handler with, and the operation, which the caller ends exactly once, after the answer was sent. A notification without
+// a handler is for [Server.Notification].
+func (s *Server) StartHandler(ctx context.Context, in Incoming) (context.Context, Op) {
+	if s == nil {
+		return ctx, Op{}
+	}
+	return s.startHandler(ctx, in)
+}
+
+// StartRequest begins a notification that is to be sent; a server of this module sends nothing else on its own account,
+// so r.Notification counts as set. It returns the context to send it with, and the operation, which the caller ends
+// exactly once.
+func (s *Server) StartRequest(ctx context.Context, r Request) (context.Context, Op) {
+	if s == nil {
+		return ctx, Op{}
+	}
+	r.Notification = true
+	return s.startRequest(ctx, r)
+}
+
+// Notification counts a notification that was received and has no handler.
+func (s *Server) Notification(d Direction, method string) {
+	if s != nil {
+		s.notification(d, method)
+	}
+}
+
+// Violation counts and logs a frame that breaks the protocol.
+func (s *Server) Violation(v Violation) {
+	if s != nil {
+		s.violation(v)
+	}
+}
+
+// Dropped counts and logs a response that nobody waits for.
+func (s *Server) Dropped(d Drop) {
+	if s != nil {
+		s.drop(d)
+	}
+}
+
+// MessageSize records the size of a frame that no operation tells of.
+func (s *Server) MessageSize(d Direction, k MessageKind, bytes int) {
+	if s != nil {
+		s.messageSize(context.Background(), d, k, bytes)
+	}
+}
+
+// QueueWait records how long a message waited before it was written.
+func (s *Server) QueueWait(d time.Duration) {
+	if s != nil {
+		s.queueWait(d)
+	}
+}
+
+// HandlerPanic counts and logs a panic of the handler that was called with ctx. The value is in the log only.
+func (s *Server) HandlerPanic(ctx context.Context, method string, value any, stack []byte) {
+	if s != nil {
+		s.panicked(ctx, method, value, stack)
+	}
+}
+
+// Close logs what was held back. Operations may still end.
+func (s *Server) Close() {
+	if s != nil {
+		s.flush()
+	}
+}
+
+// serverNetwork leaves out what is about the server that was dialled: the conventions have it on the client's side only.
+func serverNetwork(n Network) Network {
+	n.Address, n.Port = "", 0
+	return n
+}

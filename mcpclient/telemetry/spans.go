@@ -1,0 +1,119 @@
+package telemetry
+
+import (
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// startSpan opens the operation's span, or takes the caller's own span of the tool call if it is marked.
+func (op *Op) startSpan(kind TargetKind, link Ref) {
+	if op.direction == Sent && kind == Tool {
+		if outer := outerSpan(op.ctx); outer != nil {
+			op.span, op.recording, op.borrowed = outer, true, true
+			return
+		}
+	}
+	name, opts := op.spanStart(kind)
+	if link != (Ref{}) {
+		opts = append(opts[:len(opts):len(opts)], trace.WithLinks(trace.Link{SpanContext: link.spanContext()}))
+	}
+	op.ctx, op.span = op.side.tel.tracer.Start(op.ctx, name, opts...)
+	op.recording = op.span.IsRecording()
+}
+
+// spanStart returns the name and the options that the operation's span starts with. Of what this side sends, the span
+// has the names as they are; of what it receives, only those it knows until the span ends.
+func (op *Op) spanStart(kind TargetKind) (string, []trace.SpanStartOption) {
+	name, opts := op.info.spanName, op.info.start
+	if op.direction == Sent && !op.exact {
+		key := opKey{Sent, kind, op.shownMethod(), op.shownTarget()}
+		name, opts = spanName(key.method, key.target), op.side.startOptions(key)
+	}
+	if op.side.tel.uriInName && op.uri != "" {
+		name += " " + truncate(op.uri, maxURI)
+	}
+	return name, opts
+}
+
+func spanName(method, target string) string {
+	if target == "" {
+		return method
+	}
+	return method + " " + target
+}
+
+// startOptions are a span's kind and the attributes that samplers see.
+func (s *side) startOptions(k opKey) []trace.SpanStartOption {
+	kind := trace.SpanKindClient
+	if k.direction == Received {
+		kind = trace.SpanKindServer
+	}
+	attrs := present(append(k.attributes(), s.transport())...)
+	return []trace.SpanStartOption{trace.WithSpanKind(kind), trace.WithAttributes(attrs...)}
+}
+
+// endSpan sets what was not known at the start, all at once, and ends the span. A span that is the caller's gets the
+// attributes and nothing else.
+func (op *Op) endSpan(o outcome, r *Result) {
+	attrs := make([]attribute.KeyValue, 0, 20)
+	if op.borrowed {
+		names := opKey{op.direction, op.info.targetKind, op.shownMethod(), op.shownTarget()}
+		attrs = append(attrs, present(append(names.attributes(), op.side.transport())...)...)
+	}
+	op.span.SetAttributes(op.endAttributes(attrs, o, r)...)
+	if op.borrowed {
+		return
+	}
+	if o.failed {
+		description := ""
+		if !r.ToolError {
+			description = truncate(r.Message, maxMessage)
+		}
+		op.span.SetStatus(codes.Error, description)
+	}
+	op.span.End()
+}
+
+func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []attribute.KeyValue {
+	s := op.side
+	add := func(key, value string) {
+		if value != "" {
+			attrs = append(attrs, attribute.String(key, value))
+		}
+	}
+	count := func(key string, n int) {
+		if n > 0 {
+			attrs = append(attrs, attribute.Int(key, n))
+		}
+	}
+	add(s.keys.name, s.name)
+	add(keyClientCorrID, op.corrID())
+	add(keyRequestID, op.requestID())
+	add(keyErrorType, o.errorType())
+	add(keyStatusCode, o.statusCode())
+	add(keyResourceURI, truncate(op.uri, maxURI))
+	if r.ResultType != "complete" {
+		add(s.keys.resultType, truncate(r.ResultType, maxName))
+	}
+	request, response := op.bytesOut, op.bytesIn
+	if op.direction == Received {
+		request, response = op.bytesIn, op.bytesOut
+	}
+	count(s.keys.requestSize, request)
+	count(s.keys.responseSize, response)
+	count(keyClientSendRetries, op.retries)
+	if op.direction == Received && !op.exact {
+		add(keyMethod, op.shownMethod())
+		switch op.info.targetKind {
+		case Tool:
+			add(keyTool, op.shownTarget())
+		case Prompt:
+			add(keyPrompt, op.shownTarget())
+		}
+	}
+	if op.peer != nil {
+		add(keySessionID, op.peer.sessionID)
+	}
+	return append(attrs, op.facts().attrs[op.direction]...)
+}

@@ -1,0 +1,80 @@
+package telemetry
+
+import (
+	"log/slog"
+	"runtime/debug"
+	"sync"
+
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// ScopeName is the name of the instrumentation scope of all spans and metrics.
+const ScopeName = "github.com/mcpotel/mcpotel"
+
+// Telemetry is where clients and servers send what they observe. Make it with [New] or [Off]; it is safe for concurrent
+// use and may be shared by any number of clients and servers. A nil Telemetry observes nothing.
+type Telemetry struct {
+	config
+	tracer trace.Tracer
+	ins    *instruments // nil for Off
+	gauges gauges
+}
+
+// New returns a Telemetry that uses the global OpenTelemetry providers and propagator, and no log, unless options say
+// otherwise. It may be called before the providers are set: what is set later counts from then on.
+func New(opts ...Option) *Telemetry {
+	t := &Telemetry{config: newConfig(opts)}
+	version := moduleVersion()
+	meter := t.meters.Meter(ScopeName, metric.WithInstrumentationVersion(version))
+	t.tracer = t.tracers.Tracer(ScopeName, trace.WithInstrumentationVersion(version))
+	t.ins = newInstruments(meter)
+	t.gauges.init(meter, t.ins)
+	return t
+}
+
+// Off returns a Telemetry that observes nothing. Its clients and servers are nil, and cost nothing.
+func Off() *Telemetry { return &Telemetry{} }
+
+// Client returns what the client with this name and network tells its telemetry. The name is the value of
+// mcp_client.name on everything it emits. Close it when the client has ended.
+func (t *Telemetry) Client(name string, n Network) *Client {
+	if t == nil || t.ins == nil {
+		return nil
+	}
+	c := &Client{}
+	c.init(t, name, n)
+	t.gauges.add(c)
+	return c
+}
+
+// Server returns what the server with this name tells its telemetry about its connections over this network. The name
+// is the value of mcp_server.name on everything it emits. Close it when the server has ended.
+func (t *Telemetry) Server(name string, n Network) *Server {
+	if t == nil || t.ins == nil {
+		return nil
+	}
+	s := &Server{}
+	s.side.init(t, name, serverNetwork(n), serverRole(t.ins))
+	return s
+}
+
+// discard is the logger of those who are not observed.
+var discard = slog.New(slog.DiscardHandler)
+
+// moduleVersion returns the version of this module in the running program, empty if it is not known.
+var moduleVersion = sync.OnceValue(func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	if info.Main.Path == ScopeName {
+		return info.Main.Version
+	}
+	for _, m := range info.Deps {
+		if m.Path == ScopeName {
+			return m.Version
+		}
+	}
+	return ""
+})

@@ -1,0 +1,184 @@
+package telemetrytest
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// seconds is a row's description and buckets, so that a test can be wrong about one thing only.
+func seconds(t *testing.T, r *Recording, name string) metric.Float64Histogram {
+	t.Helper()
+	i := slices.IndexFunc(telemetry.Schema.Metrics, func(m telemetry.Metric) bool { return m.Name == name })
+	row := telemetry.Schema.Metrics[i]
+	h, err := r.meters.Meter(telemetry.ScopeName).Float64Histogram(name, metric.WithUnit(row.Unit),
+		metric.WithDescription(row.Brief), metric.WithExplicitBucketBoundaries(row.Buckets...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// request opens a span as the library does.
+func request(r *Recording, name string, attrs ...attribute.KeyValue) trace.Span {
+	_, span := r.tracers.Tracer(telemetry.ScopeName).Start(context.Background(), name,
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attribute.String("mcp.method.name", "tools/list")))
+	span.SetAttributes(attribute.String("mcp_client.name", "x"), attribute.String("mcp_client.corr_id", "y"))
+	span.SetAttributes(attrs...)
+	return span
+}
+
+// TestProblemsNamesEachDepartureFromTheSchema emits, past the library, one thing that is wrong, and expects to hear of
+// it; the names of the semantic conventions are held to the schema as ours are.
+func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
+	debug := func(r *Recording, msg string, attrs ...slog.Attr) {
+		slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelDebug, msg, attrs...)
+	}
+	retry := func(attrs ...slog.Attr) []slog.Attr {
+		return append([]slog.Attr{
+			slog.String("event.name", "mcp_client.tombstone.added"), slog.String("mcp_client.name", "x"),
+		}, attrs...)
+	}
+	sent := func(attrs ...attribute.KeyValue) metric.MeasurementOption { return metric.WithAttributes(attrs...) }
+	method := attribute.String("mcp.method.name", "ping")
+
+	for _, tt := range []struct {
+		name, want string
+		emit       func(*Recording)
+	}{
+		{"undeclared attribute of a convention's metric", `"mcp.client.operation.duration": mcp.session.id is not declared`,
+			func(r *Recording) {
+				seconds(t, r, "mcp.client.operation.duration").Record(t.Context(), 1, sent(method, attribute.String("mcp.session.id", "s")))
+			}},
+		{"missing attribute of a convention's metric", `"mcp.server.operation.duration": mcp.method.name is missing`,
+			func(r *Recording) { seconds(t, r, "mcp.server.operation.duration").Record(t.Context(), 1) }},
+		{"value outside a closed set", `mcp_client.connection.attempt.kind is "third"`,
+			func(r *Recording) {
+				seconds(t, r, "mcp_client.connection.attempt.duration").Record(t.Context(), 1, sent(
+					attribute.String("mcp_client.name", "x"), attribute.String("mcp_client.connection.attempt.kind", "third")))
+			}},
+		{"wrong type", `mcp.method.name is a int, want string`,
+			func(r *Recording) {
+				seconds(t, r, "mcp.client.operation.duration").Record(t.Context(), 1, sent(attribute.Int("mcp.method.name", 1)))
+			}},
+		{"wrong buckets and unit", `buckets [1 2], want`,
+			func(r *Recording) {
+				h, err := r.meters.Meter(telemetry.ScopeName).Float64Histogram("mcp.client.operation.duration",
+					metric.WithUnit("ms"), metric.WithExplicitBucketBoundaries(1, 2))
+				if err != nil {
+					t.Fatal(err)
+				}
+				h.Record(t.Context(), 1, sent(method))
+			}},
+		{"unknown metric", `metric "mcp_client.made.up" is not in the schema`,
+			func(r *Recording) {
+				c, err := r.meters.Meter(telemetry.ScopeName).Int64Counter("mcp_client.made.up")
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Add(t.Context(), 1)
+			}},
+		{"wrong instrument", `its data are a rising sum, want sum`,
+			func(r *Recording) {
+				c, err := r.meters.Meter(telemetry.ScopeName).Int64Counter("mcp_client.tombstones")
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Add(t.Context(), 1, sent(attribute.String("mcp_client.name", "x")))
+			}},
+		{"undeclared attribute of a span", `as mcp_client.request: made.up is not declared`,
+			func(r *Recording) { request(r, "tools/list", attribute.String("made.up", "x")).End() }},
+		{"name of a span", `its name is not of the form`,
+			func(r *Recording) { request(r, "tools/list everything").End() }},
+		{"late attribute of a sampler's", `at start: mcp.method.name is missing`,
+			func(r *Recording) {
+				_, span := r.tracers.Tracer(telemetry.ScopeName).Start(t.Context(), "ping", trace.WithSpanKind(trace.SpanKindClient))
+				span.SetAttributes(method, attribute.String("mcp_client.name", "x"), attribute.String("mcp_client.corr_id", "y"))
+				span.End()
+			}},
+		{"error without a type", `status Error with error.type present: false`,
+			func(r *Recording) {
+				span := request(r, "tools/list")
+				span.SetStatus(codes.Error, "")
+				span.End()
+			}},
+		{"span event", `it has span events`,
+			func(r *Recording) {
+				span := request(r, "tools/list")
+				span.AddEvent("x")
+				span.End()
+			}},
+		{"kind of a span", `no row has kind producer`,
+			func(r *Recording) {
+				_, span := r.tracers.Tracer(telemetry.ScopeName).Start(t.Context(), "x", trace.WithSpanKind(trace.SpanKindProducer))
+				span.End()
+			}},
+		{"open span", `span "tools/list" has not ended`,
+			func(r *Recording) { request(r, "tools/list") }},
+		{"unknown event", `event.name "" is not in the schema`,
+			func(r *Recording) { debug(r, "hello") }},
+		{"message of an event", `its message is "a tombstone"`,
+			func(r *Recording) { debug(r, "a tombstone", retry(slog.Int("mcp_client.tombstone.count", 1))...) }},
+		{"missing field", `mcp_client.tombstone.count is missing`,
+			func(r *Recording) { debug(r, "mcp_client.tombstone.added", retry()...) }},
+		{"field twice", `mcp_client.name twice`,
+			func(r *Recording) {
+				debug(r, "mcp_client.tombstone.added",
+					retry(slog.Int("mcp_client.tombstone.count", 1), slog.String("mcp_client.name", "x"))...)
+			}},
+		{"empty field", `mcp_client.name is empty`,
+			func(r *Recording) {
+				debug(r, "mcp_client.tombstone.added", slog.String("event.name", "mcp_client.tombstone.added"),
+					slog.String("mcp_client.name", ""), slog.Int("mcp_client.tombstone.count", 1))
+			}},
+		{"level of an event", `level WARN, want one of [DEBUG]`,
+			func(r *Recording) {
+				slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelWarn, "mcp_client.tombstone.added",
+					retry(slog.Int("mcp_client.tombstone.count", 1))...)
+			}},
+		{"group", `group "mcp"`,
+			func(r *Recording) {
+				slog.New(&handler{log: r.logs}).WithGroup("mcp").LogAttrs(t.Context(), slog.LevelDebug, "mcp_client.tombstone.added",
+					retry(slog.Int("mcp_client.tombstone.count", 1))...)
+			}},
+		{"start without an end", `mcp_client.request of x: +1 starts without exactly one stop or exception`,
+			func(r *Recording) {
+				debug(r, "mcp_client.request.start", slog.String("event.name", "mcp_client.request.start"),
+					slog.String("mcp_client.name", "x"), slog.String("mcp_client.corr_id", "y"), slog.String("mcp.method.name", "ping"))
+			}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRecording(t, nil)
+			tt.emit(r)
+			problems := r.Problems()
+			if !slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, tt.want) }) {
+				t.Errorf("a problem names what is wrong: got %q, want one with %q", problems, tt.want)
+			}
+		})
+	}
+}
+
+func TestNothingEmittedIsNoProblemAndAllIsMissing(t *testing.T) {
+	r := newRecording(t, nil)
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("nothing emitted is no problem, got %q", problems)
+	}
+	missing := r.Missing()
+	for _, want := range []string{
+		"span mcp_client.request", "metric mcp_client.tombstones with mcp_client.name", "event mcp_client.request.stop at DEBUG",
+		"span mcp_client.request with status Error", "span mcp_client.request with a link",
+	} {
+		if !slices.Contains(missing, want) {
+			t.Errorf("what was not emitted is missing: got no %q", want)
+		}
+	}
+}

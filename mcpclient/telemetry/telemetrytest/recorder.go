@@ -1,0 +1,126 @@
+// Package telemetrytest records what clients and servers tell their telemetry, and checks it against the schema.
+//
+// Start at [Recorder]: give its Telemetry to the client or server under test and ask for spans, metrics and log records
+// by name. When the test ends, everything that was emitted is checked: names, units, types, enums, levels, required
+// attributes, that spans ended and that each request that started stopped.
+//
+// It is for tests. It needs the SDK of OpenTelemetry, which the library packages do not import.
+package telemetrytest
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+
+	"go.opentelemetry.io/otel/propagation"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Recording is what was emitted through one Telemetry. It is safe for concurrent use.
+type Recording struct {
+	t         testing.TB
+	telemetry *telemetry.Telemetry
+	tracers   *sdktrace.TracerProvider
+	meters    *sdkmetric.MeterProvider
+	reader    *sdkmetric.ManualReader
+	spans     *spanLog
+	logs      *recordLog
+}
+
+// Recorder returns a Recording of everything that its [Recording.Telemetry] is told: every span is sampled, every level
+// is logged, W3C trace context and baggage are propagated. Options add to that and take precedence. Problems that
+// [Recording.Problems] finds when the test ends fail it; whatever is registered with t.Cleanup after the Recorder runs
+// before that.
+func Recorder(t testing.TB, opts ...telemetry.Option) *Recording {
+	t.Helper()
+	r := newRecording(t, opts)
+	t.Cleanup(func() {
+		for _, p := range r.Problems() {
+			t.Error("telemetry: " + p)
+		}
+	})
+	return r
+}
+
+func newRecording(t testing.TB, opts []telemetry.Option) *Recording {
+	r := &Recording{t: t, reader: sdkmetric.NewManualReader(), spans: newSpanLog(), logs: &recordLog{}}
+	r.tracers = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(r.spans))
+	r.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(r.reader))
+	r.telemetry = telemetry.New(slices.Concat([]telemetry.Option{
+		telemetry.WithTracerProvider(r.tracers),
+		telemetry.WithMeterProvider(r.meters),
+		telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})),
+		telemetry.WithLogger(slog.New(&handler{log: r.logs})),
+	}, opts)...)
+	return r
+}
+
+// Telemetry returns what to observe with.
+func (r *Recording) Telemetry() *telemetry.Telemetry { return r.telemetry }
+
+// TracerProvider returns the provider of the recorded spans, for spans of the test's own. They are recorded and not
+// checked.
+func (r *Recording) TracerProvider() *sdktrace.TracerProvider { return r.tracers }
+
+// Spans returns the spans that have ended, in the order of their ends.
+func (r *Recording) Spans() []sdktrace.ReadOnlySpan { return r.spans.snapshot() }
+
+// Span returns the one span with this name that has ended. None, or more than one, fail the test at once.
+func (r *Recording) Span(name string) sdktrace.ReadOnlySpan {
+	r.t.Helper()
+	var found []sdktrace.ReadOnlySpan
+	var all []string
+	for _, s := range r.Spans() {
+		all = append(all, s.Name())
+		if s.Name() == name {
+			found = append(found, s)
+		}
+	}
+	if len(found) != 1 {
+		r.t.Fatalf("spans named %q: got %d, want 1; ended: %q", name, len(found), all)
+	}
+	return found[0]
+}
+
+// Logs returns the log records of an event, or all of them for "", in order.
+func (r *Recording) Logs(event string) []Record {
+	all := r.logs.snapshot()
+	if event == "" {
+		return all
+	}
+	return slices.DeleteFunc(all, func(rec Record) bool { return rec.Event() != event })
+}
+
+// Log returns the one log record of an event. None, or more than one, fail the test at once.
+func (r *Recording) Log(event string) Record {
+	r.t.Helper()
+	records := r.Logs(event)
+	if len(records) != 1 {
+		var all []string
+		for _, rec := range r.Logs("") {
+			all = append(all, rec.Message)
+		}
+		r.t.Fatalf("records of %q: got %d, want 1; logged: %q", event, len(records), all)
+	}
+	return records[0]
+}
+
+// Metrics collects the module's metrics as they are now.
+func (r *Recording) Metrics() []metricdata.Metrics {
+	r.t.Helper()
+	var rm metricdata.ResourceMetrics
+	if err := r.reader.Collect(context.Background(), &rm); err != nil {
+		r.t.Errorf("collecting metrics: %v", err)
+	}
+	for _, sm := range rm.ScopeMetrics {
+		if sm.Scope.Name == telemetry.ScopeName {
+			return sm.Metrics
+		}
+	}
+	return nil
+}
