@@ -1,0 +1,211 @@
+//go:build unix
+
+package transport_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/gob"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// The children of these tests are this binary once more. Each connects to the test that has started it and does what it
+// is told.
+
+// driverEnv holds the address of the test that drives this process, if it is a child.
+const driverEnv = "MCPOTEL_TEST_DRIVER"
+
+func TestMain(m *testing.M) {
+	if address := os.Getenv(driverEnv); address != "" {
+		os.Exit(playChild(address))
+	}
+	os.Exit(m.Run())
+}
+
+// A command is what a test tells a child.
+type command struct {
+	Seq  int
+	Op   op
+	Data []byte
+	N    int
+}
+
+type op string
+
+const (
+	opWrite  op = "write"  // Data to standard output
+	opStderr op = "stderr" // Data to standard error, N times
+	opRead   op = "read"   // a frame from standard input
+	opEcho   op = "echo"   // all of standard input to standard output from now on
+	opExit   op = "exit"   // with status N
+	opKill   op = "kill"   // this process by signal N
+	opResist op = "resist" // the end of standard input, and SIGTERM
+	opMute   op = "mute"   // close standard output
+	opFork   op = "fork"   // a child like this one that resists; in a session of its own if N is 1
+)
+
+// A reply is what the child answers when it has done so. The first, unasked, has the number 0 and the process id.
+type reply struct {
+	Seq  int
+	Data []byte
+	N    int
+	EOF  bool
+	Err  string
+}
+
+// child is a process driven by a test.
+type child struct {
+	mu      sync.Mutex // guards replies
+	replies *gob.Encoder
+
+	reads, writes, errors chan command
+	hangUp                chan struct{} // closed when nobody can write to standard input any more
+	resist                chan struct{} // closed when that is to be ignored
+}
+
+func playChild(address string) int {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 100
+	}
+	c := &child{
+		replies: gob.NewEncoder(conn),
+		reads:   make(chan command, 1000), writes: make(chan command, 1000), errors: make(chan command, 1000),
+		hangUp: make(chan struct{}), resist: make(chan struct{}),
+	}
+	c.reply(reply{N: os.Getpid()})
+	go c.read()
+	go c.write(c.writes, os.Stdout)
+	go c.write(c.errors, os.Stderr)
+	go c.watchStdin()
+	commands := gob.NewDecoder(conn)
+	for {
+		var cmd command
+		if commands.Decode(&cmd) != nil {
+			return 0 // the test is over
+		}
+		c.do(cmd)
+	}
+}
+
+func (c *child) reply(r reply) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.replies.Encode(r) != nil {
+		os.Exit(0) // the test is over
+	}
+}
+
+func (c *child) do(cmd command) {
+	r := reply{Seq: cmd.Seq}
+	switch cmd.Op {
+	case opRead, opEcho:
+		c.reads <- cmd
+		return
+	case opWrite:
+		c.writes <- cmd
+		return
+	case opStderr:
+		c.errors <- cmd
+		return
+	case opExit:
+		c.reply(r)
+		os.Exit(cmd.N)
+	case opKill:
+		c.reply(r)
+		_ = syscall.Kill(os.Getpid(), syscall.Signal(cmd.N))
+		select {}
+	case opResist:
+		signal.Ignore(syscall.SIGTERM)
+		close(c.resist)
+	case opMute:
+		_ = os.Stdout.Close()
+	case opFork:
+		r.Err = fork(cmd.N == 1)
+	}
+	c.reply(r)
+}
+
+// fork starts a child of the child with the same streams. It connects to the test like any other.
+func fork(session bool) string {
+	exe, err := os.Executable()
+	if err != nil {
+		return err.Error()
+	}
+	cmd := exec.Command(exe)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
+	if err := cmd.Start(); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// write serves the commands to write to f, one after the other.
+func (c *child) write(commands chan command, f *os.File) {
+	for cmd := range commands {
+		r := reply{Seq: cmd.Seq}
+		for range max(1, cmd.N) {
+			if _, err := f.Write(cmd.Data); err != nil {
+				r.Err = err.Error()
+				break
+			}
+		}
+		c.reply(r)
+	}
+}
+
+// read serves the commands to read, and ends the process when there is nothing left to read and never will be.
+func (c *child) read() {
+	in := bufio.NewReader(os.Stdin)
+	hangUp := c.hangUp
+	for {
+		select {
+		case cmd := <-c.reads:
+			if cmd.Op == opEcho {
+				c.reply(reply{Seq: cmd.Seq})
+				_, _ = io.Copy(os.Stdout, in)
+				continue
+			}
+			line, err := in.ReadBytes('\n')
+			c.reply(reply{Seq: cmd.Seq, Data: bytes.TrimSuffix(line, []byte{'\n'}), EOF: err != nil})
+		case <-hangUp:
+			hangUp = nil
+		}
+		if hangUp == nil && in.Buffered() == 0 && !ready(unix.POLLIN, 0) {
+			select {
+			case <-c.resist:
+			default:
+				os.Exit(0)
+			}
+		}
+	}
+}
+
+// watchStdin notices that standard input is at its end without reading it.
+func (c *child) watchStdin() {
+	for !ready(0, -1) {
+	}
+	close(c.hangUp)
+}
+
+// ready polls standard input for events; a hang-up is reported for none.
+func ready(events int16, timeout int) bool {
+	fds := []unix.PollFd{{Fd: 0, Events: events}}
+	n, err := unix.Poll(fds, timeout)
+	if err != nil || n == 0 {
+		return false
+	}
+	return events == 0 || fds[0].Revents&events != 0
+}

@@ -1,0 +1,14 @@
+package transport_test
+
+import (
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
+)
+
+func TestInMemoryKeepsTheContract(t *testing.T) {
+	transporttest.Run(t, func(*testing.T) transporttest.Subject {
+		h := newMemoryHarness()
+		return transporttest.Subject{Transport: h.transport(), Accept: h.accept, Notices: true}
+	})
+}

@@ -1,0 +1,82 @@
+//go:build unix
+
+package transport
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"testing"
+)
+
+func newOutlet(t *testing.T) (*outlet, *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = r.Close()
+		_ = w.Close()
+	})
+	return &outlet{f: r}, w
+}
+
+func TestCutOutletGivesWhatIsThereAndEnds(t *testing.T) {
+	o, w := newOutlet(t)
+	want := bytes.Repeat([]byte("o"), 10_000)
+	if _, err := w.Write(want); err != nil {
+		t.Fatal(err)
+	}
+	o.cut()
+	got, err := io.ReadAll(o)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("want %d bytes and the end though the other end is open, got %d and %v", len(want), len(got), err)
+	}
+}
+
+func TestCutEndsAReadThatWaits(t *testing.T) {
+	o, _ := newOutlet(t)
+	result := make(chan error)
+	go func() {
+		_, err := o.Read(make([]byte, 1))
+		result <- err
+	}()
+	o.cut()
+	if err := <-result; err != io.EOF {
+		t.Errorf("want io.EOF, got %v", err)
+	}
+}
+
+func TestCutOutletGivesNoMoreThanAPipeHolds(t *testing.T) {
+	o, w := newOutlet(t)
+	o.cut()
+	chunk := make([]byte, 32<<10)
+	total := 0
+	for {
+		if _, err := w.Write(chunk); err != nil { // as fast as we read
+			t.Fatal(err)
+		}
+		n, err := o.Read(chunk)
+		total += n
+		if err == io.EOF {
+			break
+		}
+		if err != nil || total > pipeSize {
+			t.Fatalf("want the end after %d bytes, got %d and error %v", pipeSize, total, err)
+		}
+	}
+	if total != pipeSize {
+		t.Errorf("want %d bytes, got %d", pipeSize, total)
+	}
+}
+
+func TestResumedOutletWaitsAgain(t *testing.T) {
+	o, w := newOutlet(t)
+	o.cut()
+	o.resume()
+	go func() { _, _ = w.Write([]byte("r")) }()
+	if n, err := o.Read(make([]byte, 1)); n != 1 || err != nil {
+		t.Errorf("want a byte, got %d and %v", n, err)
+	}
+}

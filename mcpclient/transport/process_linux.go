@@ -1,0 +1,68 @@
+package transport
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// descent is what Linux needs besides the process group.
+type descent struct {
+	pidfd int // of the child, -1 if the kernel has none
+}
+
+func (d *descent) attributes() *syscall.SysProcAttr {
+	d.pidfd = -1
+	return &syscall.SysProcAttr{Setpgid: true, PidFD: &d.pidfd}
+}
+
+// reap kills the group between the child's end and the moment its id becomes free, so that no other group can be hit.
+func (p *process) reap() {
+	p.awaitExit()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+	_ = p.cmd.Wait() // the status is in cmd.ProcessState
+	p.reaped = true
+}
+
+// awaitExit waits until the child has ended and leaves it unreaped. It waits in the runtime's poller if the kernel lets it,
+// and otherwise blocks a thread.
+func (p *process) awaitExit() {
+	if p.pidfd >= 0 && p.pollExit() {
+		return
+	}
+	for {
+		err := unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return // ended, or somebody else has reaped it
+		}
+	}
+}
+
+// pollExit waits with the runtime's poller and closes the descriptor. It reports false if that is not possible.
+func (p *process) pollExit() bool {
+	if err := unix.SetNonblock(p.pidfd, true); err != nil {
+		_ = unix.Close(p.pidfd)
+		return false
+	}
+	f := os.NewFile(uintptr(p.pidfd), "pidfd")
+	defer f.Close()
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	return conn.Read(func(uintptr) bool { return exited(p.pid) }) == nil
+}
+
+// exited reports whether the child with this id has ended. It leaves it unreaped.
+func exited(pid int) bool {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return err != nil || info.Signo == int32(unix.SIGCHLD)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+//go:build unix
+
+package transport_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+func TestCloseLeavesNoDescendantInTheGroup(t *testing.T) {
+	for _, resists := range []bool{false, true} {
+		h := newHarness(t)
+		conn, child := h.dial(h.stdio(), transport.Config{})
+		var all []*childPeer
+		for range 3 {
+			h.do(child, command{Op: opFork})
+			all = append(all, h.next())
+		}
+		h.do(all[0], command{Op: opFork})
+		all = append(all, h.next())
+		for _, p := range all {
+			h.do(p, command{Op: opResist})
+		}
+		if resists {
+			h.do(child, command{Op: opResist})
+		}
+		if err := conn.Close(h.within(200 * time.Millisecond)); err != nil {
+			t.Errorf("close: want no error, got %v", err)
+		}
+		mustClose(t, child.gone, "the child to be dead after close")
+		for _, p := range all {
+			mustClose(t, p.gone, "the descendants to be dead after close")
+		}
+	}
+}
+
+// The machine may be busy; the best of some tries shows what the ladder takes.
+func TestCloseOfAChildThatIgnoresEverythingTakes100Milliseconds(t *testing.T) {
+	const budget, want = 100 * time.Millisecond, 150 * time.Millisecond
+	best := time.Hour
+	for range 5 {
+		h := newHarness(t)
+		conn, child := h.dial(h.stdio(), transport.Config{})
+		h.do(child, command{Op: opResist})
+		ctx, cancel := context.WithTimeout(t.Context(), budget)
+		start := time.Now()
+		err := conn.Close(ctx)
+		best = min(best, time.Since(start))
+		cancel()
+		if err != nil {
+			t.Fatalf("close: want no error, got %v", err)
+		}
+		if exit := conn.Info().Exit; exit == nil || exit.Signal != "SIGKILL" {
+			t.Fatalf("want the child to be killed, got %v", exit)
+		}
+		if best < want {
+			break
+		}
+	}
+	if best > want {
+		t.Errorf("close with %v: want it to take at most %v, got %v at best", budget, want, best)
+	}
+}
+
+func TestCloseAsksBeforeItKills(t *testing.T) {
+	h := newHarness(t)
+	conn, child := h.dial(h.stdio(), transport.Config{})
+	h.do(child, command{Op: opFork})
+	h.do(h.next(), command{Op: opResist})
+	// Unread input keeps the child from seeing the end, so only SIGTERM ends it.
+	if err := conn.Send(t.Context(), transport.Message{Data: []byte("unread")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(h.within(200 * time.Millisecond)); err != nil {
+		t.Errorf("close: want no error, got %v", err)
+	}
+	if exit := conn.Info().Exit; exit == nil || exit.Signal != "SIGTERM" {
+		t.Errorf("want the child to be ended by SIGTERM, got %v", exit)
+	}
+}
+
+func TestChildThatStillWritesFindsItsEnd(t *testing.T) {
+	const size, pipes = 16 << 10, 1<<20 + 64<<10
+	h := newHarness(t)
+	conn, child := h.dial(h.stdio(), transport.Config{})
+	h.do(child, command{Op: opEcho})
+	ctx := h.within(patience / 10)                            // if the pipes are smaller because the system refuses, the child waits earlier
+	for sent := 0; sent < pipes+6*size && ctx.Err() == nil; { // then the child waits for us to read
+		switch err := conn.Send(ctx, transport.Message{Data: bytes.Repeat([]byte("e"), size)}); {
+		case err == nil:
+			sent += size
+		case !errors.Is(err, transport.ErrBusy):
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Close(h.within(patience)); err != nil {
+		t.Errorf("close: want no error, got %v", err)
+	}
+	if exit := conn.Info().Exit; exit == nil || exit.Code != 0 {
+		t.Errorf("want the child to exit by itself with status 0, got %v", exit)
+	}
+}
+
+func TestChildThatNeverReadsDoesNotBlock(t *testing.T) {
+	h := newHarness(t)
+	conn, _ := h.dial(h.stdio(), transport.Config{})
+	large := bytes.Repeat([]byte("l"), 16<<20)
+	start := time.Now()
+	if err := conn.Send(t.Context(), transport.Message{Data: large}); err != nil {
+		t.Errorf("send of 16 MiB: want it accepted, got %v", err)
+	}
+	if err := conn.Send(t.Context(), transport.Message{Data: large}); !errors.Is(err, transport.ErrBusy) {
+		t.Errorf("send of 16 MiB more: want ErrBusy, got %v", err)
+	}
+	conn.Cancel(1, transport.Message{Data: large})
+	if took := time.Since(start); took > soon {
+		t.Errorf("want send and cancel not to wait, got %v", took)
+	}
+	if err := conn.Close(h.within(100 * time.Millisecond)); err != nil {
+		t.Errorf("close: want no error, got %v", err)
+	}
+	if err := conn.Send(t.Context(), transport.Message{Data: []byte("{}")}); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("send after close: want ErrClosed, got %v", err)
+	}
+}
+
+func TestCloseWithoutDeadlineTakesTheGrace(t *testing.T) {
+	h := newHarness(t)
+	s := h.stdio()
+	s.Grace = 50 * time.Millisecond
+	conn, child := h.dial(s, transport.Config{})
+	h.do(child, command{Op: opResist})
+	start := time.Now()
+	if err := conn.Close(context.Background()); err != nil {
+		t.Errorf("close: want no error, got %v", err)
+	}
+	if took := time.Since(start); took < 35*time.Millisecond || took > soon {
+		t.Errorf("want close to take 70 %% of a grace of %v, got %v", s.Grace, took)
+	}
+}
+
+func TestCallbackThatDoesNotReturnIsReported(t *testing.T) {
+	h := newHarness(t)
+	s := h.stdio()
+	called, release := make(chan struct{}), make(chan struct{})
+	s.Stderr = func(string) {
+		close(called)
+		<-release
+	}
+	conn, child := h.dial(s, transport.Config{})
+	h.do(child, command{Op: opStderr, Data: []byte("hello\n")})
+	mustClose(t, called, "the callback to be called")
+	if err := conn.Close(h.within(100 * time.Millisecond)); err == nil {
+		t.Error("close: want an error as long as the callback does not return, got none")
+	}
+	mustClose(t, child.gone, "the child to be dead all the same")
+	close(release)
+}

@@ -1,0 +1,133 @@
+package transport
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// DefaultFrameLimit is the limit of a zero [Config.FrameLimit]: 16 MiB.
+const DefaultFrameLimit = 16 << 20
+
+// Transport opens connections to one server. Its methods may be called from any goroutine.
+type Transport interface {
+	// Dial opens a connection. It may be called any number of times, and each call gives a connection of its own: a new
+	// process, a new session.
+	//
+	// ctx bounds Dial only. When it ends while Dial is at work, Dial undoes what it began and returns the cause of ctx;
+	// when it ends later, nothing happens to the connection. Values of ctx (a trace) may be used for the dialling and are
+	// not kept.
+	//
+	// [Permanent] tells whether it makes sense to call Dial again after an error.
+	Dial(ctx context.Context, cfg Config) (Conn, error)
+
+	// Network returns what is known about the connection before there is one. It never changes.
+	Network() Network
+
+	// Name returns the name a client has by default: the base name of the command, the host of the URL, "in-memory".
+	Name() string
+}
+
+// Config is what a client tells a transport about the connections it wants. The zero value works.
+type Config struct {
+	// FrameLimit is the size in bytes of the largest frame that is received, exactly this size included and the newline
+	// or other framing excluded. Zero or less means [DefaultFrameLimit].
+	FrameLimit int
+
+	// SkipOversize, if true, skips a frame over the limit and reports it in [Frame.Err]. Otherwise such a frame ends the
+	// connection with a [*FrameTooLargeError].
+	SkipOversize bool
+
+	// Logger gets what the server says beside the protocol, such as the lines of its standard error, at debug level. Nil
+	// means nobody wants to know. A client never leaves it nil.
+	Logger *slog.Logger
+
+	// QueueWait, if not nil, is called with the time an accepted frame has waited in the outbound queue, by transports that
+	// know; Stdio does not. It may be called from any goroutine and must be quick.
+	QueueWait func(time.Duration)
+}
+
+// frameLimit returns the limit in force.
+func (c *Config) frameLimit() int {
+	if c.FrameLimit <= 0 {
+		return DefaultFrameLimit
+	}
+	return c.FrameLimit
+}
+
+// logger returns the logger in force, never nil.
+func (c *Config) logger() *slog.Logger {
+	if c.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Logger
+}
+
+// Network says over what a transport runs, in the words of the OpenTelemetry conventions. What does not apply is zero: a
+// child process has only Transport, a function in the same process nothing.
+type Network struct {
+	Transport       string // network.transport: pipe, tcp, quic, unix
+	Protocol        string // network.protocol.name: http
+	ProtocolVersion string // network.protocol.version: 1.1, 2
+	Address         string // server.address: the name that is dialled
+	Port            int    // server.port
+}
+
+// Conn is one connection to a server. Except for Receive, which is for one goroutine at a time, its methods may be called
+// from any goroutine.
+type Conn interface {
+	// Send accepts m into a bounded outbound space and does not wait for the peer. nil means accepted: the frame leaves
+	// whole and in the order of acceptance, never inside another, unless the connection ends before.
+	//
+	// An error means that no byte of m has left and none will. [ErrBusy] says that there is no space now; a frame larger
+	// than the space is accepted when nothing else waits in it. An error that wraps [ErrClosed] says that the connection
+	// is closed or the peer gone; Receive tells why. A connection that breaks while a frame is half written has accepted
+	// it: Send returns nil and Receive reports.
+	//
+	// ctx bounds the acceptance: if it has ended, nothing is sent and its cause is returned. Its values serve the whole
+	// exchange, which matters where a request has a stream of its own, as in HTTP.
+	//
+	// m.Data must not be modified afterwards; the connection may keep it.
+	Send(ctx context.Context, m Message) error
+
+	// Cancel tells the connection that nobody awaits an answer to the request with this id any more. The connection frees
+	// what it holds for it and sends notice, a notifications/cancelled, where its protocol wants one; where closing the
+	// request's stream is the cancellation, it does that instead. Cancel never blocks. It is a best effort: a notice that
+	// finds no space is lost.
+	Cancel(id int64, notice Message)
+
+	// Receive asks for one frame and waits for it. Asking is the only permission to deliver: a connection reads ahead as
+	// far as its buffers need it, and holds at most one complete frame that has not been asked for. Receive is for one
+	// goroutine at a time. The frame belongs to the caller.
+	//
+	// ctx bounds the wait. When it ends, Receive returns its cause and nothing is lost: the next Receive goes on where
+	// this one stopped. A ctx that has ended already asks for nothing. A ctx that cannot end, such as [context.Background],
+	// is the cheapest to wait with, and [Conn.Close] ends that wait too.
+	//
+	// Every other error means that the connection is over, and every later Receive returns the same one. It is
+	//   - [io.EOF], possibly wrapped: the peer has ended the conversation;
+	//   - an [*ExitError]: the peer was a process, and this is how it ended;
+	//   - a [*FrameTooLargeError]: a frame was over the limit and [Config.SkipOversize] is false;
+	//   - [ErrClosed], possibly wrapped: Close has been called;
+	//   - the error of the stream.
+	// A connection that is over still has to be closed.
+	Receive(ctx context.Context) (Frame, error)
+
+	// Close ends the connection. It may be called any number of times, concurrently too, and a Receive that waits
+	// returns. Whatever the peer does, Close returns by the deadline of ctx, or after a time of the transport's own if
+	// there is none: first it lets the peer end by itself, then it asks, then it uses force. If ctx is cancelled it uses
+	// force at once. A later call with less patience shortens an earlier one.
+	//
+	// When Close has returned nil, nothing is left: no goroutine, no process, no descriptor. An error says what is.
+	Close(ctx context.Context) error
+
+	// Info returns what is known about the connection now, also after Close.
+	Info() Info
+}
+
+// Info is a snapshot of a connection.
+type Info struct {
+	PID    int        // of the server's process, 0 if there is none
+	Queued int        // frames accepted by Send that have not left yet; 0 if the transport does not know, as Stdio does not
+	Exit   *ExitError // how the server's process has ended, nil as long as that is not known
+}

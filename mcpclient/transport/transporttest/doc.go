@@ -1,0 +1,17 @@
+// Package transporttest is the contract of package transport in executable form. Whoever writes a [transport.Transport]
+// calls [Run] from a test, with a function that makes the transport and lets the test play the server:
+//
+//	func TestContract(t *testing.T) {
+//		transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+//			server := startServer(t)
+//			return transporttest.Subject{Transport: server.transport(), Accept: server.accept}
+//		})
+//	}
+//
+// What may surprise: the peer must do nothing by itself. It reads a frame when the test calls Receive and never before,
+// because half of the contract is about peers that do not read. The two things it does unasked: it ends when the
+// connection is closed, and it holds what little its own system buffers for it.
+//
+// The contract is checked with real time, so a check that something does not happen takes a fraction of a second, and a
+// check of a deadline has some slack.
+package transporttest

@@ -1,0 +1,101 @@
+package transporttest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Subject is a transport under test, with the other end of its connections.
+type Subject struct {
+	Transport transport.Transport
+
+	// Accept returns the server's end of the connection that was dialled last. The tests dial and accept in turns.
+	Accept func(ctx context.Context) (Peer, error)
+
+	// Notices says that Conn.Cancel sends the notice it is given, as it does wherever all requests share one stream.
+	Notices bool
+}
+
+// Peer is the server's end of a connection. A method whose ctx ends returns its cause; what it was about to do may still
+// happen then. Methods may be called concurrently.
+type Peer interface {
+	// Send puts a frame on the wire. It returns when the wire has taken all of it, which does not mean the client has.
+	Send(ctx context.Context, frame []byte) error
+
+	// Receive returns the next frame of the client. It returns [io.EOF] when the client has closed the connection.
+	Receive(ctx context.Context) ([]byte, error)
+
+	// Exit ends the peer without a word. What it has sent stays on the wire.
+	Exit(ctx context.Context) error
+}
+
+// Partial is a [Peer] whose frames are parts of a stream, and can be sent by and by.
+type Partial interface {
+	// Begin puts the beginning of a frame on the wire. The next Send carries the rest of it.
+	Begin(ctx context.Context, part []byte) error
+}
+
+// Stubborn is a [Peer] that can be made to resist everything but force.
+type Stubborn interface {
+	// Resist makes the peer ignore that the connection is closed, and requests to end.
+	Resist(ctx context.Context) error
+}
+
+// Run checks the contract. It calls open for each promise of it, with a new test.
+func Run(t *testing.T, open func(t *testing.T) Subject) {
+	for _, p := range promises {
+		t.Run(p.name, func(t *testing.T) {
+			r := &rig{T: t, Subject: open(t)}
+			r.before = r.goroutines()
+			p.check(r)
+		})
+	}
+}
+
+type promise struct {
+	name  string
+	check func(r *rig)
+}
+
+// promises is the table of contents of the contract.
+var promises = []promise{
+	{"dial gives a connection of its own each time", dialEachTime},
+	{"dial whose context has ended fails with the cause", dialEnded},
+	{"dial that is cancelled midway leaves nothing", dialMidway},
+	{"the end of dial's context does not hurt the connection", dialContextEnds},
+	{"dial does not keep its context", dialForgets},
+	{"a transport has a name", named},
+
+	{"frames arrive whole and in order, waiting with a deadline", receiveWithDeadline},
+	{"frames arrive whole and in order, waiting without end", receiveWithoutEnd},
+	{"a frame of exactly the limit arrives, one byte more ends the connection", receiveLimit},
+	{"a frame over the limit is skipped if so configured", receiveSkip},
+	{"the end of receive's context loses nothing", receiveResumes},
+	{"the end of receive's context loses no part of a frame", receivePartResumes},
+	{"a context that has ended asks for nothing", receiveEnded},
+	{"receive does not keep its context", receiveForgets},
+	{"a peer nobody receives from is stopped", receivePulls},
+	{"frames before the peer's end arrive, then an error that stays", receivePeerEnds},
+
+	{"frames leave whole and in order", sendInOrder},
+	{"a frame larger than the outbound space leaves", sendLarge},
+	{"a send whose context has ended sends nothing", sendEnded},
+	{"send to a peer that does not read is busy and never waits", sendBusy},
+	{"concurrent sends never mix", sendConcurrently},
+	{"send after the peer's end is closed", sendPeerEnds},
+	{"send after close is closed", sendClosed},
+	{"cancel sends the notice", cancelNotice},
+
+	{"close is idempotent and concurrent", closeTwice},
+	{"close ends a receive", closeEndsReceive},
+	{"no frame is received after close", closeEndsReceiving},
+	{"what was accepted leaves before the close", closeFlushes},
+	{"close keeps its deadline", closeDeadline},
+	{"close keeps its deadline when the peer does not read", closeDeaf},
+	{"close keeps its deadline when the peer resists", closeResisted},
+	{"close with a cancelled context is at once", closeAtOnce},
+	{"an impatient close shortens a patient one", closeImpatient},
+	{"close leaves nothing", closeLeavesNothing},
+}
