@@ -1,0 +1,234 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+func waitFor(t *testing.T, c *Client, s connstate.State) {
+	t.Helper()
+	if err := c.WaitForState(t.Context(), s); err != nil {
+		t.Fatalf("wait for %s: %v", s, err)
+	}
+}
+
+var errLunch = errors.New("the server is out for lunch")
+
+// slowDial is a transport that waits for a server as long as it is allowed to.
+func slowDial(ctx context.Context) (error, bool) {
+	<-ctx.Done()
+	return context.Cause(ctx), true
+}
+
+func TestTheFailureOfTheLastAttemptIsToldUntilTheNextOneEnds(t *testing.T) {
+	dials := 0
+	rig := &rigged{dial: func(ctx context.Context) (error, bool) {
+		if dials++; dials == 1 {
+			return errLunch, true
+		}
+		return slowDial(ctx)
+	}}
+	observed(t, Options{}, rig, func(t *testing.T, _ *script, c *Client, _ *telemetrytest.Recording) {
+		waitFor(t, c, connstate.Backoff)
+		waitFor(t, c, connstate.Starting)
+		if err := c.Status().Err; !errors.Is(err, errLunch) {
+			t.Errorf("want the first failure while the second attempt is under way, got %v", err)
+		}
+		if err := c.Call(t.Context(), "early", nil, nil); !errors.Is(err, errLunch) || !errors.Is(err, ErrNotReady) {
+			t.Errorf("want a call refused with the first failure, got %v", err)
+		}
+		waitFor(t, c, connstate.Backoff)
+		synctest.Wait() // the dialling ends because the client has given it up, which says nothing
+		if err := c.Status().Err; !errors.Is(err, errSlow) {
+			t.Errorf("want %v, got %v", errSlow, err)
+		}
+	})
+}
+
+func TestOnlyTheTransitionThatAFailureCausesIsLoggedWithIt(t *testing.T) {
+	first := true
+	rig := &rigged{dial: func(context.Context) (error, bool) {
+		defer func() { first = false }()
+		return errLunch, first
+	}}
+	observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		s.next(t).modern()
+		await(t, c)
+		if err := c.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rec.Logs("mcp_client.connection.transition") {
+			reason, err := r.Text("mcp_client.connection.reason"), r.Text("error")
+			if want := reason == "open_failed"; want != strings.Contains(err, errLunch.Error()) || !want && err != "" {
+				t.Errorf("transition because of %s: want the error only where the dialling failed, got %q", reason, err)
+			}
+		}
+	})
+}
+
+func TestStatusTellsWhereTheConnectionIs(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		begun := time.Now()
+		v := s.next(t)
+		v.want(mcp.MethodDiscover)
+		if got, want := c.Status(), (Status{State: connstate.Initializing, Reason: connstate.TransportUp, Since: begun, Epoch: 1, Attempt: 1}); got != want {
+			t.Errorf("want %+v, got %+v", want, got)
+		}
+		if c.ServerInfo().Name != "" || c.ServerCapabilities().Tools != nil || c.Instructions() != "" || c.ProtocolVersion() != "" {
+			t.Error("want nothing known of the server before the client is ready")
+		}
+		v.hangUp()
+		v = s.next(t)
+		v.answer(v.want(mcp.MethodInitialize), `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"n","version":"1"},"instructions":"be brief"}`)
+		v.want(mcp.NotificationInitialized)
+		await(t, c)
+		if c.ServerInfo().Name != "n" || c.ServerCapabilities().Tools == nil || c.Instructions() != "be brief" {
+			t.Errorf("want what the server said of itself, got %v, %v, %q", c.ServerInfo(), c.ServerCapabilities(), c.Instructions())
+		}
+		v.hangUp()
+		waitFor(t, c, connstate.Backoff)
+		got := c.Status()
+		if got.Attempt != 0 || got.Epoch != 2 || got.Err == nil || got.Reason != connstate.TransportDown {
+			t.Errorf("want a lost connection with its error, got %+v", got)
+		}
+		if c.ServerInfo().Name != "" {
+			t.Errorf("want the server forgotten with its session, got %v", c.ServerInfo())
+		}
+	})
+}
+
+func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		cause := errors.New("no time")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		impatient := background(func() error { return c.WaitForState(ctx, connstate.Ready) })
+		patient := background(func() error { return c.WaitForState(t.Context(), connstate.Backoff) })
+		closing := background(func() error { return c.WaitForState(t.Context(), connstate.Closing) })
+		synctest.Wait()
+		cancel(cause)
+		err := <-impatient
+		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindState || !errors.Is(err, cause) || !errors.Is(err, ErrNotReady) {
+			t.Errorf("want a state error with the context's cause, got %v", err)
+		}
+		v.modern()
+		await(t, c)
+		if err := c.Await(ctx); err != nil {
+			t.Errorf("want a state that is there to count more than a context that has ended, got %v", err)
+		}
+		if err := c.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-patient; !errors.Is(err, ErrShutdown) {
+			t.Errorf("want shutdown for a state that will never come, got %v", err)
+		}
+		if err := <-closing; err != nil {
+			t.Errorf("want the state that was waited for, got %v", err)
+		}
+		if err := c.WaitForState(t.Context(), connstate.Closing); err != nil {
+			t.Errorf("want a client that has ended to be closing, got %v", err)
+		}
+		if len(c.waiters) != 0 {
+			t.Errorf("want nobody left waiting, got %d", len(c.waiters))
+		}
+	})
+}
+
+// exitError is how a transport says that the server's process is over.
+var exitError = &transport.ExitError{PID: 7, Code: 3, Stderr: []string{"out of memory"}}
+
+// dying makes the end of a server one that Send notices at once, and Receive a little later, when the exit status is there.
+func dying(rig *rigged) (die func()) {
+	dead, die := context.WithCancel(context.Background())
+	rig.send = func(transport.Message) (error, bool) {
+		return fmt.Errorf("%w: broken pipe", transport.ErrClosed), dead.Err() != nil
+	}
+	rig.receive = func(ctx context.Context, next receiver) (transport.Frame, error) {
+		alive, cancel := context.WithCancel(ctx)
+		defer context.AfterFunc(dead, cancel)()
+		defer cancel()
+		f, err := next(alive)
+		if err != nil && ctx.Err() == nil {
+			time.Sleep(20 * time.Millisecond)
+			err = exitError
+		}
+		return f, err
+	}
+	return die
+}
+
+func TestAServerThatDiesBeforeTheHandshakeSaysHow(t *testing.T) {
+	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
+		t.Run(string(v), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rig := &rigged{Transport: newScript()}
+				dying(rig)()
+				_, err := Connect(t.Context(), rig, &Options{InitialAttempts: 1, Versions: []mcp.Version{v}})
+				if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit != exitError {
+					t.Errorf("want how the process ended, got %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestAServerThatDiesIsNamedByEveryCallItTakesWithIt(t *testing.T) {
+	rig := &rigged{}
+	die := dying(rig)
+	observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).modern()
+		await(t, c)
+		waiting := background(func() error { return c.Call(t.Context(), "waiting", nil, nil) })
+		v.want("waiting")
+		die()
+		begun := time.Now()
+		late := background(func() error { return c.Call(t.Context(), "late", nil, nil) })
+		notice := background(func() error { return c.Notify(t.Context(), "late", nil) })
+		for name, done := range map[string]<-chan error{"waiting": waiting, "late": late, "notice": notice} {
+			err := <-done
+			if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit != exitError || !errors.Is(err, ErrConnectionLost) {
+				t.Errorf("%s: want the connection lost and how the process ended, got %v", name, err)
+			}
+			if safe := name != "waiting"; SafeToRetry(err) != safe {
+				t.Errorf("%s: want safe to retry %v, got %v", name, safe, err)
+			}
+		}
+		if waited := time.Since(begun); waited > 50*time.Millisecond {
+			t.Errorf("want the calls back as soon as it is known, got %v", waited)
+		}
+		if got := rec.Log("mcp_client.process.exit").Text("process.exit.code"); got != "3" {
+			t.Errorf("want the exit logged with status 3, got %s", got)
+		}
+	})
+}
+
+// A server that closes its input and goes on writing has no end that could be told.
+func TestAServerThatClosesItsInputIsGivenUpAllTheSame(t *testing.T) {
+	closed := false
+	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, closed }}
+	observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+		s.next(t).modern()
+		await(t, c)
+		closed = true
+		begun := time.Now()
+		if err := c.Call(t.Context(), "call", nil, nil); !errors.Is(err, transport.ErrClosed) || !errors.Is(err, ErrConnectionLost) || !SafeToRetry(err) {
+			t.Errorf("want the connection lost, safe to retry, got %v", err)
+		}
+		if waited := time.Since(begun); waited != patience {
+			t.Errorf("want it when nothing was said for %v, got %v", patience, waited)
+		}
+		closed = false
+		s.next(t).modern()
+		await(t, c)
+	})
+}

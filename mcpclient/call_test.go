@@ -1,0 +1,347 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+)
+
+func TestCallReturnsTheResult(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error {
+			r, err := c.CallTool(t.Context(), "echo", map[string]string{"message": "hi"})
+			if err == nil && text(r) != "hi \u00fc" {
+				return fmt.Errorf("want the text of the answer, got %q", text(r))
+			}
+			return err
+		})
+		f := v.want(mcp.MethodCallTool)
+		if want := `"name":"echo","arguments":{"message":"hi"}`; !strings.Contains(f.raw, want) {
+			t.Errorf("want the request to have %s, got %s", want, f.raw)
+		}
+		v.answer(f, `{"content":[{"type":"text","text":"hi \u00fc"}],"resultType":"complete"}`)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestFiftyCallsGetTheirOwnAnswersInAnyOrder(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		const n = 50
+		var wg sync.WaitGroup
+		for i := range n {
+			wg.Go(func() {
+				var got struct {
+					Value int `json:"value"`
+				}
+				if err := c.Call(t.Context(), "custom/method", map[string]int{"value": i}, &got); err != nil {
+					t.Errorf("call %d: %v", i, err)
+				} else if got.Value != i {
+					t.Errorf("call %d: got the answer of call %d", i, got.Value)
+				}
+			})
+		}
+		var frames []frame
+		for range n {
+			frames = append(frames, v.want("custom/method"))
+		}
+		r.Shuffle(n, func(i, j int) { frames[i], frames[j] = frames[j], frames[i] })
+		for _, f := range frames {
+			var p struct{ Value int }
+			if err := json.Unmarshal(f.Params, &p); err != nil {
+				t.Fatal(err)
+			}
+			v.answer(f, fmt.Sprintf(`{"value":%d}`, p.Value))
+		}
+		wg.Wait()
+	})
+}
+
+func TestATimeoutTellsTheServerAndDropsTheLateAnswer(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		begun := time.Now()
+		done := background(func() error { return c.Call(t.Context(), "slow", nil, nil, WithTimeout(3*time.Second)) })
+		f := v.want("slow")
+		err := <-done
+		if waited := time.Since(begun); waited != 3*time.Second {
+			t.Errorf("want the timeout after 3 s, got %v", waited)
+		}
+		if !errors.Is(err, ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) || SafeToRetry(err) {
+			t.Errorf("want a timeout that is not safe to retry, got %v (safe %v)", err, SafeToRetry(err))
+		}
+		if e, _ := errors.AsType[*Error](err); e.Kind != KindTimeout || e.ErrorType() != "timeout" {
+			t.Errorf("want kind timeout, got %v, error.type %s", e.Kind, e.ErrorType())
+		}
+		cancelled := v.want(mcp.NotificationCancelled)
+		if want := `"requestId":` + string(f.ID); !strings.Contains(cancelled.raw, want) {
+			t.Errorf("want the notice to have %s, got %s", want, cancelled.raw)
+		}
+		v.answer(f, `{}`)
+		done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
+		v.answer(v.want("next"), `{}`)
+		if err := <-done; err != nil {
+			t.Errorf("want the next call to go on after a late answer, got %v", err)
+		}
+	})
+}
+
+func TestTheDefaultTimeoutIsThirtySeconds(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		begun := time.Now()
+		if err := c.Call(t.Context(), "silent", nil, nil); !errors.Is(err, ErrTimeout) {
+			t.Errorf("want a timeout, got %v", err)
+		}
+		if waited := time.Since(begun); waited != 30*time.Second {
+			t.Errorf("want it after 30 s, got %v", waited)
+		}
+	})
+}
+
+func TestACallerThatLeavesTellsTheServerOnce(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		cause := errors.New("lost interest")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		done := background(func() error { return c.Call(ctx, "slow", nil, nil) })
+		v.want("slow")
+		for range 10 {
+			cancel(cause)
+		}
+		err := <-done
+		if !errors.Is(err, cause) || SafeToRetry(err) {
+			t.Errorf("want the caller's cause, not safe to retry, got %v", err)
+		}
+		v.want(mcp.NotificationCancelled)
+		done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
+		v.answer(v.want("next"), `{}`) // no second notice in between
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAContextThatHasEndedSendsNothing(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := c.Call(ctx, "never", nil, nil); !errors.Is(err, context.Canceled) || !SafeToRetry(err) {
+			t.Errorf("want context.Canceled, safe to retry, got %v", err)
+		}
+	})
+}
+
+func TestServerErrorsAreTyped(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { return c.Call(t.Context(), "bad", nil, nil) })
+		f := v.want("bad")
+		v.write(fmt.Sprintf(`{"error":{"message":"no such thing","code":-32602,"data":{"uri":"x"}},"jsonrpc":"2.0","id":%s}`, f.ID))
+		err := <-done
+		server, ok := errors.AsType[*mcp.Error](err)
+		if !ok || server.Code != mcp.CodeInvalidParams || string(server.Data) != `{"uri":"x"}` {
+			t.Fatalf("want the server's error in the chain, got %v", err)
+		}
+		if want := "bad: server error -32602: no such thing"; err.Error() != want {
+			t.Errorf("want %q, got %q", want, err.Error())
+		}
+		if e, _ := errors.AsType[*Error](err); e.ErrorType() != "-32602" || SafeToRetry(err) {
+			t.Errorf("want error.type -32602, got %s", e.ErrorType())
+		}
+	})
+}
+
+func TestUnusableAnswersFailTheirCallOnly(t *testing.T) {
+	for name, answer := range map[string]string{
+		"middle that is not JSON":    `{"jsonrpc":"2.0","id":%s,"result":{"content":[}}`,
+		"of the wrong shape":         `{"jsonrpc":"2.0","id":%s,"result":{"content":7}}`,
+		"without what is required":   `{"jsonrpc":"2.0","id":%s,"result":{}}`,
+		"two results":                `{"jsonrpc":"2.0","id":%s,"result":{"content":[]},"result":{"content":[]}}`,
+		"result and error":           `{"jsonrpc":"2.0","id":%s,"result":{"content":[]},"error":{"code":1,"message":""}}`,
+		"of an unknown type":         `{"jsonrpc":"2.0","id":%s,"result":{"content":[],"resultType":"surprise"}}`,
+		"an array":                   `{"jsonrpc":"2.0","id":%s,"result":[]}`,
+		"invalid UTF-8":              "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[],\"x\":\"\xff\"}}",
+		"an error without a code":    `{"jsonrpc":"2.0","id":%s,"error":{"message":"x"}}`,
+		"an error that is no object": `{"jsonrpc":"2.0","id":%s,"error":"x"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+				done := background(func() error { _, err := c.CallTool(t.Context(), "echo", nil); return err })
+				f := v.want(mcp.MethodCallTool)
+				v.write(fmt.Sprintf(answer, f.ID))
+				err := <-done
+				if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindProtocol {
+					t.Fatalf("want an error of kind protocol, got %v", err)
+				}
+				done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
+				v.answer(v.want("next"), `{}`)
+				if err := <-done; err != nil {
+					t.Errorf("want the connection to live, got %v", err)
+				}
+				if got := c.Status().Epoch; got != 1 {
+					t.Errorf("want the same connection, got epoch %d", got)
+				}
+			})
+		})
+	}
+}
+
+func TestGarbageNeverEndsTheSession(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "echo", nil); return err })
+		f := v.want(mcp.MethodCallTool)
+		v.write(
+			"Server listening on stdio", "{", `{"jsonrpc":"2.0","id":`, "[]", `[{"jsonrpc":"2.0","id":1,"result":{}}]`, "null", "42", `""`,
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`,
+			`{"jsonrpc":"2.0","id":null,"result":{}}`,
+			`{"jsonrpc":"2.0","id":99999,"result":{}}`, `{"jsonrpc":"2.0","id":"7","result":{}}`, `{"jsonrpc":"2.0","id":1.5,"result":{}}`,
+			`{"jsonrpc":"1.0","id":1,"result":{}}`, `{"id":1,"result":{}}`, `{"jsonrpc":"2.0","ID":2,"result":{}}`,
+			`{"jsonrpc":"2.0","id":77,"method":"sampling/createMessage","params":{}}`, // no server request in this version
+			strings.Repeat("[", 100_000), "\xff\xfe", "\ufeff{}",
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","result":{"content":[]}}`, f.ID),
+		)
+		v.answer(f, fmt.Sprintf(textResult, "still here"))
+		if err := <-done; err != nil {
+			t.Errorf("want the answer behind the garbage, got %v", err)
+		}
+		if got := c.Status(); got.State != connstate.Ready || got.Epoch != 1 {
+			t.Errorf("want the first connection ready, got %s, epoch %d", got.State, got.Epoch)
+		}
+	})
+}
+
+func TestAThousandInvalidFramesInARowEndTheConnection(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		for range invalidStreak - 1 {
+			v.write("garbage")
+		}
+		v.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
+		for range invalidStreak {
+			v.write("garbage")
+		}
+		if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Status().Reason; got != connstate.InvalidStreak {
+			t.Errorf("want the reason %s, got %s", connstate.InvalidStreak, got)
+		}
+		s.next(t).modern()
+		await(t, c)
+	})
+}
+
+func TestTheConnectionComesBackAfterABackoff(t *testing.T) {
+	var transitions []connstate.Transition
+	o := &Options{OnTransition: func(tr connstate.Transition) { transitions = append(transitions, tr) }}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var calls []<-chan error
+		for range 3 {
+			calls = append(calls, background(func() error { return c.Call(t.Context(), "slow", nil, nil) }))
+			v.want("slow")
+		}
+		begun := time.Now()
+		v.hangUp()
+		for _, done := range calls {
+			err := <-done
+			if !errors.Is(err, ErrConnectionLost) || SafeToRetry(err) {
+				t.Errorf("want the connection lost, not safe to retry, got %v", err)
+			}
+		}
+		if err := c.Call(t.Context(), "early", nil, nil); !errors.Is(err, ErrNotReady) || !SafeToRetry(err) {
+			t.Errorf("want a state error that is safe to retry, got %v", err)
+		}
+		patient := background(func() error { return c.Call(t.Context(), "patient", nil, nil, WaitForReady()) })
+		v = s.next(t)
+		if waited := time.Since(begun); waited < 800*time.Millisecond || waited > 1200*time.Millisecond {
+			t.Errorf("want the next connection after 1 s ± 20 %%, got %v", waited)
+		}
+		v.modern()
+		v.answer(v.want("patient"), `{}`)
+		if err := <-patient; err != nil {
+			t.Errorf("want the patient call to succeed, got %v", err)
+		}
+		synctest.Wait()
+		var words []string
+		for _, tr := range transitions {
+			words = append(words, tr.From.String()+">"+tr.To.String())
+		}
+		want := []string{
+			"starting>initializing", "initializing>ready", "ready>backoff", "backoff>starting",
+			"starting>initializing", "initializing>ready",
+		}
+		if !slices.Equal(words, want) {
+			t.Errorf("want transitions %v, got %v", want, words)
+		}
+	})
+}
+
+func TestWaitForReadyIsBoundedByTheTimeout(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		s.next(t)
+		begun := time.Now()
+		err := c.Call(t.Context(), "never", nil, nil, WaitForReady(), WithTimeout(2*time.Second))
+		if !errors.Is(err, ErrTimeout) || !SafeToRetry(err) || time.Since(begun) != 2*time.Second {
+			t.Errorf("want a timeout after 2 s, safe to retry, got %v after %v", err, time.Since(begun))
+		}
+	})
+}
+
+func TestBackpressureAfterThreeAttempts(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		big := json.RawMessage(`{"x":"` + strings.Repeat("x", 200<<10) + `"}`)
+		var filling []<-chan error
+		for range 4 { // the server reads nothing: one frame is on its way, the others fill the outbound space
+			filling = append(filling, background(func() error { return c.Call(ctx, "fill", big, nil) }))
+		}
+		synctest.Wait()
+		begun := time.Now()
+		err := c.Call(t.Context(), "refused", big, nil)
+		if !errors.Is(err, ErrBackpressure) || !SafeToRetry(err) {
+			t.Fatalf("want backpressure, safe to retry, got %v", err)
+		}
+		if waited := time.Since(begun); waited < 10*time.Millisecond || waited > 30*time.Millisecond {
+			t.Errorf("want two pauses of 10 ms ± 50 %%, got %v", waited)
+		}
+		cancel()
+		for _, done := range filling {
+			<-done
+		}
+	})
+}
+
+func TestAToolErrorIsAResultUnlessAskedOtherwise(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		failing := `{"content":[{"type":"text","text":"no such city"}],"isError":true}`
+		done := background(func() error {
+			r, err := c.CallTool(t.Context(), "weather", nil)
+			if err == nil && !r.IsError {
+				return errors.New("want IsError")
+			}
+			return err
+		})
+		v.answer(v.want(mcp.MethodCallTool), failing)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		done = background(func() error { _, err := CallToolAs[struct{}](t.Context(), c, "weather", nil); return err })
+		v.answer(v.want(mcp.MethodCallTool), failing)
+		if e, ok := errors.AsType[*ToolError](<-done); !ok || e.Error() != "tool weather: no such city" {
+			t.Errorf("want a ToolError with the tool's text, got %v", e)
+		}
+	})
+}

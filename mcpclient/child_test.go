@@ -1,0 +1,211 @@
+//go:build unix
+
+package mcpclient_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// The servers of the tests with real processes are this binary once more. They speak raw JSON, line by line, and do what
+// the methods they are called with say, which no library would let them do.
+
+// roleEnv says which server this process is, if it is one.
+const roleEnv = "MCPOTEL_TEST_SERVER"
+
+// The servers.
+const (
+	roleServer    = "server"      // answers
+	roleChatty    = "chatty"      // the same, with garbage in between
+	roleLegacy    = "legacy"      // exits on the probe, and answers initialize
+	roleExits     = "exits"       // exits at once with status 3 and some words
+	roleDescended = "descended"   // what roleServer starts: holds the streams and resists
+	lastWords     = "out of luck" // of roleExits
+)
+
+// The methods that roleServer knows, each of which gets an answer unless it says otherwise.
+const (
+	methodEcho    = "test/echo"    // the params
+	methodPID     = "test/pid"     // the process id
+	methodHold    = "test/hold"    // no answer; a notification of the same name says that it has arrived
+	methodFrame   = "test/frame"   // a frame of exactly params.size bytes
+	methodGarbage = "test/garbage" // behind garbage
+	methodFork    = "test/fork"    // the process id of a child that holds the streams and resists
+	methodResist  = "test/resist"  // and from then on ignores SIGTERM and the end of its input
+	methodDeafen  = "test/deafen"  // and from then on reads nothing, ignores SIGTERM too
+	methodTool    = "tools/call"   // a text
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleEnv); role != "" {
+		os.Exit(play(role))
+	}
+	os.Exit(m.Run())
+}
+
+func play(role string) int {
+	switch role {
+	case roleExits:
+		fmt.Fprintf(os.Stderr, "starting\n%s\n", lastWords)
+		return 3
+	case roleDescended:
+		resist()
+		_ = os.NewFile(3, "ready").Close()
+		select {} // signals are being listened for, so this is no deadlock
+	}
+	s := &rawServer{role: role}
+	if role == roleChatty {
+		s.write(garbage...)
+	}
+	in := bufio.NewReaderSize(os.Stdin, 64<<10)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			if s.resists {
+				select {}
+			}
+			return 0
+		}
+		if status, over := s.handle(line); over {
+			return status
+		}
+	}
+}
+
+// resist ignores SIGTERM. Ignoring by listening keeps the runtime from seeing a deadlock in a process that does nothing
+// any more.
+func resist() { signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM) }
+
+// rawServer is the state of a child.
+type rawServer struct {
+	role    string
+	resists bool
+	out     sync.Mutex // held to write a line
+	buf     []byte
+}
+
+// garbage is what servers have been seen to write to their standard output, and worse.
+var garbage = []string{
+	"Server listening on stdio", "", "\x1b[32mready\x1b[0m", "{", `{"jsonrpc":"2.0","id":`, "[]", "null", "42",
+	`[{"jsonrpc":"2.0","id":1,"result":{}}]`,
+	`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`,
+	`{"jsonrpc":"2.0","id":null,"result":{}}`, `{"jsonrpc":"2.0","id":999999,"result":{}}`,
+	`{"jsonrpc":"2.0","id":"1","result":{}}`, `{"jsonrpc":"2.0","id":1.5,"result":{}}`, `{"id":1,"result":{}}`,
+	"\xff\xfe\x00", strings.Repeat("[", 10_000),
+}
+
+// message is what a child reads of a request.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+// handle deals with one line, and says whether the server has to exit and with what status.
+func (s *rawServer) handle(line []byte) (status int, over bool) {
+	if s.answerTool(line) {
+		return 0, false
+	}
+	var m message
+	if err := json.Unmarshal(line, &m); err != nil {
+		fmt.Fprintf(os.Stderr, "the client wrote %.100q: %v\n", line, err)
+		return 100, true
+	}
+	switch m.Method {
+	case "server/discover":
+		if s.role == roleLegacy {
+			return 1, true
+		}
+		s.answer(m.ID, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}`)
+	case "initialize":
+		s.answer(m.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}`)
+	case methodEcho:
+		s.answer(m.ID, string(m.Params))
+	case methodPID:
+		s.answer(m.ID, fmt.Sprintf(`{"pid":%d}`, os.Getpid()))
+	case methodHold:
+		s.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, methodHold))
+	case methodFrame:
+		s.answerSized(m)
+	case methodGarbage:
+		s.write(garbage...)
+		s.answer(m.ID, "{}")
+	case methodFork:
+		s.answer(m.ID, fmt.Sprintf(`{"pid":%d}`, fork()))
+	case methodResist:
+		resist()
+		s.resists = true
+		s.answer(m.ID, "{}")
+	case methodDeafen:
+		resist()
+		s.answer(m.ID, "{}")
+		select {}
+	}
+	return 0, false
+}
+
+// answerTool answers a call of a tool, and reports false for any other line. It allocates nothing, for benchmarks.
+func (s *rawServer) answerTool(line []byte) bool {
+	id, ok := bytes.CutPrefix(line, []byte(`{"jsonrpc":"2.0","id":`))
+	if !ok {
+		return false
+	}
+	n := bytes.IndexByte(id, ',')
+	if n < 0 || !bytes.HasPrefix(id[n:], []byte(`,"method":"`+methodTool+`"`)) {
+		return false
+	}
+	s.buf = append(append(append(s.buf[:0], `{"jsonrpc":"2.0","id":`...), id[:n]...),
+		`,"result":{"content":[{"type":"text","text":"3"}],"resultType":"complete"}}`+"\n"...)
+	_, _ = os.Stdout.Write(s.buf)
+	return true
+}
+
+// write writes lines. Nobody is left to tell of an error.
+func (s *rawServer) write(lines ...string) {
+	s.out.Lock()
+	defer s.out.Unlock()
+	for _, l := range lines {
+		_, _ = io.WriteString(os.Stdout, l+"\n")
+	}
+}
+
+func (s *rawServer) answer(id json.RawMessage, result string) {
+	s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result))
+}
+
+// answerSized answers with a frame of the size in the params.
+func (s *rawServer) answerSized(m message) {
+	var p struct{ Size int }
+	_ = json.Unmarshal(m.Params, &p)
+	const form = `{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`
+	empty := len(fmt.Sprintf(form, m.ID, ""))
+	s.write(fmt.Sprintf(form, m.ID, strings.Repeat("x", p.Size-empty)))
+}
+
+// fork starts a child in the group of this one, waits until it resists, and returns its process id.
+func fork() int {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), roleEnv+"="+roleDescended)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.ExtraFiles = []*os.File{w}
+	if cmd.Start() != nil {
+		return 0
+	}
+	_ = w.Close()
+	_, _ = io.ReadAll(r)
+	return cmd.Process.Pid
+}

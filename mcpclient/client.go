@@ -1,0 +1,166 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Client is a connection to one MCP server that is kept up until it is stopped. Its methods may be called from any
+// goroutine, handlers included.
+type Client struct {
+	cfg       config
+	answers   map[string]RequestHandler
+	transport transport.Transport
+	network   telemetry.Network
+	tel       *telemetry.Client
+	policy    machine.Policy
+	parent    telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
+
+	base   context.Context // ends at Stop; carries no span
+	cancel context.CancelFunc
+	open   chan struct{} // holds one element while a connection is open, or being opened or closed
+	done   chan struct{} // closed when the machine has ended
+
+	mu        sync.Mutex
+	m         machine.Machine                   // guarded by mu
+	calls     *inflight.Table[*call, headstone] // guarded by mu
+	lastID    int64                             // guarded by mu; the last request id given out
+	buried    int                               // guarded by mu; tombstones that telemetry knows of
+	attempt   telemetry.Ref                     // guarded by mu; the latest attempt
+	conn      *openLink                         // guarded by mu; what the present epoch opened, nil in backoff
+	session   *session                          // guarded by mu; not nil if and only if ready
+	probeLost bool                              // guarded by mu; the server died on the probe: do without it
+	knownEra  mcp.Era                           // guarded by mu; what the server turned out to be, 0 if unknown
+	lastErr   error                             // guarded by mu; why the last attempt or connection failed
+	refusal   error                             // guarded by mu; why the client gave up for good
+	waiters   []*waiter                         // guarded by mu
+	timer     *time.Timer                       // guarded by mu; fires at armed
+	armed     time.Time                         // guarded by mu; zero if the timer is stopped
+
+	records []record  // guarded by mu; what has happened and not been told yet
+	telling bool      // guarded by mu; the goroutine that tells is running
+	told    sync.Cond // signalled when it has told everything
+
+	pool       sync.Pool // of *call
+	dispatcher dispatcher
+	serving    serving
+	schemas    schemaMemo
+	goroutines sync.WaitGroup // all that the client started, handlers included
+}
+
+// New creates a client and starts to connect in the background. The error is about the options only. Whoever creates a
+// client must stop it.
+func New(t transport.Transport, o *Options) (*Client, error) {
+	return newClient(context.Background(), t, o, 0)
+}
+
+// connectAttempts is how many attempts Connect makes unless told otherwise.
+const connectAttempts = 3
+
+// Connect creates a client and waits until it is ready. ctx bounds the waiting, nothing else; if it ends first, or the
+// client gives up (see [Options.InitialAttempts]), the client is stopped and the error says why the last attempt failed.
+func Connect(ctx context.Context, t transport.Transport, o *Options) (*Client, error) {
+	c, err := newClient(ctx, t, o, connectAttempts)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Await(ctx); err != nil {
+		c.Stop(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return c, nil
+}
+
+func newClient(ctx context.Context, t transport.Transport, o *Options, attempts int) (*Client, error) {
+	if t == nil {
+		return nil, errors.New("mcpclient: no transport")
+	}
+	cfg, err := newConfig(o, t.Name())
+	if err != nil {
+		return nil, fmt.Errorf("mcpclient: %w", err)
+	}
+	if cfg.InitialAttempts == 0 {
+		cfg.InitialAttempts = attempts
+	}
+	c := &Client{
+		cfg:       cfg,
+		transport: t,
+		network:   telemetry.Network(t.Network()),
+		policy:    cfg.policy(),
+		parent:    telemetry.RefOf(ctx),
+		open:      make(chan struct{}, 1),
+		done:      make(chan struct{}),
+	}
+	c.told.L = &c.mu
+	c.base, c.cancel = context.WithCancel(context.Background())
+	c.tel = cfg.Telemetry.Client(cfg.Name, c.network)
+	c.calls = inflight.New[*call, headstone](cfg.inflight(), (*call).headstone)
+	c.dispatcher.init(c)
+	c.serving.init()
+	c.use(cfg.Features)
+	c.start()
+	return c, nil
+}
+
+// use takes what the features contribute.
+func (c *Client) use(features []Feature) {
+	c.answers = map[string]RequestHandler{mcp.MethodPing: answerPing}
+	for _, f := range features {
+		f := f.feature()
+		if f.declare != nil {
+			f.declare(&c.cfg.Capabilities)
+		}
+		for method, h := range f.answers {
+			c.answers[method] = h
+		}
+		for method, h := range f.hears {
+			c.dispatcher.add(method, h)
+		}
+	}
+}
+
+// Done returns a channel that is closed when the client has ended: after [Client.Stop], or after a failure that no
+// further attempt can mend, which [Client.Err] tells.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Err returns why the client gave up, nil if it has not or if it was stopped.
+func (c *Client) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refusal
+}
+
+// Stop ends the client: calls in flight fail with [ErrShutdown], the connection is closed, for a child process within
+// [Options.CloseTimeout] by force. Stop waits for all that the client started, handlers included, but no longer than that
+// timeout and a little; ctx can shorten the waiting, not the ending. It returns ctx's error if ctx ended first. Further
+// calls of Stop wait in the same way.
+func (c *Client) Stop(ctx context.Context) error {
+	c.step(machine.Input{Event: machine.Stop}, nil)
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	left := make(chan struct{})
+	go func() { // ends with the last goroutine of the client
+		c.goroutines.Wait()
+		close(left)
+	}()
+	handlers := time.NewTimer(c.cfg.CloseTimeout / 4)
+	defer handlers.Stop()
+	select {
+	case <-left:
+	case <-handlers.C: // a handler that ignores its context ends when it likes
+	case <-ctx.Done():
+	}
+	return nil
+}

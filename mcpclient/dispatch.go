@@ -1,0 +1,182 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Notification is one notification of the server.
+type Notification struct {
+	Method string
+	Params json.RawMessage // valid JSON, an object; nil for none
+
+	params jsonrpc.Params
+	peer   *telemetry.Peer
+	size   int
+	uri    string // of the resource that was updated
+}
+
+// Decode decodes the params into v, a pointer. Nothing in v shares memory with the notification.
+func (n *Notification) Decode(v any) error {
+	if n.Params == nil {
+		return nil
+	}
+	_, err := mcp.Decode(slices.Clone(n.Params), v)
+	return err
+}
+
+// OnNotification hears the notifications of one method from now on, or all if method is empty, and returns a function
+// that ends this. See [NotificationHandler].
+func (c *Client) OnNotification(method string, h NotificationHandler) (remove func()) {
+	return c.dispatcher.add(method, h)
+}
+
+// dispatcher brings notifications to their handlers: one after the other, in order, off the read loop.
+type dispatcher struct {
+	c *Client
+
+	mu       sync.Mutex
+	handlers []*hearing  // guarded by mu; in the order in which they were added
+	queue    notifyQueue // guarded by mu
+	running  bool        // guarded by mu; the goroutine that empties the queue is running
+}
+
+type hearing struct {
+	method string
+	handle NotificationHandler
+}
+
+func (d *dispatcher) init(c *Client) {
+	d.c = c
+	d.queue.limit = c.cfg.NotificationQueue
+}
+
+func (d *dispatcher) add(method string, h NotificationHandler) (remove func()) {
+	entry := &hearing{method: method, handle: h}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.handlers = append(slices.Clip(d.handlers), entry)
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.handlers = slices.DeleteFunc(slices.Clone(d.handlers), func(e *hearing) bool { return e == entry })
+	}
+}
+
+// hearers returns the handlers of method.
+func (d *dispatcher) hearers(method string) []*hearing {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []*hearing
+	for _, e := range d.handlers {
+		if e.method == method || e.method == "" {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// notified deals with a notification: what concerns the client itself at once, the rest is queued for the handlers.
+func (c *Client) notified(r *reader, m *jsonrpc.Message) {
+	params, err := m.Params()
+	if err != nil {
+		c.violation(violationOf(m, err), len(m.Frame), 0)
+		return
+	}
+	n := &Notification{Method: m.Method, Params: m.Middle(), params: params, peer: r.session.peer, size: len(m.Frame)}
+	if params.URI != nil {
+		n.uri, _ = jsonrpc.Text(params.URI)
+	}
+	switch m.Method {
+	case mcp.NotificationProgress:
+		var p Progress
+		if n.Decode(&p) == nil {
+			c.progress(p)
+		}
+	case mcp.NotificationCancelled:
+		var p mcp.CancelledParams
+		if n.Decode(&p) == nil {
+			c.serving.cancel(r.link, p.RequestID)
+		}
+	case mcp.NotificationToolListChanged:
+		c.schemas.forget()
+	}
+	if !c.dispatcher.push(n) {
+		c.tel.Notification(telemetry.Received, m.Method)
+	}
+}
+
+// push queues n, or reports false if nobody wants to hear it.
+func (d *dispatcher) push(n *Notification) bool {
+	if len(d.hearers(n.Method)) == 0 {
+		return false
+	}
+	d.mu.Lock()
+	done := d.queue.push(n)
+	if !d.running {
+		d.running = true
+		d.c.goroutines.Go(d.run) // ends when the queue is empty
+	}
+	d.mu.Unlock()
+	switch {
+	case done.coalesced:
+		d.c.tel.NotificationDropped(n.Method, telemetry.DropCoalesced)
+	case done.dropped != nil:
+		d.c.tel.NotificationDropped(done.dropped.Method, telemetry.DropQueueFull)
+	}
+	return true
+}
+
+func (d *dispatcher) run() {
+	for {
+		d.mu.Lock()
+		n, ok := d.queue.pop()
+		if !ok || d.c.base.Err() != nil {
+			d.running = false
+			d.mu.Unlock()
+			return
+		}
+		d.mu.Unlock()
+		d.handle(n)
+	}
+}
+
+// handle calls the handlers of one notification, under one span.
+func (d *dispatcher) handle(n *Notification) {
+	ctx, op := d.c.tel.StartHandler(d.c.base, incoming(n.Method, &n.params, n.peer, n.size, telemetry.Incoming{Notification: true}))
+	var result telemetry.Result
+	for _, h := range d.hearers(n.Method) {
+		if d.panics(ctx, h, n) {
+			result.ErrorType = "panic"
+		}
+	}
+	op.End(result)
+}
+
+// panics calls one handler and reports whether it panicked; then that is logged and counted, and the next one is called.
+func (d *dispatcher) panics(ctx context.Context, h *hearing, n *Notification) (panicked bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			panicked = true
+			d.c.tel.HandlerPanic(ctx, n.Method, v, debug.Stack())
+		}
+	}()
+	h.handle(ctx, n)
+	return false
+}
+
+// incoming describes a message of the server for telemetry.
+func incoming(method string, p *jsonrpc.Params, peer *telemetry.Peer, size int, in telemetry.Incoming) telemetry.Incoming {
+	in.Method, in.Peer, in.Size = method, peer, size
+	in.Traceparent, _ = jsonrpc.Text(p.Traceparent)
+	in.Tracestate, _ = jsonrpc.Text(p.Tracestate)
+	in.Baggage, _ = jsonrpc.Text(p.Baggage)
+	return in
+}

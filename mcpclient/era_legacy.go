@@ -1,0 +1,106 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// legacyEra is that of the revisions up to 2025-11-25: a session begins with initialize.
+type legacyEra struct{}
+
+func (legacyEra) requestMeta(*config, mcp.Version) (*jsonrpc.Constant, error) { return nil, nil }
+
+// checkResult accepts any: legacy results have no type, and a member of that name is the server's own.
+func (legacyEra) checkResult(mcp.ResultType) error { return nil }
+
+func (legacyEra) serves() bool { return true }
+
+// initialize performs the handshake of the legacy era and returns the session. A discover result that arrives meanwhile,
+// from a modern server that was slow to start, is kept in h.discovered.
+// (specification 2025-11-25, basic/lifecycle)
+func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*session, error) {
+	err := h.send(ctx, mcp.MethodInitialize, mcp.InitializeParams{
+		ProtocolVersion: version,
+		Capabilities:    h.c.cfg.Capabilities,
+		ClientInfo:      h.c.cfg.ClientInfo,
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return h.initializeAnswer(ctx)
+}
+
+// initializeAnswer waits for the answer to initialize. The answer to a probe that is still out may come as well, or
+// instead: a modern server that was slow to start answers the probe and then refuses initialize, or says nothing to it. A
+// session by initialize is preferred, because the server has served it by now.
+func (h *handshake) initializeAnswer(ctx context.Context) (*session, error) {
+	patience, cancel := context.WithTimeout(ctx, h.c.cfg.InitTimeout/10*6)
+	defer cancel()
+	var refused *mcp.Error
+	for wait := patience; ; {
+		a, err := h.await(wait)
+		switch {
+		case err != nil && ctx.Err() == nil && wait.Err() != nil:
+			wait = ctx
+		case err != nil && refused != nil:
+			return nil, refused
+		case err != nil:
+			return nil, err
+		case a.method == mcp.MethodDiscover:
+			h.keepDiscovered(a)
+		case a.err != nil:
+			refused = a.err
+		default:
+			return h.initialized(ctx, a)
+		}
+		if h.held != nil && (refused != nil || wait == ctx) {
+			return h.discovered(*h.held)
+		}
+		if refused != nil && len(h.waiting) == 0 {
+			return nil, refused
+		}
+	}
+}
+
+// initialized checks the server's answer to initialize and tells it that the session begins.
+func (h *handshake) initialized(ctx context.Context, a answer) (*session, error) {
+	var r mcp.InitializeResult
+	if err := h.decode(a, &r); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(h.c.cfg.legacy, r.ProtocolVersion) {
+		return nil, refuse(fmt.Errorf("%w: the server answered initialize with %q, the client speaks %q",
+			errNoCommonVersion, r.ProtocolVersion, h.c.cfg.legacy))
+	}
+	s, err := h.c.newSession(session{
+		link: h.link, version: r.ProtocolVersion, server: r.ServerInfo, capabilities: r.Capabilities,
+		instructions: r.Instructions,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, h.notify(ctx, s, mcp.NotificationInitialized)
+}
+
+var errNoCommonVersion = errors.New("no protocol version in common")
+
+// alternative returns the legacy version to try after the server refused one with err, from the list that servers of
+// several revisions send along; false if it names none that the client speaks and has not tried.
+func (h *handshake) alternative(err error, tried mcp.Version) (mcp.Version, bool) {
+	serverErr, ok := errors.AsType[*mcp.Error](err)
+	if !ok {
+		return "", false
+	}
+	supported := supportedVersions(serverErr)
+	for _, v := range h.c.cfg.legacy {
+		if v != tried && slices.Contains(supported, v) {
+			return v, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,150 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Kind says what went wrong, in the words of the published schema.
+type Kind string
+
+const (
+	// KindTransport: the connection was lost, or took no more (then errors.Is(err, [ErrBackpressure])).
+	KindTransport Kind = "transport"
+	// KindProtocol: the server's answer breaks the protocol, or is of the wrong shape.
+	KindProtocol Kind = "protocol"
+	// KindJSONRPC: the server answered with an error, in [Error.Server].
+	KindJSONRPC Kind = "jsonrpc"
+	// KindState: the operation is not possible in the client's present state, or with what the server declared.
+	KindState Kind = "state"
+	// KindTimeout: no answer within the timeout.
+	KindTimeout Kind = "timeout"
+	// KindCancelled: the caller's context ended first.
+	KindCancelled Kind = "cancelled"
+	// KindShutdown: the client was stopped, or has given up for good.
+	KindShutdown Kind = "shutdown"
+	// KindInvalid: what the caller passed cannot be sent.
+	KindInvalid Kind = "invalid"
+)
+
+// Conditions to test with [errors.Is]. Each is in the chain of the errors it names and of no other.
+var (
+	ErrNotReady       = errors.New("client is not ready")
+	ErrConnectionLost = errors.New("connection lost")
+	ErrBackpressure   = errors.New("transport busy")
+	ErrTimeout        = timeoutError{}
+	ErrShutdown       = errors.New("client is shut down")
+	ErrUnsupported    = errors.New("not supported by the server")
+)
+
+// timeoutError makes a timeout look like one to whoever asks in the ways of net and context.
+type timeoutError struct{}
+
+func (timeoutError) Error() string        { return "no answer in time" }
+func (timeoutError) Timeout() bool        { return true }
+func (timeoutError) Temporary() bool      { return true } // without it, it is no net.Error
+func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// Error is the one type of error that operations of a [Client] return.
+type Error struct {
+	Kind Kind
+	Op   string // the method, or what the client was doing
+
+	// Server is what the server said: code, message, data. Set for [KindJSONRPC] only; also found by errors.As.
+	Server *mcp.Error
+
+	// Unsent is true only if no part of the request can have reached the server; see [SafeToRetry].
+	Unsent bool
+
+	cause     error
+	errorType string // overrides what the kind implies
+}
+
+// Error returns "tools/call: timeout: no answer in time".
+func (e *Error) Error() string {
+	text := string(e.Kind)
+	switch {
+	case e.Server != nil:
+		text = "server error " + strconv.FormatInt(e.Server.Code, 10) + ": " + e.Server.Message
+	case e.cause != nil:
+		text += ": " + e.cause.Error()
+	}
+	if e.Op == "" {
+		return text
+	}
+	return e.Op + ": " + text
+}
+
+// Unwrap returns the server's error, or the condition that ended the operation.
+func (e *Error) Unwrap() error {
+	if e.Server != nil {
+		return e.Server
+	}
+	return e.cause
+}
+
+// ErrorType is the value of the attribute error.type: the server's code, or one word of a small closed set.
+func (e *Error) ErrorType() string {
+	switch {
+	case e.errorType != "":
+		return e.errorType
+	case e.Server != nil:
+		return strconv.FormatInt(e.Server.Code, 10)
+	}
+	switch e.Kind {
+	case KindTransport:
+		if errors.Is(e.cause, ErrBackpressure) {
+			return "transport_busy"
+		}
+		return "connection_lost"
+	case KindProtocol:
+		return "protocol_violation"
+	case KindState:
+		return "not_ready"
+	case KindTimeout, KindCancelled, KindShutdown:
+		return string(e.Kind)
+	}
+	return "_OTHER"
+}
+
+// SafeToRetry reports whether err comes from a request of which no part can have reached the server, so that sending it
+// again cannot make the server act twice. False means unknown, not harmful.
+func SafeToRetry(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Unsent
+}
+
+// ToolError is the error for a tool that reported isError, where the caller asked for an error: [CallToolAs].
+type ToolError struct {
+	Tool   string
+	Result *mcp.CallToolResult
+}
+
+// Error returns the tool's text.
+func (e *ToolError) Error() string { return "tool " + e.Tool + ": " + e.Result.Text() }
+
+// ErrorType is the value of the attribute error.type.
+func (e *ToolError) ErrorType() string { return "tool_error" }
+
+// resultOf describes for telemetry how an operation ended that returned err, or else result.
+func resultOf(err *Error, result any) telemetry.Result {
+	if err == nil {
+		r := telemetry.Result{}
+		if base, ok := result.(interface{ Base() *mcp.Result }); ok {
+			r.ResultType = string(base.Base().ResultType)
+		}
+		if tool, ok := result.(*mcp.CallToolResult); ok {
+			r.ToolError = tool.IsError
+		}
+		return r
+	}
+	r := telemetry.Result{ErrorType: err.ErrorType(), Kind: string(err.Kind), Err: err, CallerLeft: err.Kind == KindCancelled}
+	if err.Server != nil {
+		r.Code, r.HasCode, r.Message = err.Server.Code, true, err.Server.Message
+	}
+	return r
+}

@@ -1,0 +1,231 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// faultyLimit is the frame limit of clients of a faulty server.
+const faultyLimit = 2000
+
+// faulty is the server of a plan, and the transport to it.
+type faulty struct {
+	transport.Transport
+	plan
+	answers sync.WaitGroup // that are on their way
+
+	mu        sync.Mutex
+	dials     int             // guarded by mu
+	peer      *transport.Peer // guarded by mu; the latest connection
+	received  map[int]int     // guarded by mu; how often the server got each call
+	cancelled map[string]int  // guarded by mu; and a cancellation of each request
+	busy      map[int]int     // guarded by mu; how often the transport still is, for each call
+	broken    []string        // guarded by mu; how the client broke the protocol
+}
+
+func newFaulty(p plan) *faulty {
+	f := &faulty{plan: p, received: map[int]int{}, cancelled: map[string]int{}, busy: map[int]int{}}
+	for i, c := range p.Calls {
+		f.busy[i] = c.Busy
+	}
+	f.Transport = transport.InMemory(f.accept)
+	return f
+}
+
+// fate returns what becomes of the nth connection, from 1.
+func (f *faulty) fate(n int) fate {
+	if n > len(f.Dials) {
+		return fares
+	}
+	return f.Dials[n-1]
+}
+
+func (f *faulty) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	f.mu.Lock()
+	f.dials++
+	n := f.dials
+	f.mu.Unlock()
+	if f.fate(n) == unopened {
+		return nil, errors.New("not opened")
+	}
+	c, err := f.Transport.Dial(ctx, cfg)
+	return faultyConn{c, f}, err
+}
+
+// faultyConn is busy when the plan says so.
+type faultyConn struct {
+	transport.Conn
+	f *faulty
+}
+
+func (c faultyConn) Send(ctx context.Context, m transport.Message) error {
+	if m.Method == "custom/call" && c.f.isBusy(m.Data) {
+		return transport.ErrBusy
+	}
+	return c.Conn.Send(ctx, m)
+}
+
+// request is what a faulty server understands of a frame.
+type request struct {
+	ID     json.RawMessage
+	Method string
+	Params struct {
+		Call      int
+		RequestID json.RawMessage `json:"requestId"`
+		Meta      struct {
+			Token json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	}
+}
+
+func parse(frame []byte) (r request) {
+	if err := json.Unmarshal(frame, &r); err != nil {
+		panic(fmt.Sprintf("the client sent %q: %v", frame, err))
+	}
+	return r
+}
+
+func (f *faulty) isBusy(frame []byte) bool {
+	i := parse(frame).Params.Call
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.busy[i]--
+	return f.busy[i] >= 0
+}
+
+// got returns how often a call has reached the server.
+func (f *faulty) got(i int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.received[i]
+}
+
+// problems returns what the client has done wrong.
+func (f *faulty) problems() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, n := range f.cancelled {
+		if n > 1 {
+			f.broken = append(f.broken, fmt.Sprintf("request %s was cancelled %d times", id, n))
+		}
+	}
+	return f.broken
+}
+
+// accept is the server's end of one connection.
+func (f *faulty) accept(ctx context.Context, p *transport.Peer) {
+	f.mu.Lock()
+	f.peer = p
+	fate := f.fate(f.dials)
+	f.mu.Unlock()
+	for {
+		frame, err := p.Receive(ctx)
+		if err != nil || fate == dies {
+			return
+		}
+		if fate != silent {
+			f.handle(ctx, p, parse(frame))
+		}
+	}
+}
+
+func (f *faulty) handle(ctx context.Context, p *transport.Peer, r request) {
+	result := ""
+	switch r.Method {
+	case mcp.MethodDiscover:
+		result = discovered
+	case mcp.MethodInitialize:
+		result = fmt.Sprintf(initialized, mcp.Version20251125)
+	case "custom/health":
+		result = "{}"
+	case mcp.NotificationCancelled:
+		f.mu.Lock()
+		f.cancelled[string(r.Params.RequestID)]++
+		f.mu.Unlock()
+	case "custom/call":
+		f.called(r)
+	}
+	if result != "" {
+		_ = p.Send(ctx, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, r.ID, result)) // it may have hung up
+	}
+}
+
+// called lets the planned answers to a call follow, over whatever connection there is by then.
+func (f *faulty) called(r request) {
+	i := r.Params.Call
+	f.mu.Lock()
+	f.received[i]++
+	f.mu.Unlock()
+	for _, a := range f.Calls[i].Answers {
+		f.answers.Go(func() {
+			time.Sleep(a.Delay / 2)
+			if r.Params.Meta.Token != nil && len(f.Calls[i].Answers) == 1 {
+				for n := range 2 {
+					f.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, r.Params.Meta.Token, n+1))
+				}
+			}
+			time.Sleep(a.Delay - a.Delay/2)
+			f.say(a.Form.frame(i, r.ID))
+		})
+	}
+}
+
+// frame returns an answer to call i of this form.
+func (a form) frame(i int, id json.RawMessage) string {
+	switch a {
+	case asError:
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"no"}}`, id, i)
+	case asGarbage:
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"call":%d,,}}`, id, i)
+	case asOversize:
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"call":%d,"x":"%s"}}`, id, i, strings.Repeat("x", faultyLimit))
+	case asAnother:
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","result":{"call":%d}}`, id, i)
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"call":%d}}`, id, i)
+}
+
+// say sends a frame to the latest connection, if it is open.
+func (f *faulty) say(frame string) {
+	f.mu.Lock()
+	p := f.peer
+	f.mu.Unlock()
+	if p != nil {
+		_ = p.Send(context.Background(), []byte(frame))
+	}
+}
+
+// trouble makes some.
+func (f *faulty) trouble(what string) {
+	switch what {
+	case "hang up":
+		f.mu.Lock()
+		p := f.peer
+		f.mu.Unlock()
+		if p != nil {
+			_ = p.Close()
+		}
+	case "garbage":
+		for _, g := range []string{"Listening on stdio", "{", "[]", "null", `{"jsonrpc":"2.0","id":null,"result":{}}`} {
+			f.say(g)
+		}
+	case "oversize":
+		f.say(strings.Repeat("x", faultyLimit+1))
+	case "notification":
+		for range 5 {
+			f.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		}
+	case "request":
+		f.say(`{"jsonrpc":"2.0","id":"from the server","method":"ping"}`)
+	case "stranger":
+		f.say(`{"jsonrpc":"2.0","id":987654321,"result":{}}`)
+	}
+}

@@ -1,0 +1,42 @@
+package mcpclient
+
+import (
+	"context"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// Feature is something a client can do for its server, or wants to hear from it, decided before the first connection:
+// [HandleNotification], [HandleRequest]. A feature declares its own capabilities.
+type Feature interface{ feature() feature }
+
+// feature is what one Feature contributes to a client. Every member may be nil.
+type feature struct {
+	declare func(*mcp.ClientCapabilities)
+	answers map[string]RequestHandler
+	hears   map[string]NotificationHandler
+}
+
+func (f feature) feature() feature { return f }
+
+// RequestHandler answers one request of the server. The result is encoded as JSON; a nil result is an empty object. An
+// error of type [*mcp.Error] goes to the server as it is, any other as -32603 with a neutral message. It runs in a
+// goroutine of its own; ctx ends when the server cancels the request, the connection ends or the client stops.
+type RequestHandler func(ctx context.Context, r *Request) (any, error)
+
+// NotificationHandler hears one notification. Handlers run one at a time in the order of arrival, off the read loop, so
+// one may call the client; while it runs, the notifications behind it wait in a bounded queue (see
+// [Options.NotificationQueue]). ctx ends when the client stops.
+type NotificationHandler func(ctx context.Context, n *Notification)
+
+// HandleRequest answers the server's requests of one method, which a legacy server may send. Requests of a method without
+// a handler get -32601, except ping, which the client answers itself.
+func HandleRequest(method string, h RequestHandler) Feature {
+	return feature{answers: map[string]RequestHandler{method: h}}
+}
+
+// HandleNotification hears the server's notifications of one method, or of all methods if method is empty. Unlike
+// [Client.OnNotification] it misses none that follow the handshake at once.
+func HandleNotification(method string, h NotificationHandler) Feature {
+	return feature{hears: map[string]NotificationHandler{method: h}}
+}

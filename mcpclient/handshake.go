@@ -1,0 +1,210 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// handshake finds out what the server speaks and agrees on a version. It runs in the goroutine of its connection and
+// reads the connection itself, so that nothing the server sends behind the last answer is read before the client is
+// ready for it. Its requests are not in the in-flight table: they have no timeout of their own and are never cancelled,
+// which the specification forbids for initialize.
+type handshake struct {
+	c       *Client
+	link    *link
+	in      *reader
+	waiting []exchange // requests without an answer: the probe, initialize, or both
+	held    *answer    // a discover result that came after initialize was sent
+}
+
+// exchange is a request of the handshake.
+type exchange struct {
+	id     jsonrpc.ID
+	method string
+	op     telemetry.Op
+}
+
+// answer is the server's to one of them.
+type answer struct {
+	method string
+	msg    jsonrpc.Message
+	err    *mcp.Error // the server's error; nil for a result
+}
+
+// run performs the handshake. ctx ends with the client's patience for this attempt, and carries the attempt's span.
+func (h *handshake) run(ctx context.Context) (s *session, err error) {
+	defer func() { h.abandon(err) }()
+	if h.c.probes() {
+		s, err = h.probeFor(ctx)
+		if err == nil || !errors.Is(err, errLegacy) {
+			return s, err
+		}
+		if len(h.c.cfg.legacy) == 0 {
+			return nil, refuse(fmt.Errorf("%w: %w, the client is pinned to %q", errNoCommonVersion, err, h.c.cfg.modern))
+		}
+	}
+	version := h.c.cfg.legacy[0]
+	s, err = h.initialize(ctx, version)
+	if next, ok := h.alternative(err, version); ok {
+		s, err = h.initialize(ctx, next)
+	}
+	return s, err
+}
+
+// probeFor probes within a part of the time there is, as long as a legacy version is left to fall back on.
+func (h *handshake) probeFor(ctx context.Context) (*session, error) {
+	limited := ctx
+	if len(h.c.cfg.legacy) > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, h.c.cfg.InitTimeout/4)
+		defer cancel()
+	}
+	s, err := h.probe(limited)
+	switch {
+	case err == nil || errors.Is(err, errLegacy):
+		return s, err
+	case ctx.Err() == nil && limited.Err() != nil:
+		return nil, errLegacy // silence; should the answer still come, initialize keeps it
+	case h.probeKilled(err):
+		return nil, &failure{event: machine.ProbeLost, err: err}
+	}
+	return s, err
+}
+
+// probeKilled reports whether err is the end of a connection on which the server has said nothing but ended: what servers
+// do that crash on a request before initialize.
+func (h *handshake) probeKilled(err error) bool {
+	f, ok := errors.AsType[*failure](err)
+	return ok && f.event == machine.TransportDown && !h.in.heard && len(h.c.cfg.legacy) > 0
+}
+
+// send sends a request of the handshake.
+func (h *handshake) send(ctx context.Context, method string, params any, meta *jsonrpc.Constant) error {
+	ctx, op := h.c.tel.StartRequest(ctx, telemetry.Request{Method: method})
+	id := h.c.nextID()
+	op.Admit(nil, id)
+	frame, err := encodeRequest(id, method, params, traceMeta(&op, meta))
+	if err == nil {
+		op.Sending()
+		err = h.link.conn.Send(ctx, transport.Message{
+			Data: frame, Kind: transport.Request, ID: id, Method: method, ProtocolVersion: string(h.c.cfg.newest()),
+		})
+	}
+	if err != nil {
+		op.End(telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: err})
+		return h.gone(ctx, err)
+	}
+	op.Sent(len(frame))
+	h.waiting = append(h.waiting, exchange{id: jsonrpc.IntID(id), method: method, op: op})
+	return nil
+}
+
+// patience is how long a connection that takes nothing any more has to say why.
+const patience = time.Second
+
+// gone returns why the connection ended, which the failure to send does not tell.
+func (h *handshake) gone(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		if _, _, end := h.in.next(ctx); errors.As(end, new(*failure)) {
+			return end
+		} else if end != nil {
+			return &failure{event: machine.TransportDown, err: err}
+		}
+	}
+}
+
+// notify sends a notification of the handshake.
+func (h *handshake) notify(ctx context.Context, s *session, method string) error {
+	if err := h.c.sendNotification(ctx, s, method, nil); err != nil {
+		return h.gone(ctx, err)
+	}
+	return nil
+}
+
+// await returns the next answer to a request of the handshake. Whatever else arrives is dropped and counted.
+func (h *handshake) await(ctx context.Context) (answer, error) {
+	for {
+		msg, _, err := h.in.next(ctx)
+		if err != nil {
+			return answer{}, err
+		}
+		for i := range h.waiting {
+			if x := &h.waiting[i]; x.id == msg.ID && (msg.Kind == jsonrpc.Result || msg.Kind == jsonrpc.Error) {
+				a := answer{method: x.method, msg: msg}
+				h.settle(&a, x)
+				h.waiting = append(h.waiting[:i], h.waiting[i+1:]...)
+				return a, nil
+			}
+		}
+		if !h.c.route(h.in, &msg, nil) {
+			return answer{}, errHungUp
+		}
+	}
+}
+
+// settle reads an error answer and ends the request's operation.
+func (h *handshake) settle(a *answer, x *exchange) {
+	x.op.Received(len(a.msg.Frame))
+	result := telemetry.Result{}
+	if a.msg.Kind == jsonrpc.Error {
+		var err error
+		if a.err, err = decodeError(&a.msg); err != nil {
+			a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}
+		}
+		result = resultOf(&Error{Kind: KindJSONRPC, Op: x.method, Server: a.err}, nil)
+	}
+	x.op.End(result)
+}
+
+// decode decodes a result.
+func (h *handshake) decode(a answer, result any) error {
+	if _, err := decodeResult(&a.msg, result); err != nil {
+		return fmt.Errorf("%s: %w", a.method, err)
+	}
+	return nil
+}
+
+// keepDiscovered keeps the answer to the probe for the case that initialize fails, if it can be of use.
+func (h *handshake) keepDiscovered(a answer) {
+	if a.err == nil && len(h.c.cfg.modern) > 0 {
+		h.held = &a
+	}
+}
+
+// abandon ends the operations of requests that nobody waits for any more.
+func (h *handshake) abandon(err error) {
+	for i := range h.waiting {
+		x := &h.waiting[i]
+		x.op.End(telemetry.Result{ErrorType: handshakeErrorType(err), Err: err})
+	}
+	h.waiting = nil
+}
+
+// handshakeErrorType says how a request of the handshake ended that got no answer: with the connection, or because
+// another answer came first or time ran out.
+func handshakeErrorType(err error) string {
+	if f, ok := errors.AsType[*failure](err); ok && (f.event == machine.TransportDown || f.event == machine.ProbeLost) {
+		return telemetry.ErrorConnectionLost
+	}
+	return telemetry.ErrorTimeout
+}
+
+// encodeRequest encodes a request whose params are a struct of package mcp.
+func encodeRequest(id int64, method string, params any, meta jsonrpc.Meta) ([]byte, error) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	return jsonrpc.AppendRequest(nil, jsonrpc.IntID(id), method, meta, raw)
+}

@@ -1,0 +1,219 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+)
+
+func TestAModernServerIsReadyAfterTheProbe(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		probe := v.want(mcp.MethodDiscover)
+		for _, want := range []string{
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28"`, `"io.modelcontextprotocol/clientInfo":{`,
+			`"io.modelcontextprotocol/clientCapabilities":{}`,
+		} {
+			if !strings.Contains(probe.raw, want) {
+				t.Errorf("want the probe to have %s, got %s", want, probe.raw)
+			}
+		}
+		v.answer(probe, discovered)
+		await(t, c)
+		if got := c.ProtocolVersion(); got != mcp.Version20260728 {
+			t.Errorf("want version 2026-07-28, got %s", got)
+		}
+		if got := c.ServerInfo().Name; got != "modern" {
+			t.Errorf("want the server's name from _meta, got %q", got)
+		}
+	})
+}
+
+// TestALegacyServerIsRecognised holds every way in which servers were seen to refuse the probe.
+func TestALegacyServerIsRecognised(t *testing.T) {
+	for name, refusal := range map[string]string{
+		"method not found":            `"error":{"code":-32601,"message":"Method not found"}`,
+		"invalid params":              `"error":{"code":-32602,"message":"Invalid request parameters"}`,
+		"code 0":                      `"error":{"code":0,"message":"method \"server/discover\" is invalid during session initialization"}`,
+		"internal error":              `"error":{"code":-32603,"message":"boom"}`,
+		"empty success":               `"result":{}`,
+		"success with old versions":   `"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}`,
+		"success of another shape":    `"result":{"supportedVersions":7}`,
+		"unsupported, legacy offered": `"error":{"code":-32022,"message":"no","data":{"supported":["2025-11-25"],"requested":"2026-07-28"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+				v := s.next(t)
+				probe := v.want(mcp.MethodDiscover)
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, probe.ID, refusal))
+				v.initialize(mcp.Version20250618)
+				await(t, c)
+				if got := c.ProtocolVersion(); got != mcp.Version20250618 {
+					t.Errorf("want version 2025-06-18, got %s", got)
+				}
+			})
+		})
+	}
+}
+
+func TestASilentServerGetsInitializeAfterAQuarterOfTheTime(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.want(mcp.MethodDiscover)
+		begun := time.Now()
+		init := v.want(mcp.MethodInitialize)
+		if waited := time.Since(begun); waited != 2500*time.Millisecond {
+			t.Errorf("want initialize 2.5 s after the probe, got %v", waited)
+		}
+		v.answer(init, fmt.Sprintf(initialized, mcp.Version20251125))
+		v.want(mcp.NotificationInitialized)
+		await(t, c)
+	})
+}
+
+func TestAModernServerThatIsSlowToStartIsModern(t *testing.T) {
+	for name, refusal := range map[string]func(v *conversation, init frame){
+		"and refuses initialize":        func(v *conversation, init frame) { v.refuse(init, 0, `duplicate "initialize" received`) },
+		"and says nothing more":         func(*conversation, frame) {},
+		"after it refused initialize":   nil,
+		"and refuses with another code": func(v *conversation, init frame) { v.refuse(init, mcp.CodeUnsupportedVersion, "no") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+				v := s.next(t)
+				probe := v.want(mcp.MethodDiscover)
+				init := v.want(mcp.MethodInitialize)
+				if refusal == nil {
+					v.refuse(init, mcp.CodeMethodNotFound, "no")
+					v.answer(probe, discovered)
+				} else {
+					v.answer(probe, discovered)
+					refusal(v, init)
+				}
+				await(t, c)
+				if got := c.ProtocolVersion(); got != mcp.Version20260728 {
+					t.Errorf("want version 2026-07-28, got %s", got)
+				}
+			})
+		})
+	}
+}
+
+func TestAServerThatDiesOnTheProbeIsRestartedAtOnceAndGetsInitialize(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		begun := time.Now()
+		v := s.next(t)
+		v.want(mcp.MethodDiscover)
+		v.hangUp()
+		s.next(t).initialize(mcp.Version20250326)
+		await(t, c)
+		if waited := time.Since(begun); waited > 500*time.Millisecond {
+			t.Errorf("want the restart at once, got it after %v", waited)
+		}
+		if got := c.Status().Reason; got != connstate.Negotiated {
+			t.Errorf("want the state entered by %s, got %s", connstate.Negotiated, got)
+		}
+	})
+}
+
+func TestTheEraIsRememberedAcrossReconnects(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).legacy(mcp.Version20251125)
+		await(t, c)
+		v.hangUp()
+		s.next(t).initialize(mcp.Version20251125) // no probe
+		await(t, c)
+	})
+}
+
+func TestAFailedHandshakeForgetsTheEra(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).legacy(mcp.Version20251125)
+		await(t, c)
+		v.hangUp()
+		v = s.next(t)
+		v.refuse(v.want(mcp.MethodInitialize), mcp.CodeMethodNotFound, "upgraded to 2026-07-28")
+		s.next(t).modern()
+		await(t, c)
+	})
+}
+
+func TestPinnedVersions(t *testing.T) {
+	t.Run("legacy only: no probe", func(t *testing.T) {
+		bubble(t, &Options{Versions: []mcp.Version{mcp.Version20250618}}, func(t *testing.T, s *script, c *Client) {
+			v := s.next(t)
+			init := v.want(mcp.MethodInitialize)
+			if !strings.Contains(init.raw, `"protocolVersion":"2025-06-18"`) {
+				t.Errorf("want the pinned version asked for, got %s", init.raw)
+			}
+			v.answer(init, fmt.Sprintf(initialized, mcp.Version20250618))
+			v.want(mcp.NotificationInitialized)
+			await(t, c)
+		})
+	})
+	t.Run("modern only: no fallback", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScript()
+			c, err := New(s, &Options{Versions: []mcp.Version{mcp.Version20260728}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := s.next(t)
+			v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
+			<-c.Done()
+			if err := c.Err(); !errors.Is(err, errNoCommonVersion) {
+				t.Errorf("want %v, got %v", errNoCommonVersion, err)
+			}
+		})
+	})
+	t.Run("unknown", func(t *testing.T) {
+		if _, err := New(newScript(), &Options{Versions: []mcp.Version{"1999-01-01"}}); err == nil {
+			t.Error("want an error for an unknown version, got none")
+		}
+	})
+}
+
+func TestNoCommonVersionEndsTheClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript()
+		c, err := New(s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := s.next(t)
+		v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
+		v.answer(v.want(mcp.MethodInitialize), fmt.Sprintf(initialized, "2023-01-01"))
+		<-c.Done()
+		if err := c.Err(); !errors.Is(err, errNoCommonVersion) {
+			t.Errorf("want %v, got %v", errNoCommonVersion, err)
+		}
+		if err := c.Await(t.Context()); !errors.Is(err, ErrShutdown) || !errors.Is(err, errNoCommonVersion) {
+			t.Errorf("want Await to say why, got %v", err)
+		}
+	})
+}
+
+func TestNothingIsReadBetweenTheLastAnswerAndReady(t *testing.T) {
+	heard := make(chan string, 1)
+	o := &Options{
+		Versions: []mcp.Version{mcp.Version20251125},
+		Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, func(_ context.Context, n *Notification) { heard <- n.Method })},
+	}
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, v.want(mcp.MethodInitialize).ID, fmt.Sprintf(initialized, mcp.Version20251125)),
+			`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		v.want(mcp.NotificationInitialized)
+		await(t, c)
+		if got := <-heard; got != mcp.NotificationToolListChanged {
+			t.Errorf("want the notification that follows the handshake at once, got %s", got)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Notify sends a notification. params is anything that encodes as a JSON object, nil for none. It returns as soon as the
+// transport has accepted the notification; whether the server gets it nobody knows. A client that is not ready returns
+// [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
+func (c *Client) Notify(ctx context.Context, method string, params any) error {
+	c.mu.Lock()
+	s, closing := c.session, c.m.State == connstate.Closing
+	c.mu.Unlock()
+	var err *Error
+	switch {
+	case s != nil:
+		if err = c.sendNotification(ctx, s, method, params); err != nil && errors.Is(err, ErrConnectionLost) {
+			err.cause = c.lost(ctx, s, err.cause)
+		}
+	case closing:
+		c.mu.Lock()
+		err = c.shutdownError(method)
+		c.mu.Unlock()
+	default:
+		err = c.notReady(method)
+	}
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// lost tells the machine that the connection of s takes nothing any more, which is why err came, and returns the reason: the
+// reader of the connection knows it, and mostly is about to say so.
+func (c *Client) lost(ctx context.Context, s *session, err error) error {
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	select {
+	case <-s.ctx.Done():
+	case <-ctx.Done():
+	case <-t.C:
+	}
+	c.step(machine.Input{Event: machine.TransportDown, Epoch: s.epoch}, &fact{err: err})
+	if now := c.Status(); now.Epoch == s.epoch && now.Err != nil && !errors.Is(err, now.Err) {
+		return fmt.Errorf("%w: %w", ErrConnectionLost, now.Err)
+	}
+	return err
+}
+
+// sendNotification sends a notification in session s.
+func (c *Client) sendNotification(ctx context.Context, s *session, method string, params any) *Error {
+	ctx, op := c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true})
+	op.Admit(s.peer, 0)
+	frame, err := encodeNotification(method, params, traceMeta(&op, nil))
+	if err != nil {
+		return c.notSent(&op, &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: err})
+	}
+	err = s.conn.Send(ctx, transport.Message{
+		Data: frame, Kind: transport.Notification, Method: method, ProtocolVersion: string(s.version),
+	})
+	switch {
+	case err == nil:
+		op.Sent(len(frame))
+		op.End(telemetry.Result{})
+		return nil
+	case errors.Is(err, transport.ErrBusy):
+		err = ErrBackpressure
+	case ctx.Err() != nil:
+		return c.notSent(&op, (&call{method: method}).left(ctx))
+	default:
+		err = fmt.Errorf("%w: %w", ErrConnectionLost, err)
+	}
+	return c.notSent(&op, &Error{Kind: KindTransport, Op: method, Unsent: true, cause: err})
+}
+
+func (c *Client) notSent(op *telemetry.Op, err *Error) *Error {
+	op.End(resultOf(err, nil))
+	return err
+}
+
+func encodeNotification(method string, params any, meta jsonrpc.Meta) ([]byte, error) {
+	var raw []byte
+	if params != nil {
+		var err error
+		if raw, err = mcp.AppendParams(nil, params); err != nil {
+			return nil, err
+		}
+	}
+	return jsonrpc.AppendNotification(nil, method, meta, raw)
+}

@@ -1,0 +1,172 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+func TestNotifySendsOneFrameWithoutAnID(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		for params, want := range map[any]string{
+			nil: `{"jsonrpc":"2.0","method":"custom/note"}`,
+			struct {
+				N int `json:"n"`
+			}{7}: `{"jsonrpc":"2.0","method":"custom/note","params":{"n":7}}`,
+		} {
+			if err := c.Notify(t.Context(), "custom/note", params); err != nil {
+				t.Fatal(err)
+			}
+			if got := v.take().raw; got != want {
+				t.Errorf("want %s, got %s", want, got)
+			}
+		}
+	})
+}
+
+// TestNotifyFailures holds every way in which a notification is not sent. None of them lets the server see a part of it.
+func TestNotifyFailures(t *testing.T) {
+	for name, tc := range map[string]struct {
+		left   bool // the caller has
+		params any
+		send   error
+		kind   Kind
+		typ    string
+		is     error
+	}{
+		"params that are no object":    {false, 7, nil, KindInvalid, "_OTHER", nil},
+		"params that cannot be JSON":   {false, map[string]float64{"x": math.NaN()}, nil, KindInvalid, "_OTHER", nil},
+		"a busy transport":             {false, nil, transport.ErrBusy, KindTransport, "transport_busy", ErrBackpressure},
+		"a context that ended":         {true, nil, context.Canceled, KindCancelled, "cancelled", errLunch},
+		"a connection that has broken": {false, nil, transport.ErrClosed, KindTransport, "connection_lost", ErrConnectionLost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			armed := false
+			rig := &rigged{send: func(transport.Message) (error, bool) { return tc.send, armed && tc.send != nil }}
+			observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+				s.next(t).modern()
+				await(t, c)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				if tc.left {
+					cancel(errLunch)
+				}
+				armed = true
+				err := c.Notify(ctx, "custom/note", tc.params)
+				armed = false
+				e, ok := errors.AsType[*Error](err)
+				if !ok || e.Kind != tc.kind || e.ErrorType() != tc.typ || e.Op != "custom/note" || !SafeToRetry(err) {
+					t.Fatalf("want kind %s, error.type %s, safe to retry, got %+v", tc.kind, tc.typ, err)
+				}
+				if tc.is != nil && !errors.Is(err, tc.is) {
+					t.Errorf("want %v in the chain, got %v", tc.is, err)
+				}
+				if n := rec.Value("mcp_client.notifications", "mcp_client.direction", "sent"); n != 0 {
+					t.Errorf("want nothing counted as sent, got %d", n)
+				}
+			})
+		})
+	}
+}
+
+func TestNotifyOnAClientThatIsNotReady(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reach func(t *testing.T, s *script, c *Client)
+		kind  Kind
+		is    error
+	}{
+		"connecting": {func(t *testing.T, s *script, c *Client) { s.next(t).want(mcp.MethodDiscover) }, KindState, ErrNotReady},
+		"closing": {func(t *testing.T, s *script, c *Client) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			_ = c.Stop(ctx) // does not wait for the end
+			if got := c.State(); got != connstate.Closing {
+				t.Fatalf("want the client closing, got %s", got)
+			}
+		}, KindShutdown, ErrShutdown},
+		"stopped": {func(t *testing.T, s *script, c *Client) { _ = c.Stop(t.Context()) }, KindShutdown, ErrShutdown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+				tc.reach(t, s, c)
+				err := c.Notify(t.Context(), "custom/note", nil)
+				if e, ok := errors.AsType[*Error](err); !ok || e.Kind != tc.kind || !errors.Is(err, tc.is) || !SafeToRetry(err) {
+					t.Errorf("want kind %s and %v, got %v", tc.kind, tc.is, err)
+				}
+			})
+		})
+	}
+}
+
+func TestEachNotificationIsCountedOnce(t *testing.T) {
+	release := make(chan struct{})
+	features := []Feature{HandleNotification("custom/heard", func(ctx context.Context, _ *Notification) {
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+	})}
+	observed(t, Options{Features: features, NotificationQueue: 1}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		release = make(chan struct{})
+		v := s.next(t).modern()
+		await(t, c)
+		v.write(`{"jsonrpc":"2.0","method":"custom/unheard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
+		synctest.Wait()                                                                                   // the handler runs
+		v.write(`{"jsonrpc":"2.0","method":"custom/heard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`) // one waits, one is lost
+		synctest.Wait()
+		close(release)
+		synctest.Wait()
+		if n := rec.Value("mcp_client.notifications", "mcp_client.direction", "received"); n != 3 {
+			t.Errorf("want the notifications counted that were received and not lost, 3, got %d", n)
+		}
+		if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "queue_full"); n != 1 {
+			t.Errorf("want one lost, got %d", n)
+		}
+		if n := len(rec.Logs("mcp_client.notification.received")); n != 3 {
+			t.Errorf("want 3 records, got %d", n)
+		}
+	})
+}
+
+func TestANotificationWithUnusableParamsIsAViolation(t *testing.T) {
+	heard := make(chan string, 9)
+	features := []Feature{HandleNotification("", func(_ context.Context, n *Notification) {
+		var v struct {
+			N int `json:"n"`
+		}
+		heard <- fmt.Sprint(n.Method, " ", n.Decode(&v) == nil, " ", v.N)
+	})}
+	observed(t, Options{Features: features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		heard = make(chan string, 9)
+		v := s.next(t).modern()
+		await(t, c)
+		v.write(
+			`{"jsonrpc":"2.0","method":"a","params":{"n":[}}`,
+			`{"jsonrpc":"2.0","method":"b","params":{"_meta":7}}`,
+			`{"jsonrpc":"2.0","method":"c"}`,
+			`{"jsonrpc":"2.0","method":"d","params":{"n":"x"}}`,
+			`{"jsonrpc":"2.0","method":"e","params":{"n":5}}`,
+		)
+		for _, want := range []string{"c true 0", "d false 0", "e true 5"} {
+			if got := <-heard; got != want {
+				t.Errorf("want %q, got %q", want, got)
+			}
+		}
+		var reasons []string
+		for _, r := range rec.Logs("mcp_client.protocol.violation") {
+			reasons = append(reasons, r.Text("mcp_client.violation.reason"))
+		}
+		if got := strings.Join(reasons, " "); got != "invalid_json invalid_params" {
+			t.Errorf("want two violations, got %s", got)
+		}
+	})
+}

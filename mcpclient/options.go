@@ -1,0 +1,134 @@
+package mcpclient
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// DefaultFrameLimit is the size in bytes of the largest frame a client accepts unless told otherwise.
+const DefaultFrameLimit = 16 << 20
+
+// Options configure a client. A nil *Options, and the zero value of every field, mean the defaults stated here.
+type Options struct {
+	// Name is the client's name in telemetry (mcp_client.name): which of your servers this is. Zero means the
+	// transport's name, such as the base name of the command. Use few names: it is an attribute of every metric.
+	Name string
+
+	// ClientInfo is how the client introduces itself. Zero means the main module's path and version.
+	ClientInfo mcp.Implementation
+
+	// Versions pins the protocol revisions the client may speak. Zero means all of [mcp.SupportedVersions]. Without a
+	// legacy one there is no initialize, without a modern one no probe.
+	Versions []mcp.Version
+
+	// Features are the handlers the client has from the first frame on, and what they declare.
+	Features []Feature
+
+	// Capabilities are declared beyond those of the features: experimental ones and extensions.
+	Capabilities mcp.ClientCapabilities
+
+	// RequestTimeout bounds each call, waiting for readiness and send retries included. Zero means 30 s, negative
+	// means none. [WithTimeout] overrides it per call.
+	RequestTimeout time.Duration
+
+	// InitTimeout bounds opening the transport, and again negotiating, in each attempt to connect. Zero means 10 s. A
+	// quarter of it is for the probe that tells a modern server from a legacy one.
+	InitTimeout time.Duration
+
+	// BackoffMin and BackoffMax are the first and the longest delay between attempts, each ±20 %; the delay doubles
+	// until a connection is ready. Zero means 1 s and 30 s.
+	BackoffMin, BackoffMax time.Duration
+
+	// CloseTimeout is what a connection gets to close before it is cut: for stdio, from closing the server's input to
+	// SIGKILL. Zero means 100 ms. It bounds Stop.
+	CloseTimeout time.Duration
+
+	// InitialAttempts is how many attempts to connect may fail before the client was ever ready; then it gives up for
+	// good. Zero means three for [Connect] and no limit for [New]; negative means no limit.
+	InitialAttempts int
+
+	// FrameLimit is the size in bytes of the largest frame accepted, exactly this size included. Zero means
+	// [DefaultFrameLimit].
+	FrameLimit int
+
+	// SkipOversize, if true, skips a frame over the limit and fails only its own call. Otherwise such a frame ends the
+	// connection, and the client reconnects.
+	SkipOversize bool
+
+	// NotificationQueue is how many notifications may wait for their handlers. Zero means 1,024. When it is full,
+	// list-changed and updated notifications are coalesced and the oldest progress and log messages dropped, counted.
+	NotificationQueue int
+
+	// OnTransition, if not nil, hears of every transition, in order, one at a time, off the paths of calls.
+	OnTransition func(connstate.Transition)
+
+	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
+	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.
+	Telemetry *telemetry.Telemetry
+}
+
+// config is Options with every default filled in, checked.
+type config struct {
+	Options
+	modern, legacy []mcp.Version // newest first
+}
+
+func newConfig(o *Options, transportName string) (config, error) {
+	var c config
+	if o != nil {
+		c.Options = *o
+	}
+	c.Name = cmp.Or(c.Name, transportName)
+	if c.ClientInfo.Name == "" {
+		c.ClientInfo = mainImplementation()
+	}
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
+	c.InitTimeout = cmp.Or(c.InitTimeout, 10*time.Second)
+	c.BackoffMin = cmp.Or(c.BackoffMin, time.Second)
+	c.BackoffMax = cmp.Or(c.BackoffMax, max(30*time.Second, c.BackoffMin))
+	c.CloseTimeout = cmp.Or(c.CloseTimeout, 100*time.Millisecond)
+	c.FrameLimit = cmp.Or(c.FrameLimit, DefaultFrameLimit)
+	c.NotificationQueue = cmp.Or(c.NotificationQueue, 1024)
+	if c.Telemetry == nil {
+		c.Telemetry = telemetry.New()
+	}
+	for name, v := range map[string]int64{
+		"InitTimeout": int64(c.InitTimeout), "BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax),
+		"CloseTimeout": int64(c.CloseTimeout), "FrameLimit": int64(c.FrameLimit),
+		"NotificationQueue": int64(c.NotificationQueue),
+	} {
+		if v < 0 {
+			return c, fmt.Errorf("options: %s is negative", name)
+		}
+	}
+	if err := c.policy().Validate(); err != nil {
+		return c, fmt.Errorf("options: %w", err)
+	}
+	return c, c.sortVersions()
+}
+
+// sortVersions checks the pinned versions and divides them by era.
+func (c *config) sortVersions() error {
+	allowed := mcp.SupportedVersions()
+	for _, v := range c.Versions {
+		if !slices.Contains(allowed, v) {
+			return fmt.Errorf("options: unknown protocol version %q", v)
+		}
+	}
+	for _, v := range allowed {
+		switch {
+		case len(c.Versions) > 0 && !slices.Contains(c.Versions, v):
+		case v.Era() == mcp.Modern:
+			c.modern = append(c.modern, v)
+		default:
+			c.legacy = append(c.legacy, v)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// call is one call from its start to its end. It belongs to its caller; the client refers to it while it is in flight,
+// and whoever takes it out of flight, under the client's mutex, fills outcome, once. Calls are pooled: nothing may keep
+// a pointer to one beyond that.
+type call struct {
+	id       int64
+	method   string
+	params   any
+	meta     mcp.Meta
+	timeout  time.Duration // zero means the client's
+	deadline time.Time     // zero means none
+	wait     bool          // for the client to be ready
+
+	frame    []byte // the encoded request; its memory is kept with the call
+	scratch  []byte
+	accepted bool // by the transport
+	ref      telemetry.Ref
+
+	outcome    chan outcome  // of one element
+	progressed chan struct{} // of one element; nil unless the caller wants progress
+	onProgress func(Progress)
+	progress   progressRing // guarded by the client's mutex
+}
+
+// outcome is how a call ended: with a message, or because of a cause.
+type outcome struct {
+	message jsonrpc.Message
+	cause   inflight.Cause
+	err     error // more about the cause
+}
+
+// decided reports whether o is an outcome at all.
+func (o *outcome) decided() bool { return o.message.Kind != 0 || o.cause != 0 }
+
+// headstone is what a tombstone remembers of a call, for the log record of a late answer.
+type headstone struct {
+	method string
+	ref    telemetry.Ref
+}
+
+func (cl *call) headstone() headstone { return headstone{method: cl.method, ref: cl.ref} }
+
+// newCall returns a call of the client's own pool: a channel that was made in one bubble of a test cannot be used in another.
+func (c *Client) newCall(method string, params any) *call {
+	cl, _ := c.pool.Get().(*call)
+	if cl == nil {
+		cl = &call{outcome: make(chan outcome, 1)}
+	}
+	cl.method, cl.params = method, params
+	return cl
+}
+
+// keptFrame bounds the memory that a pooled call keeps for the next request.
+const keptFrame = 64 << 10
+
+// free puts a call back. Its outcome has been received, or will never be sent.
+func (c *Client) free(cl *call) {
+	*cl = call{outcome: cl.outcome, frame: cl.frame[:0], scratch: cl.scratch[:0]}
+	if cap(cl.frame)+cap(cl.scratch) > keptFrame {
+		cl.frame, cl.scratch = nil, nil
+	}
+	c.pool.Put(cl)
+}
+
+// finish gives the call its outcome. It is called with the client's mutex held, by whoever took the call out of flight.
+func (cl *call) finish(o outcome) { cl.outcome <- o }
+
+// encode encodes the request for session s.
+func (cl *call) encode(s *session, op *telemetry.Op) error {
+	var err error
+	if cl.params != nil {
+		if cl.scratch, err = mcp.AppendParams(cl.scratch, cl.params); err != nil {
+			return err
+		}
+	}
+	meta := traceMeta(op, s.meta)
+	meta.User = cl.meta
+	if cl.onProgress != nil {
+		meta.ProgressToken = jsonrpc.IntID(cl.id)
+	}
+	cl.frame, err = jsonrpc.AppendRequest(cl.frame, jsonrpc.IntID(cl.id), cl.method, meta, cl.scratch)
+	return err
+}
+
+// traceMeta returns the members of _meta that say whose trace a message belongs to.
+func traceMeta(op *telemetry.Op, constant *jsonrpc.Constant) jsonrpc.Meta {
+	m := jsonrpc.Meta{Const: constant}
+	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
+	return m
+}
+
+// name returns what HTTP puts into the header Mcp-Name.
+func (cl *call) name() string { return mcp.TargetOf(cl.params) }
+
+// telemetry describes the call.
+func (cl *call) telemetry() telemetry.Request {
+	r := telemetry.Request{Method: cl.method}
+	switch p := cl.params.(type) {
+	case *mcp.CallToolParams:
+		r.TargetKind, r.Target = telemetry.Tool, p.Name
+	case *mcp.GetPromptParams:
+		r.TargetKind, r.Target = telemetry.Prompt, p.Name
+	case *mcp.ReadResourceParams:
+		r.URI = p.URI
+	case *mcp.SubscribeParams:
+		r.URI = p.URI
+	case *mcp.UnsubscribeParams:
+		r.URI = p.URI
+	}
+	return r
+}
+
+// left is the error of a call whose context ended.
+func (cl *call) left(ctx context.Context) *Error {
+	e := &Error{Kind: KindCancelled, Op: cl.method, Unsent: !cl.accepted, cause: context.Cause(ctx)}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		e.Kind, e.cause = KindTimeout, fmt.Errorf("%w: %w", ErrTimeout, e.cause)
+	}
+	return e
+}
+
+func (cl *call) backpressure() *Error {
+	return &Error{Kind: KindTransport, Op: cl.method, Unsent: true, cause: ErrBackpressure}
+}
+
+// failed is the error of a call that was taken out of flight without an answer.
+func (cl *call) failed(o outcome) *Error {
+	e := &Error{Op: cl.method, Unsent: !cl.accepted}
+	switch o.cause {
+	case inflight.Timeout:
+		e.Kind, e.cause = KindTimeout, ErrTimeout
+	case inflight.Shutdown:
+		e.Kind, e.cause = KindShutdown, ErrShutdown
+	case inflight.Protocol:
+		e.Kind, e.cause = KindProtocol, o.err
+	default:
+		e.Kind, e.cause = KindTransport, ErrConnectionLost
+		if o.err != nil {
+			e.cause = fmt.Errorf("%w: %w", ErrConnectionLost, o.err)
+		}
+	}
+	return e
+}

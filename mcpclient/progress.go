@@ -1,0 +1,83 @@
+package mcpclient
+
+import (
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Progress is one report of how far a call has got.
+type Progress = mcp.ProgressParams
+
+// progressKept is how many reports wait for a caller that is busy with one.
+const progressKept = 16
+
+// progressRing holds the reports that a caller has not taken yet, in order; the oldest gives way. It is guarded by the
+// client's mutex.
+type progressRing struct {
+	reports []Progress
+	first   int
+}
+
+// push adds a report and reports whether another one was lost for it.
+func (r *progressRing) push(p Progress) (lost bool) {
+	if len(r.reports) < progressKept {
+		r.reports = append(r.reports, p)
+		return false
+	}
+	r.reports[r.first] = p
+	r.first = (r.first + 1) % progressKept
+	return true
+}
+
+// take empties the ring.
+func (r *progressRing) take() []Progress {
+	all := append(r.reports[r.first:len(r.reports):len(r.reports)], r.reports[:r.first]...)
+	*r = progressRing{}
+	return all
+}
+
+// WithProgress asks the server for reports of progress and hands them to f, in order, in the goroutine of the call, all
+// that arrived before the result before the call returns. While f runs, the latest 16 reports are kept. f may call the
+// client.
+func WithProgress(f func(Progress)) CallOption {
+	return func(cl *call) {
+		cl.onProgress = f
+		cl.progressed = make(chan struct{}, 1)
+	}
+}
+
+// deliverProgress hands the waiting reports to the caller.
+func (c *Client) deliverProgress(cl *call) {
+	if cl.onProgress == nil {
+		return
+	}
+	c.mu.Lock()
+	reports := cl.progress.take()
+	c.mu.Unlock()
+	for _, p := range reports {
+		cl.onProgress(p)
+	}
+}
+
+// progress gives a report to the call that asked for it, whose id is the token.
+func (c *Client) progress(p Progress) {
+	if id, ok := p.ProgressToken.Int(); ok && c.progressTo(id, p) {
+		c.tel.NotificationDropped(mcp.NotificationProgress, telemetry.DropQueueFull)
+	}
+}
+
+// progressTo reports whether an older report was lost.
+func (c *Client) progressTo(id int64, p Progress) (lost bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	cl, ok := c.calls.Find(id)
+	if !ok || cl.onProgress == nil {
+		return false
+	}
+	lost = cl.progress.push(p)
+	select {
+	case cl.progressed <- struct{}{}:
+	default: // it has been told and will take this one too
+	}
+	return lost
+}

@@ -1,0 +1,416 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// The required parameters.
+const (
+	iterations    = 100 // at least
+	mostCalls     = 50
+	reorderWindow = 100 * time.Millisecond
+	cancellations = 10 // of one call, at most
+)
+
+// plan is all that happens to a client in one iteration. It is drawn before the bubble begins, for a failure to draw ends
+// the goroutine it happens in.
+type plan struct {
+	Legacy, Skip bool
+	Ready        bool // before the first call
+	Together     bool // all calls begin at once
+	Calls        []plannedCall
+	Troubles     []trouble
+	Dials        []fate        // of the first connections; the others fare well
+	Stop         time.Duration // zero for when all is over
+}
+
+// plannedCall is one call, and what the server answers, several times or never.
+type plannedCall struct {
+	At, Timeout  time.Duration
+	Wait         bool // for the client to be ready
+	Busy         int  // so often the transport is
+	Progress     bool
+	Answers      []plannedAnswer
+	Cancel       int // so often the caller does
+	CancelBehind time.Duration
+}
+
+type plannedAnswer struct {
+	Delay time.Duration
+	Form  form
+}
+
+// form is what an answer looks like.
+type form string
+
+const (
+	asResult   form = "result"
+	asError    form = "error"
+	asGarbage  form = "garbage inside"
+	asOversize form = "oversize"
+	asAnother  form = "wrong id"
+)
+
+// forms has each as often as it is to come. One that ends the connection for all is rare.
+var forms = slices.Concat(
+	slices.Repeat([]form{asResult}, 20), slices.Repeat([]form{asError, asGarbage, asAnother}, 4), []form{asOversize},
+)
+
+// trouble is what the server does unasked.
+type trouble struct {
+	At   time.Duration
+	What string
+}
+
+// fate is what becomes of a connection before it is one.
+type fate string
+
+const (
+	fares    fate = "well"
+	unopened fate = "not opened"
+	silent   fate = "no answer to the handshake"
+	dies     fate = "ends on the handshake"
+)
+
+// window draws a moment within the time for which answers may be reordered. rapid prefers small numbers, which would make
+// all moments the first; multiplying by a prime spreads them.
+func window(t *rapid.T, label string) time.Duration {
+	return time.Duration(rapid.IntRange(0, 1000).Draw(t, label)*7919%1001) * reorderWindow / 1000
+}
+
+var plannedCalls = rapid.Custom(func(t *rapid.T) plannedCall {
+	c := plannedCall{
+		At:       3 * window(t, "at"),
+		Timeout:  rapid.SampledFrom([]time.Duration{20 * time.Millisecond, reorderWindow, 5 * time.Second}).Draw(t, "timeout"),
+		Wait:     rapid.Bool().Draw(t, "wait"),
+		Busy:     rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3}).Draw(t, "busy"),
+		Progress: rapid.Bool().Draw(t, "progress"),
+	}
+	for range rapid.SampledFrom([]int{1, 1, 1, 1, 0, 2, 3}).Draw(t, "answers") {
+		c.Answers = append(c.Answers, plannedAnswer{
+			Delay: window(t, "delay"),
+			Form:  rapid.SampledFrom(forms).Draw(t, "form"),
+		})
+	}
+	if rapid.IntRange(0, 3).Draw(t, "cancelled") == 0 {
+		c.Cancel, c.CancelBehind = rapid.IntRange(1, cancellations).Draw(t, "times"), window(t, "behind")
+	}
+	return c
+})
+
+var troubles = rapid.Custom(func(t *rapid.T) trouble {
+	return trouble{
+		At:   4 * window(t, "at"),
+		What: rapid.SampledFrom([]string{"hang up", "garbage", "oversize", "notification", "request", "stranger"}).Draw(t, "what"),
+	}
+})
+
+var plans = rapid.Custom(func(t *rapid.T) plan {
+	n := rapid.SampledFrom([]int{1, 2, 5, 10, 20, 30, 40, mostCalls}).Draw(t, "how many")
+	p := plan{
+		Legacy:   rapid.Bool().Draw(t, "legacy"),
+		Skip:     rapid.Bool().Draw(t, "skip oversize"),
+		Ready:    rapid.IntRange(0, 3).Draw(t, "unready") > 0,
+		Together: rapid.Bool().Draw(t, "together"),
+		Calls:    rapid.SliceOfN(plannedCalls, n, n).Draw(t, "calls"),
+		Troubles: rapid.SliceOfN(troubles, 0, 6).Draw(t, "troubles"),
+		Dials:    rapid.SliceOfN(rapid.SampledFrom([]fate{fares, fares, unopened, silent, dies}), 0, 4).Draw(t, "dials"),
+	}
+	if part := rapid.IntRange(-6, 6).Draw(t, "stop early"); part > 0 {
+		p.Stop = time.Duration(part)*reorderWindow - window(t, "stop") + 1
+	}
+	return p
+})
+
+// TestEachCallHasOneOutcomeWhateverHappens runs random plans against the whole client: answers that are reordered,
+// doubled, lost, late, unusable or for somebody else, calls that time out and are cancelled again and again, a transport
+// that is busy, connections that fail in every way, and a stop at any moment.
+func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
+	runs, peak, kinds := 0, 0, map[Kind]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		p := plans.Draw(rt, "plan")
+		var problems []string
+		synctest.Test(t, func(*testing.T) {
+			r := newRun(p)
+			r.play()
+			problems = r.problems
+			peak = max(peak, r.peak)
+			for _, o := range r.outcomes {
+				kinds[o.kind]++
+			}
+		})
+		runs++
+		if len(problems) > 0 {
+			rt.Fatalf("%d problems: %q", len(problems), problems)
+		}
+	})
+	t.Logf("%d runs; %d calls in flight at once; outcomes by kind: %v", runs, peak, kinds)
+	for _, k := range []Kind{"", KindTransport, KindProtocol, KindJSONRPC, KindState, KindTimeout, KindCancelled, KindShutdown} {
+		if runs >= iterations && kinds[k] == 0 {
+			t.Errorf("want calls that end with kind %q among those of %d runs, got none", k, runs)
+		}
+	}
+	if !t.Failed() && (runs < iterations || peak < mostCalls/2) {
+		t.Errorf("want %d runs and many calls in flight at once, got %d and %d", iterations, runs, peak)
+	}
+}
+
+// run is one iteration.
+type run struct {
+	plan
+	server *faulty
+	c      *Client
+	log    *eventCount
+
+	mu       sync.Mutex
+	outcomes map[int]ending // guarded by mu
+	problems []string       // guarded by mu
+	peak     int            // guarded by mu; the most calls that were in flight at once
+}
+
+// ending is how a call ended: kind is empty for a result.
+type ending struct {
+	times int
+	kind  Kind
+}
+
+func newRun(p plan) *run {
+	r := &run{plan: p, server: newFaulty(p), outcomes: map[int]ending{}, log: &eventCount{}}
+	o := &Options{
+		InitTimeout: 200 * time.Millisecond, BackoffMin: 20 * time.Millisecond, BackoffMax: 100 * time.Millisecond,
+		RequestTimeout: 5 * time.Second, FrameLimit: faultyLimit, SkipOversize: p.Skip, NotificationQueue: 2,
+		Telemetry: telemetry.New(telemetry.WithLogger(slog.New(r.log))),
+		Features:  []Feature{HandleNotification("", func(context.Context, *Notification) {})},
+	}
+	if p.Legacy {
+		o.Versions = []mcp.Version{mcp.Version20251125}
+	}
+	var err error
+	if r.c, err = New(r.server, o); err != nil {
+		panic(err)
+	}
+	return r
+}
+
+func (r *run) problem(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.problems = append(r.problems, fmt.Sprintf(format, args...))
+}
+
+// play plays the plan and checks what must hold in the end.
+func (r *run) play() {
+	if r.Ready {
+		r.recovers()
+	}
+	var calls, others sync.WaitGroup
+	for i := range r.Calls {
+		calls.Go(func() { r.call(i) })
+	}
+	for _, t := range r.Troubles {
+		others.Go(func() {
+			time.Sleep(t.At)
+			r.server.trouble(t.What)
+		})
+	}
+	if r.Stop > 0 {
+		others.Go(func() {
+			time.Sleep(r.Stop)
+			r.stop()
+		})
+	}
+	calls.Wait()
+	others.Wait()
+	r.server.answers.Wait()
+	synctest.Wait() // until the client has noticed what was done to it
+	if r.Stop == 0 {
+		r.recovers()
+		r.decays()
+		r.stop()
+	}
+	r.over()
+}
+
+// call makes one call as planned.
+func (r *run) call(i int) {
+	p := &r.Calls[i]
+	if !r.Together {
+		time.Sleep(p.At)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	time.AfterFunc(time.Millisecond, r.count)
+	if p.Cancel > 0 {
+		time.AfterFunc(p.CancelBehind, func() {
+			for range p.Cancel {
+				cancel()
+			}
+		})
+	}
+	options := []CallOption{WithTimeout(p.Timeout)}
+	if p.Wait {
+		options = append(options, WaitForReady())
+	}
+	reports := 0.0
+	returned := false
+	if p.Progress {
+		options = append(options, WithProgress(func(pr Progress) {
+			if returned || pr.Progress <= reports {
+				r.problem("call %d: progress %v behind %v, or behind the result (%v)", i, pr.Progress, reports, returned)
+			}
+			reports = pr.Progress
+		}))
+	}
+	var result struct {
+		Call int `json:"call"`
+	}
+	err := r.c.Call(ctx, "custom/call", map[string]int{"call": i}, &result, options...)
+	returned = true
+	r.ended(i, result.Call, err)
+}
+
+// count notes how many calls are in flight.
+func (r *run) count() {
+	r.c.mu.Lock()
+	n := r.c.calls.Len()
+	r.c.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.peak = max(r.peak, n)
+}
+
+// ended notes how a call ended and checks that this may be.
+func (r *run) ended(i, answer int, err error) {
+	e, ok := errors.AsType[*Error](err)
+	switch {
+	case err == nil && answer != i:
+		r.problem("call %d got the answer to call %d", i, answer)
+	case err != nil && (!ok || e.Kind == KindInvalid):
+		r.problem("call %d ended with %v", i, err)
+	case err != nil && e.Server != nil && e.Server.Code != int64(i):
+		r.problem("call %d got the error of call %d", i, e.Server.Code)
+	case SafeToRetry(err) && r.server.got(i) > 0:
+		r.problem("call %d reached the server and is said to be safe to retry: %v", i, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := ending{times: r.outcomes[i].times + 1}
+	if ok {
+		o.kind = e.Kind
+	}
+	r.outcomes[i] = o
+}
+
+// recovers checks that the client is ready again and works, now that the server is in order.
+func (r *run) recovers() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := r.c.Await(ctx); err != nil {
+		r.problem("the client does not recover: %v", err)
+		return
+	}
+	if err := r.c.Call(ctx, "custom/health", nil, nil); err != nil {
+		r.problem("the client does not work again: %v", err)
+	}
+}
+
+// decays checks the table of calls now, and after the time in which tombstones are forgotten.
+func (r *run) decays() {
+	check := func(most int, when string) {
+		r.c.mu.Lock()
+		defer r.c.mu.Unlock()
+		if n := r.c.calls.Len(); n != 0 {
+			r.problem("%d calls in flight %s", n, when)
+		}
+		if n := r.c.calls.Tombstones(); n > most || n != r.c.buried {
+			r.problem("%d tombstones %s, %d of them told of, want %d at most", n, when, r.c.buried, most)
+		}
+	}
+	check(len(r.Calls), "after all outcomes")
+	t := r.c.cfg.inflight()
+	time.Sleep(t.TTL + t.SweepInterval + time.Millisecond)
+	check(0, "after their time and a sweep")
+}
+
+// stop stops the client several times at once.
+func (r *run) stop() {
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			begun := time.Now()
+			if err := r.c.Stop(context.Background()); err != nil {
+				r.problem("stop: %v", err)
+			}
+			if took := time.Since(begun); took > 125*time.Millisecond {
+				r.problem("stop took %v", took)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// over checks what must hold when the client has ended.
+func (r *run) over() {
+	synctest.Wait()
+	for i := range r.Calls {
+		if n := r.outcomes[i].times; n != 1 {
+			r.problem("call %d has %d outcomes", i, n)
+		}
+		if n := r.server.got(i); n > 1 {
+			r.problem("call %d reached the server %d times", i, n)
+		}
+	}
+	r.problems = append(r.problems, r.server.problems()...)
+	if r.c.State() != connstate.Closing || r.c.Err() != nil {
+		r.problem("the client is %s, %v", r.c.State(), r.c.Err())
+	}
+	if n := r.c.calls.Len(); n != 0 || r.c.calls.Tombstones() > len(r.Calls) {
+		r.problem("%d calls in flight, %d tombstones when all is over", n, r.c.calls.Tombstones())
+	}
+	if len(r.c.waiters) != 0 || len(r.c.records) != 0 || r.c.telling {
+		r.problem("%d waiters, %d records left", len(r.c.waiters), len(r.c.records))
+	}
+	if start, end := r.log.of("mcp_client.request.start"), r.log.of("mcp_client.request.stop")+r.log.of("mcp_client.request.exception"); start != end {
+		r.problem("%d requests started and %d ended in the log", start, end)
+	}
+}
+
+// eventCount is a slog.Handler that counts records by their message.
+type eventCount struct {
+	mu sync.Mutex
+	n  map[string]int // guarded by mu
+}
+
+func (*eventCount) Enabled(context.Context, slog.Level) bool { return true }
+func (e *eventCount) WithAttrs([]slog.Attr) slog.Handler     { return e }
+func (e *eventCount) WithGroup(string) slog.Handler          { return e }
+
+func (e *eventCount) Handle(_ context.Context, r slog.Record) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.n == nil {
+		e.n = map[string]int{}
+	}
+	e.n[r.Message]++
+	return nil
+}
+
+func (e *eventCount) of(message string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.n[message]
+}

@@ -1,0 +1,194 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// invalidStreak is how many invalid frames in a row end the connection.
+const invalidStreak = 1000
+
+// failure is why a connection ends, or an attempt to make one, as an event for the state machine.
+type failure struct {
+	event machine.Event
+	err   error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// refuse marks err as a failure that no further attempt can mend.
+func refuse(err error) error { return &failure{event: machine.Refused, err: err} }
+
+// failureOf returns the event for err, which ended a handshake or a connection: what err itself says it is, or otherwise.
+func failureOf(err error, otherwise machine.Event) *failure {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	return &failure{event: otherwise, err: err}
+}
+
+// reader turns the frames of one connection into messages: it asks for a frame only when the one before has been dealt
+// with, refuses what is invalid, and takes batches apart. It is owned by the connection's goroutine.
+type reader struct {
+	c       *Client
+	link    *link
+	session *session // nil during the handshake
+	heard   bool     // a valid message has arrived
+	invalid int      // invalid frames in a row
+}
+
+// next returns the next message or, in a session whose version has batches, the next frame that is one. An error, always
+// a *failure unless ctx ended, means that the connection is over.
+func (r *reader) next(ctx context.Context) (m jsonrpc.Message, batch []byte, err error) {
+	for {
+		frame, err := r.link.conn.Receive(ctx)
+		switch {
+		case err != nil && ctx.Err() != nil && r.link.ctx.Err() == nil:
+			return m, nil, ctx.Err()
+		case err != nil:
+			return m, nil, r.over(err)
+		case frame.Err != nil:
+			if err := r.failed(frame.Err); err != nil {
+				return m, nil, err
+			}
+			continue
+		}
+		m, v := r.parse(frame.Data)
+		switch {
+		case v == nil:
+			return m, nil, nil
+		case v.Reason == jsonrpc.BatchFrame && r.batches():
+			return m, frame.Data, nil
+		}
+		if err := r.refused(v, len(frame.Data)); err != nil {
+			return m, nil, err
+		}
+	}
+}
+
+// errHungUp ends a reader whose connection the client has given up.
+var errHungUp = &failure{event: machine.TransportDown, err: errors.New("the client hung up")}
+
+// parse reads one message.
+func (r *reader) parse(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
+	m, err := jsonrpc.Parse(data)
+	if err != nil {
+		return m, violationOf(&m, err)
+	}
+	if m.Kind == jsonrpc.Request && r.session != nil && !r.session.era.serves() {
+		return m, &jsonrpc.Violation{Reason: jsonrpc.UnexpectedRequest, ID: m.ID, Method: m.Method}
+	}
+	r.heard, r.invalid = true, 0
+	return m, nil
+}
+
+// violationOf returns err as the violation it is, or as one of m's middle.
+func violationOf(m *jsonrpc.Message, err error) *jsonrpc.Violation {
+	if v, ok := errors.AsType[*jsonrpc.Violation](err); ok {
+		return v
+	}
+	return m.Invalid(err)
+}
+
+// batches reports whether the session's version has them. (specification 2025-03-26, basic, "Batching")
+func (r *reader) batches() bool { return r.session != nil && r.session.version == mcp.Version20250326 }
+
+// run reads and routes messages until the connection is over, and says why it is. Closing the connection ends it.
+func (r *reader) run() error {
+	var (
+		answer = r.answerTo()
+		m      jsonrpc.Message // one for all, as nobody keeps it
+		batch  []byte
+		err    error
+	)
+	for {
+		m, batch, err = r.next(context.Background()) // the cheapest to wait with
+		switch {
+		case err != nil:
+			return err
+		case batch != nil:
+			err = r.runBatch(batch, answer)
+		case !r.c.route(r, &m, answer):
+			err = errHungUp
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// runBatch routes the messages of a batch. The answers to the requests among them go back together.
+func (r *reader) runBatch(frame []byte, answer answerer) error {
+	elements, err := jsonrpc.Batch(frame)
+	if err != nil {
+		return r.refused(violationOf(nil, err), len(frame))
+	}
+	answers := &batchAnswer{waiting: 1, send: answer}
+	defer answers.answer(nil, false)
+	for data := range elements {
+		m, v := r.parse(data)
+		if v != nil {
+			if err := r.refused(v, len(data)); err != nil {
+				return err
+			}
+			continue
+		}
+		if m.Kind == jsonrpc.Request {
+			answers.expect()
+		}
+		if !r.c.route(r, &m, answers.answer) {
+			return errHungUp
+		}
+	}
+	return nil
+}
+
+// refused counts an invalid frame, and returns an error if it ends the connection. A call that the frame was meant to
+// answer fails: no other answer will come.
+func (r *reader) refused(v *jsonrpc.Violation, size int) error {
+	r.invalid++
+	r.c.violation(v, size, 0)
+	if r.invalid >= invalidStreak {
+		return &failure{event: machine.InvalidStreak, err: v}
+	}
+	return r.proceed(machine.FrameInvalid, v)
+}
+
+// failed deals with the failure of one request that leaves the connection alone.
+func (r *reader) failed(e *transport.RequestError) error {
+	v := jsonrpc.TooLarge(e.Head, e.Tail)
+	v.Cause = e
+	r.c.violation(v, e.Size, e.Limit)
+	return r.proceed(machine.FrameSkipped, v)
+}
+
+// proceed tells the machine about a frame and returns an error unless the next one may be asked for.
+func (r *reader) proceed(event machine.Event, v *jsonrpc.Violation) error {
+	effects, _ := r.c.step(machine.Input{Event: event, Epoch: r.link.epoch}, &fact{violation: v})
+	if !slices.Contains(effects, machine.Pull) {
+		return errHungUp
+	}
+	return nil
+}
+
+// over tells why the connection is over.
+func (r *reader) over(err error) *failure {
+	if tooLarge, ok := errors.AsType[*transport.FrameTooLargeError](err); ok {
+		v := jsonrpc.TooLarge(tooLarge.Head, nil)
+		v.Cause = tooLarge
+		r.c.violation(v, tooLarge.Size, tooLarge.Limit)
+		return &failure{event: machine.FrameTooLarge, err: tooLarge}
+	}
+	if exit, ok := errors.AsType[*transport.ExitError](err); ok && r.link.ctx.Err() == nil {
+		r.c.tel.ProcessExit(telemetry.ProcessExit{PID: exit.PID, Code: exit.Code, Signal: exit.Signal})
+	}
+	return &failure{event: machine.TransportDown, err: err}
+}

@@ -1,0 +1,130 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+// A server that was restarted may be another version of itself, and could not tell that its list has changed.
+func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
+	const list = `{"tools":[{"name":"weather","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"celsius":{"type":"integer","maximum":%d}}}}]}`
+	const warm = `{"content":[],"structuredContent":{"celsius":50}}`
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		call := func(maximum int) error {
+			done := background(func() error { _, err := CallToolAs[struct{}](t.Context(), c, "weather", nil); return err })
+			v.answer(v.want(mcp.MethodCallTool), warm)
+			v.answer(v.want(mcp.MethodListTools), fmt.Sprintf(list, maximum))
+			return <-done
+		}
+		if err := call(60); err != nil {
+			t.Fatal(err)
+		}
+		v.hangUp()
+		v = s.next(t).modern()
+		await(t, c)
+		if e, ok := errors.AsType[*Error](call(40)); !ok || e.Kind != KindProtocol {
+			t.Errorf("want the output checked against the new server's schema, got %v", e)
+		}
+	})
+}
+
+// A sweep that falls due while the client is closing has nothing to do, and must not be asked for again and again.
+func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript()
+		c, err := New(stubborn{s}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := s.next(t).modern()
+		await(t, c)
+		if err := c.Call(t.Context(), "lost", nil, nil, WithTimeout(time.Millisecond)); !errors.Is(err, ErrTimeout) {
+			t.Fatal(err)
+		}
+		v.want("lost")
+		c.mu.Lock()
+		sweep, ok := c.calls.NextSweep()
+		c.mu.Unlock()
+		if !ok {
+			t.Fatal("want a sweep to be due")
+		}
+		time.Sleep(time.Until(sweep) - 50*time.Millisecond)
+		begun := time.Now()
+		if err := c.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(begun); waited > 125*time.Millisecond {
+			t.Errorf("want Stop within 125 ms, got %v", waited)
+		}
+	})
+}
+
+func TestTheSessionOfALegacyServerEndsWithItsErrorType(t *testing.T) {
+	for want, end := range map[string]func(t *testing.T, v *conversation, c *Client){
+		"": func(t *testing.T, v *conversation, c *Client) { _ = c.Stop(t.Context()) },
+		"connection_lost": func(_ *testing.T, v *conversation, _ *Client) {
+			v.hangUp()
+		},
+		"protocol_violation": func(_ *testing.T, v *conversation, _ *Client) {
+			for range invalidStreak {
+				v.write("garbage")
+			}
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+				v := s.next(t).legacy(mcp.Version20251125)
+				await(t, c)
+				time.Sleep(time.Minute)
+				end(t, v, c)
+				synctest.Wait()
+				r := rec.Log("mcp_client.session.end")
+				if got := r.Text("error.type"); got != want {
+					t.Errorf("want error.type %q, got %q", want, got)
+				}
+				if got := r.Attrs["mcp_client.duration"].Float64(); got != 60 {
+					t.Errorf("want a session of 60 s, got %v s", got)
+				}
+			})
+		})
+	}
+}
+
+func TestTheBackoffDoublesUntilTheClientIsReady(t *testing.T) {
+	failures := 7
+	rig := &rigged{dial: func(context.Context) (error, bool) {
+		failures--
+		return errLunch, failures >= 0
+	}}
+	var delays []time.Duration
+	o := Options{BackoffMax: 8 * time.Second, OnTransition: func(tr connstate.Transition) {
+		if tr.From == connstate.Backoff {
+			delays = append(delays, tr.Duration)
+		}
+	}}
+	observed(t, o, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+		v := s.next(t).modern()
+		await(t, c)
+		v.hangUp()
+		s.next(t).modern()
+		await(t, c)
+		synctest.Wait()
+		want := []time.Duration{1, 2, 4, 8, 8, 8, 8, 1} // seconds, the last one after the client was ready
+		if len(delays) != len(want) {
+			t.Fatalf("want %d delays, got %v", len(want), delays)
+		}
+		for i, got := range delays {
+			if d := want[i] * time.Second; got < d*8/10 || got > d*12/10 {
+				t.Errorf("delay %d: want %v ± 20 %%, got %v", i+1, d, got)
+			}
+		}
+	})
+}

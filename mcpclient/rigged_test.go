@@ -1,0 +1,78 @@
+package mcpclient
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// rigged is a transport that a test has tampered with. A nil function changes nothing, and so does one that returns
+// false.
+type rigged struct {
+	transport.Transport
+	dial    func(ctx context.Context) (error, bool)
+	send    func(m transport.Message) (error, bool)
+	receive func(ctx context.Context, next receiver) (transport.Frame, error)
+}
+
+// receiver is the Receive of the connection itself.
+type receiver func(ctx context.Context) (transport.Frame, error)
+
+func (r *rigged) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	if r.dial != nil {
+		if err, ok := r.dial(ctx); ok {
+			return nil, err
+		}
+	}
+	c, err := r.Transport.Dial(ctx, cfg)
+	return riggedConn{c, r}, err
+}
+
+type riggedConn struct {
+	transport.Conn
+	r *rigged
+}
+
+func (c riggedConn) Send(ctx context.Context, m transport.Message) error {
+	if c.r.send != nil {
+		if err, ok := c.r.send(m); ok {
+			return err
+		}
+	}
+	return c.Conn.Send(ctx, m)
+}
+
+func (c riggedConn) Receive(ctx context.Context) (transport.Frame, error) {
+	if c.r.receive != nil {
+		return c.r.receive(ctx, c.Conn.Receive)
+	}
+	return c.Conn.Receive(ctx)
+}
+
+// observed runs f in a bubble with a client of a script, which rig may have tampered with, and holds the client's telemetry
+// against the schema. The client is stopped at the end.
+func observed(t *testing.T, o Options, rig *rigged, f func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript()
+		if rig == nil {
+			rig = &rigged{}
+		}
+		rig.Transport = s
+		rec := telemetrytest.Recorder(t)
+		o.Telemetry = rec.Telemetry()
+		c, err := New(rig, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := c.Stop(context.Background()); err != nil {
+				t.Errorf("stop: %v", err)
+			}
+		}()
+		f(t, s, c, rec)
+	})
+}

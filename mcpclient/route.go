@@ -1,0 +1,105 @@
+package mcpclient
+
+import (
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// route gives one message to whom it is for, and reports whether the next may be asked for.
+func (c *Client) route(r *reader, m *jsonrpc.Message, answer answerer) bool {
+	effects, why, ok := c.admit(r.link, m)
+	if !ok {
+		return false
+	}
+	pull := false
+	for _, e := range effects {
+		switch e {
+		case machine.Pull:
+			pull = true
+		case machine.Drop:
+			c.dropped(m, why)
+		case machine.Enqueue:
+			c.notified(r, m)
+		case machine.Serve:
+			c.serve(r.link, m, answer)
+		}
+	}
+	return pull
+}
+
+// admit classifies a message and steps the machine, in one moment: a response finds its call and settles it, or finds
+// what became of it.
+func (c *Client) admit(l *link, m *jsonrpc.Message) (effects []machine.Effect, d drop, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	in := machine.Input{Epoch: l.epoch}
+	f := &fact{message: m}
+	switch m.Kind {
+	case jsonrpc.Request:
+		in.Event = machine.Request
+	case jsonrpc.Notification:
+		in.Event = machine.Notification
+	default:
+		in.Event, d = c.classify(m, f)
+	}
+	effects, ok = c.stepLocked(in, f)
+	return effects, d, ok
+}
+
+// drop is what is known about a message that nobody waits for.
+type drop struct {
+	reason string
+	stone  inflight.Tombstone[headstone] // of the call, if it has one
+}
+
+// classify says what a response is. It is called with mu held.
+func (c *Client) classify(m *jsonrpc.Message, f *fact) (machine.Event, drop) {
+	id, ok := m.ID.Int()
+	if !ok {
+		return machine.ResponseUnknown, drop{reason: telemetry.DropUnknownID}
+	}
+	now := time.Now()
+	cl, class := c.calls.Classify(id, now)
+	switch class {
+	case inflight.InFlight:
+		f.call = cl
+		return machine.ResponseInFlight, drop{reason: telemetry.DropUnexpected}
+	case inflight.Late:
+		stone, _ := c.calls.Tombstone(id, now)
+		return machine.ResponseLate, drop{reason: lateReason(stone.Cause), stone: stone}
+	case inflight.Duplicate:
+		return machine.ResponseUnknown, drop{reason: telemetry.DropDuplicate}
+	}
+	return machine.ResponseUnknown, drop{reason: telemetry.DropUnknownID}
+}
+
+func lateReason(cause inflight.Cause) string {
+	switch cause {
+	case inflight.Timeout:
+		return telemetry.DropLateTimeout
+	case inflight.Cancelled:
+		return telemetry.DropLateCancelled
+	}
+	return telemetry.DropLateLost
+}
+
+// dropped counts a message that is thrown away: a response that nobody waits for, or anything that came before the end of
+// the handshake and is not part of it.
+func (c *Client) dropped(m *jsonrpc.Message, d drop) {
+	if m.Kind == jsonrpc.Result || m.Kind == jsonrpc.Error {
+		c.tel.Dropped(telemetry.Drop{Reason: d.reason, ID: m.ID.String(), Age: d.stone.Age, Ref: d.stone.Note.ref})
+		return
+	}
+	c.tel.NotificationDropped(m.Method, telemetry.DropNotReady)
+}
+
+// violation counts a frame that breaks the protocol.
+func (c *Client) violation(v *jsonrpc.Violation, size, limit int) {
+	c.tel.Violation(telemetry.Violation{
+		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received,
+	})
+}

@@ -1,0 +1,262 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Request is one request of the server, which only servers of the legacy era send.
+type Request struct {
+	Method string
+	Params json.RawMessage // valid JSON, an object; nil for none
+}
+
+// Decode decodes the params into v, a pointer. Nothing in v shares memory with the request.
+func (r *Request) Decode(v any) error {
+	if r.Params == nil {
+		return nil
+	}
+	_, err := mcp.Decode(slices.Clone(r.Params), v)
+	return err
+}
+
+// answerPing is the one answer every client has. (specification 2025-11-25, basic/utilities/ping)
+func answerPing(context.Context, *Request) (any, error) { return nil, nil }
+
+// servedAtOnce bounds the requests of the server that are being answered; more are refused.
+const servedAtOnce = 64
+
+// serving holds the requests of the server that are being answered.
+type serving struct {
+	slots chan struct{}
+
+	mu      sync.Mutex
+	running map[servedID]context.CancelFunc // guarded by mu
+}
+
+// servedID names a request of the server: its ids begin anew with each connection.
+type servedID struct {
+	link *link
+	id   jsonrpc.ID
+}
+
+func (s *serving) init() {
+	s.slots = make(chan struct{}, servedAtOnce)
+	s.running = map[servedID]context.CancelFunc{}
+}
+
+// cancel ends the context of the handler of one request.
+func (s *serving) cancel(l *link, id jsonrpc.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel, ok := s.running[servedID{l, id}]; ok {
+		cancel()
+	}
+}
+
+func (s *serving) begin(ctx context.Context, id servedID) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[id] = cancel
+	return ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.running, id)
+		cancel()
+	}
+}
+
+// answerer sends the answer to a request, one frame, from a goroutine that can wait or one that cannot.
+type answerer func(frame []byte, patient bool) error
+
+// serve answers one request, off the read loop.
+func (c *Client) serve(l *link, m *jsonrpc.Message, answer answerer) {
+	params, err := m.Params()
+	if err != nil {
+		v := violationOf(m, err)
+		c.violation(v, len(m.Frame), 0)
+		c.refuse(l, m, &params, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}, answer)
+		return
+	}
+	select {
+	case c.serving.slots <- struct{}{}:
+	default:
+		c.refuse(l, m, &params, &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}, answer)
+		return
+	}
+	id, size := m.ID, len(m.Frame)
+	r := &Request{Method: m.Method, Params: m.Middle()}
+	c.goroutines.Go(func() { // ends with the handler
+		defer func() { <-c.serving.slots }()
+		c.handle(l, id, r, &params, size, answer)
+	})
+}
+
+// refuse answers a request with an error at once, on the read loop.
+func (c *Client) refuse(l *link, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error, answer answerer) {
+	_, known := c.answers[m.Method]
+	_, op := c.tel.StartHandler(l.ctx, incoming(m.Method, params, nil, len(m.Frame), telemetry.Incoming{ID: m.ID.String(), Known: known}))
+	reply(&op, m.Method, errorFrame(m.ID, e), e, answer, false)
+}
+
+// handle calls the handler of one request and answers it.
+func (c *Client) handle(l *link, id jsonrpc.ID, r *Request, params *jsonrpc.Params, size int, answer answerer) {
+	ctx, done := c.serving.begin(l.ctx, servedID{l, id})
+	defer done()
+	handler, known := c.answers[r.Method]
+	ctx, op := c.tel.StartHandler(ctx, incoming(r.Method, params, nil, size, telemetry.Incoming{ID: id.String(), Known: known}))
+	if !known {
+		handler = noHandler
+	}
+	result, err := c.protect(ctx, handler, r)
+	frame, err := answerFrame(id, result, err)
+	reply(&op, r.Method, frame, err, answer, true)
+}
+
+// reply sends an answer, which carries err unless that is nil, and ends the operation: as lost if the answer is.
+func reply(op *telemetry.Op, method string, frame []byte, err error, answer answerer, patient bool) {
+	lost := answer(frame, patient)
+	if lost != nil {
+		op.End(telemetry.Result{ErrorType: lostAnswer(lost), Err: lost})
+		return
+	}
+	op.Sent(len(frame))
+	op.End(resultOf(handlerError(method, err), nil))
+}
+
+// lostAnswer is the error.type of a request whose answer could not be sent.
+func lostAnswer(err error) string {
+	if errors.Is(err, transport.ErrBusy) {
+		return telemetry.ErrorTransportBusy
+	}
+	return telemetry.ErrorConnectionLost
+}
+
+func noHandler(_ context.Context, r *Request) (any, error) {
+	return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "no handler for " + r.Method}
+}
+
+// errInternal is what the server gets to see of an error that is not meant for it.
+var errInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
+
+// protect calls a handler and turns its panic into an error.
+func (c *Client) protect(ctx context.Context, h RequestHandler, r *Request) (result any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.tel.HandlerPanic(ctx, r.Method, v, debug.Stack())
+			err = errInternal
+		}
+	}()
+	return h(ctx, r)
+}
+
+// answerFrame encodes the answer to a request, and returns the error that is in it.
+func answerFrame(id jsonrpc.ID, result any, err error) ([]byte, error) {
+	if err == nil {
+		var raw, frame []byte
+		if raw, err = mcp.AppendResult(nil, result); err == nil {
+			if frame, err = jsonrpc.AppendResult(nil, id, raw); err == nil {
+				return frame, nil
+			}
+		}
+	}
+	e, ok := errors.AsType[*mcp.Error](err)
+	if !ok {
+		e = errInternal
+	}
+	return errorFrame(id, e), err
+}
+
+func errorFrame(id jsonrpc.ID, e *mcp.Error) []byte {
+	frame, err := jsonrpc.AppendError(nil, id, &jsonrpc.WireError{Code: e.Code, Message: e.Message, Data: e.Data})
+	if err != nil { // the data is no JSON
+		frame, _ = jsonrpc.AppendError(nil, id, &jsonrpc.WireError{Code: e.Code, Message: e.Message})
+	}
+	return frame
+}
+
+// handlerError gives the error of a handler the form that telemetry takes.
+func handlerError(method string, err error) *Error {
+	if err == nil {
+		return nil
+	}
+	e, ok := errors.AsType[*mcp.Error](err)
+	if !ok {
+		e = errInternal
+	}
+	return &Error{Kind: KindJSONRPC, Op: method, Server: e}
+}
+
+// answerTo returns what sends an answer over the connection. The read loop must not wait for a server that may be waiting
+// for it, so what it refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
+func (r *reader) answerTo() answerer {
+	return func(frame []byte, patient bool) error {
+		for {
+			err := r.link.conn.Send(r.link.ctx, transport.Message{Data: frame, Kind: transport.Response})
+			if !patient || !errors.Is(err, transport.ErrBusy) || !pauseFor(r.link.ctx, answerRetry) {
+				return err
+			}
+		}
+	}
+}
+
+// answerRetry is the time between two attempts to send an answer.
+const answerRetry = 10 * time.Millisecond
+
+// pauseFor waits, and reports false if ctx ended first.
+func pauseFor(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// batchAnswer collects the answers to the requests of a batch, which go back as a batch when the last one is there.
+// (JSON-RPC 2.0, section 6; specification 2025-03-26)
+type batchAnswer struct {
+	mu      sync.Mutex
+	waiting int      // guarded by mu; requests without an answer, and one for the batch while it is being read
+	frames  [][]byte // guarded by mu
+	send    answerer
+}
+
+func (b *batchAnswer) expect() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting++
+}
+
+// answer takes one answer; nil for what needs none. The last one sends them all.
+func (b *batchAnswer) answer(frame []byte, patient bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if frame != nil {
+		b.frames = append(b.frames, frame)
+	}
+	if b.waiting--; b.waiting > 0 || len(b.frames) == 0 {
+		return nil
+	}
+	all := []byte{'['}
+	for i, f := range b.frames {
+		if i > 0 {
+			all = append(all, ',')
+		}
+		all = append(all, f...)
+	}
+	return b.send(append(all, ']'), patient)
+}

@@ -1,0 +1,198 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// legacyReady is bubble with a client that is ready, on a server of version v.
+func legacyReady(t *testing.T, version mcp.Version, o *Options, f func(t *testing.T, v *conversation, c *Client)) {
+	t.Helper()
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).legacy(version)
+		await(t, c)
+		f(t, v, c)
+	})
+}
+
+func TestNotificationsReachTheirHandlersInOrderAndAHandlerMayCallTheClient(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		heard := make(chan string, 10)
+		remove := c.OnNotification("", func(ctx context.Context, n *Notification) {
+			var p struct {
+				N int `json:"n"`
+			}
+			if err := n.Decode(&p); err != nil {
+				t.Errorf("decode: %v", err)
+			}
+			if p.N == 1 {
+				if err := c.Call(ctx, "from/handler", nil, nil); err != nil {
+					t.Errorf("call from the handler: %v", err)
+				}
+			}
+			heard <- fmt.Sprint(n.Method, " ", p.N)
+		})
+		for i := 1; i <= 3; i++ {
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"custom/%d","params":{"n":%d}}`, i, i))
+		}
+		v.answer(v.want("from/handler"), `{}`)
+		var got []string
+		for range 3 {
+			got = append(got, <-heard)
+		}
+		if want := []string{"custom/1 1", "custom/2 2", "custom/3 3"}; !slices.Equal(got, want) {
+			t.Errorf("want %v, got %v", want, got)
+		}
+		remove()
+		v.write(`{"jsonrpc":"2.0","method":"custom/4"}`)
+		synctest.Wait()
+		if len(heard) > 0 {
+			t.Errorf("want nothing heard after remove, got %s", <-heard)
+		}
+	})
+}
+
+func TestAPanickingHandlerIsIsolated(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		heard := make(chan string, 2)
+		c.OnNotification("custom/1", func(context.Context, *Notification) { panic("oops") })
+		c.OnNotification("custom/1", func(_ context.Context, n *Notification) { heard <- n.Method })
+		v.write(`{"jsonrpc":"2.0","method":"custom/1"}`)
+		if got := <-heard; got != "custom/1" {
+			t.Errorf("want the second handler called, got %s", got)
+		}
+	})
+}
+
+func TestProgressArrivesInOrderBeforeTheCallReturns(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var got []float64
+		done := background(func() error {
+			return c.Call(t.Context(), "long", nil, nil, WithProgress(func(p Progress) { got = append(got, p.Progress) }))
+		})
+		f := v.want("long")
+		if want := `"progressToken":` + string(f.ID); !strings.Contains(f.raw, want) {
+			t.Fatalf("want %s in the request, got %s", want, f.raw)
+		}
+		for i := 1; i <= 5; i++ {
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":5}}`, f.ID, i))
+		}
+		v.answer(f, `{}`)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":6}}`, f.ID))
+		synctest.Wait()
+		if want := []float64{1, 2, 3, 4, 5}; !slices.Equal(got, want) {
+			t.Errorf("want %v and nothing after the result, got %v", want, got)
+		}
+	})
+}
+
+func TestRequestsOfALegacyServerAreAnswered(t *testing.T) {
+	o := &Options{Features: []Feature{
+		HandleRequest("roots/list", func(context.Context, *Request) (any, error) {
+			return &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///srv"}}}, nil
+		}),
+		HandleRequest("refuse", func(context.Context, *Request) (any, error) {
+			return nil, &mcp.Error{Code: -1, Message: "user said no"}
+		}),
+		HandleRequest("fail", func(context.Context, *Request) (any, error) { return nil, errors.New("secret detail") }),
+		HandleRequest("panic", func(context.Context, *Request) (any, error) { panic("secret detail") }),
+	}}
+	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
+		for _, tc := range []struct{ method, want string }{
+			{"ping", `"result":{}`},
+			{"roots/list", `"result":{"roots":[{"uri":"file:///srv"}]}`},
+			{"unknown", `"error":{"code":-32601,`},
+			{"refuse", `"error":{"code":-1,"message":"user said no"}`},
+			{"fail", `"error":{"code":-32603,"message":"internal error"}`},
+			{"panic", `"error":{"code":-32603,"message":"internal error"}`},
+		} {
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":"s-%s","method":%q}`, tc.method, tc.method))
+			got := v.take()
+			if !strings.Contains(got.raw, tc.want) || string(got.ID) != `"s-`+tc.method+`"` {
+				t.Errorf("%s: want %s, got %s", tc.method, tc.want, got.raw)
+			}
+		}
+	})
+}
+
+func TestTheServerCanCancelItsRequest(t *testing.T) {
+	begun := make(chan struct{}, 1)
+	o := &Options{Features: []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
+		begun <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})}}
+	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
+		v.write(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
+		<-begun
+		v.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		synctest.Wait()
+		c.serving.mu.Lock()
+		defer c.serving.mu.Unlock()
+		if n := len(c.serving.running); n != 0 {
+			t.Errorf("want no handler left, got %d", n)
+		}
+	})
+}
+
+func TestTooManyRequestsAtOnceAreRefused(t *testing.T) {
+	release := make(chan struct{})
+	o := &Options{Features: []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		return nil, nil
+	})}}
+	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
+		release = make(chan struct{})
+		for i := range servedAtOnce + 1 {
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"slow"}`, i))
+		}
+		if got := v.take(); string(got.ID) != fmt.Sprint(servedAtOnce) || !strings.Contains(got.raw, "too many") {
+			t.Errorf("want request %d refused, got %s", servedAtOnce, got.raw)
+		}
+	})
+}
+
+func TestBatchesAreAnsweredInTheVersionThatHasThem(t *testing.T) {
+	legacyReady(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, c *Client) {
+		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
+		f := v.want("call")
+		v.write(fmt.Sprintf(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/message","params":{}},`+
+			`{"jsonrpc":"2.0","id":%s,"result":{}},7,{"jsonrpc":"2.0","id":2,"method":"unknown"}]`, f.ID))
+		if err := <-done; err != nil {
+			t.Errorf("want the response in the batch delivered, got %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		raw, err := v.peer.Receive(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `"id":2,"error":{"code":-32601`} {
+			if !strings.Contains(string(raw), want) || raw[0] != '[' {
+				t.Errorf("want a batch with %s, got %s", want, raw)
+			}
+		}
+	})
+}
+
+func TestABatchIsAViolationElsewhere(t *testing.T) {
+	legacyReady(t, mcp.Version20250618, nil, func(t *testing.T, v *conversation, c *Client) {
+		v.write(`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		if got := v.take(); string(got.ID) != "2" {
+			t.Errorf("want only the request outside the batch answered, got %s", got.raw)
+		}
+	})
+}

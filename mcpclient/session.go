@@ -1,0 +1,71 @@
+package mcpclient
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// session is what was agreed on with the server over one connection. It is immutable once the client is ready; calls
+// take the pointer and keep to it, so that a call belongs to one session whatever happens meanwhile.
+type session struct {
+	*link
+	era          era
+	version      mcp.Version
+	server       mcp.Implementation
+	capabilities mcp.ServerCapabilities
+	instructions string
+	meta         *jsonrpc.Constant // goes into the _meta of every request
+	peer         *telemetry.Peer
+	since        time.Time
+}
+
+// link is one open connection and the time it is used in.
+type link struct {
+	epoch uint64
+	conn  transport.Conn
+	ctx   context.Context // ends when the client hangs up; carries no span
+}
+
+// era is what differs between the two eras of the protocol after the handshake. The handshakes themselves are in
+// era_modern.go and era_legacy.go.
+type era interface {
+	// requestMeta returns the members that every request's _meta has, nil for none.
+	requestMeta(*config, mcp.Version) (*jsonrpc.Constant, error)
+	// checkResult says whether a result may have this type.
+	checkResult(mcp.ResultType) error
+	// serves reports whether the server may send requests.
+	serves() bool
+}
+
+// newSession completes s with what follows from the agreed version.
+func (c *Client) newSession(s session) (*session, error) {
+	s.era = legacyEra{}
+	if s.version.Era() == mcp.Modern {
+		s.era = modernEra{}
+	}
+	meta, err := s.era.requestMeta(&c.cfg, s.version)
+	if err != nil {
+		return nil, err
+	}
+	s.meta = meta
+	s.peer = c.tel.Peer(telemetry.Facts{Network: c.network, MCPVersion: string(s.version)}, "")
+	s.since = time.Now()
+	return &s, nil
+}
+
+// cancelNotice returns the notification that tells the server to stop working on request id.
+// (specification 2026-07-28, basic/patterns/cancellation)
+func (s *session) cancelNotice(id int64, reason string, trace jsonrpc.Meta) transport.Message {
+	frame, err := encodeNotification(mcp.NotificationCancelled, &mcp.CancelledParams{RequestID: mcp.IntID(id), Reason: reason}, trace)
+	if err != nil {
+		panic("mcpclient: a cancelled notification cannot be encoded: " + err.Error())
+	}
+	return transport.Message{
+		Data: frame, Kind: transport.Notification, Method: mcp.NotificationCancelled, ProtocolVersion: string(s.version),
+	}
+}

@@ -1,0 +1,252 @@
+package mcpclient
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+)
+
+// fact is what an event is about, beyond what the machine needs to know. A nil fact knows nothing.
+type fact struct {
+	err       error              // why a connection failed
+	session   *session           // what was negotiated
+	call      *call              // the call that a response is for
+	message   *jsonrpc.Message   // the response
+	violation *jsonrpc.Violation // what is wrong with a frame
+}
+
+// openLink is a connection of the present epoch, from the dialling on.
+type openLink struct {
+	link
+	hangUp context.CancelFunc
+}
+
+// start takes the machine's first step.
+func (c *Client) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	var effects []machine.Effect
+	c.m, effects = c.policy.Start(now)
+	for _, e := range effects {
+		c.apply(e, &fact{}, now)
+	}
+	c.arm()
+}
+
+// step feeds the machine, carries out what it says, and reports whether the event meant anything in the present state. It
+// is the only way the state changes. All effects are carried out under the mutex and none of them waits, so whatever an
+// event does to the state, to the calls in flight and to those who wait is one moment. Effects that talk to users, to
+// the telemetry or to the connection are not for step; it returns the list to whoever can carry them out.
+func (c *Client) step(in machine.Input, f *fact) ([]machine.Effect, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stepLocked(in, f)
+}
+
+func (c *Client) stepLocked(in machine.Input, f *fact) ([]machine.Effect, bool) {
+	if f == nil {
+		f = &fact{}
+	}
+	in.Now, in.Jitter = time.Now(), rand.Float64()
+	before := c.m
+	next, effects, ok := c.policy.Step(before, in)
+	if !ok {
+		return nil, false
+	}
+	c.m = next
+	if t, moved := before.Transition(next); moved {
+		c.moved(t, f.err, in.Now)
+	}
+	for _, e := range effects {
+		c.apply(e, f, in.Now)
+	}
+	c.settleUp()
+	return effects, true
+}
+
+// apply carries out one effect; those of a frame or a call are left to their goroutine.
+func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
+	switch e {
+	case machine.Dial:
+		c.dial()
+	case machine.HangUp:
+		c.hangUp()
+	case machine.StoreSession:
+		c.session = f.session
+		c.knownEra, c.probeLost, c.lastErr = f.session.version.Era(), false, nil
+	case machine.ReportCause:
+		c.refusal = c.lastErr
+	case machine.Deliver:
+		c.calls.Settle(f.call.id)
+		f.call.finish(outcome{message: *f.message})
+	case machine.FailOwn:
+		c.failOwn(f.violation, now)
+	case machine.FailLost:
+		c.failAll(inflight.Lost, now)
+	case machine.FailProtocol:
+		c.failAll(inflight.Protocol, now)
+	case machine.FailShutdown:
+		c.failAll(inflight.Shutdown, now)
+	case machine.ReplyTimeout:
+		c.calls.Expire(now, func(_ int64, cl *call) { cl.finish(outcome{cause: inflight.Timeout}) })
+	case machine.Sweep:
+		c.calls.Sweep(now)
+	case machine.End:
+		c.end()
+	}
+}
+
+// failAll fails every call in flight. No frame is looked at before the last one has failed, for that takes the mutex.
+func (c *Client) failAll(cause inflight.Cause, now time.Time) {
+	err := c.lastErr
+	c.calls.FailAll(now, cause, func(_ int64, cl *call) { cl.finish(outcome{cause: cause, err: err}) })
+}
+
+// failOwn fails the call that an unusable frame was the answer to.
+func (c *Client) failOwn(v *jsonrpc.Violation, now time.Time) {
+	id, ok := v.ID.Int()
+	if !ok || !v.Response {
+		return
+	}
+	if cl, ok := c.calls.Abandon(id, now, inflight.Protocol); ok {
+		cl.finish(outcome{cause: inflight.Protocol, err: v})
+	}
+}
+
+// dial starts the goroutine of the next connection.
+func (c *Client) dial() {
+	l := &openLink{link: link{epoch: c.m.Epoch}}
+	l.ctx, l.hangUp = context.WithCancel(c.base)
+	c.conn = l
+	c.goroutines.Go(func() { c.runLink(l) })
+}
+
+// hangUp lets the goroutine of the connection close it. When the client is closing, somebody must wait until nothing is
+// open any more.
+func (c *Client) hangUp() {
+	if c.conn != nil {
+		c.conn.hangUp()
+	}
+	c.conn, c.session = nil, nil
+	if c.m.State != connstate.Closing {
+		return
+	}
+	c.goroutines.Go(func() {
+		select {
+		case c.open <- struct{}{}:
+			c.step(machine.Input{Event: machine.TransportClosed}, nil)
+		case <-c.done: // it took too long to close
+		}
+	})
+}
+
+func (c *Client) end() {
+	c.cancel()
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.goroutines.Go(c.closeTelemetry)
+	close(c.done)
+}
+
+// closeTelemetry waits for what is still to be told.
+func (c *Client) closeTelemetry() {
+	c.mu.Lock()
+	for c.telling {
+		c.told.Wait()
+	}
+	c.mu.Unlock()
+	c.tel.Close()
+}
+
+// moved notes a transition and lets those go on who wait for it.
+func (c *Client) moved(t connstate.Transition, err error, now time.Time) {
+	if err != nil {
+		c.lastErr = err
+	}
+	c.learn(t)
+	if t.From == connstate.Ready && c.session != nil {
+		c.note(record{sessionEnd: c.session, ended: now, err: err})
+	}
+	c.note(record{transition: t, ref: c.attempt, err: err, delay: c.m.Deadline.Sub(now)})
+	c.waiters = slices.DeleteFunc(c.waiters, func(w *waiter) bool { return w.hear(t.To) })
+}
+
+// learn draws conclusions about the server from a transition: one that died on the probe is not probed in the next
+// attempt, and what is known of its era is forgotten when an attempt on that assumption fails.
+func (c *Client) learn(t connstate.Transition) {
+	switch {
+	case t.Reason == connstate.ProbeLost:
+		c.probeLost = true
+	case t.From == connstate.Initializing && t.To == connstate.Backoff:
+		c.probeLost, c.knownEra = false, 0
+	}
+}
+
+// settleUp brings everything that follows from the calls in flight up to date, after they have changed.
+func (c *Client) settleUp() {
+	if n := c.calls.Tombstones(); n != c.buried {
+		c.note(record{tombstones: n - c.buried})
+		c.buried = n
+	}
+	c.arm()
+}
+
+// arm sets the timer to what is due next: the machine's deadline, a call's, or the sweep of tombstones.
+func (c *Client) arm() {
+	next := c.m.Deadline
+	if due, ok := c.calls.Next(); ok && c.m.State != connstate.Closing && (next.IsZero() || due.Before(next)) {
+		next = due
+	}
+	switch {
+	case next.Equal(c.armed) || c.m.Ended:
+	case next.IsZero():
+		c.timer.Stop()
+		c.armed = next
+	case c.timer == nil:
+		c.timer = time.AfterFunc(time.Until(next), c.tick)
+		c.armed = next
+	default:
+		c.timer.Reset(time.Until(next))
+		c.armed = next
+	}
+}
+
+// tick is called by the timer.
+func (c *Client) tick() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.armed = time.Time{}
+	now := time.Now()
+	if due, ok := c.calls.NextDeadline(); ok && !now.Before(due) {
+		c.stepLocked(machine.Input{Event: machine.CallTimeout}, nil)
+	}
+	if due, ok := c.calls.NextSweep(); ok && !now.Before(due) {
+		c.stepLocked(machine.Input{Event: machine.SweepDue}, nil)
+	}
+	if !c.m.Deadline.IsZero() && !now.Before(c.m.Deadline) {
+		c.stepLocked(machine.Input{Event: machine.Elapsed}, &fact{err: c.late()})
+	}
+	c.arm()
+}
+
+// probes reports whether the handshake begins with a probe.
+func (c *Client) probes() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case len(c.cfg.modern) == 0:
+		return false
+	case len(c.cfg.legacy) == 0:
+		return true
+	}
+	return !c.probeLost && c.knownEra != mcp.Legacy
+}

@@ -1,0 +1,222 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+func TestStopFromEveryState(t *testing.T) {
+	for name, reach := range map[string]func(t *testing.T, s *script, c *Client){
+		"starting": func(*testing.T, *script, *Client) {},
+		"initializing": func(t *testing.T, s *script, c *Client) {
+			s.next(t).want(mcp.MethodDiscover)
+		},
+		"ready": func(t *testing.T, s *script, c *Client) {
+			s.next(t).modern()
+			await(t, c)
+		},
+		"backoff": func(t *testing.T, s *script, c *Client) {
+			v := s.next(t).modern()
+			await(t, c)
+			v.hangUp()
+			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"closing": func(t *testing.T, s *script, c *Client) { _ = c.Stop(t.Context()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+				reach(t, s, c)
+				begun := time.Now()
+				var wg sync.WaitGroup
+				for range 10 {
+					wg.Go(func() {
+						if err := c.Stop(t.Context()); err != nil {
+							t.Errorf("stop: %v", err)
+						}
+					})
+				}
+				wg.Wait()
+				if waited := time.Since(begun); waited > 100*time.Millisecond {
+					t.Errorf("want Stop within 100 ms, got %v", waited)
+				}
+				if c.State() != connstate.Closing || c.Err() != nil {
+					t.Errorf("want closing without an error, got %s, %v", c.State(), c.Err())
+				}
+				if err := c.Call(t.Context(), "after", nil, nil); !errors.Is(err, ErrShutdown) || !SafeToRetry(err) {
+					t.Errorf("want calls refused with shutdown, got %v", err)
+				}
+				if err := c.Notify(t.Context(), "after", nil); !errors.Is(err, ErrShutdown) {
+					t.Errorf("want notifications refused with shutdown, got %v", err)
+				}
+				if err := c.Await(t.Context()); !errors.Is(err, ErrShutdown) {
+					t.Errorf("want Await refused with shutdown, got %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestStopFailsWhatIsInFlight(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var calls []<-chan error
+		for range 20 {
+			calls = append(calls, background(func() error { return c.Call(t.Context(), "slow", nil, nil) }))
+		}
+		synctest.Wait()
+		if err := c.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, done := range calls {
+			if err := <-done; !errors.Is(err, ErrShutdown) || SafeToRetry(err) {
+				t.Errorf("want shutdown, not safe to retry, got %v", err)
+			}
+		}
+	})
+}
+
+// stubborn is a transport whose connections do not close.
+type stubborn struct{ transport.Transport }
+
+func (s stubborn) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	c, err := s.Transport.Dial(ctx, cfg)
+	return stubbornConn{c}, err
+}
+
+type stubbornConn struct{ transport.Conn }
+
+func (c stubbornConn) Close(ctx context.Context) error {
+	<-ctx.Done()
+	return c.Conn.Close(ctx)
+}
+
+func TestStopDoesNotWaitForATransportThatDoesNotClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript()
+		c, err := New(stubborn{s}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.next(t).modern()
+		await(t, c)
+		begun := time.Now()
+		if err := c.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(begun); waited > 125*time.Millisecond {
+			t.Errorf("want Stop within 125 ms, got %v", waited)
+		}
+	})
+}
+
+func TestAHandlerThatIgnoresItsContextDoesNotHoldStop(t *testing.T) {
+	release := make(chan struct{})
+	o := &Options{Features: []Feature{HandleNotification("", func(context.Context, *Notification) { <-release })}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		release = make(chan struct{})
+		v.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
+		synctest.Wait()
+		begun := time.Now()
+		_ = c.Stop(t.Context())
+		if waited := time.Since(begun); waited > 125*time.Millisecond {
+			t.Errorf("want Stop within 125 ms, got %v", waited)
+		}
+		close(release)
+	})
+}
+
+func TestAnOversizeFrameEndsTheConnectionAndTheClientRecovers(t *testing.T) {
+	ready(t, &Options{FrameLimit: 1000}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		exact := background(func() error { return c.Call(t.Context(), "exact", nil, nil) })
+		f := v.want("exact")
+		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%%s"}}`, f.ID)
+		v.write(fmt.Sprintf(answer, strings.Repeat("x", 1000-len(answer)+2)))
+		if err := <-exact; err != nil {
+			t.Fatalf("want a frame of exactly the limit accepted, got %v", err)
+		}
+		other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })
+		v.want("other")
+		over := background(func() error { return c.Call(t.Context(), "over", nil, nil) })
+		f = v.want("over")
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`, f.ID, strings.Repeat("x", 1000)))
+		for _, done := range []<-chan error{over, other} {
+			if e, ok := errors.AsType[*Error](<-done); !ok || e.Kind != KindProtocol {
+				t.Errorf("want every call in flight to fail with kind protocol, got %v", e)
+			}
+		}
+		if got := c.Status(); got.State != connstate.Backoff || got.Reason != connstate.FrameTooLarge {
+			t.Errorf("want backoff because of frame_too_large, got %s, %s", got.State, got.Reason)
+		}
+		s.next(t).modern()
+		await(t, c)
+	})
+}
+
+func TestAnOversizeFrameCanBeSkipped(t *testing.T) {
+	ready(t, &Options{FrameLimit: 1000, SkipOversize: true}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })
+		g := v.want("other")
+		over := background(func() error { return c.Call(t.Context(), "over", nil, nil) })
+		f := v.want("over")
+		v.write(fmt.Sprintf(`{"result":{"x":"%s"},"jsonrpc":"2.0","id":%s}`, strings.Repeat("x", 5000), f.ID))
+		v.answer(g, `{}`)
+		if e, ok := errors.AsType[*Error](<-over); !ok || e.Kind != KindProtocol {
+			t.Errorf("want its own call to fail with kind protocol, got %v", e)
+		}
+		if err := <-other; err != nil {
+			t.Errorf("want the other call to live, got %v", err)
+		}
+	})
+}
+
+func TestConnectGivesUpAfterThreeAttemptsAndSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("the server is out for lunch")
+		_, err := Connect(t.Context(), failing{newScript(), broken}, nil)
+		if !errors.Is(err, broken) || !errors.Is(err, ErrShutdown) {
+			t.Errorf("want why the last attempt failed, got %v", err)
+		}
+	})
+}
+
+func TestConnectEndsWithItsContextAndStopsTheClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		broken := errors.New("the server is out for lunch")
+		_, err := Connect(ctx, failing{newScript(), broken}, &Options{InitialAttempts: -1})
+		if !errors.Is(err, broken) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("want the context's end and why the last attempt failed, got %v", err)
+		}
+	})
+}
+
+// failing is a transport that cannot be dialled.
+type failing struct {
+	transport.Transport
+	err error
+}
+
+func (f failing) Dial(context.Context, transport.Config) (transport.Conn, error) { return nil, f.err }
+
+func TestAPermanentFailureEndsTheClientAtOnce(t *testing.T) {
+	c, err := Connect(t.Context(), transport.Stdio{Command: "/does/not/exist"}, nil)
+	if err == nil {
+		_ = c.Stop(t.Context())
+		t.Fatal("want an error, got a client")
+	}
+	if !transport.Permanent(err) || !errors.Is(err, ErrShutdown) {
+		t.Errorf("want the permanent cause, got %v", err)
+	}
+}

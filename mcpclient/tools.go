@@ -1,0 +1,104 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// ListTools returns one page of the server's tools. The cursor is the NextCursor of the page before, empty for the first.
+// (specification 2026-07-28, server/tools, "Listing Tools")
+func (c *Client) ListTools(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListToolsResult, error) {
+	if err := c.requireTools(mcp.MethodListTools); err != nil {
+		return nil, err
+	}
+	before := c.schemas.version()
+	r := new(mcp.ListToolsResult)
+	if err := c.Call(ctx, mcp.MethodListTools, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+		return nil, err
+	}
+	c.schemas.learn(before, r.Tools)
+	return r, nil
+}
+
+// Tools yields the server's tools, page after page as they are asked for. An error ends it; it is also an error if the
+// server repeats a cursor.
+func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Tool, error] {
+	return pages(ctx, mcp.MethodListTools, func(ctx context.Context, cursor string) (page[*mcp.Tool], error) {
+		r, err := c.ListTools(ctx, cursor, options...)
+		if err != nil {
+			return page[*mcp.Tool]{}, err
+		}
+		return page[*mcp.Tool]{r.Tools, r.NextCursor}, nil
+	})
+}
+
+// CallTool calls a tool. arguments is anything that encodes as a JSON object, such as a struct, a map or a
+// [json.RawMessage], or nil for none. A tool that fails says so in the result, by IsError; that is no Go error.
+// (specification 2026-07-28, server/tools, "Calling Tools")
+func (c *Client) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult, error) {
+	if err := c.requireTools(mcp.MethodCallTool); err != nil {
+		return nil, err
+	}
+	r := new(mcp.CallToolResult)
+	if err := c.Call(ctx, mcp.MethodCallTool, &mcp.CallToolParams{Name: name, Arguments: arguments}, r, options...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// CallToolAs calls a tool and decodes its structured content into an Out, after checking it against the output schema
+// that the server lists for the tool; to learn that, it lists the tools once. Out is decoded in the way of encoding/json.
+//
+// A tool that reports an error is a [*ToolError]. A tool without an output schema is not checked. Content that does not
+// match the schema or Out, or is missing, is an error of kind [KindProtocol].
+func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out, error) {
+	var out Out
+	r, err := c.CallTool(ctx, name, arguments, options...)
+	switch {
+	case err != nil:
+		return out, err
+	case r.IsError:
+		return out, &ToolError{Tool: name, Result: r}
+	}
+	if err := c.checkOutput(ctx, name, r.StructuredContent, options); err != nil {
+		return out, err
+	}
+	if err := jsonv2.Unmarshal(r.StructuredContent, &out); err != nil {
+		return out, unusableOutput(name, err)
+	}
+	return out, nil
+}
+
+// checkOutput checks structured content against the tool's output schema.
+func (c *Client) checkOutput(ctx context.Context, name string, content json.RawMessage, options []CallOption) error {
+	if content == nil {
+		return unusableOutput(name, errors.New("no structured content"))
+	}
+	s, err := c.schemas.output(ctx, c, name, options)
+	if err != nil || s == nil {
+		return err
+	}
+	if err := s.Validate(content); err != nil {
+		return unusableOutput(name, err)
+	}
+	return nil
+}
+
+func unusableOutput(tool string, err error) error {
+	return &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, cause: fmt.Errorf("output of tool %s: %w", tool, err)}
+}
+
+// requireTools fails locally what a ready server has not declared.
+func (c *Client) requireTools(method string) error {
+	if s := c.present(); s != noSession && s.capabilities.Tools == nil {
+		return &Error{Kind: KindState, Op: method, Unsent: true, cause: fmt.Errorf("%w: tools", ErrUnsupported)}
+	}
+	return nil
+}
