@@ -1,0 +1,97 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// view is how a result is to be shown: to a client of which revision, by which server.
+type view struct {
+	s       *Server
+	version mcp.Version
+}
+
+func (w view) modern() bool { return w.version.Era() == mcp.Modern }
+
+// ownResult is a result that knows how to write itself.
+type ownResult interface {
+	appendResult(dst []byte, w view) ([]byte, error)
+}
+
+// appendAnswer appends the frame that answers a request, and returns the error that is in it. A result that cannot be
+// encoded is an internal error.
+func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error) ([]byte, error) {
+	if err != nil {
+		return appendError(dst, r.ID, wireError(err)), err
+	}
+	n := len(dst)
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = r.ID.AppendJSON(dst)
+	dst = append(dst, `,"result":`...)
+	if dst, err = s.appendResult(dst, result, view{s, r.Version}); err != nil {
+		err = &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.Method, err)}
+		return appendError(dst[:n], r.ID, errInternal), err
+	}
+	return append(dst, '}'), nil
+}
+
+// appendError appends an error response; the zero id is written as null. Data that is no JSON is left out.
+func appendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
+	w := &jsonrpc.WireError{Code: e.Code, Message: e.Message, Data: e.Data}
+	frame, err := jsonrpc.AppendError(dst, id, w)
+	if err != nil {
+		w.Data = nil
+		frame, _ = jsonrpc.AppendError(dst, id, w)
+	}
+	return frame
+}
+
+// appendResult appends a result as the client's revision has it.
+func (s *Server) appendResult(dst []byte, result any, w view) ([]byte, error) {
+	switch r := result.(type) {
+	case *mcp.CallToolResult:
+		return mcp.AppendResult(dst, w.toolResult(r))
+	case ownResult:
+		return r.appendResult(dst, w)
+	}
+	if !w.modern() {
+		return mcp.AppendResult(dst, result)
+	}
+	raw, err := mcp.AppendResult(nil, result)
+	if err != nil {
+		return dst, err
+	}
+	return s.sign(dst, raw)
+}
+
+// sign appends a modern result with what every such has: its type, and the server's name in _meta.
+// (specification 2026-07-28, basic/index, "ResultType")
+func (s *Server) sign(dst []byte, raw json.RawMessage) ([]byte, error) {
+	if _, typed := mcp.Object(raw).Lookup("resultType"); !typed {
+		whole, err := mcp.Object(raw).With("resultType", mcp.ResultComplete)
+		if err != nil {
+			return dst, err
+		}
+		raw = json.RawMessage(whole)
+	}
+	return jsonrpc.AppendParams(dst, jsonrpc.Meta{Const: s.constant}, raw)
+}
+
+// maxKept is the largest buffer that is kept for the next answer.
+const maxKept = 64 << 10
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+func takeBuffer() *[]byte { return buffers.Get().(*[]byte) }
+
+// releaseBuffer gives a buffer back that has become frame.
+func releaseBuffer(buf *[]byte, frame []byte) {
+	if cap(frame) <= maxKept {
+		*buf = frame[:0]
+		buffers.Put(buf)
+	}
+}

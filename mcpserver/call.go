@@ -1,0 +1,205 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// call is one request from its arrival to its answer. It is owned by the goroutine that serves it, except for what
+// belongs to calls and to progress.
+type call struct {
+	x         *exchange
+	info      RequestInfo
+	method    *method // nil if there is none
+	target    string  // what the method is about, under its registered name if it has one
+	params    json.RawMessage
+	arguments json.RawMessage
+	out       sink
+	size      int   // of the frame
+	refused   error // why the request is not handled at all
+
+	ctx      context.Context // of the handler
+	cancel   context.CancelCauseFunc
+	op       telemetry.Op
+	progress *progress // nil if the client wants no progress
+
+	cancelled error // guarded by calls.mu; why there is no answer
+}
+
+// newCall decides by which revision a request is answered and by what, or why it is refused, and begins its telemetry.
+func (x *exchange) newCall(m *jsonrpc.Message, p *jsonrpc.Params, out sink) *call {
+	c := &call{x: x, params: m.Middle(), arguments: p.Arguments, out: out, size: len(m.Frame)}
+	c.info = RequestInfo{Method: m.Method, ID: m.ID, Meta: p.Meta, call: c}
+	c.info.Version, c.info.from, c.refused = x.terms(m.Method, p)
+	c.method, _ = x.s.methods.lookup(m.Method)
+	if c.refused == nil {
+		c.refused = c.check(p)
+	}
+	c.begin(p)
+	return c
+}
+
+// terms returns the revision by which a request is answered, and who asks. initialize is legacy whatever it carries.
+func (x *exchange) terms(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
+	if len(x.s.cfg.modern) > 0 && method != mcp.MethodInitialize && modern(p) {
+		return x.s.modernTerms(p)
+	}
+	return x.legacyTerms(method)
+}
+
+// check says whether the request can be handled under its terms.
+func (c *call) check(p *jsonrpc.Params) error {
+	if c.method == nil {
+		return refusal(mcp.CodeMethodNotFound, "unknown method %q", c.info.Method)
+	}
+	if v := c.info.Version; v != "" && !c.method.in(v) {
+		return refusal(mcp.CodeMethodNotFound, "unknown method %q in revision %s", c.info.Method, v)
+	}
+	if _, batched := c.out.(*batch); batched && c.info.from.agreed == nil {
+		return invalidRequest("revision %s has no batches", c.info.Version)
+	}
+	if p.ProgressToken == nil {
+		return nil
+	}
+	token, ok := jsonrpc.ParseID(p.ProgressToken)
+	if !ok {
+		return invalidParams("params._meta.progressToken is no string and no integer")
+	}
+	c.progress = newProgress(token)
+	return nil
+}
+
+// begin starts the operation in telemetry and makes the context of the handler.
+func (c *call) begin(p *jsonrpc.Params) {
+	ctx := context.WithValue(c.x.work, requestKey{}, &c.info)
+	known := false
+	if c.method != nil && c.method.find != nil {
+		c.target, known = c.method.target(p.Name)
+	}
+	if c.x.tel != nil {
+		ctx, c.op = c.x.tel.StartHandler(ctx, c.incoming(p, known))
+	}
+	c.ctx, c.cancel = context.WithCancelCause(ctx)
+}
+
+// incoming describes the request for telemetry.
+func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) telemetry.Incoming {
+	in := telemetry.Incoming{
+		Method: c.info.Method, Target: c.target, ID: c.info.ID.String(), Known: c.method != nil, TargetKnown: targetKnown,
+		Size: c.size, Peer: c.x.peers[c.info.Version],
+	}
+	if c.method != nil {
+		in.TargetKind = c.method.kind
+	}
+	in.Traceparent, in.Tracestate, in.Baggage = text(p.Traceparent), text(p.Tracestate), text(p.Baggage)
+	return in
+}
+
+// text returns what raw, a JSON string, says, empty for nil and anything else.
+func text(raw []byte) string {
+	if raw == nil {
+		return ""
+	}
+	s, _ := jsonrpc.Text(raw)
+	return s
+}
+
+// target returns what a request is about, from a raw member of its params: the registered name and true, or the name as
+// it came and false. It is empty if that is no name.
+func (m *method) target(raw []byte) (string, bool) {
+	if len(raw) == 0 {
+		return "", false
+	}
+	if end, escaped, err := jsonscan.String(raw, 0); err == nil && !escaped && end == len(raw) {
+		if name, ok := m.find(raw[1 : end-1]); ok {
+			return name, true
+		}
+	}
+	name, _ := jsonrpc.Text(raw)
+	if registered, ok := m.find([]byte(name)); ok {
+		return registered, true
+	}
+	return name, false
+}
+
+// run serves a request that was admitted.
+func (c *call) run() {
+	defer c.x.calls.release()
+	c.serve()
+}
+
+// serve handles the request and answers it, whatever becomes of the handler: it may even end its goroutine.
+func (c *call) serve() {
+	var result any
+	err := error(errInternal)
+	defer func() { c.conclude(result, err) }()
+	result, err = c.handle()
+}
+
+// handle calls the handler, and turns a panic into an error.
+func (c *call) handle() (result any, err error) {
+	if c.refused != nil {
+		return nil, c.refused
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			c.x.tel.HandlerPanic(c.ctx, c.info.Method, v, debug.Stack())
+			result, err = nil, errInternal
+		}
+	}()
+	ctx := c.ctx
+	if limit := c.x.s.cfg.RequestTimeout; limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
+		defer cancel()
+	}
+	result, err = c.method.handle(ctx, c)
+	if err != nil {
+		return nil, ended(ctx, err)
+	}
+	return result, nil
+}
+
+// conclude answers the request, unless the client has cancelled it.
+func (c *call) conclude(result any, err error) {
+	cancelled := c.x.calls.finish(c)
+	c.progress.end()
+	if cancelled != nil {
+		c.leave(cancelled)
+		return
+	}
+	buf := takeBuffer()
+	frame, err := c.x.s.appendAnswer((*buf)[:0], &c.info, result, err)
+	lost := c.out.answer(c.sending(), frame)
+	c.op.Sent(len(frame))
+	releaseBuffer(buf, frame)
+	end := outcome(result, err)
+	if lost != nil && err == nil {
+		end = telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: lost}
+	}
+	c.op.End(end)
+	c.cancel(nil)
+}
+
+// sending is the context to send the answer with. The read loop, which serves what it does not leave to others, must not
+// be kept by a client that takes no answers when the connection is to end.
+func (c *call) sending() context.Context {
+	if c.refused != nil || c.method.inline {
+		return c.x.work
+	}
+	return c.x.life
+}
+
+// leave ends a request that gets no answer.
+func (c *call) leave(why error) {
+	_ = c.out.answer(c.x.life, nil)
+	c.op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: why, CallerLeft: true})
+	c.cancel(why)
+}

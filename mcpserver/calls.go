@@ -1,0 +1,127 @@
+package mcpserver
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+)
+
+// calls are the requests of a client that are being answered: a bounded number runs, a bounded number waits for that, and
+// no id is in use twice.
+type calls struct {
+	limit    int // that run
+	queue    int // that wait, and
+	capacity int // how many bytes their frames may have together, if there is more than one
+	group    *group
+
+	mu      sync.Mutex
+	live    map[jsonrpc.ID]*call // guarded by mu; running and waiting
+	running int                  // guarded by mu
+	waiting []*call              // guarded by mu; in the order of their arrival
+	bytes   int                  // guarded by mu; of the frames of those
+	closed  bool                 // guarded by mu
+}
+
+func newCalls(c *config, g *group) *calls {
+	return &calls{
+		limit: c.MaxConcurrent, queue: c.MaxQueued, capacity: c.FrameLimit, group: g, live: map[jsonrpc.ID]*call{},
+	}
+}
+
+// admit sees to it that c is served, now or later, in a goroutine of its own, or returns the error that refuses it.
+func (t *calls) admit(c *call) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, taken := t.live[c.info.ID]
+	switch {
+	case t.closed:
+		return errShuttingDown
+	case taken:
+		return errDuplicateID
+	case t.running < t.limit:
+		t.running++
+		t.group.start(c)
+	case len(t.waiting) < t.queue && (len(t.waiting) == 0 || t.bytes+c.size <= t.capacity):
+		t.waiting = append(t.waiting, c)
+		t.bytes += c.size
+	default:
+		return errBusy
+	}
+	t.live[c.info.ID] = c
+	return nil
+}
+
+// answering reports whether a request with this id is running or waiting.
+func (t *calls) answering(id jsonrpc.ID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.live[id] != nil
+}
+
+// release gives the place of a request that has been served to the next one.
+func (t *calls) release() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.waiting) == 0 {
+		t.running--
+		return
+	}
+	next := t.waiting[0]
+	t.waiting[0] = nil
+	t.waiting = t.waiting[1:]
+	t.bytes -= next.size
+	t.group.start(next)
+}
+
+// finish takes c off the table: its id is free again. It returns the reason if c was cancelled and gets no answer.
+func (t *calls) finish(c *call) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.live[c.info.ID] == c {
+		delete(t.live, c.info.ID)
+	}
+	return c.cancelled
+}
+
+// cancel notes that the client does not want an answer to the request id any more. A handler that runs is told so by its
+// context, one that has not begun never does.
+func (t *calls) cancel(id jsonrpc.ID, why error) {
+	t.mu.Lock()
+	c := t.live[id]
+	if c == nil || c.cancelled != nil {
+		t.mu.Unlock()
+		return
+	}
+	c.cancelled = why
+	waited := t.withdraw(c)
+	t.mu.Unlock()
+	if waited {
+		c.leave(why)
+	} else {
+		c.cancel(why)
+	}
+}
+
+// withdraw takes c out of the queue and reports whether it was there. mu is held.
+func (t *calls) withdraw(c *call) bool {
+	i := slices.Index(t.waiting, c)
+	if i < 0 {
+		return false
+	}
+	t.waiting = slices.Delete(t.waiting, i, i+1)
+	t.bytes -= c.size
+	delete(t.live, c.info.ID)
+	return true
+}
+
+// close gives up the requests that still wait and admits no more.
+func (t *calls) close(why error) {
+	t.mu.Lock()
+	left := t.waiting
+	t.waiting, t.bytes, t.closed = nil, 0, true
+	t.mu.Unlock()
+	for _, c := range left {
+		c.leave(why)
+	}
+}

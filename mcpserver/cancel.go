@@ -1,0 +1,27 @@
+package mcpserver
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// cancelled ends the request that a notifications/cancelled is about. One that names no request in flight means nothing:
+// the answer may have crossed it.
+// (specification 2026-07-28, basic/patterns/cancellation)
+func (x *exchange) cancelled(m *jsonrpc.Message) {
+	var p mcp.CancelledParams
+	if err := decodeCopy(m.Middle(), &p); err != nil || p.RequestID.IsZero() {
+		return
+	}
+	why := errCancelled
+	if p.Reason != "" {
+		why = fmt.Errorf("%w: %s", errCancelled, p.Reason)
+	}
+	x.calls.cancel(p.RequestID, why)
+}
+
+// errCancelled is in the cause of a handler's context that the client has ended.
+var errCancelled = errors.New("cancelled by the client")

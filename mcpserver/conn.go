@@ -1,0 +1,37 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+)
+
+// Conn is one connection to a client, on which each message is a frame of its own: what [NewStreamConn] makes of two
+// streams, the client's end of an in-memory connection, or anything else that carries messages both ways.
+//
+// Send and Close may be called from any goroutine, Receive from one at a time. A Conn that knows its network may have a
+// method Network() [telemetry.Network] besides.
+type Conn interface {
+	// Send accepts one frame of JSON without line breaks, and does not keep it. It may wait for the client, as long as
+	// ctx allows.
+	Send(ctx context.Context, frame []byte) error
+
+	// Receive returns the next frame, which then belongs to the caller. At the end of what the client sends it returns
+	// [io.EOF]; when ctx ends, its cause. A [*TooLargeError] says that one frame was skipped, any other error that the
+	// connection is over.
+	Receive(ctx context.Context) ([]byte, error)
+
+	// Close sends what has been accepted, as far as the client takes it without delay, and ends the connection.
+	Close() error
+}
+
+// TooLargeError is returned by [Conn.Receive] for a frame above the limit, which has been skipped.
+type TooLargeError struct {
+	Size  int    // of the frame, in bytes
+	Limit int    // in bytes
+	Head  []byte // its beginning, as much as was kept
+	Tail  []byte // its end, likewise
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
+}

@@ -1,0 +1,27 @@
+// Package mcpserver serves the Model Context Protocol: tools written as Go functions, offered to clients of every
+// revision of the protocol, over standard input and output or any other connection.
+//
+// Start with [New], add tools with [AddTool], and call [Server.ServeStdio]:
+//
+//	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
+//	err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, forecast)
+//	…
+//	err = s.ServeStdio(ctx)
+//
+// [AddTool] takes the JSON Schemas of a tool from the types of its function, checks arguments before and output after the
+// call. [Server.AddRawTool] hands the arguments over as they came. [Server.Handle] answers methods of one's own.
+// [RequestFrom] tells a handler which request it is answering, and reports progress.
+//
+// One connection may carry both eras of the protocol. A request that brings its version in _meta is answered by that
+// revision alone; initialize opens a legacy session, once. A client that does neither is refused, but for ping.
+//
+// What may surprise:
+//
+//   - Handlers run at the same time, up to [Options.MaxConcurrent] for a connection. More requests wait in a queue, and
+//     when that is full they are refused, so that the connection is always read and a cancellation always arrives.
+//   - The context of a handler ends when the client cancels the request, and then nothing that the handler returns is sent.
+//   - An error that a tool returns is a result with isError, for the model to read. Return an [*mcp.Error] to refuse the
+//     request itself. The text of any other error, and of a panic, never leaves the process.
+//   - While [Server.ServeStdio] runs, whatever else the program prints to standard output goes to standard error.
+//   - Nothing that a client sends ends a connection: a line that is no message is answered, counted and left behind.
+package mcpserver

@@ -1,0 +1,90 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// failure is an error for the client with a cause that is not for it.
+type failure struct {
+	wire  *mcp.Error
+	cause error
+}
+
+func (f *failure) Error() string   { return f.cause.Error() }
+func (f *failure) Unwrap() []error { return []error{f.wire, f.cause} }
+
+// wireError returns what the client gets to see of an error: all of an [*mcp.Error], and of any other only that there is
+// one.
+func wireError(err error) *mcp.Error {
+	if e, ok := errors.AsType[*mcp.Error](err); ok {
+		return e
+	}
+	return errInternal
+}
+
+var (
+	errInternal     = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
+	errShuttingDown = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
+	errBusy         = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
+	errDuplicateID  = &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "a request with this id is still being answered"}
+)
+
+func invalidRequest(format string, args ...any) error {
+	return refusal(mcp.CodeInvalidRequest, format, args...)
+}
+
+func invalidParams(format string, args ...any) error {
+	return refusal(mcp.CodeInvalidParams, format, args...)
+}
+
+// refusal returns an error of which the client sees everything.
+func refusal(code int64, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	return &failure{&mcp.Error{Code: code, Message: err.Error()}, err}
+}
+
+// unsupportedVersion answers a client whose revision the server does not speak.
+// (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation")
+func unsupportedVersion(requested mcp.Version, supported []mcp.Version) error {
+	data, err := json.Marshal(mcp.UnsupportedVersionData{Supported: supported, Requested: requested})
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(supported))
+	for i, v := range supported {
+		names[i] = string(v)
+	}
+	return &mcp.Error{
+		Code:    mcp.CodeUnsupportedVersion,
+		Message: fmt.Sprintf("unsupported protocol version %q; this server speaks %s", requested, strings.Join(names, ", ")),
+		Data:    data,
+	}
+}
+
+// ended gives the error of a handler whose context has ended the reason for that, if it is no other error.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// outcome describes for telemetry how a request was answered: with err, or else with result.
+func outcome(result any, err error) telemetry.Result {
+	if err != nil {
+		e := wireError(err)
+		return telemetry.Result{Code: e.Code, HasCode: true, Message: e.Message, Err: err}
+	}
+	r := telemetry.Result{}
+	if tool, ok := result.(*mcp.CallToolResult); ok && tool != nil {
+		r.ToolError, r.ResultType = tool.IsError, string(tool.ResultType)
+	}
+	return r
+}

@@ -1,0 +1,6 @@
+package mcpserver
+
+// NetworkOf returns the transport that c says it runs over.
+func NetworkOf(c Conn) string {
+	return c.(*streamConn).Network().Transport
+}

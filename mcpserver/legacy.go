@@ -1,0 +1,82 @@
+package mcpserver
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// lifecycle is how clients of both eras learn whom they are talking to.
+func lifecycle(s *Server) feature {
+	f := feature{methods: []*method{{name: mcp.MethodInitialize, handle: s.initialize, inline: true}}}
+	if len(s.cfg.legacy) > 0 {
+		f.methods = append(f.methods, &method{name: mcp.MethodPing, handle: ping, inline: true})
+	}
+	if len(s.cfg.modern) > 0 {
+		f.methods = append(f.methods, &method{name: mcp.MethodDiscover, handle: s.discover, inline: true})
+	}
+	return f
+}
+
+// ping answers that the server is there. (specification 2025-11-25, basic/utilities/ping)
+func ping(context.Context, *call) (any, error) { return nil, nil }
+
+// legacyTerms returns the revision of the session. Before there is one, only initialize and ping are answered. The
+// specification leaves the rest to the server; this one refuses what it would have to guess a revision for.
+// (specification 2025-11-25, basic/lifecycle; 2026-07-28, basic/index, "Per-request protocol fields")
+func (x *exchange) legacyTerms(method string) (mcp.Version, client, error) {
+	if a := x.session.agreed.Load(); a != nil {
+		return a.version, client{agreed: a}, nil
+	}
+	switch {
+	case method == mcp.MethodInitialize, method == mcp.MethodPing && len(x.s.cfg.legacy) > 0:
+		return "", client{}, nil
+	case len(x.s.cfg.modern) == 0:
+		return "", client{}, invalidRequest("the session begins with %s", mcp.MethodInitialize)
+	case len(x.s.cfg.legacy) == 0:
+		return "", client{}, invalidParams("params._meta has no %q", mcp.MetaProtocolVersion)
+	}
+	return "", client{}, invalidParams("params._meta has no %q, and no session was opened by %s", mcp.MetaProtocolVersion,
+		mcp.MethodInitialize)
+}
+
+// initialize opens the session of a legacy client, once.
+// (specification 2025-11-25, basic/lifecycle, "Version Negotiation")
+func (s *Server) initialize(_ context.Context, c *call) (any, error) {
+	var p mcp.InitializeParams
+	err := decodeCopy(c.params, &p)
+	switch {
+	case len(s.cfg.legacy) == 0:
+		return nil, unsupportedVersion(p.ProtocolVersion, s.cfg.versions)
+	case err != nil:
+		return nil, invalidParams("params: %w", err)
+	case p.ProtocolVersion == "":
+		return nil, invalidParams("params.protocolVersion is missing")
+	}
+	a := &agreement{version: s.cfg.legacy[0], client: p.ClientInfo, capabilities: p.Capabilities}
+	if slices.Contains(s.cfg.legacy, p.ProtocolVersion) {
+		a.version = p.ProtocolVersion
+	}
+	a.declared = s.capabilities(a.version)
+	if !c.x.session.agreed.CompareAndSwap(nil, a) {
+		return nil, invalidRequest("the session has been opened before")
+	}
+	return &mcp.InitializeResult{
+		ProtocolVersion: a.version,
+		Capabilities:    a.declared,
+		ServerInfo:      implementationIn(s.info, a.version),
+		Instructions:    s.cfg.Instructions,
+	}, nil
+}
+
+// implementationIn returns i without the members that the revision v does not have.
+func implementationIn(i mcp.Implementation, v mcp.Version) mcp.Implementation {
+	if v < mcp.Version20251125 {
+		i.Description, i.WebsiteURL, i.Icons = "", "", nil
+	}
+	if v < mcp.Version20250618 {
+		i.Title = ""
+	}
+	return i
+}

@@ -1,0 +1,91 @@
+package mcpserver
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// page is one page of a list: its entries as they are shown to the client.
+type page struct {
+	member  string // of the result that holds the entries
+	entries []json.RawMessage
+	next    string // the cursor of the page behind, empty for the last
+}
+
+// appendResult appends the result that a list request has.
+// (specification 2026-07-28, server/utilities/pagination and caching)
+func (p *page) appendResult(dst []byte, w view) ([]byte, error) {
+	dst = append(dst, '{')
+	if w.modern() {
+		dst = append(dst, `"_meta":`...)
+		dst = append(dst, w.s.signed...)
+		dst = append(dst, `,"resultType":"complete","ttlMs":`...)
+		hint := w.s.cfg.cacheHint()
+		dst = strconv.AppendInt(dst, *hint.TTLMs, 10)
+		dst = append(dst, `,"cacheScope":`...)
+		dst = jsonscan.AppendString(dst, string(hint.CacheScope))
+		dst = append(dst, ',')
+	}
+	dst = append(jsonscan.AppendString(dst, p.member), ':', '[')
+	for i, e := range p.entries {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, e...)
+	}
+	dst = append(dst, ']')
+	if p.next != "" {
+		dst = append(dst, `,"nextCursor":`...)
+		dst = jsonscan.AppendString(dst, p.next)
+	}
+	return append(dst, '}'), nil
+}
+
+// pageOf returns the page of r that a list request asks for, its entries encoded by show.
+func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Version) (json.RawMessage, error)) (*page, error) {
+	var p mcp.PageParams
+	if err := decodeCopy(c.params, &p); err != nil {
+		return nil, invalidParams("params: %w", err)
+	}
+	after, ok := readCursor(p.Cursor)
+	if !ok {
+		return nil, invalidParams("params.cursor is none of this server")
+	}
+	some, more := r.after(after, c.x.s.cfg.PageSize)
+	result := &page{member: member, entries: make([]json.RawMessage, len(some))}
+	for i, t := range some {
+		var err error
+		if result.entries[i], err = show(t, c.info.Version); err != nil {
+			return nil, err
+		}
+	}
+	if more {
+		result.next = cursorAfter(some[len(some)-1].number())
+	}
+	return result, nil
+}
+
+// A cursor is the number of the last entry of the page before: it stays good when entries come and go. It is dressed up
+// so that nobody takes it for an offset.
+func cursorAfter(number int64) string {
+	return base64.RawURLEncoding.EncodeToString(strconv.AppendInt([]byte(cursorMark), number, 10))
+}
+
+const cursorMark = "after:"
+
+// readCursor returns the number in a cursor, 0 for an empty one, and false for what cursorAfter has not made.
+func readCursor(cursor string) (number int64, ok bool) {
+	if cursor == "" {
+		return 0, true
+	}
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(text) <= len(cursorMark) || string(text[:len(cursorMark)]) != cursorMark {
+		return 0, false
+	}
+	number, err = strconv.ParseInt(string(text[len(cursorMark):]), 10, 64)
+	return number, err == nil && number > 0 && cursorAfter(number) == cursor
+}

@@ -1,0 +1,111 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// modern reports whether a request says anything in its _meta that only modern requests say. Then it is one, whatever it
+// lacks. (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
+func modern(p *jsonrpc.Params) bool {
+	return p.ProtocolVersion != nil || p.ClientCapabilities != nil || p.ClientInfo != nil || p.LogLevel != nil
+}
+
+// modernTerms returns the revision that a modern request names, and who it says it is from.
+// (specification 2026-07-28, basic/index, "Per-request protocol fields")
+func (s *Server) modernTerms(p *jsonrpc.Params) (mcp.Version, client, error) {
+	from := client{info: p.ClientInfo, capabilities: p.ClientCapabilities}
+	if p.ProtocolVersion == nil {
+		return "", from, invalidParams("params._meta has no %q", mcp.MetaProtocolVersion)
+	}
+	requested, ok := jsonrpc.Text(p.ProtocolVersion)
+	if !ok {
+		return "", from, invalidParams("params._meta: %q is no string", mcp.MetaProtocolVersion)
+	}
+	v, known := s.speaks(mcp.Version(requested))
+	switch {
+	case !known:
+		return "", from, s.unsupported(mcp.Version(requested))
+	case p.ClientCapabilities == nil:
+		return v, from, invalidParams("params._meta has no %q", mcp.MetaClientCapabilities)
+	case p.ClientCapabilities[0] != '{':
+		return v, from, invalidParams("params._meta: %q is no object", mcp.MetaClientCapabilities)
+	case p.ClientInfo != nil && p.ClientInfo[0] != '{':
+		return v, from, invalidParams("params._meta: %q is no object", mcp.MetaClientInfo)
+	}
+	return v, from, nil
+}
+
+// speaks returns v if it is a modern revision that the server speaks.
+func (s *Server) speaks(v mcp.Version) (mcp.Version, bool) {
+	for _, known := range s.cfg.modern {
+		if known == v {
+			return known, true
+		}
+	}
+	return "", false
+}
+
+// unsupported refuses the revision that a modern request names. If it is a legacy one that the server speaks, only the
+// modern ones are offered: a request cannot ask for any other.
+func (s *Server) unsupported(requested mcp.Version) error {
+	for _, v := range s.cfg.legacy {
+		if v == requested {
+			return unsupportedVersion(requested, s.cfg.modern)
+		}
+	}
+	return unsupportedVersion(requested, s.cfg.versions)
+}
+
+// discover answers server/discover. (specification 2026-07-28, server/discover)
+func (s *Server) discover(_ context.Context, c *call) (any, error) {
+	return &mcp.DiscoverResult{
+		CacheHint:         s.cfg.cacheHint(),
+		SupportedVersions: s.cfg.versions,
+		Capabilities:      s.capabilities(c.info.Version),
+		Instructions:      s.cfg.Instructions,
+	}, nil
+}
+
+// toolResult returns the result of a tool as the client's revision has it: r itself, or a copy.
+func (w view) toolResult(r *mcp.CallToolResult) *mcp.CallToolResult {
+	if r == nil {
+		r = new(mcp.CallToolResult)
+	}
+	shown := *r
+	switch {
+	case w.modern():
+		if shown.ResultType == "" {
+			shown.ResultType = mcp.ResultComplete
+		}
+		shown.Meta = w.s.signMeta(r.Meta)
+		return &shown
+	case w.version < mcp.Version20250618:
+		shown.StructuredContent = nil
+	case !isObject(r.StructuredContent):
+		shown.StructuredContent = nil
+	}
+	shown.ResultType = ""
+	return &shown
+}
+
+// signMeta returns the _meta of a result with the server's name in it.
+func (s *Server) signMeta(m mcp.Meta) mcp.Meta {
+	if m == nil {
+		return s.signed
+	}
+	signed, err := m.With(mcp.MetaServerInfo, s.identity)
+	if err != nil {
+		return m // no JSON object: encoding it will say so
+	}
+	return signed
+}
+
+// isObject reports whether raw, JSON, is an object.
+func isObject(raw []byte) bool {
+	raw = bytes.TrimLeft(raw, " \t\r\n")
+	return len(raw) > 0 && raw[0] == '{'
+}

@@ -1,0 +1,127 @@
+package mcpserver
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// DefaultFrameLimit is the size in bytes of the largest frame a server accepts unless told otherwise.
+const DefaultFrameLimit = 16 << 20
+
+// Options configure a server. A nil *Options, and the zero value of every field, mean the defaults stated here.
+type Options struct {
+	// Name is the server's name in telemetry (mcp_server.name). Zero means the implementation's name.
+	Name string
+
+	// Instructions tell the client's model how to use the server.
+	Instructions string
+
+	// Versions pins the protocol revisions the server speaks. Zero means all of [mcp.SupportedVersions]. Without a legacy
+	// one, initialize is refused; without a modern one, server/discover and the _meta of modern requests are unknown.
+	Versions []mcp.Version
+
+	// Capabilities are declared beyond those of what the server offers: experimental ones and extensions.
+	Capabilities mcp.ServerCapabilities
+
+	// MaxConcurrent is how many requests of one connection are handled at once. Zero means 64.
+	MaxConcurrent int
+
+	// MaxQueued is how many more may wait for that; together they may be as large as one frame of the FrameLimit. Those
+	// beyond are answered with an error. Zero means 1,024, negative means none.
+	MaxQueued int
+
+	// RequestTimeout bounds the handling of each request from its arrival, by the handler's context. Zero means none.
+	RequestTimeout time.Duration
+
+	// DrainTimeout is how long handlers may go on when the client has sent its last message; then their contexts end.
+	// Zero means 1 s, negative means that they end at once.
+	DrainTimeout time.Duration
+
+	// FrameLimit is the size in bytes of the largest frame that [Server.ServeStdio] accepts, exactly this size included. A
+	// larger one is skipped and its request, if it can be read, refused. Zero means [DefaultFrameLimit].
+	FrameLimit int
+
+	// PageSize is how many entries one page of a list has. Zero means 1,000.
+	PageSize int
+
+	// CacheTTL is how long a modern client may keep lists and the answer to server/discover, in whole milliseconds. Zero
+	// means not at all.
+	CacheTTL time.Duration
+
+	// CacheScope says whom a modern client may share these with. Zero means [mcp.CachePublic].
+	CacheScope mcp.CacheScope
+
+	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
+	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.
+	Telemetry *telemetry.Telemetry
+}
+
+// config is Options with every default filled in, checked.
+type config struct {
+	Options
+	versions []mcp.Version // newest first
+	modern   []mcp.Version // those of the modern era
+	legacy   []mcp.Version // the others
+}
+
+func newConfig(o *Options, name string) (config, error) {
+	var c config
+	if o != nil {
+		c.Options = *o
+	}
+	c.Name = cmp.Or(c.Name, name)
+	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 64)
+	c.MaxQueued = max(0, cmp.Or(c.MaxQueued, 1024))
+	c.DrainTimeout = max(0, cmp.Or(c.DrainTimeout, time.Second))
+	c.FrameLimit = cmp.Or(c.FrameLimit, DefaultFrameLimit)
+	c.PageSize = cmp.Or(c.PageSize, 1000)
+	c.CacheScope = cmp.Or(c.CacheScope, mcp.CachePublic)
+	if c.Telemetry == nil {
+		c.Telemetry = telemetry.New()
+	}
+	for field, v := range map[string]int64{
+		"MaxConcurrent": int64(c.MaxConcurrent), "RequestTimeout": int64(c.RequestTimeout), "FrameLimit": int64(c.FrameLimit),
+		"PageSize": int64(c.PageSize), "CacheTTL": int64(c.CacheTTL),
+	} {
+		if v < 0 {
+			return c, fmt.Errorf("options: %s is negative", field)
+		}
+	}
+	if c.CacheScope != mcp.CachePublic && c.CacheScope != mcp.CachePrivate {
+		return c, fmt.Errorf("options: CacheScope %q is neither %q nor %q", c.CacheScope, mcp.CachePublic, mcp.CachePrivate)
+	}
+	return c, c.sortVersions()
+}
+
+// sortVersions checks the pinned versions and divides them by era.
+func (c *config) sortVersions() error {
+	supported := mcp.SupportedVersions()
+	for _, v := range c.Versions {
+		if !slices.Contains(supported, v) {
+			return fmt.Errorf("options: unknown protocol version %q", v)
+		}
+	}
+	for _, v := range supported {
+		if len(c.Versions) > 0 && !slices.Contains(c.Versions, v) {
+			continue
+		}
+		c.versions = append(c.versions, v)
+		if v.Era() == mcp.Modern {
+			c.modern = append(c.modern, v)
+		} else {
+			c.legacy = append(c.legacy, v)
+		}
+	}
+	return nil
+}
+
+// cacheHint is what goes into every result that a modern client may keep.
+// (specification 2026-07-28, server/utilities/caching)
+func (c *config) cacheHint() mcp.CacheHint {
+	return mcp.CacheHint{TTLMs: new(c.CacheTTL.Milliseconds()), CacheScope: c.CacheScope}
+}

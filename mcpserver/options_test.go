@@ -1,0 +1,54 @@
+package mcpserver_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+func TestMistakesInOptionsPanic(t *testing.T) {
+	tests := map[string]struct {
+		info    mcp.Implementation
+		options mcpserver.Options
+	}{
+		"the implementation has no name":               {},
+		`options: unknown protocol version "1"`:        {mcp.Implementation{Name: "x"}, mcpserver.Options{Versions: []mcp.Version{"1"}}},
+		"options: MaxConcurrent is negative":           {mcp.Implementation{Name: "x"}, mcpserver.Options{MaxConcurrent: -1}},
+		"options: RequestTimeout is negative":          {mcp.Implementation{Name: "x"}, mcpserver.Options{RequestTimeout: -1}},
+		"options: FrameLimit is negative":              {mcp.Implementation{Name: "x"}, mcpserver.Options{FrameLimit: -1}},
+		"options: PageSize is negative":                {mcp.Implementation{Name: "x"}, mcpserver.Options{PageSize: -1}},
+		"options: CacheTTL is negative":                {mcp.Implementation{Name: "x"}, mcpserver.Options{CacheTTL: -1}},
+		`options: CacheScope "secret" is neither "pub`: {mcp.Implementation{Name: "x"}, mcpserver.Options{CacheScope: "secret"}},
+	}
+	for want, tt := range tests {
+		t.Run(want, func(t *testing.T) {
+			defer func() {
+				if got, _ := recover().(string); !strings.HasPrefix(got, "mcpserver: New: "+want) {
+					t.Errorf("New panicked with %q, want %q", got, want)
+				}
+			}()
+			mcpserver.New(tt.info, &tt.options)
+		})
+	}
+}
+
+func TestModernClientsAreToldForHowLongAListIsGood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, mcpserver.Options{CacheTTL: 90 * time.Second, CacheScope: mcp.CachePrivate, Instructions: "use with care"})
+		w := serve(t, t.Context(), s)
+		meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`
+		for _, method := range []string{"tools/list", "server/discover"} {
+			w.send(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + meta + `}`)
+			if m := w.reply(t); !strings.Contains(string(m.Result), `"ttlMs":90000,"cacheScope":"private"`) {
+				t.Errorf("%s got %s, want the hint of the options in it", method, m.Result)
+			}
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// ErrAnswered is returned by [RequestInfo.Progress] after the request has been answered.
+var ErrAnswered = errors.New("the request has been answered")
+
+// Progress tells the client how far the request has come: progress of total, zero or less if that is not known, and a
+// message for people, if it is not empty. It does nothing if the client has not asked for progress, and for a value
+// that is not above the last one. It waits as long as the client takes no messages; ctx bounds that.
+//
+// The error is the cause of ctx, [ErrAnswered], or that of the connection. A handler may stop at any of them.
+// (specification 2026-07-28, basic/patterns/progress)
+func (r *RequestInfo) Progress(ctx context.Context, progress, total float64, message string) error {
+	if r == nil || r.call == nil || r.call.progress == nil {
+		return nil
+	}
+	return r.call.report(ctx, progress, total, message)
+}
+
+// progress is what has been told about one request. Whoever holds the turn owns the rest.
+type progress struct {
+	token jsonrpc.ID
+	turn  chan struct{} // one holds it: no notification follows the answer, nor a larger value
+	last  float64
+	over  bool
+}
+
+func newProgress(token jsonrpc.ID) *progress {
+	return &progress{token: token, turn: make(chan struct{}, 1), last: math.Inf(-1)}
+}
+
+// end waits for a notification that is being sent and lets no other follow. p may be nil.
+func (p *progress) end() {
+	if p != nil {
+		p.turn <- struct{}{}
+		p.over = true
+		<-p.turn
+	}
+}
+
+func (c *call) report(ctx context.Context, value, total float64, message string) error {
+	p := c.progress
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	switch {
+	case p.over:
+		return ErrAnswered
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case c.ctx.Err() != nil:
+		return context.Cause(c.ctx)
+	case value <= p.last:
+		return nil
+	}
+	frame, err := c.progressFrame(value, total, message)
+	if err != nil {
+		return err
+	}
+	if err := c.out.notify(ctx, frame); err != nil {
+		return fmt.Errorf("progress: %w", err)
+	}
+	p.last = value
+	c.x.tel.Notification(telemetry.Sent, mcp.NotificationProgress)
+	c.x.tel.MessageSize(telemetry.Sent, telemetry.KindNotification, len(frame))
+	return nil
+}
+
+func (c *call) progressFrame(value, total float64, message string) ([]byte, error) {
+	params := mcp.ProgressParams{ProgressToken: c.progress.token, Progress: value}
+	if total > 0 && !math.IsInf(total, 1) {
+		params.Total = &total
+	}
+	if c.info.Version >= mcp.Version20250326 {
+		params.Message = message
+	}
+	raw, err := mcp.AppendParams(nil, params)
+	if err != nil {
+		return nil, fmt.Errorf("progress: %w", err)
+	}
+	return jsonrpc.AppendNotification(nil, mcp.NotificationProgress, jsonrpc.Meta{}, raw)
+}

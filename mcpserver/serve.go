@@ -1,0 +1,143 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// settle is how long handlers may take to return when their contexts have ended, and then how long a send may.
+const settle = time.Second
+
+// Serve answers one client over c until the client has sent its last message, then closes c and returns nil: handlers
+// that run then have [Options.DrainTimeout] to finish, and their answers are sent. The end of ctx ends it early: the
+// contexts of handlers end at once, what they still return is sent, and Serve returns the cause of ctx.
+//
+// When Serve returns, nothing of it runs any more, unless a handler ignores the end of its context for a second; then the
+// error says how many do. The values of ctx are there in the contexts of handlers.
+func (s *Server) Serve(ctx context.Context, c Conn) error {
+	conn, stop := s.open(ctx, c)
+	err := conn.read(ctx)
+	if err == nil {
+		conn.group.wait(s.cfg.DrainTimeout)
+	}
+	stop()
+	left := conn.close(err)
+	if closed := c.Close(); err == nil && closed != nil {
+		err = fmt.Errorf("close: %w", closed)
+	}
+	if left > 0 {
+		err = errors.Join(err, fmt.Errorf("%d handlers run on though their contexts have ended", left))
+	}
+	return err
+}
+
+// connection is one client on one connection.
+type connection struct {
+	*exchange
+	conn    Conn
+	group   *group
+	cut     context.CancelFunc // ends exchange.life
+	since   time.Time
+	notices notices
+}
+
+// open begins to serve a connection. stop ends the contexts of handlers.
+func (s *Server) open(ctx context.Context, c Conn) (_ *connection, stop func()) {
+	var network telemetry.Network
+	if n, ok := c.(interface{ Network() telemetry.Network }); ok {
+		network = n.Network()
+	}
+	conn := &connection{exchange: s.newExchange(network), conn: c, group: newGroup(), since: time.Now()}
+	conn.out = pipe{c}
+	conn.calls = newCalls(&s.cfg, conn.group)
+	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
+	work, end := context.WithCancelCause(conn.life)
+	conn.work = work
+	shutDown := func() { end(errShuttingDown) }
+	unwatch := context.AfterFunc(ctx, shutDown)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns[conn] = struct{}{}
+	return conn, func() {
+		unwatch()
+		shutDown()
+	}
+}
+
+// read takes frames until there are no more, which is no error, or ctx ends.
+func (c *connection) read(ctx context.Context) error {
+	for {
+		frame, err := c.conn.Receive(ctx)
+		if err == nil {
+			c.take(frame)
+			continue
+		}
+		if large, ok := errors.AsType[*TooLargeError](err); ok {
+			c.skipped(large)
+			continue
+		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, io.EOF):
+			return nil
+		}
+		return fmt.Errorf("receive: %w", err)
+	}
+}
+
+// skipped answers a frame that was too large, if it can be told that it was a request and which.
+func (x *exchange) skipped(e *TooLargeError) {
+	v := jsonrpc.TooLarge(e.Head, e.Tail)
+	v.Cause = e
+	x.violation(v, e.Size, e.Limit)
+	if !v.ID.IsZero() && !v.Response {
+		x.answerViolation(v, x.out)
+	}
+}
+
+// close waits for what still runs, whose contexts have ended, and returns how many handlers are left.
+func (c *connection) close(why error) (left int) {
+	c.s.mu.Lock()
+	delete(c.s.conns, c)
+	c.s.mu.Unlock()
+	if c.group.wait(settle) > 0 {
+		c.cut()
+		left = c.group.wait(settle)
+	}
+	c.calls.close(errShuttingDown)
+	c.group.close()
+	c.cut()
+	c.ended(why)
+	return left
+}
+
+// ended tells telemetry that the session is over, if there was one, and what was held back.
+func (c *connection) ended(why error) {
+	if a := c.session.agreed.Load(); a != nil {
+		errorType := ""
+		if why != nil && !errors.Is(why, context.Canceled) {
+			errorType = telemetry.ErrorConnectionLost
+		}
+		c.peers[a.version].SessionEnd(time.Since(c.since), errorType)
+	}
+	c.tel.Close()
+}
+
+// pipe is the sink that a connection is.
+type pipe struct{ conn Conn }
+
+func (p pipe) notify(ctx context.Context, frame []byte) error { return p.conn.Send(ctx, frame) }
+
+func (p pipe) answer(ctx context.Context, frame []byte) error {
+	if frame == nil {
+		return nil
+	}
+	return p.conn.Send(ctx, frame)
+}

@@ -1,0 +1,45 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// session is what a legacy client and the server have agreed on. It knows no connection and no goroutine, so it can
+// outlive the one that it was opened on.
+type session struct {
+	agreed    atomic.Pointer[agreement] // nil before initialize
+	confirmed atomic.Bool               // by notifications/initialized: from then on, notifications may be sent
+}
+
+// agreement is the outcome of initialize. It is immutable.
+type agreement struct {
+	version      mcp.Version
+	client       mcp.Implementation
+	capabilities mcp.ClientCapabilities
+	declared     mcp.ServerCapabilities
+}
+
+// client is who sent a request, by its own account: in initialize, or in the request itself.
+type client struct {
+	agreed             *agreement      // nil for a modern client
+	info, capabilities json.RawMessage // what a modern client says, valid JSON objects, or nil
+}
+
+func (c *client) implementation() (i mcp.Implementation) {
+	if c.agreed != nil {
+		return c.agreed.client
+	}
+	decodeCopy(c.info, &i)
+	return i
+}
+
+func (c *client) declared() (d mcp.ClientCapabilities) {
+	if c.agreed != nil {
+		return c.agreed.capabilities
+	}
+	decodeCopy(c.capabilities, &d)
+	return d
+}

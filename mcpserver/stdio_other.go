@@ -1,0 +1,18 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package mcpserver
+
+import (
+	"io"
+	"os"
+)
+
+// standardStreams returns standard input and output, and what gives them back.
+func standardStreams() (io.ReadCloser, io.WriteCloser, func() error, error) {
+	return interruptible(io.NopCloser(os.Stdin)), keepOpen{os.Stdout}, func() error { return nil }, nil
+}
+
+// keepOpen is a stream that is not closed with the connection.
+type keepOpen struct{ io.Writer }
+
+func (keepOpen) Close() error { return nil }

@@ -1,0 +1,101 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package mcpserver
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// standardStreams returns standard input and output for the protocol alone, and what gives them back.
+//
+// Both are duplicates: the number of standard output becomes another name of standard error. Pipes and sockets are put
+// into non-blocking mode, in which reading can be interrupted and writing never keeps a thread.
+func standardStreams() (io.ReadCloser, io.WriteCloser, func() error, error) {
+	in, blockIn, err := duplicate(syscall.Stdin, os.Stdin)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	out, blockOut, err := duplicate(syscall.Stdout, os.Stdout)
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, in.Close())
+	}
+	giveBack, err := divertOutput()
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, in.Close(), out.Close())
+	}
+	restore := func() error { return errors.Join(giveBack(), blockIn(), blockOut()) }
+	if isTerminal(os.Stdin) {
+		return interruptible(in), out, restore, nil
+	}
+	return in, out, restore, nil
+}
+
+// duplicate returns a stream under another descriptor, in non-blocking mode if it is a pipe or a socket, and what undoes
+// that. A stream that is standard error too stays as it is: who writes to that does not expect it.
+func duplicate(fd int, f *os.File) (*os.File, func() error, error) {
+	nothing := func() error { return nil }
+	d, err := dup(fd, f.Name())
+	if err != nil || nonblocking(d) || !canWait(f) || sameStream(f, os.Stderr) {
+		return d, nothing, err
+	}
+	if err := errors.Join(d.Close(), os.NewSyscallError("fcntl", syscall.SetNonblock(fd, true))); err != nil {
+		return nil, nil, err
+	}
+	d, err = dup(fd, f.Name())
+	return d, func() error { return os.NewSyscallError("fcntl", syscall.SetNonblock(fd, false)) }, err
+}
+
+func dup(fd int, name string) (*os.File, error) {
+	d, err := syscall.Dup(fd)
+	if err != nil {
+		return nil, os.NewSyscallError("dup", err)
+	}
+	syscall.CloseOnExec(d)
+	return os.NewFile(uintptr(d), name), nil
+}
+
+// divertOutput makes the number of standard output a name of standard error, and returns what undoes that.
+func divertOutput() (giveBack func() error, err error) {
+	saved, err := syscall.Dup(syscall.Stdout)
+	if err != nil {
+		return nil, os.NewSyscallError("dup", err)
+	}
+	syscall.CloseOnExec(saved)
+	giveBack = func() error {
+		return errors.Join(os.NewSyscallError("dup2", dup2(saved, syscall.Stdout)), syscall.Close(saved))
+	}
+	if err := dup2(syscall.Stderr, syscall.Stdout); err != nil {
+		return nil, errors.Join(os.NewSyscallError("dup2", err), syscall.Close(saved))
+	}
+	return giveBack, nil
+}
+
+// nonblocking reports whether the descriptor of f was in non-blocking mode when f was made.
+func nonblocking(f *os.File) bool { return f.SetDeadline(time.Time{}) == nil }
+
+// canWait reports whether f is of a kind that can be waited for.
+func canWait(f *os.File) bool { return mode(f)&(fs.ModeNamedPipe|fs.ModeSocket) != 0 }
+
+func isTerminal(f *os.File) bool { return mode(f)&fs.ModeCharDevice != 0 }
+
+func mode(f *os.File) fs.FileMode {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Mode()
+}
+
+func sameStream(a, b *os.File) bool {
+	x, err := a.Stat()
+	if err != nil {
+		return false
+	}
+	y, err := b.Stat()
+	return err == nil && os.SameFile(x, y)
+}

@@ -1,0 +1,110 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/ndjson"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// NewStreamConn returns a connection over a pair of streams on which each line is a frame: pipes, or both times the same
+// socket. Frames of more than limit bytes are skipped; zero means [DefaultFrameLimit].
+//
+// Close closes both streams. The end of Receive's context ends the reading of r, by its deadline if it has one, else by
+// closing it.
+// (specification 2026-07-28, basic/transports/stdio)
+func NewStreamConn(r io.ReadCloser, w io.WriteCloser, limit int) Conn {
+	if limit <= 0 {
+		limit = DefaultFrameLimit
+	}
+	return &streamConn{
+		r: r, w: w, network: networkOf(r),
+		in: ndjson.NewReader(r, limit, true), out: ndjson.NewWriter(w, 0),
+	}
+}
+
+type streamConn struct {
+	r       io.ReadCloser
+	w       io.WriteCloser
+	network telemetry.Network
+	in      *ndjson.Reader
+	out     *ndjson.Writer
+
+	ctx  context.Context // of the latest Receive, which ends the reading; owned by Receive
+	stop func() bool     // ends the watch over ctx; owned by Receive
+}
+
+// Network says what the connection runs over.
+func (c *streamConn) Network() telemetry.Network { return c.network }
+
+func networkOf(r io.Reader) telemetry.Network {
+	switch r := r.(type) {
+	case net.Conn:
+		switch n := r.LocalAddr().Network(); n {
+		case "tcp", "unix":
+			return telemetry.Network{Transport: n}
+		}
+	case *os.File, *io.PipeReader:
+		return telemetry.Network{Transport: "pipe"}
+	}
+	return telemetry.Network{}
+}
+
+func (c *streamConn) Send(ctx context.Context, frame []byte) error { return c.out.SendWait(ctx, frame) }
+
+func (c *streamConn) Receive(ctx context.Context) ([]byte, error) {
+	c.watch(ctx)
+	frame, err := c.in.Next()
+	if err == nil {
+		return frame, nil
+	}
+	if large, ok := errors.AsType[*ndjson.TooLargeError](err); ok {
+		return nil, &TooLargeError{Size: large.Size, Limit: large.Limit, Head: large.Head, Tail: large.Tail}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return nil, err
+}
+
+// watch makes the end of ctx interrupt the reading. The same context, call after call, costs nothing.
+func (c *streamConn) watch(ctx context.Context) {
+	if ctx == c.ctx {
+		return
+	}
+	if c.stop != nil {
+		c.stop()
+	}
+	c.ctx, c.stop = ctx, context.AfterFunc(ctx, c.interrupt)
+}
+
+func (c *streamConn) interrupt() {
+	if d, ok := c.r.(interface{ SetReadDeadline(time.Time) error }); ok && d.SetReadDeadline(time.Unix(1, 0)) == nil {
+		return
+	}
+	_ = c.r.Close()
+}
+
+// flushTimeout is how long Close waits for the client to take what has been accepted.
+const flushTimeout = time.Second
+
+func (c *streamConn) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
+	_ = c.out.Flush(ctx) // what the client does not take is lost
+	_ = c.out.Close(ctx) // before the stream, which may be a socket that both ends share
+	return errors.Join(c.w.Close(), ignoreClosed(c.r.Close()))
+}
+
+// ignoreClosed is for a stream that was closed before: by interrupt, or as the other half of a socket.
+func ignoreClosed(err error) error {
+	if errors.Is(err, os.ErrClosed) || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}

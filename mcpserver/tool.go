@@ -1,0 +1,217 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/internal/schema"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// toolMethods are the methods that belong to tools, whether there are any or not.
+var toolMethods = []string{mcp.MethodListTools, mcp.MethodCallTool}
+
+// CallToolRequest is a call of a tool.
+type CallToolRequest struct {
+	*RequestInfo
+	Name      string
+	Arguments json.RawMessage // a JSON object; nil if the call has none. They have not been checked against any schema
+}
+
+// ToolHandler answers the calls of one tool. A nil result is an empty one. An error of type [*mcp.Error] refuses the
+// request; the text of any other error is sent as a result with isError, for the client's model to read. ctx ends when
+// the client cancels the call, the connection ends or the server's time limit has passed. It runs in a goroutine of its
+// own.
+type ToolHandler func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error)
+
+// AddRawTool adds a tool whose handler gets the arguments as they came and makes the result itself. The tool's input
+// schema, by default that of any object, and its output schema must be valid; neither is applied.
+//
+// Clients that are connected are told that the list has changed. It is an error if the server has a tool of that name.
+func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {
+	if h == nil {
+		return errors.New("add tool: no handler")
+	}
+	added, err := copyTool(t)
+	if err != nil {
+		return err
+	}
+	if added.InputSchema == nil {
+		added.InputSchema = json.RawMessage(`{"type":"object"}`)
+	}
+	if _, _, err := compileSchemas(added); err != nil {
+		return err
+	}
+	return s.addTool(added, h)
+}
+
+// RemoveTools removes tools by name; calls that run go on. Clients that are connected are told that the list has changed,
+// if it has.
+func (s *Server) RemoveTools(names ...string) {
+	if s.tools.remove(names...) {
+		s.changed(mcp.NotificationToolListChanged)
+	}
+}
+
+// tool is a tool as a server has it.
+type tool struct {
+	numbered
+	*mcp.Tool
+	handle ToolHandler
+	views  toolViews
+}
+
+func (t *tool) key() string { return t.Name }
+
+// numbered is embedded by entries of a registry.
+type numbered struct{ n int64 }
+
+func (e *numbered) number() int64  { return e.n }
+func (e *numbered) enroll(n int64) { e.n = n }
+
+// copyTool returns a copy of t that the caller can no longer change, after checking its name.
+func copyTool(t *mcp.Tool) (*mcp.Tool, error) {
+	if t == nil {
+		return nil, errors.New("add tool: no tool")
+	}
+	if err := checkToolName(t.Name); err != nil {
+		return nil, err
+	}
+	c := *t
+	c.Meta, c.Icons = bytes.Clone(t.Meta), slices.Clone(t.Icons)
+	c.InputSchema, c.OutputSchema = bytes.Clone(t.InputSchema), bytes.Clone(t.OutputSchema)
+	if t.Annotations != nil {
+		c.Annotations = new(*t.Annotations)
+	}
+	if t.Execution != nil {
+		c.Execution = new(*t.Execution)
+	}
+	return &c, nil
+}
+
+// contract is a schema that arguments or output are held to.
+type contract struct {
+	schema *schema.Schema
+	shape  *shape
+}
+
+// newContract returns the contract for a schema that has been compiled.
+func newContract(s *schema.Schema) *contract { return &contract{s, shapeOf(s.Raw())} }
+
+// check says what is wrong with a value, JSON.
+func (c *contract) check(value json.RawMessage) error {
+	if c.shape != nil && c.shape.matches(value) {
+		return nil
+	}
+	return c.schema.Validate(value)
+}
+
+// compileSchemas compiles the schemas of a tool; output is nil if it has none.
+func compileSchemas(t *mcp.Tool) (input, output *contract, err error) {
+	s, err := schema.Compile(t.InputSchema)
+	if err == nil && !s.IsObject() {
+		err = errors.New(`"type" is not "object"`)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("add tool %s: input schema: %w", t.Name, err)
+	}
+	input = newContract(s)
+	if t.OutputSchema == nil {
+		return input, nil, nil
+	}
+	if s, err = schema.Compile(t.OutputSchema); err != nil {
+		return nil, nil, fmt.Errorf("add tool %s: output schema: %w", t.Name, err)
+	}
+	return input, newContract(s), nil
+}
+
+// checkToolName holds the server to what the specification recommends.
+// (specification 2026-07-28, server/tools, "Tool Names")
+func checkToolName(name string) error {
+	if name == "" {
+		return errors.New("add tool: no name")
+	}
+	if len(name) > 128 {
+		return fmt.Errorf("add tool: name of %d characters, want 128 at most", len(name))
+	}
+	for _, r := range name {
+		if r != '_' && r != '-' && r != '.' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') {
+			return fmt.Errorf("add tool: name %q has a character other than letters, digits, '_', '-' and '.'", name)
+		}
+	}
+	return nil
+}
+
+func (s *Server) addTool(t *mcp.Tool, h ToolHandler) error {
+	added := &tool{Tool: t, handle: h}
+	if _, err := added.view(mcp.Version20260728); err != nil {
+		return fmt.Errorf("add tool %s: %w", t.Name, err)
+	}
+	if !s.tools.add(added) {
+		return fmt.Errorf("add tool %s: there is a tool of that name", t.Name)
+	}
+	s.offerTools()
+	s.changed(mcp.NotificationToolListChanged)
+	return nil
+}
+
+// offerTools makes the server answer the methods of tools, once there are some.
+func (s *Server) offerTools() {
+	s.toolsOffer.Do(func() {
+		s.methods.add(feature{declare: declareTools, methods: []*method{
+			{name: mcp.MethodListTools, handle: s.listTools},
+			{name: mcp.MethodCallTool, handle: s.callTool, kind: telemetry.Tool, find: s.tools.find},
+		}})
+	})
+}
+
+// declareTools says that there are tools. Changes of the list are told to legacy clients; modern ones would have to
+// subscribe to them.
+func declareTools(c *mcp.ServerCapabilities, v mcp.Version) {
+	if c.Tools == nil {
+		c.Tools = new(mcp.ListCapability)
+	}
+	c.Tools.ListChanged = v.Era() == mcp.Legacy
+}
+
+// listTools answers tools/list. (specification 2026-07-28, server/tools, "Listing Tools")
+func (s *Server) listTools(_ context.Context, c *call) (any, error) {
+	return pageOf(c, &s.tools, "tools", (*tool).view)
+}
+
+// callTool answers tools/call. (specification 2026-07-28, server/tools, "Calling Tools")
+func (s *Server) callTool(ctx context.Context, c *call) (any, error) {
+	t, ok := s.tools.lookup(c.target)
+	switch {
+	case c.target == "":
+		return nil, invalidParams("params.name is missing or no string")
+	case !ok:
+		return nil, invalidParams("unknown tool: %s", c.target)
+	case c.arguments != nil && c.arguments[0] != '{':
+		return nil, invalidParams("params.arguments is no object")
+	}
+	r, err := t.handle(ctx, &CallToolRequest{RequestInfo: &c.info, Name: t.Name, Arguments: c.arguments})
+	if err != nil {
+		return toolError(ended(ctx, err), c.info.Version)
+	}
+	if r == nil {
+		r = new(mcp.CallToolResult)
+	}
+	return r, nil
+}
+
+// toolError returns what answers a call whose handler returned err.
+func toolError(err error, v mcp.Version) (any, error) {
+	if _, ok := errors.AsType[*mcp.Error](err); ok {
+		return nil, err
+	}
+	if invalid, ok := errors.AsType[*argumentsError](err); ok && v < mcp.Version20251125 {
+		return nil, invalid.refusal()
+	}
+	return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(err.Error())}, IsError: true}, nil
+}

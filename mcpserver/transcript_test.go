@@ -1,0 +1,155 @@
+package mcpserver_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+var update = flag.Bool("update", false, "rewrite what the server says in testdata/transcripts")
+
+// TestTranscripts holds the server against recorded conversations, one file each, in which lines begin with
+//
+//	#    a comment
+//	=    options of the server: versions, concurrent, queued, page, timeout, drain
+//	>    what the client sends
+//	~    how long it waits then
+//	<    what the server has sent until then
+//
+// After the last line, the client ends the connection.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/transcripts/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(want))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("the conversation differs from %s (-want +got):\n%s", file, diff)
+			}
+		})
+	}
+}
+
+// play lets a server answer the client of a transcript, and returns the transcript with what the server says now.
+func play(t *testing.T, script string) (got string) {
+	synctest.Test(t, func(t *testing.T) {
+		lines := strings.Split(strings.TrimRight(script, "\n"), "\n")
+		var b strings.Builder
+		var w *wire
+		listen := func() {
+			if w != nil {
+				for _, frame := range w.taken() {
+					b.WriteString("< " + frame + "\n")
+				}
+			}
+		}
+		var o mcpserver.Options
+		for i, line := range lines {
+			kind, rest, _ := strings.Cut(line, " ")
+			switch kind {
+			case "=":
+				setOption(t, &o, rest)
+			case "<":
+				continue
+			case ">":
+				if w == nil {
+					w = serve(t, t.Context(), newServer(t, o))
+				}
+				w.in <- received{frame: []byte(rest)}
+			case "~":
+				d, err := time.ParseDuration(rest)
+				if err != nil {
+					t.Fatalf("line %d: %v", i+1, err)
+				}
+				time.Sleep(d)
+			}
+			b.WriteString(line + "\n")
+			synctest.Wait()
+			listen()
+		}
+		if err := w.finish(); err != nil {
+			t.Errorf("Serve returned %v, want nil at the end of the conversation", err)
+		}
+		listen()
+		got = b.String()
+	})
+	return got
+}
+
+func setOption(t *testing.T, o *mcpserver.Options, line string) {
+	for setting := range strings.FieldsSeq(line) {
+		name, value, _ := strings.Cut(setting, "=")
+		n, _ := strconv.Atoi(value)
+		d, _ := time.ParseDuration(value)
+		switch name {
+		case "versions":
+			for v := range strings.SplitSeq(value, ",") {
+				o.Versions = append(o.Versions, mcp.Version(v))
+			}
+		case "concurrent":
+			o.MaxConcurrent = n
+		case "queued":
+			o.MaxQueued = n
+		case "page":
+			o.PageSize = n
+		case "timeout":
+			o.RequestTimeout = d
+		case "drain":
+			o.DrainTimeout = d
+		default:
+			t.Fatalf("no option %s", name)
+		}
+	}
+}
+
+// decoded returns a frame as the standard library reads it.
+func decoded(t *testing.T, frame string) (m message) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader([]byte(frame)))
+	if err := d.Decode(&m); err != nil {
+		t.Fatalf("the server sent %q: %v", frame, err)
+	}
+	return m
+}
+
+type message struct {
+	ID     any             `json:"id"`
+	Method string          `json:"method"`
+	Result json.RawMessage `json:"result"`
+	Error  *mcp.Error      `json:"error"`
+}
+
+// reply returns the one message that the server has sent.
+func (w *wire) reply(t *testing.T) message {
+	t.Helper()
+	out := w.taken()
+	if len(out) != 1 {
+		t.Fatalf("the server sent %d frames, want 1: %q", len(out), slices.Clip(out))
+	}
+	return decoded(t, out[0])
+}

@@ -1,0 +1,134 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/mcpotel/mcpotel/internal/schema"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// AddTool adds a tool that is a Go function. The schemas that t does not have are made from the types.
+//
+// In is a struct, or a map with string keys. A struct's fields are the tool's arguments under their JSON names, required
+// unless omitempty or omitzero; a tag `jsonschema:"text"` describes one to the model. Defaults of the input schema are
+// filled in, then the arguments are checked against it and decoded. What does not fit never reaches h: from 2025-11-25 on
+// it is answered with a result with isError, so that the model can correct itself, and with -32602 before that.
+//
+// Out is how the tool answers:
+//   - [*mcp.CallToolResult]: the result as it is, nil for an empty one;
+//   - string: a block of text;
+//   - anything else: structured content, and the same JSON in a block of text for clients that know no other. Its output
+//     schema is listed. Clients of revisions before 2025-06-18 get only the text, and so do those before 2026-07-28 if it
+//     is no JSON object.
+//
+// Structured content is checked against the output schema; one that does not fit is an internal error. Errors of h are
+// treated as [ToolHandler] says.
+//
+// It is an error if a type has no schema, a schema is invalid, or the server has a tool of that name. Clients that are
+// connected are told that the list has changed.
+// (specification 2026-07-28, server/tools, "Structured Content" and "Error Handling")
+func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in In) (Out, error)) error {
+	if h == nil {
+		return errors.New("add tool: no handler")
+	}
+	added, err := copyTool(t)
+	if err != nil {
+		return err
+	}
+	if added.InputSchema == nil {
+		if added.InputSchema, err = schema.InferInput(reflect.TypeFor[In]()); err != nil {
+			return fmt.Errorf("add tool %s: %w", t.Name, err)
+		}
+	}
+	if added.OutputSchema == nil && structured[Out]() {
+		if added.OutputSchema, _, err = schema.InferOutput(reflect.TypeFor[Out]()); err != nil {
+			return fmt.Errorf("add tool %s: %w", t.Name, err)
+		}
+	}
+	input, output, err := compileSchemas(added)
+	if err != nil {
+		return err
+	}
+	return s.addTool(added, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
+		in, err := decodeArguments[In](input, r.Arguments)
+		if err != nil {
+			return nil, err
+		}
+		out, err := h(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return resultOf(out, output)
+	})
+}
+
+// structured reports whether values of type Out become structured content.
+func structured[Out any]() bool {
+	switch reflect.TypeFor[Out]() {
+	case reflect.TypeFor[*mcp.CallToolResult](), reflect.TypeFor[string]():
+		return false
+	}
+	return true
+}
+
+// decodeArguments checks the arguments of a call and decodes them.
+func decodeArguments[In any](c *contract, arguments json.RawMessage) (in In, err error) {
+	if arguments == nil {
+		arguments = json.RawMessage("{}")
+	}
+	if arguments, err = c.schema.ApplyDefaults(arguments); err == nil {
+		err = c.check(arguments)
+	}
+	if err == nil {
+		_, err = mcp.Decode(arguments, &in)
+	}
+	if err != nil {
+		return in, &argumentsError{err}
+	}
+	return in, nil
+}
+
+// resultOf makes the result of a tool that returned out.
+func resultOf(out any, c *contract) (*mcp.CallToolResult, error) {
+	switch out := out.(type) {
+	case string:
+		if c == nil {
+			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(out)}}, nil
+		}
+	case *mcp.CallToolResult:
+		if out == nil || out.IsError || c == nil {
+			return out, nil
+		}
+		return out, checkOutput(out.StructuredContent, c)
+	}
+	raw, err := jsonv2.Marshal(out, jsonv2.Deterministic(true))
+	if err != nil {
+		return nil, &failure{errInternal, fmt.Errorf("encode output: %w", err)}
+	}
+	if c != nil {
+		if err := checkOutput(raw, c); err != nil {
+			return nil, err
+		}
+	}
+	return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(string(raw))}, StructuredContent: raw}, nil
+}
+
+// checkOutput holds a tool to its output schema.
+func checkOutput(raw json.RawMessage, c *contract) error {
+	err := errors.New("no structured content")
+	if raw != nil {
+		err = c.check(raw)
+	}
+	if err != nil {
+		return &failure{errBadOutput, fmt.Errorf("output: %w", err)}
+	}
+	return nil
+}
+
+var errBadOutput = &mcp.Error{Code: mcp.CodeInternalError, Message: "the tool's output does not match its output schema"}
