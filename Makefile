@@ -1,0 +1,32 @@
+.DEFAULT_GOAL := help
+.PHONY: help demo test race check ci e2e fuzz bench generate
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## run the main job on embedded defaults
+	go run ./cmd/mcpotel demo
+
+test: ## run all tests of the main module
+	go test ./...
+
+race: ## the same under the race detector
+	go test -race ./...
+
+check: ## everything CI checks but the end-to-end run
+	.ci/run quick
+
+ci: ## everything CI checks
+	.ci/run
+
+e2e: ## run the end-to-end tests against real servers (needs node and npm)
+	MCPOTEL_SERVERS=$$(testenv/servers/install) && export MCPOTEL_SERVERS && cd testenv/e2e && go test -count=1 ./...
+
+fuzz: ## fuzz one target: make fuzz PKG=./internal/jsonrpc TARGET=FuzzParse
+	go test -run '^$$' -fuzz '^$(TARGET)$$' -fuzztime=500000x $(PKG)
+
+bench: ## run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+generate: ## write the generated pages anew
+	go generate ./...

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// runDemo plays four scenes between a client and a server, which is this program once more as a child process, and draws
+// the trace of each.
+func runDemo(ctx context.Context, s streams, args []string) error {
+	if len(args) > 0 {
+		return misuse("unexpected argument %q", args[0])
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	o, err := observe(ctx, "mcpotel-demo", slog.LevelInfo, s.err, true)
+	if err != nil {
+		return err
+	}
+	defer o.close(ctx)
+	d := &demo{o: o, out: s.out}
+	d.say("mcpotel demo: a client, and a server as its child process. Logs are on standard error.")
+	if o.sink != nil {
+		d.say("Both export OTLP/gRPC to a receiver in this process, at %s.", o.sink.Endpoint())
+	} else {
+		d.say("Both export OTLP/gRPC to the collector that the environment names.")
+	}
+	if err := d.connect(ctx); err != nil {
+		return err
+	}
+	defer d.client.Stop(context.WithoutCancel(ctx))
+	for _, scene := range []func(context.Context) error{d.success, d.toolError, d.timeout, d.crash} {
+		if err := scene(ctx); err != nil {
+			return err
+		}
+	}
+	if err := d.client.Stop(ctx); err != nil {
+		return err
+	}
+	d.say("\nThat was it: every call was one trace, and the connection came back by itself.")
+	return nil
+}
+
+// demo is one run.
+type demo struct {
+	o      *observation
+	out    io.Writer
+	client *mcpclient.Client
+}
+
+func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
+
+// connect starts the server.
+func (d *demo) connect(ctx context.Context) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	environment := append(os.Environ(), "OTEL_SERVICE_NAME="+demoServer)
+	if d.o.sink != nil {
+		environment = append(environment, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+d.o.sink.Endpoint())
+	}
+	spanCtx, span := d.o.start(ctx, "demo: connect")
+	d.client, err = mcpclient.Connect(spanCtx, transport.Stdio{Command: self, Args: []string{"serve-demo"}, Env: environment},
+		&mcpclient.Options{
+			Name:         "demo",
+			ClientInfo:   mcp.Implementation{Name: "mcpotel-demo", Version: version()},
+			CloseTimeout: 2 * time.Second, // for the server to export its last spans
+			Telemetry:    d.o.telemetry(),
+		})
+	span.End()
+	if err != nil {
+		return err
+	}
+	d.say("\n== connected to %s, protocol %s", d.client.ServerInfo().Name, d.client.ProtocolVersion())
+	return d.o.draw(ctx, d.out, span, has("INTERNAL demo: connect", "INTERNAL mcp_client.connect", "SERVER server/discover"))
+}
+
+// scene runs f under a span and draws the trace.
+func (d *demo) scene(ctx context.Context, title string, f func(context.Context) error, spans ...string) error {
+	d.say("\n== %s", title)
+	spanCtx, span := d.o.start(ctx, "demo: "+title)
+	err := f(spanCtx)
+	span.End()
+	if err != nil {
+		return fmt.Errorf("%s: %w", title, err)
+	}
+	return d.o.draw(ctx, d.out, span, has(append(spans, "INTERNAL demo: "+title)...))
+}
+
+func (d *demo) success(ctx context.Context) error {
+	return d.scene(ctx, "a call that succeeds", func(ctx context.Context) error {
+		r, err := mcpclient.CallToolAs[forecastResult](ctx, d.client, "forecast", forecastArguments{City: "Oslo", Days: 2})
+		if err != nil {
+			return err
+		}
+		d.say("forecast for %s: %v", r.City, r.Days)
+		return nil
+	}, "CLIENT tools/call forecast", "SERVER tools/call forecast", "INTERNAL look up the weather")
+}
+
+func (d *demo) toolError(ctx context.Context) error {
+	return d.scene(ctx, "a tool that reports an error", func(ctx context.Context) error {
+		r, err := d.client.CallTool(ctx, "divide", divideArguments{A: 1, B: 0})
+		if err != nil {
+			return err
+		}
+		if !r.IsError {
+			return errors.New("dividing by zero is no error")
+		}
+		d.say("divide says: %s", r.Text())
+		return nil
+	}, "CLIENT tools/call divide", "SERVER tools/call divide")
+}
+
+func (d *demo) timeout(ctx context.Context) error {
+	return d.scene(ctx, "a call that gets no answer in time", func(ctx context.Context) error {
+		_, err := d.client.CallTool(ctx, "wait", waitArguments{Seconds: 30}, mcpclient.WithTimeout(300*time.Millisecond))
+		if !errors.Is(err, mcpclient.ErrTimeout) {
+			return fmt.Errorf("want a timeout, got %w", err)
+		}
+		d.say("the call: %v; the server was told, and stopped working on it", err)
+		return nil
+	}, "CLIENT tools/call wait", "SERVER tools/call wait")
+}
+
+func (d *demo) crash(ctx context.Context) error {
+	return d.scene(ctx, "a server that is killed in the middle of a call", func(ctx context.Context) error {
+		_, err := d.client.CallTool(ctx, "crash", nil)
+		if !errors.Is(err, mcpclient.ErrConnectionLost) {
+			return fmt.Errorf("want a lost connection, got %w", err)
+		}
+		d.say("the call: %v", err)
+		d.say("safe to retry: %v; the client reconnects by itself", mcpclient.SafeToRetry(err))
+		begun := time.Now()
+		if err := d.client.WaitForState(ctx, connstate.Ready); err != nil {
+			return err
+		}
+		d.say("ready again after %v", time.Since(begun).Round(time.Millisecond))
+		_, err = mcpclient.CallToolAs[forecastResult](ctx, d.client, "forecast", forecastArguments{City: "Rome"})
+		return err
+	}, "CLIENT tools/call crash", "CLIENT tools/call forecast", "SERVER tools/call forecast")
+}

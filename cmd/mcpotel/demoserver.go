@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// demoServer is the name under which the demo's server exports.
+const demoServer = "mcpotel-demo-server"
+
+// runServeDemo is the demo's server. It exports its own spans if the environment names a collector; the client's trace
+// context reaches it in the _meta of each request.
+func runServeDemo(ctx context.Context, s streams, args []string) error {
+	if len(args) > 0 {
+		return misuse("unexpected argument %q", args[0])
+	}
+	o, err := observe(ctx, demoServer, slog.LevelError, s.err, false)
+	if err != nil {
+		return err
+	}
+	defer o.close(ctx)
+	server, err := newDemoServer(o)
+	if err != nil {
+		return err
+	}
+	return server.ServeStdio(ctx)
+}
+
+func newDemoServer(o *observation) (*mcpserver.Server, error) {
+	s := mcpserver.New(mcp.Implementation{Name: demoServer, Version: version()}, &mcpserver.Options{Telemetry: o.telemetry()})
+	tracer := o.providers.TracerProvider().Tracer("github.com/mcpotel/mcpotel/cmd/mcpotel")
+	d := &demoTools{tracer: tracer, flush: o.providers.ForceFlush}
+	return s, errors.Join(
+		mcpserver.AddTool(s, &mcp.Tool{Name: "forecast", Description: "The weather of the next days in a city."}, d.forecast),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "divide", Description: "Divide one number by another."}, d.divide),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "wait", Description: "Wait, and report progress."}, d.wait),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "crash", Description: "Kill this server, as kill -9 does."}, d.crash),
+	)
+}
+
+// demoTools are the tools of the demo's server.
+type demoTools struct {
+	tracer trace.Tracer
+	flush  func(context.Context) error
+}
+
+type forecastArguments struct {
+	City string `json:"city" jsonschema:"where"`
+	Days int    `json:"days,omitzero" jsonschema:"how many, 1 if not given"`
+}
+
+type forecastResult struct {
+	City string    `json:"city"`
+	Days []weather `json:"days"`
+}
+
+type weather struct {
+	Sky        string `json:"sky"`
+	CelsiusMax int    `json:"celsius_max"`
+}
+
+// forecast makes up the weather. Its own span shows that the work of a tool is part of the caller's trace.
+func (d *demoTools) forecast(ctx context.Context, in forecastArguments) (forecastResult, error) {
+	_, span := d.tracer.Start(ctx, "look up the weather")
+	defer span.End()
+	skies := []string{"clear", "cloudy", "rain", "snow"}
+	out := forecastResult{City: in.City, Days: []weather{}}
+	for day := range max(in.Days, 1) {
+		seed := len(in.City) + day
+		out.Days = append(out.Days, weather{Sky: skies[seed%len(skies)], CelsiusMax: 5 + seed%20})
+	}
+	return out, nil
+}
+
+type divideArguments struct {
+	A float64 `json:"a"`
+	B float64 `json:"b"`
+}
+
+type divideResult struct {
+	Quotient float64 `json:"quotient"`
+}
+
+func (d *demoTools) divide(_ context.Context, in divideArguments) (divideResult, error) {
+	if in.B == 0 {
+		return divideResult{}, errors.New("division by zero")
+	}
+	return divideResult{in.A / in.B}, nil
+}
+
+type waitArguments struct {
+	Seconds float64 `json:"seconds"`
+}
+
+type waitResult struct {
+	Waited string `json:"waited"`
+}
+
+// wait waits in ten steps, unless nobody waits for it any more.
+func (d *demoTools) wait(ctx context.Context, in waitArguments) (waitResult, error) {
+	const steps = 10
+	total := time.Duration(in.Seconds * float64(time.Second))
+	tick := time.NewTicker(max(total/steps, time.Millisecond))
+	defer tick.Stop()
+	for step := range steps {
+		select {
+		case <-tick.C:
+			if err := mcpserver.RequestFrom(ctx).Progress(ctx, float64(step+1), steps, ""); err != nil {
+				return waitResult{}, err
+			}
+		case <-ctx.Done():
+			return waitResult{}, context.Cause(ctx)
+		}
+	}
+	return waitResult{Waited: fmt.Sprint(total)}, nil
+}
+
+type noArguments struct{}
+
+// crash lets the spans of earlier calls out, which a real kill would have let out long ago.
+func (d *demoTools) crash(ctx context.Context, _ noArguments) (waitResult, error) {
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		return waitResult{}, err
+	}
+	return waitResult{}, errors.Join(d.flush(ctx), self.Kill())
+}

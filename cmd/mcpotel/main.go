@@ -1,0 +1,128 @@
+// Command mcpotel calls the tools of any MCP server and shows what each call does: its result, and its trace as a
+// waterfall of client and server spans. "mcpotel demo" shows all of it at once and needs nothing.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Exit codes, for scripts.
+const (
+	exitOK         = 0
+	exitTool       = 1 // the tool reported an error, or the server refused the call
+	exitUsage      = 2
+	exitConnection = 3 // no connection, or it was lost, or no answer in time, or an unusable one
+)
+
+// streams are what the command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// command is one of the subcommands.
+type command struct {
+	name, arguments, brief string
+	run                    func(ctx context.Context, s streams, args []string) error
+}
+
+var commands []command
+
+func init() { // here because help lists the commands, of which it is one
+	commands = []command{
+		{"demo", "", "show a client, a server and their traces, with nothing to install", runDemo},
+		{"tools", "[flags] -- COMMAND [ARG...]", "list the tools of a server", runTools},
+		{"call", "[flags] TOOL ['{json}'] -- COMMAND [ARG...]", "call a tool of a server", runCall},
+		{"serve-demo", "", "be the demo's server, on standard input and output", runServeDemo},
+		{"version", "", "print the version", runVersion},
+		{"help", "", "print this", runHelp},
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
+}
+
+// run runs the command and returns its exit code.
+func run(ctx context.Context, s streams, args []string) int {
+	if len(args) == 0 {
+		usage(s.err)
+		return exitUsage
+	}
+	for _, c := range commands {
+		if c.name == args[0] {
+			return exitCode(s, c.run(ctx, s, args[1:]))
+		}
+	}
+	fmt.Fprintf(s.err, "mcpotel: unknown command %q\n\n", args[0])
+	usage(s.err)
+	return exitUsage
+}
+
+// exitError is an error with an exit code of its own; one without text has been reported already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// exitCode reports err and returns the code for it.
+func exitCode(s streams, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code := exitConnection
+	if e, ok := errors.AsType[*exitError](err); ok {
+		code = e.code
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(s.err, "mcpotel:", text)
+	}
+	return code
+}
+
+// misuse is the error for arguments that make no sense.
+func misuse(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+func runHelp(_ context.Context, s streams, _ []string) error {
+	usage(s.out)
+	return nil
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, `mcpotel calls the tools of MCP servers and shows what each call does.
+
+usage: mcpotel COMMAND [ARG...]
+
+`)
+	for _, c := range commands {
+		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.brief)
+		if c.arguments != "" {
+			fmt.Fprintf(w, "  %-10s   mcpotel %s %s\n", "", c.name, c.arguments)
+		}
+	}
+	fmt.Fprint(w, `
+"mcpotel tools -h" and "mcpotel call -h" list the flags. With OTEL_EXPORTER_OTLP_ENDPOINT set, spans, metrics and log
+records are exported there.
+
+exit codes: 0 ok, 1 the tool reported an error, 2 usage, 3 connection
+`)
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// TestMain lets the test binary be the demo's server, which the command starts as a child process of its own executable.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "serve-demo" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// runs runs the command as a user does.
+func runs(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out, err bytes.Buffer
+	code = run(ctx, streams{strings.NewReader(""), &out, &err}, args)
+	return code, out.String(), err.String()
+}
+
+// demoServerCommand are the arguments that start the demo's server.
+func demoServerCommand(t *testing.T) []string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"--", self, "serve-demo"}
+}
+
+// noCollector keeps the environment of whoever runs the tests out of them.
+func noCollector(t *testing.T) {
+	t.Helper()
+	for _, kv := range os.Environ() {
+		if key, value, _ := strings.Cut(kv, "="); strings.HasPrefix(key, "OTEL_") {
+			t.Setenv(key, value) // restored at the end
+			os.Unsetenv(key)
+		}
+	}
+	for _, signal := range []string{"TRACES", "METRICS", "LOGS"} {
+		t.Setenv("OTEL_"+signal+"_EXPORTER", "")
+	}
+	t.Setenv("LC_ALL", "C.UTF-8")
+}
+
+func TestDemoShowsEachCallAsOneTraceOfClientAndServer(t *testing.T) {
+	noCollector(t)
+	code, out, logs := runs(t, "demo")
+	if code != exitOK {
+		t.Fatalf("want exit code 0, got %d: %s", code, logs)
+	}
+	scenes := strings.Split(out, "\n== ")
+	if len(scenes) != 6 {
+		t.Fatalf("want an introduction and five scenes, got %d:\n%s", len(scenes), out)
+	}
+	for i, want := range [][]string{
+		1: {"CLIENT", "SERVER", "server/discover"},
+		2: {"forecast for Oslo", "CLIENT", "tools/call forecast", "SERVER", "look up the weather"},
+		3: {"division by zero", "error.type=tool_error"},
+		4: {"no answer in time", "error.type=timeout", "error.type=cancelled", "notifications/cancelled"},
+		5: {"ended by SIGKILL", "error.type=connection_lost", "ready again after", "tools/call forecast", "SERVER"},
+	} {
+		for _, w := range want {
+			if !strings.Contains(scenes[i], w) {
+				t.Errorf("want %q in scene %d, got:\n%s", w, i, scenes[i])
+			}
+		}
+	}
+	for _, w := range []string{"mcp_client.connection.transition", "negotiated", "transport_down", "delay_elapsed", "stop_requested"} {
+		if !strings.Contains(logs, w) {
+			t.Errorf("want %q in the log, got:\n%s", w, logs)
+		}
+	}
+}
+
+// TestDemoExportsToTheCollector looks at what a receiver got, which is what Jaeger would get.
+func TestDemoExportsToTheCollector(t *testing.T) {
+	noCollector(t)
+	sink, err := otlpsink.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close(context.Background())
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+sink.Endpoint())
+	if code, out, logs := runs(t, "demo"); code != exitOK || !strings.Contains(out, "was exported to the collector") {
+		t.Fatalf("want exit code 0 and no drawing, got %d:\n%s\n%s", code, out, logs)
+	}
+	spans := sink.Snapshot().Spans
+	for scene, tool := range map[string]string{
+		"demo: a call that succeeds":                            "tools/call forecast",
+		"demo: a tool that reports an error":                    "tools/call divide",
+		"demo: a call that gets no answer in time":              "tools/call wait",
+		"demo: a server that is killed in the middle of a call": "tools/call forecast", // after the reconnect
+	} {
+		caller := spanNamed(t, spans, "INTERNAL", scene, "")
+		client := spanNamed(t, spans, "CLIENT", tool, caller.TraceID)
+		server := spanNamed(t, spans, "SERVER", tool, caller.TraceID)
+		if client.ParentID != caller.SpanID || server.ParentID != client.SpanID {
+			t.Errorf("%s: want caller %s > client > server, got client below %s and server below %s (client %s)",
+				scene, caller.SpanID, client.ParentID, server.ParentID, client.SpanID)
+		}
+		if client.Service() != "mcpotel-demo" || server.Service() != demoServer {
+			t.Errorf("%s: want spans of two services, got %s and %s", scene, client.Service(), server.Service())
+		}
+	}
+	s := sink.Snapshot()
+	for _, metric := range []string{
+		"mcp.client.operation.duration", "mcp.server.operation.duration", "mcp_client.connection.transitions", "mcp_client.active_requests",
+	} {
+		if len(s.PointsOf(metric)) == 0 {
+			t.Errorf("want points of %s, got none", metric)
+		}
+	}
+	for _, event := range []string{"mcp_client.connection.transition", "mcp_client.request.exception", "mcp_client.process.exit"} {
+		if len(s.RecordsOf(event)) == 0 {
+			t.Errorf("want log records with the event name %s, got none", event)
+		}
+	}
+}
+
+func spanNamed(t *testing.T, spans []otlpsink.Span, kind, name, trace string) otlpsink.Span {
+	t.Helper()
+	i := slices.IndexFunc(spans, func(s otlpsink.Span) bool {
+		return s.Kind == kind && s.Name == name && (trace == "" || s.TraceID == trace)
+	})
+	if i < 0 {
+		t.Fatalf("no span %s %s in trace %q", kind, name, trace)
+	}
+	return spans[i]
+}
+
+func TestToolsListsThem(t *testing.T) {
+	noCollector(t)
+	code, out, stderr := runs(t, append([]string{"tools"}, demoServerCommand(t)...)...)
+	if code != exitOK || !strings.Contains(out, "forecast(city string, days? integer)\n    The weather of the next days in a city.\n") {
+		t.Errorf("want the tools for people, got %d:\n%s%s", code, out, stderr)
+	}
+	code, out, _ = runs(t, append([]string{"tools", "--json"}, demoServerCommand(t)...)...)
+	var tools []*mcp.Tool
+	if err := json.Unmarshal([]byte(out), &tools); code != exitOK || err != nil || len(tools) != 4 {
+		t.Errorf("want four tools as JSON, got %d, %v:\n%s", code, err, out)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	noCollector(t)
+	server := demoServerCommand(t)
+	for name, tc := range map[string]struct {
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		"a result":             {append([]string{"call", "divide", `{"a":6,"b":3}`}, server...), exitOK, `"quotient":2`, ""},
+		"a result as JSON":     {append([]string{"call", "--json", "divide", `{"a":6,"b":3}`}, server...), exitOK, `"structuredContent": {`, ""},
+		"a tool error":         {append([]string{"call", "divide", `{"a":6,"b":0}`}, server...), exitTool, "", "division by zero"},
+		"a tool error as JSON": {append([]string{"call", "--json", "divide", `{"a":6,"b":0}`}, server...), exitTool, `"isError": true`, ""},
+		"an unknown tool":      {append([]string{"call", "nosuch"}, server...), exitTool, "", "server error -32602"},
+		"a lost connection":    {append([]string{"call", "crash"}, server...), exitConnection, "", "SIGKILL"},
+		"a timeout":            {append([]string{"call", "--timeout", "300ms", "wait", `{"seconds":30}`}, server...), exitConnection, "", "no answer in time"},
+		"no such server":       {[]string{"tools", "--", "/does/not/exist"}, exitConnection, "", "no such file"},
+		"a server that exits":  {[]string{"tools", "--", server[1], "-test.run=NoSuchTest"}, exitConnection, "", "exited with status 0"},
+		"a pinned version":     {append([]string{"call", "--pin-version", "2025-03-26", "divide", `{"a":6,"b":3}`}, server...), exitOK, "2", ""},
+
+		"no command":            {nil, exitUsage, "", "usage: mcpotel"},
+		"an unknown command":    {[]string{"frobnicate"}, exitUsage, "", "unknown command"},
+		"no server":             {[]string{"tools"}, exitUsage, "", "no server"},
+		"no tool":               {append([]string{"call"}, server...), exitUsage, "", "which tool"},
+		"arguments not JSON":    {append([]string{"call", "divide", "6 3"}, server...), exitUsage, "", "not a JSON object"},
+		"arguments no object":   {append([]string{"call", "divide", "[6,3]"}, server...), exitUsage, "", "not a JSON object"},
+		"too many arguments":    {append([]string{"call", "divide", "{}", "{}"}, server...), exitUsage, "", "unexpected argument"},
+		"a surplus argument":    {append([]string{"tools", "x"}, server...), exitUsage, "", "unexpected argument"},
+		"an unknown flag":       {append([]string{"tools", "--frob"}, server...), exitUsage, "", "frob"},
+		"an unknown version":    {append([]string{"tools", "--pin-version", "1999-01-01"}, server...), exitUsage, "", "unknown protocol version"},
+		"demo with an argument": {[]string{"demo", "x"}, exitUsage, "", "unexpected argument"},
+
+		"help":           {[]string{"help"}, exitOK, "usage: mcpotel", ""},
+		"help of call":   {[]string{"call", "-h"}, exitOK, "", "-trace"},
+		"version":        {[]string{"version"}, exitOK, "2026-07-28", ""},
+		"draws a trace":  {append([]string{"call", "--trace", "divide", `{"a":6,"b":3}`}, server...), exitOK, "2", "CLIENT"},
+		"traces a list":  {append([]string{"tools", "--trace"}, server...), exitOK, "divide", "tools/list"},
+		"verbose output": {append([]string{"tools", "-v"}, server...), exitOK, "divide", "mcp_client.request.stop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := runs(t, tc.args...)
+			if code != tc.code {
+				t.Errorf("want exit code %d, got %d", tc.code, code)
+			}
+			if !strings.Contains(stdout, tc.stdout) || !strings.Contains(stderr, tc.stderr) {
+				t.Errorf("want %q on standard output and %q on standard error, got:\n%s\n%s", tc.stdout, tc.stderr, stdout, stderr)
+			}
+		})
+	}
+}
+
+func TestWhatAServerSaysCannotControlTheTerminal(t *testing.T) {
+	if got, want := clean("a\x1b[31mb\u202ec\td\ne\r"), "a[31mbc\td\ne"; got != want {
+		t.Errorf("want %q, got %q", want, got)
+	}
+}

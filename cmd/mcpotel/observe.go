@@ -1,0 +1,139 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/term"
+
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/internal/waterfall"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
+)
+
+// observation is where the telemetry of one run goes: to the console and, as OTLP, to the collector that the environment
+// names or to a receiver in this process that draws it.
+type observation struct {
+	providers *otlp.Providers
+	sink      *otlpsink.Sink // nil if a collector takes it, or nobody
+}
+
+// observe sets it up. With embedded, spans that no collector takes are kept here, to be drawn.
+func observe(ctx context.Context, service string, console slog.Leveler, w io.Writer, embedded bool) (*observation, error) {
+	o := &observation{}
+	options := []otlp.Option{
+		otlp.WithServiceName(service), otlp.WithServiceVersion(version()), otlp.WithConsole(w, console),
+		otlp.WithExportInterval(100 * time.Millisecond),
+	}
+	switch {
+	case hasCollector(os.Environ()):
+	case embedded:
+		var err error
+		if o.sink, err = otlpsink.Listen("127.0.0.1:0"); err != nil {
+			return nil, err
+		}
+		options = append(options, otlp.WithEndpoint(o.sink.Endpoint()))
+	default:
+		for _, signal := range []string{"TRACES", "METRICS", "LOGS"} {
+			os.Setenv("OTEL_"+signal+"_EXPORTER", cmp.Or(os.Getenv("OTEL_"+signal+"_EXPORTER"), "none"))
+		}
+	}
+	var err error
+	if o.providers, err = otlp.Setup(ctx, options...); err != nil {
+		o.close(ctx)
+		return nil, &exitError{exitUsage, err}
+	}
+	return o, nil
+}
+
+// hasCollector reports whether the environment names a collector, for all signals or for one.
+func hasCollector(environ []string) bool {
+	return slices.ContainsFunc(environ, func(kv string) bool {
+		key, value, _ := strings.Cut(kv, "=")
+		return value != "" && strings.HasPrefix(key, "OTEL_EXPORTER_OTLP_") && strings.HasSuffix(key, "ENDPOINT")
+	})
+}
+
+// telemetry is what clients and servers of this process use.
+func (o *observation) telemetry() *telemetry.Telemetry { return o.providers.Telemetry() }
+
+// start begins a span of the command itself, the caller's span of what it does.
+func (o *observation) start(ctx context.Context, name string) (context.Context, trace.Span) {
+	return o.providers.TracerProvider().Tracer("github.com/mcpotel/mcpotel/cmd/mcpotel").Start(ctx, name)
+}
+
+// patience is how long drawing waits for the spans of other processes.
+const patience = 3 * time.Second
+
+// draw draws the trace of span, which has ended, once complete says that all its spans are there. If a collector has
+// them, draw says where to look.
+func (o *observation) draw(ctx context.Context, w io.Writer, span trace.Span, complete func([]otlpsink.Span) bool) error {
+	id := span.SpanContext().TraceID().String()
+	if o.sink == nil {
+		_, err := fmt.Fprintf(w, "trace %s was exported to the collector\n", id)
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := o.providers.ForceFlush(ctx); err != nil {
+		return err
+	}
+	snapshot, err := o.sink.WaitFor(ctx, func(s otlpsink.Snapshot) bool { return complete(s.Trace(id)) })
+	if err != nil && len(snapshot.Trace(id)) == 0 {
+		return fmt.Errorf("no span of trace %s arrived: %w", id, err)
+	}
+	return waterfall.Render(w, otlpsink.Waterfall(snapshot.Trace(id)), drawing(w))
+}
+
+// has says that a trace is complete when it has these spans, each name as often as it is given.
+func has(names ...string) func([]otlpsink.Span) bool {
+	return func(spans []otlpsink.Span) bool {
+		missing := slices.Clone(names)
+		for _, s := range spans {
+			if i := slices.Index(missing, s.Kind+" "+s.Name); i >= 0 {
+				missing = slices.Delete(missing, i, i+1)
+			}
+		}
+		return len(missing) == 0
+	}
+}
+
+// drawing returns how to draw on w.
+func drawing(w io.Writer) waterfall.Options {
+	o := waterfall.Options{Width: 100, ASCII: !waterfall.UTF8(os.Getenv), Attributes: telling}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		o.Color = os.Getenv("NO_COLOR") == ""
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			o.Width = width
+		}
+	}
+	return o
+}
+
+// telling chooses what stands below a span: what its name does not say already.
+func telling(s waterfall.Span) []waterfall.Attribute {
+	return slices.DeleteFunc(waterfall.Selected(s), func(a waterfall.Attribute) bool {
+		return a.Key == "method" || a.Key == "tool" || a.Key == "prompt"
+	})
+}
+
+// close sends what is left and ends everything.
+func (o *observation) close(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if o.providers != nil {
+		o.providers.Shutdown(ctx)
+	}
+	if o.sink != nil {
+		o.sink.Close(ctx)
+	}
+}
