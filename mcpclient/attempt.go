@@ -14,13 +14,11 @@ import (
 // runLink is the goroutine of one connection: it opens it, negotiates, reads until it is over, and closes it. It ends
 // soon after the client hangs up. No second connection is opened before this one is closed.
 func (c *Client) runLink(l *openLink) {
-	defer l.hangUp()
-	select {
-	case c.open <- struct{}{}:
-		defer func() { <-c.open }()
-	case <-l.ctx.Done():
+	defer l.hangUp(nil)
+	if !c.acquire(l.ctx.Done()) {
 		return
 	}
+	defer c.release()
 	ctx, attempt := c.startAttempt(l)
 	conn, err := c.transport.Dial(ctx, transport.Config{
 		FrameLimit:   c.cfg.FrameLimit,
@@ -29,8 +27,9 @@ func (c *Client) runLink(l *openLink) {
 		QueueWait:    c.tel.QueueWait,
 	})
 	if err != nil {
-		attempt.End(err)
-		c.fail(l, c.dialFailure(err))
+		f := c.dialFailure(l, err)
+		attempt.End(f)
+		c.fail(l, f)
 		return
 	}
 	l.conn = conn
@@ -55,17 +54,20 @@ func (c *Client) converse(ctx context.Context, l *openLink, attempt telemetry.At
 	in := &reader{c: c, link: &l.link}
 	h := &handshake{c: c, link: &l.link, in: in}
 	s, err := h.run(ctx)
-	attempt.End(err)
 	if err != nil {
-		c.fail(l, failureOf(err, machine.NegotiationFailed))
+		f := failureOf(err, machine.NegotiationFailed)
+		attempt.End(f)
+		c.fail(l, f)
 		return
 	}
+	attempt.End(nil)
 	c.schemas.forget() // it may be another version of the server
 	if _, ok := c.step(machine.Input{Event: machine.Negotiated, Epoch: l.epoch}, &fact{session: s}); !ok {
 		return
 	}
 	in.session = s
 	c.tel.Queue(func() int { return l.conn.Info().Queued })
+	defer c.tel.Queue(nil)
 	c.fail(l, failureOf(in.run(), machine.TransportDown))
 }
 
@@ -103,7 +105,10 @@ func (c *Client) fail(l *openLink, f *failure) {
 }
 
 // dialFailure says whether another attempt may help.
-func (c *Client) dialFailure(err error) *failure {
+func (c *Client) dialFailure(l *openLink, err error) *failure {
+	if l.ctx.Err() != nil {
+		err = context.Cause(l.ctx)
+	}
 	err = fmt.Errorf("dial: %w", err)
 	if transport.Permanent(err) {
 		return &failure{event: machine.Refused, err: err}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -214,12 +215,12 @@ func TestAServerThatDiesIsNamedByEveryCallItTakesWithIt(t *testing.T) {
 
 // A server that closes its input and goes on writing has no end that could be told.
 func TestAServerThatClosesItsInputIsGivenUpAllTheSame(t *testing.T) {
-	closed := false
-	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, closed }}
+	var closed atomic.Bool
+	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, closed.Load() }}
 	observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
-		closed = true
+		closed.Store(true)
 		begun := time.Now()
 		if err := c.Call(t.Context(), "call", nil, nil); !errors.Is(err, transport.ErrClosed) || !errors.Is(err, ErrConnectionLost) || !SafeToRetry(err) {
 			t.Errorf("want the connection lost, safe to retry, got %v", err)
@@ -227,7 +228,7 @@ func TestAServerThatClosesItsInputIsGivenUpAllTheSame(t *testing.T) {
 		if waited := time.Since(begun); waited != patience {
 			t.Errorf("want it when nothing was said for %v, got %v", patience, waited)
 		}
-		closed = false
+		closed.Store(false)
 		s.next(t).modern()
 		await(t, c)
 	})

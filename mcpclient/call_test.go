@@ -15,6 +15,8 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 func TestCallReturnsTheResult(t *testing.T) {
@@ -339,9 +341,74 @@ func TestAToolErrorIsAResultUnlessAskedOtherwise(t *testing.T) {
 			t.Error(err)
 		}
 		done = background(func() error { _, err := CallToolAs[struct{}](t.Context(), c, "weather", nil); return err })
+		v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
 		v.answer(v.want(mcp.MethodCallTool), failing)
 		if e, ok := errors.AsType[*ToolError](<-done); !ok || e.Error() != "tool weather: no such city" {
 			t.Errorf("want a ToolError with the tool's text, got %v", e)
+		}
+	})
+}
+
+func TestAPanicInACallbackLeavesNothingBehind(t *testing.T) {
+	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).modern()
+		await(t, c)
+		panicked := make(chan any, 1)
+		go func() {
+			defer func() { panicked <- recover() }()
+			_ = c.Call(t.Context(), "long", nil, nil, WithTimeout(-1), WithProgress(func(Progress) { panic("oops") }))
+		}()
+		f := v.want("long")
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, f.ID))
+		if got := <-panicked; got != "oops" {
+			t.Fatalf("want the callback's panic in the caller's goroutine, got %v", got)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if n := c.calls.Len(); n != 0 {
+			t.Errorf("want no call in flight, got %d", n)
+		}
+	})
+}
+
+// choosy is a transport that refuses some messages and takes others.
+type choosy struct{ transport.Transport }
+
+func (s choosy) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	c, err := s.Transport.Dial(ctx, cfg)
+	return choosyConn{c}, err
+}
+
+type choosyConn struct{ transport.Conn }
+
+func (c choosyConn) Send(ctx context.Context, m transport.Message) error {
+	if m.Method == "unsendable" {
+		return errors.New("invalid header value")
+	}
+	return c.Conn.Send(ctx, m)
+}
+
+func TestAMessageThatTheTransportRefusesFailsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript()
+		c, err := New(choosy{s}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Stop(context.Background()) }()
+		v := s.next(t).modern()
+		await(t, c)
+		other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })
+		f := v.want("other")
+		if err := c.Call(t.Context(), "unsendable", nil, nil); !SafeToRetry(err) || errors.Is(err, ErrConnectionLost) {
+			t.Errorf("want the call to fail by itself, safe to retry, got %v", err)
+		}
+		if err := c.Notify(t.Context(), "unsendable", nil); !SafeToRetry(err) || errors.Is(err, ErrConnectionLost) {
+			t.Errorf("want the notification to fail by itself, safe to retry, got %v", err)
+		}
+		v.answer(f, `{}`)
+		if err := <-other; err != nil {
+			t.Errorf("want the other call to succeed, got %v", err)
 		}
 	})
 }

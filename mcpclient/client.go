@@ -106,26 +106,37 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	c.calls = inflight.New[*call, headstone](cfg.inflight(), (*call).headstone)
 	c.dispatcher.init(c)
 	c.serving.init()
-	c.use(cfg.Features)
+	if err := c.use(cfg.Features); err != nil {
+		c.cancel()
+		c.tel.Close()
+		return nil, err
+	}
 	c.start()
 	return c, nil
 }
 
-// use takes what the features contribute.
-func (c *Client) use(features []Feature) {
-	c.answers = map[string]RequestHandler{mcp.MethodPing: answerPing}
+// use takes what the features contribute. Two that answer the same method are an error.
+func (c *Client) use(features []Feature) error {
+	c.answers = map[string]RequestHandler{}
 	for _, f := range features {
 		f := f.feature()
 		if f.declare != nil {
 			f.declare(&c.cfg.Capabilities)
 		}
 		for method, h := range f.answers {
+			if c.answers[method] != nil || h == nil {
+				return fmt.Errorf("mcpclient: features: want one handler for %s", method)
+			}
 			c.answers[method] = h
 		}
 		for method, h := range f.hears {
 			c.dispatcher.add(method, h)
 		}
 	}
+	if c.answers[mcp.MethodPing] == nil {
+		c.answers[mcp.MethodPing] = answerPing
+	}
+	return nil
 }
 
 // Done returns a channel that is closed when the client has ended: after [Client.Stop], or after a failure that no

@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -25,8 +26,12 @@ type record struct {
 }
 
 // note adds to what is to be told and sees to it that somebody tells. It is called with mu held. What happens while a slow
-// log handler is being told waits in memory; there are a few records per attempt to connect, not per call.
+// log handler is being told waits in memory; there are a few records per attempt to connect, and one for all the tombstones in between.
 func (c *Client) note(r record) {
+	if last := len(c.records) - 1; last >= 0 && r.tombstones != 0 && c.records[last].tombstones != 0 {
+		c.records[last].tombstones += r.tombstones
+		return
+	}
 	c.records = append(c.records, r)
 	if !c.telling {
 		c.telling = true
@@ -68,8 +73,18 @@ func (c *Client) tellOne(r *record) {
 		c.tel.Backoff(r.delay, r.transition.Attempt)
 	}
 	if c.cfg.OnTransition != nil {
-		c.cfg.OnTransition(r.transition)
+		c.onTransition(r.transition)
 	}
+}
+
+// onTransition calls the user's function, whose panic is logged and counted like that of a handler.
+func (c *Client) onTransition(t connstate.Transition) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.tel.HandlerPanic(c.base, "OnTransition", v, debug.Stack())
+		}
+	}()
+	c.cfg.OnTransition(t)
 }
 
 // errorType says how a session ended that err ended, empty if it ended in order.

@@ -45,7 +45,7 @@ func (h *handshake) initializeAnswer(ctx context.Context) (*session, error) {
 	for wait := patience; ; {
 		a, err := h.await(wait)
 		switch {
-		case err != nil && ctx.Err() == nil && wait.Err() != nil:
+		case err != nil && ctx.Err() == nil && wait.Err() != nil && refused == nil:
 			wait = ctx
 		case err != nil && refused != nil:
 			return nil, refused
@@ -59,7 +59,7 @@ func (h *handshake) initializeAnswer(ctx context.Context) (*session, error) {
 			return h.initialized(ctx, a)
 		}
 		if h.held != nil && (refused != nil || wait == ctx) {
-			return h.discovered(*h.held)
+			return h.held, nil
 		}
 		if refused != nil && len(h.waiting) == 0 {
 			return nil, refused

@@ -63,7 +63,9 @@ func (h *handshake) probe(ctx context.Context) (*session, error) {
 func (h *handshake) refusedProbe(err *mcp.Error) error {
 	switch err.Code {
 	case mcp.CodeUnsupportedVersion:
-		return h.choose(supportedVersions(err))
+		if supported := supportedVersions(err); len(supported) > 0 {
+			return h.choose(supported)
+		}
 	case mcp.CodeHeaderMismatch, mcp.CodeMissingClientCapability:
 		return err // a modern server, with another complaint
 	}
@@ -115,7 +117,7 @@ func (h *handshake) discovered(a answer) (*session, error) {
 func (h *handshake) modernSession(v mcp.Version, r *mcp.DiscoverResult) (*session, error) {
 	var server mcp.Implementation
 	if _, err := r.Meta.Decode(mcp.MetaServerInfo, &server); err != nil {
-		return nil, err
+		server = mcp.Implementation{} // it is for display only
 	}
 	return h.c.newSession(session{
 		link: h.link, version: v, server: server, capabilities: r.Capabilities, instructions: r.Instructions,

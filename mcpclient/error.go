@@ -60,8 +60,7 @@ type Error struct {
 	// Unsent is true only if no part of the request can have reached the server; see [SafeToRetry].
 	Unsent bool
 
-	cause     error
-	errorType string // overrides what the kind implies
+	cause error
 }
 
 // Error returns "tools/call: timeout: no answer in time".
@@ -89,10 +88,7 @@ func (e *Error) Unwrap() error {
 
 // ErrorType is the value of the attribute error.type: the server's code, or one word of a small closed set.
 func (e *Error) ErrorType() string {
-	switch {
-	case e.errorType != "":
-		return e.errorType
-	case e.Server != nil:
+	if e.Server != nil {
 		return strconv.FormatInt(e.Server.Code, 10)
 	}
 	switch e.Kind {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,7 +96,7 @@ type arena struct {
 	c    *Client
 	s    *script
 	v    *conversation
-	send error // what Send returns, nil to send
+	send atomic.Pointer[error] // what Send returns, nil to send
 }
 
 // begin makes a call that the server receives.
@@ -107,7 +108,7 @@ func (a *arena) begin(t *testing.T, ctx context.Context, options ...CallOption) 
 
 // stuck makes a call that finds the transport busy, and returns while it waits for room.
 func (a *arena) stuck(ctx context.Context, options ...CallOption) <-chan error {
-	a.send = transport.ErrBusy
+	a.send.Store(&transport.ErrBusy)
 	done := background(func() error { return a.c.Call(ctx, "stuck", nil, nil, options...) })
 	synctest.Wait()
 	return done
@@ -172,7 +173,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 			return done
 		}},
 		"a transport that takes nothing any more": {KindTransport, "connection_lost", true, func(t *testing.T, a *arena) <-chan error {
-			a.send = transport.ErrClosed
+			a.send.Store(&transport.ErrClosed)
 			return background(func() error { return a.c.Call(t.Context(), "call", nil, nil) })
 		}},
 
@@ -225,12 +226,17 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &arena{}
-			rig := &rigged{send: func(transport.Message) (error, bool) { return a.send, a.send != nil }}
+			rig := &rigged{send: func(transport.Message) (error, bool) {
+				if err := a.send.Load(); err != nil {
+					return *err, true
+				}
+				return nil, false
+			}}
 			observed(t, Options{FrameLimit: 1000}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
 				a.c, a.s, a.v = c, s, s.next(t).modern()
 				await(t, c)
 				err := <-tc.call(t, a)
-				a.send = nil
+				a.send.Store(nil)
 				e, ok := errors.AsType[*Error](err)
 				if !ok || e.Kind != tc.kind || e.ErrorType() != tc.typ {
 					t.Fatalf("want kind %s, error.type %s, got %v", tc.kind, tc.typ, err)

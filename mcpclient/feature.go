@@ -7,7 +7,7 @@ import (
 )
 
 // Feature is something a client can do for its server, or wants to hear from it, decided before the first connection:
-// [HandleNotification], [HandleRequest]. A feature declares its own capabilities.
+// [HandleNotification], [HandleRequest].
 type Feature interface{ feature() feature }
 
 // feature is what one Feature contributes to a client. Every member may be nil.
@@ -29,8 +29,9 @@ type RequestHandler func(ctx context.Context, r *Request) (any, error)
 // [Options.NotificationQueue]). ctx ends when the client stops.
 type NotificationHandler func(ctx context.Context, n *Notification)
 
-// HandleRequest answers the server's requests of one method, which a legacy server may send. Requests of a method without
-// a handler get -32601, except ping, which the client answers itself.
+// HandleRequest answers the server's requests of one method, which a legacy server may send; there is one handler for each
+// method. What it implies is for [Options.Capabilities] to declare: a method alone does not tell. Requests of a method
+// without a handler get -32601, except ping, which the client answers itself.
 func HandleRequest(method string, h RequestHandler) Feature {
 	return feature{answers: map[string]RequestHandler{method: h}}
 }

@@ -23,7 +23,7 @@ type handshake struct {
 	link    *link
 	in      *reader
 	waiting []exchange // requests without an answer: the probe, initialize, or both
-	held    *answer    // a discover result that came after initialize was sent
+	held    *session   // from a discover result that came after initialize was sent
 }
 
 // exchange is a request of the handshake.
@@ -37,7 +37,8 @@ type exchange struct {
 type answer struct {
 	method string
 	msg    jsonrpc.Message
-	err    *mcp.Error // the server's error; nil for a result
+	err    *mcp.Error   // the server's error; nil for a result
+	op     telemetry.Op // of the request; it has ended if there is an error
 }
 
 // run performs the handshake. ctx ends with the client's patience for this attempt, and carries the attempt's span.
@@ -126,7 +127,10 @@ func (h *handshake) gone(ctx context.Context, err error) error {
 
 // notify sends a notification of the handshake.
 func (h *handshake) notify(ctx context.Context, s *session, method string) error {
-	if err := h.c.sendNotification(ctx, s, method, nil); err != nil {
+	ctx, op := h.c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true})
+	err := h.c.sendNotification(ctx, s, &op, method, nil)
+	op.End(resultOf(err, nil))
+	if err != nil {
 		return h.gone(ctx, err)
 	}
 	return nil
@@ -141,8 +145,8 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 		}
 		for i := range h.waiting {
 			if x := &h.waiting[i]; x.id == msg.ID && (msg.Kind == jsonrpc.Result || msg.Kind == jsonrpc.Error) {
-				a := answer{method: x.method, msg: msg}
-				h.settle(&a, x)
+				a := answer{method: x.method, msg: msg, op: x.op}
+				h.settle(&a)
 				h.waiting = append(h.waiting[:i], h.waiting[i+1:]...)
 				return a, nil
 			}
@@ -153,32 +157,37 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 	}
 }
 
-// settle reads an error answer and ends the request's operation.
-func (h *handshake) settle(a *answer, x *exchange) {
-	x.op.Received(len(a.msg.Frame))
-	result := telemetry.Result{}
-	if a.msg.Kind == jsonrpc.Error {
-		var err error
-		if a.err, err = decodeError(&a.msg); err != nil {
-			a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}
-		}
-		result = resultOf(&Error{Kind: KindJSONRPC, Op: x.method, Server: a.err}, nil)
+// settle reads an error answer and ends the request's operation; that of a result ends when it has been decoded.
+func (h *handshake) settle(a *answer) {
+	a.op.Received(len(a.msg.Frame))
+	if a.msg.Kind != jsonrpc.Error {
+		return
 	}
-	x.op.End(result)
+	var err error
+	if a.err, err = decodeError(&a.msg); err != nil {
+		h.c.violation(violationOf(&a.msg, err), len(a.msg.Frame), 0)
+		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}
+	}
+	a.op.End(resultOf(&Error{Kind: KindJSONRPC, Op: a.method, Server: a.err}, nil))
 }
 
 // decode decodes a result.
 func (h *handshake) decode(a answer, result any) error {
-	if _, err := decodeResult(&a.msg, result); err != nil {
-		return fmt.Errorf("%s: %w", a.method, err)
+	_, err := decodeResult(&a.msg, result)
+	if err == nil {
+		a.op.End(resultOf(nil, result))
+		return nil
 	}
-	return nil
+	v := violationOf(&a.msg, err)
+	h.c.violation(v, len(a.msg.Frame), 0)
+	a.op.End(resultOf(&Error{Kind: KindProtocol, Op: a.method, cause: v}, nil))
+	return fmt.Errorf("%s: %w", a.method, v)
 }
 
-// keepDiscovered keeps the answer to the probe for the case that initialize fails, if it can be of use.
+// keepDiscovered keeps what the answer to the probe says for the case that initialize fails, if it can be of use.
 func (h *handshake) keepDiscovered(a answer) {
 	if a.err == nil && len(h.c.cfg.modern) > 0 {
-		h.held = &a
+		h.held, _ = h.discovered(a)
 	}
 }
 

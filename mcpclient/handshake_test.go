@@ -46,6 +46,7 @@ func TestALegacyServerIsRecognised(t *testing.T) {
 		"empty success":               `"result":{}`,
 		"success with old versions":   `"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}`,
 		"success of another shape":    `"result":{"supportedVersions":7}`,
+		"unsupported, nothing named":  `"error":{"code":-32022,"message":"no"}`,
 		"unsupported, legacy offered": `"error":{"code":-32022,"message":"no","data":{"supported":["2025-11-25"],"requested":"2026-07-28"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -215,5 +216,21 @@ func TestNothingIsReadBetweenTheLastAnswerAndReady(t *testing.T) {
 		if got := <-heard; got != mcp.NotificationToolListChanged {
 			t.Errorf("want the notification that follows the handshake at once, got %s", got)
 		}
+	})
+}
+
+func TestAServerThatIsSilentOnTheProbeMayNameItsVersionsWhenItRefusesInitialize(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.want(mcp.MethodDiscover)
+		init := v.want(mcp.MethodInitialize)
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no","data":{"supported":["2024-11-05"]}}}`, init.ID))
+		again := v.want(mcp.MethodInitialize)
+		if !strings.Contains(again.raw, `"protocolVersion":"2024-11-05"`) {
+			t.Errorf("want the version that the server names, got %s", again.raw)
+		}
+		v.answer(again, fmt.Sprintf(initialized, mcp.Version20241105))
+		v.want(mcp.NotificationInitialized)
+		await(t, c)
 	})
 }

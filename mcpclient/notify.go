@@ -18,22 +18,14 @@ import (
 // transport has accepted the notification; whether the server gets it nobody knows. A client that is not ready returns
 // [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
+	ctx, op := c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true})
 	c.mu.Lock()
-	s, closing := c.session, c.m.State == connstate.Closing
+	s, err := c.session, c.admission(method)
 	c.mu.Unlock()
-	var err *Error
-	switch {
-	case s != nil:
-		if err = c.sendNotification(ctx, s, method, params); err != nil && errors.Is(err, ErrConnectionLost) {
-			err.cause = c.lost(ctx, s, err.cause)
-		}
-	case closing:
-		c.mu.Lock()
-		err = c.shutdownError(method)
-		c.mu.Unlock()
-	default:
-		err = c.notReady(method)
+	if err == nil {
+		err = c.sendNotification(ctx, s, &op, method, params)
 	}
+	op.End(resultOf(err, nil))
 	if err != nil {
 		return err
 	}
@@ -51,19 +43,18 @@ func (c *Client) lost(ctx context.Context, s *session, err error) error {
 	case <-t.C:
 	}
 	c.step(machine.Input{Event: machine.TransportDown, Epoch: s.epoch}, &fact{err: err})
-	if now := c.Status(); now.Epoch == s.epoch && now.Err != nil && !errors.Is(err, now.Err) {
-		return fmt.Errorf("%w: %w", ErrConnectionLost, now.Err)
+	if now := c.Status(); now.Epoch == s.epoch && now.Err != nil {
+		err = now.Err
 	}
-	return err
+	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
 }
 
 // sendNotification sends a notification in session s.
-func (c *Client) sendNotification(ctx context.Context, s *session, method string, params any) *Error {
-	ctx, op := c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true})
+func (c *Client) sendNotification(ctx context.Context, s *session, op *telemetry.Op, method string, params any) *Error {
 	op.Admit(s.peer, 0)
-	frame, err := encodeNotification(method, params, traceMeta(&op, nil))
+	frame, err := encodeNotification(method, params, traceMeta(op, nil))
 	if err != nil {
-		return c.notSent(&op, &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: err})
+		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: err}
 	}
 	err = s.conn.Send(ctx, transport.Message{
 		Data: frame, Kind: transport.Notification, Method: method, ProtocolVersion: string(s.version),
@@ -71,21 +62,17 @@ func (c *Client) sendNotification(ctx context.Context, s *session, method string
 	switch {
 	case err == nil:
 		op.Sent(len(frame))
-		op.End(telemetry.Result{})
 		return nil
 	case errors.Is(err, transport.ErrBusy):
 		err = ErrBackpressure
 	case ctx.Err() != nil:
-		return c.notSent(&op, (&call{method: method}).left(ctx))
-	default:
-		err = fmt.Errorf("%w: %w", ErrConnectionLost, err)
+		return (&call{method: method}).left(ctx)
+	case s.ctx.Err() != nil && c.State() == connstate.Closing:
+		return &Error{Kind: KindShutdown, Op: method, Unsent: true, cause: ErrShutdown}
+	case errors.Is(err, transport.ErrClosed):
+		err = c.lost(ctx, s, err)
 	}
-	return c.notSent(&op, &Error{Kind: KindTransport, Op: method, Unsent: true, cause: err})
-}
-
-func (c *Client) notSent(op *telemetry.Op, err *Error) *Error {
-	op.End(resultOf(err, nil))
-	return err
+	return &Error{Kind: KindTransport, Op: method, Unsent: true, cause: err}
 }
 
 func encodeNotification(method string, params any, meta jsonrpc.Meta) ([]byte, error) {

@@ -125,9 +125,13 @@ func (cl *call) telemetry() telemetry.Request {
 
 // left is the error of a call whose context ended.
 func (cl *call) left(ctx context.Context) *Error {
-	e := &Error{Kind: KindCancelled, Op: cl.method, Unsent: !cl.accepted, cause: context.Cause(ctx)}
+	cause := ctx.Err()
+	if why := context.Cause(ctx); why != cause {
+		cause = fmt.Errorf("%w: %w", cause, why)
+	}
+	e := &Error{Kind: KindCancelled, Op: cl.method, Unsent: !cl.accepted, cause: cause}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		e.Kind, e.cause = KindTimeout, fmt.Errorf("%w: %w", ErrTimeout, e.cause)
+		e.Kind, e.cause = KindTimeout, fmt.Errorf("%w: %w", ErrTimeout, cause)
 	}
 	return e
 }

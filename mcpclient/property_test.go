@@ -235,6 +235,7 @@ func (r *run) play() {
 	}
 	calls.Wait()
 	others.Wait()
+	synctest.Wait() // until the server has seen all requests
 	r.server.answers.Wait()
 	synctest.Wait() // until the client has noticed what was done to it
 	if r.Stop == 0 {

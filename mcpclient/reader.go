@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -23,6 +24,30 @@ type failure struct {
 
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
+
+// ErrorType is the value of the attribute error.type of an attempt that f ended.
+func (f *failure) ErrorType() string {
+	if e, ok := errors.AsType[interface {
+		error
+		ErrorType() string
+	}](f.err); ok {
+		return e.ErrorType()
+	}
+	server, isServer := errors.AsType[*mcp.Error](f.err)
+	switch {
+	case isServer:
+		return strconv.FormatInt(server.Code, 10)
+	case errors.Is(f.err, errSlow):
+		return telemetry.ErrorTimeout
+	case errors.Is(f.err, ErrShutdown):
+		return telemetry.ErrorShutdown
+	case f.event == machine.FrameTooLarge || f.event == machine.InvalidStreak:
+		return telemetry.ErrorViolation
+	case f.event == machine.TransportDown || f.event == machine.ProbeLost:
+		return telemetry.ErrorConnectionLost
+	}
+	return "_OTHER"
+}
 
 // refuse marks err as a failure that no further attempt can mend.
 func refuse(err error) error { return &failure{event: machine.Refused, err: err} }
@@ -86,6 +111,11 @@ func (r *reader) parse(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 	if m.Kind == jsonrpc.Request && r.session != nil && !r.session.era.serves() {
 		return m, &jsonrpc.Violation{Reason: jsonrpc.UnexpectedRequest, ID: m.ID, Method: m.Method}
 	}
+	if m.Kind == jsonrpc.Request || m.Kind == jsonrpc.Notification {
+		if err := m.Check(); err != nil {
+			return m, violationOf(&m, err)
+		}
+	}
 	r.heard, r.invalid = true, 0
 	return m, nil
 }
@@ -132,7 +162,7 @@ func (r *reader) runBatch(frame []byte, answer answerer) error {
 		return r.refused(violationOf(nil, err), len(frame))
 	}
 	answers := &batchAnswer{waiting: 1, send: answer}
-	defer answers.answer(nil, false)
+	defer r.c.goroutines.Go(func() { answers.answer(nil, true) }) // sends, unless a handler is still at work
 	for data := range elements {
 		m, v := r.parse(data)
 		if v != nil {
@@ -156,10 +186,19 @@ func (r *reader) runBatch(frame []byte, answer answerer) error {
 func (r *reader) refused(v *jsonrpc.Violation, size int) error {
 	r.invalid++
 	r.c.violation(v, size, 0)
+	r.answerInvalid(v)
 	if r.invalid >= invalidStreak {
 		return &failure{event: machine.InvalidStreak, err: v}
 	}
 	return r.proceed(machine.FrameInvalid, v)
+}
+
+// answerInvalid answers a request that cannot be served, of a server that may ask, if it can be told which it is.
+func (r *reader) answerInvalid(v *jsonrpc.Violation) {
+	if v.ID.IsZero() || v.Method == "" || v.Response || r.session == nil || !r.session.era.serves() {
+		return
+	}
+	_ = r.answerTo()(errorFrame(v.ID, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}), false)
 }
 
 // failed deals with the failure of one request that leaves the connection alone.
@@ -181,13 +220,16 @@ func (r *reader) proceed(event machine.Event, v *jsonrpc.Violation) error {
 
 // over tells why the connection is over.
 func (r *reader) over(err error) *failure {
+	if r.link.ctx.Err() != nil { // the client hung up
+		return &failure{event: machine.TransportDown, err: context.Cause(r.link.ctx)}
+	}
 	if tooLarge, ok := errors.AsType[*transport.FrameTooLargeError](err); ok {
 		v := jsonrpc.TooLarge(tooLarge.Head, nil)
 		v.Cause = tooLarge
 		r.c.violation(v, tooLarge.Size, tooLarge.Limit)
 		return &failure{event: machine.FrameTooLarge, err: tooLarge}
 	}
-	if exit, ok := errors.AsType[*transport.ExitError](err); ok && r.link.ctx.Err() == nil {
+	if exit, ok := errors.AsType[*transport.ExitError](err); ok {
 		r.c.tel.ProcessExit(telemetry.ProcessExit{PID: exit.PID, Code: exit.Code, Signal: exit.Signal})
 	}
 	return &failure{event: machine.TransportDown, err: err}

@@ -20,8 +20,8 @@ func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		call := func(maximum int) error {
 			done := background(func() error { _, err := CallToolAs[struct{}](t.Context(), c, "weather", nil); return err })
-			v.answer(v.want(mcp.MethodCallTool), warm)
 			v.answer(v.want(mcp.MethodListTools), fmt.Sprintf(list, maximum))
+			v.answer(v.want(mcp.MethodCallTool), warm)
 			return <-done
 		}
 		if err := call(60); err != nil {

@@ -25,7 +25,7 @@ func (c *Client) route(r *reader, m *jsonrpc.Message, answer answerer) bool {
 		case machine.Enqueue:
 			c.notified(r, m)
 		case machine.Serve:
-			c.serve(r.link, m, answer)
+			c.serve(r, m, answer)
 		}
 	}
 	return pull
@@ -72,6 +72,9 @@ func (c *Client) classify(m *jsonrpc.Message, f *fact) (machine.Event, drop) {
 		stone, _ := c.calls.Tombstone(id, now)
 		return machine.ResponseLate, drop{reason: lateReason(stone.Cause), stone: stone}
 	case inflight.Duplicate:
+		return machine.ResponseUnknown, drop{reason: telemetry.DropDuplicate}
+	}
+	if id > 0 && id <= c.lastID { // the handshake's
 		return machine.ResponseUnknown, drop{reason: telemetry.DropDuplicate}
 	}
 	return machine.ResponseUnknown, drop{reason: telemetry.DropUnknownID}

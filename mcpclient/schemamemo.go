@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/schema"
@@ -62,13 +63,13 @@ func newToolSchema(raw json.RawMessage) *toolSchema {
 }
 
 // output returns the output schema of a tool, nil if it has none, is not listed, or has one with a regular expression that
-// Go cannot compile, as schemas made for JavaScript have. It lists the tools if they have not
-// been listed since the last change.
-func (m *schemaMemo) output(ctx context.Context, c *Client, tool string, options []CallOption) (*schema.Schema, error) {
+// Go cannot compile, as schemas made for JavaScript have. It lists the tools if they have not been listed since the last
+// change.
+func (m *schemaMemo) output(ctx context.Context, c *Client, tool string) (*schema.Schema, error) {
 	t, listed := m.find(tool)
 	if t == nil && !listed {
 		before := m.version()
-		for _, err := range c.Tools(ctx, options...) {
+		for _, err := range c.Tools(ctx) {
 			if err != nil {
 				return nil, err
 			}
@@ -85,7 +86,7 @@ func (m *schemaMemo) output(ctx context.Context, c *Client, tool string, options
 		c.tel.OutputUnchecked(tool, err)
 		return nil, nil
 	case err != nil:
-		return nil, unusableOutput(tool, err)
+		return nil, &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, Unsent: true, cause: fmt.Errorf("output of tool %s: %w", tool, err)}
 	}
 	return s, nil
 }

@@ -41,7 +41,7 @@ type serving struct {
 	slots chan struct{}
 
 	mu      sync.Mutex
-	running map[servedID]context.CancelFunc // guarded by mu
+	running map[servedID]*servedRequest // guarded by mu
 }
 
 // servedID names a request of the server: its ids begin anew with each connection.
@@ -50,77 +50,98 @@ type servedID struct {
 	id   jsonrpc.ID
 }
 
+type servedRequest struct {
+	id        servedID
+	cancel    context.CancelFunc
+	cancelled bool // guarded by serving.mu; by the server, which wants no answer
+}
+
 func (s *serving) init() {
 	s.slots = make(chan struct{}, servedAtOnce)
-	s.running = map[servedID]context.CancelFunc{}
+	s.running = map[servedID]*servedRequest{}
+}
+
+// begin notes that a request is being answered and returns the context of its handler.
+func (s *serving) begin(ctx context.Context, id servedID) (context.Context, *servedRequest) {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &servedRequest{id: id, cancel: cancel}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[id] = r
+	return ctx, r
 }
 
 // cancel ends the context of the handler of one request.
 func (s *serving) cancel(l *link, id jsonrpc.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cancel, ok := s.running[servedID{l, id}]; ok {
-		cancel()
+	if r, ok := s.running[servedID{l, id}]; ok {
+		r.cancelled = true
+		r.cancel()
 	}
 }
 
-func (s *serving) begin(ctx context.Context, id servedID) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
+// end notes that the handler of r has returned, and reports whether the server has cancelled the request.
+func (s *serving) end(r *servedRequest) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.running[id] = cancel
-	return ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.running, id)
-		cancel()
+	r.cancel()
+	if s.running[r.id] == r {
+		delete(s.running, r.id)
 	}
+	return r.cancelled
 }
 
-// answerer sends the answer to a request, one frame, from a goroutine that can wait or one that cannot.
+// answerer sends the answer to a request, one frame or nil for none, from a goroutine that can wait or one that cannot.
 type answerer func(frame []byte, patient bool) error
 
 // serve answers one request, off the read loop.
-func (c *Client) serve(l *link, m *jsonrpc.Message, answer answerer) {
+func (c *Client) serve(r *reader, m *jsonrpc.Message, answer answerer) {
 	params, err := m.Params()
 	if err != nil {
 		v := violationOf(m, err)
 		c.violation(v, len(m.Frame), 0)
-		c.refuse(l, m, &params, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}, answer)
+		c.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}, answer)
 		return
 	}
 	select {
 	case c.serving.slots <- struct{}{}:
 	default:
-		c.refuse(l, m, &params, &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}, answer)
+		c.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}, answer)
 		return
 	}
-	id, size := m.ID, len(m.Frame)
-	r := &Request{Method: m.Method, Params: m.Middle()}
-	c.goroutines.Go(func() { // ends with the handler
+	in := incoming(m.Method, &params, r.session.peer, len(m.Frame), telemetry.Incoming{ID: m.ID.String()})
+	request := &Request{Method: m.Method, Params: m.Middle()}
+	ctx, served := c.serving.begin(r.link.ctx, servedID{r.link, m.ID}) // here, for a cancellation may be the next message
+	c.goroutines.Go(func() {                                           // ends with the handler
 		defer func() { <-c.serving.slots }()
-		c.handle(l, id, r, &params, size, answer)
+		c.handle(ctx, served, in, request, answer)
 	})
 }
 
 // refuse answers a request with an error at once, on the read loop.
-func (c *Client) refuse(l *link, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error, answer answerer) {
+func (c *Client) refuse(r *reader, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error, answer answerer) {
 	_, known := c.answers[m.Method]
-	_, op := c.tel.StartHandler(l.ctx, incoming(m.Method, params, nil, len(m.Frame), telemetry.Incoming{ID: m.ID.String(), Known: known}))
+	in := incoming(m.Method, params, r.session.peer, len(m.Frame), telemetry.Incoming{ID: m.ID.String(), Known: known})
+	_, op := c.tel.StartHandler(r.link.ctx, in)
 	reply(&op, m.Method, errorFrame(m.ID, e), e, answer, false)
 }
 
-// handle calls the handler of one request and answers it.
-func (c *Client) handle(l *link, id jsonrpc.ID, r *Request, params *jsonrpc.Params, size int, answer answerer) {
-	ctx, done := c.serving.begin(l.ctx, servedID{l, id})
-	defer done()
+// handle calls the handler of one request and answers it, unless the server has cancelled it meanwhile.
+func (c *Client) handle(ctx context.Context, served *servedRequest, in telemetry.Incoming, r *Request, answer answerer) {
 	handler, known := c.answers[r.Method]
-	ctx, op := c.tel.StartHandler(ctx, incoming(r.Method, params, nil, size, telemetry.Incoming{ID: id.String(), Known: known}))
 	if !known {
 		handler = noHandler
 	}
+	in.Known = known
+	ctx, op := c.tel.StartHandler(ctx, in)
 	result, err := c.protect(ctx, handler, r)
-	frame, err := answerFrame(id, result, err)
+	if c.serving.end(served) {
+		_ = answer(nil, true)
+		op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled})
+		return
+	}
+	frame, err := answerFrame(served.id.id, result, err)
 	reply(&op, r.Method, frame, err, answer, true)
 }
 
@@ -132,7 +153,9 @@ func reply(op *telemetry.Op, method string, frame []byte, err error, answer answ
 		return
 	}
 	op.Sent(len(frame))
-	op.End(resultOf(handlerError(method, err), nil))
+	result := resultOf(handlerError(method, err), nil)
+	result.Err = err // the server sees a neutral text, the log the error itself
+	op.End(result)
 }
 
 // lostAnswer is the error.type of a request whose answer could not be sent.
@@ -202,12 +225,13 @@ func handlerError(method string, err error) *Error {
 // for it, so what it refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
 func (r *reader) answerTo() answerer {
 	return func(frame []byte, patient bool) error {
-		for {
+		for frame != nil {
 			err := r.link.conn.Send(r.link.ctx, transport.Message{Data: frame, Kind: transport.Response})
 			if !patient || !errors.Is(err, transport.ErrBusy) || !pauseFor(r.link.ctx, answerRetry) {
 				return err
 			}
 		}
+		return nil
 	}
 }
 

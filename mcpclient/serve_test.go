@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
 // legacyReady is bubble with a client that is ready, on a server of version v.
@@ -195,4 +196,44 @@ func TestABatchIsAViolationElsewhere(t *testing.T) {
 			t.Errorf("want only the request outside the batch answered, got %s", got.raw)
 		}
 	})
+}
+
+func TestACancelledRequestOfTheServerGetsNoAnswer(t *testing.T) {
+	o := &Options{Features: []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
+		<-ctx.Done()
+		return nil, nil
+	})}}
+	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
+		for i := range 50 { // the cancellation directly behind its request
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"slow"}`, i),
+				fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
+		}
+		v.write(`{"jsonrpc":"2.0","id":"last","method":"ping"}`)
+		if got := v.take(); string(got.ID) != `"last"` {
+			t.Errorf("want only the ping answered, got %s", got.raw)
+		}
+	})
+}
+
+func TestInvalidParamsCountAsInvalidFrames(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		for range invalidStreak {
+			v.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":[}}`)
+		}
+		if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Status().Reason; got != connstate.InvalidStreak {
+			t.Errorf("want the reason %s, got %s", connstate.InvalidStreak, got)
+		}
+	})
+}
+
+func TestTwoHandlersForOneMethodAreRefused(t *testing.T) {
+	h := HandleRequest("roots/list", func(context.Context, *Request) (any, error) { return nil, nil })
+	for name, features := range map[string][]Feature{"two": {h, h}, "nil": {HandleRequest("roots/list", nil)}} {
+		if _, err := New(newScript(), &Options{Features: features}); err == nil || !strings.Contains(err.Error(), "roots/list") {
+			t.Errorf("%s: want an error about roots/list, got %v", name, err)
+		}
+	}
 }

@@ -25,7 +25,7 @@ type fact struct {
 // openLink is a connection of the present epoch, from the dialling on.
 type openLink struct {
 	link
-	hangUp context.CancelFunc
+	hangUp context.CancelCauseFunc // with why
 }
 
 // start takes the machine's first step.
@@ -78,7 +78,7 @@ func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
 	case machine.Dial:
 		c.dial()
 	case machine.HangUp:
-		c.hangUp()
+		c.hangUp(f.err)
 	case machine.StoreSession:
 		c.session = f.session
 		c.knownEra, c.probeLost, c.lastErr = f.session.version.Era(), false, nil
@@ -101,6 +101,16 @@ func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
 		c.calls.Sweep(now)
 	case machine.End:
 		c.end()
+
+	case machine.ReleaseWaiters: // moved has told them
+	case machine.Negotiate, machine.Pull, machine.ReportViolation, machine.Drop, machine.Enqueue, machine.Serve:
+		// by the goroutine of the connection
+	case machine.Admit, machine.RefuseOrWait, machine.RefuseShutdown, machine.RetrySend, machine.Abandon,
+		machine.CancelUpstream, machine.ReplyCause:
+		// by the goroutine of the caller
+	case machine.Resubscribe: // there is no feature yet that subscribes
+	default:
+		panic("mcpclient: no one carries out the effect " + e.String())
 	}
 }
 
@@ -124,29 +134,44 @@ func (c *Client) failOwn(v *jsonrpc.Violation, now time.Time) {
 // dial starts the goroutine of the next connection.
 func (c *Client) dial() {
 	l := &openLink{link: link{epoch: c.m.Epoch}}
-	l.ctx, l.hangUp = context.WithCancel(c.base)
+	l.ctx, l.hangUp = context.WithCancelCause(c.base)
 	c.conn = l
 	c.goroutines.Go(func() { c.runLink(l) })
 }
 
 // hangUp lets the goroutine of the connection close it. When the client is closing, somebody must wait until nothing is
 // open any more.
-func (c *Client) hangUp() {
+func (c *Client) hangUp(why error) {
+	closing := c.m.State == connstate.Closing
+	if why == nil && closing {
+		why = ErrShutdown
+	}
 	if c.conn != nil {
-		c.conn.hangUp()
+		c.conn.hangUp(why)
 	}
 	c.conn, c.session = nil, nil
-	if c.m.State != connstate.Closing {
+	if !closing {
 		return
 	}
 	c.goroutines.Go(func() {
-		select {
-		case c.open <- struct{}{}:
+		if c.acquire(c.done) {
+			c.release()
 			c.step(machine.Input{Event: machine.TransportClosed}, nil)
-		case <-c.done: // it took too long to close
 		}
 	})
 }
+
+// acquire waits until no connection is open, and reports false if giveUp is closed before.
+func (c *Client) acquire(giveUp <-chan struct{}) bool {
+	select {
+	case c.open <- struct{}{}:
+		return true
+	case <-giveUp:
+		return false
+	}
+}
+
+func (c *Client) release() { <-c.open }
 
 func (c *Client) end() {
 	c.cancel()
@@ -157,8 +182,10 @@ func (c *Client) end() {
 	close(c.done)
 }
 
-// closeTelemetry waits for what is still to be told.
+// closeTelemetry waits for what is still to be told, by the connection too if that has taken too long to close.
 func (c *Client) closeTelemetry() {
+	c.acquire(nil)
+	c.release()
 	c.mu.Lock()
 	for c.telling {
 		c.told.Wait()

@@ -2,7 +2,6 @@ package mcpclient
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -54,41 +53,35 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 }
 
 // CallToolAs calls a tool and decodes its structured content into an Out, after checking it against the output schema
-// that the server lists for the tool; to learn that, it lists the tools once. Out is decoded in the way of encoding/json.
+// that the server lists for the tool; to learn that, it lists the tools once, before the call. Out is decoded by json v2, in
+// which names match exactly.
 //
 // A tool that reports an error is a [*ToolError]. A tool without an output schema is not checked. Content that does not
-// match the schema or Out, or is missing, is an error of kind [KindProtocol].
+// match the schema or Out, or is missing, is an error of kind [KindProtocol]; then the tool has run.
 func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out, error) {
 	var out Out
+	s, err := c.schemas.output(ctx, c, name)
+	if err != nil {
+		return out, err
+	}
 	r, err := c.CallTool(ctx, name, arguments, options...)
 	switch {
 	case err != nil:
 		return out, err
 	case r.IsError:
 		return out, &ToolError{Tool: name, Result: r}
+	case r.StructuredContent == nil:
+		return out, unusableOutput(name, errors.New("no structured content"))
 	}
-	if err := c.checkOutput(ctx, name, r.StructuredContent, options); err != nil {
-		return out, err
+	if s != nil {
+		if err := s.Validate(r.StructuredContent); err != nil {
+			return out, unusableOutput(name, err)
+		}
 	}
 	if err := jsonv2.Unmarshal(r.StructuredContent, &out); err != nil {
 		return out, unusableOutput(name, err)
 	}
 	return out, nil
-}
-
-// checkOutput checks structured content against the tool's output schema.
-func (c *Client) checkOutput(ctx context.Context, name string, content json.RawMessage, options []CallOption) error {
-	if content == nil {
-		return unusableOutput(name, errors.New("no structured content"))
-	}
-	s, err := c.schemas.output(ctx, c, name, options)
-	if err != nil || s == nil {
-		return err
-	}
-	if err := s.Validate(content); err != nil {
-		return unusableOutput(name, err)
-	}
-	return nil
 }
 
 func unusableOutput(tool string, err error) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -82,10 +83,8 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 					return err
 				}
 				done := background(call)
+				v.answer(v.want(mcp.MethodListTools), list)
 				v.answer(v.want(mcp.MethodCallTool), tc.result)
-				if name != "missing" {
-					v.answer(v.want(mcp.MethodListTools), list)
-				}
 				err := <-done
 				if tc.wantErr == "" && (err != nil || got.Celsius != tc.want) {
 					t.Errorf("want %d, got %d, %v", tc.want, got.Celsius, err)
@@ -102,9 +101,10 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 						t.Errorf("want the second call without a list, got %v", err)
 					}
 					v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+					synctest.Wait()
 					done = background(call)
-					v.answer(v.want(mcp.MethodCallTool), tc.result)
 					v.answer(v.want(mcp.MethodListTools), list)
+					v.answer(v.want(mcp.MethodCallTool), tc.result)
 					if err := <-done; err != nil {
 						t.Errorf("want the third call with a new list, got %v", err)
 					}

@@ -1,0 +1,297 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// legacyServed is observed with a client that is ready on a server of version v and whose transport is busy while busy
+// says so.
+func legacyServed(t *testing.T, version mcp.Version, features []Feature, f func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool)) {
+	t.Helper()
+	var busy atomic.Bool
+	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrBusy, busy.Load() }}
+	observed(t, Options{Versions: []mcp.Version{version}, Features: features}, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).initialize(version)
+		await(t, c)
+		f(t, v, rec, &busy)
+	})
+}
+
+func TestARequestHandlerGetsItsParams(t *testing.T) {
+	type params struct {
+		N int `json:"n"`
+	}
+	features := []Feature{HandleRequest("double", func(_ context.Context, r *Request) (any, error) {
+		var p params
+		if err := r.Decode(&p); err != nil {
+			return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: err.Error()}
+		}
+		return params{2 * p.N}, nil
+	}), HandleRequest("no/data", func(context.Context, *Request) (any, error) {
+		return nil, &mcp.Error{Code: 1, Message: "m", Data: []byte(`{`)}
+	}), HandleRequest("no/object", func(context.Context, *Request) (any, error) { return 7, nil })}
+	legacyServed(t, mcp.Version20251125, features, func(t *testing.T, v *conversation, _ *telemetrytest.Recording, _ *atomic.Bool) {
+		for _, tc := range []struct{ request, want string }{
+			{`"method":"double","params":{"n":21}`, `"result":{"n":42}`},
+			{`"method":"double"`, `"result":{"n":0}`},
+			{`"method":"double","params":{"n":"x"}`, `"error":{"code":-32602,"message":"n is no integer`},
+			{`"method":"double","params":{"n":[}`, `"error":{"code":-32602,"message":"protocol violation: invalid_json`},
+			{`"method":"double","params":{"_meta":7}`, `"error":{"code":-32602,"message":"protocol violation: invalid_params`},
+			{`"method":"no/data"`, `"error":{"code":1,"message":"m"}`},
+			{`"method":"no/object"`, `"error":{"code":-32603,"message":"internal error"}`},
+		} {
+			v.write(`{"jsonrpc":"2.0","id":7,` + tc.request + `}`)
+			if got := v.take().raw; !strings.Contains(got, tc.want) {
+				t.Errorf("%s: want %s, got %s", tc.request, tc.want, got)
+			}
+		}
+	})
+}
+
+func TestAHandlersAnswerWaitsForRoom(t *testing.T) {
+	legacyServed(t, mcp.Version20251125, nil, func(t *testing.T, v *conversation, _ *telemetrytest.Recording, busy *atomic.Bool) {
+		busy.Store(true)
+		v.write(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		busy.Store(false)
+		if got := v.take().raw; got != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+			t.Errorf("want the answer when there is room, got %s", got)
+		}
+	})
+}
+
+// The server may be waiting for the client to read what it has to say, so the read loop waits for nothing.
+func TestARefusalThatFindsNoRoomIsLost(t *testing.T) {
+	legacyServed(t, mcp.Version20251125, nil, func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool) {
+		busy.Store(true)
+		v.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":7}}`)
+		synctest.Wait()
+		busy.Store(false)
+		v.write(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		if got := v.take(); string(got.ID) != "2" {
+			t.Errorf("want only the second request answered, got %s", got.raw)
+		}
+		if n := rec.Count("mcp.server.operation.duration", "error.type", "transport_busy"); n != 1 {
+			t.Errorf("want the lost answer counted, got %d", n)
+		}
+	})
+}
+
+func TestAnAnswerThatCanNoLongerBeSentIsLost(t *testing.T) {
+	features := []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
+		<-ctx.Done()
+		return nil, nil
+	})}
+	legacyServed(t, mcp.Version20251125, features, func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
+		v.write(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
+		synctest.Wait()
+		v.hangUp()
+		synctest.Wait()
+		if n := rec.Count("mcp.server.operation.duration", "mcp.method.name", "_OTHER", "error.type", "connection_lost") +
+			rec.Count("mcp.server.operation.duration", "mcp.method.name", "slow", "error.type", "connection_lost"); n != 1 {
+			t.Errorf("want the lost answer counted, got %d", n)
+		}
+	})
+}
+
+func TestBrokenBatches(t *testing.T) {
+	legacyServed(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
+		v.write(
+			`[`, `[]`, `[1,{"jsonrpc":"2.0","method":"x"}]`,
+			`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping","params":{"_meta":7}},{"jsonrpc":"2.0","id":3}]`,
+		)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		got, err := v.peer.Receive(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,`} {
+			if got[0] != '[' || !strings.Contains(string(got), want) {
+				t.Errorf("want a batch with %s, got %s", want, got)
+			}
+		}
+		synctest.Wait()
+		if n := rec.Value("mcp_client.protocol.violations"); n != 5 {
+			t.Errorf("want 5 violations, got %d", n)
+		}
+	})
+}
+
+// A run of invalid elements ends the connection as a run of invalid frames does.
+func TestABatchOfGarbageEndsTheConnection(t *testing.T) {
+	legacyServed(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
+		v.write("[" + strings.Repeat("7,", invalidStreak) + "7]")
+		synctest.Wait()
+		if n := rec.Value("mcp_client.connection.transitions", "mcp_client.connection.reason", "invalid_streak"); n != 1 {
+			t.Errorf("want the connection ended, got %d transitions", n)
+		}
+		if n := rec.Value("mcp_client.protocol.violations"); n != invalidStreak {
+			t.Errorf("want %d violations, got %d", invalidStreak, n)
+		}
+	})
+}
+
+// trap is a slog.Handler that acts on a record at once, in the goroutine that it comes from.
+type trap struct {
+	slog.Handler
+	message string
+	act     func()
+}
+
+func (*trap) Enabled(context.Context, slog.Level) bool { return true }
+func (h *trap) WithAttrs([]slog.Attr) slog.Handler     { return h }
+
+func (h *trap) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == h.message {
+		h.act()
+	}
+	return nil
+}
+
+// TestNothingIsLookedAtBehindAStop stops the client in the middle of what its read loop has got.
+func TestNothingIsLookedAtBehindAStop(t *testing.T) {
+	const first, garbage, second = `{"jsonrpc":"2.0","method":"first"}`, `7`, `{"jsonrpc":"2.0","method":"second"}`
+	for name, frames := range map[string][]string{
+		"frames":       {first, garbage, second},
+		"a batch":      {"[" + first + "," + garbage + "," + second + "]"},
+		"an oversized": {first, strings.Repeat("x", 2000), second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			heard := make(chan string, 9)
+			h := &trap{Handler: slog.DiscardHandler, message: "mcp_client.protocol.violation"}
+			o := &Options{
+				Versions: []mcp.Version{mcp.Version20250326}, FrameLimit: 1000, SkipOversize: true,
+				Telemetry: telemetry.New(telemetry.WithLogger(slog.New(h))),
+				Features:  []Feature{HandleNotification("", func(_ context.Context, n *Notification) { heard <- n.Method })},
+			}
+			bubble(t, o, func(t *testing.T, s *script, c *Client) {
+				heard = make(chan string, 9)
+				acted := make(chan struct{})
+				h.act = func() {
+					defer close(acted)
+					synctest.Wait() // the first notification has been heard
+					ctx, cancel := context.WithCancel(context.Background())
+					cancel()
+					_ = c.Stop(ctx)
+				}
+				v := s.next(t).initialize(mcp.Version20250326)
+				await(t, c)
+				for _, f := range frames {
+					_ = v.peer.Send(v.ctx, []byte(f)) // the last one finds nobody
+				}
+				<-acted
+				if err := c.Stop(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				close(heard)
+				var got []string
+				for method := range heard {
+					got = append(got, method)
+				}
+				if !slices.Equal(got, []string{"first"}) {
+					t.Errorf("want the first notification heard and nothing else, got %q", got)
+				}
+			})
+		})
+	}
+}
+
+func TestProgressThatACallerIsTooSlowForIsCounted(t *testing.T) {
+	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).modern()
+		await(t, c)
+		release := make(chan struct{})
+		var got []float64
+		done := background(func() error {
+			return c.Call(t.Context(), "long", nil, nil, WithProgress(func(p Progress) {
+				if got = append(got, p.Progress); len(got) == 1 {
+					<-release
+				}
+			}))
+		})
+		f := v.want("long")
+		report := func(n int) {
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, f.ID, n))
+		}
+		report(0)
+		synctest.Wait() // the caller is busy with it
+		for n := range progressKept + 4 {
+			report(n + 1)
+		}
+		v.answer(f, `{}`)
+		synctest.Wait()
+		close(release)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 1+progressKept || got[1] != 5 || got[progressKept] != progressKept+4 {
+			t.Errorf("want the first report and the latest %d, got %v", progressKept, got)
+		}
+		if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "queue_full"); n != 4 {
+			t.Errorf("want 4 reports counted as lost, got %d", n)
+		}
+	})
+}
+
+// Progress for nobody, or with a token that is none of ours, is nobody's.
+func TestProgressForNobodyIsLeftAlone(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
+		f := v.want("call")
+		for _, token := range []string{string(f.ID), "999", `"x"`} {
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, token))
+		}
+		v.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":[]}}`)
+		v.answer(f, `{}`)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWhatACallIsAboutIsOnItsSpan(t *testing.T) {
+	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).modern()
+		await(t, c)
+		for _, tc := range []struct {
+			method           string
+			params           any
+			span, key, value string
+		}{
+			{mcp.MethodGetPrompt, &mcp.GetPromptParams{Name: "greet"}, "prompts/get greet", "gen_ai.prompt.name", "greet"},
+			{mcp.MethodReadResource, &mcp.ReadResourceParams{URI: "file:///a"}, "resources/read", "mcp.resource.uri", "file:///a"},
+			{mcp.MethodSubscribe, &mcp.SubscribeParams{URI: "file:///b"}, "resources/subscribe", "mcp.resource.uri", "file:///b"},
+			{mcp.MethodUnsubscribe, &mcp.UnsubscribeParams{URI: "file:///c"}, "resources/unsubscribe", "mcp.resource.uri", "file:///c"},
+		} {
+			done := background(func() error { return c.Call(t.Context(), tc.method, tc.params, nil) })
+			v.answer(v.want(tc.method), `{}`)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, a := range rec.Span(tc.span).Attributes() {
+				if string(a.Key) == tc.key {
+					got = a.Value.AsString()
+				}
+			}
+			if got != tc.value {
+				t.Errorf("%s: want %s = %s, got %q", tc.span, tc.key, tc.value, got)
+			}
+		}
+	})
+}

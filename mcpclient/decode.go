@@ -1,0 +1,67 @@
+package mcpclient
+
+import (
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// decode decodes the answer in the caller's goroutine. The decoder sees the part of the frame that nobody has validated
+// yet, so an answer that is not valid JSON is found here; it fails this call and nothing else.
+func (c *Client) decode(s *session, cl *call, op *telemetry.Op, m *jsonrpc.Message, result any) *Error {
+	if m.Kind == jsonrpc.Error {
+		server, err := decodeError(m)
+		if err != nil {
+			return c.unusable(cl, m, err)
+		}
+		return &Error{Kind: KindJSONRPC, Op: cl.method, Server: server}
+	}
+	var begun time.Time
+	if op.Timed() {
+		begun = time.Now()
+	}
+	kind, err := decodeResult(m, result)
+	if op.Timed() {
+		op.Decoded(time.Since(begun), err)
+	}
+	if err != nil {
+		return c.unusable(cl, m, err)
+	}
+	if err := s.era.checkResult(kind); err != nil {
+		return &Error{Kind: KindProtocol, Op: cl.method, cause: err}
+	}
+	return nil
+}
+
+// unusable counts an answer that breaks the protocol and returns the error for the call.
+func (c *Client) unusable(cl *call, m *jsonrpc.Message, err error) *Error {
+	v := violationOf(m, err)
+	c.violation(v, len(m.Frame), 0)
+	return &Error{Kind: KindProtocol, Op: cl.method, cause: v}
+}
+
+// decodeResult decodes the result of m and returns its type. Every byte has been validated when it returns nil.
+func decodeResult(m *jsonrpc.Message, result any) (mcp.ResultType, error) {
+	n, err := mcp.Decode(m.Middle(), result)
+	if err != nil {
+		return "", err
+	}
+	if err := m.Settle(n); err != nil {
+		return "", err
+	}
+	if r, ok := result.(interface{ Base() *mcp.Result }); ok {
+		return r.Base().ResultType, nil
+	}
+	return mcp.ResultTypeOf(m.Middle()[:n])
+}
+
+// decodeError decodes the error of m.
+func decodeError(m *jsonrpc.Message) (*mcp.Error, error) {
+	e, err := m.Failure()
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.Error{Code: e.Code, Message: e.Message, Data: e.Data}, nil
+}

@@ -1,0 +1,150 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// exchange sends the request and waits for the outcome. The error means that the call is no longer in flight.
+func (c *Client) exchange(ctx context.Context, s *session, cl *call, op *telemetry.Op) (outcome, *Error) {
+	if err := cl.encode(s, op); err != nil {
+		return c.settled(cl, &Error{Kind: KindInvalid, Op: cl.method, Unsent: true, cause: err})
+	}
+	if o, err := c.send(ctx, s, cl, op); err != nil || o.decided() {
+		return o, err
+	}
+	for {
+		select {
+		case o := <-cl.outcome:
+			c.deliverProgress(cl)
+			return o, nil
+		case <-cl.progressed:
+			c.deliverProgress(cl)
+		case <-ctx.Done():
+			return c.leave(ctx, s, cl)
+		}
+	}
+}
+
+// send hands the request to the transport, again if that is busy. It returns an outcome if the call has one before the
+// request is accepted.
+func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.Op) (outcome, *Error) {
+	m := transport.Message{
+		Data: cl.frame, Kind: transport.Request, ID: cl.id, Method: cl.method, Name: cl.name(),
+		ProtocolVersion: string(s.version),
+	}
+	for {
+		select {
+		case o := <-cl.outcome: // failed while it was being encoded, or waiting for room
+			return o, nil
+		default:
+		}
+		op.Sending()
+		err := s.conn.Send(ctx, m)
+		switch {
+		case err == nil:
+			cl.accepted = true
+			op.Sent(len(cl.frame))
+			return outcome{}, nil
+		case ctx.Err() != nil:
+			return c.leave(ctx, s, cl)
+		case !errors.Is(err, transport.ErrBusy):
+			return c.unsendable(ctx, s, cl, err)
+		}
+		delay, again := c.busy(cl)
+		if !again {
+			return c.settled(cl, cl.backpressure())
+		}
+		op.Retry(telemetry.RetryBusy)
+		if o, err, done := c.pause(ctx, s, cl, delay); done {
+			return o, err
+		}
+	}
+}
+
+// busy asks whether the call may try again, and when.
+func (c *Client) busy(cl *call) (time.Duration, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if effects, ok := c.stepLocked(machine.Input{Event: machine.SendBusy}, nil); !ok || len(effects) == 0 {
+		return 0, true // the call has its outcome already, and finds it before it sends again
+	}
+	delay, again, ok := c.calls.Busy(cl.id, rand.Float64())
+	return delay, again || !ok
+}
+
+// pause waits until it is time to try again, unless the call gets its outcome first.
+func (c *Client) pause(ctx context.Context, s *session, cl *call, d time.Duration) (outcome, *Error, bool) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return outcome{}, nil, false
+	case o := <-cl.outcome:
+		return o, nil, true
+	case <-ctx.Done():
+		o, err := c.leave(ctx, s, cl)
+		return o, err, true
+	}
+}
+
+// unsendable deals with a request that the transport did not take. If the connection is closed, it is down; any other error
+// is about this request only.
+func (c *Client) unsendable(ctx context.Context, s *session, cl *call, err error) (outcome, *Error) {
+	if errors.Is(err, transport.ErrClosed) {
+		err = c.lost(ctx, s, err)
+	}
+	return c.settled(cl, &Error{Kind: KindTransport, Op: cl.method, Unsent: true, cause: err})
+}
+
+// settled takes the call out of flight because of err, unless it has its outcome already; then that is taken, with what
+// err knows about whether the request was sent.
+func (c *Client) settled(cl *call, err *Error) (outcome, *Error) {
+	c.mu.Lock()
+	_, mine := c.calls.Settle(cl.id)
+	c.mu.Unlock()
+	switch {
+	case cl.id == 0: // it never was in flight
+	case !mine:
+		return <-cl.outcome, nil
+	}
+	return outcome{}, err
+}
+
+// leave takes the call out of flight because its caller's context ended, and tells the server. An outcome that is already
+// there is better than none.
+func (c *Client) leave(ctx context.Context, s *session, cl *call) (outcome, *Error) {
+	c.mu.Lock()
+	c.stepLocked(machine.Input{Event: machine.CallerLeft}, nil)
+	_, mine := c.calls.Abandon(cl.id, time.Now(), inflight.Cancelled)
+	c.settleUp()
+	c.mu.Unlock()
+	if !mine {
+		o := <-cl.outcome
+		c.deliverProgress(cl)
+		return o, nil
+	}
+	c.cancelUpstream(ctx, s, cl, "cancelled by the caller")
+	return outcome{}, cl.left(ctx)
+}
+
+// cancelUpstream tells the server, in one try, that nobody waits for the answer any more. A request that the transport
+// has not accepted needs no cancelling.
+func (c *Client) cancelUpstream(ctx context.Context, s *session, cl *call, reason string) {
+	if !cl.accepted {
+		return
+	}
+	_, op := c.tel.StartRequest(ctx, telemetry.Request{Method: mcp.NotificationCancelled, Notification: true, Parent: cl.ref})
+	notice := s.cancelNotice(cl.id, reason, traceMeta(&op, nil))
+	s.conn.Cancel(cl.id, notice)
+	op.Sent(len(notice.Data))
+	op.End(telemetry.Result{})
+}

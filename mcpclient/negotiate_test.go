@@ -1,0 +1,191 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+func TestALegacyServerThatNamesItsVersionsIsAskedForOneOfThem(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2025-03-26","2024-11-05"],"requested":"2025-11-25"}}}`,
+			v.want(mcp.MethodInitialize).ID))
+		again := v.want(mcp.MethodInitialize)
+		if want := `"protocolVersion":"2025-03-26"`; !strings.Contains(again.raw, want) {
+			t.Errorf("want the newest that both speak asked for, %s, got %s", want, again.raw)
+		}
+		v.answer(again, fmt.Sprintf(initialized, mcp.Version20250326))
+		v.want(mcp.NotificationInitialized)
+		await(t, c)
+		if got := c.ProtocolVersion(); got != mcp.Version20250326 {
+			t.Errorf("want version 2025-03-26, got %s", got)
+		}
+	})
+}
+
+// TestHandshakesThatFailForGood holds what no further attempt could change.
+func TestHandshakesThatFailForGood(t *testing.T) {
+	for name, tc := range map[string]struct {
+		versions []mcp.Version
+		answer   string // to the probe
+	}{
+		"the server speaks a version of the future": {nil, `"result":{"supportedVersions":["2999-01-01"],"capabilities":{}}`},
+		"and says so in an error":                   {nil, `"error":{"code":-32022,"message":"no","data":{"supported":["2999-01-01"]}}`},
+		"the client is pinned to modern versions":   {[]mcp.Version{mcp.Version20260728}, `"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScript()
+				c, err := New(s, &Options{Versions: tc.versions})
+				if err != nil {
+					t.Fatal(err)
+				}
+				v := s.next(t)
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, v.want(mcp.MethodDiscover).ID, tc.answer))
+				<-c.Done()
+				if err := c.Err(); !errors.Is(err, errNoCommonVersion) {
+					t.Errorf("want %v, got %v", errNoCommonVersion, err)
+				}
+				if got := c.Status().Reason; got != connstate.TransportClosed && got != connstate.CloseTimeout {
+					t.Errorf("want the client ended, got %s", got)
+				}
+			})
+		})
+	}
+}
+
+// TestHandshakesThatFailAreTriedAgain holds what another attempt may mend, with what the error says.
+func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
+	legacy, modern := []mcp.Version{mcp.Version20251125}, []mcp.Version{mcp.Version20260728}
+	for name, tc := range map[string]struct {
+		versions []mcp.Version
+		answer   string
+		reason   connstate.Reason
+		says     string
+	}{
+		"another complaint of a modern server": {nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32021,"message":"sampling is needed"}}`,
+			connstate.NegotiationFailed, "sampling is needed"},
+		"a result of initialize of the wrong shape": {legacy, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":7}}`,
+			connstate.NegotiationFailed, "protocolVersion is no string"},
+		"an error of initialize": {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no licence"}}`,
+			connstate.NegotiationFailed, "no licence"},
+		"an error of the wrong shape":  {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":"x"}}`, connstate.NegotiationFailed, "invalid_error"},
+		"a frame over the limit":       {legacy, `{"jsonrpc":"2.0","id":%s,"result":{"x":"` + strings.Repeat("x", 1000) + `"}}`, connstate.FrameTooLarge, "1000"},
+		"nothing, for too long":        {modern, "", connstate.InitTimeout, "the server was not ready within 10s"},
+		"nothing but garbage for ever": {modern, strings.Repeat("garbage\n", invalidStreak), connstate.InvalidStreak, "invalid_json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			observed(t, Options{Versions: tc.versions, FrameLimit: 1000}, nil, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+				v := s.next(t)
+				f := v.take()
+				for line := range strings.SplitSeq(strings.TrimSpace(strings.Replace(tc.answer, "%s", string(f.ID), 1)), "\n") {
+					if line != "" {
+						v.write(line)
+					}
+				}
+				waitFor(t, c, connstate.Backoff)
+				got := c.Status()
+				if got.Reason != tc.reason || got.Err == nil || !strings.Contains(got.Err.Error(), tc.says) {
+					t.Errorf("want backoff because of %s, with %q, got %s, %v", tc.reason, tc.says, got.Reason, got.Err)
+				}
+				s.next(t)
+			})
+		})
+	}
+}
+
+func TestWhatIsNoAnswerToTheHandshakeIsDroppedAndCounted(t *testing.T) {
+	observed(t, Options{SkipOversize: true, FrameLimit: 1000}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t)
+		probe := v.want(mcp.MethodDiscover)
+		v.write(
+			`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
+			`{"jsonrpc":"2.0","id":7,"method":"ping"}`,
+			`{"jsonrpc":"2.0","id":999,"result":{}}`,
+			"garbage", strings.Repeat("x", 2000),
+		)
+		v.answer(probe, discovered)
+		await(t, c)
+		if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "not_ready"); n != 2 {
+			t.Errorf("want the notification and the request counted, got %d", n)
+		}
+		if n := rec.Value("mcp_client.responses.dropped", "mcp_client.drop.reason", "unknown_id"); n != 1 {
+			t.Errorf("want the response counted, got %d", n)
+		}
+		if n := rec.Value("mcp_client.protocol.violations"); n != 2 {
+			t.Errorf("want two violations, got %d", n)
+		}
+	})
+}
+
+// A client that is stopped, or loses patience, in the middle of a handshake makes nothing of what comes of it.
+func TestAHandshakeThatEndsTooLateMeansNothing(t *testing.T) {
+	for name, interrupt := range map[string]func(t *testing.T, c *Client){
+		"stopped":         func(t *testing.T, c *Client) { _ = c.Stop(t.Context()) },
+		"out of patience": func(t *testing.T, c *Client) { waitFor(t, c, connstate.Backoff) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var c *Client
+			hold := make(chan struct{})
+			rig := &rigged{receive: func(ctx context.Context, next receiver) (transport.Frame, error) {
+				f, err := next(context.WithoutCancel(ctx))
+				<-hold
+				return f, err
+			}}
+			observed(t, Options{Versions: []mcp.Version{mcp.Version20260728}}, rig, func(t *testing.T, s *script, client *Client, _ *telemetrytest.Recording) {
+				hold = make(chan struct{})
+				c = client
+				v := s.next(t)
+				v.answer(v.want(mcp.MethodDiscover), discovered)
+				synctest.Wait() // the answer has been received and not yet been looked at
+				interrupt(t, c)
+				before := c.Status()
+				close(hold)
+				synctest.Wait()
+				if after := c.Status(); after != before {
+					t.Errorf("want nothing changed, %+v, got %+v", before, after)
+				}
+			})
+		})
+	}
+}
+
+// tardy is a transport that dials as long as it likes.
+type tardy struct{ transport.Transport }
+
+func (d tardy) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	time.Sleep(time.Minute)
+	return d.Transport.Dial(context.WithoutCancel(ctx), cfg)
+}
+
+func TestADiallingThatEndsTooLateMeansNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript()
+		c, err := New(tardy{s}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, c, connstate.Backoff)
+		v := s.next(t) // the connection that nobody wants any more
+		<-v.ctx.Done()
+		if got := c.Status(); !errors.Is(got.Err, errSlow) || got.State == connstate.Initializing {
+			t.Errorf("want %v still told, got %s, %v", errSlow, got.State, got.Err)
+		}
+		begun := time.Now()
+		if err := c.Stop(t.Context()); err != nil || time.Since(begun) > 125*time.Millisecond {
+			t.Errorf("want Stop not to wait for it, got %v after %v", err, time.Since(begun))
+		}
+		time.Sleep(time.Minute) // the end of the last one
+	})
+}

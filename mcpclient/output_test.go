@@ -1,0 +1,101 @@
+package mcpclient
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+const (
+	toolList   = `{"tools":[{"name":"tool","inputSchema":{"type":"object"},"outputSchema":%s}]}`
+	structured = `{"content":[],"structuredContent":{"code":"abc"}}`
+)
+
+func TestAnOutputSchemaThatCannotBeUsed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		schema, wantErr string
+		logged          int
+	}{
+		"a pattern of JavaScript": {`{"type":"object","properties":{"code":{"type":"string","pattern":"^(?!x)"}}}`, "", 1},
+		"no schema at all":        {`{"type":"object","properties":7}`, "output of tool tool", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+				v := s.next(t).modern()
+				await(t, c)
+				done := background(func() error { _, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil); return err })
+				v.answer(v.want(mcp.MethodListTools), fmt.Sprintf(toolList, tc.schema))
+				if tc.wantErr == "" { // else the tool does not run
+					v.answer(v.want(mcp.MethodCallTool), structured)
+				}
+				err := <-done
+				switch e, _ := errors.AsType[*Error](err); {
+				case tc.wantErr == "" && err != nil:
+					t.Errorf("want the output unchecked, got %v", err)
+				case tc.wantErr != "" && (e == nil || e.Kind != KindProtocol || !SafeToRetry(err) || !strings.Contains(err.Error(), tc.wantErr)):
+					t.Errorf("want an error of kind protocol with %q, got %v", tc.wantErr, err)
+				}
+				if n := len(rec.Logs("mcp_client.tool.output_unchecked")); n != tc.logged {
+					t.Errorf("want %d records of an output that is not checked, got %d", tc.logged, n)
+				}
+			})
+		})
+	}
+}
+
+func TestAListThatFailsKeepsTheToolFromRunning(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		call := func() error { _, err := CallToolAs[struct{}](t.Context(), c, "tool", nil); return err }
+		done := background(call)
+		v.refuse(v.want(mcp.MethodListTools), mcp.CodeInternalError, "out of order")
+		if server, ok := errors.AsType[*mcp.Error](<-done); !ok || server.Message != "out of order" {
+			t.Errorf("want the error of the list, got %v", server)
+		}
+		done = background(call)
+		v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
+		v.refuse(v.want(mcp.MethodCallTool), mcp.CodeInvalidParams, "no such tool")
+		if server, ok := errors.AsType[*mcp.Error](<-done); !ok || server.Message != "no such tool" {
+			t.Errorf("want the error of the call, got %v", server)
+		}
+	})
+}
+
+// A list that was asked for before the tools changed says nothing about those there are now.
+func TestAListThatIsOutOfDateIsNotRemembered(t *testing.T) {
+	const strict, open = `{"type":"object","required":["missing"]}`, `{"type":"object"}`
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		listed := background(func() error { _, err := c.ListTools(t.Context(), ""); return err })
+		list := v.want(mcp.MethodListTools)
+		v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		v.answer(list, fmt.Sprintf(toolList, strict))
+		if err := <-listed; err != nil {
+			t.Fatal(err)
+		}
+		done := background(func() error { _, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil); return err })
+		v.answer(v.want(mcp.MethodListTools), fmt.Sprintf(toolList, open))
+		v.answer(v.want(mcp.MethodCallTool), structured)
+		if err := <-done; err != nil {
+			t.Errorf("want the output checked against the new list, got %v", err)
+		}
+	})
+}
+
+func TestToolsAreFetchedOnlyAsFarAsTheyAreAskedFor(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error {
+			for range c.Tools(t.Context()) {
+				break
+			}
+			return c.Call(t.Context(), "next", nil, nil)
+		})
+		v.answer(v.want(mcp.MethodListTools), `{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
+		v.answer(v.want("next"), `{}`) // and no second page in between
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
