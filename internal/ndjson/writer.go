@@ -35,7 +35,7 @@ const (
 // goes out together. What the stream does not take at once is left to a goroutine that exists until all is written. A
 // stream that cannot be asked to write without waiting (a file, a terminal, a pipe in blocking mode, anything that is not
 // a descriptor) is left to that goroutine altogether. So memory is bounded by twice the queue, plus one frame when that is
-// larger than the queue.
+// larger than the queue; with [Waited], by a time for each of these frames too.
 //
 // The first error of the stream is kept: a frame may have been written in part then, so nothing can follow it.
 type Writer struct {
@@ -44,28 +44,48 @@ type Writer struct {
 	bound int
 	turn  chan struct{} // held by the one SendWait that waits for space
 
+	waited func(time.Duration) // nil if nobody wants to know
+
 	mu      sync.Mutex
-	queue   []byte // frames accepted while another was written
-	writing bool   // somebody owns out and the stream
-	large   bool   // what is being written is larger than the bound
-	waiting int    // calls of SendWait that found no space
+	queue   batch // frames accepted while another was written
+	leaving int   // frames being written; unless it is 0, somebody owns out and the stream
+	large   bool  // what is being written is larger than the bound
+	waiting int   // calls of SendWait that found no space
 	err     error
 	changed chan struct{} // closed when space comes free or the writing ends; nil when nobody waits for that
 
-	out []byte // what is being written, owned by who set writing
+	out batch // what is being written, owned by who set leaving
 }
+
+// Option is an option of [NewWriter].
+type Option func(*Writer)
+
+// Waited makes the writer call f with the time each frame has waited, from its acceptance until it has left. A frame that
+// is written at once by its sender has not waited and is not reported, nor is one that is dropped. Frames that are written
+// together have left when the last of them has.
+//
+// f is called without a lock held, from the goroutine that writes, which may be any that sends: it must be quick. When
+// [Writer.Flush] returns nil, it has been called for all that waited. A nil f is no option, and without it no clock is read.
+func Waited(f func(time.Duration)) Option { return func(w *Writer) { w.waited = f } }
 
 // NewWriter returns a writer to w whose queue holds at most queue bytes; zero means [DefaultQueue]. A frame that is larger
 // is accepted when no other is waiting. The Writer never closes w, and nothing else may write to it.
-func NewWriter(w io.Writer, queue int) *Writer {
+func NewWriter(w io.Writer, queue int, options ...Option) *Writer {
 	if queue <= 0 {
 		queue = DefaultQueue
 	}
-	return &Writer{w: w, try: newTryWriter(w), bound: queue, turn: make(chan struct{}, 1)}
+	nw := &Writer{w: w, try: newTryWriter(w), bound: queue, turn: make(chan struct{}, 1)}
+	for _, option := range options {
+		option(nw)
+	}
+	return nw
 }
 
 // Send accepts a frame without waiting, neither for the peer nor for other senders to finish; it does not keep frame. nil
 // means accepted, not written. [ErrBusy] says that there is no space for it now, [ErrClosed] that there never will be.
+//
+// An error means that no byte of the frame has left and none will. When the stream fails after a part of it, Send returns
+// nil, and whoever comes next gets the error.
 func (w *Writer) Send(frame []byte) error {
 	_, err := w.send(frame, impatient)
 	return err
@@ -132,19 +152,22 @@ func (w *Writer) send(frame []byte, p patience) (changed <-chan struct{}, err er
 			w.waiting++
 		}
 		return w.change(), ErrBusy
-	case w.writing:
+	case w.leaving > 0:
 		defer w.mu.Unlock()
-		w.queue = append(append(w.queue, frame...), '\n')
+		w.queue.add(frame)
+		if w.waited != nil {
+			w.queue.stamp()
+		}
 		return nil, nil
 	}
-	w.writing, w.large = true, len(frame)+1 > w.bound
+	w.leaving, w.large = 1, len(frame)+1 > w.bound
 	w.mu.Unlock()
 	return nil, w.hold(frame)
 }
 
 // fits reports whether n bytes more may be accepted. mu is held.
 func (w *Writer) fits(n int) bool {
-	return len(w.queue)+n <= w.bound || len(w.queue) == 0 && !w.large
+	return len(w.queue.data)+n <= w.bound || w.queue.frames == 0 && !w.large
 }
 
 // change returns a channel that is closed at the next change. mu is held.
@@ -163,52 +186,64 @@ func (w *Writer) wake() {
 	}
 }
 
-// hold writes the frame, and what is queued meanwhile, as far as that goes without waiting. The caller has set writing.
+// hold writes the frame, and what is queued meanwhile, as far as that goes without waiting. The caller has set leaving.
+// When the stream fails, it returns the error only if no byte of the frame has left.
 func (w *Writer) hold(frame []byte) error {
 	if w.try == nil {
-		w.out = append(append(w.out[:0], frame...), '\n')
-		go w.flush()
+		w.out.add(frame)
+		w.handOver()
 		return nil
 	}
+	left := 0
 	if len(frame) > joined {
 		n, err := w.try.write(frame)
 		if err != nil {
 			return w.fail(err)
 		}
-		frame = frame[n:]
+		left, frame = n, frame[n:]
 	}
-	w.out = append(append(w.out[:0], frame...), '\n')
+	w.out.add(frame)
 	for range turns {
-		n, err := w.try.write(w.out)
+		n, err := w.try.write(w.out.data)
+		left += n
 		if err != nil {
-			return w.fail(err)
+			if err = w.fail(err); left > 0 {
+				return nil
+			}
+			return err
 		}
-		if n < len(w.out) {
-			w.out = w.out[n:]
+		if n < len(w.out.data) {
+			w.out.data = w.out.data[n:]
 			break
 		}
-		w.out = w.out[:0]
 		if !w.next() {
 			return nil
 		}
 	}
-	go w.flush()
+	w.handOver()
 	return nil
+}
+
+// handOver leaves out to a goroutine. If the frame in it is not from the queue, it begins to wait now.
+func (w *Writer) handOver() {
+	if w.waited != nil && len(w.out.since) == 0 {
+		w.out.stamp()
+	}
+	go w.flush()
 }
 
 // flush writes all there is and waits for the peer as long as that takes. It ends when nothing is left, or the stream
 // fails, which Close brings about.
 func (w *Writer) flush() {
 	for {
-		n, err := w.w.Write(w.out)
-		if err == nil && n < len(w.out) {
+		n, err := w.w.Write(w.out.data)
+		if err == nil && n < len(w.out.data) {
 			err = io.ErrShortWrite
 		}
 		if err != nil {
 			w.fail(err)
 			return
 		}
-		w.out = w.out[:0]
 		if !w.next() {
 			return
 		}
@@ -217,15 +252,17 @@ func (w *Writer) flush() {
 
 // next takes the queue for out, which has been written. It reports false, and gives up the stream, if there is nothing.
 func (w *Writer) next() bool {
+	w.out.report(w.waited)
+	w.out.reset()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wake()
-	w.out, w.queue = w.queue, w.out[:0]
-	w.large = len(w.out) > w.bound
-	if w.writing = len(w.out) > 0; !w.writing && cap(w.out)+cap(w.queue) > keptWriting {
-		w.out, w.queue = nil, nil
+	w.out, w.queue = w.queue, w.out
+	w.leaving, w.large = w.out.frames, len(w.out.data) > w.bound
+	if w.leaving == 0 && w.out.memory()+w.queue.memory() > keptWriting {
+		w.out, w.queue = batch{}, batch{}
 	}
-	return w.writing
+	return w.leaving > 0
 }
 
 // fail gives up the stream for good because of err, and returns what Send has to return from now on.
@@ -235,55 +272,15 @@ func (w *Writer) fail(err error) error {
 	if w.err == nil {
 		w.err = fmt.Errorf("%w: %w", ErrClosed, err)
 	}
-	w.queue, w.out, w.writing, w.large = nil, nil, false, false
+	w.queue, w.out, w.leaving, w.large = batch{}, batch{}, 0, false
 	w.wake()
 	return w.err
 }
 
-// Flush waits until all that has been accepted is written, or returns the error that prevents it, or the cause of ctx.
-func (w *Writer) Flush(ctx context.Context) error {
-	return w.await(ctx, func() (bool, error) { return w.err != nil || !w.writing, w.err })
-}
-
-// Close makes the writer refuse all frames from now on, drops those that wait, and waits until nobody writes to the
-// stream any more, or until ctx ends; then it returns the cause.
-//
-// A write that waits for the peer is ended by its deadline if the stream has deadlines, as pipes and connections have;
-// the frame is then cut off in the middle. If the stream has none, the owner closes it before he calls Close; where even
-// that does not end a write, as on a pipe in blocking mode, the goroutine in it remains until the peer reads or goes away.
-func (w *Writer) Close(ctx context.Context) error {
+// Queued returns how many of the frames accepted have not left, those that are being written included. Frames that are
+// written together leave when the last of them has.
+func (w *Writer) Queued() int {
 	w.mu.Lock()
-	if w.err == nil {
-		w.err = ErrClosed
-	}
-	w.queue = nil
-	w.wake()
-	writing := w.writing
-	w.mu.Unlock()
-	if !writing {
-		return nil
-	}
-	if s, ok := w.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
-		_ = s.SetWriteDeadline(time.Unix(1, 0)) // a stream without deadlines says so; nothing is lost
-	}
-	return w.await(ctx, func() (bool, error) { return !w.writing, nil })
-}
-
-// await waits until done, which is called with mu held, reports true and returns its error.
-func (w *Writer) await(ctx context.Context, done func() (bool, error)) error {
-	for {
-		w.mu.Lock()
-		ok, err := done()
-		if ok {
-			w.mu.Unlock()
-			return err
-		}
-		changed := w.change()
-		w.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	defer w.mu.Unlock()
+	return w.queue.frames + w.leaving
 }

@@ -10,7 +10,7 @@
 // What may surprise:
 //
 //   - [Conn.Receive] is the only permission to deliver. A connection nobody receives from stops the peer, by filling its
-//     pipe or its window, and holds one frame at most.
+//     pipe or its window.
 //   - [Conn.Send] never waits for the peer. A frame it accepted may still be on its way; one it refused has not left and
 //     never will.
 //   - The context of [Transport.Dial] bounds the dialling. Nothing that happens to it later hurts the connection.

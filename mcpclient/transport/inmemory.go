@@ -21,7 +21,8 @@ const (
 // accept has not returned soon after. accept must return then: [Conn.Close] waits for it as long as its own context
 // allows (5 s if that has no deadline) and returns an error if it still runs.
 //
-// Frames are copied, so neither end sees what the other does to its bytes. There are no descriptors, and everything that waits does so on channels: the transport works in a bubble of testing/synctest.
+// Frames are copied, so neither end sees what the other does to its bytes. There are no descriptors, and everything that
+// waits does so on channels: the transport works in a bubble of testing/synctest.
 func InMemory(accept func(ctx context.Context, p *Peer)) Transport {
 	if accept == nil {
 		panic("transport: InMemory without a function")

@@ -9,8 +9,8 @@ const (
 	// defaultGrace is how long Close may take when its context does not say.
 	defaultGrace = 5 * time.Second
 
-	// settle is how long what follows from an end is waited for: the exit status after the last byte, the last byte after
-	// the exit status, the return of a function whose context has ended.
+	// settle is how long what follows from an end is waited for: the last byte after the end of a process, the return of a
+	// function whose context has ended.
 	settle = 50 * time.Millisecond
 )
 

@@ -18,11 +18,18 @@ import (
 // closing ends its descendants too. When the child ends, so does what is left of its group. If the client dies without
 // closing, the child reads the end of its standard input, which is its sign to exit.
 //
+// When the child ends, [Conn.Receive] returns what it has still written and then an [*ExitError], about 50 ms later at most
+// even if a process that has left the group holds the streams open. A child that closes its standard output and lives is
+// reported as [io.EOF] after a quarter of a second.
+//
 // [Conn.Close] lets what has been accepted go out, closes the child's standard input and gives it until 40 % of the time
 // there is; then SIGTERM to the group and 30 % more; then SIGKILL to the group. Windows has no SIGTERM, so there the job
 // is terminated in the end. A context that is cancelled brings SIGKILL at once. A process the kernel does not let go of
 // two seconds after that, in an uninterruptible wait, is reported as an error and reaped in the background whenever it
 // ends.
+//
+// A frame waits, in the sense of [Config.QueueWait] and [Info], until the child's pipe has taken it. Frames that are
+// written together leave when the last of them has.
 //
 // A Stdio is a value; its methods do not change it.
 type Stdio struct {
@@ -43,7 +50,8 @@ type Stdio struct {
 
 	// Stderr, if not nil, is called with each line the child writes to its standard error, one after the other from one
 	// goroutine, without line ending and with invalid UTF-8 replaced. A line of more than 64 KiB comes in pieces of that
-	// size. As long as Stderr does not return, nothing is read, and a child that writes more than its pipe holds waits.
+	// size. As long as Stderr does not return, nothing is read, and a child that writes more than its pipe holds waits;
+	// Close waits for it too, so it must not call Close.
 	//
 	// The lines go to [Config.Logger] at debug level as well, and the last of them into the [ExitError].
 	Stderr func(line string)

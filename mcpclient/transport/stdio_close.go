@@ -40,7 +40,7 @@ func (c *stdioConn) begin() {
 	}
 	c.hangUp()
 	c.stdout.cut()
-	c.fetches.Go(c.discard)
+	c.tasks.Go(c.discard)
 }
 
 // discard ends when standard output does, or when clean closes it.
@@ -71,5 +71,5 @@ func (c *stdioConn) clean(p patience, ended bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), killWait)
 	defer cancel()
 	_ = c.out.Close(ctx) // standard input is closed, which ended every write
-	c.fetches.Wait()
+	c.tasks.Wait()
 }

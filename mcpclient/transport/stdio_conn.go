@@ -33,9 +33,9 @@ type stdioConn struct {
 
 	life    context.Context // ends when Close is called
 	hangUp  context.CancelFunc
-	watched chan struct{} // closed when the child has ended and what follows from it is done
-	fetches sync.WaitGroup
-	mu      sync.Mutex // held to start a fetch, and to begin closing
+	watched chan struct{}  // closed when the child has ended and what follows from it is done
+	tasks   sync.WaitGroup // fetches, and discard
+	mu      sync.Mutex     // held to start a fetch, and to begin closing
 	cleaned sync.Once
 }
 
@@ -44,7 +44,7 @@ func newStdioConn(s Stdio, cfg Config, proc *process, std streams) *stdioConn {
 		proc:    proc,
 		grace:   s.Grace,
 		stdin:   std.in,
-		out:     ndjson.NewWriter(std.in, 0),
+		out:     ndjson.NewWriter(std.in, 0, ndjson.Waited(cfg.QueueWait)),
 		stdout:  &outlet{f: std.out},
 		stderr:  &outlet{f: std.err},
 		answer:  make(chan answer, 1),
@@ -104,7 +104,7 @@ func (c *stdioConn) Cancel(_ int64, notice Message) {
 }
 
 func (c *stdioConn) Info() Info {
-	return Info{PID: c.proc.pid, Exit: c.exit()}
+	return Info{PID: c.proc.pid, Queued: c.out.Queued(), Exit: c.exit()}
 }
 
 // exit returns how the child has ended, nil if it has not.

@@ -11,6 +11,10 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
+// statusWait is how long a child that has closed its standard output is given to end. One that ends takes a millisecond,
+// on an overloaded machine many; only one that does not end makes Receive wait that long.
+const statusWait = 250 * time.Millisecond
+
 // reader is what Receive needs, guarded by reading.
 type reader struct {
 	reading sync.Mutex // held while somebody waits for a frame
@@ -54,7 +58,7 @@ func (c *stdioConn) ask() bool {
 		return false
 	}
 	c.asked = true
-	c.fetches.Go(func() {
+	c.tasks.Go(func() {
 		frame, err := c.next()
 		c.answer <- answer{frame, err}
 	})
@@ -85,13 +89,14 @@ func (c *stdioConn) next() (Frame, error) {
 }
 
 // reason says why there are no more frames, given the error of the reader. The end of the child's output is mostly seen
-// before its status can be had and before all it wrote to standard error was read, so both are waited for.
+// before its status can be had and before all it wrote to standard error was read, so both are waited for. When the child
+// has ended, watch sees to it that this takes no longer than settle.
 func (c *stdioConn) reason(err error) error {
 	if tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err); ok {
 		return &FrameTooLargeError{Size: tooLarge.Size, Limit: tooLarge.Limit, Head: tooLarge.Head}
 	}
-	until := time.Now().Add(settle)
-	await(c.life, c.proc.ended, settle)
+	until := time.Now().Add(statusWait)
+	await(c.life, c.proc.ended, statusWait)
 	await(c.life, c.heard, time.Until(until))
 	switch exit := c.exit(); {
 	case c.life.Err() != nil:

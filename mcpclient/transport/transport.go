@@ -42,8 +42,10 @@ type Config struct {
 	// means nobody wants to know. A client never leaves it nil.
 	Logger *slog.Logger
 
-	// QueueWait, if not nil, is called with the time an accepted frame has waited in the outbound queue, by transports that
-	// know; Stdio does not. It may be called from any goroutine and must be quick.
+	// QueueWait, if not nil, is called with the time an accepted frame has waited in the outbound queue, when it has left,
+	// by transports that know. A frame that leaves within its Send, as most do with [Stdio], has not waited and is not
+	// reported; nor is one that is lost with the connection. It may be called from any goroutine, one that sends included,
+	// and must be quick.
 	QueueWait func(time.Duration)
 }
 
@@ -87,18 +89,19 @@ type Conn interface {
 	// ctx bounds the acceptance: if it has ended, nothing is sent and its cause is returned. Its values serve the whole
 	// exchange, which matters where a request has a stream of its own, as in HTTP.
 	//
-	// m.Data must not be modified afterwards; the connection may keep it.
+	// The connection must not keep m.Data after Send has returned; one that needs it longer copies it.
 	Send(ctx context.Context, m Message) error
 
 	// Cancel tells the connection that nobody awaits an answer to the request with this id any more. The connection frees
 	// what it holds for it and sends notice, a notifications/cancelled, where its protocol wants one; where closing the
 	// request's stream is the cancellation, it does that instead. Cancel never blocks. It is a best effort: a notice that
-	// finds no space is lost.
+	// finds no space is lost. As in Send, notice.Data must not be kept.
 	Cancel(id int64, notice Message)
 
-	// Receive asks for one frame and waits for it. Asking is the only permission to deliver: a connection reads ahead as
-	// far as its buffers need it, and holds at most one complete frame that has not been asked for. Receive is for one
-	// goroutine at a time. The frame belongs to the caller.
+	// Receive asks for one frame and waits for it. Asking is the only permission to deliver: a connection may have read
+	// ahead into a bounded buffer, but it takes no frame out of that, looks at none and reads no further until it is asked.
+	// One frame at most is kept from a Receive whose ctx ended. Receive is for one goroutine at a time. The frame belongs to
+	// the caller.
 	//
 	// ctx bounds the wait. When it ends, Receive returns its cause and nothing is lost: the next Receive goes on where
 	// this one stopped. A ctx that has ended already asks for nothing. A ctx that cannot end, such as [context.Background],
@@ -128,6 +131,6 @@ type Conn interface {
 // Info is a snapshot of a connection.
 type Info struct {
 	PID    int        // of the server's process, 0 if there is none
-	Queued int        // frames accepted by Send that have not left yet; 0 if the transport does not know, as Stdio does not
+	Queued int        // frames accepted by Send that have not left yet; 0 if the transport does not know
 	Exit   *ExitError // how the server's process has ended, nil as long as that is not known
 }

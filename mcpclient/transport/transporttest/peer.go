@@ -83,6 +83,7 @@ var promises = []promise{
 	{"a frame larger than the outbound space leaves", sendLarge},
 	{"a send whose context has ended sends nothing", sendEnded},
 	{"send to a peer that does not read is busy and never waits", sendBusy},
+	{"send does not keep the data", sendForgets},
 	{"concurrent sends never mix", sendConcurrently},
 	{"send after the peer's end is closed", sendPeerEnds},
 	{"send after close is closed", sendClosed},

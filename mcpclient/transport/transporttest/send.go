@@ -106,6 +106,30 @@ func sendBusy(r *rig) {
 	}
 }
 
+// sendForgets overwrites what it has sent, as a client does that uses its buffers again. The peer reads only when the
+// space is full, so of the frames some have waited.
+func sendForgets(r *rig) {
+	const enough = 4096
+	sizes := []int{10, 5000, 100_000}
+	conn, peer := r.dial(transport.Config{})
+	accepted := 0
+	for ; accepted < enough; accepted++ {
+		data := tagged(accepted, sizes[accepted%len(sizes)])
+		err := conn.Send(r.within(patience), message(data))
+		clear(data)
+		if errors.Is(err, transport.ErrBusy) {
+			break
+		}
+		r.does("send", err)
+	}
+	if accepted == enough {
+		r.Fatalf("want send to a peer that does not read to be busy some time, got %d frames accepted", accepted)
+	}
+	for i := range accepted {
+		r.hears(peer, tagged(i, sizes[i%len(sizes)]))
+	}
+}
+
 // sendTimed sends with a deadline, and gives up the test if send does not return long after it.
 func (r *rig) sendTimed(conn transport.Conn, data []byte) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience/2)
@@ -189,6 +213,8 @@ func cancelNotice(r *rig) {
 	m.Kind, m.ID = transport.Request, 7
 	r.does("send", conn.Send(r.within(patience), m))
 	r.hears(peer, frame(70))
-	conn.Cancel(7, message(frame(80)))
+	notice := message(frame(80))
+	conn.Cancel(7, notice)
+	clear(notice.Data)
 	r.hears(peer, frame(80))
 }

@@ -1,0 +1,37 @@
+package ndjson
+
+import "time"
+
+// batch is frames that go out together, each with its newline.
+type batch struct {
+	data   []byte
+	frames int
+	since  []time.Time // when each began to wait; none if nobody wants to know
+}
+
+const stampSize = 24 // bytes of a time.Time
+
+func (b *batch) add(frame []byte) {
+	b.data = append(append(b.data, frame...), '\n')
+	b.frames++
+}
+
+// stamp notes that the frame added last begins to wait.
+func (b *batch) stamp() { b.since = append(b.since, time.Now()) }
+
+// reset drops the frames and keeps the memory.
+func (b *batch) reset() { *b = batch{data: b.data[:0], since: b.since[:0]} }
+
+// memory returns how many bytes the batch holds on to.
+func (b *batch) memory() int { return cap(b.data) + cap(b.since)*stampSize }
+
+// report tells how long each frame has waited.
+func (b *batch) report(waited func(time.Duration)) {
+	if len(b.since) == 0 {
+		return
+	}
+	now := time.Now()
+	for _, t := range b.since {
+		waited(now.Sub(t))
+	}
+}
