@@ -93,7 +93,7 @@ func (c *call) begin(p *jsonrpc.Params) {
 func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) telemetry.Incoming {
 	in := telemetry.Incoming{
 		Method: c.info.Method, Target: c.target, ID: c.info.ID.String(), Known: c.method != nil, TargetKnown: targetKnown,
-		Size: c.size, Peer: c.x.peers[c.info.Version],
+		Size: c.size, Peer: c.x.peer(c.info.Version),
 	}
 	if c.method != nil {
 		in.TargetKind = c.method.kind
@@ -145,8 +145,11 @@ func (c *call) serve() {
 
 // handle calls the handler, and turns a panic into an error.
 func (c *call) handle() (result any, err error) {
-	if c.refused != nil {
+	switch {
+	case c.refused != nil:
 		return nil, c.refused
+	case c.ctx.Err() != nil: // while it waited
+		return nil, context.Cause(c.ctx)
 	}
 	defer func() {
 		if v := recover(); v != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // Conn is one connection to a client, on which each message is a frame of its own: what [NewStreamConn] makes of two
-// streams, the client's end of an in-memory connection, or anything else that carries messages both ways.
+// streams, the Peer of the client's in-memory transport, or anything else that carries messages both ways.
 //
 // Send and Close may be called from any goroutine, Receive from one at a time. A Conn that knows its network may have a
 // method Network() [telemetry.Network] besides.

@@ -13,15 +13,17 @@
 // [RequestFrom] tells a handler which request it is answering, and reports progress.
 //
 // One connection may carry both eras of the protocol. A request that brings its version in _meta is answered by that
-// revision alone; initialize opens a legacy session, once. A client that does neither is refused, but for ping.
+// revision alone; initialize opens a legacy session, once, in which requests are answered from then on. What comes before
+// or without either is refused, but for ping: its revision would have to be guessed.
 //
 // What may surprise:
 //
 //   - Handlers run at the same time, up to [Options.MaxConcurrent] for a connection. More requests wait in a queue, and
 //     when that is full they are refused, so that the connection is always read and a cancellation always arrives.
 //   - The context of a handler ends when the client cancels the request, and then nothing that the handler returns is sent.
-//   - An error that a tool returns is a result with isError, for the model to read. Return an [*mcp.Error] to refuse the
-//     request itself. The text of any other error, and of a panic, never leaves the process.
+//   - An error that a tool returns is sent, text and all, as a result with isError, for the model to read. Return an
+//     [*mcp.Error] to refuse the request itself. What else goes wrong (an error of any other handler, a panic, output
+//     that does not fit its schema) is told to telemetry, and to the client only that it did.
 //   - While [Server.ServeStdio] runs, whatever else the program prints to standard output goes to standard error.
 //   - Nothing that a client sends ends a connection: a line that is no message is answered, counted and left behind.
 package mcpserver

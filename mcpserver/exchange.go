@@ -12,9 +12,8 @@ import (
 // exchange is what passes between a client and the server over one stream: messages come in one after the other, and
 // what they lead to goes to a sink. It is fed by one goroutine at a time.
 type exchange struct {
+	observer
 	s       *Server
-	tel     *telemetry.Server
-	peers   map[mcp.Version]*telemetry.Peer
 	session *session
 	calls   *calls
 	out     sink
@@ -30,14 +29,6 @@ type sink interface {
 	notify(ctx context.Context, frame []byte) error
 	// answer is called once for each request. A nil frame says that the request gets no answer.
 	answer(ctx context.Context, frame []byte) error
-}
-
-func (s *Server) newExchange(n telemetry.Network) *exchange {
-	x := &exchange{s: s, tel: s.telemetry(n), session: new(session), peers: map[mcp.Version]*telemetry.Peer{}}
-	for _, v := range s.cfg.versions {
-		x.peers[v] = x.tel.Peer(telemetry.Facts{Network: n, MCPVersion: string(v)}, "")
-	}
-	return x
 }
 
 // take deals with one frame, which it keeps.
@@ -78,9 +69,11 @@ func (x *exchange) request(m *jsonrpc.Message, out sink) {
 	switch {
 	case c.refused != nil:
 	case !c.method.inline:
-		if c.refused = x.calls.admit(c); c.refused == nil {
+		err := x.calls.admit(c)
+		if err == nil {
 			return
 		}
+		c.refused = err
 	case x.calls.answering(m.ID):
 		c.refused = errDuplicateID
 	}

@@ -76,6 +76,18 @@ func TestPagesShowWhatIsThereAllTheWhile(t *testing.T) {
 	})
 }
 
+func TestAPageIsNotChangedByWhatIsRemovedLater(t *testing.T) {
+	var r registry[*item]
+	for _, name := range []string{"a", "b", "c"} {
+		r.add(&item{name: name})
+	}
+	page, _ := r.after(0, 3)
+	r.remove("a")
+	if page[0].name != "a" || page[2].name != "c" {
+		t.Errorf("the page has become %s, %v, want what it was", page[0].name, page[2])
+	}
+}
+
 func TestCursorsOfOthersAreRefused(t *testing.T) {
 	for _, cursor := range []string{"x", "!", "YWZ0ZXI6", "YWZ0ZXI6MA", "YWZ0ZXI6LTE", "YWZ0ZXI6MDE", "YWZ0ZXI6MQ==", "YmVmb3JlMQ"} {
 		if n, ok := readCursor(cursor); ok {

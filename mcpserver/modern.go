@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -52,10 +53,8 @@ func (s *Server) speaks(v mcp.Version) (mcp.Version, bool) {
 // unsupported refuses the revision that a modern request names. If it is a legacy one that the server speaks, only the
 // modern ones are offered: a request cannot ask for any other.
 func (s *Server) unsupported(requested mcp.Version) error {
-	for _, v := range s.cfg.legacy {
-		if v == requested {
-			return unsupportedVersion(requested, s.cfg.modern)
-		}
+	if slices.Contains(s.cfg.legacy, requested) {
+		return unsupportedVersion(requested, s.cfg.modern)
 	}
 	return unsupportedVersion(requested, s.cfg.versions)
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -52,10 +53,8 @@ func (a *agreement) announces(method string) bool {
 func (n *notices) add(method string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, p := range n.pending {
-		if p == method {
-			return false
-		}
+	if slices.Contains(n.pending, method) {
+		return false
 	}
 	n.pending = append(n.pending, method)
 	begin := !n.sending
@@ -79,7 +78,7 @@ func (n *notices) next() (method string, ok bool) {
 // notify sends a notification without params.
 func (c *connection) notify(v mcp.Version, method string) {
 	ctx, op := c.tel.StartRequest(c.work, telemetry.Request{Method: method, Notification: true})
-	op.Admit(c.peers[v], 0)
+	op.Admit(c.peer(v), 0)
 	var result telemetry.Result
 	var meta jsonrpc.Meta
 	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()

@@ -35,7 +35,7 @@ type Options struct {
 	// beyond are answered with an error. Zero means 1,024, negative means none.
 	MaxQueued int
 
-	// RequestTimeout bounds the handling of each request from its arrival, by the handler's context. Zero means none.
+	// RequestTimeout bounds the handling of each request, by the handler's context. Zero means none.
 	RequestTimeout time.Duration
 
 	// DrainTimeout is how long handlers may go on when the client has sent its last message; then their contexts end.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -58,20 +59,15 @@ func TestProgressEndsWithTheRequest(t *testing.T) {
 
 func TestTheAnswerWaitsForProgressThatIsBeingSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		begun := make(chan struct{})
 		s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			go func() {
-				close(begun)
-				_ = r.Progress(context.WithoutCancel(ctx), 1, 0, "")
-			}()
-			<-begun
-			synctest.Wait()
+			go func() { _ = r.Progress(context.WithoutCancel(ctx), 1, 0, "") }()
+			time.Sleep(time.Second) // by then, it waits for the client
 			return nil, nil
 		})
 		w := opened(t, t.Context(), s)
 		release := w.block()
-		w.in <- received{frame: []byte(callWithProgress)}
-		<-begun
+		w.send(callWithProgress)
+		time.Sleep(2 * time.Second)
 		release()
 		synctest.Wait()
 		if out := w.taken(); len(out) != 2 || decoded(t, out[0]).Method != mcp.NotificationProgress {
@@ -92,7 +88,8 @@ func TestProgressStopsTheHandlerOfACancelledRequest(t *testing.T) {
 			return nil, nil
 		})
 		w := opened(t, t.Context(), s)
-		w.send(callWithProgress, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		w.send(callWithProgress)
+		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		if err == nil || err.Error() != "cancelled by the client" {
 			t.Errorf("Progress returned %v, want that the client cancelled", err)
 		}

@@ -27,12 +27,12 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 		conn.group.wait(s.cfg.DrainTimeout)
 	}
 	stop()
-	left := conn.close(err)
+	left := conn.close(err != nil && ctx.Err() == nil)
 	if closed := c.Close(); err == nil && closed != nil {
 		err = fmt.Errorf("close: %w", closed)
 	}
 	if left > 0 {
-		err = errors.Join(err, fmt.Errorf("%d handlers run on though their contexts have ended", left))
+		err = errors.Join(err, fmt.Errorf("handlers that ignore the end of their contexts: %d", left))
 	}
 	return err
 }
@@ -53,9 +53,10 @@ func (s *Server) open(ctx context.Context, c Conn) (_ *connection, stop func()) 
 	if n, ok := c.(interface{ Network() telemetry.Network }); ok {
 		network = n.Network()
 	}
-	conn := &connection{exchange: s.newExchange(network), conn: c, group: newGroup(), since: time.Now()}
-	conn.out = pipe{c}
-	conn.calls = newCalls(&s.cfg, conn.group)
+	conn := &connection{conn: c, group: newGroup(), since: time.Now()}
+	conn.exchange = &exchange{
+		observer: s.observer(network), s: s, session: new(session), calls: newCalls(&s.cfg, conn.group), out: pipe{c},
+	}
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
 	work, end := context.WithCancelCause(conn.life)
 	conn.work = work
@@ -102,8 +103,9 @@ func (x *exchange) skipped(e *TooLargeError) {
 	}
 }
 
-// close waits for what still runs, whose contexts have ended, and returns how many handlers are left.
-func (c *connection) close(why error) (left int) {
+// close waits for what still runs, whose contexts have ended, and returns how many handlers are left. lost says that the
+// connection broke.
+func (c *connection) close(lost bool) (left int) {
 	c.s.mu.Lock()
 	delete(c.s.conns, c)
 	c.s.mu.Unlock()
@@ -114,18 +116,18 @@ func (c *connection) close(why error) (left int) {
 	c.calls.close(errShuttingDown)
 	c.group.close()
 	c.cut()
-	c.ended(why)
+	c.ended(lost)
 	return left
 }
 
 // ended tells telemetry that the session is over, if there was one, and what was held back.
-func (c *connection) ended(why error) {
+func (c *connection) ended(lost bool) {
 	if a := c.session.agreed.Load(); a != nil {
 		errorType := ""
-		if why != nil && !errors.Is(why, context.Canceled) {
+		if lost {
 			errorType = telemetry.ErrorConnectionLost
 		}
-		c.peers[a.version].SessionEnd(time.Since(c.since), errorType)
+		c.peer(a.version).SessionEnd(time.Since(c.since), errorType)
 	}
 	c.tel.Close()
 }

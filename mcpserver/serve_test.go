@@ -8,12 +8,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -58,7 +60,8 @@ func TestCancellationReachesTheHandlerWithItsReason(t *testing.T) {
 			return nil, nil
 		})
 		w := opened(t, t.Context(), s)
-		w.send(callOf(1, "wait", "{}"), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"bored"}}`)
+		w.send(callOf(1, "wait", "{}"))
+		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"bored"}}`)
 		if cause == nil || cause.Error() != "cancelled by the client: bored" {
 			t.Errorf("the cause of the handler's context is %v, want the client's reason", cause)
 		}
@@ -102,12 +105,17 @@ func TestCancellationReachesAHandlerWhoseClientReadsNothing(t *testing.T) {
 
 func TestHandlersRunUpToTheBoundAndAllAreAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		running, most := 0, 0
 		s := withTool(t, mcpserver.Options{MaxConcurrent: 8, MaxQueued: 100}, "work", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			mu.Lock()
 			running++
 			most = max(most, running)
+			mu.Unlock()
 			time.Sleep(time.Second)
+			mu.Lock()
 			running--
+			mu.Unlock()
 			return nil, nil
 		})
 		w := opened(t, t.Context(), s)
@@ -136,16 +144,32 @@ func TestHandlersRunUpToTheBoundAndAllAreAnswered(t *testing.T) {
 
 func TestQueueIsBoundedInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, FrameLimit: 1000}, "wait", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			<-ctx.Done()
+		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, FrameLimit: 1000}, "work", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			time.Sleep(10 * time.Second)
 			return nil, nil
 		})
 		w := opened(t, t.Context(), s)
 		large := `{"x":"` + strings.Repeat("x", 600) + `"}`
-		w.send(callOf(1, "wait", large), callOf(2, "wait", large), callOf(3, "wait", large), callOf(4, "wait", "{}"))
-		if m := w.reply(t); m.ID != 3.0 || m.Error == nil || m.Error.Code != mcp.CodeInternalError {
-			t.Errorf("got %+v, want request 3 refused: two large ones may not wait", m)
+		refused := func(id int, want bool) {
+			t.Helper()
+			w.send(callOf(id, "work", large))
+			if out := w.taken(); (len(out) > 0) != want {
+				t.Errorf("request %d got %q, want it refused: %v", id, out, want)
+			}
 		}
+		refused(1, false) // it runs
+		refused(2, false)
+		refused(3, true) // two large ones may not wait
+		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+		refused(4, false) // 2 has made room
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if m := w.reply(t); m.ID != 1.0 {
+			t.Errorf("got %+v, want the answer to 1", m)
+		}
+		refused(5, false) // 4 runs and has made room
+		refused(6, true)
+		time.Sleep(time.Minute)
 		if err := w.finish(); err != nil {
 			t.Errorf("Serve returned %v, want nil", err)
 		}
@@ -200,8 +224,9 @@ func TestServeEndsWithItsContext(t *testing.T) {
 
 func TestServeReportsHandlersThatIgnoreTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t)
 		free := make(chan struct{})
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, DrainTimeout: -1}, "deaf", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, DrainTimeout: -1, Telemetry: rec.Telemetry()}, "deaf", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			<-free
 			return nil, nil
 		})
@@ -209,13 +234,58 @@ func TestServeReportsHandlersThatIgnoreTheirContext(t *testing.T) {
 		w.send(callOf(1, "deaf", "{}"), callOf(2, "deaf", "{}"))
 		start := time.Now()
 		err := w.finish()
-		if err == nil || err.Error() != "1 handlers run on though their contexts have ended" {
+		if err == nil || err.Error() != "handlers that ignore the end of their contexts: 1" {
 			t.Errorf("Serve returned %v, want that one handler runs on", err)
 		}
 		if took := time.Since(start); took > 3*time.Second {
 			t.Errorf("Serve returned after %v, want a bound of a few seconds", took)
 		}
+		if n := rec.Count("mcp.server.operation.duration", "error.type", "cancelled", "mcp.method.name", "tools/call"); n != 1 {
+			t.Errorf("%d calls were given up, want the one that waited", n)
+		}
 		close(free)
+		synctest.Wait()
+	})
+}
+
+func TestWhatWaitsAtTheEndIsNotBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var begun []string
+		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, DrainTimeout: -1}, "wait", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			begun = append(begun, r.ID.String())
+			<-ctx.Done()
+			return nil, nil
+		})
+		w := opened(t, t.Context(), s)
+		w.send(callOf(1, "wait", "{}"), callOf(2, "wait", "{}"))
+		if err := w.finish(); err != nil {
+			t.Errorf("Serve returned %v, want nil", err)
+		}
+		if !slices.Equal(begun, []string{"1"}) {
+			t.Errorf("handlers of the requests %v were called, want that of 1 alone", begun)
+		}
+		out := w.taken()
+		if len(out) != 2 || decoded(t, out[1]).Error == nil {
+			t.Errorf("the server sent %q, want the answer to 1 and that 2 is refused", out)
+		}
+	})
+}
+
+func TestAnIdleConnectionKeepsFewGoroutines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := opened(t, t.Context(), newServer(t, mcpserver.Options{}))
+		before := runtime.NumGoroutine()
+		for id := range 60 {
+			w.in <- received{frame: []byte(callOf(id+1, "sleep", `{"seconds":1}`))}
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if more := runtime.NumGoroutine() - before; more > 10 { // 4, and the runtime's own
+			t.Errorf("%d goroutines are left of 60 calls, want a few", more)
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
@@ -287,7 +357,6 @@ func TestFrameTooLargeIsAnsweredByItsID(t *testing.T) {
 // TestNothingIsLeftBehind relies on the bubble, which ends only when all goroutines in it have.
 func TestNothingIsLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		before := runtime.NumGoroutine()
 		s := newServer(t, mcpserver.Options{})
 		for range 10 {
 			w := opened(t, t.Context(), s)
@@ -300,9 +369,6 @@ func TestNothingIsLeftBehind(t *testing.T) {
 			if n := len(w.taken()); n != 20 {
 				t.Fatalf("%d answers, want 20: handlers may finish when the client has sent its last message", n)
 			}
-		}
-		if after := runtime.NumGoroutine(); after > before {
-			t.Errorf("%d goroutines after all connections, want the %d from before", after, before)
 		}
 	})
 }

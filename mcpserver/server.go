@@ -26,9 +26,9 @@ type Server struct {
 	tools      registry[*tool]
 	toolsOffer sync.Once
 
-	mu    sync.Mutex
-	conns map[*connection]struct{}                // guarded by mu; open ones
-	tel   map[telemetry.Network]*telemetry.Server // guarded by mu; a network has one, for all its connections
+	mu        sync.Mutex
+	conns     map[*connection]struct{}       // guarded by mu; open ones
+	observers map[telemetry.Network]observer // guarded by mu
 }
 
 // New returns a server that calls itself info and offers nothing yet. Like a wrong pattern for an HTTP handler, an empty
@@ -42,10 +42,10 @@ func New(info mcp.Implementation, o *Options) *Server {
 		panic("mcpserver: New: " + err.Error())
 	}
 	s := &Server{
-		info:  info,
-		cfg:   cfg,
-		conns: map[*connection]struct{}{},
-		tel:   map[telemetry.Network]*telemetry.Server{},
+		info:      info,
+		cfg:       cfg,
+		conns:     map[*connection]struct{}{},
+		observers: map[telemetry.Network]observer{},
 	}
 	s.identify()
 	s.changes.announce = s.announce
@@ -97,18 +97,6 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 		c.Completions = nil
 	}
 	return c
-}
-
-// telemetry returns what connections over one network tell their telemetry.
-func (s *Server) telemetry(n telemetry.Network) *telemetry.Server {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, ok := s.tel[n]
-	if !ok {
-		t = s.cfg.Telemetry.Server(s.cfg.Name, n)
-		s.tel[n] = t
-	}
-	return t
 }
 
 // changed sees to it that clients hear of a change in what is offered. Those who come later find it so.

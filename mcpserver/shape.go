@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -198,9 +197,6 @@ func (s *shape) matchArray(b []byte, i int) (end int, ok bool) {
 func scalarTypes(raw []byte) shapeTypes {
 	switch raw[0] {
 	case '"':
-		if bytes.Contains(raw, []byte(`\u`)) {
-			return 0 // may be half of a pair
-		}
 		return texts
 	case 't', 'f':
 		return booleans

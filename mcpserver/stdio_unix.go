@@ -51,21 +51,31 @@ func duplicate(fd int, f *os.File) (*os.File, func() error, error) {
 }
 
 func dup(fd int, name string) (*os.File, error) {
+	d, err := dupFD(fd)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(d), name), nil
+}
+
+// dupFD returns another descriptor for what fd names, which children do not inherit.
+func dupFD(fd int) (int, error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	d, err := syscall.Dup(fd)
 	if err != nil {
-		return nil, os.NewSyscallError("dup", err)
+		return -1, os.NewSyscallError("dup", err)
 	}
 	syscall.CloseOnExec(d)
-	return os.NewFile(uintptr(d), name), nil
+	return d, nil
 }
 
 // divertOutput makes the number of standard output a name of standard error, and returns what undoes that.
 func divertOutput() (giveBack func() error, err error) {
-	saved, err := syscall.Dup(syscall.Stdout)
+	saved, err := dupFD(syscall.Stdout)
 	if err != nil {
-		return nil, os.NewSyscallError("dup", err)
+		return nil, err
 	}
-	syscall.CloseOnExec(saved)
 	giveBack = func() error {
 		return errors.Join(os.NewSyscallError("dup2", dup2(saved, syscall.Stdout)), syscall.Close(saved))
 	}

@@ -82,9 +82,15 @@ func TestStreamsAreInterruptedByTheContext(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			why := errors.New("enough")
 			result := make(chan error, 1)
-			go func() { result <- newServer(t, mcpserver.Options{}).Serve(ctx, conn) }()
+			go func() {
+				_, err := conn.Receive(ctx)
+				result <- err
+			}()
 			cancel(why)
 			if err := <-result; !errors.Is(err, why) {
+				t.Errorf("Receive returned %v, want the cause of its context", err)
+			}
+			if err := newServer(t, mcpserver.Options{}).Serve(ctx, conn); !errors.Is(err, why) {
 				t.Errorf("Serve returned %v, want the cause of its context", err)
 			}
 		})

@@ -94,6 +94,7 @@ func TestTypedTools(t *testing.T) {
 		{"nil result out", `{}`, typed(constant((*mcp.CallToolResult)(nil))), `{"content":[]}`},
 		{"result out with a schema", `{}`, schemas("", `{"type":"object"}`, typed(constant(&mcp.CallToolResult{StructuredContent: json.RawMessage(`{"s":1}`)}))),
 			`{"content":[],"structuredContent":{"s":1}}`},
+		{"error result with a schema", `{}`, schemas("", `{"type":"object"}`, typed(constant(&mcp.CallToolResult{IsError: true}))), `{"content":[],"isError":true}`},
 		{"default filled in", `{}`, schemas(`{"type":"object","properties":{"x":{"type":"integer","default":7}},"required":["x"]}`, "", typed(identity[point])),
 			`{"content":` + textOf(`{"x":7}`) + `,"structuredContent":{"x":7}}`},
 		{"large number", `{"x":9007199254740993}`, typed(identity[point]), `{"content":` + textOf(`{"x":9007199254740993}`) + `,"structuredContent":{"x":9007199254740993}}`},

@@ -86,6 +86,9 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 
 // Text returns what raw, one JSON string, says, in memory of its own; false if raw is anything else.
 func Text(raw []byte) (string, bool) {
+	if len(raw) == 0 {
+		return "", false
+	}
 	end, escaped, err := jsonscan.String(raw, 0)
 	if err != nil || end != len(raw) {
 		return "", false

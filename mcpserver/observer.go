@@ -1,0 +1,31 @@
+package mcpserver
+
+import (
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// observer is what connections over one kind of network tell their telemetry. It is immutable.
+type observer struct {
+	tel   *telemetry.Server
+	peers map[mcp.Version]*telemetry.Peer
+}
+
+// peer returns the client of a revision, nil if that is not known yet.
+func (o *observer) peer(v mcp.Version) *telemetry.Peer { return o.peers[v] }
+
+// observer returns the one for a network.
+func (s *Server) observer(n telemetry.Network) observer {
+	n.Address, n.Port = "", 0 // a server tells nothing about its own
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, ok := s.observers[n]
+	if !ok {
+		o = observer{tel: s.cfg.Telemetry.Server(s.cfg.Name, n), peers: map[mcp.Version]*telemetry.Peer{}}
+		for _, v := range s.cfg.versions {
+			o.peers[v] = o.tel.Peer(telemetry.Facts{Network: n, MCPVersion: string(v)}, "")
+		}
+		s.observers[n] = o
+	}
+	return o
+}
