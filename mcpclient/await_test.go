@@ -233,3 +233,44 @@ func TestAServerThatClosesItsInputIsGivenUpAllTheSame(t *testing.T) {
 		await(t, c)
 	})
 }
+
+func TestACallOnAClosedInputIsBackAtItsDeadline(t *testing.T) {
+	var closed atomic.Bool
+	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, closed.Load() }}
+	observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+		s.next(t).modern()
+		await(t, c)
+		closed.Store(true)
+		begun := time.Now()
+		err := c.Call(t.Context(), "call", nil, nil, WithTimeout(patience/10))
+		if waited := time.Since(begun); !errors.Is(err, ErrTimeout) || !SafeToRetry(err) || waited != patience/10 {
+			t.Errorf("want a timeout after %v, safe to retry, got %v after %v", patience/10, err, waited)
+		}
+		closed.Store(false)
+	})
+}
+
+func TestAServerThatDiesAtTheEndOfTheHandshakeSaysHow(t *testing.T) {
+	rig := &rigged{}
+	die := dying(rig)
+	send := rig.send
+	rig.send = func(m transport.Message) (error, bool) {
+		if m.Method == mcp.NotificationInitialized {
+			die()
+		}
+		return send(m)
+	}
+	observed(t, Options{Versions: []mcp.Version{mcp.Version20251125}}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+		v := s.next(t)
+		begun := time.Now()
+		v.answer(v.want(mcp.MethodInitialize), fmt.Sprintf(initialized, mcp.Version20251125))
+		waitFor(t, c, connstate.Backoff)
+		got := c.Status()
+		if exit, ok := errors.AsType[*transport.ExitError](got.Err); !ok || exit != exitError {
+			t.Errorf("want how the process ended, got %v", got.Err)
+		}
+		if waited := time.Since(begun); waited > 50*time.Millisecond {
+			t.Errorf("want it as soon as it is known, got %v", waited)
+		}
+	})
+}

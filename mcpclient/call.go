@@ -35,8 +35,8 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 	cl.ref = op.Ref()
 	returned := false
 	defer func() {
-		if !returned { // a callback of the user panics
-			c.settled(cl, nil)
+		if !returned { // code of the user's panics: a callback, an encoder, a decoder
+			c.forget(cl)
 			op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic})
 		}
 	}()

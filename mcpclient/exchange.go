@@ -100,7 +100,10 @@ func (c *Client) pause(ctx context.Context, s *session, cl *call, d time.Duratio
 // is about this request only.
 func (c *Client) unsendable(ctx context.Context, s *session, cl *call, err error) (outcome, *Error) {
 	if errors.Is(err, transport.ErrClosed) {
-		err = c.lost(ctx, s, err)
+		if o, err, done := c.pause(ctx, s, cl, patience); done {
+			return o, err // the reader has said why, or the call is over for another reason
+		}
+		err = c.lost(s, err)
 	}
 	return c.settled(cl, &Error{Kind: KindTransport, Op: cl.method, Unsent: true, cause: err})
 }
@@ -111,12 +114,17 @@ func (c *Client) settled(cl *call, err *Error) (outcome, *Error) {
 	c.mu.Lock()
 	_, mine := c.calls.Settle(cl.id)
 	c.mu.Unlock()
-	switch {
-	case cl.id == 0: // it never was in flight
-	case !mine:
+	if !mine {
 		return <-cl.outcome, nil
 	}
 	return outcome{}, err
+}
+
+// forget takes the call out of flight if it is, without a look at its outcome: nobody will ask for that.
+func (c *Client) forget(cl *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls.Settle(cl.id)
 }
 
 // leave takes the call out of flight because its caller's context ended, and tells the server. An outcome that is already

@@ -25,6 +25,9 @@ func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	if err == nil {
 		err = c.sendNotification(ctx, s, &op, method, params)
 	}
+	if err != nil && errors.Is(err, transport.ErrClosed) {
+		err.cause = c.awaitLoss(ctx, s, err.cause)
+	}
 	op.End(resultOf(err, nil))
 	if err != nil {
 		return err
@@ -32,9 +35,8 @@ func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	return nil
 }
 
-// lost tells the machine that the connection of s takes nothing any more, which is why err came, and returns the reason: the
-// reader of the connection knows it, and mostly is about to say so.
-func (c *Client) lost(ctx context.Context, s *session, err error) error {
+// awaitLoss is lost, for which the reader of the connection gets a moment to say why: it knows, and mostly is about to.
+func (c *Client) awaitLoss(ctx context.Context, s *session, err error) error {
 	t := time.NewTimer(patience)
 	defer t.Stop()
 	select {
@@ -42,6 +44,11 @@ func (c *Client) lost(ctx context.Context, s *session, err error) error {
 	case <-ctx.Done():
 	case <-t.C:
 	}
+	return c.lost(s, err)
+}
+
+// lost tells the machine that the connection of s takes nothing any more, which is why err came, and returns the reason.
+func (c *Client) lost(s *session, err error) error {
 	c.step(machine.Input{Event: machine.TransportDown, Epoch: s.epoch}, &fact{err: err})
 	if now := c.Status(); now.Epoch == s.epoch && now.Err != nil {
 		err = now.Err
@@ -69,8 +76,6 @@ func (c *Client) sendNotification(ctx context.Context, s *session, op *telemetry
 		return (&call{method: method}).left(ctx)
 	case s.ctx.Err() != nil && c.State() == connstate.Closing:
 		return &Error{Kind: KindShutdown, Op: method, Unsent: true, cause: ErrShutdown}
-	case errors.Is(err, transport.ErrClosed):
-		err = c.lost(ctx, s, err)
 	}
 	return &Error{Kind: KindTransport, Op: method, Unsent: true, cause: err}
 }
