@@ -168,7 +168,9 @@ func (h *handshake) settle(a *answer) {
 		h.c.violation(violationOf(&a.msg, err), len(a.msg.Frame), 0)
 		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}
 	}
-	a.op.End(resultOf(&Error{Kind: KindJSONRPC, Op: a.method, Server: a.err}, nil))
+	result := resultOf(&Error{Kind: KindJSONRPC, Op: a.method, Server: a.err}, nil)
+	result.Expected = a.method == mcp.MethodDiscover
+	a.op.End(result)
 }
 
 // decode decodes a result.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
 func TestAModernServerIsReadyAfterTheProbe(t *testing.T) {
@@ -232,5 +234,15 @@ func TestAServerThatIsSilentOnTheProbeMayNameItsVersionsWhenItRefusesInitialize(
 		v.answer(again, fmt.Sprintf(initialized, mcp.Version20241105))
 		v.want(mcp.NotificationInitialized)
 		await(t, c)
+	})
+}
+
+func TestARefusedProbeIsNothingToWarnOf(t *testing.T) {
+	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		s.next(t).legacy(mcp.Version20251125)
+		await(t, c)
+		if got := rec.Log("mcp_client.request.exception").Level; got != slog.LevelDebug {
+			t.Errorf("want the refused probe logged at debug, got %s", got)
+		}
 	})
 }

@@ -31,6 +31,10 @@ type Result struct {
 
 	// CallerLeft says that the operation ended because whoever asked for it did not want it any more.
 	CallerLeft bool
+
+	// Expected says that the error is an answer like another, such as a legacy server's to the probe: it is logged at
+	// Debug. Span and metrics have it as they have every error.
+	Expected bool
 }
 
 // forgiven are the codes that are no error of a server: what the client sent was wrong. (Semantic conventions for MCP,

@@ -72,7 +72,7 @@ func (op *Op) stopLevel(elapsed time.Duration) slog.Level {
 // Warn for everything else.
 func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
 	switch {
-	case r.ToolError, r.CallerLeft:
+	case r.ToolError, r.CallerLeft, r.Expected:
 		return slog.LevelDebug
 	case op.direction == Received && o.word == ErrorCancelled:
 		return slog.LevelDebug

@@ -42,7 +42,7 @@ var allEvents = []Event{
 	{eventClientException, []slog.Level{slog.LevelDebug, slog.LevelWarn},
 		slices.Concat(clientRequestFields, required(keyClientDuration, keyErrorType, keyClientErrorKind), when(keyStatusCode, keyError)), true,
 		keyClientDuration, spanClientRequest, []string{metricClientDuration, metricClientActive}, Stable,
-		"A request failed. Debug if the caller cancelled it, or if the tool reported the error, which has its own record."},
+		"A request failed. Debug if the caller cancelled it, if the tool reported the error, which has its own record, or if it was to be reckoned with, as on the probe."},
 	{eventClientToolError, atInfo, slices.Concat(clientToolFields, required(keyClientDuration)), false,
 		keyClientDuration, spanClientRequest, []string{metricClientDuration}, Experimental,
 		"A tool reported an error in its result. Follows the exception."},
