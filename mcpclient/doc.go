@@ -1,0 +1,32 @@
+// Package mcpclient is a client for the Model Context Protocol whose connection is an explicit state machine and whose every
+// call can be seen.
+//
+// Start with [Connect] and a transport, call tools with [Client.CallTool] or [CallToolAs], and stop the client when it is no
+// longer needed:
+//
+//	client, err := mcpclient.Connect(ctx, transport.Stdio{Command: "gopls", Args: []string{"mcp"}}, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer client.Stop(context.WithoutCancel(ctx))
+//	result, err := client.CallTool(ctx, "go_workspace", nil)
+//
+// A client keeps its connection up until it is stopped: when the server dies, calls in flight fail, each once, and after a
+// delay the next attempt begins. [Client.Status] and [Client.WaitForState] tell where it is; the states and what moves
+// between them are in docs/state-machine.md. It speaks every revision from 2024-11-05 to 2026-07-28 and finds out by itself
+// which one the server does.
+//
+// Spans, metrics and log records go where [Options.Telemetry] says, without it to the global OpenTelemetry providers. A call
+// is a CLIENT span below the span of its context, and its trace context travels in the request.
+//
+// What may surprise:
+//
+//   - The context of [Connect] bounds Connect and nothing else.
+//   - Calls time out after 30 seconds unless told otherwise.
+//   - A tool that reports an error is a result, not a Go error; [CallToolAs] makes it one.
+//   - A call is not repeated when the connection is lost, for the server may have acted. [SafeToRetry] says when repeating
+//     it cannot make it act twice.
+//   - Strings and raw JSON in a large result share its memory: clone what is kept for long.
+//   - Handlers of notifications run one at a time, in order, and may call the client; those of requests run at once.
+//   - Names in JSON match exactly: a field Value is not filled from "value" without a tag.
+package mcpclient

@@ -1,0 +1,102 @@
+package mcpclient_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+type query struct {
+	City string `json:"city"`
+}
+
+type weather struct {
+	Sky     string `json:"sky"`
+	Celsius int    `json:"celsius"`
+}
+
+// weatherServer is a server in the same process; a real one is a child process, see [transport.Stdio].
+func weatherServer() transport.Transport {
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "weather"}, func(_ context.Context, q query) (weather, error) {
+		if q.City == "" {
+			return weather{}, errors.New("which city?")
+		}
+		return weather{Sky: "clear", Celsius: 21}, nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
+}
+
+func Example() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, weatherServer(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	fmt.Println(client.ServerInfo().Name, client.ProtocolVersion())
+	for tool, err := range client.Tools(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("tool", tool.Name)
+	}
+	result, err := client.CallTool(ctx, "weather", query{City: "Oslo"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Text())
+	// Output:
+	// weather 2026-07-28
+	// tool weather
+	// {"sky":"clear","celsius":21}
+}
+
+func ExampleCallToolAs() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, weatherServer(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	w, err := mcpclient.CallToolAs[weather](ctx, client, "weather", query{City: "Oslo"})
+	fmt.Println(w.Sky, w.Celsius, err)
+
+	_, err = mcpclient.CallToolAs[weather](ctx, client, "weather", query{})
+	if e, ok := errors.AsType[*mcpclient.ToolError](err); ok {
+		fmt.Println("the tool says:", e.Result.Text())
+	}
+	// Output:
+	// clear 21 <nil>
+	// the tool says: which city?
+}
+
+func ExampleSafeToRetry() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, weatherServer(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := client.Stop(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.CallTool(ctx, "weather", query{City: "Oslo"})
+	fmt.Println(errors.Is(err, mcpclient.ErrShutdown), mcpclient.SafeToRetry(err))
+	// Output: true true
+}
