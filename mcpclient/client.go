@@ -159,7 +159,11 @@ func (c *Client) Stop(ctx context.Context) error {
 	select {
 	case <-c.done:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		select {
+		case <-c.done: // first, or at the same time
+		default:
+			return context.Cause(ctx)
+		}
 	}
 	left := make(chan struct{})
 	go func() { // ends with the last goroutine of the client

@@ -235,6 +235,11 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 			observed(t, Options{FrameLimit: 1000}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
 				a.c, a.s, a.v = c, s, s.next(t).modern()
 				await(t, c)
+				first := background(func() error { return c.Call(t.Context(), "first", nil, nil) }) // from which nothing must be left
+				a.v.answer(a.v.want("first"), `{}`)
+				if err := <-first; err != nil {
+					t.Fatal(err)
+				}
 				err := <-tc.call(t, a)
 				a.send.Store(nil)
 				e, ok := errors.AsType[*Error](err)
@@ -249,5 +254,35 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 	}
 	if SafeToRetry(nil) || SafeToRetry(errors.New("another")) {
 		t.Error("want no promise about what the client did not return")
+	}
+}
+
+func TestAnAnswerThatIsThereCountsMoreThanAContextThatHasEnded(t *testing.T) {
+	for range 10 { // both are there, and either may be seen first
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			release := make(chan struct{})
+			var got struct {
+				N int `json:"n"`
+			}
+			done := background(func() error {
+				return c.Call(ctx, "call", nil, &got, WithProgress(func(Progress) { <-release }))
+			})
+			f := v.want("call")
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, f.ID))
+			v.answer(f, `{"n":7}`)
+			synctest.Wait()
+			cancel()
+			close(release)
+			if err := <-done; err != nil || got.N != 7 {
+				t.Errorf("want the answer, got %d, %v", got.N, err)
+			}
+			next := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
+			v.answer(v.want("next"), `{}`) // and no cancellation in between
+			if err := <-next; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -26,13 +26,14 @@ type faulty struct {
 	dials     int             // guarded by mu
 	peer      *transport.Peer // guarded by mu; the latest connection
 	received  map[int]int     // guarded by mu; how often the server got each call
+	ids       map[string]bool // guarded by mu; of the requests it got
 	cancelled map[string]int  // guarded by mu; and a cancellation of each request
 	busy      map[int]int     // guarded by mu; how often the transport still is, for each call
 	broken    []string        // guarded by mu; how the client broke the protocol
 }
 
 func newFaulty(p plan) *faulty {
-	f := &faulty{plan: p, received: map[int]int{}, cancelled: map[string]int{}, busy: map[int]int{}}
+	f := &faulty{plan: p, received: map[int]int{}, ids: map[string]bool{}, cancelled: map[string]int{}, busy: map[int]int{}}
 	for i, c := range p.Calls {
 		f.busy[i] = c.Busy
 	}
@@ -113,8 +114,8 @@ func (f *faulty) problems() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for id, n := range f.cancelled {
-		if n > 1 {
-			f.broken = append(f.broken, fmt.Sprintf("request %s was cancelled %d times", id, n))
+		if n > 1 || !f.ids[id] {
+			f.broken = append(f.broken, fmt.Sprintf("request %s was cancelled %d times and sent %v", id, n, f.ids[id]))
 		}
 	}
 	return f.broken
@@ -163,6 +164,7 @@ func (f *faulty) called(r request) {
 	i := r.Params.Call
 	f.mu.Lock()
 	f.received[i]++
+	f.ids[string(r.ID)] = true
 	f.mu.Unlock()
 	for _, a := range f.Calls[i].Answers {
 		f.answers.Go(func() {

@@ -170,3 +170,33 @@ func TestANotificationWithUnusableParamsIsAViolation(t *testing.T) {
 		}
 	})
 }
+
+func TestAnUpdateOfAResourceThatIsWaitingAlreadyIsCoalesced(t *testing.T) {
+	release := make(chan struct{})
+	heard := make(chan string, 9)
+	features := []Feature{HandleNotification("", func(_ context.Context, n *Notification) {
+		heard <- string(n.Params)
+		<-release
+	})}
+	observed(t, Options{Features: features, NotificationQueue: 1}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		release, heard = make(chan struct{}), make(chan string, 9)
+		v := s.next(t).modern()
+		await(t, c)
+		v.write(`{"jsonrpc":"2.0","method":"first"}`)
+		<-heard // and its handler runs
+		for _, uri := range []string{"file:///a", "file:///a", "file:///b"} {
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q}}`, uri))
+		}
+		synctest.Wait()
+		close(release)
+		if got, want := <-heard, `{"uri":"file:///a"}`; got != want {
+			t.Errorf("want %s, got %s", want, got)
+		}
+		synctest.Wait()
+		for reason, want := range map[string]int64{"coalesced": 1, "queue_full": 1} {
+			if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", reason); n != want {
+				t.Errorf("want %d %s, got %d", want, reason, n)
+			}
+		}
+	})
+}

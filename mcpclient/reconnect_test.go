@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // A server that was restarted may be another version of itself, and could not tell that its list has changed.
@@ -124,6 +125,93 @@ func TestTheBackoffDoublesUntilTheClientIsReady(t *testing.T) {
 		for i, got := range delays {
 			if d := want[i] * time.Second; got < d*8/10 || got > d*12/10 {
 				t.Errorf("delay %d: want %v ± 20 %%, got %v", i+1, d, got)
+			}
+		}
+	})
+}
+
+func TestAStoppedClientIsNoLongerInTheMetrics(t *testing.T) {
+	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		s.next(t).modern()
+		await(t, c)
+		if err := c.Call(t.Context(), "lost", nil, nil, WithTimeout(time.Second)); !errors.Is(err, ErrTimeout) {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := rec.Value("mcp_client.connection.state", "mcp_client.connection.state", "ready"); n != 1 {
+			t.Errorf("want a ready client in the metrics, got %d", n)
+		}
+		if n := rec.Value("mcp_client.tombstones"); n != 1 {
+			t.Errorf("want a tombstone, got %d", n)
+		}
+		if err := c.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if points := rec.Points("mcp_client.connection.state"); len(points) != 0 {
+			t.Errorf("want no state of a client that is no more, got %v", points)
+		}
+		if n := rec.Value("mcp_client.tombstones"); n != 0 {
+			t.Errorf("want no tombstone, got %d", n)
+		}
+	})
+}
+
+func TestAPanicOfOnTransitionIsIsolated(t *testing.T) {
+	o := Options{OnTransition: func(connstate.Transition) { panic("oops") }}
+	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		s.next(t).modern()
+		await(t, c)
+		synctest.Wait()
+		records := rec.Logs("mcp_client.handler.panic")
+		if len(records) != 2 || records[0].Text("exception.message") != "oops" {
+			t.Errorf("want the panics of both transitions logged, got %v", records)
+		}
+	})
+}
+
+func TestAConnectionThatDoesNotCloseIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t)
+		release := make(chan struct{})
+		stuck := transport.InMemory(func(context.Context, *transport.Peer) { <-release })
+		c, err := New(stuck, &Options{Telemetry: rec.Telemetry()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, c, connstate.Initializing)
+		if err := c.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Status().Reason; got != connstate.CloseTimeout && got != connstate.TransportClosed {
+			t.Errorf("want the client ended, got %s", got)
+		}
+		if n := len(rec.Logs("mcp_client.connection.close_failed")); n != 1 {
+			t.Errorf("want one record of what is left open, got %d", n)
+		}
+		close(release)
+	})
+}
+
+func TestStopWaitsForHandlersNoLongerThanItsContextAllows(t *testing.T) {
+	release := make(chan struct{})
+	o := &Options{CloseTimeout: 10 * time.Second, Features: []Feature{HandleNotification("", func(context.Context, *Notification) { <-release })}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		release = make(chan struct{})
+		v.write(`{"jsonrpc":"2.0","method":"note"}`)
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // the connection takes 3.2 s, the handlers have 2.5 s
+		defer cancel()
+		begun := time.Now()
+		if err := c.Stop(ctx); err != nil {
+			t.Errorf("want the client stopped, got %v", err)
+		}
+		if waited := time.Since(begun); waited != 4*time.Second {
+			t.Errorf("want the wait for the handler cut short after 4 s, got %v", waited)
+		}
+		close(release)
+		for range 20 {
+			if err := c.Stop(ctx); err != nil {
+				t.Fatalf("want a client that has ended to count more than a context that has, got %v", err)
 			}
 		}
 	})
