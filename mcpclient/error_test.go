@@ -94,7 +94,6 @@ type attempt struct {
 // arena is what a situation is made of. A client that is busy is one whose transport is.
 type arena struct {
 	c    *Client
-	s    *script
 	v    *conversation
 	send atomic.Pointer[error] // what Send returns, nil to send
 }
@@ -233,7 +232,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 				return nil, false
 			}}
 			observed(t, Options{FrameLimit: 1000}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
-				a.c, a.s, a.v = c, s, s.next(t).modern()
+				a.c, a.v = c, s.next(t).modern()
 				await(t, c)
 				first := background(func() error { return c.Call(t.Context(), "first", nil, nil) }) // from which nothing must be left
 				a.v.answer(a.v.want("first"), `{}`)
