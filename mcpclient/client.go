@@ -115,7 +115,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	return c, nil
 }
 
-// use takes what the features contribute. Two that answer the same method are an error.
+// use takes what the features contribute. Two that answer the same method are an error, and so is what cannot be declared.
 func (c *Client) use(features []Feature) error {
 	c.answers = map[string]RequestHandler{}
 	for _, f := range features {
@@ -135,6 +135,9 @@ func (c *Client) use(features []Feature) error {
 	}
 	if c.answers[mcp.MethodPing] == nil {
 		c.answers[mcp.MethodPing] = answerPing
+	}
+	if _, err := (modernEra{}).requestMeta(&c.cfg, c.cfg.newest()); err != nil {
+		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
 	return nil
 }

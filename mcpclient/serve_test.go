@@ -237,3 +237,10 @@ func TestTwoHandlersForOneMethodAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestCapabilitiesThatAreNoJSONAreRefused(t *testing.T) {
+	o := &Options{Capabilities: mcp.ClientCapabilities{Experimental: map[string]mcp.Object{"x": mcp.Object("{")}}}
+	if _, err := New(newScript(), o); err == nil || !strings.Contains(err.Error(), "capabilities") {
+		t.Errorf("want an error about the capabilities, got %v", err)
+	}
+}
