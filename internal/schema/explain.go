@@ -107,7 +107,7 @@ func (x *explainer) part(e *edge, v any, at string) {
 // leaf reports the failure of a keyword that is not another subschema's.
 func (x *explainer) leaf(f failure, at string) {
 	pointer := f.node.pointer + token(f.keyword)
-	if f.keyword == "anyOf" || strings.HasPrefix(f.library, "oneOf: did not") {
+	if f.keyword == "anyOf" || strings.HasPrefix(f.verdict, "oneOf: did not") {
 		x.alternatives(f, at, pointer)
 		return
 	}

@@ -13,7 +13,7 @@ type failure struct {
 	node    *node
 	keyword string
 	value   any
-	library string // the library's words
+	verdict string // in the library's words
 }
 
 // keywordOf reads the keyword off the front of the library's message. Two of
@@ -49,7 +49,7 @@ var messages = map[string]func(failure) string{
 	"minProperties": extent("properties, want at least"),
 	"maxProperties": extent("properties, want at most"),
 
-	"uniqueItems": func(f failure) string { return strings.TrimPrefix(f.library, "uniqueItems: ") },
+	"uniqueItems": func(f failure) string { return strings.TrimPrefix(f.verdict, "uniqueItems: ") },
 	"contains":    func(failure) string { return "no item matches the schema in contains" },
 	"minContains": matches("at least"),
 	"maxContains": matches("at most"),
