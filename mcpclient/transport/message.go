@@ -1,6 +1,10 @@
 package transport
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"time"
+)
 
 // Kind tells what a message is to the one who sends it.
 type Kind uint8
@@ -37,6 +41,9 @@ type Message struct {
 	Name            string            // Mcp-Name: the tool, the prompt, the resource
 	ProtocolVersion string            // MCP-Protocol-Version
 	Header          map[string]string // Mcp-Param-…: header name to value, not yet encoded
+
+	// The trace context that Data has in its _meta, for the HTTP headers of the same names.
+	Traceparent, Tracestate, Baggage string
 }
 
 // Frame is what one Receive returns: Data, or Err instead of it.
@@ -49,21 +56,40 @@ type Frame struct {
 // RequestReason says why a request has failed without an answer.
 type RequestReason uint8
 
-// TooLarge is the reason of a frame over the limit that was skipped.
-const TooLarge RequestReason = 1
+// The reasons. HTTP has all of them, the others only the first.
+const (
+	TooLarge     RequestReason = iota + 1 // the answer is over the limit and was skipped
+	Busy                                  // the server has no room for it now: HTTP 429 or 503
+	SessionGone                           // the server does not know the session any more: HTTP 404
+	Unauthorized                          // HTTP 401 or 403, and no way to authorize
+	Status                                // another HTTP status, without a JSON-RPC answer
+	Unreachable                           // no connection could be made
+	Lost                                  // the connection or the stream ended before the answer
+	Malformed                             // what came is no answer
+)
 
-// String returns the reason in lower case.
+var requestReasons = [...]string{
+	TooLarge: "too large", Busy: "server busy", SessionGone: "session gone", Unauthorized: "not authorized",
+	Status: "refused", Unreachable: "server unreachable", Lost: "connection lost", Malformed: "malformed answer",
+}
+
+// String returns the reason in words.
 func (r RequestReason) String() string {
-	if r == TooLarge {
-		return "too large"
+	if int(r) < len(requestReasons) && requestReasons[r] != "" {
+		return requestReasons[r]
 	}
 	return fmt.Sprintf("RequestReason(%d)", uint8(r))
 }
 
 // RequestError says that one request will get no answer while the connection goes on. Which request that is stands in
-// [Frame.Request], or has to be read out of Head and Tail.
+// [Frame.Request], or, if that is 0, has to be read out of Head and Tail.
 type RequestError struct {
 	Reason RequestReason
+	Unsent bool // the server has not acted on the request: it never got it, or said that it refused it
+
+	// Of an HTTP response:
+	Status     int           // its status, 0 if there was none
+	RetryAfter time.Duration // how long the server asks to wait, 0 if it does not say
 
 	// Of a frame that was TooLarge:
 	Size  int    // in bytes
@@ -76,8 +102,11 @@ type RequestError struct {
 
 func (e *RequestError) Error() string {
 	text := "no answer: " + e.Reason.String()
-	if e.Reason == TooLarge {
+	switch {
+	case e.Reason == TooLarge:
 		text = fmt.Sprintf("no answer: frame of %d bytes skipped, the limit is %d", e.Size, e.Limit)
+	case e.Status != 0:
+		text = fmt.Sprintf("%s: HTTP %d", text, e.Status)
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
@@ -87,3 +116,18 @@ func (e *RequestError) Error() string {
 
 // Unwrap returns the cause.
 func (e *RequestError) Unwrap() error { return e.Err }
+
+// Permanent reports whether another attempt will fail the same way, in the sense of [Permanent]: the server wants an
+// authorization that cannot be had.
+func (e *RequestError) Permanent() bool {
+	if e.Reason != Unauthorized {
+		return false
+	}
+	if judge, ok := errors.AsType[interface {
+		error
+		Permanent() bool
+	}](e.Err); ok {
+		return judge.Permanent()
+	}
+	return true
+}

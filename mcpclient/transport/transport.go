@@ -47,6 +47,15 @@ type Config struct {
 	// reported; nor is one that is lost with the connection. It may be called from any goroutine, one that sends included,
 	// and must be quick.
 	QueueWait func(time.Duration)
+
+	// Stream, if not nil, is called when a stream has opened that serves no single request, with its kind: "get" for the
+	// stream of a legacy session, "sse" for that of HTTP+SSE. The function it returns is called when the stream has ended,
+	// with the reason unless it ended in order. Both may be called from any goroutine and must be quick.
+	Stream func(kind string) (ended func(error))
+
+	// Authorizing, if not nil, is called with true when a message has to wait for an authorization, which may take a person
+	// a while, and with false when it goes on. Calls of several messages come in pairs of their own.
+	Authorizing func(bool)
 }
 
 // frameLimit returns the limit in force.
@@ -133,4 +142,7 @@ type Info struct {
 	PID    int        // of the server's process, 0 if there is none
 	Queued int        // frames accepted by Send that have not left yet; 0 if the transport does not know
 	Exit   *ExitError // how the server's process has ended, nil as long as that is not known
+
+	SessionID   string // of a legacy session over HTTP
+	HTTPVersion string // "1.1" or "2", empty before the first response
 }
