@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
@@ -19,20 +20,21 @@ func (c *Client) runLink(l *openLink) {
 		return
 	}
 	defer c.release()
-	ctx, attempt := c.startAttempt(l)
+	ctx, attempt := c.startAttempt(l.ctx, l.epoch)
 	conn, err := c.transport.Dial(ctx, transport.Config{
 		FrameLimit:   c.cfg.FrameLimit,
 		SkipOversize: c.cfg.SkipOversize,
 		Logger:       c.tel.Logger(),
 		QueueWait:    c.tel.QueueWait,
+		// Stream: TODO
+		Authorizing: func(on bool) { c.authorizing(l, on) },
 	})
 	if err != nil {
-		f := c.dialFailure(l, err)
+		f := dialFailure(l.ctx, err)
 		attempt.End(f)
-		c.fail(l, f)
+		c.fail(l.epoch, f)
 		return
 	}
-	l.conn = conn
 	closed := make(chan struct{})
 	stop := context.AfterFunc(l.ctx, func() { c.close(conn); close(closed) })
 	defer func() {
@@ -42,48 +44,56 @@ func (c *Client) runLink(l *openLink) {
 		}
 		<-closed
 	}()
-	c.converse(ctx, l, attempt)
-}
-
-// converse negotiates and then reads, with the attempt ending in between.
-func (c *Client) converse(ctx context.Context, l *openLink, attempt telemetry.Attempt) {
 	if _, ok := c.step(machine.Input{Event: machine.TransportUp, Epoch: l.epoch}, nil); !ok {
 		attempt.End(context.Cause(l.ctx))
 		return
 	}
-	in := &reader{c: c, link: &l.link}
-	h := &handshake{c: c, link: &l.link, in: in}
+	c.tel.Queue(func() int { return conn.Info().Queued })
+	defer c.tel.Queue(nil)
+	for c.converse(ctx, l, conn, attempt) {
+		ctx, attempt = c.startAttempt(l.ctx, l.epoch)
+	}
+}
+
+// converse negotiates and then reads, with the attempt ending in between. It reports whether the connection is to
+// negotiate anew, in the next epoch.
+func (c *Client) converse(ctx context.Context, l *openLink, conn transport.Conn, attempt telemetry.Attempt) bool {
+	life, end := context.WithCancelCause(l.ctx)
+	lk := &link{epoch: l.epoch, conn: conn, ctx: life}
+	in := &reader{c: c, link: lk}
+	h := &handshake{c: c, link: lk, in: in, clock: &l.clock}
 	s, err := h.run(ctx)
 	if err != nil {
 		f := failureOf(err, machine.NegotiationFailed)
 		attempt.End(f)
-		c.fail(l, f)
-		return
+		end(f)
+		return c.fail(lk.epoch, f)
 	}
 	attempt.End(nil)
 	c.schemas.forget() // it may be another version of the server
-	if _, ok := c.step(machine.Input{Event: machine.Negotiated, Epoch: l.epoch}, &fact{session: s}); !ok {
-		return
+	if _, ok := c.step(machine.Input{Event: machine.Negotiated, Epoch: lk.epoch}, &fact{session: s}); !ok {
+		end(errHungUp)
+		return false
 	}
 	in.session = s
-	c.tel.Queue(func() int { return l.conn.Info().Queued })
-	defer c.tel.Queue(nil)
-	c.fail(l, failureOf(in.run(), machine.TransportDown))
+	f := in.run()
+	end(f)
+	return c.fail(lk.epoch, failureOf(f, machine.TransportDown))
 }
 
 // startAttempt starts the span of an attempt. The first is a child of the caller's span; each later one is the root of a
 // trace of its own with a link to the one before.
-func (c *Client) startAttempt(l *openLink) (context.Context, telemetry.Attempt) {
+func (c *Client) startAttempt(life context.Context, epoch uint64) (context.Context, telemetry.Attempt) {
 	c.mu.Lock()
 	number, previous := c.m.Attempt, c.attempt
-	first := l.epoch == 1
+	first := epoch == 1
 	reconnect := c.m.Session > 0
 	c.mu.Unlock()
 	a := telemetry.AttemptStart{Number: number, Reconnect: reconnect, Previous: previous}
 	if first {
 		a.Parent, a.Previous = c.parent, telemetry.Ref{}
 	}
-	ctx, attempt := c.tel.StartAttempt(l.ctx, a)
+	ctx, attempt := c.tel.StartAttempt(life, a)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.attempt = attempt.Ref()
@@ -99,21 +109,44 @@ func (c *Client) close(conn transport.Conn) {
 	}
 }
 
-// fail tells the machine why a connection is over. An error that comes of the client's own hanging up tells it nothing.
-func (c *Client) fail(l *openLink, f *failure) {
-	c.step(machine.Input{Event: f.event, Epoch: l.epoch}, &fact{err: f.err})
+// fail tells the machine why a connection or a session is over, and reports whether the connection is to negotiate anew. An
+// error that comes of the client's own hanging up tells it nothing.
+func (c *Client) fail(epoch uint64, f *failure) bool {
+	effects, _ := c.step(machine.Input{Event: f.event, Epoch: epoch, Wait: f.wait}, &fact{err: f.err})
+	return slices.Contains(effects, machine.Negotiate)
 }
 
 // dialFailure says whether another attempt may help.
-func (c *Client) dialFailure(l *openLink, err error) *failure {
-	if l.ctx.Err() != nil {
-		err = context.Cause(l.ctx)
+func dialFailure(life context.Context, err error) *failure {
+	if life.Err() != nil {
+		err = context.Cause(life)
 	}
 	err = fmt.Errorf("dial: %w", err)
 	if transport.Permanent(err) {
 		return &failure{event: machine.Refused, err: err}
 	}
 	return &failure{event: machine.OpenFailed, err: err}
+}
+
+// authorizing hears that a message of connection l waits for an authorization, or goes on. The handshake gets more time
+// as long as one does: there may be a person at work.
+func (c *Client) authorizing(l *openLink, on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn != l {
+		return
+	}
+	event, edge := machine.Held, 1
+	if on {
+		l.authorizing++
+	} else {
+		event, edge = machine.Resumed, 0
+		l.authorizing--
+	}
+	if l.authorizing == edge {
+		l.clock.hold(on)
+		c.stepLocked(machine.Input{Event: event, Epoch: c.m.Epoch}, nil)
+	}
 }
 
 // late returns why it matters that the machine's deadline has passed: an attempt took too long. It is called with mu held.

@@ -24,7 +24,7 @@ func (legacyEra) serves() bool { return true }
 // from a modern server that was slow to start, is kept in h.discovered.
 // (specification 2025-11-25, basic/lifecycle)
 func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*session, error) {
-	err := h.send(ctx, mcp.MethodInitialize, mcp.InitializeParams{
+	err := h.send(ctx, mcp.MethodInitialize, "", mcp.InitializeParams{
 		ProtocolVersion: version,
 		Capabilities:    h.c.cfg.Capabilities,
 		ClientInfo:      h.c.cfg.ClientInfo,
@@ -39,9 +39,9 @@ func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*sessi
 // instead: a modern server that was slow to start answers the probe and then refuses initialize, or says nothing to it. A
 // session by initialize is preferred, because the server has served it by now.
 func (h *handshake) initializeAnswer(ctx context.Context) (*session, error) {
-	patience, cancel := context.WithTimeout(ctx, h.c.cfg.InitTimeout/10*6)
-	defer cancel()
-	var refused *mcp.Error
+	patience, done := h.clock.within(ctx, h.c.cfg.InitTimeout/10*6)
+	defer done()
+	var refused error
 	for wait := patience; ; {
 		a, err := h.await(wait)
 		switch {
@@ -53,6 +53,8 @@ func (h *handshake) initializeAnswer(ctx context.Context) (*session, error) {
 			return nil, err
 		case a.method == mcp.MethodDiscover:
 			h.keepDiscovered(a)
+		case a.failed != nil:
+			refused = a.failed
 		case a.err != nil:
 			refused = a.err
 		default:

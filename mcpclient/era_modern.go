@@ -46,13 +46,17 @@ func (h *handshake) probe(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := h.send(ctx, mcp.MethodDiscover, mcp.Params{}, meta); err != nil {
+	if err := h.send(ctx, mcp.MethodDiscover, version, mcp.Params{}, meta); err != nil {
 		return nil, err
 	}
 	a, err := h.await(ctx)
 	switch {
 	case err != nil:
 		return nil, err
+	case a.failed != nil && a.failed.suggestsLegacy() && len(h.c.cfg.legacy) > 0:
+		return nil, errLegacy
+	case a.failed != nil:
+		return nil, a.failed
 	case a.err == nil:
 		return h.discovered(a)
 	}

@@ -7,13 +7,15 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // Kind says what went wrong, in the words of the published schema.
 type Kind string
 
 const (
-	// KindTransport: the connection was lost, or took no more (then errors.Is(err, [ErrBackpressure])).
+	// KindTransport: the connection was lost ([ErrConnectionLost]), it or the server took no more ([ErrBackpressure]), the
+	// server wants an authorization that cannot be had ([ErrUnauthorized]), or HTTP answered instead of the server.
 	KindTransport Kind = "transport"
 	// KindProtocol: the server's answer breaks the protocol, or is of the wrong shape.
 	KindProtocol Kind = "protocol"
@@ -38,6 +40,7 @@ var (
 	ErrBackpressure   = errors.New("transport busy")
 	ErrTimeout        = timeoutError{}
 	ErrShutdown       = errors.New("client is shut down")
+	ErrUnauthorized   = errors.New("not authorized")
 	ErrUnsupported    = errors.New("not supported by the server")
 )
 
@@ -57,7 +60,7 @@ type Error struct {
 	// Server is what the server said: code, message, data. Set for [KindJSONRPC] only; also found by errors.As.
 	Server *mcp.Error
 
-	// Unsent is true only if no part of the request can have reached the server; see [SafeToRetry].
+	// Unsent is true only if the server cannot have acted on the request; see [SafeToRetry].
 	Unsent bool
 
 	cause error
@@ -86,13 +89,17 @@ func (e *Error) Unwrap() error {
 	return e.cause
 }
 
-// ErrorType is the value of the attribute error.type: the server's code, or one word of a small closed set.
+// ErrorType is the value of the attribute error.type: the server's code, the status if only HTTP answered, or one word of
+// a small closed set.
 func (e *Error) ErrorType() string {
 	if e.Server != nil {
 		return strconv.FormatInt(e.Server.Code, 10)
 	}
 	switch e.Kind {
 	case KindTransport:
+		if status := httpStatus(e.cause); status != 0 {
+			return strconv.Itoa(status)
+		}
 		if errors.Is(e.cause, ErrBackpressure) {
 			return "transport_busy"
 		}
@@ -107,8 +114,16 @@ func (e *Error) ErrorType() string {
 	return "_OTHER"
 }
 
-// SafeToRetry reports whether err comes from a request of which no part can have reached the server, so that sending it
-// again cannot make the server act twice. False means unknown, not harmful.
+// httpStatus returns the status of the response that ended an operation, 0 if there was none.
+func httpStatus(err error) int {
+	if e, ok := errors.AsType[*transport.RequestError](err); ok {
+		return e.Status
+	}
+	return 0
+}
+
+// SafeToRetry reports whether err comes from a request on which the server cannot have acted, because no part of it was
+// sent or because the server refused it unread (HTTP 401, 429, 503, an unknown session): sending it again cannot make the server act twice. False means unknown, not harmful.
 func SafeToRetry(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Unsent

@@ -28,6 +28,15 @@ func (c *Client) exchange(ctx context.Context, s *session, cl *call, op *telemet
 			return o, nil
 		case <-cl.progressed:
 			c.deliverProgress(cl)
+		case why := <-cl.putOff:
+			cl.accepted = false
+			o, err, done := c.retry(ctx, s, cl, op, why)
+			if !done {
+				o, err = c.send(ctx, s, cl, op)
+			}
+			if err != nil || o.decided() {
+				return o, err
+			}
 		case <-ctx.Done():
 			return c.leave(ctx, s, cl)
 		}
@@ -41,6 +50,7 @@ func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.O
 		Data: cl.frame, Kind: transport.Request, ID: cl.id, Method: cl.method, Name: cl.name(),
 		ProtocolVersion: string(s.version),
 	}
+	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
 	for {
 		select {
 		case o := <-cl.outcome: // failed while it was being encoded, or waiting for room
@@ -59,15 +69,28 @@ func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.O
 		case !errors.Is(err, transport.ErrBusy):
 			return c.unsendable(ctx, s, cl, err)
 		}
-		delay, again := c.busy(cl)
-		if !again {
-			return c.settled(cl, cl.backpressure())
-		}
-		op.Retry(telemetry.RetryBusy)
-		if o, err, done := c.pause(ctx, s, cl, delay); done {
+		if o, err, done := c.retry(ctx, s, cl, op, nil); done {
 			return o, err
 		}
 	}
+}
+
+// retry waits until it is time to send the request again, which was refused for now: by the transport or, if why is not
+// nil, by the server. If done, the call is over instead.
+func (c *Client) retry(ctx context.Context, s *session, cl *call, op *telemetry.Op, why *transport.RequestError) (_ outcome, _ *Error, done bool) {
+	delay, again := c.busy(cl)
+	reason := telemetry.RetryBusy
+	if why != nil {
+		delay = max(delay, why.RetryAfter)
+		again = again && (cl.deadline.IsZero() || delay < time.Until(cl.deadline))
+		reason = telemetry.RetryBusy // TODO server
+	}
+	if !again {
+		o, err := c.settled(cl, cl.backpressure(why))
+		return o, err, true
+	}
+	op.Retry(reason)
+	return c.pause(ctx, s, cl, delay)
 }
 
 // busy asks whether the call may try again, and when.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -22,6 +23,7 @@ type handshake struct {
 	c       *Client
 	link    *link
 	in      *reader
+	clock   *stopwatch
 	waiting []exchange // requests without an answer: the probe, initialize, or both
 	held    *session   // from a discover result that came after initialize was sent
 }
@@ -38,7 +40,8 @@ type answer struct {
 	method string
 	msg    jsonrpc.Message
 	err    *mcp.Error   // the server's error; nil for a result
-	op     telemetry.Op // of the request; it has ended if there is an error
+	failed *failure     // why there is no answer
+	op     telemetry.Op // of the request; it has ended unless there is a result
 }
 
 // run performs the handshake. ctx ends with the client's patience for this attempt, and carries the attempt's span.
@@ -65,9 +68,9 @@ func (h *handshake) run(ctx context.Context) (s *session, err error) {
 func (h *handshake) probeFor(ctx context.Context) (*session, error) {
 	limited := ctx
 	if len(h.c.cfg.legacy) > 0 {
-		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, h.c.cfg.InitTimeout/4)
-		defer cancel()
+		var done func()
+		limited, done = h.clock.within(ctx, h.c.cfg.InitTimeout/4)
+		defer done()
 	}
 	s, err := h.probe(limited)
 	switch {
@@ -88,17 +91,18 @@ func (h *handshake) probeKilled(err error) bool {
 	return ok && f.event == machine.TransportDown && !h.in.heard && len(h.c.cfg.legacy) > 0
 }
 
-// send sends a request of the handshake.
-func (h *handshake) send(ctx context.Context, method string, params any, meta *jsonrpc.Constant) error {
+// send sends a request of the handshake. HTTP is told the version of those that carry it in their _meta; initialize is
+// what versions are agreed on with.
+func (h *handshake) send(ctx context.Context, method string, v mcp.Version, params any, meta *jsonrpc.Constant) error {
 	ctx, op := h.c.tel.StartRequest(ctx, telemetry.Request{Method: method})
 	id := h.c.nextID()
 	op.Admit(nil, id)
 	frame, err := encodeRequest(id, method, params, traceMeta(&op, meta))
 	if err == nil {
 		op.Sending()
-		err = h.link.conn.Send(ctx, transport.Message{
-			Data: frame, Kind: transport.Request, ID: id, Method: method, ProtocolVersion: string(h.c.cfg.newest()),
-		})
+		m := transport.Message{Data: frame, Kind: transport.Request, ID: id, Method: method, ProtocolVersion: string(v)}
+		m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
+		err = h.link.conn.Send(ctx, m)
 	}
 	if err != nil {
 		op.End(telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: err})
@@ -140,14 +144,21 @@ func (h *handshake) notify(ctx context.Context, s *session, method string) error
 func (h *handshake) await(ctx context.Context) (answer, error) {
 	for {
 		msg, _, err := h.in.next(ctx)
+		if failed, ok := errors.AsType[*exchangeError](err); ok {
+			if a, ok := h.answerTo(jsonrpc.IntID(failed.request)); ok {
+				a.failed = failed.inHandshake()
+				a.op.End(telemetry.Result{ErrorType: a.failed.ErrorType(), Err: a.failed, Expected: a.method == mcp.MethodDiscover})
+				return a, nil
+			}
+			continue
+		}
 		if err != nil {
 			return answer{}, err
 		}
-		for i := range h.waiting {
-			if x := &h.waiting[i]; x.id == msg.ID && (msg.Kind == jsonrpc.Result || msg.Kind == jsonrpc.Error) {
-				a := answer{method: x.method, msg: msg, op: x.op}
+		if msg.Kind == jsonrpc.Result || msg.Kind == jsonrpc.Error {
+			if a, ok := h.answerTo(msg.ID); ok {
+				a.msg = msg
 				h.settle(&a)
-				h.waiting = append(h.waiting[:i], h.waiting[i+1:]...)
 				return a, nil
 			}
 		}
@@ -155,6 +166,17 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 			return answer{}, errHungUp
 		}
 	}
+}
+
+// answerTo takes a request that has been answered off the list of those that wait.
+func (h *handshake) answerTo(id jsonrpc.ID) (answer, bool) {
+	i := slices.IndexFunc(h.waiting, func(x exchange) bool { return x.id == id })
+	if i < 0 {
+		return answer{}, false
+	}
+	x := h.waiting[i]
+	h.waiting = slices.Delete(h.waiting, i, i+1)
+	return answer{method: x.method, op: x.op}, true
 }
 
 // settle reads an error answer and ends the request's operation; that of a result ends when it has been decoded.
@@ -188,7 +210,7 @@ func (h *handshake) decode(a answer, result any) error {
 
 // keepDiscovered keeps what the answer to the probe says for the case that initialize fails, if it can be of use.
 func (h *handshake) keepDiscovered(a answer) {
-	if a.err == nil && len(h.c.cfg.modern) > 0 {
+	if a.err == nil && a.failed == nil && len(h.c.cfg.modern) > 0 {
 		h.held, _ = h.discovered(a)
 	}
 }

@@ -63,9 +63,11 @@ func (c *Client) sendNotification(ctx context.Context, s *session, op *telemetry
 	if err != nil {
 		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: err}
 	}
-	err = s.conn.Send(ctx, transport.Message{
+	m := transport.Message{
 		Data: frame, Kind: transport.Notification, Method: method, ProtocolVersion: string(s.version),
-	})
+	}
+	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
+	err = s.conn.Send(ctx, m)
 	switch {
 	case err == nil:
 		op.Sent(len(frame))

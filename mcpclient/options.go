@@ -41,8 +41,13 @@ type Options struct {
 	// quarter of it is for the probe that tells a modern server from a legacy one.
 	InitTimeout time.Duration
 
+	// AuthTimeout takes the place of InitTimeout while a message of the handshake waits for an authorization, which may take
+	// a person a while; what follows has InitTimeout again. Zero means 5 min. Calls keep to their own timeouts.
+	AuthTimeout time.Duration
+
 	// BackoffMin and BackoffMax are the first and the longest delay between attempts, each ±20 %; the delay doubles
-	// until a connection is ready. Zero means 1 s and 30 s.
+	// until a connection is ready. Zero means 1 s and 30 s. A server that says how long it is busy is waited for, 10 min at
+	// most.
 	BackoffMin, BackoffMax time.Duration
 
 	// CloseTimeout is what a connection gets to close before it is cut: for stdio, from closing the server's input to
@@ -90,6 +95,7 @@ func newConfig(o *Options, transportName string) (config, error) {
 	}
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
 	c.InitTimeout = cmp.Or(c.InitTimeout, 10*time.Second)
+	c.AuthTimeout = cmp.Or(c.AuthTimeout, 5*time.Minute)
 	c.BackoffMin = cmp.Or(c.BackoffMin, time.Second)
 	c.BackoffMax = cmp.Or(c.BackoffMax, max(30*time.Second, c.BackoffMin))
 	c.CloseTimeout = cmp.Or(c.CloseTimeout, 100*time.Millisecond)
@@ -99,7 +105,7 @@ func newConfig(o *Options, transportName string) (config, error) {
 		c.Telemetry = telemetry.New()
 	}
 	for name, v := range map[string]int64{
-		"InitTimeout": int64(c.InitTimeout), "BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax),
+		"InitTimeout": int64(c.InitTimeout), "AuthTimeout": int64(c.AuthTimeout), "BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax),
 		"CloseTimeout": int64(c.CloseTimeout), "FrameLimit": int64(c.FrameLimit),
 		"NotificationQueue": int64(c.NotificationQueue),
 	} {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // call is one call from its start to its end. It belongs to its caller; the client refers to it while it is in flight,
@@ -29,8 +30,9 @@ type call struct {
 	accepted bool // by the transport
 	ref      telemetry.Ref
 
-	outcome    chan outcome  // of one element
-	progressed chan struct{} // of one element; nil unless the caller wants progress
+	outcome    chan outcome                 // of one element
+	putOff     chan *transport.RequestError // of one element: the server has refused the request for now
+	progressed chan struct{}                // of one element; nil unless the caller wants progress
 	onProgress func(Progress)
 	progress   progressRing // guarded by the client's mutex
 }
@@ -39,7 +41,8 @@ type call struct {
 type outcome struct {
 	message jsonrpc.Message
 	cause   inflight.Cause
-	err     error // more about the cause
+	err     error                   // more about the cause
+	failed  *transport.RequestError // the cause is this call's alone
 }
 
 // decided reports whether o is an outcome at all.
@@ -57,7 +60,7 @@ func (cl *call) headstone() headstone { return headstone{method: cl.method, ref:
 func (c *Client) newCall(method string, params any) *call {
 	cl, _ := c.pool.Get().(*call)
 	if cl == nil {
-		cl = &call{outcome: make(chan outcome, 1)}
+		cl = &call{outcome: make(chan outcome, 1), putOff: make(chan *transport.RequestError, 1)}
 	}
 	cl.method, cl.params = method, params
 	return cl
@@ -68,7 +71,11 @@ const keptFrame = 64 << 10
 
 // free puts a call back. Its outcome has been received, or will never be sent.
 func (c *Client) free(cl *call) {
-	*cl = call{outcome: cl.outcome, frame: cl.frame[:0], scratch: cl.scratch[:0]}
+	select {
+	case <-cl.putOff:
+	default:
+	}
+	*cl = call{outcome: cl.outcome, putOff: cl.putOff, frame: cl.frame[:0], scratch: cl.scratch[:0]}
 	if cap(cl.frame)+cap(cl.scratch) > keptFrame {
 		cl.frame, cl.scratch = nil, nil
 	}
@@ -136,8 +143,13 @@ func (cl *call) left(ctx context.Context) *Error {
 	return e
 }
 
-func (cl *call) backpressure() *Error {
-	return &Error{Kind: KindTransport, Op: cl.method, Unsent: true, cause: ErrBackpressure}
+// backpressure is the error of a call for which there was never room: in the transport, or at the server, which said why.
+func (cl *call) backpressure(why *transport.RequestError) *Error {
+	err := error(ErrBackpressure)
+	if why != nil {
+		err = fmt.Errorf("%w: %w", err, why)
+	}
+	return &Error{Kind: KindTransport, Op: cl.method, Unsent: true, cause: err}
 }
 
 // failed is the error of a call that was taken out of flight without an answer.
@@ -151,10 +163,27 @@ func (cl *call) failed(o outcome) *Error {
 	case inflight.Protocol:
 		e.Kind, e.cause = KindProtocol, o.err
 	default:
+		if o.failed != nil {
+			return cl.unanswered(o.failed)
+		}
 		e.Kind, e.cause = KindTransport, ErrConnectionLost
 		if o.err != nil {
 			e.cause = fmt.Errorf("%w: %w", ErrConnectionLost, o.err)
 		}
+	}
+	return e
+}
+
+// unanswered is the error of a call that gets no answer, while the connection goes on.
+func (cl *call) unanswered(why *transport.RequestError) *Error {
+	e := &Error{Kind: KindTransport, Op: cl.method, Unsent: why.Unsent, cause: why}
+	switch why.Reason {
+	case transport.Unreachable, transport.Lost, transport.SessionGone:
+		e.cause = fmt.Errorf("%w: %w", ErrConnectionLost, why)
+	case transport.Unauthorized:
+		e.cause = fmt.Errorf("%w: %w", ErrUnauthorized, why)
+	case transport.Malformed:
+		e.Kind = KindProtocol
 	}
 	return e
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -20,6 +21,7 @@ const invalidStreak = 1000
 type failure struct {
 	event machine.Event
 	err   error
+	wait  time.Duration // how long the server asks to be left alone, 0 if it does not
 }
 
 func (f *failure) Error() string { return f.err.Error() }
@@ -34,7 +36,9 @@ func (f *failure) ErrorType() string {
 		return e.ErrorType()
 	}
 	server, isServer := errors.AsType[*mcp.Error](f.err)
-	switch {
+	switch status := httpStatus(f.err); {
+	case status != 0:
+		return strconv.Itoa(status)
 	case isServer:
 		return strconv.FormatInt(server.Code, 10)
 	case errors.Is(f.err, errSlow):
@@ -70,8 +74,9 @@ type reader struct {
 	invalid int      // invalid frames in a row
 }
 
-// next returns the next message or, in a session whose version has batches, the next frame that is one. An error, always
-// a *failure unless ctx ended, means that the connection is over.
+// next returns the next message or, in a session whose version has batches, the next frame that is one. An
+// *exchangeError says that one request gets no answer. Any other error, always a *failure unless ctx ended, means that the
+// connection is over.
 func (r *reader) next(ctx context.Context) (m jsonrpc.Message, batch []byte, err error) {
 	for {
 		frame, err := r.link.conn.Receive(ctx)
@@ -80,13 +85,18 @@ func (r *reader) next(ctx context.Context) (m jsonrpc.Message, batch []byte, err
 			return m, nil, ctx.Err()
 		case err != nil:
 			return m, nil, r.over(err)
-		case frame.Err != nil:
-			if err := r.failed(frame.Err); err != nil {
+		case frame.Err != nil && frame.Err.Reason == transport.TooLarge:
+			if err := r.skipped(&frame); err != nil {
 				return m, nil, err
 			}
 			continue
+		case frame.Err != nil:
+			return m, nil, &exchangeError{frame.Request, frame.Err}
 		}
 		m, v := r.parse(frame.Data)
+		if frame.Request != 0 {
+			v = adopt(&m, v, frame.Request)
+		}
 		switch {
 		case v == nil:
 			return m, nil, nil
@@ -141,6 +151,12 @@ func (r *reader) run() error {
 	)
 	for {
 		m, batch, err = r.next(context.Background()) // the cheapest to wait with
+		if failed, ok := errors.AsType[*exchangeError](err); ok {
+			if err := r.failed(failed); err != nil {
+				return err
+			}
+			continue
+		}
 		switch {
 		case err != nil:
 			return err
@@ -190,7 +206,7 @@ func (r *reader) refused(v *jsonrpc.Violation, size int) error {
 	if r.invalid >= invalidStreak {
 		return &failure{event: machine.InvalidStreak, err: v}
 	}
-	return r.proceed(machine.FrameInvalid, v)
+	return r.proceed(machine.FrameInvalid, &fact{violation: v})
 }
 
 // answerInvalid answers a request that cannot be served, of a server that may ask, if it can be told which it is.
@@ -201,17 +217,20 @@ func (r *reader) answerInvalid(v *jsonrpc.Violation) {
 	_ = r.answerTo()(errorFrame(v.ID, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}), false)
 }
 
-// failed deals with the failure of one request that leaves the connection alone.
-func (r *reader) failed(e *transport.RequestError) error {
-	v := jsonrpc.TooLarge(e.Head, e.Tail)
-	v.Cause = e
-	r.c.violation(v, e.Size, e.Limit)
-	return r.proceed(machine.FrameSkipped, v)
+// skipped counts a frame over the limit that was skipped.
+func (r *reader) skipped(f *transport.Frame) error {
+	v := jsonrpc.TooLarge(f.Err.Head, f.Err.Tail)
+	v.Cause = f.Err
+	if f.Request != 0 {
+		v.ID, v.Response = jsonrpc.IntID(f.Request), true
+	}
+	r.c.violation(v, f.Err.Size, f.Err.Limit)
+	return r.proceed(machine.FrameSkipped, &fact{violation: v})
 }
 
 // proceed tells the machine about a frame and returns an error unless the next one may be asked for.
-func (r *reader) proceed(event machine.Event, v *jsonrpc.Violation) error {
-	effects, _ := r.c.step(machine.Input{Event: event, Epoch: r.link.epoch}, &fact{violation: v})
+func (r *reader) proceed(event machine.Event, f *fact) error {
+	effects, _ := r.c.step(machine.Input{Event: event, Epoch: r.link.epoch}, f)
 	if !slices.Contains(effects, machine.Pull) {
 		return errHungUp
 	}

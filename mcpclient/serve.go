@@ -224,9 +224,15 @@ func handlerError(method string, err error) *Error {
 // answerTo returns what sends an answer over the connection. The read loop must not wait for a server that may be waiting
 // for it, so what it refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
 func (r *reader) answerTo() answerer {
+	m := transport.Message{Kind: transport.Response}
+	if r.session != nil {
+		m.ProtocolVersion = string(r.session.version)
+	}
 	return func(frame []byte, patient bool) error {
+		m := m
+		m.Data = frame
 		for frame != nil {
-			err := r.link.conn.Send(r.link.ctx, transport.Message{Data: frame, Kind: transport.Response})
+			err := r.link.conn.Send(r.link.ctx, m)
 			if !patient || !errors.Is(err, transport.ErrBusy) || !pauseFor(r.link.ctx, answerRetry) {
 				return err
 			}

@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -53,7 +54,10 @@ func (c *Client) newSession(s session) (*session, error) {
 		return nil, err
 	}
 	s.meta = meta
-	s.peer = c.tel.Peer(telemetry.Facts{Network: c.network, MCPVersion: string(s.version)}, "")
+	info := s.conn.Info()
+	network := c.network
+	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)
+	s.peer = c.tel.Peer(telemetry.Facts{Network: network, MCPVersion: string(s.version)}, info.SessionID)
 	s.since = time.Now()
 	return &s, nil
 }

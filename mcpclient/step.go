@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // fact is what an event is about, beyond what the machine needs to know. A nil fact knows nothing.
@@ -20,12 +21,18 @@ type fact struct {
 	call      *call              // the call that a response is for
 	message   *jsonrpc.Message   // the response
 	violation *jsonrpc.Violation // what is wrong with a frame
+
+	request int64                   // that has failed by itself, and
+	failed  *transport.RequestError // why
 }
 
-// openLink is a connection of the present epoch, from the dialling on.
+// openLink is a connection of the present epoch, from the dialling on. The epoch changes if it is negotiated anew.
 type openLink struct {
-	link
-	hangUp context.CancelCauseFunc // with why
+	epoch       uint64                  // changed by the steps of the connection's own goroutine only
+	ctx         context.Context         // ends when the client hangs up; carries no span
+	hangUp      context.CancelCauseFunc // with why
+	authorizing int                     // guarded by Client.mu; messages that wait for an authorization
+	clock       stopwatch               // of the handshake
 }
 
 // start takes the machine's first step.
@@ -88,7 +95,7 @@ func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
 		c.calls.Settle(f.call.id)
 		f.call.finish(outcome{message: *f.message})
 	case machine.FailOwn:
-		c.failOwn(f.violation, now)
+		c.failOwn(f, now)
 	case machine.FailLost:
 		c.failAll(inflight.Lost, now)
 	case machine.FailProtocol:
@@ -102,8 +109,10 @@ func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
 	case machine.End:
 		c.end()
 
+	case machine.Negotiate:
+		c.conn.epoch = c.m.Epoch
 	case machine.ReleaseWaiters: // moved has told them
-	case machine.Negotiate, machine.Pull, machine.ReportViolation, machine.Drop, machine.Enqueue, machine.Serve:
+	case machine.Pull, machine.ReportViolation, machine.Drop, machine.Enqueue, machine.Serve:
 		// by the goroutine of the connection
 	case machine.Admit, machine.RefuseOrWait, machine.RefuseShutdown, machine.RetrySend, machine.Abandon,
 		machine.CancelUpstream, machine.ReplyCause:
@@ -120,20 +129,25 @@ func (c *Client) failAll(cause inflight.Cause, now time.Time) {
 	c.calls.FailAll(now, cause, func(_ int64, cl *call) { cl.finish(outcome{cause: cause, err: err}) })
 }
 
-// failOwn fails the call that an unusable frame was the answer to.
-func (c *Client) failOwn(v *jsonrpc.Violation, now time.Time) {
-	id, ok := v.ID.Int()
-	if !ok || !v.Response {
-		return
+// failOwn fails the call that an unusable frame was the answer to, or that gets none.
+func (c *Client) failOwn(f *fact, now time.Time) {
+	o := outcome{cause: inflight.Lost, failed: f.failed}
+	id := f.request
+	if v := f.violation; v != nil {
+		if !v.Response {
+			return
+		}
+		id, _ = v.ID.Int()
+		o = outcome{cause: inflight.Protocol, err: v}
 	}
-	if cl, ok := c.calls.Abandon(id, now, inflight.Protocol); ok {
-		cl.finish(outcome{cause: inflight.Protocol, err: v})
+	if cl, ok := c.calls.Abandon(id, now, o.cause); ok {
+		cl.finish(o)
 	}
 }
 
 // dial starts the goroutine of the next connection.
 func (c *Client) dial() {
-	l := &openLink{link: link{epoch: c.m.Epoch}}
+	l := &openLink{epoch: c.m.Epoch}
 	l.ctx, l.hangUp = context.WithCancelCause(c.base)
 	c.conn = l
 	c.goroutines.Go(func() { c.runLink(l) })
@@ -149,7 +163,7 @@ func (c *Client) hangUp(why error) {
 	if c.conn != nil {
 		c.conn.hangUp(why)
 	}
-	c.conn, c.session = nil, nil
+	c.conn = nil
 	if !closing {
 		return
 	}
@@ -202,6 +216,7 @@ func (c *Client) moved(t connstate.Transition, err error, now time.Time) {
 	c.learn(t)
 	if t.From == connstate.Ready && c.session != nil {
 		c.note(record{sessionEnd: c.session, ended: now, err: err})
+		c.session = nil
 	}
 	c.note(record{transition: t, ref: c.attempt, err: err, delay: c.m.Deadline.Sub(now)})
 	c.waiters = slices.DeleteFunc(c.waiters, func(w *waiter) bool { return w.hear(t.To) })

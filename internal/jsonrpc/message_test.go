@@ -192,11 +192,12 @@ func TestKindAndReasonWordsAreStable(t *testing.T) {
 		t.Errorf("kinds are %s, want %s", kinds, want)
 	}
 	want := "invalid_json too_deep batch invalid_envelope invalid_version duplicate_member mixed_members invalid_id null_id missing_id " +
-		"invalid_method invalid_params invalid_result invalid_error frame_too_large unexpected_request"
+		"invalid_method invalid_params invalid_result invalid_error frame_too_large unexpected_request " +
+		"foreign_answer no_answer"
 	if got := strings.Join(jsonrpc.Reasons(), " "); got != want {
 		t.Errorf("reasons are %s, want %s", got, want)
 	}
-	if got := fmt.Sprint(jsonrpc.Reason(0), jsonrpc.UnexpectedRequest+1); got != "_OTHER _OTHER" {
+	if got := fmt.Sprint(jsonrpc.Reason(0), jsonrpc.NoAnswer+1); got != "_OTHER _OTHER" {
 		t.Errorf("reasons outside the set are %s, want _OTHER", got)
 	}
 	if got := (&jsonrpc.Violation{}).ErrorType(); got != "protocol_violation" {

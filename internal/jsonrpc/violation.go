@@ -47,6 +47,12 @@ const (
 	// UnexpectedRequest: a request from a server whose revision has none of that direction. Reported by the owner of the
 	// connection too.
 	UnexpectedRequest
+	// ForeignAnswer: the answer to another request, on a stream that belongs to one. Reported by the owner of the
+	// connection.
+	ForeignAnswer
+	// NoAnswer: what came instead of an answer is no message at all, such as a page of HTML. Reported by the owner of the
+	// connection.
+	NoAnswer
 )
 
 var reasons = [...]string{
@@ -67,6 +73,8 @@ var reasons = [...]string{
 	FrameTooLarge:   "frame_too_large",
 
 	UnexpectedRequest: "unexpected_request",
+	ForeignAnswer:     "foreign_answer",
+	NoAnswer:          "no_answer",
 }
 
 // Reasons returns the words of all reasons, for the published schema.

@@ -116,7 +116,7 @@ var retryReasons = []string{RetryBusy}
 var violationReasons = []string{
 	"invalid_json", "too_deep", "batch", "invalid_envelope", "invalid_version", "duplicate_member", "mixed_members",
 	"invalid_id", "null_id", "missing_id", "invalid_method", "invalid_params", "invalid_result", "invalid_error",
-	"frame_too_large", "unexpected_request",
+	"frame_too_large", "unexpected_request", "foreign_answer", "no_answer",
 }
 
 var attemptKinds = []string{"initial", "reconnect"}

@@ -31,6 +31,12 @@ const (
 	FrameTooLarge
 	// FrameSkipped: a frame exceeds the limit and was skipped to its end, as the user asked for.
 	FrameSkipped
+	// RequestFailed: one request gets no answer, as its transport can tell, and the connection goes on.
+	RequestFailed
+	// Held: the handshake waits for an authorization, which may take a person a while.
+	Held
+	// Resumed: it goes on.
+	Resumed
 	// ResponseInFlight: a response to a call that is in flight.
 	ResponseInFlight
 	// ResponseLate: a response to a call that has already had its outcome and is remembered.
@@ -81,6 +87,9 @@ var events = [eventCount]struct {
 	InvalidStreak:     {"InvalidStreak", connstate.InvalidStreak},
 	FrameTooLarge:     {"FrameTooLarge", connstate.FrameTooLarge},
 	FrameSkipped:      {name: "FrameSkipped"},
+	RequestFailed:     {name: "RequestFailed"},
+	Held:              {name: "Held"},
+	Resumed:           {name: "Resumed"},
 	ResponseInFlight:  {name: "ResponseInFlight"},
 	ResponseLate:      {name: "ResponseLate"},
 	ResponseUnknown:   {name: "ResponseUnknown"},

@@ -77,7 +77,7 @@ func (s *step) meet(w world) world {
 		if s.m.State == starting {
 			w.link = open
 		}
-	case FrameInvalid, InvalidStreak, FrameTooLarge, FrameSkipped,
+	case FrameInvalid, InvalidStreak, FrameTooLarge, FrameSkipped, RequestFailed,
 		ResponseInFlight, ResponseLate, ResponseUnknown, Notification, Request:
 		if connected {
 			s.require(w.pulled, "a frame that comes was asked for")
@@ -170,11 +170,18 @@ func (s *step) checkDeadline() {
 		s.require(s.next.Deadline.IsZero(), "nothing is due in ready and after the end")
 		return
 	}
+	wait := s.next.Deadline.Sub(s.in.Now)
 	if s.next.State == s.m.State {
-		s.require(s.next.Deadline.Equal(s.m.Deadline), "what happens within a state does not prolong it")
+		switch {
+		case s.negotiates() && s.in.Event == Held:
+			s.require(wait == s.policy.AuthTimeout, "an authorization has its own timeout")
+		case s.negotiates() && s.in.Event == Resumed:
+			s.require(wait == s.policy.InitTimeout, "what follows an authorization has the init timeout")
+		default:
+			s.require(s.next.Deadline.Equal(s.m.Deadline), "what else happens within a state does not prolong it")
+		}
 		return
 	}
-	wait := s.next.Deadline.Sub(s.in.Now)
 	switch s.next.State {
 	case starting, initializing:
 		s.require(wait == s.policy.InitTimeout, "connecting has the init timeout")
@@ -190,10 +197,10 @@ func (s *step) checkOnce(w *world) {
 		w.redialled = true
 	}
 	if s.m.State == ready && s.in.Event == SessionGone {
-		s.require(s.next.State == initializing != w.renegotiated, "a lost session is negotiated anew once on a connection")
+		s.require(s.next.State == initializing != w.renegotiated, "a lost session is negotiated anew once before an answer")
 		w.renegotiated = true
 	}
-	if s.does(Dial) {
+	if s.does(Dial) || s.does(Deliver) {
 		w.renegotiated = false
 	}
 	if s.next.State == ready || s.next.State == backoff {
@@ -215,7 +222,8 @@ func (s *step) checkBackoff(w *world) {
 		case s.in.Jitter > 0.5:
 			want = want * 6 / 5
 		}
-		s.require((wait-want).Abs() < time.Microsecond, "a backoff is as long as its turn and chance say")
+		want = max(want, min(s.in.Wait, s.policy.WaitMax))
+		s.require((wait-want).Abs() < time.Microsecond, "a backoff is as long as its turn and chance say, or as the server asks")
 		w.delay = min(2*w.delay, s.policy.BackoffMax)
 	}
 	s.require(s.next.Delay == w.delay, "only ready resets the backoff, only backoff prolongs it")
@@ -225,7 +233,7 @@ func (s *step) checkMove() {
 	t, ok := s.m.Transition(s.next)
 	s.require(ok == (s.next.State != s.m.State || s.next.Ended != s.m.Ended), "every move is recorded, and nothing else")
 	if !ok {
-		s.require(s.next == s.m, "what does not move changes nothing")
+		s.checkStay()
 		return
 	}
 	s.require(s.next.Since.Equal(s.in.Now), "a state is entered now")
@@ -234,6 +242,21 @@ func (s *step) checkMove() {
 	s.require(t.Epoch == s.next.Epoch && t.Attempt == s.next.Attempt, "the record counts as the machine does")
 	s.require(t.Duration == s.in.Now.Sub(s.m.Since), "the record says how long the state lasted")
 }
+
+// checkStay asserts that what does not move the machine changes nothing but what is checked elsewhere.
+func (s *step) checkStay() {
+	rest := s.next
+	if s.negotiates() && (s.in.Event == Held || s.in.Event == Resumed) {
+		rest.Deadline = s.m.Deadline
+	}
+	if s.does(Deliver) {
+		rest.Renegotiated = s.m.Renegotiated
+	}
+	s.require(rest == s.m, "what does not move changes nothing")
+	s.require(!s.does(Deliver) || !s.next.Renegotiated, "a session that answers a call has proved itself")
+}
+
+func (s *step) negotiates() bool { return s.m.State == starting || s.m.State == initializing }
 
 func (s *step) does(e Effect) bool { return slices.Contains(s.effects, e) }
 

@@ -39,7 +39,8 @@ type Machine struct {
 	// Probed means that this attempt has lost a connection to the probe. It may do so once.
 	Probed bool
 
-	// Renegotiated means that this connection has negotiated anew after its session had gone. It may do so once.
+	// Renegotiated means that this connection has negotiated anew after its session had gone, and has had no answer to a
+	// call since. It may do so once.
 	Renegotiated bool
 }
 
@@ -54,6 +55,10 @@ type Input struct {
 
 	// Jitter is uniform in [0,1), drawn anew for each input.
 	Jitter float64
+
+	// Wait is how long the server has asked to be left alone, if the event is a failure that says so. It makes the
+	// backoff that follows longer, never shorter.
+	Wait time.Duration
 }
 
 // initial is what a new machine is to do.
@@ -82,7 +87,7 @@ func (p Policy) Step(m Machine, in Input) (next Machine, effects []Effect, ok bo
 	c := &cells[m.State][m.judge(in.Event)]
 	switch {
 	case c.to == same:
-		return m, c.do, true
+		return p.stay(m, in), c.do, true
 	case c.to == done:
 		return m.end(in), c.do, true
 	case c.to == backoff && p.spent(m):
@@ -132,6 +137,20 @@ func (p Policy) spent(m Machine) bool {
 	return m.Session == 0 && p.InitialAttempts > 0 && m.Attempt >= p.InitialAttempts
 }
 
+// stay returns m after an event that leaves it in its state.
+func (p Policy) stay(m Machine, in Input) Machine {
+	negotiating := m.State == starting || m.State == initializing
+	switch {
+	case in.Event == Held && negotiating:
+		m.Deadline = in.Now.Add(p.AuthTimeout)
+	case in.Event == Resumed && negotiating:
+		m.Deadline = in.Now.Add(p.InitTimeout)
+	case in.Event == ResponseInFlight && m.State == ready:
+		m.Renegotiated = false
+	}
+	return m
+}
+
 // enter returns m in state to.
 func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in Input) Machine {
 	from := m.State
@@ -161,7 +180,7 @@ func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in In
 		if from == ready {
 			m.Attempt = 0
 		}
-		m.Deadline = in.Now.Add(p.spread(m.Delay, in.Jitter))
+		m.Deadline = in.Now.Add(max(p.spread(m.Delay, in.Jitter), min(in.Wait, p.WaitMax)))
 		m.Delay = p.longer(m.Delay)
 	case closing:
 		m.Deadline = in.Now.Add(p.CloseTimeout)

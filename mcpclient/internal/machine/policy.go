@@ -12,6 +12,13 @@ type Policy struct {
 	// InitTimeout bounds the opening of a connection, and once more its negotiation.
 	InitTimeout time.Duration
 
+	// AuthTimeout takes the place of InitTimeout while the handshake waits for an authorization; what follows has
+	// InitTimeout again.
+	AuthTimeout time.Duration
+
+	// WaitMax is the longest backoff that a server can ask for.
+	WaitMax time.Duration
+
 	// BackoffMin is the delay before the second attempt to connect. Each further one waits twice as long as the one
 	// before it, up to BackoffMax. Only a ready connection brings the delay back to BackoffMin.
 	BackoffMin, BackoffMax time.Duration
@@ -31,6 +38,8 @@ type Policy struct {
 func Defaults() Policy {
 	return Policy{
 		InitTimeout:   10 * time.Second,
+		AuthTimeout:   5 * time.Minute,
+		WaitMax:       10 * time.Minute,
 		BackoffMin:    time.Second,
 		BackoffMax:    30 * time.Second,
 		BackoffJitter: 0.2,
@@ -45,6 +54,8 @@ const longest = time.Duration(math.MaxInt64 / 2)
 func (p Policy) Validate() error {
 	return errors.Join(
 		positive("init timeout", p.InitTimeout),
+		positive("authorization timeout", p.AuthTimeout),
+		check(p.WaitMax >= 0, "longest wait %v is negative", p.WaitMax),
 		positive("backoff minimum", p.BackoffMin),
 		positive("close timeout", p.CloseTimeout),
 		check(p.BackoffMax >= p.BackoffMin, "backoff maximum %v is below the minimum %v", p.BackoffMax, p.BackoffMin),

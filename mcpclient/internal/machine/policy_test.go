@@ -12,6 +12,8 @@ import (
 func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 	want := Policy{
 		InitTimeout:   10 * time.Second,
+		AuthTimeout:   5 * time.Minute,
+		WaitMax:       10 * time.Minute,
 		BackoffMin:    time.Second,
 		BackoffMax:    30 * time.Second,
 		BackoffJitter: 0.2,
@@ -31,6 +33,8 @@ func TestInvalidPolicyIsNamed(t *testing.T) {
 		want  string
 	}{
 		{func(p *Policy) { p.InitTimeout = 0 }, "init timeout 0s is not positive"},
+		{func(p *Policy) { p.AuthTimeout = 0 }, "authorization timeout 0s is not positive"},
+		{func(p *Policy) { p.WaitMax = -1 }, "longest wait -1ns is negative"},
 		{func(p *Policy) { p.CloseTimeout = -1 }, "close timeout -1ns is not positive"},
 		{func(p *Policy) { p.BackoffMin = 0 }, "backoff minimum 0s is not positive"},
 		{func(p *Policy) { p.BackoffMax = time.Second - 1 }, "backoff maximum 999.999999ms is below the minimum 1s"},

@@ -50,8 +50,8 @@ var requests = rapid.Custom(func(t *rapid.T) request {
 // troubles are what a connection may say besides answers.
 var troubles = []machine.Event{
 	machine.OpenFailed, machine.NegotiationFailed, machine.ProbeLost, machine.TransportDown, machine.SessionGone,
-	machine.FrameInvalid, machine.InvalidStreak, machine.FrameTooLarge, machine.FrameSkipped,
-	machine.Notification, machine.Request, machine.Negotiated, machine.Refused,
+	machine.FrameInvalid, machine.InvalidStreak, machine.FrameTooLarge, machine.FrameSkipped, machine.RequestFailed,
+	machine.Held, machine.Resumed, machine.Notification, machine.Request, machine.Negotiated, machine.Refused,
 }
 
 var ops = rapid.Custom(func(t *rapid.T) op {

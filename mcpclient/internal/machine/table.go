@@ -17,7 +17,8 @@ const (
 // table is the whole machine: in each of these states, on each of these events, do this, then be in that state. Every
 // pair of a state and an event is in exactly one row, also where nothing is to be done.
 //
-// What entering a state means for the deadline, the counters and the backoff is in Policy.enter. Before the first
+// What entering a state means for the deadline, the counters and the backoff is in Policy.enter, and what little changes
+// within a state in Policy.stay. Before the first
 // session, a row that leads to backoff leads to closing instead, and reports the cause, if no further attempt is allowed.
 var table = []row{
 	// A connection is opened.
@@ -30,6 +31,7 @@ var table = []row{
 	{in(initializing), on(Negotiated), do(StoreSession, Pull, Resubscribe, ReleaseWaiters), ready},
 	{in(initializing), on(NegotiationFailed, TransportDown, SessionGone), do(HangUp), backoff},
 	{in(initializing), on(ProbeLost), do(HangUp, Dial), starting},
+	{in(starting, initializing), on(Held, Resumed), nothing, same},
 	{in(initializing), on(ResponseInFlight, ResponseLate, ResponseUnknown), do(Drop, Pull), same},
 	{in(initializing), on(Notification, Request), do(Drop, Pull), same},
 
@@ -39,6 +41,10 @@ var table = []row{
 	{in(initializing, ready), on(FrameTooLarge, InvalidStreak), do(ReportViolation, HangUp, FailProtocol), backoff},
 	{in(initializing), on(FrameSkipped), do(ReportViolation, Pull), same},
 	{in(ready), on(FrameSkipped), do(ReportViolation, FailOwn, Pull), same},
+
+	// A request fails by itself.
+	{in(initializing), on(RequestFailed), do(Drop, Pull), same},
+	{in(ready), on(RequestFailed), do(FailOwn, Pull), same},
 
 	// The server speaks.
 	{in(ready), on(ResponseInFlight), do(Deliver, Pull), same},
@@ -68,7 +74,7 @@ var table = []row{
 
 	// What a connection still says that is not open yet, or no longer, is ignored.
 	{in(starting, backoff), on(TransportDown, SessionGone), nothing, same},
-	{in(starting, backoff), on(FrameInvalid, InvalidStreak, FrameTooLarge, FrameSkipped), nothing, same},
+	{in(starting, backoff), on(FrameInvalid, InvalidStreak, FrameTooLarge, FrameSkipped, RequestFailed), nothing, same},
 	{in(starting, backoff), on(ResponseInFlight, ResponseLate, ResponseUnknown), nothing, same},
 	{in(starting, backoff), on(Notification, Request), nothing, same},
 	{in(starting, initializing, backoff), on(CallTimeout, CallerLeft, SendBusy), nothing, same},
@@ -76,7 +82,7 @@ var table = []row{
 	// What answers no question of this state changes nothing.
 	{in(initializing, ready, backoff), on(TransportUp, OpenFailed), nothing, same},
 	{in(starting, ready, backoff), on(Negotiated, NegotiationFailed, ProbeLost), nothing, same},
-	{in(ready, backoff), on(Refused), nothing, same},
+	{in(ready, backoff), on(Refused, Held, Resumed), nothing, same},
 	{in(ready), on(Elapsed), nothing, same},
 	{in(starting, initializing, ready, backoff), on(TransportClosed), nothing, same},
 }

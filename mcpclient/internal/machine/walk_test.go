@@ -106,7 +106,9 @@ func inputs(m Machine, e Event) (all []Input) {
 	}
 	for _, in.Now = range times {
 		for _, in.Jitter = range []float64{0, 0.5, 0x1.fffffffffffffp-1} {
-			all = append(all, in)
+			for _, in.Wait = range []time.Duration{0, 5 * time.Second, time.Hour} {
+				all = append(all, in)
+			}
 		}
 	}
 	return all

@@ -1,0 +1,305 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+var legacyOnly = []mcp.Version{mcp.Version20251125, mcp.Version20250618, mcp.Version20250326, mcp.Version20241105}
+
+func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
+	for _, test := range []struct {
+		failure transport.RequestError
+		is      error
+		kind    Kind
+		typ     string
+		safe    bool
+	}{
+		{transport.RequestError{Reason: transport.Status, Status: 500}, nil, KindTransport, "500", false},
+		{transport.RequestError{Reason: transport.Status, Status: 404, Unsent: true}, nil, KindTransport, "404", true},
+		{transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true}, ErrUnauthorized, KindTransport, "403", true},
+		{transport.RequestError{Reason: transport.Lost}, ErrConnectionLost, KindTransport, "connection_lost", false},
+		{transport.RequestError{Reason: transport.Unreachable, Unsent: true}, ErrConnectionLost, KindTransport, "connection_lost", true},
+		{transport.RequestError{Reason: transport.Malformed}, nil, KindProtocol, "protocol_violation", false},
+		{transport.RequestError{Reason: transport.TooLarge, Size: 9, Limit: 8}, nil, KindProtocol, "protocol_violation", false},
+	} {
+		t.Run(test.failure.Reason.String(), func(t *testing.T) {
+			streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+				v := s.next(t).initialize(mcp.Version20251125)
+				await(t, c)
+				other := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
+				ping := v.want(mcp.MethodPing)
+				failed := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+				v.fail(v.want("x/y"), test.failure)
+				err := <-failed
+				e, ok := errors.AsType[*Error](err)
+				if !ok || e.Kind != test.kind || e.ErrorType() != test.typ || SafeToRetry(err) != test.safe || test.is != nil && !errors.Is(err, test.is) {
+					t.Errorf("got %v of kind %v, error.type %q, safe to retry %v; want %v, %q, %v and %v in its chain",
+						err, e.Kind, e.ErrorType(), SafeToRetry(err), test.kind, test.typ, test.safe, test.is)
+				}
+				v.own(ping, `{"jsonrpc":"2.0","id":`+string(ping.ID)+`,"result":{}}`)
+				if err := <-other; err != nil {
+					t.Errorf("the other call: got %v, want no error", err)
+				}
+				if got := c.State(); got != connstate.Ready {
+					t.Errorf("after the failure the client is %v, want ready", got)
+				}
+			})
+		})
+	}
+}
+
+func TestABusyServerIsAskedAgainWhenItSays(t *testing.T) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
+		first := v.want(mcp.MethodPing)
+		var second frame
+		took := elapsed(func() {
+			v.fail(first, transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: 7 * time.Second, Unsent: true})
+			second = v.want(mcp.MethodPing)
+		})
+		if took != 7*time.Second || second.raw != first.raw {
+			t.Errorf("sent %s again after %v, want %s after 7s", second.raw, took, first.raw)
+		}
+		v.answer(second, `{}`)
+		if err := <-done; err != nil {
+			t.Errorf("got %v, want no error", err)
+		}
+	})
+}
+
+func TestABusyServerIsAskedThreeTimes(t *testing.T) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
+		for range 3 {
+			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 429, Unsent: true})
+		}
+		err := <-done
+		if !errors.Is(err, ErrBackpressure) || !SafeToRetry(err) || !strings.Contains(err.Error(), "HTTP 429") {
+			t.Errorf("got %v, want backpressure that is safe to retry and says HTTP 429", err)
+		}
+	})
+}
+
+func TestAServerThatIsBusyForTooLongIsNotWaitedFor(t *testing.T) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, WithTimeout(5*time.Second)) })
+		took := elapsed(func() {
+			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: time.Minute, Unsent: true})
+			if err := <-done; !errors.Is(err, ErrBackpressure) {
+				t.Errorf("got %v, want backpressure", err)
+			}
+		})
+		if took != 0 {
+			t.Errorf("the call failed after %v, want at once: the timeout of 5s is over before the minute", took)
+		}
+	})
+}
+
+func TestACallerDoesNotWaitForABusyServer(t *testing.T) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := background(func() error { return c.Call(ctx, mcp.MethodPing, nil, nil) })
+		v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: 20 * time.Second, Unsent: true})
+		time.Sleep(time.Second)
+		cancel()
+		err := <-done
+		if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindCancelled || !SafeToRetry(err) {
+			t.Errorf("got %v, want it cancelled and safe to retry", err)
+		}
+	})
+}
+
+func TestAForgottenSessionIsNegotiatedAnewOnTheSameConnection(t *testing.T) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		for range 3 { // each time an answer has proved the session
+			lost := background(func() error { return c.Call(t.Context(), "x/lost", nil, nil) })
+			v.want("x/lost")
+			gone := background(func() error { return c.Call(t.Context(), "x/gone", nil, nil) })
+			epoch := c.Status().Epoch
+			v.fail(v.want("x/gone"), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
+			if err := <-gone; !errors.Is(err, ErrConnectionLost) || !SafeToRetry(err) {
+				t.Errorf("the refused call: got %v, safe %v; want the connection lost, safe to retry", err, SafeToRetry(err))
+			}
+			if err := <-lost; !errors.Is(err, ErrConnectionLost) || SafeToRetry(err) {
+				t.Errorf("the other call: got %v, safe %v; want the connection lost, not safe to retry", err, SafeToRetry(err))
+			}
+			took := elapsed(func() {
+				v.initialize(mcp.Version20251125)
+				await(t, c)
+			})
+			if now := c.Status().Epoch; took != 0 || now != epoch+1 {
+				t.Errorf("ready after %v in epoch %d, want at once in epoch %d", took, now, epoch+1)
+			}
+			done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
+			v.answer(v.want(mcp.MethodPing), `{}`)
+			if err := <-done; err != nil {
+				t.Errorf("in the new session: got %v, want no error", err)
+			}
+		}
+	})
+}
+
+func TestASessionThatIsForgottenAtOnceIsBackedOffFrom(t *testing.T) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		for range 2 {
+			done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, WaitForReady()) })
+			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
+			if err := <-done; !errors.Is(err, ErrConnectionLost) {
+				t.Errorf("got %v, want the connection lost", err)
+			}
+			if c.State() == connstate.Backoff {
+				break
+			}
+			v.initialize(mcp.Version20251125)
+			await(t, c)
+		}
+		if got := c.State(); got != connstate.Backoff {
+			t.Errorf("after the second time the client is %v, want backoff", got)
+		}
+		s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+	})
+}
+
+func TestAnErrorWithoutAnIDAnswersTheRequestOfItsStream(t *testing.T) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
+		v.own(v.want(mcp.MethodPing), `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}`)
+		if e, _ := errors.AsType[*mcp.Error](<-done); e == nil || e.Code != -32000 {
+			t.Errorf("got %v, want the server's error -32000", e)
+		}
+	})
+}
+
+func TestAForeignAnswerReachesNobody(t *testing.T) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		one := background(func() error { return c.Call(t.Context(), "x/one", nil, nil) })
+		first := v.want("x/one")
+		two := background(func() error { return c.Call(t.Context(), "x/two", nil, nil) })
+		second := v.want("x/two")
+		v.own(second, `{"jsonrpc":"2.0","id":`+string(first.ID)+`,"result":{}}`)
+		if err := <-two; err == nil || !strings.Contains(err.Error(), "foreign_answer") {
+			t.Errorf("the call whose stream it was: got %v, want a protocol violation foreign_answer", err)
+		}
+		v.own(first, `{"jsonrpc":"2.0","id":`+string(first.ID)+`,"result":{}}`)
+		if err := <-one; err != nil {
+			t.Errorf("the call whose answer it pretended to be: got %v, want its own answer", err)
+		}
+	})
+}
+
+func TestServersThatRefuseTheProbeByHTTPAreLegacy(t *testing.T) {
+	for _, failure := range []transport.RequestError{
+		{Reason: transport.Status, Status: 400}, {Reason: transport.Status, Status: 404}, {Reason: transport.Status, Status: 500},
+		{Reason: transport.Malformed, Status: 202}, {Reason: transport.Lost},
+	} {
+		streamed(t, nil, func(t *testing.T, s *script, c *Client) {
+			v := s.next(t)
+			v.fail(v.want(mcp.MethodDiscover), failure)
+			v.initialize(mcp.Version20250618)
+			await(t, c)
+			if got := c.ProtocolVersion(); got != mcp.Version20250618 {
+				t.Errorf("after %v: got version %q, want 2025-06-18", &failure, got)
+			}
+		})
+	}
+}
+
+func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
+	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		took := elapsed(func() {
+			v.fail(v.want(mcp.MethodDiscover), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: 42 * time.Second})
+			s.next(t).modern()
+			await(t, c)
+		})
+		if took != 42*time.Second {
+			t.Errorf("ready after %v, want 42s", took)
+		}
+	})
+}
+
+func TestAServerThatRefusesForGoodIsGivenUp(t *testing.T) {
+	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.fail(v.want(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unauthorized, Status: 401})
+		<-c.Done()
+		if err := c.Err(); err == nil || !strings.Contains(err.Error(), "HTTP 401") {
+			t.Errorf("gave up because of %v, want HTTP 401", err)
+		}
+	})
+}
+
+// An authorization may take a person minutes: neither the probe's part of the time nor that of the attempt runs meanwhile.
+func TestTheHandshakeWaitsForAPerson(t *testing.T) {
+	var authorizing func(bool)
+	bubbleWith(t, nil, func(s *script) transport.Transport {
+		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
+	}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		probe := v.want(mcp.MethodDiscover)
+		authorizing(true)
+		time.Sleep(4 * time.Minute)
+		authorizing(false)
+		time.Sleep(2 * time.Second) // the probe has 2.5 s again
+		v.answer(probe, discovered)
+		await(t, c)
+		if got := c.Status(); got.Epoch != 1 {
+			t.Errorf("ready in epoch %d, want the first attempt to have waited", got.Epoch)
+		}
+	})
+}
+
+func TestTheHandshakeDoesNotWaitForAPersonForEver(t *testing.T) {
+	var authorizing func(bool)
+	bubbleWith(t, &Options{AuthTimeout: time.Minute}, func(s *script) transport.Transport {
+		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
+	}, func(t *testing.T, s *script, c *Client) {
+		s.next(t).want(mcp.MethodDiscover)
+		authorizing(true)
+		took := elapsed(func() {
+			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if took != time.Minute {
+			t.Errorf("gave the attempt up after %v, want 1m", took)
+		}
+		authorizing(false) // of a connection that is over
+	})
+}
+
+// configured tells what a client asks of its connections.
+type configured struct {
+	transport.Transport
+	hear func(transport.Config)
+}
+
+func (c configured) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	c.hear(cfg)
+	return c.Transport.Dial(ctx, cfg)
+}

@@ -1,0 +1,90 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// streams makes of a script a transport in which requests have streams of their own, as in HTTP, and fail one by one: what
+// the server writes after own or fail is for one request.
+func streams(s transport.Transport) *rigged {
+	return &rigged{Transport: s, receive: func(ctx context.Context, next receiver) (transport.Frame, error) {
+		f, err := next(ctx)
+		if err != nil {
+			return f, err
+		}
+		if rest, ok := strings.CutPrefix(string(f.Data), "own "); ok {
+			id, data, _ := strings.Cut(rest, " ")
+			_, err := fmt.Sscan(id, &f.Request)
+			f.Data = []byte(data)
+			return f, err
+		}
+		if rest, ok := strings.CutPrefix(string(f.Data), "fail "); ok {
+			id, data, _ := strings.Cut(rest, " ")
+			_, err := fmt.Sscan(id, &f.Request)
+			if err != nil {
+				return f, err
+			}
+			f.Data, f.Err = nil, new(transport.RequestError)
+			return f, json.Unmarshal([]byte(data), f.Err)
+		}
+		return f, nil
+	}}
+}
+
+// own writes a frame on the stream of f.
+func (c *conversation) own(f frame, data string) {
+	c.t.Helper()
+	c.write(fmt.Sprintf("own %s %s", f.ID, data))
+}
+
+// fail lets f fail by itself.
+func (c *conversation) fail(f frame, e transport.RequestError) {
+	c.t.Helper()
+	data, err := json.Marshal(e)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.write(fmt.Sprintf("fail %s %s", f.ID, data))
+}
+
+// streamed runs f in a bubble with a client whose requests have streams of their own.
+func streamed(t *testing.T, o *Options, f func(t *testing.T, s *script, c *Client)) {
+	t.Helper()
+	bubbleWith(t, o, func(s *script) transport.Transport { return streams(s) }, f)
+}
+
+// bubbleWith runs f in a bubble with a client of what wrap makes of a script.
+func bubbleWith(t *testing.T, o *Options, wrap func(*script) transport.Transport, f func(t *testing.T, s *script, c *Client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript()
+		c, err := New(wrap(s), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := c.Stop(context.Background()); err != nil {
+				t.Errorf("stop: %v", err)
+			}
+		}()
+		f(t, s, c)
+	})
+}
+
+// pinnedLegacy are the options of a client that does not probe.
+func pinnedLegacy() *Options { return &Options{Versions: legacyOnly} }
+
+// elapsed returns how much time passes in f.
+func elapsed(f func()) time.Duration {
+	start := time.Now()
+	f()
+	return time.Since(start)
+}
