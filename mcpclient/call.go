@@ -1,11 +1,13 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -13,6 +15,10 @@ import (
 
 // Call sends a request and waits for its result, which it decodes into result, a pointer; nil ignores the result and a
 // *json.RawMessage takes it as it is. params is anything that encodes as a JSON object, nil for none.
+//
+// A modern server that needs something of the client first is answered by the handlers that the client has for that, and
+// the request is sent again, as often as [Options.MaxInputRounds] says; each of these requests has the timeout anew.
+// (specification 2026-07-28, basic/patterns/mrtr)
 //
 // Strings and raw JSON in the result may share the memory of the whole answer: whoever keeps a small part of a large
 // result for long should clone it.
@@ -24,15 +30,27 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 	for _, o := range options {
 		o(cl)
 	}
-	timeout := cl.timeout
-	if timeout == 0 {
-		timeout = c.cfg.RequestTimeout
+	err := c.request(ctx, cl, result)
+	for err == nil && cl.input != nil {
+		if err = c.provide(ctx, cl, result); err == nil {
+			err = c.request(ctx, cl, result)
+		}
 	}
+	c.free(cl)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// request is one request of a call and its answer. The server's need for input is in cl.input when it returns.
+func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
+	timeout := cmp.Or(cl.timeout, c.cfg.RequestTimeout)
 	if timeout > 0 {
 		cl.deadline = time.Now().Add(timeout)
 	}
 	ctx, op := c.tel.StartRequest(ctx, cl.telemetry())
-	cl.ref = op.Ref()
+	cl.ref, cl.corr, cl.accepted = op.Ref(), op.Corr(), false
 	returned := false
 	defer func() {
 		if !returned { // code of the user's panics: a callback, an encoder, a decoder
@@ -42,15 +60,15 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 	}()
 	err := c.roundTrip(ctx, cl, &op, result)
 	returned = true
-	op.End(resultOf(err, result))
-	c.free(cl)
-	if err != nil {
-		return err
+	if err == nil && cl.input != nil {
+		op.End(telemetry.Result{ResultType: string(mcp.ResultInputRequired)})
+		return nil
 	}
-	return nil
+	op.End(resultOf(err, result))
+	return err
 }
 
-// roundTrip is a call between the start and the end of its operation.
+// roundTrip is a request between the start and the end of its operation.
 func (c *Client) roundTrip(ctx context.Context, cl *call, op *telemetry.Op, result any) *Error {
 	if ctx.Err() != nil {
 		return cl.left(ctx)

@@ -23,6 +23,10 @@ func (c *Client) decode(s *session, cl *call, op *telemetry.Op, m *jsonrpc.Messa
 		begun = time.Now()
 	}
 	kind, err := decodeResult(m, result)
+	if s.era.asks() && (err != nil || kind == mcp.ResultInputRequired) && needsInput(m) {
+		cl.input = new(mcp.InputRequiredResult)
+		kind, err = decodeResult(m, cl.input)
+	}
 	if op.Timed() {
 		op.Decoded(time.Since(begun), err)
 	}
@@ -55,6 +59,12 @@ func decodeResult(m *jsonrpc.Message, result any) (mcp.ResultType, error) {
 		return r.Base().ResultType, nil
 	}
 	return mcp.ResultTypeOf(m.Middle()[:n])
+}
+
+// needsInput reports whether m asks for input. The bytes may be invalid still.
+func needsInput(m *jsonrpc.Message) bool {
+	kind, err := mcp.ResultTypeOf(m.Middle())
+	return err == nil && kind == mcp.ResultInputRequired
 }
 
 // decodeError decodes the error of m.

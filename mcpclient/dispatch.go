@@ -35,7 +35,11 @@ func (n *Notification) Decode(v any) error {
 // OnNotification hears the notifications of one method from now on, or all if method is empty, and returns a function
 // that ends this. See [NotificationHandler].
 func (c *Client) OnNotification(method string, h NotificationHandler) (remove func()) {
-	return c.dispatcher.add(method, h)
+	remove = c.dispatcher.add(method, h)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.subscribeChanges()
+	return remove
 }
 
 // dispatcher brings notifications to their handlers: one after the other, in order, off the read loop.
@@ -43,9 +47,10 @@ type dispatcher struct {
 	c *Client
 
 	mu       sync.Mutex
-	handlers []*hearing  // guarded by mu; in the order in which they were added
-	queue    notifyQueue // guarded by mu
-	running  bool        // guarded by mu; the goroutine that empties the queue is running
+	handlers []*hearing    // guarded by mu; in the order in which they were added
+	changed  chan struct{} // guarded by mu; closed when they change; nil unless somebody waits
+	queue    notifyQueue   // guarded by mu
+	running  bool          // guarded by mu; the goroutine that empties the queue is running
 }
 
 type hearing struct {
@@ -62,12 +67,38 @@ func (d *dispatcher) add(method string, h NotificationHandler) (remove func()) {
 	entry := &hearing{method: method, handle: h}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.handlers = append(slices.Clip(d.handlers), entry)
+	d.set(append(slices.Clip(d.handlers), entry))
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.handlers = slices.DeleteFunc(slices.Clone(d.handlers), func(e *hearing) bool { return e == entry })
+		d.set(slices.DeleteFunc(slices.Clone(d.handlers), func(e *hearing) bool { return e == entry }))
 	}
+}
+
+// set changes the handlers. mu is held.
+func (d *dispatcher) set(handlers []*hearing) {
+	d.handlers = handlers
+	if d.changed != nil {
+		close(d.changed)
+		d.changed = nil
+	}
+}
+
+// wanted returns the changes that there are handlers for, of those the server tells of, a channel that is closed when the
+// handlers change, and whether there are any such changes.
+func (d *dispatcher) wanted(by mcp.ServerCapabilities) (f mcp.SubscriptionFilter, changed <-chan struct{}, some bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.changed == nil {
+		d.changed = make(chan struct{})
+	}
+	hears := func(method string) bool {
+		return slices.ContainsFunc(d.handlers, func(e *hearing) bool { return e.method == method || e.method == "" })
+	}
+	f.ToolsListChanged = by.Tools != nil && by.Tools.ListChanged && hears(mcp.NotificationToolListChanged)
+	f.PromptsListChanged = by.Prompts != nil && by.Prompts.ListChanged && hears(mcp.NotificationPromptListChanged)
+	f.ResourcesListChanged = by.Resources != nil && by.Resources.ListChanged && hears(mcp.NotificationResourceListChanged)
+	return f, d.changed, f.ToolsListChanged || f.PromptsListChanged || f.ResourcesListChanged
 }
 
 // hearers returns the handlers of method.
@@ -105,6 +136,8 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 		if n.Decode(&p) == nil {
 			c.serving.cancel(r.link, p.RequestID)
 		}
+	case mcp.NotificationSubscriptionsAcknowledged:
+		c.acknowledged(n)
 	case mcp.NotificationToolListChanged:
 		c.schemas.forget()
 	}

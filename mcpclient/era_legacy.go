@@ -18,7 +18,9 @@ func (legacyEra) requestMeta(*config, mcp.Version) (*jsonrpc.Constant, error) { 
 // checkResult accepts any: legacy results have no type, and a member of that name is the server's own.
 func (legacyEra) checkResult(mcp.ResultType) error { return nil }
 
-func (legacyEra) serves() bool { return true }
+func (legacyEra) serves() bool     { return true }
+func (legacyEra) asks() bool       { return false }
+func (legacyEra) subscribes() bool { return false }
 
 // initialize performs the handshake of the legacy era and returns the session. A discover result that arrives meanwhile,
 // from a modern server that was slow to start, is kept in h.discovered.

@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,51 +30,65 @@ func (modernEra) requestMeta(cfg *config, v mcp.Version) (*jsonrpc.Constant, err
 // checkResult refuses what the client has not negotiated. (specification 2026-07-28, basic, "ResultType")
 func (modernEra) checkResult(t mcp.ResultType) error {
 	switch t {
-	case mcp.ResultComplete, "":
+	case mcp.ResultComplete, mcp.ResultInputRequired, "":
 		return nil
 	}
 	return fmt.Errorf("result type %q was not negotiated", t)
 }
 
-func (modernEra) serves() bool { return false }
+func (modernEra) serves() bool     { return false }
+func (modernEra) asks() bool       { return true }
+func (modernEra) subscribes() bool { return true }
 
 // probe asks the server what it speaks. It returns the session if that is a modern version, and errLegacy if the answer
-// shows, or silence suggests, a legacy server.
-// (specification 2026-07-28, basic/transports/stdio, "Backward Compatibility")
+// shows, or silence suggests, a legacy server. A server that refuses the version asked for and names another modern one,
+// or the same, is asked once more.
+// (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio, "Backward Compatibility")
 func (h *handshake) probe(ctx context.Context) (*session, error) {
 	version := h.c.cfg.modern[0]
-	meta, err := modernEra{}.requestMeta(&h.c.cfg, version)
-	if err != nil {
-		return nil, err
+	for again := false; ; again = true {
+		a, err := h.discover(ctx, version)
+		switch {
+		case err != nil:
+			return nil, err
+		case a.failed != nil && a.failed.suggestsLegacy() && len(h.c.cfg.legacy) > 0:
+			return nil, errLegacy
+		case a.failed != nil:
+			return nil, a.failed
+		case a.err == nil:
+			return h.discovered(a)
+		}
+		offered, err := h.refusedProbe(a.err)
+		if err != nil || again {
+			return nil, cmp.Or(err, error(a.err))
+		}
+		version = offered
 	}
-	if err := h.send(ctx, mcp.MethodDiscover, version, mcp.Params{}, meta); err != nil {
-		return nil, err
-	}
-	a, err := h.await(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case a.failed != nil && a.failed.suggestsLegacy() && len(h.c.cfg.legacy) > 0:
-		return nil, errLegacy
-	case a.failed != nil:
-		return nil, a.failed
-	case a.err == nil:
-		return h.discovered(a)
-	}
-	return nil, h.refusedProbe(a.err)
 }
 
-// refusedProbe tells what an error answer to the probe means.
-func (h *handshake) refusedProbe(err *mcp.Error) error {
+// discover sends the probe and returns the answer.
+func (h *handshake) discover(ctx context.Context, version mcp.Version) (answer, error) {
+	meta, err := modernEra{}.requestMeta(&h.c.cfg, version)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := h.send(ctx, mcp.MethodDiscover, version, mcp.Params{}, meta); err != nil {
+		return answer{}, err
+	}
+	return h.await(ctx)
+}
+
+// refusedProbe tells what an error answer to the probe means: the version to ask for instead, or an error.
+func (h *handshake) refusedProbe(err *mcp.Error) (mcp.Version, error) {
 	switch err.Code {
 	case mcp.CodeUnsupportedVersion:
 		if supported := supportedVersions(err); len(supported) > 0 {
 			return h.choose(supported)
 		}
 	case mcp.CodeHeaderMismatch, mcp.CodeMissingClientCapability:
-		return err // a modern server, with another complaint
+		return "", err // a modern server, with another complaint
 	}
-	return errLegacy
+	return "", errLegacy
 }
 
 // supportedVersions returns the versions that a server names when it refuses one, none if it names none. Servers of the
@@ -88,15 +103,20 @@ func supportedVersions(err *mcp.Error) []mcp.Version {
 
 var errLegacy = errors.New("the server is of the legacy era")
 
-// choose returns errLegacy if the server's versions have none in common with the client's but a legacy one, and a
-// refusal if they have none at all. A common modern one other than the one asked for means the server contradicts itself.
-func (h *handshake) choose(supported []mcp.Version) error {
-	for _, v := range h.c.cfg.legacy {
+// choose returns the newest modern version that the server and the client have in common. It returns errLegacy if they have
+// only legacy ones, and a refusal if they have none.
+func (h *handshake) choose(supported []mcp.Version) (mcp.Version, error) {
+	for _, v := range h.c.cfg.modern {
 		if slices.Contains(supported, v) {
-			return errLegacy
+			return v, nil
 		}
 	}
-	return refuse(fmt.Errorf("%w: the server speaks %q, the client %q", errNoCommonVersion, supported,
+	for _, v := range h.c.cfg.legacy {
+		if slices.Contains(supported, v) {
+			return "", errLegacy
+		}
+	}
+	return "", refuse(fmt.Errorf("%w: the server speaks %q, the client %q", errNoCommonVersion, supported,
 		slices.Concat(h.c.cfg.modern, h.c.cfg.legacy)))
 }
 
@@ -107,15 +127,14 @@ func (h *handshake) discovered(a answer) (*session, error) {
 	if err := h.decode(a, &r); err != nil {
 		return nil, errLegacy
 	}
-	for _, v := range h.c.cfg.modern {
-		if slices.Contains(r.SupportedVersions, v) {
-			return h.modernSession(v, &r)
-		}
-	}
 	if len(r.SupportedVersions) == 0 {
 		return nil, errLegacy
 	}
-	return nil, h.choose(r.SupportedVersions)
+	v, err := h.choose(r.SupportedVersions)
+	if err != nil {
+		return nil, err
+	}
+	return h.modernSession(v, &r)
 }
 
 func (h *handshake) modernSession(v mcp.Version, r *mcp.DiscoverResult) (*session, error) {

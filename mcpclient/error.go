@@ -29,7 +29,8 @@ const (
 	KindCancelled Kind = "cancelled"
 	// KindShutdown: the client was stopped, or has given up for good.
 	KindShutdown Kind = "shutdown"
-	// KindInvalid: what the caller passed cannot be sent.
+	// KindInvalid: what the caller passed cannot be sent, or a handler of the client's failed to give what the server needs
+	// for the call.
 	KindInvalid Kind = "invalid"
 )
 

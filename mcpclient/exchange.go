@@ -48,7 +48,7 @@ func (c *Client) exchange(ctx context.Context, s *session, cl *call, op *telemet
 func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.Op) (outcome, *Error) {
 	m := transport.Message{
 		Data: cl.frame, Kind: transport.Request, ID: cl.id, Method: cl.method, Name: cl.name(),
-		ProtocolVersion: string(s.version),
+		ProtocolVersion: string(s.version), Header: cl.header,
 	}
 	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
 	for {
@@ -174,7 +174,7 @@ func (c *Client) cancelUpstream(ctx context.Context, s *session, cl *call, reaso
 		return
 	}
 	_, op := c.tel.StartRequest(ctx, telemetry.Request{Method: mcp.NotificationCancelled, Notification: true, Parent: cl.ref})
-	notice := s.cancelNotice(cl.id, reason, traceMeta(&op, nil))
+	notice := s.cancelNotice(cl.id, reason, traceMeta(&op, s.noticeMeta))
 	s.conn.Cancel(cl.id, notice)
 	op.Sent(len(notice.Data))
 	op.End(telemetry.Result{})

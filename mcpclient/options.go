@@ -70,6 +70,10 @@ type Options struct {
 	// list-changed and updated notifications are coalesced and the oldest progress and log messages dropped, counted.
 	NotificationQueue int
 
+	// MaxInputRounds is how often in all a call is sent whose modern server asks for input by each answer but the last. Zero
+	// means 10.
+	MaxInputRounds int
+
 	// OnTransition, if not nil, hears of every transition, in order, one at a time, off the paths of calls.
 	OnTransition func(connstate.Transition)
 
@@ -101,13 +105,14 @@ func newConfig(o *Options, transportName string) (config, error) {
 	c.CloseTimeout = cmp.Or(c.CloseTimeout, 100*time.Millisecond)
 	c.FrameLimit = cmp.Or(c.FrameLimit, DefaultFrameLimit)
 	c.NotificationQueue = cmp.Or(c.NotificationQueue, 1024)
+	c.MaxInputRounds = cmp.Or(c.MaxInputRounds, 10)
 	if c.Telemetry == nil {
 		c.Telemetry = telemetry.New()
 	}
 	for name, v := range map[string]int64{
 		"InitTimeout": int64(c.InitTimeout), "AuthTimeout": int64(c.AuthTimeout), "BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax),
 		"CloseTimeout": int64(c.CloseTimeout), "FrameLimit": int64(c.FrameLimit),
-		"NotificationQueue": int64(c.NotificationQueue),
+		"NotificationQueue": int64(c.NotificationQueue), "MaxInputRounds": int64(c.MaxInputRounds),
 	} {
 		if v < 0 {
 			return c, fmt.Errorf("options: %s is negative", name)

@@ -21,20 +21,27 @@ type call struct {
 	method   string
 	params   any
 	meta     mcp.Meta
-	timeout  time.Duration // zero means the client's
-	deadline time.Time     // zero means none
-	wait     bool          // for the client to be ready
+	header   map[string]string // what HTTP repeats of the arguments
+	timeout  time.Duration     // zero means the client's
+	deadline time.Time         // zero means none
+	wait     bool              // for the client to be ready
+
+	input  *mcp.InputRequiredResult // what the server asked for instead of a result
+	round  mcp.InputRound           // what it gets with the next request
+	rounds int                      // how often it has asked
+	corr   telemetry.Corr
 
 	frame    []byte // the encoded request; its memory is kept with the call
 	scratch  []byte
 	accepted bool // by the transport
 	ref      telemetry.Ref
 
-	outcome    chan outcome                 // of one element
-	putOff     chan *transport.RequestError // of one element: the server has refused the request for now
-	progressed chan struct{}                // of one element; nil unless the caller wants progress
-	onProgress func(Progress)
-	progress   progressRing // guarded by the client's mutex
+	outcome      chan outcome                 // of one element
+	putOff       chan *transport.RequestError // of one element: the server has refused the request for now
+	acknowledged chan struct{}                // of one element; nil unless the call asks for a subscription
+	progressed   chan struct{}                // of one element; nil unless the caller wants progress
+	onProgress   func(Progress)
+	progress     progressRing // guarded by the client's mutex
 }
 
 // outcome is how a call ended: with a message, or because of a cause.
@@ -88,8 +95,14 @@ func (cl *call) finish(o outcome) { cl.outcome <- o }
 // encode encodes the request for session s.
 func (cl *call) encode(s *session, op *telemetry.Op) error {
 	var err error
+	cl.frame, cl.scratch = cl.frame[:0], cl.scratch[:0]
 	if cl.params != nil {
 		if cl.scratch, err = mcp.AppendParams(cl.scratch, cl.params); err != nil {
+			return err
+		}
+	}
+	if cl.rounds > 0 {
+		if cl.scratch, err = withInput(cl.scratch, cl.round); err != nil {
 			return err
 		}
 	}
@@ -114,7 +127,7 @@ func (cl *call) name() string { return mcp.TargetOf(cl.params) }
 
 // telemetry describes the call.
 func (cl *call) telemetry() telemetry.Request {
-	r := telemetry.Request{Method: cl.method}
+	r := telemetry.Request{Method: cl.method, Corr: cl.corr, Link: cl.ref}
 	switch p := cl.params.(type) {
 	case *mcp.CallToolParams:
 		r.TargetKind, r.Target = telemetry.Tool, p.Name

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// schemaMemo remembers the output schemas of the tools that were listed, until the list changes. A schema is compiled when
+// schemaMemo remembers what the schemas of the tools say that were listed, until the list changes. A schema is compiled when
 // it is first used.
 type schemaMemo struct {
 	mu      sync.Mutex
@@ -21,7 +22,8 @@ type schemaMemo struct {
 }
 
 type toolSchema struct {
-	compile func() (*schema.Schema, error)
+	compile  func() (*schema.Schema, error) // of the output
+	mirrored []mirror.Param
 }
 
 // version returns a number that is another one after the list has changed.
@@ -40,7 +42,7 @@ func (m *schemaMemo) forget() {
 }
 
 // learn remembers tools that were asked for when the list had version before; it may have changed since.
-func (m *schemaMemo) learn(before int, tools []*mcp.Tool) {
+func (m *schemaMemo) learn(before int, tools []*mcp.Tool, mirrors bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes != before {
@@ -50,7 +52,11 @@ func (m *schemaMemo) learn(before int, tools []*mcp.Tool) {
 		m.tools = map[string]*toolSchema{}
 	}
 	for _, t := range tools {
-		m.tools[t.Name] = newToolSchema(t.OutputSchema)
+		s := newToolSchema(t.OutputSchema)
+		if mirrors {
+			s.mirrored, _ = mirror.Params(t.InputSchema) // it has been checked
+		}
+		m.tools[t.Name] = s
 	}
 }
 
@@ -68,13 +74,9 @@ func newToolSchema(raw json.RawMessage) *toolSchema {
 func (m *schemaMemo) output(ctx context.Context, c *Client, tool string) (*schema.Schema, error) {
 	t, listed := m.find(tool)
 	if t == nil && !listed {
-		before := m.version()
-		for _, err := range c.Tools(ctx) {
-			if err != nil {
-				return nil, err
-			}
+		if err := m.list(ctx, c); err != nil {
+			return nil, err
 		}
-		m.complete(before)
 		t, _ = m.find(tool)
 	}
 	if t == nil {
@@ -89,6 +91,26 @@ func (m *schemaMemo) output(ctx context.Context, c *Client, tool string) (*schem
 		return nil, &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, Unsent: true, cause: fmt.Errorf("output of tool %s: %w", tool, err)}
 	}
 	return s, nil
+}
+
+// list lists all tools, which are remembered with that.
+func (m *schemaMemo) list(ctx context.Context, c *Client) error {
+	before := m.version()
+	for _, err := range c.Tools(ctx) {
+		if err != nil {
+			return err
+		}
+	}
+	m.complete(before)
+	return nil
+}
+
+// mirrored returns the parameters of a tool that are repeated in headers, as far as is known.
+func (m *schemaMemo) mirrored(tool string) []mirror.Param {
+	if t, _ := m.find(tool); t != nil {
+		return t.mirrored
+	}
+	return nil
 }
 
 func (m *schemaMemo) find(tool string) (*toolSchema, bool) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// session is what was agreed on with the server over one connection. It is immutable once the client is ready; calls
+// session is what was agreed on with the server over one connection. Nearly all of it is immutable once the client is ready; calls
 // take the pointer and keep to it, so that a call belongs to one session whatever happens meanwhile.
 type session struct {
 	*link
@@ -20,9 +20,11 @@ type session struct {
 	server       mcp.Implementation
 	capabilities mcp.ServerCapabilities
 	instructions string
-	meta         *jsonrpc.Constant // goes into the _meta of every request
+	meta         *jsonrpc.Constant // goes into the _meta of every request, and
+	noticeMeta   *jsonrpc.Constant // into that of every notification, where a connection does not tell whose it is
 	peer         *telemetry.Peer
 	since        time.Time
+	listening    bool // guarded by Client.mu; to the changes that the server tells of
 }
 
 // link is one open connection and the time it is used in.
@@ -41,6 +43,10 @@ type era interface {
 	checkResult(mcp.ResultType) error
 	// serves reports whether the server may send requests.
 	serves() bool
+	// asks reports whether the server may ask for input by a result.
+	asks() bool
+	// subscribes reports whether the server tells of changes only to those who subscribe.
+	subscribes() bool
 }
 
 // newSession completes s with what follows from the agreed version.
@@ -54,6 +60,9 @@ func (c *Client) newSession(s session) (*session, error) {
 		return nil, err
 	}
 	s.meta = meta
+	if c.network.Protocol == "http" {
+		s.noticeMeta = meta
+	}
 	info := s.conn.Info()
 	network := c.network
 	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)

@@ -117,7 +117,8 @@ func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
 	case machine.Admit, machine.RefuseOrWait, machine.RefuseShutdown, machine.RetrySend, machine.Abandon,
 		machine.CancelUpstream, machine.ReplyCause:
 		// by the goroutine of the caller
-	case machine.Resubscribe: // there is no feature yet that subscribes
+	case machine.Resubscribe:
+		c.subscribeChanges()
 	default:
 		panic("mcpclient: no one carries out the effect " + e.String())
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListTools returns one page of the server's tools. The cursor is the NextCursor of the page before, empty for the first.
+// ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor is the NextCursor of the page before, empty for the first.
 // (specification 2026-07-28, server/tools, "Listing Tools")
 func (c *Client) ListTools(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListToolsResult, error) {
 	if err := c.requireTools(mcp.MethodListTools); err != nil {
@@ -22,7 +22,8 @@ func (c *Client) ListTools(ctx context.Context, cursor string, options ...CallOp
 	if err := c.Call(ctx, mcp.MethodListTools, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
 		return nil, err
 	}
-	c.schemas.learn(before, r.Tools)
+	r.Tools = c.withoutUnmirrored(r.Tools)
+	c.schemas.learn(before, r.Tools, c.mirrors())
 	return r, nil
 }
 
@@ -45,8 +46,14 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 	if err := c.requireTools(mcp.MethodCallTool); err != nil {
 		return nil, err
 	}
-	r := new(mcp.CallToolResult)
-	if err := c.Call(ctx, mcp.MethodCallTool, &mcp.CallToolParams{Name: name, Arguments: arguments}, r, options...); err != nil {
+	r, p := new(mcp.CallToolResult), &mcp.CallToolParams{Name: name, Arguments: arguments}
+	var err error
+	if c.mirrors() {
+		err = c.callMirrored(ctx, p, r, options)
+	} else {
+		err = c.Call(ctx, mcp.MethodCallTool, p, r, options...)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return r, nil

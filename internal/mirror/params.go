@@ -1,0 +1,173 @@
+package mirror
+
+import (
+	"bytes"
+	"net/textproto"
+	"strconv"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
+
+// Param is one argument that calls of a tool mirror.
+type Param struct {
+	Header string   // the whole name in canonical form, "Mcp-Param-Region"
+	Path   []string // the properties that lead to the argument, at least one
+	Type   string   // "string", "integer" or "boolean"
+}
+
+// annotation is the keyword that marks a property.
+const annotation = "x-mcp-header"
+
+// Params returns the arguments that a tool with this input schema mirrors, in the order of the schema, at most
+// [MaxParams]. It is quick when no mark can be in it; otherwise the schema must be valid JSON. A [*SchemaError] says which
+// mark breaks which rule: such a tool must not be offered over Streamable HTTP.
+// (specification 2026-07-28, basic/transports/streamable-http, "Schema Extension")
+func Params(inputSchema []byte) ([]Param, error) {
+	if !bytes.Contains(inputSchema, []byte(annotation)) && !bytes.Contains(inputSchema, []byte(`\u`)) {
+		return nil, nil
+	}
+	if err := jsonscan.Valid(inputSchema); err != nil { // bounds the depth, and with it the recursion
+		return nil, err
+	}
+	w := walk{text: inputSchema}
+	if _, err := w.schema(0, true); err != nil {
+		return nil, err
+	}
+	if len(w.found) > 0 && w.twice != nil {
+		return nil, w.twice
+	}
+	return w.found, nil
+}
+
+// walk goes through the subschemas of one schema, whose text is valid.
+type walk struct {
+	text  []byte
+	place []string // keywords, names and indexes from the root to where the walk is
+	found []Param
+	twice error // the first name that stands twice where properties lead from the root, which is an error if there are marks
+}
+
+// mark is what one schema object says about being mirrored.
+type mark struct {
+	there bool
+	name  []byte // nil if it is not a string
+	kind  string // the type, "" if there is not exactly one
+}
+
+// schema reads the schema at text[i], true and false too. static says that only properties lead to it.
+func (w *walk) schema(i int, static bool) (end int, err error) {
+	if i = jsonscan.Space(w.text, i); w.text[i] != '{' {
+		return jsonscan.Value(w.text, i)
+	}
+	var m mark
+	var seen jsonscan.Seen
+	o := jsonscan.ObjectAt(w.text, i)
+	for o.Next() {
+		switch key := string(o.Key()); key {
+		case annotation:
+			w.once(key, seen.Again(0))
+			m.there, m.name = true, unquoted(o.Raw())
+		case "type":
+			w.once(key, seen.Again(1) && static)
+			m.kind = string(unquoted(o.Raw()))
+		case "properties":
+			w.once(key, seen.Again(2) && static)
+			o.Take(w.properties(o.At(), static))
+		default:
+			o.Take(w.keyword(o.At(), key))
+		}
+	}
+	if o.Err() == nil && m.there {
+		return o.End(), w.note(m, static)
+	}
+	return o.End(), o.Err()
+}
+
+// properties reads the properties at text[i] of a schema that only properties lead to, or not.
+func (w *walk) properties(i int, static bool) (end int, err error) {
+	if w.text[i] != '{' {
+		return jsonscan.Value(w.text, i)
+	}
+	names := make(map[string]bool)
+	o := jsonscan.ObjectAt(w.text, i)
+	for o.Next() {
+		name := string(o.Key())
+		w.once(name, static && names[name])
+		names[name] = true
+		o.Take(w.within(o.At(), static, "properties", name))
+	}
+	return o.End(), o.Err()
+}
+
+// keyword reads the value at text[i] of a keyword whose subschemas, if it has any, are not to be marked.
+func (w *walk) keyword(i int, key string) (end int, err error) {
+	switch applicators[key] {
+	case byName:
+		if w.text[i] == '{' {
+			o := jsonscan.ObjectAt(w.text, i)
+			for o.Next() {
+				o.Take(w.within(o.At(), false, key, string(o.Key())))
+			}
+			return o.End(), o.Err()
+		}
+	case plainly:
+		if w.text[i] != '[' {
+			return w.within(i, false, key)
+		}
+		a := jsonscan.ArrayAt(w.text, i)
+		for n := 0; a.Next(); n++ {
+			a.Take(w.within(a.At(), false, key, strconv.Itoa(n)))
+		}
+		return a.End(), a.Err()
+	}
+	return jsonscan.Value(w.text, i)
+}
+
+// within reads the schema at text[i], to which the steps lead from where the walk is.
+func (w *walk) within(i int, static bool, steps ...string) (end int, err error) {
+	n := len(w.place)
+	w.place = append(w.place, steps...)
+	end, err = w.schema(i, static)
+	w.place = w.place[:n]
+	return end, err
+}
+
+// once notes that a name stands for a second time in an object, if again is true.
+func (w *walk) once(name string, again bool) {
+	if again && w.twice == nil {
+		w.twice = &SchemaError{Place: w.pointer(), Rule: "where properties are mirrored, " + quote(name) + " stands twice in one object"}
+	}
+}
+
+// note adds the marked property at which the walk is, or says what is wrong with the mark.
+func (w *walk) note(m mark, static bool) error {
+	if rule := m.broken(static && len(w.place) > 0); rule != "" {
+		return w.fail(m, rule)
+	}
+	p := Param{Header: textproto.CanonicalMIMEHeaderKey(HeaderPrefix + string(m.name)), Type: m.kind}
+	for i := 1; i < len(w.place); i += 2 {
+		p.Path = append(p.Path, w.place[i])
+	}
+	for _, other := range w.found {
+		if other.Header == p.Header {
+			return w.fail(m, "another property has the same name, letter case aside")
+		}
+	}
+	if len(w.found) == MaxParams {
+		return w.fail(m, "too many properties are mirrored")
+	}
+	w.found = append(w.found, p)
+	return nil
+}
+
+func (w *walk) fail(m mark, rule string) error {
+	return &SchemaError{Place: w.pointer(), Name: string(m.name), Rule: rule}
+}
+
+// unquoted returns the meaning of raw if it is a string, else nil.
+func unquoted(raw []byte) []byte {
+	if raw[0] != '"' {
+		return nil
+	}
+	return jsonscan.Unquote(append([]byte{}, raw[1:len(raw)-1]...))
+}

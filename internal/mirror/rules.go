@@ -1,0 +1,87 @@
+package mirror
+
+import (
+	"fmt"
+	"strings"
+)
+
+// SchemaError says what makes an input schema with marks, and its tool, invalid. Its text quotes little of the schema, safely.
+type SchemaError struct {
+	Place string // JSON Pointer to the schema at fault
+	Name  string // what its mark says, "" if that is not a string or not at fault
+	Rule  string // what is wrong
+}
+
+func (e *SchemaError) Error() string {
+	text := "input schema at " + quote(e.Place) + ": " + annotation
+	if e.Name != "" {
+		text += " " + quote(e.Name)
+	}
+	return text + ": " + e.Rule
+}
+
+// broken returns which rule the mark breaks, "" if none. static says that it stands on a property to which only
+// properties lead.
+func (m mark) broken(static bool) string {
+	switch {
+	case !static:
+		return "only properties may lead from the root of the schema to a mirrored one"
+	case m.name == nil:
+		return "the name of a header is a string"
+	case len(m.name) == 0:
+		return "the name of a header is not empty"
+	case len(m.name) > MaxName:
+		return fmt.Sprintf("the name of a header has at most %d bytes", MaxName)
+	case !isToken(m.name):
+		return "the name of a header has only letters, digits and !#$%&'*+-.^_`|~"
+	case m.kind != "string" && m.kind != "integer" && m.kind != "boolean":
+		return `the type of a mirrored property is one of "string", "integer", "boolean"`
+	}
+	return ""
+}
+
+// isToken reports whether name is a token. (RFC 9110, section 5.6.2)
+func isToken(name []byte) bool {
+	for _, c := range name {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		digit := c >= '0' && c <= '9'
+		if !letter && !digit && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// An applicator says where the value of a keyword has subschemas.
+type applicator uint8
+
+const (
+	plainly applicator = iota + 1 // it is one, or a list of them
+	byName                        // it is an object of them, by names that are no keywords
+)
+
+// applicators are the keywords other than properties whose values have subschemas, in 2020-12 and the drafts before. The
+// values of all others are data.
+var applicators = map[string]applicator{
+	"items": plainly, "prefixItems": plainly, "additionalItems": plainly, "unevaluatedItems": plainly, "contains": plainly,
+	"additionalProperties": plainly, "unevaluatedProperties": plainly, "propertyNames": plainly,
+	"allOf": plainly, "anyOf": plainly, "oneOf": plainly, "not": plainly,
+	"if": plainly, "then": plainly, "else": plainly,
+	"contentSchema": plainly,
+
+	"patternProperties": byName, "dependentSchemas": byName, "dependencies": byName,
+	"$defs": byName, "definitions": byName,
+}
+
+// escape is how names stand in a JSON Pointer.
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
+
+// pointer returns the JSON Pointer to where the walk is.
+func (w *walk) pointer() string {
+	var b strings.Builder
+	for _, step := range w.place {
+		b.WriteByte('/')
+		escape.WriteString(&b, step)
+	}
+	return b.String()
+}

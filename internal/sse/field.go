@@ -1,0 +1,128 @@
+package sse
+
+import (
+	"bytes"
+	"time"
+)
+
+// maxField is the longest line that is looked at, but for data.
+const maxField = 16 << 10
+
+// field takes one line.
+func (r *Reader) field(line []byte) {
+	name, value, colon := bytes.Cut(line, []byte(":"))
+	if !colon {
+		value = line[len(line):] // nothing, but not nil
+	}
+	value = trim(value)
+	switch string(name) {
+	case "data":
+		r.addData(value)
+	case "id":
+		if bytes.IndexByte(value, 0) < 0 && len(value) <= maxField {
+			r.event.ID, r.event.HasID = r.intern(value), true
+		}
+	case "event":
+		r.event.Name, r.named = nameOf(value), true
+	case "retry":
+		if d, ok := milliseconds(value); ok {
+			r.event.Retry = d
+		}
+	}
+}
+
+// trim removes the one space that may stand in front of a value.
+func trim(value []byte) []byte {
+	if len(value) > 0 && value[0] == ' ' {
+		return value[1:]
+	}
+	return value
+}
+
+// intern returns the id as a string, without copying it if it is the last one.
+func (r *Reader) intern(id []byte) string {
+	if string(id) == r.lastID {
+		return r.lastID
+	}
+	return string(id)
+}
+
+// nameOf returns the name as a string, without copying it if it is one of those MCP uses.
+func nameOf(name []byte) string {
+	switch string(name) {
+	case "message":
+		return "message"
+	case "endpoint":
+		return "endpoint"
+	}
+	return string(name)
+}
+
+// milliseconds reads the value of a retry field: digits and nothing else. A day is as long as any number gets.
+func milliseconds(value []byte) (time.Duration, bool) {
+	const most = 24 * time.Hour
+	var d time.Duration
+	for _, c := range value {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		d = min(10*d+time.Duration(c-'0')*time.Millisecond, most)
+	}
+	return d, len(value) > 0
+}
+
+// addData adds a line to the data.
+func (r *Reader) addData(value []byte) {
+	joined := r.event.HasData
+	switch r.event.HasData = true; {
+	case r.over != nil || !r.fits(value, joined):
+		r.overflow(value, joined)
+	case joined:
+		r.own()
+		r.data = append(append(r.data, '\n'), value...)
+	default:
+		r.held = value
+	}
+}
+
+// fits reports whether the data with one more line are within the limit.
+func (r *Reader) fits(value []byte, joined bool) bool {
+	size := len(r.held) + len(r.data) + len(value)
+	if joined {
+		size++ // the line feed between
+	}
+	return size <= r.limit
+}
+
+// overflow adds a line to data that are above the limit, or are so with it.
+func (r *Reader) overflow(value []byte, joined bool) {
+	if r.over == nil {
+		r.over = new(Ends)
+		r.over.Add(r.held)
+		r.over.Add(r.data)
+		r.held, r.data = nil, nil
+	}
+	if joined {
+		r.over.Add([]byte{'\n'})
+	}
+	r.over.Add(value)
+	if !r.skip {
+		r.fail(&TooLargeError{Size: r.over.Size, Limit: r.limit, Head: r.over.Head})
+	}
+}
+
+// dispatch ends the event and returns it, or the error that it was too large. It reports false for an event that nobody
+// needs to know of.
+func (r *Reader) dispatch() (Event, bool, error) {
+	r.own()
+	e, over := r.event, r.over
+	e.Data = r.data
+	r.event, r.named, r.data, r.over = Event{Retry: -1}, false, nil, nil
+	if e.HasID {
+		r.lastID = e.ID
+	}
+	if over != nil {
+		return r.event, true, &TooLargeError{Size: over.Size, Limit: r.limit, Head: over.Head, Tail: over.Tail}
+	}
+	return e, e.HasData || e.HasID || e.Retry >= 0, nil
+}

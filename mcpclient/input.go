@@ -1,0 +1,107 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// inputDelay is the time before a request is sent again to a server that asked for nothing but that. It doubles from one
+// such answer to the next.
+const inputDelay = 50 * time.Millisecond
+
+// provide gets what the server asked for instead of a result, from the handlers that answer the same requests of legacy
+// servers, and makes the call ready to be sent again.
+// (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
+func (c *Client) provide(ctx context.Context, cl *call, result any) *Error {
+	in := cl.input
+	cl.input = nil
+	if v := reflect.ValueOf(result); v.Kind() == reflect.Pointer && !v.IsNil() {
+		v.Elem().SetZero() // the input that is required is no part of the result
+	}
+	if cl.rounds++; cl.rounds >= c.cfg.MaxInputRounds {
+		return &Error{Kind: KindProtocol, Op: cl.method, cause: fmt.Errorf("the server has asked for input %d times", cl.rounds)}
+	}
+	cl.round = mcp.InputRound{RequestState: in.RequestState}
+	if len(in.InputRequests) == 0 {
+		if !pauseFor(ctx, inputDelay<<(cl.rounds-1)) {
+			return cl.left(ctx)
+		}
+		return nil
+	}
+	cl.round.InputResponses = make(mcp.InputResponses, len(in.InputRequests))
+	for _, key := range slices.Sorted(maps.Keys(in.InputRequests)) {
+		answer, err := c.answerInput(ctx, cl.id, in.InputRequests[key])
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return cl.left(ctx)
+		case err != nil:
+			err.Op, err.cause = cl.method, fmt.Errorf("input %q that the server asked for: %w", key, err.cause)
+			return err
+		}
+		cl.round.InputResponses[key] = answer
+	}
+	return nil
+}
+
+// answerInput calls the handler for one request of the server, which came in the answer to the request id.
+func (c *Client) answerInput(ctx context.Context, id int64, r mcp.InputRequest) (json.RawMessage, *Error) {
+	handler, known := c.answers[r.Method]
+	if !known || r.Method == mcp.MethodPing {
+		return nil, &Error{Kind: KindProtocol, cause: fmt.Errorf("%s: no handler", r.Method)}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(c.base, func() { cancel(ErrShutdown) })()
+	ctx, op := c.tel.StartHandler(ctx, incoming(r.Method, &jsonrpc.Params{}, c.present().peer, 0, telemetry.Incoming{
+		ID: strconv.FormatInt(id, 10), Known: true,
+	}))
+	result, err := c.protect(ctx, handler, &Request{Method: r.Method, Params: r.Params})
+	var raw []byte
+	if err == nil {
+		raw, err = mcp.AppendResult(nil, result)
+	}
+	end := resultOf(handlerError(r.Method, err), nil)
+	end.Err = err
+	op.End(end)
+	if err != nil {
+		return nil, &Error{Kind: KindInvalid, cause: fmt.Errorf("%s: %w", r.Method, err)}
+	}
+	return raw, nil
+}
+
+// withInput returns params, a JSON object or nothing, with what the server asked for in the place of what it had of that
+// before.
+func withInput(params []byte, in mcp.InputRound) ([]byte, error) {
+	out := []byte{'{'}
+	if len(params) > 0 {
+		o := jsonscan.ObjectAt(params, 0)
+		for o.Next() {
+			keep := string(o.Key()) != "inputResponses" && string(o.Key()) != "requestState"
+			if value := o.Raw(); keep {
+				out = append(append(out, params[o.KeyAt():o.At()+len(value)]...), ',')
+			}
+		}
+		if err := o.Err(); err != nil {
+			return nil, err
+		}
+	}
+	added, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	if string(added) == "{}" {
+		out = out[:max(1, len(out)-1)] // the last comma
+	}
+	return append(out, added[1:]...), nil
+}

@@ -1,0 +1,241 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+const formRequest = `{"method":"elicitation/create","params":{"message":"sure?","requestedSchema":` +
+	`{"type":"object","properties":{"confirmed":{"type":"boolean","default":true},"note":{"type":"string"}}}}}`
+
+// inputRequired is a result that asks for input; state is JSON, empty for none.
+func inputRequired(requests, state string) string {
+	s := `{"resultType":"input_required"`
+	if requests != "" {
+		s += `,"inputRequests":` + requests
+	}
+	if state != "" {
+		s += `,"requestState":` + state
+	}
+	return s + `}`
+}
+
+// confirming is a client whose user accepts every form as it is.
+func confirming() *Options {
+	return &Options{Features: []Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
+	})}}
+}
+
+// inputParams are the params of a request that is sent again.
+type inputParams struct {
+	Name           string                     `json:"name"`
+	InputResponses map[string]json.RawMessage `json:"inputResponses"`
+	RequestState   json.RawMessage            `json:"requestState"`
+}
+
+func TestACallAnswersWhatTheServerNeedsFirst(t *testing.T) {
+	const state = `"{\"a\": [1,  2]} \u00e9 \ud83d\ude00"`
+	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
+		var result *mcp.CallToolResult
+		done := background(func() (err error) {
+			result, err = c.CallTool(t.Context(), "delete", map[string]any{"path": "/x"})
+			return err
+		})
+		first := v.want(mcp.MethodCallTool)
+		v.answer(first, inputRequired(`{"confirm":`+formRequest+`}`, state))
+		second := v.want(mcp.MethodCallTool)
+		var p inputParams
+		if err := json.Unmarshal(second.Params, &p); err != nil {
+			t.Fatal(err)
+		}
+		if string(second.ID) == string(first.ID) {
+			t.Errorf("both requests have the id %s, want a new one", first.ID)
+		}
+		var sent, want string
+		_ = json.Unmarshal(p.RequestState, &sent)
+		_ = json.Unmarshal([]byte(state), &want)
+		if sent != want {
+			t.Errorf("the state came back as %q, want %q", sent, want)
+		}
+		if got := string(p.InputResponses["confirm"]); got != `{"action":"accept","content":{"confirmed":true}}` || len(p.InputResponses) != 1 {
+			t.Errorf("the responses are %s, want the accepted form with its default", p.InputResponses)
+		}
+		if p.Name != "delete" || !strings.Contains(second.raw, `"path":"/x"`) {
+			t.Errorf("sent %s, want the original params as well", second.raw)
+		}
+		v.answer(second, fmt.Sprintf(textResult, "gone"))
+		if err := <-done; err != nil || text(result) != "gone" || result.ResultType != "" {
+			t.Errorf("got %+v, %v, want the result of the second request and nothing of the first", result, err)
+		}
+	})
+}
+
+func TestANewCallHasNothingOfTheOneBefore(t *testing.T) {
+	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
+		for range 2 {
+			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+			first := v.want(mcp.MethodCallTool)
+			if strings.Contains(first.raw, "requestState") || strings.Contains(first.raw, "inputResponses") {
+				t.Errorf("sent %s, want no state of another call", first.raw)
+			}
+			v.answer(first, inputRequired(`{"confirm":`+formRequest+`}`, `"s"`))
+			v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestAServerThatNeedsTimeOnlyIsAskedAgainLaterAndLater(t *testing.T) {
+	ready(t, &Options{MaxInputRounds: 4}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
+		took := elapsed(func() {
+			for range 4 {
+				v.answer(v.want(mcp.MethodReadResource), inputRequired("", `"later"`))
+			}
+			err := <-done
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol || !strings.Contains(err.Error(), "4 times") {
+				t.Errorf("got %v, want a protocol error after 4 times", err)
+			}
+		})
+		if want := 350 * time.Millisecond; took != want {
+			t.Errorf("it took %v, want %v: 50, 100 and 200 ms", took, want)
+		}
+	})
+}
+
+func TestInputThatCannotBeHadFailsTheCall(t *testing.T) {
+	failing := errors.New("nobody there")
+	for _, test := range []struct {
+		name     string
+		features []Feature
+		requests string
+		kind     Kind
+		text     string
+	}{
+		{"no handler", nil, `{"k":` + formRequest + `}`, KindProtocol, `input "k" that the server asked for: elicitation/create: no handler`},
+		{"ping", nil, `{"k":{"method":"ping"}}`, KindProtocol, "ping: no handler"},
+		{"a handler that fails", []Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			return nil, failing
+		})}, `{"k":` + formRequest + `}`, KindInvalid, "nobody there"},
+		{"a handler that panics", []Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			panic("boo")
+		})}, `{"k":` + formRequest + `}`, KindInvalid, "internal error"},
+		{"content that does not match", []Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"note": 7}}, nil
+		})}, `{"k":` + formRequest + `}`, KindInvalid, "note"},
+		{"a mode that was not declared", confirming().Features,
+			`{"k":{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://x"}}}`, KindInvalid, "not declared"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			observed(t, Options{Features: test.features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+				v := s.next(t).modern()
+				await(t, c)
+				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+				v.answer(v.want(mcp.MethodCallTool), inputRequired(test.requests, ""))
+				err := <-done
+				if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != test.kind || !strings.Contains(err.Error(), test.text) || SafeToRetry(err) {
+					t.Errorf("got %v, want kind %s with %q in it, not safe to retry", err, test.kind, test.text)
+				}
+			})
+		})
+	}
+}
+
+func TestAUserWhoSaysNothingCancels(t *testing.T) {
+	quiet := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) { return nil, nil })
+	ready(t, &Options{Features: []Feature{quiet}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
+		second := v.want(mcp.MethodCallTool)
+		if !strings.Contains(second.raw, `"k":{"action":"cancel"}`) || strings.Contains(second.raw, "requestState") {
+			t.Errorf("sent %s, want the form cancelled, and no state as there was none", second.raw)
+		}
+		v.answer(second, fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A person may take longer than a request: each request of the call has its timeout for itself.
+func TestTheTimeIsNotThatOfThePerson(t *testing.T) {
+	slow := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		time.Sleep(10 * time.Minute)
+		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
+	})
+	ready(t, &Options{Features: []Feature{slow}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
+		second := v.want(mcp.MethodCallTool)
+		time.Sleep(29 * time.Second)
+		v.answer(second, fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestACallerWhoLeavesIsNotAsked(t *testing.T) {
+	var handler context.Context
+	waiting := HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		handler = ctx
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	ready(t, &Options{Features: []Feature{waiting}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := background(func() error { _, err := c.CallTool(ctx, "x", nil); return err })
+		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
+		time.Sleep(time.Second)
+		cancel()
+		if e, _ := errors.AsType[*Error](<-done); e == nil || e.Kind != KindCancelled || handler.Err() == nil {
+			t.Errorf("got %v with the handler's context %v, want both cancelled", e, handler.Err())
+		}
+	})
+}
+
+func TestALegacyServerCannotAskByAResult(t *testing.T) {
+	bubble(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		var raw json.RawMessage
+		done := background(func() error { return c.Call(t.Context(), "x/y", nil, &raw) })
+		v.answer(v.want("x/y"), inputRequired(`{}`, ""))
+		if err := <-done; err != nil || !strings.Contains(string(raw), "input_required") {
+			t.Errorf("got %s, %v, want the result as it is", raw, err)
+		}
+	})
+}
+
+func TestWithInputReplacesWhatWasThere(t *testing.T) {
+	state := "s"
+	for _, test := range []struct{ params, want string }{
+		{``, `{"inputResponses":{"k":1},"requestState":"s"}`},
+		{`{}`, `{"inputResponses":{"k":1},"requestState":"s"}`},
+		{` { "a" : 1 , "requestState":"old", "b":{"requestState":2}, "inputResponses":{"x":1} } `,
+			`{"a" : 1,"b":{"requestState":2},"inputResponses":{"k":1},"requestState":"s"}`},
+	} {
+		got, err := withInput([]byte(test.params), mcp.InputRound{InputResponses: mcp.InputResponses{"k": json.RawMessage("1")}, RequestState: &state})
+		if err != nil || string(got) != test.want {
+			t.Errorf("withInput(%s): got %s, %v, want %s", test.params, got, err, test.want)
+		}
+	}
+	got, err := withInput([]byte(`{"a":1,"requestState":"old"}`), mcp.InputRound{})
+	if err != nil || string(got) != `{"a":1}` {
+		t.Errorf("without a new state: got %s, %v, want the old one gone", got, err)
+	}
+	if got, err := withInput([]byte(`[1]`), mcp.InputRound{}); err == nil {
+		t.Errorf("of an array: got %s, want an error", got)
+	}
+}

@@ -1,0 +1,129 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+const announcing = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{}},"ttlMs":0,"cacheScope":"private"}`
+
+// heard is a handler that counts.
+func heard(n *int) NotificationHandler { return func(context.Context, *Notification) { *n++ } }
+
+// acknowledge answers a subscription, and tells of a change of the tools.
+func (c *conversation) acknowledge(f frame) {
+	c.t.Helper()
+	c.write(
+		fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{"toolsListChanged":true}}}`, f.ID),
+		fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, f.ID),
+	)
+}
+
+func TestAModernServerIsAskedForWhatThereAreHandlersFor(t *testing.T) {
+	var n int
+	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		first := v.want(mcp.MethodSubscriptionsListen)
+		if !strings.Contains(first.raw, `"notifications":{"toolsListChanged":true}`) {
+			t.Errorf("sent %s, want it to ask for changes of the tools and nothing else", first.raw)
+		}
+		v.acknowledge(first)
+		synctest.Wait()
+		if n != 1 {
+			t.Errorf("the handler heard %d changes, want 1", n)
+		}
+		time.Sleep(time.Hour) // it stays open whatever the timeout of calls
+
+		remove := c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))
+		v.want(mcp.NotificationCancelled)
+		second := v.want(mcp.MethodSubscriptionsListen)
+		if !strings.Contains(second.raw, `"promptsListChanged":true`) || !strings.Contains(second.raw, `"toolsListChanged":true`) {
+			t.Errorf("sent %s, want it to ask for changes of the prompts as well", second.raw)
+		}
+		v.acknowledge(second)
+		remove()
+		v.want(mcp.NotificationCancelled)
+		v.acknowledge(v.want(mcp.MethodSubscriptionsListen))
+	})
+}
+
+func TestASubscriptionThatEndsIsBegunAnew(t *testing.T) {
+	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		f := v.want(mcp.MethodSubscriptionsListen)
+		for _, test := range []struct {
+			end  func(f frame)
+			wait time.Duration
+		}{
+			{func(f frame) { v.acknowledge(f); v.answer(f, `{"resultType":"complete"}`) }, time.Second},
+			{func(f frame) { v.answer(f, `{"resultType":"complete"}`) }, 2 * time.Second},
+			{func(f frame) { v.refuse(f, -32603, "no") }, 4 * time.Second},
+			{func(f frame) { v.acknowledge(f); v.refuse(f, -32603, "no") }, time.Second},
+			{func(frame) { v.want(mcp.NotificationCancelled) }, 2*time.Second + 10*time.Second},
+		} {
+			took := elapsed(func() {
+				test.end(f)
+				f = v.want(mcp.MethodSubscriptionsListen)
+			})
+			if took != test.wait {
+				t.Errorf("asked again after %v, want %v", took, test.wait)
+			}
+		}
+		v.acknowledge(f)
+		v.hangUp()
+		v = s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		v.acknowledge(v.want(mcp.MethodSubscriptionsListen)) // the new session has one of its own
+	})
+}
+
+func TestAServerWithoutSubscriptionsIsNotAskedAgain(t *testing.T) {
+	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		v.refuse(v.want(mcp.MethodSubscriptionsListen), mcp.CodeMethodNotFound, "no")
+		time.Sleep(time.Hour)
+		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+		v.answer(v.want("x/y"), `{}`)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestNobodyAsksForWhatNobodyHears(t *testing.T) {
+	for name, test := range map[string]struct {
+		features []Feature
+		result   string
+	}{
+		"no handler":          {nil, announcing},
+		"another handler":     {[]Feature{HandleNotification(mcp.NotificationProgress, heard(new(int)))}, announcing},
+		"not declared":        {[]Feature{HandleNotification(mcp.NotificationResourceListChanged, heard(new(int)))}, announcing},
+		"nothing is declared": {[]Feature{HandleNotification("", heard(new(int)))}, discovered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, &Options{Features: test.features}, func(t *testing.T, s *script, c *Client) {
+				v := s.next(t)
+				v.answer(v.want(mcp.MethodDiscover), test.result)
+				await(t, c)
+				time.Sleep(time.Hour)
+				done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+				v.answer(v.want("x/y"), `{}`)
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

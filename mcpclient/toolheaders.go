@@ -1,0 +1,83 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+
+	"github.com/mcpotel/mcpotel/internal/mirror"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// mirrors reports whether arguments of tools are repeated in HTTP headers: in modern versions over HTTP.
+// (specification 2026-07-28, basic/transports/streamable-http, "Custom Headers from Tool Parameters")
+func (c *Client) mirrors() bool {
+	return c.network.Protocol == "http" && c.ProtocolVersion().Era() == mcp.Modern
+}
+
+// withoutUnmirrored drops the tools whose schema breaks the rules for mirrored parameters, as the specification demands,
+// so that one of them does not spoil the others.
+func (c *Client) withoutUnmirrored(tools []*mcp.Tool) []*mcp.Tool {
+	if !c.mirrors() {
+		return tools
+	}
+	kept := tools[:0]
+	for _, t := range tools {
+		if _, err := mirror.Params(t.InputSchema); err != nil {
+			_ = err // TODO tel
+			continue
+		}
+		kept = append(kept, t)
+	}
+	clear(tools[len(kept):])
+	return kept
+}
+
+// callMirrored calls a tool of which arguments may have to be repeated in headers. If the server says that the headers do
+// not match, the tool may have changed: the tools are listed anew and the call, which was refused, is made once more.
+func (c *Client) callMirrored(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult, options []CallOption) error {
+	header, err := c.header(p)
+	if err != nil {
+		return err
+	}
+	err = c.Call(ctx, mcp.MethodCallTool, p, r, append(options[:len(options):len(options)], withHeader(header))...)
+	if refused, ok := errors.AsType[*mcp.Error](err); !ok || refused.Code != mcp.CodeHeaderMismatch {
+		return err
+	}
+	c.schemas.forget()
+	if listed := c.schemas.list(ctx, c); listed != nil {
+		return err
+	}
+	anew, encoded := c.header(p)
+	if encoded != nil || maps.Equal(header, anew) {
+		return err
+	}
+	return c.Call(ctx, mcp.MethodCallTool, p, r, append(options[:len(options):len(options)], withHeader(anew))...)
+}
+
+// header returns the headers for a call of a tool, nil for none or if the tool has not been listed.
+func (c *Client) header(p *mcp.CallToolParams) (map[string]string, error) {
+	params := c.schemas.mirrored(p.Name)
+	if len(params) == 0 || p.Arguments == nil {
+		return nil, nil
+	}
+	raw, err := mcp.AppendParams(nil, p.Arguments)
+	if err != nil {
+		return nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: err}
+	}
+	p.Arguments = json.RawMessage(raw)
+	values, err := mirror.Values(params, raw)
+	if err != nil {
+		return nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: err}
+	}
+	header := make(map[string]string, len(values))
+	for _, v := range values {
+		header[v.Header] = v.Value
+	}
+	return header, nil
+}
+
+func withHeader(header map[string]string) CallOption {
+	return func(cl *call) { cl.header = header }
+}

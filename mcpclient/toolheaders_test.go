@@ -1,0 +1,150 @@
+package mcpclient
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// overHTTP is a script that says it is HTTP, and keeps what the latest tools/call had for headers.
+type overHTTP struct {
+	*rigged
+	header map[string]string
+}
+
+func (overHTTP) Network() transport.Network {
+	return transport.Network{Transport: "tcp", Protocol: "http", Address: "localhost", Port: 80}
+}
+
+func mirrored(t *testing.T, o *Options, f func(t *testing.T, s *script, c *Client, h *overHTTP)) {
+	t.Helper()
+	h := new(overHTTP)
+	bubbleWith(t, o, func(s *script) transport.Transport {
+		h.rigged = &rigged{Transport: s, send: func(m transport.Message) (error, bool) {
+			if m.Method == mcp.MethodCallTool {
+				h.header = m.Header
+			}
+			return nil, false
+		}}
+		return h
+	}, func(t *testing.T, s *script, c *Client) { f(t, s, c, h) })
+}
+
+const (
+	regionTool = `{"name":"query","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"rows":{"type":"integer"}}}}`
+	rowsTool   = `{"name":"query","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"rows":{"type":"integer","x-mcp-header":"Rows"}}}}`
+	brokenTool = `{"name":"broken","inputSchema":{"type":"object","properties":{"o":{"type":"object","x-mcp-header":"O"}}}}`
+	plainTool  = `{"name":"plain","inputSchema":{"type":"object"}}`
+)
+
+func listOf(tools string) string {
+	return `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[` + tools + `]}`
+}
+
+func names(c *Client, t *testing.T) (names []string) {
+	t.Helper()
+	for tool, err := range c.Tools(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
+func TestArgumentsAreMirroredAsTheListedSchemaSays(t *testing.T) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+		v := s.next(t).modern()
+		await(t, c)
+		listed := make(chan []string)
+		go func() { listed <- names(c, t) }()
+		v.answer(v.want(mcp.MethodListTools), listOf(regionTool+","+brokenTool+","+plainTool))
+		if got := <-listed; fmt.Sprint(got) != "[query plain]" {
+			t.Errorf("listed %v, want the tool that breaks the rules left out", got)
+		}
+		for _, test := range []struct {
+			tool      string
+			arguments any
+			want      map[string]string
+		}{
+			{"query", map[string]any{"region": "Zürich", "rows": 3}, map[string]string{"Mcp-Param-Region": "Zürich"}},
+			{"query", json.RawMessage(`{"rows":3,"region":"us"}`), map[string]string{"Mcp-Param-Region": "us"}},
+			{"query", map[string]any{"region": nil}, nil},
+			{"query", nil, nil},
+			{"plain", map[string]any{"region": "us"}, nil},
+			{"unlisted", map[string]any{"region": "us"}, nil},
+		} {
+			done := background(func() error { _, err := c.CallTool(t.Context(), test.tool, test.arguments); return err })
+			v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+			if err := <-done; err != nil || !maps.Equal(h.header, test.want) {
+				t.Errorf("%s of %v: got headers %v, %v, want %v", test.tool, test.arguments, h.header, err, test.want)
+			}
+		}
+	})
+}
+
+func TestAToolThatHasChangedIsListedAnewAndCalledOnceMore(t *testing.T) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+		v := s.next(t).modern()
+		await(t, c)
+		done := background(func() error {
+			_, err := c.CallTool(t.Context(), "query", map[string]any{"region": "us", "rows": 3})
+			return err
+		})
+		v.refuse(v.want(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "Mcp-Param-Rows is missing")
+		v.answer(v.want(mcp.MethodListTools), listOf(rowsTool))
+		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil || h.header["Mcp-Param-Rows"] != "3" {
+			t.Errorf("got %v with headers %v, want the call made once more with Mcp-Param-Rows: 3", err, h.header)
+		}
+	})
+}
+
+func TestAMismatchThatTheListDoesNotExplainIsAnError(t *testing.T) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+		v := s.next(t).modern()
+		await(t, c)
+		done := background(func() error { _, err := c.CallTool(t.Context(), "plain", map[string]any{"a": 1}); return err })
+		v.refuse(v.want(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "Mcp-Name")
+		v.answer(v.want(mcp.MethodListTools), listOf(plainTool))
+		if e, _ := errors.AsType[*mcp.Error](<-done); e == nil || e.Code != mcp.CodeHeaderMismatch {
+			t.Errorf("got %v, want the server's error", e)
+		}
+	})
+}
+
+func TestLegacySessionsMirrorNothing(t *testing.T) {
+	mirrored(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client, h *overHTTP) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		listed := make(chan []string)
+		go func() { listed <- names(c, t) }()
+		v.answer(v.want(mcp.MethodListTools), `{"tools":[`+regionTool+","+brokenTool+`]}`)
+		if got := <-listed; len(got) != 2 {
+			t.Errorf("listed %v, want both: the rules are of another revision", got)
+		}
+		done := background(func() error { _, err := c.CallTool(t.Context(), "query", map[string]any{"region": "us"}); return err })
+		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil || h.header != nil {
+			t.Errorf("got %v with headers %v, want none", err, h.header)
+		}
+	})
+}
+
+func TestAServerThatWantsToBeAskedAgainIs(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		f := v.want(mcp.MethodDiscover)
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"],"requested":"2026-07-28"}}}`, f.ID))
+		v.modern()
+		await(t, c)
+		if got := c.ProtocolVersion(); got != mcp.Version20260728 {
+			t.Errorf("got version %q, want 2026-07-28", got)
+		}
+	})
+}
