@@ -170,11 +170,15 @@ func (c *Client) leave(ctx context.Context, s *session, cl *call) (outcome, *Err
 // cancelUpstream tells the server, in one try, that nobody waits for the answer any more. A request that the transport
 // has not accepted needs no cancelling.
 func (c *Client) cancelUpstream(ctx context.Context, s *session, cl *call, reason string) {
-	if !cl.accepted {
+	switch {
+	case !cl.accepted:
+		return
+	case s.ownStreams: // the end of the stream says it
+		s.conn.Cancel(cl.id, transport.Message{})
 		return
 	}
 	_, op := c.tel.StartRequest(ctx, telemetry.Request{Method: mcp.NotificationCancelled, Notification: true, Parent: cl.ref})
-	notice := s.cancelNotice(cl.id, reason, traceMeta(&op, s.noticeMeta))
+	notice := s.cancelNotice(cl.id, reason, traceMeta(&op, nil))
 	s.conn.Cancel(cl.id, notice)
 	op.Sent(len(notice.Data))
 	op.End(telemetry.Result{})

@@ -59,7 +59,7 @@ func (c *Client) lost(s *session, err error) error {
 // sendNotification sends a notification in session s.
 func (c *Client) sendNotification(ctx context.Context, s *session, op *telemetry.Op, method string, params any) *Error {
 	op.Admit(s.peer, 0)
-	frame, err := encodeNotification(method, params, traceMeta(op, s.noticeMeta))
+	frame, err := encodeNotification(method, params, traceMeta(op, s.noticeMeta()))
 	if err != nil {
 		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: err}
 	}

@@ -20,8 +20,8 @@ type session struct {
 	server       mcp.Implementation
 	capabilities mcp.ServerCapabilities
 	instructions string
-	meta         *jsonrpc.Constant // goes into the _meta of every request, and
-	noticeMeta   *jsonrpc.Constant // into that of every notification, where a connection does not tell whose it is
+	meta         *jsonrpc.Constant // goes into the _meta of every request
+	ownStreams   bool              // each message is on its own: modern versions over HTTP
 	peer         *telemetry.Peer
 	since        time.Time
 	listening    bool // guarded by Client.mu; to the changes that the server tells of
@@ -60,15 +60,21 @@ func (c *Client) newSession(s session) (*session, error) {
 		return nil, err
 	}
 	s.meta = meta
-	if c.network.Protocol == "http" {
-		s.noticeMeta = meta
-	}
+	s.ownStreams = c.network.Protocol == "http" && s.version.Era() == mcp.Modern
 	info := s.conn.Info()
 	network := c.network
 	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)
 	s.peer = c.tel.Peer(telemetry.Facts{Network: network, MCPVersion: string(s.version)}, info.SessionID)
 	s.since = time.Now()
 	return &s, nil
+}
+
+// noticeMeta returns the members that every notification's _meta has. Where it is on its own, it has to say whose it is.
+func (s *session) noticeMeta() *jsonrpc.Constant {
+	if s.ownStreams {
+		return s.meta
+	}
+	return nil
 }
 
 // cancelNotice returns the notification that tells the server to stop working on request id.

@@ -13,7 +13,7 @@ import (
 // mirrors reports whether arguments of tools are repeated in HTTP headers: in modern versions over HTTP.
 // (specification 2026-07-28, basic/transports/streamable-http, "Custom Headers from Tool Parameters")
 func (c *Client) mirrors() bool {
-	return c.network.Protocol == "http" && c.ProtocolVersion().Era() == mcp.Modern
+	return c.present().ownStreams
 }
 
 // withoutUnmirrored drops the tools whose schema breaks the rules for mirrored parameters, as the specification demands,
