@@ -29,13 +29,15 @@ type faulty struct {
 	ids       map[string]bool // guarded by mu; of the requests it got
 	cancelled map[string]int  // guarded by mu; and a cancellation of each request
 	busy      map[int]int     // guarded by mu; how often the transport still is, for each call
+	refused   map[int]int     // guarded by mu; how often the server still is
+	gone      map[int]bool    // guarded by mu; it has still to forget the session
 	broken    []string        // guarded by mu; how the client broke the protocol
 }
 
 func newFaulty(p plan) *faulty {
-	f := &faulty{plan: p, received: map[int]int{}, ids: map[string]bool{}, cancelled: map[string]int{}, busy: map[int]int{}}
+	f := &faulty{plan: p, received: map[int]int{}, ids: map[string]bool{}, cancelled: map[string]int{}, busy: map[int]int{}, refused: map[int]int{}, gone: map[int]bool{}}
 	for i, c := range p.Calls {
-		f.busy[i] = c.Busy
+		f.busy[i], f.refused[i], f.gone[i] = c.Busy, c.Refused, c.Gone
 	}
 	f.Transport = transport.InMemory(f.accept)
 	return f
@@ -72,6 +74,10 @@ func (c faultyConn) Send(ctx context.Context, m transport.Message) error {
 		return transport.ErrBusy
 	}
 	return c.Conn.Send(ctx, m)
+}
+
+func (c faultyConn) Receive(ctx context.Context) (transport.Frame, error) {
+	return onStream(c.Conn.Receive(ctx))
 }
 
 // request is what a faulty server understands of a frame.
@@ -163,8 +169,14 @@ func (f *faulty) handle(ctx context.Context, p *transport.Peer, r request) {
 func (f *faulty) called(r request) {
 	i := r.Params.Call
 	f.mu.Lock()
-	f.received[i]++
 	f.ids[string(r.ID)] = true
+	f.mu.Unlock()
+	if refusal := f.refusal(i, r.ID); refusal != "" {
+		f.say(refusal)
+		return
+	}
+	f.mu.Lock()
+	f.received[i]++
 	f.mu.Unlock()
 	for _, a := range f.Calls[i].Answers {
 		f.answers.Go(func() {
@@ -175,14 +187,45 @@ func (f *faulty) called(r request) {
 				}
 			}
 			time.Sleep(a.Delay - a.Delay/2)
-			f.say(a.Form.frame(i, r.ID))
+			f.say(a.Form.frame(i, r.ID, f.Streams))
 		})
 	}
 }
 
+// refusal returns what the server says that does not take call i at all, if it is such a call.
+func (f *faulty) refusal(i int, id json.RawMessage) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case !f.Streams:
+	case f.refused[i] > 0:
+		f.refused[i]--
+		return fmt.Sprintf(`fail %s {"Reason":%d,"Status":503,"Unsent":true,"RetryAfter":%d}`, id, transport.Busy, 5*time.Millisecond)
+	case f.gone[i] && f.Legacy:
+		f.gone[i] = false
+		return fmt.Sprintf(`fail %s {"Reason":%d,"Status":404,"Unsent":true}`, id, transport.SessionGone)
+	}
+	return ""
+}
+
 // frame returns an answer to call i of this form.
-func (a form) frame(i int, id json.RawMessage) string {
+func (a form) frame(i int, id json.RawMessage, stream bool) string {
+	switch {
+	case !stream && a == asForeign:
+		return asAnother.onShared(i, id)
+	case !stream:
+		return a.onShared(i, id)
+	}
+	if a == asLost {
+		return fmt.Sprintf(`fail %s {"Reason":%d}`, id, transport.Lost)
+	}
+	return fmt.Sprintf("own %s %s", id, a.onShared(i, id))
+}
+
+func (a form) onShared(i int, id json.RawMessage) string {
 	switch a {
+	case asForeign:
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s1,"result":{"call":%d}}`, id, i)
 	case asError:
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"no"}}`, id, i)
 	case asGarbage:

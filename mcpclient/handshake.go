@@ -47,7 +47,8 @@ type answer struct {
 // run performs the handshake. ctx ends with the client's patience for this attempt, and carries the attempt's span.
 func (h *handshake) run(ctx context.Context) (s *session, err error) {
 	defer func() { h.abandon(err) }()
-	if h.c.probes() {
+	probed := h.c.probes()
+	if probed {
 		s, err = h.probeFor(ctx)
 		if err == nil || !errors.Is(err, errLegacy) {
 			return s, err
@@ -60,6 +61,10 @@ func (h *handshake) run(ctx context.Context) (s *session, err error) {
 	s, err = h.initialize(ctx, version)
 	if next, ok := h.alternative(err, version); ok {
 		s, err = h.initialize(ctx, next)
+	}
+	if f, ok := errors.AsType[*failure](err); ok && f.event == machine.TransportDown && probed {
+		// Some servers complain about the probe and then end.
+		return nil, &failure{event: machine.ProbeLost, err: f.err}
 	}
 	return s, err
 }

@@ -221,6 +221,22 @@ func TestNothingIsReadBetweenTheLastAnswerAndReady(t *testing.T) {
 	})
 }
 
+// -> server/discover; <- -32601; the server exits: its first message must be initialize.
+func TestAServerThatComplainsOfTheProbeAndEndsIsRestartedAtOnceAndGetsInitialize(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		took := elapsed(func() {
+			v := s.next(t)
+			v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
+			v.hangUp()
+			s.next(t).initialize(mcp.Version20250618)
+			await(t, c)
+		})
+		if took != 0 {
+			t.Errorf("ready after %v, want at once", took)
+		}
+	})
+}
+
 func TestAServerThatIsSilentOnTheProbeMayNameItsVersionsWhenItRefusesInitialize(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)

@@ -30,6 +30,7 @@ const (
 // the goroutine it happens in.
 type plan struct {
 	Legacy, Skip bool
+	Streams      bool // each request has a stream of its own, as in HTTP
 	Ready        bool // before the first call
 	Together     bool // all calls begin at once
 	Calls        []plannedCall
@@ -43,6 +44,8 @@ type plannedCall struct {
 	At, Timeout  time.Duration
 	Wait         bool // for the client to be ready
 	Busy         int  // so often the transport is
+	Refused      int  // so often the server is busy, where requests have streams of their own
+	Gone         bool // then it has forgotten the session
 	Progress     bool
 	Answers      []plannedAnswer
 	Cancel       int // so often the caller does
@@ -63,11 +66,13 @@ const (
 	asGarbage  form = "garbage inside"
 	asOversize form = "oversize"
 	asAnother  form = "wrong id"
+	asForeign  form = "the id of another call" // these two where requests have streams of their own
+	asLost     form = "none, the stream ends"
 )
 
 // forms has each as often as it is to come. One that ends the connection for all is rare.
 var forms = slices.Concat(
-	slices.Repeat([]form{asResult}, 20), slices.Repeat([]form{asError, asGarbage, asAnother}, 4), []form{asOversize},
+	slices.Repeat([]form{asResult}, 20), slices.Repeat([]form{asError, asGarbage, asAnother, asForeign, asLost}, 4), []form{asOversize},
 )
 
 // trouble is what the server does unasked.
@@ -98,6 +103,8 @@ var plannedCalls = rapid.Custom(func(t *rapid.T) plannedCall {
 		Timeout:  rapid.SampledFrom([]time.Duration{20 * time.Millisecond, reorderWindow, 5 * time.Second}).Draw(t, "timeout"),
 		Wait:     rapid.Bool().Draw(t, "wait"),
 		Busy:     rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3}).Draw(t, "busy"),
+		Refused:  rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3}).Draw(t, "refused"),
+		Gone:     rapid.IntRange(0, 15).Draw(t, "gone") == 0,
 		Progress: rapid.Bool().Draw(t, "progress"),
 	}
 	for range rapid.SampledFrom([]int{1, 1, 1, 1, 0, 2, 3}).Draw(t, "answers") {
@@ -124,6 +131,7 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 	p := plan{
 		Legacy:   rapid.Bool().Draw(t, "legacy"),
 		Skip:     rapid.Bool().Draw(t, "skip oversize"),
+		Streams:  rapid.Bool().Draw(t, "streams"),
 		Ready:    rapid.IntRange(0, 3).Draw(t, "unready") > 0,
 		Together: rapid.Bool().Draw(t, "together"),
 		Calls:    rapid.SliceOfN(plannedCalls, n, n).Draw(t, "calls"),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,27 +17,26 @@ import (
 // the server writes after own or fail is for one request.
 func streams(s transport.Transport) *rigged {
 	return &rigged{Transport: s, receive: func(ctx context.Context, next receiver) (transport.Frame, error) {
-		f, err := next(ctx)
-		if err != nil {
-			return f, err
-		}
-		if rest, ok := strings.CutPrefix(string(f.Data), "own "); ok {
-			id, data, _ := strings.Cut(rest, " ")
-			_, err := fmt.Sscan(id, &f.Request)
-			f.Data = []byte(data)
-			return f, err
-		}
-		if rest, ok := strings.CutPrefix(string(f.Data), "fail "); ok {
-			id, data, _ := strings.Cut(rest, " ")
-			_, err := fmt.Sscan(id, &f.Request)
-			if err != nil {
-				return f, err
-			}
-			f.Data, f.Err = nil, new(transport.RequestError)
-			return f, json.Unmarshal([]byte(data), f.Err)
-		}
-		return f, nil
+		return onStream(next(ctx))
 	}}
+}
+
+// onStream reads what own and fail have written.
+func onStream(f transport.Frame, err error) (transport.Frame, error) {
+	what, rest, _ := strings.Cut(string(f.Data), " ")
+	if err != nil || what != "own" && what != "fail" {
+		return f, err
+	}
+	id, data, _ := strings.Cut(rest, " ")
+	if f.Request, err = strconv.ParseInt(id, 10, 64); err != nil {
+		return f, err
+	}
+	if what == "own" {
+		f.Data = []byte(data)
+		return f, nil
+	}
+	f.Data, f.Err = nil, new(transport.RequestError)
+	return f, json.Unmarshal([]byte(data), f.Err)
 }
 
 // own writes a frame on the stream of f.
