@@ -26,8 +26,8 @@ func (c *Client) runLink(l *openLink) {
 		SkipOversize: c.cfg.SkipOversize,
 		Logger:       c.tel.Logger(),
 		QueueWait:    c.tel.QueueWait,
-		// Stream: TODO
-		Authorizing: func(on bool) { c.authorizing(l, on) },
+		Stream:       c.tel.StreamOpened,
+		Authorizing:  func(on bool) { c.authorizing(l, on) },
 	})
 	if err != nil {
 		f := dialFailure(l.ctx, err)

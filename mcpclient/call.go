@@ -51,6 +51,9 @@ func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 	}
 	ctx, op := c.tel.StartRequest(ctx, cl.telemetry())
 	cl.ref, cl.corr, cl.accepted = op.Ref(), op.Corr(), false
+	if cl.lead != nil {
+		*cl.lead = lead{cl.corr, cl.ref}
+	}
 	returned := false
 	defer func() {
 		if !returned { // code of the user's panics: a callback, an encoder, a decoder

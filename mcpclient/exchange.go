@@ -83,7 +83,7 @@ func (c *Client) retry(ctx context.Context, s *session, cl *call, op *telemetry.
 	if why != nil {
 		delay = max(delay, why.RetryAfter)
 		again = again && (cl.deadline.IsZero() || delay < time.Until(cl.deadline))
-		reason = telemetry.RetryBusy // TODO server
+		reason = telemetry.RetryServerBusy
 	}
 	if !again {
 		o, err := c.settled(cl, cl.backpressure(why))

@@ -87,7 +87,7 @@ func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter, changed <-
 		return subscriptionFailed
 	}
 	op.End(telemetry.Result{})
-	ended := func(error) {} // TODO
+	ended := c.tel.StreamOpened(telemetry.StreamListen)
 	select {
 	case o := <-cl.outcome:
 		if o.cause != 0 {

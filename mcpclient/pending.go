@@ -30,6 +30,7 @@ type call struct {
 	round  mcp.InputRound           // what it gets with the next request
 	rounds int                      // how often it has asked
 	corr   telemetry.Corr
+	lead   *lead // learns what another call may go on with; may be nil
 
 	frame    []byte // the encoded request; its memory is kept with the call
 	scratch  []byte
@@ -127,7 +128,7 @@ func (cl *call) name() string { return mcp.TargetOf(cl.params) }
 
 // telemetry describes the call.
 func (cl *call) telemetry() telemetry.Request {
-	r := telemetry.Request{Method: cl.method, Corr: cl.corr, Link: cl.ref}
+	r := telemetry.Request{Method: cl.method, Corr: cl.corr, Link: cl.ref, Round: cl.rounds}
 	switch p := cl.params.(type) {
 	case *mcp.CallToolParams:
 		r.TargetKind, r.Target = telemetry.Tool, p.Name

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // mirrors reports whether arguments of tools are repeated in HTTP headers: in modern versions over HTTP.
@@ -25,7 +26,7 @@ func (c *Client) withoutUnmirrored(tools []*mcp.Tool) []*mcp.Tool {
 	kept := tools[:0]
 	for _, t := range tools {
 		if _, err := mirror.Params(t.InputSchema); err != nil {
-			_ = err // TODO tel
+			c.tel.ToolRejected(t.Name, err)
 			continue
 		}
 		kept = append(kept, t)
@@ -41,7 +42,8 @@ func (c *Client) callMirrored(ctx context.Context, p *mcp.CallToolParams, r *mcp
 	if err != nil {
 		return err
 	}
-	err = c.Call(ctx, mcp.MethodCallTool, p, r, append(options[:len(options):len(options)], withHeader(header))...)
+	var before lead
+	err = c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(header, options)...)
 	if refused, ok := errors.AsType[*mcp.Error](err); !ok || refused.Code != mcp.CodeHeaderMismatch {
 		return err
 	}
@@ -53,7 +55,20 @@ func (c *Client) callMirrored(ctx context.Context, p *mcp.CallToolParams, r *mcp
 	if encoded != nil || maps.Equal(header, anew) {
 		return err
 	}
-	return c.Call(ctx, mcp.MethodCallTool, p, r, append(options[:len(options):len(options)], withHeader(anew))...)
+	return c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(anew, options)...)
+}
+
+// lead is what telemetry knows of a call that another one goes on with.
+type lead struct {
+	corr telemetry.Corr
+	ref  telemetry.Ref
+}
+
+// lends adds to options that the call has these headers, goes on where l is, and takes l on.
+func (l *lead) lends(header map[string]string, options []CallOption) []CallOption {
+	return append(options[:len(options):len(options)], func(cl *call) {
+		cl.header, cl.corr, cl.ref, cl.lead = header, l.corr, l.ref, l
+	})
 }
 
 // header returns the headers for a call of a tool, nil for none or if the tool has not been listed.
@@ -76,8 +91,4 @@ func (c *Client) header(p *mcp.CallToolParams) (map[string]string, error) {
 		header[v.Header] = v.Value
 	}
 	return header, nil
-}
-
-func withHeader(header map[string]string) CallOption {
-	return func(cl *call) { cl.header = header }
 }

@@ -24,6 +24,8 @@ type Client struct {
 	attemptOptions    cache[attemptKey, []metric.RecordOption]
 	lostOptions       cache[lostKey, []metric.AddOption]
 	tombstoneOptions  []metric.AddOption
+	streamOptions     cache[string, []metric.AddOption]
+	streamEndOptions  cache[streamEnd, []metric.RecordOption]
 }
 
 func (c *Client) init(t *Telemetry, name string, n Network) {
@@ -42,6 +44,7 @@ func (c *Client) init(t *Telemetry, name string, n Network) {
 		return c.adding(attribute.String(keyMethod, k.method), attribute.String(keyClientDropReason, k.reason))
 	}
 	c.tombstoneOptions = c.adding()
+	c.initStreams()
 }
 
 // Peer returns the other end of a connection that was negotiated: what is known of it goes onto the spans and metrics of

@@ -140,11 +140,20 @@ func (c *Client) CloseFailed(err error) {
 
 // OutputUnchecked logs that the output of a tool is not checked, and why.
 func (c *Client) OutputUnchecked(tool string, err error) {
+	c.warnOfTool(eventClientUnchecked, tool, err)
+}
+
+// ToolRejected logs that a tool is left out of what the server lists, and why.
+func (c *Client) ToolRejected(tool string, err error) {
+	c.warnOfTool(eventClientToolRejected, tool, err)
+}
+
+func (c *Client) warnOfTool(event, tool string, err error) {
 	if c == nil {
 		return
 	}
 	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
-		c.emit(ctx, slog.LevelWarn, eventClientUnchecked,
+		c.emit(ctx, slog.LevelWarn, event,
 			slog.String(keyTool, truncate(tool, maxName)), slog.String(keyError, truncate(err.Error(), maxMessage)))
 	}
 }

@@ -2,14 +2,15 @@ package telemetry
 
 import (
 	"strconv"
+	"strings"
 
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
 // Result is how an operation ended. The zero Result is success.
 type Result struct {
-	// ErrorType is one of this package's words, or any other; empty means that of Err. It does not count if the answer
-	// has a code.
+	// ErrorType is one of this package's words, or any other, such as the HTTP status ("503") if only HTTP answered; empty
+	// means that of Err. It does not count if the answer has a code.
 	ErrorType string
 
 	// Kind is the kind of error by which mcpclient sorts errors; empty means what follows from the rest.
@@ -112,7 +113,7 @@ func (o outcome) known() bool {
 	if o.hasCode {
 		return o.word == other || codeTexts[o.code] != ""
 	}
-	return !o.failed || o.word == other || errorWords[o.word].word != ""
+	return !o.failed || o.word == other || errorWords[o.word].word != "" || httpStatuses[o.word]
 }
 
 // errorType is the value of error.type, empty for success.
@@ -146,18 +147,23 @@ func (o outcome) kind(said string) string {
 		return kindJSONRPC
 	case errorWords[o.word].kind != "":
 		return errorWords[o.word].kind
+	case httpStatuses[o.word]:
+		return kindTransport
 	}
 	return other
 }
 
-// bounded returns an error type for metrics that have no limit of their own: this package's words and the codes of the
-// protocol, else _OTHER.
+// bounded returns an error type for metrics that have no limit of their own: this package's words, the codes of the
+// protocol and the statuses of HTTP, else _OTHER.
 func bounded(errorType string) string {
 	if w, ok := errorWords[errorType]; ok || errorType == "" {
 		return w.word
 	}
 	if code, err := strconv.ParseInt(errorType, 10, 64); err == nil && codeTexts[code] != "" {
 		return codeTexts[code]
+	}
+	if httpStatuses[errorType] {
+		return strings.Clone(errorType)
 	}
 	return other
 }

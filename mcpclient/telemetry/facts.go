@@ -19,7 +19,8 @@ type Network struct {
 	Port            int    // server.port
 }
 
-// Facts is what is known of a connection once it is negotiated.
+// Facts is what is known of a connection once it is negotiated. Its Network is that of the client, but that the version of
+// its protocol may have become known.
 type Facts struct {
 	Network
 	MCPVersion string // mcp.protocol.version
@@ -77,12 +78,16 @@ func (in *interned) intern(f Facts) *knownFacts {
 		return k
 	}
 	if len(in.all) >= maxFacts {
-		f = Facts{Network: in.all[0].Network, MCPVersion: other}
+		network := in.all[0].Network
+		if f.ProtocolVersion != network.ProtocolVersion {
+			network.ProtocolVersion = other
+		}
+		f = Facts{Network: network, MCPVersion: other}
 		if k := in.find(f); k != nil {
 			return k
 		}
 	}
-	f.MCPVersion = strings.Clone(f.MCPVersion)
+	f.MCPVersion, f.ProtocolVersion = strings.Clone(f.MCPVersion), strings.Clone(f.ProtocolVersion)
 	k := newKnownFacts(f)
 	in.all = append(in.all, k)
 	return k

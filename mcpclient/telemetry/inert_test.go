@@ -64,6 +64,8 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	c.ProcessExit(telemetry.ProcessExit{})
 	c.CloseFailed(io.EOF)
 	c.OutputUnchecked("search", io.EOF)
+	c.ToolRejected("search", io.EOF)
+	c.StreamOpened(telemetry.StreamGet)(io.EOF)
 	c.Logger().Info("x")
 	c.Peer(stdio, "").SessionEnd(time.Second, "")
 	c.Close()

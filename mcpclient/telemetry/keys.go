@@ -59,6 +59,9 @@ const (
 	keyClientBackoffDelay     = "mcp_client.connection.backoff.delay"
 	keyClientSignal           = "mcp_client.process.signal"
 	keyClientStderrLine       = "mcp_client.process.stderr.line"
+	keyClientAuthStep         = "mcp_client.auth.step"
+	keyClientStreamKind       = "mcp_client.stream.kind"
+	keyClientRound            = "mcp_client.mrtr.round"
 )
 
 // The keys of a server's own attributes.

@@ -23,9 +23,17 @@ func (op *Op) logStart() {
 		return
 	}
 	op.announced = true
-	if s := op.side; s.logs(op.ctx, slog.LevelDebug) {
+	op.logIdentity(slog.LevelDebug, op.requestEvents().start)
+	if op.reissue {
+		op.logIdentity(slog.LevelInfo, op.requestEvents().reissued)
+	}
+}
+
+// logIdentity logs an event of which there is nothing to tell but the request it is about.
+func (op *Op) logIdentity(l slog.Level, event string) {
+	if s := op.side; s.logs(op.ctx, l) {
 		var buf [maxFields]slog.Attr
-		s.emit(op.ctx, slog.LevelDebug, op.requestEvents().start, op.identity(buf[:0])...)
+		s.emit(op.ctx, l, event, op.identity(buf[:0])...)
 	}
 }
 
@@ -54,6 +62,10 @@ func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
 			fields = appendText(fields, s.keys.resultType, truncate(r.ResultType, maxName))
 		}
 		s.emit(op.ctx, level, event, fields...)
+	}
+	if r.ResultType == resultInputRequired && events.inputRequired != "" && s.logs(op.ctx, slog.LevelDebug) {
+		var buf [maxFields]slog.Attr
+		s.emit(op.ctx, slog.LevelDebug, events.inputRequired, appendCount(op.identity(buf[:0]), keyClientRound, op.round)...)
 	}
 	if r.ToolError && events.toolError != "" && s.logs(op.ctx, slog.LevelInfo) {
 		var buf [maxFields]slog.Attr

@@ -21,6 +21,8 @@ type instruments struct {
 	lost        metric.Int64Counter // notifications dropped
 	attempt     metric.Float64Histogram
 	backoff     metric.Float64Histogram
+	streams     metric.Int64UpDownCounter
+	stream      metric.Float64Histogram
 	state       metric.Int64ObservableUpDownCounter
 	queueLength metric.Int64ObservableGauge
 }
@@ -73,6 +75,8 @@ func newInstruments(m metric.Meter) *instruments {
 		lost:        build(m.Int64Counter, metricClientNotificationsDropped),
 		attempt:     histogram(m.Float64Histogram, metricClientAttempt),
 		backoff:     histogram(m.Float64Histogram, metricClientBackoff),
+		streams:     build(m.Int64UpDownCounter, metricClientStreams),
+		stream:      histogram(m.Float64Histogram, metricClientStream),
 		state:       build(m.Int64ObservableUpDownCounter, metricClientState),
 		queueLength: build(m.Int64ObservableGauge, metricClientQueueLength),
 	}

@@ -24,6 +24,8 @@ const (
 	metricClientState                = "mcp_client.connection.state"
 	metricClientAttempt              = "mcp_client.connection.attempt.duration"
 	metricClientBackoff              = "mcp_client.connection.backoff"
+	metricClientStreams              = "mcp_client.streams.active"
+	metricClientStream               = "mcp_client.stream.duration"
 
 	metricServerHandlers      = "mcp_server.active_requests"
 	metricServerPanics        = "mcp_server.handler.panics"
@@ -41,6 +43,8 @@ const (
 	eventClientStop                = "mcp_client.request.stop"
 	eventClientException           = "mcp_client.request.exception"
 	eventClientToolError           = "mcp_client.request.tool_error"
+	eventClientInputRequired       = "mcp_client.request.input_required"
+	eventClientReissued            = "mcp_client.request.reissued"
 	eventClientHandlerStart        = "mcp_client.handler.start"
 	eventClientHandlerStop         = "mcp_client.handler.stop"
 	eventClientHandlerException    = "mcp_client.handler.exception"
@@ -61,6 +65,9 @@ const (
 	eventClientStderr              = "mcp_client.process.stderr"
 	eventClientCloseFailed         = "mcp_client.connection.close_failed"
 	eventClientUnchecked           = "mcp_client.tool.output_unchecked"
+	eventClientToolRejected        = "mcp_client.tool.rejected"
+	eventClientStreamOpened        = "mcp_client.stream.opened"
+	eventClientStreamClosed        = "mcp_client.stream.closed"
 
 	eventServerStart            = "mcp_server.request.start"
 	eventServerStop             = "mcp_server.request.stop"
@@ -74,11 +81,14 @@ const (
 	eventServerSessionEnd       = "mcp_server.session.end"
 )
 
-// spanConnect is the name of an attempt to connect; the other spans are named after their method and target.
-const spanConnect = "mcp_client.connect"
+// Names of the spans that are not named after their method and target.
+const (
+	spanConnect  = "mcp_client.connect"
+	spanAuthStep = "mcp_client.auth" // and the step
+)
 
-// requestEvents are the events in the life of one request.
-type requestEvents struct{ start, stop, exception, toolError string }
+// requestEvents are the events in the life of one request. Those that it cannot meet are empty.
+type requestEvents struct{ start, stop, exception, toolError, inputRequired, reissued string }
 
 // events are those that a client and a server both have, each under its own prefix.
 type events struct {
@@ -90,6 +100,7 @@ var clientEvents = events{
 	sent: requestEvents{
 		start: eventClientStart, stop: eventClientStop,
 		exception: eventClientException, toolError: eventClientToolError,
+		inputRequired: eventClientInputRequired, reissued: eventClientReissued,
 	},
 	handled: requestEvents{
 		start: eventClientHandlerStart, stop: eventClientHandlerStop, exception: eventClientHandlerException,

@@ -33,6 +33,7 @@ type Op struct {
 	bytesOut        int
 	bytesIn         int
 	retries         int
+	round           int
 	exact           bool // info has the names as they are
 	notification    bool
 	measured        bool // has a sample of the duration
@@ -42,6 +43,7 @@ type Op struct {
 	timed           bool
 	announced, left bool // the start was logged; the operation has ended
 	accepted        bool // sent
+	reissue         bool
 }
 
 // Started returns when the operation began, or the zero time if nobody asked for times.

@@ -19,6 +19,12 @@ type Request struct {
 	// Link names the request that this one repeats or continues.
 	Link Ref
 
+	// Round numbers the requests of a call that bring the server what it asked for in the answer before, from 1.
+	Round int
+
+	// Reissue says that the request repeats one that was lost with its connection.
+	Reissue bool
+
 	// Notification says that there will be no answer. It is counted, once it is sent; whether it has a span and a
 	// duration is for [WithNotificationSpans].
 	Notification bool
@@ -33,8 +39,8 @@ func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op
 	ctx = r.Parent.context(ctx)
 	op := Op{
 		side: s, ctx: ctx, direction: Sent,
-		corr: r.Corr, method: r.Method, target: r.Target, uri: r.URI,
-		notification: r.Notification, measured: true,
+		corr: r.Corr, method: r.Method, target: r.Target, uri: r.URI, round: r.Round,
+		notification: r.Notification, measured: true, reissue: r.Reissue,
 	}
 	op.info, op.exact = s.operation(Sent, r.TargetKind, r.Method, r.Target, true, true)
 	spanned := true

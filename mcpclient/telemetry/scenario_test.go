@@ -45,6 +45,7 @@ func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 
 func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c := tel.Client("files", network)
+	authorizing(t, c)
 	c.Queue(func() int { return 3 })
 	p := connecting(t, c)
 	calling(t, c, p)
@@ -59,7 +60,20 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.ProcessExit(telemetry.ProcessExit{PID: 18, Code: -1, Signal: "SIGKILL"})
 	c.CloseFailed(errors.New("process 17 does not end"))
 	c.OutputUnchecked("search", errors.New("look-ahead"))
+	c.ToolRejected("search", errors.New("the name of a header is not empty"))
+	c.StreamOpened(telemetry.StreamGet)(nil)
+	c.StreamOpened(telemetry.StreamSSE)(lost{})
 	// c stays open: a closed client is not among the gauges.
+}
+
+// authorizing takes a step that succeeds and one that fails, within an attempt to connect.
+func authorizing(t *testing.T, c *telemetry.Client) {
+	ctx, attempt := c.StartAttempt(t.Context(), telemetry.AttemptStart{Number: 1})
+	defer attempt.End(nil)
+	for _, err := range []error{nil, errBroken} {
+		_, end := telemetry.StartAuthStep(ctx, telemetry.AuthDiscoverServer)
+		end(err)
+	}
 }
 
 // connecting makes an attempt that fails and one that does not.
@@ -101,7 +115,12 @@ func calling(t *testing.T, c *telemetry.Client, p *telemetry.Peer) {
 	op.Decoded(time.Microsecond, errBroken)
 	op.End(telemetry.Result{ResultType: "input_required"})
 
-	tool.Link, tool.Corr = op.Ref(), op.Corr()
+	tool.Link, tool.Corr, tool.Round = op.Ref(), op.Corr(), 1
+	_, op = c.StartRequest(t.Context(), tool)
+	op.Admit(p, 3)
+	op.End(telemetry.Result{ResultType: "input_required"})
+
+	tool.Link, tool.Round, tool.Reissue = op.Ref(), 0, true
 	for _, r := range []telemetry.Result{
 		{ToolError: true},
 		{Code: -32603, HasCode: true, Message: "internal error"},
@@ -115,8 +134,9 @@ func calling(t *testing.T, c *telemetry.Client, p *telemetry.Peer) {
 	prompt := telemetry.Request{Method: "prompts/get", TargetKind: telemetry.Prompt, Target: "greet"}
 	_, refused := c.StartRequest(t.Context(), prompt)
 	refused.Admit(p, 4)
-	refused.Retry(telemetry.RetryBusy)
+	refused.Retry(telemetry.RetryServerBusy)
 	refused.End(telemetry.Result{ErrorType: telemetry.ErrorTransportBusy})
+	prompt.Reissue = true
 	for _, r := range []telemetry.Request{
 		prompt,
 		{Method: "resources/read", URI: "file:///etc/motd"},
@@ -126,7 +146,7 @@ func calling(t *testing.T, c *telemetry.Client, p *telemetry.Peer) {
 		op.Sent(10)
 		time.Sleep(2 * time.Second) // virtual; slow
 		op.Received(20)
-		op.End(telemetry.Result{})
+		op.End(telemetry.Result{ResultType: "input_required"})
 	}
 	c.Tombstones(2)
 	c.Tombstones(-1)

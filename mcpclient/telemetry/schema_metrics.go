@@ -7,6 +7,7 @@ var (
 	conventionSeconds = []float64{.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300}
 	attemptSeconds    = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 	backoffSeconds    = []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 120}
+	streamSeconds     = []float64{1, 5, 30, 60, 300, 900, 3600, 14400, 43200, 86400}
 	shortSeconds      = []float64{1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 5e-4, 1e-3, 1e-2, 1e-1}
 	queueSeconds      = append(slices.Clip(shortSeconds), .5, 1, 5)
 	sizeBytes         = []float64{
@@ -81,6 +82,11 @@ var metrics = []Metric{
 		"Duration of an attempt to connect, negotiation included."},
 	{metricClientBackoff, Histogram, "s", backoffSeconds, required(keyClientName), Experimental,
 		"Delay before an attempt to connect."},
+	{metricClientStreams, UpDownCounter, "{stream}", nil, required(keyClientName, keyClientStreamKind), Experimental,
+		"Streams that are open and serve no single request."},
+	{metricClientStream, Histogram, "s", streamSeconds,
+		slices.Concat(required(keyClientName, keyClientStreamKind), when(keyErrorType)), Experimental,
+		"Time a stream was open that served no single request."},
 
 	{metricServerHandlers, UpDownCounter, "{request}", nil,
 		slices.Concat(required(keyServerName, keyMethod), when(keyTransport)), Stable,

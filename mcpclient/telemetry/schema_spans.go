@@ -14,6 +14,7 @@ const (
 	spanClientHandler      = "mcp_client.handler"
 	spanClientNotification = "mcp_client.notification"
 	spanClientAttempt      = "mcp_client.connection.attempt"
+	spanClientAuth         = "mcp_client.auth.step"
 	spanServerHandler      = "mcp_server.request"
 	spanServerNotification = "mcp_server.notification"
 )
@@ -27,7 +28,7 @@ var spans = []Span{
 		slices.Concat(required(keyMethod), when(keyTool, keyPrompt, keyOperation, keyTransport)),
 		slices.Concat(required(keyClientName, keyClientCorrID), when(
 			keyRequestID, keyErrorType, keyStatusCode, keyResourceURI, keyClientResultType, keyClientRequestSize,
-			keyClientResponseSize, keyClientSendRetries, keySessionID, keyAddress, keyPort, keyMCPVersion, keyProtocol,
+			keyClientResponseSize, keyClientSendRetries, keyClientRound, keySessionID, keyAddress, keyPort, keyMCPVersion, keyProtocol,
 			keyProtocolVersion)),
 		[]string{"the request that this one repeats or continues"}, []string{statusUnset, statusError}, Convention,
 		"A request of the client, from the call to its outcome. The wait for a connection is part of the span and not of the duration metric."},
@@ -51,6 +52,10 @@ var spans = []Span{
 		when(keyErrorType),
 		[]string{"the attempt before"}, []string{statusUnset, statusError}, Experimental,
 		"An attempt to connect; the requests of the negotiation are its children. The first is a child of the caller's span, each later one begins a trace."},
+	{spanClientAuth, spanAuthStep + " {" + keyClientAuthStep + "}", InternalSpan,
+		required(keyClientAuthStep), when(keyErrorType),
+		nil, []string{statusUnset, statusError}, Experimental,
+		"A step of an authorization, within the span of the request that needs it. It says nothing of an error but its type."},
 	{spanServerHandler, nameForm, ServerSpan,
 		slices.Concat(required(keyMethod), when(keyTool, keyPrompt, keyOperation, keyTransport)),
 		slices.Concat(required(keyServerName), when(

@@ -103,6 +103,7 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	count(s.keys.requestSize, request)
 	count(s.keys.responseSize, response)
 	count(keyClientSendRetries, op.retries)
+	count(keyClientRound, op.round)
 	if op.direction == Received && !op.exact {
 		add(keyMethod, op.shownMethod())
 		switch op.info.targetKind {

@@ -1,6 +1,9 @@
 package telemetry
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // other stands for every value that a closed or limited set does not hold, as the semantic conventions have it.
 const other = "_OTHER"
@@ -89,6 +92,18 @@ var errorWords = map[string]errorWord{
 	ErrorPanic:          {ErrorPanic, kindHandler},
 }
 
+// httpStatuses are the statuses that stand for an answer which HTTP alone gave, as error types: those that are registered
+// and mean that a request was not served. They are told apart on metrics without counting towards a limit.
+var httpStatuses = func() map[string]bool {
+	m := make(map[string]bool)
+	for _, span := range [][2]int{{300, 308}, {400, 418}, {421, 426}, {428, 429}, {431, 431}, {451, 451}, {500, 508}, {510, 511}} {
+		for code := span[0]; code <= span[1]; code++ {
+			m[strconv.Itoa(code)] = true
+		}
+	}
+	return m
+}()
+
 // Values of mcp_client.drop.reason and mcp_server.drop.reason: why a response or a notification went to nobody.
 const (
 	DropLateTimeout   = "late_timeout"   // response: the call had timed out
@@ -107,10 +122,18 @@ var dropReasons = []string{
 	DropQueueFull, DropCoalesced,
 }
 
-// RetryBusy is the value of mcp_client.retry.reason for a transport that had no room.
-const RetryBusy = "busy"
+// Values of mcp_client.retry.reason: why a message had to be sent again.
+const (
+	RetryBusy           = "busy"            // the transport had no room
+	RetryServerBusy     = "server_busy"     // the server had none: HTTP 429 or 503
+	RetryHeaderMismatch = "header_mismatch" // the server missed headers, or found other values in the body
+)
 
-var retryReasons = []string{RetryBusy}
+var retryReasons = []string{RetryBusy, RetryServerBusy, RetryHeaderMismatch}
+
+// resultInputRequired is the type of a result that asks the client for something. (specification 2026-07-28,
+// basic/patterns/mrtr)
+const resultInputRequired = "input_required"
 
 // violationReasons are the rules of the protocol that a frame can break, in the words of the package that checks them.
 var violationReasons = []string{

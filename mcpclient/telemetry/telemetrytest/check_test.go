@@ -79,6 +79,12 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 				}
 				h.Record(t.Context(), 1, sent(method))
 			}},
+		{"name of a step that another attribute names", `its name is not of the form mcp_client.auth {mcp_client.auth.step}`,
+			func(r *Recording) {
+				_, span := r.tracers.Tracer(telemetry.ScopeName).Start(t.Context(), "mcp_client.auth token",
+					trace.WithAttributes(attribute.String("mcp_client.auth.step", "refresh")))
+				span.End()
+			}},
 		{"unknown metric", `metric "mcp_client.made.up" is not in the schema`,
 			func(r *Recording) {
 				c, err := r.meters.Meter(telemetry.ScopeName).Int64Counter("mcp_client.made.up")

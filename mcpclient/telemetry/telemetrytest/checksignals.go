@@ -65,11 +65,12 @@ func (r *Recording) checkSpanAs(s sdktrace.ReadOnlySpan, row *telemetry.Span) []
 	return problems
 }
 
-// hasForm reports whether a span's name is of a form: one literal word, or "{key} {key|key}" where the second part is
-// there if any of its attributes is. A resource's URI may be left out.
+// hasForm reports whether a span's name is of a form: one literal word, "word {key}", or "{key} {key|key}" where the second
+// part is there if any of its attributes is. A resource's URI may be left out.
 func hasForm(name, form string, got map[string]value) bool {
 	if !strings.HasPrefix(form, "{") {
-		return name == form
+		word, key, keyed := strings.Cut(form, " ")
+		return !keyed && name == word || keyed && name == word+" "+got[strings.Trim(key, "{}")].text
 	}
 	first, second, _ := strings.Cut(form, " ")
 	method, target, _ := strings.Cut(name, " ")
