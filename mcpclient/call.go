@@ -52,7 +52,10 @@ func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 	ctx, op := c.tel.StartRequest(ctx, cl.telemetry())
 	cl.ref, cl.corr, cl.accepted = op.Ref(), op.Corr(), false
 	if cl.lead != nil {
-		*cl.lead = lead{cl.corr, cl.ref}
+		if cl.lead.mismatch {
+			op.Retry(telemetry.RetryHeaderMismatch)
+		}
+		*cl.lead = lead{corr: cl.corr, ref: cl.ref}
 	}
 	returned := false
 	defer func() {

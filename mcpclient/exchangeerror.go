@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
@@ -22,6 +23,7 @@ func (e *exchangeError) inHandshake() *failure {
 	f := &failure{event: machine.NegotiationFailed, err: e.err}
 	switch e.err.Reason {
 	case transport.Unauthorized:
+		f.err = fmt.Errorf("%w: %w", ErrUnauthorized, e.err)
 		if transport.Permanent(e.err) {
 			f.event = machine.Refused
 		}

@@ -248,8 +248,8 @@ func TestAServerThatRefusesForGoodIsGivenUp(t *testing.T) {
 		v := s.next(t)
 		v.fail(v.want(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unauthorized, Status: 401})
 		<-c.Done()
-		if err := c.Err(); err == nil || !strings.Contains(err.Error(), "HTTP 401") {
-			t.Errorf("gave up because of %v, want HTTP 401", err)
+		if err := c.Err(); !errors.Is(err, ErrUnauthorized) || !strings.Contains(err.Error(), "HTTP 401") {
+			t.Errorf("gave up because of %v, want HTTP 401 and that it is not authorized", err)
 		}
 	})
 }

@@ -152,7 +152,9 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 		if failed, ok := errors.AsType[*exchangeError](err); ok {
 			if a, ok := h.answerTo(jsonrpc.IntID(failed.request)); ok {
 				a.failed = failed.inHandshake()
-				a.op.End(telemetry.Result{ErrorType: a.failed.ErrorType(), Err: a.failed, Expected: a.method == mcp.MethodDiscover})
+				a.op.End(telemetry.Result{
+					ErrorType: a.failed.ErrorType(), Kind: string(KindTransport), Err: a.failed, Expected: a.method == mcp.MethodDiscover,
+				})
 				return a, nil
 			}
 			continue

@@ -29,16 +29,16 @@ func (f *failure) Unwrap() error { return f.err }
 
 // ErrorType is the value of the attribute error.type of an attempt that f ended.
 func (f *failure) ErrorType() string {
-	if e, ok := errors.AsType[interface {
+	server, isServer := errors.AsType[*mcp.Error](f.err)
+	typed, isTyped := errors.AsType[interface {
 		error
 		ErrorType() string
-	}](f.err); ok {
-		return e.ErrorType()
-	}
-	server, isServer := errors.AsType[*mcp.Error](f.err)
+	}](f.err)
 	switch status := httpStatus(f.err); {
 	case status != 0:
 		return strconv.Itoa(status)
+	case isTyped:
+		return typed.ErrorType()
 	case isServer:
 		return strconv.FormatInt(server.Code, 10)
 	case errors.Is(f.err, errSlow):

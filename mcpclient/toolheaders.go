@@ -55,13 +55,15 @@ func (c *Client) callMirrored(ctx context.Context, p *mcp.CallToolParams, r *mcp
 	if encoded != nil || maps.Equal(header, anew) {
 		return err
 	}
+	before.mismatch = true
 	return c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(anew, options)...)
 }
 
 // lead is what telemetry knows of a call that another one goes on with.
 type lead struct {
-	corr telemetry.Corr
-	ref  telemetry.Ref
+	corr     telemetry.Corr
+	ref      telemetry.Ref
+	mismatch bool // that is why
 }
 
 // lends adds to options that the call has these headers, goes on where l is, and takes l on.
