@@ -98,13 +98,14 @@ func (e *Error) ErrorType() string {
 	}
 	switch e.Kind {
 	case KindTransport:
-		if status := httpStatus(e.cause); status != 0 {
+		switch status := httpStatus(e.cause); {
+		case errors.Is(e.cause, ErrBackpressure):
+			return "transport_busy"
+		case errors.Is(e.cause, ErrConnectionLost) || status == 0:
+			return "connection_lost"
+		default:
 			return strconv.Itoa(status)
 		}
-		if errors.Is(e.cause, ErrBackpressure) {
-			return "transport_busy"
-		}
-		return "connection_lost"
 	case KindProtocol:
 		return "protocol_violation"
 	case KindState:

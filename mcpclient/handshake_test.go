@@ -237,6 +237,21 @@ func TestAServerThatComplainsOfTheProbeAndEndsIsRestartedAtOnceAndGetsInitialize
 	})
 }
 
+func TestAnUnusableAnswerToTheProbeIsNotWaitedOut(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		f := v.want(mcp.MethodDiscover)
+		took := elapsed(func() {
+			v.answer(f, `null`)
+			v.initialize(mcp.Version20250618)
+			await(t, c)
+		})
+		if took != 0 {
+			t.Errorf("ready after %v, want at once", took)
+		}
+	})
+}
+
 func TestAServerThatIsSilentOnTheProbeMayNameItsVersionsWhenItRefusesInitialize(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)

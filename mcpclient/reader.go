@@ -106,6 +106,9 @@ func (r *reader) next(ctx context.Context) (m jsonrpc.Message, batch []byte, err
 		if err := r.refused(v, len(frame.Data)); err != nil {
 			return m, nil, err
 		}
+		if id, ok := v.ID.Int(); ok && v.Response && r.session == nil {
+			return m, nil, &exchangeError{id, &transport.RequestError{Reason: transport.Malformed, Err: v}}
+		}
 	}
 }
 
