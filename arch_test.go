@@ -15,7 +15,9 @@ var arrows = map[string][]string{
 	"internal/jsonscan":          {},
 	"internal/jsonscan/jsontest": {"internal/jsonscan"},
 	"internal/jsonrpc":           {"internal/jsonscan"},
+	"internal/mirror":            {"internal/jsonscan"},
 	"internal/ndjson":            {},
+	"internal/sse":               {},
 	"internal/schema":            {},
 	"internal/otlpsink":          {"internal/waterfall"},
 	"internal/waterfall":         {},
@@ -25,24 +27,34 @@ var arrows = map[string][]string{
 	"mcpclient/connstate":               {},
 	"mcpclient/internal/machine":        {"mcpclient/connstate"},
 	"mcpclient/internal/inflight":       {},
-	"mcpclient/transport":               {"internal/ndjson"},
-	"mcpclient/transport/transporttest": {"internal/ndjson", "mcpclient/transport"},
+	"mcpclient/transport":               {"internal/ndjson", "internal/sse", "internal/mirror", "internal/jsonrpc", "internal/jsonscan"},
+	"mcpclient/transport/transporttest": {"internal/ndjson", "internal/sse", "internal/mirror", "internal/jsonrpc", "internal/jsonscan", "mcpclient/transport"},
 	"mcpclient/telemetry":               {"mcpclient/connstate"},
 	"mcpclient/telemetry/telemetrytest": {"mcpclient/telemetry", "mcpclient/connstate"},
 	"mcpclient/telemetry/otlp":          {"mcpclient/telemetry", "mcpclient/connstate"},
 
+	"mcpclient/auth/internal/metadata":  {},
+	"mcpclient/auth/internal/challenge": {},
+	"mcpclient/auth/internal/dpop":      {},
+	"mcpclient/auth/internal/assertion": {},
+	"mcpclient/auth": {
+		"mcpclient/auth/internal/metadata", "mcpclient/auth/internal/challenge", "mcpclient/auth/internal/dpop",
+		"mcpclient/auth/internal/assertion", "mcpclient/telemetry", "mcpclient/connstate",
+	},
+
 	"mcpclient": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/ndjson", "internal/schema", "mcpclient/connstate",
-		"mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/transport", "mcpclient/telemetry",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/transport", "mcpclient/telemetry",
 	},
 	"mcpserver": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/ndjson", "internal/schema", "mcpclient/connstate",
-		"mcpclient/telemetry",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcpclient/connstate", "mcpclient/telemetry",
 	},
+	"mcpserver/bearer": {},
 }
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
-var anywhere = []string{"cmd/", "examples/", "benchmarks", "internal/testsupport"}
+var anywhere = []string{"cmd/", "examples/", "benchmarks", "internal/testsupport", "testenv/quirks"}
 
 // foreign says which modules outside the standard library each package may import directly.
 var foreign = map[string][]string{
@@ -52,8 +64,13 @@ var foreign = map[string][]string{
 	"mcp":                               {"github.com/go-json-experiment/json"},
 	"mcpclient":                         {"github.com/go-json-experiment/json"},
 	"mcpserver":                         {"github.com/go-json-experiment/json"},
+	"mcpserver/bearer":                  {"github.com/go-json-experiment/json", "github.com/go-jose/go-jose/v4"},
 	"mcpclient/transport":               {"golang.org/x/sys"},
 	"mcpclient/transport/transporttest": {"golang.org/x/sys"},
+	"mcpclient/auth":                    {"golang.org/x/oauth2"},
+	"mcpclient/auth/internal/metadata":  {"github.com/go-json-experiment/json"},
+	"mcpclient/auth/internal/dpop":      {"github.com/go-jose/go-jose/v4"},
+	"mcpclient/auth/internal/assertion": {"github.com/go-jose/go-jose/v4"},
 	"mcpclient/telemetry":               telemetryAPI,
 	"mcpclient/telemetry/telemetrytest": append([]string{"go.opentelemetry.io/otel/sdk"}, telemetryAPI...),
 	"mcpclient/telemetry/otlp": append([]string{

@@ -15,11 +15,16 @@ func (r *Reader) field(line []byte) {
 		value = line[len(line):] // nothing, but not nil
 	}
 	value = trim(value)
-	switch string(name) {
-	case "data":
+	if string(name) == "data" {
 		r.addData(value)
+		return
+	}
+	if len(line) > maxField {
+		return
+	}
+	switch string(name) {
 	case "id":
-		if bytes.IndexByte(value, 0) < 0 && len(value) <= maxField {
+		if bytes.IndexByte(value, 0) < 0 {
 			r.event.ID, r.event.HasID = r.intern(value), true
 		}
 	case "event":

@@ -397,6 +397,7 @@ func standard(stream []byte, limit int) (events []sse.Event, lastID string) {
 		switch {
 		case name == "data":
 			data, e.HasData = data+value+"\n", true
+		case len(line) > 16<<10: // our own bound
 		case name == "id" && !strings.Contains(value, "\x00"):
 			e.ID, e.HasID = value, true
 		case name == "event":

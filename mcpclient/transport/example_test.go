@@ -3,6 +3,8 @@ package transport_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -54,4 +56,40 @@ func ExampleStdio() {
 	if err := conn.Close(ctx); err != nil {
 		fmt.Println(err)
 	}
+}
+
+// A server at a URL. Whether there is one shows when the first message is sent.
+func ExampleHTTP() {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /mcp", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+
+	t := &transport.HTTP{URL: server.URL + "/mcp", Header: http.Header{"X-Api-Key": {"key"}}}
+	conn, err := t.Dial(context.Background(), transport.Config{})
+	if err != nil {
+		fmt.Println("not a URL:", err)
+		return
+	}
+	defer conn.Close(context.Background())
+	ping := transport.Message{
+		Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), Kind: transport.Request, ID: 1, Method: "ping",
+	}
+	if err := conn.Send(context.Background(), ping); err != nil {
+		fmt.Println(err)
+		return
+	}
+	frame, err := conn.Receive(context.Background())
+	switch {
+	case err != nil:
+		fmt.Println("the connection is over:", err)
+	case frame.Err != nil:
+		fmt.Println("this request has failed:", frame.Err)
+	default:
+		fmt.Printf("%s answers request %d\n", frame.Data, frame.Request)
+	}
+	// Output: {"jsonrpc":"2.0","id":1,"result":{}} answers request 1
 }

@@ -88,7 +88,8 @@ type Network struct {
 // from any goroutine.
 type Conn interface {
 	// Send accepts m into a bounded outbound space and does not wait for the peer. nil means accepted: the frame leaves
-	// whole and in the order of acceptance, never inside another, unless the connection ends before.
+	// whole, never inside another, unless the connection ends before. Frames that share a stream leave in the order of
+	// acceptance; those of [HTTP], each a request of its own, in any order.
 	//
 	// An error means that no byte of m has left and none will. [ErrBusy] says that there is no space now; a frame larger
 	// than the space is accepted when nothing else waits in it. An error that wraps [ErrClosed] says that the connection

@@ -67,9 +67,11 @@ func closeFlushes(r *rig) {
 	}
 	closed := make(chan error, 1)
 	go func() { closed <- conn.Close(r.within(patience)) }()
+	wants := make([][]byte, len(sizes))
 	for i, n := range sizes {
-		r.hears(peer, tagged(i, n))
+		wants[i] = tagged(i, n)
 	}
+	r.hearsAll(peer, wants)
 	if got, err := peer.Receive(r.within(patience)); err == nil {
 		r.Errorf("peer receives: want the end after what was accepted, got %s", show(got))
 	}

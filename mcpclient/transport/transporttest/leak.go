@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // internals are the packages of this module that work for transports.
@@ -29,10 +31,20 @@ func (r *rig) nothingLeft() {
 	}
 }
 
+// Wrapper is a transport of a test that makes another one do what the contract asks for.
+type Wrapper interface {
+	// Unwrap returns a transport of the package under test.
+	Unwrap() transport.Transport
+}
+
 // goroutines returns the ids of the goroutines in which code of the transport's package, or of the module's internals,
 // runs or that it has started.
 func (r *rig) goroutines() map[string]bool {
-	typ := reflect.TypeOf(r.Transport)
+	var subject any = r.Transport
+	if w, ok := subject.(Wrapper); ok {
+		subject = w.Unwrap()
+	}
+	typ := reflect.TypeOf(subject)
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}

@@ -14,6 +14,10 @@ type Subject struct {
 	// Accept returns the server's end of the connection that was dialled last. The tests dial and accept in turns.
 	Accept func(ctx context.Context) (Peer, error)
 
+	// Unordered says that messages leave independently of each other, as HTTP requests do, so that a later one may arrive
+	// first.
+	Unordered bool
+
 	// Notices says that Conn.Cancel sends the notice it is given, as it does wherever all requests share one stream.
 	Notices bool
 }

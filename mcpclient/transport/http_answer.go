@@ -1,0 +1,226 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+)
+
+const (
+	errorBody = 1 << 20 // of a refusal, looked at for a JSON-RPC message
+	excerptOf = 200     // bytes of another body, for the error
+)
+
+// postTo sends the message to a URL and deals with the answer. If shared is true, that comes on the stream of HTTP+SSE.
+func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
+	c := ex.conn
+	resp, failure := c.roundTrip(outgoing{ctx: ex, method: http.MethodPost, to: to, body: ex.m.Data, header: ex})
+	if failure != nil {
+		ex.fail(failure)
+		return
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode/100 != 2:
+		ex.refused(w, resp, shared)
+	case shared || ex.kind != Request:
+		ex.accepted(w, resp)
+	default:
+		ex.answered(w, resp)
+	}
+}
+
+// accepted deals with an answer from which nothing is expected. If there is a message in it all the same, it is delivered.
+func (ex *exchange) accepted(w *worker, resp *http.Response) {
+	if ex.initialized {
+		ex.conn.listens(ex.session, ex.open)
+		ex.open = nil
+	}
+	if !isType(resp, "application/json") || resp.ContentLength == 0 {
+		discard(resp)
+		return
+	}
+	if data, err := ex.conn.readBody(w, resp); err == nil {
+		if _, err := jsonrpc.Parse(data); err == nil {
+			ex.deliver(Frame{Data: data, Request: ex.id})
+		}
+	}
+}
+
+// answered deals with the answer to a request.
+func (ex *exchange) answered(w *worker, resp *http.Response) {
+	if ex.initialize && !ex.startSession(resp) {
+		ex.malformed(resp, errors.New("the session id is not visible ASCII"))
+		return
+	}
+	switch {
+	case isType(resp, eventsOnly):
+		ex.follow(w, resp)
+	case resp.StatusCode == http.StatusNoContent || resp.ContentLength == 0:
+		ex.malformed(resp, errors.New("the answer is empty"))
+	case isType(resp, "application/json") || resp.Header.Get("Content-Type") == "":
+		ex.answeredJSON(w, resp)
+	default:
+		ex.malformed(resp, fmt.Errorf("the answer has content type %q: %s", clip(resp.Header.Get("Content-Type")), excerpt(bodyOf(resp, excerptOf))))
+	}
+}
+
+// startSession takes the session id out of the answer to initialize. It reports false if there is one that cannot be used.
+func (ex *exchange) startSession(resp *http.Response) bool {
+	id := resp.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		return true
+	}
+	c := ex.conn
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if sessionID(id) {
+		ex.session.id = id
+	}
+	return ex.session.id == id
+}
+
+// answeredJSON deals with an answer that is one JSON text.
+func (ex *exchange) answeredJSON(w *worker, resp *http.Response) {
+	data, err := ex.conn.readBody(w, resp)
+	tooLarge, isTooLarge := errors.AsType[*RequestError](err)
+	switch {
+	case isTooLarge:
+		ex.tooLarge(tooLarge)
+	case err != nil:
+		ex.fail(&RequestError{Reason: Lost, Status: resp.StatusCode, Err: err})
+	case len(data) == 0:
+		ex.malformed(resp, errors.New("the answer is empty"))
+	default:
+		if ex.deliverWhole(data) {
+			ex.malformed(resp, errors.New("the answer is not one to this request"))
+		}
+	}
+}
+
+// refused deals with a status that is not 2xx.
+func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
+	body := bodyOf(resp, errorBody)
+	if ex.initialize && !shared && ex.conn.mayBeOld(resp.StatusCode, body) {
+		if endpoint, failure := ex.conn.openShared(ex, endpointWait); failure == nil {
+			ex.postTo(w, endpoint, true)
+			return
+		} else if failure.Reason == Malformed {
+			ex.fail(failure)
+			return
+		}
+	}
+	failure := refusal(resp, body)
+	switch {
+	case failure.Reason != Status:
+		ex.fail(failure)
+	case resp.StatusCode == http.StatusNotFound && shared && errorCode(body) != methodNotFound:
+		failure.Reason, failure.Unsent = Lost, true
+		ex.fail(failure)
+		ex.conn.fail(fmt.Errorf("the server does not know the endpoint any more that it gave: %w", failure))
+	case ex.sessionID != "" && forgotten(resp.StatusCode, body):
+		failure.Reason, failure.Unsent = SessionGone, true
+		ex.fail(failure)
+	case isAnswer(body):
+		if ex.deliverWhole(body) {
+			ex.fail(failure)
+		}
+	default:
+		ex.fail(failure)
+	}
+}
+
+// refusal returns what the status of a response means that is not 2xx, without regard to sessions and to what the body may
+// say in JSON.
+func refusal(resp *http.Response, body []byte) *RequestError {
+	e := &RequestError{Reason: Status, Status: resp.StatusCode}
+	if len(body) > 0 {
+		e.Err = errors.New(excerpt(body))
+	}
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		e.Reason, e.Unsent = Busy, true
+		e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), time.Now())
+	case http.StatusUnauthorized, http.StatusForbidden:
+		e.Reason, e.Unsent = Unauthorized, true
+	}
+	if location, err := url.Parse(resp.Header.Get("Location")); resp.StatusCode/100 == 3 && err == nil {
+		e.Err = fmt.Errorf("a redirect to %q is not followed", clip(location.Scheme+"://"+location.Host))
+	}
+	return e
+}
+
+// retryAfter returns how long the header field wants one to wait, 0 if it does not say. (RFC 9110, section 10.2.3)
+func retryAfter(value string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
+		return time.Duration(min(seconds, math.MaxInt64/uint64(time.Second))) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// deliverWhole delivers data, which is all the answer there is. It reports true if that leaves the request without one.
+func (ex *exchange) deliverWhole(data []byte) bool {
+	complete := answers(data, ex.id)
+	return ex.deliver(Frame{Data: data, Request: ex.id}) && !complete
+}
+
+// malformed reports that the response is no answer.
+func (ex *exchange) malformed(resp *http.Response, err error) {
+	ex.fail(&RequestError{Reason: Malformed, Status: resp.StatusCode, Err: err})
+}
+
+// tooLarge deals with an answer above the limit.
+func (ex *exchange) tooLarge(e *RequestError) {
+	if ex.conn.skip {
+		ex.fail(e)
+		return
+	}
+	ex.conn.fail(&FrameTooLargeError{Size: e.Size, Limit: e.Limit, Head: e.Head})
+}
+
+// fail reports that there will be no answer. That nobody gets one to a notification is news only if it concerns others too.
+func (ex *exchange) fail(e *RequestError) {
+	c := ex.conn
+	if ex.kind == Request || e.Reason == SessionGone {
+		ex.deliver(Frame{Request: ex.id, Err: e})
+	} else if ex.Err() == nil {
+		c.logger.Debug("message not accepted", "method", ex.m.Method, "kind", ex.kind, "error", e)
+	}
+	if e.Reason == Unreachable && ex.Err() == nil {
+		c.missed(e.Err, true)
+	}
+}
+
+// deliver hands over a frame and reports whether it was taken.
+func (ex *exchange) deliver(f Frame) bool { return ex.conn.deliver(ex, ex.session, f) }
+
+// bodyOf returns the body of a response, up to a limit, as far as it can be read.
+func bodyOf(resp *http.Response, limit int64) []byte {
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, limit)) // what there is will do
+	return data
+}
+
+// excerpt returns the beginning of a text in quotes.
+func excerpt(body []byte) string {
+	text := strings.Join(strings.Fields(string(body[:min(len(body), 4*excerptOf)])), " ")
+	return strconv.Quote(clip(text))
+}
+
+// clip cuts a text that is too long for an error.
+func clip(text string) string {
+	if len(text) <= excerptOf {
+		return text
+	}
+	return strings.ToValidUTF8(text[:excerptOf], "") + "…"
+}

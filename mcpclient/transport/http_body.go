@@ -1,0 +1,83 @@
+package transport
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"net/http"
+
+	"github.com/mcpotel/mcpotel/internal/sse"
+)
+
+const (
+	firstBody = 4 << 10  // of a body whose length is not known
+	keptBody  = 64 << 10 // of a buffer, from one body to the next
+)
+
+// readBody returns the body of the response, in memory of just its size if that is known or small. A body above the limit
+// is an error, a *RequestError with its size and its ends; it has been read to its end if such frames are skipped.
+func (c *httpConn) readBody(w *worker, resp *http.Response) ([]byte, error) {
+	switch n := resp.ContentLength; {
+	case n > int64(c.limit):
+		return nil, c.passBody(resp.Body, nil, int(min(n, math.MaxInt)))
+	case n >= 0:
+		data := make([]byte, n)
+		_, err := io.ReadFull(resp.Body, data)
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return data, err
+	}
+	return c.readUnknown(w, resp.Body)
+}
+
+// readUnknown reads a body whose length is not known into the worker's buffer, which it grows fourfold.
+func (c *httpConn) readUnknown(w *worker, body io.Reader) ([]byte, error) {
+	buf, n := w.body, 0
+	for {
+		if n == len(buf) {
+			buf = append(make([]byte, 0, max(firstBody, min(4*n, c.limit+1))), buf...)
+			buf = buf[:cap(buf)]
+		}
+		m, err := body.Read(buf[n:])
+		n += m
+		switch {
+		case n > c.limit:
+			return nil, c.passBody(body, buf[:n], 0)
+		case err == nil:
+		case err != io.EOF:
+			return nil, err
+		case len(buf) <= keptBody:
+			w.body = buf
+			return bytes.Clone(buf[:n]), nil
+		case n < len(buf)/2:
+			return bytes.Clone(buf[:n]), nil
+		default:
+			return buf[:n:n], nil
+		}
+	}
+}
+
+// passBody returns the error for a body above the limit, of which a part has been read. size is what the server says, 0 if
+// it does not.
+func (c *httpConn) passBody(body io.Reader, part []byte, size int) error {
+	var e sse.Ends
+	e.Add(part)
+	if !c.skip {
+		head := make([]byte, 1<<10)
+		n, _ := io.ReadFull(body, head[:max(0, len(head)-len(e.Head))])
+		return &RequestError{Reason: TooLarge, Size: max(size, e.Size), Limit: c.limit, Head: append(e.Head, head[:n]...)}
+	}
+	if _, err := io.Copy((*passed)(&e), body); err != nil {
+		return err
+	}
+	return &RequestError{Reason: TooLarge, Size: e.Size, Limit: c.limit, Head: e.Head, Tail: e.Tail}
+}
+
+// passed is where a body goes whose ends alone are of interest.
+type passed sse.Ends
+
+func (p *passed) Write(b []byte) (int, error) {
+	(*sse.Ends)(p).Add(b)
+	return len(b), nil
+}

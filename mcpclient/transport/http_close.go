@@ -1,0 +1,85 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+)
+
+// ending is the state of Close. It may be called several times at once.
+type ending struct {
+	begun   sync.Once
+	quiet   chan struct{} // closed when Close has been called and no notification or response is on its way
+	deleted chan struct{} // closed when the session has been deleted, or that was tried
+	gone    chan struct{} // closed when nothing is left
+	abandon context.CancelFunc
+}
+
+// Close lets notifications and responses go out, ends everything else, and then the session on the server.
+// (specification 2025-11-25, basic/transports, "Session Management")
+func (c *httpConn) Close(ctx context.Context) error {
+	p := patienceOf(ctx, defaultGrace)
+	c.refuse()
+	p.await(ctx, c.end.quiet, 20)
+	c.hangUp()
+	c.pool.close()
+	c.end.begun.Do(c.leave)
+	p.await(ctx, c.end.deleted, 40)
+	c.end.abandon()
+	left := !p.last(c.end.gone)
+	if c.own != nil {
+		c.own.CloseIdleConnections()
+	}
+	if left {
+		return errors.New("the user's HTTP client, authorizer or callback does not return though its context has ended")
+	}
+	return nil
+}
+
+// refuse makes Send refuse and Receive return.
+func (c *httpConn) refuse() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closing = true
+	c.failLocked(ErrClosed)
+	c.noteQuiet()
+}
+
+// noteQuiet closes quiet when it is time. c.mu is held.
+func (c *httpConn) noteQuiet() {
+	if !c.closing || c.notices > 0 {
+		return
+	}
+	select {
+	case <-c.end.quiet:
+	default:
+		close(c.end.quiet)
+	}
+}
+
+// leave deletes the session, if there is one and a server to tell, and waits for everything to end.
+func (c *httpConn) leave() {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.end.abandon = cancel
+	c.mu.Lock()
+	id, version := c.session.id, c.session.version
+	c.mu.Unlock()
+	go func() {
+		if id != "" && c.unreachable.Load() == 0 {
+			c.deleteSession(ctx, id, version)
+		}
+		close(c.end.deleted)
+		c.tasks.Wait()
+		close(c.end.gone)
+	}()
+}
+
+func (c *httpConn) deleteSession(ctx context.Context, id, version string) {
+	resp, failure := c.roundTrip(outgoing{ctx: ctx, method: http.MethodDelete, to: c.target, header: only{
+		"Mcp-Session-Id": id, "Mcp-Protocol-Version": version,
+	}})
+	if failure == nil {
+		_ = resp.Body.Close() // whatever the server says to it
+	}
+}

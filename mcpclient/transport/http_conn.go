@@ -1,0 +1,312 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	maxInFlight    = 1024 // of a zero MaxInFlight
+	idleConns      = 64   // per host, of a client of our own
+	maxUnreachable = 3    // failures in a row that end a connection of which something is still connected
+)
+
+// httpConn is a connection to a server at a URL: what its exchanges have in common. An exchange is one message and all that
+// follows from it, in one goroutine of the pool. Other goroutines read the streams that serve no single request.
+//
+// Its parts lie in files of their own: exchanges (http_exchange.go), the requests they make (http_request.go) and the
+// answers they get (http_answer.go, http_body.go, http_events.go), sessions (http_session.go, http_listen.go), HTTP+SSE
+// (http_sse.go) and the end (http_close.go).
+type httpConn struct {
+	h         *HTTP
+	target    *url.URL
+	client    *http.Client
+	own       *http.Transport // nil if the client is the user's
+	header    http.Header     // of the user, with canonical names
+	host      string          // of the user's header
+	limit     int             // of a frame
+	skip      bool            // frames above it
+	max       int             // exchanges
+	opened    func(string) func(error)
+	authorize func(bool)
+	logger    *slog.Logger
+
+	frames    chan delivery // hands over from the streams to Receive
+	over      chan struct{} // closed when why is set
+	told      bool          // Receive has returned why; owned by Receive
+	pool      pool          // of the goroutines for exchanges
+	lingering lingering
+	tasks     sync.WaitGroup // exchanges and goroutines
+	life      context.Context
+	hangUp    context.CancelFunc // ends life, and with it every exchange and stream
+	end       ending
+
+	connected   atomic.Int32 // requests that have a network connection
+	unreachable atomic.Int32 // failures to connect since the last answer
+	version     atomic.Int32 // of HTTP, times ten
+
+	mu       sync.Mutex
+	why      error // the connection is over
+	closing  bool  // Close has been called
+	session  *session
+	inFlight map[*exchange]struct{}
+	notices  int // those among them that are no requests
+	shared   *sharedStream
+}
+
+// delivery is a frame on its way to Receive.
+type delivery struct {
+	frame   Frame
+	session *session // whose end makes it worthless
+}
+
+func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
+	c := &httpConn{
+		h:         h,
+		target:    target,
+		header:    make(http.Header, len(h.Header)),
+		limit:     cfg.frameLimit(),
+		skip:      cfg.SkipOversize,
+		max:       h.MaxInFlight,
+		opened:    cfg.Stream,
+		authorize: cfg.Authorizing,
+		logger:    cfg.logger(),
+		frames:    make(chan delivery),
+		over:      make(chan struct{}),
+		inFlight:  make(map[*exchange]struct{}),
+	}
+	if c.max <= 0 {
+		c.max = maxInFlight
+	}
+	for name, values := range h.Header {
+		name = http.CanonicalHeaderKey(name)
+		c.header[name] = append(c.header[name], values...)
+	}
+	c.host = c.header.Get("Host")
+	delete(c.header, "Host")
+	c.client, c.own = clientOf(h.Client)
+	c.life, c.hangUp = context.WithCancel(context.Background())
+	c.end = ending{quiet: make(chan struct{}), deleted: make(chan struct{}), gone: make(chan struct{})}
+	c.pool.tasks = &c.tasks
+	c.session = newSession(c.life)
+	return c
+}
+
+// clientOf returns a client that follows no redirects: the user's otherwise as it is, or one with a pool of its own.
+func clientOf(user *http.Client) (*http.Client, *http.Transport) {
+	client, own := new(http.Client), (*http.Transport)(nil)
+	if user != nil {
+		*client = *user
+	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
+		own = t.Clone()
+		own.MaxIdleConns, own.MaxIdleConnsPerHost = 0, idleConns
+		client.Transport = own
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return client, own
+}
+
+// Send hands a copy of the message to a goroutine that does the rest. The values of ctx serve the request; its end does
+// not, that is what Cancel is for.
+func (c *httpConn) Send(ctx context.Context, m Message) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ex, err := c.accept(ctx, m)
+	if err != nil {
+		return err
+	}
+	c.pool.run(ex)
+	return nil
+}
+
+// accept makes an exchange of m. Whoever gets it runs it.
+func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closing:
+		return nil, ErrClosed
+	case c.why != nil:
+		return nil, fmt.Errorf("%w: %w", ErrClosed, c.why)
+	case len(c.inFlight) >= c.max:
+		return nil, ErrBusy
+	}
+	if m.Kind == Request && m.Method == methodInitialize && c.session.begun() {
+		c.session.drop()
+		c.session = newSession(c.life)
+	}
+	ex := c.newExchange(ctx, m)
+	c.inFlight[ex] = struct{}{}
+	if ex.kind != Request {
+		c.notices++
+	}
+	c.tasks.Add(1)
+	return ex, nil
+}
+
+// settle takes ex out of flight: it occupies no space any more, and cancelling it is of no use.
+func (c *httpConn) settle(ex *exchange) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.inFlight[ex]; !ok {
+		return
+	}
+	delete(c.inFlight, ex)
+	if ex.kind != Request {
+		c.notices--
+	}
+	c.noteQuiet()
+}
+
+// Cancel ends the request's exchange. A legacy server is told before, because to it the end of a stream means nothing.
+// (specification 2025-11-25, basic/transports, "Sending Messages to the Server"; 2026-07-28, "Cancellation")
+func (c *httpConn) Cancel(id int64, notice Message) {
+	ex, shared := c.find(id)
+	switch untold := len(notice.Data) == 0 || notice.ProtocolVersion >= firstModern; {
+	case ex != nil && (ex.modern || untold):
+		ex.stop()
+	case ex != nil || shared && !untold:
+		c.cancelLegacy(ex, notice)
+	}
+}
+
+// cancelLegacy sends the notice and ends the exchange, if there still is one, when that has been answered. A notice that
+// finds no space is lost.
+func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
+	if ex != nil && !ex.leaves() {
+		ex.stop() // the server has not seen it
+		return
+	}
+	n, err := c.accept(c.life, notice)
+	switch {
+	case err == nil:
+		if n.limit = cancelLimit; ex != nil {
+			n.after = ex.stop
+		}
+		c.pool.run(n)
+	case ex != nil:
+		ex.stop()
+	}
+}
+
+// find returns the exchange of a request in flight, and whether all answers come on a shared stream, where a request is out
+// of sight once it has left.
+func (c *httpConn) find(id int64) (ex *exchange, shared bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for ex := range c.inFlight {
+		if ex.kind == Request && ex.id == id {
+			return ex, c.shared != nil
+		}
+	}
+	return nil, c.shared != nil
+}
+
+// Receive waits for a stream to hand over a frame. Streams that do not find it waiting hold one each.
+func (c *httpConn) Receive(ctx context.Context) (Frame, error) {
+	if ctx.Err() != nil {
+		return Frame{}, context.Cause(ctx)
+	}
+	for {
+		select {
+		case <-c.over:
+			return c.last()
+		default:
+		}
+		select {
+		case d := <-c.frames:
+			if !d.session.dropped() {
+				return d.frame, nil
+			}
+		case <-c.over:
+		case <-ctx.Done():
+			return Frame{}, context.Cause(ctx)
+		}
+	}
+}
+
+// last returns what there still is when the connection is over, and then why it is.
+func (c *httpConn) last() (Frame, error) {
+	c.mu.Lock()
+	closing := c.closing
+	c.mu.Unlock()
+	if !closing && !c.told {
+		select {
+		case d := <-c.frames:
+			return d.frame, nil
+		default:
+		}
+	}
+	c.told = true
+	return Frame{}, c.why
+}
+
+// deliver waits until Receive has taken the frame or ctx has ended, and reports whether it was taken.
+func (c *httpConn) deliver(ctx context.Context, s *session, f Frame) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	select {
+	case c.frames <- delivery{f, s}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// fail ends the connection, once: nothing is sent any more, and Receive says why. What goes on still has to be closed.
+func (c *httpConn) fail(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failLocked(why)
+}
+
+func (c *httpConn) failLocked(why error) {
+	if c.why == nil {
+		c.why = why
+		close(c.over)
+	}
+}
+
+// isOver reports whether the connection is over.
+func (c *httpConn) isOver() bool {
+	select {
+	case <-c.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// answered notes that there was an answer.
+func (c *httpConn) answered(resp *http.Response) {
+	c.unreachable.Store(0)
+	c.version.Store(int32(10*resp.ProtoMajor + resp.ProtoMinor))
+}
+
+// missed notes that no connection could be made, and ends this one if there have been too many such failures without an
+// answer between, or, if somebody waits for an answer, if nothing else of it is connected.
+func (c *httpConn) missed(cause error, awaited bool) {
+	if c.unreachable.Add(1) >= maxUnreachable || awaited && c.connected.Load() == 0 {
+		c.fail(cause)
+	}
+}
+
+func (c *httpConn) Info() Info {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	info := Info{SessionID: c.session.id}
+	switch v := c.version.Load(); {
+	case v >= 20:
+		info.HTTPVersion = fmt.Sprint(v / 10)
+	case v > 0:
+		info.HTTPVersion = fmt.Sprintf("%d.%d", v/10, v%10)
+	}
+	return info
+}

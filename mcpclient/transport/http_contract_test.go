@@ -1,0 +1,276 @@
+package transport_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
+)
+
+func TestHTTPKeepsTheContract(t *testing.T) {
+	for name, form := range map[string]httpForm{
+		"JSON":   {mode: transport.Streamable, json: true},
+		"events": {mode: transport.Streamable},
+		"old":    {mode: transport.SSE},
+	} {
+		t.Run(name, func(t *testing.T) {
+			transporttest.Run(t, func(t *testing.T) transporttest.Subject {
+				s := &httpSubject{t: t, form: form, peers: make(chan *httpPeer, 100)}
+				return transporttest.Subject{Transport: s, Accept: s.accept, Unordered: true, Notices: form.mode == transport.SSE}
+			})
+		})
+	}
+}
+
+// httpForm is a way in which the server of a contract test sends frames.
+type httpForm struct {
+	mode transport.HTTPMode
+	json bool // one as the answer to each request
+}
+
+// httpSubject is a transport whose server may speak first, and as often as it likes. As with HTTP it is always the client
+// that begins, every dial is followed by a request of its own, the poll, and in JSON every answer to it too. Each dial has a
+// server of its own, so that it can end.
+type httpSubject struct {
+	t     *testing.T
+	form  httpForm
+	peers chan *httpPeer
+}
+
+const pollID = 1 << 40
+
+// poll is the request whose answer carries the frames of the server. Its version is how the server knows it.
+func poll() transport.Message {
+	return transport.Message{
+		Data: []byte(`{"jsonrpc":"2.0","id":1099511627776,"method":"poll"}`),
+		Kind: transport.Request, ID: pollID, Method: "poll", ProtocolVersion: "poll",
+	}
+}
+
+func (s *httpSubject) Unwrap() transport.Transport { return new(transport.HTTP) }
+func (s *httpSubject) Name() string                { return (&transport.HTTP{URL: "http://server"}).Name() }
+func (s *httpSubject) Network() transport.Network {
+	return (&transport.HTTP{URL: "http://server"}).Network()
+}
+
+func (s *httpSubject) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	p := newHTTPPeer(s.form)
+	h := &transport.HTTP{URL: p.server.URL, Mode: s.form.mode, MaxInFlight: 16}
+	conn, err := h.Dial(ctx, cfg)
+	if err == nil {
+		err = conn.Send(context.Background(), poll())
+	}
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	s.t.Cleanup(p.close)
+	s.peers <- p
+	return &pollingConn{conn, p}, nil
+}
+
+func (s *httpSubject) accept(ctx context.Context) (transporttest.Peer, error) {
+	select {
+	case p := <-s.peers:
+		return p, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// pollingConn polls again when a poll has had its answer, or has failed. What the contract sends are no answers in the sense
+// of JSON-RPC.
+type pollingConn struct {
+	transport.Conn
+	peer *httpPeer
+}
+
+func (c *pollingConn) Receive(ctx context.Context) (transport.Frame, error) {
+	for {
+		f, err := c.Conn.Receive(ctx)
+		skipped := f.Err != nil && f.Err.Reason == transport.TooLarge
+		switch {
+		case err != nil:
+			return f, err
+		case c.peer.form.json && (skipped || f.Err == nil):
+			c.poll()
+			return f, nil
+		case skipped || f.Err == nil:
+			return f, nil
+		case f.Err.Reason != transport.Malformed: // as it is behind every frame in JSON
+			c.poll()
+		}
+	}
+}
+
+func (c *pollingConn) poll() {
+	_ = c.Send(context.Background(), poll()) // if that is refused, Receive says why
+}
+
+func (c *pollingConn) Close(ctx context.Context) error {
+	err := c.Conn.Close(ctx)
+	c.peer.close()
+	return err
+}
+
+// httpPeer is the server of one connection. It reads the body of a message when it is asked to.
+type httpPeer struct {
+	form   httpForm
+	server *httptest.Server
+	closed chan struct{} // by the client
+	once   sync.Once
+
+	parts  chan part     // of frames, to be written
+	wrote  chan error    // the answer
+	wanted chan struct{} // somebody wants to receive
+	got    chan []byte
+}
+
+// part is a piece of a frame.
+type part struct {
+	data []byte
+	last bool
+}
+
+func newHTTPPeer(form httpForm) *httpPeer {
+	p := &httpPeer{
+		form: form, closed: make(chan struct{}),
+		parts: make(chan part), wrote: make(chan error), wanted: make(chan struct{}), got: make(chan []byte),
+	}
+	p.server = httptest.NewServer(p)
+	return p
+}
+
+func (p *httpPeer) close() {
+	p.once.Do(func() { close(p.closed) })
+	p.server.CloseClientConnections()
+	p.server.Close()
+}
+
+func (p *httpPeer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method == http.MethodGet:
+		p.stream(w, r)
+	case r.Header.Get("Mcp-Protocol-Version") != "poll":
+		p.take(w, r)
+	case p.form.mode == transport.SSE:
+		w.WriteHeader(202)
+	default:
+		_, _ = io.Copy(io.Discard, r.Body)
+		p.stream(w, r)
+	}
+}
+
+// take hands a message to the test when that asks for it.
+func (p *httpPeer) take(w http.ResponseWriter, r *http.Request) {
+	select {
+	case <-p.wanted:
+	case <-p.closed:
+		return
+	}
+	data, err := io.ReadAll(r.Body)
+	if err == nil {
+		p.got <- data
+		w.WriteHeader(202)
+		return
+	}
+	p.got <- nil
+}
+
+// stream writes frames as the test sends them: one in JSON, all there are otherwise.
+func (p *httpPeer) stream(w http.ResponseWriter, r *http.Request) {
+	if p.form.json {
+		w.Header().Set("Content-Type", "application/json")
+	} else {
+		answerEvents(w, "")
+	}
+	if p.form.mode == transport.SSE {
+		writeFlushed(w, "event: endpoint\ndata: /messages\n\n")
+	}
+	for begun := false; ; {
+		select {
+		case part := <-p.parts:
+			p.wrote <- p.write(w, part, begun)
+			if begun = !part.last; part.last && p.form.json {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		case <-p.closed:
+			return
+		}
+	}
+}
+
+// write puts a part on the wire. A frame that comes in one part is all there when it returns: the end of a body without a
+// length is written later.
+func (p *httpPeer) write(w http.ResponseWriter, part part, begun bool) error {
+	data := part.data
+	switch {
+	case p.form.json && !begun && part.last:
+		w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	case p.form.json:
+	default:
+		if !begun {
+			data = append([]byte("data: "), data...)
+		}
+		if part.last {
+			data = append(data, "\n\n"...)
+		}
+	}
+	_, err := w.Write(data)
+	return errors.Join(err, http.NewResponseController(w).Flush())
+}
+
+func (p *httpPeer) Begin(ctx context.Context, data []byte) error {
+	return p.put(ctx, part{data, false})
+}
+func (p *httpPeer) Send(ctx context.Context, data []byte) error { return p.put(ctx, part{data, true}) }
+
+func (p *httpPeer) put(ctx context.Context, part part) error {
+	part.data = bytes.Clone(part.data)
+	select {
+	case p.parts <- part:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case err := <-p.wrote:
+		return err
+	case <-ctx.Done():
+		go func() { <-p.wrote }() // it may still be written
+		return context.Cause(ctx)
+	}
+}
+
+func (p *httpPeer) Receive(ctx context.Context) ([]byte, error) {
+	select {
+	case p.wanted <- struct{}{}:
+	case <-p.closed:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case data := <-p.got:
+		if data == nil {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return data, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (p *httpPeer) Exit(context.Context) error {
+	p.close()
+	return nil
+}

@@ -1,0 +1,159 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/sse"
+)
+
+const (
+	maxResumes = 5               // in a row without an event
+	firstRetry = 1 * time.Second // between them, unless the server says how long
+	lastRetry  = 30 * time.Second
+)
+
+// cursor is where in a stream we are.
+type cursor struct {
+	id    string        // of the last event, "" if it cannot be resumed
+	retry time.Duration // what the server wants us to wait before resuming, negative if it has not said
+	tries int           // to resume it, since the last event
+}
+
+// note takes in an event.
+func (cur *cursor) note(e sse.Event) {
+	cur.tries = 0
+	if e.HasID {
+		cur.id = ""
+		if headerValue(e.ID) {
+			cur.id = e.ID
+		}
+	}
+	if e.Retry >= 0 {
+		cur.retry = e.Retry
+	}
+}
+
+// pause returns how long to wait before the next try to resume.
+func (cur *cursor) pause() time.Duration {
+	if cur.retry >= 0 {
+		return cur.retry
+	}
+	return min(firstRetry<<min(cur.tries, 10), lastRetry)
+}
+
+// follow delivers what comes on the stream that answers the request, until that has its answer.
+func (ex *exchange) follow(w *worker, resp *http.Response) {
+	cur := cursor{retry: -1}
+	for resp != nil {
+		if w.events == nil {
+			w.events = sse.NewReader(nil, ex.conn.limit, ex.conn.skip)
+		}
+		w.events.Reset(resp.Body)
+		complete, err := ex.conn.consume(ex, ex.session, w.events, ex, &cur)
+		if complete {
+			ex.linger(resp)
+		}
+		_ = resp.Body.Close()
+		w.events.Reset(nil) // it holds on to nothing
+		if complete {
+			return
+		}
+		resp = ex.resume(&cur, err)
+	}
+}
+
+// consume delivers the messages of a stream. It returns true when it has delivered the answer to request, if that is not
+// nil, and otherwise why the stream has ended.
+func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, request *exchange, cur *cursor) (bool, error) {
+	var id int64
+	if request != nil {
+		id = request.id
+	}
+	for {
+		e, err := events.Next()
+		tooLarge, isTooLarge := errors.AsType[*sse.TooLargeError](err)
+		frame, complete := Frame{Data: e.Data, Request: id}, false
+		switch {
+		case isTooLarge && !c.skip:
+			c.fail(&FrameTooLargeError{Size: tooLarge.Size, Limit: tooLarge.Limit, Head: tooLarge.Head})
+			return false, err
+		case isTooLarge:
+			cur.tries = 0
+			frame, complete = tooLargeFrame(tooLarge, id)
+		case err != nil:
+			return false, err
+		default:
+			if cur.note(e); len(e.Data) == 0 || e.Name != "" && e.Name != "message" {
+				continue
+			}
+			complete = request != nil && answers(e.Data, id)
+		}
+		if !c.deliver(ctx, s, frame) {
+			return false, context.Cause(ctx)
+		}
+		if complete {
+			return true, nil
+		}
+	}
+}
+
+// tooLargeFrame returns the report of an event that was skipped on the stream of a request, or of none. complete says that
+// it was the answer.
+func tooLargeFrame(e *sse.TooLargeError, request int64) (f Frame, complete bool) {
+	f.Err = &RequestError{Reason: TooLarge, Size: e.Size, Limit: e.Limit, Head: e.Head, Tail: e.Tail}
+	if request != 0 && isAnswerTo(e.Head, e.Tail, request) {
+		f.Request = request
+		return f, true
+	}
+	return f, false
+}
+
+// linger lets a stream end that has no more to say. The exchange is settled meanwhile.
+func (ex *exchange) linger(resp *http.Response) {
+	ex.conn.settle(ex)
+	ex.conn.lingering.add(ex)
+	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
+	ex.conn.lingering.remove(ex)
+}
+
+// resume opens a stream again that has ended with err before its answer, if its server lets it. Otherwise it reports the
+// failure of the request and returns nil.
+// (specification 2025-11-25, basic/transports, "Resumability and Redelivery")
+func (ex *exchange) resume(cur *cursor, err error) *http.Response {
+	c := ex.conn
+	for {
+		if ex.Err() != nil || c.isOver() {
+			return nil
+		}
+		if ex.modern || cur.id == "" || cur.tries == maxResumes {
+			ex.fail(&RequestError{Reason: Lost, Err: fmt.Errorf("the stream ended before the answer: %w", err)})
+			return nil
+		}
+		if await(ex, c.over, cur.pause()) || ex.Err() != nil {
+			return nil
+		}
+		cur.tries++
+		resp, failure := c.openStream(ex.Context, ex.session, cur.id)
+		switch {
+		case failure == nil:
+			return resp
+		case failure.Reason == SessionGone:
+			ex.fail(&RequestError{Reason: SessionGone, Status: failure.Status, Err: failure.Err}) // the request was sent, though
+			return nil
+		case !passing(failure):
+			ex.fail(&RequestError{Reason: Lost, Err: fmt.Errorf("the stream ended before the answer: %w; resume: %w", err, failure)})
+			return nil
+		}
+		err = failure
+	}
+}
+
+// passing reports whether a stream that could not be opened may be opened some time later.
+func passing(e *RequestError) bool {
+	return e.Reason == Lost || e.Reason == Unreachable || e.Reason == Busy || e.Status >= 500
+}

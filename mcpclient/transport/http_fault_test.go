@@ -1,0 +1,513 @@
+package transport_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// answer writes a whole response.
+func answer(status int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// raw writes these bytes and cuts the connection.
+func raw(response string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			_, _ = io.WriteString(conn, response)
+			_ = conn.Close()
+		}
+	}
+}
+
+const (
+	jsonType   = "Content-Type: application/json\r\n"
+	eventsType = "Content-Type: text/event-stream\r\n"
+	nullError  = `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request"}}`
+)
+
+var someError = errorOf(7)
+
+// errorOf returns an error that answers a request.
+func errorOf(id int64) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32603,"message":"no"}}`, id)
+}
+
+// A bad answer is the failure of its own request, and of nothing else.
+func TestHTTPBadAnswersFailTheirRequest(t *testing.T) {
+	const id = 7
+	page := "<html>\n  <body>Bad \x00gateway\n</html>" + strings.Repeat(" filler", 100)
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		want   transport.RequestError // its Reason, Unsent, Status and RetryAfter
+		text   string                 // in the error
+	}{
+		{"400 without a body", answer(400, ""), transport.RequestError{Reason: transport.Status, Status: 400}, ""},
+		{"404 without a session", answer(404, "404 page not found"), transport.RequestError{Reason: transport.Status, Status: 404}, `"404 page not found"`},
+		{"405", answer(405, ""), transport.RequestError{Reason: transport.Status, Status: 405}, ""},
+		{"413", answer(413, "too\r\nlarge"), transport.RequestError{Reason: transport.Status, Status: 413}, `"too large"`},
+		{"500", answer(500, "panic: \x1b[31moh"), transport.RequestError{Reason: transport.Status, Status: 500}, `"panic: \x1b[31moh"`},
+		{"502 HTML", answer(502, page, "Content-Type", "text/html"), transport.RequestError{Reason: transport.Status, Status: 502}, `"<html> <body>Bad \x00gateway </html> filler`},
+		{"JSON that is not JSON-RPC", answer(500, `{"error":"no"}`, "Content-Type", "application/json"), transport.RequestError{Reason: transport.Status, Status: 500}, `{\"error\":\"no\"}`},
+		{"a JSON-RPC request", answer(400, `{"jsonrpc":"2.0","id":7,"method":"ping"}`, "Content-Type", "application/json"), transport.RequestError{Reason: transport.Status, Status: 400}, "ping"},
+		{"401", answer(401, ""), transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 401}, ""},
+		{"403", answer(403, nullError), transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 403}, "Bad Request"},
+		{"429", answer(429, ""), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 429}, ""},
+		{"429 with seconds", answer(429, "", "Retry-After", "7"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 429, RetryAfter: 7 * time.Second}, ""},
+		{"503 with nonsense", answer(503, "", "Retry-After", "soon"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
+		{"503 with a negative number", answer(503, "", "Retry-After", "-1"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
+		{"503 with an age", answer(503, "", "Retry-After", "18446744073709551615"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503, RetryAfter: 9223372036 * time.Second}, ""},
+		{"503 with a date in the past", answer(503, "", "Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
+
+		{"202", answer(202, ""), transport.RequestError{Reason: transport.Malformed, Status: 202}, "empty"},
+		{"204", answer(204, ""), transport.RequestError{Reason: transport.Malformed, Status: 204}, "empty"},
+		{"200 without a body", answer(200, "", "Content-Type", "application/json"), transport.RequestError{Reason: transport.Malformed, Status: 200}, "empty"},
+		{"200 with a chunked body of nothing", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), transport.RequestError{Reason: transport.Malformed, Status: 200}, "empty"},
+		{"HTML", answer(200, page, "Content-Type", "text/html; charset=utf-8"), transport.RequestError{Reason: transport.Malformed, Status: 200}, "text/html"},
+		{"plain text", answer(200, result(id), "Content-Type", "text/plain"), transport.RequestError{Reason: transport.Malformed, Status: 200}, "text/plain"},
+		{"cut JSON", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 100\r\n\r\n{\"jsonrpc\":"), transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
+		{"cut chunk", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Transfer-Encoding: chunked\r\n\r\n100\r\n{\"jsonrpc\":"), transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
+		{"cut in front of the body", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 100\r\n\r\n"), transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
+		{"cut in the header", raw("HTTP/1.1 200 OK\r\nContent-Ty"), transport.RequestError{Reason: transport.Lost}, "malformed MIME"},
+		{"cut at once", raw(""), transport.RequestError{Reason: transport.Lost}, "EOF"},
+		{"not HTTP", raw("SSH-2.0-OpenSSH_9.6\r\n"), transport.RequestError{Reason: transport.Lost}, "malformed HTTP"},
+		{"events without an answer", answer(200, ": hello\n\n", "Content-Type", "text/event-stream"), transport.RequestError{Reason: transport.Lost}, "before the answer: EOF"},
+		{"cut events", raw("HTTP/1.1 200 OK\r\n" + eventsType + "\r\ndata: {\"jsonrpc\":"), transport.RequestError{Reason: transport.Lost}, "before the answer: unexpected EOF"},
+
+		{"302", answer(302, "", "Location", "/other"), transport.RequestError{Reason: transport.Status, Status: 302}, "not followed"},
+		{"303", answer(303, "", "Location", "/other"), transport.RequestError{Reason: transport.Status, Status: 303}, "not followed"},
+		{"307 to another host", answer(307, "", "Location", "http://example.com/secret?x"), transport.RequestError{Reason: transport.Status, Status: 307}, `"http://example.com" is not followed`},
+		{"308 to another scheme", answer(308, "", "Location", "https://127.0.0.1/"), transport.RequestError{Reason: transport.Status, Status: 308}, "not followed"},
+		{"307 to nowhere", answer(307, ""), transport.RequestError{Reason: transport.Status, Status: 307}, ""},
+		{"307 to itself for ever", answer(307, "", "Location", ""+"?again"), transport.RequestError{Reason: transport.Status, Status: 307}, "not followed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if m := readSent(r); m.ID == id {
+					c.answer(w, r)
+				} else {
+					answerJSON(w, 200, result(m.ID))
+				}
+			})
+			for _, mode := range []transport.HTTPMode{transport.Auto, transport.Streamable} {
+				conn := dialHTTP(t, &transport.HTTP{URL: url, Mode: mode}, transport.Config{})
+				for _, m := range []transport.Message{call(id), modernCall(id)} {
+					send(t, conn, m)
+					got := receiveError(t, conn, id)
+					if got.Reason != c.want.Reason || got.Unsent != c.want.Unsent || got.Status != c.want.Status || got.RetryAfter != c.want.RetryAfter {
+						t.Errorf("want %+v, got %+v", c.want, *got)
+					}
+					if !strings.Contains(got.Error(), c.text) || len(got.Error()) > 400 || strings.ContainsAny(got.Error(), "\x00\x1b\n") {
+						t.Errorf("want an error of one short line with %q, got %q", c.text, got)
+					}
+				}
+				send(t, conn, call(1))
+				receiveData(t, conn, result(1), 1)
+			}
+		})
+	}
+}
+
+// An answer in JSON-RPC is delivered, whatever the status, and ends the request.
+func TestHTTPAnswersOfEveryStatusAreDelivered(t *testing.T) {
+	const id = 7
+	for _, c := range []struct {
+		name    string
+		answer  http.HandlerFunc
+		want    string
+		failure transport.RequestReason // that follows, 0 for none
+	}{
+		{"an error at 400", answer(400, someError, "Content-Type", "application/json"), someError, 0},
+		{"an error at 500", answer(500, someError, "Content-Type", "application/json; charset=utf-8"), someError, 0},
+		{"an error without an id", answer(400, nullError, "Content-Type", "application/json"), nullError, 0},
+		{"an error with a wrong type", answer(404, someError, "Content-Type", "text/plain"), someError, 0},
+		{"a result without a type", raw("HTTP/1.1 200 OK\r\n\r\n" + result(id)), result(id), 0},
+		{"a type in capitals", answer(200, result(id), "Content-Type", "APPLICATION/JSON ;charset=UTF-8"), result(id), 0},
+		{"a result of a 202", answer(202, result(id), "Content-Type", "application/json"), result(id), 0},
+		{"a batch", answer(200, "["+result(8)+","+result(id)+"]", "Content-Type", "application/json"), "[" + result(8) + "," + result(id) + "]", 0},
+		{"gzip", zipped(result(id)), result(id), 0},
+		{"a result of the wrong shape", answer(200, `{"jsonrpc":"2.0","id":7,"result":3}`, "Content-Type", "application/json"), `{"jsonrpc":"2.0","id":7,"result":3}`, 0},
+
+		{"a wrong id", answer(200, result(8), "Content-Type", "application/json"), result(8), transport.Malformed},
+		{"a wrong id at 400", answer(400, strings.Replace(someError, "7", "8", 1), "Content-Type", "application/json"), strings.Replace(someError, "7", "8", 1), transport.Status},
+		{"a string as id", answer(200, `{"jsonrpc":"2.0","id":"7","result":{}}`, "Content-Type", "application/json"), `{"jsonrpc":"2.0","id":"7","result":{}}`, transport.Malformed},
+		{"not JSON", answer(200, `{"jsonrpc":`, "Content-Type", "application/json"), `{"jsonrpc":`, transport.Malformed},
+		{"not JSON-RPC", answer(200, `{"ok":true}`, "Content-Type", "application/json"), `{"ok":true}`, transport.Malformed},
+		{"a notification", answer(200, `{"jsonrpc":"2.0","method":"x"}`, "Content-Type", "application/json"), `{"jsonrpc":"2.0","method":"x"}`, transport.Malformed},
+		{"a batch without it", answer(200, "["+result(8)+"]", "Content-Type", "application/json"), "[" + result(8) + "]", transport.Malformed},
+		{"events with a wrong id", answer(200, event(result(8)), "Content-Type", "text/event-stream"), result(8), transport.Lost},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			url := serve(t, c.answer)
+			conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
+			send(t, conn, call(id))
+			receiveData(t, conn, c.want, id)
+			if c.failure != 0 {
+				if got := receiveError(t, conn, id); got.Reason != c.failure {
+					t.Errorf("want a failure behind the frame for reason %v, got %v", c.failure, got)
+				}
+			}
+			receiveNothing(t, conn)
+		})
+	}
+}
+
+func zipped(body string) http.HandlerFunc {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, body)
+	_ = z.Close()
+	return answer(200, b.String(), "Content-Type", "application/json", "Content-Encoding", "gzip")
+}
+
+func TestHTTPRetryAfterMayBeADate(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		w.WriteHeader(503)
+	})
+	conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
+	send(t, conn, call(1))
+	if e := receiveError(t, conn, 1); e.RetryAfter < 59*time.Minute || e.RetryAfter > time.Hour {
+		t.Errorf("Retry-After in an hour: want that, got %v", e.RetryAfter)
+	}
+}
+
+// Whoever sends a notification hears of no failure, and gets no answer that is none.
+func TestHTTPNotificationsAreQuiet(t *testing.T) {
+	for name, handler := range map[string]http.HandlerFunc{
+		"202":           answer(202, ""),
+		"200 and text":  answer(200, "ok"),
+		"200 and {}":    answer(200, "{}", "Content-Type", "application/json"),
+		"400":           answer(400, "no"),
+		"500":           answer(500, ""),
+		"cut":           raw(""),
+		"event stream":  func(w http.ResponseWriter, r *http.Request) { answerEvents(w, event(result(1))); <-r.Context().Done() },
+		"404":           answer(404, ""),
+		"a redirection": answer(302, "", "Location", "/"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := dialHTTP(t, &transport.HTTP{URL: serve(t, handler)}, transport.Config{})
+			send(t, conn, notification("notifications/cancelled"))
+			receiveNothing(t, conn)
+		})
+	}
+}
+
+func TestHTTPRedirectsWithinTheOriginAreFollowed(t *testing.T) {
+	var got []string
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Method+" "+r.URL.Path+" "+r.Header.Get("X-Secret"))
+		switch r.URL.Path {
+		case "/mcp":
+			w.Header().Set("Location", "/mcp/")
+			w.WriteHeader(http.StatusTemporaryRedirect)
+		case "/mcp/":
+			w.Header().Set("Location", "http://"+strings.ToUpper(r.Host)+"/here")
+			w.WriteHeader(http.StatusPermanentRedirect)
+		default:
+			answerJSON(w, 200, result(readSent(r).ID))
+		}
+	})
+	conn := dialHTTP(t, &transport.HTTP{URL: url, Header: http.Header{"x-secret": {"s"}}}, transport.Config{})
+	send(t, conn, call(3))
+	receiveData(t, conn, result(3), 3)
+	if want := "POST /mcp s,POST /mcp/ s,POST /here s"; strings.Join(got, ",") != want {
+		t.Errorf("want %s, got %s", want, strings.Join(got, ","))
+	}
+}
+
+func TestHTTPLimitIsExact(t *testing.T) {
+	const limit = 1 << 20
+	sized := func(id int64, size int) string {
+		pad := size - len(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"pad":""}}`, id))
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"pad":"%s"}}`, id, strings.Repeat("x", pad))
+	}
+	forms := map[string]http.HandlerFunc{
+		"JSON with length": func(w http.ResponseWriter, r *http.Request) {
+			m := readSent(r)
+			body := sized(m.ID, limit+int(m.ID)-1)
+			w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+			answerJSON(w, 200, body)
+		},
+		"JSON in chunks": func(w http.ResponseWriter, r *http.Request) {
+			m := readSent(r)
+			w.Header().Set("Content-Type", "application/json")
+			for chunk := range strings.SplitAfterSeq(sized(m.ID, limit+int(m.ID)-1), strings.Repeat("x", 99_999)) {
+				writeFlushed(w, chunk)
+			}
+		},
+		"events": func(w http.ResponseWriter, r *http.Request) {
+			m := readSent(r)
+			answerEvents(w, event(sized(m.ID, limit+int(m.ID)-1)))
+		},
+	}
+	for name, handler := range forms {
+		url := serve(t, handler)
+		t.Run(name, func(t *testing.T) {
+			conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{FrameLimit: limit})
+			send(t, conn, call(1))
+			receiveData(t, conn, sized(1, limit), 1)
+			send(t, conn, call(2))
+			for range 2 {
+				e, ok := errors.AsType[*transport.FrameTooLargeError](receiveEnd(t, conn))
+				if !ok || e.Limit != limit || e.Size <= limit || !strings.HasPrefix(sized(2, limit+1), string(e.Head)) || len(e.Head) == 0 {
+					t.Fatalf("want a FrameTooLargeError with size and head, got %+v", e)
+				}
+			}
+			if err := conn.Send(t.Context(), call(3)); !errors.Is(err, transport.ErrClosed) {
+				t.Errorf("send: want an error that is ErrClosed, got %v", err)
+			}
+		})
+		t.Run(name+", skipped", func(t *testing.T) {
+			conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{FrameLimit: limit, SkipOversize: true})
+			for id := range int64(4) {
+				send(t, conn, call(id+1))
+				if id == 0 {
+					receiveData(t, conn, sized(1, limit), 1)
+					continue
+				}
+				e, whole := receiveError(t, conn, id+1), sized(id+1, limit+int(id))
+				if e.Reason != transport.TooLarge || e.Size != len(whole) || e.Limit != limit {
+					t.Errorf("want it too large with %d bytes, got %+v", len(whole), e)
+				}
+				if len(e.Head) != 1<<10 || !strings.HasPrefix(whole, string(e.Head)) || len(e.Tail) != 1<<10 || !strings.HasSuffix(whole, string(e.Tail)) {
+					t.Errorf("want both ends, got %d and %d bytes", len(e.Head), len(e.Tail))
+				}
+			}
+		})
+	}
+}
+
+func TestHTTPDefaultLimitIs16MiB(t *testing.T) {
+	for _, form := range []string{"application/json", "text/event-stream"} {
+		for _, more := range []int{0, 1} {
+			head, tail := `{"jsonrpc":"2.0","id":1,"result":{"pad":"`, `"}}`
+			body := head + strings.Repeat("x", 16<<20-len(head)-len(tail)+more) + tail
+			wire := body
+			if form == "text/event-stream" {
+				wire = event(body)
+			}
+			conn := dialHTTP(t, &transport.HTTP{URL: serve(t, answer(200, wire, "Content-Type", form))}, transport.Config{})
+			send(t, conn, call(1))
+			if more == 0 {
+				receiveData(t, conn, body, 1)
+				continue
+			}
+			if _, ok := errors.AsType[*transport.FrameTooLargeError](receiveEnd(t, conn)); !ok {
+				t.Errorf("%s of 16 MiB and a byte: want a FrameTooLargeError", form)
+			}
+		}
+	}
+}
+
+// Of a request's stream, a notification above the limit is not the answer.
+func TestHTTPSkippedNotificationsAreNotTheAnswer(t *testing.T) {
+	long := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 5000) + `"}}`
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		answerEvents(w, event(long)+event(result(readSent(r).ID)))
+	})
+	conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{FrameLimit: 1000, SkipOversize: true})
+	send(t, conn, call(5))
+	if e := receiveError(t, conn, 0); e.Reason != transport.TooLarge || e.Size != len(long) {
+		t.Errorf("want a frame of %d bytes skipped, got %v", len(long), e)
+	}
+	receiveData(t, conn, result(5), 5)
+}
+
+// A server may promise much and keep little.
+func TestHTTPDrippingBodiesEndWithTheCaller(t *testing.T) {
+	for name, start := range map[string]string{
+		"JSON":         "HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 1000\r\n\r\n{",
+		"chunks":       "HTTP/1.1 200 OK\r\n" + jsonType + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+		"events":       "HTTP/1.1 200 OK\r\n" + eventsType + "\r\ndata: {",
+		"an error":     "HTTP/1.1 500 Oh\r\nContent-Length: 1000\r\n\r\nx",
+		"a refusal":    "HTTP/1.1 401 No\r\nContent-Length: 1000\r\n\r\nx",
+		"the header":   "HTTP/1.1 200 OK\r\nX-",
+		"nothing":      "",
+		"a wrong type": "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1000\r\n\r\n<",
+	} {
+		t.Run(name, func(t *testing.T) {
+			ended := make(chan struct{})
+			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if readSent(r).ID == 0 {
+					w.WriteHeader(202)
+					return
+				}
+				conn, _, err := w.(http.Hijacker).Hijack()
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				_, _ = io.WriteString(conn, start)
+				_, _ = io.Copy(io.Discard, conn) // until the client hangs up
+				close(ended)
+			})
+			for _, m := range []transport.Message{call(1), modernCall(1)} {
+				ended = make(chan struct{})
+				conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
+				send(t, conn, m)
+				receiveNothing(t, conn)
+				notice := notification("notifications/cancelled")
+				notice.ProtocolVersion = m.ProtocolVersion
+				conn.Cancel(1, notice)
+				select {
+				case <-ended:
+				case <-time.After(wait):
+					t.Fatal("want the cancelled request's connection to end, got it open")
+				}
+				receiveNothing(t, conn)
+			}
+		})
+	}
+}
+
+func TestHTTPUnreachable(t *testing.T) {
+	for name, c := range map[string]struct{ url, text string }{
+		"closed port":        {"http://" + closedPort(t) + "/mcp?key=secret", "refused"},
+		"unknown host":       {"http://host.invalid/?key=secret", "host.invalid"},
+		"TLS that is none":   {strings.Replace(serve(t, answer(200, "")), "http:", "https:", 1), "HTTPS"},
+		"unknown authority":  {serveTLS(t), "certificate"},
+		"a user and no host": {"http://user:secret@" + closedPort(t), "refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &transport.HTTP{URL: c.url}
+			for range 2 {
+				conn := dialHTTP(t, h, transport.Config{})
+				send(t, conn, call(1))
+				e := receiveError(t, conn, 1)
+				if e.Reason != transport.Unreachable || !e.Unsent || e.Permanent() {
+					t.Errorf("want it unreachable, unsent and not for ever, got %+v", e)
+				}
+				end := receiveEnd(t, conn)
+				for _, err := range []error{e, end} {
+					if strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), c.text) {
+						t.Errorf("want an error with %q and no secret, got %q", c.text, err)
+					}
+				}
+				if again := receiveEnd(t, conn); again != end {
+					t.Errorf("want the same end each time, got %v and %v", end, again)
+				}
+				if err := conn.Send(t.Context(), call(2)); !errors.Is(err, transport.ErrClosed) {
+					t.Errorf("send: want an error that is ErrClosed, got %v", err)
+				}
+				if err := conn.Close(t.Context()); err != nil {
+					t.Errorf("close: want no error, got %v", err)
+				}
+			}
+		})
+	}
+}
+
+// closedPort returns an address nobody listens at.
+func closedPort(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func TestHTTPUnreachableConnectsAgainWithTheNextDial(t *testing.T) {
+	address := closedPort(t)
+	h := &transport.HTTP{URL: "http://" + address}
+	conn := dialHTTP(t, h, transport.Config{})
+	send(t, conn, call(1))
+	receiveError(t, conn, 1)
+	receiveEnd(t, conn)
+
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Skipf("the port is taken: %v", err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answerJSON(w, 200, result(readSent(r).ID)) })}
+	go func() { _ = server.Serve(l) }()
+	defer server.Close()
+	conn = dialHTTP(t, h, transport.Config{})
+	send(t, conn, call(2))
+	receiveData(t, conn, result(2), 2)
+}
+
+// Concurrent requests fail one by one, and all as unsent.
+func TestHTTPUnreachableTellsEveryRequest(t *testing.T) {
+	const n = 3
+	conn := dialHTTP(t, &transport.HTTP{URL: "http://" + closedPort(t)}, transport.Config{})
+	for id := range int64(n) {
+		if err := conn.Send(t.Context(), call(id+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), wait)
+	defer cancel()
+	seen := 0
+	for {
+		f, err := conn.Receive(ctx)
+		if err != nil {
+			break
+		}
+		if f.Err.Reason != transport.Unreachable || !f.Err.Unsent {
+			t.Errorf("want each unreachable and unsent, got %v", f.Err)
+		}
+		seen++
+	}
+	if seen == 0 || seen > n {
+		t.Errorf("want 1 to %d failures in front of the end, got %d", n, seen)
+	}
+}
+
+// While something is connected, the server is there, and somebody may get through to it some time.
+func TestHTTPUnreachableThreeTimesInARow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := errors.New("no more connections")
+		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
+			if m := readSent(r); m.ID > 1 {
+				w.Header().Set("Connection", "close")
+				answerJSON(w, 200, result(m.ID))
+			} else {
+				events(event(note))(w, r)
+			}
+		})
+		conn := dialHTTP(t, b.transport(), transport.Config{})
+		send(t, conn, call(1))
+		receiveData(t, conn, note, 1)
+		fails := func(id int64) {
+			send(t, conn, call(id))
+			if e := receiveError(t, conn, id); e.Reason != transport.Unreachable || !e.Unsent || !errors.Is(e, down) {
+				t.Errorf("want request %d unsent because of %v, got %v", id, down, e)
+			}
+		}
+		b.refuse(down)
+		fails(2)
+		fails(3)
+		b.refuse(nil)
+		send(t, conn, call(4))
+		receiveData(t, conn, result(4), 4)
+		b.refuse(down)
+		fails(5)
+		fails(6)
+		fails(7)
+		if end := receiveEnd(t, conn); !errors.Is(end, down) {
+			t.Errorf("want the connection over because of %v, got %v", down, end)
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/sse"
+)
+
+// leastRetry is the least time between two streams for what the server says unasked, whatever it wants.
+const leastRetry = 10 * time.Millisecond
+
+// openStream asks for an event stream: the one of session s, or, with the id of its last event, one that has ended.
+func (c *httpConn) openStream(ctx context.Context, s *session, last string) (*http.Response, *RequestError) {
+	c.mu.Lock()
+	id, version := s.id, s.version
+	c.mu.Unlock()
+	resp, failure := c.roundTrip(outgoing{ctx: ctx, method: http.MethodGet, to: c.target, header: only{
+		"Accept": eventsOnly, "Mcp-Session-Id": id, "Mcp-Protocol-Version": version, "Last-Event-Id": last,
+	}})
+	if failure == nil {
+		failure = noStream(resp)
+	}
+	if failure != nil && failure.Status == http.StatusNotFound && id != "" {
+		failure.Reason, failure.Unsent = SessionGone, true
+	}
+	if failure != nil {
+		return nil, failure
+	}
+	return resp, nil
+}
+
+// noStream returns nil if the response is an event stream, and otherwise closes it and says what it is.
+func noStream(resp *http.Response) *RequestError {
+	if resp.StatusCode == http.StatusOK && isType(resp, eventsOnly) {
+		return nil
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return refusal(resp, bodyOf(resp, errorBody))
+	}
+	return &RequestError{
+		Reason: Malformed, Status: resp.StatusCode,
+		Err: fmt.Errorf("want an event stream, got content type %q", clip(resp.Header.Get("Content-Type"))),
+	}
+}
+
+// listeningWait is how long other messages wait for the stream on which the server may ask something back, once
+// notifications/initialized has been answered: servers lose what they ask while there is none.
+const listeningWait = 500 * time.Millisecond
+
+// listens opens the stream for what the server says unasked in session s, in the background. It is called within an
+// exchange. opened is called, more than once perhaps, when the server has said whether there is one, or takes too long.
+func (c *httpConn) listens(s *session, opened func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.h.NoListening || c.shared != nil || c.closing {
+		opened()
+		return
+	}
+	limit := time.AfterFunc(listeningWait, opened)
+	c.tasks.Go(func() {
+		defer opened()
+		defer limit.Stop()
+		c.listen(s, opened)
+	})
+}
+
+// listen reads that stream, and opens it again when it has ended, until the server refuses it or the session is over. It
+// goes on behind the last event it has seen.
+// (specification 2025-11-25, basic/transports, "Listening for Messages from the Server")
+func (c *httpConn) listen(s *session, opened func()) {
+	cur, had := cursor{retry: -1}, false
+	for !s.dropped() && !c.isOver() {
+		resp, failure := c.openStream(s.ctx, s, cur.id)
+		opened()
+		if failure == nil {
+			had = true
+			c.hear(s, resp, &cur)
+		} else if !c.again(s, failure, had) {
+			return
+		}
+		wait := max(cur.pause(), leastRetry)
+		if failure != nil {
+			wait = max(wait, failure.RetryAfter)
+		}
+		cur.tries++
+		await(s.ctx, c.over, wait)
+	}
+}
+
+// again reports whether a stream that could not be opened is worth another try. A session that had one before and is not
+// known any more is gone.
+func (c *httpConn) again(s *session, failure *RequestError, had bool) bool {
+	switch {
+	case s.dropped():
+		return false
+	case failure.Reason == SessionGone && had:
+		c.deliver(s.ctx, s, Frame{Err: failure})
+		return false
+	case !passing(failure):
+		c.logger.Debug("server offers no stream", "error", failure)
+		return false
+	case failure.Reason == Unreachable:
+		c.missed(failure.Err, false)
+	}
+	return true
+}
+
+// hear delivers what comes on the stream until it ends.
+func (c *httpConn) hear(s *session, resp *http.Response, cur *cursor) {
+	ended := c.streamOpened("get")
+	_, err := c.consume(s.ctx, s, sse.NewReader(resp.Body, c.limit, c.skip), nil, cur)
+	_ = resp.Body.Close()
+	if errors.Is(err, io.EOF) || s.dropped() {
+		err = nil
+	}
+	ended(err)
+}
+
+// streamOpened tells whoever wants to know that a stream has opened, and returns a function to tell that it has ended.
+func (c *httpConn) streamOpened(kind string) (ended func(error)) {
+	if c.opened != nil {
+		if ended = c.opened(kind); ended != nil {
+			return ended
+		}
+	}
+	return func(error) {}
+}

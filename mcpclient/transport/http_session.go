@@ -1,0 +1,58 @@
+package transport
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// initializedWait is how long other messages wait for the answer to notifications/initialized.
+const initializedWait = 2 * time.Second
+
+// session is what belongs together from one initialize to the next. Without initialize, as in the modern era, there is one
+// for the whole connection.
+// (specification 2025-11-25, basic/transports, "Session Management")
+type session struct {
+	ctx  context.Context // the streams and exchanges of the session live in it
+	drop context.CancelFunc
+
+	id      string          // given by the server, "" for none; guarded by httpConn.mu
+	version string          // negotiated, "" as long as that is not known; guarded by httpConn.mu
+	gate    <-chan struct{} // what is sent waits until it is closed, unless nil; guarded by httpConn.mu
+}
+
+func newSession(life context.Context) *session {
+	s := new(session)
+	s.ctx, s.drop = context.WithCancel(life)
+	return s
+}
+
+// begun reports whether anything was agreed on in the session: what is on its way in one in which nothing was, such as a
+// probe that the server is slow to answer, outlives initialize. httpConn.mu is held.
+func (s *session) begun() bool { return s.id != "" || s.version != "" }
+
+// dropped reports whether there is a newer session, or none any more. What belongs to no session, nil, stays.
+func (s *session) dropped() bool { return s != nil && s.ctx.Err() != nil }
+
+// shut makes what is sent from now on wait until open is called, for a while at most. It is called when
+// notifications/initialized is on its way, before which a server need not answer anything else.
+func (s *session) shut() (open func()) {
+	gate := make(chan struct{})
+	s.gate = gate
+	release := sync.OnceFunc(func() { close(gate) })
+	timer := time.AfterFunc(initializedWait, release)
+	return func() {
+		timer.Stop()
+		release()
+	}
+}
+
+// sessionID reports whether id is one: visible ASCII characters, of a length every server takes in a header.
+func sessionID(id string) bool {
+	for i := range len(id) {
+		if id[i] < 0x21 || id[i] > 0x7e {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 4<<10
+}

@@ -1,0 +1,344 @@
+package transport_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// oldServer speaks HTTP+SSE: what is posted to /messages is answered on the stream.
+type oldServer struct {
+	endpoint string // "" means /messages?session=1
+	accepted int    // status for messages; 0 means 202
+	body     string // of the answer to messages
+
+	mu  sync.Mutex
+	log []string
+	out chan string // events
+}
+
+func newOldServer() *oldServer { return &oldServer{out: make(chan string, 100)} }
+
+func (s *oldServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m := readSent(r)
+	s.mu.Lock()
+	s.log = append(s.log, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+m.Method))
+	s.mu.Unlock()
+	switch {
+	case r.Method == http.MethodGet:
+		endpoint := s.endpoint
+		if endpoint == "" {
+			endpoint = "/messages?session=1"
+		}
+		answerEvents(w, ": hello\n\nevent: endpoint\ndata: "+endpoint+"\n\n")
+		for {
+			select {
+			case e, ok := <-s.out:
+				if !ok {
+					return
+				}
+				writeFlushed(w, e)
+			case <-r.Context().Done():
+				return
+			}
+		}
+	case r.URL.Path != "/messages":
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	default:
+		if m.ID != 0 && s.accepted == 0 {
+			s.out <- "event: message\n" + event(result(m.ID))
+		}
+		if s.body != "" {
+			w.Header().Set("Content-Type", "application/json")
+		}
+		w.WriteHeader(max(s.accepted, 202))
+		_, _ = io.WriteString(w, s.body)
+	}
+}
+
+func (s *oldServer) notes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
+}
+
+func TestHTTPFallsBackToTheOldTransport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newOldServer()
+		b := newBubble(t, s.ServeHTTP)
+		h := b.transport()
+		var kinds []string
+		cfg := transport.Config{Stream: func(kind string) func(error) { kinds = append(kinds, kind); return nil }}
+		for dial := range 2 { // the second one knows
+			conn := dialHTTP(t, h, cfg)
+			send(t, conn, initialize(1))
+			receiveData(t, conn, result(1), 0)
+			send(t, conn, initialized())
+			send(t, conn, call(2))
+			receiveData(t, conn, result(2), 0)
+			s.out <- event(note)
+			receiveData(t, conn, note, 0)
+			conn.Cancel(2, notification("notifications/cancelled"))
+			synctest.Wait()
+			if err := conn.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			want := []string{
+				"POST /mcp initialize", "GET /mcp", "POST /messages?session=1 initialize", "POST /messages?session=1 notifications/initialized",
+				"POST /messages?session=1 tools/call", "POST /messages?session=1 notifications/cancelled",
+			}
+			if got := s.notes()[dial*len(want):]; !slices.Equal(got, want[dial:]) {
+				t.Errorf("dial %d: want the server to see\n%q, got\n%q", dial, want[dial:], got)
+			}
+		}
+		if !slices.Equal(kinds, []string{"sse", "sse"}) {
+			t.Errorf("want two streams of kind sse, got %q", kinds)
+		}
+	})
+}
+
+func TestHTTPOldTransportIfToldSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newOldServer()
+		h := newBubble(t, s.ServeHTTP).transport()
+		h.Mode = transport.SSE
+		conn := dialHTTP(t, h, transport.Config{})
+		for id := range int64(10) {
+			send(t, conn, call(id+1))
+		}
+		var got []string
+		for range 10 {
+			got = append(got, string(receive(t, conn).Data))
+		}
+		for id := range int64(10) {
+			if !slices.Contains(got, result(id+1)) {
+				t.Errorf("want the answer to %d, got %q", id+1, got)
+			}
+		}
+		if log := s.notes(); log[0] != "GET /mcp" || len(log) != 11 {
+			t.Errorf("want one stream and ten messages, got %q", log)
+		}
+	})
+}
+
+func TestHTTPOldTransportIsNotTriedIfNotAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newOldServer()
+		h := newBubble(t, s.ServeHTTP).transport()
+		h.Mode = transport.Streamable
+		conn := dialHTTP(t, h, transport.Config{})
+		send(t, conn, initialize(1))
+		if e := receiveError(t, conn, 1); e.Reason != transport.Status || e.Status != 405 {
+			t.Errorf("want HTTP 405 reported, got %v", e)
+		}
+		if log := s.notes(); len(log) != 1 {
+			t.Errorf("want nothing else tried, got %q", log)
+		}
+	})
+}
+
+// If it is no old server, the first answer counts, as if nothing had been tried.
+func TestHTTPFallbackThatFailsLeavesTheFirstAnswer(t *testing.T) {
+	modern := `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}`
+	for _, c := range []struct {
+		name string
+		post http.HandlerFunc
+		get  http.HandlerFunc // nil if it must not be tried
+		want string           // what is delivered, "" for the status
+		took time.Duration
+	}{
+		{"GET is not allowed", answer(400, "no"), answer(405, ""), "", 0},
+		{"GET answers something", answer(404, ""), answer(200, "{}", "Content-Type", "application/json"), "", 0},
+		{"the stream says nothing", answer(405, ""), events(":\n\n"), "", 3 * time.Second},
+		{"the stream says something else", answer(405, ""), events(event(note)), "", 3 * time.Second},
+		{"the stream ends", answer(405, ""), closing(""), "", 0},
+		{"GET does not answer", answer(405, ""), func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "", 3 * time.Second},
+		{"an error in JSON-RPC", answer(400, errorOf(1), "Content-Type", "application/json"), answer(405, ""), errorOf(1), 0},
+		{"a modern server", answer(400, modern, "Content-Type", "application/json"), nil, modern, 0},
+		{"500", answer(500, ""), nil, "", 0},
+		{"401", answer(401, ""), nil, "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
+					switch {
+					case r.Method == http.MethodPost:
+						readSent(r)
+						c.post(w, r)
+					case c.get != nil:
+						c.get(w, r)
+					default:
+						t.Error("want no attempt with GET, got one")
+					}
+				})
+				start := time.Now()
+				conn := dialHTTP(t, b.transport(), transport.Config{})
+				send(t, conn, initialize(1))
+				if c.want != "" {
+					receiveData(t, conn, c.want, 1)
+				} else {
+					receiveError(t, conn, 1)
+				}
+				if took := time.Since(start); took != c.took {
+					t.Errorf("want it to take %v, got %v", c.took, took)
+				}
+				receiveNothing(t, conn)
+			})
+		})
+	}
+}
+
+func TestHTTPEndpointOfAnotherOriginIsRefused(t *testing.T) {
+	for _, endpoint := range []string{
+		"http://evil.test/messages", "https://server.test/messages", "http://server.test:8080/messages", "//evil.test/", "javascript:alert(1)", "http://[",
+	} {
+		for _, mode := range []transport.HTTPMode{transport.Auto, transport.SSE} {
+			synctest.Test(t, func(t *testing.T) {
+				s := newOldServer()
+				s.endpoint = endpoint
+				h := newBubble(t, s.ServeHTTP).transport()
+				h.Mode = mode
+				conn := dialHTTP(t, h, transport.Config{})
+				send(t, conn, initialize(1))
+				if e := receiveError(t, conn, 1); e.Reason != transport.Malformed || !strings.Contains(e.Error(), "origin") {
+					t.Errorf("endpoint %s: want it refused because of its origin, got %v", endpoint, e)
+				}
+			})
+		}
+	}
+	for _, endpoint := range []string{"http://SERVER.test:80/messages", "messages", "?x", "//server.test/messages"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newOldServer()
+			s.endpoint = endpoint
+			h := newBubble(t, s.ServeHTTP).transport()
+			h.Mode = transport.SSE
+			conn := dialHTTP(t, h, transport.Config{})
+			send(t, conn, initialize(1))
+			synctest.Wait()
+			if log := s.notes(); len(log) != 2 {
+				t.Errorf("endpoint %s: want the message posted there, got %q", endpoint, log)
+			}
+		})
+	}
+}
+
+func TestHTTPOldTransportReportsRefusedMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newOldServer()
+		s.accepted, s.body = 400, "not now"
+		h := newBubble(t, s.ServeHTTP).transport()
+		h.Mode = transport.SSE
+		conn := dialHTTP(t, h, transport.Config{})
+		send(t, conn, call(1))
+		if e := receiveError(t, conn, 1); e.Reason != transport.Status || e.Status != 400 {
+			t.Errorf("want HTTP 400, got %v", e)
+		}
+		s.body = someError
+		send(t, conn, call(7))
+		receiveData(t, conn, someError, 7)
+		s.accepted, s.body = 200, "ignored"
+		send(t, conn, call(2))
+		s.out <- event(result(2))
+		receiveData(t, conn, result(2), 0)
+	})
+}
+
+func TestHTTPOldTransportEndsWithItsEndpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newOldServer()
+		s.accepted, s.body = 404, "session not found"
+		h := newBubble(t, s.ServeHTTP).transport()
+		h.Mode = transport.SSE
+		conn := dialHTTP(t, h, transport.Config{})
+		send(t, conn, call(1))
+		if e := receiveError(t, conn, 1); e.Reason != transport.Lost || e.Status != 404 || !e.Unsent {
+			t.Errorf("want the request lost and unsent, got %v", e)
+		}
+		receiveEnd(t, conn)
+	})
+}
+
+func TestHTTPOldTransportEndsWithItsStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newOldServer()
+		h := newBubble(t, s.ServeHTTP).transport()
+		h.Mode = transport.SSE
+		conn := dialHTTP(t, h, transport.Config{})
+		send(t, conn, call(1))
+		receiveData(t, conn, result(1), 0)
+		s.out <- event(note)
+		close(s.out)
+		receiveData(t, conn, note, 0)
+		if end := receiveEnd(t, conn); !errors.Is(end, io.EOF) {
+			t.Errorf("want an end that is io.EOF, got %v", end)
+		}
+		if err := conn.Send(t.Context(), call(2)); !errors.Is(err, transport.ErrClosed) {
+			t.Errorf("send: want an error that is ErrClosed, got %v", err)
+		}
+	})
+}
+
+func TestHTTPOldTransportUnreachable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, newOldServer().ServeHTTP)
+		b.crash(errors.New("down"))
+		h := b.transport()
+		h.Mode = transport.SSE
+		conn := dialHTTP(t, h, transport.Config{})
+		send(t, conn, call(1))
+		if e := receiveError(t, conn, 1); e.Reason != transport.Unreachable || !e.Unsent {
+			t.Errorf("want the server unreachable and the request unsent, got %v", e)
+		}
+		receiveEnd(t, conn)
+	})
+}
+
+// A server that is remembered as an old one may have become a new one.
+func TestHTTPForgetsTheOldTransport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old, now := newOldServer(), new(legacyServer)
+		upgraded := false
+		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
+			if upgraded {
+				now.ServeHTTP(w, r)
+			} else {
+				old.ServeHTTP(w, r)
+			}
+		})
+		h := b.transport()
+		conn := dialHTTP(t, h, transport.Config{})
+		send(t, conn, initialize(1))
+		receiveData(t, conn, result(1), 0)
+		if err := conn.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		upgraded = true
+		now.listen = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(405) }
+		for range 2 {
+			conn = dialHTTP(t, h, transport.Config{})
+			send(t, conn, initialize(1))
+			receiveData(t, conn, result(1), 1)
+			if err := conn.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		gets := 0
+		for _, line := range now.notes() {
+			if strings.HasPrefix(line, "GET") {
+				gets++
+			}
+		}
+		if gets != 1 {
+			t.Errorf("want the old transport tried once more, got %d times", gets)
+		}
+	})
+}
