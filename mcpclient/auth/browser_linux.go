@@ -1,0 +1,3 @@
+package auth
+
+func opener(url string) (string, []string) { return "xdg-open", []string{url} }

@@ -1,0 +1,5 @@
+//go:build !linux && !darwin && !windows
+
+package auth
+
+func opener(url string) (string, []string) { return "xdg-open", []string{url} }

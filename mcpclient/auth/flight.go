@@ -1,0 +1,93 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// errTooLong is the cause that ends a flight when its time is up.
+var errTooLong = errors.New("nobody authorized in time")
+
+// flight is an authorization or a renewal under way, at most one per Authorizer. It goes on when those who wait for it have
+// left: a person may be half-way through.
+type flight struct {
+	want  want
+	renew bool // get a token like the last one, as it has expired
+	done  chan struct{}
+	err   error // how it ended; to be read when done is closed
+}
+
+// launch starts f in a goroutine that ends with the flow, with [Options.InteractionTimeout] or with Close. It is called with
+// mu.
+func (a *Authorizer) launch(ctx context.Context, f *flight) *flight {
+	f.done = make(chan struct{})
+	a.flight = f
+	flow := &flow{a: a, fetch: a.fetcher.For(a.server), url: a.server, want: f.want, last: a.session}
+	a.going.Go(func() {
+		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), a.o.InteractionTimeout, errTooLong)
+		defer cancel()
+		defer context.AfterFunc(a.life, cancel)()
+		s, err := a.fly(ctx, flow, f.renew)
+		a.land(f, s, err)
+	})
+	return f
+}
+
+// fly runs a flow, in which code of the user may panic.
+func (a *Authorizer) fly(ctx context.Context, f *flow, renew bool) (s *session, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.o.Logger.ErrorContext(ctx, "panic in an authorization", "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+			s, err = nil, refuse(StepAuthorize, "panic of type %T", v)
+		}
+	}()
+	if renew {
+		s, err = f.renew(ctx)
+	} else {
+		s, err = f.authorize(ctx)
+	}
+	if err != nil && a.life.Err() != nil {
+		err = refuse(StepAuthorize, "%w", ErrClosed)
+	}
+	return s, err
+}
+
+// land makes known how f ended.
+func (a *Authorizer) land(f *flight, s *session, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.o.Now()
+	if err == nil {
+		a.session, a.failed = s, nil
+	} else {
+		a.failed, a.pause = f, now.Add(failurePause)
+	}
+	if f.renew && permanent(err) {
+		a.session = a.session.afterRefusal(now)
+	}
+	switch {
+	case err == nil && s.source == granted:
+		a.noteAsked(s.requested, now)
+	case f.want.stepUp && permanent(err):
+		a.noteAsked(f.want.scopes, now)
+	}
+	a.flight, f.err = nil, err
+	close(f.done)
+}
+
+// wait waits for the end of f within ctx.
+func (f *flight) wait(ctx context.Context, step Step) error {
+	select {
+	case <-f.done:
+		return f.err
+	default:
+	}
+	select {
+	case <-f.done:
+		return f.err
+	case <-ctx.Done():
+		return &Error{Step: step, Err: context.Cause(ctx)}
+	}
+}

@@ -1,0 +1,115 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"net/url"
+	"slices"
+
+	"golang.org/x/oauth2"
+
+	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// AuthorizationCode is the grant of a person who authorizes the client in a browser (RFC 6749 §4.1 with PKCE, RFC 7636).
+// [Options.Interact] brings the person there. (specification 2026-07-28, basic/authorization, "Authorization Flow Steps")
+type AuthorizationCode struct{}
+
+func (AuthorizationCode) name() string      { return grantCode }
+func (AuthorizationCode) interactive() bool { return true }
+func (AuthorizationCode) check() error      { return nil }
+
+func (AuthorizationCode) obtain(ctx context.Context, f *flow) (*Token, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := checkPKCE(f.server, f.resource == nil); err != nil {
+		return nil, err
+	}
+	redirectURI, err := f.a.o.Interact.RedirectURI(ctx)
+	if err != nil {
+		return nil, failed(StepAuthorize, err)
+	}
+	if err := f.register(ctx, redirectURI); err != nil {
+		return nil, err
+	}
+	verifier := oauth2.GenerateVerifier()
+	code, err := f.ask(ctx, redirectURI, verifier)
+	if err != nil {
+		return nil, err
+	}
+	return f.token(ctx, url.Values{
+		"grant_type": {grantCode}, "code": {code}, "code_verifier": {verifier}, "redirect_uri": {redirectURI},
+	})
+}
+
+// checkPKCE refuses a server that does not say that it supports S256. One of 2025-03-26, of which there is no resource
+// metadata, need not say so. (specification 2026-07-28, basic/authorization/security-considerations, "Authorization Code
+// Protection"; 2025-03-26, basic/authorization)
+func checkPKCE(s *metadata.Server, legacy bool) error {
+	if s.AuthorizationEndpoint == "" {
+		return refuse(StepDiscoverServer, "authorization server has no authorization endpoint")
+	}
+	if legacy && s.CodeChallengeMethods == nil || slices.Contains(s.CodeChallengeMethods, "S256") {
+		return nil
+	}
+	return refuse(StepDiscoverServer, "authorization server does not support PKCE with S256")
+}
+
+// ask sends the person to the authorization server and returns the code that comes back.
+func (f *flow) ask(ctx context.Context, redirectURI, verifier string) (string, error) {
+	state := rand.Text()
+	conf := oauth2.Config{
+		ClientID: f.client.id, RedirectURL: redirectURI, Scopes: f.requested,
+		Endpoint: oauth2.Endpoint{AuthURL: f.server.AuthorizationEndpoint},
+	}
+	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", f.id)}
+	if f.proof != nil {
+		options = append(options, oauth2.SetAuthURLParam("dpop_jkt", f.proof.Thumbprint()))
+	}
+	if slices.Contains(f.requested, scopeOffline) {
+		options = append(options, oauth2.ApprovalForce) // without it OpenID providers ignore the scope (Core §11)
+	}
+	ctx, end := telemetry.StartAuthStep(ctx, string(StepAuthorize))
+	r, err := f.a.o.Interact.Authorize(ctx, InteractionRequest{
+		URL: conf.AuthCodeURL(state, options...), RedirectURI: redirectURI, State: state,
+		Resource: f.id, Issuer: f.server.Issuer, Scopes: slices.Clone(f.requested),
+	})
+	if err != nil {
+		err = f.unanswered(ctx, err)
+	} else {
+		err = checkRedirect(f.server, state, r)
+	}
+	end(err)
+	return r.Code, err
+}
+
+// unanswered makes the error of a person who did not come back. One who has had all the time there is will not come the
+// next time either.
+func (f *flow) unanswered(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errTooLong) {
+		return refuse(StepAuthorize, "%w", errTooLong)
+	}
+	return failed(StepAuthorize, err)
+}
+
+// checkRedirect holds what came back against what was sent: the state, and the issuer by simple string comparison and before
+// anything else is looked at. (specification 2026-07-28, basic/authorization, "Authorization Response Validation"; RFC 9207
+// §2.4)
+func checkRedirect(s *metadata.Server, state string, r Redirect) error {
+	switch {
+	case subtle.ConstantTimeCompare([]byte(r.State), []byte(state)) != 1:
+		return refuse(StepAuthorize, "answer to another request: the state differs")
+	case !r.HasIssuer && s.IssParameter:
+		return refuse(StepAuthorize, "answer does not say which authorization server it is from")
+	case r.HasIssuer && r.Issuer != s.Issuer:
+		return refuse(StepAuthorize, "answer is from another authorization server than %s", quoteShort(s.Issuer))
+	case r.Error != "":
+		return answered(StepAuthorize, r.Error, r.ErrorDescription, 0, []string{r.Code, state})
+	case r.Code == "":
+		return refuse(StepAuthorize, "answer without a code")
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+// Package dpop makes the proofs that bind tokens to a key (RFC 9449): a [Key] signs one for every request, with the latest
+// of the [Nonces] its server gave.
+package dpop
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Alg is the algorithm of every key.
+const Alg = string(jose.ES256)
+
+// Key is a private key that never leaves the process but through [Key.Marshal]. Its methods may be called from any
+// goroutine. Printed it shows its thumbprint.
+type Key struct {
+	private    *ecdsa.PrivateKey
+	signer     jose.Signer
+	thumbprint string
+}
+
+// NewKey makes a key on P-256.
+func NewKey() (*Key, error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	return newKey(private)
+}
+
+// ParseKey returns the key that [Key.Marshal] wrote. Its errors quote nothing of it.
+func ParseKey(pkcs8 []byte) (*Key, error) {
+	parsed, err := x509.ParsePKCS8PrivateKey(pkcs8)
+	if err != nil {
+		return nil, errors.New("DPoP key is not PKCS #8")
+	}
+	private, ok := parsed.(*ecdsa.PrivateKey)
+	if !ok || private.Curve != elliptic.P256() {
+		return nil, errors.New("DPoP key is not on P-256")
+	}
+	return newKey(private)
+}
+
+func newKey(private *ecdsa.PrivateKey) (*Key, error) {
+	public := jose.JSONWebKey{Key: &private.PublicKey}
+	print, err := public.Thumbprint(crypto.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	options := (&jose.SignerOptions{EmbedJWK: true}).WithType("dpop+jwt")
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: private}, options)
+	if err != nil {
+		return nil, err
+	}
+	return &Key{private: private, signer: signer, thumbprint: base64.RawURLEncoding.EncodeToString(print)}, nil
+}
+
+// Marshal returns the private key as PKCS #8, to be kept like a token.
+func (k *Key) Marshal() ([]byte, error) { return x509.MarshalPKCS8PrivateKey(k.private) }
+
+// Thumbprint returns the SHA-256 thumbprint (RFC 7638), which is dpop_jkt and the token's cnf.jkt.
+func (k *Key) Thumbprint() string { return k.thumbprint }
+
+// Format prints the thumbprint, whatever the verb.
+func (k *Key) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "dpop.Key(%s)", k.thumbprint) }
+
+// proof is the payload of RFC 9449 §4.2.
+type proof struct {
+	ID          string `json:"jti"`
+	Method      string `json:"htm"`
+	URL         string `json:"htu"`
+	IssuedAt    int64  `json:"iat"`
+	AccessToken string `json:"ath,omitempty"`
+	Nonce       string `json:"nonce,omitempty"`
+}
+
+// Proof returns the header DPoP of one request: no other one, not even the same one again, may carry it. accessToken is
+// empty for the token endpoint, nonce is empty if the server gave none.
+func (k *Key) Proof(method string, u *url.URL, accessToken, nonce string, now time.Time) (string, error) {
+	p := proof{ID: rand.Text(), Method: method, URL: target(u), IssuedAt: now.Unix(), Nonce: nonce}
+	if accessToken != "" {
+		hash := sha256.Sum256([]byte(accessToken))
+		p.AccessToken = base64.RawURLEncoding.EncodeToString(hash[:])
+	}
+	payload, err := json.Marshal(p)
+	if err != nil {
+		return "", err
+	}
+	signed, err := k.signer.Sign(payload)
+	if err != nil {
+		return "", err
+	}
+	return signed.CompactSerialize()
+}
+
+// target is the URL of a request without query and fragment, normalized (RFC 3986 §6.2.2, §6.2.3).
+func target(u *url.URL) string {
+	path := u.EscapedPath()
+	if path == "" {
+		path = "/"
+	}
+	return origin(u) + path
+}
+
+// origin has no port if it is the usual one.
+func origin(u *url.URL) string {
+	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	switch scheme {
+	case "https":
+		host = strings.TrimSuffix(host, ":443")
+	case "http":
+		host = strings.TrimSuffix(host, ":80")
+	}
+	return scheme + "://" + host
+}

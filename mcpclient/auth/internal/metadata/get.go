@@ -1,0 +1,95 @@
+package metadata
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+)
+
+// versionHeader is asked for by revision 2025-03-26, which knew no protected-resource metadata.
+const (
+	versionHeader = "MCP-Protocol-Version"
+	legacyVersion = "2025-03-26"
+)
+
+// Do sends a request to an endpoint that metadata named, behind the guard and within the limits of time and size. A
+// redirect of anything but a GET is not followed: it is the response. Reading more of the body than the limit is an error.
+// The caller closes the body.
+func (f *Fetcher) Do(req *http.Request) (*http.Response, error) {
+	resp, err := f.http.Do(req)
+	if err != nil {
+		return nil, unreachable(req.URL, err)
+	}
+	resp.Body = &limited{ReadCloser: resp.Body, left: f.limit, limit: f.limit}
+	return resp, nil
+}
+
+// limited is a body that fails where it passes its limit, instead of seeming to end there.
+type limited struct {
+	io.ReadCloser
+	left, limit int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if int64(len(p)) > l.left+1 {
+		p = p[:l.left+1]
+	}
+	n, err := l.ReadCloser.Read(p)
+	if int64(n) > l.left {
+		n, l.left = int(l.left), 0
+		return n, invalid("answer is over the limit of %d bytes", l.limit)
+	}
+	l.left -= int64(n)
+	return n, err
+}
+
+// first gets the document from the first of several places that has a good one. The places are on one host: if that cannot
+// be reached once, it is not tried again. What was refused may have been a redirect of the one place.
+func (f *Fetcher) first(ctx context.Context, places []*url.URL, header http.Header, use func([]byte) error) error {
+	var failed []*Error
+	for _, place := range places {
+		e := f.document(ctx, place, header, use)
+		if e == nil {
+			return nil
+		}
+		failed = append(failed, e)
+		if e.Status == 0 && !errors.Is(e, ErrRefused) {
+			break
+		}
+	}
+	return verdict(failed)
+}
+
+// document gets one document and hands it to use, whose error says what is wrong with it.
+func (f *Fetcher) document(ctx context.Context, place *url.URL, header http.Header, use func([]byte) error) *Error {
+	req := (&http.Request{Method: http.MethodGet, URL: place, Host: place.Host, Header: header.Clone()}).WithContext(ctx)
+	req.Header.Set("Accept", "application/json")
+	resp, err := f.http.Do(req)
+	if err != nil {
+		return unreachable(place, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return &Error{URL: bare(place), Status: resp.StatusCode, Err: statusError(resp.StatusCode)}
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, f.limit+1))
+	switch {
+	case err != nil:
+		err = fmt.Errorf("read: %w", err)
+		return unreachable(place, err)
+	case int64(len(data)) > f.limit:
+		err = invalid("document is over the limit of %d bytes", f.limit)
+	case !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")):
+		err = fmt.Errorf("%w: the answer is no JSON object", errAbsent)
+	default:
+		err = use(data)
+	}
+	if err != nil {
+		return &Error{URL: bare(place), Status: resp.StatusCode, Err: err}
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package metadata
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestResourceIsFoundInItsPlaces(t *testing.T) {
+	const own, root = "/.well-known/oauth-protected-resource/public/mcp", "/.well-known/oauth-protected-resource"
+	for _, tt := range []struct {
+		name, at, path, hint string
+		asked                []string
+	}{
+		{"at the path", own, "/public/mcp", "", []string{own}},
+		{"at the path, without its last slash", own, "/public/mcp/", "", []string{own}},
+		{"at the path, with its query", own + "?a=b", "/public/mcp?a=b", "", []string{own + "?a=b"}},
+		{"at the root", root, "/public/mcp", "", []string{own, root}},
+		{"at the root, of a server there", root, "", "", []string{root}},
+		{"at the root, of a server at its slash", root, "/", "", []string{root}},
+		{"with an escaped path", root + "/a%2Fb", "/a%2Fb", "", []string{root + "/a%2Fb"}},
+		{"where the challenge says", "/custom.json?x=y", "/public/mcp", "SITE/custom.json?x=y", []string{"/custom.json?x=y"}},
+		{"where the challenge says, without host", "/custom.json", "/public/mcp", "/custom.json", []string{"/custom.json"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t)
+			resource := s.at(t, tt.path)
+			s.json(tt.at, map[string]any{
+				"resource":                          resource.String(),
+				"authorization_servers":             []string{"https://as.example"},
+				"scopes_supported":                  []string{"a", "b"},
+				"bearer_methods_supported":          []string{"header"},
+				"dpop_signing_alg_values_supported": []string{"ES256"},
+				"dpop_bound_access_tokens_required": true,
+				"resource_name":                     []any{1, "members nobody knows may be anything"},
+			})
+			f := New(Options{})
+			defer f.Close()
+			got, err := f.Resource(t.Context(), resource, strings.Replace(tt.hint, "SITE", s.URL, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := &Resource{
+				Resource:             resource.String(),
+				AuthorizationServers: []string{"https://as.example"},
+				ScopesSupported:      []string{"a", "b"},
+				BearerMethods:        []string{"header"},
+				DPoPAlgs:             []string{"ES256"},
+				DPoPRequired:         true,
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("metadata, want - got +:\n%s", diff)
+			}
+			s.wantPaths(t, tt.asked...)
+		})
+	}
+}
+
+func TestResourceSaysThatThereIsNone(t *testing.T) {
+	s := newSite(t)
+	s.text("/.well-known/oauth-protected-resource/mcp", http.StatusOK, "<!doctype html><p>a page for every path")
+	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "")
+	if !errors.Is(err, ErrNotFound) {
+		t.Fatalf("error is %v, want ErrNotFound", err)
+	}
+	s.wantPaths(t, "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource")
+	for _, part := range []string{"the answer is no JSON object", "HTTP status 404", s.URL} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error is %q, want %q in it", err, part)
+		}
+	}
+	e, ok := errors.AsType[*Error](err)
+	if !ok || !e.Permanent() || e.URL != s.URL+"/.well-known/oauth-protected-resource/mcp" {
+		t.Errorf("error is %#v, want a permanent one with the first place", err)
+	}
+}
+
+func TestResourceDoesNotLookElsewhereThanTheChallengeSays(t *testing.T) {
+	s := newSite(t)
+	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL})
+	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), s.URL+"/gone?secret=1")
+	if !errors.Is(err, ErrNotFound) {
+		t.Errorf("error is %v, want ErrNotFound", err)
+	}
+	s.wantPaths(t, "/gone?secret=1")
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("error %q has the query, want it left out", err)
+	}
+	if _, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "http://[x"); err == nil {
+		t.Error("a challenge with something that is no URL was accepted, want an error")
+	}
+}
+
+// TestAServerThatIsBrokenMayRecover: nothing may be concluded from a place that could have had the document.
+func TestAServerThatIsBrokenMayRecover(t *testing.T) {
+	for _, status := range []int{500, 503, 429, 408} {
+		s := newSite(t)
+		s.text("/.well-known/oauth-protected-resource/mcp", status, "")
+		_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "")
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Permanent() || e.Status != status || errors.Is(err, ErrNotFound) {
+			t.Errorf("status %d: error is %v, want one with the status that is not permanent", status, err)
+		}
+	}
+	s := newSite(t)
+	resource := s.at(t, "/mcp")
+	s.Close()
+	_, err := New(Options{}).Resource(t.Context(), resource, "")
+	if e, ok := errors.AsType[*Error](err); !ok || e.Permanent() || e.Status != 0 {
+		t.Errorf("a server that is down: error is %v, want one that is not permanent", err)
+	}
+}
+
+func TestCovers(t *testing.T) {
+	const resource = "https://mcp.example.com/team/mcp?tenant=1"
+	for id, want := range map[string]bool{
+		"https://mcp.example.com/team/mcp?tenant=1": true,
+		"https://mcp.example.com/team/mcp":          true,
+		"https://mcp.example.com/team/mcp/":         true,
+		"HTTPS://MCP.example.com:443/team":          true,
+		"https://mcp.example.com/":                  true,
+		"https://mcp.example.com":                   true,
+		"https://mcp.example.com/team/mcp?tenant=2": false,
+		"https://mcp.example.com/team/mc":           false,
+		"https://mcp.example.com/team/mcp/more":     false,
+		"https://mcp.example.com/Team":              false,
+		"https://mcp.example.com/other":             false,
+		"https://mcp.example.com/team/mcp#x":        false,
+		"https://user@mcp.example.com/team/mcp":     false,
+		"http://mcp.example.com/team/mcp":           false,
+		"https://mcp.example.com:8443/team/mcp":     false,
+		"https://evil.example.com/team/mcp":         false,
+		"https://mcp.example.com.evil/team/mcp":     false,
+		"mcp.example.com/team/mcp":                  false,
+		"/team/mcp":                                 false,
+		"":                                          false,
+		"://":                                       false,
+	} {
+		u, err := url.Parse(resource)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := covers(id, u); got != want {
+			t.Errorf("covers(%q, %s) = %v, want %v", id, resource, got, want)
+		}
+	}
+}
+
+func TestResourceOfAnotherServerIsNotUsed(t *testing.T) {
+	s := newSite(t)
+	s.json("/.well-known/oauth-protected-resource/mcp", map[string]any{"resource": "https://evil.example.com/mcp"})
+	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "")
+	e, ok := errors.AsType[*Error](err)
+	if !ok || !e.Permanent() || !strings.Contains(err.Error(), `resource is "https://evil.example.com/mcp"`) {
+		t.Errorf("error is %v, want a permanent one that names the other server", err)
+	}
+}
+
+// TestAPlaceThatLeadsAstrayIsNotTheLast: what the root has is none the worse for it.
+func TestAPlaceThatLeadsAstrayIsNotTheLast(t *testing.T) {
+	s := newSite(t)
+	s.page("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://login.example/", http.StatusFound)
+	})
+	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL})
+	if r, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), ""); err != nil || r.Resource != s.URL {
+		t.Errorf("metadata is %+v, %v, want what the root has", r, err)
+	}
+}

@@ -1,0 +1,57 @@
+package auth_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/auth"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+var _ transport.Authorizer = (*auth.Authorizer)(nil)
+
+func TestNewSaysWhatIsWrongWithTheOptions(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		o    auth.Options
+		want string
+	}{
+		{"credentials", auth.Options{Credentials: &auth.Credentials{ClientSecret: "s"}}, "ClientID"},
+		{"document over http", auth.Options{ClientMetadataURL: "http://client.example/metadata.json"}, "https URL with a path"},
+		{"document without a path", auth.Options{ClientMetadataURL: "https://client.example/"}, "https URL with a path"},
+		{"document with a fragment", auth.Options{ClientMetadataURL: "https://client.example/a#b"}, "https URL with a path"},
+		{"application type", auth.Options{Registration: auth.Registration{ApplicationType: "mobile"}}, "mobile"},
+		{"DPoP mode", auth.Options{DPoP: 9}, "DPoP"},
+		{"timeout", auth.Options{InteractionTimeout: -time.Second}, "negative"},
+		{"key", auth.Options{PrivateKey: &auth.PrivateKey{PEM: []byte("secret")}}, "private key"},
+		{"algorithm", auth.Options{PrivateKey: &auth.PrivateKey{PEM: newKey(t), Algorithm: "RS256"}}, "private key"},
+		{"assertion", auth.Options{Grant: auth.JWTBearer{}}, "Assertion"},
+		{"ID token", auth.Options{Grant: auth.EnterpriseManaged{}}, "IDToken"},
+		{"person for a machine", auth.Options{Grant: auth.ClientCredentials{}, Interact: &auth.Loopback{}}, "Interact"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, err := auth.New(c.o)
+			if a != nil || err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("want an error with %q, got %v", c.want, err)
+			}
+		})
+	}
+}
+
+func TestOptionsChangedAfterwardsChangeNothing(t *testing.T) {
+	b := newBench(t)
+	b.as.clients["machine"] = object{"client_secret": "machine-secret"}
+	var o auth.Options
+	machine(&o)
+	o.Scopes = []string{"mine"}
+	a := b.authorizer(func(p *auth.Options) {
+		o.HTTPClient = p.HTTPClient
+		*p = o
+	})
+	o.Credentials.ClientSecret, o.Scopes[0] = "changed", "changed"
+	b.ok(a, "tools/list")
+	if got := b.only(asHost, "/token").form.Get("scope"); got != "mine" {
+		t.Errorf("want scope mine, got %q", got)
+	}
+}

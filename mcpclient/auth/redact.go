@@ -1,0 +1,132 @@
+package auth
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+)
+
+// redacted stands wherever a secret would be printed.
+const redacted = "[redacted]"
+
+// redact hides what a text is, and tells only whether there is one.
+func redact(s string) string {
+	if s == "" {
+		return ""
+	}
+	return redacted
+}
+
+// show prints a value as its LogValue does, for fmt and whatever the verb.
+func show(f fmt.State, name string, shown slog.Value) {
+	_, _ = fmt.Fprintf(f, "%s%v", name, shown)
+}
+
+// showJSON encodes a value as its LogValue shows it: a log handler that meets the value inside another one asks
+// encoding/json, which asks for this.
+func showJSON(shown slog.Value) ([]byte, error) { return json.Marshal(plain(shown)) }
+
+func plain(v slog.Value) any {
+	if v.Kind() != slog.KindGroup {
+		return v.Any()
+	}
+	members := map[string]any{}
+	for _, a := range v.Group() {
+		members[a.Key] = plain(a.Value)
+	}
+	return members
+}
+
+// LogValue shows everything but the secrets.
+func (t Token) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("access_token", redact(t.AccessToken)),
+		slog.String("refresh_token", redact(t.RefreshToken)),
+		slog.String("token_type", t.TokenType),
+		slog.Time("expiry", t.Expiry),
+		slog.String("scope", strings.Join(t.Scopes, " ")),
+		slog.String("id_token", redact(t.IDToken)),
+	)
+}
+
+// LogValue shows everything but the secret.
+func (c Credentials) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("issuer", c.Issuer),
+		slog.String("client_id", c.ClientID),
+		slog.String("client_secret", redact(c.ClientSecret)),
+		slog.Time("secret_expiry", c.SecretExpiry),
+		slog.String("token_auth_method", c.TokenAuthMethod),
+		slog.Any("redirect_uris", c.RedirectURIs),
+	)
+}
+
+// LogValue shows everything but the secrets.
+func (r Record) LogValue() slog.Value {
+	var attrs []slog.Attr
+	if r.Credentials != nil {
+		attrs = append(attrs, slog.Attr{Key: "credentials", Value: r.Credentials.LogValue()})
+	}
+	if r.Token != nil {
+		attrs = append(attrs, slog.Attr{Key: "token", Value: r.Token.LogValue()})
+	}
+	return slog.GroupValue(append(attrs,
+		slog.String("requested_scope", strings.Join(r.RequestedScopes, " ")),
+		slog.String("dpop_key", redact(string(r.DPoPKey))),
+	)...)
+}
+
+// LogValue shows everything but the URL's query and the state.
+func (r InteractionRequest) LogValue() slog.Value {
+	page, _, _ := strings.Cut(r.URL, "?")
+	return slog.GroupValue(
+		slog.String("url", page),
+		slog.String("redirect_uri", r.RedirectURI),
+		slog.String("state", redact(r.State)),
+		slog.String("resource", r.Resource),
+		slog.String("issuer", r.Issuer),
+		slog.String("scope", strings.Join(r.Scopes, " ")),
+	)
+}
+
+// LogValue shows everything but code and state.
+func (r Redirect) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("code", redact(r.Code)),
+		slog.String("state", redact(r.State)),
+		slog.String("iss", r.Issuer),
+		slog.String("error", r.Error),
+		slog.String("error_description", r.ErrorDescription),
+	)
+}
+
+// Format prints, whatever the verb, what LogValue shows.
+func (t Token) Format(f fmt.State, _ rune) { show(f, "Token", t.LogValue()) }
+
+// MarshalJSON encodes what LogValue shows, which is of no use to a store: see [EncodeRecord].
+func (t Token) MarshalJSON() ([]byte, error) { return showJSON(t.LogValue()) }
+
+// Format prints, whatever the verb, what LogValue shows.
+func (c Credentials) Format(f fmt.State, _ rune) { show(f, "Credentials", c.LogValue()) }
+
+// MarshalJSON encodes what LogValue shows, which is of no use to a store: see [EncodeRecord].
+func (c Credentials) MarshalJSON() ([]byte, error) { return showJSON(c.LogValue()) }
+
+// Format prints, whatever the verb, what LogValue shows.
+func (r Record) Format(f fmt.State, _ rune) { show(f, "Record", r.LogValue()) }
+
+// MarshalJSON encodes what LogValue shows, which is of no use to a store: see [EncodeRecord].
+func (r Record) MarshalJSON() ([]byte, error) { return showJSON(r.LogValue()) }
+
+// Format prints, whatever the verb, what LogValue shows.
+func (r InteractionRequest) Format(f fmt.State, _ rune) { show(f, "InteractionRequest", r.LogValue()) }
+
+// MarshalJSON encodes what LogValue shows.
+func (r InteractionRequest) MarshalJSON() ([]byte, error) { return showJSON(r.LogValue()) }
+
+// Format prints, whatever the verb, what LogValue shows.
+func (r Redirect) Format(f fmt.State, _ rune) { show(f, "Redirect", r.LogValue()) }
+
+// MarshalJSON encodes what LogValue shows.
+func (r Redirect) MarshalJSON() ([]byte, error) { return showJSON(r.LogValue()) }

@@ -1,0 +1,99 @@
+package auth_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/auth"
+)
+
+// hush is in every secret of the values below, and in nothing else.
+const hush = "hush-hush"
+
+func secrets() (auth.Token, auth.Credentials, auth.Record, auth.InteractionRequest, auth.Redirect) {
+	token := auth.Token{
+		AccessToken: hush + "1", RefreshToken: hush + "2", IDToken: hush + "3",
+		TokenType: "Bearer", Expiry: time.Unix(0, 0), Scopes: []string{"shown"},
+	}
+	credentials := auth.Credentials{
+		Issuer: "https://shown.example", ClientID: "shown", ClientSecret: hush + "4", TokenAuthMethod: "client_secret_post",
+	}
+	record := auth.Record{
+		Credentials: &credentials, Token: &token, RequestedScopes: []string{"shown"}, DPoPKey: []byte(hush + "5"),
+	}
+	request := auth.InteractionRequest{
+		URL: "https://shown.example/authorize?state=" + hush, RedirectURI: "http://127.0.0.1/callback", State: hush + "6",
+	}
+	back := auth.Redirect{Code: hush + "7", State: hush + "8", Issuer: "https://shown.example"}
+	return token, credentials, record, request, back
+}
+
+func TestNothingSecretIsPrinted(t *testing.T) {
+	token, credentials, record, request, back := secrets()
+	for _, v := range []any{
+		token, &token, credentials, &credentials, record, &record, request, &request, back, &back,
+		[]auth.Token{token}, map[string]*auth.Credentials{"a": &credentials}, struct{ R auth.Record }{record},
+		struct{ R *auth.Record }{&record}, [1]any{back},
+	} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%08.3f", "%T"} {
+			if out := fmt.Sprintf(verb, v); leaks(out) {
+				t.Errorf("%s of %T is %s", verb, v, out)
+			}
+		}
+		hidden := struct{ v any }{&v}
+		if out := fmt.Sprintf("%v %+v %#v", hidden, hidden, hidden); leaks(out) {
+			t.Errorf("%T behind an unexported pointer is %s", v, out)
+		}
+		if out := fmt.Sprint(v) + fmt.Errorf("%w: %v", auth.ErrClosed, v).Error(); leaks(out) {
+			t.Errorf("%T is printed as %s", v, out)
+		}
+	}
+}
+
+func TestNothingSecretIsLoggedOrEncoded(t *testing.T) {
+	token, credentials, record, request, back := secrets()
+	for _, v := range []any{
+		token, &token, credentials, &credentials, record, &record, request, &request, back, &back,
+		[]auth.Token{token}, map[string]*auth.Credentials{"a": &credentials}, struct{ R auth.Record }{record},
+		struct{ R *auth.Record }{&record}, [1]any{back},
+	} {
+		var out bytes.Buffer
+		slog.New(slog.NewTextHandler(&out, nil)).Info("", "value", v)
+		slog.New(slog.NewJSONHandler(&out, nil)).Info("", "value", v, slog.Group("g", "value", v))
+		data, err := json.Marshal(v)
+		if err != nil {
+			t.Errorf("%T as JSON: %v", v, err)
+		}
+		out.Write(data)
+		if leaks(out.String()) {
+			t.Errorf("%T is logged or encoded as %s", v, &out)
+		}
+		if !strings.Contains(out.String(), "shown") {
+			t.Errorf("%T is logged as %s, want what is not secret", v, &out)
+		}
+	}
+}
+
+func TestWhatIsNotThereIsNotRedacted(t *testing.T) {
+	if out := fmt.Sprint(auth.Token{AccessToken: "x"}); strings.Count(out, "[redacted]") != 1 {
+		t.Errorf("a token without refresh token is %s, want one secret in it", out)
+	}
+	if out := fmt.Sprint(auth.Record{}, auth.Redirect{}); strings.Contains(out, "[redacted]") {
+		t.Errorf("values without secrets are %s, want none in them", out)
+	}
+}
+
+// leaks reports whether out has a secret, in whatever notation a verb may give it.
+func leaks(out string) bool {
+	for _, form := range []string{hush, fmt.Sprintf("%x", hush), fmt.Sprintf("%X", hush), strings.Trim(fmt.Sprint([]byte(hush)), "[]"), "aHVzaC1odXNo"} {
+		if strings.Contains(out, form) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,271 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/dpop"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Application types of OpenID Connect Dynamic Client Registration §2.
+const (
+	applicationNative = "native"
+	applicationWeb    = "web"
+)
+
+// identify settles as which client the flow goes on, by the order of the specification: registered beforehand, a metadata
+// document, registered dynamically before. If it is none of these f.client stays nil until [flow.register]. It also finds
+// the previous session of that client. (specification 2026-07-28, basic/authorization/client-registration)
+func (f *flow) identify(ctx context.Context) error {
+	f.key = StoreKey{Resource: f.id, Issuer: f.server.Issuer}
+	switch {
+	case f.a.o.Credentials != nil:
+		f.key.Client = f.a.o.Credentials.ClientID
+		if err := f.as(f.a.o.Credentials); err != nil {
+			return err
+		}
+	case f.a.o.ClientMetadataURL != "" && f.server.ClientIDMetadataDocuments:
+		f.key.Client = f.a.o.ClientMetadataURL
+		if err := f.as(&Credentials{ClientID: f.a.o.ClientMetadataURL}); err != nil {
+			return err
+		}
+	default:
+		f.key.Client = "dynamic:" + f.a.o.Registration.ClientName
+	}
+	return f.recall(ctx)
+}
+
+// as settles that the flow goes on as the client with these credentials.
+func (f *flow) as(c *Credentials) error {
+	client, err := newClient(c, f.a.o.signer, f.server)
+	if err != nil {
+		return refuse(StepRegister, "%w", err)
+	}
+	f.client = client
+	return nil
+}
+
+// recall finds the client and the session of before: in the store, to which other processes may have written since, or
+// else in memory. Tokens of grants that need no person are not taken from the store, which may be shared by others they are
+// not for.
+func (f *flow) recall(ctx context.Context) error {
+	r, err := f.a.o.Store.Load(ctx, f.key)
+	if err != nil {
+		f.a.o.Logger.WarnContext(ctx, "stored token cannot be read", "resource", f.id, "error", err)
+	}
+	if r == nil {
+		r = &Record{}
+	}
+	last := f.last
+	if last != nil && last.key != f.key {
+		last = nil
+	}
+	f.asked = r.RequestedScopes
+	if last != nil {
+		f.asked = union(last.requested, f.asked)
+	}
+	if f.client == nil {
+		if err := f.rejoin(r.Credentials, last); err != nil || f.client == nil {
+			return err
+		}
+	}
+	if last != nil && last.token != nil {
+		f.previous = last
+	}
+	if r.Token != nil && f.a.o.Grant.interactive() && (f.previous == nil || !f.previous.token.same(r.Token)) {
+		f.previous = f.restore(r)
+	}
+	return nil
+}
+
+// rejoin settles that the flow goes on as a client that was registered dynamically before, if there is one.
+func (f *flow) rejoin(c *Credentials, last *session) error {
+	if c == nil && last != nil {
+		c = last.client.registered
+	}
+	if c == nil || c.ClientID == "" || c.Issuer != f.server.Issuer || !c.SecretExpiry.IsZero() && !f.now().Before(c.SecretExpiry) {
+		return nil
+	}
+	f.recalled = true
+	return f.asRegistered(c)
+}
+
+// restore makes a session of a record, nil if the record makes no sense.
+func (f *flow) restore(r *Record) *session {
+	s := &session{
+		resource: f.id, server: f.server, client: f.client, key: f.key, token: r.Token, requested: r.RequestedScopes,
+		source: stored, lapses: lapse(f.now(), r.Token.Expiry, f.a.o.RefreshEarly),
+	}
+	if r.DPoPKey != nil {
+		key, err := dpop.ParseKey(r.DPoPKey)
+		if err != nil {
+			return nil
+		}
+		s.dpop = key
+	}
+	if s.bound() != (s.dpop != nil) {
+		return nil
+	}
+	return s
+}
+
+// asRegistered settles that the flow goes on as a client that dynamic registration gave.
+func (f *flow) asRegistered(c *Credentials) error {
+	if err := f.as(c); err != nil {
+		return err
+	}
+	f.client.registered = c
+	return nil
+}
+
+// registrationRequest is what a client says about itself (RFC 7591 §2).
+type registrationRequest struct {
+	ClientName      string   `json:"client_name"`
+	ClientURI       string   `json:"client_uri,omitempty"`
+	RedirectURIs    []string `json:"redirect_uris,omitempty"`
+	GrantTypes      []string `json:"grant_types"`
+	ResponseTypes   []string `json:"response_types,omitempty"`
+	AuthMethod      string   `json:"token_endpoint_auth_method,omitempty"`
+	ApplicationType string   `json:"application_type"`
+	Scope           string   `json:"scope,omitempty"`
+	SoftwareID      string   `json:"software_id,omitempty"`
+	SoftwareVersion string   `json:"software_version,omitempty"`
+}
+
+// registrationResponse is what the server makes of it (RFC 7591 §3.2).
+type registrationResponse struct {
+	ClientID         string   `json:"client_id"`
+	ClientSecret     string   `json:"client_secret"`
+	SecretExpiresAt  any      `json:"client_secret_expires_at"`
+	AuthMethod       string   `json:"token_endpoint_auth_method"`
+	RedirectURIs     []string `json:"redirect_uris"`
+	Error            string   `json:"error"`
+	ErrorDescription string   `json:"error_description"`
+}
+
+// register makes sure that there is a client that may use redirectURI, empty if the grant has none. A registration that
+// does not name exactly this URI is not used for it: servers differ in what they take for the same.
+func (f *flow) register(ctx context.Context, redirectURI string) error {
+	if f.client != nil {
+		if r := f.client.registered; r == nil || redirectURI == "" || slices.Contains(r.RedirectURIs, redirectURI) {
+			return nil
+		}
+	}
+	ctx, end := telemetry.StartAuthStep(ctx, string(StepRegister))
+	c, err := f.registerAnew(ctx, redirectURI)
+	if err == nil {
+		err = f.asRegistered(c)
+	}
+	if err == nil {
+		f.recalled = false
+		if f.previous == nil { // whose token is worth more than this registration
+			f.keep(ctx, f.key, f.client, &Record{RequestedScopes: f.asked})
+		}
+	}
+	end(err)
+	return err
+}
+
+func (f *flow) registerAnew(ctx context.Context, redirectURI string) (*Credentials, error) {
+	if f.server.RegistrationEndpoint == "" || f.a.o.Registration.Disabled {
+		return nil, refuse(StepRegister, "authorization server %s knows no way to register this client: set Options.Credentials%s",
+			quoteShort(f.server.Issuer), f.hintDocument())
+	}
+	body, err := json.Marshal(f.registration(redirectURI))
+	if err != nil {
+		return nil, refuse(StepRegister, "%w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.server.RegistrationEndpoint, bytes.NewReader(body))
+	if err != nil {
+		return nil, refuse(StepRegister, "registration endpoint: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	resp, err := f.fetch.Do(req)
+	if err != nil {
+		return nil, failed(StepRegister, err)
+	}
+	data, err := readAll(resp.Body)
+	if err != nil {
+		return nil, failed(StepRegister, err)
+	}
+	var r registrationResponse
+	malformed := json.Unmarshal(data, &r) != nil
+	if resp.StatusCode != http.StatusCreated && resp.StatusCode != http.StatusOK || r.Error != "" {
+		return nil, answered(StepRegister, r.Error, r.ErrorDescription, resp.StatusCode, []string{r.ClientSecret})
+	}
+	if malformed || r.ClientID == "" {
+		return nil, refuse(StepRegister, "answer of the registration endpoint is no client")
+	}
+	return r.credentials(f.server.Issuer, redirectURI), nil
+}
+
+func (f *flow) hintDocument() string {
+	if f.server.ClientIDMetadataDocuments {
+		return " or Options.ClientMetadataURL"
+	}
+	return ""
+}
+
+func (r *registrationResponse) credentials(issuer, redirectURI string) *Credentials {
+	c := &Credentials{
+		Issuer: issuer, ClientID: r.ClientID, ClientSecret: r.ClientSecret, TokenAuthMethod: r.AuthMethod,
+		RedirectURIs: r.RedirectURIs,
+	}
+	if redirectURI != "" && !slices.Contains(c.RedirectURIs, redirectURI) {
+		c.RedirectURIs = append(c.RedirectURIs, redirectURI) // servers that do not repeat it
+	}
+	if n := number(r.SecretExpiresAt); n > 0 {
+		c.SecretExpiry = time.Unix(int64(min(n, 1<<40)), 0)
+	}
+	return c
+}
+
+// registration is what this client says about itself for this flow.
+func (f *flow) registration(redirectURI string) *registrationRequest {
+	o := &f.a.o.Registration
+	r := &registrationRequest{
+		ClientName: o.ClientName, ClientURI: o.ClientURI, SoftwareID: o.SoftwareID, SoftwareVersion: o.SoftwareVersion,
+		GrantTypes: []string{f.a.o.Grant.name()}, ApplicationType: o.ApplicationType, Scope: strings.Join(f.requested, " "),
+	}
+	if r.ApplicationType == "" {
+		r.ApplicationType = applicationType(redirectURI)
+	}
+	preferred := []string{methodBasic, methodPost}
+	if redirectURI != "" {
+		r.RedirectURIs = []string{redirectURI}
+		r.ResponseTypes = []string{"code"}
+		r.GrantTypes = append(r.GrantTypes, "refresh_token")
+		if r.ApplicationType == applicationNative {
+			preferred = []string{methodNone, methodBasic, methodPost} // it could keep no secret (RFC 8252 §8.4)
+		}
+	}
+	for _, m := range preferred {
+		if slices.Contains(f.server.TokenAuthMethods, m) {
+			r.AuthMethod = m
+			break
+		}
+	}
+	return r
+}
+
+// applicationType returns the type that fits a redirect URI (specification 2026-07-28,
+// basic/authorization/client-registration, "Application Type and Redirect URI Constraints").
+func applicationType(redirectURI string) string {
+	u, err := url.Parse(redirectURI)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return applicationNative
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsLoopback() || u.Hostname() == "localhost" {
+		return applicationNative
+	}
+	return applicationWeb
+}

@@ -1,0 +1,232 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+const (
+	recordSuffix = ".json"
+	partSuffix   = ".part"
+
+	recordLimit = 1 << 20   // bytes of a file: far more than any record
+	abandoned   = time.Hour // age of a half-written file that nobody will finish
+
+	renameTries = 20
+	renameWait  = 25 * time.Millisecond
+)
+
+// FileStore is a [TokenStore] of one file per key, in a directory that only the user can read. The files are not
+// encrypted. They are replaced as a whole and never half written, so several goroutines and several processes may share the
+// directory; of two that save the same key the last one stays.
+type FileStore struct{ dir string }
+
+// storedFile is the content of a file. The key is there for whoever wants to know whose it is: the file's name is a hash.
+type storedFile struct {
+	Resource string          `json:"resource"`
+	Issuer   string          `json:"issuer"`
+	Client   string          `json:"client"`
+	Record   json.RawMessage `json:"record"`
+}
+
+// CorruptError says that a file of a [FileStore] cannot be understood. Saving the same key replaces the file, and Delete
+// removes it: nothing is lost by either but an authorization that could not be used.
+type CorruptError struct {
+	Path string
+	Err  error // quotes nothing of the file
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("stored authorization %s is corrupt and may be deleted: %v", e.Path, e.Err)
+}
+
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// NewFileStore returns the store in dir. A directory that does not exist is made, for this user only; one that others can
+// read or write is refused (where the system has such permissions: not on Windows, where a directory in the user's profile
+// is the user's). What a crashed process left half written is removed.
+func NewFileStore(dir string) (*FileStore, error) {
+	if dir == "" {
+		return nil, errors.New("file store: no directory")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("file store: %w", err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("file store: %w", err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
+		return nil, fmt.Errorf("file store: directory %s is open to others (mode %04o, want 0700)", dir, mode)
+	}
+	s := &FileStore{dir: dir}
+	s.sweep()
+	return s, nil
+}
+
+// Load returns the record of key, or nil if there is none. A file that cannot be understood is a [*CorruptError].
+func (s *FileStore) Load(ctx context.Context, key StoreKey) (*Record, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	path := s.path(key)
+	data, err := readSmall(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("file store: %w", err)
+	}
+	r, err := decodeFile(data, key)
+	if err != nil {
+		return nil, &CorruptError{Path: path, Err: err}
+	}
+	return r, nil
+}
+
+// Save writes the record of key to the disk before it returns. A nil r is the same as Delete.
+func (s *FileStore) Save(ctx context.Context, key StoreKey, r *Record) error {
+	if r == nil {
+		return s.Delete(ctx, key)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	data, err := encodeFile(key, r)
+	if err != nil {
+		return fmt.Errorf("file store: %w", err)
+	}
+	if err := s.replace(ctx, s.path(key), data); err != nil {
+		return fmt.Errorf("file store: %w", err)
+	}
+	return nil
+}
+
+// Delete removes the record of key, if there is one.
+func (s *FileStore) Delete(ctx context.Context, key StoreKey) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := os.Remove(s.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("file store: %w", err)
+	}
+	return nil
+}
+
+// path hashes the key, each part with its length, so that no part can pretend to be more than one and none can name a file.
+func (s *FileStore) path(key StoreKey) string {
+	h := sha256.New()
+	for _, part := range []string{key.Resource, key.Issuer, key.Client} {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return filepath.Join(s.dir, hex.EncodeToString(h.Sum(nil))+recordSuffix)
+}
+
+// replace puts a file of its own in the place of path. CreateTemp gives it mode 0600.
+func (s *FileStore) replace(ctx context.Context, path string, data []byte) (err error) {
+	f, err := os.CreateTemp(s.dir, "*"+partSuffix)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := writeAll(f, data); err != nil {
+		return err
+	}
+	if err := rename(ctx, f.Name(), path); err != nil {
+		return err
+	}
+	syncDirectory(s.dir)
+	return nil
+}
+
+func writeAll(f *os.File, data []byte) error {
+	_, err := f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// rename tries again where another process that reads the file can be in the way, as on Windows.
+func rename(ctx context.Context, from, to string) error {
+	for try := 1; ; try++ {
+		err := os.Rename(from, to)
+		if err == nil || runtime.GOOS != "windows" || !errors.Is(err, fs.ErrPermission) || try == renameTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(renameWait):
+		}
+	}
+}
+
+// syncDirectory makes a rename last. Not every system can do that, and none has lost the old file if it cannot.
+func syncDirectory(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+}
+
+// sweep removes what was never renamed.
+func (s *FileStore) sweep() {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), partSuffix) && time.Since(info.ModTime()) > abandoned {
+			_ = os.Remove(filepath.Join(s.dir, e.Name()))
+		}
+	}
+}
+
+func readSmall(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, recordLimit+1))
+}
+
+func encodeFile(key StoreKey, r *Record) ([]byte, error) {
+	record, err := EncodeRecord(r)
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.MarshalIndent(storedFile{key.Resource, key.Issuer, key.Client, record}, "", "  ")
+	if err == nil && len(data) > recordLimit {
+		err = fmt.Errorf("record of %d bytes is over the limit of %d", len(data), recordLimit)
+	}
+	return data, err
+}
+
+func decodeFile(data []byte, key StoreKey) (*Record, error) {
+	if len(data) > recordLimit {
+		return nil, fmt.Errorf("it is over the limit of %d bytes", recordLimit)
+	}
+	var f storedFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, quoteless(err)
+	}
+	if (StoreKey{f.Resource, f.Issuer, f.Client}) != key {
+		return nil, errors.New("it belongs to another server or client")
+	}
+	return DecodeRecord(f.Record)
+}

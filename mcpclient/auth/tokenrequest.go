@@ -1,0 +1,218 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+
+	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/assertion"
+	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/dpop"
+	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// tokenRequest is one request to a token endpoint (RFC 6749 §4), whatever the grant.
+type tokenRequest struct {
+	step     Step
+	endpoint string
+	issuer   string // the audience of a client assertion
+	client   *client
+	form     url.Values // grant_type and what belongs to it
+	key      *dpop.Key  // nil: no proof
+	trusted  bool       // the endpoint is the user's choice: it may be on a private address
+}
+
+// hidden are the parameters of token requests that are secrets.
+var hidden = []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "actor_token"}
+
+// redeem sends r and checks what comes. If the server wants a nonce in the proof it gets it, once (RFC 9449 §8).
+func (f *flow) redeem(ctx context.Context, r *tokenRequest) (*Token, error) {
+	ctx, end := telemetry.StartAuthStep(ctx, string(r.step))
+	raw, err := f.send(ctx, r)
+	if e, ok := errors.AsType[*Error](err); ok && e.Code == "use_dpop_nonce" && r.key != nil {
+		raw, err = f.send(ctx, r)
+	}
+	var t *Token
+	if err == nil {
+		t = newToken(raw, f.now())
+		err = checkToken(r.step, t, r.key)
+	}
+	end(err)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// send makes one try and returns the answer as it is.
+func (f *flow) send(ctx context.Context, r *tokenRequest) (*oauth2.Token, error) {
+	if r.endpoint == "" {
+		return nil, refuse(r.step, "authorization server has no token endpoint")
+	}
+	conf := clientcredentials.Config{
+		ClientID: r.client.id, TokenURL: r.endpoint, EndpointParams: url.Values{}, AuthStyle: oauth2.AuthStyleInParams,
+	}
+	var secrets []string
+	for name, values := range r.form {
+		conf.EndpointParams[name] = values
+	}
+	if err := r.client.identify(&conf, r.issuer, f.now()); err != nil {
+		return nil, refuse(r.step, "client assertion: %w", err)
+	}
+	for _, name := range hidden {
+		secrets = append(secrets, conf.EndpointParams.Get(name))
+	}
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{
+		Transport:     f.transport(r),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	})
+	t, err := conf.Token(ctx)
+	if err != nil {
+		return nil, tokenError(ctx, r.step, err, append(secrets, r.client.secrets()...))
+	}
+	return t, nil
+}
+
+// identify puts into conf how the client authenticates.
+func (c *client) identify(conf *clientcredentials.Config, audience string, now time.Time) error {
+	switch c.method {
+	case methodBasic:
+		conf.AuthStyle, conf.ClientSecret = oauth2.AuthStyleInHeader, c.secret.reveal()
+	case methodPost:
+		conf.ClientSecret = c.secret.reveal()
+	case methodPrivateKeyJWT:
+		signed, err := c.signer.Assertion(c.id, audience, now)
+		if err != nil {
+			return err
+		}
+		conf.EndpointParams.Set("client_assertion_type", assertion.Type)
+		conf.EndpointParams.Set("client_assertion", signed)
+	}
+	return nil
+}
+
+// tokenError makes our error of what package oauth2 returned, whose text may repeat whole bodies.
+func tokenError(ctx context.Context, step Step, err error, secrets []string) error {
+	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		return answered(step, r.ErrorCode, r.ErrorDescription, r.Response.StatusCode, secrets)
+	}
+	if ctx.Err() != nil {
+		return failed(step, context.Cause(ctx))
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return failed(step, u.Err)
+	}
+	return refuse(step, "answer of the token endpoint is no token")
+}
+
+// endpointTransport carries the requests of package oauth2: through the guard, with a proof, and with answers read to their
+// end.
+type endpointTransport struct {
+	fetch  *metadata.Fetcher
+	nonces *dpop.Nonces
+	key    *dpop.Key
+	now    time.Time
+}
+
+func (f *flow) transport(r *tokenRequest) *endpointTransport {
+	t := &endpointTransport{fetch: f.fetch, nonces: &f.a.nonces, key: r.key, now: f.now()}
+	if r.trusted {
+		t.fetch = f.a.trusted
+	}
+	return t
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *endpointTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("Accept", "application/json")
+	if t.key != nil {
+		proof, err := t.key.Proof(req.Method, req.URL, "", t.nonces.For(req.URL), t.now)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("DPoP", proof)
+	}
+	resp, err := t.fetch.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	t.nonces.Note(req.URL, resp.Header.Get("DPoP-Nonce"))
+	body, err := readAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte("{")) {
+		resp.Header.Set("Content-Type", "application/json") // whatever else the server calls it
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// readAll reads an answer to its end, within the limit of the Fetcher it came from, and closes it.
+func readAll(r io.ReadCloser) ([]byte, error) {
+	defer func() { _ = r.Close() }()
+	return io.ReadAll(r)
+}
+
+// newToken reads a token response (RFC 6749 §5.1) that came at now.
+func newToken(t *oauth2.Token, now time.Time) *Token {
+	token := &Token{AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, TokenType: t.Type()}
+	if n := lifetime(t.Extra("expires_in")); n > 0 {
+		token.Expiry = now.Add(n)
+	}
+	if s, ok := t.Extra("scope").(string); ok {
+		token.Scopes = parseScopes(s)
+	}
+	token.IDToken, _ = t.Extra("id_token").(string)
+	return token
+}
+
+// lifetime reads expires_in, and ends at ten years. It is zero for what is no time.
+func lifetime(v any) time.Duration {
+	const most = 10 * 365 * 24 * 3600
+	return time.Duration(max(0, min(number(v), most)) * float64(time.Second))
+}
+
+// number reads what should be a number of a response and is sometimes a string. It is zero for what is none.
+func number(v any) float64 {
+	var n float64
+	switch v := v.(type) {
+	case float64:
+		n = v
+	case int64:
+		n = float64(v)
+	case string:
+		n, _ = strconv.ParseFloat(v, 64)
+	}
+	if math.IsNaN(n) {
+		return 0
+	}
+	return n
+}
+
+// checkToken holds a new token against whether a proof went with the request. A server that answers a proof with a bearer
+// token would take the binding away, which whoever wanted it does not accept (RFC 9449 §5).
+func checkToken(step Step, t *Token, key *dpop.Key) error {
+	if strings.ContainsFunc(t.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return refuse(step, "authorization server issued a token that fits into no header")
+	}
+	switch {
+	case key != nil && strings.EqualFold(t.TokenType, schemeDPoP), key == nil && strings.EqualFold(t.TokenType, schemeBearer):
+		return nil
+	case key != nil:
+		return refuse(step, "authorization server issued a token that is not bound to the DPoP key")
+	default:
+		return refuse(step, "authorization server issued a token that is no bearer token")
+	}
+}
