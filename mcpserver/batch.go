@@ -36,7 +36,7 @@ func (x *exchange) takeBatch(frame []byte) {
 			x.route(&m, b)
 		}
 	}
-	_ = b.answer(x.work, nil) // for the batch itself
+	_ = b.answer(x.work, answer{}) // for the batch itself
 }
 
 // batch is the sink of the requests of a batch: their answers go back in one frame when the last one is there.
@@ -58,15 +58,16 @@ func (b *batch) expect() {
 
 func (b *batch) notify(ctx context.Context, frame []byte) error { return b.out.notify(ctx, frame) }
 
-func (b *batch) answer(ctx context.Context, frame []byte) error {
-	if all := b.add(frame); all != nil {
-		return b.out.answer(ctx, all)
+func (b *batch) answer(ctx context.Context, a answer) error {
+	if all, last := b.add(a.frame); last {
+		return b.out.answer(ctx, answer{frame: all})
 	}
 	return nil
 }
 
-// add takes one answer, nil for a request that gets none, and returns all of them if this was the last.
-func (b *batch) add(frame []byte) []byte {
+// add takes one answer, nil for a request that gets none. If this was the last, it returns all of them, nil if there are
+// none, and true.
+func (b *batch) add(frame []byte) (all []byte, last bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if frame != nil {
@@ -76,8 +77,9 @@ func (b *batch) add(frame []byte) []byte {
 		}
 		b.frame = append(append(b.frame, separator), frame...)
 	}
-	if b.waiting--; b.waiting > 0 || b.frame == nil {
-		return nil
+	b.waiting--
+	if b.waiting == 0 && b.frame != nil {
+		all = append(b.frame, ']')
 	}
-	return append(b.frame, ']')
+	return all, b.waiting == 0
 }

@@ -124,6 +124,15 @@ func answerCanned(in, out *os.File) {
 }
 
 func serveBench(b *testing.B, tel *telemetry.Telemetry) func(in, out *os.File) {
+	s := benchServer(b, tel)
+	return func(in, out *os.File) {
+		if err := s.Serve(context.Background(), mcpserver.NewStreamConn(in, out, 0)); err != nil {
+			b.Error(err)
+		}
+	}
+}
+
+func benchServer(b *testing.B, tel *telemetry.Telemetry) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "bench", Version: "1"}, &mcpserver.Options{Telemetry: tel})
 	err := s.AddRawTool(&mcp.Tool{Name: "raw"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("hello, world")}}, nil
@@ -138,9 +147,5 @@ func serveBench(b *testing.B, tel *telemetry.Telemetry) func(in, out *os.File) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return func(in, out *os.File) {
-		if err := s.Serve(context.Background(), mcpserver.NewStreamConn(in, out, 0)); err != nil {
-			b.Error(err)
-		}
-	}
+	return s
 }

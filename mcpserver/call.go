@@ -46,9 +46,13 @@ func (x *exchange) newCall(m *jsonrpc.Message, p *jsonrpc.Params, out sink) *cal
 	return c
 }
 
-// terms returns the revision by which a request is answered, and who asks. initialize is legacy whatever it carries.
+// terms returns the revision by which a request is answered, and who asks. initialize is legacy whatever it carries,
+// unless the headers of HTTP say otherwise.
 func (x *exchange) terms(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
-	if len(x.s.cfg.modern) > 0 && method != mcp.MethodInitialize && modern(p) {
+	switch {
+	case x.header != nil:
+		return x.headerTerms(method, p)
+	case len(x.s.cfg.modern) > 0 && method != mcp.MethodInitialize && modern(p):
 		return x.s.modernTerms(p)
 	}
 	return x.legacyTerms(method)
@@ -64,6 +68,9 @@ func (c *call) check(p *jsonrpc.Params) error {
 	}
 	if _, batched := c.out.(*batch); batched && c.info.from.agreed == nil {
 		return invalidRequest("revision %s has no batches", c.info.Version)
+	}
+	if err := c.x.checkHeaders(c, p); err != nil {
+		return err
 	}
 	if p.ProgressToken == nil {
 		return nil
@@ -81,7 +88,7 @@ func (c *call) begin(p *jsonrpc.Params) {
 	ctx := context.WithValue(c.x.work, requestKey{}, &c.info)
 	known := false
 	if c.method != nil && c.method.find != nil {
-		c.target, known = c.method.target(p.Name)
+		c.target, known = c.method.named(p.Name)
 	}
 	if c.x.tel != nil {
 		ctx, c.op = c.x.tel.StartHandler(ctx, c.incoming(p, known))
@@ -111,9 +118,9 @@ func text(raw []byte) string {
 	return s
 }
 
-// target returns what a request is about, from a raw member of its params: the registered name and true, or the name as
+// named returns what a request is about, from a raw member of its params: the registered name and true, or the name as
 // it came and false. It is empty if that is no name.
-func (m *method) target(raw []byte) (string, bool) {
+func (m *method) named(raw []byte) (string, bool) {
 	if len(raw) == 0 {
 		return "", false
 	}
@@ -135,11 +142,18 @@ func (c *call) run() {
 	c.serve()
 }
 
+// standing is the result of a handler that has seen to it that the request is concluded later.
+type standing struct{}
+
 // serve handles the request and answers it, whatever becomes of the handler: it may even end its goroutine.
 func (c *call) serve() {
 	var result any
 	err := error(errInternal)
-	defer func() { c.conclude(result, err) }()
+	defer func() {
+		if _, later := result.(standing); !later {
+			c.conclude(result, err)
+		}
+	}()
 	result, err = c.handle()
 }
 
@@ -180,7 +194,7 @@ func (c *call) conclude(result any, err error) {
 	}
 	buf := takeBuffer()
 	frame, err := c.x.s.appendAnswer((*buf)[:0], &c.info, result, err)
-	lost := c.out.answer(c.sending(), frame)
+	lost := c.out.answer(c.sending(), answer{frame, err, c.refused != nil})
 	c.op.Sent(len(frame))
 	releaseBuffer(buf, frame)
 	end := outcome(result, err)
@@ -202,7 +216,7 @@ func (c *call) sending() context.Context {
 
 // leave ends a request that gets no answer.
 func (c *call) leave(why error) {
-	_ = c.out.answer(c.x.life, nil)
+	_ = c.out.answer(c.x.life, answer{})
 	c.op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: why, CallerLeft: true})
 	c.cancel(why)
 }

@@ -7,6 +7,20 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
+// admission decides when the requests of an exchange are served, and knows them until they are concluded.
+type admission interface {
+	// admit sees to it that c is served, before it returns or later, or returns the error that refuses it.
+	admit(c *call) error
+	// answering reports whether the id belongs to a request that was admitted.
+	answering(id jsonrpc.ID) bool
+	// finish forgets c and returns the reason if it gets no answer.
+	finish(c *call) error
+	// cancel notes that the client does not want an answer any more.
+	cancel(id jsonrpc.ID, why error)
+	// release is called by a request that was served in a goroutine of its own.
+	release()
+}
+
 // calls are the requests of a client that are being answered: a bounded number runs, a bounded number waits for that, and
 // no id is in use twice.
 type calls struct {
@@ -57,6 +71,13 @@ func (t *calls) answering(id jsonrpc.ID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.live[id] != nil
+}
+
+// busy reports whether a request is running or waiting.
+func (t *calls) busy() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.running > 0
 }
 
 // release gives the place of a request that has been served to the next one.

@@ -3,20 +3,25 @@ package mcpserver
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// exchange is what passes between a client and the server over one stream: messages come in one after the other, and
-// what they lead to goes to a sink. It is fed by one goroutine at a time.
+// exchange is what passes between a client and the server: messages come in, and what they lead to goes to a sink. It is
+// immutable and may be fed by any number of goroutines; each message is dealt with by the one that brings it.
 type exchange struct {
 	observer
-	s       *Server
-	session *session
-	calls   *calls
-	out     sink
+	s        *Server
+	session  *session
+	calls    admission
+	group    *group    // of what the server does besides
+	audience *audience // that listens
+	out      sink
+
+	header http.Header // of the HTTP request that brings a modern message; nil for any other
 
 	work context.Context // of handlers and of what the read loop sends: ends when no more is to be done
 	life context.Context // of what handlers send: ends when nothing can be sent any more
@@ -27,8 +32,15 @@ type exchange struct {
 type sink interface {
 	// notify sends a notification.
 	notify(ctx context.Context, frame []byte) error
-	// answer is called once for each request. A nil frame says that the request gets no answer.
-	answer(ctx context.Context, frame []byte) error
+	// answer is called once for each request.
+	answer(ctx context.Context, a answer) error
+}
+
+// answer is what a request is answered with.
+type answer struct {
+	frame   []byte // nil for a request that gets no answer
+	err     error  // that is in it, nil for a result
+	refused bool   // the request was not handled
 }
 
 // take deals with one frame, which it keeps.
@@ -52,9 +64,9 @@ func (x *exchange) route(m *jsonrpc.Message, out sink) {
 	case jsonrpc.Request:
 		x.request(m, out)
 	case jsonrpc.Notification:
-		x.notification(m)
+		_ = x.notification(m)
 	default:
-		x.response(m)
+		_ = x.response(m)
 	}
 }
 
@@ -65,7 +77,12 @@ func (x *exchange) request(m *jsonrpc.Message, out sink) {
 		x.refuse(violationOf(m, err), len(m.Frame), out)
 		return
 	}
-	c := x.newCall(m, &params, out)
+	x.begin(m, &params, out)
+}
+
+// begin begins to answer a request whose params have been read.
+func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, out sink) {
+	c := x.newCall(m, p, out)
 	switch {
 	case c.refused != nil:
 	case !c.method.inline:
@@ -80,12 +97,13 @@ func (x *exchange) request(m *jsonrpc.Message, out sink) {
 	c.serve()
 }
 
-// notification deals with a notification: those that concern the core, at once. Nothing that is wrong with one is
-// answered.
-func (x *exchange) notification(m *jsonrpc.Message) {
+// notification deals with a notification: those that concern the core, at once. The error says that it is invalid, which
+// only HTTP can tell the client.
+func (x *exchange) notification(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
-		x.violation(violationOf(m, err), len(m.Frame), 0)
-		return
+		v := violationOf(m, err)
+		x.violation(v, len(m.Frame), 0)
+		return v
 	}
 	x.tel.Notification(telemetry.Received, m.Method)
 	x.tel.MessageSize(telemetry.Received, telemetry.KindNotification, len(m.Frame))
@@ -95,13 +113,15 @@ func (x *exchange) notification(m *jsonrpc.Message) {
 	case mcp.NotificationInitialized:
 		x.session.confirmed.Store(x.session.agreed.Load() != nil)
 	}
+	return nil
 }
 
-// response counts a response: this server asks its clients nothing.
-func (x *exchange) response(m *jsonrpc.Message) {
+// response counts a response: this server asks its clients nothing. The error is as for notification.
+func (x *exchange) response(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
-		x.violation(violationOf(m, err), len(m.Frame), 0)
-		return
+		v := violationOf(m, err)
+		x.violation(v, len(m.Frame), 0)
+		return v
 	}
 	kind := telemetry.KindResponse
 	if m.Kind == jsonrpc.Error {
@@ -109,6 +129,7 @@ func (x *exchange) response(m *jsonrpc.Message) {
 	}
 	x.tel.MessageSize(telemetry.Received, kind, len(m.Frame))
 	x.tel.Dropped(telemetry.Drop{Reason: telemetry.DropUnknownID, ID: m.ID.String()})
+	return nil
 }
 
 // refuse counts a frame that breaks the protocol, and answers it if it may have been a request.
@@ -117,15 +138,16 @@ func (x *exchange) refuse(v *jsonrpc.Violation, size int, out sink) {
 	if expectsAnswer(v) {
 		x.answerViolation(v, out)
 	} else {
-		_ = out.answer(x.work, nil)
+		_ = out.answer(x.work, answer{})
 	}
 }
 
 // answerViolation answers a frame that broke the protocol, by its id as far as that could be read.
 func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
-	frame := appendError(nil, v.ID, &mcp.Error{Code: codeOf(v.Reason), Message: v.Error()})
+	err := &mcp.Error{Code: codeOf(v.Reason), Message: v.Error()}
+	frame := appendError(nil, v.ID, err)
 	x.tel.MessageSize(telemetry.Sent, telemetry.KindError, len(frame))
-	_ = out.answer(x.work, frame) // a client that is gone has no use for it
+	_ = out.answer(x.work, answer{frame, err, true}) // a client that is gone has no use for it
 }
 
 // expectsAnswer reports whether a frame that breaks the protocol is to be answered: not if it was meant as a response or

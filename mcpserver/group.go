@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -9,7 +10,7 @@ import (
 // that is done waits for another task as long as few others do: it has the stack that answering a request takes.
 type group struct {
 	alive sync.WaitGroup // goroutines
-	tasks chan task      // for those that wait; there is room for one each
+	tasks chan task      // for those that wait; there is room for one each, and for no more
 
 	mu     sync.Mutex
 	busy   int           // guarded by mu; tasks that run
@@ -24,7 +25,8 @@ type task interface{ run() }
 // maxSpare is how many goroutines of a connection wait for tasks.
 const maxSpare = 4
 
-func newGroup() *group { return &group{tasks: make(chan task, maxSpare)} }
+// newGroup returns a group in which up to spare goroutines wait for tasks.
+func newGroup(spare int) *group { return &group{tasks: make(chan task, spare)} }
 
 // start runs t, and reports false if the group is closed.
 func (g *group) start(t task) bool {
@@ -71,7 +73,7 @@ func (g *group) rest(alive bool) bool {
 		close(g.idle)
 		g.idle = nil
 	}
-	if g.closed || !alive || g.spare == maxSpare {
+	if g.closed || !alive || g.spare == cap(g.tasks) {
 		return false
 	}
 	g.spare++
@@ -80,6 +82,13 @@ func (g *group) rest(alive bool) bool {
 
 // wait waits until no task is left, at most for the given time, and returns how many are.
 func (g *group) wait(patience time.Duration) int {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return g.drain(ctx)
+}
+
+// drain waits until no task is left or ctx ends, and returns how many are.
+func (g *group) drain(ctx context.Context) int {
 	g.mu.Lock()
 	if g.busy == 0 {
 		g.mu.Unlock()
@@ -90,12 +99,10 @@ func (g *group) wait(patience time.Duration) int {
 	}
 	idle := g.idle
 	g.mu.Unlock()
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case <-idle:
 		return 0
-	case <-timer.C:
+	case <-ctx.Done():
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -105,8 +112,10 @@ func (g *group) wait(patience time.Duration) int {
 // close lets no more tasks in and, if none is left, waits for the goroutines to end.
 func (g *group) close() {
 	g.mu.Lock()
-	g.closed = true
-	close(g.tasks)
+	if !g.closed {
+		g.closed = true
+		close(g.tasks)
+	}
 	left := g.busy
 	g.mu.Unlock()
 	if left == 0 {

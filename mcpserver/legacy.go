@@ -14,7 +14,8 @@ func lifecycle(s *Server) feature {
 		f.methods = append(f.methods, &method{name: mcp.MethodPing, handle: ping, inline: true})
 	}
 	if len(s.cfg.modern) > 0 {
-		f.methods = append(f.methods, &method{name: mcp.MethodDiscover, handle: s.discover, inline: true})
+		f.methods = append(f.methods, &method{name: mcp.MethodDiscover, handle: s.discover, inline: true},
+			&method{name: mcp.MethodSubscriptionsListen, handle: s.listen})
 	}
 	return f
 }

@@ -35,6 +35,16 @@ func (m *method) in(v mcp.Version) bool {
 	return m.rows == nil || slices.ContainsFunc(m.rows, func(r mcp.Method) bool { return r.In(v) })
 }
 
+// target returns what a request by the method is about in the revision v.
+func (m *method) target(v mcp.Version) mcp.Target {
+	for i := range m.rows {
+		if m.rows[i].In(v) {
+			return m.rows[i].Target
+		}
+	}
+	return mcp.TargetNone
+}
+
 // methods is the table of what a server answers. Reading it takes no lock.
 type methods struct {
 	mu       sync.Mutex // held to change the table

@@ -7,12 +7,20 @@ import (
 
 // observer is what connections over one kind of network tell their telemetry. It is immutable.
 type observer struct {
-	tel   *telemetry.Server
-	peers map[mcp.Version]*telemetry.Peer
+	tel     *telemetry.Server
+	network telemetry.Network
+	peers   map[mcp.Version]*telemetry.Peer
 }
 
 // peer returns the client of a revision, nil if that is not known yet.
 func (o *observer) peer(v mcp.Version) *telemetry.Peer { return o.peers[v] }
+
+// inSession returns the observer of one session, whose spans carry its id.
+func (o observer) inSession(v mcp.Version, id string) observer {
+	facts := telemetry.Facts{Network: o.network, MCPVersion: string(v)}
+	o.peers = map[mcp.Version]*telemetry.Peer{v: o.tel.Peer(facts, id)}
+	return o
+}
 
 // observer returns the one for a network.
 func (s *Server) observer(n telemetry.Network) observer {
@@ -21,7 +29,7 @@ func (s *Server) observer(n telemetry.Network) observer {
 	defer s.mu.Unlock()
 	o, ok := s.observers[n]
 	if !ok {
-		o = observer{tel: s.cfg.Telemetry.Server(s.cfg.Name, n), peers: map[mcp.Version]*telemetry.Peer{}}
+		o = observer{tel: s.cfg.Telemetry.Server(s.cfg.Name, n), network: n, peers: map[mcp.Version]*telemetry.Peer{}}
 		for _, v := range s.cfg.versions {
 			o.peers[v] = o.tel.Peer(telemetry.Facts{Network: n, MCPVersion: string(v)}, "")
 		}

@@ -21,8 +21,12 @@ const settle = time.Second
 // When Serve returns, nothing of it runs any more, unless a handler ignores the end of its context for a second; then the
 // error says how many do. The values of ctx are there in the contexts of handlers.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
-	conn, stop := s.open(ctx, c)
-	err := conn.read(ctx)
+	var network telemetry.Network
+	if n, ok := c.(interface{ Network() telemetry.Network }); ok {
+		network = n.Network()
+	}
+	conn, stop := s.open(ctx, s.observer(network), pipe{c}, maxSpare)
+	err := conn.read(ctx, c)
 	if err == nil {
 		conn.group.wait(s.cfg.DrainTimeout)
 	}
@@ -37,26 +41,24 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	return err
 }
 
-// connection is one client on one connection.
+// connection is one client, on one connection or in one session over HTTP.
 type connection struct {
 	*exchange
-	conn    Conn
-	group   *group
+	table   *calls
 	cut     context.CancelFunc // ends exchange.life
 	since   time.Time
 	notices notices
 }
 
-// open begins to serve a connection. stop ends the contexts of handlers.
-func (s *Server) open(ctx context.Context, c Conn) (_ *connection, stop func()) {
-	var network telemetry.Network
-	if n, ok := c.(interface{ Network() telemetry.Network }); ok {
-		network = n.Network()
-	}
-	conn := &connection{conn: c, group: newGroup(), since: time.Now()}
+// open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. stop ends the
+// contexts of handlers.
+func (s *Server) open(ctx context.Context, o observer, out sink, spare int) (_ *connection, stop func()) {
+	g := newGroup(spare)
+	conn := &connection{table: newCalls(&s.cfg, g), since: time.Now()}
 	conn.exchange = &exchange{
-		observer: s.observer(network), s: s, session: new(session), calls: newCalls(&s.cfg, conn.group), out: pipe{c},
+		observer: o, s: s, session: new(session), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
 	}
+	conn.notices = notices{group: g, send: conn.tell}
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
 	work, end := context.WithCancelCause(conn.life)
 	conn.work = work
@@ -65,6 +67,7 @@ func (s *Server) open(ctx context.Context, c Conn) (_ *connection, stop func()) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns[conn] = struct{}{}
+	s.audiences[conn.audience] = struct{}{}
 	return conn, func() {
 		unwatch()
 		shutDown()
@@ -72,9 +75,9 @@ func (s *Server) open(ctx context.Context, c Conn) (_ *connection, stop func()) 
 }
 
 // read takes frames until there are no more, which is no error, or ctx ends.
-func (c *connection) read(ctx context.Context) error {
+func (c *connection) read(ctx context.Context, from Conn) error {
 	for {
-		frame, err := c.conn.Receive(ctx)
+		frame, err := from.Receive(ctx)
 		if err == nil {
 			c.take(frame)
 			continue
@@ -108,12 +111,14 @@ func (x *exchange) skipped(e *TooLargeError) {
 func (c *connection) close(lost bool) (left int) {
 	c.s.mu.Lock()
 	delete(c.s.conns, c)
+	delete(c.s.audiences, c.audience)
 	c.s.mu.Unlock()
+	c.audience.close()
 	if c.group.wait(settle) > 0 {
 		c.cut()
 		left = c.group.wait(settle)
 	}
-	c.calls.close(errShuttingDown)
+	c.table.close(errShuttingDown)
 	c.group.close()
 	c.cut()
 	c.ended(lost)
@@ -137,9 +142,9 @@ type pipe struct{ conn Conn }
 
 func (p pipe) notify(ctx context.Context, frame []byte) error { return p.conn.Send(ctx, frame) }
 
-func (p pipe) answer(ctx context.Context, frame []byte) error {
-	if frame == nil {
+func (p pipe) answer(ctx context.Context, a answer) error {
+	if a.frame == nil {
 		return nil
 	}
-	return p.conn.Send(ctx, frame)
+	return p.conn.Send(ctx, a.frame)
 }

@@ -28,6 +28,7 @@ type Server struct {
 
 	mu        sync.Mutex
 	conns     map[*connection]struct{}       // guarded by mu; open ones
+	audiences map[*audience]struct{}         // guarded by mu; those who may listen now
 	observers map[telemetry.Network]observer // guarded by mu
 }
 
@@ -45,6 +46,7 @@ func New(info mcp.Implementation, o *Options) *Server {
 		info:      info,
 		cfg:       cfg,
 		conns:     map[*connection]struct{}{},
+		audiences: map[*audience]struct{}{},
 		observers: map[telemetry.Network]observer{},
 	}
 	s.identify()
@@ -102,20 +104,23 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 // changed sees to it that clients hear of a change in what is offered. Those who come later find it so.
 func (s *Server) changed(method string) {
 	s.mu.Lock()
-	anybody := len(s.conns) > 0
+	anybody := len(s.conns)+len(s.audiences) > 0
 	s.mu.Unlock()
 	if anybody {
 		s.changes.note(method)
 	}
 }
 
-// announce tells all connections that the list which a notification is about has changed.
+// announce tells all clients that the list which a notification is about has changed.
 func (s *Server) announce(method string) {
 	s.mu.Lock()
-	open := maps.Clone(s.conns)
+	conns, audiences := maps.Clone(s.conns), maps.Clone(s.audiences)
 	s.mu.Unlock()
-	for c := range open {
+	for c := range conns {
 		c.announce(method)
+	}
+	for a := range audiences {
+		a.announce(method)
 	}
 }
 

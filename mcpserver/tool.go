@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -62,8 +63,9 @@ func (s *Server) RemoveTools(names ...string) {
 type tool struct {
 	numbered
 	*mcp.Tool
-	handle ToolHandler
-	views  toolViews
+	handle   ToolHandler
+	mirrored []mirror.Param // arguments that calls over HTTP repeat in headers
+	views    toolViews
 }
 
 func (t *tool) key() string { return t.Name }
@@ -148,7 +150,11 @@ func checkToolName(name string) error {
 }
 
 func (s *Server) addTool(t *mcp.Tool, h ToolHandler) error {
-	added := &tool{Tool: t, handle: h}
+	mirrored, err := mirror.Params(t.InputSchema)
+	if err != nil {
+		return fmt.Errorf("add tool %s: input schema: %w", t.Name, err) // clients would not show such a tool
+	}
+	added := &tool{Tool: t, handle: h, mirrored: mirrored}
 	if _, err := added.view(mcp.Version20260728); err != nil {
 		return fmt.Errorf("add tool %s: %w", t.Name, err)
 	}
@@ -170,13 +176,13 @@ func (s *Server) offerTools() {
 	})
 }
 
-// declareTools says that there are tools. Changes of the list are told to legacy clients; modern ones would have to
+// declareTools says that there are tools. Changes of the list are told to legacy clients, and to modern ones that
 // subscribe to them.
-func declareTools(c *mcp.ServerCapabilities, v mcp.Version) {
+func declareTools(c *mcp.ServerCapabilities, _ mcp.Version) {
 	if c.Tools == nil {
 		c.Tools = new(mcp.ListCapability)
 	}
-	c.Tools.ListChanged = v.Era() == mcp.Legacy
+	c.Tools.ListChanged = true
 }
 
 // listTools answers tools/list. (specification 2026-07-28, server/tools, "Listing Tools")

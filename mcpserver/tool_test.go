@@ -268,7 +268,7 @@ func TestHandledMethodsOfTheProtocolExistInTheirRevisions(t *testing.T) {
 		}
 		w.send(`{"jsonrpc":"2.0","id":3,"method":"server/discover","params":` + meta + `}`)
 		m = w.reply(t)
-		if want := `"capabilities":{"tools":{},"completions":{},"logging":{},"extensions":{"example.com/x":{}}}`; !strings.Contains(string(m.Result), want) {
+		if want := `"capabilities":{"tools":{"listChanged":true},"completions":{},"logging":{},"extensions":{"example.com/x":{}}}`; !strings.Contains(string(m.Result), want) {
 			t.Errorf("server/discover got %s, want in it %s", m.Result, want)
 		}
 		if err := w.finish(); err != nil {

@@ -128,7 +128,7 @@ func setOption(t *testing.T, o *mcpserver.Options, line string) {
 }
 
 // decoded returns a frame as the standard library reads it.
-func decoded(t *testing.T, frame string) (m message) {
+func decoded(t testing.TB, frame string) (m message) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader([]byte(frame)))
 	if err := d.Decode(&m); err != nil {

@@ -1,0 +1,169 @@
+// Package bearer protects an MCP server over HTTP by access tokens, as the resource server of the specification
+// (2026-07-28, basic/authorization): [Require] lets requests with a good token through and tells others where to get one,
+// and [Metadata] is the document that it points to. Who asks is found in the context, by [PrincipalFrom].
+//
+//	const resource = "https://mcp.example.com/mcp"
+//	keys, err := bearer.NewJWT(bearer.JWT{Issuer: "https://as.example.com", KeysURL: "https://as.example.com/keys"})
+//	…
+//	require := bearer.Require(keys, bearer.Options{Resource: resource, Scopes: []string{"mcp"}})
+//	mux.Handle("/mcp", require(server.HTTPHandler(&mcpserver.HTTPOptions{Principal: bearer.Identity})))
+//	mux.Handle(bearer.MetadataPath(resource), bearer.Metadata(bearer.ResourceMetadata{
+//		Resource:             resource,
+//		AuthorizationServers: []string{"https://as.example.com"},
+//	}))
+//
+// What may surprise: a token has to name this server as its audience, whoever verified it, because one that was given for
+// another server must not be good here. Tokens bound to a key (DPoP, mutual TLS) are refused by [JWT]: nothing here checks
+// the key. And a token is looked for in the header Authorization only.
+package bearer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+)
+
+// ErrInvalidToken is in the error of a [Verifier] when the token is no good. Any other error means that the Verifier does
+// not know.
+var ErrInvalidToken = errors.New("invalid token")
+
+// Verifier says whose a token is. Its method may be called from any goroutine.
+type Verifier interface {
+	// Verify returns what token is good for; audience, scopes and times are then checked by the caller, so they have to be
+	// those of the token. The request is for those who need more than the token, and its body is not to be read. An error
+	// without [ErrInvalidToken] in it is answered with HTTP 503: the client may try again. Errors are logged, so they must
+	// not quote the token.
+	Verify(ctx context.Context, token string, r *http.Request) (*Principal, error)
+}
+
+// VerifierFunc is a function that is a [Verifier].
+type VerifierFunc func(ctx context.Context, token string, r *http.Request) (*Principal, error)
+
+// Verify calls f.
+func (f VerifierFunc) Verify(ctx context.Context, token string, r *http.Request) (*Principal, error) {
+	return f(ctx, token, r)
+}
+
+// Options of [Require].
+type Options struct {
+	// Resource is the URL of the MCP server, as clients know it: the audience that tokens have to have. Required.
+	Resource string
+
+	// Audiences are other audiences that are good enough, for authorization servers that know the server by another name.
+	Audiences []string
+
+	// Scopes that a token has to have, all of them.
+	Scopes []string
+
+	// RequestScopes returns the scopes that one request needs besides, such as those of the tool in its header Mcp-Name. Nil
+	// means none. It should return all that are missing at once: each refusal may cost a person a visit to the authorization
+	// server.
+	RequestScopes func(*http.Request) []string
+
+	// MetadataURL is where the protected-resource metadata is. Empty means the well-known URL for Resource.
+	MetadataURL string
+
+	// Logger is told why requests are refused: at debug, and at warn when the Verifier does not know. Nil means nobody is.
+	Logger *slog.Logger
+}
+
+// Require returns what puts a check before a handler: only requests with a token that v knows, meant for this server, in
+// time and with the scopes, get through, with their [Principal] in the context. The others get
+//
+//   - 401 without a token, or with one that is no good (invalid_token),
+//   - 403 with too few scopes (insufficient_scope; the scopes that are needed are in the challenge),
+//   - 400 if the header Authorization is malformed (invalid_request),
+//   - 503 if v does not know,
+//
+// with a challenge as RFC 6750 §3 and RFC 9728 §5.1 have it. A nil Verifier, or a Resource or MetadataURL that is no
+// absolute http or https URL without fragment, panics.
+func Require(v Verifier, o Options) func(http.Handler) http.Handler {
+	if v == nil {
+		panic("bearer: nil Verifier")
+	}
+	resource := mustURL("Resource", o.Resource)
+	if o.MetadataURL == "" {
+		o.MetadataURL = metadataURL(resource).String()
+	}
+	mustURL("MetadataURL", o.MetadataURL)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.Audiences = append([]string{o.Resource}, o.Audiences...)
+	o.Scopes = slices.Clone(o.Scopes)
+	return func(next http.Handler) http.Handler {
+		return &guard{verifier: v, options: o, next: next}
+	}
+}
+
+// guard is the check before a handler.
+type guard struct {
+	verifier Verifier
+	options  Options
+	next     http.Handler
+}
+
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p, refused := g.admit(r)
+	if refused != nil {
+		g.options.Logger.LogAttrs(r.Context(), refused.level(), "request refused", slog.Int("status", refused.status), slog.String("reason", refused.reason()))
+		refused.write(w, g.options.MetadataURL)
+		return
+	}
+	g.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), principalKey{}, p)))
+}
+
+func (g *guard) admit(r *http.Request) (*Principal, *refusal) {
+	token, refused := tokenOf(r)
+	if refused != nil {
+		refused.scopes = g.options.Scopes
+		return nil, refused
+	}
+	p, err := g.verifier.Verify(r.Context(), token, r)
+	switch {
+	case err == nil && p == nil:
+		return nil, unknown(errors.New("the verifier returned neither a principal nor an error"))
+	case errors.Is(err, ErrInvalidToken):
+		return nil, g.invalid(err)
+	case err != nil:
+		return nil, unknown(err)
+	}
+	if err := p.check(g.options.Audiences); err != nil {
+		return nil, g.invalid(err)
+	}
+	needed := g.needed(r)
+	if !p.HasScopes(needed...) {
+		return nil, insufficient(needed, p.Scopes)
+	}
+	return p, nil
+}
+
+func (g *guard) invalid(err error) *refusal {
+	return &refusal{status: http.StatusUnauthorized, code: "invalid_token", err: err, scopes: g.options.Scopes}
+}
+
+func (g *guard) needed(r *http.Request) []string {
+	needed := g.options.Scopes
+	if g.options.RequestScopes == nil {
+		return needed
+	}
+	needed = slices.Clone(needed)
+	for _, scope := range g.options.RequestScopes(r) {
+		if !slices.Contains(needed, scope) {
+			needed = append(needed, scope)
+		}
+	}
+	return needed
+}
+
+func mustURL(field, s string) *url.URL {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" {
+		panic(fmt.Sprintf("bearer: %s is %q, want an absolute http or https URL without fragment", field, s))
+	}
+	return u
+}

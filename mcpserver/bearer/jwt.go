@@ -1,0 +1,173 @@
+package bearer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxToken is the size of a JWT that is looked at, in bytes.
+const maxToken = 16 << 10
+
+// JWT says which JWTs are good access tokens (RFC 9068). They need the claims iss, aud, exp, and a signature by a key of
+// the issuer. Give either Keys or KeysURL.
+type JWT struct {
+	// Issuer is compared with the claim iss, byte for byte. Required.
+	Issuer string
+
+	// Keys is a JSON Web Key Set with the public keys of the issuer.
+	Keys []byte
+
+	// KeysURL is where the set is fetched from, the jwks_uri of the issuer's metadata: https, or http on loopback. It is
+	// fetched for the first token, again when it is an hour old, and when a token names a key that is not in it, but not
+	// more than twice a minute. While it cannot be fetched again, it is good for a day.
+	KeysURL string
+
+	// Client fetches KeysURL. Nil means one of its own with a timeout of 10 s.
+	Client *http.Client
+
+	// Algorithms that signatures may have. Empty means all asymmetric ones with SHA-2 and EdDSA; symmetric ones and none are
+	// never good.
+	Algorithms []string
+}
+
+// algorithms are all that JWT.Algorithms can have.
+var algorithms = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+}
+
+// NewJWT returns the verifier of j. It does no I/O.
+func NewJWT(j JWT) (Verifier, error) {
+	if j.Issuer == "" {
+		return nil, errors.New("bearer: JWT without Issuer")
+	}
+	v := &jwtVerifier{issuer: j.Issuer}
+	var err error
+	if v.algorithms, err = choose(j.Algorithms); err != nil {
+		return nil, fmt.Errorf("bearer: JWT: %w", err)
+	}
+	if v.keys, err = newKeySource(j); err != nil {
+		return nil, fmt.Errorf("bearer: JWT: %w", err)
+	}
+	return v, nil
+}
+
+func choose(names []string) ([]jose.SignatureAlgorithm, error) {
+	if len(names) == 0 {
+		return algorithms, nil
+	}
+	var chosen []jose.SignatureAlgorithm
+	for _, name := range names {
+		alg := jose.SignatureAlgorithm(name)
+		if !slices.Contains(algorithms, alg) {
+			return nil, fmt.Errorf("algorithm %q, want some of %v", name, algorithms)
+		}
+		chosen = append(chosen, alg)
+	}
+	return chosen, nil
+}
+
+type jwtVerifier struct {
+	issuer     string
+	algorithms []jose.SignatureAlgorithm
+	keys       keySource
+}
+
+func (v *jwtVerifier) Verify(ctx context.Context, token string, _ *http.Request) (*Principal, error) {
+	if len(token) > maxToken {
+		return nil, fmt.Errorf("%w: %d bytes are over the limit of %d", ErrInvalidToken, len(token), maxToken)
+	}
+	signed, err := jose.ParseSignedCompact(token, v.algorithms)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it is no JWT with a signature of %v", ErrInvalidToken, v.algorithms)
+	}
+	header := signed.Signatures[0].Protected
+	if err := checkType(header); err != nil {
+		return nil, err
+	}
+	keys, err := v.keys.find(ctx, header.KeyID, header.Algorithm)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		if payload, err := signed.Verify(key); err == nil {
+			return v.principal(payload)
+		}
+	}
+	return nil, fmt.Errorf("%w: no key of the issuer has signed it", ErrInvalidToken)
+}
+
+// checkType keeps JWTs out that are made to be something else (RFC 8725 §3.11).
+func checkType(h jose.Header) error {
+	typ, ok := h.ExtraHeaders[jose.HeaderType]
+	if !ok {
+		return nil
+	}
+	name, _ := typ.(string)
+	switch strings.TrimPrefix(strings.ToLower(name), "application/") {
+	case "jwt", "at+jwt":
+		return nil
+	}
+	return fmt.Errorf("%w: its type is %.50q, want at+jwt or JWT", ErrInvalidToken, name)
+}
+
+// claims are those that mean something here. Their names are exact, and unique in a token.
+type claims struct {
+	Issuer    string         `json:"iss"`
+	Subject   string         `json:"sub"`
+	Audience  oneOrMany      `json:"aud"`
+	ClientID  string         `json:"client_id"`
+	Party     string         `json:"azp"`
+	Scope     words          `json:"scope"`
+	Scopes    words          `json:"scp"`
+	Expiry    *float64       `json:"exp"`
+	NotBefore float64        `json:"nbf"`
+	Bound     jsontext.Value `json:"cnf"`
+}
+
+func (v *jwtVerifier) principal(payload []byte) (*Principal, error) {
+	var c claims
+	var all map[string]any
+	if err := errors.Join(json.Unmarshal(payload, &c), json.Unmarshal(payload, &all)); err != nil {
+		return nil, fmt.Errorf("%w: a claim is of the wrong type", ErrInvalidToken)
+	}
+	switch {
+	case c.Issuer != v.issuer:
+		return nil, fmt.Errorf("%w: it is from another issuer", ErrInvalidToken)
+	case c.Expiry == nil:
+		return nil, fmt.Errorf("%w: it has no exp", ErrInvalidToken)
+	case len(c.Bound) > 0:
+		return nil, fmt.Errorf("%w: it is bound to a key, so it is no bearer token", ErrInvalidToken)
+	}
+	p := &Principal{
+		Subject:  c.Subject,
+		ClientID: c.ClientID,
+		Issuer:   c.Issuer,
+		Audience: c.Audience,
+		Scopes:   append(c.Scope, c.Scopes...),
+		Expiry:   date(*c.Expiry),
+		Claims:   all,
+	}
+	if p.ClientID == "" {
+		p.ClientID = c.Party
+	}
+	if c.NotBefore != 0 {
+		p.NotBefore = date(c.NotBefore)
+	}
+	return p, nil
+}
+
+// date reads a NumericDate (RFC 7519 §2). What is out of the range of dates is at its nearer end: it has expired, or it
+// never will.
+func date(seconds float64) time.Time {
+	const end = 1 << 40
+	return time.Unix(int64(max(-end, min(end, seconds))), 0)
+}

@@ -1,0 +1,50 @@
+package mcpserver
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// EventStore keeps what was sent on the streams of legacy sessions, so that a client whose connection broke can read on
+// where it stopped. Its methods may be called from any goroutine. They are called while the stream is held, so they should
+// be quick; what a store cannot keep it may drop, from the oldest on, and then the client is told that it is gone.
+type EventStore interface {
+	// Append keeps an event of a session. It copies the data if it keeps them. Events of one stream come in the order of
+	// their numbers.
+	Append(ctx context.Context, session string, e Event) error
+
+	// Behind returns the events that it has of the stream of an event, behind that one and in their order.
+	Behind(ctx context.Context, session string, id EventID) iter.Seq2[Event, error]
+
+	// Forget drops all events of a session, which is over.
+	Forget(session string)
+}
+
+// Event is a message that was sent on a stream.
+type Event struct {
+	ID    EventID
+	Data  []byte
+	Final bool // nothing follows on this stream
+}
+
+// EventID says where an event stands among those of its session.
+type EventID struct {
+	Stream   int64 // counts the streams of the session; 0 is the one that belongs to no request
+	Sequence int64 // counts the events of the stream from 1
+}
+
+// String returns the id as clients see it.
+func (id EventID) String() string {
+	b := strconv.AppendInt(make([]byte, 0, 24), id.Stream, 10)
+	return string(strconv.AppendInt(append(b, '-'), id.Sequence, 10))
+}
+
+// parseEventID reads what String has written.
+func parseEventID(s string) (id EventID, ok bool) {
+	stream, sequence, _ := strings.Cut(s, "-")
+	id.Stream, _ = strconv.ParseInt(stream, 10, 64)
+	id.Sequence, _ = strconv.ParseInt(sequence, 10, 64)
+	return id, id.Stream >= 0 && id.Sequence >= 0 && id.String() == s
+}

@@ -1,0 +1,186 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// HTTPHandler serves a [Server] over HTTP: clients of every revision under one URL, and each transport of the
+// specification that has ever been over HTTP. Make it with [Server.HTTPHandler], and end it with [HTTPHandler.Shutdown].
+//
+// A request that names a modern revision, in a header or in its body, is answered by itself, with what its headers say
+// held against its body. Legacy clients get a session when they initialize. Both get plain JSON where there is nothing to
+// send but the answer, and a stream of events as soon as a handler has something to tell before.
+//
+// The context of a tool's handler carries the values of the HTTP request's context. It ends when a modern client closes
+// its response; a legacy client has to say that it cancels, and may come back for what it missed while it was not
+// connected.
+// (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25 and 2024-11-05, basic/transports)
+type HTTPHandler struct {
+	s     *Server
+	cfg   HTTPOptions
+	guard guard
+
+	gate     gate
+	crowd    crowd     // of those who are answered by themselves
+	audience *audience // of modern clients
+	group    *group    // that sends them notices
+	sessions sessions
+
+	assumed      map[mcp.Version]*session // of legacy clients without sessions
+	http1, http2 observer
+
+	life context.Context // of sessions
+	kill context.CancelFunc
+
+	stray atomic.Int64 // handlers of closed sessions that ignored the end of their contexts
+}
+
+// HTTPHandler returns a handler that serves s under the URL where it is mounted. Options that contradict themselves are
+// mistakes in the program, and HTTPHandler panics.
+func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
+	cfg, err := newHTTPConfig(o)
+	if err != nil {
+		panic("mcpserver: HTTPHandler: " + err.Error())
+	}
+	h := &HTTPHandler{
+		s:        s,
+		cfg:      cfg,
+		guard:    guard{cfg.AllowedOrigins, cfg.AllowedHosts},
+		gate:     gate{limit: cfg.MaxRequests},
+		crowd:    crowd{live: map[*call]struct{}{}},
+		audience: newAudience(cfg.MaxSubscriptions),
+		group:    newGroup(maxSpare),
+		sessions: sessions{limit: cfg.MaxSessions, byID: map[string]*httpSession{}},
+		assumed:  map[mcp.Version]*session{},
+	}
+	h.http1 = s.observer(telemetry.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
+	h.http2 = s.observer(telemetry.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
+	for _, v := range s.cfg.legacy {
+		h.assumed[v] = new(session)
+		h.assumed[v].agreed.Store(&agreement{version: v})
+	}
+	h.life, h.kill = context.WithCancel(context.Background())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.audiences[h.audience] = struct{}{}
+	return h
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if why := h.guard.check(r); why != "" {
+		h.turnAway(w, r, http.StatusForbidden, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: why})
+		return
+	}
+	post := r.Method == http.MethodPost
+	if err := h.gate.enter(post); err != nil {
+		w.Header()["Retry-After"] = retryAfter
+		h.turnAway(w, r, http.StatusServiceUnavailable, err)
+		return
+	}
+	defer h.gate.leave(post)
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r)
+	case http.MethodGet:
+		h.get(w, r)
+	case http.MethodDelete:
+		h.delete(w, r)
+	default:
+		h.notAllowed(w, r)
+	}
+}
+
+// notAllowed refuses a method of HTTP. What is allowed depends on whether there may be sessions.
+func (h *HTTPHandler) notAllowed(w http.ResponseWriter, r *http.Request) {
+	allowed := http.MethodPost
+	if h.hasSessions() {
+		allowed = "POST, GET, DELETE"
+	}
+	w.Header().Set("Allow", allowed)
+	h.turnAway(w, r, http.StatusMethodNotAllowed, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "method not allowed"})
+}
+
+// turnAway refuses a request whose body has not been read. net/http reads it then, up to a point: no longer than this
+// handler would have.
+func (h *HTTPHandler) turnAway(w http.ResponseWriter, r *http.Request, status int, e *mcp.Error) {
+	if r.ContentLength != 0 && h.cfg.BodyTimeout > 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.cfg.BodyTimeout))
+	}
+	refuseID(w, status, jsonrpc.ID{}, e)
+}
+
+// hasSessions reports whether legacy clients get sessions.
+func (h *HTTPHandler) hasSessions() bool { return !h.cfg.Stateless && len(h.s.cfg.legacy) > 0 }
+
+// refuse answers an HTTP request with an error that belongs to no message.
+func refuse(w http.ResponseWriter, status int, code int64, message string) {
+	refuseID(w, status, jsonrpc.ID{}, &mcp.Error{Code: code, Message: message})
+}
+
+func refuseID(w http.ResponseWriter, status int, id jsonrpc.ID, e *mcp.Error) {
+	w.Header()["Content-Type"] = jsonType
+	w.WriteHeader(status)
+	_, _ = w.Write(appendError(nil, id, e)) // who is gone has no use for it
+}
+
+// observer returns the one for clients of the HTTP version of r.
+func (h *HTTPHandler) observer(r *http.Request) observer {
+	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
+	switch {
+	case unix:
+		return h.s.observer(telemetry.Network{Transport: "unix", Protocol: "http", ProtocolVersion: "1.1"})
+	case r.ProtoMajor > 2:
+		return h.s.observer(telemetry.Network{Transport: "quic", Protocol: "http", ProtocolVersion: "3"})
+	case r.ProtoMajor == 2:
+		return h.http2
+	}
+	return h.http1
+}
+
+// Shutdown ends the handler gracefully: it refuses new requests with 503, ends subscriptions with a result, lets the
+// requests finish that are being handled, and closes all sessions and their streams. When ctx ends before that, the
+// contexts of handlers end too, and the cause of ctx is returned. It is to be called before the Shutdown of the
+// [http.Server], which waits for streams but does not end them.
+func (h *HTTPHandler) Shutdown(ctx context.Context) error {
+	h.gate.close()
+	h.s.mu.Lock()
+	delete(h.s.audiences, h.audience)
+	h.s.mu.Unlock()
+	h.audience.close()
+	h.gate.waitPosts(ctx)
+	var drained sync.WaitGroup
+	for _, s := range h.sessions.close() {
+		drained.Go(func() {
+			s.group.drain(ctx)
+			h.end(s)
+		})
+	}
+	drained.Wait()
+	var err error
+	if !h.gate.waitAll(ctx) {
+		err = context.Cause(ctx)
+		h.crowd.close(errShuttingDown)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*settle) // sessions take two
+		defer cancel()
+		h.gate.waitAll(last)
+	}
+	if left := h.stray.Swap(0) + h.crowd.size(); left > 0 {
+		err = errors.Join(err, fmt.Errorf("handlers that ignore the end of their contexts: %d", left))
+	}
+	h.kill()
+	h.group.wait(settle)
+	h.group.close()
+	return err
+}

@@ -1,0 +1,81 @@
+package mcpserver
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+)
+
+// crowd are the requests that are answered each by itself, in the goroutine that brings it.
+type crowd struct {
+	mu     sync.Mutex
+	live   map[*call]struct{} // guarded by mu
+	closed bool               // guarded by mu
+}
+
+func (t *crowd) admit(c *call) error {
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return errShuttingDown
+	}
+	t.live[c] = struct{}{}
+	t.mu.Unlock()
+	c.serve()
+	return nil
+}
+
+// finish reports that c gets no answer if its client has closed the response, which is how a modern one cancels. The
+// context of any other does not end with the connection.
+func (t *crowd) finish(c *call) error {
+	t.mu.Lock()
+	delete(t.live, c)
+	t.mu.Unlock()
+	if c.x.work.Err() == context.Canceled { // a deadline would be that of a middleware, and the client waits
+		return errCancelled
+	}
+	return nil
+}
+
+// close ends the contexts of those who are left.
+func (t *crowd) close(why error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	for c := range t.live {
+		c.cancel(why)
+	}
+}
+
+// size returns how many there are.
+func (t *crowd) size() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return int64(len(t.live))
+}
+
+// What concerns ids means nothing here: they are the client's, and there are many clients.
+
+func (t *crowd) answering(jsonrpc.ID) bool { return false }
+func (t *crowd) cancel(jsonrpc.ID, error)  {}
+func (t *crowd) release()                  {}
+
+// within is a context with the end of one and the values of another besides.
+type within struct {
+	context.Context
+	values context.Context
+}
+
+func (c within) Value(key any) any {
+	if v := c.values.Value(key); v != nil {
+		return v
+	}
+	return c.Context.Value(key)
+}
+
+// joined returns a context that ends with life and has the values of r's, but not its end.
+func joined(life context.Context, r *http.Request) context.Context {
+	return within{life, context.WithoutCancel(r.Context())}
+}

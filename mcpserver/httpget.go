@@ -1,0 +1,75 @@
+package mcpserver
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// get opens a stream: the one of a session on which the server says what belongs to no request, or the rest of one that
+// broke, or that of HTTP+SSE. A second reader of a stream takes it from the first, whose connection may be broken without
+// anybody having noticed.
+// (specification 2025-11-25, basic/transports, "Listening for Messages from the Server")
+func (h *HTTPHandler) get(w http.ResponseWriter, r *http.Request) {
+	id, versions := r.Header.Get(headerSession), r.Header[headerVersion]
+	old := id == "" && len(versions) == 0 && h.hasSSE() && strings.Contains(r.Header.Get("Accept"), typeStream)
+	switch {
+	case !old && !h.hasSessions(), len(versions) > 0 && mcp.Version(versions[0]).Era() == mcp.Modern:
+		h.notAllowed(w, r)
+		return
+	case !accepted(r.Header).stream:
+		refuse(w, http.StatusNotAcceptable, mcp.CodeInvalidRequest, "the client must accept "+typeStream)
+		return
+	case old:
+		h.getSSE(w, r)
+		return
+	case id == "":
+		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, "the header "+headerSession+" is missing")
+		return
+	}
+	p := parcel{w: w, r: r}
+	if len(versions) > 0 {
+		p.version = mcp.Version(versions[0])
+	}
+	if s := h.session(w, r, id, false); s != nil {
+		defer s.release()
+		if h.knownVersion(&p) {
+			h.listen(w, r, s)
+		}
+	}
+}
+
+// listen lets a client read a stream of its session until one of both ends it.
+func (h *HTTPHandler) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
+	resp := &response{cfg: &h.cfg, w: w, ctl: *http.NewResponseController(w), accept: accept{stream: true}}
+	t, err := s.read(r.Context(), resp, r.Header.Get(headerLastEventID))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
+		return
+	}
+	select {
+	case <-resp.done():
+	case <-r.Context().Done():
+	}
+	t.detach(resp)
+}
+
+// read connects a response to the stream that an event belongs to, behind that event, or to the general one. The error
+// says that something is missing; then nothing has been written.
+func (s *httpSession) read(ctx context.Context, r *response, lastEventID string) (*stream, error) {
+	if lastEventID == "" || s.cfg.Events == nil {
+		s.general.listen(r)
+		return s.general, nil
+	}
+	id, ok := parseEventID(lastEventID)
+	if !ok {
+		return nil, errNoSuchEvent
+	}
+	t := s.stream(id.Stream)
+	if t == nil {
+		return nil, errNoSuchEvent
+	}
+	return t, t.resume(ctx, r, id.Sequence)
+}

@@ -1,0 +1,142 @@
+package mcpserver
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// postAlone answers a message of a legacy client without a session, by the revision that its header names.
+// (specification 2025-06-18, basic/transports, "Protocol Version Header")
+func (h *HTTPHandler) postAlone(p *parcel) {
+	v := p.version
+	if v == "" {
+		v = mcp.Version20250326
+	}
+	if !slices.Contains(h.s.cfg.legacy, v) {
+		v = h.s.cfg.legacy[len(h.s.cfg.legacy)-1]
+	}
+	h.serveLegacy(p, h.assumed[v])
+}
+
+// serveLegacy answers a message by itself. A client that leaves does not cancel it.
+func (h *HTTPHandler) serveLegacy(p *parcel, s *session) {
+	x := h.alone(p, len(h.s.cfg.legacy) == 0)
+	x.work = context.WithoutCancel(p.r.Context())
+	x.life = x.work
+	x.session = s
+	h.serveAlone(p, x)
+}
+
+// initialize answers the request that opens a session.
+func (h *HTTPHandler) initialize(p *parcel) {
+	if !h.hasSessions() {
+		h.serveLegacy(p, new(session))
+		return
+	}
+	s := h.newSession(p.r, nil)
+	if s == nil {
+		h.full(p.w)
+		return
+	}
+	s.notices.hold() // there is no stream for them yet
+	out := &opening{reply: reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}}, h: h, s: s}
+	p.begin(s.serving(p.r), out)
+	if !out.opened {
+		h.end(s)
+	}
+	s.release()
+}
+
+// full refuses another session.
+func (h *HTTPHandler) full(w http.ResponseWriter) {
+	w.Header()["Retry-After"] = retryAfter
+	refuse(w, http.StatusServiceUnavailable, mcp.CodeInternalError, "too many sessions")
+}
+
+// opening is the sink of an initialize, which opens the session if it succeeds.
+type opening struct {
+	reply
+	h      *HTTPHandler
+	s      *httpSession
+	opened bool
+}
+
+func (o *opening) answer(ctx context.Context, a answer) error {
+	if a.frame != nil && a.err == nil && o.h.agree(o.s) {
+		o.opened = true
+		o.w.Header()[headerSession] = []string{o.s.id}
+	}
+	return o.reply.answer(ctx, a)
+}
+
+// postSession takes a message that belongs to a session.
+func (h *HTTPHandler) postSession(p *parcel) {
+	s := h.session(p.w, p.r, p.r.Header.Get(headerSession), false)
+	if s == nil {
+		return
+	}
+	defer s.release()
+	x := s.serving(p.r)
+	switch {
+	case !h.knownVersion(p):
+		return
+	case p.broken != nil && !x.batches():
+		h.violation(p, p.broken)
+		return
+	case p.broken == nil && p.m.Kind == jsonrpc.Notification:
+		h.accept(p, x.notification(&p.m))
+		return
+	case p.broken == nil && p.m.Kind != jsonrpc.Request:
+		h.accept(p, x.response(&p.m))
+		return
+	}
+	resp := &response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}
+	st := s.newStream(resp)
+	if p.broken != nil {
+		x.out = st
+		x.take(p.frame)
+	} else {
+		p.begin(x, st)
+	}
+	select {
+	case <-resp.done():
+	case <-p.r.Context().Done():
+	}
+	st.detach(resp)
+}
+
+// session returns the session of an HTTP request, of HTTP+SSE or of Streamable HTTP, held, or refuses the request and returns nil.
+// (specification 2025-11-25, basic/transports, "Session Management")
+func (h *HTTPHandler) session(w http.ResponseWriter, r *http.Request, id string, sse bool) *httpSession {
+	s := h.sessions.find(id, h.cfg.Principal(r), sse)
+	if s == nil {
+		refuse(w, http.StatusNotFound, codeSessionNotFound, "session not found")
+	}
+	return s
+}
+
+// codeSessionNotFound goes with a 404 that asks a legacy client to open another session. The specification has none; it is
+// what other servers send.
+const codeSessionNotFound = -32001
+
+// delete ends a session.
+func (h *HTTPHandler) delete(w http.ResponseWriter, r *http.Request) {
+	id := r.Header.Get(headerSession)
+	switch {
+	case !h.hasSessions():
+		h.notAllowed(w, r)
+		return
+	case id == "":
+		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, "the header "+headerSession+" is missing")
+		return
+	}
+	if s := h.session(w, r, id, false); s != nil {
+		s.release()
+		h.end(s)
+		w.WriteHeader(http.StatusNoContent)
+	}
+}

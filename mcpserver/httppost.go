@@ -1,0 +1,224 @@
+package mcpserver
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// parcel is a POST that has been read: one message, or a batch.
+type parcel struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	ctl     *http.ResponseController
+	accept  accept
+	frame   []byte
+	m       jsonrpc.Message
+	params  *jsonrpc.Params    // nil unless they were read
+	broken  *jsonrpc.Violation // why the frame is no message; a batch is none
+	version mcp.Version        // by the header, empty if there is none
+}
+
+// post takes a message that a client sends.
+func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request) {
+	p := parcel{w: w, r: r, ctl: http.NewResponseController(w), accept: accepted(r.Header)}
+	switch {
+	case !isJSON(r.Header):
+		h.turnAway(w, r, http.StatusUnsupportedMediaType, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the body must be " + typeJSON})
+		return
+	case !p.accept.json && !p.accept.stream:
+		h.turnAway(w, r, http.StatusNotAcceptable, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the client must accept " + usual})
+		return
+	}
+	if !h.readBody(&p) {
+		return
+	}
+	var err error
+	if p.m, err = jsonrpc.Parse(p.frame); err != nil {
+		p.broken = violationOf(&p.m, err)
+	}
+	h.dispatch(&p)
+}
+
+// dispatch decides by which rules a message is answered.
+// (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
+func (h *HTTPHandler) dispatch(p *parcel) {
+	versions := p.r.Header[headerVersion]
+	if len(versions) > 0 {
+		p.version = mcp.Version(versions[0])
+	}
+	switch {
+	case p.broken != nil && p.broken.Reason != jsonrpc.BatchFrame:
+		h.violation(p, p.broken)
+	case p.version != "" && p.version.Era() == mcp.Modern:
+		h.modern(p)
+	case h.isSSE(p.r):
+		h.postSSE(p)
+	case len(p.r.Header[headerSession]) > 0 && h.hasSessions():
+		h.postSession(p)
+	default:
+		h.undeclared(p)
+	}
+}
+
+// undeclared deals with a message of which the headers do not say enough.
+func (h *HTTPHandler) undeclared(p *parcel) {
+	if p.broken == nil && p.m.Kind == jsonrpc.Request {
+		params, err := p.m.Params()
+		if err != nil {
+			h.violation(p, violationOf(&p.m, err))
+			return
+		}
+		p.params = &params
+		initializes := p.m.Method == mcp.MethodInitialize
+		if len(h.s.cfg.modern) > 0 && (!initializes && modern(&params) || len(h.s.cfg.legacy) == 0 && !initializes) {
+			h.modern(p)
+			return
+		}
+		if initializes {
+			h.initialize(p)
+			return
+		}
+	}
+	switch {
+	case !h.knownVersion(p):
+	case len(h.s.cfg.legacy) == 0:
+		refuse(p.w, http.StatusBadRequest, mcp.CodeHeaderMismatch, "the header "+headerVersion+" is missing")
+	case h.cfg.Stateless:
+		h.postAlone(p)
+	default:
+		refuse(p.w, http.StatusBadRequest, mcp.CodeInvalidRequest, "the header "+headerSession+" is missing; a session begins with "+
+			mcp.MethodInitialize)
+	}
+}
+
+// knownVersion refuses a message of a legacy client whose header names a revision that the server does not speak.
+// (specification 2025-11-25, basic/transports, "Protocol Version Header")
+func (h *HTTPHandler) knownVersion(p *parcel) bool {
+	if p.version == "" || slices.Contains(h.s.cfg.legacy, p.version) {
+		return true
+	}
+	h.refuseVersion(p)
+	return false
+}
+
+// refuseVersion answers a client whose revision the server does not speak: in the way of modern servers if it is one.
+func (h *HTTPHandler) refuseVersion(p *parcel) {
+	e := wireError(h.s.unsupported(p.version))
+	if len(h.s.cfg.modern) == 0 {
+		e = &mcp.Error{Code: mcp.CodeInvalidRequest, Message: e.Message}
+	}
+	refuseID(p.w, http.StatusBadRequest, p.m.ID, e)
+}
+
+// violation answers a body that is no message.
+func (h *HTTPHandler) violation(p *parcel, v *jsonrpc.Violation) {
+	x := exchange{observer: h.observer(p.r), s: h.s}
+	x.violation(v, len(p.frame), 0)
+	h.refuseViolation(p, v)
+}
+
+// refuseViolation answers a body that is no message, after it has been counted.
+func (h *HTTPHandler) refuseViolation(p *parcel, v *jsonrpc.Violation) {
+	refuseID(p.w, http.StatusBadRequest, v.ID, &mcp.Error{Code: codeOf(v.Reason), Message: v.Error()})
+}
+
+// modern answers a message of the modern era, by itself.
+func (h *HTTPHandler) modern(p *parcel) {
+	switch {
+	case len(h.s.cfg.modern) == 0:
+		h.refuseVersion(p)
+		return
+	case p.broken != nil:
+		h.violation(p, p.broken)
+		return
+	case p.m.Kind != jsonrpc.Request && p.m.Kind != jsonrpc.Notification:
+		refuse(p.w, http.StatusBadRequest, mcp.CodeInvalidRequest, "a client sends no responses in this revision")
+		return
+	case p.m.Method == mcp.MethodSubscriptionsListen && !p.accept.stream:
+		refuseID(p.w, http.StatusNotAcceptable, p.m.ID, &mcp.Error{
+			Code: mcp.CodeInvalidRequest, Message: "the client must accept " + typeStream,
+		})
+		return
+	case p.m.Method == mcp.MethodSubscriptionsListen:
+		defer h.gate.linger()()
+	}
+	x := h.alone(p, true)
+	x.header = p.r.Header
+	x.work = p.r.Context()
+	x.life = x.work
+	x.session = &noSession
+	h.serveAlone(p, x)
+}
+
+// noSession is what clients without a session have.
+var noSession session
+
+// lone is a message that is answered by itself: its exchange and the response that is the whole of it.
+type lone struct {
+	exchange
+	reply reply
+}
+
+// alone returns what a message needs that is answered by itself.
+func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
+	x := &lone{}
+	x.exchange = exchange{observer: h.observer(p.r), s: h.s, calls: &h.crowd, group: h.group, audience: h.audience}
+	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}, modern: modern}
+	x.out = &x.reply
+	return x
+}
+
+// serveAlone answers a message, or a batch if it is broken as one message, and returns when the response is over.
+func (h *HTTPHandler) serveAlone(p *parcel, x *lone) {
+	switch {
+	case p.broken == nil && p.m.Kind == jsonrpc.Notification:
+		h.accept(p, x.notification(&p.m))
+		return
+	case p.broken == nil && p.m.Kind != jsonrpc.Request:
+		h.accept(p, x.response(&p.m))
+		return
+	}
+	returned := false
+	defer func() {
+		x.reply.close()
+		if !returned { // a handler has ended the goroutine: net/http would not send what is there
+			_ = x.reply.ctl.Flush()
+		}
+	}()
+	if p.broken != nil {
+		x.take(p.frame)
+	} else {
+		p.begin(&x.exchange, &x.reply)
+	}
+	if !x.reply.isOver() { // a subscription
+		<-x.reply.done()
+	}
+	returned = true
+}
+
+// begin begins to answer a request.
+func (p *parcel) begin(x *exchange, out sink) {
+	if p.params != nil {
+		x.begin(&p.m, p.params, out)
+	} else {
+		x.request(&p.m, out)
+	}
+}
+
+// accept answers what is no request, of which err says that it is invalid.
+func (h *HTTPHandler) accept(p *parcel, err error) {
+	if err != nil {
+		h.refuseViolation(p, violationOf(&p.m, err))
+		return
+	}
+	p.w.WriteHeader(http.StatusAccepted)
+}
+
+// isSSE reports whether a request is addressed to a session of HTTP+SSE.
+func (h *HTTPHandler) isSSE(r *http.Request) bool {
+	return strings.Contains(r.URL.RawQuery, sessionParameter+"=") && h.hasSSE()
+}

@@ -1,0 +1,245 @@
+package mcpserver
+
+import (
+	"crypto/rand"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// httpSession is the session of a legacy client over HTTP. It lives between the requests that belong to it.
+type httpSession struct {
+	*connection
+	id        string
+	principal string
+	stop      func() // ends the contexts of handlers
+	cfg       *HTTPOptions
+	general   *stream   // of what belongs to no request; nil in HTTP+SSE
+	channel   *response // of all that is sent in HTTP+SSE; nil in any other session
+	idle      *time.Timer
+
+	mu      sync.Mutex
+	held    int               // guarded by mu; HTTP requests that belong to it
+	ended   bool              // guarded by mu
+	last    int64             // guarded by mu; number of the latest stream
+	streams map[int64]*stream // guarded by mu; to which more is to be written
+}
+
+// sessions are those of an HTTP handler.
+type sessions struct {
+	limit int
+
+	mu     sync.Mutex
+	byID   map[string]*httpSession // guarded by mu; nil for one that is being opened
+	closed bool                    // guarded by mu
+}
+
+// reserve takes the place of a session, false if there is none.
+func (t *sessions) reserve(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed || len(t.byID) >= t.limit {
+		return false
+	}
+	t.byID[id] = nil
+	return true
+}
+
+// open makes a session known whose place is reserved, unless no more are let in.
+func (t *sessions) open(s *httpSession) (ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.byID[s.id] = s
+	}
+	return !t.closed
+}
+
+// find returns a session, held, nil if the principal has none with that id.
+func (t *sessions) find(id, principal string, sse bool) *httpSession {
+	t.mu.Lock()
+	s := t.byID[id]
+	t.mu.Unlock()
+	if s == nil || s.principal != principal || sse != (s.channel != nil) || !s.hold() {
+		return nil
+	}
+	return s
+}
+
+// remove forgets a session.
+func (t *sessions) remove(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.byID, id)
+}
+
+// close lets no more sessions in and returns those that are open.
+func (t *sessions) close() (open []*httpSession) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	for _, s := range t.byID {
+		if s != nil {
+			open = append(open, s)
+		}
+	}
+	return open
+}
+
+// newSession returns a session that is not open yet, held, nil if there are too many. All that is sent goes to channel, or
+// to streams of its own if that is nil.
+func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSession {
+	id := rand.Text() // 128 bits and more, in letters and digits
+	if !h.sessions.reserve(id) {
+		return nil
+	}
+	s := &httpSession{id: id, principal: h.cfg.Principal(r), cfg: &h.cfg, channel: channel, streams: map[int64]*stream{}, held: 1}
+	var out sink = broadcast{channel}
+	if channel == nil {
+		s.general = &stream{s: s, events: h.cfg.Events, begun: true}
+		out = s.general
+	}
+	s.connection, s.stop = h.s.open(h.life, h.observer(r), out, 0)
+	if h.cfg.SessionTimeout > 0 {
+		s.idle = time.AfterFunc(h.cfg.SessionTimeout, func() {
+			if s.expired() {
+				h.end(s)
+			}
+		})
+		s.idle.Stop()
+	}
+	return s
+}
+
+// end closes a session, once. It does not wait for handlers, whose contexts end.
+func (h *HTTPHandler) end(s *httpSession) {
+	h.sessions.remove(s.id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.ended = true
+	h.gate.detain()
+	go func() { // ends soon: what it waits for has an end
+		defer h.gate.leave(false)
+		h.stray.Add(int64(s.shut()))
+	}()
+}
+
+// shut ends all that belongs to the session and returns how many handlers ignore the end of their contexts.
+func (s *httpSession) shut() (left int) {
+	s.stop()
+	if s.general != nil {
+		s.general.close()
+	}
+	left = s.close(false)
+	s.closeStreams()
+	if s.channel != nil {
+		s.channel.close()
+	}
+	if s.cfg.Events != nil {
+		s.cfg.Events.Forget(s.id)
+	}
+	return left
+}
+
+// agree makes a session known whose client and server have agreed on a revision.
+func (h *HTTPHandler) agree(s *httpSession) (ok bool) {
+	s.exchange.observer = s.observer.inSession(s.version(), s.id)
+	return h.sessions.open(s)
+}
+
+// version is the revision of the session.
+func (s *httpSession) version() mcp.Version { return s.session.agreed.Load().version }
+
+// newStream returns the stream for the response to a POST.
+func (s *httpSession) newStream(reader *response) *stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	t := &stream{s: s, number: s.last, events: s.cfg.Events, reader: reader}
+	s.streams[t.number] = t
+	return t
+}
+
+// stream returns the stream of that number, nil if there was none.
+func (s *httpSession) stream(number int64) *stream {
+	if number == 0 {
+		return s.general
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch t := s.streams[number]; {
+	case t != nil:
+		return t
+	case number <= s.last:
+		return &stream{s: s, number: number, events: s.cfg.Events, begun: true, over: true}
+	}
+	return nil
+}
+
+// forget says that nothing more is to be written to a stream.
+func (s *httpSession) forget(t *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.streams, t.number)
+}
+
+// closeStreams closes the streams that are left.
+func (s *httpSession) closeStreams() {
+	s.mu.Lock()
+	left := slices.Collect(maps.Values(s.streams))
+	s.mu.Unlock()
+	for _, t := range left {
+		t.close()
+	}
+}
+
+// hold keeps the session from expiring, and reports false if it has ended.
+func (s *httpSession) hold() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return false
+	}
+	s.held++
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	return true
+}
+
+// release lets the session expire, some time after the last one has released it.
+func (s *httpSession) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held--; s.held == 0 && s.idle != nil && !s.ended {
+		s.idle.Reset(s.cfg.SessionTimeout)
+	}
+}
+
+// expired reports whether nothing happens in the session. If there is something after all, it is asked again later.
+func (s *httpSession) expired() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.ended || s.held > 0:
+		return false
+	case s.table.busy():
+		s.idle.Reset(s.cfg.SessionTimeout)
+		return false
+	}
+	return true
+}
+
+// serving returns the exchange for the messages of one HTTP request.
+func (s *httpSession) serving(r *http.Request) *exchange {
+	x := *s.exchange
+	x.work = joined(s.work, r)
+	return &x
+}

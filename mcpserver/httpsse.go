@@ -1,0 +1,88 @@
+package mcpserver
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/sse"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// sessionParameter is where a client of HTTP+SSE says which session a message belongs to, because the server told it so.
+const sessionParameter = "sessionId"
+
+// hasSSE reports whether HTTP+SSE is served.
+func (h *HTTPHandler) hasSSE() bool {
+	return !h.cfg.NoSSE && h.hasSessions() && slices.Contains(h.s.cfg.legacy, mcp.Version20241105)
+}
+
+// getSSE opens a session of HTTP+SSE, which lasts as long as its one stream.
+// (specification 2024-11-05, basic/transports, "HTTP with SSE")
+func (h *HTTPHandler) getSSE(w http.ResponseWriter, r *http.Request) {
+	resp := &response{cfg: &h.cfg, w: w, ctl: *http.NewResponseController(w), accept: accept{stream: true}}
+	s := h.newSession(r, resp)
+	if s == nil {
+		h.full(w)
+		return
+	}
+	if h.sessions.open(s) && resp.event(sse.Event{Name: "endpoint", Data: endpoint(r.URL, s.id)}) == nil {
+		select {
+		case <-resp.done():
+		case <-r.Context().Done():
+		}
+	}
+	resp.close()
+	s.release()
+	h.end(s)
+}
+
+// endpoint returns the address for the messages of a session: that of the stream with another query, relative to it, so
+// that it is right behind any proxy.
+func endpoint(u *url.URL, session string) []byte {
+	query := u.Query()
+	query.Set(sessionParameter, session)
+	return []byte("?" + query.Encode())
+}
+
+// postSSE takes a message that belongs to a session of HTTP+SSE. What it leads to goes to the session's stream.
+func (h *HTTPHandler) postSSE(p *parcel) {
+	s := h.session(p.w, p.r, p.r.URL.Query().Get(sessionParameter), true)
+	if s == nil {
+		return
+	}
+	defer s.release()
+	x := s.serving(p.r)
+	switch {
+	case p.broken != nil && !x.batches():
+		h.violation(p, p.broken)
+		return
+	case p.broken != nil:
+		x.take(p.frame)
+	case p.m.Kind == jsonrpc.Request:
+		x.request(&p.m, x.out)
+	case p.m.Kind == jsonrpc.Notification:
+		h.accept(p, x.notification(&p.m))
+		return
+	default:
+		h.accept(p, x.response(&p.m))
+		return
+	}
+	p.w.WriteHeader(http.StatusAccepted)
+}
+
+// broadcast is the sink of a session of HTTP+SSE.
+type broadcast struct{ channel *response }
+
+func (b broadcast) notify(_ context.Context, frame []byte) error {
+	return b.channel.event(sse.Event{Name: "message", Data: frame})
+}
+
+func (b broadcast) answer(ctx context.Context, a answer) error {
+	if a.frame == nil {
+		return nil
+	}
+	return b.notify(ctx, a.frame)
+}

@@ -1,0 +1,269 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/sse"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// ErrNotResumable is returned by [CloseStream] when the client could not get the rest.
+var ErrNotResumable = errors.New("the client cannot come back for the rest")
+
+// CloseStream closes the stream on which a legacy client over HTTP waits for the answer to the request of ctx, so that
+// nobody has to hold a connection while the handler works on. The client is asked to come back after the given time, zero
+// for what [HTTPOptions.Retry] says, and then gets what was sent meanwhile and the answer.
+//
+// The error is [ErrNotResumable] where that cannot be: in modern revisions and on any other transport, and in revisions
+// before 2025-11-25 as long as nothing has been sent that the client could begin behind. Then nothing has happened.
+// (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
+func CloseStream(ctx context.Context, retry time.Duration) error {
+	r := RequestFrom(ctx)
+	if r == nil || r.call == nil {
+		return ErrNotResumable
+	}
+	out := r.call.out
+	if b, ok := out.(*batch); ok {
+		out = b.out
+	}
+	if st, ok := out.(*stream); ok {
+		return st.pause(retry)
+	}
+	return ErrNotResumable
+}
+
+// stream is a stream of a legacy session: the sink of what leads to the response of one POST, or the one for all that
+// belongs to no request. It outlives the connections on which its events are read.
+type stream struct {
+	s      *httpSession
+	number int64
+	events EventStore // nil if it cannot be resumed
+
+	mu     sync.Mutex
+	reader *response // guarded by mu; nil while nobody reads
+	begun  bool      // guarded by mu; it has events: the response is no JSON
+	primed bool      // guarded by mu; its reader knows the id of an event
+	over   bool      // guarded by mu
+	latest int64     // guarded by mu; sequence number
+}
+
+func (t *stream) notify(ctx context.Context, frame []byte) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case t.over:
+		return errGone
+	case t.reader != nil && !t.reader.accept.stream:
+		return nil // there is no place for it
+	}
+	t.begin()
+	return t.append(ctx, frame, false)
+}
+
+// answer ends the stream.
+func (t *stream) answer(ctx context.Context, a answer) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		return errGone
+	}
+	t.over = true
+	t.s.forget(t)
+	switch {
+	case a.frame == nil && t.reader == nil:
+		return nil
+	case a.frame == nil:
+		t.reader.end(http.StatusAccepted)
+		return nil
+	case t.begun:
+	case t.reader == nil:
+		return errGone // and has no event to begin behind
+	case t.reader.accept.json || statusOf(a, false) != http.StatusOK:
+		return t.reader.document(statusOf(a, false), a.frame)
+	default:
+		t.begin()
+	}
+	err := t.append(ctx, a.frame, true)
+	if t.reader != nil {
+		t.reader.close()
+	}
+	return err
+}
+
+// begin makes the response a stream. In the one revision that has it, the first event is empty and tells the client where
+// to begin should the connection break. mu is held.
+func (t *stream) begin() {
+	if t.begun {
+		return
+	}
+	t.begun = true
+	if t.reader != nil && t.primes() {
+		t.primed = t.write(sse.Event{ID: t.id(0), HasID: true, Retry: t.s.cfg.Retry, HasData: true}) == nil
+	}
+}
+
+// primes reports whether the client expects an event without data.
+func (t *stream) primes() bool { return t.events != nil && t.s.version() == mcp.Version20251125 }
+
+// append keeps an event and writes it to whoever reads. mu is held.
+func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
+	t.latest++
+	e := message(frame)
+	var kept error
+	if t.events != nil {
+		kept = t.events.Append(context.WithoutCancel(ctx), t.s.id, Event{
+			ID: EventID{t.number, t.latest}, Data: frame, Final: final,
+		})
+		e.ID, e.HasID = t.id(t.latest), true
+	}
+	if t.reader == nil {
+		if t.events == nil {
+			return errGone
+		}
+		return kept
+	}
+	if err := t.write(e); err != nil && (t.events == nil || kept != nil) {
+		return err
+	}
+	t.primed = t.events != nil
+	return nil
+}
+
+// write writes an event to the reader, and gives it up if it takes nothing. mu is held.
+func (t *stream) write(e sse.Event) error {
+	err := t.reader.event(e)
+	if err != nil {
+		t.leave()
+	}
+	return err
+}
+
+// leave lets go of the reader. mu is held.
+func (t *stream) leave() {
+	t.reader.close()
+	t.reader = nil
+	if t.number == 0 {
+		t.s.notices.hold()
+	}
+}
+
+// detach says that a reader is gone, which does not end the stream.
+func (t *stream) detach(r *response) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.reader == r {
+		t.leave()
+	}
+	r.close()
+}
+
+// close ends the stream without an answer.
+func (t *stream) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = true
+	if t.reader != nil {
+		t.leave()
+	}
+}
+
+// pause closes the connection of the reader, who comes back later.
+func (t *stream) pause(retry time.Duration) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.over:
+		return ErrAnswered
+	case t.reader == nil:
+		return nil
+	case t.events == nil || !t.reader.accept.stream || !t.primed && !t.primes():
+		return ErrNotResumable
+	}
+	t.begin()
+	if retry <= 0 {
+		retry = t.s.cfg.Retry
+	}
+	if t.reader != nil && t.write(sse.Event{Retry: retry}) == nil {
+		t.leave()
+	}
+	return nil
+}
+
+// id returns the id of an event, which tells its stream too.
+func (t *stream) id(sequence int64) string { return EventID{t.number, sequence}.String() }
+
+// resume lets a client read on behind an event. Nothing has been written to r yet; the error says that something is
+// missing, and then nothing is written.
+func (t *stream) resume(ctx context.Context, r *response, behind int64) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	events, err := replay(ctx, t.events, t.s.id, EventID{t.number, behind})
+	switch n := len(events); {
+	case err != nil:
+		return err
+	case !t.over && behind > t.latest:
+		return errNoSuchEvent
+	case !t.over && behind+int64(n) != t.latest, t.over && (n == 0 || !events[n-1].Final):
+		return errEventsGone
+	}
+	t.attach(r, events)
+	return nil
+}
+
+// listen lets a client read from now on.
+func (t *stream) listen(r *response) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.attach(r, nil)
+}
+
+// attach lets a client read, first what it has missed. mu is held.
+func (t *stream) attach(r *response, missed []Event) {
+	if t.reader != nil {
+		t.leave()
+	}
+	t.reader = r
+	if r.open() != nil {
+		t.leave()
+		return
+	}
+	for _, e := range missed {
+		if t.write(sse.Event{ID: e.ID.String(), HasID: true, Data: e.Data, HasData: true}) != nil {
+			return
+		}
+	}
+	if t.number == 0 {
+		t.s.notices.resume()
+	}
+	if t.over {
+		t.leave()
+	}
+}
+
+var (
+	errEventsGone  = errors.New("what was sent behind this event is not kept any more")
+	errNoSuchEvent = errors.New("there is no such event")
+)
+
+// replay returns the events of a stream behind one of them, without a gap.
+func replay(ctx context.Context, store EventStore, session string, behind EventID) (events []Event, err error) {
+	next := behind.Sequence + 1
+	for e, err := range store.Behind(ctx, session, behind) {
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("events: %w", err)
+		case e.ID != EventID{behind.Stream, next}:
+			return nil, errEventsGone
+		}
+		events = append(events, e)
+		next++
+	}
+	return events, nil
+}

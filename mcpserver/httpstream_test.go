@@ -1,0 +1,465 @@
+package mcpserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/sse"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+const stepsParams = `"name":"steps","arguments":{"values":[1,2,2,5]}`
+
+// legacySteps calls a tool that reports progress.
+func legacySteps(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":{"progressToken":"p"},%s}}`, id, stepsParams)
+}
+
+func TestProgressMakesTheResponseAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
+		modern := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":"p"`, stepsParams), modernHeaders("tools/call", "steps")...)
+		if got := modern.resp.Header; got.Get("X-Accel-Buffering") != "no" || !strings.Contains(got.Get("Cache-Control"), "no-cache") {
+			t.Errorf("the stream's headers are %v, want them to forbid buffering and caching", got)
+		}
+		session := w.open("2025-06-18")
+		legacy := w.stream("POST", legacySteps(1), "Mcp-Session-Id", session)
+		for name, s := range map[string]*events{"modern": modern, "legacy": legacy} {
+			for range 3 {
+				if m := s.message(); m.Method != mcp.NotificationProgress {
+					t.Errorf("%s: got %+v, want progress", name, m)
+				}
+			}
+			if m := s.message(); m.ID != 1.0 || m.Result == nil {
+				t.Errorf("%s: got %+v, want the answer", name, m)
+			}
+			s.over()
+		}
+	})
+}
+
+func TestAClientThatTakesNoStreamGetsJSONAndNoProgress(t *testing.T) {
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
+	p := w.post(asked(1, "tools/call", bothMetas+`,"progressToken":"p"`, stepsParams), append(modernHeaders("tools/call", "steps"), "Accept", "application/json")...)
+	if p.header.Get("Content-Type") != "application/json" || decoded(t, p.body).Result == nil {
+		t.Errorf("modern: got %v: %s, want JSON", p.header, p.body)
+	}
+	session := w.open("2025-11-25")
+	p = w.post(legacySteps(1), "Mcp-Session-Id", session, "Accept", "application/json")
+	if p.header.Get("Content-Type") != "application/json" || decoded(t, p.body).Result == nil {
+		t.Errorf("legacy: got %v: %s, want JSON", p.header, p.body)
+	}
+	p = w.post(callOf(2, "pause", "{}"), "Mcp-Session-Id", session, "Accept", "application/json")
+	if !strings.Contains(p.body, mcpserver.ErrNotResumable.Error()) {
+		t.Errorf("closing a stream that there cannot be got %s, want the handler told so", p.body)
+	}
+}
+
+func TestAClientThatTakesOnlyStreamsGetsOne(t *testing.T) {
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
+	body, headers := askedCall(1, "greet", `{"name":"x"}`)
+	modern := w.stream("POST", body, append(headers, "Accept", "text/event-stream")...)
+	session := w.open("2025-03-26")
+	legacy := w.stream("POST", callOf(1, "greet", `{"name":"x"}`), "Mcp-Session-Id", session, "Accept", "text/event-stream")
+	for _, s := range []*events{modern, legacy} {
+		if m := s.message(); m.ID != 1.0 || m.Result == nil {
+			t.Errorf("got %+v, want the answer", m)
+		}
+		s.over()
+	}
+	if p := w.post(asked(1, "nothing", bothMetas, ""), append(modernHeaders("nothing", ""), "Accept", "text/event-stream")...); p.status != 404 {
+		t.Errorf("a refusal got %d, want its status", p.status)
+	}
+}
+
+func TestOnlyTheRevisionThatHasItGetsAnEmptyFirstEvent(t *testing.T) {
+	for version, want := range map[string]bool{"2025-11-25": true, "2025-06-18": false, "2025-03-26": false} {
+		t.Run(version, func(t *testing.T) {
+			w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Retry: 2 * time.Second})
+			s := w.stream("POST", legacySteps(1), "Mcp-Session-Id", w.open(version))
+			first := s.next()
+			if primes := first.HasID && first.HasData && len(first.Data) == 0 && first.Retry == 2*time.Second; primes != want {
+				t.Errorf("the first event is %+v, want it empty: %v", first, want)
+			}
+			ids := map[string]bool{first.ID: true}
+			for e := first; !strings.Contains(string(e.Data), `"id":1`); ids[e.ID] = true {
+				e = s.next()
+				if !e.HasID || ids[e.ID] {
+					t.Errorf("event %s has id %q, want one of its own", e.Data, e.ID)
+				}
+			}
+			s.over()
+		})
+	}
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{NotResumable: true})
+	s := w.stream("POST", legacySteps(1), "Mcp-Session-Id", w.open("2025-11-25"))
+	if e := s.next(); e.HasID || len(e.Data) == 0 {
+		t.Errorf("without a store, the first event is %+v, want a message without id", e)
+	}
+}
+
+// resumed opens the rest of a stream.
+func (w *web) resumed(session, lastEventID string) *events {
+	w.t.Helper()
+	return w.stream("GET", "", "Mcp-Session-Id", session, "Last-Event-ID", lastEventID)
+}
+
+func TestAHandlerClosesItsStreamAndTheClientComesBack(t *testing.T) {
+	for _, back := range []time.Duration{500 * time.Millisecond, 5 * time.Second} { // before the answer, and after it
+		t.Run(back.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
+				session := w.open("2025-11-25")
+				s := w.stream("POST", callOf(7, "pause", "{}"), "Mcp-Session-Id", session, "MCP-Protocol-Version", "2025-11-25")
+				first := s.next()
+				if last := s.next(); last.Retry != 500*time.Millisecond {
+					t.Errorf("the last event is %+v, want it to say when to come back", last)
+				}
+				s.over()
+				time.Sleep(back)
+				s = w.resumed(session, first.ID)
+				if m := s.message(); m.ID != 7.0 || m.Result == nil {
+					t.Errorf("got %+v, want the answer", m)
+				}
+				s.over()
+				w.end()
+			})
+		})
+	}
+}
+
+func TestCloseStreamIsRefusedWhereNobodyCouldComeBack(t *testing.T) {
+	if err := mcpserver.CloseStream(context.Background(), 0); !errors.Is(err, mcpserver.ErrNotResumable) {
+		t.Errorf("without a request: %v, want %v", err, mcpserver.ErrNotResumable)
+	}
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
+	body, headers := askedCall(1, "pause", "{}")
+	for name, p := range map[string]page{
+		"modern":            w.post(body, headers...),
+		"a revision before": w.post(callOf(1, "pause", "{}"), "Mcp-Session-Id", w.open("2025-06-18")),
+	} {
+		if p.status != 200 || !strings.Contains(p.body, mcpserver.ErrNotResumable.Error()) {
+			t.Errorf("%s: got %d with %s, want the handler told so", name, p.status, p.body)
+		}
+	}
+}
+
+// gated returns a server with a tool that reports progress, waits for the gate, reports again and answers. cause is of its
+// context when it ends while it waits.
+func gated(t *testing.T, o mcpserver.Options) (s *mcpserver.Server, gate chan struct{}, cause chan error) {
+	gate, cause = make(chan struct{}), make(chan error, 1)
+	s = withTool(t, o, "gated", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		_ = r.Progress(ctx, 1, 0, "")
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			cause <- context.Cause(ctx)
+			return nil, ctx.Err()
+		}
+		_ = r.Progress(ctx, 2, 0, "")
+		return nil, nil
+	})
+	return s, gate, cause
+}
+
+const gatedCall = `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"gated","arguments":{}}}`
+
+func TestALegacyClientThatIsCutOffMissesNothing(t *testing.T) {
+	for _, version := range []string{"2025-03-26", "2025-11-25"} {
+		t.Run(version, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, gate, cause := gated(t, mcpserver.Options{})
+				w := serveWeb(t, server, nil)
+				session := w.open(version)
+				s := w.stream("POST", gatedCall, "Mcp-Session-Id", session)
+				last := s.next()
+				if version == "2025-11-25" {
+					last = s.next()
+				}
+				s.leave()
+				synctest.Wait()
+				close(gate)
+				synctest.Wait()
+				if len(cause) > 0 {
+					t.Fatalf("the handler's context ended with %v, want it to go on", <-cause)
+				}
+				s = w.resumed(session, last.ID)
+				if m := s.message(); m.Method != mcp.NotificationProgress {
+					t.Errorf("got %+v, want what was missed", m)
+				}
+				if m := s.message(); m.ID != 5.0 || m.Result == nil {
+					t.Errorf("got %+v, want the answer", m)
+				}
+				s.over()
+				w.end()
+			})
+		})
+	}
+}
+
+func TestAResumedStreamGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, gate, _ := gated(t, mcpserver.Options{})
+		w := serveWeb(t, server, nil)
+		session := w.open("2025-11-25")
+		s := w.stream("POST", gatedCall, "Mcp-Session-Id", session)
+		first := s.next()
+		s.leave()
+		synctest.Wait()
+		s = w.resumed(session, first.ID)
+		if m := s.message(); m.Method != mcp.NotificationProgress {
+			t.Errorf("got %+v, want what was sent before", m)
+		}
+		second := w.resumed(session, first.ID)
+		if m := second.message(); m.Method != mcp.NotificationProgress {
+			t.Errorf("got %+v, want what was sent before, again", m)
+		}
+		s.over() // taken over
+		close(gate)
+		if m := second.message(); m.Method != mcp.NotificationProgress {
+			t.Errorf("got %+v, want what is sent now", m)
+		}
+		if m := second.message(); m.ID != 5.0 {
+			t.Errorf("got %+v, want the answer", m)
+		}
+		second.over()
+		w.end()
+	})
+}
+
+func TestEventsThatAreGoneAreNotSkipped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Events: mcpserver.NewMemoryEventStore(2, 0)})
+		session := w.open("2025-06-18")
+		s := w.stream("POST", legacySteps(1), "Mcp-Session-Id", session)
+		first := s.next()
+		for range 3 {
+			s.next()
+		}
+		s.over()
+		p := w.do("GET", "", "Mcp-Session-Id", session, "Last-Event-ID", first.ID)
+		if p.status != 400 || !strings.Contains(p.body, "not kept") {
+			t.Errorf("got %d with %s, want it said that there is a gap", p.status, p.body)
+		}
+		w.end()
+	})
+}
+
+func TestAModernClientCancelsByLeaving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, _, cause := gated(t, mcpserver.Options{})
+		w := serveWeb(t, server, nil)
+		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"gated"`), modernHeaders("tools/call", "gated")...)
+		s.next()
+		s.leave()
+		synctest.Wait()
+		if len(cause) != 1 {
+			t.Error("the handler's context goes on, want its end")
+		}
+		w.end()
+	})
+}
+
+func TestALegacyClientCancelsByANotification(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, _, cause := gated(t, mcpserver.Options{})
+		w := serveWeb(t, server, nil)
+		session := w.open("2025-11-25")
+		s := w.stream("POST", gatedCall, "Mcp-Session-Id", session)
+		s.next()
+		s.next()
+		if p := w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"reason":"bored"}}`, "Mcp-Session-Id", session); p.status != 202 {
+			t.Errorf("the notification got %d, want 202", p.status)
+		}
+		synctest.Wait()
+		if len(cause) != 1 {
+			t.Fatal("the handler's context goes on, want its end")
+		}
+		if err := <-cause; err.Error() != "cancelled by the client: bored" {
+			t.Errorf("the cause is %v, want the client's reason", err)
+		}
+		s.over()
+		w.end()
+	})
+}
+
+func TestABatchIsAnsweredInOneArray(t *testing.T) {
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
+	session := w.open("2025-03-26")
+	p := w.post(`[`+callOf(1, "greet", `{"name":"x"}`)+`,`+initialized+`,`+pingRequest+`]`, "Mcp-Session-Id", session)
+	if p.status != 200 || !strings.HasPrefix(p.body, "[") || strings.Count(p.body, `"result"`) != 2 {
+		t.Errorf("got %d with %s, want two answers in one array", p.status, p.body)
+	}
+	if p := w.post(`[`+initialized+`,`+initialized+`]`, "Mcp-Session-Id", session); p.status != 202 || p.body != "" {
+		t.Errorf("notifications got %d with %q, want 202 and nothing", p.status, p.body)
+	}
+	if p := w.post(`[]`, "Mcp-Session-Id", session); p.status != 400 {
+		t.Errorf("an empty batch got %d with %s, want 400", p.status, p.body)
+	}
+	s := w.stream("POST", `[`+legacySteps(1)+`,`+pingRequest+`]`, "Mcp-Session-Id", session)
+	for range 3 {
+		if m := s.message(); m.Method != mcp.NotificationProgress {
+			t.Errorf("got %+v, want progress", m)
+		}
+	}
+	if data := string(s.next().Data); !strings.HasPrefix(data, "[") || strings.Count(data, `"result"`) != 2 {
+		t.Errorf("got %s, want two answers in one array", data)
+	}
+	s.over()
+}
+
+func TestQuietStreamsAreKeptAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, gate, _ := gated(t, mcpserver.Options{})
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{KeepAlive: 10 * time.Second})
+		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"gated"`), modernHeaders("tools/call", "gated")...)
+		s.next()
+		go func() {
+			time.Sleep(time.Minute - time.Second)
+			close(gate)
+		}()
+		raw := make([]byte, 1<<10)
+		var text strings.Builder
+		for n, err := s.resp.Body.Read(raw); err == nil; n, err = s.resp.Body.Read(raw) {
+			text.Write(raw[:n])
+		}
+		if n := strings.Count(text.String(), "\n:") + strings.Count(text.String()[:1], ":"); n != 5 {
+			t.Errorf("%d comments in a minute, want one every 10 seconds: %q", n, text.String())
+		}
+		w.end()
+	})
+}
+
+func TestAClientThatReadsNothingIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reported := make(chan error, 1)
+		server := withTool(t, mcpserver.Options{}, "flood", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			for n := 1.0; ; n++ {
+				if err := r.Progress(ctx, n, 0, strings.Repeat("x", 10_000)); err != nil {
+					reported <- err
+					return nil, err
+				}
+			}
+		})
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{WriteTimeout: 5 * time.Second})
+		start := time.Now()
+		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"flood"`), modernHeaders("tools/call", "flood")...)
+		if err := <-reported; err == nil || time.Since(start) != 5*time.Second {
+			t.Errorf("the handler was told %v after %v, want an error after 5s", err, time.Since(start))
+		}
+		s.leave()
+		w.end()
+	})
+}
+
+func TestStreamEventsAreMessagesOnOneLine(t *testing.T) {
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
+	s := w.stream("POST", legacySteps(1), "Mcp-Session-Id", w.open("2025-06-18"))
+	var all []sse.Event
+	for e, err := s.reader.Next(); err == nil; e, err = s.reader.Next() {
+		all = append(all, e)
+	}
+	for _, e := range all {
+		if e.Name != "" || strings.Contains(string(e.Data), "\n") {
+			t.Errorf("event %+v, want an unnamed one with one line", e)
+		}
+	}
+	if len(all) != 4 {
+		t.Errorf("%d events, want 4", len(all))
+	}
+}
+
+func TestAQuietStreamIsNotCutOff(t *testing.T) {
+	h2c := new(http.Protocols)
+	h2c.SetUnencryptedHTTP2(true)
+	for name, protocols := range map[string]*http.Protocols{"HTTP/1.1": nil, "h2c": h2c} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newServer(t, mcpserver.Options{})
+				h := server.HTTPHandler(&mcpserver.HTTPOptions{KeepAlive: -1, WriteTimeout: time.Second, BodyTimeout: time.Second})
+				w := serveProtocols(t, h, h, protocols)
+				s := w.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
+				s.next()
+				time.Sleep(time.Minute)
+				server.RemoveTools("echo")
+				if m := s.message(); m.Method != mcp.NotificationToolListChanged {
+					t.Errorf("got %+v, want the change", m)
+				}
+				s.leave()
+				w.end()
+			})
+		})
+	}
+}
+
+func TestABodyThatDoesNotComeIsNotAwaited(t *testing.T) {
+	for kind, want := range map[string]int{"application/json": http.StatusRequestTimeout, "text/plain": http.StatusUnsupportedMediaType} {
+		t.Run(kind, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{BodyTimeout: 5 * time.Second})
+				body, pending := io.Pipe()
+				r := request(t, t.Context(), "POST", "", "Content-Type", kind)
+				r.Body, r.ContentLength = body, 100
+				start := time.Now()
+				resp, err := w.client.Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(start); resp.StatusCode != want || took != 5*time.Second {
+					t.Errorf("got %d after %v, want %d after 5s", resp.StatusCode, took, want)
+				}
+				pending.Close()
+				resp.Body.Close()
+				w.end()
+			})
+		})
+	}
+}
+
+func TestABodyWithoutALengthIsReadUpToTheLimit(t *testing.T) {
+	w := serveWeb(t, newServer(t, mcpserver.Options{FrameLimit: 200_000}), nil)
+	session := w.open("2025-11-25")
+	for size, want := range map[int]int{199_000: 200, 200_100: 413} {
+		call := callOf(1, "greet", `{"name":"`+strings.Repeat("x", size)+`"}`)
+		r := request(t, t.Context(), "POST", "", "Mcp-Session-Id", session)
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(call)), -1
+		resp, err := w.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.StatusCode != want {
+			t.Errorf("%d bytes got %d, want %d", len(call), resp.StatusCode, want)
+		}
+		resp.Body.Close()
+	}
+}
+
+func TestAModernClientThatLeavesBeforeAnythingIsSentCancels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cause := make(chan error, 1)
+		server := withTool(t, mcpserver.Options{}, "wait", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			<-ctx.Done()
+			cause <- context.Cause(ctx)
+			return nil, ctx.Err()
+		})
+		w := serveWeb(t, server, nil)
+		ctx, leave := context.WithCancel(t.Context())
+		body, headers := askedCall(1, "wait", "{}")
+		go w.client.Do(request(t, ctx, "POST", body, headers...))
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		if len(cause) != 1 {
+			t.Error("the handler's context goes on, want its end")
+		}
+		w.end()
+	})
+}

@@ -1,0 +1,133 @@
+package mcpserver_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+func listenFor(id int, filter string) string {
+	return asked(id, "subscriptions/listen", bothMetas, `"notifications":{`+filter+`}`)
+}
+
+const (
+	toolsFilter = `"toolsListChanged":true`
+	allFilters  = `"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["test://x"]`
+)
+
+func TestASubscriptionOverStdio(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, mcpserver.Options{MaxConcurrent: 1})
+		w := serve(t, t.Context(), server)
+		w.send(listenFor(1, allFilters), listenFor(2, `"promptsListChanged":true`))
+		want := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"notifications":{"toolsListChanged":true}}}`
+		if out := w.taken(); len(out) != 2 || out[0] != want || !strings.Contains(out[1], `"notifications":{}`) {
+			t.Errorf("the server sent %q, want first %s", out, want)
+		}
+		server.RemoveTools("echo")
+		server.RemoveTools("fail")
+		time.Sleep(time.Second)
+		want = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}`
+		if out := w.taken(); len(out) != 1 || out[0] != want {
+			t.Errorf("the server sent %q, want once %s", out, want)
+		}
+		w.send(listenFor(1, toolsFilter))
+		if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeInvalidRequest {
+			t.Errorf("the same id got %+v, want it refused", m)
+		}
+		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		server.RemoveTools("greet")
+		time.Sleep(time.Second)
+		if out := w.taken(); len(out) > 0 {
+			t.Errorf("after the client has cancelled, the server sent %q, want nothing", out)
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+		want = `{"jsonrpc":"2.0","id":2,"result":{"_meta":{`
+		if out := w.taken(); len(out) != 1 || !strings.HasPrefix(out[0], want) || !strings.Contains(out[0], `"io.modelcontextprotocol/subscriptionId":2`) {
+			t.Errorf("at the end the server sent %q, want the result of what is still open", out)
+		}
+	})
+}
+
+func TestASubscriptionOverHTTP(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, mcpserver.Options{})
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{MaxRequests: 1, MaxSubscriptions: 2})
+		headers := modernHeaders("subscriptions/listen", "")
+		first := w.stream("POST", listenFor(1, toolsFilter), headers...)
+		second := w.stream("POST", listenFor(1, `"promptsListChanged":true`), headers...)
+		for _, s := range []*events{first, second} {
+			if m := s.message(); m.Method != mcp.NotificationSubscriptionsAcknowledged {
+				t.Errorf("the first message is %+v, want the acknowledgement", m)
+			}
+		}
+		if p := w.post(listenFor(1, toolsFilter), headers...); p.status != http.StatusTooManyRequests || p.header.Get("Retry-After") == "" {
+			t.Errorf("one more got %d with %s, want it refused", p.status, p.body)
+		}
+		server.RemoveTools("echo")
+		if e := first.next(); decoded(t, string(e.Data)).Method != mcp.NotificationToolListChanged || !strings.Contains(string(e.Data), `"io.modelcontextprotocol/subscriptionId":1`) {
+			t.Errorf("got %s, want the change with the id of the subscription", e.Data)
+		}
+		go w.end()
+		for _, s := range []*events{first, second} {
+			if m := s.message(); m.ID != 1.0 || !strings.Contains(string(m.Result), `"io.modelcontextprotocol/subscriptionId":1`) {
+				t.Errorf("at the end got %+v, want a result", m)
+			}
+			s.over()
+		}
+	})
+}
+
+func TestASubscriberThatLeavesIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, mcpserver.Options{})
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{MaxSubscriptions: 1})
+		for range 3 {
+			s := w.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
+			s.next()
+			s.leave()
+			synctest.Wait()
+		}
+		w.end()
+	})
+}
+
+func TestASubscriptionNeedsAStream(t *testing.T) {
+	w := serveWeb(t, newServer(t, mcpserver.Options{}), nil)
+	p := w.post(listenFor(1, toolsFilter), append(modernHeaders("subscriptions/listen", ""), "Accept", "application/json")...)
+	if p.status != http.StatusNotAcceptable {
+		t.Errorf("a client that takes no stream got %d with %s, want 406", p.status, p.body)
+	}
+	if p := w.post(asked(1, "subscriptions/listen", bothMetas, `"notifications":7`), modernHeaders("subscriptions/listen", "")...); decoded(t, p.body).Error == nil {
+		t.Errorf("a filter that is none got %s, want an error", p.body)
+	}
+}
+
+func TestNoSpanLastsAsLongAsASubscription(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t)
+		w := serve(t, t.Context(), newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}))
+		w.send(listenFor(1, toolsFilter))
+		span := rec.Span("subscriptions/listen")
+		if !span.EndTime().Equal(span.StartTime()) {
+			t.Errorf("the span took %v, want its end with the acknowledgement", span.EndTime().Sub(span.StartTime()))
+		}
+		if n := rec.Value("mcp_server.active_requests"); n != 0 {
+			t.Errorf("%d active requests, want 0", n)
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+		if n := rec.Count("mcp.server.operation.duration", "mcp.method.name", "subscriptions/listen"); n != 1 {
+			t.Errorf("the duration was recorded %d times, want once", n)
+		}
+	})
+}
