@@ -10,12 +10,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
+// callUsage and toolsUsage are the arguments of the two commands.
+const (
+	callUsage  = "[flags] (--url URL TOOL ['{json}'] | TOOL ['{json}'] -- COMMAND [ARG...])"
+	toolsUsage = "[flags] (--url URL | -- COMMAND [ARG...])"
+)
+
 func runCall(ctx context.Context, s streams, args []string) error {
 	var c connection
-	if err := c.parse(s, "call", "[flags] TOOL ['{json}'] -- COMMAND [ARG...]", args); err != nil {
+	if err := c.parse(s, "call", callUsage, args); err != nil {
 		return err
 	}
-	tool, arguments, err := callArguments(c.arguments)
+	tool, arguments, err := c.callArguments()
 	if err != nil {
 		return err
 	}
@@ -40,8 +46,8 @@ func runCall(ctx context.Context, s streams, args []string) error {
 }
 
 // callArguments reads the name of the tool and its arguments.
-func callArguments(args []string) (tool string, arguments any, err error) {
-	switch len(args) {
+func (c *connection) callArguments() (tool string, arguments any, err error) {
+	switch args := c.arguments; len(args) {
 	case 0:
 		return "", nil, misuse("which tool?")
 	case 1:
@@ -52,21 +58,22 @@ func callArguments(args []string) (tool string, arguments any, err error) {
 			return "", nil, misuse("the arguments are not a JSON object: %s", args[1])
 		}
 		return args[0], json.RawMessage(args[1]), nil
+	default:
+		return "", nil, fmt.Errorf("%w; the tool's arguments are one JSON object", c.unexpected(args[2]))
 	}
-	return "", nil, misuse("unexpected argument %q; the tool's arguments are one JSON object", args[2])
 }
 
 func (c *connection) callTool(ctx context.Context, o *observation, stderr io.Writer, tool string, arguments any) (*mcp.CallToolResult, error) {
-	client, err := c.open(ctx, o)
+	client, close, err := c.open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	defer client.Stop(context.WithoutCancel(ctx))
+	defer close()
 	line := newProgressLine(stderr)
 	defer line.clear()
 	result, err := client.CallTool(ctx, tool, arguments, mcpclient.WithProgress(line.show))
 	if err != nil {
-		return nil, failed(err)
+		return nil, c.failed(err)
 	}
 	return result, nil
 }

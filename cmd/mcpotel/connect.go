@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"time"
@@ -19,15 +20,18 @@ type connection struct {
 	asJSON, trace, verbose bool
 	timeout                time.Duration
 	pin                    string
+	remote                 remote
 
 	arguments []string // before --
-	server    []string // after --
+	server    []string // after --, or none with a URL
+	stderr    io.Writer
 }
 
 // parse reads the flags and divides the arguments at "--".
 func (c *connection) parse(s streams, name, arguments string, args []string) error {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(s.err)
+	c.stderr = s.err
 	f.Usage = func() {
 		fmt.Fprintf(s.err, "usage: mcpotel %s %s\n", name, arguments)
 		f.PrintDefaults()
@@ -36,7 +40,8 @@ func (c *connection) parse(s streams, name, arguments string, args []string) err
 	f.BoolVar(&c.trace, "trace", false, "draw the call's trace, client and server")
 	f.BoolVar(&c.verbose, "v", false, "log everything the client does, and what the server writes to standard error")
 	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "how long to wait for each answer")
-	f.StringVar(&c.pin, "pin-version", "", "speak this version of the protocol only")
+	f.StringVar(&c.pin, "pin-version", "", "speak this `version` of the protocol only")
+	c.remote.flags(f)
 	if end := slices.Index(args, "--"); end >= 0 {
 		args, c.server = args[:end], args[end+1:]
 	}
@@ -47,10 +52,21 @@ func (c *connection) parse(s streams, name, arguments string, args []string) err
 		return &exitError{code: exitUsage}
 	}
 	c.arguments = f.Args()
-	if len(c.server) == 0 {
-		return misuse("no server: end the arguments with -- COMMAND [ARG...]")
+	switch {
+	case c.remote.url == "" && len(c.server) == 0:
+		return misuse("no server: give --url URL, or end the arguments with -- COMMAND [ARG...]")
+	case c.remote.url != "" && len(c.server) > 0:
+		return misuse("two servers: give either --url URL or -- COMMAND [ARG...]")
 	}
-	return nil
+	return c.remote.check()
+}
+
+// unexpected is the error for an argument too many. It does not quote what may be the rest of a header.
+func (c *connection) unexpected(argument string) error {
+	if len(c.remote.headers) > 0 {
+		return misuse("unexpected argument; quote a header whose value has spaces")
+	}
+	return misuse("unexpected argument %q", argument)
 }
 
 // level is what the console shows.
@@ -61,8 +77,35 @@ func (c *connection) level() slog.Level {
 	return slog.LevelError
 }
 
-// open connects to the server.
-func (c *connection) open(ctx context.Context, o *observation) (*mcpclient.Client, error) {
+// open connects to the server. close ends the connection and all that belongs to it.
+func (c *connection) open(ctx context.Context, o *observation) (_ *mcpclient.Client, close func(), _ error) {
+	options, err := c.options(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, free, err := c.transport(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := mcpclient.Connect(ctx, t, options)
+	if err != nil {
+		free()
+		return nil, nil, c.remote.hint(err)
+	}
+	return client, func() {
+		client.Stop(context.WithoutCancel(ctx))
+		free()
+	}, nil
+}
+
+func (c *connection) transport(o *observation) (_ transport.Transport, free func(), _ error) {
+	if c.remote.url != "" {
+		return c.remote.transport(o, c.stderr)
+	}
+	return transport.Stdio{Command: c.server[0], Args: c.server[1:]}, func() {}, nil
+}
+
+func (c *connection) options(o *observation) (*mcpclient.Options, error) {
 	options := &mcpclient.Options{
 		ClientInfo:      mcp.Implementation{Name: "mcpotel", Version: version()},
 		RequestTimeout:  c.timeout,
@@ -77,13 +120,13 @@ func (c *connection) open(ctx context.Context, o *observation) (*mcpclient.Clien
 			return nil, misuse("unknown protocol version %q, want one of %v", c.pin, mcp.SupportedVersions())
 		}
 	}
-	return mcpclient.Connect(ctx, transport.Stdio{Command: c.server[0], Args: c.server[1:]}, options)
+	return options, nil
 }
 
 // failed gives err of a call its exit code.
-func failed(err error) error {
+func (c *connection) failed(err error) error {
 	if e, ok := errors.AsType[*mcpclient.Error](err); ok && (e.Kind == mcpclient.KindJSONRPC || e.Kind == mcpclient.KindInvalid) {
 		return &exitError{exitTool, err}
 	}
-	return err
+	return c.remote.hint(err)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -18,10 +19,19 @@ import (
 const demoServer = "mcpotel-demo-server"
 
 // runServeDemo is the demo's server. It exports its own spans if the environment names a collector; the client's trace
-// context reaches it in the _meta of each request.
+// context reaches it in the _meta of each request, over HTTP in the headers too.
 func runServeDemo(ctx context.Context, s streams, args []string) error {
-	if len(args) > 0 {
-		return misuse("unexpected argument %q", args[0])
+	f := flag.NewFlagSet("serve-demo", flag.ContinueOnError)
+	f.SetOutput(s.err)
+	address := f.String("http", "", "serve over HTTP at this `address`, such as :8080, on loopback unless it names a host, and print the URL")
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return &exitError{code: exitOK}
+		}
+		return &exitError{code: exitUsage}
+	}
+	if f.NArg() > 0 {
+		return misuse("unexpected argument %q", f.Arg(0))
 	}
 	o, err := observe(ctx, demoServer, slog.LevelError, s.err, false)
 	if err != nil {
@@ -31,6 +41,9 @@ func runServeDemo(ctx context.Context, s streams, args []string) error {
 	server, err := newDemoServer(o)
 	if err != nil {
 		return err
+	}
+	if *address != "" {
+		return serveHTTP(ctx, server, *address, s.out, s.err)
 	}
 	return server.ServeStdio(ctx)
 }

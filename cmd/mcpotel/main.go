@@ -37,9 +37,9 @@ var commands []command
 func init() { // here because help lists the commands, of which it is one
 	commands = []command{
 		{"demo", "", "show a client, a server and their traces, with nothing to install", runDemo},
-		{"tools", "[flags] -- COMMAND [ARG...]", "list the tools of a server", runTools},
-		{"call", "[flags] TOOL ['{json}'] -- COMMAND [ARG...]", "call a tool of a server", runCall},
-		{"serve-demo", "", "be the demo's server, on standard input and output", runServeDemo},
+		{"tools", toolsUsage, "list the tools of a server", runTools},
+		{"call", callUsage, "call a tool of a server", runCall},
+		{"serve-demo", "[--http ADDRESS]", "be the demo's server, on standard input and output or over HTTP", runServeDemo},
 		{"version", "", "print the version", runVersion},
 		{"help", "", "print this", runHelp},
 	}
@@ -120,8 +120,8 @@ usage: mcpotel COMMAND [ARG...]
 		}
 	}
 	fmt.Fprint(w, `
-"mcpotel tools -h" and "mcpotel call -h" list the flags. With OTEL_EXPORTER_OTLP_ENDPOINT set, spans, metrics and log
-records are exported there.
+A server is a URL, or a command that is started. "mcpotel tools -h" and "mcpotel call -h" list the flags. With
+OTEL_EXPORTER_OTLP_ENDPOINT set, spans, metrics and log records are exported there.
 
 exit codes: 0 ok, 1 the tool reported an error, 2 usage, 3 connection
 `)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,8 +16,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// TestMain lets the test binary be the demo's server, which the command starts as a child process of its own executable.
+// TestMain lets the test binary be the demo's server, which the command starts as a child process of its own executable,
+// and under the name of the system's opener a browser.
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "xdg-open" {
+		if _, err := http.Get(os.Args[1]); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if len(os.Args) > 1 && os.Args[1] == "serve-demo" {
 		main()
 	}

@@ -13,11 +13,11 @@ import (
 
 func runTools(ctx context.Context, s streams, args []string) error {
 	var c connection
-	if err := c.parse(s, "tools", "[flags] -- COMMAND [ARG...]", args); err != nil {
+	if err := c.parse(s, "tools", toolsUsage, args); err != nil {
 		return err
 	}
 	if len(c.arguments) > 0 {
-		return misuse("unexpected argument %q", c.arguments[0])
+		return c.unexpected(c.arguments[0])
 	}
 	o, err := observe(ctx, "mcpotel", c.level(), s.err, c.trace)
 	if err != nil {
@@ -39,15 +39,15 @@ func runTools(ctx context.Context, s streams, args []string) error {
 }
 
 func (c *connection) listTools(ctx context.Context, o *observation) ([]*mcp.Tool, error) {
-	client, err := c.open(ctx, o)
+	client, close, err := c.open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	defer client.Stop(context.WithoutCancel(ctx))
+	defer close()
 	tools := []*mcp.Tool{}
 	for t, err := range client.Tools(ctx) {
 		if err != nil {
-			return nil, failed(err)
+			return nil, c.failed(err)
 		}
 		tools = append(tools, t)
 	}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/mcpotel/mcpotel/mcpclient/auth"
+)
+
+// newAuthorizer returns what authorizes as the person at this terminal. What it was given is kept for the next run.
+func newAuthorizer(o *observation, stderr io.Writer, browser bool) (*auth.Authorizer, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return nil, fmt.Errorf("nowhere to keep the authorization: %w", err)
+	}
+	store, err := auth.NewFileStore(filepath.Join(dir, "mcpotel", "auth"))
+	if err != nil {
+		return nil, err
+	}
+	return auth.New(auth.Options{
+		Interact:     newPerson(stderr, browser),
+		Store:        store,
+		Registration: auth.Registration{ClientName: "mcpotel", SoftwareVersion: version()},
+		Logger:       o.providers.Logger(),
+	})
+}
+
+// person is who sits at this terminal, and comes back from the authorization server to a listener on loopback.
+type person struct {
+	*auth.Loopback
+	stderr io.Writer
+}
+
+// newPerson opens the page in the person's browser, or prints its URL.
+func newPerson(stderr io.Writer, browser bool) auth.Interaction {
+	if browser && hasBrowser() {
+		return person{&auth.Loopback{}, stderr}
+	}
+	return &auth.Loopback{Show: func(_ context.Context, url string) error {
+		_, err := fmt.Fprintf(stderr, "mcpotel: open this page to authorize:\n%s\n", clean(url))
+		return err
+	}}
+}
+
+// Authorize opens the browser and says so.
+func (p person) Authorize(ctx context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
+	fmt.Fprintf(p.stderr, "mcpotel: authorize at %s, in the browser that opens\n", clean(r.Issuer))
+	redirect, err := p.Loopback.Authorize(ctx, r)
+	if err != nil {
+		return redirect, fmt.Errorf("%w; --no-browser prints the page instead", err)
+	}
+	return redirect, nil
+}
+
+// hasBrowser reports whether a page that is opened here is likely to be seen: not on a machine without a screen, or on one
+// that is far away.
+func hasBrowser() bool {
+	if os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "" {
+		_, err := exec.LookPath("xdg-open")
+		return err == nil
+	}
+	return (runtime.GOOS == "darwin" || runtime.GOOS == "windows") && os.Getenv("SSH_CONNECTION") == ""
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// demoPath is where the demo's server is mounted.
+const demoPath = "/mcp"
+
+// grace is how long requests may take to end when the server stops.
+const grace = 5 * time.Second
+
+// serveHTTP serves s at an address until ctx ends, and prints its URL to out first.
+func serveHTTP(ctx context.Context, s *mcpserver.Server, address string, out, stderr io.Writer) error {
+	address, err := onLoopback(address)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	if a := l.Addr().(*net.TCPAddr); !a.IP.IsLoopback() {
+		fmt.Fprintf(stderr, "mcpotel: whoever reaches %v can call the tools, crash among them\n", a)
+	}
+	handler := s.HTTPHandler(nil)
+	mux := http.NewServeMux()
+	mux.Handle(demoPath, handler)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(stderr, "", 0)}
+	served := make(chan error, 1) // one result
+	go func() { served <- server.Serve(l) }()
+	if _, err := fmt.Fprintf(out, "http://%v%s\n", l.Addr(), demoPath); err != nil {
+		server.Close()
+		return err
+	}
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	return errors.Join(handler.Shutdown(ctx), server.Shutdown(ctx))
+}
+
+// onLoopback completes an address that names no host, ":8080" or "8080": it is on loopback.
+func onLoopback(address string) (string, error) {
+	if _, err := strconv.ParseUint(address, 10, 16); err == nil {
+		address = ":" + address
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", misuse("no address: %v", err)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port), nil
+}
