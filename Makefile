@@ -1,8 +1,8 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test race check ci e2e fuzz bench generate
+.PHONY: help demo test race check ci conformance e2e fuzz bench generate
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## run the main job on embedded defaults
 	go run ./cmd/mcpotel demo
@@ -13,11 +13,14 @@ test: ## run all tests of the main module
 race: ## the same under the race detector
 	go test -race ./...
 
-check: ## everything CI checks but the end-to-end run
+check: ## everything CI checks but the conformance and end-to-end runs
 	.ci/run quick
 
 ci: ## everything CI checks
 	.ci/run
+
+conformance: ## run the official conformance suite (needs node and npm)
+	MCPOTEL_CONFORMANCE=$$(testenv/conformance/install) && export MCPOTEL_CONFORMANCE && cd testenv/conformance && go test -count=1 -v .
 
 e2e: ## run the end-to-end tests against real servers (needs node and npm)
 	MCPOTEL_SERVERS=$$(testenv/servers/install) && export MCPOTEL_SERVERS && cd testenv/e2e && go test -count=1 ./...

@@ -19,6 +19,9 @@ import (
 var command string
 
 func TestMain(m *testing.M) {
+	if address, ok := os.LookupEnv(environmentServe); ok {
+		serveOurs(address)
+	}
 	os.Exit(buildAndRun(m))
 }
 
@@ -29,7 +32,8 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	command = filepath.Join(dir, "mcpotel")
-	build := exec.Command("go", "build", "-o", command, "github.com/mcpotel/mcpotel/cmd/mcpotel")
+	build := exec.Command("go", "build", "-o", command, "./cmd/mcpotel")
+	build.Dir = filepath.Join("..", "..")
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		panic(err)

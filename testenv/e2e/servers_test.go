@@ -103,6 +103,16 @@ var servers = []server{
 		version: mcp.Version20260728, tools: 28,
 		tool: "test_simple_text", arguments: fixed(`{}`), want: "",
 	},
+	{
+		name: "typescript", command: npm("../dual.mjs"),
+		version: mcp.Version20260728, tools: 1,
+		tool: "add", arguments: fixed(`{"a":1,"b":2}`), want: "1 + 2 = 3",
+	},
+	{
+		name: "mcpgo", command: binary("mcpgo-server"),
+		version: mcp.Version20260728, tools: 1,
+		tool: "add", arguments: fixed(`{"a":1,"b":2}`), want: "1 + 2 = 3",
+	},
 }
 
 // installed is where the servers are.

@@ -1,0 +1,124 @@
+// Command client is the client under test of the MCP conformance suite. The suite starts it with the URL of a mock server
+// as its argument and says in the environment which scenario it is and at which revision; a scenario that needs more gets
+// it as JSON. The exit status is 0 if all went as the scenario wants it, a refusal included that the client has to make.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// patience is a little less than what the suite has.
+const patience = 25 * time.Second
+
+func main() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "client:", err)
+		os.Exit(1)
+	}
+}
+
+// task is what the suite asks for.
+type task struct {
+	url      string
+	scenario string
+	versions []mcp.Version // those to speak, nil for all
+	details  details
+}
+
+// details are the fields of MCP_CONFORMANCE_CONTEXT. No scenario has all of them.
+type details struct {
+	ClientID         string `json:"client_id"`
+	ClientSecret     string `json:"client_secret"`
+	Issuer           string `json:"issuer"`
+	PrivateKeyPEM    string `json:"private_key_pem"`
+	SigningAlgorithm string `json:"signing_algorithm"`
+
+	IDPClientID      string `json:"idp_client_id"`
+	IDPIDToken       string `json:"idp_id_token"`
+	IDPIssuer        string `json:"idp_issuer"`
+	IDPTokenEndpoint string `json:"idp_token_endpoint"`
+
+	ValidJWT string `json:"valid_jwt"`
+
+	ToolCalls []struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"toolCalls"`
+}
+
+// readTask reads the arguments and the environment.
+func readTask(args []string) (task, error) {
+	if len(args) != 1 {
+		return task{}, errors.New("want one argument, the URL of the server")
+	}
+	t := task{url: args[0], scenario: os.Getenv("MCP_CONFORMANCE_SCENARIO")}
+	if _, known := scenarios[t.scenario]; !known {
+		return task{}, fmt.Errorf("unknown scenario %q", t.scenario)
+	}
+	// The revision asked for is the newest to offer: some mock servers answer with an older one. Unpinned, the client
+	// finds out by itself.
+	if newest := mcp.Version(os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")); os.Getenv("MCPOTEL_UNPINNED") == "" {
+		for _, v := range mcp.SupportedVersions() {
+			if v <= newest {
+				t.versions = append(t.versions, v)
+			}
+		}
+	}
+	if text := os.Getenv("MCP_CONFORMANCE_CONTEXT"); text != "" {
+		if err := json.Unmarshal([]byte(text), &t.details); err != nil {
+			return task{}, fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
+		}
+	}
+	return t, nil
+}
+
+func run(ctx context.Context, args []string) error {
+	t, err := readTask(args)
+	if err != nil {
+		return err
+	}
+	s := scenarios[t.scenario]
+	err = t.perform(ctx, s)
+	if s.refuses {
+		return refusal(err)
+	}
+	return err
+}
+
+// perform connects, makes the steps and disconnects.
+func (t *task) perform(ctx context.Context, s scenario) error {
+	server := &transport.HTTP{URL: t.url}
+	if s.authorization != nil {
+		authorizer, err := newAuthorizer(s.authorization(t.details))
+		if err != nil {
+			return err
+		}
+		defer authorizer.Close()
+		server.Authorizer = authorizer
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	client, err := mcpclient.Connect(ctx, server, &mcpclient.Options{
+		ClientInfo:   mcp.Implementation{Name: "mcpotel-conformance", Version: "1"},
+		Versions:     t.versions,
+		Features:     s.features,
+		CloseTimeout: 2 * time.Second,
+		Telemetry:    telemetry.New(telemetry.WithLogger(log)),
+	})
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	return errors.Join(s.steps(ctx, client, t.details), client.Stop(ctx))
+}

@@ -1,0 +1,124 @@
+package conformance
+
+import "slices"
+
+// revision is a revision of the specification and what the client has to pass at it.
+type revision struct {
+	version    string
+	unpinned   bool     // the client may speak every revision it knows and finds out by itself which one the server does
+	required   []string // scored: the suite's frozen requirements, where it has some for the revision
+	extensions []string // not required by the suite, but of us
+}
+
+// name is what the tests and the baseline call it.
+func (r revision) name() string {
+	if r.unpinned {
+		return r.version + "-unpinned"
+	}
+	return r.version
+}
+
+func (r revision) runs(scenario string) bool {
+	return slices.Contains(r.required, scenario) || slices.Contains(r.extensions, scenario)
+}
+
+// find returns the revision of that name.
+func find(name string) (revision, bool) {
+	i := slices.IndexFunc(revisions, func(r revision) bool { return r.name() == name })
+	if i < 0 {
+		return revision{}, false
+	}
+	return revisions[i], true
+}
+
+// revisions are all that is run. At 2026-07-28 the client is never pinned.
+var revisions = []revision{
+	{version: "2026-07-28", required: required20260728, extensions: extensions},
+	{version: "2025-11-25", required: required20251125, extensions: extensions},
+	{version: "2025-11-25", required: required20251125, extensions: extensions, unpinned: true},
+	{version: "2025-06-18", required: required20250618},
+	{version: "2025-06-18", required: required20250618, unpinned: true},
+	{version: "2025-03-26", required: required20250326},
+	{version: "2025-03-26", required: required20250326, unpinned: true},
+}
+
+var required20260728 = []string{
+	"request-metadata",
+	"tools_call",
+	"http-standard-headers",
+	"http-custom-headers",
+	"http-invalid-tool-headers",
+	"sep-2322-client-request-state",
+	"json-schema-ref-no-deref",
+	"auth/metadata-default",
+	"auth/metadata-var1",
+	"auth/metadata-var2",
+	"auth/metadata-var3",
+	"auth/basic-cimd",
+	"auth/pre-registration",
+	"auth/scope-from-www-authenticate",
+	"auth/scope-from-scopes-supported",
+	"auth/scope-omitted-when-undefined",
+	"auth/scope-step-up",
+	"auth/scope-retry-limit",
+	"auth/token-endpoint-auth-basic",
+	"auth/token-endpoint-auth-post",
+	"auth/token-endpoint-auth-none",
+	"auth/resource-mismatch",
+	"auth/offline-access-scope",
+	"auth/offline-access-not-supported",
+	"auth/authorization-server-migration",
+	"auth/iss-supported",
+	"auth/iss-not-advertised",
+	"auth/iss-supported-missing",
+	"auth/iss-wrong-issuer",
+	"auth/iss-unexpected",
+	"auth/iss-normalized",
+	"auth/metadata-issuer-mismatch",
+}
+
+var required20251125 = []string{
+	"initialize",
+	"tools_call",
+	"elicitation-sep1034-client-defaults",
+	"sse-retry",
+	"auth/metadata-default",
+	"auth/metadata-var1",
+	"auth/metadata-var2",
+	"auth/metadata-var3",
+	"auth/basic-cimd",
+	"auth/pre-registration",
+	"auth/scope-from-www-authenticate",
+	"auth/scope-from-scopes-supported",
+	"auth/scope-omitted-when-undefined",
+	"auth/scope-step-up",
+	"auth/scope-retry-limit",
+	"auth/token-endpoint-auth-basic",
+	"auth/token-endpoint-auth-post",
+	"auth/token-endpoint-auth-none",
+}
+
+// For 2025-06-18 and 2025-03-26 the suite has no frozen requirements: these are what its authors wrote for them.
+var (
+	required20250618 = []string{
+		"initialize",
+		"tools_call",
+		"auth/token-endpoint-auth-basic",
+		"auth/token-endpoint-auth-post",
+		"auth/token-endpoint-auth-none",
+	}
+	required20250326 = []string{
+		"auth/2025-03-26-oauth-metadata-backcompat",
+		"auth/2025-03-26-oauth-endpoint-fallback",
+	}
+)
+
+var extensions = []string{
+	"json-schema-2020-12-preservation",
+	"auth/client-credentials-jwt",
+	"auth/client-credentials-basic",
+	"auth/enterprise-managed-authorization",
+	"auth/dpop",
+	"auth/dpop-nonce",
+	"auth/wif-jwt-bearer",
+}

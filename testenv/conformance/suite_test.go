@@ -1,0 +1,133 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// suite is the installed suite and how to start it.
+type suite struct {
+	command []string // up to the suite's own arguments
+	dir     string   // where results go
+	client  string   // the built client under test
+	env     []string // of the suite and of the client
+}
+
+// installed is the suite that MCPOTEL_CONFORMANCE names.
+func installed(t *testing.T) suite {
+	t.Helper()
+	dir := os.Getenv("MCPOTEL_CONFORMANCE")
+	if dir == "" {
+		t.Fatal("MCPOTEL_CONFORMANCE is not set: run testenv/conformance/install and set it to what that prints")
+	}
+	main := filepath.Join(dir, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
+	if _, err := os.Stat(main); err != nil {
+		t.Fatalf("MCPOTEL_CONFORMANCE holds no suite: %v", err)
+	}
+	hook, err := filepath.Abs(filepath.Join("npm", "globsync.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return suite{
+		command: append(isolation(t), "node", "--import", hook, main),
+		dir:     results,
+		client:  client,
+		env:     []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "NO_COLOR=1"},
+	}
+}
+
+// isolation is the command that runs another without any network but loopback: the suite's mock servers listen on every
+// address. Where the system does not let us, the suite runs without.
+func isolation(t *testing.T) []string {
+	t.Helper()
+	const loopback = `ip link set lo up && exec "$@"`
+	var reasons []error
+	for _, unshare := range []string{"-n", "-rn"} {
+		command := []string{"unshare", unshare, "sh", "-c", loopback, "sh"}
+		err := exec.CommandContext(t.Context(), command[0], append(command[1:], "true")...).Run()
+		if err == nil {
+			return command
+		}
+		reasons = append(reasons, err)
+	}
+	t.Logf("no network namespace (%v): the suite's servers listen on every address of this machine", errors.Join(reasons...))
+	return nil
+}
+
+// outcome is what one run of the suite left.
+type outcome struct {
+	checks []check
+	exit   int    // status of the suite
+	client int    // status of the client
+	output string // of the suite, on both streams
+	dir    string // holds checks.json and the client's output
+}
+
+// runLimit bounds one scenario. The suite gives the client 30 s of it.
+const runLimit = time.Minute
+
+// run runs one scenario.
+func (s suite) run(t *testing.T, r revision, scenario string) outcome {
+	t.Helper()
+	o := outcome{dir: filepath.Join(s.dir, strings.ReplaceAll(r.name()+"/"+scenario, "/", "-"))}
+	if r.unpinned {
+		s.env = append(s.env, "MCPOTEL_UNPINNED=1")
+	}
+	o.exit, o.output = s.execute(t, "client", "--command", s.client, "--scenario", scenario,
+		"--spec-version", r.version, "--force", "-o", o.dir)
+	if _, status, found := strings.Cut(o.output, "\nClient exited with code "); found {
+		if _, err := fmt.Sscan(status, &o.client); err != nil {
+			t.Fatalf("the suite tells the client's status in another way: %v", err)
+		}
+	}
+	o.checks = readChecks(t, o)
+	return o
+}
+
+// execute runs the suite with arguments of its own.
+func (s suite) execute(t *testing.T, args ...string) (exit int, output string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, s.command[0], append(s.command[1:], args...)...)
+	cmd.Env = s.env
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
+		return failed.ExitCode(), out.String()
+	} else if err != nil {
+		t.Fatalf("the suite: %v\n%s", err, out.String())
+	}
+	return 0, out.String()
+}
+
+// readChecks reads the one checks.json below the directory of a run; the suite names its folder by scenario and time.
+func readChecks(t *testing.T, o outcome) []check {
+	t.Helper()
+	var found []check
+	err := filepath.WalkDir(o.dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.Name() != "checks.json" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(text, &found)
+	})
+	if err != nil {
+		t.Fatalf("no checks: %v\n%s", err, o.output)
+	}
+	return found
+}

@@ -1,0 +1,125 @@
+package conformance
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// check is one entry of a checks.json.
+type check struct {
+	ID           string `json:"id"`
+	Status       string `json:"status"` // SUCCESS, FAILURE, WARNING, SKIPPED, INFO
+	Description  string `json:"description"`
+	ErrorMessage string `json:"errorMessage"`
+}
+
+// faults says why a run does not count as passed; none if it does. It is stricter than the suite, which passes a scenario
+// that no check succeeded in, and which lets the client fail where it is to refuse: ours says itself whether it refused
+// what it should have.
+func (o outcome) faults() []string {
+	var faults []string
+	for _, c := range o.checks {
+		if c.Status == "FAILURE" || c.Status == "WARNING" {
+			faults = append(faults, fmt.Sprintf("%s %s: %s", c.Status, c.ID, cmp.Or(c.ErrorMessage, c.Description)))
+		}
+	}
+	if o.succeeded() == 0 {
+		faults = append(faults, "no check succeeded")
+	}
+	if o.client != 0 {
+		faults = append(faults, fmt.Sprintf("the client exited with status %d", o.client))
+	}
+	if o.exit != 0 && len(faults) == 0 {
+		faults = append(faults, fmt.Sprintf("the suite exited with status %d", o.exit))
+	}
+	return faults
+}
+
+// succeeded counts the checks that did.
+func (o outcome) succeeded() int {
+	n := 0
+	for _, c := range o.checks {
+		if c.Status == "SUCCESS" {
+			n++
+		}
+	}
+	return n
+}
+
+// judged counts the checks that could have succeeded.
+func (o outcome) judged() int {
+	n := o.succeeded()
+	for _, c := range o.checks {
+		if c.Status == "FAILURE" || c.Status == "WARNING" {
+			n++
+		}
+	}
+	return n
+}
+
+// baseline reads the list of known failures: a small part of YAML, on purpose.
+func baseline(text string) ([]string, error) {
+	var known []string
+	head := false
+	for n, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		line = strings.TrimSpace(line)
+		entry, isEntry := strings.CutPrefix(line, "- ")
+		switch {
+		case line == "":
+		case !head && (line == "client:" || line == "client: []"):
+			head = true
+		case head && isEntry && !slices.Contains(known, entry):
+			known = append(known, entry)
+		default:
+			return nil, fmt.Errorf("line %d: %q is neither %q nor a new entry", n+1, line, "client:")
+		}
+	}
+	return known, nil
+}
+
+func TestARunCountsOnlyWithASuccessAndNothingElse(t *testing.T) {
+	for name, tc := range map[string]struct {
+		o      outcome
+		faults string
+	}{
+		"success":             {outcome{checks: []check{{ID: "a", Status: "SUCCESS"}, {ID: "b", Status: "INFO"}, {ID: "c", Status: "SKIPPED"}}}, ""},
+		"failure":             {outcome{checks: []check{{ID: "a", Status: "SUCCESS"}, {ID: "b", Status: "FAILURE", ErrorMessage: "no"}}, exit: 1}, "FAILURE b: no"},
+		"warning":             {outcome{checks: []check{{ID: "a", Status: "SUCCESS"}, {ID: "b", Status: "WARNING", Description: "d"}}, exit: 1}, "WARNING b: d"},
+		"no success":          {outcome{checks: []check{{ID: "a", Status: "INFO"}}}, "no check succeeded"},
+		"no check":            {outcome{}, "no check succeeded"},
+		"status of the suite": {outcome{checks: []check{{ID: "a", Status: "SUCCESS"}}, exit: 1}, "the suite exited with status 1"},
+		"status of the client, which the suite allows": {
+			outcome{checks: []check{{ID: "a", Status: "SUCCESS"}}, client: 2}, "the client exited with status 2",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(tc.o.faults(), "; "); got != tc.faults {
+				t.Errorf("faults: want %q, got %q", tc.faults, got)
+			}
+		})
+	}
+}
+
+func TestTheBaselineIsReadStrictly(t *testing.T) {
+	for text, want := range map[string]string{
+		"client: []\n":                       "",
+		"# why\nclient:\n  - 2026-07-28/a\n": "2026-07-28/a",
+		"client:\n- a # why\n- b/c\n":        "a b/c",
+		"- a\n":                              "error",
+		"client:\n- a\n- a\n":                "error",
+		"server:\n- a\n":                     "error",
+	} {
+		known, err := baseline(text)
+		got := strings.Join(known, " ")
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%q: want %q, got %q (%v)", text, want, got, err)
+		}
+	}
+}

