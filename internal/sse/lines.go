@@ -100,9 +100,21 @@ func (l *lines) makeRoom(limit int) {
 	case unread < size:
 		l.move(l.buf)
 	default:
-		most := max(limit, maxField) + len("data: \r\n\r\n")
-		l.move(make([]byte, max(size+firstBuffer, min(4*size, most))))
+		l.move(make([]byte, grown(size, max(limit, maxField)+len("data: \r\n\r\n"))))
 	}
+}
+
+// grown returns the size of a buffer that follows one of this size. It is most, rather than so little less that there
+// would have to be another one.
+func grown(size, most int) int {
+	next := max(firstBuffer, 4*size)
+	if size == handOver {
+		next = 2 * size // many events are just above
+	}
+	if 2*next > most {
+		return max(most, size+firstBuffer)
+	}
+	return next
 }
 
 // move takes what is unread to the beginning of buf and goes on with that.

@@ -315,7 +315,7 @@ func TestReaderAgreesWithTheStandard(t *testing.T) {
 		"event: e", "retry: 12", "retry: x", "\xEF\xBB\xBF", "x", ": " + strings.Repeat("z", 20_000), "\x00", "\xFF",
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		stream := strings.Join(rapid.SliceOfN(pieces, 0, 60).Draw(t, "stream"), "")
+		stream := strings.Join(rapid.SliceOfN(pieces, 0, 25).Draw(t, "stream"), "")
 		limit := rapid.SampledFrom([]int{1, 2, 7, 1 << 20}).Draw(t, "limit")
 		agree(t, []byte(stream), limit)
 	})
@@ -360,10 +360,10 @@ func agree(t interface {
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("events of %q differ (-want +got):\n%s", stream, diff)
+			t.Fatalf("events of %.500q differ (-want +got):\n%s", stream, diff)
 		}
 		if r.LastEventID() != wantID {
-			t.Fatalf("last id of %q: want %q, got %q", stream, wantID, r.LastEventID())
+			t.Fatalf("last id of %.500q: want %q, got %q", stream, wantID, r.LastEventID())
 		}
 	}
 }

@@ -69,7 +69,8 @@ func (ex *exchange) answered(w *worker, resp *http.Response) {
 	case isType(resp, "application/json") || resp.Header.Get("Content-Type") == "":
 		ex.answeredJSON(w, resp)
 	default:
-		ex.malformed(resp, fmt.Errorf("the answer has content type %q: %s", clip(resp.Header.Get("Content-Type")), excerpt(bodyOf(resp, excerptOf))))
+		form, text := clip(resp.Header.Get("Content-Type")), excerpt(bodyOf(resp, excerptOf))
+		ex.malformed(resp, fmt.Errorf("the answer has content type %q: %s", form, text))
 	}
 }
 

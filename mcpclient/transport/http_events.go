@@ -54,7 +54,7 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 			w.events = sse.NewReader(nil, ex.conn.limit, ex.conn.skip)
 		}
 		w.events.Reset(resp.Body)
-		complete, err := ex.conn.consume(ex, ex.session, w.events, ex, &cur)
+		complete, err := ex.conn.consume(ex, ex.session, w.events, ex.id, &cur)
 		if complete {
 			ex.linger(resp)
 		}
@@ -67,13 +67,9 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 	}
 }
 
-// consume delivers the messages of a stream. It returns true when it has delivered the answer to request, if that is not
-// nil, and otherwise why the stream has ended.
-func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, request *exchange, cur *cursor) (bool, error) {
-	var id int64
-	if request != nil {
-		id = request.id
-	}
+// consume delivers the messages of a stream in session s. It returns true when it has delivered the answer to the request
+// with this id, and otherwise why the stream has ended. The id is 0 if the stream serves no single request.
+func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, id int64, cur *cursor) (bool, error) {
 	for {
 		e, err := events.Next()
 		tooLarge, isTooLarge := errors.AsType[*sse.TooLargeError](err)
@@ -91,7 +87,7 @@ func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, 
 			if cur.note(e); len(e.Data) == 0 || e.Name != "" && e.Name != "message" {
 				continue
 			}
-			complete = request != nil && answers(e.Data, id)
+			complete = id != 0 && answers(e.Data, id)
 		}
 		if !c.deliver(ctx, s, frame) {
 			return false, context.Cause(ctx)

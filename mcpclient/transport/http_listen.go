@@ -114,7 +114,7 @@ func (c *httpConn) again(s *session, failure *RequestError, had bool) bool {
 // hear delivers what comes on the stream until it ends.
 func (c *httpConn) hear(s *session, resp *http.Response, cur *cursor) {
 	ended := c.streamOpened("get")
-	_, err := c.consume(s.ctx, s, sse.NewReader(resp.Body, c.limit, c.skip), nil, cur)
+	_, err := c.consume(s.ctx, s, sse.NewReader(resp.Body, c.limit, c.skip), 0, cur)
 	_ = resp.Body.Close()
 	if errors.Is(err, io.EOF) || s.dropped() {
 		err = nil

@@ -15,7 +15,10 @@ import (
 // endpointWait is how long a server that may be an old one has to say so.
 const endpointWait = 3 * time.Second
 
-var errNoEndpoint = fmt.Errorf("no endpoint event within %v", endpointWait)
+var (
+	errNoEndpoint = fmt.Errorf("no endpoint event within %v", endpointWait)
+	errOrigin     = errors.New("the endpoint event does not name a URL of the same origin")
+)
 
 // sharedStream is the one stream of HTTP+SSE. (specification 2024-11-05, basic/transports, "HTTP with SSE")
 type sharedStream struct {
@@ -125,7 +128,7 @@ func (c *httpConn) greet(ctx context.Context, s *sharedStream) (*http.Response, 
 		}
 		s.endpoint, err = c.target.Parse(string(e.Data))
 		if err != nil || !sameOrigin(s.endpoint, c.target) {
-			return resp, nil, &RequestError{Reason: Malformed, Err: errors.New("the endpoint event does not name a URL of the same origin")}
+			return resp, nil, &RequestError{Reason: Malformed, Err: errOrigin}
 		}
 		return resp, events, nil
 	}
@@ -135,7 +138,7 @@ func (c *httpConn) greet(ctx context.Context, s *sharedStream) (*http.Response, 
 func (c *httpConn) readShared(ctx context.Context, resp *http.Response, events *sse.Reader) {
 	ended := c.streamOpened("sse")
 	cur := cursor{retry: -1}
-	_, err := c.consume(ctx, nil, events, nil, &cur)
+	_, err := c.consume(ctx, nil, events, 0, &cur)
 	_ = resp.Body.Close()
 	c.fail(fmt.Errorf("the server's event stream ended: %w", err))
 	if errors.Is(err, io.EOF) || c.life.Err() != nil {

@@ -104,8 +104,8 @@ type Conn interface {
 
 	// Cancel tells the connection that nobody awaits an answer to the request with this id any more. The connection frees
 	// what it holds for it and sends notice, a notifications/cancelled, where its protocol wants one; where closing the
-	// request's stream is the cancellation, it does that instead, and notice may be zero. Cancel never blocks. It is a best effort: a notice that
-	// finds no space is lost. As in Send, notice.Data must not be kept.
+	// request's stream is the cancellation, it does that instead, and notice may be zero. Cancel never blocks. It is a best
+	// effort: a notice that finds no space is lost. As in Send, notice.Data must not be kept.
 	Cancel(id int64, notice Message)
 
 	// Receive asks for one frame and waits for it. Asking is the only permission to deliver: a connection may have read
