@@ -1,7 +1,7 @@
 // Package mcpserver serves the Model Context Protocol: tools written as Go functions, offered to clients of every
-// revision of the protocol, over standard input and output or any other connection.
+// revision of the protocol, over standard input and output, HTTP or any other connection.
 //
-// Start with [New], add tools with [AddTool], and call [Server.ServeStdio]:
+// Start with [New], add tools with [AddTool], and call [Server.ServeStdio], or mount a [Server.HTTPHandler]:
 //
 //	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
 //	err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, forecast)
@@ -26,4 +26,7 @@
 //     that does not fit its schema) is told to telemetry, and to the client only that it did.
 //   - While [Server.ServeStdio] runs, whatever else the program prints to standard output goes to standard error.
 //   - Nothing that a client sends ends a connection: a line that is no message is answered, counted and left behind.
+//   - Over HTTP, a modern client cancels a request by closing the response, and a legacy one does not: its handlers go on
+//     without a connection, and it may come back for what it missed. Pages of other origins are refused, and so is a
+//     server on a loopback address that is called by another name; see [HTTPOptions].
 package mcpserver

@@ -12,7 +12,7 @@ import (
 // be quick; what a store cannot keep it may drop, from the oldest on, and then the client is told that it is gone.
 type EventStore interface {
 	// Append keeps an event of a session. It copies the data if it keeps them. Events of one stream come in the order of
-	// their numbers.
+	// their numbers. The event is sent even if there is an error, but a client that misses it will not get the rest.
 	Append(ctx context.Context, session string, e Event) error
 
 	// Behind returns the events that it has of the stream of an event, behind that one and in their order.

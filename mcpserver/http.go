@@ -37,6 +37,7 @@ type HTTPHandler struct {
 	group    *group    // that sends them notices
 	sessions sessions
 
+	none         session                  // of modern clients
 	assumed      map[mcp.Version]*session // of legacy clients without sessions
 	http1, http2 observer
 
@@ -151,8 +152,9 @@ func (h *HTTPHandler) observer(r *http.Request) observer {
 
 // Shutdown ends the handler gracefully: it refuses new requests with 503, ends subscriptions with a result, lets the
 // requests finish that are being handled, and closes all sessions and their streams. When ctx ends before that, the
-// contexts of handlers end too, and the cause of ctx is returned. It is to be called before the Shutdown of the
-// [http.Server], which waits for streams but does not end them.
+// contexts of handlers end too, and the cause of ctx is returned; handlers that ignore that are left behind, and the error
+// says how many. It is to be called before the Shutdown of the [http.Server], which waits for streams but does not end
+// them.
 func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	h.gate.close()
 	h.s.mu.Lock()

@@ -20,7 +20,7 @@ import (
 // BenchmarkHTTPToolCall measures a call of a tool over HTTP on a loopback connection, driver and server in one process.
 // The driver writes bytes that are ready and looks at nothing of the answer but its length, so that nearly all is the
 // server's work. The floor is a plain handler of net/http that decodes the same request with encoding/json and encodes the
-// same answer.
+// same answer; that below looks at nothing and writes an answer that is ready.
 func BenchmarkHTTPToolCall(b *testing.B) {
 	const (
 		modern = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{` + bothMetas +
@@ -29,6 +29,9 @@ func BenchmarkHTTPToolCall(b *testing.B) {
 	)
 	b.Run("server=floor", func(b *testing.B) {
 		driveHTTP(b, http.HandlerFunc(answerPlainly), fmt.Sprintf(modern, "raw"), modernHeaders("tools/call", "raw")...)
+	})
+	b.Run("server=below", func(b *testing.B) {
+		driveHTTP(b, http.HandlerFunc(answerBlindly), fmt.Sprintf(modern, "raw"), modernHeaders("tools/call", "raw")...)
 	})
 	telemetries := map[string]*telemetry.Telemetry{"absent": telemetry.Off(), "no SDK": telemetry.New()}
 	for _, observer := range []string{"absent", "no SDK"} {
@@ -47,6 +50,13 @@ func BenchmarkHTTPToolCall(b *testing.B) {
 			driveHTTP(b, h, fmt.Sprintf(legacy, "raw"), "MCP-Protocol-Version", "2025-11-25", "Mcp-Session-Id", w.open("2025-11-25"))
 		})
 	}
+}
+
+func answerBlindly(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.ReadAll(r.Body)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"1"}},`+
+		`"resultType":"complete","content":[{"type":"text","text":"hello, world"}]}}`)
 }
 
 // answerPlainly answers a call as a program would that knows nothing but this call.

@@ -222,6 +222,9 @@ func TestAServerWithoutSessionsAnswersEachPOSTByItself(t *testing.T) {
 	if p := w.post(`[` + initialized + `]`); p.status != 202 || p.body != "" {
 		t.Errorf("a batch of notifications got %d with %q, want 202 and nothing", p.status, p.body)
 	}
+	if p := w.post(`{"jsonrpc":"2.0","id":1,"result":{}}`); p.status != 202 {
+		t.Errorf("a response got %d, want 202", p.status)
+	}
 	if p := w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`); p.status != 202 {
 		t.Errorf("a cancellation got %d, want 202", p.status)
 	}

@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -74,6 +75,37 @@ func TestHeadersMustSayWhatTheBodySays(t *testing.T) {
 				t.Errorf("got %d with %s, want 400 with %d and the id", p.status, p.body, mcp.CodeHeaderMismatch)
 			}
 		})
+	}
+}
+
+func TestTheNameHeaderIsWhateverTheRequestIsAbout(t *testing.T) {
+	s := newServer(t, mcpserver.Options{})
+	for _, method := range []string{mcp.MethodReadResource, mcp.MethodGetTask} {
+		if err := s.Handle(method, func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		method, params, name string
+		status               int
+		code                 int64
+	}{
+		{mcp.MethodReadResource, `"uri":"test://a b"`, "test://a b", 200, 0},
+		{mcp.MethodReadResource, `"uri":"test://ä"`, "=?base64?dGVzdDovL8Ok?=", 200, 0},
+		{mcp.MethodReadResource, `"uri":"test://a"`, "test://b", 400, mcp.CodeHeaderMismatch},
+		{mcp.MethodReadResource, `"uri":"test://a"`, "", 400, mcp.CodeHeaderMismatch},
+		{mcp.MethodReadResource, `"uri":7`, "7", 400, mcp.CodeHeaderMismatch},
+		{mcp.MethodGetTask, `"taskId":"t1"`, "t1", 200, 0},
+		{mcp.MethodGetTask, `"taskId":"t1"`, "t2", 400, mcp.CodeHeaderMismatch},
+		{mcp.MethodCallTool, ``, "", 200, mcp.CodeInvalidParams},
+	}
+	w := serveWeb(t, s, nil)
+	for _, tt := range tests {
+		p := w.post(asked(1, tt.method, bothMetas, tt.params), modernHeaders(tt.method, tt.name)...)
+		m := decoded(t, p.body)
+		if p.status != tt.status || (m.Error != nil) != (tt.code != 0) || m.Error != nil && m.Error.Code != tt.code {
+			t.Errorf("%s {%s} with %q got %d with %s, want %d with code %d", tt.method, tt.params, tt.name, p.status, p.body, tt.status, tt.code)
+		}
 	}
 }
 

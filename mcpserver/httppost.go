@@ -53,10 +53,10 @@ func (h *HTTPHandler) dispatch(p *parcel) {
 	switch {
 	case p.broken != nil && p.broken.Reason != jsonrpc.BatchFrame:
 		h.violation(p, p.broken)
+	case h.isSSE(p.r): // whatever the header says: the client listens to its stream
+		h.postSSE(p)
 	case p.version != "" && p.version.Era() == mcp.Modern:
 		h.modern(p)
-	case h.isSSE(p.r):
-		h.postSSE(p)
 	case len(p.r.Header[headerSession]) > 0 && h.hasSessions():
 		h.postSession(p)
 	default:
@@ -66,6 +66,7 @@ func (h *HTTPHandler) dispatch(p *parcel) {
 
 // undeclared deals with a message of which the headers do not say enough.
 func (h *HTTPHandler) undeclared(p *parcel) {
+	legacy := len(h.s.cfg.legacy) > 0
 	if p.broken == nil && p.m.Kind == jsonrpc.Request {
 		params, err := p.m.Params()
 		if err != nil {
@@ -73,19 +74,18 @@ func (h *HTTPHandler) undeclared(p *parcel) {
 			return
 		}
 		p.params = &params
-		initializes := p.m.Method == mcp.MethodInitialize
-		if len(h.s.cfg.modern) > 0 && (!initializes && modern(&params) || len(h.s.cfg.legacy) == 0 && !initializes) {
-			h.modern(p)
-			return
-		}
-		if initializes {
+		switch {
+		case p.m.Method == mcp.MethodInitialize:
 			h.initialize(p)
+			return
+		case len(h.s.cfg.modern) > 0 && (!legacy || modern(&params)):
+			h.modern(p) // which misses the headers
 			return
 		}
 	}
 	switch {
 	case !h.knownVersion(p):
-	case len(h.s.cfg.legacy) == 0:
+	case !legacy:
 		refuse(p.w, http.StatusBadRequest, mcp.CodeHeaderMismatch, "the header "+headerVersion+" is missing")
 	case h.cfg.Stateless:
 		h.postAlone(p)
@@ -150,12 +150,9 @@ func (h *HTTPHandler) modern(p *parcel) {
 	x.header = p.r.Header
 	x.work = p.r.Context()
 	x.life = x.work
-	x.session = &noSession
+	x.session = &h.none
 	h.serveAlone(p, x)
 }
-
-// noSession is what clients without a session have.
-var noSession session
 
 // lone is a message that is answered by itself: its exchange and the response that is the whole of it.
 type lone struct {

@@ -66,6 +66,10 @@ func TestAClientOfHTTPAndSSEIsServedUnderTheSameURL(t *testing.T) {
 		if m := reply(); m.Method != mcp.NotificationToolListChanged {
 			t.Errorf("got %+v, want the change", m)
 		}
+		post(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		if p := w.post(`[`+pingRequest+`]`, address); p.status != 400 {
+			t.Errorf("a batch in a revision without got %d, want 400", p.status)
+		}
 		post(callOf(2, "sleep", `{"seconds":3600}`))
 		post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 		if p := w.post(`{`, address); p.status != 400 {
@@ -125,5 +129,24 @@ func TestABatchOverHTTPAndSSE(t *testing.T) {
 		}
 		s.leave()
 		w.end()
+	})
+}
+
+// -> POST endpoint, MCP-Protocol-Version: 2026-07-28, as mcp-go probes; the client reads its stream, not the response.
+func TestWhoeverPostsToTheEndpointIsAnsweredOnItsStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
+		s, address := w.oldSession("http://localhost/mcp")
+		go func() {
+			discover := `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{` + versionMeta +
+				`,"io.modelcontextprotocol/clientCapabilities":{}}}}`
+			if p := w.post(discover, address, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "server/discover"); p.status != 202 {
+				t.Errorf("got %d with %s, want 202", p.status, p.body)
+			}
+		}()
+		if m := decoded(t, string(s.next().Data)); m.ID != 1.0 || !strings.Contains(string(m.Result), "2026-07-28") {
+			t.Errorf("got %+v, want the answer to server/discover", m)
+		}
+		s.leave()
 	})
 }

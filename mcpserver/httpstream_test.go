@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"strings"
 	"testing"
@@ -462,4 +463,80 @@ func TestAModernClientThatLeavesBeforeAnythingIsSentCancels(t *testing.T) {
 		}
 		w.end()
 	})
+}
+
+// forgetful is a store that fails.
+type forgetful struct{ append, behind error }
+
+func (s forgetful) Append(context.Context, string, mcpserver.Event) error { return s.append }
+
+func (s forgetful) Behind(context.Context, string, mcpserver.EventID) iter.Seq2[mcpserver.Event, error] {
+	return func(yield func(mcpserver.Event, error) bool) { yield(mcpserver.Event{}, s.behind) }
+}
+
+func (s forgetful) Forget(string) {}
+
+func TestAStoreThatFailsCostsNothingButTheReturn(t *testing.T) {
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Events: forgetful{errors.New("full"), errors.New("broken")}})
+	session := w.open("2025-06-18")
+	s := w.stream("POST", legacySteps(1), "Mcp-Session-Id", session)
+	first := s.next()
+	for range 2 {
+		s.next()
+	}
+	if m := s.message(); m.ID != 1.0 {
+		t.Errorf("got %+v, want the answer", m)
+	}
+	s.over()
+	if p := w.do("GET", "", "Mcp-Session-Id", session, "Last-Event-ID", first.ID); p.status != 400 {
+		t.Errorf("the return got %d with %s, want 400", p.status, p.body)
+	}
+}
+
+func TestAStreamIsClosedMoreThanOnceAndInABatch(t *testing.T) {
+	for _, version := range []string{"2025-03-26", "2025-11-25"} {
+		t.Run(version, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				results := make(chan error, 4)
+				server := withTool(t, mcpserver.Options{}, "pause", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					_ = r.Progress(ctx, 1, 0, "")
+					results <- mcpserver.CloseStream(ctx, 0)
+					results <- mcpserver.CloseStream(ctx, 0)
+					go func() {
+						time.Sleep(time.Minute)
+						results <- mcpserver.CloseStream(ctx, 0)
+					}()
+					time.Sleep(time.Second)
+					return nil, nil
+				})
+				w := serveWeb(t, server, &mcpserver.HTTPOptions{Retry: 3 * time.Second})
+				session := w.open(version)
+				call := `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"pause"}}`
+				if version == "2025-03-26" {
+					call = "[" + call + "]"
+				}
+				s := w.stream("POST", call, "Mcp-Session-Id", session)
+				if version == "2025-11-25" {
+					s.next()
+				}
+				last := s.next()
+				if e := s.next(); e.Retry != 3*time.Second {
+					t.Errorf("got %+v, want when to come back", e)
+				}
+				s.over()
+				time.Sleep(time.Minute)
+				s = w.resumed(session, last.ID)
+				if e := s.next(); !strings.Contains(string(e.Data), `"id":5`) {
+					t.Errorf("got %s, want the answer", e.Data)
+				}
+				s.over()
+				for i, want := range []error{nil, nil, mcpserver.ErrAnswered} {
+					if err := <-results; !errors.Is(err, want) {
+						t.Errorf("CloseStream number %d returned %v, want %v", i+1, err, want)
+					}
+				}
+				w.end()
+			})
+		})
+	}
 }

@@ -3,6 +3,7 @@ package mcpserver_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -208,4 +209,31 @@ func TestASessionOverHTTPInTelemetry(t *testing.T) {
 			t.Errorf("%d active requests after all, want 0", n)
 		}
 	})
+}
+
+func TestTheNetworkInTelemetry(t *testing.T) {
+	tests := []struct {
+		local     net.Addr
+		proto     int
+		transport string
+	}{
+		{&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}, 1, "tcp"},
+		{&net.UnixAddr{Name: "socket", Net: "unix"}, 1, "unix"},
+		{&net.UDPAddr{IP: net.IPv4(192, 0, 2, 1)}, 3, "quic"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.transport, func(t *testing.T) {
+			rec := telemetrytest.Recorder(t)
+			h := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}).HTTPHandler(nil)
+			r := request(t, context.WithValue(t.Context(), http.LocalAddrContextKey, tt.local), "POST", asked(1, "tools/list", bothMetas, ""), modernHeaders("tools/list", "")...)
+			r.ProtoMajor = tt.proto
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			if err := h.Shutdown(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := rec.Count("mcp.server.operation.duration", "network.transport", tt.transport); n != 1 {
+				t.Errorf("%d operations over %s recorded, want 1", n, tt.transport)
+			}
+		})
+	}
 }

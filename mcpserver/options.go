@@ -28,7 +28,8 @@ type Options struct {
 	// Capabilities are declared beyond those of what the server offers: experimental ones and extensions.
 	Capabilities mcp.ServerCapabilities
 
-	// MaxConcurrent is how many requests of one connection are handled at once. Zero means 64.
+	// MaxConcurrent is how many requests of one connection, or of one session over HTTP, are handled at once. Zero means
+	// 64. What modern clients send over HTTP is bounded by [HTTPOptions.MaxRequests] instead.
 	MaxConcurrent int
 
 	// MaxQueued is how many more may wait for that; together they may be as large as one frame of the FrameLimit. Those
@@ -42,8 +43,9 @@ type Options struct {
 	// Zero means 1 s, negative means that they end at once.
 	DrainTimeout time.Duration
 
-	// FrameLimit is the size in bytes of the largest frame that [Server.ServeStdio] accepts, exactly this size included. A
-	// larger one is skipped and its request, if it can be read, refused. Zero means [DefaultFrameLimit].
+	// FrameLimit is the size in bytes of the largest frame that [Server.ServeStdio] and [Server.HTTPHandler] accept, exactly
+	// this size included. A larger one is skipped and its request, if it can be read, refused. Zero means
+	// [DefaultFrameLimit].
 	FrameLimit int
 
 	// PageSize is how many entries one page of a list has. Zero means 1,000.

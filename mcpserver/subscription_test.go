@@ -131,3 +131,26 @@ func TestNoSpanLastsAsLongAsASubscription(t *testing.T) {
 		}
 	})
 }
+
+func TestASubscriberThatTakesNothingIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newServer(t, mcpserver.Options{})
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{WriteTimeout: time.Second, KeepAlive: -1, MaxSubscriptions: 1})
+		s := w.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
+		s.next()
+		server.RemoveTools("echo") // fits into what the client has buffered
+		for range 10 {
+			if err := server.AddRawTool(&mcp.Tool{Name: "echo"}, echo); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			server.RemoveTools("echo")
+			time.Sleep(time.Second)
+		}
+		second := w.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
+		second.next()
+		second.leave()
+		s.leave()
+		w.end()
+	})
+}
