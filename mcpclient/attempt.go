@@ -136,14 +136,14 @@ func (c *Client) authorizing(l *openLink, on bool) {
 	if c.conn != l {
 		return
 	}
-	event, edge := machine.Held, 1
+	event := machine.Held
 	if on {
 		l.authorizing++
 	} else {
-		event, edge = machine.Resumed, 0
+		event = machine.Resumed
 		l.authorizing--
 	}
-	if l.authorizing == edge {
+	if on || l.authorizing == 0 {
 		l.clock.hold(on)
 		c.stepLocked(machine.Input{Event: event, Epoch: c.m.Epoch}, nil)
 	}
@@ -154,7 +154,11 @@ func (c *Client) late() error {
 	if c.m.State != connstate.Starting && c.m.State != connstate.Initializing {
 		return nil
 	}
-	return fmt.Errorf("%w within %v", errSlow, c.cfg.InitTimeout)
+	patience := c.cfg.InitTimeout
+	if c.conn != nil && c.conn.authorizing > 0 {
+		patience = c.cfg.AuthTimeout
+	}
+	return fmt.Errorf("%w within %v", errSlow, patience)
 }
 
 var errSlow = errors.New("the server was not ready")

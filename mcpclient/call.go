@@ -14,7 +14,8 @@ import (
 )
 
 // Call sends a request and waits for its result, which it decodes into result, a pointer; nil ignores the result and a
-// *json.RawMessage takes it as it is. params is anything that encodes as a JSON object, nil for none.
+// *json.RawMessage takes it as it is. params is anything that encodes as a JSON object, nil for none. What a tool's schema
+// wants repeated in HTTP headers, [Client.CallTool] repeats and Call does not.
 //
 // A modern server that needs something of the client first is answered by the handlers that the client has for that, and
 // the request is sent again, as often as [Options.MaxInputRounds] says; each of these requests has the timeout anew.
@@ -36,6 +37,9 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 			err = c.request(ctx, cl, result)
 		}
 	}
+	if err != nil && cl.rounds > 0 {
+		err.Unsent = false // the server has had the requests of the rounds before
+	}
 	c.free(cl)
 	if err != nil {
 		return err
@@ -49,6 +53,7 @@ func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 	if timeout > 0 {
 		cl.deadline = time.Now().Add(timeout)
 	}
+	cl.settlePutOff()
 	ctx, op := c.tel.StartRequest(ctx, cl.telemetry())
 	cl.ref, cl.corr, cl.accepted = op.Ref(), op.Corr(), false
 	if cl.lead != nil {

@@ -9,7 +9,8 @@ import (
 // CallOption changes one call.
 type CallOption func(*call)
 
-// WithTimeout bounds the call: waiting for readiness, send retries and handlers of progress included. Zero means
+// WithTimeout bounds the call: waiting for readiness, send retries and handlers of progress included. A call that the server
+// answers by asking for input has the time anew for each of its requests, and a person any time. Zero means
 // [Options.RequestTimeout], negative means none.
 func WithTimeout(d time.Duration) CallOption { return func(cl *call) { cl.timeout = d } }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/mcpotel/mcpotel/internal/schema"
@@ -21,10 +22,12 @@ type ElicitationHandler func(ctx context.Context, p *mcp.ElicitParams) (*mcp.Eli
 func HandleElicitation(h ElicitationHandler) Feature {
 	return feature{
 		declare: func(c *mcp.ClientCapabilities) {
-			if c.Elicitation == nil {
-				c.Elicitation = &mcp.ElicitationCapability{}
+			var e mcp.ElicitationCapability
+			if c.Elicitation != nil {
+				e = *c.Elicitation // the user's stays as it is
 			}
-			c.Elicitation.Form = mcp.Object{}
+			e.Form = mcp.Object{}
+			c.Elicitation = &e
 		},
 		answers: map[string]RequestHandler{mcp.MethodElicit: func(ctx context.Context, r *Request) (any, error) {
 			return elicit(ctx, h, r)
@@ -40,6 +43,10 @@ func elicit(ctx context.Context, h ElicitationHandler, r *Request) (any, error) 
 	if p.Mode != "" && p.Mode != mcp.ElicitForm {
 		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("elicitation mode %q was not declared", p.Mode)}
 	}
+	form, err := schema.Compile(slices.Clone(p.RequestedSchema))
+	if err != nil {
+		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "requestedSchema: " + err.Error()}
+	}
 	result, err := h(ctx, p)
 	switch {
 	case err != nil:
@@ -49,7 +56,7 @@ func elicit(ctx context.Context, h ElicitationHandler, r *Request) (any, error) 
 	case result.Action != mcp.ElicitAccept:
 		return result, nil
 	}
-	content, err := completeForm(p.RequestedSchema, result.Content)
+	content, err := completeForm(form, result.Content)
 	if err != nil {
 		return nil, err
 	}
@@ -59,24 +66,28 @@ func elicit(ctx context.Context, h ElicitationHandler, r *Request) (any, error) 
 }
 
 // completeForm adds the defaults to what was filled in and checks the whole.
-func completeForm(requested json.RawMessage, content map[string]any) (map[string]any, error) {
-	s, err := schema.Compile(slices.Clone(requested))
-	if err != nil {
-		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "requestedSchema: " + err.Error()}
-	}
-	if content == nil {
+func completeForm(form *schema.Schema, content map[string]any) (map[string]any, error) {
+	if content = maps.Clone(content); content == nil {
 		content = map[string]any{}
 	}
 	raw, err := json.Marshal(content)
 	if err != nil {
 		return nil, fmt.Errorf("content of the form: %w", err)
 	}
-	if raw, err = s.ApplyDefaults(raw); err != nil {
+	if raw, err = form.ApplyDefaults(raw); err != nil {
 		return nil, fmt.Errorf("content of the form: %w", err)
 	}
-	if err := s.Validate(raw); err != nil {
+	if err := form.Validate(raw); err != nil {
 		return nil, fmt.Errorf("content of the form: %w", err)
 	}
-	var filled map[string]any
-	return filled, json.Unmarshal(raw, &filled)
+	var filled map[string]json.RawMessage // the numbers as they are
+	if err := json.Unmarshal(raw, &filled); err != nil {
+		return nil, err
+	}
+	for name, value := range filled {
+		if _, ok := content[name]; !ok {
+			content[name] = value // a default
+		}
+	}
+	return content, nil
 }

@@ -23,7 +23,7 @@ func (legacyEra) asks() bool       { return false }
 func (legacyEra) subscribes() bool { return false }
 
 // initialize performs the handshake of the legacy era and returns the session. A discover result that arrives meanwhile,
-// from a modern server that was slow to start, is kept in h.discovered.
+// from a modern server that was slow to start, is kept in h.held.
 // (specification 2025-11-25, basic/lifecycle)
 func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*session, error) {
 	err := h.send(ctx, mcp.MethodInitialize, "", mcp.InitializeParams{
@@ -83,7 +83,7 @@ func (h *handshake) initialized(ctx context.Context, a answer) (*session, error)
 	}
 	s, err := h.c.newSession(session{
 		link: h.link, version: r.ProtocolVersion, server: r.ServerInfo, capabilities: r.Capabilities,
-		instructions: r.Instructions,
+		instructions: r.Instructions, guessed: h.guessed,
 	})
 	if err != nil {
 		return nil, err

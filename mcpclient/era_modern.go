@@ -52,6 +52,7 @@ func (h *handshake) probe(ctx context.Context) (*session, error) {
 		case err != nil:
 			return nil, err
 		case a.failed != nil && a.failed.suggestsLegacy() && len(h.c.cfg.legacy) > 0:
+			h.guessed = !a.failed.refused()
 			return nil, errLegacy
 		case a.failed != nil:
 			return nil, a.failed

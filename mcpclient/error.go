@@ -125,7 +125,8 @@ func httpStatus(err error) int {
 }
 
 // SafeToRetry reports whether err comes from a request on which the server cannot have acted, because no part of it was
-// sent or because the server refused it unread (HTTP 401, 429, 503, an unknown session): sending it again cannot make the server act twice. False means unknown, not harmful.
+// sent or because the server refused it unread (HTTP 401, 429, 503, an unknown session): sending it again cannot make the
+// server act twice. False means unknown, not harmful.
 func SafeToRetry(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Unsent

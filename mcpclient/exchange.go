@@ -15,6 +15,9 @@ import (
 
 // exchange sends the request and waits for the outcome. The error means that the call is no longer in flight.
 func (c *Client) exchange(ctx context.Context, s *session, cl *call, op *telemetry.Op) (outcome, *Error) {
+	if cl.rounds > 0 && !s.era.asks() {
+		return c.settled(cl, &Error{Kind: KindProtocol, Op: cl.method, cause: errors.New("the server that asked for input has become one of the legacy era")})
+	}
 	if err := cl.encode(s, op); err != nil {
 		return c.settled(cl, &Error{Kind: KindInvalid, Op: cl.method, Unsent: true, cause: err})
 	}
@@ -47,7 +50,7 @@ func (c *Client) exchange(ctx context.Context, s *session, cl *call, op *telemet
 // request is accepted.
 func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.Op) (outcome, *Error) {
 	m := transport.Message{
-		Data: cl.frame, Kind: transport.Request, ID: cl.id, Method: cl.method, Name: cl.name(),
+		Data: cl.frame, Kind: transport.Request, ID: cl.id, Method: cl.method, Name: cl.name(s.version),
 		ProtocolVersion: string(s.version), Header: cl.header,
 	}
 	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
@@ -82,7 +85,7 @@ func (c *Client) retry(ctx context.Context, s *session, cl *call, op *telemetry.
 	reason := telemetry.RetryBusy
 	if why != nil {
 		delay = max(delay, why.RetryAfter)
-		again = again && (cl.deadline.IsZero() || delay < time.Until(cl.deadline))
+		again = again && fits(ctx, cl.deadline, delay)
 		reason = telemetry.RetryServerBusy
 	}
 	if !again {
@@ -91,6 +94,14 @@ func (c *Client) retry(ctx context.Context, s *session, cl *call, op *telemetry.
 	}
 	op.Retry(reason)
 	return c.pause(ctx, s, cl, delay)
+}
+
+// fits reports whether delay is over before the call's deadline, zero for none, and that of ctx.
+func fits(ctx context.Context, deadline time.Time, delay time.Duration) bool {
+	if end, ok := ctx.Deadline(); ok && (deadline.IsZero() || end.Before(deadline)) {
+		deadline = end
+	}
+	return deadline.IsZero() || delay < time.Until(deadline)
 }
 
 // busy asks whether the call may try again, and when.

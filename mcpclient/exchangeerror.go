@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
@@ -46,7 +47,19 @@ func (f *failure) suggestsLegacy() bool {
 	case transport.Unauthorized, transport.Busy, transport.Unreachable:
 		return false
 	}
-	return true
+	return e.Status != http.StatusBadGateway && e.Status != http.StatusGatewayTimeout // a proxy's word, not the server's
+}
+
+// refused reports whether the server itself has said no: what else becomes of a probe may be chance.
+func (f *failure) refused() bool {
+	status := httpStatus(f.err)
+	return status >= 400 && status < 500
+}
+
+// unreachable reports whether nothing has been sent because no connection could be made, which tells nothing of the server.
+func (f *failure) unreachable() bool {
+	e, ok := errors.AsType[*transport.RequestError](f.err)
+	return ok && e.Reason == transport.Unreachable
 }
 
 // failed deals with the failure of one request, which leaves the connection alone, but for the session that a server has

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -302,4 +303,103 @@ type configured struct {
 func (c configured) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
 	c.hear(cfg)
 	return c.Transport.Dial(ctx, cfg)
+}
+
+func TestAnUnreachableServerIsProbedAgain(t *testing.T) {
+	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.fail(v.want(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unreachable, Unsent: true})
+		took := elapsed(func() { v = s.next(t) })
+		f := v.take()
+		if f.Method != mcp.MethodDiscover || took == 0 {
+			t.Errorf("after %v the client sends %s, want a backoff and then the probe", took, f.Method)
+		}
+	})
+}
+
+func TestABatchOnAStreamAnswersThatRequestOnly(t *testing.T) {
+	streamed(t, &Options{Versions: []mcp.Version{mcp.Version20250326}}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20250326)
+		await(t, c)
+		one := background(func() error { return c.Call(t.Context(), "x/one", nil, nil) })
+		first := v.want("x/one")
+		two := background(func() error { return c.Call(t.Context(), "x/two", nil, nil) })
+		second := v.want("x/two")
+		v.own(second, `[{"jsonrpc":"2.0","id":`+string(first.ID)+`,"error":{"code":-1,"message":"stolen"}},{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}]`)
+		synctest.Wait()
+		v.own(first, `{"jsonrpc":"2.0","id":`+string(first.ID)+`,"result":{}}`)
+		if err := <-one; err != nil {
+			t.Errorf("the call whose answer it pretended to be: got %v, want its own answer", err)
+		}
+		if err := <-two; err == nil || !strings.Contains(err.Error(), "foreign_answer") {
+			t.Errorf("the call whose stream it was: got %v, want a protocol violation foreign_answer", err)
+		}
+	})
+}
+
+func TestEachHandshakeThatWaitsForAPersonHasTheTime(t *testing.T) {
+	var authorizing func(bool)
+	bubbleWith(t, pinnedLegacy(), func(s *script) transport.Transport {
+		return configured{streams(s), func(cfg transport.Config) { authorizing = cfg.Authorizing }}
+	}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+		f := v.want("x/y")
+		authorizing(true) // another message of the connection
+		v.fail(f, transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
+		<-done
+		f = v.want(mcp.MethodInitialize)
+		authorizing(true)
+		time.Sleep(time.Minute)
+		if got := c.Status(); got.State != connstate.Initializing || got.Epoch != 2 {
+			t.Errorf("after a minute: %+v, want it to wait for the person", got)
+		}
+	})
+}
+
+func TestAnAnswerToTheProbeThatIsTooLargeIsNotWaitedOut(t *testing.T) {
+	streamed(t, &Options{SkipOversize: true}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		took := elapsed(func() {
+			v.fail(v.want(mcp.MethodDiscover), transport.RequestError{Reason: transport.TooLarge, Size: 9, Limit: 8})
+			v.want(mcp.MethodInitialize)
+		})
+		if took != 0 {
+			t.Errorf("initialize was sent after %v, want at once", took)
+		}
+	})
+}
+
+func TestAServerThatIsBusyBeyondTheCallersDeadlineIsNotWaitedFor(t *testing.T) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		done := background(func() error { return c.Call(ctx, mcp.MethodPing, nil, nil) })
+		took := elapsed(func() {
+			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: 20 * time.Second, Unsent: true})
+			if err := <-done; !errors.Is(err, ErrBackpressure) {
+				t.Errorf("got %v, want backpressure", err)
+			}
+		})
+		if took != 0 {
+			t.Errorf("the call failed after %v, want at once", took)
+		}
+	})
+}
+
+func TestTheErrorNamesTheTimeThatHasPassed(t *testing.T) {
+	var authorizing func(bool)
+	bubbleWith(t, &Options{AuthTimeout: time.Minute}, func(s *script) transport.Transport {
+		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
+	}, func(t *testing.T, s *script, c *Client) {
+		s.next(t).want(mcp.MethodDiscover)
+		authorizing(true)
+		_ = c.WaitForState(t.Context(), connstate.Backoff)
+		if err := c.Status().Err; strings.Contains(err.Error(), "10s") {
+			t.Errorf("after a minute: got %v, want it to say so", err)
+		}
+	})
 }

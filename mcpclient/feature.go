@@ -7,7 +7,7 @@ import (
 )
 
 // Feature is something a client can do for its server, or wants to hear from it, decided before the first connection:
-// [HandleNotification], [HandleRequest].
+// [HandleElicitation], [HandleNotification], [HandleRequest].
 type Feature interface{ feature() feature }
 
 // feature is what one Feature contributes to a client. Every member may be nil.
@@ -19,9 +19,12 @@ type feature struct {
 
 func (f feature) feature() feature { return f }
 
-// RequestHandler answers one request of the server. The result is encoded as JSON; a nil result is an empty object. An
-// error of type [*mcp.Error] goes to the server as it is, any other as -32603 with a neutral message. It runs in a
-// goroutine of its own; ctx ends when the server cancels the request, the connection ends or the client stops.
+// RequestHandler answers one request of the server. The result is encoded as JSON; a nil result is an empty object.
+//
+// For a legacy server it runs in a goroutine of its own, and ctx ends when the server cancels the request, the connection ends
+// or the client stops. An error of type [*mcp.Error] goes to the server as it is, any other as -32603 with a neutral message.
+// For a modern server, which asks in its answer to a call, it runs in the goroutine of that call, with its context, and an
+// error ends the call.
 type RequestHandler func(ctx context.Context, r *Request) (any, error)
 
 // NotificationHandler hears one notification. Handlers run one at a time in the order of arrival, off the read loop, so
@@ -29,9 +32,9 @@ type RequestHandler func(ctx context.Context, r *Request) (any, error)
 // [Options.NotificationQueue]). ctx ends when the client stops.
 type NotificationHandler func(ctx context.Context, n *Notification)
 
-// HandleRequest answers the server's requests of one method, which a legacy server may send; there is one handler for each
-// method. What it implies is for [Options.Capabilities] to declare: a method alone does not tell. Requests of a method
-// without a handler get -32601, except ping, which the client answers itself.
+// HandleRequest answers the server's requests of one method; there is one handler for each method. What it implies is for
+// [Options.Capabilities] to declare: a method alone does not tell. Requests of a method without a handler get -32601,
+// except ping, which the client answers itself.
 func HandleRequest(method string, h RequestHandler) Feature {
 	return feature{answers: map[string]RequestHandler{method: h}}
 }

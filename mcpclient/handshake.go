@@ -26,6 +26,7 @@ type handshake struct {
 	clock   *stopwatch
 	waiting []exchange // requests without an answer: the probe, initialize, or both
 	held    *session   // from a discover result that came after initialize was sent
+	guessed bool       // that the server is of the legacy era: the next attempt probes again
 }
 
 // exchange is a request of the handshake.
@@ -62,7 +63,7 @@ func (h *handshake) run(ctx context.Context) (s *session, err error) {
 	if next, ok := h.alternative(err, version); ok {
 		s, err = h.initialize(ctx, next)
 	}
-	if f, ok := errors.AsType[*failure](err); ok && f.event == machine.TransportDown && probed {
+	if f, ok := errors.AsType[*failure](err); ok && f.event == machine.TransportDown && probed && !f.unreachable() {
 		// Some servers complain about the probe and then end.
 		return nil, &failure{event: machine.ProbeLost, err: f.err}
 	}
@@ -93,7 +94,7 @@ func (h *handshake) probeFor(ctx context.Context) (*session, error) {
 // do that crash on a request before initialize.
 func (h *handshake) probeKilled(err error) bool {
 	f, ok := errors.AsType[*failure](err)
-	return ok && f.event == machine.TransportDown && !h.in.heard && len(h.c.cfg.legacy) > 0
+	return ok && f.event == machine.TransportDown && !f.unreachable() && !h.in.heard && len(h.c.cfg.legacy) > 0
 }
 
 // send sends a request of the handshake. HTTP is told the version of those that carry it in their _meta; initialize is

@@ -33,18 +33,21 @@ func (c *Client) provide(ctx context.Context, cl *call, result any) *Error {
 		return &Error{Kind: KindProtocol, Op: cl.method, cause: fmt.Errorf("the server has asked for input %d times", cl.rounds)}
 	}
 	cl.round = mcp.InputRound{RequestState: in.RequestState}
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(c.base, func() { cancel(ErrShutdown) })()
 	if len(in.InputRequests) == 0 {
-		if !pauseFor(ctx, inputDelay<<(cl.rounds-1)) {
-			return cl.left(ctx)
+		if !pauseFor(limited, min(inputDelay<<min(cl.rounds-1, 10), c.cfg.BackoffMax)) {
+			return c.interrupted(ctx, cl)
 		}
 		return nil
 	}
 	cl.round.InputResponses = make(mcp.InputResponses, len(in.InputRequests))
 	for _, key := range slices.Sorted(maps.Keys(in.InputRequests)) {
-		answer, err := c.answerInput(ctx, cl.id, in.InputRequests[key])
+		answer, err := c.answerInput(limited, cl.id, in.InputRequests[key])
 		switch {
-		case err != nil && ctx.Err() != nil:
-			return cl.left(ctx)
+		case err != nil && limited.Err() != nil:
+			return c.interrupted(ctx, cl)
 		case err != nil:
 			err.Op, err.cause = cl.method, fmt.Errorf("input %q that the server asked for: %w", key, err.cause)
 			return err
@@ -54,15 +57,22 @@ func (c *Client) provide(ctx context.Context, cl *call, result any) *Error {
 	return nil
 }
 
+// interrupted is the error of a call that ended between two requests: its caller left, or the client was stopped.
+func (c *Client) interrupted(ctx context.Context, cl *call) *Error {
+	if ctx.Err() != nil {
+		return cl.left(ctx)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shutdownError(cl.method)
+}
+
 // answerInput calls the handler for one request of the server, which came in the answer to the request id.
 func (c *Client) answerInput(ctx context.Context, id int64, r mcp.InputRequest) (json.RawMessage, *Error) {
 	handler, known := c.answers[r.Method]
 	if !known || r.Method == mcp.MethodPing {
 		return nil, &Error{Kind: KindProtocol, cause: fmt.Errorf("%s: no handler", r.Method)}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(c.base, func() { cancel(ErrShutdown) })()
 	ctx, op := c.tel.StartHandler(ctx, incoming(r.Method, &jsonrpc.Params{}, c.present().peer, 0, telemetry.Incoming{
 		ID: strconv.FormatInt(id, 10), Known: true,
 	}))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -238,4 +239,81 @@ func TestWithInputReplacesWhatWasThere(t *testing.T) {
 	if got, err := withInput([]byte(`[1]`), mcp.InputRound{}); err == nil {
 		t.Errorf("of an array: got %s, want an error", got)
 	}
+}
+
+func TestACallIsNotSafeToRetryOnceTheServerHasAsked(t *testing.T) {
+	var hang func()
+	h := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		hang()
+		time.Sleep(time.Millisecond)
+		return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
+	})
+	ready(t, &Options{Features: []Feature{h}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		hang = v.hangUp
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, `"s"`))
+		err := <-done
+		if SafeToRetry(err) {
+			t.Errorf("got %v, said to be safe to retry, but the server has had the call", err)
+		}
+	})
+}
+
+func TestStopEndsACallWhoseHandlerIsAtWork(t *testing.T) {
+	h := HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	ready(t, &Options{Features: []Feature{h}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, `"s"`))
+		synctest.Wait()
+		_ = c.Stop(t.Context())
+		err := <-done
+		if !errors.Is(err, ErrShutdown) {
+			t.Errorf("got %v, want ErrShutdown", err)
+		}
+	})
+}
+
+func TestStopEndsACallThatWaitsToBeSentAgain(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
+		for range 8 {
+			v.answer(v.want(mcp.MethodReadResource), inputRequired("", `"later"`))
+		}
+		synctest.Wait()
+		_ = c.Stop(t.Context())
+		took := elapsed(func() {
+			if err := <-done; !errors.Is(err, ErrShutdown) {
+				t.Errorf("got %v, want ErrShutdown", err)
+			}
+		})
+		if took > 100*time.Millisecond {
+			t.Errorf("the call returned %v after Stop, want at once", took)
+		}
+	})
+}
+
+func TestTheDelayBetweenRequestsHasABound(t *testing.T) {
+	ready(t, &Options{MaxInputRounds: 45}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
+		for i := range 45 {
+			took := elapsed(func() {
+				ctx, cancel := context.WithTimeout(v.ctx, 1e6*time.Hour)
+				defer cancel()
+				raw, err := v.peer.Receive(ctx)
+				if err != nil {
+					t.Fatal(i, err)
+				}
+				var f frame
+				_ = json.Unmarshal(raw, &f)
+				v.answer(f, inputRequired("", `"later"`))
+			})
+			if took > time.Minute || i > 0 && took == 0 {
+				t.Errorf("request %d was sent after %v, want some time and less than a minute", i+1, took)
+			}
+		}
+		<-done
+	})
 }

@@ -3,11 +3,14 @@ package mcpclient
 import (
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // subscribeChanges begins to listen to changes if there is reason to. It is called with mu held.
@@ -24,17 +27,30 @@ func (c *Client) subscribeChanges() {
 
 // listen keeps a subscription open, as long as session s lasts, to the changes that the client has handlers for and the
 // server tells of. Servers of the legacy era tell of them unasked. It is begun anew when it ends, and when other handlers
-// are there.
+// are there: then the old one ends when the new one is open, so that no change is missed.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 func (c *Client) listen(s *session) {
+	var open *subscription
+	defer func() { c.unsubscribe(s, open) }()
+	gap := false
 	for delay := c.cfg.BackoffMin; s.ctx.Err() == nil; {
 		filter, changed, some := c.stillWanted(s)
 		if !some {
 			return
 		}
-		switch c.subscribe(s, filter, changed) {
-		case subscriptionReplaced:
-			continue
+		next, end := c.subscribe(s, filter)
+		c.unsubscribe(s, open)
+		if open = next; open != nil {
+			if gap {
+				c.schemas.forget() // a change may have gone unheard
+			}
+			if end = c.follow(s, open, changed); end == subscriptionReplaced {
+				gap = false
+				continue
+			}
+			open = nil
+		}
+		switch end {
 		case subscriptionRefused:
 			return
 		case subscriptionEnded:
@@ -43,7 +59,7 @@ func (c *Client) listen(s *session) {
 		if !pauseFor(s.ctx, delay) {
 			return
 		}
-		delay = min(2*delay, c.cfg.BackoffMax)
+		delay, gap = min(2*delay, c.cfg.BackoffMax), true
 	}
 }
 
@@ -56,51 +72,80 @@ func (c *Client) stillWanted(s *session) (filter mcp.SubscriptionFilter, changed
 	return filter, changed, some
 }
 
+// subscription is one that the server has acknowledged.
+type subscription struct {
+	call   *call
+	filter mcp.SubscriptionFilter
+	ended  func(error) // tells the telemetry
+}
+
 // How a subscription ended.
 type subscriptionEnd uint8
 
 const (
 	subscriptionFailed   subscriptionEnd = iota // before the server acknowledged it
 	subscriptionEnded                           // after that
-	subscriptionReplaced                        // other handlers are there
-	subscriptionRefused                         // the server has none
+	subscriptionReplaced                        // not yet, but other changes are wanted
+	subscriptionRefused                         // the server has none, or not for us
 )
 
-// subscribe opens one subscription and waits for its end. Its operation ends with the acknowledgment: no span lasts as long
-// as the stream.
-func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter, changed <-chan struct{}) subscriptionEnd {
+// subscribe opens a subscription. Its operation ends with the acknowledgment: no span lasts as long as the stream.
+func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter) (*subscription, subscriptionEnd) {
 	cl := c.newCall(mcp.MethodSubscriptionsListen, &mcp.SubscriptionsListenParams{Notifications: filter})
-	defer c.free(cl)
 	cl.acknowledged = make(chan struct{}, 1)
 	ctx, op := c.tel.StartRequest(s.ctx, cl.telemetry())
 	cl.ref, cl.corr = op.Ref(), op.Corr()
 	if !c.takeIn(s, cl) {
 		op.End(telemetry.Result{ErrorType: telemetry.ErrorConnectionLost})
-		return subscriptionFailed
+		c.free(cl)
+		return nil, subscriptionFailed
 	}
 	op.Admit(s.peer, cl.id)
-	if err := c.acknowledgement(ctx, s, cl, &op); err != nil {
-		op.End(resultOf(err, nil))
-		if err.Server != nil && err.Server.Code == mcp.CodeMethodNotFound {
-			return subscriptionRefused
-		}
-		return subscriptionFailed
+	err := c.acknowledgement(ctx, s, cl, &op)
+	op.End(resultOf(err, nil))
+	if err == nil {
+		return &subscription{cl, filter, c.tel.StreamOpened(telemetry.StreamListen)}, subscriptionEnded
 	}
-	op.End(telemetry.Result{})
-	ended := c.tel.StreamOpened(telemetry.StreamListen)
-	select {
-	case o := <-cl.outcome:
-		if o.cause != 0 {
-			ended(cl.failed(o))
-		} else {
-			ended(nil)
-		}
-		return subscriptionEnded
-	case <-changed:
-		_, _ = c.leave(ctx, s, cl)
-		ended(nil)
-		return subscriptionReplaced
+	c.free(cl)
+	if err.Server != nil && err.Server.Code == mcp.CodeMethodNotFound || transport.Permanent(err) {
+		return nil, subscriptionRefused
 	}
+	return nil, subscriptionFailed
+}
+
+// follow waits for the end of a subscription, or until other changes are wanted.
+func (c *Client) follow(s *session, sub *subscription, changed <-chan struct{}) subscriptionEnd {
+	for {
+		select {
+		case o := <-sub.call.outcome:
+			switch {
+			case o.cause != 0:
+				sub.ended(sub.call.failed(o))
+			case o.message.Kind == jsonrpc.Error:
+				e, _ := decodeError(&o.message) // what could be read is enough
+				sub.ended(&Error{Kind: KindJSONRPC, Op: sub.call.method, Server: e})
+			default:
+				sub.ended(nil)
+			}
+			c.free(sub.call)
+			return subscriptionEnded
+		case <-changed:
+			var now mcp.SubscriptionFilter
+			if now, changed, _ = c.dispatcher.wanted(s.capabilities); !reflect.DeepEqual(now, sub.filter) {
+				return subscriptionReplaced
+			}
+		}
+	}
+}
+
+// unsubscribe ends a subscription, if there is one.
+func (c *Client) unsubscribe(s *session, sub *subscription) {
+	if sub == nil {
+		return
+	}
+	_, _ = c.leave(s.ctx, s, sub.call)
+	sub.ended(nil)
+	c.free(sub.call)
 }
 
 // acknowledgement sends the request for a subscription and waits until the server acknowledges it. After an error the call
@@ -120,8 +165,9 @@ func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call, op *
 		case <-cl.acknowledged:
 			return nil
 		case why := <-cl.putOff:
-			_, err := c.settled(cl, cl.backpressure(why))
-			return err
+			if o, err = c.settled(cl, cl.backpressure(why)); err != nil {
+				return err
+			}
 		case <-limit.C:
 			_, _ = c.leave(ctx, s, cl)
 			return cl.failed(outcome{cause: inflight.Timeout})

@@ -2,6 +2,8 @@ package mcpclient
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 const announcing = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{}},"ttlMs":0,"cacheScope":"private"}`
@@ -43,15 +47,15 @@ func TestAModernServerIsAskedForWhatThereAreHandlersFor(t *testing.T) {
 		time.Sleep(time.Hour) // it stays open whatever the timeout of calls
 
 		remove := c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))
-		v.want(mcp.NotificationCancelled)
 		second := v.want(mcp.MethodSubscriptionsListen)
 		if !strings.Contains(second.raw, `"promptsListChanged":true`) || !strings.Contains(second.raw, `"toolsListChanged":true`) {
 			t.Errorf("sent %s, want it to ask for changes of the prompts as well", second.raw)
 		}
 		v.acknowledge(second)
+		v.want(mcp.NotificationCancelled) // only now, so that no change is missed
 		remove()
-		v.want(mcp.NotificationCancelled)
 		v.acknowledge(v.want(mcp.MethodSubscriptionsListen))
+		v.want(mcp.NotificationCancelled)
 	})
 }
 
@@ -126,4 +130,74 @@ func TestNobodyAsksForWhatNobodyHears(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestABusyServerIsLostWhileItIsAskedToTellOfChanges(t *testing.T) {
+	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
+	streamed(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		f := v.want(mcp.MethodSubscriptionsListen)
+		synctest.Wait()
+		var id int64
+		_ = json.Unmarshal(f.ID, &id)
+		c.mu.Lock()
+		cl, _ := c.calls.Find(id)
+		cl.putOff <- &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true}
+		c.stepLocked(machine.Input{Event: machine.TransportDown, Epoch: c.m.Epoch}, &fact{err: errors.New("down")})
+		c.mu.Unlock()
+		synctest.Wait()
+	})
+}
+
+func TestOtherHandlersLeaveTheSubscriptionAlone(t *testing.T) {
+	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		v.acknowledge(v.want(mcp.MethodSubscriptionsListen))
+		synctest.Wait()
+		remove := c.OnNotification(mcp.NotificationMessage, heard(new(int)))
+		remove()
+		synctest.Wait()
+		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+		for {
+			f := v.take()
+			if f.Method == "x/y" {
+				v.answer(f, `{}`)
+				break
+			}
+			t.Errorf("the client sent %s, want nothing about subscriptions", f.raw)
+		}
+		<-done
+	})
+}
+
+func TestASubscriptionThatIsNotAuthorizedIsNotAskedForAgain(t *testing.T) {
+	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
+	streamed(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		v.fail(v.want(mcp.MethodSubscriptionsListen), transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(v.ctx, 30*time.Minute)
+		defer cancel()
+		n := 0
+		for {
+			raw, err := v.peer.Receive(ctx)
+			if err != nil {
+				break
+			}
+			var f frame
+			_ = json.Unmarshal(raw, &f)
+			f.raw = string(raw)
+			if f.Method == mcp.MethodSubscriptionsListen {
+				n++
+				v.fail(f, transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true})
+			}
+		}
+		if n > 0 {
+			t.Errorf("asked %d times more in half an hour, want none", n)
+		}
+	})
 }

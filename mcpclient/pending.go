@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -79,15 +80,20 @@ const keptFrame = 64 << 10
 
 // free puts a call back. Its outcome has been received, or will never be sent.
 func (c *Client) free(cl *call) {
-	select {
-	case <-cl.putOff:
-	default:
-	}
+	cl.settlePutOff()
 	*cl = call{outcome: cl.outcome, putOff: cl.putOff, frame: cl.frame[:0], scratch: cl.scratch[:0]}
 	if cap(cl.frame)+cap(cl.scratch) > keptFrame {
 		cl.frame, cl.scratch = nil, nil
 	}
 	c.pool.Put(cl)
+}
+
+// settlePutOff forgets a refusal that came behind the outcome of the request.
+func (cl *call) settlePutOff() {
+	select {
+	case <-cl.putOff:
+	default:
+	}
 }
 
 // finish gives the call its outcome. It is called with the client's mutex held, by whoever took the call out of flight.
@@ -123,8 +129,23 @@ func traceMeta(op *telemetry.Op, constant *jsonrpc.Constant) jsonrpc.Meta {
 	return m
 }
 
-// name returns what HTTP puts into the header Mcp-Name.
-func (cl *call) name() string { return mcp.TargetOf(cl.params) }
+// name returns what HTTP puts into the header Mcp-Name. Params of the caller's own are read as they are encoded.
+func (cl *call) name(v mcp.Version) string {
+	if name := mcp.TargetOf(cl.params); name != "" || len(cl.scratch) == 0 {
+		return name
+	}
+	m, ok := mcp.Lookup(cl.method, v)
+	if !ok || m.Target.Member() == "" {
+		return ""
+	}
+	for o := jsonscan.ObjectAt(cl.scratch, 0); o.Next(); {
+		if string(o.Key()) == m.Target.Member() {
+			name, _ := jsonrpc.Text(o.Raw())
+			return name
+		}
+	}
+	return ""
+}
 
 // telemetry describes the call.
 func (cl *call) telemetry() telemetry.Request {

@@ -72,6 +72,7 @@ type reader struct {
 	session *session // nil during the handshake
 	heard   bool     // a valid message has arrived
 	invalid int      // invalid frames in a row
+	request int64    // whose own stream has carried the latest frame, 0 for a shared one
 }
 
 // next returns the next message or, in a session whose version has batches, the next frame that is one. An
@@ -86,17 +87,19 @@ func (r *reader) next(ctx context.Context) (m jsonrpc.Message, batch []byte, err
 		case err != nil:
 			return m, nil, r.over(err)
 		case frame.Err != nil && frame.Err.Reason == transport.TooLarge:
-			if err := r.skipped(&frame); err != nil {
+			v, err := r.skipped(&frame)
+			if err != nil {
 				return m, nil, err
+			}
+			if id, ok := v.ID.Int(); ok && v.Response && r.session == nil {
+				return m, nil, &exchangeError{id, frame.Err}
 			}
 			continue
 		case frame.Err != nil:
 			return m, nil, &exchangeError{frame.Request, frame.Err}
 		}
+		r.request = frame.Request
 		m, v := r.parse(frame.Data)
-		if frame.Request != 0 {
-			v = adopt(&m, v, frame.Request)
-		}
 		switch {
 		case v == nil:
 			return m, nil, nil
@@ -115,8 +118,16 @@ func (r *reader) next(ctx context.Context) (m jsonrpc.Message, batch []byte, err
 // errHungUp ends a reader whose connection the client has given up.
 var errHungUp = &failure{event: machine.TransportDown, err: errors.New("the client hung up")}
 
-// parse reads one message.
+// parse reads one message. On the stream of a request, a response is that request's or a violation.
 func (r *reader) parse(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
+	m, v := r.parseAny(data)
+	if r.request != 0 {
+		v = adopt(&m, v, r.request)
+	}
+	return m, v
+}
+
+func (r *reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 	m, err := jsonrpc.Parse(data)
 	if err != nil {
 		return m, violationOf(&m, err)
@@ -221,14 +232,14 @@ func (r *reader) answerInvalid(v *jsonrpc.Violation) {
 }
 
 // skipped counts a frame over the limit that was skipped.
-func (r *reader) skipped(f *transport.Frame) error {
+func (r *reader) skipped(f *transport.Frame) (*jsonrpc.Violation, error) {
 	v := jsonrpc.TooLarge(f.Err.Head, f.Err.Tail)
 	v.Cause = f.Err
 	if f.Request != 0 {
 		v.ID, v.Response = jsonrpc.IntID(f.Request), true
 	}
 	r.c.violation(v, f.Err.Size, f.Err.Limit)
-	return r.proceed(machine.FrameSkipped, &fact{violation: v})
+	return v, r.proceed(machine.FrameSkipped, &fact{violation: v})
 }
 
 // proceed tells the machine about a frame and returns an error unless the next one may be asked for.

@@ -41,6 +41,16 @@ func (m *schemaMemo) forget() {
 	m.tools, m.listed = nil, false
 }
 
+// outdated forgets all that was known when the list had this version. It may have been forgotten by another caller since.
+func (m *schemaMemo) outdated(version int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.changes == version {
+		m.changes++
+		m.tools, m.listed = nil, false
+	}
+}
+
 // learn remembers tools that were asked for when the list had version before; it may have changed since.
 func (m *schemaMemo) learn(before int, tools []*mcp.Tool, mirrors bool) {
 	m.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Request is one request of the server, which only servers of the legacy era send.
+// Request is one request of the server: sent by one of the legacy era, asked for in an answer by a modern one.
 type Request struct {
 	Method string
 	Params json.RawMessage // valid JSON, an object; nil for none

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// session is what was agreed on with the server over one connection. Nearly all of it is immutable once the client is ready; calls
-// take the pointer and keep to it, so that a call belongs to one session whatever happens meanwhile.
+// session is what was agreed on with the server over one connection. Nearly all of it is immutable once the client is
+// ready; calls take the pointer and keep to it, so that a call belongs to one session whatever happens meanwhile.
 type session struct {
 	*link
 	era          era
@@ -20,6 +20,7 @@ type session struct {
 	server       mcp.Implementation
 	capabilities mcp.ServerCapabilities
 	instructions string
+	guessed      bool              // the era is: a modern server may have had an accident
 	meta         *jsonrpc.Constant // goes into the _meta of every request
 	ownStreams   bool              // each message is on its own: modern versions over HTTP
 	peer         *telemetry.Peer

@@ -89,6 +89,9 @@ func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
 	case machine.StoreSession:
 		c.session = f.session
 		c.knownEra, c.probeLost, c.lastErr = f.session.version.Era(), false, nil
+		if f.session.guessed {
+			c.knownEra = 0
+		}
 	case machine.ReportCause:
 		c.refusal = c.lastErr
 	case machine.Deliver:

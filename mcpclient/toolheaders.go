@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,27 +37,45 @@ func (c *Client) withoutUnmirrored(tools []*mcp.Tool) []*mcp.Tool {
 }
 
 // callMirrored calls a tool of which arguments may have to be repeated in headers. If the server says that the headers do
-// not match, the tool may have changed: the tools are listed anew and the call, which was refused, is made once more.
+// not match, or the arguments do not fit what is known of the tool, it may have changed: the tools are listed anew and the
+// call, which was refused or not made, is made once more.
 func (c *Client) callMirrored(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult, options []CallOption) error {
+	version := c.schemas.version()
 	header, err := c.header(p)
-	if err != nil {
-		return err
-	}
 	var before lead
-	err = c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(header, options)...)
-	if refused, ok := errors.AsType[*mcp.Error](err); !ok || refused.Code != mcp.CodeHeaderMismatch {
-		return err
+	if err == nil {
+		err = c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(header, options)...)
+		if refused, ok := errors.AsType[*mcp.Error](err); !ok || refused.Code != mcp.CodeHeaderMismatch {
+			return err
+		}
+		before.mismatch = true
 	}
-	c.schemas.forget()
+	ctx, cancel := c.within(ctx, options)
+	defer cancel()
+	c.schemas.outdated(version)
 	if listed := c.schemas.list(ctx, c); listed != nil {
 		return err
 	}
-	anew, encoded := c.header(p)
-	if encoded != nil || maps.Equal(header, anew) {
+	anew, unusable := c.header(p)
+	switch {
+	case unusable != nil:
+		return unusable
+	case before.mismatch && maps.Equal(header, anew):
 		return err
 	}
-	before.mismatch = true
 	return c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(anew, options)...)
+}
+
+// within bounds what follows by the time that a call with these options has.
+func (c *Client) within(ctx context.Context, options []CallOption) (context.Context, context.CancelFunc) {
+	var cl call
+	for _, o := range options {
+		o(&cl)
+	}
+	if timeout := cmp.Or(cl.timeout, c.cfg.RequestTimeout); timeout > 0 {
+		return context.WithTimeoutCause(ctx, timeout, ErrTimeout)
+	}
+	return context.WithCancel(ctx)
 }
 
 // lead is what telemetry knows of a call that another one goes on with.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -145,6 +147,90 @@ func TestAServerThatWantsToBeAskedAgainIs(t *testing.T) {
 		await(t, c)
 		if got := c.ProtocolVersion(); got != mcp.Version20260728 {
 			t.Errorf("got version %q, want 2026-07-28", got)
+		}
+	})
+}
+
+func TestTwoCallsMayFindAToolChangedAtOnce(t *testing.T) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+		v := s.next(t).modern()
+		await(t, c)
+		call := func() <-chan error {
+			return background(func() error {
+				_, err := c.CallTool(t.Context(), "query", map[string]any{"region": "us", "rows": 3})
+				return err
+			})
+		}
+		a := call()
+		fa := v.want(mcp.MethodCallTool)
+		b := call()
+		fb := v.want(mcp.MethodCallTool)
+		v.refuse(fa, mcp.CodeHeaderMismatch, "missing")
+		la := v.want(mcp.MethodListTools)
+		v.refuse(fb, mcp.CodeHeaderMismatch, "missing")
+		lb := v.want(mcp.MethodListTools)
+		v.answer(la, listOf(rowsTool))
+		synctest.Wait()
+		v.answer(lb, listOf(rowsTool))
+		go func() {
+			for range 2 {
+				v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+			}
+		}()
+		if err := <-a; err != nil {
+			t.Errorf("the first call: got %v, want it made once more", err)
+		}
+		if err := <-b; err != nil {
+			t.Errorf("the second call: got %v, want it made once more", err)
+		}
+		v.hangUp()
+	})
+}
+
+func TestAToolIsListedAnewWithinTheTimeOfTheCall(t *testing.T) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+		v := s.next(t).modern()
+		await(t, c)
+		done := background(func() error {
+			_, err := c.CallTool(t.Context(), "query", map[string]any{"region": "us"}, WithTimeout(time.Second))
+			return err
+		})
+		took := elapsed(func() {
+			v.refuse(v.want(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "missing")
+			v.want(mcp.MethodListTools)
+			<-done
+		})
+		if took > time.Second {
+			t.Errorf("a call with a timeout of 1s took %v", took)
+		}
+	})
+}
+
+func TestWhatACallIsAboutIsToldWhateverItsParamsAre(t *testing.T) {
+	h := map[string]string{}
+	bubbleWith(t, nil, func(s *script) transport.Transport {
+		return &overHTTP{rigged: &rigged{Transport: s, send: func(m transport.Message) (error, bool) {
+			h[m.Method] = m.Name
+			return nil, false
+		}}}
+	}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).modern()
+		await(t, c)
+		done := background(func() error {
+			return c.Call(t.Context(), mcp.MethodReadResource, map[string]any{"uri": "file:///x"}, nil)
+		})
+		v.answer(v.want(mcp.MethodReadResource), `{}`)
+		<-done
+		if h[mcp.MethodReadResource] != "file:///x" {
+			t.Errorf("of a map: got the name %q, want file:///x", h[mcp.MethodReadResource])
+		}
+		done = background(func() error {
+			return c.Call(t.Context(), mcp.MethodReadResource, mcp.ReadResourceParams{URI: "file:///x"}, nil)
+		})
+		v.answer(v.want(mcp.MethodReadResource), `{}`)
+		<-done
+		if h[mcp.MethodReadResource] != "file:///x" {
+			t.Errorf("of params by value: got the name %q, want file:///x", h[mcp.MethodReadResource])
 		}
 	})
 }

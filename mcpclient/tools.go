@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor is the NextCursor of the page before, empty for the first.
-// (specification 2026-07-28, server/tools, "Listing Tools")
+// ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor is the
+// NextCursor of the page before, empty for the first. (specification 2026-07-28, server/tools, "Listing Tools")
 func (c *Client) ListTools(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListToolsResult, error) {
 	if err := c.requireTools(mcp.MethodListTools); err != nil {
 		return nil, err
@@ -67,6 +67,7 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 // match the schema or Out, or is missing, is an error of kind [KindProtocol]; then the tool has run.
 func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out, error) {
 	var out Out
+	version := c.schemas.version()
 	s, err := c.schemas.output(ctx, c, name)
 	if err != nil {
 		return out, err
@@ -82,6 +83,7 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 	}
 	if s != nil {
 		if err := s.Validate(r.StructuredContent); err != nil {
+			c.schemas.outdated(version) // the tool may have changed unheard
 			return out, unusableOutput(name, err)
 		}
 	}

@@ -54,8 +54,8 @@ func New(o Options) (*Authorizer, error) {
 }
 
 // Close ends the authorizations that are under way, waits until they have ended and closes idle connections. What the store
-// keeps stays. From then on all methods return errors that wrap [ErrClosed]. It may be called any number of times, and
-// always returns nil.
+// keeps stays. From then on requests get no token and refusals no authorization, but an error that wraps [ErrClosed]. It may
+// be called any number of times, and always returns nil.
 func (a *Authorizer) Close() error {
 	a.mu.Lock()
 	a.end(ErrClosed)
@@ -130,7 +130,6 @@ func (a *Authorizer) serve(u *url.URL) error {
 	}
 	if a.server == nil {
 		a.server = new(*u)
-		a.server.User = nil
 	}
 	if !sameOrigin(a.server, u) {
 		return refuse(StepResource, "request to another server than %s: each needs an Authorizer of its own", quoteShort(origin(a.server)))

@@ -109,6 +109,7 @@ func TestWhatMustNotBeTrustedIsRefused(t *testing.T) {
 		{"no authorization server", func(b *bench) {
 			b.mcp.document = func(doc object) { doc["authorization_servers"] = []string{} }
 		}, auth.StepDiscoverResource, "names no authorization server", false},
+		{"metadata not where the hint says", func(b *bench) { b.mcp.hint = "/nowhere" }, auth.StepDiscoverResource, "no metadata", false},
 		{"metadata-issuer-mismatch", func(b *bench) {
 			b.as.metadata = func(doc object) { doc["issuer"] = "https://attacker.example.com" }
 		}, auth.StepDiscoverServer, "issuer", false},

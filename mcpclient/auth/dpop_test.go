@@ -110,6 +110,32 @@ func TestABoundTokenIsRefreshedAndStoredWithItsKey(t *testing.T) {
 	})
 }
 
+func TestAServerThatTurnsToDPoPGetsANewToken(t *testing.T) {
+	b := newBench(t)
+	b.as.refreshTokens = true
+	a := b.authorizer()
+	b.ok(a, "tools/list")
+	b.mcp.set(func(s *mcpServer) { s.schemes, s.bound = []string{"DPoP"}, true })
+	b.ok(a, "tools/list")
+	if b.refreshes() != 0 || b.person.times() != 2 {
+		t.Errorf("want no refresh of a token that is not bound and a new authorization, got %d and %d", b.refreshes(), b.person.times())
+	}
+}
+
+func TestAServerThatForgetsToAskForProofsAgainStillGetsThem(t *testing.T) {
+	b := newBench(t)
+	withDPoP(b)
+	hourly(b)
+	a := b.authorizer()
+	b.ok(a, "tools/list")
+	b.as.revoke(true)
+	b.mcp.set(func(s *mcpServer) { s.schemes, s.bound = []string{"Bearer"}, true })
+	b.ok(a, "tools/list")
+	if n := b.person.times(); n != 2 {
+		t.Errorf("want one new authorization, got %d in all", n)
+	}
+}
+
 func TestEachProofIsOfUseOnce(t *testing.T) {
 	b := newBench(t)
 	withDPoP(b)

@@ -29,7 +29,7 @@ func readProof(req *http.Request) *proof {
 	if len(all) != 1 {
 		return nil
 	}
-	object, err := jose.ParseSigned(all[0], []jose.SignatureAlgorithm{jose.ES256})
+	object, err := jose.ParseSignedCompact(all[0], []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		return nil
 	}

@@ -1,10 +1,12 @@
 package auth_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -130,9 +132,7 @@ func (s *authServer) serveRegister(rw http.ResponseWriter, req *http.Request) {
 		return
 	}
 	out := object{"client_id": s.next("client")}
-	for k, v := range in {
-		out[k] = v
-	}
+	maps.Copy(out, in)
 	if m, _ := in["token_endpoint_auth_method"].(string); m != "none" {
 		out["client_secret"] = s.next("registered-secret")
 	}
@@ -306,7 +306,9 @@ type mcpServer struct {
 	as            *authServer // whose tokens it takes
 	metadataPath  string      // empty: no metadata
 	resource      string
-	noHint        bool // no resource_metadata in challenges
+	noHint        bool   // no resource_metadata in challenges
+	hint          string // path in resource_metadata; empty: metadataPath
+	bound         bool   // takes tokens bound to a key only
 	document      func(object)
 	scope         string              // in the challenge of 401
 	needs         map[string][]string // scopes by method
@@ -364,7 +366,7 @@ func (s *mcpServer) serve(rw http.ResponseWriter, req *http.Request) {
 	t := s.as.valid(token)
 	switch {
 	case slices.Contains(s.anonymous, method):
-	case t == nil, s.rejects != nil && s.rejects(token), t.resource != s.resource, (t.key != "") != (scheme == "DPoP"):
+	case t == nil, s.rejects != nil && s.rejects(token), t.resource != s.resource, (t.key != "") != (scheme == "DPoP"), s.bound && t.key == "":
 		code := ""
 		if token != "" {
 			code = "invalid_token"
@@ -390,7 +392,7 @@ func (s *mcpServer) serve(rw http.ResponseWriter, req *http.Request) {
 			return
 		}
 	}
-	rw.WriteHeader(http.StatusOK)
+	reply(rw, http.StatusOK, object{"jsonrpc": "2.0", "id": 1, "result": object{}})
 }
 
 // challenge repeats the token in the description, as no server should.
@@ -398,7 +400,7 @@ func (s *mcpServer) challenge(rw http.ResponseWriter, status int, code, scope, t
 	for _, scheme := range s.schemes {
 		params := []string{`realm="mcp"`}
 		if !s.noHint && s.metadataPath != "" {
-			params = append(params, fmt.Sprintf(`resource_metadata="http://%s%s"`, mcpHost, s.metadataPath))
+			params = append(params, fmt.Sprintf(`resource_metadata="http://%s%s"`, mcpHost, cmp.Or(s.hint, s.metadataPath)))
 		}
 		if code != "" {
 			params = append(params, fmt.Sprintf(`error=%q`, code), fmt.Sprintf(`error_description="token %s is not good"`, token))

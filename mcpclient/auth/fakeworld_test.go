@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
@@ -137,7 +136,8 @@ type person struct {
 
 	mu       sync.Mutex // guards what follows
 	asked    []auth.InteractionRequest
-	uri      string // redirect URI; empty: redirect
+	context  context.Context // of the latest
+	uri      string          // redirect URI; empty: redirect
 	wait     chan struct{}
 	declines error
 	edit     func(*auth.Redirect)
@@ -154,7 +154,7 @@ func (p *person) RedirectURI(context.Context) (string, error) {
 
 func (p *person) Authorize(ctx context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
 	p.mu.Lock()
-	p.asked = append(p.asked, r)
+	p.asked, p.context = append(p.asked, r), ctx
 	wait, declines, edit := p.wait, p.declines, p.edit
 	p.mu.Unlock()
 	if wait != nil {
@@ -249,14 +249,4 @@ func (b *bench) fails(a *auth.Authorizer, method string) *auth.Error {
 		b.t.Fatalf("%s: want an *auth.Error, got HTTP %d, %v", method, status, err)
 	}
 	return e
-}
-
-// within waits in real time for what another goroutine does.
-func within(t *testing.T, what string, c <-chan struct{}) {
-	t.Helper()
-	select {
-	case <-c:
-	case <-time.After(10 * time.Second):
-		t.Fatalf("%s: not within 10 s", what)
-	}
 }

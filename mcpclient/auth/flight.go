@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptrace"
 	"runtime/debug"
 )
 
@@ -26,13 +27,26 @@ func (a *Authorizer) launch(ctx context.Context, f *flight) *flight {
 	a.flight = f
 	flow := &flow{a: a, fetch: a.fetcher.For(a.server), url: a.server, want: f.want, last: a.session}
 	a.going.Go(func() {
-		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), a.o.InteractionTimeout, errTooLong)
+		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(apart{ctx}), a.o.InteractionTimeout, errTooLong)
 		defer cancel()
 		defer context.AfterFunc(a.life, cancel)()
 		s, err := a.fly(ctx, flow, f.renew)
 		a.land(f, s, err)
 	})
 	return f
+}
+
+// apart is the context of a request without its [httptrace.ClientTrace], which is to see the request's own connection and
+// none of the flow's.
+type apart struct{ context.Context }
+
+// Value implements [context.Context].
+func (a apart) Value(key any) any {
+	v := a.Context.Value(key)
+	if _, ok := v.(*httptrace.ClientTrace); ok {
+		return nil
+	}
+	return v
 }
 
 // fly runs a flow, in which code of the user may panic.

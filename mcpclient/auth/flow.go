@@ -28,6 +28,7 @@ type flow struct {
 	asked     []string // the scopes asked for before, at the same authorization server
 	key       StoreKey // where the outcome is kept
 	previous  *session // of the same MCP server, authorization server and client: last, or what the store has; may be nil
+	wasBound  bool     // the token before was bound to a key
 	requested []string
 	proof     *dpop.Key // nil: bearer tokens
 }
@@ -175,7 +176,7 @@ func (f *flow) bindsTokens() bool {
 	case f.want.proof == proofOffered:
 		return slices.Contains(f.server.DPoPAlgs, dpop.Alg)
 	default:
-		return f.previous != nil && f.previous.bound() // challenges of DPoP-bound tokens may forget to say so
+		return f.wasBound // challenges of DPoP-bound tokens may forget to say so
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -320,6 +321,52 @@ func TestAServerThatTakesNoTokenOfAMachineIsGivenUp(t *testing.T) {
 		}
 		if n := len(b.requests(asHost, "/token")); n != 8 {
 			t.Errorf("want eight tokens in ten minutes, got %d", n)
+		}
+	})
+}
+
+func TestAMachineMayBeRefusedAsOftenAsItsNextTokenIsTaken(t *testing.T) {
+	b := newBench(t)
+	b.as.clients["machine"] = object{"client_secret": "machine-secret"}
+	a := b.authorizer(machine)
+	for range 30 {
+		b.ok(a, "tools/list")
+		b.as.revoke(true)
+	}
+}
+
+func TestTheIdentityProviderMayBeInAPrivateNetwork(t *testing.T) {
+	b, p := newEnterprise(t)
+	b.hosts["10.0.0.7"] = p
+	b.ok(b.authorizer(enterprise(func(g *auth.EnterpriseManaged) { g.TokenEndpoint = "https://10.0.0.7/token" })), "tools/list")
+	b.as.set(func(s *authServer) {
+		s.metadata = func(doc object) { doc["token_endpoint"] = "https://10.0.0.7/token" }
+	})
+	e := b.fails(b.authorizer(machine), "tools/list")
+	if !e.Permanent() || !strings.Contains(e.Error(), "AllowPrivateAddresses") {
+		t.Errorf("want what the MCP server names refused there, got %v", e)
+	}
+}
+
+func TestAMachineWhoseRenewalIsRefusedUsesItsTokenToTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.as.lifetime = time.Hour
+		b.as.clients["machine"] = object{"client_secret": "machine-secret"}
+		a := b.authorizer(machine)
+		b.ok(a, "tools/list")
+		b.as.set(func(s *authServer) { s.token = refuseAll })
+		time.Sleep(59*time.Minute + 30*time.Second)
+		for range 3 {
+			b.ok(a, "tools/list")
+			time.Sleep(time.Second)
+		}
+		if n := len(b.requests(asHost, "/token")); n != 2 {
+			t.Errorf("want one try to renew the token, got %d", n-1)
+		}
+		time.Sleep(time.Minute)
+		if e := b.fails(a, "tools/list"); !e.Permanent() || e.Code != "invalid_grant" {
+			t.Errorf("want the server's permanent refusal when it has expired, got %v", e)
 		}
 	})
 }

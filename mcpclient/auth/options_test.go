@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,32 @@ import (
 )
 
 var _ transport.Authorizer = (*auth.Authorizer)(nil)
+
+func TestTheTransportGetsItsTokenFromTheAuthorizer(t *testing.T) {
+	b := newBench(t)
+	h := &transport.HTTP{URL: mcpURL, Client: &http.Client{Transport: b.world}, Authorizer: b.authorizer()}
+	conn, err := h.Dial(t.Context(), transport.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := transport.Message{
+		Kind: transport.Request, ID: 1, Method: "server/discover", ProtocolVersion: "2026-07-28",
+		Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`),
+	}
+	if err := conn.Send(t.Context(), message); err != nil {
+		t.Fatal(err)
+	}
+	f, err := conn.Receive(t.Context())
+	if err != nil || f.Err != nil || !strings.Contains(string(f.Data), "result") {
+		t.Errorf("want the answer of a server that wants a token, got %s, %v, %v", f.Data, f.Err, err)
+	}
+	if err := conn.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if n := b.person.times(); n != 1 {
+		t.Errorf("want the person asked once, got %d times", n)
+	}
+}
 
 func TestNewSaysWhatIsWrongWithTheOptions(t *testing.T) {
 	for _, c := range []struct {

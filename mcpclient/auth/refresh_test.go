@@ -2,10 +2,6 @@ package auth_test
 
 import (
 	"context"
-	"errors"
-	"net/http"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,90 +102,6 @@ func TestARefreshTokenThatIsNotRotatedStays(t *testing.T) {
 	})
 }
 
-func TestManyCallersMakeOneRefresh(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		hourly(b)
-		a := b.authorizer()
-		b.ok(a, "tools/list")
-		time.Sleep(2 * time.Hour)
-		b.as.raw = func(http.ResponseWriter) bool {
-			time.Sleep(time.Second)
-			return false
-		}
-		var wg sync.WaitGroup
-		for range 64 {
-			wg.Go(func() {
-				if status, err := b.call(t.Context(), a, "tools/list"); status != http.StatusOK || err != nil {
-					t.Errorf("want HTTP 200, got %d, %v", status, err)
-				}
-			})
-		}
-		wg.Wait()
-		if n := b.refreshes(); n != 1 {
-			t.Errorf("want one refresh for 64 callers, got %d", n)
-		}
-	})
-}
-
-func TestManyRefusedCallersMakeOneAuthorization(t *testing.T) {
-	for _, expired := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t)
-			a := b.authorizer()
-			if expired {
-				b.ok(a, "tools/list")
-				b.as.revoke(true)
-			}
-			before := b.person.times()
-			var arrived atomic.Int32
-			b.mcp.gate = func() {
-				if arrived.Add(1) <= 64 {
-					time.Sleep(time.Second)
-				}
-			}
-			b.person.wait = make(chan struct{})
-			go func() {
-				time.Sleep(time.Minute)
-				close(b.person.wait)
-			}()
-			var wg sync.WaitGroup
-			for range 64 {
-				wg.Go(func() {
-					if status, err := b.call(t.Context(), a, "tools/list"); status != http.StatusOK || err != nil {
-						t.Errorf("want HTTP 200, got %d, %v", status, err)
-					}
-				})
-			}
-			wg.Wait()
-			if n := b.person.times() - before; n != 1 {
-				t.Errorf("want one authorization for 64 callers, got %d", n)
-			}
-		})
-	}
-}
-
-func TestAllWhoAreRefusedANewTokenGetTheSameError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.mcp.rejects = func(string) bool { return true }
-		a := b.authorizer()
-		b.mcp.gate = func() { time.Sleep(time.Second) }
-		var wg sync.WaitGroup
-		for range 64 {
-			wg.Go(func() {
-				if _, err := b.call(t.Context(), a, "tools/list"); err == nil {
-					t.Error("want an error, got none")
-				}
-			})
-		}
-		wg.Wait()
-		if n := b.person.times(); n != 1 {
-			t.Errorf("want the person asked once, got %d times", n)
-		}
-	})
-}
-
 func TestInvalidGrantLeadsToANewAuthorization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -267,24 +179,52 @@ func TestNetworkTroubleIsNoRevocation(t *testing.T) {
 }
 
 func TestARefreshTokenRefusedEarlyLeavesTheTokenInUse(t *testing.T) {
+	for name, end := range map[string]func(*bench){
+		"until it expires":    func(*bench) { time.Sleep(time.Minute) },
+		"until it is refused": func(b *bench) { b.as.revoke(false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				hourly(b)
+				a := b.authorizer()
+				b.ok(a, "tools/list")
+				b.as.set(func(s *authServer) { clear(s.refresh) })
+				time.Sleep(59*time.Minute + 30*time.Second)
+				for range 3 {
+					b.ok(a, "tools/list")
+					time.Sleep(time.Second)
+				}
+				if b.refreshes() != 1 || b.person.times() != 1 {
+					t.Errorf("want one try and nobody asked while the token is good, got %d and %d", b.refreshes(), b.person.times())
+				}
+				if n := len(b.requests(mcpHost, "/mcp")); n != 5 {
+					t.Errorf("want no request without the token, got %d requests", n)
+				}
+				end(b)
+				b.ok(a, "tools/list")
+				if n := b.person.times(); n != 2 {
+					t.Errorf("want the person asked after that, got %d times in all", n)
+				}
+			})
+		})
+	}
+}
+
+func TestATokenThatExpiresBeforeItsFirstUseIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		hourly(b)
+		b.as.lifetime = time.Hour
+		b.person.wait = make(chan struct{})
 		a := b.authorizer()
-		b.ok(a, "tools/list")
-		b.as.set(func(s *authServer) { clear(s.refresh) })
-		time.Sleep(59*time.Minute + 30*time.Second)
-		for range 3 {
-			b.ok(a, "tools/list")
-			synctest.Wait()
-		}
-		if b.refreshes() != 1 || b.person.times() != 1 {
-			t.Errorf("want one try and nobody asked while the token is good, got %d and %d", b.refreshes(), b.person.times())
-		}
-		time.Sleep(time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, _ = b.call(ctx, a, "tools/list")
+		close(b.person.wait)
+		time.Sleep(2 * time.Hour)
 		b.ok(a, "tools/list")
 		if n := b.person.times(); n != 2 {
-			t.Errorf("want the person asked when it has expired, got %d times in all", n)
+			t.Errorf("want the person asked again, got %d times in all", n)
 		}
 	})
 }
@@ -303,135 +243,46 @@ func TestATokenWithoutRefreshTokenIsSentUntilItIsRefused(t *testing.T) {
 	})
 }
 
-func TestACallerWhoLeavesLeavesTheAuthorizationGoingOn(t *testing.T) {
+func TestARefusedTokenIsKeptWhileItsRefreshCannotBeTried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.person.wait = make(chan struct{})
+		hourly(b)
 		a := b.authorizer()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := b.call(ctx, a, "tools/list")
-		if e, ok := err.(*auth.Error); !ok || e.Permanent() || e.Unwrap() != context.DeadlineExceeded {
-			t.Errorf("want the temporary error of the caller's deadline, got %v", err)
+		b.ok(a, "tools/list")
+		b.as.revoke(false)
+		b.setDown(asHost+"/token", true)
+		if e := b.fails(a, "tools/list"); e.Permanent() || e.Step != auth.StepRefresh {
+			t.Errorf("want a temporary error of the refresh, got %v", e)
 		}
-		time.Sleep(time.Minute)
-		close(b.person.wait)
-		synctest.Wait()
+		b.setDown(asHost+"/token", false)
+		time.Sleep(time.Second)
 		b.ok(a, "tools/list")
 		if n := b.person.times(); n != 1 {
-			t.Errorf("want the one authorization to serve the later caller, got %d", n)
+			t.Errorf("want nobody asked again, got %d times in all", n)
 		}
 	})
 }
 
-func TestAPersonWhoDoesNotAnswerIsWaitedForSoLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.person.wait = make(chan struct{})
-		a := b.authorizer()
-		begin := time.Now()
-		e := b.fails(a, "tools/list")
-		if took := time.Since(begin); took != auth.DefaultInteractionTimeout || !e.Permanent() || e.Step != auth.StepAuthorize {
-			t.Errorf("want a permanent error after %v, got %v after %v", auth.DefaultInteractionTimeout, e, took)
-		}
-	})
-}
-
-func TestCloseEndsWhatIsUnderWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.person.wait = make(chan struct{})
-		a := b.authorizer()
-		done := make(chan error, 1)
-		go func() {
-			_, err := b.call(t.Context(), a, "tools/list")
-			done <- err
-		}()
-		synctest.Wait()
-		if b.person.times() != 1 {
-			t.Fatal("want an authorization under way")
-		}
-		_ = a.Close()
-		for range 2 {
-			err := <-done
-			if e, ok := err.(*auth.Error); !ok || !e.Permanent() || !errors.Is(e, auth.ErrClosed) {
-				t.Errorf("want a permanent ErrClosed, got %v", err)
-			}
-			_, err = b.call(t.Context(), a, "tools/list")
-			done <- err
-		}
-		_ = a.Close()
-	})
-}
-
-func TestAStoredTokenServesTheNextProcess(t *testing.T) {
+func TestARefreshThatNamesNoScopesKeepsThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		hourly(b)
-		store := auth.NewMemoryStore()
-		shared := func(o *auth.Options) { o.Store = store }
-		b.ok(b.authorizer(shared), "tools/list")
-		b.ok(b.authorizer(shared, func(o *auth.Options) { o.Interact = nil }), "tools/list")
-		if n := len(b.requests(asHost, "/token")); n != 1 {
-			t.Errorf("want the stored token used, got %d token requests", n)
-		}
+		b.mcp.scope = "a b"
+		b.mcp.needs = map[string][]string{"tools/call": {"b"}}
+		b.as.grants = func([]string) []string { return []string{"a"} }
+		a := b.authorizer()
+		b.ok(a, "tools/list")
+		b.as.set(func(s *authServer) {
+			s.response = func(out object) { delete(out, "scope") }
+		})
 		time.Sleep(2 * time.Hour)
-		b.ok(b.authorizer(shared, func(o *auth.Options) { o.Interact = nil }), "tools/list")
-		if b.refreshes() != 1 || b.person.times() != 1 {
-			t.Errorf("want the stored token refreshed and nobody asked, got %d and %d", b.refreshes(), b.person.times())
+		b.ok(a, "tools/list")
+		b.as.set(func(s *authServer) { s.grants = nil })
+		b.ok(a, "tools/call")
+		if b.person.times() != 2 || b.refreshes() != 1 {
+			t.Errorf("want the person asked for the scope that was not granted, and no refresh for it, got %d and %d", b.person.times(), b.refreshes())
 		}
 	})
-}
-
-func TestWhatAnotherProcessRotatedIsPickedUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		hourly(b)
-		store := auth.NewMemoryStore()
-		shared := func(o *auth.Options) { o.Store = store }
-		first, second := b.authorizer(shared), b.authorizer(shared)
-		b.ok(first, "tools/list")
-		b.ok(second, "tools/list")
-		for range 3 {
-			time.Sleep(2 * time.Hour)
-			b.ok(first, "tools/list")
-			b.ok(second, "tools/list")
-		}
-		if n := b.person.times(); n != 1 {
-			t.Errorf("want nobody asked again, got %d times", n)
-		}
-	})
-}
-
-func TestABrokenStoreHurtsNoRequest(t *testing.T) {
-	b := newBench(t)
-	a := b.authorizer(func(o *auth.Options) { o.Store = brokenStore{} })
-	b.ok(a, "tools/list")
-	b.ok(a, "tools/list")
-	if n := b.person.times(); n != 1 {
-		t.Errorf("want the token used from memory, got the person asked %d times", n)
-	}
-}
-
-type brokenStore struct{}
-
-func (brokenStore) Load(context.Context, auth.StoreKey) (*auth.Record, error) {
-	return nil, context.DeadlineExceeded
-}
-
-func (brokenStore) Save(context.Context, auth.StoreKey, *auth.Record) error {
-	return context.DeadlineExceeded
-}
-
-func (brokenStore) Delete(context.Context, auth.StoreKey) error { return context.DeadlineExceeded }
-
-func TestAPanicOfTheUsersCodeIsAnError(t *testing.T) {
-	b := newBench(t)
-	b.person.edit = func(*auth.Redirect) { panic("secret") }
-	e := b.fails(b.authorizer(), "tools/list")
-	if !e.Permanent() || e.Error() != "authorization: authorize: panic of type string" {
-		t.Errorf("want a permanent error with the type of the panic, got %v", e)
-	}
 }
 
 func TestTheClockOfTheOptionsDecides(t *testing.T) {

@@ -77,11 +77,15 @@ func (f *flow) recall(ctx context.Context) error {
 			return err
 		}
 	}
-	if last != nil && last.token != nil {
-		f.previous = last
+	if last != nil {
+		f.wasBound = last.bound()
+		if last.token != nil {
+			f.previous = last
+		}
 	}
 	if r.Token != nil && f.a.o.Grant.interactive() && (f.previous == nil || !f.previous.token.same(r.Token)) {
 		f.previous = f.restore(r)
+		f.wasBound = f.wasBound || f.previous != nil && f.previous.bound()
 	}
 	return nil
 }
@@ -111,7 +115,7 @@ func (f *flow) restore(r *Record) *session {
 		}
 		s.dpop = key
 	}
-	if s.bound() != (s.dpop != nil) {
+	if s.bound() != strings.EqualFold(r.Token.TokenType, schemeDPoP) {
 		return nil
 	}
 	return s

@@ -3,6 +3,7 @@ package auth_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -325,6 +326,24 @@ func TestConfiguredCredentialsServeAnMCPServerWithoutMetadata(t *testing.T) {
 	}), "tools/list")
 	if n := len(b.requests(mcpHost, "/.well-known/oauth-authorization-server")); n != 0 {
 		t.Errorf("want the configured issuer asked and not the MCP server, got %d requests", n)
+	}
+}
+
+func TestARecordOfAnotherAuthorizationServerIsNotUsed(t *testing.T) {
+	b := newBench(t)
+	store := auth.NewMemoryStore()
+	err := store.Save(t.Context(), auth.StoreKey{Resource: mcpURL, Issuer: b.as.issuer, Client: "dynamic:mcpotel"}, &auth.Record{
+		Credentials: &auth.Credentials{Issuer: "https://other.example", ClientID: "of-the-other", RedirectURIs: []string{redirect}},
+		Token:       &auth.Token{AccessToken: "of-the-other-too", TokenType: "Bearer"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.ok(b.authorizer(func(o *auth.Options) { o.Store = store }), "tools/list")
+	for _, r := range b.seen {
+		if strings.Contains(fmt.Sprint(r), "of-the-other") {
+			t.Errorf("want nothing of the other server used, got %v", r)
+		}
 	}
 }
 

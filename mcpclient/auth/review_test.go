@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -115,6 +116,29 @@ func TestAScopeAskedForInVainIsNotAskedForAgainForAWhile(t *testing.T) {
 		if n := b.person.times(); n != 3 {
 			t.Errorf("after a while: want the person asked again, got %d times in all", n)
 		}
+	})
+}
+
+func TestAScopeThePersonDeniedIsNotAskedForAgainForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.mcp.needs = map[string][]string{"tools/call": {"mcp:write"}}
+		a := b.authorizer()
+		b.ok(a, "tools/list")
+		b.as.redirects = func(q url.Values) {
+			q.Del("code")
+			q.Set("error", "access_denied")
+		}
+		for range 3 {
+			if e := b.fails(a, "tools/call"); !e.Permanent() {
+				t.Errorf("want a permanent error, got %v", e)
+			}
+			time.Sleep(time.Second)
+		}
+		if n := b.person.times(); n != 2 {
+			t.Errorf("want the person asked for the scope once, got %d times", n-1)
+		}
+		b.ok(a, "tools/list")
 	})
 }
 

@@ -25,10 +25,10 @@ type session struct {
 	server    *metadata.Server // the one that issued the token
 	client    *client          // as which it was issued
 	key       StoreKey
-	token     *Token   // nil if it is of no use any more
-	refused   string   // the token there was if the MCP server refused it from the start
-	requested []string // all scopes asked for so far
-	dpop      *dpop.Key
+	token     *Token    // nil if it is of no use any more
+	refused   string    // the token there was if the MCP server refused it from the start
+	requested []string  // all scopes asked for so far
+	dpop      *dpop.Key // that the token is bound to; nil if it is a bearer token
 	source    source
 	lapses    time.Time // when early refresh is due; zero if the expiry is not known
 
@@ -67,8 +67,8 @@ func lapse(now, expiry time.Time, early time.Duration) time.Time {
 	return expiry.Add(-max(0, min(early, expiry.Sub(now)/10)))
 }
 
-// bound reports whether the token is of no use without a proof.
-func (s *session) bound() bool { return strings.EqualFold(s.token.TokenType, schemeDPoP) }
+// bound reports whether the token is of no use without a proof, or was when there was one.
+func (s *session) bound() bool { return s.dpop != nil }
 
 // attach puts the token into a request, and with DPoP a proof made for this request alone.
 func (s *session) attach(req *http.Request, nonces *dpop.Nonces, now time.Time) error {

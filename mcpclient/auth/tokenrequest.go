@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -63,9 +64,7 @@ func (f *flow) send(ctx context.Context, r *tokenRequest) (*oauth2.Token, error)
 		ClientID: r.client.id, TokenURL: r.endpoint, EndpointParams: url.Values{}, AuthStyle: oauth2.AuthStyleInParams,
 	}
 	var secrets []string
-	for name, values := range r.form {
-		conf.EndpointParams[name] = values
-	}
+	maps.Copy(conf.EndpointParams, r.form)
 	if err := r.client.identify(&conf, r.issuer, f.now()); err != nil {
 		return nil, refuse(r.step, "client assertion: %w", err)
 	}
