@@ -349,7 +349,7 @@ func TestEachHandshakeThatWaitsForAPersonHasTheTime(t *testing.T) {
 		authorizing(true) // another message of the connection
 		v.fail(f, transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
 		<-done
-		f = v.want(mcp.MethodInitialize)
+		v.want(mcp.MethodInitialize)
 		authorizing(true)
 		time.Sleep(time.Minute)
 		if got := c.Status(); got.State != connstate.Initializing || got.Epoch != 2 {
