@@ -3,7 +3,6 @@ package mcpclient
 import (
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
@@ -47,7 +46,7 @@ func (f *failure) suggestsLegacy() bool {
 	case transport.Unauthorized, transport.Busy, transport.Unreachable:
 		return false
 	}
-	return e.Status != http.StatusBadGateway && e.Status != http.StatusGatewayTimeout // a proxy's word, not the server's
+	return true
 }
 
 // refused reports whether the server itself has said no: what else becomes of a probe may be chance.

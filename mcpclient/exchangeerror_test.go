@@ -230,6 +230,28 @@ func TestServersThatRefuseTheProbeByHTTPAreLegacy(t *testing.T) {
 	}
 }
 
+// A probe that met an accident, such as a proxy's 502, says less than one that the server has refused: whoever is legacy for
+// that reason is asked again when the client reconnects.
+func TestAnAccidentOfTheProbeIsNotRemembered(t *testing.T) {
+	for _, test := range []struct {
+		failure transport.RequestError
+		next    string
+	}{
+		{transport.RequestError{Reason: transport.Status, Status: 404}, mcp.MethodInitialize},
+		{transport.RequestError{Reason: transport.Status, Status: 502}, mcp.MethodDiscover},
+		{transport.RequestError{Reason: transport.Lost}, mcp.MethodDiscover},
+	} {
+		streamed(t, nil, func(t *testing.T, s *script, c *Client) {
+			v := s.next(t)
+			v.fail(v.want(mcp.MethodDiscover), test.failure)
+			v.initialize(mcp.Version20250618)
+			await(t, c)
+			v.hangUp()
+			s.next(t).want(test.next)
+		})
+	}
+}
+
 func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
 	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
