@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -67,7 +68,7 @@ func (c *httpConn) roundTrip(o outgoing) (*http.Response, *RequestError) {
 				return nil, &RequestError{Reason: Unauthorized, Unsent: true, Err: err}
 			}
 		}
-		resp, err := c.client.Do(req)
+		resp, err := c.do(req)
 		if err != nil {
 			defer r.leave()
 			return nil, c.broken(r, err)
@@ -92,6 +93,14 @@ func (c *httpConn) roundTrip(o outgoing) (*http.Response, *RequestError) {
 		}
 		discard(resp)
 	}
+}
+
+// do makes one request. Of what a client does beyond its transport, one of our own needs only the password in a URL.
+func (c *httpConn) do(req *http.Request) (*http.Response, error) {
+	if c.own != nil && req.URL.User == nil {
+		return c.own.RoundTrip(req)
+	}
+	return c.client.Do(req)
 }
 
 // request returns a new request for o. What it is made of belongs to it, except for the values in its header.
@@ -192,6 +201,9 @@ func (b *watchedBody) Close() error {
 func (c *httpConn) broken(r *reach, err error) *RequestError {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // e quotes the URL
+	}
+	if e, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(e.RecordHeader[:]) == "HTTP/" {
+		err = http.ErrSchemeMismatch
 	}
 	if r.asked.Load() && !r.got.Load() {
 		return &RequestError{Reason: Unreachable, Unsent: true, Err: fmt.Errorf("connect to %s: %w", c.target.Host, err)}
