@@ -95,9 +95,8 @@ func (r *Reader) line() ([]byte, error) {
 
 // limited returns the complete line without its carriage return, or the error that it is too large.
 func (r *Reader) limited(line []byte) ([]byte, error) {
-	line = chomp(line)
-	if len(line) <= r.limit {
-		return line, nil
+	if chomped := chomp(line); len(chomped) <= r.limit {
+		return chomped, nil
 	}
 	var e ends
 	e.add(line)

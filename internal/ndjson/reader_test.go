@@ -303,6 +303,7 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\n \nlong line\n"), uint8(5), uint64(1))
 	f.Add(bytes.Repeat([]byte("0123456789abcdef"), 1000), uint8(200), uint64(2))
 	f.Add([]byte("\r\r\n\r"), uint8(0), uint64(3))
+	f.Add([]byte("0\r\r\n"), uint8(0), uint64(70)) // one byte too large with the first \r, which belongs to it
 	f.Fuzz(func(t *testing.T, stream []byte, small uint8, seed uint64) {
 		limit := int(small) + 1
 		if seed%3 == 0 {
