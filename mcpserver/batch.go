@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -15,20 +16,39 @@ func (x *exchange) batches() bool {
 	return a != nil && a.version == mcp.Version20250326
 }
 
-// takeBatch deals with the messages of a batch as if they had come one by one. The answers go back together.
+// maxBatch is how many messages a batch may have.
+const maxBatch = 1024
+
+var (
+	errBatchTooLong = errors.New("the batch has too many messages")
+	errBatchFull    = &mcp.Error{Code: mcp.CodeInternalError, Message: "the answers to the batch are too large"}
+)
+
+// takeBatch deals with the messages of a batch as if they had come one by one. The answers go back together, so they are
+// kept until then: when those there are fill a frame of the limit, what is left of the batch is refused.
 func (x *exchange) takeBatch(frame []byte) {
 	messages, err := jsonrpc.Batch(frame)
 	if err != nil {
 		x.refuse(violationOf(nil, err), len(frame), x.out)
 		return
 	}
-	b := &batch{out: x.out, waiting: 1}
+	n := 0
+	for range messages {
+		if n++; n > maxBatch {
+			x.refuse(&jsonrpc.Violation{Reason: jsonrpc.InvalidEnvelope, Cause: errBatchTooLong}, len(frame), x.out)
+			return
+		}
+	}
+	b := &batch{out: x.out, limit: x.s.cfg.FrameLimit, waiting: 1}
 	for data := range messages {
 		m, err := jsonrpc.Parse(data)
 		switch {
 		case err != nil:
 			b.expect()
 			x.refuse(violationOf(&m, err), len(data), b)
+		case m.Kind == jsonrpc.Request && b.full():
+			b.expect()
+			_ = b.answer(x.work, answer{appendError(nil, m.ID, errBusy), errBusy, true, m.ID})
 		case m.Kind == jsonrpc.Request:
 			b.expect()
 			x.request(&m, b)
@@ -42,11 +62,19 @@ func (x *exchange) takeBatch(frame []byte) {
 // batch is the sink of the requests of a batch: their answers go back in one frame when the last one is there.
 // (JSON-RPC 2.0, section 6)
 type batch struct {
-	out sink
+	out   sink
+	limit int // of the answers together, in bytes
 
 	mu      sync.Mutex
 	waiting int    // guarded by mu; requests without an answer, and one for the batch while it is being read
 	frame   []byte // guarded by mu; the answers so far
+}
+
+// full reports whether there is no room for a further answer.
+func (b *batch) full() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.frame) >= b.limit
 }
 
 // expect announces an answer.
@@ -59,17 +87,21 @@ func (b *batch) expect() {
 func (b *batch) notify(ctx context.Context, frame []byte) error { return b.out.notify(ctx, frame) }
 
 func (b *batch) answer(ctx context.Context, a answer) error {
-	if all, last := b.add(a.frame); last {
+	if all, last := b.add(a); last {
 		return b.out.answer(ctx, answer{frame: all})
 	}
 	return nil
 }
 
-// add takes one answer, nil for a request that gets none. If this was the last, it returns all of them, nil if there are
-// none, and true.
-func (b *batch) add(frame []byte) (all []byte, last bool) {
+// add takes one answer; one that finds no room among others gives way to an error. If this was the last, add returns all of
+// them, nil if there are none, and true.
+func (b *batch) add(a answer) (all []byte, last bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	frame := a.frame
+	if b.frame != nil && len(b.frame)+len(frame) > b.limit && !a.id.IsZero() {
+		frame = appendError(nil, a.id, errBatchFull)
+	}
 	if frame != nil {
 		separator := byte(',')
 		if b.frame == nil {

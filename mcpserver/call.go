@@ -194,7 +194,7 @@ func (c *call) conclude(result any, err error) {
 	}
 	buf := takeBuffer()
 	frame, err := c.x.s.appendAnswer((*buf)[:0], &c.info, result, err)
-	lost := c.out.answer(c.sending(), answer{frame, err, c.refused != nil})
+	lost := c.out.answer(c.sending(), answer{frame, err, c.refused != nil, c.info.ID})
 	c.op.Sent(len(frame))
 	releaseBuffer(buf, frame)
 	end := outcome(result, err)

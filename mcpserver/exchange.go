@@ -41,6 +41,7 @@ type answer struct {
 	frame   []byte // nil for a request that gets no answer
 	err     error  // that is in it, nil for a result
 	refused bool   // the request was not handled
+	id      jsonrpc.ID
 }
 
 // take deals with one frame, which it keeps.
@@ -147,7 +148,7 @@ func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
 	err := &mcp.Error{Code: codeOf(v.Reason), Message: v.Error()}
 	frame := appendError(nil, v.ID, err)
 	x.tel.MessageSize(telemetry.Sent, telemetry.KindError, len(frame))
-	_ = out.answer(x.work, answer{frame, err, true}) // a client that is gone has no use for it
+	_ = out.answer(x.work, answer{frame, err, true, v.ID}) // a client that is gone has no use for it
 }
 
 // expectsAnswer reports whether a frame that breaks the protocol is to be answered: not if it was meant as a response or

@@ -27,6 +27,7 @@
 //     registers anew and everything of the old one stays behind; credentials from Options cannot, which is an error.
 //   - Metadata and token requests go to public addresses over https only, unless the MCP server itself is on loopback or
 //     [Options.AllowPrivateAddresses] says otherwise.
+//   - No token is got for an MCP server at a plain http URL, unless that is on loopback: whoever is on the way could read it.
 //   - A server cannot keep a person busy: at most 8 authorizations are begun in any 10 minutes, a message is sent 4 times at
 //     most, and a scope that was not granted is not asked for again for 5 minutes.
 //

@@ -51,6 +51,9 @@ func (f *flow) authorize(ctx context.Context) (*session, error) {
 		if err == nil || !permanent(err) {
 			return s, err
 		}
+		if f.overtaken(ctx) {
+			return f.previous, nil
+		}
 		f.discard(ctx, err)
 	}
 	if err := f.admit(); err != nil {
@@ -196,9 +199,27 @@ func (f *flow) bind() error {
 	return nil
 }
 
+// overtaken reports whether the refresh token was refused because another process had used it a moment ago, whose token
+// serves and must not be discarded: it becomes the previous session.
+func (f *flow) overtaken(ctx context.Context) bool {
+	r, err := f.a.o.Store.Load(ctx, f.key)
+	if err != nil || r == nil || r.Token == nil || r.Token.same(f.previous.token) || !f.a.o.Grant.interactive() {
+		return false
+	}
+	if c := f.client.registered; c != nil && (r.Credentials == nil || r.Credentials.ClientID != c.ClientID) {
+		return false
+	}
+	before := f.previous
+	if f.previous = f.restore(r); f.adoptable() {
+		return true
+	}
+	f.previous = before
+	return false
+}
+
 // discard gives up a refresh token that the server refused with err, and the client if that is what it refused.
 func (f *flow) discard(ctx context.Context, err error) {
-	f.a.o.Logger.InfoContext(ctx, "refresh token is of no use any more", "resource", f.id, "error", err)
+	f.a.o.Logger.InfoContext(ctx, "refresh token is of no use any more", "resource", withoutQuery(f.id), "error", err)
 	f.forget(err)
 	f.asked, f.previous = union(f.asked, f.previous.token.Scopes), nil
 	f.keep(ctx, f.key, f.client, &Record{RequestedScopes: f.asked})
@@ -229,7 +250,7 @@ func (f *flow) save(ctx context.Context, s *session) {
 	if s.dpop != nil {
 		key, err := s.dpop.Marshal()
 		if err != nil {
-			f.a.o.Logger.WarnContext(ctx, "token is not saved", "resource", f.id, "error", err)
+			f.a.o.Logger.WarnContext(ctx, "token is not saved", "resource", withoutQuery(f.id), "error", err)
 			return
 		}
 		r.DPoPKey = key
@@ -244,7 +265,7 @@ func (f *flow) keep(ctx context.Context, key StoreKey, c *client, r *Record) {
 		r.Credentials = c.registered
 	}
 	if err := f.a.o.Store.Save(ctx, key, r); err != nil {
-		f.a.o.Logger.WarnContext(ctx, "token is not saved", "resource", key.Resource, "error", err)
+		f.a.o.Logger.WarnContext(ctx, "token is not saved", "resource", withoutQuery(key.Resource), "error", err)
 	}
 }
 

@@ -18,6 +18,12 @@ func redact(s string) string {
 	return redacted
 }
 
+// withoutQuery returns a URL without what may be secret in it.
+func withoutQuery(u string) string {
+	page, _, _ := strings.Cut(u, "?")
+	return page
+}
+
 // show prints a value as its LogValue does, for fmt and whatever the verb.
 func show(f fmt.State, name string, shown slog.Value) {
 	_, _ = fmt.Fprintf(f, "%s%v", name, shown)
@@ -79,12 +85,12 @@ func (r Record) LogValue() slog.Value {
 
 // LogValue shows everything but the URL's query and the state.
 func (r InteractionRequest) LogValue() slog.Value {
-	page, _, _ := strings.Cut(r.URL, "?")
+	page := withoutQuery(r.URL)
 	return slog.GroupValue(
 		slog.String("url", page),
 		slog.String("redirect_uri", r.RedirectURI),
 		slog.String("state", redact(r.State)),
-		slog.String("resource", r.Resource),
+		slog.String("resource", withoutQuery(r.Resource)),
 		slog.String("issuer", r.Issuer),
 		slog.String("scope", strings.Join(r.Scopes, " ")),
 	)

@@ -59,7 +59,7 @@ func (f *flow) as(c *Credentials) error {
 func (f *flow) recall(ctx context.Context) error {
 	r, err := f.a.o.Store.Load(ctx, f.key)
 	if err != nil {
-		f.a.o.Logger.WarnContext(ctx, "stored token cannot be read", "resource", f.id, "error", err)
+		f.a.o.Logger.WarnContext(ctx, "stored token cannot be read", "resource", withoutQuery(f.id), "error", err)
 	}
 	if r == nil {
 		r = &Record{}

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -69,7 +70,7 @@ func (ex *exchange) answered(w *worker, resp *http.Response) {
 	case isType(resp, "application/json") || resp.Header.Get("Content-Type") == "":
 		ex.answeredJSON(w, resp)
 	default:
-		form, text := clip(resp.Header.Get("Content-Type")), excerpt(bodyOf(resp, excerptOf))
+		form, text := clip(resp.Header.Get("Content-Type")), excerpt(resp.Request, bodyOf(resp, excerptOf))
 		ex.malformed(resp, fmt.Errorf("the answer has content type %q: %s", form, text))
 	}
 }
@@ -144,7 +145,7 @@ func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
 func refusal(resp *http.Response, body []byte) *RequestError {
 	e := &RequestError{Reason: Status, Status: resp.StatusCode}
 	if len(body) > 0 {
-		e.Err = errors.New(excerpt(body))
+		e.Err = errors.New(excerpt(resp.Request, body))
 	}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
@@ -212,10 +213,48 @@ func bodyOf(resp *http.Response, limit int64) []byte {
 	return data
 }
 
-// excerpt returns the beginning of a text in quotes.
-func excerpt(body []byte) string {
+// excerpt returns the beginning of the body that answers req in quotes, unless it repeats what may be a secret of req.
+func excerpt(req *http.Request, body []byte) string {
+	for _, s := range secretsOf(req) {
+		if bytes.Contains(body, []byte(s[:min(len(s), leastSecret)])) {
+			return "(an answer that repeats what the request carried)"
+		}
+	}
 	text := strings.Join(strings.Fields(string(body[:min(len(body), 4*excerptOf)])), " ")
 	return strconv.Quote(clip(text))
+}
+
+// leastSecret is the length from which a part of a request may be a secret; so much of it is looked for, as the end of the
+// body may be cut off.
+const leastSecret = 8
+
+// secretsOf returns what of a request may be secret: its credentials, the query and the fields that are the user's.
+func secretsOf(req *http.Request) (secrets []string) {
+	add := func(values ...string) {
+		for _, v := range values {
+			if len(v) >= leastSecret {
+				secrets = append(secrets, v)
+			}
+		}
+	}
+	password, _ := req.URL.User.Password()
+	add(password)
+	for _, values := range req.URL.Query() {
+		add(values...)
+	}
+	for name, values := range req.Header {
+		switch name {
+		case "Accept", "Accept-Language", "Content-Type", "Traceparent", "Tracestate", "Baggage", "User-Agent":
+			continue
+		}
+		if strings.HasPrefix(name, "Mcp-") {
+			continue
+		}
+		for _, v := range values {
+			add(strings.Fields(v)...)
+		}
+	}
+	return secrets
 }
 
 // clip cuts a text that is too long for an error.

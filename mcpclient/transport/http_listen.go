@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-// leastRetry is the least time between two streams for what the server says unasked, whatever it wants.
+// leastRetry is the least time before a stream is opened again, whatever the server wants.
 const leastRetry = 10 * time.Millisecond
 
 // openStream asks for an event stream: the one of session s, or, with the id of its last event, one that has ended.

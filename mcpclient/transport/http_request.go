@@ -74,6 +74,7 @@ func (c *httpConn) roundTrip(o outgoing) (*http.Response, *RequestError) {
 			return nil, c.broken(r, err)
 		}
 		r.connect()
+		resp.Request = req // a RoundTripper of the user's need not say so
 		c.answered(resp)
 		resp.Body = r.watchBody(resp.Body)
 		again, failure := c.review(resp, attempt)

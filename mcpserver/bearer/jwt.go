@@ -31,7 +31,8 @@ type JWT struct {
 	// more than twice a minute. While it cannot be fetched again, it is good for a day.
 	KeysURL string
 
-	// Client fetches KeysURL. Nil means one of its own with a timeout of 10 s.
+	// Client fetches KeysURL. Nil means one of its own with a timeout of 10 s, which follows no redirect away from https; one
+	// of yours follows what it follows.
 	Client *http.Client
 
 	// Algorithms that signatures may have. Empty means all asymmetric ones with SHA-2 and EdDSA; symmetric ones and none are

@@ -43,9 +43,17 @@ func newKeySource(j JWT) (keySource, error) {
 	}
 	client := j.Client
 	if client == nil {
-		client = &http.Client{Timeout: keysTimeout}
+		client = &http.Client{Timeout: keysTimeout, CheckRedirect: secureRedirect}
 	}
 	return &fetchedKeys{url: j.KeysURL, client: client}, nil
+}
+
+// secureRedirect keeps keys that were asked for over https from coming over anything else.
+func secureRedirect(req *http.Request, via []*http.Request) error {
+	if len(via) > 3 || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
+		return errors.New("redirect refused")
+	}
+	return nil
 }
 
 func isLoopback(host string) bool {

@@ -27,6 +27,9 @@ type Resource struct {
 // A document that is about another server than this one must not be used (RFC 9728 §3.3). One about a URL above it is: the
 // root's document, and servers of several endpoints, have the URL that the endpoints share.
 func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, hint string) (*Resource, error) {
+	if resource.Scheme == "http" && !isLoopback(resource.Hostname()) { // wherever hint points to: the token would go over it
+		return nil, &Error{URL: bare(resource), Err: refuse("it is not https")}
+	}
 	places := resourcePlaces(resource)
 	if hint != "" {
 		place, err := resource.Parse(hint)
@@ -74,7 +77,8 @@ func decodeResource(data []byte, resource *url.URL) (*Resource, error) {
 		return nil, invalid("resource is missing")
 	}
 	if !covers(doc.Resource, resource) {
-		return nil, invalid("resource is %.200q, which is not the server at %q", doc.Resource, bare(resource))
+		named, _, _ := strings.Cut(doc.Resource, "?") // the query may repeat what is secret in the server's URL
+		return nil, invalid("resource is %.200q, which is not the server at %q", named, bare(resource))
 	}
 	return new(Resource(doc)), nil
 }
