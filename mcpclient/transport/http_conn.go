@@ -290,12 +290,10 @@ func (c *httpConn) answered(resp *http.Response) {
 	c.version.Store(int32(10*resp.ProtoMajor + resp.ProtoMinor))
 }
 
-// missed notes that no connection could be made, and ends this one if there have been too many such failures without an
-// answer between, or, if somebody waits for an answer, if nothing else of it is connected.
-func (c *httpConn) missed(cause error, awaited bool) {
-	if c.unreachable.Add(1) >= maxUnreachable || awaited && c.connected.Load() == 0 {
-		c.fail(cause)
-	}
+// missed notes that no connection could be made, and reports whether this one is over: if there have been too many such
+// failures without an answer between, or, if somebody waits for an answer, if nothing else of it is connected.
+func (c *httpConn) missed(awaited bool) bool {
+	return c.unreachable.Add(1) >= maxUnreachable || awaited && c.connected.Load() == 0
 }
 
 func (c *httpConn) Info() Info {

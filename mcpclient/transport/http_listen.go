@@ -106,7 +106,9 @@ func (c *httpConn) again(s *session, failure *RequestError, had bool) bool {
 		c.logger.Debug("server offers no stream", "error", failure)
 		return false
 	case failure.Reason == Unreachable:
-		c.missed(failure.Err, false)
+		if c.missed(false) {
+			c.fail(failure.Err)
+		}
 	}
 	return true
 }
