@@ -37,6 +37,11 @@ func (m *schemaMemo) version() int {
 func (m *schemaMemo) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.clear()
+}
+
+// clear forgets all. mu is held.
+func (m *schemaMemo) clear() {
 	m.changes++
 	m.tools, m.listed = nil, false
 }
@@ -46,8 +51,7 @@ func (m *schemaMemo) outdated(version int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes == version {
-		m.changes++
-		m.tools, m.listed = nil, false
+		m.clear()
 	}
 }
 

@@ -429,23 +429,22 @@ func closedPort(t *testing.T) string {
 }
 
 func TestHTTPUnreachableConnectsAgainWithTheNextDial(t *testing.T) {
-	address := closedPort(t)
-	h := &transport.HTTP{URL: "http://" + address}
-	conn := dialHTTP(t, h, transport.Config{})
-	send(t, conn, call(1))
-	receiveError(t, conn, 1)
-	receiveEnd(t, conn)
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) { answerJSON(w, 200, result(readSent(r).ID)) })
+		b.refuse(errors.New("down"))
+		h := b.transport()
+		conn := dialHTTP(t, h, transport.Config{})
+		send(t, conn, call(1))
+		if e := receiveError(t, conn, 1); e.Reason != transport.Unreachable || !e.Unsent {
+			t.Errorf("want the server unreachable and nothing sent, got %v", e)
+		}
+		receiveEnd(t, conn)
 
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Skipf("the port is taken: %v", err)
-	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answerJSON(w, 200, result(readSent(r).ID)) })}
-	go func() { _ = server.Serve(l) }()
-	defer server.Close()
-	conn = dialHTTP(t, h, transport.Config{})
-	send(t, conn, call(2))
-	receiveData(t, conn, result(2), 2)
+		b.refuse(nil)
+		conn = dialHTTP(t, h, transport.Config{})
+		send(t, conn, call(2))
+		receiveData(t, conn, result(2), 2)
+	})
 }
 
 // Concurrent requests fail one by one, and all as unsent.
