@@ -296,6 +296,14 @@ func (c *httpConn) missed(awaited bool) bool {
 	return c.unreachable.Add(1) >= maxUnreachable || awaited && c.connected.Load() == 0
 }
 
+// sharesStream reports whether all answers come on the stream of HTTP+SSE. Its end is the end of the connection, which must not
+// come before the last of its frames has been taken.
+func (c *httpConn) sharesStream() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shared != nil
+}
+
 func (c *httpConn) Info() Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
