@@ -194,7 +194,7 @@ func (ex *exchange) tooLarge(e *RequestError) {
 // fail reports that there will be no answer. That nobody gets one to a notification is news only if it concerns others too.
 func (ex *exchange) fail(e *RequestError) {
 	c := ex.conn
-	over := e.Reason == Unreachable && ex.Err() == nil && c.missed(!c.sharesStream()) // before anybody hears of it
+	over := e.Reason == Unreachable && ex.Err() == nil && c.missed(true) && !c.sharesStream() // before anybody hears of it
 	if ex.kind == Request || e.Reason == SessionGone {
 		ex.deliver(Frame{Request: ex.id, Err: e})
 	} else if ex.Err() == nil {
