@@ -168,6 +168,7 @@ func TestASessionThatIsForgottenAtOnceIsBackedOffFrom(t *testing.T) {
 			if err := <-done; !errors.Is(err, ErrConnectionLost) {
 				t.Errorf("got %v, want the connection lost", err)
 			}
+			synctest.Wait() // the call fails a moment before the session is given up
 			if c.State() == connstate.Backoff {
 				break
 			}
