@@ -16,11 +16,15 @@ func (x *exchange) cancelled(m *jsonrpc.Message) {
 	if err := decodeCopy(m.Middle(), &p); err != nil || p.RequestID.IsZero() {
 		return
 	}
-	why := errCancelled
-	if p.Reason != "" {
-		why = fmt.Errorf("%w: %s", errCancelled, p.Reason)
+	x.calls.cancel(p.RequestID, cancellation(p.Reason))
+}
+
+// cancellation returns the cause of the end of a handler's context, with what the client says about it.
+func cancellation(reason string) error {
+	if reason == "" {
+		return errCancelled
 	}
-	x.calls.cancel(p.RequestID, why)
+	return fmt.Errorf("%w: %s", errCancelled, reason)
 }
 
 // errCancelled is in the cause of a handler's context that the client has ended.

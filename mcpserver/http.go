@@ -36,6 +36,7 @@ type HTTPHandler struct {
 	audience *audience // of modern clients
 	group    *group    // that sends them notices
 	sessions sessions
+	fleet    *fleet // nil if sessions are known in this process only
 
 	none         session                  // of modern clients
 	assumed      map[mcp.Version]*session // of legacy clients without sessions
@@ -72,9 +73,15 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		h.assumed[v].agreed.Store(&agreement{version: v})
 	}
 	h.life, h.kill = context.WithCancel(context.Background())
+	if cfg.Sessions != nil {
+		h.fleet = newFleet(h)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.audiences[h.audience] = struct{}{}
+	if h.fleet != nil {
+		s.fleets[h.fleet] = struct{}{}
+	}
 	return h
 }
 
@@ -159,6 +166,7 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	h.gate.close()
 	h.s.mu.Lock()
 	delete(h.s.audiences, h.audience)
+	delete(h.s.fleets, h.fleet)
 	h.s.mu.Unlock()
 	h.audience.close()
 	h.gate.waitPosts(ctx)
@@ -180,6 +188,9 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	}
 	if left := h.stray.Swap(0) + h.crowd.size(); left > 0 {
 		err = errors.Join(err, fmt.Errorf("handlers that ignore the end of their contexts: %d", left))
+	}
+	if h.fleet != nil {
+		h.fleet.leave(context.WithoutCancel(ctx))
 	}
 	h.kill()
 	h.group.wait(settle)

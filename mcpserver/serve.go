@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -47,6 +48,7 @@ type connection struct {
 	table   *calls
 	cut     context.CancelFunc // ends exchange.life
 	since   time.Time
+	passing atomic.Bool // the session goes on without it: its end is none of the session
 	notices notices
 }
 
@@ -127,7 +129,7 @@ func (c *connection) close(lost bool) (left int) {
 
 // ended tells telemetry that the session is over, if there was one, and what was held back.
 func (c *connection) ended(lost bool) {
-	if a := c.session.agreed.Load(); a != nil {
+	if a := c.session.agreed.Load(); a != nil && !c.passing.Load() {
 		errorType := ""
 		if lost {
 			errorType = telemetry.ErrorConnectionLost

@@ -29,6 +29,7 @@ type Server struct {
 	mu        sync.Mutex
 	conns     map[*connection]struct{}       // guarded by mu; open ones
 	audiences map[*audience]struct{}         // guarded by mu; those who may listen now
+	fleets    map[*fleet]struct{}            // guarded by mu; of the handlers that share a store of sessions
 	observers map[telemetry.Network]observer // guarded by mu
 }
 
@@ -47,6 +48,7 @@ func New(info mcp.Implementation, o *Options) *Server {
 		cfg:       cfg,
 		conns:     map[*connection]struct{}{},
 		audiences: map[*audience]struct{}{},
+		fleets:    map[*fleet]struct{}{},
 		observers: map[telemetry.Network]observer{},
 	}
 	s.identify()
@@ -114,13 +116,16 @@ func (s *Server) changed(method string) {
 // announce tells all clients that the list which a notification is about has changed.
 func (s *Server) announce(method string) {
 	s.mu.Lock()
-	conns, audiences := maps.Clone(s.conns), maps.Clone(s.audiences)
+	conns, audiences, fleets := maps.Clone(s.conns), maps.Clone(s.audiences), maps.Clone(s.fleets)
 	s.mu.Unlock()
 	for c := range conns {
 		c.announce(method)
 	}
 	for a := range audiences {
 		a.announce(method)
+	}
+	for f := range fleets {
+		f.announce(method)
 	}
 }
 

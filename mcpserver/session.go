@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
 	"sync/atomic"
 
@@ -12,6 +13,8 @@ import (
 type session struct {
 	agreed    atomic.Pointer[agreement] // nil before initialize
 	confirmed atomic.Bool               // by notifications/initialized: from then on, notifications may be sent
+
+	keep func(ctx context.Context, change func()) error // keeps a change where other processes see it; nil if there are none
 }
 
 // agreement is the outcome of initialize. It is immutable.

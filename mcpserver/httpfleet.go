@@ -1,0 +1,300 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// fleet are the processes that share a store of sessions, as the handler in one of them sees them: it says that it lives,
+// and hears what the others do. Each handler counts as a process of its own.
+type fleet struct {
+	h      *HTTPHandler
+	store  SessionStore
+	events SharedEventStore // nil if streams cannot be resumed
+	self   string           // this process
+
+	stop context.CancelFunc
+	runs sync.WaitGroup
+
+	beaten atomic.Pointer[time.Time] // when the store last heard that this process lives
+
+	mu    sync.Mutex
+	heard map[string]int64 // guarded by mu; position of the latest announcement of each method
+	at    int64            // guarded by mu; position of the latest message to all
+}
+
+// storeTimeout bounds what is asked of a store.
+const storeTimeout = 5 * time.Second
+
+// errStore answers what cannot be done without the store.
+var errStore = &mcp.Error{Code: mcp.CodeInternalError, Message: "the store of sessions cannot be reached"}
+
+// newFleet joins the processes that share the store of h, until stop is called.
+func newFleet(h *HTTPHandler) *fleet {
+	f := &fleet{h: h, store: h.cfg.Sessions, self: rand.Text(), heard: map[string]int64{}}
+	f.events, _ = h.cfg.Events.(SharedEventStore)
+	ctx, stop := context.WithCancel(h.life)
+	f.stop = stop
+	f.runs.Go(func() { f.live(ctx) }) // these end with ctx
+	f.runs.Go(func() { f.receive(ctx, "", f.hear) })
+	f.runs.Go(func() { f.receive(ctx, f.self, f.take) })
+	return f
+}
+
+// leave says that this process has ended.
+func (f *fleet) leave(ctx context.Context) {
+	f.stop()
+	f.runs.Wait()
+	ctx, cancel := context.WithTimeout(ctx, settle)
+	defer cancel()
+	_ = f.store.Beat(ctx, f.self, 0) // it will be noticed
+}
+
+// ttl is how long the store keeps a session that is not used: a little longer than the process that used it last, which is
+// to see it end.
+func (f *fleet) ttl() time.Duration {
+	if f.h.cfg.SessionTimeout < 0 {
+		return 0
+	}
+	return f.h.cfg.SessionTimeout + f.h.cfg.SessionTimeout/8 + settle
+}
+
+// bounded returns a context for one thing that is asked of the store.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, storeTimeout)
+}
+
+// live says again and again that this process lives, and that its sessions are used where they are.
+func (f *fleet) live(ctx context.Context) {
+	tick := time.NewTicker(f.h.cfg.Lease / 3)
+	defer tick.Stop()
+	for {
+		_ = f.beat(ctx) // or the next time
+		for _, s := range f.h.sessions.all() {
+			if f.h.cfg.SessionTimeout > 0 && s.isHeld() && time.Since(*s.shared.used.Load()) > f.h.cfg.SessionTimeout/3 {
+				f.refresh(ctx, s)
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (f *fleet) beat(ctx context.Context) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	now := time.Now()
+	if err := f.store.Beat(ctx, f.self, f.h.cfg.Lease); err != nil {
+		return err
+	}
+	f.beaten.Store(&now)
+	return nil
+}
+
+// prove sees to it that the others know that this process lives.
+func (f *fleet) prove(ctx context.Context) error {
+	if last := f.beaten.Load(); last != nil && time.Since(*last) < f.h.cfg.Lease/2 {
+		return nil
+	}
+	return f.beat(ctx)
+}
+
+// signal is what one process tells another.
+type signal struct {
+	From    string     `json:"from"`
+	Kind    signalKind `json:"kind"`
+	Session string     `json:"session,omitzero"`
+	Stream  int64      `json:"stream,omitzero"`
+	Reader  int64      `json:"reader,omitzero"`
+	Method  string     `json:"method,omitzero"`
+	Request jsonrpc.ID `json:"request,omitzero"`
+	Reason  string     `json:"reason,omitzero"`
+	Frame   []byte     `json:"frame,omitzero"`
+}
+
+type signalKind string
+
+const (
+	signalChanged   signalKind = "changed"   // the record of a session
+	signalEnded     signalKind = "ended"     // a session
+	signalReading   signalKind = "reading"   // a stream, in that process and no other
+	signalCancelled signalKind = "cancelled" // a request, by the client
+	signalAnnounced signalKind = "announced" // a notification to all clients
+	signalFrame     signalKind = "frame"     // a message of the client, which only that process can deal with
+)
+
+// maxReason is how much of what a client says about a cancellation is passed on, in bytes.
+const maxReason = 1 << 10
+
+// tell sends a signal to a process, or to all.
+func (f *fleet) tell(ctx context.Context, process string, sig signal) error {
+	sig.From = f.self
+	raw, err := json.Marshal(sig)
+	if err != nil {
+		return fmt.Errorf("signal: %w", err)
+	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	return f.store.Publish(ctx, process, raw)
+}
+
+// receive hands on what comes to a process, or to all. A gap in the positions is handed on as nil.
+func (f *fleet) receive(ctx context.Context, process string, take func(context.Context, *signal, int64)) {
+	at := int64(0)
+	for pause := time.Duration(0); ctx.Err() == nil; pause = min(2*pause+10*time.Millisecond, time.Second) {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+		for m, err := range f.store.Receive(ctx, process, at) {
+			if err != nil {
+				break
+			}
+			if m.Position != at+1 {
+				take(ctx, nil, m.Position-1)
+			}
+			at, pause = m.Position, 0
+			var sig signal
+			if json.Unmarshal(m.Data, &sig) == nil {
+				take(ctx, &sig, at)
+			}
+		}
+	}
+}
+
+// hear deals with a signal to all. nil stands for any number of them that are not known.
+func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
+	f.mu.Lock()
+	f.at = position
+	f.mu.Unlock()
+	switch {
+	case sig == nil:
+		f.missed(ctx, position)
+	case sig.Kind == signalAnnounced:
+		f.announced(sig.Method, position, sig.From != f.self)
+	case sig.Kind == signalReading:
+		f.read(sig)
+	case sig.From == f.self:
+	case sig.Kind == signalCancelled:
+		if s := f.h.sessions.known(sig.Session); s != nil {
+			s.table.cancel(sig.Request, cancellation(sig.Reason))
+		}
+	case sig.Kind == signalEnded:
+		f.forget(sig.Session)
+	case sig.Kind == signalChanged:
+		if s := f.h.sessions.known(sig.Session); s != nil && s.shared != nil {
+			f.refresh(ctx, s)
+		}
+	}
+}
+
+// missed makes up for signals that were lost: everything may have changed.
+func (f *fleet) missed(ctx context.Context, position int64) {
+	for _, s := range f.h.sessions.all() {
+		f.refresh(ctx, s)
+	}
+	for method := range lists {
+		f.announced(method, position, true)
+	}
+}
+
+// announced notes that a notification was sent to all clients, and sends it to those of this process unless they have it.
+func (f *fleet) announced(method string, position int64, anew bool) {
+	f.mu.Lock()
+	f.heard[method] = position
+	f.mu.Unlock()
+	if !anew {
+		return
+	}
+	for _, s := range f.h.sessions.all() {
+		if position > s.shared.heard {
+			s.announce(method)
+		}
+	}
+	f.h.audience.announce(method)
+}
+
+// since calls announce with each method that was announced behind a position.
+func (f *fleet) since(position int64, announce func(method string)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for method, at := range f.heard {
+		if at > position {
+			announce(method)
+		}
+	}
+}
+
+// position returns that of the latest signal to all.
+func (f *fleet) position() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.at
+}
+
+// take deals with a signal to this process.
+func (f *fleet) take(_ context.Context, sig *signal, _ int64) {
+	if sig == nil || sig.Kind != signalFrame {
+		return
+	}
+	if s := f.h.sessions.known(sig.Session); s != nil {
+		s.group.start(&handed{s, sig.Frame})
+	}
+}
+
+// handed is a message of a client that has come to another process.
+type handed struct {
+	s     *httpSession
+	frame []byte
+}
+
+func (m *handed) run() { m.s.take(m.frame) }
+
+// announce tells the other processes that clients are to be sent a notification.
+func (f *fleet) announce(method string) {
+	_ = f.tell(f.h.life, "", signal{Kind: signalAnnounced, Method: method}) // those of this process know it by now
+}
+
+// unreachable reports whether a process does not live, as far as the store can say.
+func (f *fleet) unreachable(ctx context.Context, process string) bool {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	alive, err := f.store.Alive(ctx, process)
+	return err == nil && !alive
+}
+
+// forget ends what this process has of a session that is over.
+func (f *fleet) forget(id string) {
+	if s := f.h.sessions.known(id); s != nil {
+		f.h.end(s)
+	}
+}
+
+// refresh notes in the store that a session is used, and takes over what others have changed.
+func (f *fleet) refresh(ctx context.Context, s *httpSession) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	record, revision, err := f.use(ctx, s.id)
+	switch {
+	case errors.Is(err, ErrNoSession) && s.shared.revision.Load() > 0:
+		f.h.end(s)
+	case err == nil:
+		_ = s.shared.update(record, revision) // a record that cannot be read is not known here
+	}
+}
+
+func (f *fleet) use(ctx context.Context, id string) (record []byte, revision int64, err error) {
+	return f.store.Use(ctx, id, f.ttl())
+}

@@ -1,0 +1,234 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// shared is what a session has besides if a store keeps it: the process has it only for as long as it has to do with it.
+type shared struct {
+	f     *fleet
+	s     *httpSession
+	heard int64 // position among the messages to all at which the session was created
+
+	used     atomic.Pointer[time.Time] // when the store last heard that it is used, from this process
+	revision atomic.Int64              // of what this process knows of it; 0 before the store has it
+	deleted  atomic.Bool               // from the store, by this process
+
+	saving sync.Mutex    // held while the record is read and replaced
+	record sessionRecord // guarded by saving
+
+	mu      sync.Mutex
+	readers map[int64]reader // guarded by mu; by stream
+	reader  int64            // guarded by mu; number of the latest
+	keeper  bool             // guarded by mu; what belongs to no request is written here
+}
+
+// share makes a session one that a store keeps, as record says.
+func (f *fleet) share(s *httpSession, record sessionRecord) {
+	s.shared = &shared{f: f, s: s, heard: record.Heard, record: record, readers: map[int64]reader{}}
+	s.shared.used.Store(new(time.Now()))
+	s.connection.passing.Store(record.Process == "")
+	if record.Process == "" {
+		s.session.keep = s.shared.keep
+	}
+}
+
+// create keeps a new session in the store.
+func (sh *shared) create(ctx context.Context) error {
+	sh.saving.Lock()
+	defer sh.saving.Unlock()
+	sh.record.sessionState = sh.s.session.state()
+	raw, err := sh.record.encode()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if err := sh.f.store.Create(ctx, sh.s.id, raw, sh.f.ttl()); err != nil {
+		return err
+	}
+	sh.revision.Store(1)
+	return nil
+}
+
+// update takes over a record that is newer than what this process knows.
+func (sh *shared) update(raw []byte, revision int64) error {
+	sh.used.Store(new(time.Now()))
+	if revision <= sh.revision.Load() {
+		return nil
+	}
+	sh.saving.Lock()
+	defer sh.saving.Unlock()
+	return sh.set(raw, revision)
+}
+
+// set is update; saving is held.
+func (sh *shared) set(raw []byte, revision int64) error {
+	if revision <= sh.revision.Load() {
+		return nil
+	}
+	record, err := decodeSessionRecord(raw)
+	if err != nil {
+		return err
+	}
+	sh.record = record
+	sh.s.session.setState(&record.sessionState)
+	sh.revision.Store(revision)
+	return nil
+}
+
+// maxConflicts is how often a change of a session is tried that others change at the same time.
+const maxConflicts = 10
+
+// keep changes a session, and what the store has of it, and tells the others.
+func (sh *shared) keep(ctx context.Context, change func()) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if err := sh.replace(ctx, change); err != nil {
+		return &failure{errStore, err}
+	}
+	_ = sh.f.tell(ctx, "", signal{Kind: signalChanged, Session: sh.s.id}) // they learn it with the next request
+	return nil
+}
+
+func (sh *shared) replace(ctx context.Context, change func()) error {
+	sh.saving.Lock()
+	defer sh.saving.Unlock()
+	for try := 0; ; try++ {
+		change()
+		sh.record.sessionState = sh.s.session.state()
+		raw, err := sh.record.encode()
+		if err != nil {
+			return err
+		}
+		err = sh.f.store.Replace(ctx, sh.s.id, raw, sh.revision.Load())
+		if err == nil {
+			sh.revision.Add(1)
+		}
+		if !errors.Is(err, ErrConflict) || try == maxConflicts {
+			return err
+		}
+		raw, revision, err := sh.f.use(ctx, sh.s.id)
+		if err == nil {
+			err = sh.set(raw, revision)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// delete ends the session in the store, if nobody has used it for so long, and tells the others. It reports whether this is
+// the end.
+func (sh *shared) delete(ctx context.Context, unused time.Duration) (bool, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	deleted, err := sh.f.store.Delete(ctx, sh.s.id, unused)
+	if deleted {
+		sh.deleted.Store(true)
+		sh.s.connection.passing.Store(false)
+		if sh.f.events != nil {
+			sh.f.events.Forget(sh.s.id)
+		}
+		_ = sh.f.tell(ctx, "", signal{Kind: signalEnded, Session: sh.s.id}) // they learn it with the next request
+	}
+	return deleted, err
+}
+
+// session returns a session of the store, held, nil if the principal has none with that id.
+func (f *fleet) session(r *http.Request, id, principal string) (*httpSession, error) {
+	ctx, cancel := bounded(r.Context())
+	defer cancel()
+	raw, revision, err := f.use(ctx, id)
+	switch {
+	case errors.Is(err, ErrNoSession):
+		f.forget(id)
+		return nil, nil
+	case err != nil:
+		return nil, &failure{errStore, err}
+	}
+	if s := f.h.sessions.find(id, principal, false); s != nil {
+		if err := s.shared.update(raw, revision); err != nil {
+			s.release()
+			return nil, err
+		}
+		return s, nil
+	}
+	record, err := decodeSessionRecord(raw)
+	if err != nil || record.Principal != principal || record.Process != "" {
+		return nil, err
+	}
+	return f.attach(r, id, record, revision)
+}
+
+// attach makes a session of the store known in this process, held.
+func (f *fleet) attach(r *http.Request, id string, record sessionRecord, revision int64) (*httpSession, error) {
+	o := f.h.observer(r)
+	s, fresh := f.h.sessions.attach(id, func() *httpSession { return f.restore(id, record, revision, o) })
+	if s == nil {
+		return nil, errTooManySessions
+	}
+	if fresh {
+		f.since(record.Heard, s.announce)
+	}
+	return s, nil
+}
+
+// restore returns a session as a record has it.
+func (f *fleet) restore(id string, record sessionRecord, revision int64, o observer) *httpSession {
+	s := f.h.makeSession(id, record.Principal, o, nil)
+	f.share(s, record)
+	s.session.setState(&record.sessionState)
+	s.shared.revision.Store(revision)
+	s.exchange.observer = s.observer.inSession(record.Version, id)
+	s.connection.since = record.Created
+	s.notices.hold() // until somebody reads here
+	return s
+}
+
+// newRecord returns the record of a session that is opened here.
+func (f *fleet) newRecord(principal, process string) sessionRecord {
+	return sessionRecord{Principal: principal, Created: time.Now(), Heard: f.position(), Process: process}
+}
+
+// passOn tells the other processes of a cancellation that concerns a request which is not answered here.
+func (sh *shared) passOn(ctx context.Context, m *jsonrpc.Message) error {
+	var p mcp.CancelledParams
+	if m.Method != mcp.NotificationCancelled || decodeCopy(m.Middle(), &p) != nil || p.RequestID.IsZero() || sh.s.table.answering(p.RequestID) {
+		return nil
+	}
+	return sh.f.tell(ctx, "", signal{
+		Kind: signalCancelled, Session: sh.s.id, Request: p.RequestID, Reason: p.Reason[:min(len(p.Reason), maxReason)],
+	})
+}
+
+// handOver gives a message for a session of HTTP+SSE to the process that has its stream. It returns [ErrNoSession] if the
+// principal has none with that id.
+func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) error {
+	ctx, cancel := bounded(r.Context())
+	defer cancel()
+	raw, _, err := f.use(ctx, id)
+	if err != nil {
+		return err
+	}
+	record, err := decodeSessionRecord(raw)
+	if err == nil && (record.Principal != principal || record.Process == "" || record.Process == f.self) {
+		err = ErrNoSession
+	}
+	if err != nil {
+		return err
+	}
+	err = f.tell(ctx, record.Process, signal{Kind: signalFrame, Session: id, Frame: frame})
+	if errors.Is(err, ErrNoProcess) {
+		return ErrNoSession
+	}
+	return err
+}
