@@ -141,11 +141,13 @@ func (s *Server) getPrompt(ctx context.Context, c *call) (any, error) {
 		}
 	}
 	r, err := p.handle(ctx, &GetPromptRequest{RequestInfo: &c.info, Name: p.Name, Arguments: arguments})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if r == nil {
-		r = new(mcp.GetPromptResult)
+	case r == nil:
+		return new(mcp.GetPromptResult), nil
+	case slices.ContainsFunc(r.Messages, func(m *mcp.PromptMessage) bool { return m == nil || m.Content == nil }):
+		return nil, errors.New("one of the messages is nil, or its content")
 	}
 	return r, nil
 }
