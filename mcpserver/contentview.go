@@ -131,7 +131,7 @@ func (w view) readResult(r *mcp.ReadResourceResult) *mcp.ReadResourceResult {
 	shown := *r
 	w.finish(&shown.Result)
 	if w.modern() {
-		shown.TTLMs = new(max(0, r.TTL().Milliseconds()))
+		shown.TTLMs = new(r.TTL().Milliseconds())
 		shown.CacheScope = cmp.Or(r.CacheScope, mcp.CachePrivate)
 		return &shown
 	}

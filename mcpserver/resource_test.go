@@ -262,10 +262,14 @@ func TestWhatIsOfferedIsDeclared(t *testing.T) {
 
 func TestAServerMayDeclareWhatItDoesNotHaveYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var declared mcp.ResourcesCapability
 		s := bare(mcpserver.Options{Capabilities: mcp.ServerCapabilities{
-			Resources: new(mcp.ResourcesCapability), Prompts: new(mcp.ListCapability), Completions: mcp.Object{},
+			Resources: &declared, Prompts: new(mcp.ListCapability), Completions: mcp.Object{},
 		}})
 		c := speak(t, s, mcp.Version20251125)
+		if declared.Subscribe || declared.ListChanged {
+			t.Errorf("the capability of the options has become %+v, want it left alone", declared)
+		}
 		for method, want := range map[string]string{
 			"resources/list": `{"resources":[]}`, "resources/templates/list": `{"resourceTemplates":[]}`, "prompts/list": `{"prompts":[]}`,
 		} {

@@ -164,6 +164,8 @@ func TestASessionMayWatchSoManyResources(t *testing.T) {
 		if got := c.refused("resources/subscribe", fmt.Sprintf(`"uri":"test://user/%s33"`, long)); got != full {
 			t.Errorf("one more long one is refused with %s, want %s", got, full)
 		}
+		c.result("resources/unsubscribe", fmt.Sprintf(`"uri":"test://user/%s7"`, long))
+		c.result("resources/subscribe", `"uri":"test://a"`)
 		c.bye()
 	})
 }

@@ -54,6 +54,7 @@ func TestTemplatesMatchWhatTheyCanBeExpandedTo(t *testing.T) {
 		{"x://s{;p}{?q}{&r}{#f}", "x://s;p=1?q=2&r=3#4", vars{"p": "1", "q": "2", "r": "3", "f": "4"}},
 		{"x://{a:3}", "x://abc", vars{"a": "abc"}},
 		{"x://{a:3}/{a}", "x://abc/abcdef", vars{"a": "abcdef"}},
+		{"{a}", "?", nil},
 		{"x://none", "x://none", vars{}},
 		{"x://none", "x://none/", nil},
 		{"x://{id}", "x://" + strings.Repeat("a", maxURI-4), vars{"id": strings.Repeat("a", maxURI-4)}},
