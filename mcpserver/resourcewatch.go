@@ -100,7 +100,7 @@ func (s *Server) subscribe(_ context.Context, c *call) (any, error) {
 		return nil, ResourceNotFound(c.uri)
 	}
 	if !watched.add(c.uri) {
-		return nil, refusal(mcp.CodeInternalError, "too many subscriptions in one session")
+		return nil, refusal(mcp.CodeInternalError, "too many subscriptions at once")
 	}
 	return nil, nil
 }

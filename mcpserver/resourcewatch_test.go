@@ -148,7 +148,7 @@ func TestASessionMayWatchSoManyResources(t *testing.T) {
 			c.result("resources/subscribe", fmt.Sprintf(`"uri":"test://user/%d"`, i))
 		}
 		c.result("resources/subscribe", `"uri":"test://user/7"`)
-		const full = "-32603 too many subscriptions in one session"
+		const full = "-32603 too many subscriptions at once"
 		if got := c.refused("resources/subscribe", `"uri":"test://a"`); got != full {
 			t.Errorf("one more is refused with %s, want %s", got, full)
 		}
