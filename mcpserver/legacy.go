@@ -60,6 +60,9 @@ func (s *Server) initialize(_ context.Context, c *call) (any, error) {
 		a.version = p.ProtocolVersion
 	}
 	a.declared = s.capabilities(a.version)
+	if c.x.session.watched == nil {
+		silence(&a.declared)
+	}
 	if !c.x.session.agreed.CompareAndSwap(nil, a) {
 		return nil, invalidRequest("the session has been opened before")
 	}
