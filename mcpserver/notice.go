@@ -84,6 +84,10 @@ func (c *connection) announce(method string) {
 
 // tell sends a notification about a changed list in a session.
 func (c *connection) tell(method string) {
+	if method == mcp.NotificationMessage {
+		c.tellLogs()
+		return
+	}
 	_ = c.notify(c.out, c.session.agreed.Load().version, method, nil, nil) // a client that is gone need not know
 }
 

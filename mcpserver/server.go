@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -20,8 +21,18 @@ type Server struct {
 	constant *jsonrpc.Constant // its members
 	cfg      config
 
+	total      *limiter      // over all clients; nil for none
+	middleware MethodHandler // around the handlers of all requests; nil for none
+
 	methods methods
 	changes changes // of what is offered
+
+	logging      atomic.Bool // whether it is declared
+	loggingOffer sync.Once
+	levelSetter  atomic.Pointer[LevelSetter]
+
+	implementing sync.Mutex // held by Implement
+	hosts        hosts
 
 	tools      registry[*tool]
 	toolsOffer sync.Once
@@ -48,10 +59,16 @@ func New(info mcp.Implementation, o *Options) *Server {
 		conns:     map[*connection]struct{}{},
 		audiences: map[*audience]struct{}{},
 		observers: map[telemetry.Network]observer{},
+
+		total:      newLimiter(cfg.MaxTotal),
+		middleware: wrapped(cfg.Middleware),
 	}
 	s.identify()
 	s.changes.announce = s.announce
 	s.methods.add(lifecycle(s))
+	if cfg.Logging {
+		s.offerLogging()
+	}
 	if cfg.Capabilities.Tools != nil {
 		s.offerTools()
 	}

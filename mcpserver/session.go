@@ -12,6 +12,9 @@ import (
 type session struct {
 	agreed    atomic.Pointer[agreement] // nil before initialize
 	confirmed atomic.Bool               // by notifications/initialized: from then on, notifications may be sent
+
+	level  atomic.Pointer[mcp.LoggingLevel] // by logging/setLevel; nil before that
+	public *Session                         // as handlers see it; nil where nothing lasts between requests
 }
 
 // agreement is the outcome of initialize. It is immutable.
