@@ -63,7 +63,7 @@ var foreign = map[string][]string{
 	"internal/ndjson":                   {"golang.org/x/sys"},
 	"mcp":                               {"github.com/go-json-experiment/json"},
 	"mcpclient":                         {"github.com/go-json-experiment/json"},
-	"mcpserver":                         {"github.com/go-json-experiment/json"},
+	"mcpserver":                         {"github.com/go-json-experiment/json", "github.com/yosida95/uritemplate/v3"},
 	"mcpserver/bearer":                  {"github.com/go-json-experiment/json", "github.com/go-jose/go-jose/v4"},
 	"mcpclient/transport":               {"golang.org/x/sys"},
 	"mcpclient/transport/transporttest": {"golang.org/x/sys"},

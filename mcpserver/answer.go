@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -25,6 +26,9 @@ type ownResult interface {
 // appendAnswer appends the frame that answers a request, and returns the error that is in it. A result that cannot be
 // encoded is an internal error.
 func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error) ([]byte, error) {
+	if missing, ok := errors.AsType[*notFoundError](err); ok {
+		err = missing.in(r.Version)
+	}
 	if err != nil {
 		return appendError(dst, r.ID, wireError(err)), err
 	}
@@ -55,6 +59,10 @@ func (s *Server) appendResult(dst []byte, result any, w view) ([]byte, error) {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
 		return mcp.AppendResult(dst, w.toolResult(r))
+	case *mcp.ReadResourceResult:
+		return mcp.AppendResult(dst, w.readResult(r))
+	case *mcp.GetPromptResult:
+		return mcp.AppendResult(dst, w.promptResult(r))
 	case ownResult:
 		return r.appendResult(dst, w)
 	}

@@ -20,6 +20,7 @@ type call struct {
 	info      RequestInfo
 	method    *method // nil if there is none
 	target    string  // what the method is about, under its registered name if it has one
+	uri       string  // of the resource that the method is about
 	params    json.RawMessage
 	arguments json.RawMessage
 	out       sink
@@ -98,6 +99,9 @@ func (c *call) begin(p *jsonrpc.Params) {
 	if c.method != nil && c.method.find != nil {
 		c.target, known = c.method.named(p.Name)
 	}
+	if c.method != nil && c.method.byURI {
+		c.uri = text(p.URI)
+	}
 	if c.x.tel != nil {
 		ctx, c.op = c.x.tel.StartHandler(ctx, c.incoming(p, known))
 	}
@@ -108,7 +112,7 @@ func (c *call) begin(p *jsonrpc.Params) {
 func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) telemetry.Incoming {
 	in := telemetry.Incoming{
 		Method: c.info.Method, Target: c.target, ID: c.info.ID.String(), Known: c.method != nil, TargetKnown: targetKnown,
-		Size: c.size, Peer: c.x.peer(c.info.Version),
+		URI: c.uri, Size: c.size, Peer: c.x.peer(c.info.Version),
 	}
 	if c.method != nil {
 		in.TargetKind = c.method.kind

@@ -19,6 +19,7 @@ type exchange struct {
 	calls    admission
 	group    *group    // of what the server does besides
 	audience *audience // that listens
+	notices  *notices  // that the client of a session is yet to be sent
 	out      sink
 
 	header http.Header // of the HTTP request that brings a modern message; nil for any other

@@ -60,6 +60,9 @@ func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
 		a.version = p.ProtocolVersion
 	}
 	a.declared = s.capabilities(a.version)
+	if c.x.session.watched == nil {
+		silence(&a.declared)
+	}
 	if err := c.welcome(ctx, a); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 	}
 	for c := range conns {
 		c.logs.add(frame)
-		c.notices.add(mcp.NotificationMessage)
+		c.notices.add(notice{method: mcp.NotificationMessage})
 	}
 	return nil
 }

@@ -45,11 +45,10 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 // connection is one client, on one connection or in one session over HTTP.
 type connection struct {
 	*exchange
-	table   *calls
-	cut     context.CancelFunc // ends exchange.life
-	since   time.Time
-	notices notices
-	logs    logQueue // that belong to no request
+	table *calls
+	cut   context.CancelFunc // ends exchange.life
+	since time.Time
+	logs  logQueue // that belong to no request
 }
 
 // open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. stop ends the
@@ -58,9 +57,9 @@ func (s *Server) open(ctx context.Context, o observer, out sink, spare int) (_ *
 	g := newGroup(spare)
 	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now()}
 	conn.exchange = &exchange{
-		observer: o, s: s, session: &session{public: new(Session)}, calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
+		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
 	}
-	conn.notices = notices{group: g, send: conn.tell}
+	conn.notices = &notices{group: g, send: conn.tell}
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
 	work, end := context.WithCancelCause(conn.life)
 	conn.work = work

@@ -55,7 +55,7 @@ func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {
 // if it has.
 func (s *Server) RemoveTools(names ...string) {
 	if s.tools.remove(names...) {
-		s.changed(mcp.NotificationToolListChanged)
+		s.changed(notice{method: mcp.NotificationToolListChanged})
 	}
 }
 
@@ -65,7 +65,7 @@ type tool struct {
 	*mcp.Tool
 	handle   ToolHandler
 	mirrored []mirror.Param // arguments that calls over HTTP repeat in headers
-	views    toolViews
+	views    views
 }
 
 func (t *tool) key() string { return t.Name }
@@ -158,22 +158,22 @@ func (s *Server) addTool(t *mcp.Tool, h ToolHandler) error {
 	if _, err := added.view(mcp.Version20260728); err != nil {
 		return fmt.Errorf("add tool %s: %w", t.Name, err)
 	}
+	if err := s.offerTools(); err != nil {
+		return fmt.Errorf("add tool %s: %w", t.Name, err)
+	}
 	if !s.tools.add(added) {
 		return fmt.Errorf("add tool %s: there is a tool of that name", t.Name)
 	}
-	s.offerTools()
-	s.changed(mcp.NotificationToolListChanged)
+	s.changed(notice{method: mcp.NotificationToolListChanged})
 	return nil
 }
 
 // offerTools makes the server answer the methods of tools, once there are some.
-func (s *Server) offerTools() {
-	s.toolsOffer.Do(func() {
-		s.methods.add(feature{declare: declareTools, methods: []*method{
-			{name: mcp.MethodListTools, handle: s.listTools},
-			{name: mcp.MethodCallTool, handle: s.callTool, kind: telemetry.Tool, find: s.tools.find},
-		}})
-	})
+func (s *Server) offerTools() error {
+	return s.offer(&s.toolsOffer, feature{declare: declareTools, methods: []*method{
+		{name: mcp.MethodListTools, handle: s.listTools},
+		{name: mcp.MethodCallTool, handle: s.callTool, kind: telemetry.Tool, find: s.tools.find},
+	}})
 }
 
 // declareTools says that there are tools. Changes of the list are told to legacy clients, and to modern ones that
