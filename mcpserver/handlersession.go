@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -121,6 +120,13 @@ func (s *Session) because(reason error) {
 	}
 }
 
+// why returns why the session ends, nil if the client has ended it in order.
+func (s *Session) why() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reason
+}
+
 // begin begins to open the session, and reports false if that has been done.
 func (s *Session) begin(a *agreement) bool {
 	s.mu.Lock()
@@ -193,32 +199,28 @@ func (s *Session) end() []*host {
 }
 
 // welcome opens the session of a client on the terms of a, if its hosts agree. The error refuses it.
-func (c *call) welcome(ctx context.Context, a *agreement) error {
-	errOpened := invalidRequest("the session has been opened before")
-	session, public := c.x.session, c.x.session.public
-	if public == nil { // it lasts no longer than the request
-		if !session.agreed.CompareAndSwap(nil, a) {
-			return errOpened
-		}
+func (x *exchange) welcome(ctx context.Context, a *agreement) error {
+	public := x.session.public
+	switch {
+	case public == nil && x.session.agreed.CompareAndSwap(nil, a): // it lasts no longer than the request
 		return nil
-	}
-	if !public.begin(a) {
-		return errOpened
+	case public == nil, !public.begin(a):
+		return invalidRequest("the session has been opened before")
 	}
 	done := false
 	defer func() {
 		if !done {
-			c.x.dismiss(public, public.reset(), errRefused)
+			x.dismiss(public, public.reset(), errRefused)
 		}
 	}()
-	if err := public.tell(ctx, c.x.s.hosts.all()); err != nil {
+	if err := public.tell(ctx, x.s.hosts.all()); err != nil {
 		return err
 	}
 	if !public.open() {
 		return errShuttingDown
 	}
 	done = true
-	session.agreed.Store(a)
+	x.session.agreed.Store(a)
 	return nil
 }
 
@@ -229,7 +231,8 @@ func (c *config) patience() time.Duration { return max(c.DrainTimeout, settle) }
 
 // farewell is how long it may take to clean up after a session.
 func (s *Server) farewell() time.Duration {
-	if slices.ContainsFunc(s.hosts.all(), func(h *host) bool { return h.terminate != nil }) {
+	hears := func(h *host) bool { return h.terminate != nil }
+	if s.subscriber.Load() != nil || slices.ContainsFunc(s.hosts.all(), hears) {
 		return s.cfg.patience() + settle
 	}
 	return 0
@@ -239,7 +242,7 @@ func (s *Server) farewell() time.Duration {
 // context. reason is for want of a better one.
 func (x *exchange) dismiss(s *Session, hosts []*host, reason error) (left int) {
 	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h *host) bool { return h.terminate == nil })
-	if len(hosts) == 0 {
+	if len(hosts) == 0 && (x.s.subscriber.Load() == nil || len(x.session.watched.snapshot()) == 0) {
 		return 0
 	}
 	if reason != nil {
@@ -251,8 +254,9 @@ func (x *exchange) dismiss(s *Session, hosts []*host, reason error) (left int) {
 	go func() { // ends with the hosts, whose context ends
 		defer close(done)
 		for _, h := range hosts {
-			defer x.terminate(ctx, h, s)
+			defer x.guarded(ctx, mcp.MethodInitialize, func() { h.terminate.Terminate(ctx, s, s.why()) })
 		}
+		x.unwatchAll(ctx, x.session.watched)
 	}()
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), x.s.cfg.patience()+settle)
 	defer stop()
@@ -262,17 +266,4 @@ func (x *exchange) dismiss(s *Session, hosts []*host, reason error) (left int) {
 	case <-late.Done():
 		return 1
 	}
-}
-
-// terminate calls one host, and survives its panic.
-func (x *exchange) terminate(ctx context.Context, h *host, s *Session) {
-	defer func() {
-		if v := recover(); v != nil {
-			x.tel.HandlerPanic(ctx, mcp.MethodInitialize, v, debug.Stack())
-		}
-	}()
-	s.mu.Lock()
-	reason := s.reason
-	s.mu.Unlock()
-	h.terminate.Terminate(ctx, s, reason)
 }

@@ -43,7 +43,7 @@ type ClientCapabilitiesHandler interface {
 
 // CapabilityDeclarer is a part of a handler (see [Server.Implement]) that has a say in what the server declares. It is
 // called for each client that asks, often at the same time; c has what was found out so far, for clients of the revision
-// v, and may be changed, but not what its pointers lead to.
+// v, and may be changed, but for its maps.
 type CapabilityDeclarer interface {
 	DeclareCapabilities(c *mcp.ServerCapabilities, v mcp.Version)
 }
@@ -101,6 +101,9 @@ func (s *Server) Implement(h any) error {
 			return fmt.Errorf("implement %T: %w", h, err)
 		}
 	}
+	if p.subscriber != nil {
+		s.subscriber.Store(&p.subscriber)
+	}
 	if !s.methods.add(f) {
 		return fmt.Errorf("implement %T: one of its methods has been given another handler", h)
 	}
@@ -117,6 +120,16 @@ func (s *Server) implementLevel(h LevelSetter) error {
 	s.levelSetter.Store(&h)
 	return nil
 }
+
+// ToolsChanged tells clients that the list of a [ToolLister] has changed: legacy ones, and those modern ones that want to
+// know. Changes within 10 ms are told once.
+func (s *Server) ToolsChanged() { s.changed(notice{method: mcp.NotificationToolListChanged}) }
+
+// ResourcesChanged is ToolsChanged for a [ResourceLister] and a [ResourceTemplateLister].
+func (s *Server) ResourcesChanged() { s.changed(notice{method: mcp.NotificationResourceListChanged}) }
+
+// PromptsChanged is ToolsChanged for a [PromptLister].
+func (s *Server) PromptsChanged() { s.changed(notice{method: mcp.NotificationPromptListChanged}) }
 
 // host is what of a handler concerns sessions.
 type host struct {

@@ -63,7 +63,7 @@ func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
 	if c.x.session.watched == nil {
 		silence(&a.declared)
 	}
-	if err := c.welcome(ctx, a); err != nil {
+	if err := c.x.welcome(ctx, a); err != nil {
 		return nil, err
 	}
 	return &mcp.InitializeResult{

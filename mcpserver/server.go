@@ -34,6 +34,7 @@ type Server struct {
 
 	implementing sync.Mutex // held by Implement
 	hosts        hosts
+	subscriber   atomic.Pointer[ResourceSubscriber]
 
 	tools       registry[*tool]
 	resources   registry[*resource]

@@ -30,18 +30,23 @@ func viewOf[T any](forms *views, whole *T, members []member[T], v mcp.Version) (
 	if shown := form.Load(); shown != nil {
 		return *shown, nil
 	}
-	shown := *whole
-	for i := range members {
-		if !members[i].in(v) {
-			members[i].drop(&shown)
-		}
-	}
-	raw, err := mcp.AppendResult(nil, &shown)
+	raw, err := mcp.AppendResult(nil, inRevision(whole, members, v))
 	if err != nil {
 		return nil, err
 	}
 	form.Store(new(json.RawMessage(raw)))
 	return raw, nil
+}
+
+// inRevision returns a copy of whole without the members that the revision v does not have.
+func inRevision[T any](whole *T, members []member[T], v mcp.Version) *T {
+	shown := new(*whole)
+	for i := range members {
+		if !members[i].in(v) {
+			members[i].drop(shown)
+		}
+	}
+	return shown
 }
 
 // undated returns a without the member that revisions before 2025-06-18 do not have: a itself if it has none.
