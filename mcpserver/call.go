@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -25,11 +26,15 @@ type call struct {
 	out       sink
 	size      int   // of the frame
 	refused   error // why the request is not handled at all
+	stands    bool  // its handler has seen to it that it is concluded later
 
 	ctx      context.Context // of the handler
 	cancel   context.CancelCauseFunc
 	op       telemetry.Op
 	progress *progress // nil if the client wants no progress
+
+	logLevel mcp.LoggingLevel      // that a modern client wants, empty for none
+	voice    atomic.Pointer[voice] // of log messages; nil before the first
 
 	cancelled error // guarded by calls.mu; why there is no answer
 }
@@ -71,6 +76,9 @@ func (c *call) check(p *jsonrpc.Params) error {
 		return invalidRequest("revision %s has no batches", c.info.Version)
 	}
 	if err := c.x.checkHeaders(c, p); err != nil {
+		return err
+	}
+	if err := c.readLogLevel(p); err != nil {
 		return err
 	}
 	if p.ProgressToken == nil {
@@ -154,7 +162,7 @@ func (c *call) serve() {
 	var result any
 	err := error(errInternal)
 	defer func() {
-		if _, later := result.(standing); !later {
+		if _, later := result.(standing); !later && !c.stands {
 			c.conclude(result, err)
 		}
 	}()
@@ -181,7 +189,11 @@ func (c *call) handle() (result any, err error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
 		defer cancel()
 	}
-	result, err = c.method.handle(ctx, c)
+	if c.x.s.middleware != nil {
+		result, err = c.throughMiddleware(ctx)
+	} else {
+		result, err = c.method.handle(ctx, c)
+	}
 	if err != nil {
 		return nil, ended(ctx, err)
 	}
@@ -192,6 +204,7 @@ func (c *call) handle() (result any, err error) {
 func (c *call) conclude(result any, err error) {
 	cancelled := c.x.calls.finish(c)
 	c.progress.end()
+	c.hush()
 	if cancelled != nil {
 		c.leave(cancelled)
 		return

@@ -120,11 +120,16 @@ func (s *Server) complete(ctx context.Context, c *call) (any, error) {
 	if handle == nil {
 		return new(mcp.CompleteResult), nil
 	}
+	return c.complete(ctx, &p, handle)
+}
+
+// complete lets h complete an argument.
+func (c *call) complete(ctx context.Context, p *mcp.CompleteParams, h CompletionHandler) (any, error) {
 	r := &CompleteRequest{RequestInfo: &c.info, Ref: p.Ref, Argument: p.Argument.Name, Value: p.Argument.Value}
 	if p.Context != nil {
 		r.Context = p.Context.Arguments
 	}
-	values, err := handle(ctx, r)
+	values, err := h(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -166,6 +166,7 @@ func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
 	x.exchange = exchange{observer: h.observer(p.r), s: h.s, calls: &h.crowd, group: h.group, audience: h.audience}
 	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}, modern: modern}
 	x.out = &x.reply
+	x.principal, x.httpRequest = h.cfg.Principal(p.r), p.r
 	return x
 }
 

@@ -104,9 +104,11 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 		out = s.general
 	}
 	s.connection, s.stop = h.s.open(h.life, h.observer(r), out, 0)
+	s.session.public.id, s.session.public.principal = id, s.principal
 	if h.cfg.SessionTimeout > 0 {
 		s.idle = time.AfterFunc(h.cfg.SessionTimeout, func() {
 			if s.expired() {
+				s.session.public.because(ErrSessionTimeout)
 				h.end(s)
 			}
 		})
@@ -241,5 +243,6 @@ func (s *httpSession) expired() bool {
 func (s *httpSession) serving(r *http.Request) *exchange {
 	x := *s.exchange
 	x.work = joined(s.work, r)
+	x.principal, x.httpRequest = s.principal, r
 	return &x
 }

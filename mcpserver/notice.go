@@ -141,6 +141,10 @@ func (c *connection) announce(some []notice) {
 
 // tell sends a notice in a session.
 func (c *connection) tell(n notice) {
+	if n.method == mcp.NotificationMessage {
+		c.tellLogs()
+		return
+	}
 	_ = c.inform(c.out, c.session.agreed.Load().version, n, nil) // a client that is gone need not know
 }
 

@@ -124,23 +124,29 @@ func (s *Server) listPrompts(_ context.Context, c *call) (any, error) {
 
 // getPrompt answers prompts/get. (specification 2026-07-28, server/prompts, "Getting a Prompt")
 func (s *Server) getPrompt(ctx context.Context, c *call) (any, error) {
-	p, ok := s.prompts.lookup(c.target)
-	switch {
-	case c.target == "":
-		return nil, invalidParams("params.name is missing, empty or no string")
-	case !ok:
-		return nil, invalidParams("unknown prompt: %s", c.target)
+	if p, ok := s.prompts.lookup(c.target); ok {
+		return c.getPrompt(ctx, p.Arguments, p.handle)
 	}
+	if c.target == "" {
+		return nil, errNoPrompt
+	}
+	return nil, invalidParams("unknown prompt: %s", c.target)
+}
+
+var errNoPrompt = invalidParams("params.name is missing, empty or no string")
+
+// getPrompt lets h make the prompt that the request names, if the arguments are there that it requires.
+func (c *call) getPrompt(ctx context.Context, known []mcp.PromptArgument, h PromptHandler) (any, error) {
 	var arguments map[string]string
 	if err := decodeCopy(c.arguments, &arguments); err != nil {
 		return nil, invalidParams("params.arguments: %w", err)
 	}
-	for _, a := range p.Arguments {
+	for _, a := range known {
 		if _, given := arguments[a.Name]; a.Required && !given {
-			return nil, invalidParams("prompt %s: the argument %s is missing", p.Name, a.Name)
+			return nil, invalidParams("prompt %s: the argument %s is missing", c.target, a.Name)
 		}
 	}
-	r, err := p.handle(ctx, &GetPromptRequest{RequestInfo: &c.info, Name: p.Name, Arguments: arguments})
+	r, err := h(ctx, &GetPromptRequest{RequestInfo: &c.info, Name: c.target, Arguments: arguments})
 	switch {
 	case err != nil:
 		return nil, err

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -53,13 +54,16 @@ func (w *watchlist) add(uri string) bool {
 	return true
 }
 
-func (w *watchlist) remove(uri string) {
+// remove reports whether the URI was there.
+func (w *watchlist) remove(uri string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, there := w.uris[uri]; there {
+	_, there := w.uris[uri]
+	if there {
 		delete(w.uris, uri)
 		w.bytes -= len(uri)
 	}
+	return there
 }
 
 func (w *watchlist) has(uri string) bool {
@@ -87,8 +91,56 @@ func (w *watchlist) snapshot() []string {
 	return uris
 }
 
+// watch lets somebody watch a resource, if that exists.
+func (s *Server) watch(ctx context.Context, w *watchlist, uri string) error {
+	if h := s.subscriber.Load(); h != nil {
+		if err := (*h).SubscribeResource(ctx, uri); err != nil {
+			return err
+		}
+	} else if _, ok := s.locate(uri); !ok {
+		return ResourceNotFound(uri)
+	}
+	if !w.add(uri) {
+		_ = s.unwatch(ctx, uri) // the limit is the reason
+		return refusal(mcp.CodeInternalError, "too many subscriptions at once")
+	}
+	return nil
+}
+
+// unwatch tells the handler that a client does not watch a resource any more.
+func (s *Server) unwatch(ctx context.Context, uri string) error {
+	if h := s.subscriber.Load(); h != nil {
+		return (*h).UnsubscribeResource(ctx, uri)
+	}
+	return nil
+}
+
+// unwatchAll empties a list of somebody who does not watch anything any more.
+func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
+	if x.s.subscriber.Load() == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.s.cfg.patience())
+	defer cancel()
+	for _, uri := range w.snapshot() {
+		if w.remove(uri) {
+			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.unwatch(ctx, uri) }) // nobody could be told of an error
+		}
+	}
+}
+
+// guarded calls a part of a handler that answers no request, and survives its panic.
+func (x *exchange) guarded(ctx context.Context, method string, f func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			x.tel.HandlerPanic(ctx, method, v, debug.Stack())
+		}
+	}()
+	f()
+}
+
 // subscribe answers resources/subscribe. (specification 2025-11-25, server/resources, "Subscriptions")
-func (s *Server) subscribe(_ context.Context, c *call) (any, error) {
+func (s *Server) subscribe(ctx context.Context, c *call) (any, error) {
 	watched := c.x.session.watched
 	if c.uri == "" {
 		return nil, errNoURI
@@ -96,23 +148,22 @@ func (s *Server) subscribe(_ context.Context, c *call) (any, error) {
 	if watched == nil {
 		return nil, invalidRequest("there is no session in which updates could be sent")
 	}
-	if _, ok := s.locate(c.uri); !ok {
-		return nil, ResourceNotFound(c.uri)
-	}
-	if !watched.add(c.uri) {
-		return nil, refusal(mcp.CodeInternalError, "too many subscriptions at once")
+	if err := s.watch(ctx, watched, c.uri); err != nil {
+		return nil, err
 	}
 	return nil, nil
 }
 
 // unsubscribe answers resources/unsubscribe; what was not watched may be left too.
-func (s *Server) unsubscribe(_ context.Context, c *call) (any, error) {
+func (s *Server) unsubscribe(ctx context.Context, c *call) (any, error) {
 	if c.uri == "" {
 		return nil, errNoURI
 	}
 	if watched := c.x.session.watched; watched != nil {
-		watched.remove(c.uri)
 		c.x.notices.drop(notice{mcp.NotificationResourceUpdated, c.uri})
+		if watched.remove(c.uri) {
+			return nil, s.unwatch(ctx, c.uri)
+		}
 	}
 	return nil, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -21,8 +22,19 @@ type Server struct {
 	constant *jsonrpc.Constant // its members
 	cfg      config
 
+	total      *limiter      // over all clients; nil for none
+	middleware MethodHandler // around the handlers of all requests; nil for none
+
 	methods methods
 	changes changes // of what is offered
+
+	logging      atomic.Bool // whether it is declared
+	loggingOffer sync.Once
+	levelSetter  atomic.Pointer[LevelSetter]
+
+	implementing sync.Mutex // held by Implement
+	hosts        hosts
+	subscriber   atomic.Pointer[ResourceSubscriber]
 
 	tools       registry[*tool]
 	resources   registry[*resource]
@@ -54,10 +66,16 @@ func New(info mcp.Implementation, o *Options) *Server {
 		conns:     map[*connection]struct{}{},
 		audiences: map[*audience]struct{}{},
 		observers: map[telemetry.Network]observer{},
+
+		total:      newLimiter(cfg.MaxTotal),
+		middleware: wrapped(cfg.Middleware),
 	}
 	s.identify()
 	s.changes.announce = s.announce
 	s.methods.add(lifecycle(s))
+	if cfg.Logging {
+		s.offerLogging()
+	}
 	s.offerDeclared()
 	return s
 }

@@ -27,7 +27,7 @@ type subscription struct {
 
 // listen opens a subscription. It is acknowledged before anything else is sent, and concluded when its context ends or the
 // server's audience is sent home. Telemetry sees it end with the acknowledgement: no span lasts as long as a stream.
-func (s *Server) listen(_ context.Context, c *call) (any, error) {
+func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	var p mcp.SubscriptionsListenParams
 	if err := decodeCopy(c.params, &p); err != nil {
 		return nil, invalidParams("params: %w", err)
@@ -36,9 +36,15 @@ func (s *Server) listen(_ context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // all that keeps the frame in memory
 	sub := &subscription{call: c, meta: meta}
-	granted := s.honour(sub, p.Notifications)
+	stands := false
+	defer func() {
+		if !stands {
+			c.x.unwatchAll(c.ctx, &sub.watched)
+		}
+	}()
+	granted := s.honour(ctx, sub, p.Notifications)
+	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // all that keeps the frame in memory
 	sub.notices = notices{group: c.x.group, send: sub.tell, held: true}
 	if err := c.x.audience.add(sub); err != nil {
 		return nil, err
@@ -47,6 +53,7 @@ func (s *Server) listen(_ context.Context, c *call) (any, error) {
 		c.x.audience.remove(sub)
 		return nil, err
 	}
+	stands = true
 	c.op.End(telemetry.Result{})
 	sub.notices.resume()
 	context.AfterFunc(c.ctx, func() { c.x.group.start(sub) })
@@ -55,7 +62,7 @@ func (s *Server) listen(_ context.Context, c *call) (any, error) {
 
 // honour promises a client the part of its wishes that can be fulfilled, and returns it. Resources that do not exist are
 // not watched, and neither are those beyond the limit.
-func (s *Server) honour(sub *subscription, wishes mcp.SubscriptionFilter) (granted mcp.SubscriptionFilter) {
+func (s *Server) honour(ctx context.Context, sub *subscription, wishes mcp.SubscriptionFilter) (granted mcp.SubscriptionFilter) {
 	declared := s.capabilities(sub.call.info.Version)
 	for _, l := range lists {
 		*l.wish(&sub.filter) = *l.wish(&wishes) && l.declared(&declared)
@@ -65,10 +72,7 @@ func (s *Server) honour(sub *subscription, wishes mcp.SubscriptionFilter) (grant
 		return granted
 	}
 	for _, uri := range wishes.ResourceSubscriptions[:min(len(wishes.ResourceSubscriptions), maxWatched)] {
-		if sub.watched.has(uri) {
-			continue
-		}
-		if _, ok := s.locate(uri); ok && sub.watched.add(uri) {
+		if !sub.watched.has(uri) && s.watch(ctx, &sub.watched, uri) == nil {
 			granted.ResourceSubscriptions = append(granted.ResourceSubscriptions, uri)
 		}
 	}
@@ -113,9 +117,10 @@ func (sub *subscription) run() {
 		return
 	}
 	sub.mu.Lock()
-	defer sub.mu.Unlock()
 	sub.over = true
 	sub.call.conclude(&mcp.Result{Meta: sub.meta}, nil)
+	sub.mu.Unlock()
+	sub.call.x.unwatchAll(sub.call.ctx, &sub.watched)
 }
 
 // audience are the subscriptions that are open on a connection, or on all streams of an HTTP handler.

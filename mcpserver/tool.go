@@ -192,16 +192,23 @@ func (s *Server) listTools(_ context.Context, c *call) (any, error) {
 
 // callTool answers tools/call. (specification 2026-07-28, server/tools, "Calling Tools")
 func (s *Server) callTool(ctx context.Context, c *call) (any, error) {
-	t, ok := s.tools.lookup(c.target)
-	switch {
-	case c.target == "":
-		return nil, invalidParams("params.name is missing or no string")
-	case !ok:
-		return nil, invalidParams("unknown tool: %s", c.target)
-	case c.arguments != nil && c.arguments[0] != '{':
+	if t, ok := s.tools.lookup(c.target); ok {
+		return c.callTool(ctx, t.handle)
+	}
+	if c.target == "" {
+		return nil, errNoTool
+	}
+	return nil, invalidParams("unknown tool: %s", c.target)
+}
+
+var errNoTool = invalidParams("params.name is missing or no string")
+
+// callTool lets h answer a call of the tool that the request names.
+func (c *call) callTool(ctx context.Context, h ToolHandler) (any, error) {
+	if c.arguments != nil && c.arguments[0] != '{' {
 		return nil, invalidParams("params.arguments is no object")
 	}
-	r, err := t.handle(ctx, &CallToolRequest{RequestInfo: &c.info, Name: t.Name, Arguments: c.arguments})
+	r, err := h(ctx, &CallToolRequest{RequestInfo: &c.info, Name: c.target, Arguments: c.arguments})
 	if err != nil {
 		return toolError(ended(ctx, err), c.info.Version)
 	}
