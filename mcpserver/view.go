@@ -30,7 +30,7 @@ func viewOf[T any](forms *views, whole *T, members []member[T], v mcp.Version) (
 	if shown := form.Load(); shown != nil {
 		return *shown, nil
 	}
-	raw, err := mcp.AppendResult(nil, formIn(whole, members, v))
+	raw, err := mcp.AppendResult(nil, inRevision(whole, members, v))
 	if err != nil {
 		return nil, err
 	}
@@ -38,15 +38,15 @@ func viewOf[T any](forms *views, whole *T, members []member[T], v mcp.Version) (
 	return raw, nil
 }
 
-// formIn returns a copy of whole without the members that the revision v does not have.
-func formIn[T any](whole *T, members []member[T], v mcp.Version) *T {
-	shown := *whole
+// inRevision returns a copy of whole without the members that the revision v does not have.
+func inRevision[T any](whole *T, members []member[T], v mcp.Version) *T {
+	shown := new(*whole)
 	for i := range members {
 		if !members[i].in(v) {
-			members[i].drop(&shown)
+			members[i].drop(shown)
 		}
 	}
-	return &shown
+	return shown
 }
 
 // undated returns a without the member that revisions before 2025-06-18 do not have: a itself if it has none.
