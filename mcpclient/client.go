@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 type Client struct {
 	cfg       config
 	answers   map[string]RequestHandler
+	tasks     tasking
 	transport transport.Transport
 	network   telemetry.Network
 	tel       *telemetry.Client
@@ -118,8 +120,10 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 // use takes what the features contribute. Two that answer the same method are an error, and so is what cannot be declared.
 func (c *Client) use(features []Feature) error {
 	c.answers = map[string]RequestHandler{}
+	var tasks *TaskOptions
 	for _, f := range features {
 		f := f.feature()
+		tasks = cmp.Or(f.tasks, tasks)
 		if f.declare != nil {
 			f.declare(&c.cfg.Capabilities)
 		}
@@ -132,6 +136,10 @@ func (c *Client) use(features []Feature) error {
 		for method, h := range f.hears {
 			c.dispatcher.add(method, h)
 		}
+	}
+	var err error
+	if c.tasks, err = newTasking(tasks, c.cfg.Capabilities); err != nil {
+		return err
 	}
 	if c.answers[mcp.MethodPing] == nil {
 		c.answers[mcp.MethodPing] = answerPing

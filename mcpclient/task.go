@@ -1,0 +1,127 @@
+package mcpclient
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// UseTasks declares that a modern server may answer the call of a tool with a task, which it works on beyond that answer, and
+// lets the client wait for the outcome: [Client.CallTool] does so by itself, [Client.StartTool] hands the task over. Whether
+// a call becomes a task the server decides, call by call. A nil o means the defaults.
+//
+// The client asks for the outcome with tasks/get, again and again; it does not subscribe to notifications/tasks. What the
+// task needs of the client on the way, the handlers get that answer a server's requests in general, such as that of
+// [HandleElicitation]. (extension io.modelcontextprotocol/tasks, specification/draft/tasks)
+func UseTasks(o *TaskOptions) Feature {
+	var options TaskOptions
+	if o != nil {
+		options = *o
+	}
+	return feature{
+		tasks: &options,
+		declare: func(c *mcp.ClientCapabilities) {
+			extensions := maps.Clone(c.Extensions) // the user's stay as they are
+			if extensions == nil {
+				extensions = map[string]mcp.Object{}
+			}
+			extensions[mcp.ExtensionTasks] = mcp.Object{}
+			c.Extensions = extensions
+		},
+	}
+}
+
+// TaskOptions say how often a client asks how far a task has got. The zero value of every field means the default.
+type TaskOptions struct {
+	// PollInterval is the time between two polls of a server that suggests none. Zero means 1 s.
+	PollInterval time.Duration
+
+	// PollMin and PollMax bound what a server suggests. Zero means 100 ms and 1 min. To each interval up to a tenth is
+	// added, so that tasks that were begun together are not asked for together.
+	PollMin, PollMax time.Duration
+}
+
+// WithTaskStatus lets f hear of the task that the call becomes, if it does: when the server has made it, and whenever a poll
+// finds it changed. The first time is the one to write down its TaskID, with which [Client.ResumeTask] goes on after this
+// program has ended. f is called in the goroutine that has asked: that of [Client.CallTool], [Client.StartTool],
+// [Task.Poll] or [Task.Wait].
+func WithTaskStatus(f func(mcp.Task)) CallOption { return func(cl *call) { cl.onTask = f } }
+
+// Conditions of tasks, to test with [errors.Is]. The error has the task's id in [Error.TaskID].
+var (
+	// ErrTaskFailed: the request that became the task has failed; [Error.Server] says why. A tool that reports an error
+	// has not failed in this sense.
+	ErrTaskFailed = errors.New("task failed")
+	// ErrTaskCancelled: the server has cancelled the task, because somebody wanted it to or for reasons of its own.
+	ErrTaskCancelled = errors.New("task cancelled")
+	// ErrTaskUnknown: the server does not know the task, or not any more.
+	ErrTaskUnknown = errors.New("unknown task")
+	// ErrTaskExpired: the task's time to live has passed, and the server does not know it any more or cannot be asked.
+	ErrTaskExpired = errors.New("task expired")
+)
+
+// tasking is what a client has agreed to about tasks.
+type tasking struct {
+	TaskOptions
+	declared bool
+}
+
+func newTasking(o *TaskOptions, declared mcp.ClientCapabilities) (tasking, error) {
+	t := tasking{declared: declared.Extensions[mcp.ExtensionTasks] != nil}
+	if o != nil {
+		t.TaskOptions = *o
+	}
+	for _, d := range []time.Duration{t.PollInterval, t.PollMin, t.PollMax} {
+		if d < 0 {
+			return t, errors.New("mcpclient: task options: negative duration")
+		}
+	}
+	if t.PollInterval == 0 {
+		t.PollInterval = time.Second
+	}
+	if t.PollMin == 0 {
+		t.PollMin = 100 * time.Millisecond
+	}
+	if t.PollMax == 0 {
+		t.PollMax = max(time.Minute, t.PollMin)
+	}
+	if t.PollMin > t.PollMax {
+		return t, fmt.Errorf("mcpclient: task options: PollMin %v exceeds PollMax %v", t.PollMin, t.PollMax)
+	}
+	return t, nil
+}
+
+// interval returns the time until the next poll, of which the server suggests so many milliseconds or nothing. After
+// failures in a row it doubles with each.
+func (t *tasking) interval(suggested *int64, failures int) time.Duration {
+	d := t.PollInterval
+	if suggested != nil {
+		d = time.Duration(min(max(*suggested, 0), t.PollMax.Milliseconds()+1)) * time.Millisecond
+	}
+	d = min(max(d, t.PollMin), t.PollMax)
+	for range min(failures, 30) {
+		d = min(2*d, t.PollMax)
+	}
+	return d + time.Duration(rand.Float64()*float64(d)/10)
+}
+
+// mayBecomeTask reports whether the server may answer the call with a task.
+func (c *Client) mayBecomeTask(cl *call) bool {
+	return c.tasks.declared && cl.method == mcp.MethodCallTool
+}
+
+// requireTasks fails locally what cannot succeed. A task that the server has made proves that it knows tasks.
+func (c *Client) requireTasks(method string, made bool) *Error {
+	if !c.tasks.declared {
+		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("the client has not declared tasks, see UseTasks")}
+	}
+	s := c.present()
+	if s != noSession && (!s.era.asks() || !made && s.capabilities.Extensions[mcp.ExtensionTasks] == nil) {
+		return &Error{Kind: KindState, Op: method, Unsent: true, cause: fmt.Errorf("%w: tasks", ErrUnsupported)}
+	}
+	return nil
+}
