@@ -1,7 +1,6 @@
 package mcpclient
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ import (
 type Client struct {
 	cfg       config
 	answers   map[string]RequestHandler
-	tasks     tasking
+	tasks     TaskOptions
 	transport transport.Transport
 	network   telemetry.Network
 	tel       *telemetry.Client
@@ -120,10 +119,8 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 // use takes what the features contribute. Two that answer the same method are an error, and so is what cannot be declared.
 func (c *Client) use(features []Feature) error {
 	c.answers = map[string]RequestHandler{}
-	var tasks *TaskOptions
 	for _, f := range features {
 		f := f.feature()
-		tasks = cmp.Or(f.tasks, tasks)
 		if f.declare != nil {
 			f.declare(&c.cfg.Capabilities)
 		}
@@ -136,10 +133,11 @@ func (c *Client) use(features []Feature) error {
 		for method, h := range f.hears {
 			c.dispatcher.add(method, h)
 		}
-	}
-	var err error
-	if c.tasks, err = newTasking(tasks, c.cfg.Capabilities); err != nil {
-		return err
+		if f.join != nil {
+			if err := f.join(c); err != nil {
+				return fmt.Errorf("mcpclient: features: %w", err)
+			}
+		}
 	}
 	if c.answers[mcp.MethodPing] == nil {
 		c.answers[mcp.MethodPing] = answerPing

@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,7 +24,10 @@ func UseTasks(o *TaskOptions) Feature {
 		options = *o
 	}
 	return feature{
-		tasks: &options,
+		join: func(c *Client) error {
+			c.tasks = options
+			return options.check()
+		},
 		declare: func(c *mcp.ClientCapabilities) {
 			extensions := maps.Clone(c.Extensions) // the user's stay as they are
 			if extensions == nil {
@@ -64,59 +68,49 @@ var (
 	ErrTaskExpired = errors.New("task expired")
 )
 
-// tasking is what a client has agreed to about tasks.
-type tasking struct {
-	TaskOptions
-	declared bool
+// check says what is wrong with the options.
+func (o *TaskOptions) check() error {
+	if min(o.PollInterval, o.PollMin, o.PollMax) < 0 {
+		return errors.New("tasks: a duration is negative")
+	}
+	if least, most := o.bounds(); least > most {
+		return fmt.Errorf("tasks: PollMin %v exceeds PollMax %v", least, most)
+	}
+	return nil
 }
 
-func newTasking(o *TaskOptions, declared mcp.ClientCapabilities) (tasking, error) {
-	t := tasking{declared: declared.Extensions[mcp.ExtensionTasks] != nil}
-	if o != nil {
-		t.TaskOptions = *o
-	}
-	for _, d := range []time.Duration{t.PollInterval, t.PollMin, t.PollMax} {
-		if d < 0 {
-			return t, errors.New("mcpclient: task options: negative duration")
-		}
-	}
-	if t.PollInterval == 0 {
-		t.PollInterval = time.Second
-	}
-	if t.PollMin == 0 {
-		t.PollMin = 100 * time.Millisecond
-	}
-	if t.PollMax == 0 {
-		t.PollMax = max(time.Minute, t.PollMin)
-	}
-	if t.PollMin > t.PollMax {
-		return t, fmt.Errorf("mcpclient: task options: PollMin %v exceeds PollMax %v", t.PollMin, t.PollMax)
-	}
-	return t, nil
+// bounds returns what no interval between polls is below and above.
+func (o *TaskOptions) bounds() (least, most time.Duration) {
+	least = cmp.Or(o.PollMin, 100*time.Millisecond)
+	return least, cmp.Or(o.PollMax, max(time.Minute, least))
 }
 
 // interval returns the time until the next poll, of which the server suggests so many milliseconds or nothing. After
 // failures in a row it doubles with each.
-func (t *tasking) interval(suggested *int64, failures int) time.Duration {
-	d := t.PollInterval
+func (o *TaskOptions) interval(suggested *int64, failures int) time.Duration {
+	least, most := o.bounds()
+	d := cmp.Or(o.PollInterval, time.Second)
 	if suggested != nil {
-		d = time.Duration(min(max(*suggested, 0), t.PollMax.Milliseconds()+1)) * time.Millisecond
+		d = time.Duration(min(max(*suggested, 0), most.Milliseconds()+1)) * time.Millisecond
 	}
-	d = min(max(d, t.PollMin), t.PollMax)
+	d = min(max(d, least), most)
 	for range min(failures, 30) {
-		d = min(2*d, t.PollMax)
+		d = min(2*d, most)
 	}
 	return d + time.Duration(rand.Float64()*float64(d)/10)
 }
 
+// declaresTasks reports whether a server may make tasks of calls.
+func (c *Client) declaresTasks() bool { return c.cfg.Capabilities.Extensions[mcp.ExtensionTasks] != nil }
+
 // mayBecomeTask reports whether the server may answer the call with a task.
 func (c *Client) mayBecomeTask(cl *call) bool {
-	return c.tasks.declared && cl.method == mcp.MethodCallTool
+	return cl.method == mcp.MethodCallTool && c.declaresTasks()
 }
 
 // requireTasks fails locally what cannot succeed. A task that the server has made proves that it knows tasks.
 func (c *Client) requireTasks(method string, made bool) *Error {
-	if !c.tasks.declared {
+	if !c.declaresTasks() {
 		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("the client has not declared tasks, see UseTasks")}
 	}
 	s := c.present()
