@@ -19,38 +19,41 @@ func printer() transport.Transport {
 	}
 	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 		polls := 0
-		for {
-			raw, err := peer.Receive(ctx)
-			if err != nil {
-				return
-			}
-			var request struct {
-				ID     json.RawMessage
-				Method string
-			}
-			if err := json.Unmarshal(raw, &request); err != nil {
-				return
-			}
-			var result string
-			switch request.Method {
+		answerEach(ctx, peer, func(method string) string {
+			switch method {
 			case mcp.MethodDiscover:
-				result = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":` +
+				return `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":` +
 					`{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}},"ttlMs":0,"cacheScope":"private"}`
 			case mcp.MethodCallTool:
-				result = state("task", "working", "")
-			case mcp.MethodGetTask:
-				if polls++; polls < 2 {
-					result = state("complete", "working", `,"statusMessage":"page 3 of 5"`)
-					break
-				}
-				result = state("complete", "completed", `,"result":{"content":[{"type":"text","text":"5 pages printed"}]}`)
+				return state("task", "working", "")
 			}
-			answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, result)
-			if peer.Send(ctx, []byte(answer)) != nil {
-				return
+			if polls++; polls < 2 {
+				return state("complete", "working", `,"statusMessage":"page 3 of 5"`)
 			}
-		}
+			return state("complete", "completed", `,"result":{"content":[{"type":"text","text":"5 pages printed"}]}`)
+		})
 	})
+}
+
+// answerEach answers each request with the result that there is for its method.
+func answerEach(ctx context.Context, peer *transport.Peer, result func(method string) string) {
+	for {
+		raw, err := peer.Receive(ctx)
+		if err != nil {
+			return
+		}
+		var request struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if err := json.Unmarshal(raw, &request); err != nil {
+			return
+		}
+		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, result(request.Method))
+		if peer.Send(ctx, []byte(answer)) != nil {
+			return
+		}
+	}
 }
 
 // A call waits for the task that the server makes of it.

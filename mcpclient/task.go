@@ -79,10 +79,13 @@ func (o *TaskOptions) check() error {
 	return nil
 }
 
+// longestPoll is an interval that nobody has reason to exceed, and that can be reckoned with.
+const longestPoll = 10000 * time.Hour
+
 // bounds returns what no interval between polls is below and above.
 func (o *TaskOptions) bounds() (least, most time.Duration) {
 	least = cmp.Or(o.PollMin, 100*time.Millisecond)
-	return least, cmp.Or(o.PollMax, max(time.Minute, least))
+	return least, min(cmp.Or(o.PollMax, max(time.Minute, least)), longestPoll)
 }
 
 // interval returns the time until the next poll, of which the server suggests so many milliseconds or nothing. After
@@ -101,7 +104,9 @@ func (o *TaskOptions) interval(suggested *int64, failures int) time.Duration {
 }
 
 // declaresTasks reports whether a server may make tasks of calls.
-func (c *Client) declaresTasks() bool { return c.cfg.Capabilities.Extensions[mcp.ExtensionTasks] != nil }
+func (c *Client) declaresTasks() bool {
+	return c.cfg.Capabilities.Extensions[mcp.ExtensionTasks] != nil
+}
 
 // mayBecomeTask reports whether the server may answer the call with a task.
 func (c *Client) mayBecomeTask(cl *call) bool {
