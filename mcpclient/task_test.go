@@ -126,7 +126,7 @@ func TestTheIntervalOfPollsHasBounds(t *testing.T) {
 		{"zero", nil, `,"ttlMs":null,"pollIntervalMs":0`, 100 * time.Millisecond},
 		{"negative", nil, `,"ttlMs":null,"pollIntervalMs":-9223372036854775808`, 100 * time.Millisecond},
 		{"for ever", nil, `,"ttlMs":null,"pollIntervalMs":9223372036854775807`, time.Minute},
-		{"without a bound", &TaskOptions{PollMax: math.MaxInt64}, `,"ttlMs":null,"pollIntervalMs":7200000`, 2 * time.Hour},
+		{"without a bound", &TaskOptions{PollMax: math.MaxInt64}, `,"ttlMs":null,"pollIntervalMs":1800000`, 30 * time.Minute},
 		{"configured", &TaskOptions{PollMin: 2 * time.Second, PollMax: 2 * time.Second}, everySecond, 2 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -102,6 +102,32 @@ func TestAnAnswerThatMayBeLostIsGivenAgainWithoutAskingAgain(t *testing.T) {
 	})
 }
 
+func TestAnUpdateThatIsRefusedMayHaveComeTooLate(t *testing.T) {
+	o, _ := counting()
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		f, _ := v.given()
+		v.refuse(f, mcp.CodeInvalidParams, "too late")
+		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		if err := <-a.done; err != nil || text(a.result) != "ok" {
+			t.Errorf("got %+v, %v, want the result", a.result, err)
+		}
+		a = callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		f, _ = v.given()
+		v.refuse(f, mcp.CodeInternalError, "no")
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		err := <-a.done
+		if e, _ := errors.AsType[*Error](err); e == nil || e.Server == nil || e.Server.Message != "no" || e.Op != mcp.MethodUpdateTask {
+			t.Errorf("got %v, want what the server said to the update", err)
+		}
+		v.about(mcp.MethodCancelTask)
+	})
+}
+
 func TestInputThatATaskCannotGetEndsTheCallAndCancelsTheTask(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)

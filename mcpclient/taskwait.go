@@ -128,10 +128,24 @@ func (t *Task) advance(ctx context.Context) *Error {
 		return err
 	}
 	if err := t.update(ctx, t.answers); err != nil {
-		return err
+		return t.refused(ctx, err)
 	}
 	clear(t.answers)
 	return nil
+}
+
+// refused deals with an update that has failed. A server that refuses it may have ended the task meanwhile.
+func (t *Task) refused(ctx context.Context, err *Error) *Error {
+	if err.Kind != KindJSONRPC {
+		return err
+	}
+	if _, _, failed := t.poll(ctx); failed != nil {
+		return failed
+	}
+	if _, over := t.outcome(); over {
+		return nil
+	}
+	return err
 }
 
 // answer has the handlers answer those of the requests that came by the poll id and have no answer yet. Answers that nobody
