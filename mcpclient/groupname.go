@@ -29,7 +29,7 @@ const (
 func newNaming(separator string, limit int) (naming, error) {
 	n := naming{separator, limit}
 	if separator == "" || strings.Trim(separator, "_-.") != "" || n.filler() == 0 {
-		return n, fmt.Errorf("group: separator %q, want one or two kinds of _ - and .", separator)
+		return n, fmt.Errorf("group: separator %q: want the characters _ - and . but not all three", separator)
 	}
 	if limit < 0 || limit > 128 {
 		return n, fmt.Errorf("group: names of %d characters, want 128 at most", limit)
