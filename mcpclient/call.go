@@ -19,7 +19,9 @@ import (
 //
 // A modern server that needs something of the client first is answered by the handlers that the client has for that, and
 // the request is sent again, as often as [Options.MaxInputRounds] says; each of these requests has the timeout anew.
-// (specification 2026-07-28, basic/patterns/mrtr)
+// (specification 2026-07-28, basic/patterns/mrtr) So it is with a call of a tool that the server makes a task, if the client
+// has declared them: see [UseTasks]. It is waited for as long as ctx allows; when that ends, the server is asked once to
+// cancel the task.
 //
 // Strings and raw JSON in the result may share the memory of the whole answer: whoever keeps a small part of a large
 // result for long should clone it.
@@ -37,7 +39,10 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 			err = c.request(ctx, cl, result)
 		}
 	}
-	if err != nil && cl.rounds > 0 {
+	if err == nil && cl.task != nil {
+		err = c.taskCreated(ctx, cl, result)
+	}
+	if err != nil && (cl.rounds > 0 || cl.task != nil) {
 		err.Unsent = false // the server has had the requests of the rounds before
 	}
 	c.free(cl)
@@ -75,6 +80,10 @@ func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 		op.End(telemetry.Result{ResultType: string(mcp.ResultInputRequired)})
 		return nil
 	}
+	if err == nil && cl.task != nil {
+		op.End(telemetry.Result{ResultType: string(mcp.ResultTask)})
+		return nil
+	}
 	op.End(resultOf(err, result))
 	return err
 }
@@ -89,6 +98,9 @@ func (c *Client) roundTrip(ctx context.Context, cl *call, op *telemetry.Op, resu
 		return err
 	}
 	op.Admit(s.peer, cl.id)
+	if cl.lead != nil {
+		cl.lead.id = cl.id
+	}
 	o, err := c.exchange(ctx, s, cl, op)
 	if err != nil {
 		return err

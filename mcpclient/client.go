@@ -19,6 +19,7 @@ import (
 type Client struct {
 	cfg       config
 	answers   map[string]RequestHandler
+	tasks     TaskOptions
 	transport transport.Transport
 	network   telemetry.Network
 	tel       *telemetry.Client
@@ -131,6 +132,11 @@ func (c *Client) use(features []Feature) error {
 		}
 		for method, h := range f.hears {
 			c.dispatcher.add(method, h)
+		}
+		if f.join != nil {
+			if err := f.join(c); err != nil {
+				return fmt.Errorf("mcpclient: features: %w", err)
+			}
 		}
 	}
 	if c.answers[mcp.MethodPing] == nil {

@@ -30,6 +30,9 @@ type call struct {
 	input  *mcp.InputRequiredResult // what the server asked for instead of a result
 	round  mcp.InputRound           // what it gets with the next request
 	rounds int                      // how often it has asked
+	task   *mcp.CreateTaskResult    // likewise; only if the client has declared tasks
+	handle *Task                    // gets the task instead of waiting for it; may be nil
+	onTask func(mcp.Task)           // hears of the task; may be nil
 	corr   telemetry.Corr
 	lead   *lead // learns what another call may go on with; may be nil
 

@@ -40,8 +40,8 @@ type link struct {
 type era interface {
 	// requestMeta returns the members that every request's _meta has, nil for none.
 	requestMeta(*config, mcp.Version) (*jsonrpc.Constant, error)
-	// checkResult says whether a result may have this type.
-	checkResult(mcp.ResultType) error
+	// checkResult says whether the result of a call may have this type.
+	checkResult(*call, mcp.ResultType) error
 	// serves reports whether the server may send requests.
 	serves() bool
 	// asks reports whether the server may ask for input by a result.

@@ -82,7 +82,8 @@ func (c *Client) within(ctx context.Context, options []CallOption) (context.Cont
 type lead struct {
 	corr     telemetry.Corr
 	ref      telemetry.Ref
-	mismatch bool // that is why
+	id       int64 // of the request
+	mismatch bool  // that is why
 }
 
 // lends adds to options that the call has these headers, goes on where l is, and takes l on.
