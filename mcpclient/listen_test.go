@@ -201,3 +201,25 @@ func TestASubscriptionThatIsNotAuthorizedIsNotAskedForAgain(t *testing.T) {
 		}
 	})
 }
+
+func TestAChangeOfWishesThatFailsLeavesTheOldSubscriptionOpen(t *testing.T) {
+	j := &journal{}
+	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}}, func(t *testing.T, r *revision) {
+		j.lines = nil
+		r.listened(`{"toolsListChanged":true}`)
+		defer r.c.OnPromptListChanged(j.changed("prompts"))()
+		for _, wait := range []time.Duration{0, time.Second, 2 * time.Second} {
+			var f frame
+			if took := elapsed(func() { f = r.want(mcp.MethodSubscriptionsListen) }); took != wait {
+				t.Errorf("asked again after %v, want %v", took, wait)
+			}
+			r.refuse(f, mcp.CodeInternalError, "not now")
+			r.tell(mcp.NotificationToolListChanged, `{}`)
+			j.wants(t, "tools")
+		}
+		r.listened(`{"toolsListChanged":true,"promptsListChanged":true}`)
+		r.want(mcp.NotificationCancelled) // only now
+		j.wants(t)                        // for nothing went unheard
+		r.silent()
+	})
+}

@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -81,14 +82,22 @@ func (c *Client) listenTo(ctx context.Context, s *session, w *watch) error {
 		case <-ctx.Done():
 			err = (&call{method: mcp.MethodSubscriptionsListen, accepted: true}).left(ctx)
 		case <-s.ctx.Done():
-			err = (&call{method: mcp.MethodSubscriptionsListen, accepted: true}).failed(outcome{cause: inflight.Lost, err: context.Cause(s.ctx)})
+			err = sessionOver(s)
 		}
 	}
 	if !c.watches.withdraw(w) {
 		return <-word // it has come meanwhile
 	}
-	c.dispatcher.wishesChanged()
 	return err
+}
+
+// sessionOver is the error of who waits for a modern server's word in a session that has ended.
+func sessionOver(s *session) *Error {
+	o := outcome{cause: inflight.Lost, err: context.Cause(s.ctx)}
+	if errors.Is(o.err, ErrShutdown) {
+		o.cause = inflight.Shutdown
+	}
+	return (&call{method: mcp.MethodSubscriptionsListen, accepted: true}).failed(o)
 }
 
 // beginListening sees to it that the client listens in session s, unless the server has refused.

@@ -1,0 +1,145 @@
+package mcpclient_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// library is a server with a resource, a prompt and completions.
+func library() transport.Transport {
+	s := mcpserver.New(mcp.Implementation{Name: "library", Version: "1.0"}, &mcpserver.Options{Capabilities: mcp.ServerCapabilities{
+		Resources: &mcp.ResourcesCapability{}, Prompts: &mcp.ListCapability{}, Completions: mcp.Object{},
+	}})
+	for method, answer := range map[string]func(*mcpserver.Request) (any, error){
+		mcp.MethodListResources: func(*mcpserver.Request) (any, error) {
+			return &mcp.ListResourcesResult{Resources: []*mcp.Resource{{URI: "book:///emma", Name: "emma", Title: "Emma"}}}, nil
+		},
+		mcp.MethodReadResource: func(r *mcpserver.Request) (any, error) {
+			var p mcp.ReadResourceParams
+			if err := r.Decode(&p); err != nil {
+				return nil, err
+			}
+			if p.URI != "book:///emma" {
+				return nil, &mcp.Error{Code: mcp.CodeResourceNotFound, Message: "no such book"}
+			}
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: p.URI, Text: "Emma Woodhouse, handsome, clever, and rich"}}}, nil
+		},
+		mcp.MethodListPrompts: func(*mcpserver.Request) (any, error) {
+			return &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{{Name: "review", Arguments: []mcp.PromptArgument{{Name: "book", Required: true}}}}}, nil
+		},
+		mcp.MethodGetPrompt: func(r *mcpserver.Request) (any, error) {
+			var p mcp.GetPromptParams
+			if err := r.Decode(&p); err != nil {
+				return nil, err
+			}
+			text := &mcp.TextContent{Text: "Write a review of " + p.Arguments["book"] + "."}
+			return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser, Content: text}}}, nil
+		},
+		mcp.MethodComplete: func(r *mcpserver.Request) (any, error) {
+			return &mcp.CompleteResult{Completion: mcp.Completion{Values: []string{"Emma", "Evelina"}}}, nil
+		},
+	} {
+		err := s.Handle(method, func(_ context.Context, r *mcpserver.Request) (any, error) { return answer(r) })
+		if err != nil {
+			panic(err)
+		}
+	}
+	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
+}
+
+func ExampleClient_ReadResource() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, library(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	for book, err := range client.Resources(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		r, err := client.ReadResource(ctx, book.URI)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(book.Title+":", r.Contents[0].Text)
+	}
+	_, err = client.ReadResource(ctx, "book:///ulysses")
+	fmt.Println(mcpclient.ResourceNotFound(err))
+	// Output:
+	// Emma: Emma Woodhouse, handsome, clever, and rich
+	// true
+}
+
+func ExampleClient_GetPrompt() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, library(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	for prompt, err := range client.Prompts(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(prompt.Name, "takes", prompt.Arguments[0].Name)
+	}
+	r, err := client.GetPrompt(ctx, "review", map[string]string{"book": "Emma"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range r.Messages {
+		if text, ok := m.Content.(*mcp.TextContent); ok {
+			fmt.Printf("%s: %s\n", m.Role, text.Text)
+		}
+	}
+	// Output:
+	// review takes book
+	// user: Write a review of Emma.
+}
+
+func ExampleClient_Complete() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, library(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	r, err := client.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "review"}, "book", "E", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Completion.Values)
+	// Output: [Emma Evelina]
+}
+
+func ExampleClient_Ping() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, library(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(client.Ping(ctx))
+	_ = client.Stop(ctx)
+	fmt.Println(client.Ping(ctx) != nil)
+	// Output:
+	// <nil>
+	// true
+}
