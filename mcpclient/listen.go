@@ -248,6 +248,12 @@ func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call, op *
 			_, _ = c.leave(ctx, s, cl)
 			return agreed, cl.failed(outcome{cause: inflight.Timeout})
 		case o = <-cl.outcome:
+			select {
+			case agreed = <-cl.acknowledged: // before
+				cl.outcome <- o // for who follows it
+				return agreed, nil
+			default:
+			}
 		}
 	}
 	if o.cause != 0 {

@@ -10,8 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -221,5 +223,36 @@ func TestAChangeOfWishesThatFailsLeavesTheOldSubscriptionOpen(t *testing.T) {
 		r.want(mcp.NotificationCancelled) // only now
 		j.wants(t)                        // for nothing went unheard
 		r.silent()
+	})
+}
+
+func TestASubscriptionThatEndsAtOnceWasOpen(t *testing.T) {
+	var client *Client
+	var begun []time.Time
+	rig := &rigged{send: func(m transport.Message) (error, bool) {
+		if m.Method != mcp.MethodSubscriptionsListen {
+			return nil, false
+		}
+		begun = append(begun, time.Now())
+		client.mu.Lock()
+		defer client.mu.Unlock()
+		cl, _ := client.calls.Find(m.ID)
+		cl.acknowledged <- mcp.SubscriptionFilter{ToolsListChanged: true}
+		client.calls.Settle(m.ID)
+		cl.finish(outcome{message: jsonrpc.Message{Kind: jsonrpc.Result}})
+		return nil, true
+	}}
+	observed(t, Options{Versions: modernOnly}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+		s.next(t).greet(mcp.Version20260728, all)
+		await(t, c)
+		client = c
+		c.OnToolListChanged(func(context.Context) {})
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		for i := range begun[1:] {
+			if got := begun[i+1].Sub(begun[i]); got != time.Second {
+				t.Fatalf("want the next attempt after a second, as one that was open has ended, got %v", got)
+			}
+		}
 	})
 }
