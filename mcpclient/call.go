@@ -30,6 +30,7 @@ import (
 // the server is told, once, and a late answer is dropped; Call returns at once.
 func (c *Client) Call(ctx context.Context, method string, params, result any, options ...CallOption) error {
 	cl := c.newCall(method, params)
+	cl.logLevel = c.logLevel.level()
 	for _, o := range options {
 		o(cl)
 	}

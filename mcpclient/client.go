@@ -55,7 +55,11 @@ type Client struct {
 	dispatcher dispatcher
 	serving    serving
 	schemas    schemaMemo
-	goroutines sync.WaitGroup // all that the client started, handlers included
+	watches    watches
+	logLevel   logLevel
+	roots      rootList
+	resumes    []func(*session) // what features do when a session begins
+	goroutines sync.WaitGroup   // all that the client started, handlers included
 }
 
 // New creates a client and starts to connect in the background. The error is about the options only. Whoever creates a
@@ -107,6 +111,8 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	c.calls = inflight.New[*call, headstone](cfg.inflight(), (*call).headstone)
 	c.dispatcher.init(c)
 	c.serving.init()
+	c.logLevel.init()
+	c.resumes = []func(*session){c.restoreLogLevel, c.restoreSubscriptions}
 	if err := c.use(cfg.Features); err != nil {
 		c.cancel()
 		c.tel.Close()
@@ -125,13 +131,12 @@ func (c *Client) use(features []Feature) error {
 			f.declare(&c.cfg.Capabilities)
 		}
 		for method, h := range f.answers {
-			if c.answers[method] != nil || h == nil {
-				return fmt.Errorf("mcpclient: features: want one handler for %s", method)
+			if err := c.answer(method, h); err != nil {
+				return fmt.Errorf("mcpclient: features: %w", err)
 			}
-			c.answers[method] = h
 		}
 		for method, h := range f.hears {
-			c.dispatcher.add(method, h)
+			c.dispatcher.add(&hearing{method: method, handle: h, missing: f.missing})
 		}
 		if f.join != nil {
 			if err := f.join(c); err != nil {
@@ -145,6 +150,15 @@ func (c *Client) use(features []Feature) error {
 	if _, err := (modernEra{}).requestMeta(&c.cfg, c.cfg.newest()); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
+	return nil
+}
+
+// answer makes h the handler of a method.
+func (c *Client) answer(method string, h RequestHandler) error {
+	if c.answers[method] != nil || h == nil {
+		return fmt.Errorf("want one handler for %s", method)
+	}
+	c.answers[method] = h
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -29,25 +28,13 @@ func (legacyEra) subscribes() bool { return false }
 func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*session, error) {
 	err := h.send(ctx, mcp.MethodInitialize, "", mcp.InitializeParams{
 		ProtocolVersion: version,
-		Capabilities:    withoutTasks(h.c.cfg.Capabilities),
+		Capabilities:    declaredIn(version, h.c.cfg.Capabilities),
 		ClientInfo:      h.c.cfg.ClientInfo,
 	}, nil)
 	if err != nil {
 		return nil, err
 	}
 	return h.initializeAnswer(ctx)
-}
-
-// withoutTasks returns the capabilities without the tasks that only the modern era has.
-func withoutTasks(c mcp.ClientCapabilities) mcp.ClientCapabilities {
-	if _, declared := c.Extensions[mcp.ExtensionTasks]; declared {
-		c.Extensions = maps.Clone(c.Extensions)
-		delete(c.Extensions, mcp.ExtensionTasks)
-		if len(c.Extensions) == 0 {
-			c.Extensions = nil
-		}
-	}
-	return c
 }
 
 // initializeAnswer waits for the answer to initialize. The answer to a probe that is still out may come as well, or

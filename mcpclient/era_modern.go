@@ -19,7 +19,7 @@ func (modernEra) requestMeta(cfg *config, v mcp.Version) (*jsonrpc.Constant, err
 	object, err := json.Marshal(map[string]any{
 		mcp.MetaProtocolVersion:    v,
 		mcp.MetaClientInfo:         cfg.ClientInfo,
-		mcp.MetaClientCapabilities: cfg.Capabilities,
+		mcp.MetaClientCapabilities: declaredIn(v, cfg.Capabilities),
 	})
 	if err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ type call struct {
 	method   string
 	params   any
 	meta     mcp.Meta
+	logLevel mcp.LoggingLevel  // empty for none
 	header   map[string]string // what HTTP repeats of the arguments
 	timeout  time.Duration     // zero means the client's
 	deadline time.Time         // zero means none
@@ -43,7 +44,7 @@ type call struct {
 
 	outcome      chan outcome                 // of one element
 	putOff       chan *transport.RequestError // of one element: the server has refused the request for now
-	acknowledged chan struct{}                // of one element; nil unless the call asks for a subscription
+	acknowledged chan mcp.SubscriptionFilter  // of one element; nil unless the call asks for a subscription
 	progressed   chan struct{}                // of one element; nil unless the caller wants progress
 	onProgress   func(Progress)
 	progress     progressRing // guarded by the client's mutex
@@ -117,7 +118,9 @@ func (cl *call) encode(s *session, op *telemetry.Op) error {
 		}
 	}
 	meta := traceMeta(op, s.meta)
-	meta.User = cl.meta
+	if meta.User, err = cl.withLogLevel(s, cl.meta); err != nil {
+		return err
+	}
 	if cl.onProgress != nil {
 		meta.ProgressToken = jsonrpc.IntID(cl.id)
 	}
