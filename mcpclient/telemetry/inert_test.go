@@ -66,6 +66,7 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	c.OutputUnchecked("search", io.EOF)
 	c.ToolRejected("search", io.EOF)
 	c.StreamOpened(telemetry.StreamGet)(io.EOF)
+	c.CacheLookup("tools/list", true)
 	c.Logger().Info("x")
 	c.Peer(stdio, "").SessionEnd(time.Second, "")
 	c.Close()

@@ -63,6 +63,8 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.ToolRejected("search", errors.New("the name of a header is not empty"))
 	c.StreamOpened(telemetry.StreamGet)(nil)
 	c.StreamOpened(telemetry.StreamSSE)(lost{})
+	c.CacheLookup("tools/list", false)
+	c.CacheLookup("tools/list", true)
 	// c stays open: a closed client is not among the gauges.
 }
 
