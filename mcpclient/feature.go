@@ -15,6 +15,7 @@ type feature struct {
 	declare func(*mcp.ClientCapabilities)
 	answers map[string]RequestHandler
 	hears   map[string]NotificationHandler
+	join    func(*Client) error // is called when the client is made, for what needs it
 }
 
 func (f feature) feature() feature { return f }

@@ -39,6 +39,9 @@ func (c *Client) listen(s *session) {
 			return
 		}
 		next, end := c.subscribe(s, filter)
+		if next != nil && open == nil {
+			c.cache.clear() // changes have gone unheard so far
+		}
 		c.unsubscribe(s, open)
 		if open = next; open != nil {
 			if gap {
