@@ -77,12 +77,12 @@ func (rc *resultCache) version(s *session, method string) int {
 	return rc.clears + rc.changes[method]
 }
 
-// keep keeps k, which session s asked for when the results of its method had this version, unless that has changed since:
-// then k may be older than the change.
-func (rc *resultCache) keep(s *session, version int, k *keptResult) {
+// keep keeps k, which was asked for when the results of its method had this version, unless that has changed since: then k
+// may be older than the change, or of another session.
+func (rc *resultCache) keep(version int, k *keptResult) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
-	if rc.owner != s || rc.clears+rc.changes[k.method] != version {
+	if rc.clears+rc.changes[k.method] != version {
 		return
 	}
 	if old, ok := rc.results[k.key]; ok {

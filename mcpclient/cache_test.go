@@ -93,6 +93,8 @@ func TestWhatIsNotFreshIsAskedForEachTime(t *testing.T) {
 				for range 2 {
 					v.asked(c, test.result)
 				}
+				v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`) // nothing to forget
+				synctest.Wait()
 			})
 		})
 	}
@@ -273,8 +275,7 @@ func TestTheResultOfAnOldSessionIsNotKeptInANewOne(t *testing.T) {
 	version := rc.version(before, mcp.MethodListTools)
 	rc.find(after, "k", time.Now())
 	k := &keptResult{key: "k", method: mcp.MethodListTools, until: time.Now().Add(time.Hour)}
-	rc.keep(before, version, k)
-	rc.keep(after, version, k)
+	rc.keep(version, k)
 	if rc.find(after, "k", time.Now()) != nil || rc.size != 0 {
 		t.Error("it was kept")
 	}
@@ -284,7 +285,8 @@ func TestAResultThatDependsOnInputIsNotKept(t *testing.T) {
 	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
 		for range 2 {
 			done := reading(t, c, mcp.MethodReadResource, "file:///a")
-			v.answer(v.want(mcp.MethodReadResource), inputRequired(`{"k":`+formRequest+`}`, `"s"`))
+			asks := inputRequired(`{"k":`+formRequest+`}`, `"s"`)
+			v.answer(v.want(mcp.MethodReadResource), `{"ttlMs":60000,`+asks[1:]) // no hint belongs there
 			v.answer(v.want(mcp.MethodReadResource), questions[4].result)
 			if err := <-done; err != nil {
 				t.Error(err)
@@ -334,7 +336,7 @@ func TestTheResultsUsedLastAreKept(t *testing.T) {
 	rc := newResultCache(4 * (keptOverhead + 100))
 	s, now := &session{}, time.Now()
 	keep := func(key string, size int) {
-		rc.keep(s, rc.version(s, "m"), &keptResult{key: key, method: "m", raw: make([]byte, size-len(key)), until: now.Add(time.Hour)})
+		rc.keep(rc.version(s, "m"), &keptResult{key: key, method: "m", raw: make([]byte, size-len(key)), until: now.Add(time.Hour)})
 	}
 	for i := range 4 {
 		keep(fmt.Sprint("k", i), 100)

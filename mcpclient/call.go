@@ -124,7 +124,7 @@ func (c *Client) roundTrip(ctx context.Context, cl *call, op *telemetry.Op, resu
 	kept := c.cache.worthKeeping(cl, &o.message)
 	err = c.decode(s, cl, op, &o.message, result)
 	if err == nil && kept != nil {
-		c.cache.keep(s, cl.version, kept)
+		c.cache.keep(cl.version, kept)
 	}
 	return err
 }

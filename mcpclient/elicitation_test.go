@@ -124,6 +124,18 @@ func TestWhatIsNotAcceptedGoesWithoutContent(t *testing.T) {
 	}
 }
 
+func TestFormsThatAreNoneAreRefused(t *testing.T) {
+	for params, want := range map[string]string{
+		`{"message":"m"}`: "requestedSchema is missing",
+		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":3}}}}`: "requestedSchema: ",
+	} {
+		got := elicited(t, confirming(), `{"method":"elicitation/create","params":`+params+`}`)
+		if !strings.Contains(got.raw, want) || !strings.Contains(got.raw, "-32602") {
+			t.Errorf("answered %s, want -32602 with %q", got.raw, want)
+		}
+	}
+}
+
 // elicited has the client answer a request of a server of 2025-11-25.
 func elicited(t *testing.T, o *Options, request string) (answer frame) {
 	t.Helper()

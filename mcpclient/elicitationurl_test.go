@@ -208,6 +208,18 @@ func TestVisitsThatNeverEndAreBounded(t *testing.T) {
 	}
 }
 
+func TestAURLThatIsAskedForAgainIsAnotherVisit(t *testing.T) {
+	v := newURLVisits(nil, &URLElicitationOptions{Completed: func(context.Context, *URLElicitation) {}})
+	first := v.expect("1")
+	if v.expect("1") != first {
+		t.Error("a visit that goes on has become another one")
+	}
+	first.complete()
+	if second := v.expect("1"); second == first || second.completed() || len(v.visits) != 1 {
+		t.Error("a visit that is over is expected again")
+	}
+}
+
 // refuseURL refuses f until the user has been somewhere.
 func (c *conversation) refuseURL(f frame, ids ...string) {
 	c.t.Helper()
@@ -276,9 +288,12 @@ func TestACallIsMadeAgainOnceTheUserHasBeenThere(t *testing.T) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.refuseURL(v.want(mcp.MethodCallTool), "1", "2")
 		synctest.Wait()
-		v.completes("2")
-		time.Sleep(4 * time.Minute)
 		v.completes("1")
+		time.Sleep(4 * time.Minute)
+		if n := rec.Count("mcp.client.operation.duration", "mcp.method.name", mcp.MethodCallTool) + uint64(rec.Value("mcp_client.active_requests", "mcp.method.name", mcp.MethodCallTool)); n != 1 {
+			t.Errorf("the call has made %d requests with a visit to go, want 1", n)
+		}
+		v.completes("2")
 		v.refuseURL(v.want(mcp.MethodCallTool), "3")
 		synctest.Wait()
 		visited[2].Complete() // by a button
@@ -356,6 +371,19 @@ func TestACallThatTheUserDoesNotHelpFailsWithTheServersError(t *testing.T) {
 	}
 }
 
+func TestAMalformedRequirementIsNotAskedOfTheUser(t *testing.T) {
+	var visited []*URLElicitation
+	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		f := v.want(mcp.MethodCallTool)
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m","data":{"elicitations":[]}}}`, f.ID))
+		if err := <-done; err == nil || len(visited) > 0 {
+			t.Errorf("got %v after %d visits, want the server's error at once", err, len(visited))
+		}
+	})
+}
+
 func TestAServerThatIsNeverContentIsGivenUp(t *testing.T) {
 	var visited []*URLElicitation
 	o := &Options{MaxInputRounds: 3, Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
@@ -404,6 +432,22 @@ func TestACallThatWaitsForTheUserEndsWithItsContextAndWithTheClient(t *testing.T
 			}
 		})
 	}
+}
+
+func TestACallThatIsLostAfterAVisitIsNotSafeToRetry(t *testing.T) {
+	var visited []*URLElicitation
+	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.refuseURL(v.want(mcp.MethodCallTool), "1")
+		synctest.Wait()
+		v.hangUp()
+		synctest.Wait()
+		visited[0].Complete()
+		if err := <-done; !errors.Is(err, ErrNotReady) || SafeToRetry(err) {
+			t.Errorf("got %v, safe to retry: %v, but the server has had the call", err, SafeToRetry(err))
+		}
+	})
 }
 
 // The error is of 2025-11-25 alone: a modern server asks by a result, an older one not at all.

@@ -110,9 +110,8 @@ func (c *Client) progressTo(id int64, p Progress) (lost bool) {
 	if !ok || cl.progressed == nil {
 		return false
 	}
-	if cl.patience > 0 {
+	if cl.patience > 0 { // the timer, if it was set to the deadline before, finds that there is time
 		c.calls.Postpone(id, cl.sooner(time.Now().Add(cl.patience)))
-		c.arm()
 	}
 	if cl.onProgress == nil {
 		return false

@@ -190,8 +190,9 @@ func TestLeavingTheLoopCancelsTheCall(t *testing.T) {
 	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *Client) {
 		go func() {
 			f := v.want("x/y")
-			v.reports(f, 1)
-			v.reports(f, 2)
+			for i := range 4 {
+				v.reports(f, float64(i))
+			}
 			if n := v.want(mcp.NotificationCancelled); !strings.Contains(n.raw, string(f.ID)) {
 				t.Errorf("the client sent %s, want the call cancelled", n.raw)
 			}
@@ -202,11 +203,13 @@ func TestLeavingTheLoopCancelsTheCall(t *testing.T) {
 			ended = c.Call(ctx, "x/y", nil, nil, follow)
 			return ended
 		}) {
-			n++
-			break
+			if n++; n == 2 {
+				break // with two more that wait
+			}
+			time.Sleep(time.Second)
 		}
-		if e, _ := errors.AsType[*Error](ended); e == nil || e.Kind != KindCancelled || n != 1 {
-			t.Errorf("after %d reports the call ended with %v, want it cancelled after one", n, ended)
+		if e, _ := errors.AsType[*Error](ended); e == nil || e.Kind != KindCancelled || n != 2 {
+			t.Errorf("after %d reports the call ended with %v, want it cancelled after two", n, ended)
 		}
 		synctest.Wait()
 	})

@@ -133,6 +133,8 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 		{"tools", fmt.Sprintf(askModel, ","+someTool+`,"toolChoice":{"mode":"auto"}`), tools, ""},
 		{"choice", fmt.Sprintf(askModel, ","+someTool+`,"toolChoice":{"mode":"any"}`), tools, `toolChoice.mode is "any"`},
 		{"no tokens", `{"messages":[],"maxTokens":0}`, nil, "maxTokens"},
+		{"fewer than none", `{"messages":[],"maxTokens":-1}`, nil, "maxTokens is -1"},
+		{"no message", messages("null"), nil, "messages[0]"},
 		{"no messages", `{"maxTokens":1}`, nil, "messages is missing"},
 		{"priority", fmt.Sprintf(askModel, `,"modelPreferences":{"speedPriority":1.5}`), nil, "speedPriority is 1.5"},
 		{"role", messages(`{"role":"system","content":{"type":"text","text":"hi"}}`), nil, `role is "system"`},
@@ -242,6 +244,16 @@ func TestAUserWhoDoesNotWantSamplingRejectsIt(t *testing.T) {
 			t.Errorf("got %v, want the call to end with that", err)
 		}
 	})
+}
+
+func TestAnErrorOfTheModelIsAnswered(t *testing.T) {
+	failing := func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+		return nil, errors.New("the key 123 has expired")
+	}
+	got := sampled(t, mcp.Version20251125, HandleSampling(failing, nil), fmt.Sprintf(askModel, ""))
+	if want := `{"code":-32603,"message":"internal error"}`; string(got.Error) != want {
+		t.Errorf("answered %s, want the error %s and no more of it", got.raw, want)
+	}
 }
 
 func TestAHandlerOfSamplingIsNeeded(t *testing.T) {
