@@ -18,11 +18,11 @@ var capable = map[string]func(c *Client, ctx context.Context) error{
 	"SubscribeResource":     func(c *Client, ctx context.Context) error { return c.SubscribeResource(ctx, "file:///x") },
 	"ListPrompts":           func(c *Client, ctx context.Context) error { _, err := c.ListPrompts(ctx, ""); return err },
 	"GetPrompt":             func(c *Client, ctx context.Context) error { _, err := c.GetPrompt(ctx, "x", nil); return err },
-	"Complete":              complete,
+	"Complete":              completeAny,
 	"SetLogLevel":           func(c *Client, ctx context.Context) error { return c.SetLogLevel(ctx, mcp.LevelInfo) },
 }
 
-func complete(c *Client, ctx context.Context) error {
+func completeAny(c *Client, ctx context.Context) error {
 	_, err := c.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "x"}, "a", "", nil)
 	return err
 }

@@ -20,6 +20,7 @@ type Client struct {
 	cfg       config
 	answers   map[string]RequestHandler
 	tasks     TaskOptions
+	elicitor  elicitor // nil without handlers for elicitation
 	transport transport.Transport
 	network   telemetry.Network
 	tel       *telemetry.Client
@@ -51,15 +52,18 @@ type Client struct {
 	telling bool      // guarded by mu; the goroutine that tells is running
 	told    sync.Cond // signalled when it has told everything
 
-	pool       sync.Pool // of *call
-	dispatcher dispatcher
-	serving    serving
-	schemas    schemaMemo
-	watches    watches
-	logLevel   logLevel
-	roots      rootList
-	resumes    []func(*session) // what features do when a session begins
-	goroutines sync.WaitGroup   // all that the client started, handlers included
+	pool        sync.Pool // of *call
+	dispatcher  dispatcher
+	serving     serving
+	schemas     schemaMemo
+	watches     watches
+	logLevel    logLevel
+	roots       rootList
+	resumes     []func(*session) // what features do when a session begins
+	cache       *resultCache     // nil for none
+	urls        *urlVisits       // nil without a handler for URLs
+	intercepted CallFunc         // makes a call through the middleware; nil if there is none
+	goroutines  sync.WaitGroup   // all that the client started, handlers included
 }
 
 // New creates a client and starts to connect in the background. The error is about the options only. Whoever creates a
@@ -113,6 +117,10 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	c.serving.init()
 	c.logLevel.init()
 	c.resumes = []func(*session){c.restoreLogLevel, c.restoreSubscriptions}
+	if !cfg.NoCache {
+		c.cache = newResultCache(cfg.CacheSize)
+		c.schemas.cache = c.cache
+	}
 	if err := c.use(cfg.Features); err != nil {
 		c.cancel()
 		c.tel.Close()
@@ -146,6 +154,9 @@ func (c *Client) use(features []Feature) error {
 	}
 	if c.answers[mcp.MethodPing] == nil {
 		c.answers[mcp.MethodPing] = answerPing
+	}
+	if err := c.interpose(); err != nil {
+		return err
 	}
 	if _, err := (modernEra{}).requestMeta(&c.cfg, c.cfg.newest()); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)

@@ -163,7 +163,10 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 		c.acknowledged(n)
 	case mcp.NotificationToolListChanged:
 		c.schemas.forget()
+	case mcp.NotificationElicitationComplete:
+		c.urls.completed(n)
 	}
+	c.cache.changed(n.Method, n.uri)
 	if !c.dispatcher.push(n) {
 		c.tel.Notification(telemetry.Received, m.Method)
 	}

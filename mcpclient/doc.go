@@ -29,6 +29,7 @@
 //   - The context of [Connect] bounds Connect and nothing else.
 //   - Calls time out after 30 seconds unless told otherwise.
 //   - A tool that reports an error is a result, not a Go error; [CallToolAs] makes it one.
+//   - Lists and resources that the server says are fresh are not asked for again; see [Options.NoCache].
 //   - A call is not repeated when the connection is lost, for the server may have acted. [SafeToRetry] says when repeating
 //     it cannot make it act twice.
 //   - Strings and raw JSON in a large result share its memory: clone what is kept for long.

@@ -108,6 +108,9 @@ func (l *listener) renew(w *wish) bool {
 		c.tel.SubscriptionLost(uri, notHonoured(uri))
 	}
 	next.filter.ResourceSubscriptions = without(uris, d.refused)
+	if l.open == nil {
+		c.cache.clear() // changes have gone unheard so far
+	}
 	c.unsubscribe(l.s, l.open)
 	l.open, l.delay = next, c.cfg.BackoffMin
 	missed := mcp.SubscriptionFilter{ResourceSubscriptions: d.restored}

@@ -14,7 +14,7 @@ func (c *Client) ListPrompts(ctx context.Context, cursor string, options ...Call
 		return nil, err
 	}
 	r := new(mcp.ListPromptsResult)
-	if err := c.Call(ctx, mcp.MethodListPrompts, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+	if err := c.cachedCall(ctx, mcp.MethodListPrompts, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
 		return nil, err
 	}
 	return r, nil

@@ -16,7 +16,7 @@ func (c *Client) ListResources(ctx context.Context, cursor string, options ...Ca
 		return nil, err
 	}
 	r := new(mcp.ListResourcesResult)
-	if err := c.Call(ctx, mcp.MethodListResources, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+	if err := c.cachedCall(ctx, mcp.MethodListResources, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -41,7 +41,7 @@ func (c *Client) ListResourceTemplates(ctx context.Context, cursor string, optio
 		return nil, err
 	}
 	r := new(mcp.ListResourceTemplatesResult)
-	if err := c.Call(ctx, mcp.MethodListResourceTemplates, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+	if err := c.cachedCall(ctx, mcp.MethodListResourceTemplates, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -66,7 +66,7 @@ func (c *Client) ReadResource(ctx context.Context, uri string, options ...CallOp
 		return nil, err
 	}
 	r := new(mcp.ReadResourceResult)
-	if err := c.Call(ctx, mcp.MethodReadResource, &mcp.ReadResourceParams{URI: uri}, r, options...); err != nil {
+	if err := c.cachedCall(ctx, mcp.MethodReadResource, &mcp.ReadResourceParams{URI: uri}, r, options...); err != nil {
 		return nil, err
 	}
 	return r, nil

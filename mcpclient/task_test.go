@@ -82,8 +82,8 @@ func callInBackground(ctx context.Context, c *Client, options ...CallOption) *ca
 	return &a
 }
 
-// kept fails the test unless took is d, or up to a tenth more.
-func kept(t *testing.T, took, d time.Duration) {
+// keptPace fails the test unless took is d, or up to a tenth more.
+func keptPace(t *testing.T, took, d time.Duration) {
 	t.Helper()
 	if took < d || took > d+d/10 {
 		t.Errorf("it took %v, want %v and a tenth more at most", took, d)
@@ -100,11 +100,11 @@ func TestACallWaitsForItsTask(t *testing.T) {
 		if !strings.Contains(first.raw, `"extensions":{"io.modelcontextprotocol/tasks":{}}`) {
 			t.Errorf("sent %s, want tasks declared in it", first.raw)
 		}
-		kept(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), working()) }), time.Second)
-		kept(t, elapsed(func() {
+		keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), working()) }), time.Second)
+		keptPace(t, elapsed(func() {
 			v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskWorking, `,"statusMessage":"half","ttlMs":null,"pollIntervalMs":5000`))
 		}), time.Second)
-		kept(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), completed("done")) }), 5*time.Second)
+		keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), completed("done")) }), 5*time.Second)
 		if err := <-a.done; err != nil || text(a.result) != "done" || a.result.ResultType != "" {
 			t.Errorf("got %+v, %v, want the result of the task and nothing of the task", a.result, err)
 		}
@@ -133,7 +133,7 @@ func TestTheIntervalOfPollsHasBounds(t *testing.T) {
 			tasked(t, test.options, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 				a := callInBackground(t.Context(), c)
 				v.begin(mcp.TaskWorking, test.more)
-				kept(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), completed("ok")) }), test.want)
+				keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), completed("ok")) }), test.want)
 				if err := <-a.done; err != nil {
 					t.Error(err)
 				}

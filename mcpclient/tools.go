@@ -19,7 +19,7 @@ func (c *Client) ListTools(ctx context.Context, cursor string, options ...CallOp
 	}
 	before := c.schemas.version()
 	r := new(mcp.ListToolsResult)
-	if err := c.Call(ctx, mcp.MethodListTools, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+	if err := c.cachedCall(ctx, mcp.MethodListTools, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
 		return nil, err
 	}
 	r.Tools = c.withoutUnmirrored(r.Tools)

@@ -67,6 +67,7 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	c.ToolRejected("search", io.EOF)
 	c.SubscriptionLost("file:///etc/motd", io.EOF)
 	c.StreamOpened(telemetry.StreamGet)(io.EOF)
+	c.CacheLookup("tools/list", true)
 	c.Logger().Info("x")
 	c.Peer(stdio, "").SessionEnd(time.Second, "")
 	c.Close()

@@ -26,6 +26,7 @@ const (
 	metricClientBackoff              = "mcp_client.connection.backoff"
 	metricClientStreams              = "mcp_client.streams.active"
 	metricClientStream               = "mcp_client.stream.duration"
+	metricClientCache                = "mcp_client.cache.lookups"
 
 	metricServerHandlers      = "mcp_server.active_requests"
 	metricServerPanics        = "mcp_server.handler.panics"

@@ -64,6 +64,8 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.SubscriptionLost("file:///etc/motd", errors.New("not supported by the server"))
 	c.StreamOpened(telemetry.StreamGet)(nil)
 	c.StreamOpened(telemetry.StreamSSE)(lost{})
+	c.CacheLookup("tools/list", false)
+	c.CacheLookup("tools/list", true)
 	// c stays open: a closed client is not among the gauges.
 }
 
