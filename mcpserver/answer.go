@@ -36,7 +36,7 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = r.ID.AppendJSON(dst)
 	dst = append(dst, `,"result":`...)
-	if dst, err = s.appendResult(dst, result, view{s, r.Version}); err != nil {
+	if dst, err = s.encode(dst, result, view{s, r.Version}); err != nil {
 		err = &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.Method, err)}
 		return appendError(dst[:n], r.ID, errInternal), err
 	}
@@ -54,6 +54,17 @@ func appendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
 	return frame
 }
 
+// encode does what appendResult does, and takes the panic of a result that cannot be read, such as one with a block of
+// content that is a nil pointer, for an error.
+func (s *Server) encode(dst []byte, result any, w view) (encoded []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			encoded, err = dst, fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return s.appendResult(dst, result, w)
+}
+
 // appendResult appends a result as the client's revision has it.
 func (s *Server) appendResult(dst []byte, result any, w view) ([]byte, error) {
 	switch r := result.(type) {
@@ -63,6 +74,8 @@ func (s *Server) appendResult(dst []byte, result any, w view) ([]byte, error) {
 		return mcp.AppendResult(dst, w.readResult(r))
 	case *mcp.GetPromptResult:
 		return mcp.AppendResult(dst, w.promptResult(r))
+	case *mcp.CompleteResult:
+		return mcp.AppendResult(dst, w.completeResult(r))
 	case ownResult:
 		return r.appendResult(dst, w)
 	}

@@ -120,9 +120,7 @@ func (w view) promptResult(r *mcp.GetPromptResult) *mcp.GetPromptResult {
 	}
 	shown.Messages = slices.Clone(r.Messages)
 	for i, m := range shown.Messages {
-		if m != nil {
-			shown.Messages[i] = &mcp.PromptMessage{Role: m.Role, Content: blockIn(m.Content, w.version)}
-		}
+		shown.Messages[i] = &mcp.PromptMessage{Role: m.Role, Content: blockIn(m.Content, w.version)}
 	}
 	return &shown
 }
@@ -133,7 +131,7 @@ func (w view) readResult(r *mcp.ReadResourceResult) *mcp.ReadResourceResult {
 	shown := *r
 	w.finish(&shown.Result)
 	if w.modern() {
-		shown.TTLMs = new(max(0, r.TTL().Milliseconds()))
+		shown.TTLMs = new(r.TTL().Milliseconds())
 		shown.CacheScope = cmp.Or(r.CacheScope, mcp.CachePrivate)
 		return &shown
 	}
@@ -144,6 +142,13 @@ func (w view) readResult(r *mcp.ReadResourceResult) *mcp.ReadResourceResult {
 			shown.Contents[i] = plainContents(c)
 		}
 	}
+	return &shown
+}
+
+// completeResult returns a copy of r as the client's revision has it.
+func (w view) completeResult(r *mcp.CompleteResult) *mcp.CompleteResult {
+	shown := *r
+	w.finish(&shown.Result)
 	return &shown
 }
 

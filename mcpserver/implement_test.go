@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// toolbox, library, phrasebook and the like are parts of handlers.
+// toolbox, shelf, phrasebook and the like are parts of handlers.
 type toolbox struct{}
 
 func (toolbox) ListTools(_ context.Context, r *mcpserver.ListRequest) (*mcp.ListToolsResult, error) {
@@ -55,13 +55,13 @@ func (toolbox) CallTool(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.C
 	return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "unknown tool: " + r.Name}
 }
 
-type library struct{}
+type shelf struct{}
 
-func (library) ListResources(context.Context, *mcpserver.ListRequest) (*mcp.ListResourcesResult, error) {
+func (shelf) ListResources(context.Context, *mcpserver.ListRequest) (*mcp.ListResourcesResult, error) {
 	return &mcp.ListResourcesResult{Resources: []*mcp.Resource{{URI: "file:///a", Name: "a", Title: "A", Icons: []mcp.Icon{{Src: "x:y"}}}}}, nil
 }
 
-func (library) ReadResource(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (shelf) ReadResource(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	if r.URI != "file:///a" {
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func (phrasebook) Complete(_ context.Context, r *mcpserver.CompleteRequest) ([]s
 
 // watcher notes who watches what.
 type watcher struct {
-	library
+	shelf
 	mu  sync.Mutex
 	log []string
 }
@@ -187,11 +187,11 @@ func TestImplementDeclaresWhatTheHandlerCanDo(t *testing.T) {
 		want    string
 	}{
 		{toolbox{}, "2025-11-25", `{"tools":{"listChanged":true}}`},
-		{library{}, "2025-11-25", `{"resources":{"listChanged":true}}`},
+		{shelf{}, "2025-11-25", `{"resources":{"listChanged":true}}`},
 		{struct {
 			templates
 			mcpserver.ResourceReader
-		}{ResourceReader: library{}}, "2025-11-25", `{"resources":{"listChanged":true}}`},
+		}{ResourceReader: shelf{}}, "2025-11-25", `{"resources":{"listChanged":true}}`},
 		{new(watcher), "2025-11-25", `{"resources":{"subscribe":true,"listChanged":true}}`},
 		{phrasebook{}, "2025-11-25", `{"prompts":{"listChanged":true},"completions":{}}`},
 		{phrasebook{}, "2024-11-05", `{"prompts":{"listChanged":true}}`},
@@ -229,9 +229,9 @@ func TestImplementRefusesWhatCannotWork(t *testing.T) {
 		{struct{ mcpserver.ToolCaller }{toolbox{}}, "it has CallTool, but no ListTools"},
 		{struct{ mcpserver.PromptLister }{phrasebook{}}, "it has ListPrompts, but no GetPrompt"},
 		{struct{ mcpserver.PromptGetter }{phrasebook{}}, "it has GetPrompt, but no ListPrompts"},
-		{struct{ mcpserver.ResourceLister }{library{}}, "it has ListResources, but no ReadResource"},
+		{struct{ mcpserver.ResourceLister }{shelf{}}, "it has ListResources, but no ReadResource"},
 		{templates{}, "it has ListResourceTemplates, but no ReadResource"},
-		{struct{ mcpserver.ResourceReader }{library{}}, "it has ReadResource, but no ListResources nor ListResourceTemplates"},
+		{struct{ mcpserver.ResourceReader }{shelf{}}, "it has ReadResource, but no ListResources nor ListResourceTemplates"},
 		{struct{ mcpserver.ResourceSubscriber }{full}, "it has SubscribeResource, but no ReadResource"},
 	}
 	for _, tt := range tests {
@@ -245,7 +245,7 @@ func TestOneMethodHasOneHandler(t *testing.T) {
 	handle := func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }
 	tool := func(s *mcpserver.Server) error { return s.AddRawTool(&mcp.Tool{Name: "t"}, toolbox{}.CallTool) }
 	resource := func(s *mcpserver.Server) error {
-		return s.AddResource(&mcp.Resource{URI: "a:b", Name: "b"}, library{}.ReadResource)
+		return s.AddResource(&mcp.Resource{URI: "a:b", Name: "b"}, shelf{}.ReadResource)
 	}
 	prompt := func(s *mcpserver.Server) error { return s.AddPrompt(&mcp.Prompt{Name: "p"}, phrasebook{}.GetPrompt) }
 	completion := func(s *mcpserver.Server) error {
@@ -260,8 +260,8 @@ func TestOneMethodHasOneHandler(t *testing.T) {
 	}{
 		"tools":                 {tool, implement(toolbox{})},
 		"tools, later":          {implement(toolbox{}), tool},
-		"resources":             {resource, implement(library{})},
-		"resources, later":      {implement(library{}), resource},
+		"resources":             {resource, implement(shelf{})},
+		"resources, later":      {implement(shelf{}), resource},
 		"prompts":               {prompt, implement(phrasebook{})},
 		"prompts, later":        {implement(phrasebook{}), prompt},
 		"completion":            {completion, implement(struct{ mcpserver.Completer }{phrasebook{}})},
@@ -281,7 +281,7 @@ func TestOneMethodHasOneHandler(t *testing.T) {
 		}
 	}
 	s := empty(&mcpserver.Options{Logging: true})
-	for _, f := range []func(*mcpserver.Server) error{implement(toolbox{}), implement(library{}), implement(new(leveled)), prompt, completion} {
+	for _, f := range []func(*mcpserver.Server) error{implement(toolbox{}), implement(shelf{}), implement(new(leveled)), prompt, completion} {
 		if err := f(s); err != nil {
 			t.Errorf("what does not concern the same methods was refused: %v", err)
 		}
@@ -377,7 +377,7 @@ func TestAnImplementedServerAnswersAsEachRevisionHasIt(t *testing.T) {
 
 func TestListsThatAHandlerLacksAreEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := opened(t, t.Context(), implementing(t, nil, library{}))
+		w := opened(t, t.Context(), implementing(t, nil, shelf{}))
 		w.send(requestOf(1, "resources/templates/list", `{}`))
 		if m := w.reply(t); string(m.Result) != `{"resourceTemplates":[]}` {
 			t.Errorf("the list is %s, want an empty one", m.Result)

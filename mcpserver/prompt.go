@@ -147,11 +147,13 @@ func (c *call) getPrompt(ctx context.Context, known []mcp.PromptArgument, h Prom
 		}
 	}
 	r, err := h(ctx, &GetPromptRequest{RequestInfo: &c.info, Name: c.target, Arguments: arguments})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if r == nil {
-		r = new(mcp.GetPromptResult)
+	case r == nil:
+		return new(mcp.GetPromptResult), nil
+	case slices.ContainsFunc(r.Messages, func(m *mcp.PromptMessage) bool { return m == nil || m.Content == nil }):
+		return nil, errors.New("one of the messages is nil, or its content")
 	}
 	return r, nil
 }

@@ -30,8 +30,8 @@ func TestAHandlerSeesWhatARequestCameBy(t *testing.T) {
 		principal := func(r *http.Request) string { return r.Header.Get("X-Who") }
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{Principal: principal})
 		stateless := serveWeb(t, s, &mcpserver.HTTPOptions{Principal: principal, Stateless: true})
-		opened1 := w.post(initialize, "X-Who", "alice")
-		session := opened1.header.Get("Mcp-Session-Id")
+		first := w.post(initialize, "X-Who", "alice")
+		session := first.header.Get("Mcp-Session-Id")
 		body, headers := askedCall(1, "tool", "{}")
 		const seen = `\\"http\\":\\"POST /mcp HTTP/1.1 localhost mine\\",\\"in a session\\":`
 		for name, tt := range map[string]struct {

@@ -141,6 +141,8 @@ func (s *Server) readResource(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	case r == nil:
 		return nil, ResourceNotFound(c.uri)
+	case slices.Contains(r.Contents, nil):
+		return nil, errors.New("one of the contents is nil")
 	}
 	return at.complete(r, c.uri), nil
 }
@@ -171,7 +173,7 @@ func (s *Server) locate(uri string) (location, bool) {
 // complete returns r with what its contents leave to the resource: r itself if that is nothing.
 func (at *location) complete(r *mcp.ReadResourceResult, uri string) *mcp.ReadResourceResult {
 	lacking := func(c *mcp.ResourceContents) bool {
-		return c != nil && (c.URI == "" || c.MIMEType == "" && at.mimeType != "")
+		return c.URI == "" || c.MIMEType == "" && at.mimeType != ""
 	}
 	if !slices.ContainsFunc(r.Contents, lacking) {
 		return r
