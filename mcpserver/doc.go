@@ -16,7 +16,9 @@
 // declared; to declare what comes later, set it in the Capabilities of [Options]. Each client is sent what its revision
 // has: members that it does not know are left out, and content of a kind that it does not know is sent to it as text.
 //
-// [RequestFrom] tells a handler which request it is answering, and reports progress.
+// [Server.Implement] takes all that, or a part of it, from one value with methods for it, which may keep something for each
+// session. [RequestFrom] tells a handler which request it is answering, by whom and in which session, reports progress and
+// sends log messages.
 //
 // One connection may carry both eras of the protocol. A request that brings its version in _meta is answered by that
 // revision alone; initialize opens a legacy session, once, in which requests are answered from then on. What comes before

@@ -12,8 +12,8 @@ import (
 
 // Why a session ended, for a [Terminator]; there are other reasons.
 var (
-	ErrShuttingDown   error = errShuttingDown
-	ErrSessionTimeout error = errors.New("the session has expired")
+	ErrShuttingDown   = errors.New("the server is shutting down")
+	ErrSessionTimeout = errors.New("the session has expired")
 )
 
 // Session is what a legacy client opens by initialize, and what lasts between its requests: on one connection, or over
@@ -171,16 +171,22 @@ func (s *Session) open() bool {
 	return true
 }
 
-// reset is called if the session could not be opened: the client may try again. It returns the hosts that know it.
-func (s *Session) reset() []*host {
+// told returns the hosts that know a session which could not be opened.
+func (s *Session) told() []*host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stage == sessionOpening {
-		s.stage, s.agreed, s.values = sessionNew, nil, nil
-	}
 	hosts := s.hosts
 	s.hosts = nil
 	return hosts
+}
+
+// reset lets the client try again whose session could not be opened.
+func (s *Session) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stage == sessionOpening {
+		s.stage, s.agreed, s.values, s.reason = sessionNew, nil, nil, nil
+	}
 }
 
 // end ends the session and returns the hosts that are to be told. While it is being opened, that is left to whoever opens
@@ -210,7 +216,8 @@ func (x *exchange) welcome(ctx context.Context, a *agreement) error {
 	done := false
 	defer func() {
 		if !done {
-			x.dismiss(public, public.reset(), errRefused)
+			x.dismiss(public, public.told(), errRefused)
+			public.reset()
 		}
 	}()
 	if err := public.tell(ctx, x.s.hosts.all()); err != nil {

@@ -104,6 +104,7 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 		out = s.general
 	}
 	s.connection, s.stop = h.s.open(h.life, h.observer(r), out, 0)
+	s.exchange.principal = s.principal
 	s.session.public.id, s.session.public.principal = id, s.principal
 	if h.cfg.SessionTimeout > 0 {
 		s.idle = time.AfterFunc(h.cfg.SessionTimeout, func() {
@@ -243,6 +244,6 @@ func (s *httpSession) expired() bool {
 func (s *httpSession) serving(r *http.Request) *exchange {
 	x := *s.exchange
 	x.work = joined(s.work, r)
-	x.principal, x.httpRequest = s.principal, r
+	x.httpRequest = r
 	return &x
 }

@@ -57,17 +57,16 @@ type LevelSetter interface {
 
 // Implement lets h answer whatever it has the methods for: one value for a whole server or a part of it, instead of a
 // function for each tool, resource and prompt. What clients are told that the server can do follows from that. These are
-// the interfaces that it may have, each of them optional, at least one of the first column:
+// the interfaces that it may have, at least one of them:
 //
-//	ToolLister, ToolCaller                                    tools, only together
-//	ResourceReader with ResourceLister, ResourceTemplateLister or both
-//	                                                          resources
-//	ResourceSubscriber                                        updates of these
-//	PromptLister, PromptGetter                                prompts, only together
-//	Completer                                                 completion
-//	LevelSetter                                               logging
-//	Initializer, Terminator, ClientCapabilitiesHandler        sessions
-//	CapabilityDeclarer                                        capabilities
+//   - tools: [ToolLister] and [ToolCaller], only together;
+//   - resources: [ResourceReader], together with a [ResourceLister], a [ResourceTemplateLister] or both, and with
+//     [ResourceSubscriber] for those who watch them;
+//   - prompts: [PromptLister] and [PromptGetter], only together;
+//   - completion: [Completer];
+//   - logging: [LevelSetter];
+//   - sessions: [Initializer], [Terminator] and [ClientCapabilitiesHandler];
+//   - whatever else is to be declared: [CapabilityDeclarer].
 //
 // Its methods are called by any number of goroutines at the same time. Their contexts are as those of a [ToolHandler]:
 // [RequestFrom] returns the request, with what is known of the client, the session with its values, the HTTP request, and
