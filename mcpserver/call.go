@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -19,16 +20,21 @@ type call struct {
 	info      RequestInfo
 	method    *method // nil if there is none
 	target    string  // what the method is about, under its registered name if it has one
+	uri       string  // of the resource that the method is about
 	params    json.RawMessage
 	arguments json.RawMessage
 	out       sink
 	size      int   // of the frame
 	refused   error // why the request is not handled at all
+	stands    bool  // its handler has seen to it that it is concluded later
 
 	ctx      context.Context // of the handler
 	cancel   context.CancelCauseFunc
 	op       telemetry.Op
 	progress *progress // nil if the client wants no progress
+
+	logLevel mcp.LoggingLevel      // that a modern client wants, empty for none
+	voice    atomic.Pointer[voice] // of log messages; nil before the first
 
 	cancelled error // guarded by calls.mu; why there is no answer
 }
@@ -72,6 +78,9 @@ func (c *call) check(p *jsonrpc.Params) error {
 	if err := c.x.checkHeaders(c, p); err != nil {
 		return err
 	}
+	if err := c.readLogLevel(p); err != nil {
+		return err
+	}
 	if p.ProgressToken == nil {
 		return nil
 	}
@@ -90,6 +99,9 @@ func (c *call) begin(p *jsonrpc.Params) {
 	if c.method != nil && c.method.find != nil {
 		c.target, known = c.method.named(p.Name)
 	}
+	if c.method != nil && c.method.byURI {
+		c.uri = text(p.URI)
+	}
 	if c.x.tel != nil {
 		ctx, c.op = c.x.tel.StartHandler(ctx, c.incoming(p, known))
 	}
@@ -100,7 +112,7 @@ func (c *call) begin(p *jsonrpc.Params) {
 func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) telemetry.Incoming {
 	in := telemetry.Incoming{
 		Method: c.info.Method, Target: c.target, ID: c.info.ID.String(), Known: c.method != nil, TargetKnown: targetKnown,
-		Size: c.size, Peer: c.x.peer(c.info.Version),
+		URI: c.uri, Size: c.size, Peer: c.x.peer(c.info.Version),
 	}
 	if c.method != nil {
 		in.TargetKind = c.method.kind
@@ -150,7 +162,7 @@ func (c *call) serve() {
 	var result any
 	err := error(errInternal)
 	defer func() {
-		if _, later := result.(standing); !later {
+		if _, later := result.(standing); !later && !c.stands {
 			c.conclude(result, err)
 		}
 	}()
@@ -177,7 +189,11 @@ func (c *call) handle() (result any, err error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
 		defer cancel()
 	}
-	result, err = c.method.handle(ctx, c)
+	if c.x.s.middleware != nil {
+		result, err = c.throughMiddleware(ctx)
+	} else {
+		result, err = c.method.handle(ctx, c)
+	}
 	if err != nil {
 		return nil, ended(ctx, err)
 	}
@@ -188,6 +204,7 @@ func (c *call) handle() (result any, err error) {
 func (c *call) conclude(result any, err error) {
 	cancelled := c.x.calls.finish(c)
 	c.progress.end()
+	c.hush()
 	if cancelled != nil {
 		c.leave(cancelled)
 		return

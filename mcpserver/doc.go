@@ -1,5 +1,5 @@
-// Package mcpserver serves the Model Context Protocol: tools written as Go functions, offered to clients of every
-// revision of the protocol, over standard input and output, HTTP or any other connection.
+// Package mcpserver serves the Model Context Protocol: tools, resources and prompts written as Go functions, offered to
+// clients of every revision of the protocol, over standard input and output, HTTP or any other connection.
 //
 // Start with [New], add tools with [AddTool], and call [Server.ServeStdio], or mount a [Server.HTTPHandler]:
 //
@@ -10,7 +10,15 @@
 //
 // [AddTool] takes the JSON Schemas of a tool from the types of its function, checks arguments before and output after the
 // call. [Server.AddRawTool] hands the arguments over as they came. [Server.Handle] answers methods of one's own.
-// [RequestFrom] tells a handler which request it is answering, and reports progress.
+//
+// [Server.AddResource] and [Server.AddResourceTemplate] offer what can be read, [Server.ResourceUpdated] tells those who
+// watch it; [Server.AddPrompt] offers prompts, and [Server.AddCompletion] completes their arguments. What is added is
+// declared; to declare what comes later, set it in the Capabilities of [Options]. Each client is sent what its revision
+// has: members that it does not know are left out, and content of a kind that it does not know is sent to it as text.
+//
+// [Server.Implement] takes all that, or a part of it, from one value with methods for it, which may keep something for each
+// session. [RequestFrom] tells a handler which request it is answering, by whom and in which session, reports progress and
+// sends log messages.
 //
 // One connection may carry both eras of the protocol. A request that brings its version in _meta is answered by that
 // revision alone; initialize opens a legacy session, once, in which requests are answered from then on. What comes before

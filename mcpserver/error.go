@@ -33,6 +33,7 @@ var (
 	errInternal     = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	errShuttingDown = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
 	errBusy         = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
+	errOverloaded   = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of all clients
 	errDuplicateID  = &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "a request with this id is still being answered"}
 )
 

@@ -19,9 +19,13 @@ type exchange struct {
 	calls    admission
 	group    *group    // of what the server does besides
 	audience *audience // that listens
+	notices  *notices  // that the client of a session is yet to be sent
 	out      sink
 
 	header http.Header // of the HTTP request that brings a modern message; nil for any other
+
+	principal   string        // who is asking over HTTP, empty for nobody
+	httpRequest *http.Request // that brings a message; nil on any other connection
 
 	work context.Context // of handlers and of what the read loop sends: ends when no more is to be done
 	life context.Context // of what handlers send: ends when nothing can be sent any more

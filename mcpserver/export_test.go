@@ -4,3 +4,6 @@ package mcpserver
 func NetworkOf(c Conn) string {
 	return c.(*streamConn).Network().Transport
 }
+
+// ContentIn returns content as a revision has it.
+var ContentIn = contentIn

@@ -27,9 +27,10 @@ type fleet struct {
 
 	beaten atomic.Pointer[time.Time] // when the store last heard that this process lives
 
-	mu    sync.Mutex
-	heard map[string]int64 // guarded by mu; position of the latest announcement of each method
-	at    int64            // guarded by mu; position of the latest message to all
+	news   news
+	outbox outbox
+
+	at atomic.Int64 // position of the latest message to all
 }
 
 // storeTimeout bounds what is asked of a store.
@@ -40,13 +41,14 @@ var errStore = &mcp.Error{Code: mcp.CodeInternalError, Message: "the store of se
 
 // newFleet joins the processes that share the store of h, until stop is called.
 func newFleet(h *HTTPHandler) *fleet {
-	f := &fleet{h: h, store: h.cfg.Sessions, self: rand.Text(), heard: map[string]int64{}}
+	f := &fleet{h: h, store: h.cfg.Sessions, self: rand.Text()}
+	f.outbox.f = f
 	f.events, _ = h.cfg.Events.(SharedEventStore)
 	ctx, stop := context.WithCancel(h.life)
 	f.stop = stop
 	f.runs.Go(func() { f.live(ctx) }) // these end with ctx
 	f.runs.Go(func() { f.receive(ctx, "", f.hear) })
-	f.runs.Go(func() { f.receive(ctx, f.self, f.take) })
+	f.runs.Go(func() { f.receive(ctx, f.self, f.fetch) })
 	return f
 }
 
@@ -118,10 +120,18 @@ type signal struct {
 	Session string     `json:"session,omitzero"`
 	Stream  int64      `json:"stream,omitzero"`
 	Reader  int64      `json:"reader,omitzero"`
-	Method  string     `json:"method,omitzero"`
 	Request jsonrpc.ID `json:"request,omitzero"`
 	Reason  string     `json:"reason,omitzero"`
+	Notices []told     `json:"notices,omitzero"`
 	Frame   []byte     `json:"frame,omitzero"`
+
+	Level mcp.LoggingLevel `json:"level,omitzero"`
+}
+
+// told is a notice that one process tells another of.
+type told struct {
+	Method string `json:"method"`
+	URI    string `json:"uri,omitzero"`
 }
 
 type signalKind string
@@ -131,7 +141,8 @@ const (
 	signalEnded     signalKind = "ended"     // a session
 	signalReading   signalKind = "reading"   // a stream, in that process and no other
 	signalCancelled signalKind = "cancelled" // a request, by the client
-	signalAnnounced signalKind = "announced" // a notification to all clients
+	signalAnnounced signalKind = "announced" // notices to all clients that want them
+	signalLogged    signalKind = "logged"    // a log message, likewise
 	signalFrame     signalKind = "frame"     // a message of the client, which only that process can deal with
 )
 
@@ -176,17 +187,19 @@ func (f *fleet) receive(ctx context.Context, process string, take func(context.C
 
 // hear deals with a signal to all. nil stands for any number of them that are not known.
 func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
-	f.mu.Lock()
-	f.at = position
-	f.mu.Unlock()
+	f.at.Store(position)
 	switch {
 	case sig == nil:
 		f.missed(ctx, position)
 	case sig.Kind == signalAnnounced:
-		f.announced(sig.Method, position, sig.From != f.self)
+		f.announced(sig, position)
 	case sig.Kind == signalReading:
 		f.read(sig)
 	case sig.From == f.self:
+	case sig.Kind == signalLogged:
+		for _, s := range f.h.sessions.all() {
+			s.log(sig.Level, sig.Frame)
+		}
 	case sig.Kind == signalCancelled:
 		if s := f.h.sessions.known(sig.Session); s != nil {
 			s.table.cancel(sig.Request, cancellation(sig.Reason))
@@ -202,50 +215,16 @@ func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
 
 // missed makes up for signals that were lost: everything may have changed.
 func (f *fleet) missed(ctx context.Context, position int64) {
+	f.news.vague(position)
 	for _, s := range f.h.sessions.all() {
 		f.refresh(ctx, s)
+		s.announce(s.everything())
 	}
-	for method := range lists {
-		f.announced(method, position, true)
-	}
+	f.h.audience.announceAll()
 }
 
-// announced notes that a notification was sent to all clients, and sends it to those of this process unless they have it.
-func (f *fleet) announced(method string, position int64, anew bool) {
-	f.mu.Lock()
-	f.heard[method] = position
-	f.mu.Unlock()
-	if !anew {
-		return
-	}
-	for _, s := range f.h.sessions.all() {
-		if position > s.shared.heard {
-			s.announce(method)
-		}
-	}
-	f.h.audience.announce(method)
-}
-
-// since calls announce with each method that was announced behind a position.
-func (f *fleet) since(position int64, announce func(method string)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for method, at := range f.heard {
-		if at > position {
-			announce(method)
-		}
-	}
-}
-
-// position returns that of the latest signal to all.
-func (f *fleet) position() int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.at
-}
-
-// take deals with a signal to this process.
-func (f *fleet) take(_ context.Context, sig *signal, _ int64) {
+// fetch deals with a signal to this process.
+func (f *fleet) fetch(_ context.Context, sig *signal, _ int64) {
 	if sig == nil || sig.Kind != signalFrame {
 		return
 	}
@@ -261,11 +240,6 @@ type handed struct {
 }
 
 func (m *handed) run() { m.s.take(m.frame) }
-
-// announce tells the other processes that clients are to be sent a notification.
-func (f *fleet) announce(method string) {
-	_ = f.tell(f.h.life, "", signal{Kind: signalAnnounced, Method: method}) // those of this process know it by now
-}
 
 // unreachable reports whether a process does not live, as far as the store can say.
 func (f *fleet) unreachable(ctx context.Context, process string) bool {
@@ -286,15 +260,15 @@ func (f *fleet) forget(id string) {
 func (f *fleet) refresh(ctx context.Context, s *httpSession) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	record, revision, err := f.use(ctx, s.id)
+	record, revision, err := f.use(ctx, s.id, s.shared.revision.Load())
 	switch {
 	case errors.Is(err, ErrNoSession) && s.shared.revision.Load() > 0:
 		f.h.end(s)
 	case err == nil:
-		_ = s.shared.update(record, revision) // a record that cannot be read is not known here
+		_ = s.shared.update(ctx, record, revision) // a record that cannot be read is not known here
 	}
 }
 
-func (f *fleet) use(ctx context.Context, id string) (record []byte, revision int64, err error) {
-	return f.store.Use(ctx, id, f.ttl())
+func (f *fleet) use(ctx context.Context, id string, known int64) (record []byte, revision int64, err error) {
+	return f.store.Use(ctx, id, known, f.ttl())
 }

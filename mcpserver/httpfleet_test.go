@@ -26,11 +26,11 @@ type severed struct {
 
 var errCutOff = errors.New("cut off")
 
-func (s *severed) Use(ctx context.Context, id string, ttl time.Duration) ([]byte, int64, error) {
+func (s *severed) Use(ctx context.Context, id string, known int64, ttl time.Duration) ([]byte, int64, error) {
 	if s.cut.Load() {
 		return nil, 0, errCutOff
 	}
-	return s.SessionStore.Use(ctx, id, ttl)
+	return s.SessionStore.Use(ctx, id, known, ttl)
 }
 
 func (s *severed) Create(ctx context.Context, id string, record []byte, ttl time.Duration) error {
@@ -566,7 +566,7 @@ func TestAStoreThatCannotBeReachedIsSaidToBe(t *testing.T) {
 
 func TestAClientThatSaysTooMuchGetsNoSession(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, _ process) {
-		p := a.post(strings.Replace(initialize, `"name":"`, `"name":"`+strings.Repeat("x", 64<<10), 1))
+		p := a.post(strings.Replace(initialize, `"name":"`, `"name":"`+strings.Repeat("x", 1<<20), 1))
 		if p.header.Get("Mcp-Session-Id") != "" || !strings.Contains(p.body, "too much") {
 			t.Errorf("got %v with %s, want an error", p.header, p.body)
 		}

@@ -21,8 +21,8 @@ type board struct{ s *httpSession }
 
 func (b board) notify(ctx context.Context, frame []byte) error {
 	sh := b.s.shared
-	if ctx.Err() != nil || !sh.isKeeper() {
-		return errGone
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	ctx, cancel := bounded(context.WithoutCancel(ctx))
 	defer cancel()
@@ -279,13 +279,6 @@ func (sh *shared) leaves(stream int64, r *response) {
 	}
 }
 
-// isKeeper reports whether what belongs to no request is to be written here.
-func (sh *shared) isKeeper() bool {
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	return sh.keeper
-}
-
 // read deals with the signal that a stream is read in one process, and so in no other.
 func (f *fleet) read(sig *signal) {
 	s := f.h.sessions.known(sig.Session)
@@ -306,7 +299,9 @@ func (f *fleet) read(sig *signal) {
 func (sh *shared) readHere(stream, number int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.keeper = sh.keeper || stream == 0
+	if stream == 0 {
+		sh.s.away.Store(false)
+	}
 	if now, ok := sh.readers[stream]; ok && now.number == number {
 		now.first = true
 		sh.readers[stream] = now
@@ -320,7 +315,9 @@ func (sh *shared) readHere(stream, number int64) {
 func (sh *shared) readElsewhere(stream int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.keeper = sh.keeper && stream != 0
+	if stream == 0 {
+		sh.s.away.Store(true)
+	}
 	now, ok := sh.readers[stream]
 	if !ok || !now.first {
 		return

@@ -157,6 +157,8 @@ func (h *HTTPHandler) makeSession(id, principal string, o observer, channel *res
 		out = s.general
 	}
 	s.connection, s.stop = h.s.open(h.life, o, out, 0)
+	s.exchange.principal = s.principal
+	s.session.public.id, s.session.public.principal = id, s.principal
 	if h.cfg.SessionTimeout > 0 {
 		s.idle = time.AfterFunc(h.cfg.SessionTimeout, func() {
 			if s.expired() {
@@ -176,6 +178,7 @@ func (h *HTTPHandler) expire(s *httpSession) {
 			return
 		}
 	}
+	s.session.public.because(ErrSessionTimeout)
 	h.end(s)
 }
 
@@ -337,5 +340,6 @@ func (s *httpSession) expired() bool {
 func (s *httpSession) serving(r *http.Request) *exchange {
 	x := *s.exchange
 	x.work = joined(s.work, r)
+	x.httpRequest = r
 	return &x
 }

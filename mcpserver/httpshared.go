@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,13 +23,13 @@ type shared struct {
 	revision atomic.Int64              // of what this process knows of it; 0 before the store has it
 	deleted  atomic.Bool               // from the store, by this process
 
-	saving sync.Mutex    // held while the record is read and replaced
-	record sessionRecord // guarded by saving
+	saving  sync.Mutex    // held while the record is read and replaced, and handlers hear of that
+	record  sessionRecord // guarded by saving
+	refused error         // guarded by saving; by a host in this process
 
 	mu      sync.Mutex
 	readers map[int64]reader // guarded by mu; by stream
 	reader  int64            // guarded by mu; number of the latest
-	keeper  bool             // guarded by mu; what belongs to no request is written here
 }
 
 // share makes a session one that a store keeps, as record says.
@@ -59,20 +60,26 @@ func (sh *shared) create(ctx context.Context) error {
 	return nil
 }
 
-// update takes over a record that is newer than what this process knows.
-func (sh *shared) update(raw []byte, revision int64) error {
+// update takes over a record that is newer than what this process knows. It waits while the session is being attached.
+func (sh *shared) update(ctx context.Context, raw []byte, revision int64) error {
 	sh.used.Store(new(time.Now()))
 	if revision <= sh.revision.Load() {
 		return nil
 	}
 	sh.saving.Lock()
 	defer sh.saving.Unlock()
-	return sh.set(raw, revision)
+	if sh.refused != nil {
+		return sh.refused
+	}
+	before := sh.s.session.watched.snapshot()
+	err := sh.set(raw, revision)
+	sh.rewatch(ctx, before)
+	return err
 }
 
-// set is update; saving is held.
+// set takes over a record that is newer. saving is held.
 func (sh *shared) set(raw []byte, revision int64) error {
-	if revision <= sh.revision.Load() {
+	if revision <= sh.revision.Load() || raw == nil {
 		return nil
 	}
 	record, err := decodeSessionRecord(raw)
@@ -81,6 +88,34 @@ func (sh *shared) set(raw []byte, revision int64) error {
 	}
 	sh.record = record
 	sh.s.session.setState(&record.sessionState)
+	sh.revision.Store(revision)
+	return nil
+}
+
+// rewatch tells the handler in this process what the client has begun or ceased to watch in another. saving is held.
+func (sh *shared) rewatch(ctx context.Context, before []string) {
+	x := sh.s.exchange
+	after := x.session.watched.snapshot()
+	for _, uri := range after {
+		if h := x.s.subscriber.Load(); h != nil && !slices.Contains(before, uri) {
+			x.guarded(ctx, mcp.MethodSubscribe, func() { _ = (*h).SubscribeResource(ctx, uri) }) // the client has been promised it
+		}
+	}
+	for _, uri := range before {
+		if !slices.Contains(after, uri) {
+			x.notices.drop(notice{mcp.NotificationResourceUpdated, uri})
+			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.unwatch(ctx, uri) }) // nobody could be told of an error
+		}
+	}
+}
+
+// enter makes a session of the store one of this process: its hosts hear of it. saving is held.
+func (sh *shared) enter(ctx context.Context, revision int64) error {
+	if err := sh.s.exchange.welcome(ctx, sh.record.agreement()); err != nil {
+		return err
+	}
+	sh.s.session.setState(&sh.record.sessionState)
+	sh.rewatch(ctx, nil)
 	sh.revision.Store(revision)
 	return nil
 }
@@ -102,6 +137,8 @@ func (sh *shared) keep(ctx context.Context, change func()) error {
 func (sh *shared) replace(ctx context.Context, change func()) error {
 	sh.saving.Lock()
 	defer sh.saving.Unlock()
+	before := sh.s.session.watched.snapshot()
+	defer func() { sh.rewatch(ctx, before) }()
 	for try := 0; ; try++ {
 		change()
 		sh.record.sessionState = sh.s.session.state()
@@ -116,7 +153,7 @@ func (sh *shared) replace(ctx context.Context, change func()) error {
 		if !errors.Is(err, ErrConflict) || try == maxConflicts {
 			return err
 		}
-		raw, revision, err := sh.f.use(ctx, sh.s.id)
+		raw, revision, err := sh.f.use(ctx, sh.s.id, sh.revision.Load())
 		if err == nil {
 			err = sh.set(raw, revision)
 		}
@@ -147,20 +184,44 @@ func (sh *shared) delete(ctx context.Context, unused time.Duration) (bool, error
 func (f *fleet) session(r *http.Request, id, principal string) (*httpSession, error) {
 	ctx, cancel := bounded(r.Context())
 	defer cancel()
-	raw, revision, err := f.use(ctx, id)
-	switch {
-	case errors.Is(err, ErrNoSession):
+	raw, revision, err := f.use(ctx, id, f.known(id))
+	if errors.Is(err, ErrNoSession) {
 		f.forget(id)
 		return nil, nil
-	case err != nil:
-		return nil, &failure{errStore, err}
 	}
+	var s *httpSession
+	if err == nil {
+		s, err = f.take(r, id, principal, raw, revision)
+	}
+	if err != nil && err != errTooManySessions {
+		err = &failure{errStore, err}
+	}
+	return s, err
+}
+
+// known returns the revision of a session that this process has, 0 if it has none.
+func (f *fleet) known(id string) int64 {
+	if s := f.h.sessions.known(id); s != nil && s.shared != nil {
+		return s.shared.revision.Load()
+	}
+	return 0
+}
+
+// take returns the session that a record is of, held, nil if the principal has no such.
+func (f *fleet) take(r *http.Request, id, principal string, raw []byte, revision int64) (*httpSession, error) {
 	if s := f.h.sessions.find(id, principal, false); s != nil {
-		if err := s.shared.update(raw, revision); err != nil {
+		err := s.shared.update(r.Context(), raw, revision)
+		if err != nil {
 			s.release()
 			return nil, err
 		}
 		return s, nil
+	}
+	if raw == nil { // what was known has ended meanwhile
+		var err error
+		if raw, revision, err = f.use(r.Context(), id, 0); err != nil {
+			return nil, err
+		}
 	}
 	record, err := decodeSessionRecord(raw)
 	if err != nil || record.Principal != principal || record.Process != "" {
@@ -172,31 +233,55 @@ func (f *fleet) session(r *http.Request, id, principal string) (*httpSession, er
 // attach makes a session of the store known in this process, held.
 func (f *fleet) attach(r *http.Request, id string, record sessionRecord, revision int64) (*httpSession, error) {
 	o := f.h.observer(r)
-	s, fresh := f.h.sessions.attach(id, func() *httpSession { return f.restore(id, record, revision, o) })
-	if s == nil {
+	s, fresh := f.h.sessions.attach(id, func() *httpSession {
+		s := f.restore(id, record, o)
+		s.shared.saving.Lock() // others wait until it is complete
+		return s
+	})
+	switch {
+	case s == nil:
 		return nil, errTooManySessions
+	case !fresh:
+		err := s.shared.await()
+		if err != nil {
+			s.release()
+			return nil, err
+		}
+		return s, nil
 	}
-	if fresh {
-		f.since(record.Heard, s.announce)
+	err := s.shared.enter(r.Context(), revision)
+	s.shared.refused = err
+	s.shared.saving.Unlock()
+	if err != nil {
+		s.release()
+		f.h.end(s)
+		return nil, err
 	}
+	f.catchUp(s)
 	return s, nil
 }
 
-// restore returns a session as a record has it.
-func (f *fleet) restore(id string, record sessionRecord, revision int64, o observer) *httpSession {
+// await waits until a session that is being attached is complete.
+func (sh *shared) await() error {
+	sh.saving.Lock()
+	defer sh.saving.Unlock()
+	return sh.refused
+}
+
+// restore returns a session as a record has it, held, which is yet to be entered.
+func (f *fleet) restore(id string, record sessionRecord, o observer) *httpSession {
 	s := f.h.makeSession(id, record.Principal, o, nil)
 	f.share(s, record)
-	s.session.setState(&record.sessionState)
-	s.shared.revision.Store(revision)
 	s.exchange.observer = s.observer.inSession(record.Version, id)
 	s.connection.since = record.Created
 	s.notices.hold() // until somebody reads here
+	s.away.Store(true)
 	return s
 }
 
 // newRecord returns the record of a session that is opened here.
 func (f *fleet) newRecord(principal, process string) sessionRecord {
-	return sessionRecord{Principal: principal, Created: time.Now(), Heard: f.position(), Process: process}
+	return sessionRecord{Principal: principal, Created: time.Now(), Heard: f.at.Load(), Process: process}
 }
 
 // passOn tells the other processes of a cancellation that concerns a request which is not answered here.
@@ -215,7 +300,7 @@ func (sh *shared) passOn(ctx context.Context, m *jsonrpc.Message) error {
 func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) error {
 	ctx, cancel := bounded(r.Context())
 	defer cancel()
-	raw, _, err := f.use(ctx, id)
+	raw, _, err := f.use(ctx, id, 0)
 	if err != nil {
 		return err
 	}

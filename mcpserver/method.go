@@ -27,6 +27,8 @@ type method struct {
 	kind telemetry.TargetKind
 	find func(name []byte) (string, bool)
 
+	byURI bool // it is about a resource
+
 	rows []mcp.Method // what the protocol says about it; nil for a method of the user's own
 }
 

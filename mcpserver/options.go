@@ -36,6 +36,14 @@ type Options struct {
 	// beyond are answered with an error. Zero means 1,024, negative means none.
 	MaxQueued int
 
+	// MaxTotal is how many requests are handled at once, over all connections, sessions and HTTP requests of the server:
+	// beyond what those bounds allow each of them. A connection or session that has a request handled lets more of them
+	// wait, as MaxQueued says; those of the others are answered with an error, over HTTP with the status 503. For two
+	// seconds after such a refusal, a connection that holds more than its share of places gets no more of them. Pings,
+	// what opens a session, changes of the log level and subscriptions that have been opened do not count. Zero means no
+	// bound.
+	MaxTotal int
+
 	// RequestTimeout bounds the handling of each request, by the handler's context. Zero means none.
 	RequestTimeout time.Duration
 
@@ -57,6 +65,20 @@ type Options struct {
 
 	// CacheScope says whom a modern client may share these with. Zero means [mcp.CachePublic].
 	CacheScope mcp.CacheScope
+
+	// Logging declares that the server sends clients log messages: those of [RequestInfo.Log], [RequestInfo.Logger] and
+	// [Server.Log], which do nothing without it. The protocol has deprecated them in 2026-07-28, in favour of telemetry.
+	Logging bool
+
+	// LogLevel is the least severe level for a legacy client that has not set one by logging/setLevel; what such a client
+	// gets, the protocol leaves to the server. Zero means [mcp.LevelInfo].
+	LogLevel mcp.LoggingLevel
+
+	// Middleware goes around the handling of each request, the first one outermost; what is refused before that, for its
+	// revision or because the server is busy, never gets there. Each is called once, by [New], with what comes next. It may
+	// answer by itself, pass on another context, or look at the result and change the error; the request that it passes on
+	// is the one that it got, and is answered as it came whatever has been changed in it. A panic is an internal error.
+	Middleware []func(next MethodHandler) MethodHandler
 
 	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
 	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.
@@ -83,11 +105,12 @@ func newConfig(o *Options, name string) (config, error) {
 	c.FrameLimit = cmp.Or(c.FrameLimit, DefaultFrameLimit)
 	c.PageSize = cmp.Or(c.PageSize, 1000)
 	c.CacheScope = cmp.Or(c.CacheScope, mcp.CachePublic)
+	c.LogLevel = cmp.Or(c.LogLevel, mcp.LevelInfo)
 	if c.Telemetry == nil {
 		c.Telemetry = telemetry.New()
 	}
 	for field, v := range map[string]int64{
-		"MaxConcurrent": int64(c.MaxConcurrent), "RequestTimeout": int64(c.RequestTimeout), "FrameLimit": int64(c.FrameLimit),
+		"MaxConcurrent": int64(c.MaxConcurrent), "MaxTotal": int64(c.MaxTotal), "RequestTimeout": int64(c.RequestTimeout), "FrameLimit": int64(c.FrameLimit),
 		"PageSize": int64(c.PageSize), "CacheTTL": int64(c.CacheTTL),
 	} {
 		if v < 0 {
@@ -96,6 +119,9 @@ func newConfig(o *Options, name string) (config, error) {
 	}
 	if c.CacheScope != mcp.CachePublic && c.CacheScope != mcp.CachePrivate {
 		return c, fmt.Errorf("options: CacheScope %q is neither %q nor %q", c.CacheScope, mcp.CachePublic, mcp.CachePrivate)
+	}
+	if !c.LogLevel.Defined() {
+		return c, fmt.Errorf("options: LogLevel %q is none of the protocol's", c.LogLevel)
 	}
 	return c, c.sortVersions()
 }

@@ -32,6 +32,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 		conn.group.wait(s.cfg.DrainTimeout)
 	}
 	stop()
+	conn.session.public.because(err)
 	left := conn.close(err != nil && ctx.Err() == nil)
 	if closed := c.Close(); err == nil && closed != nil {
 		err = fmt.Errorf("close: %w", closed)
@@ -45,22 +46,24 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 // connection is one client, on one connection or in one session over HTTP.
 type connection struct {
 	*exchange
-	table   *calls
-	cut     context.CancelFunc // ends exchange.life
-	since   time.Time
+	table *calls
+	cut   context.CancelFunc // ends exchange.life
+	since time.Time
+	logs  logQueue // that belong to no request
+
 	passing atomic.Bool // the session goes on without it: its end is none of the session
-	notices notices
+	away    atomic.Bool // another process sends what belongs to no request
 }
 
 // open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. stop ends the
 // contexts of handlers.
 func (s *Server) open(ctx context.Context, o observer, out sink, spare int) (_ *connection, stop func()) {
 	g := newGroup(spare)
-	conn := &connection{table: newCalls(&s.cfg, g), since: time.Now()}
+	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now()}
 	conn.exchange = &exchange{
-		observer: o, s: s, session: new(session), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
+		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
 	}
-	conn.notices = notices{group: g, send: conn.tell}
+	conn.notices = &notices{group: g, send: conn.tell}
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
 	work, end := context.WithCancelCause(conn.life)
 	conn.work = work
@@ -122,6 +125,7 @@ func (c *connection) close(lost bool) (left int) {
 	}
 	c.table.close(errShuttingDown)
 	c.group.close()
+	left += c.dismiss(c.session.public, c.session.public.end(), nil)
 	c.cut()
 	c.ended(lost)
 	return left

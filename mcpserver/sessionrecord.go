@@ -28,10 +28,12 @@ type sessionState struct {
 	Capabilities mcp.ClientCapabilities `json:"capabilities"`
 	Declared     mcp.ServerCapabilities `json:"declared"`
 	Confirmed    bool                   `json:"confirmed,omitzero"`
+	Level        mcp.LoggingLevel       `json:"level,omitzero"`   // of log messages, if the client has set one
+	Watched      []string               `json:"watched,omitzero"` // URIs of resources
 }
 
 // maxRecord is how large the record of a session may be, in bytes: clients say part of what is in it.
-const maxRecord = 64 << 10
+const maxRecord = 1 << 20
 
 var errRecordTooLarge = errors.New("the session's record is too large")
 
@@ -41,15 +43,25 @@ func (s *session) state() (st sessionState) {
 		st.Version, st.Client, st.Capabilities, st.Declared = a.version, a.client, a.capabilities, a.declared
 	}
 	st.Confirmed = s.confirmed.Load()
+	if level := s.level.Load(); level != nil {
+		st.Level = *level
+	}
+	st.Watched = s.watched.snapshot()
 	return st
 }
 
-// setState makes a session what it was when state was called.
+// setState makes a session what it was when state was called, but for its agreement, which never changes.
 func (s *session) setState(st *sessionState) {
-	if st.Version != "" && s.agreed.Load() == nil {
-		s.agreed.Store(&agreement{version: st.Version, client: st.Client, capabilities: st.Capabilities, declared: st.Declared})
-	}
 	s.confirmed.Store(st.Confirmed)
+	if st.Level.Defined() {
+		s.level.Store(&st.Level)
+	}
+	s.watched.replace(st.Watched)
+}
+
+// agreement returns what client and server have agreed on.
+func (st *sessionState) agreement() *agreement {
+	return &agreement{version: st.Version, client: st.Client, capabilities: st.Capabilities, declared: st.Declared}
 }
 
 func (r *sessionRecord) encode() ([]byte, error) {

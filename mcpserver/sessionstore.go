@@ -18,8 +18,9 @@ type SessionStore interface {
 	Create(ctx context.Context, id string, record []byte, ttl time.Duration) error
 
 	// Use returns the record of a session and its revision, and notes that the session is used now: it is kept for ttl from
-	// now on, zero meaning for ever. The record is not to be changed. The error is [ErrNoSession] if there is none.
-	Use(ctx context.Context, id string, ttl time.Duration) (record []byte, revision int64, err error)
+	// now on, zero meaning for ever. If the revision is the known one, the record is left out. It is not to be changed. The
+	// error is [ErrNoSession] if there is no session.
+	Use(ctx context.Context, id string, known int64, ttl time.Duration) (record []byte, revision int64, err error)
 
 	// Replace replaces the record of that revision by the next one. It returns [ErrConflict] if there is another revision,
 	// and [ErrNoSession] if there is none. It does not count as use.

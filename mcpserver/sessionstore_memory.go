@@ -70,7 +70,7 @@ func (t *memorySessions) Create(_ context.Context, id string, record []byte, ttl
 	return nil
 }
 
-func (t *memorySessions) Use(_ context.Context, id string, ttl time.Duration) (record []byte, revision int64, err error) {
+func (t *memorySessions) Use(_ context.Context, id string, known int64, ttl time.Duration) (record []byte, revision int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.find(id)
@@ -78,6 +78,9 @@ func (t *memorySessions) Use(_ context.Context, id string, ttl time.Duration) (r
 		return nil, 0, ErrNoSession
 	}
 	s.use(ttl)
+	if s.revision == known {
+		return nil, known, nil
+	}
 	return s.record, s.revision, nil
 }
 

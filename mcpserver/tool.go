@@ -55,7 +55,7 @@ func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {
 // if it has.
 func (s *Server) RemoveTools(names ...string) {
 	if s.tools.remove(names...) {
-		s.changed(mcp.NotificationToolListChanged)
+		s.changed(notice{method: mcp.NotificationToolListChanged})
 	}
 }
 
@@ -65,7 +65,7 @@ type tool struct {
 	*mcp.Tool
 	handle   ToolHandler
 	mirrored []mirror.Param // arguments that calls over HTTP repeat in headers
-	views    toolViews
+	views    views
 }
 
 func (t *tool) key() string { return t.Name }
@@ -158,22 +158,22 @@ func (s *Server) addTool(t *mcp.Tool, h ToolHandler) error {
 	if _, err := added.view(mcp.Version20260728); err != nil {
 		return fmt.Errorf("add tool %s: %w", t.Name, err)
 	}
+	if err := s.offerTools(); err != nil {
+		return fmt.Errorf("add tool %s: %w", t.Name, err)
+	}
 	if !s.tools.add(added) {
 		return fmt.Errorf("add tool %s: there is a tool of that name", t.Name)
 	}
-	s.offerTools()
-	s.changed(mcp.NotificationToolListChanged)
+	s.changed(notice{method: mcp.NotificationToolListChanged})
 	return nil
 }
 
 // offerTools makes the server answer the methods of tools, once there are some.
-func (s *Server) offerTools() {
-	s.toolsOffer.Do(func() {
-		s.methods.add(feature{declare: declareTools, methods: []*method{
-			{name: mcp.MethodListTools, handle: s.listTools},
-			{name: mcp.MethodCallTool, handle: s.callTool, kind: telemetry.Tool, find: s.tools.find},
-		}})
-	})
+func (s *Server) offerTools() error {
+	return s.offer(&s.toolsOffer, feature{declare: declareTools, methods: []*method{
+		{name: mcp.MethodListTools, handle: s.listTools},
+		{name: mcp.MethodCallTool, handle: s.callTool, kind: telemetry.Tool, find: s.tools.find},
+	}})
 }
 
 // declareTools says that there are tools. Changes of the list are told to legacy clients, and to modern ones that
@@ -192,16 +192,23 @@ func (s *Server) listTools(_ context.Context, c *call) (any, error) {
 
 // callTool answers tools/call. (specification 2026-07-28, server/tools, "Calling Tools")
 func (s *Server) callTool(ctx context.Context, c *call) (any, error) {
-	t, ok := s.tools.lookup(c.target)
-	switch {
-	case c.target == "":
-		return nil, invalidParams("params.name is missing or no string")
-	case !ok:
-		return nil, invalidParams("unknown tool: %s", c.target)
-	case c.arguments != nil && c.arguments[0] != '{':
+	if t, ok := s.tools.lookup(c.target); ok {
+		return c.callTool(ctx, t.handle)
+	}
+	if c.target == "" {
+		return nil, errNoTool
+	}
+	return nil, invalidParams("unknown tool: %s", c.target)
+}
+
+var errNoTool = invalidParams("params.name is missing or no string")
+
+// callTool lets h answer a call of the tool that the request names.
+func (c *call) callTool(ctx context.Context, h ToolHandler) (any, error) {
+	if c.arguments != nil && c.arguments[0] != '{' {
 		return nil, invalidParams("params.arguments is no object")
 	}
-	r, err := t.handle(ctx, &CallToolRequest{RequestInfo: &c.info, Name: t.Name, Arguments: c.arguments})
+	r, err := h(ctx, &CallToolRequest{RequestInfo: &c.info, Name: c.target, Arguments: c.arguments})
 	if err != nil {
 		return toolError(ended(ctx, err), c.info.Version)
 	}

@@ -62,6 +62,7 @@ const (
 	keyClientAuthStep         = "mcp_client.auth.step"
 	keyClientStreamKind       = "mcp_client.stream.kind"
 	keyClientRound            = "mcp_client.mrtr.round"
+	keyClientCacheOutcome     = "mcp_client.cache.outcome"
 )
 
 // The keys of a server's own attributes.

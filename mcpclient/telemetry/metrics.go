@@ -23,6 +23,7 @@ type instruments struct {
 	backoff     metric.Float64Histogram
 	streams     metric.Int64UpDownCounter
 	stream      metric.Float64Histogram
+	lookups     metric.Int64Counter // in the cache of results
 	state       metric.Int64ObservableUpDownCounter
 	queueLength metric.Int64ObservableGauge
 }
@@ -77,6 +78,7 @@ func newInstruments(m metric.Meter) *instruments {
 		backoff:     histogram(m.Float64Histogram, metricClientBackoff),
 		streams:     build(m.Int64UpDownCounter, metricClientStreams),
 		stream:      histogram(m.Float64Histogram, metricClientStream),
+		lookups:     build(m.Int64Counter, metricClientCache),
 		state:       build(m.Int64ObservableUpDownCounter, metricClientState),
 		queueLength: build(m.Int64ObservableGauge, metricClientQueueLength),
 	}

@@ -26,6 +26,7 @@ const (
 	metricClientBackoff              = "mcp_client.connection.backoff"
 	metricClientStreams              = "mcp_client.streams.active"
 	metricClientStream               = "mcp_client.stream.duration"
+	metricClientCache                = "mcp_client.cache.lookups"
 
 	metricServerHandlers      = "mcp_server.active_requests"
 	metricServerPanics        = "mcp_server.handler.panics"
@@ -66,6 +67,7 @@ const (
 	eventClientCloseFailed         = "mcp_client.connection.close_failed"
 	eventClientUnchecked           = "mcp_client.tool.output_unchecked"
 	eventClientToolRejected        = "mcp_client.tool.rejected"
+	eventClientSubscriptionLost    = "mcp_client.subscription.lost"
 	eventClientStreamOpened        = "mcp_client.stream.opened"
 	eventClientStreamClosed        = "mcp_client.stream.closed"
 

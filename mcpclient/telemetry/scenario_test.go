@@ -61,8 +61,11 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.CloseFailed(errors.New("process 17 does not end"))
 	c.OutputUnchecked("search", errors.New("look-ahead"))
 	c.ToolRejected("search", errors.New("the name of a header is not empty"))
+	c.SubscriptionLost("file:///etc/motd", errors.New("not supported by the server"))
 	c.StreamOpened(telemetry.StreamGet)(nil)
 	c.StreamOpened(telemetry.StreamSSE)(lost{})
+	c.CacheLookup("tools/list", false)
+	c.CacheLookup("tools/list", true)
 	// c stays open: a closed client is not among the gauges.
 }
 

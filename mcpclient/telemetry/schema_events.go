@@ -118,6 +118,8 @@ var allEvents = []Event{
 		slices.Concat(required(keyClientName, keyClientStreamKind, keyClientDuration), when(keyErrorType, keyError)), false,
 		keyClientDuration, "", []string{metricClientStreams, metricClientStream}, Experimental,
 		"Such a stream has ended, with an error unless it ended in order."},
+	{eventClientSubscriptionLost, atWarn, required(keyClientName, keyResourceURI, keyError), false, "", "", nil, Experimental,
+		"In a later session, or with other wishes, the server does not tell of a resource any more that the client is subscribed to."},
 	{eventClientToolRejected, atWarn, required(keyClientName, keyTool, keyError), false, "", "", nil, Experimental,
 		"A tool is left out of the list, because its schema breaks the rules for parameters that HTTP headers repeat."},
 	{eventClientUnchecked, atWarn, required(keyClientName, keyTool, keyError), false, "", "", nil, Experimental,

@@ -87,6 +87,8 @@ var metrics = []Metric{
 	{metricClientStream, Histogram, "s", streamSeconds,
 		slices.Concat(required(keyClientName, keyClientStreamKind), when(keyErrorType)), Experimental,
 		"Time a stream was open that served no single request."},
+	{metricClientCache, Counter, "{lookup}", nil, required(keyClientName, keyMethod, keyClientCacheOutcome), Experimental,
+		"Results that were looked for in the client's cache. A hit is no request: nothing is sent, and no other metric counts it."},
 
 	{metricServerHandlers, UpDownCounter, "{request}", nil,
 		slices.Concat(required(keyServerName, keyMethod), when(keyTransport)), Stable,

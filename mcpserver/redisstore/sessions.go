@@ -35,26 +35,30 @@ func (s sessions) Create(ctx context.Context, id string, record []byte, ttl time
 
 // useScript keeps the events of the session as long as the session.
 var useScript = redis.NewScript(now + `
-local s = redis.call('HMGET', KEYS[1], 'data', 'revision')
-if not s[1] then return false end
+local revision = redis.call('HGET', KEYS[1], 'revision')
+if not revision then return false end
 redis.call('HSET', KEYS[1], 'used', now)
 for i = 1, 3 do
 	if ARGV[1] ~= '0' then redis.call('PEXPIRE', KEYS[i], ARGV[1]) else redis.call('PERSIST', KEYS[i]) end
 end
-return {s[1], tonumber(s[2])}`)
+if revision == ARGV[2] then return {tonumber(revision)} end
+return {tonumber(revision), redis.call('HGET', KEYS[1], 'data')}`)
 
-func (s sessions) Use(ctx context.Context, id string, ttl time.Duration) (record []byte, revision int64, err error) {
+func (s sessions) Use(ctx context.Context, id string, known int64, ttl time.Duration) (record []byte, revision int64, err error) {
 	keys := []string{s.key(kindSession, id), s.key(kindEvents, id), s.key(kindStreams, id)}
-	found, err := s.run(ctx, useScript, keys, millis(ttl)).Slice()
+	found, err := s.run(ctx, useScript, keys, millis(ttl), known).Slice()
 	switch {
 	case errors.Is(err, redis.Nil):
 		return nil, 0, mcpserver.ErrNoSession
 	case err != nil:
 		return nil, 0, failed("use a session", err)
 	}
-	data, _ := found[0].(string)
-	revision, _ = found[1].(int64)
-	return []byte(data), revision, nil
+	revision, _ = found[0].(int64)
+	if len(found) > 1 {
+		data, _ := found[1].(string)
+		record = []byte(data)
+	}
+	return record, revision, nil
 }
 
 var replaceScript = redis.NewScript(`

@@ -68,15 +68,15 @@ func kept(t *testing.T, s mcpserver.SessionStore) {
 	given := slices.Clone(record)
 	must(t, "Create", s.Create(t.Context(), id, given, time.Minute))
 	clear(given) // it is not the store's
-	got, revision, err := s.Use(t.Context(), id, time.Minute)
+	got, revision, err := s.Use(t.Context(), id, 0, time.Minute)
 	must(t, "Use", err)
 	if string(got) != string(record) || revision != 1 {
 		t.Errorf("want %q as revision 1, got %q as %d", record, got, revision)
 	}
-	_, _, err = s.Use(t.Context(), fresh(), time.Minute)
+	_, _, err = s.Use(t.Context(), fresh(), 0, time.Minute)
 	want(t, "Use of an unknown session", err, mcpserver.ErrNoSession)
 	must(t, "Create for ever", s.Create(t.Context(), id+"2", record, 0))
-	_, _, err = s.Use(t.Context(), id+"2", 0)
+	_, _, err = s.Use(t.Context(), id+"2", 0, 0)
 	must(t, "Use of a session that is kept for ever", err)
 }
 
@@ -84,7 +84,7 @@ func takenOnce(t *testing.T, s mcpserver.SessionStore) {
 	id := fresh()
 	must(t, "Create", s.Create(t.Context(), id, []byte("first"), time.Minute))
 	want(t, "Create again", s.Create(t.Context(), id, []byte("second"), time.Minute), mcpserver.ErrConflict)
-	if got, _, err := s.Use(t.Context(), id, time.Minute); err != nil || string(got) != "first" {
+	if got, _, err := s.Use(t.Context(), id, 0, time.Minute); err != nil || string(got) != "first" {
 		t.Errorf("want the first record, got %q, %v", got, err)
 	}
 }
@@ -97,8 +97,11 @@ func replaced(t *testing.T, s mcpserver.SessionStore) {
 	want(t, "Replace of an old revision", s.Replace(t.Context(), id, []byte("x"), 1), mcpserver.ErrConflict)
 	want(t, "Replace of a revision to come", s.Replace(t.Context(), id, []byte("x"), 3), mcpserver.ErrConflict)
 	must(t, "Replace", s.Replace(t.Context(), id, []byte("3"), 2))
-	if got, revision, err := s.Use(t.Context(), id, time.Minute); err != nil || string(got) != "3" || revision != 3 {
-		t.Errorf("want the third record, got %q as %d, %v", got, revision, err)
+	for known := range int64(4) {
+		got, revision, err := s.Use(t.Context(), id, known, time.Minute)
+		if err != nil || (got == nil) != (known == 3) || got != nil && string(got) != "3" || revision != 3 {
+			t.Errorf("with revision %d known: want the third record, or none if it is known, got %q as %d, %v", known, got, revision, err)
+		}
 	}
 }
 
@@ -110,7 +113,7 @@ func oneReplaces(t *testing.T, s mcpserver.SessionStore) {
 	for range workers {
 		all.Go(func() {
 			for n := 0; n < rounds; {
-				record, revision, err := s.Use(t.Context(), id, time.Minute)
+				record, revision, err := s.Use(t.Context(), id, 0, time.Minute)
 				if err == nil {
 					err = s.Replace(t.Context(), id, append(slices.Clone(record), '.'), revision)
 				}
@@ -125,7 +128,7 @@ func oneReplaces(t *testing.T, s mcpserver.SessionStore) {
 		})
 	}
 	all.Wait()
-	got, _, err := s.Use(t.Context(), id, time.Minute)
+	got, _, err := s.Use(t.Context(), id, 0, time.Minute)
 	if must(t, "Use", err); len(got) != workers*rounds {
 		t.Errorf("want each of %d changes once, got %d", workers*rounds, len(got))
 	}
@@ -137,10 +140,10 @@ func expires(t *testing.T, s mcpserver.SessionStore) {
 	must(t, "Create", s.Create(t.Context(), id, nil, ttl))
 	must(t, "Create", s.Create(t.Context(), other, nil, ttl))
 	for start := time.Now(); time.Since(start) < 2*ttl; {
-		_, _, err := s.Use(t.Context(), id, time.Minute) // from now on, a minute
+		_, _, err := s.Use(t.Context(), id, 0, time.Minute) // from now on, a minute
 		must(t, "Use", err)
 	}
-	_, _, err := s.Use(t.Context(), other, ttl)
+	_, _, err := s.Use(t.Context(), other, 0, ttl)
 	want(t, "Use of what was not used for its time", err, mcpserver.ErrNoSession)
 	want(t, "Replace of it", s.Replace(t.Context(), other, nil, 1), mcpserver.ErrNoSession)
 	must(t, "Create of it", s.Create(t.Context(), other, nil, ttl))
@@ -169,7 +172,7 @@ func deletedOnce(t *testing.T, s mcpserver.SessionStore) {
 	if n != 1 {
 		t.Errorf("want one to have deleted the session, got %d", n)
 	}
-	_, _, err := s.Use(t.Context(), id, time.Minute)
+	_, _, err := s.Use(t.Context(), id, 0, time.Minute)
 	want(t, "Use of a deleted session", err, mcpserver.ErrNoSession)
 }
 

@@ -76,7 +76,7 @@ func TestRealServers(t *testing.T) {
 			o := observe(t)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			c, err := mcpclient.Connect(ctx, s.command(t, dir), &mcpclient.Options{Name: s.name, Telemetry: o.Telemetry()})
+			c, err := mcpclient.Connect(ctx, checked(t, s.command(t, dir), false), &mcpclient.Options{Name: s.name, Telemetry: o.Telemetry()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +158,7 @@ func TestARealServerJoinsTheTrace(t *testing.T) {
 		t.Run(string(version), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			c, err := mcpclient.Connect(ctx, command, &mcpclient.Options{Telemetry: o.Telemetry(), Versions: []mcp.Version{version}})
+			c, err := mcpclient.Connect(ctx, checked(t, command, false), &mcpclient.Options{Telemetry: o.Telemetry(), Versions: []mcp.Version{version}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestARealServerJoinsTheTrace(t *testing.T) {
 func TestProgressOfARealServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c, err := mcpclient.Connect(ctx, npm("@modelcontextprotocol/server-everything/dist/index.js")(t, ""), nil)
+	c, err := mcpclient.Connect(ctx, checked(t, npm("@modelcontextprotocol/server-everything/dist/index.js")(t, ""), false), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestProgressOfARealServer(t *testing.T) {
 func TestStructuredOutputOfARealServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c, err := mcpclient.Connect(ctx, npm("@modelcontextprotocol/server-everything/dist/index.js")(t, ""), nil)
+	c, err := mcpclient.Connect(ctx, checked(t, npm("@modelcontextprotocol/server-everything/dist/index.js")(t, ""), false), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

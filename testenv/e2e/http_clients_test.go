@@ -98,7 +98,7 @@ func (d *driver) check(t *testing.T, url, mode string, version mcp.Version) {
 func ourURL(t *testing.T, o *mcpserver.HTTPOptions) string {
 	t.Helper()
 	h := ourServer(func(int) {}).HTTPHandler(o)
-	web := httptest.NewServer(h)
+	web := httptest.NewServer(checkedHandler(t, h, false))
 	t.Cleanup(func() {
 		shutdown(t, context.Background(), h)
 		web.Close()

@@ -118,7 +118,7 @@ func TestOurClientAndServer(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				tr := &transport.HTTP{URL: url, Mode: tc.mode}
-				c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Versions: []mcp.Version{version}, Telemetry: telemetry.Off()})
+				c, err := mcpclient.Connect(ctx, checked(t, tr, true), &mcpclient.Options{Versions: []mcp.Version{version}, Telemetry: telemetry.Off()})
 				if err != nil {
 					t.Fatal(err)
 				}

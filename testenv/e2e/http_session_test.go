@@ -39,7 +39,7 @@ func TestANewServerBehindTheSameSocket(t *testing.T) {
 			web := httptest.NewServer(front)
 			defer web.Close()
 			defer web.CloseClientConnections()
-			c, err := mcpclient.Connect(ctx, &transport.HTTP{URL: web.URL, Mode: tc.mode}, &mcpclient.Options{
+			c, err := mcpclient.Connect(ctx, checked(t, &transport.HTTP{URL: web.URL, Mode: tc.mode}, true), &mcpclient.Options{
 				Versions: []mcp.Version{tc.version}, BackoffMin: 50 * time.Millisecond, BackoffMax: 200 * time.Millisecond,
 				Telemetry: telemetry.Off(),
 			})

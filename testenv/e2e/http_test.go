@@ -23,7 +23,7 @@ func TestRealServersOverHTTP(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			began := time.Now()
-			c, err := mcpclient.Connect(ctx, &transport.HTTP{URL: p.url + s.path}, nil)
+			c, err := mcpclient.Connect(ctx, checked(t, &transport.HTTP{URL: p.url + s.path}, false), nil)
 			if err != nil {
 				t.Fatalf("connect: %v\nthe server said:\n%s", err, &p.said)
 			}
@@ -89,7 +89,7 @@ func TestEveryRevisionOverHTTP(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 					defer cancel()
 					tr := &transport.HTTP{URL: p.url + webServers[i].path}
-					c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Versions: []mcp.Version{v}})
+					c, err := mcpclient.Connect(ctx, checked(t, tr, false), &mcpclient.Options{Versions: []mcp.Version{v}})
 					if err != nil {
 						t.Fatalf("connect: %v\nthe server said:\n%s", err, &p.said)
 					}
@@ -116,7 +116,7 @@ func TestRealServersComeBack(t *testing.T) {
 			first := s.start(t, dir, "")
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			c, err := mcpclient.Connect(ctx, &transport.HTTP{URL: first.url + s.path}, &mcpclient.Options{
+			c, err := mcpclient.Connect(ctx, checked(t, &transport.HTTP{URL: first.url + s.path}, false), &mcpclient.Options{
 				BackoffMin: 50 * time.Millisecond, BackoffMax: 200 * time.Millisecond,
 			})
 			if err != nil {

@@ -35,7 +35,7 @@ func TestATraceGoesThroughHTTP(t *testing.T) {
 			})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			c, err := mcpclient.Connect(ctx, &transport.HTTP{URL: p.url + tc.path},
+			c, err := mcpclient.Connect(ctx, checked(t, &transport.HTTP{URL: p.url + tc.path}, false),
 				&mcpclient.Options{Telemetry: o.Telemetry(), Versions: []mcp.Version{tc.version}})
 			if err != nil {
 				t.Fatal(err)

@@ -1,0 +1,203 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// Side is who sends a message.
+type Side uint8
+
+// The sides of a conversation.
+const (
+	Client Side = iota
+	Server
+)
+
+func (s Side) String() string { return [...]string{"client", "server"}[s] }
+
+// Watch holds the messages of one conversation against the schema of the revision they are in, which it learns from them.
+// Its methods may be called from any goroutine; a response must come after the request it answers.
+type Watch struct {
+	schemas *Schemas
+
+	mu      sync.Mutex
+	agreed  mcp.Version               // guarded by mu; of the session, once initialize is answered
+	waiting [2]map[string]waitingCall // guarded by mu; requests of each side that have no answer yet, by id
+	checked int                       // guarded by mu
+}
+
+// waitingCall is what is remembered of a request.
+type waitingCall struct {
+	method  string
+	version mcp.Version
+}
+
+// NewWatch returns a Watch of a conversation that has yet to begin.
+func (s *Schemas) NewWatch() *Watch {
+	return &Watch{schemas: s, waiting: [2]map[string]waitingCall{{}, {}}}
+}
+
+// Checked returns how many messages have been held against a schema.
+func (w *Watch) Checked() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.checked
+}
+
+// frame is what of a message matters here.
+type frame struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Meta struct {
+			Version mcp.Version `json:"io.modelcontextprotocol/protocolVersion"`
+		} `json:"_meta"`
+		Version mcp.Version `json:"protocolVersion"` // of initialize
+	} `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code int64 `json:"code"`
+	} `json:"error"`
+}
+
+// Message checks one message, or a batch of them.
+func (w *Watch) Message(from Side, text []byte) error {
+	var batch []json.RawMessage
+	if json.Unmarshal(text, &batch) == nil {
+		var all []error
+		for _, one := range batch {
+			all = append(all, w.Message(from, one))
+		}
+		return errors.Join(all...)
+	}
+	var f frame
+	if err := json.Unmarshal(text, &f); err != nil {
+		return fmt.Errorf("%s: %w: %s", from, err, text)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.check(from, &f, text); err != nil {
+		return fmt.Errorf("%s: %w: %s", from, err, text)
+	}
+	return nil
+}
+
+// check checks a message. mu is held.
+func (w *Watch) check(from Side, f *frame, text []byte) error {
+	if f.Method == "" {
+		return w.answer(from, f, text)
+	}
+	v := w.version(f)
+	if f.ID != nil {
+		w.waiting[from][string(f.ID)] = waitingCall{f.Method, v}
+	}
+	r, name := w.schemas.of[v], "JSONRPCNotification"
+	if r == nil {
+		return nil // of a revision that is asked for and not supported, or before any is agreed on
+	}
+	if f.ID != nil {
+		name = "JSONRPCRequest"
+	}
+	if known, ok := r.requests[f.Method]; ok {
+		name = known
+	}
+	w.checked++
+	return r.check(name, text)
+}
+
+// version returns the revision of a request or notification. mu is held.
+func (w *Watch) version(f *frame) mcp.Version {
+	switch {
+	case f.Method == mcp.MethodInitialize:
+		return f.Params.Version
+	case f.Params.Meta.Version != "":
+		return f.Params.Meta.Version
+	case w.agreed != "":
+		return w.agreed
+	}
+	return mcp.Version20260728 // a notification of a conversation without sessions
+}
+
+// answer checks a response. mu is held.
+func (w *Watch) answer(from Side, f *frame, text []byte) error {
+	asker := Server
+	if from == Server {
+		asker = Client
+	}
+	call, known := w.waiting[asker][string(f.ID)]
+	delete(w.waiting[asker], string(f.ID))
+	if f.Error != nil {
+		return w.failure(call.version, f.Error.Code, text)
+	}
+	if !known {
+		return fmt.Errorf("answers no request")
+	}
+	if call.method == mcp.MethodInitialize {
+		var result mcp.InitializeResult
+		if json.Unmarshal(f.Result, &result) == nil {
+			call.version, w.agreed = result.ProtocolVersion, result.ProtocolVersion
+		}
+	}
+	r := w.schemas.of[call.version]
+	if r == nil {
+		return nil
+	}
+	w.checked++
+	if err := r.check(first(r, "JSONRPCResultResponse", "JSONRPCResponse"), text); err != nil {
+		return err
+	}
+	if name := r.resultOf(call.method, f.Result); name != "" {
+		return r.check(name, f.Result)
+	}
+	return nil
+}
+
+// failure checks an error response. mu is held.
+func (w *Watch) failure(v mcp.Version, code int64, text []byte) error {
+	r := w.schemas.of[v]
+	if r == nil {
+		return nil
+	}
+	name, ok := r.errors[code]
+	if !ok || !strings.HasSuffix(name, "Error") {
+		name = first(r, "JSONRPCErrorResponse", "JSONRPCError")
+	}
+	w.checked++
+	return r.check(name, text)
+}
+
+// resultOf returns the definition of the result of a method, empty if the schema has none: that of an extension.
+func (r *revision) resultOf(method string, result json.RawMessage) string {
+	var typed struct {
+		Type mcp.ResultType `json:"resultType"`
+	}
+	if json.Unmarshal(result, &typed) == nil {
+		switch typed.Type {
+		case mcp.ResultInputRequired:
+			return "InputRequiredResult"
+		case mcp.ResultTask:
+			return ""
+		}
+	}
+	request, ok := r.requests[method]
+	if !ok {
+		return ""
+	}
+	return first(r, strings.TrimSuffix(request, "Request")+"Result", "EmptyResult")
+}
+
+// first returns the first name that has a definition.
+func first(r *revision, names ...string) string {
+	for _, name := range names {
+		if r.has(name) {
+			return name
+		}
+	}
+	return ""
+}
