@@ -29,6 +29,7 @@ type call struct {
 	cancel   context.CancelCauseFunc
 	op       telemetry.Op
 	progress *progress // nil if the client wants no progress
+	rounds   rounds    // in which the client is asked for something
 
 	cancelled error // guarded by calls.mu; why there is no answer
 }
@@ -43,6 +44,7 @@ func (x *exchange) newCall(m *jsonrpc.Message, p *jsonrpc.Params, out sink) *cal
 		c.refused = c.check(p)
 	}
 	c.begin(p)
+	c.arrive(p)
 	return c
 }
 
@@ -177,7 +179,12 @@ func (c *call) handle() (result any, err error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
 		defer cancel()
 	}
-	result, err = c.method.handle(ctx, c)
+	if !c.method.own {
+		if err := c.resume(); err != nil {
+			return nil, err
+		}
+	}
+	result, err = c.handleRounds(ctx)
 	if err != nil {
 		return nil, ended(ctx, err)
 	}

@@ -27,20 +27,32 @@ var toolMembers = [...]struct {
 	{mcp.Version20241105, func(t *mcp.Tool) { t.Annotations = nil }},
 }
 
-// view returns the tool as clients of a revision see it.
-func (t *tool) view(v mcp.Version) (json.RawMessage, error) {
+// toolForm returns which of the forms is that of a revision.
+func toolForm(v mcp.Version) int {
 	i := 0
 	for i < len(toolMembers)-1 && v < toolMembers[i].version {
 		i++
 	}
-	if shown := t.views[i].Load(); shown != nil {
-		return *shown, nil
-	}
-	shown := *t.Tool
+	return i
+}
+
+// toolIn returns a copy of t without the members that the revision v does not have.
+func toolIn(t *mcp.Tool, v mcp.Version) *mcp.Tool {
+	shown := *t
+	i := toolForm(v)
 	for _, m := range toolMembers[min(i, 1) : i+1] {
 		m.drop(&shown)
 	}
-	raw, err := mcp.AppendResult(nil, &shown)
+	return &shown
+}
+
+// view returns the tool as clients of a revision see it.
+func (t *tool) view(v mcp.Version) (json.RawMessage, error) {
+	i := toolForm(v)
+	if shown := t.views[i].Load(); shown != nil {
+		return *shown, nil
+	}
+	raw, err := mcp.AppendResult(nil, toolIn(t.Tool, v))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,355 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// rounds is what the client has been asked for the sake of one request, and what it has answered: with this request and
+// with those before that it repeats.
+type rounds struct {
+	responses, sealed []byte // members of the params, raw; nil for none
+
+	mu      sync.Mutex
+	opened  bool                       // guarded by mu; the members have been read
+	invalid error                      // guarded by mu; why they could not be
+	past    state                      // guarded by mu; of the rounds before
+	given   mcp.InputResponses         // guarded by mu; in this round
+	kept    map[string]json.RawMessage // guarded by mu; answers that a handler has taken while it runs
+	asked   mcp.InputRequests          // guarded by mu; what it misses
+	used    map[string]bool            // guarded by mu; keys that it has used
+	done    map[string]json.RawMessage // guarded by mu; results of Once
+	doing   map[string]chan struct{}   // guarded by mu; closed when a Once has ended
+}
+
+// arrive notes what a request brings of the rounds before. Only modern ones can.
+func (c *call) arrive(p *jsonrpc.Params) {
+	if c.modern() {
+		c.rounds.responses, c.rounds.sealed = p.InputResponses, p.RequestState
+	}
+}
+
+// resume reads what a request brings of the rounds before, if it brings anything.
+func (c *call) resume() error {
+	r := &c.rounds
+	if r.responses == nil && r.sealed == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.open(c)
+}
+
+// open reads the members of the params. mu is held.
+func (r *rounds) open(c *call) error {
+	if r.opened {
+		return r.invalid
+	}
+	r.opened = true
+	r.past, r.given, r.invalid = r.read(c)
+	r.done = maps.Clone(r.past.Done)
+	return r.invalid
+}
+
+func (r *rounds) read(c *call) (past state, given mcp.InputResponses, err error) {
+	if r.responses != nil {
+		if err := decodeCopy(r.responses, &given); err != nil {
+			return past, nil, invalidParams("params.inputResponses: %w", err)
+		}
+	}
+	if r.sealed == nil {
+		return past, given, nil
+	}
+	text, ok := jsonrpc.Text(r.sealed)
+	if !ok {
+		return past, nil, invalidParams("params.requestState is no string")
+	}
+	binding, err := c.binding()
+	if err != nil {
+		return past, nil, err
+	}
+	if past, err = c.x.s.cfg.sealer.open(text, binding, time.Now()); err != nil {
+		return past, nil, invalidParams("%w", err)
+	}
+	return past, given, nil
+}
+
+// take gives items their keys and those answers that are there. It returns the others.
+func (r *rounds) take(c *call, items []*inquiry) (left []*inquiry, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.open(c); err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		it.key = r.name(it.key)
+		answer, ok := r.past.Answers[it.key] // what was answered once stays so
+		if !ok {
+			answer, ok = r.given[it.key]
+		}
+		if !ok {
+			left = append(left, it)
+			continue
+		}
+		if err := it.take(answer); err != nil {
+			return nil, invalidParams("params.inputResponses: %q: %w", it.key, err)
+		}
+		r.keeping(it.key, answer)
+	}
+	return left, nil
+}
+
+// name gives out a key that has not been used since the handler began. mu is held.
+func (r *rounds) name(key string) string {
+	if r.used == nil {
+		r.used = map[string]bool{}
+	}
+	unique := key
+	for n := 2; r.used[unique]; n++ {
+		unique = key + "-" + strconv.Itoa(n)
+	}
+	r.used[unique] = true
+	return unique
+}
+
+// keep notes an answer, for when the handler runs again.
+func (r *rounds) keep(key string, answer json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keeping(key, answer)
+}
+
+// keeping is keep; mu is held.
+func (r *rounds) keeping(key string, answer json.RawMessage) {
+	if r.kept == nil {
+		r.kept = map[string]json.RawMessage{}
+	}
+	r.kept[key] = bytes.Clone(answer)
+}
+
+// require notes what the client is to be asked for, and returns the error for the handler to return.
+func (r *rounds) require(items []*inquiry) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asked == nil {
+		r.asked = mcp.InputRequests{}
+	}
+	for _, it := range items {
+		r.asked[it.key] = mcp.InputRequest{Method: it.method(), Params: it.encoded}
+	}
+	return &inputRequired{}
+}
+
+// inputRequired is the error of a handler whose client has to be asked first.
+type inputRequired struct {
+	asks []*Ask // besides what has been noted; for a handler that keeps its own state
+	own  string // that state
+}
+
+func (e *inputRequired) Error() string {
+	return "the client has to be asked first: the handler is to return this error, and is called again with the answers"
+}
+
+func (e *inputRequired) Unwrap() []error { return []error{ErrInputRequired, errNoInput} }
+
+// errNoInput answers a request that needs input and cannot ask for it.
+var errNoInput = &mcp.Error{Code: mcp.CodeInternalError, Message: "the request needs input for which the client cannot be asked"}
+
+// RequireInput returns an error by which a handler says what it needs of the client, in its own words: requests under keys
+// of its choice, none if the client is only to come back, and what the handler wants to know then. The handler is called
+// again with [RequestInfo.InputResponses] and [RequestInfo.RequestState]. The state travels encrypted, as all that is kept
+// between rounds.
+//
+// Most handlers use [Elicit] and its like instead, which need no state. The same handler serves legacy clients, which are
+// sent the requests one by one; a legacy client that cannot be asked, and one of any era that has not declared what it
+// would have to, gets an error.
+// (specification 2026-07-28, basic/patterns/mrtr, "InputRequiredResult")
+func RequireInput(requests mcp.InputRequests, state string) error {
+	e := &inputRequired{own: state}
+	for key, r := range requests {
+		a, err := askOf(key, r)
+		if err != nil {
+			return fmt.Errorf("input %q: %w", key, err)
+		}
+		e.asks = append(e.asks, a)
+	}
+	if len(e.asks) == 0 && state == "" {
+		return errors.New("neither requests for input nor a state")
+	}
+	return e
+}
+
+// askOf returns the ask that a request spells out.
+func askOf(key string, r mcp.InputRequest) (*Ask, error) {
+	var a *Ask
+	var err error
+	switch r.Method {
+	case mcp.MethodElicit:
+		var p mcp.ElicitParams
+		err = decodeCopy(r.Params, &p)
+		a = AskElicit(key, &p, nil)
+	case mcp.MethodCreateMessage:
+		var p mcp.CreateMessageParams
+		err = decodeCopy(r.Params, &p)
+		a = AskCreateMessage(key, &p, nil)
+	case mcp.MethodListRoots:
+		a = AskListRoots(key, nil)
+	default:
+		err = fmt.Errorf("clients have no method %q to be asked by", r.Method)
+	}
+	if key == "" {
+		err = errors.New("the key is empty")
+	}
+	return a, err
+}
+
+// InputResponses returns what the client has sent in answer to the requests of [RequireInput], by their keys: what there
+// is of this round, unchecked, in memory of its own. The keys may be any. It is nil if there is nothing.
+func (r *RequestInfo) InputResponses() mcp.InputResponses {
+	if r == nil || r.call == nil {
+		return nil
+	}
+	rounds := &r.call.rounds
+	rounds.mu.Lock()
+	defer rounds.mu.Unlock()
+	if rounds.open(r.call) != nil || rounds.given == nil {
+		return nil
+	}
+	own := make(mcp.InputResponses, len(rounds.given))
+	for key, answer := range rounds.given {
+		own[key] = bytes.Clone(answer)
+	}
+	return own
+}
+
+// RequestState returns what the handler gave [RequireInput] in the round before, empty if there was none.
+func (r *RequestInfo) RequestState() string {
+	if r == nil || r.call == nil {
+		return ""
+	}
+	rounds := &r.call.rounds
+	rounds.mu.Lock()
+	defer rounds.mu.Unlock()
+	if rounds.open(r.call) != nil {
+		return ""
+	}
+	return rounds.past.Own
+}
+
+// next returns what is to be remembered for the next round. mu is held.
+func (r *rounds) next(own string) state {
+	next := state{Round: r.past.Round + 1, Answers: maps.Clone(r.past.Answers), Done: r.done, Own: own}
+	if next.Answers == nil {
+		next.Answers = r.kept
+	} else {
+		maps.Copy(next.Answers, r.kept)
+	}
+	return next
+}
+
+// inputResult returns the result that asks a modern client for what the handler needs.
+func (c *call) inputResult(e *inputRequired) (any, error) {
+	if !asksInResult(c.info.Method) {
+		return nil, e
+	}
+	if len(e.asks) > 0 {
+		items, err := c.items(e.asks)
+		if err != nil {
+			return nil, err
+		}
+		_ = c.rounds.require(items)
+	}
+	binding, err := c.binding()
+	if err != nil {
+		return nil, err
+	}
+	r := &c.rounds
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sealed, err := c.x.s.cfg.sealer.seal(r.next(e.own), binding, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.InputRequiredResult{
+		Result: mcp.Result{ResultType: mcp.ResultInputRequired}, InputRequests: maps.Clone(r.asked), RequestState: &sealed,
+	}, nil
+}
+
+// maxInputRounds is how often a handler may ask a legacy client by RequireInput.
+const maxInputRounds = 10
+
+// comeBack is the time before a handler that asked for nothing runs again. It doubles each time.
+const comeBack = 50 * time.Millisecond
+
+// handleRounds calls the handler, again and again as long as it requires input of a client that is not modern. A modern one
+// sends the request again itself.
+func (c *call) handleRounds(ctx context.Context) (any, error) {
+	for round := 0; ; round++ {
+		result, err := c.method.handle(ctx, c)
+		if err == nil {
+			return result, nil
+		}
+		if e, ok := errors.AsType[*urlRequired](err); ok {
+			return c.urlResult(e)
+		}
+		e, ok := errors.AsType[*inputRequired](err)
+		switch {
+		case !ok:
+			return nil, err
+		case c.modern():
+			return c.inputResult(e)
+		case round == maxInputRounds:
+			return nil, &failure{errNoInput, fmt.Errorf("input was required %d times", round)}
+		}
+		if err := c.fulfil(ctx, e, comeBack<<round); err != nil {
+			return nil, &failure{errNoInput, err}
+		}
+	}
+}
+
+// fulfil asks a legacy client for what a handler requires, and lets the handler find the answers.
+func (c *call) fulfil(ctx context.Context, e *inputRequired, pause time.Duration) error {
+	if len(e.asks) == 0 {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		c.rounds.again(nil, e.own)
+		return nil
+	}
+	if err := c.canAsk(); err != nil {
+		return err
+	}
+	items, err := c.items(e.asks)
+	if err == nil {
+		err = c.inquireAll(ctx, items)
+	}
+	if err == nil {
+		c.rounds.again(items, e.own)
+	}
+	return err
+}
+
+// again begins another round, in which items have been answered.
+func (r *rounds) again(items []*inquiry, own string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.given = mcp.InputResponses{}
+	for _, it := range items {
+		r.given[it.key] = r.kept[it.key]
+		delete(r.kept, it.key)
+	}
+	r.past = r.next(own)
+	r.opened, r.kept, r.used = true, nil, nil
+}
