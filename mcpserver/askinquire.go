@@ -77,12 +77,12 @@ func (c *call) inquire(ctx context.Context, it *inquiry) error {
 
 // answerTo sends a request and returns the result that the client answers with.
 func (c *call) answerTo(ctx context.Context, op *telemetry.Op, it *inquiry) (json.RawMessage, error) {
-	if ended := c.ctx.Err(); ended != nil {
-		return nil, fmt.Errorf("%s: %w", it.method(), ErrAnswered)
+	if c.ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: %w", it.method(), c.ending())
 	}
 	id, answer, ok := c.x.asks.begin()
 	if !ok {
-		return nil, fmt.Errorf("%s: %w", it.method(), errClientLeft)
+		return nil, fmt.Errorf("%s: %w", it.method(), errOver)
 	}
 	op.Admit(c.x.peer(c.info.Version), id)
 	if err := c.send(ctx, op, id, it); err != nil {
@@ -90,20 +90,34 @@ func (c *call) answerTo(ctx context.Context, op *telemetry.Op, it *inquiry) (jso
 		return nil, fmt.Errorf("%s: %w", it.method(), err)
 	}
 	var m *jsonrpc.Message
+	var left error
 	select {
 	case m = <-answer:
 	case <-ctx.Done():
+		left = context.Cause(ctx)
+	case <-c.ctx.Done(): // of which ctx may not have been derived
+		left = c.ending()
+	}
+	if left != nil {
 		if c.x.asks.end(id) {
 			c.withdraw(op, id)
-			return nil, context.Cause(ctx)
+			return nil, left
 		}
 		m = <-answer
 	}
 	if m == nil {
-		return nil, fmt.Errorf("%s: %w", it.method(), errClientLeft)
+		return nil, fmt.Errorf("%s: %w", it.method(), errOver)
 	}
 	op.Received(len(m.Frame))
 	return resultIn(m, it.method())
+}
+
+// ending is why the request that is being handled has ended.
+func (c *call) ending() error {
+	if why := context.Cause(c.ctx); why != context.Canceled {
+		return why
+	}
+	return ErrAnswered
 }
 
 // send sends a request to the client, on the way on which it waits for the answer to its own.
@@ -187,7 +201,7 @@ func endOf(ctx context.Context, err error) telemetry.Result {
 		end.ErrorType = telemetry.ErrorViolation
 	case ctx.Err() == context.DeadlineExceeded:
 		end.ErrorType = telemetry.ErrorTimeout
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.Is(err, ErrAnswered):
 		end.ErrorType, end.CallerLeft = telemetry.ErrorCancelled, true
 	}
 	return end

@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
-// errClientLeft ends what waits for an answer of a client that will not send any more.
-var errClientLeft = errors.New("the client has ended the connection")
+// errOver ends what waits for an answer of a client that will not send any more.
+var errOver = errors.New("the connection is over")
 
 // asks are the requests that the server has sent to one client, on a connection or in a session, and that wait for their
 // answers.

@@ -137,6 +137,7 @@ func (h *HTTPHandler) end(s *httpSession) {
 
 // shut ends all that belongs to the session and returns how many handlers ignore the end of their contexts.
 func (s *httpSession) shut() (left int) {
+	s.asks.close()
 	s.stop()
 	if s.general != nil {
 		s.general.close()

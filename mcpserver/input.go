@@ -32,9 +32,9 @@ type rounds struct {
 	doing   map[string]chan struct{}   // guarded by mu; closed when a Once has ended
 }
 
-// arrive notes what a request brings of the rounds before. Only modern ones can.
+// arrive notes what a request brings of the rounds before, if it is one that can.
 func (c *call) arrive(p *jsonrpc.Params) {
-	if c.modern() {
+	if c.modern() && asksInResult(c.info.Method) {
 		c.rounds.responses, c.rounds.sealed = p.InputResponses, p.RequestState
 	}
 }
@@ -152,8 +152,8 @@ func (r *rounds) require(items []*inquiry) error {
 
 // inputRequired is the error of a handler whose client has to be asked first.
 type inputRequired struct {
-	asks []*Ask // besides what has been noted; for a handler that keeps its own state
-	own  string // that state
+	asks []*Ask  // besides what has been noted
+	own  *string // what the handler wants to know then; nil for what it wanted before
 }
 
 func (e *inputRequired) Error() string {
@@ -175,7 +175,7 @@ var errNoInput = &mcp.Error{Code: mcp.CodeInternalError, Message: "the request n
 // would have to, gets an error.
 // (specification 2026-07-28, basic/patterns/mrtr, "InputRequiredResult")
 func RequireInput(requests mcp.InputRequests, state string) error {
-	e := &inputRequired{own: state}
+	e := &inputRequired{own: &state}
 	for key, r := range requests {
 		a, err := askOf(key, r)
 		if err != nil {
@@ -232,7 +232,7 @@ func (r *RequestInfo) InputResponses() mcp.InputResponses {
 	return own
 }
 
-// RequestState returns what the handler gave [RequireInput] in the round before, empty if there was none.
+// RequestState returns what the handler has given [RequireInput] last, in one of the rounds before; empty if it has not.
 func (r *RequestInfo) RequestState() string {
 	if r == nil || r.call == nil {
 		return ""
@@ -247,8 +247,11 @@ func (r *RequestInfo) RequestState() string {
 }
 
 // next returns what is to be remembered for the next round. mu is held.
-func (r *rounds) next(own string) state {
-	next := state{Round: r.past.Round + 1, Answers: maps.Clone(r.past.Answers), Done: r.done, Own: own}
+func (r *rounds) next(own *string) state {
+	next := state{Round: r.past.Round + 1, Answers: maps.Clone(r.past.Answers), Done: r.done, Own: r.past.Own}
+	if own != nil {
+		next.Own = *own
+	}
 	if next.Answers == nil {
 		next.Answers = r.kept
 	} else {
@@ -342,7 +345,7 @@ func (c *call) fulfil(ctx context.Context, e *inputRequired, pause time.Duration
 }
 
 // again begins another round, in which items have been answered.
-func (r *rounds) again(items []*inquiry, own string) {
+func (r *rounds) again(items []*inquiry, own *string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.given = mcp.InputResponses{}
