@@ -23,7 +23,9 @@ import (
 var initializeAble = strings.Replace(initialize, `"capabilities":{}`,
 	`"capabilities":{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`, 1)
 
-func initializeAbleAs(version string) string { return strings.Replace(initializeAble, "2025-11-25", version, 1) }
+func initializeAbleAs(version string) string {
+	return strings.Replace(initializeAble, "2025-11-25", version, 1)
+}
 
 // openedAble serves a connection on which a session of a client that answers everything is open.
 func openedAble(t *testing.T, s *mcpserver.Server, version string) *wire {
@@ -117,7 +119,7 @@ func TestAskingIsAClientSpanUnderThatOfTheHandler(t *testing.T) {
 		}
 		attrs := map[string]string{}
 		for _, a := range ask.Attributes() {
-			attrs[string(a.Key)] = a.Value.Emit()
+			attrs[string(a.Key)] = a.Value.String()
 		}
 		for key, want := range map[string]string{
 			"mcp.method.name": "roots/list", "jsonrpc.request.id": "1", "error.type": "-7", "mcp.protocol.version": "2025-11-25",
@@ -409,7 +411,9 @@ func TestTheEndOfASessionEndsWhatWaits(t *testing.T) {
 }
 
 func TestSampledMessagesAreCheckedBeforeTheyAreSent(t *testing.T) {
-	use := func(id string) mcp.Content { return &mcp.ToolUseContent{ID: id, Name: "t", Input: json.RawMessage(`{}`)} }
+	use := func(id string) mcp.Content {
+		return &mcp.ToolUseContent{ID: id, Name: "t", Input: json.RawMessage(`{}`)}
+	}
 	result := func(id string) mcp.Content { return &mcp.ToolResultContent{ToolUseID: id} }
 	message := func(role mcp.Role, c ...mcp.Content) *mcp.SamplingMessage {
 		return &mcp.SamplingMessage{Role: role, Content: c}
