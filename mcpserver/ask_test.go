@@ -410,6 +410,62 @@ func TestTheEndOfASessionEndsWhatWaits(t *testing.T) {
 	})
 }
 
+func TestShutdownDoesNotWaitForAnswersThatAreNotLetIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := serveWeb(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), &mcpserver.HTTPOptions{KeepAlive: -1})
+		session := w.openAble("2025-06-18")
+		stream := w.stream("POST", callOf(7, "roots", "{}"), "Mcp-Session-Id", session)
+		stream.message()
+		left := w.stream("POST", callOf(8, "roots", "{}"), "Mcp-Session-Id", session)
+		left.message()
+		left.leave()
+		synctest.Wait()
+		begun := time.Now()
+		go w.end()
+		if m := stream.message(); m.ID != 7.0 || !strings.Contains(string(m.Result), "the connection is over") {
+			t.Errorf("the stream brings %s, want an answer", m.Result)
+		}
+		stream.over()
+		w.end()
+		if d := time.Since(begun); d > 2*time.Second {
+			t.Errorf("Shutdown took %v", d)
+		}
+	})
+}
+
+func TestASessionExpiresThoughAHandlerWaitsForItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withTool(t, mcpserver.Options{}, "roots", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			if r.Arguments != nil {
+				time.Sleep(time.Hour)
+			}
+			return rootsTool(ctx, r)
+		})
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{SessionTimeout: time.Minute, KeepAlive: -1})
+		session := w.openAble("2025-06-18")
+		stream := w.stream("POST", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"roots"}}`, "Mcp-Session-Id", session)
+		stream.message()
+		time.Sleep(time.Hour) // the client is there, and its user thinks
+		if p := w.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusOK {
+			t.Errorf("got %d, though the client waits", p.status)
+		}
+		stream.leave()
+		busy, leave := context.WithCancel(t.Context())
+		go w.client.Do(request(t, busy, "POST", callOf(8, "roots", "{}"), "Mcp-Session-Id", session))
+		synctest.Wait()
+		leave()
+		time.Sleep(30 * time.Minute)
+		if p := w.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusOK {
+			t.Errorf("got %d, though a handler works", p.status)
+		}
+		time.Sleep(35 * time.Minute) // then that one asks, too
+		if p := w.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusNotFound {
+			t.Errorf("got %d, want the session gone with its client", p.status)
+		}
+		w.end()
+	})
+}
+
 func TestSampledMessagesAreCheckedBeforeTheyAreSent(t *testing.T) {
 	use := func(id string) mcp.Content {
 		return &mcp.ToolUseContent{ID: id, Name: "t", Input: json.RawMessage(`{}`)}

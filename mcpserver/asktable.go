@@ -17,9 +17,34 @@ type asks struct {
 	last   int64                           // guarded by mu; id, none of which is used twice
 	open   map[int64]chan *jsonrpc.Message // guarded by mu; each with room for the one answer
 	closed bool                            // guarded by mu
+	idle   int                             // guarded by mu; handlers that do nothing but wait for answers
 }
 
 func newAsks() *asks { return &asks{open: map[int64]chan *jsonrpc.Message{}} }
+
+// wait says that a handler waits for answers until it resumes.
+func (t *asks) wait(c *call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c.asking++; c.asking == 1 {
+		t.idle++
+	}
+}
+
+func (t *asks) resume(c *call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c.asking--; c.asking == 0 {
+		t.idle--
+	}
+}
+
+// waiting returns how many handlers wait for nothing but the client.
+func (t *asks) waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.idle
+}
 
 // begin gives out an id and the channel on which the answer comes, which is closed if none will. It reports false if the
 // client has left.

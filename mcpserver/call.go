@@ -13,7 +13,7 @@ import (
 )
 
 // call is one request from its arrival to its answer. It is owned by the goroutine that serves it, except for what
-// belongs to calls and to progress.
+// belongs to calls, to asks, to progress and to rounds.
 type call struct {
 	x         *exchange
 	info      RequestInfo
@@ -32,6 +32,7 @@ type call struct {
 	rounds   rounds    // in which the client is asked for something
 
 	cancelled error // guarded by calls.mu; why there is no answer
+	asking    int   // guarded by asks.mu; goroutines that wait for answers of the client
 }
 
 // newCall decides by which revision a request is answered and by what, or why it is refused, and begins its telemetry.

@@ -228,14 +228,15 @@ func (s *httpSession) release() {
 	}
 }
 
-// expired reports whether nothing happens in the session. If there is something after all, it is asked again later.
+// expired reports whether nothing happens in the session. If there is something after all, it is asked again later. That a
+// handler waits for an answer of a client which is not there is nothing.
 func (s *httpSession) expired() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.ended || s.held > 0:
 		return false
-	case s.table.busy():
+	case s.table.busy(s.asks.waiting()):
 		s.idle.Reset(s.cfg.SessionTimeout)
 		return false
 	}
