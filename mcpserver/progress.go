@@ -11,7 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// ErrAnswered is returned by [RequestInfo.Progress] and [RequestInfo.Log] after the request has been answered.
+// ErrAnswered is returned by [RequestInfo.Progress] and [RequestInfo.Log], and where a client is asked for something, after the
+// request has been answered.
 var ErrAnswered = errors.New("the request has been answered")
 
 // Progress tells the client how far the request has come: progress of total, zero or less if that is not known, and a

@@ -27,6 +27,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	}
 	conn, stop := s.open(ctx, s.observer(network), pipe{c}, maxSpare)
 	err := conn.read(ctx, c)
+	conn.asks.close()
 	if err == nil {
 		conn.group.wait(s.cfg.DrainTimeout)
 	}
@@ -58,6 +59,7 @@ func (s *Server) open(ctx context.Context, o observer, out sink, spare int) (_ *
 	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now()}
 	conn.exchange = &exchange{
 		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
+		asks: newAsks(), sites: new(sites),
 	}
 	conn.notices = &notices{group: g, send: conn.tell}
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
@@ -102,7 +104,11 @@ func (x *exchange) skipped(e *TooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e
 	x.violation(v, e.Size, e.Limit)
-	if !v.ID.IsZero() && !v.Response {
+	switch {
+	case v.ID.IsZero():
+	case v.Response:
+		x.deliver(v.ID, &jsonrpc.Message{Frame: e.Head}) // there will be no other
+	default:
 		x.answerViolation(v, x.out)
 	}
 }
@@ -115,6 +121,7 @@ func (c *connection) close(lost bool) (left int) {
 	delete(c.s.audiences, c.audience)
 	c.s.mu.Unlock()
 	c.audience.close()
+	c.asks.close()
 	if c.group.wait(settle) > 0 {
 		c.cut()
 		left = c.group.wait(settle)

@@ -85,11 +85,13 @@ const (
 
 // keys are the attributes that a client and a server both have, each under its own prefix.
 type keys struct {
+	corrID, // empty for a server, whose requests have none
 	name, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
 	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge string
 }
 
 var clientKeys = keys{
+	corrID:          keyClientCorrID,
 	name:            keyClientName,
 	duration:        keyClientDuration,
 	errorKind:       keyClientErrorKind,

@@ -30,7 +30,7 @@ type instruments struct {
 
 // sideInstruments are the metrics that a client and a server both have.
 type sideInstruments struct {
-	active        metric.Int64UpDownCounter // requests sent; nil for a server, which sends none
+	active        metric.Int64UpDownCounter // requests sent; nil for a server, whose handlers wait for them
 	retries       metric.Int64Counter       // likewise
 	handlers      metric.Int64UpDownCounter // requests being answered
 	panics        metric.Int64Counter

@@ -75,6 +75,9 @@ const (
 	eventServerStop             = "mcp_server.request.stop"
 	eventServerException        = "mcp_server.request.exception"
 	eventServerToolError        = "mcp_server.request.tool_error"
+	eventServerAskStart         = "mcp_server.ask.start"
+	eventServerAskStop          = "mcp_server.ask.stop"
+	eventServerAskException     = "mcp_server.ask.exception"
 	eventServerPanic            = "mcp_server.handler.panic"
 	eventServerNotificationSent = "mcp_server.notification.sent"
 	eventServerNotification     = "mcp_server.notification.received"
@@ -115,8 +118,8 @@ var clientEvents = events{
 	sessionEnd:       eventClientSessionEnd,
 }
 
-// A server of this module sends no requests.
 var serverEvents = events{
+	sent: requestEvents{start: eventServerAskStart, stop: eventServerAskStop, exception: eventServerAskException},
 	handled: requestEvents{
 		start: eventServerStart, stop: eventServerStop,
 		exception: eventServerException, toolError: eventServerToolError,

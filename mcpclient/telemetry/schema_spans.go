@@ -16,6 +16,7 @@ const (
 	spanClientAttempt      = "mcp_client.connection.attempt"
 	spanClientAuth         = "mcp_client.auth.step"
 	spanServerHandler      = "mcp_server.request"
+	spanServerAsk          = "mcp_server.ask"
 	spanServerNotification = "mcp_server.notification"
 )
 
@@ -64,6 +65,13 @@ var spans = []Span{
 		[]string{"the span around the handler, if the sender named another as parent"},
 		[]string{statusUnset, statusError}, Convention,
 		"A request or notification of a client that the server handles. Notifications as above."},
+	{spanServerAsk, nameForm, ClientSpan,
+		slices.Concat(required(keyMethod), when(keyTransport)),
+		slices.Concat(required(keyServerName), when(
+			keyRequestID, keyErrorType, keyStatusCode, keyServerRequestSize, keyServerResponseSize, keySessionID, keyMCPVersion,
+			keyProtocol, keyProtocolVersion)),
+		nil, []string{statusUnset, statusError}, Convention,
+		"A request of the server to a client of a revision before 2026-07-28, under the span of the handler that needs the answer. A later client is asked in the result, which has mcp_server.result.type input_required."},
 	{spanServerNotification, nameForm, ClientSpan,
 		slices.Concat(required(keyMethod), when(keyTransport)),
 		slices.Concat(required(keyServerName), when(

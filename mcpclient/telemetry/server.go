@@ -29,14 +29,12 @@ func (s *Server) StartHandler(ctx context.Context, in Incoming) (context.Context
 	return s.startHandler(ctx, in)
 }
 
-// StartRequest begins a notification that is to be sent; a server of this module sends nothing else on its own account,
-// so r.Notification counts as set. It returns the context to send it with, and the operation, which the caller ends
-// exactly once.
+// StartRequest begins a request or a notification that is to be sent. It returns the context to send it with, and the
+// operation, which the caller ends exactly once. A request of a server has no correlation id: it is sent once.
 func (s *Server) StartRequest(ctx context.Context, r Request) (context.Context, Op) {
 	if s == nil {
 		return ctx, Op{}
 	}
-	r.Notification = true
 	return s.startRequest(ctx, r)
 }
 
