@@ -104,6 +104,7 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 		out = s.general
 	}
 	s.connection, s.stop = h.s.open(h.life, h.observer(r), out, 0)
+	s.exchange.principal = s.principal
 	if h.cfg.SessionTimeout > 0 {
 		s.idle = time.AfterFunc(h.cfg.SessionTimeout, func() {
 			if s.expired() {

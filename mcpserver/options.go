@@ -58,6 +58,9 @@ type Options struct {
 	// CacheScope says whom a modern client may share these with. Zero means [mcp.CachePublic].
 	CacheScope mcp.CacheScope
 
+	// Tasks configure tasks, which the server offers if this is not nil or a tool makes some, see [AddTaskTool].
+	Tasks *TaskOptions
+
 	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
 	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.
 	Telemetry *telemetry.Telemetry

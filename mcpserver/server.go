@@ -25,6 +25,7 @@ type Server struct {
 
 	tools      registry[*tool]
 	toolsOffer sync.Once
+	tasks      *taskKeeper
 
 	mu        sync.Mutex
 	conns     map[*connection]struct{}       // guarded by mu; open ones
@@ -51,9 +52,15 @@ func New(info mcp.Implementation, o *Options) *Server {
 	}
 	s.identify()
 	s.changes.announce = s.announce
+	if s.tasks, err = newTaskKeeper(s); err != nil {
+		panic("mcpserver: New: " + err.Error())
+	}
 	s.methods.add(lifecycle(s))
 	if cfg.Capabilities.Tools != nil {
 		s.offerTools()
+	}
+	if cfg.Tasks != nil {
+		s.offerTasks()
 	}
 	return s
 }

@@ -20,8 +20,9 @@ type subscription struct {
 	meta    mcp.Meta               // of all that belongs to it
 	notices notices
 
-	mu   sync.Mutex // held while something is sent: nothing follows the result
-	over bool       // guarded by mu
+	mu    sync.Mutex // held while something is sent: nothing follows the result
+	over  bool       // guarded by mu
+	tasks *taskWatch // guarded by mu; nil for no tasks
 }
 
 // listen opens a subscription. It is acknowledged before anything else is sent, and concluded when its context ends or the
@@ -36,6 +37,9 @@ func (s *Server) listen(_ context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	sub := &subscription{call: c, filter: s.honoured(p.Notifications, c.info.Version), meta: meta}
+	if sub.filter.TaskIDs, err = s.tasks.watchable(c.ctx, c, p.Notifications.TaskIDs); err != nil {
+		return nil, err
+	}
 	sub.notices = notices{group: c.x.group, send: sub.tell, held: true}
 	if err := c.x.audience.add(sub); err != nil {
 		return nil, err
@@ -46,6 +50,7 @@ func (s *Server) listen(_ context.Context, c *call) (any, error) {
 	}
 	c.op.End(telemetry.Result{})
 	sub.notices.resume()
+	s.tasks.serve(sub)
 	context.AfterFunc(c.ctx, func() { c.x.group.start(sub) })
 	return standing{}, nil
 }
@@ -91,6 +96,7 @@ func (sub *subscription) run() {
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
 	sub.over = true
+	sub.tasks.stop()
 	sub.call.conclude(&mcp.Result{Meta: sub.meta}, nil)
 }
 

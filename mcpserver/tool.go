@@ -38,17 +38,24 @@ func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {
 	if h == nil {
 		return errors.New("add tool: no handler")
 	}
-	added, err := copyTool(t)
+	added, err := rawTool(t)
 	if err != nil {
 		return err
+	}
+	return s.addTool(added, h)
+}
+
+// rawTool returns the tool for a handler that gets its arguments as they came.
+func rawTool(t *mcp.Tool) (*mcp.Tool, error) {
+	added, err := copyTool(t)
+	if err != nil {
+		return nil, err
 	}
 	if added.InputSchema == nil {
 		added.InputSchema = json.RawMessage(`{"type":"object"}`)
 	}
-	if _, _, err := compileSchemas(added); err != nil {
-		return err
-	}
-	return s.addTool(added, h)
+	_, _, err = compileSchemas(added)
+	return added, err
 }
 
 // RemoveTools removes tools by name; calls that run go on. Clients that are connected are told that the list has changed,
@@ -64,6 +71,7 @@ type tool struct {
 	numbered
 	*mcp.Tool
 	handle   ToolHandler
+	task     *taskTool      // nil unless calls may become tasks
 	mirrored []mirror.Param // arguments that calls over HTTP repeat in headers
 	views    toolViews
 }
@@ -149,12 +157,15 @@ func checkToolName(name string) error {
 	return nil
 }
 
-func (s *Server) addTool(t *mcp.Tool, h ToolHandler) error {
+func (s *Server) addTool(t *mcp.Tool, h ToolHandler) error { return s.register(t, h, nil) }
+
+// register adds a tool, whose calls may become tasks if task is not nil.
+func (s *Server) register(t *mcp.Tool, h ToolHandler, task *taskTool) error {
 	mirrored, err := mirror.Params(t.InputSchema)
 	if err != nil {
 		return fmt.Errorf("add tool %s: input schema: %w", t.Name, err) // clients would not show such a tool
 	}
-	added := &tool{Tool: t, handle: h, mirrored: mirrored}
+	added := &tool{Tool: t, handle: h, task: task, mirrored: mirrored}
 	if _, err := added.view(mcp.Version20260728); err != nil {
 		return fmt.Errorf("add tool %s: %w", t.Name, err)
 	}
@@ -200,10 +211,17 @@ func (s *Server) callTool(ctx context.Context, c *call) (any, error) {
 		return nil, invalidParams("unknown tool: %s", c.target)
 	case c.arguments != nil && c.arguments[0] != '{':
 		return nil, invalidParams("params.arguments is no object")
+	case t.task != nil:
+		return s.callTask(ctx, c, t)
 	}
 	r, err := t.handle(ctx, &CallToolRequest{RequestInfo: &c.info, Name: t.Name, Arguments: c.arguments})
+	return toolAnswer(ctx, r, err, c.info.Version)
+}
+
+// toolAnswer returns what answers a call whose handler returned r and err.
+func toolAnswer(ctx context.Context, r *mcp.CallToolResult, err error, v mcp.Version) (any, error) {
 	if err != nil {
-		return toolError(ended(ctx, err), c.info.Version)
+		return toolError(ended(ctx, err), v)
 	}
 	if r == nil {
 		r = new(mcp.CallToolResult)

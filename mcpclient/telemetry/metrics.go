@@ -23,6 +23,8 @@ type instruments struct {
 	backoff     metric.Float64Histogram
 	streams     metric.Int64UpDownCounter
 	stream      metric.Float64Histogram
+	tasks       metric.Int64UpDownCounter // of servers
+	task        metric.Float64Histogram
 	state       metric.Int64ObservableUpDownCounter
 	queueLength metric.Int64ObservableGauge
 }
@@ -77,6 +79,8 @@ func newInstruments(m metric.Meter) *instruments {
 		backoff:     histogram(m.Float64Histogram, metricClientBackoff),
 		streams:     build(m.Int64UpDownCounter, metricClientStreams),
 		stream:      histogram(m.Float64Histogram, metricClientStream),
+		tasks:       build(m.Int64UpDownCounter, metricServerTasks),
+		task:        histogram(m.Float64Histogram, metricServerTask),
 		state:       build(m.Int64ObservableUpDownCounter, metricClientState),
 		queueLength: build(m.Int64ObservableGauge, metricClientQueueLength),
 	}

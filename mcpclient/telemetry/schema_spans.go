@@ -17,6 +17,7 @@ const (
 	spanClientAuth         = "mcp_client.auth.step"
 	spanServerHandler      = "mcp_server.request"
 	spanServerNotification = "mcp_server.notification"
+	spanServerTask         = "mcp_server.task.work"
 )
 
 // nameForm is how spans of messages are named: after the method, and after its target if it has one. The URI of a resource
@@ -64,6 +65,11 @@ var spans = []Span{
 		[]string{"the span around the handler, if the sender named another as parent"},
 		[]string{statusUnset, statusError}, Convention,
 		"A request or notification of a client that the server handles. Notifications as above."},
+	{spanServerTask, spanTask + " {" + keyTool + "}", InternalSpan,
+		required(keyTool),
+		slices.Concat(required(keyServerName, keyServerTaskStatus), when(keyErrorType, keyStatusCode)),
+		nil, []string{statusUnset, statusError}, Experimental,
+		"The work of a task, from its creation to its outcome, within the span of the request that created it, which does not wait for it."},
 	{spanServerNotification, nameForm, ClientSpan,
 		slices.Concat(required(keyMethod), when(keyTransport)),
 		slices.Concat(required(keyServerName), when(
