@@ -21,8 +21,8 @@ type exchange struct {
 	audience *audience // that listens
 	out      sink
 
-	principal string      // who is asking, empty for nobody in particular
 	header    http.Header // of the HTTP request that brings a modern message; nil for any other
+	principal string      // who has sent the message, or opened the session, over HTTP; empty for nobody
 
 	work context.Context // of handlers and of what the read loop sends: ends when no more is to be done
 	life context.Context // of what handlers send: ends when nothing can be sent any more

@@ -163,7 +163,8 @@ type lone struct {
 // alone returns what a message needs that is answered by itself.
 func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
 	x := &lone{}
-	x.exchange = exchange{observer: h.observer(p.r), s: h.s, calls: &h.crowd, group: h.group, audience: h.audience, principal: h.cfg.Principal(p.r)}
+	x.exchange = exchange{observer: h.observer(p.r), s: h.s, calls: &h.crowd, group: h.group, audience: h.audience}
+	x.principal = h.cfg.Principal(p.r)
 	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}, modern: modern}
 	x.out = &x.reply
 	return x

@@ -220,8 +220,17 @@ func TestAHandlerDecidesWhatBecomesOfACancelledTask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		err = c.server.AddRawTaskTool(&mcp.Tool{Name: "annoyed"}, func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			<-ctx.Done()
+			return nil, errors.New("what now?")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		annoyed := c.call("annoyed", `{}`).TaskID
+		c.cancel(annoyed)
+		c.is(annoyed, mcp.TaskCancelled)
 		id := c.call("stubborn", `{}`).TaskID
-		c.taken()
 		c.cancel(id)
 		c.is(id, mcp.TaskWorking)
 		time.Sleep(2 * time.Second)

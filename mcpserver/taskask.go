@@ -62,7 +62,7 @@ func (r *taskRun) ask(ctx context.Context, requests mcp.InputRequests) (mcp.Inpu
 		return true
 	})
 	if err != nil {
-		return nil, fmt.Errorf("ask the client: %w", err)
+		return nil, &failure{errInternal, fmt.Errorf("ask the client: %w", err)}
 	}
 	r.saw(t)
 	err = r.await(ctx, keys)

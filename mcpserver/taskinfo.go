@@ -9,7 +9,8 @@ import (
 // that there is one, and the handler goes on without it. When BeginTask returns nil, the client may be told of the task
 // elsewhere too. It does nothing if the client does not know tasks, and for any other handler.
 //
-// The error is the cause of ctx, that of the request, or the store's; then the handler still answers the request.
+// The error is the cause of ctx or of the request's end, or says that there can be no task now, in words that are not for
+// the client. Then the handler still answers the request.
 // (tasks extension, "Task Creation")
 func (r *RequestInfo) BeginTask(ctx context.Context) error {
 	if r == nil || r.task == nil {

@@ -106,6 +106,7 @@ func TestATaskSaysWhatItIsDoing(t *testing.T) {
 			}
 			time.Sleep(9 * time.Second)
 		}
+		time.Sleep(time.Second)
 		c.is(id, mcp.TaskCompleted)
 		m := c.askAs(bothMetas, "tools/call", `"name":"talk","arguments":{"messages":["x"]}`)
 		if !strings.Contains(string(m.Result), "said") {

@@ -122,6 +122,11 @@ func TestAnOutcomeWaitsForTheStore(t *testing.T) {
 		if m := one.ask("tools/call", `"name":"compute","arguments":{"seconds":5}`); m.Error == nil || m.Error.Code != mcp.CodeInternalError {
 			t.Errorf("with a broken store a call got %+v, want it refused", m)
 		}
+		one.send(asked(100, "tools/call", tasksMeta, `"name":"later","arguments":{"begin":true}`))
+		time.Sleep(3 * time.Second)
+		if m := one.reply(t); m.Error == nil || m.Error.Code != mcp.CodeInternalError || strings.Contains(m.Error.Message, "database") {
+			t.Errorf("a handler that cannot begin its task is answered with %+v, want an internal error", m)
+		}
 	})
 }
 

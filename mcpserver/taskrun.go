@@ -138,7 +138,7 @@ func (r *taskRun) begin(ctx context.Context) error {
 		if errors.Is(err, ErrTaskStoreFull) {
 			return &failure{errBusy, err}
 		}
-		return fmt.Errorf("create the task: %w", err)
+		return &failure{errInternal, fmt.Errorf("create the task: %w", err)}
 	}
 	var within context.Context
 	if within, r.span = r.call.x.tel.StartTask(r.ctx, r.tool.Name); !r.started {
@@ -184,8 +184,8 @@ func (r *taskRun) handle() (result any, err error) {
 		}
 	}()
 	out, err := r.work(r.within)
-	if err != nil && r.latest() != nil && errors.Is(ended(r.ctx, err), errCancelled) {
-		return nil, errCancelled // which is no result of the tool
+	if err != nil && r.latest() != nil && errors.Is(context.Cause(r.ctx), errCancelled) {
+		return nil, errCancelled // whatever the error is: the client has asked for it
 	}
 	return toolAnswer(r.ctx, out, err, r.info.Version)
 }
