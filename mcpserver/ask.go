@@ -94,10 +94,17 @@ func (c *call) ask(ctx context.Context, asks []*Ask) error {
 	switch {
 	case err != nil || len(left) == 0:
 		return err
-	case c.modern():
-		return c.rounds.require(left)
+	case !c.modern():
+		return c.inquireAll(ctx, left)
 	}
-	return c.inquireAll(ctx, left)
+	task, err := askerOf(ctx)
+	switch {
+	case err != nil:
+		return err
+	case task != nil:
+		return askIn(ctx, task, left)
+	}
+	return c.rounds.require(left)
 }
 
 // modern reports whether the client is of the modern era.

@@ -91,6 +91,8 @@ func outcome(result any, err error) telemetry.Result {
 		}
 	case *mcp.InputRequiredResult:
 		r.ResultType = string(result.ResultType)
+	case *mcp.CreateTaskResult:
+		r.ResultType = string(result.ResultType)
 	}
 	return r
 }

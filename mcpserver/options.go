@@ -91,6 +91,9 @@ type Options struct {
 	// in somewhere, and not much more.
 	StateTTL time.Duration
 
+	// Tasks configure tasks, which the server offers if this is not nil or a tool makes some, see [AddTaskTool].
+	Tasks *TaskOptions
+
 	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
 	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.
 	Telemetry *telemetry.Telemetry

@@ -19,7 +19,8 @@ const settle = time.Second
 // contexts of handlers end at once, what they still return is sent, and Serve returns the cause of ctx.
 //
 // When Serve returns, nothing of it runs any more, unless a handler ignores the end of its context for a second; then the
-// error says how many do. The values of ctx are there in the contexts of handlers.
+// error says how many do. Calls that have become tasks belong to the server and run on, see [Server.Shutdown]. The values
+// of ctx are there in the contexts of handlers.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
 	var network telemetry.Network
 	if n, ok := c.(interface{ Network() telemetry.Network }); ok {

@@ -81,6 +81,7 @@ const (
 	keyServerSuppressed      = "mcp_server.suppressed"
 	keyServerDropReason      = "mcp_server.drop.reason"
 	keyServerDropAge         = "mcp_server.drop.age"
+	keyServerTaskStatus      = "mcp_server.task.status"
 )
 
 // keys are the attributes that a client and a server both have, each under its own prefix.

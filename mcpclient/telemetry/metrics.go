@@ -23,7 +23,9 @@ type instruments struct {
 	backoff     metric.Float64Histogram
 	streams     metric.Int64UpDownCounter
 	stream      metric.Float64Histogram
-	lookups     metric.Int64Counter // in the cache of results
+	lookups     metric.Int64Counter       // in the cache of results
+	tasks       metric.Int64UpDownCounter // of servers
+	task        metric.Float64Histogram
 	state       metric.Int64ObservableUpDownCounter
 	queueLength metric.Int64ObservableGauge
 }
@@ -79,6 +81,8 @@ func newInstruments(m metric.Meter) *instruments {
 		streams:     build(m.Int64UpDownCounter, metricClientStreams),
 		stream:      histogram(m.Float64Histogram, metricClientStream),
 		lookups:     build(m.Int64Counter, metricClientCache),
+		tasks:       build(m.Int64UpDownCounter, metricServerTasks),
+		task:        histogram(m.Float64Histogram, metricServerTask),
 		state:       build(m.Int64ObservableUpDownCounter, metricClientState),
 		queueLength: build(m.Int64ObservableGauge, metricClientQueueLength),
 	}

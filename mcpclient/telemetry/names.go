@@ -36,6 +36,8 @@ const (
 	metricServerMessageSize   = "mcp_server.message.size"
 	metricServerDecode        = "mcp_server.message.decode.duration"
 	metricServerQueueWait     = "mcp_server.send.queue.wait"
+	metricServerTasks         = "mcp_server.tasks.active"
+	metricServerTask          = "mcp_server.task.duration"
 )
 
 // Names of events, which are the messages of their log records too.
@@ -84,12 +86,14 @@ const (
 	eventServerViolation        = "mcp_server.protocol.violation"
 	eventServerDropped          = "mcp_server.response.dropped"
 	eventServerSessionEnd       = "mcp_server.session.end"
+	eventServerTaskEnd          = "mcp_server.task.end"
 )
 
 // Names of the spans that are not named after their method and target.
 const (
 	spanConnect  = "mcp_client.connect"
 	spanAuthStep = "mcp_client.auth" // and the step
+	spanTask     = "mcp_server.task" // and the tool
 )
 
 // requestEvents are the events in the life of one request. Those that it cannot meet are empty.

@@ -246,6 +246,19 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	s.QueueWait(time.Millisecond)
 	p.SessionEnd(time.Hour, "")
 	p.SessionEnd(time.Hour, telemetry.ErrorShutdown)
+	working(t, s)
+}
+
+// working ends tasks in each way.
+func working(t *testing.T, s *telemetry.Server) {
+	for status, r := range map[string]telemetry.Result{
+		"completed": {}, "cancelled": {ErrorType: telemetry.ErrorCancelled, CallerLeft: true},
+		"failed": {Code: -32603, HasCode: true, Message: "internal error", Err: errBroken},
+	} {
+		_, task := s.StartTask(t.Context(), "add")
+		task.End(status, r)
+		task.End("failed", telemetry.Result{}) // which does not count
+	}
 }
 
 // asking sends one request to the client for each way it can end.

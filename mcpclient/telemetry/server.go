@@ -3,11 +3,18 @@ package telemetry
 import (
 	"context"
 	"time"
+
+	"go.opentelemetry.io/otel/metric"
 )
 
 // Server is what one server tells its telemetry about its connections over one kind of network. It is safe for
 // concurrent use. A nil Server takes everything and does nothing.
-type Server struct{ side }
+type Server struct {
+	side
+
+	taskOptions    cache[string, []metric.AddOption]
+	taskEndOptions cache[taskEnd, []metric.RecordOption]
+}
 
 // Peer returns the client at the other end of a connection, once its version is known. The session id, empty for none,
 // goes onto spans only.
