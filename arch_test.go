@@ -59,6 +59,10 @@ var arrows = map[string][]string{
 		"mcpserver", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/telemetry",
 	},
+	"mcpserver/taskstoretest": {
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver",
+	},
 	"mcpserver/bearer": {},
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // call is one request from its arrival to its answer. It is owned by the goroutine that serves it, except for what
-// belongs to calls and to progress.
+// belongs to calls, to asks, to progress and to rounds.
 type call struct {
 	x         *exchange
 	info      RequestInfo
@@ -32,11 +32,13 @@ type call struct {
 	cancel   context.CancelCauseFunc
 	op       telemetry.Op
 	progress *progress // nil if the client wants no progress
+	rounds   rounds    // in which the client is asked for something
 
 	logLevel mcp.LoggingLevel      // that a modern client wants, empty for none
 	voice    atomic.Pointer[voice] // of log messages; nil before the first
 
 	cancelled error // guarded by calls.mu; why there is no answer
+	asking    int   // guarded by asks.mu; goroutines that wait for answers of the client
 }
 
 // newCall decides by which revision a request is answered and by what, or why it is refused, and begins its telemetry.
@@ -49,6 +51,7 @@ func (x *exchange) newCall(m *jsonrpc.Message, p *jsonrpc.Params, out sink) *cal
 		c.refused = c.check(p)
 	}
 	c.begin(p)
+	c.arrive(p)
 	return c
 }
 
@@ -189,10 +192,15 @@ func (c *call) handle() (result any, err error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
 		defer cancel()
 	}
+	if !c.method.own {
+		if err := c.resume(); err != nil {
+			return nil, err
+		}
+	}
 	if c.x.s.middleware != nil {
 		result, err = c.throughMiddleware(ctx)
 	} else {
-		result, err = c.method.handle(ctx, c)
+		result, err = c.handleRounds(ctx)
 	}
 	if err != nil {
 		return nil, ended(ctx, err)

@@ -78,11 +78,11 @@ func (t *calls) answering(id jsonrpc.ID) bool {
 	return t.live[id] != nil
 }
 
-// busy reports whether a request is running or waiting.
-func (t *calls) busy() bool {
+// busy reports whether more requests than so many are running, or waiting for that.
+func (t *calls) busy(but int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.running > 0
+	return t.running > but
 }
 
 // release gives the place of a request that has been served to the next one.

@@ -18,7 +18,8 @@
 //
 // [Server.Implement] takes all that, or a part of it, from one value with methods for it, which may keep something for each
 // session. [RequestFrom] tells a handler which request it is answering, by whom and in which session, reports progress and
-// sends log messages.
+// sends log messages. [Elicit], [CreateMessage] and [ListRoots] ask the client, its user or its model for something on the
+// way.
 //
 // One connection may carry both eras of the protocol. A request that brings its version in _meta is answered by that
 // revision alone; initialize opens a legacy session, once, in which requests are answered from then on. What comes before
@@ -32,6 +33,7 @@
 //   - An error that a tool returns is sent, text and all, as a result with isError, for the model to read. Return an
 //     [*mcp.Error] to refuse the request itself. What else goes wrong (an error of any other handler, a panic, output
 //     that does not fit its schema) is told to telemetry, and to the client only that it did.
+//   - A handler that asks a modern client runs anew, from its beginning, when the answer is there: see [AskAll] and [Once].
 //   - While [Server.ServeStdio] runs, whatever else the program prints to standard output goes to standard error.
 //   - Nothing that a client sends ends a connection: a line that is no message is answered, counted and left behind.
 //   - Over HTTP, a modern client cancels a request by closing the response, and a legacy one does not: its handlers go on

@@ -63,8 +63,8 @@ type chat struct {
 	over chan error
 }
 
-// connect serves a chat.
-func connect(s *mcpserver.Server) *chat {
+// chatWith serves a chat.
+func chatWith(s *mcpserver.Server) *chat {
 	in, to := io.Pipe()
 	from, out := io.Pipe()
 	c := &chat{to: to, from: bufio.NewReader(from), over: make(chan error, 1)}

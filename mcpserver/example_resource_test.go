@@ -58,7 +58,7 @@ func ExampleServer_ResourceUpdated() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c := connect(s)
+	c := chatWith(s)
 	c.say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"example","version":"1.0"}}}`)
 	c.hear()
 	c.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

@@ -173,6 +173,7 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	var drained sync.WaitGroup
 	for _, s := range h.sessions.close() {
 		drained.Go(func() {
+			s.asks.close() // no answer is let in any more
 			s.group.drain(ctx)
 			s.session.public.because(ErrShuttingDown)
 			h.end(s)

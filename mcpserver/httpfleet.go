@@ -33,8 +33,8 @@ type fleet struct {
 	at atomic.Int64 // position of the latest message to all
 }
 
-// storeTimeout bounds what is asked of a store.
-const storeTimeout = 5 * time.Second
+// fleetTimeout bounds what is asked of a store.
+const fleetTimeout = 5 * time.Second
 
 // errStore answers what cannot be done without the store.
 var errStore = &mcp.Error{Code: mcp.CodeInternalError, Message: "the store of sessions cannot be reached"}
@@ -72,7 +72,7 @@ func (f *fleet) ttl() time.Duration {
 
 // bounded returns a context for one thing that is asked of the store.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, storeTimeout)
+	return context.WithTimeout(ctx, fleetTimeout)
 }
 
 // live says again and again that this process lives, and that its sessions are used where they are.
@@ -125,7 +125,8 @@ type signal struct {
 	Notices []told     `json:"notices,omitzero"`
 	Frame   []byte     `json:"frame,omitzero"`
 
-	Level mcp.LoggingLevel `json:"level,omitzero"`
+	Level       mcp.LoggingLevel `json:"level,omitzero"`
+	Elicitation string           `json:"elicitation,omitzero"`
 }
 
 // told is a notice that one process tells another of.
@@ -143,6 +144,7 @@ const (
 	signalCancelled signalKind = "cancelled" // a request, by the client
 	signalAnnounced signalKind = "announced" // notices to all clients that want them
 	signalLogged    signalKind = "logged"    // a log message, likewise
+	signalCompleted signalKind = "completed" // an elicitation
 	signalFrame     signalKind = "frame"     // a message of the client, which only that process can deal with
 )
 
@@ -199,6 +201,10 @@ func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
 	case sig.Kind == signalLogged:
 		for _, s := range f.h.sessions.all() {
 			s.log(sig.Level, sig.Frame)
+		}
+	case sig.Kind == signalCompleted:
+		for _, s := range f.h.sessions.all() {
+			s.complete(sig.Elicitation)
 		}
 	case sig.Kind == signalCancelled:
 		if s := f.h.sessions.known(sig.Session); s != nil {

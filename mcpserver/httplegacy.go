@@ -100,10 +100,6 @@ func (h *HTTPHandler) postSession(p *parcel) {
 		h.violation(p, p.broken)
 		return
 	case p.broken == nil && p.m.Kind == jsonrpc.Notification:
-		if s.shared != nil && s.shared.passOn(p.r.Context(), &p.m) != nil {
-			h.unavailable(p.w)
-			return
-		}
 		h.accept(p, x.notification(&p.m))
 		return
 	case p.broken == nil && p.m.Kind != jsonrpc.Request:

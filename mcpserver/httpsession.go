@@ -159,6 +159,9 @@ func (h *HTTPHandler) makeSession(id, principal string, o observer, channel *res
 	s.connection, s.stop = h.s.open(h.life, o, out, 0)
 	s.exchange.principal = s.principal
 	s.session.public.id, s.session.public.principal = id, s.principal
+	if channel == nil {
+		s.exchange.linger = h.gate.linger
+	}
 	if h.cfg.SessionTimeout > 0 {
 		s.idle = time.AfterFunc(h.cfg.SessionTimeout, func() {
 			if s.expired() {
@@ -200,6 +203,7 @@ func (h *HTTPHandler) end(s *httpSession) {
 
 // shut ends all that belongs to the session and returns how many handlers ignore the end of their contexts.
 func (s *httpSession) shut() (left int) {
+	s.asks.close()
 	s.stop()
 	if s.general != nil {
 		s.general.close()
@@ -315,21 +319,22 @@ func (s *httpSession) release() {
 	}
 }
 
-// isHeld reports whether something happens in the session.
+// isHeld reports whether something happens in the session, in the way of expired.
 func (s *httpSession) isHeld() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.ended && (s.held > 0 || s.table.busy())
+	return !s.ended && (s.held > 0 || s.table.busy(s.asks.waiting()))
 }
 
-// expired reports whether nothing happens in the session. If there is something after all, it is asked again later.
+// expired reports whether nothing happens in the session. If there is something after all, it is asked again later. That a
+// handler waits for an answer of a client which is not there is nothing.
 func (s *httpSession) expired() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.ended || s.held > 0:
 		return false
-	case s.table.busy():
+	case s.table.busy(s.asks.waiting()):
 		s.idle.Reset(s.cfg.SessionTimeout)
 		return false
 	}

@@ -38,7 +38,8 @@ func (f *fleet) share(s *httpSession, record sessionRecord) {
 	s.shared.used.Store(new(time.Now()))
 	s.connection.passing.Store(record.Process == "")
 	if record.Process == "" {
-		s.session.keep = s.shared.keep
+		s.session.others = s.shared
+		s.asks.process = f.self
 	}
 }
 
@@ -123,8 +124,8 @@ func (sh *shared) enter(ctx context.Context, revision int64) error {
 // maxConflicts is how often a change of a session is tried that others change at the same time.
 const maxConflicts = 10
 
-// keep changes a session, and what the store has of it, and tells the others.
-func (sh *shared) keep(ctx context.Context, change func()) error {
+// amend changes a session, and what the store has of it, and tells the others.
+func (sh *shared) amend(ctx context.Context, change func()) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	if err := sh.replace(ctx, change); err != nil {
@@ -284,15 +285,22 @@ func (f *fleet) newRecord(principal, process string) sessionRecord {
 	return sessionRecord{Principal: principal, Created: time.Now(), Heard: f.at.Load(), Process: process}
 }
 
-// passOn tells the other processes of a cancellation that concerns a request which is not answered here.
-func (sh *shared) passOn(ctx context.Context, m *jsonrpc.Message) error {
-	var p mcp.CancelledParams
-	if m.Method != mcp.NotificationCancelled || decodeCopy(m.Middle(), &p) != nil || p.RequestID.IsZero() || sh.s.table.answering(p.RequestID) {
-		return nil
+// cancel tells the other processes of a cancellation.
+func (sh *shared) cancel(ctx context.Context, id jsonrpc.ID, reason string) error {
+	err := sh.f.tell(ctx, "", signal{Kind: signalCancelled, Session: sh.s.id, Request: id, Reason: reason[:min(len(reason), maxReason)]})
+	if err != nil {
+		return &failure{errStore, err}
 	}
-	return sh.f.tell(ctx, "", signal{
-		Kind: signalCancelled, Session: sh.s.id, Request: p.RequestID, Reason: p.Reason[:min(len(p.Reason), maxReason)],
-	})
+	return nil
+}
+
+// deliver gives a response to the process that has sent the request.
+func (sh *shared) deliver(ctx context.Context, m *jsonrpc.Message) bool {
+	process, ok := askedFrom(m.ID)
+	if !ok || process == sh.f.self {
+		return false
+	}
+	return sh.f.tell(ctx, process, signal{Kind: signalFrame, Session: sh.s.id, Frame: m.Frame}) == nil
 }
 
 // handOver gives a message for a session of HTTP+SSE to the process that has its stream. It returns [ErrNoSession] if the

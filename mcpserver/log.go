@@ -38,10 +38,10 @@ func errLevel(level mcp.LoggingLevel) error {
 	return fmt.Errorf("log: the protocol has no level %q", level)
 }
 
-// logs reports whether the client wants messages of a level.
+// logs reports whether the client wants messages of a level. About a task it gets none: only its status.
 func (c *call) logs(level mcp.LoggingLevel) bool {
 	least := c.leastLevel()
-	return least != "" && level.Level() >= least.Level()
+	return least != "" && c.info.TaskID() == "" && level.Level() >= least.Level()
 }
 
 // leastLevel returns the least severe level that the client wants, empty if it wants no messages.

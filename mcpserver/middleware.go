@@ -19,7 +19,7 @@ func answered(ctx context.Context, r *Request) (any, error) {
 	if r == nil || r.RequestInfo == nil || r.call == nil {
 		return nil, errForeign
 	}
-	result, err := r.call.method.handle(ctx, r.call)
+	result, err := r.call.handleRounds(ctx)
 	if _, later := result.(standing); later {
 		r.call.stands = true
 	}

@@ -80,6 +80,20 @@ type Options struct {
 	// is the one that it got, and is answered as it came whatever has been changed in it. A panic is an internal error.
 	Middleware []func(next MethodHandler) MethodHandler
 
+	// StateKeys encrypt what is kept by modern clients between the rounds of a request, when a handler asks them something
+	// (see [AskAll]): 32 random bytes each. The first one encrypts, all decrypt, so that a key can be replaced by putting
+	// another in front of it, and taking it away when StateTTL is over. All processes that serve the same clients need the
+	// same keys, and one key is good for four billion rounds. Nil means a random key: a client whose next round comes to
+	// another process, or after a restart, has to begin anew.
+	StateKeys [][]byte
+
+	// StateTTL is how long a client may take for a round. Zero means 15 min: time for a person to fill in a form, or to sign
+	// in somewhere, and not much more.
+	StateTTL time.Duration
+
+	// Tasks configure tasks, which the server offers if this is not nil or a tool makes some, see [AddTaskTool].
+	Tasks *TaskOptions
+
 	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
 	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.
 	Telemetry *telemetry.Telemetry
@@ -91,6 +105,7 @@ type config struct {
 	versions []mcp.Version // newest first
 	modern   []mcp.Version // those of the modern era
 	legacy   []mcp.Version // the others
+	sealer   *sealer       // of what modern clients keep
 }
 
 func newConfig(o *Options, name string) (config, error) {
@@ -106,12 +121,13 @@ func newConfig(o *Options, name string) (config, error) {
 	c.PageSize = cmp.Or(c.PageSize, 1000)
 	c.CacheScope = cmp.Or(c.CacheScope, mcp.CachePublic)
 	c.LogLevel = cmp.Or(c.LogLevel, mcp.LevelInfo)
+	c.StateTTL = cmp.Or(c.StateTTL, defaultStateTTL)
 	if c.Telemetry == nil {
 		c.Telemetry = telemetry.New()
 	}
 	for field, v := range map[string]int64{
 		"MaxConcurrent": int64(c.MaxConcurrent), "MaxTotal": int64(c.MaxTotal), "RequestTimeout": int64(c.RequestTimeout), "FrameLimit": int64(c.FrameLimit),
-		"PageSize": int64(c.PageSize), "CacheTTL": int64(c.CacheTTL),
+		"PageSize": int64(c.PageSize), "CacheTTL": int64(c.CacheTTL), "StateTTL": int64(c.StateTTL),
 	} {
 		if v < 0 {
 			return c, fmt.Errorf("options: %s is negative", field)
@@ -122,6 +138,10 @@ func newConfig(o *Options, name string) (config, error) {
 	}
 	if !c.LogLevel.Defined() {
 		return c, fmt.Errorf("options: LogLevel %q is none of the protocol's", c.LogLevel)
+	}
+	var err error
+	if c.sealer, err = newSealer(c.StateKeys, c.StateTTL); err != nil {
+		return c, err
 	}
 	return c, c.sortVersions()
 }

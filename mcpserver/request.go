@@ -21,6 +21,7 @@ type RequestInfo struct {
 
 	from client
 	call *call
+	task *taskRun // nil unless the handler is one whose call is a task or may become one
 }
 
 // RequestFrom returns the request that a handler is answering, from the context that the handler was called with or one

@@ -20,7 +20,8 @@ const settle = time.Second
 // contexts of handlers end at once, what they still return is sent, and Serve returns the cause of ctx.
 //
 // When Serve returns, nothing of it runs any more, unless a handler ignores the end of its context for a second; then the
-// error says how many do. The values of ctx are there in the contexts of handlers.
+// error says how many do. Calls that have become tasks belong to the server and run on, see [Server.Shutdown]. The values
+// of ctx are there in the contexts of handlers.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
 	var network telemetry.Network
 	if n, ok := c.(interface{ Network() telemetry.Network }); ok {
@@ -28,6 +29,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	}
 	conn, stop := s.open(ctx, s.observer(network), pipe{c}, maxSpare)
 	err := conn.read(ctx, c)
+	conn.asks.close()
 	if err == nil {
 		conn.group.wait(s.cfg.DrainTimeout)
 	}
@@ -62,6 +64,7 @@ func (s *Server) open(ctx context.Context, o observer, out sink, spare int) (_ *
 	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now()}
 	conn.exchange = &exchange{
 		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
+		asks: newAsks(), sites: new(sites),
 	}
 	conn.notices = &notices{group: g, send: conn.tell}
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
@@ -106,7 +109,11 @@ func (x *exchange) skipped(e *TooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e
 	x.violation(v, e.Size, e.Limit)
-	if !v.ID.IsZero() && !v.Response {
+	switch {
+	case v.ID.IsZero():
+	case v.Response:
+		x.deliver(v.ID, &jsonrpc.Message{Frame: e.Head}) // there will be no other
+	default:
 		x.answerViolation(v, x.out)
 	}
 }
@@ -119,6 +126,7 @@ func (c *connection) close(lost bool) (left int) {
 	delete(c.s.audiences, c.audience)
 	c.s.mu.Unlock()
 	c.audience.close()
+	c.asks.close()
 	if c.group.wait(settle) > 0 {
 		c.cut()
 		left = c.group.wait(settle)

@@ -43,6 +43,7 @@ type Server struct {
 	completions completions
 
 	toolsOffer, resourcesOffer, promptsOffer, completionsOffer offering
+	tasks                                                      *taskKeeper
 
 	mu        sync.Mutex
 	conns     map[*connection]struct{}       // guarded by mu; open ones
@@ -74,9 +75,15 @@ func New(info mcp.Implementation, o *Options) *Server {
 	}
 	s.identify()
 	s.changes.announce = s.announce
+	if s.tasks, err = newTaskKeeper(s); err != nil {
+		panic("mcpserver: New: " + err.Error())
+	}
 	s.methods.add(lifecycle(s))
 	if cfg.Logging {
 		s.offerLogging()
+	}
+	if cfg.Tasks != nil {
+		s.offerTasks()
 	}
 	s.offerDeclared()
 	return s

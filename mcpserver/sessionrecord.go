@@ -82,12 +82,11 @@ func decodeSessionRecord(raw []byte) (r sessionRecord, err error) {
 	return r, nil
 }
 
-// amend changes what is to be kept of a session. Where a store keeps it, change may be called again, after what others have
-// changed; an error says that the change is known in this process only.
+// amend changes what is to be kept of a session, in the way of others.
 func (s *session) amend(ctx context.Context, change func()) error {
-	if s.keep == nil {
+	if s.others == nil {
 		change()
 		return nil
 	}
-	return s.keep(ctx, change)
+	return s.others.amend(ctx, change)
 }

@@ -21,8 +21,9 @@ type subscription struct {
 	meta    mcp.Meta               // of all that belongs to it
 	notices notices
 
-	mu   sync.Mutex // held while something is sent: nothing follows the result
-	over bool       // guarded by mu
+	mu    sync.Mutex // held while something is sent: nothing follows the result
+	over  bool       // guarded by mu
+	tasks *taskWatch // guarded by mu; nil for no tasks
 }
 
 // listen opens a subscription. It is acknowledged before anything else is sent, and concluded when its context ends or the
@@ -44,6 +45,10 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 		}
 	}()
 	granted := s.honour(ctx, sub, p.Notifications)
+	if granted.TaskIDs, err = s.tasks.watchable(c.ctx, c, p.Notifications.TaskIDs); err != nil {
+		return nil, err
+	}
+	sub.filter.TaskIDs = granted.TaskIDs
 	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // all that keeps the frame in memory
 	sub.notices = notices{group: c.x.group, send: sub.tell, held: true}
 	if err := c.x.audience.add(sub); err != nil {
@@ -56,6 +61,7 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	stands = true
 	c.op.End(telemetry.Result{})
 	sub.notices.resume()
+	s.tasks.serve(sub)
 	context.AfterFunc(c.ctx, func() { c.x.group.start(sub) })
 	return standing{}, nil
 }
@@ -118,6 +124,7 @@ func (sub *subscription) run() {
 	}
 	sub.mu.Lock()
 	sub.over = true
+	sub.tasks.stop()
 	sub.call.conclude(&mcp.Result{Meta: sub.meta}, nil)
 	sub.mu.Unlock()
 	sub.call.x.unwatchAll(sub.call.ctx, &sub.watched)

@@ -38,17 +38,24 @@ func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {
 	if h == nil {
 		return errors.New("add tool: no handler")
 	}
-	added, err := copyTool(t)
+	added, err := rawTool(t)
 	if err != nil {
 		return err
+	}
+	return s.addTool(added, h)
+}
+
+// rawTool returns the tool for a handler that gets its arguments as they came.
+func rawTool(t *mcp.Tool) (*mcp.Tool, error) {
+	added, err := copyTool(t)
+	if err != nil {
+		return nil, err
 	}
 	if added.InputSchema == nil {
 		added.InputSchema = json.RawMessage(`{"type":"object"}`)
 	}
-	if _, _, err := compileSchemas(added); err != nil {
-		return err
-	}
-	return s.addTool(added, h)
+	_, _, err = compileSchemas(added)
+	return added, err
 }
 
 // RemoveTools removes tools by name; calls that run go on. Clients that are connected are told that the list has changed,
@@ -64,6 +71,7 @@ type tool struct {
 	numbered
 	*mcp.Tool
 	handle   ToolHandler
+	task     *taskTool      // nil unless calls may become tasks
 	mirrored []mirror.Param // arguments that calls over HTTP repeat in headers
 	views    views
 }
@@ -149,12 +157,15 @@ func checkToolName(name string) error {
 	return nil
 }
 
-func (s *Server) addTool(t *mcp.Tool, h ToolHandler) error {
+func (s *Server) addTool(t *mcp.Tool, h ToolHandler) error { return s.register(t, h, nil) }
+
+// register adds a tool, whose calls may become tasks if task is not nil.
+func (s *Server) register(t *mcp.Tool, h ToolHandler, task *taskTool) error {
 	mirrored, err := mirror.Params(t.InputSchema)
 	if err != nil {
 		return fmt.Errorf("add tool %s: input schema: %w", t.Name, err) // clients would not show such a tool
 	}
-	added := &tool{Tool: t, handle: h, mirrored: mirrored}
+	added := &tool{Tool: t, handle: h, task: task, mirrored: mirrored}
 	if _, err := added.view(mcp.Version20260728); err != nil {
 		return fmt.Errorf("add tool %s: %w", t.Name, err)
 	}
@@ -192,25 +203,39 @@ func (s *Server) listTools(_ context.Context, c *call) (any, error) {
 
 // callTool answers tools/call. (specification 2026-07-28, server/tools, "Calling Tools")
 func (s *Server) callTool(ctx context.Context, c *call) (any, error) {
-	if t, ok := s.tools.lookup(c.target); ok {
+	t, ok := s.tools.lookup(c.target)
+	switch {
+	case ok && t.task != nil && c.objectArguments():
+		return s.callTask(ctx, c, t)
+	case ok:
 		return c.callTool(ctx, t.handle)
-	}
-	if c.target == "" {
+	case c.target == "":
 		return nil, errNoTool
 	}
 	return nil, invalidParams("unknown tool: %s", c.target)
 }
 
-var errNoTool = invalidParams("params.name is missing or no string")
+var (
+	errNoTool      = invalidParams("params.name is missing or no string")
+	errNoArguments = invalidParams("params.arguments is no object")
+)
 
 // callTool lets h answer a call of the tool that the request names.
 func (c *call) callTool(ctx context.Context, h ToolHandler) (any, error) {
-	if c.arguments != nil && c.arguments[0] != '{' {
-		return nil, invalidParams("params.arguments is no object")
+	if !c.objectArguments() {
+		return nil, errNoArguments
 	}
 	r, err := h(ctx, &CallToolRequest{RequestInfo: &c.info, Name: c.target, Arguments: c.arguments})
+	return toolAnswer(ctx, r, err, c.info.Version)
+}
+
+// objectArguments reports whether the arguments of a call are an object, or missing.
+func (c *call) objectArguments() bool { return c.arguments == nil || c.arguments[0] == '{' }
+
+// toolAnswer returns what answers a call whose handler returned r and err.
+func toolAnswer(ctx context.Context, r *mcp.CallToolResult, err error, v mcp.Version) (any, error) {
 	if err != nil {
-		return toolError(ended(ctx, err), c.info.Version)
+		return toolError(ended(ctx, err), v)
 	}
 	if r == nil {
 		r = new(mcp.CallToolResult)

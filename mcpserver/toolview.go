@@ -19,6 +19,9 @@ var toolMembers = []member[mcp.Tool]{
 	}},
 }
 
+// toolIn returns a copy of t without the members that the revision v does not have.
+func toolIn(t *mcp.Tool, v mcp.Version) *mcp.Tool { return inRevision(t, toolMembers, v) }
+
 // view returns the tool as clients of a revision see it.
 func (t *tool) view(v mcp.Version) (json.RawMessage, error) {
 	return viewOf(&t.views, t.Tool, toolMembers, v)

@@ -75,6 +75,7 @@ var attributes = []Attribute{
 	{keyServerFrameLimit, Int, "By", nil, Unbounded, Stable, "Limit that the frame exceeded."},
 	{keyServerSuppressed, Int, "", nil, Unbounded, Experimental, "How many records like this one were not written before it."},
 	{keyServerDropReason, String, "", dropReasons, Closed, Experimental, "Why a message went to nobody."},
+	{keyServerTaskStatus, String, "", taskStatuses, Closed, Experimental, "Final status of a task."},
 	{keyServerDropAge, Double, "s", nil, Unbounded, Experimental, "Time since the request ended that the response answers."},
 }
 

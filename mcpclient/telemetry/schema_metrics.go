@@ -108,6 +108,11 @@ var metrics = []Metric{
 	{metricServerDecode, Histogram, "s", shortSeconds,
 		slices.Concat(required(keyServerName, keyServerMessageKind), when(keyErrorType)), Experimental,
 		"Time to decode a message."},
+	{metricServerTasks, UpDownCounter, "{task}", nil, required(keyServerName, keyTool), Experimental,
+		"Tasks that run, those that wait for input included."},
+	{metricServerTask, Histogram, "s", streamSeconds,
+		slices.Concat(required(keyServerName, keyTool, keyServerTaskStatus), when(keyErrorType)), Experimental,
+		"Time from the creation of a task to its outcome."},
 	{metricServerQueueWait, Histogram, "s", queueSeconds, required(keyServerName), Experimental,
 		"Time a message waited before it was written."},
 }
