@@ -98,15 +98,17 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 		t.serve(r.Context(), resp)
 		return
 	}
-	c := &follower{f: f, s: s, r: resp, stream: behind.Stream}
-	missed, err := c.prepare(r.Context(), behind, lastEventID == "")
+	ctx, leave := context.WithCancel(r.Context())
+	defer leave()
+	c := &follower{f: f, s: s, r: resp, stream: behind.Stream, leave: leave}
+	missed, err := c.prepare(ctx, behind, lastEventID == "")
 	switch {
 	case errors.Is(err, errEventsGone):
 		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
 	case err != nil:
 		f.h.unavailable(w)
 	default:
-		c.serve(r.Context(), missed)
+		c.serve(ctx, missed)
 	}
 }
 
@@ -116,6 +118,8 @@ type follower struct {
 	s      *httpSession
 	r      *response
 	stream int64
+	number int64 // among the readers of the session in this process
+	leave  context.CancelFunc
 	note   streamNote // zero for a stream that is over or belongs to no request
 
 	over bool         // nothing follows what was missed
@@ -139,10 +143,10 @@ func (c *follower) prepare(ctx context.Context, behind EventID, fromNow bool) (m
 	if err != nil {
 		return nil, err
 	}
-	number := c.s.shared.reads(c.stream, c.r)
-	err = c.f.tell(ctx, "", signal{Kind: signalReading, Session: c.s.id, Stream: c.stream, Reader: number})
+	c.number = c.s.shared.reads(c.stream, c.leave)
+	err = c.f.tell(ctx, "", signal{Kind: signalReading, Session: c.s.id, Stream: c.stream, Reader: c.number})
 	if err != nil {
-		c.s.shared.leaves(c.stream, c.r)
+		c.s.shared.leaves(c.stream, c.number)
 	}
 	return missed, err
 }
@@ -171,12 +175,11 @@ func (c *follower) inspect(ctx context.Context, behind EventID, missed []Event) 
 
 // serve writes what was missed and then what comes, until one of both ends the response.
 func (c *follower) serve(ctx context.Context, missed []Event) {
-	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	defer func() {
 		c.r.close()
-		c.s.shared.leaves(c.stream, c.r)
-		cancel()
+		c.s.shared.leaves(c.stream, c.number)
+		c.leave()
 		watching.Wait()
 	}()
 	if c.r.open() != nil {
@@ -190,9 +193,10 @@ func (c *follower) serve(ctx context.Context, missed []Event) {
 	if c.over {
 		return
 	}
+	done := c.r.done()
 	watching.Go(func() { // ends with ctx or the response
-		defer cancel()
-		c.watch(ctx)
+		defer c.leave()
+		c.watch(ctx, done)
 	})
 	for e, err := range c.f.events.Follow(ctx, c.s.id, EventID{c.stream, c.last.Load()}) {
 		if err != nil || e.ID.Sequence != c.last.Load()+1 || !c.write(e) || e.Final {
@@ -208,7 +212,7 @@ func (c *follower) write(e Event) bool {
 }
 
 // watch waits for the end of the response, and sees to it that the stream ends if the process does that writes to it.
-func (c *follower) watch(ctx context.Context) {
+func (c *follower) watch(ctx context.Context, done <-chan struct{}) {
 	tick := time.NewTicker(c.f.h.cfg.Lease / 3)
 	defer tick.Stop()
 	for {
@@ -217,7 +221,7 @@ func (c *follower) watch(ctx context.Context) {
 		}
 		select {
 		case <-tick.C:
-		case <-c.r.done():
+		case <-done:
 			return
 		case <-ctx.Done():
 			return
@@ -247,30 +251,30 @@ func (c *follower) conclude(ctx context.Context) {
 	_ = c.f.events.Append(ctx, c.s.id, Event{ID: EventID{c.stream, c.last.Load() + 1}, Data: data, Final: true})
 }
 
-// reader is a response that reads a stream from the store.
+// reader is one who reads a stream from the store.
 type reader struct {
-	r      *response
-	number int64 // among those of the session in this process
-	first  bool  // all processes know that it is the one: others that read before it have given way
+	leave  context.CancelFunc // makes it give way
+	number int64              // among those of the session in this process
+	first  bool               // all processes know that it is the one: others that read before it have given way
 }
 
-// reads notes that a response reads a stream from the store, instead of the one that did before, and returns its number.
-func (sh *shared) reads(stream int64, r *response) int64 {
+// reads notes that somebody reads a stream from the store, instead of the one who did before, and returns the number.
+func (sh *shared) reads(stream int64, leave context.CancelFunc) int64 {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	if old, ok := sh.readers[stream]; ok {
-		old.r.close()
+		old.leave()
 	}
 	sh.reader++
-	sh.readers[stream] = reader{r: r, number: sh.reader}
+	sh.readers[stream] = reader{leave: leave, number: sh.reader}
 	return sh.reader
 }
 
-// leaves notes that a response does not read any more.
-func (sh *shared) leaves(stream int64, r *response) {
+// leaves notes that a reader does not read any more.
+func (sh *shared) leaves(stream, number int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if sh.readers[stream].r != r {
+	if sh.readers[stream].number != number {
 		return
 	}
 	delete(sh.readers, stream)
@@ -290,10 +294,15 @@ func (f *fleet) read(sig *signal) {
 		return
 	}
 	if t := s.stream(sig.Stream); t != nil {
-		t.yield()
+		s.group.start(yielding{t})
 	}
 	s.shared.readElsewhere(sig.Stream)
 }
+
+// yielding is the task in which a stream lets go of its reader, who may be slow.
+type yielding struct{ t *stream }
+
+func (y yielding) run() { y.t.yield() }
 
 // readHere notes that all processes know of a reader. From now on it gets what belongs to no request.
 func (sh *shared) readHere(stream, number int64) {
@@ -322,7 +331,7 @@ func (sh *shared) readElsewhere(stream int64) {
 	if !ok || !now.first {
 		return
 	}
-	now.r.close()
+	now.leave()
 	delete(sh.readers, stream)
 	if stream == 0 {
 		sh.s.notices.hold()
@@ -334,7 +343,7 @@ func (sh *shared) close() {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for _, now := range sh.readers {
-		now.r.close()
+		now.leave()
 	}
 	clear(sh.readers)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
 	"github.com/mcpotel/mcpotel/mcpserver/storetest"
+	"github.com/mcpotel/mcpotel/mcpserver/taskstoretest"
 )
 
 // address is that of the Redis of all tests.
@@ -142,4 +143,24 @@ func TestEvents(t *testing.T) {
 		s, _ := open(t, &redisstore.Options{MaxEvents: 500, MaxEventBytes: 2 << 20})
 		return s.Events()
 	})
+}
+
+func TestTasks(t *testing.T) {
+	taskstoretest.Run(t, taskstoretest.Harness{
+		Open: func(t *testing.T) (one, other mcpserver.TaskStore) {
+			a, _ := open(t, nil)
+			b, _ := open(t, nil)
+			return a.Tasks(), b.Tasks()
+		},
+		Pass: pass,
+		Unit: 200 * time.Millisecond,
+	})
+}
+
+// pass waits until so much time has passed for Redis and for this process.
+func pass(t *testing.T, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+	}
 }

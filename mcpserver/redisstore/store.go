@@ -75,6 +75,7 @@ const (
 	kindProcess   = "process"   // a string, as long as the process lives
 	kindMessages  = "messages"  // a stream: d(ata); the ids are the positions
 	kindPositions = "positions" // a hash: n (last position), b(ytes)
+	kindTask      = "task"      // a hash: data, revision
 )
 
 // run runs a script.
