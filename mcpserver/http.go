@@ -73,14 +73,13 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		h.assumed[v].agreed.Store(&agreement{version: v})
 	}
 	h.life, h.kill = context.WithCancel(context.Background())
-	if cfg.Sessions != nil {
-		h.fleet = newFleet(h)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.audiences[h.audience] = struct{}{}
-	if h.fleet != nil {
+	if cfg.Sessions != nil {
+		h.fleet = newFleet(h)
 		s.fleets[h.fleet] = struct{}{}
+	} else {
+		s.audiences[h.audience] = struct{}{}
 	}
 	return h
 }

@@ -193,19 +193,10 @@ func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
 	switch {
 	case sig == nil:
 		f.missed(ctx, position)
-	case sig.Kind == signalAnnounced:
-		f.announced(sig, position)
+	case f.broadcast(sig, position):
 	case sig.Kind == signalReading:
 		f.read(sig)
 	case sig.From == f.self:
-	case sig.Kind == signalLogged:
-		for _, s := range f.h.sessions.all() {
-			s.log(sig.Level, sig.Frame)
-		}
-	case sig.Kind == signalCompleted:
-		for _, s := range f.h.sessions.all() {
-			s.complete(sig.Elicitation)
-		}
 	case sig.Kind == signalCancelled:
 		if s := f.h.sessions.known(sig.Session); s != nil {
 			s.table.cancel(sig.Request, cancellation(sig.Reason))
@@ -217,6 +208,21 @@ func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
 			f.refresh(ctx, s)
 		}
 	}
+}
+
+// broadcast deals with what concerns clients of all processes, and reports whether that is it.
+func (f *fleet) broadcast(sig *signal, position int64) bool {
+	switch sig.Kind {
+	case signalAnnounced:
+		f.announced(sig, position)
+	case signalLogged:
+		f.logged(sig)
+	case signalCompleted:
+		f.completed(sig)
+	default:
+		return false
+	}
+	return true
 }
 
 // missed makes up for signals that were lost: everything may have changed.
@@ -234,18 +240,53 @@ func (f *fleet) fetch(_ context.Context, sig *signal, _ int64) {
 	if sig == nil || sig.Kind != signalFrame {
 		return
 	}
-	if s := f.h.sessions.known(sig.Session); s != nil {
-		s.group.start(&handed{s, sig.Frame})
+	if s := f.h.sessions.known(sig.Session); s != nil && s.shared != nil {
+		s.shared.handed.add(sig.Frame)
 	}
 }
 
-// handed is a message of a client that has come to another process.
+// handed are messages of a client that have come to another process, in their order. A task of the session's group takes
+// them: some are answered at once, and the client may be slow.
 type handed struct {
-	s     *httpSession
-	frame []byte
+	s *httpSession
+
+	mu     sync.Mutex
+	frames [][]byte // guarded by mu
+	taking bool     // guarded by mu
 }
 
-func (m *handed) run() { m.s.take(m.frame) }
+// maxHanded is how many wait. A client that sends more without taking what it gets loses them.
+const maxHanded = 1024
+
+func (h *handed) add(frame []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.frames) < maxHanded {
+		h.frames = append(h.frames, frame)
+	}
+	if !h.taking {
+		h.taking = h.s.group.start(h)
+	}
+}
+
+func (h *handed) run() {
+	for frame := h.next(); frame != nil; frame = h.next() {
+		h.s.take(frame)
+	}
+}
+
+// next returns the next message, nil if there is none.
+func (h *handed) next() []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.frames) == 0 {
+		h.taking = false
+		return nil
+	}
+	frame := h.frames[0]
+	h.frames = h.frames[1:]
+	return frame
+}
 
 // unreachable reports whether a process does not live, as far as the store can say.
 func (f *fleet) unreachable(ctx context.Context, process string) bool {

@@ -242,7 +242,9 @@ func TestAStreamHasOneReaderInAllProcesses(t *testing.T) {
 					t.Errorf("got %+v, want the change", m)
 				}
 				third := a.stream("GET", "", "Mcp-Session-Id", session)
-				second.over()
+				for _, err := second.reader.Next(); err == nil; { // it may have read what was the third's
+					_, err = second.reader.Next()
+				}
 				b.change()
 				if m := third.message(); m.Method != mcp.NotificationToolListChanged {
 					t.Errorf("got %+v, want the change", m)
@@ -429,7 +431,9 @@ func TestTheStreamsOfADeadProcessEnd(t *testing.T) {
 				session := a.open(c.version)
 				s := a.stream("POST", c.call, "Mcp-Session-Id", session)
 				first := s.next()
-				synctest.Wait()
+				if c.version == "2025-11-25" {
+					s.next()
+				}
 				a.store.cut.Store(true) // as if it were killed
 				s.leave()
 				start := time.Now()

@@ -81,7 +81,7 @@ func (a *audience) announceAll() {
 	}
 }
 
-// announced notes notices to all clients, and sends them to those of this process unless they come from here.
+// announced notes notices to all clients, and sends them to those of this process.
 func (f *fleet) announced(sig *signal, position int64) {
 	some := make([]notice, 0, len(sig.Notices))
 	for _, t := range sig.Notices {
@@ -92,9 +92,6 @@ func (f *fleet) announced(sig *signal, position int64) {
 		f.news.note(n, position)
 		some = append(some, n)
 	}
-	if sig.From == f.self {
-		return
-	}
 	for _, s := range f.h.sessions.all() {
 		if position > s.shared.heard {
 			s.announce(some)
@@ -103,7 +100,21 @@ func (f *fleet) announced(sig *signal, position int64) {
 	f.h.audience.announce(some)
 }
 
-// announce tells the other processes of notices. It does not wait.
+// logged sends a log message to the clients for which this process does so.
+func (f *fleet) logged(sig *signal) {
+	for _, s := range f.h.sessions.all() {
+		s.log(sig.Level, sig.Frame)
+	}
+}
+
+// completed tells the client that was asked for it, if that was here, that an elicitation is done.
+func (f *fleet) completed(sig *signal) {
+	for _, s := range f.h.sessions.all() {
+		s.complete(sig.Elicitation)
+	}
+}
+
+// announce tells all processes of notices, this one too: what all are told has one order. It does not wait.
 func (f *fleet) announce(some []notice) {
 	sig := signal{Kind: signalAnnounced}
 	for _, n := range some {
@@ -112,7 +123,7 @@ func (f *fleet) announce(some []notice) {
 	f.outbox.add(sig)
 }
 
-// log tells the other processes of a log message. It does not wait.
+// log tells all processes of a log message. It does not wait.
 func (f *fleet) log(level mcp.LoggingLevel, frame []byte) {
 	f.outbox.add(signal{Kind: signalLogged, Level: level, Frame: frame})
 }
@@ -147,10 +158,12 @@ func (o *outbox) add(sig signal) {
 	}
 }
 
-// run sends the signals. Those that cannot be sent are lost: this process has told its own clients.
+// run sends the signals. Of those that cannot be sent, only the clients of this process hear.
 func (o *outbox) run() {
 	for sig, ok := o.next(); ok; sig, ok = o.next() {
-		_ = o.f.tell(o.f.h.life, "", sig)
+		if o.f.tell(o.f.h.life, "", sig) != nil {
+			o.f.broadcast(&sig, o.f.at.Load()+1)
+		}
 	}
 }
 

@@ -27,6 +27,8 @@ type shared struct {
 	record  sessionRecord // guarded by saving
 	refused error         // guarded by saving; by a host in this process
 
+	handed handed
+
 	mu      sync.Mutex
 	readers map[int64]reader // guarded by mu; by stream
 	reader  int64            // guarded by mu; number of the latest
@@ -35,6 +37,10 @@ type shared struct {
 // share makes a session one that a store keeps, as record says.
 func (f *fleet) share(s *httpSession, record sessionRecord) {
 	s.shared = &shared{f: f, s: s, heard: record.Heard, record: record, readers: map[int64]reader{}}
+	s.shared.handed.s = s
+	f.h.s.mu.Lock()
+	delete(f.h.s.conns, s.connection) // the fleet tells its client
+	f.h.s.mu.Unlock()
 	s.shared.used.Store(new(time.Now()))
 	s.connection.passing.Store(record.Process == "")
 	if record.Process == "" {

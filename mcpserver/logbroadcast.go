@@ -26,7 +26,7 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 	conns, fleets := maps.Clone(s.conns), maps.Clone(s.fleets)
 	s.mu.Unlock()
 	maps.DeleteFunc(conns, func(c *connection, _ struct{}) bool { return !c.hears(level) })
-	if len(conns) == 0 && (len(fleets) == 0 || !s.logging.Load()) {
+	if len(conns) == 0 && (len(fleets) == 0 || !s.logging.Load()) { // who hears is known where the clients are
 		return nil
 	}
 	frame, err := logFrame(level, logger, data)

@@ -46,7 +46,7 @@ type Server struct {
 	tasks                                                      *taskKeeper
 
 	mu        sync.Mutex
-	conns     map[*connection]struct{}       // guarded by mu; open ones
+	conns     map[*connection]struct{}       // guarded by mu; open ones, but for those of fleets
 	audiences map[*audience]struct{}         // guarded by mu; those who may listen now
 	fleets    map[*fleet]struct{}            // guarded by mu; of the handlers that share a store of sessions
 	observers map[telemetry.Network]observer // guarded by mu
@@ -172,7 +172,7 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 // changed sees to it that clients hear of a change in what is offered. Those who come later find it so.
 func (s *Server) changed(n notice) {
 	s.mu.Lock()
-	anybody := len(s.conns)+len(s.audiences) > 0
+	anybody := len(s.conns)+len(s.audiences)+len(s.fleets) > 0
 	s.mu.Unlock()
 	if anybody {
 		s.changes.note(n)
