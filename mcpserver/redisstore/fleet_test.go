@@ -1,7 +1,9 @@
 package redisstore_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -60,7 +62,7 @@ func TestTwoProcessesServeOneSession(t *testing.T) {
 
 func TestAChangeInOneProcessIsHeardThroughTheOther(t *testing.T) {
 	f := launch(t, 2)
-	f.to(func(r *http.Request) int { // the stream is in A, everything else in B
+	f.to(func(r *http.Request, _ []byte) int { // the stream is in A, everything else in B
 		if r.Method == http.MethodGet {
 			return 0
 		}
@@ -103,6 +105,109 @@ func TestACancellationFindsItsRequest(t *testing.T) {
 	if err != nil || !strings.HasPrefix(v[1], "ended: cancelled by the client") {
 		t.Errorf("want the handler's context ended by the client, got %q, %v", v, err)
 	}
+}
+
+func TestAnAnswerFindsTheProcessThatAsked(t *testing.T) {
+	f := launch(t, 2)
+	f.to(func(_ *http.Request, body []byte) int { // the call is in A, everything else in B
+		if bytes.Contains(body, []byte(`"tools/call"`)) {
+			return 0
+		}
+		return 1
+	})
+	c := f.connect(mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
+	}))
+	r, err := c.CallTool(t.Context(), "ask", nil)
+	if err != nil || r.Text() != "decline asked by A" {
+		t.Errorf("want the answer of the client, got %v, %v", r, err)
+	}
+	f.oneSession()
+}
+
+// modern sends a modern request of a client that knows tasks, and returns the result.
+func (f *fleet) modern(method, name, params string) json.RawMessage {
+	f.t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}}`, method, params)
+	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.url, strings.NewReader(body))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for key, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28",
+		"Mcp-Method": method, "Mcp-Name": name,
+	} {
+		r.Header.Set(key, value)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var m struct {
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&m); err != nil || m.Result == nil {
+		f.t.Fatalf("%s: want a result, got status %d, error %s, %v", method, resp.StatusCode, m.Error, err)
+	}
+	return m.Result
+}
+
+// begin begins a task in A, and returns its id.
+func (f *fleet) begin(name string) (id string) {
+	f.t.Helper()
+	f.to(only(0))
+	var created struct{ TaskID string }
+	raw := f.modern("tools/call", "task", fmt.Sprintf(`"name":"task","arguments":{"name":%q}`, name))
+	if err := json.Unmarshal(raw, &created); err != nil || created.TaskID == "" {
+		f.t.Fatalf("want a task, got %s, %v", raw, err)
+	}
+	f.did(name, "begun by A")
+	f.to(only(1))
+	return created.TaskID
+}
+
+// becomes asks B for a task until it has a status, and returns what is said of it then.
+func (f *fleet) becomes(id, status string) string {
+	f.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for start := time.Now(); ; <-tick.C {
+		raw := f.modern("tasks/get", id, fmt.Sprintf(`"taskId":%q`, id))
+		var task struct{ Status string }
+		if err := json.Unmarshal(raw, &task); err != nil {
+			f.t.Fatal(err)
+		}
+		if task.Status == status {
+			return string(raw)
+		}
+		if time.Since(start) > patience {
+			f.t.Fatalf("want the task to become %s, it is %s", status, raw)
+		}
+	}
+}
+
+func TestATaskOfOneProcessIsKnownToTheOther(t *testing.T) {
+	f := launch(t, 2)
+	id := f.begin("work")
+	f.becomes(id, "working")
+	f.step("work", "go")
+	if got := f.becomes(id, "completed"); !strings.Contains(got, "done by A") {
+		t.Errorf("want the result, got %s", got)
+	}
+	f.procs[0].kill()
+	if got := f.becomes(id, "completed"); !strings.Contains(got, "done by A") {
+		t.Errorf("want the result kept, got %s", got)
+	}
+}
+
+func TestATaskOfAKilledProcessFails(t *testing.T) {
+	f := launch(t, 2)
+	id := f.begin("work")
+	f.procs[0].kill()
+	f.becomes(id, "failed")
 }
 
 // heard is the progress that a client was told of.

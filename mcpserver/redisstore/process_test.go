@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,9 @@ func serve(served string) {
 	}
 	c := redis.NewClient(&redis.Options{Addr: redisAddress})
 	store := redisstore.New(c, &redisstore.Options{Prefix: prefix})
-	s := mcpserver.New(mcp.Implementation{Name: name, Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
+	s := mcpserver.New(mcp.Implementation{Name: name, Version: "1"}, &mcpserver.Options{
+		Telemetry: telemetry.Off(), Tasks: &mcpserver.TaskOptions{Store: store.Tasks(), Lease: lease},
+	})
 	addTools(s, c, prefix, name)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -75,6 +78,22 @@ func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
 	// change changes the list of tools, in this process.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "change"}, func(context.Context, empty) (string, error) {
 		return name, mcpserver.AddTool(s, &mcp.Tool{Name: "added"}, func(context.Context, empty) (string, error) { return "", nil })
+	}))
+	// ask asks the client, and says who has asked.
+	add(mcpserver.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, _ empty) (string, error) {
+		r, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "well?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%s asked by %s", r.Action, name), nil
+	}))
+	// task says which process has done it, when a list has an element.
+	add(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "task"}, func(ctx context.Context, in step) (string, error) {
+		c.RPush(context.Background(), prefix+in.Name+"-done", "begun by "+name)
+		if _, err := c.BLPop(context.Background(), 0, prefix+in.Name).Result(); err != nil {
+			return "", err
+		}
+		return "done by " + name, nil
 	}))
 	// steps reports progress for each element of a list, until one says that it is the last.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "steps"}, func(ctx context.Context, in step) (string, error) {
@@ -113,12 +132,12 @@ type fleet struct {
 	url    string
 
 	mu       sync.Mutex
-	next     int                      // guarded by mu
-	route    func(*http.Request) int  // guarded by mu; which process gets a request, negative for the next one; may be nil
-	hold     map[string]chan struct{} // guarded by mu; by method: requests wait until it is closed
-	cuts     map[*cuttable]struct{}   // guarded by mu; responses
-	sessions map[string]struct{}      // guarded by mu; ids that were seen
-	seen     map[string]map[int]int   // guarded by mu; how many requests of a method of HTTP each process got
+	next     int                             // guarded by mu
+	route    func(*http.Request, []byte) int // guarded by mu; which process gets a request, negative for the next one; may be nil
+	hold     map[string]chan struct{}        // guarded by mu; by method: requests wait until it is closed
+	cuts     map[*cuttable]struct{}          // guarded by mu; responses
+	sessions map[string]struct{}             // guarded by mu; ids that were seen
+	seen     map[string]map[int]int          // guarded by mu; how many requests of a method of HTTP each process got
 }
 
 // proc is one of them.
@@ -192,14 +211,16 @@ func (f *fleet) start(name string) *proc {
 }
 
 // to says which process gets the requests that a test does not route otherwise.
-func (f *fleet) to(route func(*http.Request) int) {
+func (f *fleet) to(route func(r *http.Request, body []byte) int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.route = route
 }
 
 // only routes all requests to one process.
-func only(i int) func(*http.Request) int { return func(*http.Request) int { return i } }
+func only(i int) func(*http.Request, []byte) int {
+	return func(*http.Request, []byte) int { return i }
+}
 
 // held lets requests of a method of HTTP wait until release is called.
 func (f *fleet) held(method string) (release func()) {
@@ -236,7 +257,7 @@ func (f *fleet) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, r.Context().Err()
 		}
 	}
-	first := f.choose(r)
+	first := f.choose(r, body)
 	for try := range f.procs {
 		i := (first + try) % len(f.procs)
 		r.URL.Host, r.Body = f.procs[i].host, io.NopCloser(bytes.NewReader(body))
@@ -253,11 +274,11 @@ func (f *fleet) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // choose returns the process that a request goes to.
-func (f *fleet) choose(r *http.Request) int {
+func (f *fleet) choose(r *http.Request, body []byte) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.route != nil {
-		if i := f.route(r); i >= 0 {
+		if i := f.route(r, body); i >= 0 {
 			return i
 		}
 	}

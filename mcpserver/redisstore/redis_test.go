@@ -153,7 +153,7 @@ func TestTasks(t *testing.T) {
 			return a.Tasks(), b.Tasks()
 		},
 		Pass: pass,
-		Unit: 200 * time.Millisecond,
+		Unit: time.Second,
 	})
 }
 
