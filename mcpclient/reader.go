@@ -185,6 +185,17 @@ func (r *reader) run() error {
 	}
 }
 
+// direct takes a frame that is all of the answer to a request, if it is as it should be, in whatever goroutine has it: the
+// connection's has nothing to do with it then. All else is for next.
+func (r *reader) direct(f transport.Frame) bool {
+	m, err := jsonrpc.Parse(f.Data)
+	if err != nil || m.Kind != jsonrpc.Result && m.Kind != jsonrpc.Error || m.ID != jsonrpc.IntID(f.Request) {
+		return false
+	}
+	r.c.route(r, &m, nil)
+	return true
+}
+
 // runBatch routes the messages of a batch. The answers to the requests among them go back together.
 func (r *reader) runBatch(frame []byte, answer answerer) error {
 	elements, err := jsonrpc.Batch(frame)

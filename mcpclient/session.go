@@ -26,6 +26,8 @@ type session struct {
 	peer         *telemetry.Peer
 	since        time.Time
 	listening    bool // guarded by Client.mu; to the changes that the server tells of
+
+	direct func(transport.Frame) bool // takes answers past the reader
 }
 
 // link is one open connection and the time it is used in.
