@@ -46,9 +46,18 @@ var arrows = map[string][]string{
 		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/transport", "mcpclient/telemetry",
 	},
+	"mcpclient/config": {
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/transport", "mcpclient/telemetry",
+		"mcpclient",
+	},
 	"mcpserver": {
 		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/telemetry",
+	},
+	"mcpserver/taskstoretest": {
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver",
 	},
 	"mcpserver/bearer": {},
 }
@@ -63,7 +72,8 @@ var foreign = map[string][]string{
 	"internal/ndjson":                   {"golang.org/x/sys"},
 	"mcp":                               {"github.com/go-json-experiment/json"},
 	"mcpclient":                         {"github.com/go-json-experiment/json"},
-	"mcpserver":                         {"github.com/go-json-experiment/json"},
+	"mcpclient/config":                  {"github.com/go-json-experiment/json"},
+	"mcpserver":                         {"github.com/go-json-experiment/json", "github.com/yosida95/uritemplate/v3"},
 	"mcpserver/bearer":                  {"github.com/go-json-experiment/json", "github.com/go-jose/go-jose/v4"},
 	"mcpclient/transport":               {"golang.org/x/sys"},
 	"mcpclient/transport/transporttest": {"golang.org/x/sys"},

@@ -12,6 +12,9 @@ type CacheHint struct {
 	CacheScope CacheScope `json:"cacheScope,omitzero"`
 }
 
+// Hint returns h. Through it, code that is given a result as any reaches the hint, if results of that type have one.
+func (h *CacheHint) Hint() *CacheHint { return h }
+
 // TTL returns for how long the result is fresh after it was received, 0 if it is stale at once.
 func (h CacheHint) TTL() time.Duration {
 	if h.TTLMs == nil || *h.TTLMs <= 0 {

@@ -19,6 +19,15 @@ type ElicitParams struct {
 	Task *TaskMetadata `json:"task,omitzero"` // in 2025-11-25 only
 }
 
+// Form returns what a form asks for: RequestedSchema, decoded.
+func (p *ElicitParams) Form() (*FormSchema, error) {
+	s := new(FormSchema)
+	if err := json.Unmarshal(p.RequestedSchema, s); err != nil {
+		return nil, within("requestedSchema", err)
+	}
+	return s, nil
+}
+
 func (p *ElicitParams) check() error {
 	switch p.Mode {
 	case "", ElicitForm:

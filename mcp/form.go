@@ -103,3 +103,13 @@ func (s *FormSchema) UnmarshalJSON(text []byte) error {
 	}
 	return nil
 }
+
+// Field returns the field of that name, nil if there is none. It may be changed in its place.
+func (s *FormSchema) Field(name string) *FormField {
+	for i := range s.Properties {
+		if s.Properties[i].Name == name {
+			return &s.Properties[i]
+		}
+	}
+	return nil
+}

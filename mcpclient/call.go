@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
@@ -19,7 +18,9 @@ import (
 //
 // A modern server that needs something of the client first is answered by the handlers that the client has for that, and
 // the request is sent again, as often as [Options.MaxInputRounds] says; each of these requests has the timeout anew.
-// (specification 2026-07-28, basic/patterns/mrtr)
+// (specification 2026-07-28, basic/patterns/mrtr) So it is with a call of a tool that the server makes a task, if the client
+// has declared them: see [UseTasks]. It is waited for as long as ctx allows; when that ends, the server is asked once to
+// cancel the task.
 //
 // Strings and raw JSON in the result may share the memory of the whole answer: whoever keeps a small part of a large
 // result for long should clone it.
@@ -27,18 +28,33 @@ import (
 // The error is an [*Error]. A result that reports a failure of a tool is no error. When ctx ends or the timeout passes,
 // the server is told, once, and a late answer is dropped; Call returns at once.
 func (c *Client) Call(ctx context.Context, method string, params, result any, options ...CallOption) error {
+	if c.intercepted != nil {
+		return c.intercept(ctx, method, params, result, options)
+	}
+	return c.call(ctx, method, params, result, options)
+}
+
+// call is Call without the middleware.
+func (c *Client) call(ctx context.Context, method string, params, result any, options []CallOption) error {
 	cl := c.newCall(method, params)
-	for _, o := range options {
-		o(cl)
+	cl.logLevel = c.logLevel.level()
+	cl.apply(options)
+	if cl.onProgress != nil || cl.resets {
+		cl.progressed = make(chan struct{}, 1)
 	}
-	err := c.request(ctx, cl, result)
-	for err == nil && cl.input != nil {
-		if err = c.provide(ctx, cl, result); err == nil {
-			err = c.request(ctx, cl, result)
-		}
+	hit, err := c.recall(cl, result)
+	for again := !hit; again; {
+		err = c.request(ctx, cl, result)
+		again, err = c.satisfy(ctx, cl, result, err)
 	}
-	if err != nil && cl.rounds > 0 {
+	if err == nil && cl.task != nil {
+		err = c.taskCreated(ctx, cl, result)
+	}
+	if err != nil && (cl.rounds+cl.visits > 0 || cl.task != nil) {
 		err.Unsent = false // the server has had the requests of the rounds before
+	}
+	if err != nil && err.Server != nil {
+		c.cache.doubt(method, err.Server)
 	}
 	c.free(cl)
 	if err != nil {
@@ -47,12 +63,22 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 	return nil
 }
 
+// satisfy gets the server what it wants before it answers, if it wants anything, and reports whether to send the request
+// again.
+func (c *Client) satisfy(ctx context.Context, cl *call, result any, err *Error) (again bool, _ *Error) {
+	switch {
+	case err == nil && cl.input != nil:
+		err = c.provide(ctx, cl, result)
+		return err == nil, err
+	case err != nil && err.Server != nil && err.Server.Code == mcp.CodeURLElicitationRequired:
+		return c.visitURLs(ctx, cl, err)
+	}
+	return false, err
+}
+
 // request is one request of a call and its answer. The server's need for input is in cl.input when it returns.
 func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
-	timeout := cmp.Or(cl.timeout, c.cfg.RequestTimeout)
-	if timeout > 0 {
-		cl.deadline = time.Now().Add(timeout)
-	}
+	cl.allow(cmp.Or(cl.timeout, c.cfg.RequestTimeout))
 	cl.settlePutOff()
 	ctx, op := c.tel.StartRequest(ctx, cl.telemetry())
 	cl.ref, cl.corr, cl.accepted = op.Ref(), op.Corr(), false
@@ -75,6 +101,10 @@ func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 		op.End(telemetry.Result{ResultType: string(mcp.ResultInputRequired)})
 		return nil
 	}
+	if err == nil && cl.task != nil {
+		op.End(telemetry.Result{ResultType: string(mcp.ResultTask)})
+		return nil
+	}
 	op.End(resultOf(err, result))
 	return err
 }
@@ -89,6 +119,10 @@ func (c *Client) roundTrip(ctx context.Context, cl *call, op *telemetry.Op, resu
 		return err
 	}
 	op.Admit(s.peer, cl.id)
+	if cl.lead != nil {
+		cl.lead.id = cl.id
+	}
+	c.beginKeeping(s, cl)
 	o, err := c.exchange(ctx, s, cl, op)
 	if err != nil {
 		return err
@@ -100,7 +134,12 @@ func (c *Client) roundTrip(ctx context.Context, cl *call, op *telemetry.Op, resu
 		return cl.failed(o)
 	}
 	op.Received(len(o.message.Frame))
-	return c.decode(s, cl, op, &o.message, result)
+	kept := c.cache.worthKeeping(cl, &o.message)
+	err = c.decode(s, cl, op, &o.message, result)
+	if err == nil && kept != nil {
+		c.cache.keep(cl.version, kept)
+	}
+	return err
 }
 
 // take takes the call into flight, as soon as the client is ready if the caller wants to wait.

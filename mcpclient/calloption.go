@@ -20,3 +20,7 @@ func WithMeta(m mcp.Meta) CallOption { return func(cl *call) { cl.meta = m } }
 // WaitForReady lets the call wait until the client is ready, within its timeout. Without it a call on a client that is
 // not ready fails at once with [ErrNotReady].
 func WaitForReady() CallOption { return func(cl *call) { cl.wait = true } }
+
+// WithoutCache asks the server even if the client keeps a result that is fresh, see [Options.NoCache]. The new result takes
+// the place of the old one.
+func WithoutCache() CallOption { return func(cl *call) { cl.refresh = true } }

@@ -19,6 +19,8 @@ import (
 type Client struct {
 	cfg       config
 	answers   map[string]RequestHandler
+	tasks     TaskOptions
+	elicitor  elicitor // nil without handlers for elicitation
 	transport transport.Transport
 	network   telemetry.Network
 	tel       *telemetry.Client
@@ -50,11 +52,18 @@ type Client struct {
 	telling bool      // guarded by mu; the goroutine that tells is running
 	told    sync.Cond // signalled when it has told everything
 
-	pool       sync.Pool // of *call
-	dispatcher dispatcher
-	serving    serving
-	schemas    schemaMemo
-	goroutines sync.WaitGroup // all that the client started, handlers included
+	pool        sync.Pool // of *call
+	dispatcher  dispatcher
+	serving     serving
+	schemas     schemaMemo
+	watches     watches
+	logLevel    logLevel
+	roots       rootList
+	resumes     []func(*session) // what features do when a session begins
+	cache       *resultCache     // nil for none
+	urls        *urlVisits       // nil without a handler for URLs
+	intercepted CallFunc         // makes a call through the middleware; nil if there is none
+	goroutines  sync.WaitGroup   // all that the client started, handlers included
 }
 
 // New creates a client and starts to connect in the background. The error is about the options only. Whoever creates a
@@ -106,6 +115,12 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	c.calls = inflight.New[*call, headstone](cfg.inflight(), (*call).headstone)
 	c.dispatcher.init(c)
 	c.serving.init()
+	c.logLevel.init()
+	c.resumes = []func(*session){c.restoreLogLevel, c.restoreSubscriptions}
+	if !cfg.NoCache {
+		c.cache = newResultCache(cfg.CacheSize)
+		c.schemas.cache = c.cache
+	}
 	if err := c.use(cfg.Features); err != nil {
 		c.cancel()
 		c.tel.Close()
@@ -124,21 +139,37 @@ func (c *Client) use(features []Feature) error {
 			f.declare(&c.cfg.Capabilities)
 		}
 		for method, h := range f.answers {
-			if c.answers[method] != nil || h == nil {
-				return fmt.Errorf("mcpclient: features: want one handler for %s", method)
+			if err := c.answer(method, h); err != nil {
+				return fmt.Errorf("mcpclient: features: %w", err)
 			}
-			c.answers[method] = h
 		}
 		for method, h := range f.hears {
-			c.dispatcher.add(method, h)
+			c.dispatcher.add(&hearing{method: method, handle: h, missing: f.missing})
+		}
+		if f.join != nil {
+			if err := f.join(c); err != nil {
+				return fmt.Errorf("mcpclient: features: %w", err)
+			}
 		}
 	}
 	if c.answers[mcp.MethodPing] == nil {
 		c.answers[mcp.MethodPing] = answerPing
 	}
+	if err := c.interpose(); err != nil {
+		return err
+	}
 	if _, err := (modernEra{}).requestMeta(&c.cfg, c.cfg.newest()); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
+	return nil
+}
+
+// answer makes h the handler of a method.
+func (c *Client) answer(method string, h RequestHandler) error {
+	if c.answers[method] != nil || h == nil {
+		return fmt.Errorf("want one handler for %s", method)
+	}
+	c.answers[method] = h
 	return nil
 }
 

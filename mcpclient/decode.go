@@ -23,9 +23,8 @@ func (c *Client) decode(s *session, cl *call, op *telemetry.Op, m *jsonrpc.Messa
 		begun = time.Now()
 	}
 	kind, err := decodeResult(m, result)
-	if s.era.asks() && (err != nil || kind == mcp.ResultInputRequired) && needsInput(m) {
-		cl.input = new(mcp.InputRequiredResult)
-		kind, err = decodeResult(m, cl.input)
+	if s.era.asks() && (err != nil || kind == mcp.ResultInputRequired || kind == mcp.ResultTask) {
+		kind, err = c.decodeOther(cl, m, kind, err)
 	}
 	if op.Timed() {
 		op.Decoded(time.Since(begun), err)
@@ -33,7 +32,7 @@ func (c *Client) decode(s *session, cl *call, op *telemetry.Op, m *jsonrpc.Messa
 	if err != nil {
 		return c.unusable(cl, m, err)
 	}
-	if err := s.era.checkResult(kind); err != nil {
+	if err := s.era.checkResult(cl, kind); err != nil {
 		return &Error{Kind: KindProtocol, Op: cl.method, cause: err}
 	}
 	return nil
@@ -61,10 +60,20 @@ func decodeResult(m *jsonrpc.Message, result any) (mcp.ResultType, error) {
 	return mcp.ResultTypeOf(m.Middle()[:n])
 }
 
-// needsInput reports whether m asks for input. The bytes may be invalid still.
-func needsInput(m *jsonrpc.Message) bool {
-	kind, err := mcp.ResultTypeOf(m.Middle())
-	return err == nil && kind == mcp.ResultInputRequired
+// decodeOther decodes the result of m if it is of another type than its method has by itself and may be, which cl then has. If
+// not, it returns kind and err, which came of decoding it as what the method has. The bytes may be invalid still.
+func (c *Client) decodeOther(cl *call, m *jsonrpc.Message, kind mcp.ResultType, err error) (mcp.ResultType, error) {
+	other, unknown := mcp.ResultTypeOf(m.Middle())
+	switch {
+	case unknown != nil:
+	case other == mcp.ResultInputRequired:
+		cl.input = new(mcp.InputRequiredResult)
+		return decodeResult(m, cl.input)
+	case other == mcp.ResultTask && c.mayBecomeTask(cl):
+		cl.task = new(mcp.CreateTaskResult)
+		return decodeResult(m, cl.task)
+	}
+	return kind, err
 }
 
 // decodeError decodes the error of m.

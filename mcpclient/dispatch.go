@@ -17,10 +17,12 @@ type Notification struct {
 	Method string
 	Params json.RawMessage // valid JSON, an object; nil for none
 
+	client *Client
 	params jsonrpc.Params
 	peer   *telemetry.Peer
 	size   int
 	uri    string // of the resource that was updated
+	missed bool   // it was not received: there may have been one that nobody heard
 }
 
 // Decode decodes the params into v, a pointer. Nothing in v shares memory with the notification.
@@ -35,7 +37,11 @@ func (n *Notification) Decode(v any) error {
 // OnNotification hears the notifications of one method from now on, or all if method is empty, and returns a function
 // that ends this. See [NotificationHandler].
 func (c *Client) OnNotification(method string, h NotificationHandler) (remove func()) {
-	remove = c.dispatcher.add(method, h)
+	return c.hear(&hearing{method: method, handle: h})
+}
+
+func (c *Client) hear(h *hearing) (remove func()) {
+	remove = c.dispatcher.add(h)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.subscribeChanges()
@@ -54,8 +60,14 @@ type dispatcher struct {
 }
 
 type hearing struct {
-	method string
-	handle NotificationHandler
+	method  string
+	handle  NotificationHandler
+	missing bool // it also wants to know of what it may have missed
+}
+
+// hears reports whether n is for e.
+func (e *hearing) hears(n *Notification) bool {
+	return (e.method == n.Method || e.method == "") && (e.missing || !n.missed)
 }
 
 func (d *dispatcher) init(c *Client) {
@@ -63,8 +75,7 @@ func (d *dispatcher) init(c *Client) {
 	d.queue.limit = c.cfg.NotificationQueue
 }
 
-func (d *dispatcher) add(method string, h NotificationHandler) (remove func()) {
-	entry := &hearing{method: method, handle: h}
+func (d *dispatcher) add(entry *hearing) (remove func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.set(append(slices.Clip(d.handlers), entry))
@@ -78,15 +89,27 @@ func (d *dispatcher) add(method string, h NotificationHandler) (remove func()) {
 // set changes the handlers. mu is held.
 func (d *dispatcher) set(handlers []*hearing) {
 	d.handlers = handlers
+	d.tellChange()
+}
+
+// tellChange lets those look again who wait for other wishes. mu is held.
+func (d *dispatcher) tellChange() {
 	if d.changed != nil {
 		close(d.changed)
 		d.changed = nil
 	}
 }
 
-// wanted returns the changes that there are handlers for, of those the server tells of, a channel that is closed when the
-// handlers change, and whether there are any such changes.
-func (d *dispatcher) wanted(by mcp.ServerCapabilities) (f mcp.SubscriptionFilter, changed <-chan struct{}, some bool) {
+// wishesChanged is for those who have changed what is wanted besides the handlers.
+func (d *dispatcher) wishesChanged() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tellChange()
+}
+
+// wanted returns the changes of lists that there are handlers for, of those the server tells of, and a channel that is closed
+// when that may have become another answer.
+func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilter, changed <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.changed == nil {
@@ -98,16 +121,16 @@ func (d *dispatcher) wanted(by mcp.ServerCapabilities) (f mcp.SubscriptionFilter
 	f.ToolsListChanged = by.Tools != nil && by.Tools.ListChanged && hears(mcp.NotificationToolListChanged)
 	f.PromptsListChanged = by.Prompts != nil && by.Prompts.ListChanged && hears(mcp.NotificationPromptListChanged)
 	f.ResourcesListChanged = by.Resources != nil && by.Resources.ListChanged && hears(mcp.NotificationResourceListChanged)
-	return f, d.changed, f.ToolsListChanged || f.PromptsListChanged || f.ResourcesListChanged
+	return f, d.changed
 }
 
-// hearers returns the handlers of method.
-func (d *dispatcher) hearers(method string) []*hearing {
+// hearers returns the handlers of n.
+func (d *dispatcher) hearers(n *Notification) []*hearing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var all []*hearing
 	for _, e := range d.handlers {
-		if e.method == method || e.method == "" {
+		if e.hears(n) {
 			all = append(all, e)
 		}
 	}
@@ -121,7 +144,7 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 		c.violation(violationOf(m, err), len(m.Frame), 0)
 		return
 	}
-	n := &Notification{Method: m.Method, Params: m.Middle(), params: params, peer: r.session.peer, size: len(m.Frame)}
+	n := &Notification{Method: m.Method, Params: m.Middle(), client: c, params: params, peer: r.session.peer, size: len(m.Frame)}
 	if params.URI != nil {
 		n.uri, _ = jsonrpc.Text(params.URI)
 	}
@@ -140,7 +163,10 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 		c.acknowledged(n)
 	case mcp.NotificationToolListChanged:
 		c.schemas.forget()
+	case mcp.NotificationElicitationComplete:
+		c.urls.completed(n)
 	}
+	c.cache.changed(n.Method, n.uri)
 	if !c.dispatcher.push(n) {
 		c.tel.Notification(telemetry.Received, m.Method)
 	}
@@ -148,7 +174,7 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 
 // push queues n, or reports false if nobody wants to hear it.
 func (d *dispatcher) push(n *Notification) bool {
-	if len(d.hearers(n.Method)) == 0 {
+	if len(d.hearers(n)) == 0 {
 		return false
 	}
 	d.mu.Lock()
@@ -181,11 +207,17 @@ func (d *dispatcher) run() {
 	}
 }
 
-// handle calls the handlers of one notification, under one span.
+// handle calls the handlers of one notification, under one span if it was received.
 func (d *dispatcher) handle(n *Notification) {
+	if n.missed {
+		for _, h := range d.hearers(n) {
+			d.panics(d.c.base, h, n)
+		}
+		return
+	}
 	ctx, op := d.c.tel.StartHandler(d.c.base, incoming(n.Method, &n.params, n.peer, n.size, telemetry.Incoming{Notification: true}))
 	var result telemetry.Result
-	for _, h := range d.hearers(n.Method) {
+	for _, h := range d.hearers(n) {
 		if d.panics(ctx, h, n) {
 			result.ErrorType = "panic"
 		}

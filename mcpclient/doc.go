@@ -11,6 +11,11 @@
 //	defer client.Stop(context.WithoutCancel(ctx))
 //	result, err := client.CallTool(ctx, "go_workspace", nil)
 //
+// What else a server offers has its methods on [Client] too: [Client.Resources] and [Client.ReadResource],
+// [Client.SubscribeResource], [Client.Prompts] and [Client.GetPrompt], [Client.Complete], [Client.SetLogLevel]. What the server
+// says and asks unasked is for a [Feature] in the options, or for the methods whose names begin with On. A call of what the
+// server has not declared fails at once with [ErrUnsupported].
+//
 // A client keeps its connection up until it is stopped: when the server dies, calls in flight fail, each once, and after a
 // delay the next attempt begins. [Client.Status] and [Client.WaitForState] tell where it is; the states and what moves
 // between them are in docs/state-machine.md. It speaks every revision from 2024-11-05 to 2026-07-28 and finds out by itself
@@ -24,9 +29,11 @@
 //   - The context of [Connect] bounds Connect and nothing else.
 //   - Calls time out after 30 seconds unless told otherwise.
 //   - A tool that reports an error is a result, not a Go error; [CallToolAs] makes it one.
+//   - Lists and resources that the server says are fresh are not asked for again; see [Options.NoCache].
 //   - A call is not repeated when the connection is lost, for the server may have acted. [SafeToRetry] says when repeating
 //     it cannot make it act twice.
 //   - Strings and raw JSON in a large result share its memory: clone what is kept for long.
 //   - Handlers of notifications run one at a time, in order, and may call the client; those of requests run at once.
+//   - Handlers of changes are also called after a connection was lost, when the next is ready: they may have missed something.
 //   - Names in JSON match exactly: a field Value is not filled from "value" without a tag.
 package mcpclient

@@ -1,8 +1,10 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,40 +14,68 @@ import (
 )
 
 // ElicitationHandler asks the user what the server wants to know and returns the answer; nil means that the user said
-// nothing.
+// nothing. [mcp.ElicitParams.Form] has the fields to show and their defaults. The user must be able to see which server
+// asks, to change what was filled in, and to decline.
 type ElicitationHandler func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 
 // HandleElicitation declares that the client shows forms, and lets h show them: for elicitation/create of a legacy server,
 // and for what a modern one needs before it can answer a call. What an accepted form leaves out gets its default from the
-// requested schema, and the content must match that schema; if it does not, the server gets an error.
+// requested schema, and the content must match that schema; if it does not, the server gets an error. What was declined or
+// cancelled goes without content. [HandleURLElicitation] is the other mode; a client can have both.
 // (specification 2026-07-28, client/elicitation, "Form Mode")
 func HandleElicitation(h ElicitationHandler) Feature {
 	return feature{
-		declare: func(c *mcp.ClientCapabilities) {
-			var e mcp.ElicitationCapability
-			if c.Elicitation != nil {
-				e = *c.Elicitation // the user's stays as it is
+		declare: declareElicitation(func(e *mcp.ElicitationCapability) { e.Form = mcp.Object{} }),
+		join: func(c *Client) error {
+			if h == nil {
+				return c.elicits(mcp.ElicitForm, nil)
 			}
-			e.Form = mcp.Object{}
-			c.Elicitation = &e
+			return c.elicits(mcp.ElicitForm, func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				return elicitForm(ctx, h, p)
+			})
 		},
-		answers: map[string]RequestHandler{mcp.MethodElicit: func(ctx context.Context, r *Request) (any, error) {
-			return elicit(ctx, h, r)
-		}},
 	}
 }
 
-func elicit(ctx context.Context, h ElicitationHandler, r *Request) (any, error) {
+// declareElicitation returns what declares a mode.
+func declareElicitation(mode func(*mcp.ElicitationCapability)) func(*mcp.ClientCapabilities) {
+	return func(c *mcp.ClientCapabilities) {
+		var e mcp.ElicitationCapability
+		if c.Elicitation != nil {
+			e = *c.Elicitation // the user's stays as it is
+		}
+		mode(&e)
+		c.Elicitation = &e
+	}
+}
+
+// elicitor answers elicitation/create, each mode by its handler.
+type elicitor map[mcp.ElicitMode]ElicitationHandler
+
+// elicits gives a mode of elicitation its handler.
+func (c *Client) elicits(mode mcp.ElicitMode, h ElicitationHandler) error {
+	if c.elicitor == nil {
+		c.elicitor = elicitor{}
+		if err := c.answer(mcp.MethodElicit, c.elicitor.answer); err != nil {
+			return err
+		}
+	}
+	if c.elicitor[mode] != nil || h == nil {
+		return fmt.Errorf("want one handler for %s, mode %s", mcp.MethodElicit, mode)
+	}
+	c.elicitor[mode] = h
+	return nil
+}
+
+func (e elicitor) answer(ctx context.Context, r *Request) (any, error) {
 	p := new(mcp.ElicitParams)
 	if err := r.Decode(p); err != nil {
-		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: err.Error()}
+		return nil, invalidParams("%w", err)
 	}
-	if p.Mode != "" && p.Mode != mcp.ElicitForm {
-		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: fmt.Sprintf("elicitation mode %q was not declared", p.Mode)}
-	}
-	form, err := schema.Compile(slices.Clone(p.RequestedSchema))
-	if err != nil {
-		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "requestedSchema: " + err.Error()}
+	mode := cmp.Or(p.Mode, mcp.ElicitForm)
+	h := e[mode]
+	if h == nil {
+		return nil, invalidParams("elicitation mode %q was not declared, only %q", mode, slices.Sorted(maps.Keys(e)))
 	}
 	result, err := h(ctx, p)
 	switch {
@@ -53,16 +83,54 @@ func elicit(ctx context.Context, h ElicitationHandler, r *Request) (any, error) 
 		return nil, err
 	case result == nil:
 		return &mcp.ElicitResult{Action: mcp.ElicitCancel}, nil
-	case result.Action != mcp.ElicitAccept:
-		return result, nil
 	}
-	content, err := completeForm(form, result.Content)
+	switch result.Action {
+	case mcp.ElicitAccept:
+		return result, nil
+	case mcp.ElicitDecline, mcp.ElicitCancel:
+		return &mcp.ElicitResult{Result: result.Result, Action: result.Action}, nil
+	}
+	return nil, fmt.Errorf("the handler of elicitation gave the unknown action %q", result.Action)
+}
+
+// invalidParams is the error for a request that cannot be answered because it is wrong. The text goes to the server.
+func invalidParams(format string, args ...any) *mcp.Error {
+	return &mcp.Error{Code: mcp.CodeInvalidParams, Message: fmt.Errorf(format, args...).Error()}
+}
+
+// elicitForm lets h show a form and completes what was filled in.
+func elicitForm(ctx context.Context, h ElicitationHandler, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	form, err := compileForm(p.RequestedSchema)
 	if err != nil {
-		return nil, err
+		return nil, invalidParams("requestedSchema: %w", err)
+	}
+	result, err := h(ctx, p)
+	if err != nil || result == nil || result.Action != mcp.ElicitAccept {
+		return result, err
 	}
 	filled := *result
-	filled.Content = content
-	return &filled, nil
+	filled.Content, err = completeForm(form, result.Content)
+	return &filled, err
+}
+
+// compileForm compiles the schema of a form. Patterns that Go cannot compile, as schemas made for JavaScript have, are left
+// to the server to check.
+func compileForm(raw json.RawMessage) (*schema.Schema, error) {
+	form, err := schema.Compile(slices.Clone(raw))
+	if !errors.Is(err, schema.ErrPattern) {
+		return form, err
+	}
+	var s map[string]json.RawMessage
+	var properties map[string]map[string]json.RawMessage
+	if json.Unmarshal(raw, &s) != nil || json.Unmarshal(s["properties"], &properties) != nil {
+		return nil, err
+	}
+	for _, p := range properties {
+		delete(p, "pattern")
+	}
+	s["properties"], _ = json.Marshal(properties) // it was JSON before
+	raw, _ = json.Marshal(s)
+	return schema.Compile(raw)
 }
 
 // completeForm adds the defaults to what was filled in and checks the whole.

@@ -1,7 +1,10 @@
 package mcpclient
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcpotel/mcpotel/internal/schema"
@@ -29,4 +32,118 @@ func TestTheUsersCapabilitiesAreLeftAlone(t *testing.T) {
 			t.Errorf("got %+v, want what the user gave", e)
 		}
 	})
+}
+
+// formFields is one of each kind of field, with a default, as 2025-11-25 and 2026-07-28 have them.
+const formFields = `{"type":"object","properties":{
+	"text":{"type":"string","title":"Text","minLength":1,"maxLength":9,"format":"email","default":"a@b.c"},
+	"real":{"type":"number","minimum":0,"maximum":1.5,"default":0.5},
+	"whole":{"type":"integer","minimum":1,"default":9007199254740993},
+	"yes":{"type":"boolean","default":false},
+	"one":{"type":"string","enum":["red","green"],"default":"green"},
+	"named":{"type":"string","enum":["r","g"],"enumNames":["Red","Green"],"default":"r"},
+	"titled":{"type":"string","oneOf":[{"const":"#F00","title":"Red"},{"const":"#0F0","title":"Green"}],"default":"#0F0"},
+	"some":{"type":"array","minItems":1,"maxItems":2,"items":{"type":"string","enum":["a","b","c"]},"default":["a","c"]},
+	"titles":{"type":"array","maxItems":2,"items":{"anyOf":[{"const":"x","title":"X"},{"const":"y","title":"Y"}]},"default":["y"]},
+	"open":{"type":"string"}
+},"required":["text","titled","some"]}`
+
+func TestDefaultsOfEveryKindOfFieldAreFilledIn(t *testing.T) {
+	form, err := compileForm(json.RawMessage(formFields))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := completeForm(form, nil)
+	raw, _ := json.Marshal(got)
+	const want = `{"named":"r","one":"green","real":0.5,"some":["a","c"],"text":"a@b.c","titled":"#0F0","titles":["y"],"whole":9007199254740993,"yes":false}`
+	if err != nil || string(raw) != want {
+		t.Errorf("got %s, %v, want %s", raw, err, want)
+	}
+	got, err = completeForm(form, map[string]any{"some": []string{"b"}, "yes": true, "text": "x"})
+	if raw, _ = json.Marshal(got); err != nil || !strings.Contains(string(raw), `"some":["b"]`) || !strings.Contains(string(raw), `"yes":true`) {
+		t.Errorf("got %s, %v, want what the user filled in", raw, err)
+	}
+	asked := mcp.ElicitParams{RequestedSchema: json.RawMessage(formFields)}
+	if f, err := asked.Form(); err != nil || len(f.Properties) != 10 || string(f.Properties[3].Default) != "false" || f.Properties[6].OneOf[1].Title != "Green" {
+		t.Errorf("the form is %+v, %v", f, err)
+	}
+}
+
+func TestContentThatNoFieldAllowsDoesNotLeave(t *testing.T) {
+	form, err := compileForm(json.RawMessage(formFields))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]any{
+		"text": "", "real": 2, "whole": 0.5, "yes": "yes", "one": "blue", "named": "Red", "titled": "Green",
+		"some": []string{}, "titles": []string{"z"}, "open": 1,
+	} {
+		if _, err := completeForm(form, map[string]any{name: content}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s of %v: got %v, want an error that names it", name, content, err)
+		}
+	}
+	if _, err := completeForm(form, map[string]any{"some": []string{"a", "b", "c"}}); err == nil {
+		t.Error("three of two at most were accepted")
+	}
+}
+
+func TestAPatternThatGoCannotCompileIsLeftToTheServer(t *testing.T) {
+	form, err := compileForm(json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?=x)","default":"d"},"b":{"type":"integer"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := completeForm(form, nil); err != nil || fmt.Sprintf("%s", got["a"]) != `"d"` {
+		t.Errorf("got %v, %v, want the default", got, err)
+	}
+	if _, err := completeForm(form, map[string]any{"b": "x"}); err == nil {
+		t.Error("the rest is not checked")
+	}
+	for _, broken := range []string{`{"type":3}`, `{"type":"object","properties":{"a":{"type":"string"}},"pattern":"(?=x)"}`} {
+		if _, err := compileForm(json.RawMessage(broken)); err == nil {
+			t.Errorf("%s compiles", broken)
+		}
+	}
+}
+
+func TestWhatIsNotAcceptedGoesWithoutContent(t *testing.T) {
+	for _, test := range []struct {
+		action mcp.ElicitAction
+		want   string
+	}{
+		{mcp.ElicitDecline, `"result":{"action":"decline"}`},
+		{mcp.ElicitCancel, `"result":{"action":"cancel"}`},
+		{mcp.ElicitAccept, `"result":{"action":"accept","content":{"confirmed":true,"note":"secret"}}`},
+		{"maybe", `-32603`},
+	} {
+		h := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: test.action, Content: map[string]any{"note": "secret"}}, nil
+		})
+		if got := elicited(t, &Options{Features: []Feature{h}}, formRequest); !strings.Contains(got.raw, test.want) {
+			t.Errorf("answered %s, want %s", got.raw, test.want)
+		}
+	}
+}
+
+func TestFormsThatAreNoneAreRefused(t *testing.T) {
+	for params, want := range map[string]string{
+		`{"message":"m"}`: "requestedSchema is missing",
+		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":3}}}}`: "requestedSchema: ",
+	} {
+		got := elicited(t, confirming(), `{"method":"elicitation/create","params":`+params+`}`)
+		if !strings.Contains(got.raw, want) || !strings.Contains(got.raw, "-32602") {
+			t.Errorf("answered %s, want -32602 with %q", got.raw, want)
+		}
+	}
+}
+
+// elicited has the client answer a request of a server of 2025-11-25.
+func elicited(t *testing.T, o *Options, request string) (answer frame) {
+	t.Helper()
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).legacy(mcp.Version20251125)
+		await(t, c)
+		v.write(`{"jsonrpc":"2.0","id":1,` + request[1:])
+		answer = v.take()
+	})
+	return answer
 }

@@ -16,7 +16,7 @@ type legacyEra struct{}
 func (legacyEra) requestMeta(*config, mcp.Version) (*jsonrpc.Constant, error) { return nil, nil }
 
 // checkResult accepts any: legacy results have no type, and a member of that name is the server's own.
-func (legacyEra) checkResult(mcp.ResultType) error { return nil }
+func (legacyEra) checkResult(*call, mcp.ResultType) error { return nil }
 
 func (legacyEra) serves() bool     { return true }
 func (legacyEra) asks() bool       { return false }
@@ -28,7 +28,7 @@ func (legacyEra) subscribes() bool { return false }
 func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*session, error) {
 	err := h.send(ctx, mcp.MethodInitialize, "", mcp.InitializeParams{
 		ProtocolVersion: version,
-		Capabilities:    h.c.cfg.Capabilities,
+		Capabilities:    declaredIn(version, h.c.cfg.Capabilities),
 		ClientInfo:      h.c.cfg.ClientInfo,
 	}, nil)
 	if err != nil {

@@ -19,7 +19,7 @@ func (modernEra) requestMeta(cfg *config, v mcp.Version) (*jsonrpc.Constant, err
 	object, err := json.Marshal(map[string]any{
 		mcp.MetaProtocolVersion:    v,
 		mcp.MetaClientInfo:         cfg.ClientInfo,
-		mcp.MetaClientCapabilities: cfg.Capabilities,
+		mcp.MetaClientCapabilities: declaredIn(v, cfg.Capabilities),
 	})
 	if err != nil {
 		return nil, err
@@ -27,11 +27,16 @@ func (modernEra) requestMeta(cfg *config, v mcp.Version) (*jsonrpc.Constant, err
 	return jsonrpc.NewConstant(object)
 }
 
-// checkResult refuses what the client has not negotiated. (specification 2026-07-28, basic, "ResultType")
-func (modernEra) checkResult(t mcp.ResultType) error {
+// checkResult refuses what the client has not negotiated. (specification 2026-07-28, basic, "ResultType") What says of itself
+// to be a task may answer tasks/get, as in examples of the extension's specification.
+func (modernEra) checkResult(cl *call, t mcp.ResultType) error {
 	switch t {
 	case mcp.ResultComplete, mcp.ResultInputRequired, "":
 		return nil
+	case mcp.ResultTask:
+		if cl.task != nil || cl.method == mcp.MethodGetTask {
+			return nil
+		}
 	}
 	return fmt.Errorf("result type %q was not negotiated", t)
 }

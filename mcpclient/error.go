@@ -25,7 +25,7 @@ const (
 	KindState Kind = "state"
 	// KindTimeout: no answer within the timeout.
 	KindTimeout Kind = "timeout"
-	// KindCancelled: the caller's context ended first.
+	// KindCancelled: the caller's context ended first, or the server has cancelled the task ([ErrTaskCancelled]).
 	KindCancelled Kind = "cancelled"
 	// KindShutdown: the client was stopped, or has given up for good.
 	KindShutdown Kind = "shutdown"
@@ -64,6 +64,10 @@ type Error struct {
 	// Unsent is true only if the server cannot have acted on the request; see [SafeToRetry].
 	Unsent bool
 
+	// TaskID is the task that the error is about, empty for none: [Client.ResumeTask] goes on with it unless it has ended. It
+	// can be all it takes to see what the task brings, so the error's text does not have it.
+	TaskID string
+
 	cause error
 }
 
@@ -89,6 +93,9 @@ func (e *Error) Unwrap() error {
 	}
 	return e.cause
 }
+
+// Is finds the condition that an error of the server stands for, such as [ErrTaskUnknown].
+func (e *Error) Is(target error) bool { return e.Server != nil && errors.Is(e.cause, target) }
 
 // ErrorType is the value of the attribute error.type: the server's code, the status if only HTTP answered, or one word of
 // a small closed set.

@@ -7,7 +7,8 @@ import (
 )
 
 // Feature is something a client can do for its server, or wants to hear from it, decided before the first connection:
-// [HandleElicitation], [HandleNotification], [HandleRequest].
+// [HandleElicitation], [HandleRoots], [HandleNotification] and its kin such as [HandleResourceUpdated], [HandleRequest],
+// [UseTasks].
 type Feature interface{ feature() feature }
 
 // feature is what one Feature contributes to a client. Every member may be nil.
@@ -15,6 +16,8 @@ type feature struct {
 	declare func(*mcp.ClientCapabilities)
 	answers map[string]RequestHandler
 	hears   map[string]NotificationHandler
+	missing bool                // those of hears also want to know of what they may have missed
+	join    func(*Client) error // is called when the client is made, for what needs it
 }
 
 func (f feature) feature() feature { return f }

@@ -19,57 +19,159 @@ func (c *Client) subscribeChanges() {
 	if s == nil || s.listening || !s.era.subscribes() {
 		return
 	}
-	if _, _, some := c.dispatcher.wanted(s.capabilities); some {
+	if w := c.wishes(s); w.some() {
 		s.listening = true
 		c.goroutines.Go(func() { c.listen(s) }) // ends with the session, or when nobody listens any more
 	}
 }
 
-// listen keeps a subscription open, as long as session s lasts, to the changes that the client has handlers for and the
-// server tells of. Servers of the legacy era tell of them unasked. It is begun anew when it ends, and when other handlers
-// are there: then the old one ends when the new one is open, so that no change is missed.
+// wish is what the client wants to hear of in a session.
+type wish struct {
+	filter  mcp.SubscriptionFilter
+	asked   bool            // somebody waits for the server's word on it
+	changed <-chan struct{} // closed when it may have become another one
+}
+
+// wishes returns the changes that the client has handlers for, or is subscribed to, of those the server tells of.
+func (c *Client) wishes(s *session) (w wish) {
+	w.filter, w.changed = c.dispatcher.wanted(&s.capabilities)
+	if hasSubscribing(&s.capabilities) {
+		w.filter.ResourceSubscriptions, w.asked = c.watches.filter()
+	}
+	return w
+}
+
+// some reports whether it is anything at all.
+func (w *wish) some() bool {
+	f := &w.filter
+	return f.ToolsListChanged || f.PromptsListChanged || f.ResourcesListChanged || len(f.ResourceSubscriptions) > 0
+}
+
+// fulfilled reports whether the subscription is about it and nothing else, and nobody wants more.
+func (w *wish) fulfilled(by *subscription) bool {
+	return by != nil && !w.asked && reflect.DeepEqual(w.filter, by.filter)
+}
+
+// listener keeps a subscription open in one session. It belongs to its goroutine.
+type listener struct {
+	c    *Client
+	s    *session
+	open *subscription // nil for none
+
+	gap   bool          // changes may have gone unheard
+	pause time.Time     // no attempt before, unless somebody waits for it
+	delay time.Duration // after the next attempt that fails
+}
+
+// listen keeps a subscription open, as long as session s lasts, to the changes that the client has handlers for, or is
+// subscribed to, and the server tells of. Servers of the legacy era tell of them unasked, but for resources. It is begun
+// anew when it ends, and when something else is wanted: then the old one ends when the new one is open, so that no change is
+// missed. If the new one fails, because of one bad URI perhaps, the old one goes on.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 func (c *Client) listen(s *session) {
-	var open *subscription
-	defer func() { c.unsubscribe(s, open) }()
-	gap := false
-	for delay := c.cfg.BackoffMin; s.ctx.Err() == nil; {
-		filter, changed, some := c.stillWanted(s)
-		if !some {
+	l := &listener{c: c, s: s, gap: !s.first, delay: c.cfg.BackoffMin}
+	defer func() { c.unsubscribe(s, l.open) }()
+	for s.ctx.Err() == nil {
+		w, some := c.stillWanted(s)
+		switch {
+		case !some:
+			return
+		case w.fulfilled(l.open):
+			l.follow(&w)
+		case !w.asked && time.Until(l.pause) > 0:
+			l.wait(&w)
+		case !l.renew(&w):
 			return
 		}
-		next, end := c.subscribe(s, filter)
-		c.unsubscribe(s, open)
-		if open = next; open != nil {
-			if gap {
-				c.schemas.forget() // a change may have gone unheard
-			}
-			if end = c.follow(s, open, changed); end == subscriptionReplaced {
-				gap = false
-				continue
-			}
-			open = nil
-		}
-		switch end {
-		case subscriptionRefused:
-			return
-		case subscriptionEnded:
-			delay = c.cfg.BackoffMin
-		}
-		if !pauseFor(s.ctx, delay) {
-			return
-		}
-		delay, gap = min(2*delay, c.cfg.BackoffMax), true
 	}
 }
 
 // stillWanted says what to listen to. If that is nothing, the session listens no more.
-func (c *Client) stillWanted(s *session) (filter mcp.SubscriptionFilter, changed <-chan struct{}, some bool) {
+func (c *Client) stillWanted(s *session) (w wish, some bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	filter, changed, some = c.dispatcher.wanted(s.capabilities)
-	s.listening = some
-	return filter, changed, some
+	w = c.wishes(s)
+	s.listening = w.some()
+	return w, s.listening
+}
+
+// renew opens a subscription to w in the place of the one that is open, if one is, and reports whether there may be
+// another attempt.
+func (l *listener) renew(w *wish) bool {
+	c, uris := l.c, w.filter.ResourceSubscriptions
+	next, agreed, err := c.subscribe(l.s, w.filter)
+	if err != nil {
+		return l.failed(uris, err)
+	}
+	d := c.watches.decide(l.s, uris, agreed.ResourceSubscriptions, l.gap, notHonoured)
+	for _, uri := range d.lost {
+		c.tel.SubscriptionLost(uri, notHonoured(uri))
+	}
+	next.filter.ResourceSubscriptions = without(uris, d.refused)
+	if l.open == nil {
+		c.cache.clear() // changes have gone unheard so far
+	}
+	c.unsubscribe(l.s, l.open)
+	l.open, l.delay = next, c.cfg.BackoffMin
+	missed := mcp.SubscriptionFilter{ResourceSubscriptions: d.restored}
+	if l.gap {
+		c.schemas.forget()
+		missed.ToolsListChanged = w.filter.ToolsListChanged && agreed.ToolsListChanged
+		missed.PromptsListChanged = w.filter.PromptsListChanged && agreed.PromptsListChanged
+		missed.ResourcesListChanged = w.filter.ResourcesListChanged && agreed.ResourcesListChanged
+	}
+	l.gap = false
+	c.missed(missed)
+	return true
+}
+
+// failed deals with an attempt that failed.
+func (l *listener) failed(uris []string, err *Error) bool {
+	c := l.c
+	if err.Server != nil && err.Server.Code == mcp.CodeMethodNotFound || transport.Permanent(err) {
+		c.mu.Lock()
+		l.s.deaf = err
+		c.mu.Unlock()
+		for _, uri := range c.watches.lose() {
+			c.tel.SubscriptionLost(uri, err)
+		}
+		c.watches.fail(c.watches.uris(), err)
+		return false
+	}
+	c.watches.fail(uris, err)
+	l.gap = l.gap || l.open == nil
+	l.pauseNow()
+	return true
+}
+
+// pauseNow lets some time pass before the next attempt, more from one to the next.
+func (l *listener) pauseNow() {
+	l.pause = time.Now().Add(l.delay)
+	l.delay = min(2*l.delay, l.c.cfg.BackoffMax)
+}
+
+// wait waits for the time of the next attempt, or until something else is wanted.
+func (l *listener) wait(w *wish) {
+	t := time.NewTimer(time.Until(l.pause))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-w.changed:
+	case <-l.s.ctx.Done():
+	}
+}
+
+// follow waits for the end of the open subscription, or until something else may be wanted.
+func (l *listener) follow(w *wish) {
+	select {
+	case <-w.changed:
+		return
+	case o := <-l.open.call.outcome:
+		l.open.over(o)
+	}
+	l.c.free(l.open.call)
+	l.open, l.gap, l.delay = nil, true, l.c.cfg.BackoffMin
+	l.pauseNow()
 }
 
 // subscription is one that the server has acknowledged.
@@ -79,63 +181,40 @@ type subscription struct {
 	ended  func(error) // tells the telemetry
 }
 
-// How a subscription ended.
-type subscriptionEnd uint8
+// over tells the telemetry how it has ended.
+func (sub *subscription) over(o outcome) {
+	switch {
+	case o.cause != 0:
+		sub.ended(sub.call.failed(o))
+	case o.message.Kind == jsonrpc.Error:
+		e, _ := decodeError(&o.message) // what could be read is enough
+		sub.ended(&Error{Kind: KindJSONRPC, Op: sub.call.method, Server: e})
+	default:
+		sub.ended(nil)
+	}
+}
 
-const (
-	subscriptionFailed   subscriptionEnd = iota // before the server acknowledged it
-	subscriptionEnded                           // after that
-	subscriptionReplaced                        // not yet, but other changes are wanted
-	subscriptionRefused                         // the server has none, or not for us
-)
-
-// subscribe opens a subscription. Its operation ends with the acknowledgment: no span lasts as long as the stream.
-func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter) (*subscription, subscriptionEnd) {
+// subscribe opens a subscription and returns what of the filter the server has agreed on. Its operation ends with the
+// acknowledgment: no span lasts as long as the stream.
+func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter) (_ *subscription, agreed mcp.SubscriptionFilter, _ *Error) {
 	cl := c.newCall(mcp.MethodSubscriptionsListen, &mcp.SubscriptionsListenParams{Notifications: filter})
-	cl.acknowledged = make(chan struct{}, 1)
+	cl.acknowledged = make(chan mcp.SubscriptionFilter, 1)
 	ctx, op := c.tel.StartRequest(s.ctx, cl.telemetry())
 	cl.ref, cl.corr = op.Ref(), op.Corr()
 	if !c.takeIn(s, cl) {
 		op.End(telemetry.Result{ErrorType: telemetry.ErrorConnectionLost})
+		err := cl.failed(outcome{cause: inflight.Lost})
 		c.free(cl)
-		return nil, subscriptionFailed
+		return nil, agreed, err
 	}
 	op.Admit(s.peer, cl.id)
-	err := c.acknowledgement(ctx, s, cl, &op)
+	agreed, err := c.acknowledgement(ctx, s, cl, &op)
 	op.End(resultOf(err, nil))
-	if err == nil {
-		return &subscription{cl, filter, c.tel.StreamOpened(telemetry.StreamListen)}, subscriptionEnded
+	if err != nil {
+		c.free(cl)
+		return nil, agreed, err
 	}
-	c.free(cl)
-	if err.Server != nil && err.Server.Code == mcp.CodeMethodNotFound || transport.Permanent(err) {
-		return nil, subscriptionRefused
-	}
-	return nil, subscriptionFailed
-}
-
-// follow waits for the end of a subscription, or until other changes are wanted.
-func (c *Client) follow(s *session, sub *subscription, changed <-chan struct{}) subscriptionEnd {
-	for {
-		select {
-		case o := <-sub.call.outcome:
-			switch {
-			case o.cause != 0:
-				sub.ended(sub.call.failed(o))
-			case o.message.Kind == jsonrpc.Error:
-				e, _ := decodeError(&o.message) // what could be read is enough
-				sub.ended(&Error{Kind: KindJSONRPC, Op: sub.call.method, Server: e})
-			default:
-				sub.ended(nil)
-			}
-			c.free(sub.call)
-			return subscriptionEnded
-		case <-changed:
-			var now mcp.SubscriptionFilter
-			if now, changed, _ = c.dispatcher.wanted(s.capabilities); !reflect.DeepEqual(now, sub.filter) {
-				return subscriptionReplaced
-			}
-		}
-	}
+	return &subscription{cl, filter, c.tel.StreamOpened(telemetry.StreamListen)}, agreed, nil
 }
 
 // unsubscribe ends a subscription, if there is one.
@@ -150,38 +229,44 @@ func (c *Client) unsubscribe(s *session, sub *subscription) {
 
 // acknowledgement sends the request for a subscription and waits until the server acknowledges it. After an error the call
 // is no longer in flight.
-func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call, op *telemetry.Op) *Error {
+func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call, op *telemetry.Op) (agreed mcp.SubscriptionFilter, _ *Error) {
 	if err := cl.encode(s, op); err != nil {
 		panic("mcpclient: a subscription cannot be encoded: " + err.Error())
 	}
 	o, err := c.send(ctx, s, cl, op)
 	if err != nil {
-		return err
+		return agreed, err
 	}
 	limit := time.NewTimer(c.cfg.InitTimeout)
 	defer limit.Stop()
 	for !o.decided() {
 		select {
-		case <-cl.acknowledged:
-			return nil
+		case agreed = <-cl.acknowledged:
+			return agreed, nil
 		case why := <-cl.putOff:
 			if o, err = c.settled(cl, cl.backpressure(why)); err != nil {
-				return err
+				return agreed, err
 			}
 		case <-limit.C:
 			_, _ = c.leave(ctx, s, cl)
-			return cl.failed(outcome{cause: inflight.Timeout})
+			return agreed, cl.failed(outcome{cause: inflight.Timeout})
 		case o = <-cl.outcome:
+			select {
+			case agreed = <-cl.acknowledged: // before
+				cl.outcome <- o // for who follows it
+				return agreed, nil
+			default:
+			}
 		}
 	}
 	if o.cause != 0 {
-		return cl.failed(o)
+		return agreed, cl.failed(o)
 	}
 	op.Received(len(o.message.Frame))
 	if err := c.decode(s, cl, op, &o.message, nil); err != nil {
-		return err
+		return agreed, err
 	}
-	return &Error{Kind: KindProtocol, Op: cl.method, cause: errors.New("the subscription ended before it was acknowledged")}
+	return agreed, &Error{Kind: KindProtocol, Op: cl.method, cause: errors.New("the subscription ended before it was acknowledged")}
 }
 
 // acknowledged tells the call that has asked for a subscription that the server sends it.
@@ -199,7 +284,7 @@ func (c *Client) acknowledged(n *Notification) {
 	defer c.mu.Unlock()
 	if cl, ok := c.calls.Find(id); ok && cl.acknowledged != nil {
 		select {
-		case cl.acknowledged <- struct{}{}:
+		case cl.acknowledged <- p.Notifications:
 		default: // it has been told
 		}
 	}

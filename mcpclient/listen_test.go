@@ -10,8 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -198,6 +200,59 @@ func TestASubscriptionThatIsNotAuthorizedIsNotAskedForAgain(t *testing.T) {
 		}
 		if n > 0 {
 			t.Errorf("asked %d times more in half an hour, want none", n)
+		}
+	})
+}
+
+func TestAChangeOfWishesThatFailsLeavesTheOldSubscriptionOpen(t *testing.T) {
+	j := &journal{}
+	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}}, func(t *testing.T, r *revision) {
+		j.lines = nil
+		r.listened(`{"toolsListChanged":true}`)
+		defer r.c.OnPromptListChanged(j.changed("prompts"))()
+		for _, wait := range []time.Duration{0, time.Second, 2 * time.Second} {
+			var f frame
+			if took := elapsed(func() { f = r.want(mcp.MethodSubscriptionsListen) }); took != wait {
+				t.Errorf("asked again after %v, want %v", took, wait)
+			}
+			r.refuse(f, mcp.CodeInternalError, "not now")
+			r.tell(mcp.NotificationToolListChanged, `{}`)
+			j.wants(t, "tools")
+		}
+		r.listened(`{"toolsListChanged":true,"promptsListChanged":true}`)
+		r.want(mcp.NotificationCancelled) // only now
+		j.wants(t)                        // for nothing went unheard
+		r.silent()
+	})
+}
+
+func TestASubscriptionThatEndsAtOnceWasOpen(t *testing.T) {
+	var client *Client
+	var begun []time.Time
+	rig := &rigged{send: func(m transport.Message) (error, bool) {
+		if m.Method != mcp.MethodSubscriptionsListen {
+			return nil, false
+		}
+		begun = append(begun, time.Now())
+		client.mu.Lock()
+		defer client.mu.Unlock()
+		cl, _ := client.calls.Find(m.ID)
+		cl.acknowledged <- mcp.SubscriptionFilter{ToolsListChanged: true}
+		client.calls.Settle(m.ID)
+		cl.finish(outcome{message: jsonrpc.Message{Kind: jsonrpc.Result}})
+		return nil, true
+	}}
+	observed(t, Options{Versions: modernOnly}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+		s.next(t).greet(mcp.Version20260728, all)
+		await(t, c)
+		client = c
+		c.OnToolListChanged(func(context.Context) {})
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		for i := range begun[1:] {
+			if got := begun[i+1].Sub(begun[i]); got != time.Second {
+				t.Fatalf("want the next attempt after a second, as one that was open has ended, got %v", got)
+			}
 		}
 	})
 }

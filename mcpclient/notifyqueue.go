@@ -68,6 +68,9 @@ func (q *notifyQueue) append(n *Notification) {
 
 // sameness returns a key that two notifications share if hearing the second says nothing new; empty if every one counts.
 func (n *Notification) sameness() string {
+	if n.missed {
+		return "" // not all handlers hear it
+	}
 	switch n.Method {
 	case mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged, mcp.NotificationResourceListChanged:
 		return n.Method

@@ -74,6 +74,32 @@ type Options struct {
 	// means 10.
 	MaxInputRounds int
 
+	// NoCache, if true, asks the server for every list and every resource that is read. Otherwise what a server of 2026-07-28
+	// says is fresh for a time (ttlMs) is kept that long, or until the server tells of a change, or the connection is
+	// negotiated anew; and until then the same question is answered without the server. Who gets the answer decodes it for
+	// itself. Everything is kept for this client alone, which is one authorization context, so cacheScope makes no
+	// difference. Only the lists and resources/read are kept, not what [Client.Call] is asked for.
+	//
+	// The cache makes no client listen: for as long as it is fresh, a result may be older than a change that nobody has
+	// subscribed to. A client that has handlers for changes hears of them, and so does its cache.
+	// (specification 2026-07-28, server/utilities/caching)
+	NoCache bool
+
+	// CacheSize bounds the results that are kept, in bytes; what has not been used for the longest time makes room. A result
+	// larger than a quarter of it is not kept. Zero means 4 MiB.
+	CacheSize int
+
+	// Middleware is put around all calls of the user and what is built on them: tools, lists, resources. The first one is
+	// outermost: it sees a call first and its outcome last. A call passes once, however many requests it takes (retries,
+	// rounds of input), though a tool whose HTTP headers turn out to be stale is called again; and also if the result comes
+	// out of the cache. Notifications, the handshake and subscriptions do not pass. Panics go to the caller.
+	Middleware []Middleware
+
+	// HandlerMiddleware is put around the handlers of the server's requests: those that a legacy server sends, and those
+	// that a modern one asks for in its answer to a call; ping included. The first one is outermost. A panic is dealt with
+	// as one of the handler.
+	HandlerMiddleware []func(next RequestHandler) RequestHandler
+
 	// OnTransition, if not nil, hears of every transition, in order, one at a time, off the paths of calls.
 	OnTransition func(connstate.Transition)
 
@@ -106,6 +132,7 @@ func newConfig(o *Options, transportName string) (config, error) {
 	c.FrameLimit = cmp.Or(c.FrameLimit, DefaultFrameLimit)
 	c.NotificationQueue = cmp.Or(c.NotificationQueue, 1024)
 	c.MaxInputRounds = cmp.Or(c.MaxInputRounds, 10)
+	c.CacheSize = cmp.Or(c.CacheSize, 4<<20)
 	if c.Telemetry == nil {
 		c.Telemetry = telemetry.New()
 	}
@@ -113,6 +140,7 @@ func newConfig(o *Options, transportName string) (config, error) {
 		"InitTimeout": int64(c.InitTimeout), "AuthTimeout": int64(c.AuthTimeout), "BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax),
 		"CloseTimeout": int64(c.CloseTimeout), "FrameLimit": int64(c.FrameLimit),
 		"NotificationQueue": int64(c.NotificationQueue), "MaxInputRounds": int64(c.MaxInputRounds),
+		"CacheSize": int64(c.CacheSize),
 	} {
 		if v < 0 {
 			return c, fmt.Errorf("options: %s is negative", name)

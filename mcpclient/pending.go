@@ -22,16 +22,33 @@ type call struct {
 	method   string
 	params   any
 	meta     mcp.Meta
+	logLevel mcp.LoggingLevel  // empty for none
 	header   map[string]string // what HTTP repeats of the arguments
 	timeout  time.Duration     // zero means the client's
-	deadline time.Time         // zero means none
+	deadline time.Time         // of the request, before any progress; zero means none
 	wait     bool              // for the client to be ready
+
+	resets   bool          // progress gives the request its timeout anew
+	total    time.Duration // which bounds that; see ResetTimeoutOnProgress
+	patience time.Duration // that timeout, zero for none
+	latest   time.Time     // the latest that progress can make of the deadline; zero means none
 
 	input  *mcp.InputRequiredResult // what the server asked for instead of a result
 	round  mcp.InputRound           // what it gets with the next request
 	rounds int                      // how often it has asked
+	visits int                      // how often it has sent the user to URLs first
+	task   *mcp.CreateTaskResult    // likewise; only if the client has declared tasks
+	handle *Task                    // gets the task instead of waiting for it; may be nil
+	onTask func(mcp.Task)           // hears of the task; may be nil
 	corr   telemetry.Corr
 	lead   *lead // learns what another call may go on with; may be nil
+
+	cacheable bool // the result may be one that is kept, and may be kept
+	refresh   bool // but not this time: the server is to be asked
+
+	key     string // under which the result may be kept; empty if it must not be
+	uri     string // of the resource that is read, if there is a key
+	version int    // of the kept results when the request was made, if there is a key
 
 	frame    []byte // the encoded request; its memory is kept with the call
 	scratch  []byte
@@ -40,7 +57,7 @@ type call struct {
 
 	outcome      chan outcome                 // of one element
 	putOff       chan *transport.RequestError // of one element: the server has refused the request for now
-	acknowledged chan struct{}                // of one element; nil unless the call asks for a subscription
+	acknowledged chan mcp.SubscriptionFilter  // of one element; nil unless the call asks for a subscription
 	progressed   chan struct{}                // of one element; nil unless the caller wants progress
 	onProgress   func(Progress)
 	progress     progressRing // guarded by the client's mutex
@@ -88,6 +105,21 @@ func (c *Client) free(cl *call) {
 	c.pool.Put(cl)
 }
 
+// apply takes the options.
+func (cl *call) apply(options []CallOption) {
+	for _, o := range options {
+		o(cl)
+	}
+}
+
+// inherit gives cl the options of another call.
+func (cl *call) inherit(from *call) {
+	own := *cl
+	*cl = *from
+	cl.method, cl.params = own.method, own.params
+	cl.outcome, cl.putOff, cl.frame, cl.scratch = own.outcome, own.putOff, own.frame, own.scratch
+}
+
 // settlePutOff forgets a refusal that came behind the outcome of the request.
 func (cl *call) settlePutOff() {
 	select {
@@ -114,8 +146,10 @@ func (cl *call) encode(s *session, op *telemetry.Op) error {
 		}
 	}
 	meta := traceMeta(op, s.meta)
-	meta.User = cl.meta
-	if cl.onProgress != nil {
+	if meta.User, err = cl.withLogLevel(s, cl.meta); err != nil {
+		return err
+	}
+	if cl.progressed != nil {
 		meta.ProgressToken = jsonrpc.IntID(cl.id)
 	}
 	cl.frame, err = jsonrpc.AppendRequest(cl.frame, jsonrpc.IntID(cl.id), cl.method, meta, cl.scratch)

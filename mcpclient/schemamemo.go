@@ -19,6 +19,7 @@ type schemaMemo struct {
 	changes int                    // guarded by mu; how often the list has changed
 	tools   map[string]*toolSchema // guarded by mu
 	listed  bool                   // guarded by mu; all tools have been listed since the last change
+	cache   *resultCache           // forgets the lists with the schemas; may be nil
 }
 
 type toolSchema struct {
@@ -44,6 +45,7 @@ func (m *schemaMemo) forget() {
 func (m *schemaMemo) clear() {
 	m.changes++
 	m.tools, m.listed = nil, false
+	m.cache.drop(mcp.MethodListTools)
 }
 
 // outdated forgets all that was known when the list had this version. It may have been forgotten by another caller since.

@@ -25,9 +25,17 @@ type session struct {
 	ownStreams   bool              // each message is on its own: modern versions over HTTP
 	peer         *telemetry.Peer
 	since        time.Time
-	listening    bool // guarded by Client.mu; to the changes that the server tells of
+	listening    bool   // guarded by Client.mu; to the changes that the server tells of
+	deaf         *Error // guarded by Client.mu; why there is no listening to them, nil if there may be
+	first        bool   // of the client
 
 	direct func(transport.Frame) bool // takes answers past the reader
+}
+
+// has reports whether the session's version has a method.
+func (s *session) has(method string) bool {
+	_, ok := mcp.Lookup(method, s.version)
+	return ok
 }
 
 // link is one open connection and the time it is used in.
@@ -42,8 +50,8 @@ type link struct {
 type era interface {
 	// requestMeta returns the members that every request's _meta has, nil for none.
 	requestMeta(*config, mcp.Version) (*jsonrpc.Constant, error)
-	// checkResult says whether a result may have this type.
-	checkResult(mcp.ResultType) error
+	// checkResult says whether the result of a call may have this type.
+	checkResult(*call, mcp.ResultType) error
 	// serves reports whether the server may send requests.
 	serves() bool
 	// asks reports whether the server may ask for input by a result.
@@ -70,6 +78,44 @@ func (c *Client) newSession(s session) (*session, error) {
 	s.peer = c.tel.Peer(telemetry.Facts{Network: network, MCPVersion: string(s.version)}, info.SessionID)
 	s.since = time.Now()
 	return &s, nil
+}
+
+// agreed returns the present session, for what has to know the version before it makes a call of method. If there is none, and
+// the options say WaitForReady, it waits for one, and returns the options with the time that is left for the call.
+func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*session, []CallOption, error) {
+	cl := &call{method: method}
+	for _, o := range options {
+		o(cl)
+	}
+	if timeout := cmp.Or(cl.timeout, c.cfg.RequestTimeout); timeout > 0 {
+		cl.deadline = time.Now().Add(timeout)
+	}
+	for {
+		c.mu.Lock()
+		s, err := c.session, c.admission(method)
+		c.mu.Unlock()
+		switch {
+		case err == nil:
+			return s, options, nil
+		case err.Kind != KindState || !cl.wait:
+			return nil, nil, err
+		}
+		if err := c.awaitReady(ctx, cl); err != nil {
+			return nil, nil, err
+		}
+		if !cl.deadline.IsZero() {
+			left := max(time.Until(cl.deadline), time.Nanosecond)
+			options = append(options[:len(options):len(options)], WithTimeout(left))
+		}
+	}
+}
+
+// began lets the features go on in a new session. Each does so in a goroutine of its own, which ends soon after the session at
+// the latest; nobody waits for them but Stop. It is called with mu held.
+func (c *Client) began(s *session) {
+	for _, f := range c.resumes {
+		c.goroutines.Go(func() { f(s) })
+	}
 }
 
 // noticeMeta returns the members that every notification's _meta has. Where it is on its own, it has to say whose it is.

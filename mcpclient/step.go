@@ -88,6 +88,7 @@ func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
 		c.hangUp(f.err)
 	case machine.StoreSession:
 		c.session = f.session
+		c.session.first = c.m.Session == 1
 		c.knownEra, c.probeLost, c.lastErr = f.session.version.Era(), false, nil
 		if f.session.guessed {
 			c.knownEra = 0
@@ -122,6 +123,7 @@ func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
 		// by the goroutine of the caller
 	case machine.Resubscribe:
 		c.subscribeChanges()
+		c.began(c.session)
 	default:
 		panic("mcpclient: no one carries out the effect " + e.String())
 	}

@@ -69,9 +69,7 @@ func (c *Client) callMirrored(ctx context.Context, p *mcp.CallToolParams, r *mcp
 // within bounds what follows by the time that a call with these options has.
 func (c *Client) within(ctx context.Context, options []CallOption) (context.Context, context.CancelFunc) {
 	var cl call
-	for _, o := range options {
-		o(&cl)
-	}
+	cl.apply(options)
 	if timeout := cmp.Or(cl.timeout, c.cfg.RequestTimeout); timeout > 0 {
 		return context.WithTimeoutCause(ctx, timeout, ErrTimeout)
 	}
@@ -82,7 +80,8 @@ func (c *Client) within(ctx context.Context, options []CallOption) (context.Cont
 type lead struct {
 	corr     telemetry.Corr
 	ref      telemetry.Ref
-	mismatch bool // that is why
+	id       int64 // of the request
+	mismatch bool  // that is why
 }
 
 // lends adds to options that the call has these headers, goes on where l is, and takes l on.

@@ -14,12 +14,12 @@ import (
 // ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor is the
 // NextCursor of the page before, empty for the first. (specification 2026-07-28, server/tools, "Listing Tools")
 func (c *Client) ListTools(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListToolsResult, error) {
-	if err := c.requireTools(mcp.MethodListTools); err != nil {
+	if err := c.require(mcp.MethodListTools, hasTools, "tools"); err != nil {
 		return nil, err
 	}
 	before := c.schemas.version()
 	r := new(mcp.ListToolsResult)
-	if err := c.Call(ctx, mcp.MethodListTools, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+	if err := c.cachedCall(ctx, mcp.MethodListTools, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
 		return nil, err
 	}
 	r.Tools = c.withoutUnmirrored(r.Tools)
@@ -43,7 +43,7 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 // [json.RawMessage], or nil for none. A tool that fails says so in the result, by IsError; that is no Go error.
 // (specification 2026-07-28, server/tools, "Calling Tools")
 func (c *Client) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult, error) {
-	if err := c.requireTools(mcp.MethodCallTool); err != nil {
+	if err := c.require(mcp.MethodCallTool, hasTools, "tools"); err != nil {
 		return nil, err
 	}
 	r, p := new(mcp.CallToolResult), &mcp.CallToolParams{Name: name, Arguments: arguments}
@@ -95,12 +95,4 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 
 func unusableOutput(tool string, err error) error {
 	return &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, cause: fmt.Errorf("output of tool %s: %w", tool, err)}
-}
-
-// requireTools fails locally what a ready server has not declared.
-func (c *Client) requireTools(method string) error {
-	if s := c.present(); s != noSession && s.capabilities.Tools == nil {
-		return &Error{Kind: KindState, Op: method, Unsent: true, cause: fmt.Errorf("%w: tools", ErrUnsupported)}
-	}
-	return nil
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -25,6 +26,9 @@ type ownResult interface {
 // appendAnswer appends the frame that answers a request, and returns the error that is in it. A result that cannot be
 // encoded is an internal error.
 func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error) ([]byte, error) {
+	if missing, ok := errors.AsType[*notFoundError](err); ok {
+		err = missing.in(r.Version)
+	}
 	if err != nil {
 		return appendError(dst, r.ID, wireError(err)), err
 	}
@@ -32,7 +36,7 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = r.ID.AppendJSON(dst)
 	dst = append(dst, `,"result":`...)
-	if dst, err = s.appendResult(dst, result, view{s, r.Version}); err != nil {
+	if dst, err = s.encode(dst, result, view{s, r.Version}); err != nil {
 		err = &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.Method, err)}
 		return appendError(dst[:n], r.ID, errInternal), err
 	}
@@ -50,11 +54,28 @@ func appendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
 	return frame
 }
 
+// encode does what appendResult does, and takes the panic of a result that cannot be read, such as one with a block of
+// content that is a nil pointer, for an error.
+func (s *Server) encode(dst []byte, result any, w view) (encoded []byte, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			encoded, err = dst, fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return s.appendResult(dst, result, w)
+}
+
 // appendResult appends a result as the client's revision has it.
 func (s *Server) appendResult(dst []byte, result any, w view) ([]byte, error) {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
 		return mcp.AppendResult(dst, w.toolResult(r))
+	case *mcp.ReadResourceResult:
+		return mcp.AppendResult(dst, w.readResult(r))
+	case *mcp.GetPromptResult:
+		return mcp.AppendResult(dst, w.promptResult(r))
+	case *mcp.CompleteResult:
+		return mcp.AppendResult(dst, w.completeResult(r))
 	case ownResult:
 		return r.appendResult(dst, w)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -13,24 +14,31 @@ import (
 )
 
 // call is one request from its arrival to its answer. It is owned by the goroutine that serves it, except for what
-// belongs to calls and to progress.
+// belongs to calls, to asks, to progress and to rounds.
 type call struct {
 	x         *exchange
 	info      RequestInfo
 	method    *method // nil if there is none
 	target    string  // what the method is about, under its registered name if it has one
+	uri       string  // of the resource that the method is about
 	params    json.RawMessage
 	arguments json.RawMessage
 	out       sink
 	size      int   // of the frame
 	refused   error // why the request is not handled at all
+	stands    bool  // its handler has seen to it that it is concluded later
 
 	ctx      context.Context // of the handler
 	cancel   context.CancelCauseFunc
 	op       telemetry.Op
 	progress *progress // nil if the client wants no progress
+	rounds   rounds    // in which the client is asked for something
+
+	logLevel mcp.LoggingLevel      // that a modern client wants, empty for none
+	voice    atomic.Pointer[voice] // of log messages; nil before the first
 
 	cancelled error // guarded by calls.mu; why there is no answer
+	asking    int   // guarded by asks.mu; goroutines that wait for answers of the client
 }
 
 // newCall decides by which revision a request is answered and by what, or why it is refused, and begins its telemetry.
@@ -43,6 +51,7 @@ func (x *exchange) newCall(m *jsonrpc.Message, p *jsonrpc.Params, out sink) *cal
 		c.refused = c.check(p)
 	}
 	c.begin(p)
+	c.arrive(p)
 	return c
 }
 
@@ -72,6 +81,9 @@ func (c *call) check(p *jsonrpc.Params) error {
 	if err := c.x.checkHeaders(c, p); err != nil {
 		return err
 	}
+	if err := c.readLogLevel(p); err != nil {
+		return err
+	}
 	if p.ProgressToken == nil {
 		return nil
 	}
@@ -90,6 +102,9 @@ func (c *call) begin(p *jsonrpc.Params) {
 	if c.method != nil && c.method.find != nil {
 		c.target, known = c.method.named(p.Name)
 	}
+	if c.method != nil && c.method.byURI {
+		c.uri = text(p.URI)
+	}
 	if c.x.tel != nil {
 		ctx, c.op = c.x.tel.StartHandler(ctx, c.incoming(p, known))
 	}
@@ -100,7 +115,7 @@ func (c *call) begin(p *jsonrpc.Params) {
 func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) telemetry.Incoming {
 	in := telemetry.Incoming{
 		Method: c.info.Method, Target: c.target, ID: c.info.ID.String(), Known: c.method != nil, TargetKnown: targetKnown,
-		Size: c.size, Peer: c.x.peer(c.info.Version),
+		URI: c.uri, Size: c.size, Peer: c.x.peer(c.info.Version),
 	}
 	if c.method != nil {
 		in.TargetKind = c.method.kind
@@ -150,7 +165,7 @@ func (c *call) serve() {
 	var result any
 	err := error(errInternal)
 	defer func() {
-		if _, later := result.(standing); !later {
+		if _, later := result.(standing); !later && !c.stands {
 			c.conclude(result, err)
 		}
 	}()
@@ -177,7 +192,16 @@ func (c *call) handle() (result any, err error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %v", limit))
 		defer cancel()
 	}
-	result, err = c.method.handle(ctx, c)
+	if !c.method.own {
+		if err := c.resume(); err != nil {
+			return nil, err
+		}
+	}
+	if c.x.s.middleware != nil {
+		result, err = c.throughMiddleware(ctx)
+	} else {
+		result, err = c.handleRounds(ctx)
+	}
 	if err != nil {
 		return nil, ended(ctx, err)
 	}
@@ -188,6 +212,7 @@ func (c *call) handle() (result any, err error) {
 func (c *call) conclude(result any, err error) {
 	cancelled := c.x.calls.finish(c)
 	c.progress.end()
+	c.hush()
 	if cancelled != nil {
 		c.leave(cancelled)
 		return

@@ -28,6 +28,7 @@ type calls struct {
 	queue    int // that wait, and
 	capacity int // how many bytes their frames may have together, if there is more than one
 	group    *group
+	total    *limiter // over all clients
 
 	mu      sync.Mutex
 	live    map[jsonrpc.ID]*call // guarded by mu; running and waiting
@@ -37,9 +38,10 @@ type calls struct {
 	closed  bool                 // guarded by mu
 }
 
-func newCalls(c *config, g *group) *calls {
+func newCalls(c *config, g *group, total *limiter) *calls {
 	return &calls{
-		limit: c.MaxConcurrent, queue: c.MaxQueued, capacity: c.FrameLimit, group: g, live: map[jsonrpc.ID]*call{},
+		limit: c.MaxConcurrent, queue: c.MaxQueued, capacity: c.FrameLimit, group: g, total: total,
+		live: map[jsonrpc.ID]*call{},
 	}
 }
 
@@ -53,12 +55,15 @@ func (t *calls) admit(c *call) error {
 		return errShuttingDown
 	case taken:
 		return errDuplicateID
-	case t.running < t.limit:
+	case len(t.waiting) == 0 && t.running < t.limit && t.total.take(t.running):
 		t.running++
 		t.group.start(c)
+	case t.running == 0: // nothing would ever begin it
+		return errOverloaded
 	case len(t.waiting) < t.queue && (len(t.waiting) == 0 || t.bytes+c.size <= t.capacity):
 		t.waiting = append(t.waiting, c)
 		t.bytes += c.size
+		t.catchUp()
 	default:
 		return errBusy
 	}
@@ -73,26 +78,45 @@ func (t *calls) answering(id jsonrpc.ID) bool {
 	return t.live[id] != nil
 }
 
-// busy reports whether a request is running or waiting.
-func (t *calls) busy() bool {
+// busy reports whether more requests than so many are running, or waiting for that.
+func (t *calls) busy(but int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.running > 0
+	return t.running > but
 }
 
 // release gives the place of a request that has been served to the next one.
 func (t *calls) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.waiting) == 0 {
+	switch {
+	case len(t.waiting) == 0:
+		t.total.give(t.running)
 		t.running--
 		return
+	case t.total.keep(t.running):
+		t.next()
+	default:
+		t.running--
 	}
-	next := t.waiting[0]
+	t.catchUp()
+}
+
+// catchUp begins requests that wait for places which could not be had before. mu is held.
+func (t *calls) catchUp() {
+	for len(t.waiting) > 0 && t.running < t.limit && t.total.take(t.running) {
+		t.running++
+		t.next()
+	}
+}
+
+// next begins the request that has waited longest. mu is held.
+func (t *calls) next() {
+	c := t.waiting[0]
 	t.waiting[0] = nil
 	t.waiting = t.waiting[1:]
-	t.bytes -= next.size
-	t.group.start(next)
+	t.bytes -= c.size
+	t.group.start(c)
 }
 
 // finish takes c off the table: its id is free again. It returns the reason if c was cancelled and gets no answer.

@@ -1,5 +1,5 @@
-// Package mcpserver serves the Model Context Protocol: tools written as Go functions, offered to clients of every
-// revision of the protocol, over standard input and output, HTTP or any other connection.
+// Package mcpserver serves the Model Context Protocol: tools, resources and prompts written as Go functions, offered to
+// clients of every revision of the protocol, over standard input and output, HTTP or any other connection.
 //
 // Start with [New], add tools with [AddTool], and call [Server.ServeStdio], or mount a [Server.HTTPHandler]:
 //
@@ -10,7 +10,16 @@
 //
 // [AddTool] takes the JSON Schemas of a tool from the types of its function, checks arguments before and output after the
 // call. [Server.AddRawTool] hands the arguments over as they came. [Server.Handle] answers methods of one's own.
-// [RequestFrom] tells a handler which request it is answering, and reports progress.
+//
+// [Server.AddResource] and [Server.AddResourceTemplate] offer what can be read, [Server.ResourceUpdated] tells those who
+// watch it; [Server.AddPrompt] offers prompts, and [Server.AddCompletion] completes their arguments. What is added is
+// declared; to declare what comes later, set it in the Capabilities of [Options]. Each client is sent what its revision
+// has: members that it does not know are left out, and content of a kind that it does not know is sent to it as text.
+//
+// [Server.Implement] takes all that, or a part of it, from one value with methods for it, which may keep something for each
+// session. [RequestFrom] tells a handler which request it is answering, by whom and in which session, reports progress and
+// sends log messages. [Elicit], [CreateMessage] and [ListRoots] ask the client, its user or its model for something on the
+// way.
 //
 // One connection may carry both eras of the protocol. A request that brings its version in _meta is answered by that
 // revision alone; initialize opens a legacy session, once, in which requests are answered from then on. What comes before
@@ -24,6 +33,7 @@
 //   - An error that a tool returns is sent, text and all, as a result with isError, for the model to read. Return an
 //     [*mcp.Error] to refuse the request itself. What else goes wrong (an error of any other handler, a panic, output
 //     that does not fit its schema) is told to telemetry, and to the client only that it did.
+//   - A handler that asks a modern client runs anew, from its beginning, when the answer is there: see [AskAll] and [Once].
 //   - While [Server.ServeStdio] runs, whatever else the program prints to standard output goes to standard error.
 //   - Nothing that a client sends ends a connection: a line that is no message is answered, counted and left behind.
 //   - Over HTTP, a modern client cancels a request by closing the response, and a legacy one does not: its handlers go on

@@ -33,6 +33,7 @@ var (
 	errInternal     = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	errShuttingDown = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
 	errBusy         = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
+	errOverloaded   = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of all clients
 	errDuplicateID  = &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "a request with this id is still being answered"}
 )
 
@@ -83,8 +84,15 @@ func outcome(result any, err error) telemetry.Result {
 		return telemetry.Result{Code: e.Code, HasCode: true, Message: e.Message, Err: err}
 	}
 	r := telemetry.Result{}
-	if tool, ok := result.(*mcp.CallToolResult); ok && tool != nil {
-		r.ToolError, r.ResultType = tool.IsError, string(tool.ResultType)
+	switch result := result.(type) {
+	case *mcp.CallToolResult:
+		if result != nil {
+			r.ToolError, r.ResultType = result.IsError, string(result.ResultType)
+		}
+	case *mcp.InputRequiredResult:
+		r.ResultType = string(result.ResultType)
+	case *mcp.CreateTaskResult:
+		r.ResultType = string(result.ResultType)
 	}
 	return r
 }

@@ -19,9 +19,16 @@ type exchange struct {
 	calls    admission
 	group    *group    // of what the server does besides
 	audience *audience // that listens
+	notices  *notices  // that the client of a session is yet to be sent
 	out      sink
 
-	header http.Header // of the HTTP request that brings a modern message; nil for any other
+	asks   *asks         // that a legacy client has yet to answer; nil where it cannot be asked
+	sites  *sites        // where it was sent, likewise
+	linger func() func() // makes room for its answers while a handler waits for them; nil where none is needed
+
+	header      http.Header   // of the HTTP request that brings a modern message; nil for any other
+	httpRequest *http.Request // that brings a message; nil on any other connection
+	principal   string        // who has sent the message, or opened the session, over HTTP; empty for nobody
 
 	work context.Context // of handlers and of what the read loop sends: ends when no more is to be done
 	life context.Context // of what handlers send: ends when nothing can be sent any more
@@ -117,12 +124,17 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 	return nil
 }
 
-// response counts a response: this server asks its clients nothing. The error is as for notification.
+// response gives a response to the handler that waits for it, and counts it if there is none. The error is as for
+// notification.
 func (x *exchange) response(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := violationOf(m, err)
 		x.violation(v, len(m.Frame), 0)
+		x.deliver(m.ID, m) // there will be no other
 		return v
+	}
+	if x.deliver(m.ID, m) {
+		return nil
 	}
 	kind := telemetry.KindResponse
 	if m.Kind == jsonrpc.Error {

@@ -59,7 +59,7 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		cfg:      cfg,
 		guard:    guard{cfg.AllowedOrigins, cfg.AllowedHosts},
 		gate:     gate{limit: cfg.MaxRequests},
-		crowd:    crowd{live: map[*call]struct{}{}},
+		crowd:    crowd{total: s.total, live: map[*call]struct{}{}},
 		audience: newAudience(cfg.MaxSubscriptions),
 		group:    newGroup(maxSpare),
 		sessions: sessions{limit: cfg.MaxSessions, byID: map[string]*httpSession{}},
@@ -165,7 +165,9 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	var drained sync.WaitGroup
 	for _, s := range h.sessions.close() {
 		drained.Go(func() {
+			s.asks.close() // no answer is let in any more
 			s.group.drain(ctx)
+			s.session.public.because(ErrShuttingDown)
 			h.end(s)
 		})
 	}
@@ -174,7 +176,7 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	if !h.gate.waitAll(ctx) {
 		err = context.Cause(ctx)
 		h.crowd.close(errShuttingDown)
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*settle) // sessions take two
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*settle+h.s.farewell()) // sessions take that without one
 		defer cancel()
 		h.gate.waitAll(last)
 	}

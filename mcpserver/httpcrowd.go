@@ -10,6 +10,8 @@ import (
 
 // crowd are the requests that are answered each by itself, in the goroutine that brings it.
 type crowd struct {
+	total *limiter // over all clients
+
 	mu     sync.Mutex
 	live   map[*call]struct{} // guarded by mu
 	closed bool               // guarded by mu
@@ -21,8 +23,13 @@ func (t *crowd) admit(c *call) error {
 		t.mu.Unlock()
 		return errShuttingDown
 	}
+	if !t.total.take(0) {
+		t.mu.Unlock()
+		return errOverloaded
+	}
 	t.live[c] = struct{}{}
 	t.mu.Unlock()
+	defer t.total.give(1)
 	c.serve()
 	return nil
 }

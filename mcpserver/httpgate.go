@@ -94,7 +94,7 @@ func (g *gate) waitAll(ctx context.Context) bool {
 func (g *gate) wait(ctx context.Context, count func() int) bool {
 	for {
 		g.mu.Lock()
-		if count() == 0 {
+		if count() <= 0 { // whoever lingers may have left
 			g.mu.Unlock()
 			return true
 		}

@@ -164,8 +164,10 @@ type lone struct {
 func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
 	x := &lone{}
 	x.exchange = exchange{observer: h.observer(p.r), s: h.s, calls: &h.crowd, group: h.group, audience: h.audience}
+	x.principal = h.cfg.Principal(p.r)
 	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}, modern: modern}
 	x.out = &x.reply
+	x.httpRequest = p.r
 	return x
 }
 

@@ -104,9 +104,15 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 		out = s.general
 	}
 	s.connection, s.stop = h.s.open(h.life, h.observer(r), out, 0)
+	s.exchange.principal = s.principal
+	s.session.public.id, s.session.public.principal = id, s.principal
+	if channel == nil {
+		s.exchange.linger = h.gate.linger
+	}
 	if h.cfg.SessionTimeout > 0 {
 		s.idle = time.AfterFunc(h.cfg.SessionTimeout, func() {
 			if s.expired() {
+				s.session.public.because(ErrSessionTimeout)
 				h.end(s)
 			}
 		})
@@ -133,6 +139,7 @@ func (h *HTTPHandler) end(s *httpSession) {
 
 // shut ends all that belongs to the session and returns how many handlers ignore the end of their contexts.
 func (s *httpSession) shut() (left int) {
+	s.asks.close()
 	s.stop()
 	if s.general != nil {
 		s.general.close()
@@ -223,14 +230,15 @@ func (s *httpSession) release() {
 	}
 }
 
-// expired reports whether nothing happens in the session. If there is something after all, it is asked again later.
+// expired reports whether nothing happens in the session. If there is something after all, it is asked again later. That a
+// handler waits for an answer of a client which is not there is nothing.
 func (s *httpSession) expired() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.ended || s.held > 0:
 		return false
-	case s.table.busy():
+	case s.table.busy(s.asks.waiting()):
 		s.idle.Reset(s.cfg.SessionTimeout)
 		return false
 	}
@@ -241,5 +249,6 @@ func (s *httpSession) expired() bool {
 func (s *httpSession) serving(r *http.Request) *exchange {
 	x := *s.exchange
 	x.work = joined(s.work, r)
+	x.httpRequest = r
 	return &x
 }

@@ -44,7 +44,7 @@ func (x *exchange) legacyTerms(method string) (mcp.Version, client, error) {
 
 // initialize opens the session of a legacy client, once.
 // (specification 2025-11-25, basic/lifecycle, "Version Negotiation")
-func (s *Server) initialize(_ context.Context, c *call) (any, error) {
+func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
 	var p mcp.InitializeParams
 	err := decodeCopy(c.params, &p)
 	switch {
@@ -60,8 +60,11 @@ func (s *Server) initialize(_ context.Context, c *call) (any, error) {
 		a.version = p.ProtocolVersion
 	}
 	a.declared = s.capabilities(a.version)
-	if !c.x.session.agreed.CompareAndSwap(nil, a) {
-		return nil, invalidRequest("the session has been opened before")
+	if c.x.session.watched == nil {
+		silence(&a.declared)
+	}
+	if err := c.x.welcome(ctx, a); err != nil {
+		return nil, err
 	}
 	return &mcp.InitializeResult{
 		ProtocolVersion: a.version,

@@ -27,7 +27,10 @@ type method struct {
 	kind telemetry.TargetKind
 	find func(name []byte) (string, bool)
 
+	byURI bool // it is about a resource
+
 	rows []mcp.Method // what the protocol says about it; nil for a method of the user's own
+	own  bool         // the handler is the user's, and reads the params
 }
 
 // in reports whether the revision v has the method, as a request of the client.
@@ -118,6 +121,7 @@ func (s *Server) Handle(name string, h func(ctx context.Context, r *Request) (an
 	}
 	added := !slices.Contains(toolMethods, name) && s.methods.add(feature{methods: []*method{{
 		name: name,
+		own:  true,
 		handle: func(ctx context.Context, c *call) (any, error) {
 			result, err := h(ctx, &Request{RequestInfo: &c.info, Params: c.params})
 			if err != nil {

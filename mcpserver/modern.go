@@ -75,6 +75,7 @@ func (w view) toolResult(r *mcp.CallToolResult) *mcp.CallToolResult {
 		r = new(mcp.CallToolResult)
 	}
 	shown := *r
+	shown.Content = contentIn(r.Content, w.version)
 	switch {
 	case w.modern():
 		if shown.ResultType == "" {

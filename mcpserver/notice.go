@@ -10,26 +10,80 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// notices are the notifications about changed lists that one client has yet to be sent: each at most once, so that a
-// client which takes nothing gets one for all that change meanwhile. A task of the group sends them.
-type notices struct {
-	group *group
-	send  func(method string)
-
-	mu      sync.Mutex
-	pending []string // guarded by mu; methods
-	sending bool     // guarded by mu; the task runs
-	held    bool     // guarded by mu; nothing is sent for now
+// notice is a notification that says that something has changed, and nothing else: it need not be sent twice to a client
+// that has not been sent the first.
+type notice struct {
+	method string
+	uri    string // of the resource that was updated, empty for a list
 }
 
-// add sees to it that a notification is sent. It does not wait.
-func (n *notices) add(method string) {
+// params returns the params of the notification.
+func (n notice) params() (json.RawMessage, error) {
+	if n.uri == "" {
+		return nil, nil
+	}
+	return mcp.AppendParams(nil, &mcp.ResourceUpdatedParams{URI: n.uri})
+}
+
+// backlog are notices that are yet to be sent, each once, in the order in which they came.
+type backlog struct {
+	order []notice
+	known map[notice]struct{}
+}
+
+func (b *backlog) push(n notice) {
+	if _, there := b.known[n]; there {
+		return
+	}
+	if b.known == nil {
+		b.known = map[notice]struct{}{}
+	}
+	b.known[n] = struct{}{}
+	b.order = append(b.order, n)
+}
+
+// pop takes the first one, false if there is none.
+func (b *backlog) pop() (n notice, ok bool) {
+	if len(b.order) == 0 {
+		return notice{}, false
+	}
+	n, b.order = b.order[0], b.order[1:]
+	delete(b.known, n)
+	return n, true
+}
+
+func (b *backlog) drop(n notice) {
+	if _, there := b.known[n]; there {
+		delete(b.known, n)
+		b.order = slices.DeleteFunc(b.order, func(other notice) bool { return other == n })
+	}
+}
+
+// notices are those that one client has yet to be sent: a client which takes nothing gets one for all that changes
+// meanwhile in a list or a resource. A task of the group sends them.
+type notices struct {
+	group *group
+	send  func(n notice)
+
+	mu      sync.Mutex
+	pending backlog // guarded by mu
+	sending bool    // guarded by mu; the task runs
+	held    bool    // guarded by mu; nothing is sent for now
+}
+
+// add sees to it that a notice is sent. It does not wait.
+func (n *notices) add(one notice) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !slices.Contains(n.pending, method) {
-		n.pending = append(n.pending, method)
-	}
+	n.pending.push(one)
 	n.begin()
+}
+
+// drop takes back a notice that is not being sent yet.
+func (n *notices) drop(one notice) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pending.drop(one)
 }
 
 // hold keeps back what is not being sent yet.
@@ -49,42 +103,62 @@ func (n *notices) resume() {
 
 // begin starts the task if there is need for it. mu is held.
 func (n *notices) begin() {
-	if !n.held && !n.sending && len(n.pending) > 0 {
+	if !n.held && !n.sending && len(n.pending.order) > 0 {
 		n.sending = n.group.start(n)
 	}
 }
 
 // run sends what is pending.
 func (n *notices) run() {
-	for method, ok := n.next(); ok; method, ok = n.next() {
-		n.send(method)
+	for one, ok := n.next(); ok; one, ok = n.next() {
+		n.send(one)
 	}
 }
 
 // next returns the next notice, false if there is none.
-func (n *notices) next() (method string, ok bool) {
+func (n *notices) next() (one notice, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.held || len(n.pending) == 0 {
-		n.sending = false
-		return "", false
+	if !n.held {
+		one, ok = n.pending.pop()
 	}
-	method = n.pending[0]
-	n.pending = n.pending[1:]
-	return method, true
+	n.sending = ok
+	return one, ok
 }
 
-// announce sends a notification about a changed list, if the client has a session in which that was declared.
-func (c *connection) announce(method string) {
+// announce sends those notices that the client has been promised, if it has a session.
+func (c *connection) announce(some []notice) {
 	a := c.session.agreed.Load()
-	if a != nil && c.session.confirmed.Load() && lists[method].declared(&a.declared) {
-		c.notices.add(method)
+	if a == nil || !c.session.confirmed.Load() {
+		return
+	}
+	for _, n := range some {
+		if n.uri != "" && c.session.watched.has(n.uri) || n.uri == "" && lists[n.method].declared(&a.declared) {
+			c.notices.add(n)
+		}
 	}
 }
 
-// tell sends a notification about a changed list in a session.
-func (c *connection) tell(method string) {
-	_ = c.notify(c.out, c.session.agreed.Load().version, method, nil, nil) // a client that is gone need not know
+// tell sends a notice in a session.
+func (c *connection) tell(n notice) {
+	if n.method == mcp.NotificationMessage {
+		c.tellLogs()
+		return
+	}
+	_ = c.inform(c.out, c.session.agreed.Load().version, n, nil) // a client that is gone need not know
+}
+
+// silence takes out of c what a client without a session cannot be sent.
+func silence(c *mcp.ServerCapabilities) {
+	if c.Tools != nil {
+		c.Tools.ListChanged = false
+	}
+	if c.Prompts != nil {
+		c.Prompts.ListChanged = false
+	}
+	if c.Resources != nil {
+		c.Resources.ListChanged, c.Resources.Subscribe = false, false
+	}
 }
 
 // lists says of each notification about a changed list which capability declares it, and by what a modern client
@@ -107,14 +181,29 @@ var lists = map[string]struct {
 	},
 }
 
+// inform sends a notice. meta goes into its _meta.
+func (x *exchange) inform(out sink, v mcp.Version, n notice, meta mcp.Meta) error {
+	params, err := n.params()
+	if err != nil {
+		return err
+	}
+	return x.send(out, v, telemetry.Request{Method: n.method, URI: n.uri}, meta, params)
+}
+
 // notify sends a notification on the server's own account. meta goes into its _meta.
 func (x *exchange) notify(out sink, v mcp.Version, method string, meta mcp.Meta, params json.RawMessage) error {
-	ctx, op := x.tel.StartRequest(x.work, telemetry.Request{Method: method, Notification: true})
+	return x.send(out, v, telemetry.Request{Method: method}, meta, params)
+}
+
+// send sends the notification that r describes to telemetry.
+func (x *exchange) send(out sink, v mcp.Version, r telemetry.Request, meta mcp.Meta, params json.RawMessage) error {
+	r.Notification = true
+	ctx, op := x.tel.StartRequest(x.work, r)
 	op.Admit(x.peer(v), 0)
 	var result telemetry.Result
 	m := jsonrpc.Meta{User: meta}
 	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
-	frame, err := jsonrpc.AppendNotification(nil, method, m, params)
+	frame, err := jsonrpc.AppendNotification(nil, r.Method, m, params)
 	if err == nil {
 		err = out.notify(ctx, frame)
 	}

@@ -36,6 +36,14 @@ type Options struct {
 	// beyond are answered with an error. Zero means 1,024, negative means none.
 	MaxQueued int
 
+	// MaxTotal is how many requests are handled at once, over all connections, sessions and HTTP requests of the server:
+	// beyond what those bounds allow each of them. A connection or session that has a request handled lets more of them
+	// wait, as MaxQueued says; those of the others are answered with an error, over HTTP with the status 503. For two
+	// seconds after such a refusal, a connection that holds more than its share of places gets no more of them. Pings,
+	// what opens a session, changes of the log level and subscriptions that have been opened do not count. Zero means no
+	// bound.
+	MaxTotal int
+
 	// RequestTimeout bounds the handling of each request, by the handler's context. Zero means none.
 	RequestTimeout time.Duration
 
@@ -58,6 +66,34 @@ type Options struct {
 	// CacheScope says whom a modern client may share these with. Zero means [mcp.CachePublic].
 	CacheScope mcp.CacheScope
 
+	// Logging declares that the server sends clients log messages: those of [RequestInfo.Log], [RequestInfo.Logger] and
+	// [Server.Log], which do nothing without it. The protocol has deprecated them in 2026-07-28, in favour of telemetry.
+	Logging bool
+
+	// LogLevel is the least severe level for a legacy client that has not set one by logging/setLevel; what such a client
+	// gets, the protocol leaves to the server. Zero means [mcp.LevelInfo].
+	LogLevel mcp.LoggingLevel
+
+	// Middleware goes around the handling of each request, the first one outermost; what is refused before that, for its
+	// revision or because the server is busy, never gets there. Each is called once, by [New], with what comes next. It may
+	// answer by itself, pass on another context, or look at the result and change the error; the request that it passes on
+	// is the one that it got, and is answered as it came whatever has been changed in it. A panic is an internal error.
+	Middleware []func(next MethodHandler) MethodHandler
+
+	// StateKeys encrypt what is kept by modern clients between the rounds of a request, when a handler asks them something
+	// (see [AskAll]): 32 random bytes each. The first one encrypts, all decrypt, so that a key can be replaced by putting
+	// another in front of it, and taking it away when StateTTL is over. All processes that serve the same clients need the
+	// same keys, and one key is good for four billion rounds. Nil means a random key: a client whose next round comes to
+	// another process, or after a restart, has to begin anew.
+	StateKeys [][]byte
+
+	// StateTTL is how long a client may take for a round. Zero means 15 min: time for a person to fill in a form, or to sign
+	// in somewhere, and not much more.
+	StateTTL time.Duration
+
+	// Tasks configure tasks, which the server offers if this is not nil or a tool makes some, see [AddTaskTool].
+	Tasks *TaskOptions
+
 	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
 	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.
 	Telemetry *telemetry.Telemetry
@@ -69,6 +105,7 @@ type config struct {
 	versions []mcp.Version // newest first
 	modern   []mcp.Version // those of the modern era
 	legacy   []mcp.Version // the others
+	sealer   *sealer       // of what modern clients keep
 }
 
 func newConfig(o *Options, name string) (config, error) {
@@ -83,12 +120,14 @@ func newConfig(o *Options, name string) (config, error) {
 	c.FrameLimit = cmp.Or(c.FrameLimit, DefaultFrameLimit)
 	c.PageSize = cmp.Or(c.PageSize, 1000)
 	c.CacheScope = cmp.Or(c.CacheScope, mcp.CachePublic)
+	c.LogLevel = cmp.Or(c.LogLevel, mcp.LevelInfo)
+	c.StateTTL = cmp.Or(c.StateTTL, defaultStateTTL)
 	if c.Telemetry == nil {
 		c.Telemetry = telemetry.New()
 	}
 	for field, v := range map[string]int64{
-		"MaxConcurrent": int64(c.MaxConcurrent), "RequestTimeout": int64(c.RequestTimeout), "FrameLimit": int64(c.FrameLimit),
-		"PageSize": int64(c.PageSize), "CacheTTL": int64(c.CacheTTL),
+		"MaxConcurrent": int64(c.MaxConcurrent), "MaxTotal": int64(c.MaxTotal), "RequestTimeout": int64(c.RequestTimeout), "FrameLimit": int64(c.FrameLimit),
+		"PageSize": int64(c.PageSize), "CacheTTL": int64(c.CacheTTL), "StateTTL": int64(c.StateTTL),
 	} {
 		if v < 0 {
 			return c, fmt.Errorf("options: %s is negative", field)
@@ -96,6 +135,13 @@ func newConfig(o *Options, name string) (config, error) {
 	}
 	if c.CacheScope != mcp.CachePublic && c.CacheScope != mcp.CachePrivate {
 		return c, fmt.Errorf("options: CacheScope %q is neither %q nor %q", c.CacheScope, mcp.CachePublic, mcp.CachePrivate)
+	}
+	if !c.LogLevel.Defined() {
+		return c, fmt.Errorf("options: LogLevel %q is none of the protocol's", c.LogLevel)
+	}
+	var err error
+	if c.sealer, err = newSealer(c.StateKeys, c.StateTTL); err != nil {
+		return c, err
 	}
 	return c, c.sortVersions()
 }

@@ -23,6 +23,8 @@ func TestMistakesInOptionsPanic(t *testing.T) {
 		"options: PageSize is negative":                {mcp.Implementation{Name: "x"}, mcpserver.Options{PageSize: -1}},
 		"options: CacheTTL is negative":                {mcp.Implementation{Name: "x"}, mcpserver.Options{CacheTTL: -1}},
 		`options: CacheScope "secret" is neither "pub`: {mcp.Implementation{Name: "x"}, mcpserver.Options{CacheScope: "secret"}},
+		"options: StateTTL is negative":                {mcp.Implementation{Name: "x"}, mcpserver.Options{StateTTL: -1}},
+		"options: StateKeys[0] has 3 bytes, want 32":   {mcp.Implementation{Name: "x"}, mcpserver.Options{StateKeys: [][]byte{[]byte("key")}}},
 	}
 	for want, tt := range tests {
 		t.Run(want, func(t *testing.T) {

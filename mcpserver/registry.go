@@ -85,3 +85,10 @@ func (r *registry[T]) after(number int64, n int) (some []T, more bool) {
 	}
 	return order, false
 }
+
+// all returns everything in its order. It is not to be changed.
+func (r *registry[T]) all() []T {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.order
+}

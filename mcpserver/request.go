@@ -3,7 +3,10 @@ package mcpserver
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"net/http"
+	"net/url"
 
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -18,6 +21,7 @@ type RequestInfo struct {
 
 	from client
 	call *call
+	task *taskRun // nil unless the handler is one whose call is a task or may become one
 }
 
 // RequestFrom returns the request that a handler is answering, from the context that the handler was called with or one
@@ -35,6 +39,49 @@ func (r *RequestInfo) Client() mcp.Implementation {
 		return mcp.Implementation{}
 	}
 	return r.from.implementation()
+}
+
+// Principal returns who is asking, as [HTTPOptions.Principal] tells it; empty for nobody, and on any other connection.
+func (r *RequestInfo) Principal() string {
+	if r == nil || r.call == nil {
+		return ""
+	}
+	return r.call.x.principal
+}
+
+// Session returns the session that the request belongs to, nil for a modern request, and for one of a legacy client of
+// stateless HTTP.
+func (r *RequestInfo) Session() *Session {
+	if r == nil || r.call == nil || r.Version.Era() == mcp.Modern {
+		return nil
+	}
+	return r.call.x.session.public
+}
+
+// SessionID returns the id of the session over HTTP that the request belongs to, empty if there is none.
+func (r *RequestInfo) SessionID() string { return r.Session().ID() }
+
+// HTTP returns the HTTP request that has brought this one, nil if it came over any other connection.
+func (r *RequestInfo) HTTP() *HTTPRequest {
+	if r == nil || r.call == nil || r.call.x.httpRequest == nil {
+		return nil
+	}
+	h := r.call.x.httpRequest
+	return &HTTPRequest{
+		Method: h.Method, URL: h.URL, Proto: h.Proto, Host: h.Host, Header: h.Header, RemoteAddr: h.RemoteAddr, TLS: h.TLS,
+	}
+}
+
+// HTTPRequest is what is known of the HTTP request that has brought a request: what the fields of [http.Request] of these
+// names say. Nothing in it is to be changed. Header may contain credentials.
+type HTTPRequest struct {
+	Method     string
+	URL        *url.URL
+	Proto      string
+	Host       string
+	Header     http.Header
+	RemoteAddr string
+	TLS        *tls.ConnectionState // nil without TLS, or where a proxy ends that
 }
 
 // ClientCapabilities returns what the client has declared that it can do.

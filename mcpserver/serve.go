@@ -19,7 +19,8 @@ const settle = time.Second
 // contexts of handlers end at once, what they still return is sent, and Serve returns the cause of ctx.
 //
 // When Serve returns, nothing of it runs any more, unless a handler ignores the end of its context for a second; then the
-// error says how many do. The values of ctx are there in the contexts of handlers.
+// error says how many do. Calls that have become tasks belong to the server and run on, see [Server.Shutdown]. The values
+// of ctx are there in the contexts of handlers.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
 	var network telemetry.Network
 	if n, ok := c.(interface{ Network() telemetry.Network }); ok {
@@ -27,10 +28,12 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	}
 	conn, stop := s.open(ctx, s.observer(network), pipe{c}, maxSpare)
 	err := conn.read(ctx, c)
+	conn.asks.close()
 	if err == nil {
 		conn.group.wait(s.cfg.DrainTimeout)
 	}
 	stop()
+	conn.session.public.because(err)
 	left := conn.close(err != nil && ctx.Err() == nil)
 	if closed := c.Close(); err == nil && closed != nil {
 		err = fmt.Errorf("close: %w", closed)
@@ -44,21 +47,22 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 // connection is one client, on one connection or in one session over HTTP.
 type connection struct {
 	*exchange
-	table   *calls
-	cut     context.CancelFunc // ends exchange.life
-	since   time.Time
-	notices notices
+	table *calls
+	cut   context.CancelFunc // ends exchange.life
+	since time.Time
+	logs  logQueue // that belong to no request
 }
 
 // open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. stop ends the
 // contexts of handlers.
 func (s *Server) open(ctx context.Context, o observer, out sink, spare int) (_ *connection, stop func()) {
 	g := newGroup(spare)
-	conn := &connection{table: newCalls(&s.cfg, g), since: time.Now()}
+	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now()}
 	conn.exchange = &exchange{
-		observer: o, s: s, session: new(session), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
+		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
+		asks: newAsks(), sites: new(sites),
 	}
-	conn.notices = notices{group: g, send: conn.tell}
+	conn.notices = &notices{group: g, send: conn.tell}
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
 	work, end := context.WithCancelCause(conn.life)
 	conn.work = work
@@ -101,7 +105,11 @@ func (x *exchange) skipped(e *TooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e
 	x.violation(v, e.Size, e.Limit)
-	if !v.ID.IsZero() && !v.Response {
+	switch {
+	case v.ID.IsZero():
+	case v.Response:
+		x.deliver(v.ID, &jsonrpc.Message{Frame: e.Head}) // there will be no other
+	default:
 		x.answerViolation(v, x.out)
 	}
 }
@@ -114,12 +122,14 @@ func (c *connection) close(lost bool) (left int) {
 	delete(c.s.audiences, c.audience)
 	c.s.mu.Unlock()
 	c.audience.close()
+	c.asks.close()
 	if c.group.wait(settle) > 0 {
 		c.cut()
 		left = c.group.wait(settle)
 	}
 	c.table.close(errShuttingDown)
 	c.group.close()
+	left += c.dismiss(c.session.public, c.session.public.end(), nil)
 	c.cut()
 	c.ended(lost)
 	return left

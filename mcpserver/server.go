@@ -2,8 +2,10 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -20,11 +22,28 @@ type Server struct {
 	constant *jsonrpc.Constant // its members
 	cfg      config
 
+	total      *limiter      // over all clients; nil for none
+	middleware MethodHandler // around the handlers of all requests; nil for none
+
 	methods methods
 	changes changes // of what is offered
 
-	tools      registry[*tool]
-	toolsOffer sync.Once
+	logging      atomic.Bool // whether it is declared
+	loggingOffer sync.Once
+	levelSetter  atomic.Pointer[LevelSetter]
+
+	implementing sync.Mutex // held by Implement
+	hosts        hosts
+	subscriber   atomic.Pointer[ResourceSubscriber]
+
+	tools       registry[*tool]
+	resources   registry[*resource]
+	templates   registry[*template]
+	prompts     registry[*prompt]
+	completions completions
+
+	toolsOffer, resourcesOffer, promptsOffer, completionsOffer offering
+	tasks                                                      *taskKeeper
 
 	mu        sync.Mutex
 	conns     map[*connection]struct{}       // guarded by mu; open ones
@@ -48,14 +67,40 @@ func New(info mcp.Implementation, o *Options) *Server {
 		conns:     map[*connection]struct{}{},
 		audiences: map[*audience]struct{}{},
 		observers: map[telemetry.Network]observer{},
+
+		total:      newLimiter(cfg.MaxTotal),
+		middleware: wrapped(cfg.Middleware),
 	}
 	s.identify()
 	s.changes.announce = s.announce
-	s.methods.add(lifecycle(s))
-	if cfg.Capabilities.Tools != nil {
-		s.offerTools()
+	if s.tasks, err = newTaskKeeper(s); err != nil {
+		panic("mcpserver: New: " + err.Error())
 	}
+	s.methods.add(lifecycle(s))
+	if cfg.Logging {
+		s.offerLogging()
+	}
+	if cfg.Tasks != nil {
+		s.offerTasks()
+	}
+	s.offerDeclared()
 	return s
+}
+
+// offerDeclared makes the server answer the methods of what its options say that it has, before there is any.
+func (s *Server) offerDeclared() {
+	c := s.cfg.Capabilities
+	for _, f := range []struct {
+		declared bool
+		offer    func() error
+	}{
+		{c.Tools != nil, s.offerTools}, {c.Resources != nil, s.offerResources}, {c.Prompts != nil, s.offerPrompts},
+		{c.Completions != nil, s.offerCompletions},
+	} {
+		if f.declared {
+			_ = f.offer() // nothing else answers them yet
+		}
+	}
 }
 
 // identify encodes what the server says of itself with every modern result.
@@ -80,11 +125,32 @@ type feature struct {
 	methods []*method
 }
 
+// offering is a feature that a server has once there is something of it.
+type offering struct {
+	once    sync.Once
+	refused bool // written by once
+}
+
+// offer makes the server answer the methods of a feature, once. It is an error if something else answers one of them.
+func (s *Server) offer(o *offering, f feature) error {
+	o.once.Do(func() { o.refused = !s.methods.add(f) })
+	if o.refused {
+		return fmt.Errorf("%s or another method of its kind has a handler", f.methods[0].name)
+	}
+	return nil
+}
+
 // capabilities returns what is declared to clients of a revision.
 func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 	c := s.cfg.Capabilities
 	if c.Tools != nil {
 		c.Tools = new(*c.Tools)
+	}
+	if c.Resources != nil {
+		c.Resources = new(*c.Resources)
+	}
+	if c.Prompts != nil {
+		c.Prompts = new(*c.Prompts)
 	}
 	for _, declare := range s.methods.declarations() {
 		declare(&c, v)
@@ -102,25 +168,25 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 }
 
 // changed sees to it that clients hear of a change in what is offered. Those who come later find it so.
-func (s *Server) changed(method string) {
+func (s *Server) changed(n notice) {
 	s.mu.Lock()
 	anybody := len(s.conns)+len(s.audiences) > 0
 	s.mu.Unlock()
 	if anybody {
-		s.changes.note(method)
+		s.changes.note(n)
 	}
 }
 
-// announce tells all clients that the list which a notification is about has changed.
-func (s *Server) announce(method string) {
+// announce sends notices to all clients that want them.
+func (s *Server) announce(some []notice) {
 	s.mu.Lock()
 	conns, audiences := maps.Clone(s.conns), maps.Clone(s.audiences)
 	s.mu.Unlock()
 	for c := range conns {
-		c.announce(method)
+		c.announce(some)
 	}
 	for a := range audiences {
-		a.announce(method)
+		a.announce(some)
 	}
 }
 
@@ -129,27 +195,26 @@ const changeWindow = 10 * time.Millisecond
 
 // changes collects changes of what a server offers.
 type changes struct {
-	announce func(method string)
+	announce func(some []notice)
 
 	mu      sync.Mutex
-	pending map[string]bool // guarded by mu; notifications that a timer will send
+	pending backlog // guarded by mu; if there is any, a timer will announce it
 }
 
-// note sees to it that clients are sent the notification soon: once, for all changes that come meanwhile.
-func (c *changes) note(method string) {
+// note sees to it that clients are sent the notice soon: once, for all changes that come meanwhile.
+func (c *changes) note(n notice) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pending[method] {
-		return
+	if len(c.pending.order) == 0 {
+		time.AfterFunc(changeWindow, c.flush)
 	}
-	if c.pending == nil {
-		c.pending = map[string]bool{}
-	}
-	c.pending[method] = true
-	time.AfterFunc(changeWindow, func() {
-		c.mu.Lock()
-		delete(c.pending, method)
-		c.mu.Unlock()
-		c.announce(method)
-	})
+	c.pending.push(n)
+}
+
+func (c *changes) flush() {
+	c.mu.Lock()
+	some := c.pending.order
+	c.pending = backlog{}
+	c.mu.Unlock()
+	c.announce(some)
 }

@@ -12,7 +12,14 @@ import (
 type session struct {
 	agreed    atomic.Pointer[agreement] // nil before initialize
 	confirmed atomic.Bool               // by notifications/initialized: from then on, notifications may be sent
+	watched   *watchlist                // nil if the client can be sent nothing but answers
+
+	level  atomic.Pointer[mcp.LoggingLevel] // by logging/setLevel; nil before that
+	public *Session                         // as handlers see it; nil where nothing lasts between requests
 }
+
+// newSession returns a session of a client that is not only answered.
+func newSession() *session { return &session{watched: new(watchlist), public: new(Session)} }
 
 // agreement is the outcome of initialize. It is immutable.
 type agreement struct {

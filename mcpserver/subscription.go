@@ -16,17 +16,19 @@ const maxListening = 1024
 // (specification 2026-07-28, basic/patterns/subscriptions)
 type subscription struct {
 	call    *call
-	filter  mcp.SubscriptionFilter // what of the wishes the server can fulfil
+	filter  mcp.SubscriptionFilter // what of the wishes the server can fulfil, but for
+	watched watchlist              // the resources
 	meta    mcp.Meta               // of all that belongs to it
 	notices notices
 
-	mu   sync.Mutex // held while something is sent: nothing follows the result
-	over bool       // guarded by mu
+	mu    sync.Mutex // held while something is sent: nothing follows the result
+	over  bool       // guarded by mu
+	tasks *taskWatch // guarded by mu; nil for no tasks
 }
 
 // listen opens a subscription. It is acknowledged before anything else is sent, and concluded when its context ends or the
 // server's audience is sent home. Telemetry sees it end with the acknowledgement: no span lasts as long as a stream.
-func (s *Server) listen(_ context.Context, c *call) (any, error) {
+func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	var p mcp.SubscriptionsListenParams
 	if err := decodeCopy(c.params, &p); err != nil {
 		return nil, invalidParams("params: %w", err)
@@ -35,32 +37,64 @@ func (s *Server) listen(_ context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	sub := &subscription{call: c, filter: s.honoured(p.Notifications, c.info.Version), meta: meta}
+	sub := &subscription{call: c, meta: meta}
+	stands := false
+	defer func() {
+		if !stands {
+			c.x.unwatchAll(c.ctx, &sub.watched)
+		}
+	}()
+	granted := s.honour(ctx, sub, p.Notifications)
+	if granted.TaskIDs, err = s.tasks.watchable(c.ctx, c, p.Notifications.TaskIDs); err != nil {
+		return nil, err
+	}
+	sub.filter.TaskIDs = granted.TaskIDs
+	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // all that keeps the frame in memory
 	sub.notices = notices{group: c.x.group, send: sub.tell, held: true}
 	if err := c.x.audience.add(sub); err != nil {
 		return nil, err
 	}
-	if err := sub.acknowledge(); err != nil {
+	if err := sub.acknowledge(granted); err != nil {
 		c.x.audience.remove(sub)
 		return nil, err
 	}
+	stands = true
 	c.op.End(telemetry.Result{})
 	sub.notices.resume()
+	s.tasks.serve(sub)
 	context.AfterFunc(c.ctx, func() { c.x.group.start(sub) })
 	return standing{}, nil
 }
 
-// honoured returns the part of a filter that a client of a revision can be promised.
-func (s *Server) honoured(f mcp.SubscriptionFilter, v mcp.Version) (some mcp.SubscriptionFilter) {
-	declared := s.capabilities(v)
+// honour promises a client the part of its wishes that can be fulfilled, and returns it. Resources that do not exist are
+// not watched, and neither are those beyond the limit.
+func (s *Server) honour(ctx context.Context, sub *subscription, wishes mcp.SubscriptionFilter) (granted mcp.SubscriptionFilter) {
+	declared := s.capabilities(sub.call.info.Version)
 	for _, l := range lists {
-		*l.wish(&some) = *l.wish(&f) && l.declared(&declared)
+		*l.wish(&sub.filter) = *l.wish(&wishes) && l.declared(&declared)
 	}
-	return some
+	granted = sub.filter
+	if declared.Resources == nil || !declared.Resources.Subscribe {
+		return granted
+	}
+	for _, uri := range wishes.ResourceSubscriptions[:min(len(wishes.ResourceSubscriptions), maxWatched)] {
+		if !sub.watched.has(uri) && s.watch(ctx, &sub.watched, uri) == nil {
+			granted.ResourceSubscriptions = append(granted.ResourceSubscriptions, uri)
+		}
+	}
+	return granted
 }
 
-func (sub *subscription) acknowledge() error {
-	params, err := mcp.AppendParams(nil, mcp.SubscriptionsAcknowledgedParams{Notifications: sub.filter})
+// wants reports whether the client has asked for a notice and been promised it.
+func (sub *subscription) wants(n notice) bool {
+	if n.uri != "" {
+		return sub.watched.has(n.uri)
+	}
+	return *lists[n.method].wish(&sub.filter)
+}
+
+func (sub *subscription) acknowledge(granted mcp.SubscriptionFilter) error {
+	params, err := mcp.AppendParams(nil, mcp.SubscriptionsAcknowledgedParams{Notifications: granted})
 	if err != nil {
 		return err
 	}
@@ -68,14 +102,14 @@ func (sub *subscription) acknowledge() error {
 	return c.x.notify(c.out, c.info.Version, mcp.NotificationSubscriptionsAcknowledged, sub.meta, params)
 }
 
-// tell sends a notification, and ends the subscription if the client does not take it.
-func (sub *subscription) tell(method string) {
+// tell sends a notice, and ends the subscription if the client does not take it.
+func (sub *subscription) tell(n notice) {
 	c := sub.call
 	sub.mu.Lock()
 	over := sub.over
 	var err error
 	if !over {
-		err = c.x.notify(c.out, c.info.Version, method, sub.meta, nil)
+		err = c.x.inform(c.out, c.info.Version, n, sub.meta)
 	}
 	sub.mu.Unlock()
 	if err != nil {
@@ -89,9 +123,11 @@ func (sub *subscription) run() {
 		return
 	}
 	sub.mu.Lock()
-	defer sub.mu.Unlock()
 	sub.over = true
+	sub.tasks.stop()
 	sub.call.conclude(&mcp.Result{Meta: sub.meta}, nil)
+	sub.mu.Unlock()
+	sub.call.x.unwatchAll(sub.call.ctx, &sub.watched)
 }
 
 // audience are the subscriptions that are open on a connection, or on all streams of an HTTP handler.
@@ -135,11 +171,13 @@ func (a *audience) all() map[*subscription]struct{} {
 	return maps.Clone(a.subs)
 }
 
-// announce tells those who want to know that a list has changed.
-func (a *audience) announce(method string) {
+// announce sends notices to those who want them.
+func (a *audience) announce(some []notice) {
 	for sub := range a.all() {
-		if *lists[method].wish(&sub.filter) {
-			sub.notices.add(method)
+		for _, n := range some {
+			if sub.wants(n) {
+				sub.notices.add(n)
+			}
 		}
 	}
 }

@@ -38,24 +38,31 @@ func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {
 	if h == nil {
 		return errors.New("add tool: no handler")
 	}
-	added, err := copyTool(t)
+	added, err := rawTool(t)
 	if err != nil {
 		return err
+	}
+	return s.addTool(added, h)
+}
+
+// rawTool returns the tool for a handler that gets its arguments as they came.
+func rawTool(t *mcp.Tool) (*mcp.Tool, error) {
+	added, err := copyTool(t)
+	if err != nil {
+		return nil, err
 	}
 	if added.InputSchema == nil {
 		added.InputSchema = json.RawMessage(`{"type":"object"}`)
 	}
-	if _, _, err := compileSchemas(added); err != nil {
-		return err
-	}
-	return s.addTool(added, h)
+	_, _, err = compileSchemas(added)
+	return added, err
 }
 
 // RemoveTools removes tools by name; calls that run go on. Clients that are connected are told that the list has changed,
 // if it has.
 func (s *Server) RemoveTools(names ...string) {
 	if s.tools.remove(names...) {
-		s.changed(mcp.NotificationToolListChanged)
+		s.changed(notice{method: mcp.NotificationToolListChanged})
 	}
 }
 
@@ -64,8 +71,9 @@ type tool struct {
 	numbered
 	*mcp.Tool
 	handle   ToolHandler
+	task     *taskTool      // nil unless calls may become tasks
 	mirrored []mirror.Param // arguments that calls over HTTP repeat in headers
-	views    toolViews
+	views    views
 }
 
 func (t *tool) key() string { return t.Name }
@@ -149,31 +157,34 @@ func checkToolName(name string) error {
 	return nil
 }
 
-func (s *Server) addTool(t *mcp.Tool, h ToolHandler) error {
+func (s *Server) addTool(t *mcp.Tool, h ToolHandler) error { return s.register(t, h, nil) }
+
+// register adds a tool, whose calls may become tasks if task is not nil.
+func (s *Server) register(t *mcp.Tool, h ToolHandler, task *taskTool) error {
 	mirrored, err := mirror.Params(t.InputSchema)
 	if err != nil {
 		return fmt.Errorf("add tool %s: input schema: %w", t.Name, err) // clients would not show such a tool
 	}
-	added := &tool{Tool: t, handle: h, mirrored: mirrored}
+	added := &tool{Tool: t, handle: h, task: task, mirrored: mirrored}
 	if _, err := added.view(mcp.Version20260728); err != nil {
+		return fmt.Errorf("add tool %s: %w", t.Name, err)
+	}
+	if err := s.offerTools(); err != nil {
 		return fmt.Errorf("add tool %s: %w", t.Name, err)
 	}
 	if !s.tools.add(added) {
 		return fmt.Errorf("add tool %s: there is a tool of that name", t.Name)
 	}
-	s.offerTools()
-	s.changed(mcp.NotificationToolListChanged)
+	s.changed(notice{method: mcp.NotificationToolListChanged})
 	return nil
 }
 
 // offerTools makes the server answer the methods of tools, once there are some.
-func (s *Server) offerTools() {
-	s.toolsOffer.Do(func() {
-		s.methods.add(feature{declare: declareTools, methods: []*method{
-			{name: mcp.MethodListTools, handle: s.listTools},
-			{name: mcp.MethodCallTool, handle: s.callTool, kind: telemetry.Tool, find: s.tools.find},
-		}})
-	})
+func (s *Server) offerTools() error {
+	return s.offer(&s.toolsOffer, feature{declare: declareTools, methods: []*method{
+		{name: mcp.MethodListTools, handle: s.listTools},
+		{name: mcp.MethodCallTool, handle: s.callTool, kind: telemetry.Tool, find: s.tools.find},
+	}})
 }
 
 // declareTools says that there are tools. Changes of the list are told to legacy clients, and to modern ones that
@@ -194,16 +205,37 @@ func (s *Server) listTools(_ context.Context, c *call) (any, error) {
 func (s *Server) callTool(ctx context.Context, c *call) (any, error) {
 	t, ok := s.tools.lookup(c.target)
 	switch {
+	case ok && t.task != nil && c.objectArguments():
+		return s.callTask(ctx, c, t)
+	case ok:
+		return c.callTool(ctx, t.handle)
 	case c.target == "":
-		return nil, invalidParams("params.name is missing or no string")
-	case !ok:
-		return nil, invalidParams("unknown tool: %s", c.target)
-	case c.arguments != nil && c.arguments[0] != '{':
-		return nil, invalidParams("params.arguments is no object")
+		return nil, errNoTool
 	}
-	r, err := t.handle(ctx, &CallToolRequest{RequestInfo: &c.info, Name: t.Name, Arguments: c.arguments})
+	return nil, invalidParams("unknown tool: %s", c.target)
+}
+
+var (
+	errNoTool      = invalidParams("params.name is missing or no string")
+	errNoArguments = invalidParams("params.arguments is no object")
+)
+
+// callTool lets h answer a call of the tool that the request names.
+func (c *call) callTool(ctx context.Context, h ToolHandler) (any, error) {
+	if !c.objectArguments() {
+		return nil, errNoArguments
+	}
+	r, err := h(ctx, &CallToolRequest{RequestInfo: &c.info, Name: c.target, Arguments: c.arguments})
+	return toolAnswer(ctx, r, err, c.info.Version)
+}
+
+// objectArguments reports whether the arguments of a call are an object, or missing.
+func (c *call) objectArguments() bool { return c.arguments == nil || c.arguments[0] == '{' }
+
+// toolAnswer returns what answers a call whose handler returned r and err.
+func toolAnswer(ctx context.Context, r *mcp.CallToolResult, err error, v mcp.Version) (any, error) {
 	if err != nil {
-		return toolError(ended(ctx, err), c.info.Version)
+		return toolError(ended(ctx, err), v)
 	}
 	if r == nil {
 		r = new(mcp.CallToolResult)

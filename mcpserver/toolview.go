@@ -2,50 +2,29 @@ package mcpserver
 
 import (
 	"encoding/json"
-	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// toolViews are the forms of a tool in the revisions of the protocol, each encoded when it is first asked for.
-type toolViews [len(toolMembers)]atomic.Pointer[json.RawMessage]
-
-// toolMembers says, from the newest revision to the oldest, what a tool loses on the way to it.
-// (schemas of the revisions, Tool)
-var toolMembers = [...]struct {
-	version mcp.Version
-	drop    func(*mcp.Tool)
-}{
-	{mcp.Version20260728, func(t *mcp.Tool) { t.Execution = nil }},
-	{mcp.Version20251125, func(t *mcp.Tool) {
+// toolMembers are what not every revision knows of a tool. (schemas of the revisions, Tool)
+var toolMembers = []member[mcp.Tool]{
+	{first: mcp.Version20250326, drop: func(t *mcp.Tool) { t.Annotations = nil }},
+	{first: mcp.Version20250618, drop: func(t *mcp.Tool) { t.Title, t.OutputSchema, t.Meta = "", nil, nil }},
+	{first: mcp.Version20251125, drop: func(t *mcp.Tool) { t.Icons = nil }},
+	{first: mcp.Version20251125, last: mcp.Version20251125, drop: func(t *mcp.Tool) { t.Execution = nil }},
+	{first: mcp.Version20260728, drop: func(t *mcp.Tool) {
 		if !objectSchema(t.OutputSchema) {
 			t.OutputSchema = nil
 		}
 	}},
-	{mcp.Version20250618, func(t *mcp.Tool) { t.Icons, t.Execution = nil, nil }},
-	{mcp.Version20250326, func(t *mcp.Tool) { t.Title, t.OutputSchema, t.Meta = "", nil, nil }},
-	{mcp.Version20241105, func(t *mcp.Tool) { t.Annotations = nil }},
 }
+
+// toolIn returns a copy of t without the members that the revision v does not have.
+func toolIn(t *mcp.Tool, v mcp.Version) *mcp.Tool { return inRevision(t, toolMembers, v) }
 
 // view returns the tool as clients of a revision see it.
 func (t *tool) view(v mcp.Version) (json.RawMessage, error) {
-	i := 0
-	for i < len(toolMembers)-1 && v < toolMembers[i].version {
-		i++
-	}
-	if shown := t.views[i].Load(); shown != nil {
-		return *shown, nil
-	}
-	shown := *t.Tool
-	for _, m := range toolMembers[min(i, 1) : i+1] {
-		m.drop(&shown)
-	}
-	raw, err := mcp.AppendResult(nil, &shown)
-	if err != nil {
-		return nil, err
-	}
-	t.views[i].Store(new(json.RawMessage(raw)))
-	return raw, nil
+	return viewOf(&t.views, t.Tool, toolMembers, v)
 }
 
 // objectSchema reports whether a schema is that of an object, as revisions before 2026-07-28 want it of every output.

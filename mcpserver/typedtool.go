@@ -37,21 +37,7 @@ func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in
 	if h == nil {
 		return errors.New("add tool: no handler")
 	}
-	added, err := copyTool(t)
-	if err != nil {
-		return err
-	}
-	if added.InputSchema == nil {
-		if added.InputSchema, err = schema.InferInput(reflect.TypeFor[In]()); err != nil {
-			return fmt.Errorf("add tool %s: %w", t.Name, err)
-		}
-	}
-	if added.OutputSchema == nil && structured[Out]() {
-		if added.OutputSchema, _, err = schema.InferOutput(reflect.TypeFor[Out]()); err != nil {
-			return fmt.Errorf("add tool %s: %w", t.Name, err)
-		}
-	}
-	input, output, err := compileSchemas(added)
+	added, input, output, err := typedTool[In, Out](t)
 	if err != nil {
 		return err
 	}
@@ -66,6 +52,25 @@ func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in
 		}
 		return resultOf(out, output)
 	})
+}
+
+// typedTool returns the tool that a function from In to Out is, with its schemas.
+func typedTool[In, Out any](t *mcp.Tool) (added *mcp.Tool, input, output *contract, err error) {
+	if added, err = copyTool(t); err != nil {
+		return nil, nil, nil, err
+	}
+	if added.InputSchema == nil {
+		if added.InputSchema, err = schema.InferInput(reflect.TypeFor[In]()); err != nil {
+			return nil, nil, nil, fmt.Errorf("add tool %s: %w", t.Name, err)
+		}
+	}
+	if added.OutputSchema == nil && structured[Out]() {
+		if added.OutputSchema, _, err = schema.InferOutput(reflect.TypeFor[Out]()); err != nil {
+			return nil, nil, nil, fmt.Errorf("add tool %s: %w", t.Name, err)
+		}
+	}
+	input, output, err = compileSchemas(added)
+	return added, input, output, err
 }
 
 // structured reports whether values of type Out become structured content.

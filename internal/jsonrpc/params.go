@@ -11,6 +11,9 @@ type Params struct {
 	Arguments []byte
 	URI       []byte
 
+	InputResponses []byte // of a request that is sent again, and
+	RequestState   []byte // what it got then (revision 2026-07-28)
+
 	ProgressToken []byte // the rest lies in _meta
 	Traceparent   []byte
 	Tracestate    []byte
@@ -58,6 +61,10 @@ func (p *Params) read(b []byte) (n int, err error) {
 			take(&o, &p.Arguments, &seen, 2)
 		case "uri":
 			take(&o, &p.URI, &seen, 3)
+		case "inputResponses":
+			take(&o, &p.InputResponses, &seen, 4)
+		case "requestState":
+			take(&o, &p.RequestState, &seen, 5)
 		}
 	}
 	return o.End(), o.Err()

@@ -26,6 +26,7 @@ type Client struct {
 	tombstoneOptions  []metric.AddOption
 	streamOptions     cache[string, []metric.AddOption]
 	streamEndOptions  cache[streamEnd, []metric.RecordOption]
+	lookupOptions     cache[lookupKey, []metric.AddOption]
 }
 
 func (c *Client) init(t *Telemetry, name string, n Network) {
@@ -45,6 +46,9 @@ func (c *Client) init(t *Telemetry, name string, n Network) {
 	}
 	c.tombstoneOptions = c.adding()
 	c.initStreams()
+	c.lookupOptions.build = func(k lookupKey) []metric.AddOption {
+		return c.adding(attribute.String(keyMethod, k.method), attribute.String(keyClientCacheOutcome, k.outcome))
+	}
 }
 
 // Peer returns the other end of a connection that was negotiated: what is known of it goes onto the spans and metrics of

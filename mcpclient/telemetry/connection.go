@@ -157,3 +157,14 @@ func (c *Client) warnOfTool(event, tool string, err error) {
 			slog.String(keyTool, truncate(tool, maxName)), slog.String(keyError, truncate(err.Error(), maxMessage)))
 	}
 }
+
+// SubscriptionLost logs that the server does not tell of a resource any more that the client is subscribed to, and why.
+func (c *Client) SubscriptionLost(uri string, err error) {
+	if c == nil {
+		return
+	}
+	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
+		c.emit(ctx, slog.LevelWarn, eventClientSubscriptionLost,
+			slog.String(keyResourceURI, truncate(uri, maxURI)), slog.String(keyError, truncate(err.Error(), maxMessage)))
+	}
+}

@@ -65,7 +65,9 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	c.CloseFailed(io.EOF)
 	c.OutputUnchecked("search", io.EOF)
 	c.ToolRejected("search", io.EOF)
+	c.SubscriptionLost("file:///etc/motd", io.EOF)
 	c.StreamOpened(telemetry.StreamGet)(io.EOF)
+	c.CacheLookup("tools/list", true)
 	c.Logger().Info("x")
 	c.Peer(stdio, "").SessionEnd(time.Second, "")
 	c.Close()
@@ -83,6 +85,9 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	s.MessageSize(telemetry.Sent, telemetry.KindError, 1)
 	s.QueueWait(time.Second)
 	s.HandlerPanic(ctx, "x", nil, stack)
+	got, task := s.StartTask(ctx, "add")
+	same = same && got == ctx
+	task.End("completed", telemetry.Result{})
 	s.Peer(stdio, "").SessionEnd(time.Second, "")
 	s.Close()
 	if !same {

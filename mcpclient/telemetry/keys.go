@@ -62,6 +62,7 @@ const (
 	keyClientAuthStep         = "mcp_client.auth.step"
 	keyClientStreamKind       = "mcp_client.stream.kind"
 	keyClientRound            = "mcp_client.mrtr.round"
+	keyClientCacheOutcome     = "mcp_client.cache.outcome"
 )
 
 // The keys of a server's own attributes.
@@ -80,15 +81,18 @@ const (
 	keyServerSuppressed      = "mcp_server.suppressed"
 	keyServerDropReason      = "mcp_server.drop.reason"
 	keyServerDropAge         = "mcp_server.drop.age"
+	keyServerTaskStatus      = "mcp_server.task.status"
 )
 
 // keys are the attributes that a client and a server both have, each under its own prefix.
 type keys struct {
+	corrID, // empty for a server, whose requests have none
 	name, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
 	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge string
 }
 
 var clientKeys = keys{
+	corrID:          keyClientCorrID,
 	name:            keyClientName,
 	duration:        keyClientDuration,
 	errorKind:       keyClientErrorKind,

@@ -104,7 +104,7 @@ func (op *Op) identity(fields []slog.Attr) []slog.Attr {
 		fields = appendText(fields, keyPrompt, op.shownTarget())
 	}
 	fields = appendText(fields, keyRequestID, op.requestID())
-	return appendText(fields, keyClientCorrID, op.corrID())
+	return appendText(fields, op.side.keys.corrID, op.corrID())
 }
 
 func appendText(fields []slog.Attr, key, value string) []slog.Attr {

@@ -23,13 +23,16 @@ type instruments struct {
 	backoff     metric.Float64Histogram
 	streams     metric.Int64UpDownCounter
 	stream      metric.Float64Histogram
+	lookups     metric.Int64Counter       // in the cache of results
+	tasks       metric.Int64UpDownCounter // of servers
+	task        metric.Float64Histogram
 	state       metric.Int64ObservableUpDownCounter
 	queueLength metric.Int64ObservableGauge
 }
 
 // sideInstruments are the metrics that a client and a server both have.
 type sideInstruments struct {
-	active        metric.Int64UpDownCounter // requests sent; nil for a server, which sends none
+	active        metric.Int64UpDownCounter // requests sent; nil for a server, whose handlers wait for them
 	retries       metric.Int64Counter       // likewise
 	handlers      metric.Int64UpDownCounter // requests being answered
 	panics        metric.Int64Counter
@@ -77,6 +80,9 @@ func newInstruments(m metric.Meter) *instruments {
 		backoff:     histogram(m.Float64Histogram, metricClientBackoff),
 		streams:     build(m.Int64UpDownCounter, metricClientStreams),
 		stream:      histogram(m.Float64Histogram, metricClientStream),
+		lookups:     build(m.Int64Counter, metricClientCache),
+		tasks:       build(m.Int64UpDownCounter, metricServerTasks),
+		task:        histogram(m.Float64Histogram, metricServerTask),
 		state:       build(m.Int64ObservableUpDownCounter, metricClientState),
 		queueLength: build(m.Int64ObservableGauge, metricClientQueueLength),
 	}

@@ -26,6 +26,7 @@ const (
 	metricClientBackoff              = "mcp_client.connection.backoff"
 	metricClientStreams              = "mcp_client.streams.active"
 	metricClientStream               = "mcp_client.stream.duration"
+	metricClientCache                = "mcp_client.cache.lookups"
 
 	metricServerHandlers      = "mcp_server.active_requests"
 	metricServerPanics        = "mcp_server.handler.panics"
@@ -35,6 +36,8 @@ const (
 	metricServerMessageSize   = "mcp_server.message.size"
 	metricServerDecode        = "mcp_server.message.decode.duration"
 	metricServerQueueWait     = "mcp_server.send.queue.wait"
+	metricServerTasks         = "mcp_server.tasks.active"
+	metricServerTask          = "mcp_server.task.duration"
 )
 
 // Names of events, which are the messages of their log records too.
@@ -66,6 +69,7 @@ const (
 	eventClientCloseFailed         = "mcp_client.connection.close_failed"
 	eventClientUnchecked           = "mcp_client.tool.output_unchecked"
 	eventClientToolRejected        = "mcp_client.tool.rejected"
+	eventClientSubscriptionLost    = "mcp_client.subscription.lost"
 	eventClientStreamOpened        = "mcp_client.stream.opened"
 	eventClientStreamClosed        = "mcp_client.stream.closed"
 
@@ -73,18 +77,23 @@ const (
 	eventServerStop             = "mcp_server.request.stop"
 	eventServerException        = "mcp_server.request.exception"
 	eventServerToolError        = "mcp_server.request.tool_error"
+	eventServerAskStart         = "mcp_server.ask.start"
+	eventServerAskStop          = "mcp_server.ask.stop"
+	eventServerAskException     = "mcp_server.ask.exception"
 	eventServerPanic            = "mcp_server.handler.panic"
 	eventServerNotificationSent = "mcp_server.notification.sent"
 	eventServerNotification     = "mcp_server.notification.received"
 	eventServerViolation        = "mcp_server.protocol.violation"
 	eventServerDropped          = "mcp_server.response.dropped"
 	eventServerSessionEnd       = "mcp_server.session.end"
+	eventServerTaskEnd          = "mcp_server.task.end"
 )
 
 // Names of the spans that are not named after their method and target.
 const (
 	spanConnect  = "mcp_client.connect"
 	spanAuthStep = "mcp_client.auth" // and the step
+	spanTask     = "mcp_server.task" // and the tool
 )
 
 // requestEvents are the events in the life of one request. Those that it cannot meet are empty.
@@ -113,8 +122,8 @@ var clientEvents = events{
 	sessionEnd:       eventClientSessionEnd,
 }
 
-// A server of this module sends no requests.
 var serverEvents = events{
+	sent: requestEvents{start: eventServerAskStart, stop: eventServerAskStop, exception: eventServerAskException},
 	handled: requestEvents{
 		start: eventServerStart, stop: eventServerStop,
 		exception: eventServerException, toolError: eventServerToolError,

@@ -196,7 +196,7 @@ func (op *Op) shownTarget() string {
 	return truncate(op.target, maxName)
 }
 
-// corrID is the correlation id as text, empty for what the peer began: it does not tell.
+// corrID is the correlation id as text, empty for what the peer began, which does not tell, and for what a server sends.
 func (op *Op) corrID() string {
 	op.writeIDs()
 	return op.corrText
@@ -211,6 +211,10 @@ func (op *Op) writeIDs() {
 			op.idText = truncate(op.peerID, maxName)
 		}
 	case op.notification: // has neither
+	case op.side.keys.corrID == "":
+		if op.idText == "" && op.hasID {
+			op.idText = strconv.FormatInt(op.id, 10)
+		}
 	case op.corrText == "":
 		var buf [corrTextLen + 20]byte
 		text := op.Corr().append(buf[:0])

@@ -71,6 +71,20 @@ func TestReissuedRequestSaysSoOnce(t *testing.T) {
 	}
 }
 
+func TestLostSubscriptionIsAWarning(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	c := rec.Telemetry().Client("files", network)
+	defer c.Close()
+	c.SubscriptionLost("file:///etc/motd", errBroken)
+	record := rec.Log("mcp_client.subscription.lost")
+	same(t, "the record", fieldsOf(record), map[string]string{
+		"event.name": "mcp_client.subscription.lost", "mcp_client.name": "files", "mcp.resource.uri": "file:///etc/motd", "error": "broken pipe",
+	})
+	if record.Level != slog.LevelWarn {
+		t.Errorf("level: got %v, want warn", record.Level)
+	}
+}
+
 func TestRejectedToolIsAWarning(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := rec.Telemetry().Client("files", network)

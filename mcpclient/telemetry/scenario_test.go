@@ -61,8 +61,11 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.CloseFailed(errors.New("process 17 does not end"))
 	c.OutputUnchecked("search", errors.New("look-ahead"))
 	c.ToolRejected("search", errors.New("the name of a header is not empty"))
+	c.SubscriptionLost("file:///etc/motd", errors.New("not supported by the server"))
 	c.StreamOpened(telemetry.StreamGet)(nil)
 	c.StreamOpened(telemetry.StreamSSE)(lost{})
+	c.CacheLookup("tools/list", false)
+	c.CacheLookup("tools/list", true)
 	// c stays open: a closed client is not among the gauges.
 }
 
@@ -220,8 +223,11 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	defer s.Close()
 	p := s.Peer(legacy, "session-1")
 	serving(t, s, p)
+	asking(t, s, p)
 	for _, r := range []telemetry.Result{{}, {Err: lost{}}} {
-		_, op := s.StartRequest(t.Context(), telemetry.Request{Method: "notifications/resources/updated", URI: "file:///x"})
+		_, op := s.StartRequest(t.Context(), telemetry.Request{
+			Method: "notifications/resources/updated", URI: "file:///x", Notification: true,
+		})
 		op.Admit(p, 0)
 		op.Sent(40)
 		op.End(r)
@@ -240,6 +246,40 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	s.QueueWait(time.Millisecond)
 	p.SessionEnd(time.Hour, "")
 	p.SessionEnd(time.Hour, telemetry.ErrorShutdown)
+	working(t, s)
+}
+
+// working ends tasks in each way.
+func working(t *testing.T, s *telemetry.Server) {
+	for status, r := range map[string]telemetry.Result{
+		"completed": {}, "cancelled": {ErrorType: telemetry.ErrorCancelled, CallerLeft: true},
+		"failed": {Code: -32603, HasCode: true, Message: "internal error", Err: errBroken},
+	} {
+		_, task := s.StartTask(t.Context(), "add")
+		task.End(status, r)
+		task.End("failed", telemetry.Result{}) // which does not count
+	}
+}
+
+// asking sends one request to the client for each way it can end.
+func asking(t *testing.T, s *telemetry.Server, p *telemetry.Peer) {
+	for _, r := range []telemetry.Result{
+		{},
+		{Code: -1, HasCode: true, Message: "the user says no"},
+		{ErrorType: telemetry.ErrorCancelled, CallerLeft: true},
+	} {
+		_, op := s.StartRequest(t.Context(), telemetry.Request{Method: "elicitation/create"})
+		op.Admit(p, 1)
+		op.Sent(60)
+		op.Received(80)
+		op.End(r)
+	}
+	_, op := s.StartRequest(t.Context(), telemetry.Request{Method: "roots/list"})
+	op.Admit(p, 2)
+	op.Sent(60)
+	time.Sleep(2 * time.Second) // virtual; slow
+	op.Received(80)
+	op.End(telemetry.Result{})
 }
 
 // serving handles one request for each way it can end.

@@ -59,6 +59,7 @@ var attributes = []Attribute{
 	{keyClientStderrLine, String, "", nil, Unbounded, Experimental, "Line of the server's standard error, up to 64 KiB."},
 	{keyClientRound, Int, "", nil, Unbounded, Experimental, "Numbers the requests of a call that bring the server what it asked for, from 1."},
 	{keyClientStreamKind, String, "", streamKinds, Closed, Experimental, "What a stream that outlives requests is for: messages of the server, everything it sends, subscriptions."},
+	{keyClientCacheOutcome, String, "", cacheOutcomes, Closed, Experimental, "Whether the cache had the result."},
 	{keyClientAuthStep, String, "", authSteps, Closed, Experimental, "What an authorization is doing."},
 
 	{keyServerName, String, "", nil, Configured, Stable, "Configured name of the server."},
@@ -74,6 +75,7 @@ var attributes = []Attribute{
 	{keyServerFrameLimit, Int, "By", nil, Unbounded, Stable, "Limit that the frame exceeded."},
 	{keyServerSuppressed, Int, "", nil, Unbounded, Experimental, "How many records like this one were not written before it."},
 	{keyServerDropReason, String, "", dropReasons, Closed, Experimental, "Why a message went to nobody."},
+	{keyServerTaskStatus, String, "", taskStatuses, Closed, Experimental, "Final status of a task."},
 	{keyServerDropAge, Double, "s", nil, Unbounded, Experimental, "Time since the request ended that the response answers."},
 }
 

@@ -22,6 +22,7 @@ var (
 	clientToolFields    = slices.Concat(required(keyClientName, keyMethod, keyClientCorrID), when(keyTool, keyRequestID))
 	clientHandlerFields = required(keyClientName, keyMethod, keyRequestID)
 	serverRequestFields = slices.Concat(serverToolFields, when(keyPrompt))
+	serverAskFields     = required(keyServerName, keyMethod, keyRequestID)
 	serverToolFields    = slices.Concat(required(keyServerName, keyMethod, keyRequestID), when(keyTool))
 )
 
@@ -118,6 +119,8 @@ var allEvents = []Event{
 		slices.Concat(required(keyClientName, keyClientStreamKind, keyClientDuration), when(keyErrorType, keyError)), false,
 		keyClientDuration, "", []string{metricClientStreams, metricClientStream}, Experimental,
 		"Such a stream has ended, with an error unless it ended in order."},
+	{eventClientSubscriptionLost, atWarn, required(keyClientName, keyResourceURI, keyError), false, "", "", nil, Experimental,
+		"In a later session, or with other wishes, the server does not tell of a resource any more that the client is subscribed to."},
 	{eventClientToolRejected, atWarn, required(keyClientName, keyTool, keyError), false, "", "", nil, Experimental,
 		"A tool is left out of the list, because its schema breaks the rules for parameters that HTTP headers repeat."},
 	{eventClientUnchecked, atWarn, required(keyClientName, keyTool, keyError), false, "", "", nil, Experimental,
@@ -136,6 +139,15 @@ var allEvents = []Event{
 	{eventServerToolError, atInfo, slices.Concat(serverToolFields, required(keyServerDuration)), false,
 		keyServerDuration, spanServerHandler, []string{metricServerDuration}, Experimental,
 		"A tool reported an error in its result. Follows the exception."},
+	{eventServerAskStart, atDebug, serverAskFields, false, measuresWallClock, spanServerAsk, nil, Experimental,
+		"The server asks its client something: sampling, elicitation or roots."},
+	{eventServerAskStop, atDebugInfo, slices.Concat(serverAskFields, required(keyServerDuration)), false,
+		keyServerDuration, spanServerAsk, []string{metricClientDuration}, Experimental,
+		"The client answered. Info if it took longer than the slow threshold, as people do."},
+	{eventServerAskException, []slog.Level{slog.LevelDebug, slog.LevelWarn},
+		slices.Concat(serverAskFields, required(keyServerDuration, keyErrorType, keyServerErrorKind), when(keyStatusCode, keyError)), false,
+		keyServerDuration, spanServerAsk, []string{metricClientDuration}, Experimental,
+		"The client did not answer, or with an error. Debug if the handler that asked does not wait any more."},
 	{eventServerPanic, atError, required(keyServerName, keyMethod, keyPanicType, keyPanicMessage, keyPanicStack), false, "",
 		spanServerHandler, []string{metricServerPanics}, Experimental, "A handler panicked."},
 	{eventServerNotification, atDebug,
@@ -151,6 +163,10 @@ var allEvents = []Event{
 	{eventServerDropped, atInfoWarn,
 		slices.Concat(required(keyServerName, keyServerDropReason), when(keyRequestID, keyServerDropAge, keyServerSuppressed)), false,
 		keyServerDropAge, "", []string{metricServerDropped}, Experimental, "Nobody waited for a response."},
+	{eventServerTaskEnd, []slog.Level{slog.LevelInfo, slog.LevelError},
+		slices.Concat(required(keyServerName, keyTool, keyServerTaskStatus, keyServerDuration), when(keyErrorType, keyStatusCode, keyError)), false,
+		keyServerDuration, spanServerTask, []string{metricServerTask, metricServerTasks}, Experimental,
+		"The work of a task is over. Error for an internal error."},
 	{eventServerSessionEnd, atInfo,
 		slices.Concat(required(keyServerName, keyServerDuration), when(keyMCPVersion, keyErrorType)), false,
 		keyServerDuration, "", []string{metricServerSession}, Experimental, "A session is over."},

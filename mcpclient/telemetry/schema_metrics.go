@@ -87,6 +87,8 @@ var metrics = []Metric{
 	{metricClientStream, Histogram, "s", streamSeconds,
 		slices.Concat(required(keyClientName, keyClientStreamKind), when(keyErrorType)), Experimental,
 		"Time a stream was open that served no single request."},
+	{metricClientCache, Counter, "{lookup}", nil, required(keyClientName, keyMethod, keyClientCacheOutcome), Experimental,
+		"Results that were looked for in the client's cache. A hit is no request: nothing is sent, and no other metric counts it."},
 
 	{metricServerHandlers, UpDownCounter, "{request}", nil,
 		slices.Concat(required(keyServerName, keyMethod), when(keyTransport)), Stable,
@@ -106,6 +108,11 @@ var metrics = []Metric{
 	{metricServerDecode, Histogram, "s", shortSeconds,
 		slices.Concat(required(keyServerName, keyServerMessageKind), when(keyErrorType)), Experimental,
 		"Time to decode a message."},
+	{metricServerTasks, UpDownCounter, "{task}", nil, required(keyServerName, keyTool), Experimental,
+		"Tasks that run, those that wait for input included."},
+	{metricServerTask, Histogram, "s", streamSeconds,
+		slices.Concat(required(keyServerName, keyTool, keyServerTaskStatus), when(keyErrorType)), Experimental,
+		"Time from the creation of a task to its outcome."},
 	{metricServerQueueWait, Histogram, "s", queueSeconds, required(keyServerName), Experimental,
 		"Time a message waited before it was written."},
 }

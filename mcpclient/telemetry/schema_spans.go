@@ -16,7 +16,9 @@ const (
 	spanClientAttempt      = "mcp_client.connection.attempt"
 	spanClientAuth         = "mcp_client.auth.step"
 	spanServerHandler      = "mcp_server.request"
+	spanServerAsk          = "mcp_server.ask"
 	spanServerNotification = "mcp_server.notification"
+	spanServerTask         = "mcp_server.task.work"
 )
 
 // nameForm is how spans of messages are named: after the method, and after its target if it has one. The URI of a resource
@@ -64,6 +66,18 @@ var spans = []Span{
 		[]string{"the span around the handler, if the sender named another as parent"},
 		[]string{statusUnset, statusError}, Convention,
 		"A request or notification of a client that the server handles. Notifications as above."},
+	{spanServerAsk, nameForm, ClientSpan,
+		slices.Concat(required(keyMethod), when(keyTransport)),
+		slices.Concat(required(keyServerName), when(
+			keyRequestID, keyErrorType, keyStatusCode, keyServerRequestSize, keyServerResponseSize, keySessionID, keyMCPVersion,
+			keyProtocol, keyProtocolVersion)),
+		nil, []string{statusUnset, statusError}, Convention,
+		"A request of the server to a client of a revision before 2026-07-28, under the span of the handler that needs the answer. A later client is asked in the result, which has mcp_server.result.type input_required."},
+	{spanServerTask, spanTask + " {" + keyTool + "}", InternalSpan,
+		required(keyTool),
+		slices.Concat(required(keyServerName, keyServerTaskStatus), when(keyErrorType, keyStatusCode)),
+		nil, []string{statusUnset, statusError}, Experimental,
+		"The work of a task, from its creation to its outcome, within the span of the request that created it, which does not wait for it."},
 	{spanServerNotification, nameForm, ClientSpan,
 		slices.Concat(required(keyMethod), when(keyTransport)),
 		slices.Concat(required(keyServerName), when(

@@ -3,11 +3,18 @@ package telemetry
 import (
 	"context"
 	"time"
+
+	"go.opentelemetry.io/otel/metric"
 )
 
 // Server is what one server tells its telemetry about its connections over one kind of network. It is safe for
 // concurrent use. A nil Server takes everything and does nothing.
-type Server struct{ side }
+type Server struct {
+	side
+
+	taskOptions    cache[string, []metric.AddOption]
+	taskEndOptions cache[taskEnd, []metric.RecordOption]
+}
 
 // Peer returns the client at the other end of a connection, once its version is known. The session id, empty for none,
 // goes onto spans only.
@@ -29,14 +36,12 @@ func (s *Server) StartHandler(ctx context.Context, in Incoming) (context.Context
 	return s.startHandler(ctx, in)
 }
 
-// StartRequest begins a notification that is to be sent; a server of this module sends nothing else on its own account,
-// so r.Notification counts as set. It returns the context to send it with, and the operation, which the caller ends
-// exactly once.
+// StartRequest begins a request or a notification that is to be sent. It returns the context to send it with, and the
+// operation, which the caller ends exactly once. A request of a server has no correlation id: it is sent once.
 func (s *Server) StartRequest(ctx context.Context, r Request) (context.Context, Op) {
 	if s == nil {
 		return ctx, Op{}
 	}
-	r.Notification = true
 	return s.startRequest(ctx, r)
 }
 

@@ -88,7 +88,7 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 		}
 	}
 	add(s.keys.name, s.name)
-	add(keyClientCorrID, op.corrID())
+	add(s.keys.corrID, op.corrID())
 	add(keyRequestID, op.requestID())
 	add(keyErrorType, o.errorType())
 	add(keyStatusCode, o.statusCode())

@@ -56,6 +56,7 @@ func (t *Telemetry) Server(name string, n Network) *Server {
 	}
 	s := &Server{}
 	s.side.init(t, name, serverNetwork(n), serverRole(t.ins))
+	s.initTasks()
 	return s
 }
 

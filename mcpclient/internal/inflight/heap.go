@@ -39,12 +39,18 @@ func (h *heap[T]) remove(c *call[T]) {
 	(*h)[last] = nil
 	*h = (*h)[:last]
 	if moved != c {
-		h.up(moved, c.place)
-		h.down(moved, moved.place)
+		h.set(c.place, moved)
+		h.fix(moved)
 	}
 	if room := cap(*h); room/2 >= keep && last < room/4 {
 		*h = append(make(heap[T], 0, room/2), *h...)
 	}
+}
+
+// fix puts c where its deadline belongs, which has changed.
+func (h heap[T]) fix(c *call[T]) {
+	h.up(c, c.place)
+	h.down(c, c.place)
 }
 
 // up puts c at place or above.

@@ -199,6 +199,19 @@ func TestTableAgreesWithTheModel(t *testing.T) {
 					t.Fatalf("busy %d: delay %v, want 10ms ± 50%%", c.id, delay)
 				}
 			},
+			"postpone": func(t *rapid.T) {
+				c := anyCall(t)
+				var deadline time.Time
+				if s := rapid.IntRange(0, 20).Draw(t, "seconds"); s > 0 {
+					deadline = m.now.Add(time.Duration(s) * time.Second)
+				}
+				if ok := table.Postpone(c.id, deadline); ok != c.inFlight {
+					t.Fatalf("postpone %d: got %v, want %v", c.id, ok, c.inFlight)
+				}
+				if c.inFlight {
+					c.deadline = deadline
+				}
+			},
 			"sweep": func(t *rapid.T) {
 				before := len(m.dead)
 				for len(m.dead) > 0 && m.now.Sub(m.dead[0].abandoned) > cfg.TTL {

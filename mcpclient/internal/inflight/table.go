@@ -144,6 +144,17 @@ func (t *Table[T, N]) FailAll(now time.Time, why Cause, left func(id int64, v T)
 	}
 }
 
+// Postpone gives a call in flight another deadline, later or sooner than the one it had; zero means never. When the call is
+// not in flight ok is false.
+func (t *Table[T, N]) Postpone(id int64, deadline time.Time) (ok bool) {
+	c, ok := t.calls.get(id)
+	if ok {
+		c.deadline = deadline
+		t.deadlines.fix(c)
+	}
+	return ok
+}
+
 // Busy notes that an attempt to send the request of a call met a busy transport; r is uniform in [0,1). If again is
 // true the next attempt is due after delay. If it is false there were enough attempts and the call, which is still in
 // flight, is for the caller to settle. When the call is not in flight ok is false.

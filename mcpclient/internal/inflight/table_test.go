@@ -139,6 +139,24 @@ func TestCallsExpireAtTheirDeadlines(t *testing.T) {
 	}
 }
 
+func TestAPostponedCallExpiresAtItsNewDeadline(t *testing.T) {
+	table := newTable(inflight.Defaults())
+	for id, seconds := range []int{1, 2, 3} {
+		table.Add(int64(id+1), at(time.Duration(seconds)*time.Second), fmt.Sprint(seconds))
+	}
+	if !table.Postpone(1, at(10*time.Second)) || !table.Postpone(3, at(time.Second)) || table.Postpone(4, at(time.Second)) {
+		t.Error("want those in flight postponed and no other")
+	}
+	wantNext(t, table, at(time.Second))
+	if got, want := expire(table, at(9*time.Second)), []int64{3, 2}; !slices.Equal(got, want) {
+		t.Errorf("before the postponed deadline: %v expired, want %v", got, want)
+	}
+	table.Postpone(1, time.Time{})
+	if got := expire(table, at(time.Hour)); len(got) > 0 {
+		t.Errorf("without a deadline: %v expired, want none", got)
+	}
+}
+
 func TestFailAllLeavesNothingInFlight(t *testing.T) {
 	table := newTable(inflight.Defaults())
 	table.Add(1, time.Time{}, "never")

@@ -30,7 +30,7 @@ func (r *Recording) Problems() []string {
 		problems = append(problems, checkRecord(rec)...)
 	}
 	problems = append(problems, checkPairs(records)...)
-	for _, name := range []string{"mcp_client.active_requests", "mcp_client.active_handlers", "mcp_server.active_requests"} {
+	for _, name := range []string{"mcp_client.active_requests", "mcp_client.active_handlers", "mcp_server.active_requests", "mcp_server.tasks.active"} {
 		if n := r.Value(name); n != 0 {
 			problems = append(problems, fmt.Sprintf("%s is %d when all is over", name, n))
 		}

@@ -1,0 +1,223 @@
+package mcpclient
+
+import (
+	"bytes"
+	"container/list"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// resultCache keeps results for as long as the server said they are fresh, the latest used first, up to a number of bytes.
+// A nil one keeps nothing. (specification 2026-07-28, server/utilities/caching)
+//
+// What it keeps belongs to one session: a new one may be with another version of the server, or for another user.
+type resultCache struct {
+	limit int // bytes
+
+	mu      sync.Mutex
+	owner   *session                 // guarded by mu; whose results they are
+	results map[string]*list.Element // guarded by mu; of *keptResult, by key
+	recent  list.List                // guarded by mu; the same, the one used last in front
+	size    int                      // guarded by mu; bytes of all of them
+	changes map[string]int           // guarded by mu; how often the results of a method have become stale
+	clears  int                      // guarded by mu; how often all have
+}
+
+// keptResult is one result and the request that it answers.
+type keptResult struct {
+	key, method string
+	uri         string // of the resource, of resources/read
+	raw         []byte // never changed
+	until       time.Time
+}
+
+// keptOverhead is what keeping a result costs beside its bytes, and roughly so.
+const keptOverhead = 256
+
+func (k *keptResult) size() int { return len(k.key) + len(k.raw) + keptOverhead }
+
+// about reports whether k is of a resource that has changed with the one at uri: that one, or one it is a part of.
+func (k *keptResult) about(uri string) bool {
+	return uri == k.uri || strings.HasPrefix(uri, strings.TrimSuffix(k.uri, "/")+"/")
+}
+
+func newResultCache(limit int) *resultCache {
+	return &resultCache{limit: limit, results: map[string]*list.Element{}, changes: map[string]int{}}
+}
+
+// find returns the result under key if session s has received it and it is fresh.
+func (rc *resultCache) find(s *session, key string, now time.Time) *keptResult {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	rc.own(s)
+	e, ok := rc.results[key]
+	if !ok {
+		return nil
+	}
+	k := e.Value.(*keptResult)
+	if !now.Before(k.until) {
+		rc.remove(e)
+		return nil
+	}
+	rc.recent.MoveToFront(e)
+	return k
+}
+
+// version returns a number that is another one after results of method have become stale.
+func (rc *resultCache) version(s *session, method string) int {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	rc.own(s)
+	return rc.clears + rc.changes[method]
+}
+
+// keep keeps k, which was asked for when the results of its method had this version, unless that has changed since: then k
+// may be older than the change, or of another session.
+func (rc *resultCache) keep(version int, k *keptResult) {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	if rc.clears+rc.changes[k.method] != version {
+		return
+	}
+	if old, ok := rc.results[k.key]; ok {
+		rc.remove(old)
+	}
+	rc.results[k.key] = rc.recent.PushFront(k)
+	for rc.size += k.size(); rc.size > rc.limit; {
+		rc.remove(rc.recent.Back())
+	}
+}
+
+// drop forgets the results of these methods, for they are stale.
+func (rc *resultCache) drop(methods ...string) {
+	if rc == nil {
+		return
+	}
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	for _, m := range methods {
+		rc.changes[m]++
+	}
+	rc.removeIf(func(k *keptResult) bool { return slices.Contains(methods, k.method) })
+}
+
+// dropRead forgets what was read at uri, which has changed. Of what is being read now nothing is kept.
+func (rc *resultCache) dropRead(uri string) {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	rc.changes[mcp.MethodReadResource]++
+	rc.removeIf(func(k *keptResult) bool { return k.method == mcp.MethodReadResource && k.about(uri) })
+}
+
+// clear forgets everything, for changes may have gone unheard.
+func (rc *resultCache) clear() {
+	if rc != nil {
+		rc.mu.Lock()
+		defer rc.mu.Unlock()
+		rc.clearAll()
+	}
+}
+
+// own forgets everything that is not of session s. mu is held.
+func (rc *resultCache) own(s *session) {
+	if rc.owner != s {
+		rc.owner = s
+		rc.clearAll()
+	}
+}
+
+// clearAll is clear with mu held.
+func (rc *resultCache) clearAll() {
+	rc.clears++
+	rc.removeIf(func(*keptResult) bool { return true })
+}
+
+// removeIf forgets the results that stale picks. mu is held.
+func (rc *resultCache) removeIf(stale func(*keptResult) bool) {
+	for e := rc.recent.Front(); e != nil; {
+		next := e.Next()
+		if stale(e.Value.(*keptResult)) {
+			rc.remove(e)
+		}
+		e = next
+	}
+}
+
+// remove forgets one result. mu is held.
+func (rc *resultCache) remove(e *list.Element) {
+	k := rc.recent.Remove(e).(*keptResult)
+	delete(rc.results, k.key)
+	rc.size -= k.size()
+}
+
+// changed hears a notification of the server.
+func (rc *resultCache) changed(method, uri string) {
+	if rc == nil {
+		return
+	}
+	switch method {
+	case mcp.NotificationToolListChanged:
+		rc.drop(mcp.MethodListTools)
+	case mcp.NotificationPromptListChanged:
+		rc.drop(mcp.MethodListPrompts)
+	case mcp.NotificationResourceListChanged:
+		rc.drop(mcp.MethodListResources, mcp.MethodListResourceTemplates)
+	case mcp.NotificationResourceUpdated:
+		rc.dropRead(uri)
+	}
+}
+
+// listedBy says which lists name what the target of a method is one of. When the server does not know the target, they may
+// be stale.
+var listedBy = map[string][]string{
+	mcp.MethodCallTool:              {mcp.MethodListTools},
+	mcp.MethodGetPrompt:             {mcp.MethodListPrompts},
+	mcp.MethodReadResource:          {mcp.MethodListResources, mcp.MethodListResourceTemplates},
+	mcp.MethodListTools:             {mcp.MethodListTools}, // the cursor is of a list that is no more
+	mcp.MethodListPrompts:           {mcp.MethodListPrompts},
+	mcp.MethodListResources:         {mcp.MethodListResources},
+	mcp.MethodListResourceTemplates: {mcp.MethodListResourceTemplates},
+}
+
+// doubt forgets the lists that cannot be right if the server answers a request of method with this error.
+// (specification 2026-07-28, server/utilities/caching, "Freshness Calculation" and "Interaction with Pagination")
+func (rc *resultCache) doubt(method string, e *mcp.Error) {
+	switch e.Code {
+	case mcp.CodeInvalidParams, mcp.CodeMethodNotFound, mcp.CodeResourceNotFound:
+		rc.drop(listedBy[method]...)
+	}
+}
+
+// worthKeeping returns what is to be kept of the answer to cl, or nil. The message has not been decoded: that writes on it.
+func (rc *resultCache) worthKeeping(cl *call, m *jsonrpc.Message) *keptResult {
+	if cl.key == "" || m.Kind != jsonrpc.Result {
+		return nil
+	}
+	var fresh mcp.CacheHint
+	o := jsonscan.ObjectAt(m.Middle(), 0)
+	for o.Next() {
+		switch string(o.Key()) {
+		case "ttlMs":
+			fresh.TTLMs = new(o.Int())
+		case "resultType":
+			if kind, _ := jsonrpc.Text(o.Raw()); kind != string(mcp.ResultComplete) {
+				return nil
+			}
+		}
+	}
+	if o.Err() != nil || fresh.TTL() == 0 {
+		return nil
+	}
+	k := &keptResult{key: cl.key, method: cl.method, uri: cl.uri, raw: m.Middle()[:o.End()], until: time.Now().Add(fresh.TTL())}
+	if k.size() > rc.limit/4 {
+		return nil
+	}
+	k.raw = bytes.Clone(k.raw)
+	return k
+}

@@ -1,0 +1,445 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+// freshList is a result of tools/list that is fresh for some time.
+func freshList(ms int, tools string) string {
+	return fmt.Sprintf(`{"tools":[%s],"resultType":"complete","ttlMs":%d,"cacheScope":"private"}`, tools, ms)
+}
+
+// listing lists the first page of the tools in the background.
+func listing(t *testing.T, c *Client, options ...CallOption) <-chan *mcp.ListToolsResult {
+	got := make(chan *mcp.ListToolsResult, 1)
+	go func() {
+		r, err := c.ListTools(t.Context(), "", options...)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- r
+	}()
+	return got
+}
+
+// kept lists the tools, which must not take the server.
+func kept(t *testing.T, c *Client) *mcp.ListToolsResult {
+	t.Helper()
+	got := listing(t, c)
+	synctest.Wait()
+	select {
+	case r := <-got:
+		return r
+	default:
+		t.Fatal("the server is asked, want the result that is kept")
+		return nil
+	}
+}
+
+// asked lists the tools, which must take the server.
+func (v *conversation) asked(c *Client, result string, options ...CallOption) *mcp.ListToolsResult {
+	v.t.Helper()
+	got := listing(v.t, c, options...)
+	v.answer(v.want(mcp.MethodListTools), result)
+	return <-got
+}
+
+func TestAFreshResultIsNotAskedForAgain(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		first := v.asked(c, freshList(60_000, plainTool))
+		first.Tools[0].Name = "spoiled"
+		time.Sleep(45 * time.Second)
+		second := kept(t, c)
+		if len(second.Tools) != 1 || second.Tools[0].Name != "plain" {
+			t.Errorf("the second list is %+v, want the server's and nothing of what was done to the first", second.Tools)
+		}
+		if got, want := second.TTL(), 15*time.Second; got != want {
+			t.Errorf("the second result is fresh for %v, want the %v that are left", got, want)
+		}
+		if third := kept(t, c); third == second || third.Tools[0] == second.Tools[0] {
+			t.Error("two callers got the same memory")
+		}
+		time.Sleep(15 * time.Second)
+		if r := v.asked(c, freshList(0, regionTool)); r.Tools[0].Name != "query" {
+			t.Errorf("listed %+v, want what the server says now", r.Tools)
+		}
+	})
+}
+
+func TestWhatIsNotFreshIsAskedForEachTime(t *testing.T) {
+	big := `{"name":"` + strings.Repeat("x", 600) + `","inputSchema":{"type":"object"}}`
+	for name, test := range map[string]struct {
+		o      *Options
+		result string
+	}{
+		"no time":            {nil, freshList(0, plainTool)},
+		"less than none":     {nil, freshList(-5, plainTool)},
+		"no hint":            {nil, `{"resultType":"complete","tools":[]}`},
+		"no cache":           {&Options{NoCache: true}, freshList(60_000, plainTool)},
+		"above the fraction": {&Options{CacheSize: 2000}, freshList(60_000, big)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ready(t, test.o, func(t *testing.T, s *script, v *conversation, c *Client) {
+				for range 2 {
+					v.asked(c, test.result)
+				}
+				v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`) // nothing to forget
+				synctest.Wait()
+			})
+		})
+	}
+	t.Run("legacy", func(t *testing.T) {
+		bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+			v := s.next(t).legacy(mcp.Version20251125)
+			await(t, c)
+			for range 2 {
+				v.asked(c, freshList(60_000, plainTool))
+			}
+		})
+	})
+	t.Run("call", func(t *testing.T) {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			for range 2 {
+				done := background(func() error { return c.Call(t.Context(), mcp.MethodListTools, nil, nil) })
+				v.answer(v.want(mcp.MethodListTools), freshList(60_000, plainTool))
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	})
+}
+
+func TestAnErrorIsNotKept(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		for range 2 {
+			done := background(func() error { _, err := c.ListTools(t.Context(), ""); return err })
+			v.refuse(v.want(mcp.MethodListTools), -32603, "no")
+			if err := <-done; err == nil {
+				t.Error("want the server's error")
+			}
+		}
+	})
+}
+
+func TestWithoutCacheTheServerIsAskedAndTheResultReplaced(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		v.asked(c, freshList(60_000, plainTool))
+		v.asked(c, freshList(60_000, regionTool), WithoutCache())
+		if r := kept(t, c); r.Tools[0].Name != "query" {
+			t.Errorf("kept %+v, want the newer one", r.Tools[0])
+		}
+	})
+}
+
+func TestOtherParamsAreAnotherResult(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		v.asked(c, freshList(60_000, plainTool))
+		v.asked(c, freshList(60_000, regionTool), WithMeta(mcp.Meta(`{"tenant":"b"}`)))
+		done := background(func() error {
+			r, err := c.ListTools(t.Context(), "2")
+			if err == nil && r.Tools[0].Name != "rows" {
+				err = errors.New("got another page")
+			}
+			return err
+		})
+		v.answer(v.want(mcp.MethodListTools), freshList(60_000, `{"name":"rows","inputSchema":{"type":"object"}}`))
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if r := kept(t, c); r.Tools[0].Name != "plain" {
+			t.Errorf("the first page is kept as %+v", r.Tools[0])
+		}
+	})
+}
+
+// reading makes one of the calls whose results may be kept, in the background.
+func reading(t *testing.T, c *Client, method, uri string, options ...CallOption) <-chan error {
+	return background(func() error {
+		var params, result any = &mcp.PageParams{}, new(json.RawMessage)
+		if uri != "" {
+			params, result = &mcp.ReadResourceParams{URI: uri}, new(mcp.ReadResourceResult)
+		}
+		return c.cachedCall(t.Context(), method, params, result, options...)
+	})
+}
+
+// fill has a result kept for each of some requests.
+func fill(t *testing.T, v *conversation, c *Client) {
+	t.Helper()
+	for _, q := range questions {
+		done := reading(t, c, q.method, q.uri)
+		v.answer(v.want(q.method), q.result)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var questions = []struct{ method, uri, result string }{
+	{mcp.MethodListTools, "", freshList(60_000, "")},
+	{mcp.MethodListPrompts, "", `{"resultType":"complete","ttlMs":60000,"prompts":[]}`},
+	{mcp.MethodListResources, "", `{"resultType":"complete","ttlMs":60000,"resources":[]}`},
+	{mcp.MethodListResourceTemplates, "", `{"resultType":"complete","ttlMs":60000,"resourceTemplates":[]}`},
+	{mcp.MethodReadResource, "file:///a", `{"resultType":"complete","ttlMs":60000,"contents":[]}`},
+	{mcp.MethodReadResource, "file:///a/b", `{"resultType":"complete","ttlMs":60000,"contents":[]}`},
+	{mcp.MethodReadResource, "file:///ab", `{"resultType":"complete","ttlMs":60000,"contents":[]}`},
+}
+
+// keptOf returns the questions that are answered without the server.
+func keptOf(t *testing.T, v *conversation, c *Client) (kept string) {
+	t.Helper()
+	for i, q := range questions {
+		done := reading(t, c, q.method, q.uri)
+		synctest.Wait()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			kept += fmt.Sprint(i)
+		default:
+			v.answer(v.want(q.method), strings.Replace(q.result, "60000", "0", 1))
+			<-done
+		}
+	}
+	return kept
+}
+
+func TestNotificationsEndWhatIsKept(t *testing.T) {
+	for _, test := range []struct{ notification, want string }{
+		{`"method":"notifications/tools/list_changed"`, "123456"},
+		{`"method":"notifications/prompts/list_changed"`, "023456"},
+		{`"method":"notifications/resources/list_changed"`, "01456"},
+		{`"method":"notifications/resources/updated","params":{"uri":"file:///a/b"}`, "01236"}, // and what it is a part of
+		{`"method":"notifications/resources/updated","params":{"uri":"file:///a"}`, "012356"},
+		{`"method":"notifications/resources/updated","params":{"uri":"file:///other"}`, "0123456"},
+		{`"method":"notifications/message","params":{"level":"info","data":1}`, "0123456"},
+	} {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			fill(t, v, c)
+			v.write(`{"jsonrpc":"2.0",` + test.notification + `}`)
+			synctest.Wait()
+			if got := keptOf(t, v, c); got != test.want {
+				t.Errorf("after %s the questions %s are answered by the cache, want %s", test.notification, got, test.want)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatMayBeOlderThanAChangeIsNotKept(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		got := listing(t, c)
+		f := v.want(mcp.MethodListTools)
+		v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		v.answer(f, freshList(60_000, plainTool))
+		<-got
+		v.asked(c, freshList(60_000, plainTool))
+
+		done := reading(t, c, mcp.MethodReadResource, "file:///a")
+		f = v.want(mcp.MethodReadResource)
+		v.write(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a"}}`)
+		v.answer(f, questions[4].result)
+		<-done
+		if got := keptOf(t, v, c); got != "0" {
+			t.Errorf("the questions %s are answered by the cache, want only the first", got)
+		}
+	})
+}
+
+func TestANewSessionAsksAnew(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		v.asked(c, freshList(1<<40, plainTool))
+		v.hangUp()
+		v = s.next(t).modern()
+		await(t, c)
+		v.asked(c, freshList(1<<40, plainTool))
+		kept(t, c)
+	})
+}
+
+// A call that began in the session before must not bring its result into the next.
+func TestTheResultOfAnOldSessionIsNotKeptInANewOne(t *testing.T) {
+	rc := newResultCache(1 << 20)
+	before, after := &session{}, &session{}
+	version := rc.version(before, mcp.MethodListTools)
+	rc.find(after, "k", time.Now())
+	k := &keptResult{key: "k", method: mcp.MethodListTools, until: time.Now().Add(time.Hour)}
+	rc.keep(version, k)
+	if rc.find(after, "k", time.Now()) != nil || rc.size != 0 {
+		t.Error("it was kept")
+	}
+}
+
+func TestAResultThatDependsOnInputIsNotKept(t *testing.T) {
+	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
+		for range 2 {
+			done := reading(t, c, mcp.MethodReadResource, "file:///a")
+			asks := inputRequired(`{"k":`+formRequest+`}`, `"s"`)
+			v.answer(v.want(mcp.MethodReadResource), `{"ttlMs":60000,`+asks[1:]) // no hint belongs there
+			v.answer(v.want(mcp.MethodReadResource), questions[4].result)
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		state := "s"
+		for range 2 {
+			done := background(func() error {
+				p := &mcp.ReadResourceParams{URI: "file:///a", InputRound: mcp.InputRound{RequestState: &state}}
+				return c.cachedCall(t.Context(), mcp.MethodReadResource, p, new(mcp.ReadResourceResult))
+			})
+			v.answer(v.want(mcp.MethodReadResource), questions[4].result)
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestWhatTheServerDoesNotKnowPutsTheListsInDoubt(t *testing.T) {
+	for _, test := range []struct {
+		method string
+		params any
+		code   int
+		want   string
+	}{
+		{mcp.MethodCallTool, &mcp.CallToolParams{Name: "x"}, mcp.CodeInvalidParams, "123456"},
+		{mcp.MethodCallTool, &mcp.CallToolParams{Name: "x"}, mcp.CodeMethodNotFound, "123456"},
+		{mcp.MethodCallTool, &mcp.CallToolParams{Name: "x"}, mcp.CodeInternalError, "0123456"},
+		{mcp.MethodGetPrompt, &mcp.GetPromptParams{Name: "x"}, mcp.CodeInvalidParams, "023456"},
+		{mcp.MethodReadResource, &mcp.ReadResourceParams{URI: "x:"}, mcp.CodeResourceNotFound, "01456"},
+		{mcp.MethodListResources, &mcp.PageParams{Cursor: "old"}, mcp.CodeInvalidParams, "013456"},
+	} {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			fill(t, v, c)
+			done := background(func() error { return c.Call(t.Context(), test.method, test.params, nil) })
+			v.refuse(v.want(test.method), test.code, "no")
+			<-done
+			if got := keptOf(t, v, c); got != test.want {
+				t.Errorf("after %s failed with %d the questions %s are answered by the cache, want %s", test.method, test.code, got, test.want)
+			}
+		})
+	}
+}
+
+func TestTheResultsUsedLastAreKept(t *testing.T) {
+	rc := newResultCache(4 * (keptOverhead + 100))
+	s, now := &session{}, time.Now()
+	keep := func(key string, size int) {
+		rc.keep(rc.version(s, "m"), &keptResult{key: key, method: "m", raw: make([]byte, size-len(key)), until: now.Add(time.Hour)})
+	}
+	for i := range 4 {
+		keep(fmt.Sprint("k", i), 100)
+	}
+	rc.find(s, "k0", now)
+	keep("k4", 150) // as much as two
+	keep("k4", 160)
+	var got []string
+	for i := range 5 {
+		if k := rc.find(s, fmt.Sprint("k", i), now); k != nil {
+			got = append(got, k.key)
+		}
+	}
+	if fmt.Sprint(got) != "[k0 k3 k4]" || rc.size != 2*(keptOverhead+100)+keptOverhead+160 || rc.recent.Len() != 3 {
+		t.Errorf("kept %v of %d bytes, want k0, which was used, k3 and k4", got, rc.size)
+	}
+	if rc.find(s, "k0", now.Add(time.Hour)) != nil || rc.recent.Len() != 2 {
+		t.Error("what is no longer fresh is kept")
+	}
+}
+
+func TestTheCacheIsForgottenWhenTheClientBeginsToListen(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		await(t, c)
+		v.asked(c, freshList(60_000, plainTool))
+		c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))
+		f := v.want(mcp.MethodSubscriptionsListen)
+		kept(t, c)
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{}}}`, f.ID))
+		synctest.Wait()
+		v.asked(c, freshList(60_000, plainTool)) // it may have changed before
+		kept(t, c)
+	})
+}
+
+func TestAToolThatHasChangedUnheardIsListedAnewDespiteTheCache(t *testing.T) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+		v := s.next(t).modern()
+		await(t, c)
+		v.asked(c, freshList(60_000, regionTool))
+		done := background(func() error {
+			_, err := c.CallTool(t.Context(), "query", map[string]any{"region": "us", "rows": 3})
+			return err
+		})
+		v.refuse(v.want(mcp.MethodCallTool), mcp.CodeHeaderMismatch, "no rows")
+		v.answer(v.want(mcp.MethodListTools), freshList(60_000, rowsTool))
+		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil || h.header["Mcp-Param-Rows"] != "3" {
+			t.Errorf("got %v with the headers %v, want those of the new list", err, h.header)
+		}
+	})
+}
+
+func TestAHitIsCountedAndIsNoRequest(t *testing.T) {
+	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).modern()
+		await(t, c)
+		v.asked(c, freshList(60_000, plainTool))
+		kept(t, c)
+		kept(t, c)
+		v.asked(c, freshList(60_000, plainTool), WithoutCache()) // nobody looked
+		for outcome, want := range map[string]int64{"hit": 2, "miss": 1} {
+			got := rec.Value("mcp_client.cache.lookups", "mcp.method.name", "tools/list", "mcp_client.cache.outcome", outcome)
+			if got != want {
+				t.Errorf("%d look-ups are a %s, want %d", got, outcome, want)
+			}
+		}
+		if got := rec.Count("mcp.client.operation.duration", "mcp.method.name", "tools/list"); got != 2 {
+			t.Errorf("%d requests were measured, want the 2 that were sent", got)
+		}
+	})
+}
+
+func TestAKeptResultOfTheWrongShapeIsAskedForAgain(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := reading(t, c, mcp.MethodListTools, "") // takes anything
+		v.answer(v.want(mcp.MethodListTools), `{"resultType":"complete","ttlMs":60000}`)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.ListTools(t.Context(), "")
+		if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol || !strings.Contains(err.Error(), "tools is missing") {
+			t.Errorf("got %v, want an error about the missing tools", err)
+		}
+		v.asked(c, freshList(60_000, plainTool))
+	})
+}
+
+func TestAClientThatWaitsForReadinessKeepsWhatItGets(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		got := make(chan error, 1)
+		go func() {
+			_, err := c.ListTools(context.Background(), "", WaitForReady())
+			got <- err
+		}()
+		synctest.Wait()
+		v := s.next(t).modern()
+		v.answer(v.want(mcp.MethodListTools), freshList(60_000, plainTool))
+		if err := <-got; err != nil {
+			t.Fatal(err)
+		}
+		kept(t, c)
+	})
+}

@@ -1,0 +1,82 @@
+package mcpclient
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// cachedCall is Call for methods whose results may be kept: lists and resources/read. A result that is kept and fresh is
+// decoded anew; then nothing is sent. Two calls at once that both find nothing both ask the server.
+func (c *Client) cachedCall(ctx context.Context, method string, params, result any, options ...CallOption) error {
+	return c.Call(ctx, method, params, result, append(options[:len(options):len(options)], cacheable)...)
+}
+
+func cacheable(cl *call) { cl.cacheable = true }
+
+// recall fills result with one that is kept and reports whether there was one. If the answer to cl may be kept, cl has a
+// key afterwards.
+func (c *Client) recall(cl *call, result any) (hit bool, _ *Error) {
+	s := c.present()
+	if !cl.cacheable || c.cache == nil || s != noSession && !s.hintsAtFreshness() {
+		return false, nil
+	}
+	if !cl.identify() || cl.refresh || s == noSession {
+		return false, nil
+	}
+	now := time.Now()
+	k := c.cache.find(s, cl.key, now)
+	c.tel.CacheLookup(cl.method, k != nil)
+	if k == nil {
+		return false, nil
+	}
+	if _, err := mcp.Decode(bytes.Clone(k.raw), result); err != nil {
+		c.cache.drop(cl.method)
+		return true, &Error{Kind: KindProtocol, Op: cl.method, cause: err}
+	}
+	if hinted, ok := result.(interface{ Hint() *mcp.CacheHint }); ok {
+		hinted.Hint().TTLMs = new(k.until.Sub(now).Milliseconds()) // what is left of it
+	}
+	return true, nil
+}
+
+// hintsAtFreshness reports whether results say how long they are fresh.
+func (s *session) hintsAtFreshness() bool { return s.version.Era() == mcp.Modern }
+
+// identify gives cl the key under which its result can be kept: all that the result may depend on. It reports false if
+// there is none.
+func (cl *call) identify() bool {
+	var err error
+	b := append(append(cl.scratch[:0], cl.method...), 0)
+	begin := len(b)
+	if b, err = mcp.AppendParams(b, cl.params); err != nil {
+		return false // so the request cannot be sent either
+	}
+	for o := jsonscan.ObjectAt(b, begin); o.Next(); {
+		switch string(o.Key()) {
+		case "uri":
+			cl.uri, _ = jsonrpc.Text(o.Raw())
+		case "inputResponses", "requestState": // such a result must not be kept
+			return false
+		}
+	}
+	cl.scratch = append(append(b, 0), cl.meta...)
+	cl.key = string(cl.scratch)
+	return true
+}
+
+// beginKeeping notes how old the answer to cl can be at most, or that it is not to be kept: a result that depends on input
+// of the user's answers no other request.
+func (c *Client) beginKeeping(s *session, cl *call) {
+	switch {
+	case cl.key == "":
+	case cl.rounds > 0 || !s.hintsAtFreshness():
+		cl.key = ""
+	default:
+		cl.version = c.cache.version(s, cl.method)
+	}
+}

@@ -1,0 +1,36 @@
+package mcpclient
+
+import (
+	"context"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// Complete asks what the user may be about to type: how the value of an argument of a prompt, or of a template of
+// resources, can go on. others are the arguments that are settled already, nil for none; servers before 2025-06-18 are not
+// told of them. The answer has 100 values at most, the most fitting first.
+//
+// Only servers from 2025-03-26 on declare that they complete. One of 2024-11-05 is asked, and refuses if it does not.
+// (specification 2026-07-28, server/utilities/completion)
+func (c *Client) Complete(
+	ctx context.Context, ref mcp.CompleteRef, argument, value string, others map[string]string, options ...CallOption,
+) (*mcp.CompleteResult, error) {
+	s, options, err := c.agreed(ctx, mcp.MethodComplete, options)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.version >= mcp.Version20250326 && !hasCompletion(&s.capabilities):
+		return nil, unsupported(mcp.MethodComplete, "completions")
+	}
+	p := &mcp.CompleteParams{Ref: ref, Argument: mcp.CompleteArgument{Name: argument, Value: value}}
+	if s.version < mcp.Version20250618 {
+		p.Ref.Title = ""
+	} else if len(others) > 0 {
+		p.Context = &mcp.CompleteContext{Arguments: others}
+	}
+	r := new(mcp.CompleteResult)
+	if err := c.Call(ctx, mcp.MethodComplete, p, r, options...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}

@@ -1,0 +1,55 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// expand puts variables in the place of ${VAR}, ${env:VAR} and ${VAR:-default}. An error names the variable and no value.
+func expand(text string, lookup func(string) (string, bool)) (string, error) {
+	var out strings.Builder
+	var missing []error
+	for {
+		before, rest, found := strings.Cut(text, "${")
+		expression, after, closed := strings.Cut(rest, "}")
+		if !found || !closed {
+			out.WriteString(text)
+			return out.String(), errors.Join(missing...)
+		}
+		out.WriteString(before)
+		value, err := evaluate(expression, lookup)
+		if err != nil {
+			missing = append(missing, err)
+		}
+		out.WriteString(value)
+		text = after
+	}
+}
+
+func evaluate(expression string, lookup func(string) (string, bool)) (string, error) {
+	name, otherwise, optional := strings.Cut(expression, ":-")
+	name = strings.TrimPrefix(name, "env:")
+	if !isVariable(name) {
+		kind, _, _ := strings.Cut(name, ":")
+		return "", fmt.Errorf("${%s} is no variable of the environment", kind)
+	}
+	if value, set := lookup(name); set {
+		return value, nil
+	}
+	if optional {
+		return otherwise, nil
+	}
+	return "", fmt.Errorf("the environment variable %s is not set", name)
+}
+
+// isVariable reports whether name can be that of a variable.
+func isVariable(name string) bool {
+	for i := range len(name) {
+		b := name[i]
+		if letter := b|0x20 >= 'a' && b|0x20 <= 'z' || b == '_'; !letter && (i == 0 || b < '0' || b > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -1,0 +1,266 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Parse reads what a file contains. The error joins all that is wrong with it, each a [Problem]; then there is no config.
+func Parse(data []byte, o *Options) (*Config, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	p := parser{lookup: o.LookupEnv, environ: o.Environ}
+	if p.lookup == nil {
+		p.lookup = os.LookupEnv
+	}
+	if p.environ == nil {
+		p.environ = DefaultEnviron()
+	}
+	p.file(bytes.TrimPrefix(data, []byte("\uFEFF")))
+	if len(p.problems) > 0 {
+		return nil, fmt.Errorf("config: %w", errors.Join(p.problems...))
+	}
+	return &p.config, nil
+}
+
+// parser collects what a file says, and what is wrong with it.
+type parser struct {
+	lookup   func(string) (string, bool)
+	environ  []string
+	config   Config
+	problems []error
+}
+
+func (p *parser) fail(path, format string, args ...any) {
+	p.problems = append(p.problems, Problem{path, fmt.Sprintf(format, args...)})
+}
+
+func (p *parser) warn(path, format string, args ...any) {
+	p.config.Warnings = append(p.config.Warnings, Problem{path, fmt.Sprintf(format, args...)})
+}
+
+// within returns the path of a member or an element of what path stands for.
+func within(path, member string) string {
+	if _, err := strconv.ParseUint(member, 10, 0); err == nil {
+		return path + "[" + member + "]"
+	}
+	if !isVariable(strings.ReplaceAll(member, "-", "_")) {
+		return path + "[" + strconv.Quote(member) + "]"
+	}
+	if path == "" {
+		return member
+	}
+	return path + "." + member
+}
+
+func (p *parser) file(data []byte) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		p.fail("", "the file is empty")
+		return
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(data))
+	whole, err := d.ReadValue()
+	if err == nil {
+		whole = whole.Clone()
+		if _, err = d.ReadToken(); err == nil {
+			err = errors.New("more than one value")
+		}
+	}
+	if err != io.EOF {
+		p.syntax(data, err, d.InputOffset())
+		return
+	}
+	top, ok := p.object("", whole)
+	if !ok {
+		return
+	}
+	for _, name := range []string{"mcpServers", "servers"} {
+		for _, m := range top {
+			if m.name != name {
+				continue
+			}
+			servers, _ := p.object(name, m.value)
+			for _, s := range servers {
+				p.server(s.name, within(name, s.name), s.value)
+			}
+			return
+		}
+	}
+	p.fail("", "there is no member mcpServers")
+}
+
+// syntax says where the file is no JSON.
+func (p *parser) syntax(data []byte, err error, offset int64) {
+	path := ""
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		offset, err = e.ByteOffset, e.Err
+		for token := range e.JSONPointer.Tokens() {
+			path = within(path, token)
+		}
+	}
+	before := data[:min(max(offset, 0), int64(len(data)))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	p.fail(path, "line %d, column %d: %v", line, column, err)
+}
+
+type field struct {
+	name  string
+	value jsontext.Value
+}
+
+// object returns the members of an object in their order, without those that are null.
+func (p *parser) object(path string, v jsontext.Value) (all []field, ok bool) {
+	if !p.kind(path, v, '{', "an object") {
+		return nil, false
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(v))
+	_, _ = d.ReadToken() // it has been read before
+	for d.PeekKind() == '"' {
+		name, _ := d.ReadToken()
+		f := field{name: name.String()}
+		value, _ := d.ReadValue()
+		if f.value = value.Clone(); value.Kind() != 'n' {
+			all = append(all, f)
+		}
+	}
+	return all, true
+}
+
+// kind reports whether v is of a kind, and complains if not.
+func (p *parser) kind(path string, v jsontext.Value, want jsontext.Kind, words string) bool {
+	if v.Kind() == want {
+		return true
+	}
+	got := map[jsontext.Kind]string{'{': "an object", '[': "an array", '"': "a string", '0': "a number", 't': "true", 'f': "false", 'n': "null"}[v.Kind()]
+	p.fail(path, "got %s, want %s", got, words)
+	return false
+}
+
+// text returns a string with its variables in place.
+func (p *parser) text(path string, v jsontext.Value) string {
+	if !p.kind(path, v, '"', "a string") {
+		return ""
+	}
+	raw, _ := jsontext.AppendUnquote(nil, v)
+	s, err := expand(string(raw), p.lookup)
+	if err != nil {
+		p.fail(path, "%v", err)
+	}
+	if strings.ContainsRune(s, 0) {
+		p.fail(path, "it contains a NUL")
+	}
+	return s
+}
+
+// texts returns the strings of an array.
+func (p *parser) texts(path string, v jsontext.Value) (all []string) {
+	if !p.kind(path, v, '[', "an array") {
+		return nil
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(v))
+	_, _ = d.ReadToken()
+	for d.PeekKind() != ']' {
+		element, _ := d.ReadValue()
+		all = append(all, p.text(fmt.Sprintf("%s[%d]", path, len(all)), element))
+	}
+	return all
+}
+
+func (p *parser) env(path string, v jsontext.Value) map[string]string {
+	members, _ := p.object(path, v)
+	env := make(map[string]string, len(members))
+	for _, m := range members {
+		at := within(path, m.name)
+		if m.name == "" || strings.ContainsAny(m.name, "=\x00") {
+			p.fail(at, "this is no name of a variable")
+		}
+		env[m.name] = p.text(at, m.value)
+	}
+	return env
+}
+
+func (p *parser) headers(path string, v jsontext.Value) http.Header {
+	members, _ := p.object(path, v)
+	header := make(http.Header, len(members))
+	for _, m := range members {
+		at := within(path, m.name)
+		value := p.text(at, m.value)
+		if !isToken(m.name) {
+			p.fail(at, "this is no name of a header field")
+		}
+		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			p.fail(at, "it contains control characters")
+		}
+		header.Add(m.name, value)
+	}
+	return header
+}
+
+// isToken reports whether s is a token of RFC 9110, section 5.6.2.
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+func (p *parser) url(path string, v jsontext.Value) string {
+	problems := len(p.problems)
+	s := p.text(path, v)
+	if u, err := url.Parse(s); len(p.problems) == problems && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		p.fail(path, "want a URL that begins with http:// or https://")
+	}
+	return s
+}
+
+func (p *parser) kindOf(path string, v jsontext.Value) Type {
+	switch s := p.text(path, v); strings.ToLower(s) {
+	case "stdio":
+		return TypeStdio
+	case "http", "streamable-http", "streamablehttp", "streamable_http":
+		return TypeStreamable
+	case "sse":
+		return TypeSSE
+	}
+	p.fail(path, "want stdio, http, streamable-http or sse")
+	return ""
+}
+
+// timeout returns a time that is given in milliseconds or as text with a unit.
+func (p *parser) timeout(path string, v jsontext.Value) time.Duration {
+	var d time.Duration
+	if v.Kind() == '"' {
+		var err error
+		if d, err = time.ParseDuration(p.text(path, v)); err != nil {
+			p.fail(path, `want milliseconds, or text such as "30s"`)
+			return 0
+		}
+	} else {
+		if !p.kind(path, v, '0', "a number of milliseconds") {
+			return 0
+		}
+		ms, err := strconv.ParseFloat(string(v), 64)
+		if err != nil || ms*float64(time.Millisecond) >= math.MaxInt64 {
+			ms = float64(math.MaxInt64/time.Millisecond - 1)
+		}
+		if d = time.Duration(ms * float64(time.Millisecond)); ms > 0 && ms < 1000 {
+			p.warn(path, "the number is one of milliseconds, so this is less than a second")
+		}
+	}
+	if d <= 0 {
+		p.fail(path, "want more than nothing")
+	}
+	return d
+}

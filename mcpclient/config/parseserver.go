@@ -1,0 +1,98 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// server reads one server.
+func (p *parser) server(name, path string, v jsontext.Value) {
+	members, ok := p.object(path, v)
+	if !ok {
+		return
+	}
+	if name == "" {
+		p.fail(path, "the server has no name")
+	}
+	s := &Server{Name: name}
+	p.config.Servers = append(p.config.Servers, s)
+	if i := slices.IndexFunc(members, func(m field) bool { return m.name == "disabled" }); i >= 0 {
+		switch members[i].value.Kind() {
+		case 't':
+			s.Disabled = true
+			return
+		case 'f':
+		default:
+			p.kind(within(path, "disabled"), members[i].value, 't', "true or false")
+		}
+	}
+	given := map[string]bool{}
+	for _, m := range members {
+		given[m.name] = true
+		p.member(s, m.name, within(path, m.name), m.value)
+	}
+	p.settle(s, path, given)
+}
+
+// member reads one member of a server.
+func (p *parser) member(s *Server, name, path string, v jsontext.Value) {
+	switch name {
+	case "command":
+		problems := len(p.problems)
+		if s.Command = p.text(path, v); s.Command == "" && len(p.problems) == problems {
+			p.fail(path, "the command is empty")
+		}
+	case "args":
+		s.Args = p.texts(path, v)
+	case "env":
+		s.Env = p.env(path, v)
+	case "cwd":
+		s.Dir = p.text(path, v)
+	case "url":
+		s.URL = p.url(path, v)
+	case "headers":
+		s.Header = p.headers(path, v)
+	case "type", "transport":
+		t := p.kindOf(path, v)
+		if s.Type != "" && t != "" && s.Type != t {
+			p.fail(path, "type and transport are different")
+		}
+		s.Type = t
+	case "timeout":
+		s.Timeout = p.timeout(path, v)
+	case "disabled":
+	default:
+		p.warn(path, "unknown member, ignored")
+	}
+}
+
+// settle checks whether what is given goes together.
+func (p *parser) settle(s *Server, path string, given map[string]bool) {
+	program := given["command"]
+	switch {
+	case s.Type == "" && (given["type"] || given["transport"]): // which is an error already
+	case s.Type == TypeStdio && !program:
+		p.fail(path, "a server of type stdio needs a command")
+	case s.Type == "" && program && given["url"]:
+		p.fail(path, "it has both a command and a url: want one, or a type")
+	case s.Type != TypeStdio && s.Type != "" && !given["url"]:
+		p.fail(path, "a server of type %s needs a url", s.Type)
+	case !program && !given["url"]:
+		p.fail(path, "want a command or a url")
+	case s.Type == "" && program:
+		s.Type = TypeStdio
+	case s.Type == "":
+		s.Type = TypeAuto
+	}
+	idle := []string{"command", "args", "env", "cwd"}
+	if s.Type == TypeStdio {
+		idle = []string{"url", "headers"}
+		s.Environ = p.environ
+	}
+	for _, name := range idle {
+		if given[name] {
+			p.warn(within(path, name), "it means nothing for a server of type %s", s.Type)
+		}
+	}
+}

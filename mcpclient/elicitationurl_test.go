@@ -1,0 +1,470 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+const (
+	visitParams  = `{"mode":"url","message":"your key, please","url":"https://mcp.example/key?e=1","elicitationId":"e-%s"}`
+	visitRequest = `{"method":"elicitation/create","params":` + visitParams + `}`
+)
+
+// willing is a user who goes to every URL.
+func willing(visited *[]*URLElicitation) URLElicitationHandler {
+	return func(_ context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
+		*visited = append(*visited, e)
+		return mcp.ElicitAccept, nil
+	}
+}
+
+func TestTheUserIsSentToAURL(t *testing.T) {
+	for _, test := range []struct {
+		action mcp.ElicitAction
+		want   string
+	}{
+		{mcp.ElicitAccept, `"result":{"action":"accept"}`},
+		{mcp.ElicitDecline, `"result":{"action":"decline"}`},
+		{"", `"result":{"action":"cancel"}`},
+	} {
+		var got *URLElicitation
+		o := &Options{Features: []Feature{HandleURLElicitation(func(_ context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
+			got = e
+			e.Complete() // more often than it takes
+			e.Complete()
+			return test.action, nil
+		}, nil)}}
+		answer := elicited(t, o, fmt.Sprintf(visitRequest, "1"))
+		if !strings.Contains(answer.raw, test.want) {
+			t.Errorf("answered %s, want %s", answer.raw, test.want)
+		}
+		if got.Message != "your key, please" || got.ID != "e-1" || got.URL.String() != "https://mcp.example/key?e=1" || got.URL.Hostname() != "mcp.example" || got.Warning != "" {
+			t.Errorf("the handler got %+v", got)
+		}
+	}
+	(&URLElicitation{}).Complete()
+}
+
+func TestAModernServerSendsTheUserToAURL(t *testing.T) {
+	var visited []*URLElicitation
+	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		first := v.want(mcp.MethodCallTool)
+		if want := `"elicitation":{"url":{}}`; !strings.Contains(first.raw, want) {
+			t.Errorf("sent %s, want %s declared", first.raw, want)
+		}
+		v.answer(first, inputRequired(`{"k":`+strings.Replace(fmt.Sprintf(visitRequest, "1"), `,"elicitationId":"e-1"`, "", 1)+`}`, `"s"`))
+		second := v.want(mcp.MethodCallTool)
+		if want := `"inputResponses":{"k":{"action":"accept"}}`; !strings.Contains(second.raw, want) || len(visited) != 1 || visited[0].ID != "" {
+			t.Errorf("sent %s after %v, want %s", second.raw, visited, want)
+		}
+		v.answer(second, fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestFormsAndURLsHaveAHandlerEach(t *testing.T) {
+	var visited []*URLElicitation
+	both := confirming()
+	both.Features = append(both.Features, HandleURLElicitation(willing(&visited), nil))
+	onlyURL := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	for _, test := range []struct {
+		name    string
+		o       *Options
+		request string
+		want    string
+	}{
+		{"a form of both", both, formRequest, `"content":{"confirmed":true}`},
+		{"a URL of both", both, fmt.Sprintf(visitRequest, "1"), `"result":{"action":"accept"}`},
+		{"a form of URLs", onlyURL, formRequest, `elicitation mode \"form\" was not declared, only [\"url\"]`},
+		{"a URL of forms", confirming(), fmt.Sprintf(visitRequest, "1"), `elicitation mode \"url\" was not declared, only [\"form\"]`},
+		{"neither", both, `{"method":"elicitation/create","params":{"mode":"smell","message":"m"}}`, `elicitation mode \"smell\" was not declared, only [\"form\" \"url\"]`},
+	} {
+		got := elicited(t, test.o, test.request)
+		if !strings.Contains(got.raw, test.want) || strings.Contains(test.want, "declared") && !strings.Contains(got.raw, "-32602") {
+			t.Errorf("%s: answered %s, want %s, with -32602 if it is refused", test.name, got.raw, test.want)
+		}
+	}
+	o := *both
+	o.Versions = legacyOnly
+	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+		if f := s.next(t).want(mcp.MethodInitialize); !strings.Contains(f.raw, `"elicitation":{"form":{},"url":{}}`) {
+			t.Errorf("sent %s, want both modes declared", f.raw)
+		}
+	})
+}
+
+func TestAHandlerOfURLsIsNeeded(t *testing.T) {
+	h := HandleURLElicitation(willing(new([]*URLElicitation)), nil)
+	own := HandleRequest(mcp.MethodElicit, func(context.Context, *Request) (any, error) { return nil, nil })
+	for _, features := range [][]Feature{{HandleURLElicitation(nil, nil)}, {h, h}, {own, h}, {h, own}, {HandleElicitation(nil)}} {
+		if _, err := New(newScript(), &Options{Features: features}); err == nil || !strings.Contains(err.Error(), "want one handler for elicitation/create") {
+			t.Errorf("got %v, want an error about the handlers", err)
+		}
+	}
+}
+
+func TestURLsThatAreNotSafeAreNotShown(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://mcp.example/x":       "",
+		"HTTPS://mcp.example/x":       "",
+		"http://localhost:8080/x":     "",
+		"http://LOCALHOST/x":          "",
+		"http://app.localhost/x":      "",
+		"http://127.0.0.2/x":          "",
+		"http://[::1]:80/x":           "",
+		"http://mcp.example/x":        "want https",
+		"http://127.0.0.1.example/x":  "want https",
+		"javascript:alert(1)":         "scheme",
+		"file:///etc/passwd":          "scheme",
+		"data:text/html,x":            "scheme",
+		"//mcp.example/x":             "scheme",
+		"https:///x":                  "no host",
+		"https:mcp.example":           "no host",
+		"https://bank.example@evil/x": "user name",
+		"https://a b/":                "url is none",
+		"https://x/\u0000":            "url is none",
+	} {
+		_, err := newURLElicitation(&mcp.ElicitParams{URL: url})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want an error with %q, none if that is empty", url, err, want)
+		}
+	}
+	var visited []*URLElicitation
+	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	got := elicited(t, o, strings.Replace(fmt.Sprintf(visitRequest, "1"), "https://", "http://", 1))
+	if !strings.Contains(got.raw, "-32602") || len(visited) > 0 {
+		t.Errorf("answered %s and showed %v, want it refused", got.raw, visited)
+	}
+}
+
+func TestHostsThatMayDeceiveCarryAWarning(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://mcp.example/": "", "http://localhost/": "", "http://127.0.0.1/": "",
+		"https://xn--pple-43d.com/": "beyond ASCII", "https://a.XN--pple-43d.com/": "beyond ASCII", "https://аpple.com/": "beyond ASCII",
+		"https://203.0.113.7/": "number", "https://[2001:db8::1]/": "number",
+	} {
+		e, err := newURLElicitation(&mcp.ElicitParams{URL: url})
+		if err != nil || (e.Warning == "") != (want == "") || !strings.Contains(e.Warning, want) {
+			t.Errorf("%q: got %+v, %v, want a warning with %q, none if that is empty", url, e, err, want)
+		}
+	}
+}
+
+func (c *conversation) completes(id string) {
+	c.t.Helper()
+	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e-%s"}}`, id))
+}
+
+func TestCompletionIsToldOnceOfWhatWasBegun(t *testing.T) {
+	var visited []*URLElicitation
+	var told []string
+	o := &Options{Features: []Feature{HandleURLElicitation(func(ctx context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
+		if e.ID == "e-2" {
+			return mcp.ElicitDecline, nil
+		}
+		return willing(&visited)(ctx, e)
+	}, &URLElicitationOptions{Completed: func(_ context.Context, e *URLElicitation) { told = append(told, e.ID) }})}}
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).legacy(mcp.Version20251125)
+		await(t, c)
+		for i := range 3 {
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s`, i+1, fmt.Sprintf(visitRequest, fmt.Sprint(i+1))[1:]))
+			v.take()
+		}
+		for _, id := range []string{"3", "2", "7", "3", "1", "1"} { // 2 was declined, 7 never asked for
+			v.completes(id)
+		}
+		v.write(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{}}`)
+		synctest.Wait()
+		if got := strings.Join(told, ","); got != "e-3,e-1" {
+			t.Errorf("told of %s, want e-3,e-1", got)
+		}
+		if n := len(c.urls.visits); n != 0 {
+			t.Errorf("%d visits are remembered, want none", n)
+		}
+	})
+}
+
+func TestVisitsThatNeverEndAreBounded(t *testing.T) {
+	v := newURLVisits(nil, nil)
+	for i := range 3 * visitsKept {
+		v.expect(fmt.Sprint(i))
+		v.expect("")
+	}
+	if n := len(v.visits); n != visitsKept || v.visits[n-1].id != fmt.Sprint(3*visitsKept-1) {
+		t.Errorf("%d visits are remembered, want the latest %d", n, visitsKept)
+	}
+}
+
+func TestAURLThatIsAskedForAgainIsAnotherVisit(t *testing.T) {
+	v := newURLVisits(nil, &URLElicitationOptions{Completed: func(context.Context, *URLElicitation) {}})
+	first := v.expect("1")
+	if v.expect("1") != first {
+		t.Error("a visit that goes on has become another one")
+	}
+	first.complete()
+	if second := v.expect("1"); second == first || second.completed() || len(v.visits) != 1 {
+		t.Error("a visit that is over is expected again")
+	}
+}
+
+// refuseURL refuses f until the user has been somewhere.
+func (c *conversation) refuseURL(f frame, ids ...string) {
+	c.t.Helper()
+	var all []string
+	for _, id := range ids {
+		all = append(all, fmt.Sprintf(visitParams, id))
+	}
+	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"more is needed","data":{"elicitations":[%s]}}}`,
+		f.ID, strings.Join(all, ",")))
+}
+
+// at20251125 runs f with a server of 2025-11-25.
+func at20251125(t *testing.T, o *Options, f func(t *testing.T, s *script, v *conversation, c *Client)) {
+	t.Helper()
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).legacy(mcp.Version20251125)
+		await(t, c)
+		f(t, s, v, c)
+	})
+}
+
+func TestWithoutAHandlerTheErrorSaysWhereTheUserMustGo(t *testing.T) {
+	at20251125(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.refuseURL(v.want(mcp.MethodCallTool), "1", "2")
+		err := fmt.Errorf("wrapped: %w", <-done)
+		required, ok := errors.AsType[*URLElicitationRequiredError](err)
+		if !ok || len(required.Elicitations) != 2 || required.Elicitations[1].ID != "e-2" || required.Elicitations[0].URL.Host != "mcp.example" {
+			t.Fatalf("got %v, %+v, want both URLs", err, required)
+		}
+		if required.Error() != "more is needed (-32042)" || SafeToRetry(err) {
+			t.Errorf("got %v, safe to retry: %v", required, SafeToRetry(err))
+		}
+		for _, data := range []string{
+			``, `,"data":{}`, `,"data":{"elicitations":[]}`, `,"data":{"elicitations":[null]}`,
+			`,"data":{"elicitations":[` + strings.Replace(fmt.Sprintf(visitParams, "1"), "https", "http", 1) + `]}`,
+			`,"data":{"elicitations":[` + strings.Replace(fmt.Sprintf(visitParams, "1"), `"e-1"`, `""`, 1) + `]}`,
+			`,"data":{"elicitations":[{"message":"m","requestedSchema":{"type":"object","properties":{}}}]}`,
+		} {
+			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+			f := v.want(mcp.MethodCallTool)
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m"%s}}`, f.ID, data))
+			err := <-done
+			if e, ok := errors.AsType[*URLElicitationRequiredError](err); ok {
+				t.Errorf("%s: found %+v, want nothing in what is malformed or not safe", data, e)
+			}
+			if e, ok := errors.AsType[*mcp.Error](err); !ok || e.Code != mcp.CodeURLElicitationRequired {
+				t.Errorf("%s: got %v, want the server's error", data, err)
+			}
+		}
+		if _, ok := errors.AsType[*URLElicitationRequiredError](&Error{Server: &mcp.Error{Code: 1}}); ok {
+			t.Error("found in another error")
+		}
+		if _, ok := errors.AsType[*URLElicitationRequiredError](&Error{Kind: KindTimeout}); ok {
+			t.Error("found in a timeout")
+		}
+	})
+}
+
+func TestACallIsMadeAgainOnceTheUserHasBeenThere(t *testing.T) {
+	var visited []*URLElicitation
+	o := Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}, Versions: legacyOnly}
+	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.refuseURL(v.want(mcp.MethodCallTool), "1", "2")
+		synctest.Wait()
+		v.completes("1")
+		time.Sleep(4 * time.Minute)
+		if n := rec.Count("mcp.client.operation.duration", "mcp.method.name", mcp.MethodCallTool) + uint64(rec.Value("mcp_client.active_requests", "mcp.method.name", mcp.MethodCallTool)); n != 1 {
+			t.Errorf("the call has made %d requests with a visit to go, want 1", n)
+		}
+		v.completes("2")
+		v.refuseURL(v.want(mcp.MethodCallTool), "3")
+		synctest.Wait()
+		visited[2].Complete() // by a button
+		last := v.want(mcp.MethodCallTool)
+		time.Sleep(29 * time.Second) // each request has its time
+		v.answer(last, fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil || len(visited) != 3 {
+			t.Errorf("got %v after %d visits", err, len(visited))
+		}
+		corr := map[string]bool{}
+		for _, r := range rec.Logs("mcp_client.request.start") {
+			if r.Text("mcp.method.name") == mcp.MethodCallTool {
+				corr[r.Text("mcp_client.corr_id")] = true
+			}
+		}
+		if len(corr) != 1 {
+			t.Errorf("the requests of the call have %d correlation ids, want 1", len(corr))
+		}
+	})
+}
+
+func TestTheUserMayBeDoneBeforeTheHandlerReturns(t *testing.T) {
+	var v *conversation
+	o := &Options{Features: []Feature{HandleURLElicitation(func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+		v.completes("1")
+		time.Sleep(time.Second)
+		return mcp.ElicitAccept, nil
+	}, nil)}}
+	at20251125(t, o, func(t *testing.T, s *script, peer *conversation, c *Client) {
+		v = peer
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.refuseURL(v.want(mcp.MethodCallTool), "1")
+		took := elapsed(func() { v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok")) })
+		if err := <-done; err != nil || took != time.Second {
+			t.Errorf("got %v after %v", err, took)
+		}
+	})
+}
+
+func TestACallThatTheUserDoesNotHelpFailsWithTheServersError(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		action mcp.ElicitAction
+		err    error
+		o      *URLElicitationOptions
+		took   time.Duration
+		asked  bool
+	}{
+		{"declined", mcp.ElicitDecline, nil, nil, 0, true},
+		{"cancelled", "", nil, nil, 0, true},
+		{"failed", "", errors.New("no browser"), nil, 0, true},
+		{"never done", mcp.ElicitAccept, nil, nil, 5 * time.Minute, true},
+		{"not done in time", mcp.ElicitAccept, nil, &URLElicitationOptions{RetryWithin: time.Second}, time.Second, true},
+		{"not wanted", mcp.ElicitAccept, nil, &URLElicitationOptions{RetryWithin: -1}, 0, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			asked := false
+			o := &Options{Features: []Feature{HandleURLElicitation(func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+				asked = true
+				return test.action, test.err
+			}, test.o)}}
+			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+				v.refuseURL(v.want(mcp.MethodCallTool), "1")
+				took := elapsed(func() {
+					if e, ok := errors.AsType[*URLElicitationRequiredError](<-done); !ok || e.Elicitations[0].ID != "e-1" {
+						t.Errorf("got %v, want the server's error", e)
+					}
+				})
+				if took != test.took || asked != test.asked {
+					t.Errorf("it took %v, asked %v, want %v, %v", took, asked, test.took, test.asked)
+				}
+			})
+		})
+	}
+}
+
+func TestAMalformedRequirementIsNotAskedOfTheUser(t *testing.T) {
+	var visited []*URLElicitation
+	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		f := v.want(mcp.MethodCallTool)
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m","data":{"elicitations":[]}}}`, f.ID))
+		if err := <-done; err == nil || len(visited) > 0 {
+			t.Errorf("got %v after %d visits, want the server's error at once", err, len(visited))
+		}
+	})
+}
+
+func TestAServerThatIsNeverContentIsGivenUp(t *testing.T) {
+	var visited []*URLElicitation
+	o := &Options{MaxInputRounds: 3, Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		for i := range 3 {
+			v.refuseURL(v.want(mcp.MethodCallTool), fmt.Sprint(i))
+			synctest.Wait()
+			v.completes(fmt.Sprint(i))
+		}
+		if _, ok := errors.AsType[*URLElicitationRequiredError](<-done); !ok || len(visited) != 2 {
+			t.Errorf("the call failed after %d visits, want the server's error after 2", len(visited))
+		}
+	})
+}
+
+func TestACallThatWaitsForTheUserEndsWithItsContextAndWithTheClient(t *testing.T) {
+	for _, waiting := range []bool{false, true} { // for the handler, for the user
+		o := func() *Options {
+			return &Options{Features: []Feature{HandleURLElicitation(func(ctx context.Context, _ *URLElicitation) (mcp.ElicitAction, error) {
+				if waiting {
+					return mcp.ElicitAccept, nil
+				}
+				<-ctx.Done()
+				return "", ctx.Err()
+			}, nil)}}
+		}
+		at20251125(t, o(), func(t *testing.T, s *script, v *conversation, c *Client) {
+			ctx, cancel := context.WithCancel(t.Context())
+			done := background(func() error { _, err := c.CallTool(ctx, "x", nil); return err })
+			v.refuseURL(v.want(mcp.MethodCallTool), "1")
+			synctest.Wait()
+			cancel()
+			err := <-done
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindCancelled || SafeToRetry(err) {
+				t.Errorf("got %v, want the call cancelled", err)
+			}
+		})
+		at20251125(t, o(), func(t *testing.T, s *script, v *conversation, c *Client) {
+			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+			v.refuseURL(v.want(mcp.MethodCallTool), "1")
+			synctest.Wait()
+			_ = c.Stop(t.Context())
+			if err := <-done; !errors.Is(err, ErrShutdown) {
+				t.Errorf("got %v, want ErrShutdown", err)
+			}
+		})
+	}
+}
+
+func TestACallThatIsLostAfterAVisitIsNotSafeToRetry(t *testing.T) {
+	var visited []*URLElicitation
+	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.refuseURL(v.want(mcp.MethodCallTool), "1")
+		synctest.Wait()
+		v.hangUp()
+		synctest.Wait()
+		visited[0].Complete()
+		if err := <-done; !errors.Is(err, ErrNotReady) || SafeToRetry(err) {
+			t.Errorf("got %v, safe to retry: %v, but the server has had the call", err, SafeToRetry(err))
+		}
+	})
+}
+
+// The error is of 2025-11-25 alone: a modern server asks by a result, an older one not at all.
+func TestOtherVersionsAreNotHelpedByVisits(t *testing.T) {
+	var visited []*URLElicitation
+	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	fails := func(t *testing.T, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.refuseURL(v.want(mcp.MethodCallTool), "1")
+		if err := <-done; err == nil || len(visited) > 0 {
+			t.Errorf("got %v after %d visits, want the server's error at once", err, len(visited))
+		}
+	}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) { fails(t, v, c) })
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).legacy(mcp.Version20250618)
+		await(t, c)
+		fails(t, v, c)
+	})
+}

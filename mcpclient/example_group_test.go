@@ -1,0 +1,41 @@
+package mcpclient_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+func ExampleGroup() {
+	ctx := context.Background()
+	group, err := mcpclient.NewGroup([]mcpclient.Member{
+		{Name: "weather", Transport: weatherServer()},
+		{Name: "missing", Transport: transport.Stdio{Command: "./no-such-server"}},
+	}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer group.Stop(ctx)
+
+	_ = group.Await(ctx) // says what is wrong with missing
+	for tool, err := range group.Tools(ctx) {
+		if err != nil {
+			fmt.Println("not there: a server") // the error says which and why
+			continue
+		}
+		fmt.Println(tool.Name, "of", tool.Member)
+	}
+	result, err := group.CallTool(ctx, "weather_weather", query{City: "Oslo"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Text())
+	// Output:
+	// weather_weather of weather
+	// not there: a server
+	// {"sky":"clear","celsius":21}
+}

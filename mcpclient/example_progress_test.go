@@ -1,0 +1,97 @@
+package mcpclient_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// indexServer has a tool that takes its time for each chapter and tells how far it is.
+func indexServer(chapters int, each time.Duration) transport.Transport {
+	s := mcpserver.New(mcp.Implementation{Name: "index", Version: "1.0"}, nil)
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "index"}, func(ctx context.Context, _ struct{}) (string, error) {
+		r := mcpserver.RequestFrom(ctx)
+		for i := range chapters {
+			time.Sleep(each)
+			if err := r.Progress(ctx, float64(i+1), float64(chapters), fmt.Sprintf("chapter %d", i+1)); err != nil {
+				return "", err
+			}
+		}
+		return "done", nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
+}
+
+func ExampleFollowProgress() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, indexServer(4, 50*time.Millisecond), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	var result *mcp.CallToolResult
+	for p, err := range mcpclient.FollowProgress(ctx, func(ctx context.Context, follow mcpclient.CallOption) (err error) {
+		result, err = client.CallTool(ctx, "index", nil, follow)
+		return err
+	}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(p.Progress, "of", *p.Total, p.Message)
+	}
+	fmt.Println(result.Text())
+
+	// Leaving the loop cancels the call.
+	for p := range mcpclient.FollowProgress(ctx, func(ctx context.Context, follow mcpclient.CallOption) error {
+		_, err := client.CallTool(ctx, "index", nil, follow)
+		fmt.Println(err)
+		return err
+	}) {
+		fmt.Println(p.Message, "is enough")
+		break
+	}
+	// Output:
+	// 1 of 4 chapter 1
+	// 2 of 4 chapter 2
+	// 3 of 4 chapter 3
+	// 4 of 4 chapter 4
+	// done
+	// chapter 1 is enough
+	// tools/call: cancelled: context canceled
+}
+
+func ExampleResetTimeoutOnProgress() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, indexServer(60, 10*time.Millisecond), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	short := mcpclient.WithTimeout(400 * time.Millisecond)
+	_, err = client.CallTool(ctx, "index", nil, short)
+	fmt.Println(err)
+
+	// The tool is at work, and tells so more often than every 400 ms.
+	result, err := client.CallTool(ctx, "index", nil, short, mcpclient.ResetTimeoutOnProgress(time.Minute))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Text())
+	// Output:
+	// tools/call: timeout: no answer in time
+	// done
+}

@@ -1,0 +1,128 @@
+package mcpclient_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// library is a server with a resource, a prompt and completions.
+func library() transport.Transport {
+	s := mcpserver.New(mcp.Implementation{Name: "library", Version: "1.0"}, nil)
+	err := errors.Join(
+		s.AddResource(&mcp.Resource{URI: "book:///emma", Name: "emma", Title: "Emma"},
+			func(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: "Emma Woodhouse, handsome, clever, and rich"}}}, nil
+			}),
+		s.AddPrompt(&mcp.Prompt{Name: "review", Arguments: []mcp.PromptArgument{{Name: "book", Required: true}}},
+			func(_ context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
+				text := mcp.Text("Write a review of " + r.Arguments["book"] + ".")
+				return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser, Content: text}}}, nil
+			}),
+		s.AddCompletion(mcp.CompleteRef{Type: mcp.RefPrompt, Name: "review"}, "book",
+			func(context.Context, *mcpserver.CompleteRequest) ([]string, error) {
+				return []string{"Emma", "Evelina"}, nil
+			}),
+	)
+	if err != nil {
+		panic(err)
+	}
+	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
+}
+
+func ExampleClient_ReadResource() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, library(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	for book, err := range client.Resources(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		r, err := client.ReadResource(ctx, book.URI)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(book.Title+":", r.Contents[0].Text)
+	}
+	_, err = client.ReadResource(ctx, "book:///ulysses")
+	fmt.Println(mcpclient.ResourceNotFound(err))
+	// Output:
+	// Emma: Emma Woodhouse, handsome, clever, and rich
+	// true
+}
+
+func ExampleClient_GetPrompt() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, library(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	for prompt, err := range client.Prompts(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(prompt.Name, "takes", prompt.Arguments[0].Name)
+	}
+	r, err := client.GetPrompt(ctx, "review", map[string]string{"book": "Emma"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range r.Messages {
+		if text, ok := m.Content.(*mcp.TextContent); ok {
+			fmt.Printf("%s: %s\n", m.Role, text.Text)
+		}
+	}
+	// Output:
+	// review takes book
+	// user: Write a review of Emma.
+}
+
+func ExampleClient_Complete() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, library(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	r, err := client.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "review"}, "book", "E", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Completion.Values)
+	// Output: [Emma Evelina]
+}
+
+func ExampleClient_Ping() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, library(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(client.Ping(ctx))
+	_ = client.Stop(ctx)
+	fmt.Println(client.Ping(ctx) != nil)
+	// Output:
+	// <nil>
+	// true
+}

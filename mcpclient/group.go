@@ -1,0 +1,224 @@
+package mcpclient
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Member is one server of a [Group].
+type Member struct {
+	// Name is what the group calls the server. The names of its tools begin with it. It must not be empty.
+	Name string
+
+	// Transport reaches the server.
+	Transport transport.Transport
+
+	// Options are those of its client. Nil means [GroupOptions.Options]. A zero Options.Name means Name.
+	Options *Options
+}
+
+// GroupOptions configure a group. A nil *GroupOptions, and the zero value of every field, mean the defaults stated here.
+type GroupOptions struct {
+	// Separator stands between the name of a member and that of its tool. It consists of the characters _ - and . but not
+	// of all three. Zero means "_". What a member's name has of it is replaced, by the first of - _ and . that is left.
+	Separator string
+
+	// NameLimit is how many characters the name of a tool may have in the group. Zero means 128, which is also the most.
+	NameLimit int
+
+	// Options are those of the members that have none of their own, but for the Name. Nil means the defaults.
+	Options *Options
+}
+
+// Group is several clients that are used together, each of which connects to a server of its own and goes through its states
+// for itself: none waits for another. Its methods may be called from any goroutine.
+//
+// The tools of all members are one list, in which each has the name of its member in front of its own: see [Group.Tools].
+// Resources and prompts, and all else that a server has, are for the member's client to tell: see [Group.Client].
+type Group struct {
+	naming naming
+	shared *Options
+
+	mu      sync.Mutex
+	members []*member // guarded by mu; in the order in which they were added
+	stopped bool      // guarded by mu
+}
+
+// member is a client of a group.
+type member struct {
+	name, prefix string
+	client       *Client
+
+	mu      sync.Mutex
+	aliases map[string]string // guarded by mu; tools that do not have their own name in the group, by the one they have
+}
+
+// ErrNoMember says that a group has no member of that name, or none that a tool of that name could belong to.
+var ErrNoMember = errors.New("no such member of the group")
+
+// MemberError is an error of one member of a group.
+type MemberError struct {
+	Member string
+	Err    error
+}
+
+// Error returns the member's name and the error.
+func (e *MemberError) Error() string { return e.Member + ": " + e.Err.Error() }
+
+// Unwrap returns the error.
+func (e *MemberError) Unwrap() error { return e.Err }
+
+// NewGroup creates a group whose members all start to connect in the background. The error is about the options only; then
+// none of them is left. Whoever creates a group must stop it.
+func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
+	if o == nil {
+		o = &GroupOptions{}
+	}
+	n, err := newNaming(cmp.Or(o.Separator, "_"), cmp.Or(o.NameLimit, 128))
+	if err != nil {
+		return nil, err
+	}
+	g := &Group{naming: n, shared: o.Options}
+	for _, m := range members {
+		if _, err := g.Add(m); err != nil {
+			return nil, errors.Join(err, g.Stop(context.Background()))
+		}
+	}
+	return g, nil
+}
+
+// Add adds a member, which starts to connect in the background, and returns its client. The names of its tools must not begin
+// like those of another member.
+func (g *Group) Add(m Member) (*Client, error) {
+	prefix, err := g.naming.prefix(m.Name)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.stopped {
+		return nil, &Error{Kind: KindShutdown, Op: "add " + m.Name, Unsent: true, cause: ErrShutdown}
+	}
+	for _, other := range g.members {
+		if other.prefix == prefix {
+			return nil, fmt.Errorf("group: members %q and %q: the names of the tools of both begin with %s", other.name, m.Name, prefix)
+		}
+	}
+	c, err := New(m.Transport, g.options(m))
+	if err != nil {
+		return nil, &MemberError{m.Name, err}
+	}
+	g.members = append(g.members, &member{name: m.Name, prefix: prefix, client: c})
+	return c, nil
+}
+
+// options returns the options of a member's client.
+func (g *Group) options(m Member) *Options {
+	var o Options
+	switch {
+	case m.Options != nil:
+		o = *m.Options
+		o.Name = cmp.Or(o.Name, m.Name)
+	case g.shared != nil:
+		o = *g.shared
+		o.Name = m.Name
+	default:
+		o.Name = m.Name
+	}
+	return &o
+}
+
+// Remove takes a member out of the group and stops its client, as [Client.Stop] does.
+func (g *Group) Remove(ctx context.Context, name string) error {
+	g.mu.Lock()
+	i := slices.IndexFunc(g.members, func(m *member) bool { return m.name == name })
+	if i < 0 {
+		g.mu.Unlock()
+		return fmt.Errorf("remove %q: %w", name, ErrNoMember)
+	}
+	m := g.members[i]
+	g.members = slices.Delete(slices.Clone(g.members), i, i+1)
+	g.mu.Unlock()
+	if err := m.client.Stop(ctx); err != nil {
+		return &MemberError{name, err}
+	}
+	return nil
+}
+
+// Client returns the client of a member, for all that a server has besides tools. It belongs to the group, which stops it. The
+// error is [ErrNoMember].
+func (g *Group) Client(name string) (*Client, error) {
+	for _, m := range g.present() {
+		if m.name == name {
+			return m.client, nil
+		}
+	}
+	return nil, &Error{Kind: KindInvalid, Op: "client", Unsent: true, cause: fmt.Errorf("%w: %q", ErrNoMember, name)}
+}
+
+// Members yields the members that there are now, by name, in the order in which they were added: for their states, for
+// instance.
+func (g *Group) Members() iter.Seq2[string, *Client] {
+	return func(yield func(string, *Client) bool) {
+		for _, m := range g.present() {
+			if !yield(m.name, m.client) {
+				return
+			}
+		}
+	}
+}
+
+// present returns the members that there are now. Nobody changes the slice.
+func (g *Group) present() []*member {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clip(g.members)
+}
+
+// Await waits until each member is ready or has given up for good, or ctx ends. The error joins a [*MemberError] for each
+// that is not ready; the group goes on with those that are.
+func (g *Group) Await(ctx context.Context) error {
+	var failed []error
+	for name, c := range g.Members() {
+		if err := c.Await(ctx); err != nil {
+			failed = append(failed, &MemberError{name, err})
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// Stop stops all members at once, as [Client.Stop] does. The group takes no more members.
+func (g *Group) Stop(ctx context.Context) error {
+	g.mu.Lock()
+	g.stopped = true
+	members := slices.Clip(g.members)
+	g.mu.Unlock()
+	failed := make([]error, len(members))
+	var stopping sync.WaitGroup
+	for i, m := range members {
+		stopping.Go(func() {
+			if err := m.client.Stop(ctx); err != nil {
+				failed[i] = &MemberError{m.name, err}
+			}
+		})
+	}
+	stopping.Wait()
+	return errors.Join(failed...)
+}
+
+// CallTool calls a tool by its name in the group, as [Client.CallTool] does.
+func (g *Group) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult, error) {
+	c, tool, err := g.Route(ctx, name, options...)
+	if err != nil {
+		return nil, err
+	}
+	return c.CallTool(ctx, tool, arguments, options...)
+}

@@ -1,0 +1,97 @@
+package mcpclient
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestNamesOfAGroup(t *testing.T) {
+	long := strings.Repeat("x", 130)
+	for _, test := range []struct{ separator, member, tool, want string }{
+		{"_", "github", "search", "github_search"},
+		{"_", "github_enterprise", "search", "github-enterprise_search"},
+		{"_", "my server", "a.b-c_d", "my-server_a.b-c_d"},
+		{"__", "my_server_", "_x", "my_server-___x"},
+		{"-", "a-b", "c", "a_b-c"},
+		{"_-", "a_-b_", "c", "a.-b__-c"},
+		{".", "日本", "go", "--.go"},
+		{"_", "s", "größe", "s_gr--e-"},
+		{"_", "s", "", "s_-e3b0c44298"},
+		{"_", "s", long, "s_" + long[:115] + "-"},
+		{"_", "s", "deploy-0123456789", "s_deploy-0123456789-"},
+	} {
+		n, err := newNaming(test.separator, 128)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prefix, err := n.prefix(test.member)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := n.name(prefix, test.tool) // which ends with a hash if want ends with a dash
+		if got != test.want && !(strings.HasSuffix(test.want, "-") && strings.HasPrefix(got, test.want) && looksLikeAlias(got)) {
+			t.Errorf("%q of %q with %q: got %s, want %s", test.tool, test.member, test.separator, got, test.want)
+		}
+	}
+}
+
+func TestNamesThatCannotBeMadeAreRefused(t *testing.T) {
+	for _, separator := range []string{"", "/", "a", "_-.", " "} {
+		if _, err := newNaming(separator, 128); err == nil {
+			t.Errorf("separator %q: got no error", separator)
+		}
+	}
+	for _, limit := range []int{-1, 129} {
+		if _, err := newNaming("_", limit); err == nil {
+			t.Errorf("limit %d: got no error", limit)
+		}
+	}
+	n, _ := newNaming("_", 64)
+	for _, member := range []string{"", strings.Repeat("m", 52)} {
+		if p, err := n.prefix(member); err == nil {
+			t.Errorf("member %q: got the prefix %s and no error", member, p)
+		}
+	}
+}
+
+// No two tools have the same name, and from each name it can be told whose it is.
+func TestNamesOfAGroupAreValidAndTellWhoseTheyAre(t *testing.T) {
+	letters := []rune("ab_-.é 0")
+	rapid.Check(t, func(t *rapid.T) {
+		n, err := newNaming(rapid.StringOfN(rapid.SampledFrom([]rune("_-")), 1, 3, -1).Draw(t, "separator"), rapid.IntRange(40, 128).Draw(t, "limit"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		prefixes := map[string]bool{}
+		names, last := map[string]string{}, ""
+		for range rapid.IntRange(1, 4).Draw(t, "members") {
+			prefix, err := n.prefix(rapid.StringOfN(rapid.SampledFrom(letters), 1, 8, -1).Draw(t, "member"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if prefixes[prefix] {
+				continue // which Add refuses
+			}
+			prefixes[prefix] = true
+			for range rapid.IntRange(1, 4).Draw(t, "tools") {
+				tool := rapid.StringOfN(rapid.SampledFrom(letters), 0, 140, -1).Draw(t, "tool")
+				if rapid.Bool().Draw(t, "take another's name") && last != "" {
+					_, tool, _ = n.split(last)
+				}
+				name := n.name(prefix, tool)
+				if len(name) > n.limit || strings.ContainsFunc(name, func(r rune) bool { return r > 0x7f || !nameByte(byte(r)) }) {
+					t.Fatalf("%q is called %s, which is no valid name", tool, name)
+				}
+				if got, rest, ok := n.split(name); !ok || got != prefix || !looksLikeAlias(rest) && rest != tool {
+					t.Fatalf("%s of %q is taken for %q of %s", name, tool, rest, got)
+				}
+				if other, taken := names[name]; taken && other != prefix+" "+tool {
+					t.Fatalf("%s are both %q and %q", name, other, prefix+" "+tool)
+				}
+				names[name], last = prefix+" "+tool, name
+			}
+		}
+	})
+}

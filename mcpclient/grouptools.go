@@ -1,0 +1,139 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// GroupTool is a tool of a member of a group.
+type GroupTool struct {
+	mcp.Tool        // as the member lists it, but for the Name, which is the one in the group
+	Member   string `json:"-"`
+	Original string `json:"-"` // its name there
+}
+
+// Tools yields the tools of all members: those of a member in its server's order, the members in the order in which they were
+// added. The members are asked at once, and again each time.
+//
+// In the group a tool is called what its member is called, the separator, and its own name. Where that would be too long or has
+// characters that names of tools do not have, it gets another name that is made from the whole of its own and is the same
+// each time. No two tools have the same name. (specification 2026-07-28, server/tools, "Tool Names")
+//
+// A member that is not ready, or whose list fails, yields a [*MemberError] in the place of its tools, behind those that it has
+// listed, and the next member follows. With [WaitForReady] it is waited for. One whose server has no tools yields nothing.
+func (g *Group) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*GroupTool, error] {
+	return func(yield func(*GroupTool, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		var asking sync.WaitGroup
+		defer asking.Wait()
+		defer cancel()
+		members := g.present()
+		lists := make([]chan memberTools, len(members))
+		for i, m := range members {
+			lists[i] = make(chan memberTools, 1)
+			asking.Go(func() { lists[i] <- g.naming.list(ctx, m, options) })
+		}
+		for i, m := range members {
+			got := <-lists[i]
+			for _, t := range got.tools {
+				if !yield(t, nil) {
+					return
+				}
+			}
+			if got.err != nil && !yield(nil, &MemberError{m.name, got.err}) {
+				return
+			}
+		}
+	}
+}
+
+// memberTools are the tools of one member, as far as they could be had.
+type memberTools struct {
+	tools []*GroupTool
+	err   error
+}
+
+// list lists the tools of a member, and remembers those that do not have their own names.
+func (n naming) list(ctx context.Context, m *member, options []CallOption) (all memberTools) {
+	aliases, seen := map[string]string{}, map[string]bool{}
+	for t, err := range m.client.Tools(ctx, options...) {
+		if err != nil {
+			all.err = err
+			break
+		}
+		tool := &GroupTool{Tool: *t, Member: m.name, Original: t.Name}
+		tool.Name = n.name(m.prefix, t.Name)
+		if seen[tool.Name] {
+			continue // a server that lists a tool twice
+		}
+		seen[tool.Name] = true
+		all.tools = append(all.tools, tool)
+		if tool.Name != m.prefix+t.Name {
+			aliases[tool.Name] = t.Name
+		}
+	}
+	if s := m.client.present(); s != noSession && s.capabilities.Tools == nil {
+		return memberTools{}
+	}
+	if all.err == nil {
+		m.mu.Lock()
+		m.aliases = aliases
+		m.mu.Unlock()
+	}
+	return all
+}
+
+// Route returns whom a tool belongs to that has this name in the group, and what it is called there. Whether there is such a
+// tool only its server knows, which is asked for its list if the name is one that had to be made up and has not been listed
+// yet; options for timeouts and [WaitForReady] are for that. The error is [ErrNoMember] if no member's tools have such names.
+func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (*Client, string, error) {
+	prefix, rest, ok := g.naming.split(name)
+	if ok {
+		for _, m := range g.present() {
+			if m.prefix == prefix {
+				tool, err := g.naming.original(ctx, m, name, rest, options)
+				if err != nil {
+					return nil, "", err
+				}
+				return m.client, tool, nil
+			}
+		}
+	}
+	return nil, "", &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: fmt.Errorf("tool %q: %w", name, ErrNoMember)}
+}
+
+// original returns a tool's own name: what follows the prefix, or what is remembered of it.
+func (n naming) original(ctx context.Context, m *member, name, rest string, options []CallOption) (string, error) {
+	if !looksLikeAlias(rest) {
+		return rest, nil
+	}
+	if tool, ok := m.remembered(name); ok {
+		return tool, nil
+	}
+	var cl call
+	for _, o := range options {
+		o(&cl)
+	}
+	ask := []CallOption{WithTimeout(cl.timeout)}
+	if cl.wait {
+		ask = append(ask, WaitForReady())
+	}
+	if got := n.list(ctx, m, ask); got.err != nil {
+		return "", got.err
+	}
+	if tool, ok := m.remembered(name); ok {
+		return tool, nil
+	}
+	return rest, nil // the server will say that it has no such tool
+}
+
+func (m *member) remembered(name string) (tool string, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	tool, ok = m.aliases[name]
+	return tool, ok
+}

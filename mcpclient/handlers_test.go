@@ -1,0 +1,219 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+// journal is what handlers have heard. They run one at a time, and a test reads it when nothing runs.
+type journal struct{ lines []string }
+
+func (j *journal) changed(what string) func(context.Context) {
+	return func(context.Context) { j.lines = append(j.lines, what) }
+}
+
+func (j *journal) updated(_ context.Context, uri string) { j.lines = append(j.lines, "updated "+uri) }
+
+func (j *journal) raw(_ context.Context, n *Notification) {
+	j.lines = append(j.lines, fmt.Sprintf("raw %s %s", n.Method, n.Params))
+}
+
+// wants fails the test unless these lines, in any order, are all that was heard since it was last asked.
+func (j *journal) wants(t *testing.T, lines ...string) {
+	t.Helper()
+	synctest.Wait()
+	got := slices.Sorted(slices.Values(j.lines))
+	slices.Sort(lines)
+	if !slices.Equal(got, lines) {
+		t.Errorf("want %q heard, got %q", lines, got)
+	}
+	j.lines = nil
+}
+
+// tell writes a notification of the server.
+func (r *revision) tell(method, params string) {
+	r.t.Helper()
+	r.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
+}
+
+// agree acknowledges a subscription as it was asked for, or, if honoured is not empty, this filter.
+func (r *revision) agree(f frame, honoured string) {
+	r.t.Helper()
+	if honoured == "" {
+		_, honoured, _ = strings.Cut(paramsOf(r.t, f), `{"notifications":`)
+		honoured = strings.TrimSuffix(honoured, "}")
+	}
+	r.tell(mcp.NotificationSubscriptionsAcknowledged,
+		fmt.Sprintf(`{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":%s}`, f.ID, honoured))
+}
+
+// listened takes the next subscription of the client and agrees to it.
+func (r *revision) listened(filter string) frame {
+	r.t.Helper()
+	f := r.want(mcp.MethodSubscriptionsListen)
+	if got, want := paramsOf(r.t, f), `{"notifications":`+filter+`}`; got != want {
+		r.t.Errorf("want %s asked for, got %s", want, got)
+	}
+	r.agree(f, "")
+	return f
+}
+
+func TestChangesOfListsAreHeard(t *testing.T) {
+	j := &journal{}
+	o := Options{Features: []Feature{
+		HandleToolListChanged(j.changed("tools")), HandleResourceListChanged(j.changed("resources")), HandlePromptListChanged(j.changed("prompts")),
+	}}
+	inEach(t, o, func(t *testing.T, r *revision) {
+		const everything = `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`
+		if r.modern() {
+			r.listened(everything)
+		}
+		j.wants(t)
+		r.tell(mcp.NotificationToolListChanged, `{}`)
+		j.wants(t, "tools")
+		r.tell(mcp.NotificationResourceListChanged, `{}`)
+		j.wants(t, "resources")
+		removes := []func(){
+			r.c.OnToolListChanged(j.changed("tools later")),
+			r.c.OnResourceListChanged(j.changed("resources later")),
+			r.c.OnPromptListChanged(j.changed("prompts later")),
+		}
+		r.tell(mcp.NotificationToolListChanged, `{}`)
+		r.tell(mcp.NotificationResourceListChanged, `{}`)
+		r.tell(mcp.NotificationPromptListChanged, `{}`)
+		j.wants(t, "tools", "tools later", "resources", "resources later", "prompts", "prompts later")
+		for _, remove := range removes {
+			remove()
+		}
+		r.tell(mcp.NotificationPromptListChanged, `{}`)
+		j.wants(t, "prompts")
+		r.silent()
+	})
+}
+
+func TestWhatMayHaveGoneUnheardIsHeardAfterAReconnect(t *testing.T) {
+	j := &journal{}
+	o := Options{Features: []Feature{
+		HandleNotification("", j.raw), HandleToolListChanged(j.changed("tools")), HandlePromptListChanged(j.changed("prompts")),
+	}}
+	inEach(t, o, func(t *testing.T, r *revision) {
+		const everything = `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`
+		if r.modern() {
+			r.listened(everything)
+			j.wants(t, "raw notifications/subscriptions/acknowledged "+j.last(t))
+		}
+		j.wants(t)
+		r.reconnect(strings.Replace(all, `"prompts":{"listChanged":true}`, `"prompts":{}`, 1))
+		if r.modern() {
+			f := r.want(mcp.MethodSubscriptionsListen)
+			j.wants(t) // not before it is open: what changes until then would be missed
+			r.agree(f, `{"toolsListChanged":true}`)
+			j.wants(t, "tools", "raw notifications/subscriptions/acknowledged "+j.last(t))
+		}
+		if !r.modern() {
+			j.wants(t, "tools") // and nothing for prompts, whose changes this server does not tell of
+		}
+		r.silent()
+	})
+}
+
+// last returns the params of the last notification that a raw handler has heard.
+func (j *journal) last(t *testing.T) string {
+	t.Helper()
+	synctest.Wait()
+	for _, line := range slices.Backward(j.lines) {
+		if f := strings.SplitN(line, " ", 3); len(f) == 3 && f[0] == "raw" {
+			return f[2]
+		}
+	}
+	t.Fatal("no raw notification was heard")
+	return ""
+}
+
+func TestNothingIsCountedAsReceivedThatWasMissed(t *testing.T) {
+	j := &journal{}
+	o := Options{Versions: legacyOnly, Features: []Feature{HandleToolListChanged(func(context.Context) {
+		j.lines = append(j.lines, "tools")
+		panic("while the tools are listed")
+	})}}
+	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		j.lines = nil
+		r := &revision{v: mcp.Version20251125, s: s, c: c, conversation: s.next(t).greet(mcp.Version20251125, all)}
+		await(t, c)
+		r.reconnect(all)
+		j.wants(t, "tools")
+		if n := rec.Value("mcp_client.notifications", "mcp_client.direction", "received"); n != 0 {
+			t.Errorf("want no notification counted, got %d", n)
+		}
+		rec.Log("mcp_client.handler.panic")
+	})
+}
+
+func TestAMissedUpdateDoesNotTakeThePlaceOfOneThatCame(t *testing.T) {
+	q := notifyQueue{limit: 1}
+	q.push(&Notification{Method: mcp.NotificationResourceUpdated, uri: "file:///x", missed: true})
+	if done := q.push(&Notification{Method: mcp.NotificationResourceUpdated, uri: "file:///x"}); done.coalesced {
+		t.Error("want an update that raw handlers hear not coalesced with one that they do not")
+	}
+}
+
+func TestProgressIsHeardOfAllRequests(t *testing.T) {
+	var said []string
+	hear := func(by string) func(context.Context, *Progress) {
+		return func(_ context.Context, p *Progress) {
+			said = append(said, fmt.Sprintf("%s: %s %v %s", by, p.ProgressToken, p.Progress, p.Message))
+		}
+	}
+	inEach(t, Options{Features: []Feature{HandleProgress(hear("feature"))}}, func(t *testing.T, r *revision) {
+		said = nil
+		r.tell(mcp.NotificationProgress, `{"progressToken":"mine","progress":1,"message":"one"}`)
+		synctest.Wait()
+		remove := r.c.OnProgress(hear("later"))
+		r.tell(mcp.NotificationProgress, `{"progressToken":7,"progress":0.5}`)
+		synctest.Wait()
+		remove()
+		r.tell(mcp.NotificationProgress, `{"progressToken":"mine","progress":2}`)
+		synctest.Wait()
+		want := "feature: mine 1 one|feature: 7 0.5 |later: 7 0.5 |feature: mine 2 "
+		if got := strings.Join(said, "|"); got != want {
+			t.Errorf("want %s, got %s", want, got)
+		}
+	})
+}
+
+func TestWhatATypedHandlerCannotReadIsAViolation(t *testing.T) {
+	var heard int
+	o := Options{Features: []Feature{
+		HandleResourceUpdated(func(context.Context, string) { heard++ }),
+		HandleLogMessages(func(context.Context, *mcp.LoggingMessageParams) { heard++ }),
+		HandleProgress(func(context.Context, *Progress) { heard++ }),
+	}}
+	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		heard = 0
+		r := &revision{v: mcp.Version20260728, s: s, c: c, conversation: s.next(t).greet(mcp.Version20260728, all)}
+		await(t, c)
+		for method, params := range map[string]string{
+			mcp.NotificationResourceUpdated: `{}`,
+			mcp.NotificationMessage:         `{"level":7,"data":1}`,
+			mcp.NotificationProgress:        `{"progress":1}`,
+		} {
+			r.tell(method, params)
+			r.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, method))
+		}
+		synctest.Wait()
+		if heard != 0 {
+			t.Errorf("want no handler called, got %d calls", heard)
+		}
+		if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "invalid_params"); n != 6 {
+			t.Errorf("want 6 violations, got %d", n)
+		}
+		new(Notification).unusable(nil) // one that a user has made
+	})
+}

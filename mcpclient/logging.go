@@ -1,0 +1,147 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// logLevel is the least severe level of the log messages that the server is to send, as long as the client lives.
+type logLevel struct {
+	kept atomic.Pointer[mcp.LoggingLevel]
+	turn chan struct{} // of one element; whoever sends a level to a server holds it, so that the last one sent is the one kept
+}
+
+func (l *logLevel) init() { l.turn = make(chan struct{}, 1) }
+
+// level returns the level, empty if none was set.
+func (l *logLevel) level() mcp.LoggingLevel {
+	if kept := l.kept.Load(); kept != nil {
+		return *kept
+	}
+	return ""
+}
+
+// SetLogLevel asks the server for log messages of this level and of all that are more severe; [HandleLogMessages] and
+// [LogMessagesTo] hear them. A legacy server is told so at once, and anew in each session to come. A modern one is told with
+// every later request, and sends the messages that belong to it; [WithLogLevel] sets another level for one call.
+//
+// The empty level takes that back: a modern server is asked for no more messages, a legacy one goes on until the session
+// ends, for it cannot be told. After an error the level is what it was.
+// (specification 2025-11-25, server/utilities/logging, "Setting Log Level"; 2026-07-28, server/utilities/logging,
+// "Per-request log level")
+func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, options ...CallOption) error {
+	if err := checkLogLevel(level); err != nil {
+		return &Error{Kind: KindInvalid, Op: mcp.MethodSetLevel, Unsent: true, cause: err}
+	}
+	s, options, err := c.agreed(ctx, mcp.MethodSetLevel, options)
+	if err != nil {
+		return err
+	}
+	if !hasLogging(&s.capabilities) {
+		return unsupported(mcp.MethodSetLevel, "logging")
+	}
+	limited, cancel := c.within(ctx, options)
+	defer cancel()
+	select {
+	case c.logLevel.turn <- struct{}{}:
+		defer func() { <-c.logLevel.turn }()
+	case <-limited.Done():
+		return (&call{method: mcp.MethodSetLevel}).left(limited)
+	}
+	if s.has(mcp.MethodSetLevel) && level != "" {
+		if err := c.Call(ctx, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, options...); err != nil {
+			return err
+		}
+	}
+	c.logLevel.kept.Store(&level)
+	return nil
+}
+
+// restoreLogLevel tells a legacy server which level was set in the sessions before. If that fails, the record of the request
+// says so.
+func (c *Client) restoreLogLevel(s *session) {
+	if s.first || !s.has(mcp.MethodSetLevel) || !hasLogging(&s.capabilities) {
+		return
+	}
+	select {
+	case c.logLevel.turn <- struct{}{}:
+		defer func() { <-c.logLevel.turn }()
+	case <-s.ctx.Done():
+		return
+	}
+	if level := c.logLevel.level(); level != "" {
+		_ = c.Call(s.ctx, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil)
+	}
+}
+
+// WithLogLevel asks a modern server for the log messages of this level, and of all that are more severe, which belong to the
+// call; the empty level asks for none. It comes before [Client.SetLogLevel]. Legacy servers know no level of a call, and it
+// changes nothing there. (specification 2026-07-28, server/utilities/logging, "Per-request log level")
+func WithLogLevel(level mcp.LoggingLevel) CallOption { return func(cl *call) { cl.logLevel = level } }
+
+// withLogLevel returns meta with the level of the call, in the sessions of versions that have it there.
+func (cl *call) withLogLevel(s *session, meta mcp.Meta) (mcp.Meta, error) {
+	if cl.logLevel == "" || s.version.Era() != mcp.Modern {
+		return meta, nil
+	}
+	if err := checkLogLevel(cl.logLevel); err != nil {
+		return nil, err
+	}
+	return meta.With(mcp.MetaLogLevel, cl.logLevel)
+}
+
+func checkLogLevel(level mcp.LoggingLevel) error {
+	if level != "" && !level.Defined() {
+		return fmt.Errorf("log level %q is none of the protocol", level)
+	}
+	return nil
+}
+
+// HandleLogMessages calls h with the log messages of the server. Which ones it sends is for [Client.SetLogLevel]: a modern
+// server sends none before that, a legacy one those it likes.
+// (specification 2026-07-28, server/utilities/logging, "Log Message Notifications")
+func HandleLogMessages(h func(ctx context.Context, m *mcp.LoggingMessageParams)) Feature {
+	return HandleNotification(mcp.NotificationMessage, decoded(h))
+}
+
+// OnLogMessage is [HandleLogMessages] from now on, until remove is called.
+func (c *Client) OnLogMessage(h func(ctx context.Context, m *mcp.LoggingMessageParams)) (remove func()) {
+	return c.OnNotification(mcp.NotificationMessage, decoded(h))
+}
+
+// LogMessagesTo writes the log messages of the server to l, at the levels that [mcp.LoggingLevel.Level] maps theirs to. The
+// message is always "server log message"; what the server says is in the attributes: logger, its logger's name if it has
+// one, and data, a string, or any other JSON as a [json.RawMessage]. See [HandleLogMessages].
+func LogMessagesTo(l *slog.Logger) Feature { return HandleLogMessages(logTo(l)) }
+
+// LogMessagesTo is the feature [LogMessagesTo] from now on, until remove is called.
+func (c *Client) LogMessagesTo(l *slog.Logger) (remove func()) { return c.OnLogMessage(logTo(l)) }
+
+func logTo(l *slog.Logger) func(context.Context, *mcp.LoggingMessageParams) {
+	return func(ctx context.Context, m *mcp.LoggingMessageParams) {
+		level := m.Level.Level()
+		if !l.Enabled(ctx, level) {
+			return
+		}
+		var attrs []slog.Attr
+		if m.Logger != "" {
+			attrs = append(attrs, slog.String("logger", m.Logger))
+		}
+		l.LogAttrs(ctx, level, "server log message", append(attrs, logData(m.Data))...)
+	}
+}
+
+// logData is the attribute for what a message says.
+func logData(data json.RawMessage) slog.Attr {
+	var text *string
+	if _, err := mcp.Decode(slices.Clone(data), &text); err == nil && text != nil {
+		return slog.String("data", *text)
+	}
+	return slog.Any("data", data)
+}

@@ -1,0 +1,228 @@
+package mcpclient
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// ask makes a call that the server answers, and returns the level that it asks for.
+func (r *revision) ask(options ...CallOption) string {
+	r.t.Helper()
+	done := background(func() error { return r.c.Call(r.t.Context(), "x/y", nil, nil, options...) })
+	f := r.want("x/y")
+	r.answer(f, `{}`)
+	if err := <-done; err != nil {
+		r.t.Error(err)
+	}
+	return metaOf(r.t, f, mcp.MetaLogLevel)
+}
+
+// setLevel sets a level, to which the server has to agree in legacy revisions.
+func (r *revision) setLevel(level mcp.LoggingLevel) {
+	r.t.Helper()
+	done := background(func() error { return r.c.SetLogLevel(r.t.Context(), level) })
+	if !r.modern() && level != "" {
+		f := r.want(mcp.MethodSetLevel)
+		if got, want := paramsOf(r.t, f), fmt.Sprintf(`{"level":%q}`, level); got != want {
+			r.t.Errorf("want %s sent, got %s", want, got)
+		}
+		r.answer(f, `{}`)
+	}
+	if err := <-done; err != nil {
+		r.t.Errorf("set level %q: %v", level, err)
+	}
+}
+
+func TestTheLogLevelIsKeptOverSessions(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		if got := r.ask(); got != "" {
+			t.Errorf("want no level asked for before one is set, got %s", got)
+		}
+		r.setLevel(mcp.LevelDebug)
+		r.setLevel(mcp.LevelWarning)
+		r.reconnect(all)
+		if !r.modern() {
+			f := r.want(mcp.MethodSetLevel)
+			if got := paramsOf(t, f); got != `{"level":"warning"}` {
+				t.Errorf("want the last level set again, got %s", got)
+			}
+			r.answer(f, `{}`)
+		}
+		want := map[bool]string{true: `"warning"`}[r.modern()]
+		if got := r.ask(); got != want {
+			t.Errorf("want the level %s asked for, got %s", want, got)
+		}
+		r.setLevel("")
+		if got := r.ask(); got != "" {
+			t.Errorf("want no level asked for when it is taken back, got %s", got)
+		}
+		r.reconnect(all)
+		r.silent()
+	})
+}
+
+func TestALevelThatTheServerRefusesIsNotKept(t *testing.T) {
+	inRevisions(t, legacyOnly, all, Options{}, func(t *testing.T, r *revision) {
+		r.setLevel(mcp.LevelInfo)
+		done := background(func() error { return r.c.SetLogLevel(t.Context(), mcp.LevelDebug) })
+		r.refuse(r.want(mcp.MethodSetLevel), mcp.CodeInternalError, "no")
+		if err := <-done; !errors.As(err, new(*mcp.Error)) {
+			t.Errorf("want the server's error, got %v", err)
+		}
+		r.reconnect(all)
+		f := r.want(mcp.MethodSetLevel)
+		if got := paramsOf(t, f); got != `{"level":"info"}` {
+			t.Errorf("want the level of before, got %s", got)
+		}
+		r.refuse(f, mcp.CodeInternalError, "not now") // which nobody but the telemetry hears of
+		r.reconnect(strings.Replace(all, `,"logging":{}`, "", 1))
+		r.silent() // a server that does not log is not bothered
+	})
+}
+
+func TestLevelsAreSentOneAfterTheOther(t *testing.T) {
+	inRevisions(t, legacyOnly, all, Options{}, func(t *testing.T, r *revision) {
+		first := background(func() error { return r.c.SetLogLevel(t.Context(), mcp.LevelInfo) })
+		f := r.want(mcp.MethodSetLevel)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.c.SetLogLevel(ctx, mcp.LevelDebug); !errors.Is(err, context.DeadlineExceeded) || !SafeToRetry(err) {
+			t.Errorf("want the second to wait for the first, got %v", err)
+		}
+		r.answer(f, `{}`)
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+		r.silent()
+	})
+}
+
+func TestALevelThatTheProtocolDoesNotHaveIsInvalid(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		err := r.c.SetLogLevel(t.Context(), "verbose")
+		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid || !SafeToRetry(err) {
+			t.Errorf("want an error of kind invalid, got %v", err)
+		}
+		if r.modern() {
+			err = r.c.Call(t.Context(), "x/y", nil, nil, WithLogLevel("verbose"))
+			if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid || !SafeToRetry(err) {
+				t.Errorf("want an error of kind invalid, got %v", err)
+			}
+		}
+		r.silent()
+	})
+}
+
+func TestWithLogLevelIsForOneCallOfAModernServer(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		r.setLevel(mcp.LevelError)
+		meta, err := mcp.Meta(nil).With(mcp.MetaLogLevel, "alert")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tc := range []struct {
+			name    string
+			options []CallOption
+			want    string
+		}{
+			{"a level", []CallOption{WithLogLevel(mcp.LevelDebug)}, `"debug"`},
+			{"none", []CallOption{WithLogLevel("")}, ""},
+			{"the client's", nil, `"error"`},
+			{"a level before metadata", []CallOption{WithMeta(meta), WithLogLevel(mcp.LevelDebug)}, `"debug"`},
+		} {
+			if !r.modern() && tc.name != "a level before metadata" {
+				tc.want = ""
+			} else if !r.modern() {
+				tc.want = `"alert"` // the user's own affair
+			}
+			if got := r.ask(tc.options...); got != tc.want {
+				t.Errorf("%s: want %s asked for, got %s", tc.name, tc.want, got)
+			}
+		}
+	})
+}
+
+// logMessage is a notification with a log message.
+func logMessage(level, logger, data string) string {
+	if logger != "" {
+		logger = fmt.Sprintf(`"logger":%q,`, logger)
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":%q,%s"data":%s}}`, level, logger, data)
+}
+
+func TestLogMessagesAreHeard(t *testing.T) {
+	var said []string
+	hear := func(by string) func(context.Context, *mcp.LoggingMessageParams) {
+		return func(_ context.Context, m *mcp.LoggingMessageParams) {
+			said = append(said, fmt.Sprintf("%s: %s %s %s", by, m.Level, m.Logger, m.Data))
+		}
+	}
+	inEach(t, Options{Features: []Feature{HandleLogMessages(hear("feature"))}}, func(t *testing.T, r *revision) {
+		said = nil
+		r.write(logMessage("info", "db", `{"a":1}`))
+		synctest.Wait()
+		remove := r.c.OnLogMessage(hear("later"))
+		r.write(logMessage("alert", "", `null`))
+		synctest.Wait()
+		remove()
+		r.write(logMessage("debug", "", `"x"`))
+		synctest.Wait()
+		want := `feature: info db {"a":1}|feature: alert  null|later: alert  null|feature: debug  "x"`
+		if got := strings.Join(said, "|"); got != want {
+			t.Errorf("want %s, got %s", want, got)
+		}
+	})
+}
+
+func TestLogMessagesGoToSlog(t *testing.T) {
+	var out bytes.Buffer
+	logger := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	o := Options{Features: []Feature{LogMessagesTo(logger)}}
+	inRevisions(t, []mcp.Version{mcp.Version20251125, mcp.Version20260728}, all, o, func(t *testing.T, r *revision) {
+		out.Reset()
+		r.write(
+			logMessage("debug", "db", `"hidden"`),
+			logMessage("notice", "db", `"50% of %s\n{} done"`),
+			logMessage("emergency", "", `{"error":"Connection failed","port":5432}`),
+			logMessage("loud", "", `[1]`),
+			logMessage("warning", "", `null`),
+		)
+		synctest.Wait()
+		want := `{"level":"INFO+2","msg":"server log message","logger":"db","data":"50% of %s\n{} done"}
+{"level":"ERROR+12","msg":"server log message","data":{"error":"Connection failed","port":5432}}
+{"level":"INFO","msg":"server log message","data":[1]}
+{"level":"WARN","msg":"server log message","data":null}
+`
+		if got := out.String(); got != want {
+			t.Errorf("want\n%sgot\n%s", want, got)
+		}
+		out.Reset()
+		remove := r.c.LogMessagesTo(logger)
+		r.write(logMessage("error", "", `"twice"`))
+		synctest.Wait()
+		remove()
+		if n := strings.Count(out.String(), "twice"); n != 2 {
+			t.Errorf("want one line for each handler, got %q", out.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			if !json.Valid([]byte(line)) {
+				t.Errorf("want JSON, got %q", line)
+			}
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// CallFunc makes a call, like [Client.Call]: result is a pointer that it fills, or nil. The error is an [*Error] unless a
+// [Middleware] says otherwise.
+type CallFunc func(ctx context.Context, method string, params, result any, options ...CallOption) error
+
+// Middleware wraps whatever makes a call, to see it, to change it, to make it again or not at all. It is called once, when
+// the client is created; what it returns is called for every call, from many goroutines at once:
+//
+//	func(next mcpclient.CallFunc) mcpclient.CallFunc {
+//		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
+//			begun := time.Now()
+//			err := next(ctx, method, params, result, options...)
+//			log.Println(method, time.Since(begun), err)
+//			return err
+//		}
+//	}
+//
+// It must pass the options on, for some are the client's own, and may put others behind them, which prevail.
+type Middleware func(next CallFunc) CallFunc
+
+// interpose puts the middleware of the options around calls and handlers.
+func (c *Client) interpose() error {
+	if len(c.cfg.Middleware) > 0 {
+		c.intercepted = func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+			return c.call(ctx, method, params, result, options)
+		}
+	}
+	for i, wrap := range slices.Backward(c.cfg.Middleware) {
+		if wrap != nil {
+			c.intercepted = wrap(c.intercepted)
+		}
+		if wrap == nil || c.intercepted == nil {
+			return fmt.Errorf("mcpclient: options: Middleware[%d] gives no function", i)
+		}
+	}
+	for method := range c.answers {
+		for i, wrap := range slices.Backward(c.cfg.HandlerMiddleware) {
+			if wrap != nil {
+				c.answers[method] = wrap(c.answers[method])
+			}
+			if wrap == nil || c.answers[method] == nil {
+				return fmt.Errorf("mcpclient: options: HandlerMiddleware[%d] gives no handler", i)
+			}
+		}
+	}
+	return nil
+}
+
+// intercept makes a call through the middleware, which gets one option that stands for all: so the others need not live on
+// the heap, where there is no middleware either.
+func (c *Client) intercept(ctx context.Context, method string, params, result any, options []CallOption) error {
+	asked := new(call)
+	asked.logLevel = c.logLevel.level()
+	asked.apply(options)
+	return c.intercepted(ctx, method, params, result, func(cl *call) { cl.inherit(asked) })
+}

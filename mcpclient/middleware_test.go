@@ -1,0 +1,204 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// noting is middleware that notes when a call comes and goes.
+func noting(notes *[]string, name string) Middleware {
+	return func(next CallFunc) CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+			*notes = append(*notes, name+" "+method)
+			err := next(ctx, method, params, result, options...)
+			if r, ok := result.(*mcp.CallToolResult); ok {
+				method = r.Text()
+			}
+			*notes = append(*notes, name+" "+method)
+			return err
+		}
+	}
+}
+
+func TestTheFirstMiddlewareIsOutermost(t *testing.T) {
+	var notes []string
+	o := &Options{Middleware: []Middleware{noting(&notes, "a"), noting(&notes, "b")}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Join(notes, ","), "a tools/call,b tools/call,b ok,a ok"; got != want {
+			t.Errorf("noted %s, want %s", got, want)
+		}
+	})
+}
+
+func TestMiddlewareSeesWhatTheCacheAnswersAndNotItsRounds(t *testing.T) {
+	var notes []string
+	o := confirming()
+	o.Middleware = []Middleware{noting(&notes, "m")}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		v.asked(c, freshList(60_000, plainTool))
+		kept(t, c)
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
+		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		<-done
+		if got, want := strings.Join(notes, ","), "m tools/list,m tools/list,m tools/list,m tools/list,m tools/call,m ok"; got != want {
+			t.Errorf("noted %s, want %s", got, want)
+		}
+	})
+}
+
+func TestMiddlewareMayChangeACall(t *testing.T) {
+	refused := errors.New("not today")
+	o := &Options{Middleware: []Middleware{func(next CallFunc) CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+			switch method {
+			case "refused":
+				return refused
+			case "twice":
+				if err := next(ctx, method, params, result, options...); err == nil {
+					return errors.New("want the first to fail")
+				}
+			case mcp.MethodListTools:
+				params = &mcp.PageParams{Cursor: "other"}
+			}
+			return next(ctx, method, params, result, append(options, WithMeta(mcp.Meta(`{"by":"us"}`)))...)
+		}
+	}}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		if err := c.Call(t.Context(), "refused", nil, nil); err != refused {
+			t.Errorf("got %v, want the error of the middleware itself", err)
+		}
+		done := background(func() error { return c.Call(t.Context(), "twice", nil, nil, WithTimeout(time.Hour)) })
+		v.refuse(v.want("twice"), -32603, "no")
+		second := v.want("twice")
+		time.Sleep(time.Minute) // the caller's timeout holds
+		v.answer(second, `{"resultType":"complete"}`)
+		if err := <-done; err != nil || !strings.Contains(second.raw, `"by":"us"`) {
+			t.Errorf("got %v for %s, want the second one with an option of the middleware's", err, second.raw)
+		}
+		got := listing(t, c)
+		f := v.want(mcp.MethodListTools)
+		v.answer(f, freshList(60_000, plainTool))
+		if <-got; !strings.Contains(f.raw, `"cursor":"other"`) {
+			t.Errorf("sent %s, want the params of the middleware", f.raw)
+		}
+		kept(t, c) // under the params that were sent
+	})
+}
+
+func TestEveryOptionGetsThroughTheMiddleware(t *testing.T) {
+	var notes []string
+	o := &Options{Middleware: []Middleware{noting(&notes, "m")}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var got []float64
+		done := background(func() error {
+			return c.Call(t.Context(), "x/y", nil, nil, WithMeta(mcp.Meta(`{"k":1}`)), WaitForReady(),
+				WithProgress(func(p Progress) { got = append(got, p.Progress) }))
+		})
+		f := v.want("x/y")
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":7}}`, f.ID))
+		v.answer(f, `{"resultType":"complete"}`)
+		if err := <-done; err != nil || fmt.Sprint(got) != "[7]" || !strings.Contains(f.raw, `"k":1`) {
+			t.Errorf("got %v with progress %v for %s", err, got, f.raw)
+		}
+	})
+}
+
+func TestAPanicOfMiddlewareIsTheCallers(t *testing.T) {
+	o := &Options{Middleware: []Middleware{func(CallFunc) CallFunc {
+		return func(context.Context, string, any, any, ...CallOption) error { panic("boo") }
+	}}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		defer func() {
+			if got := recover(); got != "boo" {
+				t.Errorf("recovered %v, want the panic", got)
+			}
+		}()
+		_ = c.Call(t.Context(), "x/y", nil, nil)
+	})
+}
+
+func TestMiddlewareThatGivesNothingIsRefusedAtOnce(t *testing.T) {
+	for want, o := range map[string]*Options{
+		"Middleware[1] gives no function":       {Middleware: []Middleware{noting(new([]string), "m"), nil}},
+		"Middleware[0] gives no function":       {Middleware: []Middleware{func(CallFunc) CallFunc { return nil }}},
+		"HandlerMiddleware[0] gives no handler": {HandlerMiddleware: []func(RequestHandler) RequestHandler{nil}},
+	} {
+		if _, err := New(newScript(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+}
+
+// handlerNotes are options of a client whose handlers are wrapped twice.
+func handlerNotes(notes *[]string) *Options {
+	o := confirming()
+	for _, name := range []string{"a", "b"} {
+		o.HandlerMiddleware = append(o.HandlerMiddleware, func(next RequestHandler) RequestHandler {
+			return func(ctx context.Context, r *Request) (any, error) {
+				*notes = append(*notes, name+" "+r.Method)
+				result, err := next(ctx, r)
+				*notes = append(*notes, fmt.Sprintf("%s %T", name, result))
+				return result, err
+			}
+		})
+	}
+	return o
+}
+
+func TestHandlerMiddlewareIsAroundTheRequestsOfBothEras(t *testing.T) {
+	const want = "a elicitation/create,b elicitation/create,b *mcp.ElicitResult,a *mcp.ElicitResult"
+	var notes []string
+	ready(t, handlerNotes(&notes), func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
+		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		<-done
+		if got := strings.Join(notes, ","); got != want {
+			t.Errorf("modern: noted %s, want %s", got, want)
+		}
+	})
+	notes = nil
+	bubble(t, handlerNotes(&notes), func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).legacy(mcp.Version20251125)
+		await(t, c)
+		v.write(`{"jsonrpc":"2.0","id":1,` + formRequest[1:])
+		v.take()
+		if got := strings.Join(notes, ","); got != want {
+			t.Errorf("legacy: noted %s, want %s", got, want)
+		}
+		notes = nil
+		v.write(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+		v.take()
+		if got := strings.Join(notes, ","); !strings.HasPrefix(got, "a ping,b ping,") {
+			t.Errorf("ping: noted %s, want it to pass", got)
+		}
+	})
+}
+
+func TestAPanicOfHandlerMiddlewareIsAnswered(t *testing.T) {
+	o := &Options{HandlerMiddleware: []func(RequestHandler) RequestHandler{func(RequestHandler) RequestHandler {
+		return func(context.Context, *Request) (any, error) { panic("boo") }
+	}}}
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).legacy(mcp.Version20251125)
+		await(t, c)
+		v.write(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		if f := v.take(); !strings.Contains(string(f.Error), "-32603") {
+			t.Errorf("answered %s, want an internal error", f.raw)
+		}
+		synctest.Wait()
+	})
+}

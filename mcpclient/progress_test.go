@@ -1,0 +1,216 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// reports says how far request f has got.
+func (c *conversation) reports(f frame, progress float64) {
+	c.t.Helper()
+	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%v}}`, f.ID, progress))
+}
+
+// inBothEras runs f with a server of each era.
+func inBothEras(t *testing.T, o func() *Options, f func(t *testing.T, v *conversation, c *Client)) {
+	t.Helper()
+	t.Run("modern", func(t *testing.T) {
+		ready(t, o(), func(t *testing.T, s *script, v *conversation, c *Client) { f(t, v, c) })
+	})
+	t.Run("legacy", func(t *testing.T) {
+		bubble(t, o(), func(t *testing.T, s *script, c *Client) {
+			v := s.next(t).legacy(mcp.Version20251125)
+			await(t, c)
+			f(t, v, c)
+		})
+	})
+}
+
+func noOptions() *Options { return nil }
+
+func TestProgressGivesACallItsTimeoutAnew(t *testing.T) {
+	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *Client) {
+		done := background(func() error {
+			return c.Call(t.Context(), "long", nil, nil, WithTimeout(10*time.Second), ResetTimeoutOnProgress(time.Hour))
+		})
+		f := v.want("long")
+		if !strings.Contains(f.raw, `"progressToken":`) {
+			t.Errorf("sent %s, want it to ask for progress", f.raw)
+		}
+		for i := range 20 {
+			time.Sleep(9 * time.Second)
+			v.reports(f, float64(i))
+		}
+		took := elapsed(func() {
+			if err := <-done; !errors.Is(err, ErrTimeout) {
+				t.Errorf("got %v, want a timeout", err)
+			}
+		})
+		if took != 10*time.Second {
+			t.Errorf("the call ended %v after the last report, want 10s", took)
+		}
+		v.want(mcp.NotificationCancelled)
+	})
+}
+
+func TestTheTotalBoundsWhatProgressProlongs(t *testing.T) {
+	for _, test := range []struct {
+		timeout, total, want time.Duration
+	}{
+		{10 * time.Second, 25 * time.Second, 25 * time.Second},
+		{10 * time.Second, 5 * time.Second, 5 * time.Second}, // it is the shorter one even without any progress
+		{10 * time.Second, 0, 100 * time.Second},
+		{-1, 25 * time.Second, 25 * time.Second},
+		{10 * time.Second, -1, 16 * time.Minute}, // 10 s after the last report
+		{-1, 0, 17 * time.Minute},                // never, but for the caller
+	} {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ctx, cancel := context.WithTimeout(t.Context(), 17*time.Minute)
+			defer cancel()
+			done := background(func() error {
+				return c.Call(ctx, "long", nil, nil, WithTimeout(test.timeout), ResetTimeoutOnProgress(test.total))
+			})
+			f := v.want("long")
+			go func() {
+				for i := range 158 { // up to 15m48s
+					time.Sleep(6 * time.Second)
+					v.reports(f, float64(i))
+				}
+			}()
+			took := elapsed(func() { <-done })
+			if test.total == -1 {
+				took = took.Round(time.Minute)
+			}
+			if took != test.want {
+				t.Errorf("timeout %v, total %v: the call took %v, want %v", test.timeout, test.total, took, test.want)
+			}
+			time.Sleep(20 * time.Minute) // the reports too late concern nobody
+		})
+	}
+}
+
+func TestWithoutTheOptionProgressProlongsNothing(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error {
+			return c.Call(t.Context(), "long", nil, nil, WithTimeout(10*time.Second), WithProgress(func(Progress) {}))
+		})
+		f := v.want("long")
+		took := elapsed(func() {
+			time.Sleep(9 * time.Second)
+			v.reports(f, 1)
+			<-done
+		})
+		if took != 10*time.Second {
+			t.Errorf("the call took %v, want its 10s", took)
+		}
+	})
+}
+
+// Calls that others wait for less long must not be held up, nor those that others wait for longer be cut short.
+func TestProgressOfOneCallIsNoneOfAnother(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		begun := time.Now()
+		ends := make(chan string, 3)
+		call := func(name string, options ...CallOption) frame {
+			go func() {
+				_ = c.Call(t.Context(), name, nil, nil, options...)
+				ends <- fmt.Sprint(name, " ", time.Since(begun))
+			}()
+			return v.want(name)
+		}
+		call("short", WithTimeout(10*time.Second))
+		long := call("prolonged", WithTimeout(5*time.Second), ResetTimeoutOnProgress(time.Minute))
+		call("other", WithTimeout(7*time.Second), ResetTimeoutOnProgress(time.Minute))
+		time.Sleep(4 * time.Second)
+		v.reports(long, 1)
+		time.Sleep(4 * time.Second)
+		v.reports(long, 2)
+		for _, want := range []string{"other 7s", "short 10s", "prolonged 13s"} {
+			v.want(mcp.NotificationCancelled)
+			if got := <-ends; got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+	})
+}
+
+func TestFollowedProgressIsYielded(t *testing.T) {
+	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *Client) {
+		go func() {
+			f := v.want(mcp.MethodCallTool)
+			for i := range 3 {
+				v.reports(f, float64(i))
+			}
+			v.answer(f, fmt.Sprintf(textResult, "ok"))
+		}()
+		var got []float64
+		var result *mcp.CallToolResult
+		for p, err := range FollowProgress(t.Context(), func(ctx context.Context, follow CallOption) (err error) {
+			result, err = c.CallTool(ctx, "x", nil, follow)
+			return err
+		}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, p.Progress)
+		}
+		if fmt.Sprint(got) != "[0 1 2]" || text(result) != "ok" {
+			t.Errorf("got %v and %v, want three reports and the result", got, result)
+		}
+	})
+}
+
+func TestTheErrorOfAFollowedCallComesLast(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		go func() {
+			f := v.want("x/y")
+			v.reports(f, 1)
+			v.refuse(f, -32603, "no")
+		}()
+		var got []string
+		for p, err := range FollowProgress(t.Context(), func(ctx context.Context, follow CallOption) error {
+			return c.Call(ctx, "x/y", nil, nil, follow)
+		}) {
+			got = append(got, fmt.Sprint(p.Progress, " ", err))
+		}
+		if want := "[1 <nil> 0 x/y: server error -32603: no]"; fmt.Sprint(got) != want {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+func TestLeavingTheLoopCancelsTheCall(t *testing.T) {
+	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *Client) {
+		go func() {
+			f := v.want("x/y")
+			for i := range 4 {
+				v.reports(f, float64(i))
+			}
+			if n := v.want(mcp.NotificationCancelled); !strings.Contains(n.raw, string(f.ID)) {
+				t.Errorf("the client sent %s, want the call cancelled", n.raw)
+			}
+		}()
+		var ended error
+		n := 0
+		for range FollowProgress(t.Context(), func(ctx context.Context, follow CallOption) error {
+			ended = c.Call(ctx, "x/y", nil, nil, follow)
+			return ended
+		}) {
+			if n++; n == 2 {
+				break // with two more that wait
+			}
+			time.Sleep(time.Second)
+		}
+		if e, _ := errors.AsType[*Error](ended); e == nil || e.Kind != KindCancelled || n != 2 {
+			t.Errorf("after %d reports the call ended with %v, want it cancelled after two", n, ended)
+		}
+		synctest.Wait()
+	})
+}

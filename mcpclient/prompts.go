@@ -1,0 +1,46 @@
+package mcpclient
+
+import (
+	"context"
+	"iter"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// ListPrompts returns one page of the server's prompts. The cursor is the NextCursor of the page before, empty for the
+// first. (specification 2026-07-28, server/prompts, "Listing Prompts")
+func (c *Client) ListPrompts(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListPromptsResult, error) {
+	if err := c.require(mcp.MethodListPrompts, hasPrompts, "prompts"); err != nil {
+		return nil, err
+	}
+	r := new(mcp.ListPromptsResult)
+	if err := c.cachedCall(ctx, mcp.MethodListPrompts, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Prompts yields the server's prompts, page after page as they are asked for. An error ends it; it is also an error if the
+// server repeats a cursor.
+func (c *Client) Prompts(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Prompt, error] {
+	return pages(ctx, mcp.MethodListPrompts, func(ctx context.Context, cursor string) (page[*mcp.Prompt], error) {
+		r, err := c.ListPrompts(ctx, cursor, options...)
+		if err != nil {
+			return page[*mcp.Prompt]{}, err
+		}
+		return page[*mcp.Prompt]{r.Prompts, r.NextCursor}, nil
+	})
+}
+
+// GetPrompt returns the messages of a prompt, made with these arguments, nil for none. What they mean, and which of them are
+// required, the list of prompts says. (specification 2026-07-28, server/prompts, "Getting a Prompt")
+func (c *Client) GetPrompt(ctx context.Context, name string, arguments map[string]string, options ...CallOption) (*mcp.GetPromptResult, error) {
+	if err := c.require(mcp.MethodGetPrompt, hasPrompts, "prompts"); err != nil {
+		return nil, err
+	}
+	r := new(mcp.GetPromptResult)
+	if err := c.Call(ctx, mcp.MethodGetPrompt, &mcp.GetPromptParams{Name: name, Arguments: arguments}, r, options...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}

@@ -1,0 +1,93 @@
+package mcpclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// ListResources returns one page of the server's resources. The cursor is the NextCursor of the page before, empty for the
+// first. (specification 2026-07-28, server/resources, "Listing Resources")
+func (c *Client) ListResources(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListResourcesResult, error) {
+	if err := c.require(mcp.MethodListResources, hasResources, "resources"); err != nil {
+		return nil, err
+	}
+	r := new(mcp.ListResourcesResult)
+	if err := c.cachedCall(ctx, mcp.MethodListResources, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Resources yields the server's resources, page after page as they are asked for. An error ends it; it is also an error if
+// the server repeats a cursor.
+func (c *Client) Resources(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Resource, error] {
+	return pages(ctx, mcp.MethodListResources, func(ctx context.Context, cursor string) (page[*mcp.Resource], error) {
+		r, err := c.ListResources(ctx, cursor, options...)
+		if err != nil {
+			return page[*mcp.Resource]{}, err
+		}
+		return page[*mcp.Resource]{r.Resources, r.NextCursor}, nil
+	})
+}
+
+// ListResourceTemplates returns one page of the server's templates of resources. The cursor is the NextCursor of the page
+// before, empty for the first. (specification 2026-07-28, server/resources, "Resource Templates")
+func (c *Client) ListResourceTemplates(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListResourceTemplatesResult, error) {
+	if err := c.require(mcp.MethodListResourceTemplates, hasResources, "resources"); err != nil {
+		return nil, err
+	}
+	r := new(mcp.ListResourceTemplatesResult)
+	if err := c.cachedCall(ctx, mcp.MethodListResourceTemplates, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// ResourceTemplates yields the server's templates of resources, page after page as they are asked for. An error ends it; it
+// is also an error if the server repeats a cursor.
+func (c *Client) ResourceTemplates(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.ResourceTemplate, error] {
+	return pages(ctx, mcp.MethodListResourceTemplates, func(ctx context.Context, cursor string) (page[*mcp.ResourceTemplate], error) {
+		r, err := c.ListResourceTemplates(ctx, cursor, options...)
+		if err != nil {
+			return page[*mcp.ResourceTemplate]{}, err
+		}
+		return page[*mcp.ResourceTemplate]{r.ResourceTemplates, r.NextCursor}, nil
+	})
+}
+
+// ReadResource returns the contents of a resource; there may be several, as for the files of a directory. [ResourceNotFound]
+// recognizes the error for a resource that is not there. (specification 2026-07-28, server/resources, "Reading Resources")
+func (c *Client) ReadResource(ctx context.Context, uri string, options ...CallOption) (*mcp.ReadResourceResult, error) {
+	if err := c.require(mcp.MethodReadResource, hasResources, "resources"); err != nil {
+		return nil, err
+	}
+	r := new(mcp.ReadResourceResult)
+	if err := c.cachedCall(ctx, mcp.MethodReadResource, &mcp.ReadResourceParams{URI: uri}, r, options...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// ResourceNotFound reports whether err is a server's answer that a resource does not exist, in the words of any revision:
+// the code -32002 until 2025-11-25; from 2026-07-28 -32602, which says this and no other thing when the URI comes with it.
+// False means unknown: a server that sends -32602 need not tell the URI.
+// (specification 2026-07-28, server/resources, "Error Handling")
+func ResourceNotFound(err error) bool {
+	e, ok := errors.AsType[*mcp.Error](err)
+	if !ok {
+		return false
+	}
+	var data mcp.ResourceNotFoundData
+	switch e.Code {
+	case mcp.CodeResourceNotFound:
+		return true
+	case mcp.CodeInvalidParams:
+		_, undecodable := mcp.Decode(bytes.Clone(e.Data), &data)
+		return undecodable == nil && data.URI != ""
+	}
+	return false
+}

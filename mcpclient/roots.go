@@ -1,0 +1,112 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// HandleRoots declares that the client has roots, the directories and files the server should work in, and answers the
+// server's question for them: roots/list of a legacy server, and what a modern one needs before it can answer a call. With
+// [Client.SetRoots] they change. Their URIs are file URIs with an absolute path in which nothing leads upwards; another one
+// is an error of [New] and [Connect]. (specification 2026-07-28, client/roots)
+func HandleRoots(roots ...*mcp.Root) Feature {
+	return feature{
+		declare: func(c *mcp.ClientCapabilities) {
+			var r mcp.RootsCapability
+			if c.Roots != nil {
+				r = *c.Roots // the user's stays as it is
+			}
+			r.ListChanged = true
+			c.Roots = &r
+		},
+		join: func(c *Client) error {
+			if err := c.roots.set(roots); err != nil {
+				return err
+			}
+			return c.answer(mcp.MethodListRoots, c.listRoots)
+		},
+	}
+}
+
+// SetRoots replaces the roots of a client that was made with [HandleRoots]. A legacy server is told that they have changed,
+// and asks for them if it likes; a modern one gets them when it asks the next time. It is an error of kind [KindInvalid] if
+// a root cannot be one or the client has no roots; then nothing has changed. With any other error the roots are replaced
+// and the server may not know.
+func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
+	err := errors.New("the client was made without HandleRoots")
+	if c.roots.present() {
+		err = c.roots.set(roots)
+	}
+	if err != nil {
+		return &Error{Kind: KindInvalid, Op: mcp.NotificationRootsListChanged, Unsent: true, cause: err}
+	}
+	s := c.present()
+	if s == noSession || !s.era.serves() {
+		return nil // the next server asks anew
+	}
+	err = c.Notify(ctx, mcp.NotificationRootsListChanged, nil)
+	if errors.Is(err, ErrNotReady) {
+		return nil
+	}
+	return err
+}
+
+// rootList is the roots of a client, nothing if it has none to declare.
+type rootList struct{ now atomic.Pointer[[]*mcp.Root] }
+
+func (l *rootList) present() bool { return l.now.Load() != nil }
+
+// set takes copies of roots if each of them can be one.
+func (l *rootList) set(roots []*mcp.Root) error {
+	kept := make([]*mcp.Root, len(roots)) // an empty list, not null, if there are none
+	for i, r := range roots {
+		if r == nil {
+			return fmt.Errorf("root %d is nil", i)
+		}
+		if err := checkRoot(r.URI); err != nil {
+			return fmt.Errorf("root %d: %w", i, err)
+		}
+		kept[i] = new(*r)
+	}
+	l.now.Store(&kept)
+	return nil
+}
+
+// checkRoot says what is wrong with the URI of a root.
+func checkRoot(uri string) error {
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil:
+		return err
+	case u.Scheme != "file":
+		return fmt.Errorf("%q is no file URI", uri)
+	case !strings.HasPrefix(u.Path, "/") || strings.ContainsRune(u.Path, 0):
+		return fmt.Errorf("%q has no absolute path", uri)
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(uri, "#"):
+		return fmt.Errorf("%q has more than a host and a path", uri)
+	case slices.ContainsFunc(strings.FieldsFunc(u.Path, isSeparator), func(s string) bool { return s == ".." }):
+		return fmt.Errorf("%q leads upwards", uri)
+	}
+	return nil
+}
+
+func isSeparator(r rune) bool { return r == '/' || r == '\\' }
+
+// listRoots answers roots/list.
+func (c *Client) listRoots(context.Context, *Request) (any, error) {
+	roots := *c.roots.now.Load()
+	if v := c.ProtocolVersion(); v != "" && v < mcp.Version20250618 {
+		roots = slices.Clone(roots)
+		for i, r := range roots {
+			roots[i] = &mcp.Root{URI: r.URI, Name: r.Name} // there is no _meta yet
+		}
+	}
+	return &mcp.ListRootsResult{Roots: roots}, nil
+}

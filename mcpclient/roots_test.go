@@ -1,0 +1,168 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// home is a root, with all that one can have.
+func home() *mcp.Root {
+	return &mcp.Root{URI: "file:///home/user/my%20project", Name: "Home", Meta: mcp.Meta(`{"m":1}`)}
+}
+
+// rootsOf asks for the roots in the way of the revision, and returns what the client says.
+func (r *revision) rootsOf() string {
+	r.t.Helper()
+	if !r.modern() {
+		r.write(`{"jsonrpc":"2.0","id":"roots","method":"roots/list"}`)
+		return string(r.take().Result)
+	}
+	done := background(func() error { return r.c.Call(r.t.Context(), mcp.MethodCallTool, nil, nil) })
+	r.answer(r.want(mcp.MethodCallTool), `{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}`)
+	f := r.want(mcp.MethodCallTool)
+	r.answer(f, `{"resultType":"complete"}`)
+	if err := <-done; err != nil {
+		r.t.Error(err)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(paramsOf(r.t, f), `{"inputResponses":{"r":`), `}}`)
+}
+
+func TestTheServerGetsTheRootsWhenItAsks(t *testing.T) {
+	inEach(t, Options{Features: []Feature{HandleRoots(home())}}, func(t *testing.T, r *revision) {
+		want := `{"roots":[{"_meta":{"m":1},"uri":"file:///home/user/my%20project","name":"Home"}]}`
+		if r.v < mcp.Version20250618 {
+			want = `{"roots":[{"uri":"file:///home/user/my%20project","name":"Home"}]}`
+		}
+		if got := r.rootsOf(); got != want {
+			t.Errorf("want %s, got %s", want, got)
+		}
+		changed := &mcp.Root{URI: "file:///tmp"}
+		done := background(func() error { return r.c.SetRoots(t.Context(), changed) })
+		if !r.modern() {
+			r.want(mcp.NotificationRootsListChanged)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		changed.URI = "file:///changed/behind/its/back"
+		if got, want := r.rootsOf(), `{"roots":[{"uri":"file:///tmp"}]}`; got != want {
+			t.Errorf("want %s, got %s", want, got)
+		}
+		done = background(func() error { return r.c.SetRoots(t.Context()) })
+		if !r.modern() {
+			r.want(mcp.NotificationRootsListChanged)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if got, want := r.rootsOf(), `{"roots":[]}`; got != want {
+			t.Errorf("want %s, got %s", want, got)
+		}
+		err := r.c.SetRoots(t.Context(), home(), nil)
+		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid {
+			t.Errorf("want an error of kind invalid, got %v", err)
+		}
+		if got, want := r.rootsOf(), `{"roots":[]}`; got != want {
+			t.Errorf("after an error: want %s, got %s", want, got)
+		}
+	})
+}
+
+func TestRootsAreDeclared(t *testing.T) {
+	for _, v := range mcp.SupportedVersions() {
+		o := &Options{Versions: []mcp.Version{v}, Features: []Feature{HandleRoots()}}
+		bubble(t, o, func(t *testing.T, s *script, c *Client) {
+			f := s.next(t).take()
+			want := `"roots":{"listChanged":true}`
+			if v.Era() == mcp.Modern {
+				want = `"roots":{}`
+			}
+			if !strings.Contains(f.raw, want) {
+				t.Errorf("%s: want %s declared, got %s", v, want, f.raw)
+			}
+		})
+	}
+}
+
+func TestRootsOfAClientThatIsNotReadyAreForTheNextServer(t *testing.T) {
+	for _, v := range mcp.SupportedVersions() {
+		o := &Options{Versions: []mcp.Version{v}, Features: []Feature{HandleRoots(home())}}
+		bubble(t, o, func(t *testing.T, s *script, c *Client) {
+			p := s.next(t)
+			if err := c.SetRoots(t.Context(), &mcp.Root{URI: "file:///tmp"}); err != nil {
+				t.Error(err)
+			}
+			r := &revision{v: v, s: s, c: c, conversation: p.greet(v, all)}
+			await(t, c)
+			if got, want := r.rootsOf(), `{"roots":[{"uri":"file:///tmp"}]}`; got != want {
+				t.Errorf("%s: want %s, got %s", v, want, got)
+			}
+			r.silent()
+		})
+	}
+}
+
+func TestWhatCannotBeARootIsRefused(t *testing.T) {
+	for uri, want := range map[string]string{
+		"file:///":                     "",
+		"file:///home/user/..hidden":   "",
+		"file:///home/a%20b/c.txt":     "",
+		"FILE:///home":                 "",
+		"file:///C:/Users/me":          "",
+		"file://server/share/x":        "",
+		"":                             "no file URI",
+		"/home/user":                   "no file URI",
+		"https://example.com/x":        "no file URI",
+		"file:home/user":               "no absolute path",
+		"file://host":                  "no absolute path",
+		"file:///a%00b":                "no absolute path",
+		"file:///a/../b":               "leads upwards",
+		"file:///a/%2e%2E/b":           "leads upwards",
+		"file:///a/..%2fb":             "leads upwards",
+		"file:///C:/a%5C..%5Cb":        "leads upwards",
+		"file:///a/..":                 "leads upwards",
+		"file:///a?b":                  "more than a host and a path",
+		"file:///a?":                   "more than a host and a path",
+		"file:///a#b":                  "more than a host and a path",
+		"file:///a#":                   "more than a host and a path",
+		"file://user@host/a":           "more than a host and a path",
+		"file:///a\n":                  "invalid control character",
+		"file:///%zz":                  "invalid URL escape",
+		"file:///" + "x y\u0000":       "invalid control character",
+		"file://[::1/etc":              "missing ']'",
+		"file:///ok/" + "a%ff%fe/name": "",
+	} {
+		o := &Options{Features: []Feature{HandleRoots(&mcp.Root{URI: uri})}}
+		c, err := New(newScript(), o)
+		if err == nil {
+			_ = c.Stop(context.Background())
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: want an error about %q, got %v", uri, want, err)
+		}
+	}
+}
+
+func TestThereIsOneHandlerForRoots(t *testing.T) {
+	answer := HandleRequest(mcp.MethodListRoots, func(context.Context, *Request) (any, error) { return nil, nil })
+	for name, features := range map[string][]Feature{
+		"twice":       {HandleRoots(), HandleRoots()},
+		"another one": {answer, HandleRoots()},
+		"and another": {HandleRoots(), answer},
+	} {
+		if _, err := New(newScript(), &Options{Features: features}); err == nil || !strings.Contains(err.Error(), "want one handler for roots/list") {
+			t.Errorf("%s: want an error, got %v", name, err)
+		}
+	}
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		err := c.SetRoots(t.Context(), home())
+		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid || !strings.Contains(fmt.Sprint(err), "HandleRoots") {
+			t.Errorf("want an error of kind invalid about HandleRoots, got %v", err)
+		}
+	})
+}

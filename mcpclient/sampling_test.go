@@ -1,0 +1,268 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// saying is a model that says one thing.
+func saying(r *mcp.CreateMessageResult) SamplingHandler {
+	return func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) { return r, nil }
+}
+
+func hello() *mcp.CreateMessageResult {
+	return &mcp.CreateMessageResult{Content: mcp.SamplingContent{mcp.Text("hello")}, Model: "m-1", StopReason: mcp.StopEndTurn}
+}
+
+const (
+	askModel = `{"messages":[{"role":"user","content":{"type":"text","text":"hi"}}],"maxTokens":10%s}`
+	someTool = `"tools":[{"name":"add","inputSchema":{"type":"object"}}]`
+)
+
+// sampled has the client answer sampling/createMessage as a legacy server of version v would ask for it.
+func sampled(t *testing.T, v mcp.Version, f Feature, params string) (answer frame) {
+	t.Helper()
+	bubble(t, &Options{Features: []Feature{f}}, func(t *testing.T, s *script, c *Client) {
+		peer := s.next(t).legacy(v)
+		await(t, c)
+		peer.write(`{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":` + params + `}`)
+		answer = peer.take()
+	})
+	return answer
+}
+
+func TestALegacyServerGetsWhatTheModelSays(t *testing.T) {
+	var asked *mcp.CreateMessageParams
+	f := HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+		asked = p
+		return hello(), nil
+	}, nil)
+	got := sampled(t, mcp.Version20251125, f, fmt.Sprintf(askModel,
+		`,"modelPreferences":{"hints":[{"name":"big"},{"name":"m"}],"costPriority":0,"speedPriority":1},"systemPrompt":"be brief","includeContext":"allServers","temperature":0.5`))
+	if want := `{"role":"assistant","content":{"type":"text","text":"hello"},"model":"m-1","stopReason":"endTurn"}`; string(got.Result) != want {
+		t.Errorf("answered %s, want %s", got.raw, want)
+	}
+	switch p := asked.ModelPreferences; {
+	case len(p.Hints) != 2 || p.Hints[0].Name != "big" || *p.CostPriority != 0 || *p.SpeedPriority != 1 || p.IntelligencePriority != nil:
+		t.Errorf("the handler got the preferences %+v", p)
+	case asked.SystemPrompt != "be brief" || *asked.Temperature != 0.5 || asked.MaxTokens != 10 || len(asked.Messages) != 1:
+		t.Errorf("the handler got %+v", asked)
+	case asked.IncludeContext != "":
+		t.Errorf("the handler is to include context of %s, which was not declared", asked.IncludeContext)
+	}
+}
+
+func TestAModernServerGetsWhatTheModelSays(t *testing.T) {
+	f := HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+		if p.IncludeContext != mcp.IncludeThisServer {
+			t.Errorf("the handler is to include context of %q", p.IncludeContext)
+		}
+		return &mcp.CreateMessageResult{Model: "m-1", Content: mcp.SamplingContent{
+			mcp.Text("let me see"), &mcp.ToolUseContent{ID: "1", Name: "add", Input: json.RawMessage(`{}`)},
+		}}, nil
+	}, &SamplingOptions{Tools: true, Context: true})
+	ready(t, &Options{Features: []Feature{f}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		first := v.want(mcp.MethodCallTool)
+		if want := `"sampling":{"context":{},"tools":{}}`; !strings.Contains(first.raw, want) {
+			t.Errorf("sent %s, want %s declared", first.raw, want)
+		}
+		v.answer(first, inputRequired(`{"k":{"method":"sampling/createMessage","params":`+fmt.Sprintf(askModel, `,"includeContext":"thisServer",`+someTool)+`}}`, `"s"`))
+		second := v.want(mcp.MethodCallTool)
+		want := `"k":{"role":"assistant","content":[{"type":"text","text":"let me see"},{"type":"tool_use","id":"1","name":"add","input":{}}],"model":"m-1","stopReason":"toolUse"}`
+		if !strings.Contains(second.raw, want) {
+			t.Errorf("sent %s, want it with %s", second.raw, want)
+		}
+		v.answer(second, fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheCapabilityIsDeclaredAsFarAsItGoes(t *testing.T) {
+	own := &mcp.SamplingCapability{}
+	for _, test := range []struct {
+		o    *SamplingOptions
+		want string
+	}{
+		{nil, `"sampling":{}`},
+		{&SamplingOptions{Tools: true}, `"sampling":{"tools":{}}`},
+		{&SamplingOptions{Context: true}, `"sampling":{"context":{}}`},
+	} {
+		o := &Options{Features: []Feature{HandleSampling(saying(hello()), test.o)}, Versions: legacyOnly}
+		o.Capabilities.Sampling = own
+		bubble(t, o, func(t *testing.T, s *script, c *Client) {
+			if f := s.next(t).want(mcp.MethodInitialize); !strings.Contains(f.raw, test.want) {
+				t.Errorf("sent %s, want %s declared", f.raw, test.want)
+			}
+		})
+	}
+	if own.Tools != nil || own.Context != nil {
+		t.Errorf("the user's capabilities have become %+v", own)
+	}
+}
+
+func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
+	const (
+		user  = `{"role":"user","content":{"type":"text","text":"hi"}}`
+		use   = `{"type":"tool_use","id":"%s","name":"add","input":{}}`
+		given = `{"type":"tool_result","toolUseId":"%s","content":[]}`
+	)
+	use1, use2, given1, given2 := fmt.Sprintf(use, "1"), fmt.Sprintf(use, "2"), fmt.Sprintf(given, "1"), fmt.Sprintf(given, "2")
+	messages := func(m ...string) string {
+		return `{"maxTokens":10,"messages":[` + strings.Join(m, ",") + `]}`
+	}
+	assistant := func(blocks string) string { return `{"role":"assistant","content":` + blocks + `}` }
+	results := func(blocks string) string { return `{"role":"user","content":` + blocks + `}` }
+	tools := &SamplingOptions{Tools: true}
+	for _, test := range []struct {
+		name, params string
+		o            *SamplingOptions
+		want         string // of the error, empty if the model is to be asked
+	}{
+		{"tools undeclared", fmt.Sprintf(askModel, ","+someTool), nil, "sampling.tools"},
+		{"choice undeclared", fmt.Sprintf(askModel, `,"toolChoice":{}`), nil, "sampling.tools"},
+		{"uses undeclared", messages(user, assistant(use1), results(given1)), nil, "sampling.tools"},
+		{"tools", fmt.Sprintf(askModel, ","+someTool+`,"toolChoice":{"mode":"auto"}`), tools, ""},
+		{"choice", fmt.Sprintf(askModel, ","+someTool+`,"toolChoice":{"mode":"any"}`), tools, `toolChoice.mode is "any"`},
+		{"no tokens", `{"messages":[],"maxTokens":0}`, nil, "maxTokens"},
+		{"fewer than none", `{"messages":[],"maxTokens":-1}`, nil, "maxTokens is -1"},
+		{"no message", messages("null"), nil, "messages[0]"},
+		{"no messages", `{"maxTokens":1}`, nil, "messages is missing"},
+		{"priority", fmt.Sprintf(askModel, `,"modelPreferences":{"speedPriority":1.5}`), nil, "speedPriority is 1.5"},
+		{"role", messages(`{"role":"system","content":{"type":"text","text":"hi"}}`), nil, `role is "system"`},
+		{"no content", messages(`{"role":"user","content":[]}`), nil, "messages[0].content is empty"},
+		{"balanced", messages(user, assistant("["+use1+","+use2+"]"), results("["+given2+","+given1+"]"), assistant(use1), results(given1)), tools, ""},
+		{"result missing", messages(user, assistant("["+use1+","+use2+"]"), results(given1)), tools, "tool result missing"},
+		{"all results missing", messages(user, assistant(use1), user), tools, "tool result missing"},
+		{"at the end", messages(user, assistant(use1)), tools, "tool result missing"},
+		{"no such use", messages(user, results(given1)), tools, "messages[1]: tool result missing"},
+		{"twice", messages(user, assistant(use1), results("["+given1+","+given1+"]")), tools, "tool result missing"},
+		{"mixed", messages(user, assistant(use1), results(`[`+given1+`,{"type":"text","text":"x"}]`)), tools, "mixed"},
+		{"use of the user", messages(results(use1)), tools, "only the assistant"},
+		{"result of the assistant", messages(user, assistant(use1), assistant(given1)), tools, "only the user"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			asked := false
+			got := sampled(t, mcp.Version20251125, HandleSampling(func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+				asked = true
+				return hello(), nil
+			}, test.o), test.params)
+			if asked != (test.want == "") {
+				t.Errorf("the model was asked: %v", asked)
+			}
+			if refused := string(got.Error); test.want != "" && (!strings.Contains(refused, "-32602") || !strings.Contains(refused, strings.ReplaceAll(test.want, `"`, `\"`))) {
+				t.Errorf("answered %s, want -32602 with %q", got.raw, test.want)
+			}
+		})
+	}
+}
+
+func TestResultsThatTheProtocolDoesNotAllowDoNotLeave(t *testing.T) {
+	use := func(id, name string) *mcp.ToolUseContent {
+		return &mcp.ToolUseContent{ID: id, Name: name, Input: json.RawMessage(`{}`)}
+	}
+	say := mcp.Text("x")
+	for _, test := range []struct {
+		name   string
+		result mcp.CreateMessageResult
+		choice mcp.ToolChoiceMode
+		want   string // empty if it may leave
+	}{
+		{"text", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say}}, "", ""},
+		{"several", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say, use("1", "add"), use("2", "add")}}, "", ""},
+		{"cut short", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add")}, StopReason: mcp.StopMaxTokens}, "", ""},
+		{"a reason of its own", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say}, StopReason: "bored"}, "", ""},
+		{"role", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say}, Role: mcp.RoleUser}, "", "role"},
+		{"model", mcp.CreateMessageResult{Content: mcp.SamplingContent{say}}, "", "no name"},
+		{"nothing", mcp.CreateMessageResult{Model: "m"}, "", "no content"},
+		{"nil", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{nil}}, "", "nil block"},
+		{"result of a tool", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{&mcp.ToolResultContent{ToolUseID: "1"}}}, "", "results"},
+		{"nothing to use", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say}, StopReason: mcp.StopToolUse}, "", "uses none"},
+		{"ended", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add")}, StopReason: mcp.StopEndTurn}, "", "ended"},
+		{"unknown", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "rm")}}, "", "no tool of the request"},
+		{"unwanted", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add")}}, mcp.ToolChoiceNone, "no tool"},
+		{"same id", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add"), use("1", "add")}}, "", `the id "1"`},
+		{"no id", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("", "add")}}, "", `the id ""`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before := fmt.Sprintf("%+v", test.result)
+			s := sampler{SamplingOptions: SamplingOptions{Tools: true}, handler: saying(&test.result)}
+			params := fmt.Sprintf(askModel, ","+someTool+fmt.Sprintf(`,"toolChoice":{"mode":%q}`, test.choice))
+			_, err := s.answer(t.Context(), &Request{Params: json.RawMessage(params)}, mcp.Version20260728)
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want an error with %q, none if that is empty", err, test.want)
+			}
+			if _, ours := errors.AsType[*mcp.Error](err); ours {
+				t.Errorf("%v blames the server", err)
+			}
+			if after := fmt.Sprintf("%+v", test.result); after != before {
+				t.Errorf("the handler's result has become %s", after)
+			}
+		})
+	}
+}
+
+func TestOlderServersGetWhatTheyCanRead(t *testing.T) {
+	sound := &mcp.AudioContent{Data: "AA==", MIMEType: "audio/wav"}
+	for _, test := range []struct {
+		v       mcp.Version
+		content mcp.SamplingContent
+		want    string
+	}{
+		{mcp.Version20250618, mcp.SamplingContent{mcp.Text("a"), mcp.Text("b")}, `"content":{"type":"text","text":"a\nb"}`},
+		{mcp.Version20251125, mcp.SamplingContent{mcp.Text("a"), mcp.Text("b")}, `"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]`},
+		{mcp.Version20250618, mcp.SamplingContent{mcp.Text("a"), sound}, `-32603`},
+		{mcp.Version20250326, mcp.SamplingContent{sound}, `"type":"audio"`},
+		{mcp.Version20241105, mcp.SamplingContent{sound}, `-32603`},
+	} {
+		r := hello()
+		r.Content = test.content
+		got := sampled(t, test.v, HandleSampling(saying(r), nil), fmt.Sprintf(askModel, ""))
+		if !strings.Contains(got.raw, test.want) {
+			t.Errorf("%s: answered %s, want %s", test.v, got.raw, test.want)
+		}
+	}
+}
+
+func TestAUserWhoDoesNotWantSamplingRejectsIt(t *testing.T) {
+	got := sampled(t, mcp.Version20251125, HandleSampling(saying(nil), nil), fmt.Sprintf(askModel, ""))
+	if want := `{"code":-1,"message":"User rejected sampling request"}`; string(got.Error) != want {
+		t.Errorf("answered %s, want the error %s", got.raw, want)
+	}
+	ready(t, &Options{Features: []Feature{HandleSampling(saying(nil), nil)}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":{"method":"sampling/createMessage","params":`+fmt.Sprintf(askModel, "")+`}}`, ""))
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "User rejected") {
+			t.Errorf("got %v, want the call to end with that", err)
+		}
+	})
+}
+
+func TestAnErrorOfTheModelIsAnswered(t *testing.T) {
+	failing := func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+		return nil, errors.New("the key 123 has expired")
+	}
+	got := sampled(t, mcp.Version20251125, HandleSampling(failing, nil), fmt.Sprintf(askModel, ""))
+	if want := `{"code":-32603,"message":"internal error"}`; string(got.Error) != want {
+		t.Errorf("answered %s, want the error %s and no more of it", got.raw, want)
+	}
+}
+
+func TestAHandlerOfSamplingIsNeeded(t *testing.T) {
+	for _, features := range [][]Feature{
+		{HandleSampling(nil, nil)},
+		{HandleSampling(saying(hello()), nil), HandleSampling(saying(hello()), nil)},
+	} {
+		if _, err := New(newScript(), &Options{Features: features}); err == nil || !strings.Contains(err.Error(), "want one handler for sampling/createMessage") {
+			t.Errorf("got %v, want an error about the handlers", err)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+)
+
+// SubscribeResource asks the server to tell when a resource changes, which [HandleResourceUpdated] and
+// [Client.OnResourceUpdated] hear of. It returns when the server has agreed; a server that does not, for this resource or
+// for any, is an error with [ErrUnsupported] in its chain, or the server's own. After an error nothing has changed.
+//
+// The subscription is for the life of the client, until [Client.UnsubscribeResource]: it is made anew in each session, after
+// a connection was lost. The handlers are called then, for a change may have gone unheard. If a server does not take it up
+// again, the record mcp_client.subscription.lost says so, and the next session tries. To subscribe to a resource twice is to
+// subscribe once, and one unsubscribing ends it.
+//
+// A legacy server is asked by resources/subscribe. For a modern one, what has handlers and what is subscribed to is one
+// subscriptions/listen, so of the options only the timeout and WaitForReady mean something there.
+// (specification 2025-11-25, server/resources, "Subscriptions"; 2026-07-28, basic/patterns/subscriptions)
+func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
+	s, options, err := c.agreed(ctx, mcp.MethodSubscribe, options)
+	if err != nil {
+		return err
+	}
+	if !hasSubscribing(&s.capabilities) {
+		return unsupported(mcp.MethodSubscribe, "resources.subscribe")
+	}
+	limited, cancel := c.within(ctx, options)
+	defer cancel()
+	w, ok := c.watches.enter(limited, uri)
+	if !ok {
+		return (&call{method: mcp.MethodSubscribe}).left(limited)
+	}
+	defer c.watches.leave(w)
+	if s.era.subscribes() {
+		return c.listenTo(limited, s, w)
+	}
+	if err := c.Call(ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, options...); err != nil {
+		return err
+	}
+	c.watches.want(w, true)
+	return nil
+}
+
+// UnsubscribeResource ends what [Client.SubscribeResource] began. Whatever it returns, the resource is not subscribed to in
+// later sessions; an error says that a legacy server may go on to tell of it in this one. A client that is not ready has
+// nobody to tell, which is no error.
+func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
+	limited, cancel := c.within(ctx, options)
+	defer cancel()
+	w, ok := c.watches.enter(limited, uri)
+	if !ok {
+		return (&call{method: mcp.MethodUnsubscribe}).left(limited)
+	}
+	defer c.watches.leave(w)
+	c.watches.want(w, false)
+	c.dispatcher.wishesChanged()
+	s := c.present()
+	if s == noSession || s.era.subscribes() || !hasSubscribing(&s.capabilities) {
+		return nil
+	}
+	return c.Call(ctx, mcp.MethodUnsubscribe, &mcp.UnsubscribeParams{URI: uri}, nil, options...)
+}
+
+// listenTo adds a resource to what the client listens to in session s, and waits until the server has agreed.
+func (c *Client) listenTo(ctx context.Context, s *session, w *watch) error {
+	word := c.watches.ask(w, s)
+	if word == nil {
+		return nil
+	}
+	c.dispatcher.wishesChanged()
+	err := c.beginListening(s)
+	if err == nil {
+		select {
+		case err := <-word:
+			return err
+		case <-ctx.Done():
+			err = (&call{method: mcp.MethodSubscriptionsListen, accepted: true}).left(ctx)
+		case <-s.ctx.Done():
+			err = sessionOver(s)
+		}
+	}
+	if !c.watches.withdraw(w) {
+		return <-word // it has come meanwhile
+	}
+	return err
+}
+
+// sessionOver is the error of who waits for a modern server's word in a session that has ended.
+func sessionOver(s *session) *Error {
+	o := outcome{cause: inflight.Lost, err: context.Cause(s.ctx)}
+	if errors.Is(o.err, ErrShutdown) {
+		o.cause = inflight.Shutdown
+	}
+	return (&call{method: mcp.MethodSubscriptionsListen, accepted: true}).failed(o)
+}
+
+// beginListening sees to it that the client listens in session s, unless the server has refused.
+func (c *Client) beginListening(s *session) *Error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.subscribeChanges()
+	return s.deaf
+}
+
+// restoredAtOnce is how many resources of a legacy server are subscribed to at once when a session begins.
+const restoredAtOnce = 8
+
+// restoreSubscriptions subscribes anew, in a session that is not the first, to the resources that were subscribed to. For
+// modern servers listen does it.
+func (c *Client) restoreSubscriptions(s *session) {
+	if s.first {
+		return
+	}
+	if !hasSubscribing(&s.capabilities) {
+		for _, uri := range c.watches.lose() {
+			c.tel.SubscriptionLost(uri, unsupported(mcp.MethodSubscribe, "resources.subscribe"))
+		}
+	}
+	if s.era.subscribes() {
+		return
+	}
+	lists, _ := c.dispatcher.wanted(&s.capabilities)
+	c.missed(lists)
+	if !hasSubscribing(&s.capabilities) {
+		return
+	}
+	slots := make(chan struct{}, restoredAtOnce)
+	for _, uri := range c.watches.uris() {
+		select {
+		case slots <- struct{}{}:
+		case <-s.ctx.Done():
+			return
+		}
+		c.goroutines.Go(func() { // ends with its call
+			defer func() { <-slots }()
+			c.restore(s, uri)
+		})
+	}
+}
+
+// restore subscribes anew to one resource of a legacy server.
+func (c *Client) restore(s *session, uri string) {
+	w, ok := c.watches.enter(s.ctx, uri)
+	if !ok {
+		return
+	}
+	defer c.watches.leave(w)
+	if !c.watches.wanted(w) {
+		return
+	}
+	err := c.Call(s.ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil)
+	switch {
+	case err == nil:
+		c.missed(mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
+	case s.ctx.Err() == nil:
+		c.tel.SubscriptionLost(uri, err)
+	}
+}
+
+// notHonoured is the error of a resource that a modern server acknowledges no subscription to.
+func notHonoured(uri string) error {
+	e := unsupported(mcp.MethodSubscriptionsListen, fmt.Sprintf("updates of %q", uri))
+	e.Unsent = false
+	return e
+}
+
+// without returns uris without those in others, nil if none are left.
+func without(uris, others []string) []string {
+	var left []string
+	for _, uri := range uris {
+		if !slices.Contains(others, uri) {
+			left = append(left, uri)
+		}
+	}
+	return left
+}

@@ -1,0 +1,489 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+const (
+	motd = "file:///etc/motd"
+	news = "file:///news"
+)
+
+// about is the filter of a subscription to resources.
+func about(uris ...string) string {
+	return fmt.Sprintf(`{"resourceSubscriptions":["%s"]}`, strings.Join(uris, `","`))
+}
+
+// subscribe subscribes to a resource, to which the server agrees. besides is what a modern server is asked for besides.
+func (r *revision) subscribe(uri string, besides ...string) {
+	r.t.Helper()
+	done := background(func() error { return r.c.SubscribeResource(r.t.Context(), uri) })
+	if r.modern() {
+		r.listened(about(slices.Sorted(slices.Values(append(besides, uri)))...))
+	} else {
+		r.subscribed(uri)
+	}
+	if err := <-done; err != nil {
+		r.t.Errorf("subscribe %s: %v", uri, err)
+	}
+	if r.modern() && len(besides) > 0 {
+		r.want(mcp.NotificationCancelled) // of the subscription before
+	}
+}
+
+// subscribed takes a request for a resource and agrees to it.
+func (r *revision) subscribed(uri string) {
+	r.t.Helper()
+	f := r.want(mcp.MethodSubscribe)
+	if got, want := paramsOf(r.t, f), fmt.Sprintf(`{"uri":%q}`, uri); got != want {
+		r.t.Errorf("want %s asked for, got %s", want, got)
+	}
+	r.answer(f, `{}`)
+}
+
+// unsubscribe ends a subscription. left is what a modern server is asked for after that.
+func (r *revision) unsubscribe(uri string, left ...string) {
+	r.t.Helper()
+	done := background(func() error { return r.c.UnsubscribeResource(r.t.Context(), uri) })
+	switch {
+	case !r.modern():
+		f := r.want(mcp.MethodUnsubscribe)
+		if got, want := paramsOf(r.t, f), fmt.Sprintf(`{"uri":%q}`, uri); got != want {
+			r.t.Errorf("want %s sent, got %s", want, got)
+		}
+		r.answer(f, `{}`)
+	case len(left) > 0:
+		r.listened(about(left...))
+		fallthrough
+	default:
+		r.want(mcp.NotificationCancelled)
+	}
+	if err := <-done; err != nil {
+		r.t.Errorf("unsubscribe %s: %v", uri, err)
+	}
+}
+
+// updated tells of an update.
+func (r *revision) updated(uri string) {
+	r.t.Helper()
+	r.tell(mcp.NotificationResourceUpdated, fmt.Sprintf(`{"uri":%q}`, uri))
+}
+
+func TestUpdatesOfASubscribedResourceAreHeard(t *testing.T) {
+	j := &journal{}
+	inEach(t, Options{Features: []Feature{HandleResourceUpdated(j.updated)}}, func(t *testing.T, r *revision) {
+		r.silent() // a handler alone is no reason to ask for updates
+		r.subscribe(motd)
+		j.wants(t)
+		r.updated(motd)
+		j.wants(t, "updated "+motd)
+		r.subscribe(news, motd)
+		remove := r.c.OnResourceUpdated(func(_ context.Context, uri string) { j.lines = append(j.lines, "later "+uri) })
+		r.updated(news + "/part")
+		j.wants(t, "updated "+news+"/part", "later "+news+"/part")
+		remove()
+		r.unsubscribe(motd, news)
+		r.unsubscribe(news)
+		j.wants(t)
+		r.reconnect(all)
+		r.silent()
+	})
+}
+
+func TestSubscriptionsAreMadeAnewInEachSession(t *testing.T) {
+	j := &journal{}
+	o := Options{Features: []Feature{HandleResourceUpdated(j.updated), HandleNotification(mcp.NotificationResourceUpdated, j.raw)}}
+	inEach(t, o, func(t *testing.T, r *revision) {
+		r.subscribe(motd)
+		r.subscribe(news, motd)
+		for range 2 {
+			r.reconnect(all)
+			if r.modern() {
+				f := r.want(mcp.MethodSubscriptionsListen)
+				if got, want := paramsOf(t, f), `{"notifications":`+about(motd, news)+`}`; got != want {
+					t.Errorf("want %s asked for, got %s", want, got)
+				}
+				j.wants(t) // not before the server has agreed: what changes until then would be missed
+				r.agree(f, "")
+			} else {
+				seen := []string{r.anew(), r.anew()}
+				if slices.Sort(seen); !slices.Equal(seen, []string{`{"uri":"` + motd + `"}`, `{"uri":"` + news + `"}`}) {
+					t.Errorf("want both resources subscribed to, got %q", seen)
+				}
+			}
+			j.wants(t, "updated "+motd, "updated "+news) // they may have been, and no raw handler hears what was not received
+			r.silent()
+		}
+		r.updated(motd)
+		j.wants(t, "updated "+motd, fmt.Sprintf(`raw notifications/resources/updated {"uri":%q}`, motd))
+	})
+}
+
+// anew agrees to one of several requests for resources, and returns its params.
+func (r *revision) anew() string {
+	r.t.Helper()
+	f := r.want(mcp.MethodSubscribe)
+	r.answer(f, `{}`)
+	return paramsOf(r.t, f)
+}
+
+func TestSubscriptionsAreMadeAnewWhenTheSessionHasGone(t *testing.T) {
+	j := &journal{}
+	o := &Options{Versions: legacyOnly, Features: []Feature{HandleResourceUpdated(j.updated)}}
+	streamed(t, o, func(t *testing.T, s *script, c *Client) {
+		j.lines = nil
+		r := &revision{v: mcp.Version20251125, s: s, c: c, conversation: s.next(t).greet(mcp.Version20251125, all)}
+		await(t, c)
+		r.subscribe(motd)
+		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+		r.fail(r.want("x/y"), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
+		if err := <-done; err == nil {
+			t.Error("want the call lost with its session")
+		}
+		r.greet(r.v, all) // on the same connection
+		r.subscribed(motd)
+		j.wants(t, "updated "+motd)
+	})
+}
+
+func TestASubscriptionThatTheServerDoesNotHonourIsAnError(t *testing.T) {
+	j := &journal{}
+	o := Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}}
+	inRevisions(t, modernOnly, all, o, func(t *testing.T, r *revision) {
+		r.listened(`{"toolsListChanged":true}`)
+		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
+		r.agree(r.want(mcp.MethodSubscriptionsListen), `{"toolsListChanged":true}`)
+		r.want(mcp.NotificationCancelled)
+		err := <-done
+		if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), motd) || SafeToRetry(e) {
+			t.Errorf("want %v and the URI, got %v", ErrUnsupported, err)
+		}
+		r.silent() // what it did agree to goes on as it is
+		r.tell(mcp.NotificationToolListChanged, `{}`)
+		j.wants(t, "tools")
+		r.reconnect(all)
+		r.listened(`{"toolsListChanged":true}`)
+		j.wants(t, "tools")
+	})
+}
+
+func TestAnErrorForAResourceLeavesTheOthersAlone(t *testing.T) {
+	j := &journal{}
+	inEach(t, Options{Features: []Feature{HandleResourceUpdated(j.updated)}}, func(t *testing.T, r *revision) {
+		r.subscribe(motd)
+		done := background(func() error { return r.c.SubscribeResource(t.Context(), "bad:") })
+		f := r.take()
+		r.refuse(f, mcp.CodeInvalidParams, "no such resource")
+		if e, ok := errors.AsType[*mcp.Error](<-done); !ok || e.Code != mcp.CodeInvalidParams {
+			t.Errorf("want the server's error, got %v", e)
+		}
+		time.Sleep(time.Hour)
+		r.silent()
+		r.updated(motd)
+		j.wants(t, "updated "+motd)
+		r.reconnect(all)
+		if r.modern() {
+			r.listened(about(motd))
+		} else {
+			r.subscribed(motd)
+		}
+		r.silent()
+		j.wants(t, "updated "+motd)
+	})
+}
+
+func TestTheContextBoundsSubscribing(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		done := background(func() error { return r.c.SubscribeResource(ctx, motd) })
+		f := r.take()
+		synctest.Wait()
+		limited, late := context.WithTimeout(t.Context(), time.Second)
+		defer late()
+		for name, change := range map[string]func(context.Context, string, ...CallOption) error{
+			"subscribe": r.c.SubscribeResource, "unsubscribe": r.c.UnsubscribeResource,
+		} {
+			if err := change(limited, motd); !errors.Is(err, context.DeadlineExceeded) || !SafeToRetry(err) {
+				t.Errorf("want another %s of the same resource to wait, and give up, got %v", name, err)
+			}
+		}
+		cancel(errLunch)
+		if err := <-done; !errors.Is(err, errLunch) || SafeToRetry(err) {
+			t.Errorf("want %v, got %v", errLunch, err)
+		}
+		if r.modern() {
+			r.agree(f, "") // too late: nobody wants it any more
+		}
+		r.want(mcp.NotificationCancelled)
+		r.reconnect(all)
+		r.silent()
+	})
+}
+
+func TestSubscribingTakesNoLongerThanACall(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		var err error
+		took := elapsed(func() {
+			done := background(func() error { return r.c.SubscribeResource(t.Context(), motd, WithTimeout(5*time.Second)) })
+			r.take()
+			err = <-done
+		})
+		if took != 5*time.Second || !errors.Is(err, ErrTimeout) {
+			t.Errorf("want %v after 5 s, got %v after %v", ErrTimeout, err, took)
+		}
+		if r.modern() {
+			if took := elapsed(func() { r.want(mcp.NotificationCancelled) }); took != 5*time.Second {
+				t.Errorf("want the subscription cancelled that is not acknowledged, after 5 s more, got %v", took)
+			}
+		} else {
+			r.want(mcp.NotificationCancelled)
+		}
+		time.Sleep(time.Hour)
+		r.silent()
+	})
+}
+
+func TestASubscriptionThatIsLostOnTheWayIsNotMadeAnew(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
+		r.take()
+		synctest.Wait()
+		r.reconnect(all)
+		if err := <-done; !errors.Is(err, ErrConnectionLost) || SafeToRetry(err) {
+			t.Errorf("want %v, got %v", ErrConnectionLost, err)
+		}
+		r.silent()
+		done = background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
+		r.take()
+		synctest.Wait()
+		_ = r.c.Stop(t.Context())
+		if err := <-done; !errors.Is(err, ErrShutdown) {
+			t.Errorf("want %v, got %v", ErrShutdown, err)
+		}
+		if err := r.c.UnsubscribeResource(t.Context(), motd); err != nil {
+			t.Errorf("want nothing to unsubscribe from, got %v", err)
+		}
+		if err := r.c.SubscribeResource(t.Context(), motd); !errors.Is(err, ErrShutdown) {
+			t.Errorf("want %v, got %v", ErrShutdown, err)
+		}
+	})
+}
+
+func TestSubscribingTwiceIsSubscribingOnce(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		first := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
+		f := r.take()
+		second := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
+		r.silent()
+		if r.modern() {
+			r.agree(f, "")
+		} else {
+			r.answer(f, `{}`)
+			r.subscribed(motd) // it costs a request, and the server can say no
+		}
+		for _, done := range []<-chan error{first, second} {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		r.unsubscribe(motd)
+		r.reconnect(all)
+		r.silent()
+	})
+}
+
+func TestAServerThatDoesNotListenIsAskedOnce(t *testing.T) {
+	inRevisions(t, modernOnly, all, Options{}, func(t *testing.T, r *revision) {
+		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
+		f := r.want(mcp.MethodSubscriptionsListen)
+		other := background(func() error { return r.c.SubscribeResource(t.Context(), news) })
+		synctest.Wait()
+		r.refuse(f, mcp.CodeMethodNotFound, "no")
+		if e, ok := errors.AsType[*mcp.Error](<-other); !ok || e.Code != mcp.CodeMethodNotFound {
+			t.Errorf("want the server's error for all who wait, got %v", e)
+		}
+		for range 2 {
+			if e, ok := errors.AsType[*mcp.Error](<-done); !ok || e.Code != mcp.CodeMethodNotFound {
+				t.Errorf("want the server's error, got %v", e)
+			}
+			done = background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
+		}
+		<-done
+		r.silent()
+		r.reconnect(all)
+		r.subscribe(motd) // another session may be another server
+	})
+}
+
+func TestAnEndedSubscriptionIsMadeAnewAndUpdatesAreAssumed(t *testing.T) {
+	j := &journal{}
+	o := Options{Features: []Feature{HandleResourceUpdated(j.updated), HandleToolListChanged(j.changed("tools"))}}
+	const both = `{"toolsListChanged":true,"resourceSubscriptions":["` + motd + `"]}`
+	inRevisions(t, modernOnly, all, o, func(t *testing.T, r *revision) {
+		r.listened(`{"toolsListChanged":true}`)
+		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
+		f := r.listened(both)
+		r.want(mcp.NotificationCancelled)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		j.wants(t)
+		r.answer(f, `{"resultType":"complete"}`)
+		if took := elapsed(func() { f = r.listened(both) }); took != time.Second {
+			t.Errorf("asked again after %v, want a second", took)
+		}
+		j.wants(t, "tools", "updated "+motd)
+
+		r.answer(f, `{"resultType":"complete"}`)
+		f = r.want(mcp.MethodSubscriptionsListen)
+		r.refuse(f, mcp.CodeInternalError, "not now")
+		synctest.Wait()
+		done = background(func() error { return r.c.SubscribeResource(t.Context(), news) })
+		if took := elapsed(func() { f = r.want(mcp.MethodSubscriptionsListen) }); took != 0 {
+			t.Errorf("want the one who waits not to wait for the next attempt, which came after %v", took)
+		}
+		r.agree(f, "")
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		j.wants(t, "tools", "updated "+motd) // and not the new one
+		r.silent()
+	})
+}
+
+func TestLostSubscriptionsAreReported(t *testing.T) {
+	const noUpdates = `{"resources":{}}`
+	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
+		t.Run(string(v), func(t *testing.T) {
+			j := &journal{}
+			o := Options{Versions: []mcp.Version{v}, Features: []Feature{HandleResourceUpdated(j.updated)}}
+			observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+				j.lines = nil
+				r := &revision{v: v, s: s, c: c, conversation: s.next(t).greet(v, all)}
+				await(t, c)
+				lost := func(want int) {
+					t.Helper()
+					synctest.Wait()
+					logs := rec.Logs("mcp_client.subscription.lost")
+					if len(logs) != want || want > 0 && logs[want-1].Text("mcp.resource.uri") != motd {
+						t.Errorf("want %d subscriptions to %s reported as lost, got %v", want, motd, logs)
+					}
+				}
+				r.subscribe(motd)
+				r.reconnect(noUpdates) // a server that has none
+				r.silent()
+				lost(1)
+				r.reconnect(all) // one that has
+				if r.modern() {
+					r.listened(about(motd))
+				} else {
+					r.subscribed(motd)
+				}
+				j.wants(t, "updated "+motd)
+				lost(1)
+				r.reconnect(all) // one that has not this one
+				if r.modern() {
+					r.agree(r.want(mcp.MethodSubscriptionsListen), `{}`)
+				} else {
+					r.refuse(r.want(mcp.MethodSubscribe), mcp.CodeInvalidParams, "no such resource")
+				}
+				lost(2)
+				j.wants(t)
+				r.silent()
+				if !r.modern() {
+					r.reconnect(all)
+					r.want(mcp.MethodSubscribe)
+					r.reconnect(all)
+					r.subscribed(motd)
+					lost(2) // a connection that is lost is no subscription that is lost
+					return
+				}
+				done := background(func() error { return c.SubscribeResource(t.Context(), motd) }) // the user tries again
+				r.agree(r.want(mcp.MethodSubscriptionsListen), `{}`)
+				r.want(mcp.NotificationCancelled)
+				if err := <-done; !errors.Is(err, ErrUnsupported) {
+					t.Errorf("want %v, got %v", ErrUnsupported, err)
+				}
+				lost(2)
+				done = background(func() error { return c.SubscribeResource(t.Context(), news) })
+				r.listened(about(motd, news))
+				r.want(mcp.NotificationCancelled)
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+				j.wants(t, "updated "+motd) // is told of again
+				r.reconnect(all)
+				r.refuse(r.want(mcp.MethodSubscriptionsListen), mcp.CodeMethodNotFound, "no")
+				synctest.Wait()
+				if n := len(rec.Logs("mcp_client.subscription.lost")); n != 4 {
+					t.Errorf("want both reported as lost, got %d records in all", n)
+				}
+			})
+		})
+	}
+}
+
+func TestAFewSubscriptionsAreRestoredAtOnce(t *testing.T) {
+	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, Options{}, func(t *testing.T, r *revision) {
+		uris := map[string]bool{}
+		for i := range restoredAtOnce + 3 {
+			uri := fmt.Sprintf("file:///%d", i)
+			uris[`{"uri":"`+uri+`"}`] = true
+			r.subscribe(uri)
+		}
+		r.reconnect(all)
+		var waiting []frame
+		for range restoredAtOnce {
+			waiting = append(waiting, r.want(mcp.MethodSubscribe))
+		}
+		r.silent() // the others wait
+		for len(uris) > 0 {
+			f := waiting[0]
+			waiting = waiting[1:]
+			if p := paramsOf(t, f); !uris[p] {
+				t.Errorf("want each subscribed to once, got %s", p)
+			} else {
+				delete(uris, p)
+			}
+			r.answer(f, `{}`)
+			if len(uris) > len(waiting) {
+				waiting = append(waiting, r.want(mcp.MethodSubscribe))
+			}
+		}
+		r.silent()
+		r.reconnect(all)
+		r.want(mcp.MethodSubscribe) // and the connection is lost again: nothing is left behind
+		r.hangUp()
+	})
+}
+
+func TestWhatIsGivenUpBeforeItsTurnIsNotRestored(t *testing.T) {
+	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, Options{}, func(t *testing.T, r *revision) {
+		var last string
+		for i := range restoredAtOnce + 1 {
+			last = fmt.Sprintf("file:///%d", i)
+			r.subscribe(last)
+		}
+		r.reconnect(all)
+		var waiting []frame
+		for range restoredAtOnce {
+			waiting = append(waiting, r.want(mcp.MethodSubscribe))
+		}
+		r.unsubscribe(last)
+		for _, f := range waiting {
+			r.answer(f, `{}`)
+		}
+		r.silent()
+	})
+}

@@ -1,0 +1,214 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// watchingServer is a server of one revision that keeps to what it is told about resources. A connection that ends takes all
+// with it.
+type watchingServer struct {
+	version mcp.Version
+	delay   time.Duration // of each answer
+	refuse  []bool        // for each subscriptions/listen, whether it is refused; the others are not
+
+	mu    sync.Mutex
+	open  map[string][]string // by the id of the listen, or the URI; what is told of
+	drops chan struct{}       // ends the connection
+}
+
+// serve serves one connection after the other.
+func (w *watchingServer) serve(ctx context.Context, s *script) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case c := <-s.dialled:
+			w.mu.Lock()
+			w.open = map[string][]string{}
+			w.mu.Unlock()
+			w.converse(ctx, c)
+		}
+	}
+}
+
+func (w *watchingServer) converse(ctx context.Context, c *conversation) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	frames := make(chan frame)
+	go func() {
+		defer close(frames)
+		for {
+			raw, err := c.peer.Receive(ctx)
+			if err != nil {
+				return
+			}
+			f := frame{raw: string(raw)}
+			_ = json.Unmarshal(raw, &f)
+			frames <- f
+		}
+	}()
+	for {
+		select {
+		case f, ok := <-frames:
+			if !ok {
+				return
+			}
+			time.Sleep(w.delay)
+			if out := w.answer(f); out != "" {
+				_ = c.peer.Send(ctx, []byte(out))
+			}
+		case <-w.drops:
+			c.hangUp()
+			for range frames { // until the client has gone
+			}
+			return
+		}
+	}
+}
+
+// answer returns the frame that f is answered with, empty for none.
+func (w *watchingServer) answer(f frame) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var p struct {
+		URI           string                 `json:"uri"`
+		RequestID     json.RawMessage        `json:"requestId"`
+		Notifications mcp.SubscriptionFilter `json:"notifications"`
+	}
+	_ = json.Unmarshal(f.Params, &p)
+	result := `{}`
+	switch f.Method {
+	case mcp.MethodDiscover:
+		result = fmt.Sprintf(`{"resultType":"complete","supportedVersions":[%q],"capabilities":%s}`, w.version, all)
+	case mcp.MethodInitialize:
+		result = fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"x","version":"1"}}`, w.version, all)
+	case mcp.MethodSubscribe:
+		w.open[p.URI] = []string{p.URI}
+	case mcp.MethodUnsubscribe:
+		delete(w.open, p.URI)
+	case mcp.NotificationCancelled:
+		delete(w.open, string(p.RequestID))
+	case mcp.MethodSubscriptionsListen:
+		refuse := len(w.refuse) > 0 && w.refuse[0]
+		w.refuse = w.refuse[min(1, len(w.refuse)):]
+		if refuse {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no"}}`, f.ID)
+		}
+		w.open[string(f.ID)] = p.Notifications.ResourceSubscriptions
+		filter, _ := json.Marshal(p.Notifications)
+		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":%s}}`, f.ID, filter)
+	}
+	if f.ID == nil {
+		return ""
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, f.ID, result)
+}
+
+// change is one that the user makes to the subscription to a resource.
+type change struct {
+	After       time.Duration // after the one before
+	Unsubscribe bool
+}
+
+// TestTheServerTellsOfWhatIsSubscribedTo holds what a server tells of in the end against what the user was told, after changes
+// to several resources at once and connections that are lost among them.
+func TestTheServerTellsOfWhatIsSubscribedTo(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		moment := rapid.Custom(func(rt *rapid.T) time.Duration {
+			return time.Duration(rapid.IntRange(0, 4000).Draw(rt, "ms")) * time.Millisecond
+		})
+		var (
+			version = rapid.SampledFrom(mcp.SupportedVersions()).Draw(rt, "version")
+			delay   = time.Duration(rapid.SampledFrom([]int{0, 1, 300}).Draw(rt, "delay")) * time.Millisecond
+			refuse  = rapid.SliceOfN(rapid.Bool(), 0, 6).Draw(rt, "refuse")
+			drops   = rapid.SliceOfN(moment, 0, 4).Draw(rt, "drops")
+			changes = rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) change {
+				return change{moment.Draw(rt, "after"), rapid.IntRange(0, 2).Draw(rt, "unsubscribe") == 0}
+			}), 1, 5), 1, 5).Draw(rt, "changes of each resource")
+		)
+		var want, got []string
+		var listens int
+		synctest.Test(t, func(t *testing.T) {
+			s := newScript()
+			server := &watchingServer{version: version, delay: delay, refuse: refuse, drops: make(chan struct{})}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go server.serve(ctx, s)
+			c, err := New(s, &Options{Versions: []mcp.Version{version}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Stop(context.Background())
+			go func() {
+				for _, d := range drops {
+					time.Sleep(d)
+					select {
+					case server.drops <- struct{}{}:
+					case <-time.After(time.Hour):
+					}
+				}
+			}()
+			want = subscribeAll(ctx, c, changes)
+			time.Sleep(3 * time.Hour)
+			server.mu.Lock()
+			defer server.mu.Unlock()
+			got = slices.Sorted(func(yield func(string) bool) {
+				for _, uris := range server.open {
+					for _, uri := range uris {
+						yield(uri)
+					}
+				}
+			})
+			listens = len(server.open)
+		})
+		if !slices.Equal(got, want) {
+			rt.Errorf("%s: want the server to tell of %q, got %q", version, want, got)
+		}
+		if version.Era() == mcp.Modern && listens > 1 {
+			rt.Errorf("want one subscription open at the end, got %d", listens)
+		}
+	})
+}
+
+// subscribeAll makes the changes of all resources at once, and returns what is subscribed to in the end, as far as the user
+// was told.
+func subscribeAll(ctx context.Context, c *Client, changes [][]change) []string {
+	var mu sync.Mutex
+	subscribed := map[string]bool{}
+	var wg sync.WaitGroup
+	for i, own := range changes {
+		wg.Go(func() {
+			uri := fmt.Sprintf("file:///%d", i)
+			for _, change := range own {
+				time.Sleep(change.After)
+				var err error
+				if change.Unsubscribe {
+					_ = c.UnsubscribeResource(ctx, uri)
+				} else {
+					err = c.SubscribeResource(ctx, uri, WaitForReady())
+				}
+				mu.Lock()
+				if change.Unsubscribe {
+					delete(subscribed, uri)
+				} else if err == nil {
+					subscribed[uri] = true
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return slices.Sorted(maps.Keys(subscribed))
+}

@@ -1,0 +1,126 @@
+package mcpclient
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// UseTasks declares that a modern server may answer the call of a tool with a task, which it works on beyond that answer, and
+// lets the client wait for the outcome: [Client.CallTool] does so by itself, [Client.StartTool] hands the task over. Whether
+// a call becomes a task the server decides, call by call. A nil o means the defaults.
+//
+// The client asks for the outcome with tasks/get, again and again; it does not subscribe to notifications/tasks. What the
+// task needs of the client on the way, the handlers get that answer a server's requests in general, such as that of
+// [HandleElicitation]. (extension io.modelcontextprotocol/tasks, specification/draft/tasks)
+func UseTasks(o *TaskOptions) Feature {
+	var options TaskOptions
+	if o != nil {
+		options = *o
+	}
+	return feature{
+		join: func(c *Client) error {
+			c.tasks = options
+			return options.check()
+		},
+		declare: func(c *mcp.ClientCapabilities) {
+			extensions := maps.Clone(c.Extensions) // the user's stay as they are
+			if extensions == nil {
+				extensions = map[string]mcp.Object{}
+			}
+			extensions[mcp.ExtensionTasks] = mcp.Object{}
+			c.Extensions = extensions
+		},
+	}
+}
+
+// TaskOptions say how often a client asks how far a task has got. The zero value of every field means the default.
+type TaskOptions struct {
+	// PollInterval is the time between two polls of a server that suggests none. Zero means 1 s.
+	PollInterval time.Duration
+
+	// PollMin and PollMax bound what a server suggests. Zero means 100 ms and 1 min. To each interval up to a tenth is
+	// added, so that tasks that were begun together are not asked for together.
+	PollMin, PollMax time.Duration
+}
+
+// WithTaskStatus lets f hear of the task that the call becomes, if it does: when the server has made it, and whenever a poll
+// finds it changed. The first time is the one to write down its TaskID, with which [Client.ResumeTask] goes on after this
+// program has ended. f is called in the goroutine that has asked: that of [Client.CallTool], [Client.StartTool],
+// [Task.Poll] or [Task.Wait].
+func WithTaskStatus(f func(mcp.Task)) CallOption { return func(cl *call) { cl.onTask = f } }
+
+// Conditions of tasks, to test with [errors.Is]. The error has the task's id in [Error.TaskID].
+var (
+	// ErrTaskFailed: the request that became the task has failed; [Error.Server] says why. A tool that reports an error
+	// has not failed in this sense.
+	ErrTaskFailed = errors.New("task failed")
+	// ErrTaskCancelled: the server has cancelled the task, because somebody wanted it to or for reasons of its own.
+	ErrTaskCancelled = errors.New("task cancelled")
+	// ErrTaskUnknown: the server does not know the task, or not any more.
+	ErrTaskUnknown = errors.New("unknown task")
+	// ErrTaskExpired: the task's time to live has passed, and the server does not know it any more or cannot be asked.
+	ErrTaskExpired = errors.New("task expired")
+)
+
+// check says what is wrong with the options.
+func (o *TaskOptions) check() error {
+	if min(o.PollInterval, o.PollMin, o.PollMax) < 0 {
+		return errors.New("tasks: a duration is negative")
+	}
+	if least, most := o.bounds(); least > most {
+		return fmt.Errorf("tasks: PollMin %v exceeds PollMax %v", least, most)
+	}
+	return nil
+}
+
+// longestPoll is an interval that nobody has reason to exceed, and that can be reckoned with.
+const longestPoll = 10000 * time.Hour
+
+// bounds returns what no interval between polls is below and above.
+func (o *TaskOptions) bounds() (least, most time.Duration) {
+	least = cmp.Or(o.PollMin, 100*time.Millisecond)
+	return least, min(cmp.Or(o.PollMax, max(time.Minute, least)), longestPoll)
+}
+
+// interval returns the time until the next poll, of which the server suggests so many milliseconds or nothing. After
+// failures in a row it doubles with each.
+func (o *TaskOptions) interval(suggested *int64, failures int) time.Duration {
+	least, most := o.bounds()
+	d := cmp.Or(o.PollInterval, time.Second)
+	if suggested != nil {
+		d = time.Duration(min(max(*suggested, 0), most.Milliseconds()+1)) * time.Millisecond
+	}
+	d = min(max(d, least), most)
+	for range min(failures, 30) {
+		d = min(2*d, most)
+	}
+	return d + time.Duration(rand.Float64()*float64(d)/10)
+}
+
+// declaresTasks reports whether a server may make tasks of calls.
+func (c *Client) declaresTasks() bool {
+	return c.cfg.Capabilities.Extensions[mcp.ExtensionTasks] != nil
+}
+
+// mayBecomeTask reports whether the server may answer the call with a task.
+func (c *Client) mayBecomeTask(cl *call) bool {
+	return cl.method == mcp.MethodCallTool && c.declaresTasks()
+}
+
+// requireTasks fails locally what cannot succeed. A task that the server has made proves that it knows tasks.
+func (c *Client) requireTasks(method string, made bool) *Error {
+	if !c.declaresTasks() {
+		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("the client has not declared tasks, see UseTasks")}
+	}
+	s := c.present()
+	if s != noSession && (!s.era.asks() || !made && s.capabilities.Extensions[mcp.ExtensionTasks] == nil) {
+		return &Error{Kind: KindState, Op: method, Unsent: true, cause: fmt.Errorf("%w: tasks", ErrUnsupported)}
+	}
+	return nil
+}

@@ -1,0 +1,447 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+const taskCapable = `{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{},` +
+	`"extensions":{"io.modelcontextprotocol/tasks":{}}},"ttlMs":0,"cacheScope":"private"}`
+
+// taskState is a task called t1, with more members.
+func taskState(resultType string, status mcp.TaskStatus, more string) string {
+	return fmt.Sprintf(`{"resultType":%q,"taskId":"t1","status":%q,"createdAt":"2026-08-01T10:00:00Z","lastUpdatedAt":"2026-08-01T10:00:00Z"%s}`,
+		resultType, status, more)
+}
+
+const everySecond = `,"ttlMs":null,"pollIntervalMs":1000`
+
+func working() string { return taskState("complete", mcp.TaskWorking, everySecond) }
+
+func completed(text string) string {
+	return taskState("complete", mcp.TaskCompleted, everySecond+`,"result":`+fmt.Sprintf(textResult, text))
+}
+
+// tasked runs f in a bubble with a client that is ready and has declared tasks, on a server that has them too.
+func tasked(t *testing.T, o *TaskOptions, more Options, f func(t *testing.T, s *script, v *conversation, c *Client)) {
+	t.Helper()
+	more.Features = append(more.Features, UseTasks(o))
+	bubble(t, &more, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).tasks()
+		await(t, c)
+		f(t, s, v, c)
+	})
+}
+
+func (c *conversation) tasks() *conversation {
+	c.t.Helper()
+	c.answer(c.want(mcp.MethodDiscover), taskCapable)
+	return c
+}
+
+// begin answers the call of a tool with a task that is in this state, and returns the request.
+func (c *conversation) begin(status mcp.TaskStatus, more string) frame {
+	c.t.Helper()
+	f := c.want(mcp.MethodCallTool)
+	c.answer(f, taskState("task", status, more))
+	return f
+}
+
+// about takes the client's next frame, which must have this method and be about the task t1.
+func (c *conversation) about(method string) frame {
+	c.t.Helper()
+	f := c.want(method)
+	var p mcp.TaskParams
+	if err := json.Unmarshal(f.Params, &p); err != nil || p.TaskID != "t1" {
+		c.t.Fatalf("want %s about the task t1, got %s, %v", method, f.raw, err)
+	}
+	return f
+}
+
+// called is a call of a tool in the background.
+type called struct {
+	result *mcp.CallToolResult
+	done   <-chan error
+}
+
+func callInBackground(ctx context.Context, c *Client, options ...CallOption) *called {
+	var a called
+	a.done = background(func() (err error) {
+		a.result, err = c.CallTool(ctx, "x", nil, options...)
+		return err
+	})
+	return &a
+}
+
+// keptPace fails the test unless took is d, or up to a tenth more.
+func keptPace(t *testing.T, took, d time.Duration) {
+	t.Helper()
+	if took < d || took > d+d/10 {
+		t.Errorf("it took %v, want %v and a tenth more at most", took, d)
+	}
+}
+
+func TestACallWaitsForItsTask(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var heard []string
+		a := callInBackground(t.Context(), c, WithTaskStatus(func(s mcp.Task) {
+			heard = append(heard, fmt.Sprintf("%s %s %s", s.TaskID, s.Status, s.StatusMessage))
+		}))
+		first := v.begin(mcp.TaskWorking, everySecond)
+		if !strings.Contains(first.raw, `"extensions":{"io.modelcontextprotocol/tasks":{}}`) {
+			t.Errorf("sent %s, want tasks declared in it", first.raw)
+		}
+		keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), working()) }), time.Second)
+		keptPace(t, elapsed(func() {
+			v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskWorking, `,"statusMessage":"half","ttlMs":null,"pollIntervalMs":5000`))
+		}), time.Second)
+		keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), completed("done")) }), 5*time.Second)
+		if err := <-a.done; err != nil || text(a.result) != "done" || a.result.ResultType != "" {
+			t.Errorf("got %+v, %v, want the result of the task and nothing of the task", a.result, err)
+		}
+		if got, want := strings.Join(heard, ", "), "t1 working , t1 working half, t1 completed "; got != want {
+			t.Errorf("heard %q, want %q", got, want)
+		}
+	})
+}
+
+func TestTheIntervalOfPollsHasBounds(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		options *TaskOptions
+		more    string
+		want    time.Duration
+	}{
+		{"none suggested", nil, `,"ttlMs":null`, time.Second},
+		{"none suggested, one configured", &TaskOptions{PollInterval: 3 * time.Second}, `,"ttlMs":null`, 3 * time.Second},
+		{"zero", nil, `,"ttlMs":null,"pollIntervalMs":0`, 100 * time.Millisecond},
+		{"negative", nil, `,"ttlMs":null,"pollIntervalMs":-9223372036854775808`, 100 * time.Millisecond},
+		{"for ever", nil, `,"ttlMs":null,"pollIntervalMs":9223372036854775807`, time.Minute},
+		{"without a bound", &TaskOptions{PollMax: math.MaxInt64}, `,"ttlMs":null,"pollIntervalMs":1800000`, 30 * time.Minute},
+		{"configured", &TaskOptions{PollMin: 2 * time.Second, PollMax: 2 * time.Second}, everySecond, 2 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tasked(t, test.options, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+				a := callInBackground(t.Context(), c)
+				v.begin(mcp.TaskWorking, test.more)
+				keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), completed("ok")) }), test.want)
+				if err := <-a.done; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestTaskOptionsThatCannotBeAreRefused(t *testing.T) {
+	for _, o := range []TaskOptions{{PollInterval: -1}, {PollMin: -1}, {PollMax: -1}, {PollMin: 2 * time.Second, PollMax: time.Second}} {
+		if _, err := New(newScript(), &Options{Features: []Feature{UseTasks(&o)}}); err == nil {
+			t.Errorf("%+v: got no error", o)
+		}
+	}
+}
+
+func TestHowATaskEnds(t *testing.T) {
+	for _, test := range []struct {
+		name, answer string
+		is           error
+		kind         Kind
+		text         string
+	}{
+		{"failed", taskState("complete", mcp.TaskFailed, everySecond+`,"error":{"code":-32603,"message":"disk full"}`), ErrTaskFailed, KindJSONRPC, "tools/call: server error -32603: disk full"},
+		{"failed, as the examples have it", taskState("task", mcp.TaskFailed, everySecond+`,"error":{"code":-32603,"message":"disk full"}`), ErrTaskFailed, KindJSONRPC, "disk full"},
+		{"failed without an error", taskState("complete", mcp.TaskFailed, everySecond), ErrTaskFailed, KindProtocol, "task failed"},
+		{"cancelled", taskState("complete", mcp.TaskCancelled, everySecond+`,"statusMessage":"maintenance"`), ErrTaskCancelled, KindCancelled, "task cancelled: maintenance"},
+		{"completed without a result", taskState("complete", mcp.TaskCompleted, everySecond), nil, KindProtocol, "without a result"},
+		{"completed with another result", taskState("complete", mcp.TaskCompleted, everySecond+`,"result":{"content":7}`), nil, KindProtocol, "content"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+				a := callInBackground(t.Context(), c)
+				v.begin(mcp.TaskWorking, everySecond)
+				v.answer(v.about(mcp.MethodGetTask), test.answer)
+				err := <-a.done
+				e, _ := errors.AsType[*Error](err)
+				if e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) || SafeToRetry(err) {
+					t.Errorf("got %#v, want kind %s about t1 with %q in it, not safe to retry", err, test.kind, test.text)
+				}
+				if test.is != nil && !errors.Is(err, test.is) {
+					t.Errorf("got %v, want %v in it", err, test.is)
+				}
+				if strings.Contains(err.Error(), "t1") {
+					t.Errorf("the error is %q, want no task id in it", err)
+				}
+				v.silent()
+			})
+		})
+	}
+}
+
+// silent fails the test if the client says anything within a minute.
+func (c *conversation) silent() {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.ctx, time.Minute)
+	defer cancel()
+	if raw, err := c.peer.Receive(ctx); err == nil {
+		c.t.Errorf("want the client to say no more, got %s", raw)
+	}
+}
+
+func TestAToolThatReportsAnErrorFromItsTaskIsAResult(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCompleted, everySecond+`,"result":{"content":[],"isError":true}`))
+		if err := <-a.done; err != nil || !a.result.IsError {
+			t.Errorf("got %+v, %v, want a result with IsError", a.result, err)
+		}
+	})
+}
+
+func TestATaskThatIsOverAtOnceIsAskedForAtOnce(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var raw json.RawMessage
+		done := background(func() error {
+			return c.Call(t.Context(), mcp.MethodCallTool, &mcp.CallToolParams{Name: "x"}, &raw)
+		})
+		took := elapsed(func() {
+			v.begin(mcp.TaskCompleted, everySecond)
+			v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		})
+		if err := <-done; err != nil || string(raw) != fmt.Sprintf(textResult, "ok") || took != 0 {
+			t.Errorf("got %s, %v after %v, want the result at once", raw, err, took)
+		}
+	})
+}
+
+func TestTasksThatMustNotBeAreRefused(t *testing.T) {
+	t.Run("not declared", func(t *testing.T) {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			a := callInBackground(t.Context(), c)
+			v.begin(mcp.TaskWorking, everySecond)
+			err := <-a.done
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol || !strings.Contains(err.Error(), "not negotiated") {
+				t.Errorf("got %v, want a protocol error", err)
+			}
+			_, err = c.ResumeTask("t1").Wait(t.Context())
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindInvalid || !strings.Contains(err.Error(), "UseTasks") {
+				t.Errorf("got %v, want to be told of UseTasks", err)
+			}
+		})
+	})
+	t.Run("for another method", func(t *testing.T) {
+		tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			done := background(func() error { return c.Call(t.Context(), mcp.MethodGetPrompt, nil, nil) })
+			v.answer(v.want(mcp.MethodGetPrompt), taskState("task", mcp.TaskWorking, everySecond))
+			err := <-done
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol {
+				t.Errorf("got %v, want a protocol error", err)
+			}
+		})
+	})
+	for name, answer := range map[string]string{
+		"without an id":          `{"resultType":"task","status":"working"}`,
+		"with an unknown status": taskState("task", "paused", everySecond),
+	} {
+		t.Run(name, func(t *testing.T) {
+			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+				a := callInBackground(t.Context(), c)
+				v.answer(v.want(mcp.MethodCallTool), answer)
+				if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindProtocol {
+					t.Errorf("got %v, want a protocol error", e)
+				}
+			})
+		})
+	}
+}
+
+func TestPollsThatAreAnsweredWronglyEndTheCallAndCancelTheTask(t *testing.T) {
+	for name, answer := range map[string]string{
+		"another task":   strings.Replace(working(), "t1", "t2", 1),
+		"unknown status": taskState("complete", "paused", everySecond),
+		"no status":      `{"resultType":"complete","taskId":"t1"}`,
+		"input required": inputRequired(`{}`, `"s"`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+				a := callInBackground(t.Context(), c)
+				v.begin(mcp.TaskWorking, everySecond)
+				v.answer(v.about(mcp.MethodGetTask), answer)
+				if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindProtocol || e.TaskID != "t1" {
+					t.Errorf("got %v, want a protocol error about t1", e)
+				}
+				v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+			})
+		})
+	}
+}
+
+func TestATaskThatTheServerDoesNotKnow(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, `,"ttlMs":60000,"pollIntervalMs":1000`)
+		v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
+		err := <-a.done
+		if e, _ := errors.AsType[*mcp.Error](err); !errors.Is(err, ErrTaskUnknown) || errors.Is(err, ErrTaskExpired) || e == nil || e.Message != "no such task" {
+			t.Errorf("got %v, want ErrTaskUnknown and what the server said", err)
+		}
+		a = callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, `,"ttlMs":900,"pollIntervalMs":1000`)
+		v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
+		if err := <-a.done; !errors.Is(err, ErrTaskUnknown) || !errors.Is(err, ErrTaskExpired) {
+			t.Errorf("got %v, want ErrTaskUnknown and ErrTaskExpired", err)
+		}
+		v.silent()
+	})
+}
+
+func TestACallerWhoLeavesCancelsTheTaskOnce(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		a := callInBackground(ctx, c)
+		v.begin(mcp.TaskWorking, everySecond)
+		synctest.Wait()
+		cancel()
+		took := elapsed(func() {
+			err := <-a.done
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" || errors.Is(err, ErrTaskCancelled) {
+				t.Errorf("got %v, want the caller's cancellation, about t1", err)
+			}
+		})
+		if took != 0 {
+			t.Errorf("the call returned after %v, want at once", took)
+		}
+		v.about(mcp.MethodCancelTask) // and no answer
+		v.silent()
+		if err := c.Call(t.Context(), "x", nil, nil, WithTimeout(time.Millisecond)); !errors.Is(err, ErrTimeout) {
+			t.Errorf("got %v, want the client to be alive", err)
+		}
+	})
+}
+
+func TestATimeoutOfACallIsOneOfEachRequestAndNotOfTheTask(t *testing.T) {
+	tasked(t, nil, Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		for range 5 {
+			v.answer(v.about(mcp.MethodGetTask), working())
+		}
+		took := elapsed(func() {
+			v.about(mcp.MethodGetTask) // is not answered
+			v.want(mcp.NotificationCancelled)
+			v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		})
+		if err := <-a.done; err != nil {
+			t.Errorf("got %v, want the poll that got no answer repeated", err)
+		}
+		if took < 5*time.Second { // an interval, the timeout, two intervals
+			t.Errorf("the poll was repeated after %v in all, want the interval doubled after the failure", took)
+		}
+	})
+	t.Run("the context bounds all of it", func(t *testing.T) {
+		tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
+			defer cancel()
+			a := callInBackground(ctx, c)
+			v.begin(mcp.TaskWorking, everySecond)
+			for range 3 {
+				v.answer(v.about(mcp.MethodGetTask), working())
+			}
+			if err := <-a.done; !errors.Is(err, ErrTimeout) {
+				t.Errorf("got %v, want ErrTimeout", err)
+			}
+			v.about(mcp.MethodCancelTask)
+		})
+	})
+}
+
+func TestATaskSurvivesItsConnection(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		v.about(mcp.MethodGetTask)
+		v.hangUp()
+		v = s.next(t).tasks()
+		v.answer(v.about(mcp.MethodGetTask), working())
+		v.hangUp()
+		v = s.next(t).tasks()
+		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		if err := <-a.done; err != nil || text(a.result) != "ok" {
+			t.Errorf("got %+v, %v, want the result", a.result, err)
+		}
+	})
+}
+
+func TestATaskIsGivenUpWhenItsTimeIsOverAndTheServerSilent(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, `,"ttlMs":600000,"pollIntervalMs":1000`)
+		took := elapsed(func() {
+			if err := <-a.done; !errors.Is(err, ErrTaskExpired) || SafeToRetry(err) {
+				t.Errorf("got %v, want ErrTaskExpired", err)
+			}
+		})
+		if took < 10*time.Minute || took > 12*time.Minute {
+			t.Errorf("the task was given up after %v, want 10 minutes and little more", took)
+		}
+	})
+}
+
+func TestStopEndsACallThatWaitsForItsTask(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		synctest.Wait()
+		_ = c.Stop(t.Context())
+		err := <-a.done
+		if e, _ := errors.AsType[*Error](err); !errors.Is(err, ErrShutdown) || e.TaskID != "t1" || SafeToRetry(err) {
+			t.Errorf("got %v, want ErrShutdown about t1, not safe to retry", err)
+		}
+	})
+}
+
+func TestALegacyServerIsNotToldOfTasks(t *testing.T) {
+	o := pinnedLegacy()
+	o.Features = []Feature{UseTasks(nil)}
+	o.Capabilities.Extensions = map[string]mcp.Object{"example.com/x": {}}
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		f := v.want(mcp.MethodInitialize)
+		if strings.Contains(f.raw, mcp.ExtensionTasks) || !strings.Contains(f.raw, "example.com/x") {
+			t.Errorf("sent %s, want the user's extension and no tasks", f.raw)
+		}
+		v.answer(f, fmt.Sprintf(initialized, mcp.Version20251125))
+		v.want(mcp.NotificationInitialized)
+		await(t, c)
+		done := background(func() error {
+			task, err := c.StartTool(t.Context(), "x", nil)
+			if err != nil {
+				return err
+			}
+			r, err := task.Wait(t.Context())
+			if err == nil && (task.ID() != "" || text(r) != "ok" || task.Status().Status != mcp.TaskCompleted) {
+				err = fmt.Errorf("got %+v of task %q, want the result without one", r, task.ID())
+			}
+			return errors.Join(err, task.Cancel(t.Context()))
+		})
+		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if _, err := c.ResumeTask("t1").Poll(t.Context()); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("got %v, want ErrUnsupported", err)
+		}
+	})
+	if len(o.Capabilities.Extensions) != 1 {
+		t.Errorf("the user's extensions have become %v", o.Capabilities.Extensions)
+	}
+}

@@ -1,0 +1,317 @@
+package mcpclient
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// Task is the call of a tool that may go on beyond the server's answer: [Client.StartTool] begins one, [Client.ResumeTask]
+// goes on with one. It belongs to the server and outlives connections, and this program as well: nothing of it is lost if
+// nobody waits. Its methods may be called from any goroutine.
+//
+// Every request about the task waits until the client is ready, within its timeout: that of the options that the task was
+// begun with, for each request anew. How long the task takes is up to the contexts.
+type Task struct {
+	c       *Client
+	do      func(ctx context.Context, method string, params, result any, options ...CallOption) error
+	timeout time.Duration
+	meta    mcp.Meta
+	hear    func(mcp.Task) // may be nil
+	into    any            // what the result is decoded into; may be nil
+	turn    chan struct{}  // of one element: held by the Wait that asks and answers
+
+	answers mcp.InputResponses // guarded by turn; what the server has asked for and not got yet
+
+	mu       sync.Mutex
+	state    mcp.Task        // guarded by mu; as last heard
+	made     bool            // guarded by mu; the server has answered a call with it
+	over     bool            // guarded by mu; err, or else into, is the outcome
+	err      *Error          // guarded by mu
+	origin   lead            // guarded by mu; what its requests go on with
+	heard    time.Time       // guarded by mu; when the state was first heard of, zero for not yet
+	due      time.Time       // guarded by mu; when the server wants to be asked next
+	answered map[string]bool // guarded by mu; keys of what the server has asked for and got
+}
+
+// StartTool calls a tool as [Client.CallTool] does and does not wait for the task that a server may answer with. The error is
+// that of the call. If the server answers at once, or knows no tasks, what is returned has no ID and is over already, so
+// that [Task.Wait] serves both:
+//
+//	task, err := client.StartTool(ctx, "train", model)
+//	if err != nil {
+//		return err
+//	}
+//	save(task.ID()) // for ResumeTask
+//	result, err := task.Wait(ctx)
+//
+// Tasks have to be declared by [UseTasks]. Of the options, those that change requests hold for all requests about the task.
+func (c *Client) StartTool(ctx context.Context, name string, arguments any, options ...CallOption) (*Task, error) {
+	t := c.newTask(c.Call)
+	r, err := c.CallTool(ctx, name, arguments, append(options[:len(options):len(options)], func(cl *call) { cl.handle = t })...)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.made {
+		t.state.Status, t.over, t.into = mcp.TaskCompleted, true, r
+	}
+	return t, nil
+}
+
+// ResumeTask returns the task of the call of a tool that was begun before, perhaps by another process. It asks nobody: whether
+// the server knows the task shows at the first request, and before that its status is unknown. Of the options, those for
+// timeouts, _meta and the task's status count.
+//
+// An id can be all it takes to see what the task brings, so it is to be kept as a secret; no error text, log record or span
+// of the client has it.
+func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
+	var cl call
+	for _, o := range options {
+		o(&cl)
+	}
+	t := c.newTask(c.Call)
+	t.state.TaskID, t.into = id, new(mcp.CallToolResult)
+	t.timeout, t.meta, t.hear = cl.timeout, cl.meta, cl.onTask
+	return t
+}
+
+func (c *Client) newTask(do func(context.Context, string, any, any, ...CallOption) error) *Task {
+	return &Task{c: c, do: do, turn: make(chan struct{}, 1), answers: mcp.InputResponses{}, answered: map[string]bool{}}
+}
+
+// ID is what the server calls the task, for [Client.ResumeTask]. It is empty if the server has answered the call at once.
+func (t *Task) ID() string { return t.Status().TaskID }
+
+// Status returns what the client last heard of the task, without asking the server.
+func (t *Task) Status() mcp.Task {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state
+}
+
+// Poll asks the server once how far the task has got: [mcp.DetailedTask.InputRequests] are what it needs, for [Task.Update].
+// The result or the error of a task that has ended is for [Task.Wait] to return, which then asks nobody. A task that is known
+// to have ended is not asked for.
+func (t *Task) Poll(ctx context.Context) (*mcp.DetailedTask, error) {
+	d, _, err := t.poll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.DetailedTask{Task: d.Task, InputRequests: d.InputRequests}, nil
+}
+
+// Update gives the server what it has asked for, all or some of it, under the keys of the requests. Wait will not ask the
+// handlers for that any more. A server ignores what it did not ask for.
+func (t *Task) Update(ctx context.Context, responses mcp.InputResponses) error {
+	if err := t.update(ctx, responses); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Cancel asks the server to cancel the task. It may decline, or take its time: how the task ends is for Wait and Poll to find
+// out. A task that is known to have ended needs no cancelling.
+func (t *Task) Cancel(ctx context.Context) error {
+	if _, over := t.outcome(); over {
+		return nil
+	}
+	if err := t.request(ctx, mcp.MethodCancelTask, &mcp.TaskParams{TaskID: t.ID()}, nil, nil); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Wait waits for the outcome: it polls as often as the server wants, and gives it what it asks for on the way, from the
+// client's handlers, each thing once. A connection that is lost is waited for. When ctx ends Wait returns, and the task goes
+// on: whoever does not want it any more calls [Task.Cancel].
+//
+// The error is an [*Error]. A task that failed, was cancelled or is not known any more has one of [ErrTaskFailed],
+// [ErrTaskCancelled] and [ErrTaskUnknown] in it; after others Wait can be called again. Of several calls of Wait one works and
+// the others wait for it; all return the same result.
+func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
+	if err := t.wait(ctx); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.into.(*mcp.CallToolResult), nil
+}
+
+// created makes t the task that the server has answered cl with.
+func (t *Task) created(cl *call, into any) {
+	t.mu.Lock()
+	t.made, t.into = true, into
+	t.timeout, t.meta, t.hear = cl.timeout, cl.meta, cl.onTask
+	t.origin = lead{corr: cl.corr, ref: cl.ref}
+	t.mu.Unlock()
+	t.note(&mcp.DetailedTask{Task: cl.task.Task}, false)
+}
+
+// note takes note of what the server says about the task; unless it is whole, what comes with the status is missing.
+func (t *Task) note(d *mcp.DetailedTask, whole bool) {
+	t.mu.Lock()
+	if t.over { // it will change no more
+		t.mu.Unlock()
+		return
+	}
+	now := time.Now()
+	changed := t.heard.IsZero() || t.state.Status != d.Status || t.state.StatusMessage != d.StatusMessage || t.state.LastUpdatedAt != d.LastUpdatedAt
+	if t.heard.IsZero() {
+		t.heard = now
+	}
+	t.state = d.Task
+	t.due = now.Add(t.c.tasks.interval(d.PollIntervalMs, 0))
+	switch {
+	case !whole && d.Status != mcp.TaskWorking:
+		t.due = now // there is more to know
+	case whole && d.Status.Terminal():
+		t.over, t.err = true, t.ended(d)
+	}
+	t.mu.Unlock()
+	if changed && t.hear != nil {
+		t.hear(d.Task)
+	}
+}
+
+// ended decodes what the task has brought. It is called with mu held.
+func (t *Task) ended(d *mcp.DetailedTask) *Error {
+	e := &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, TaskID: d.TaskID}
+	switch {
+	case d.Status == mcp.TaskCancelled:
+		e.Kind, e.cause = KindCancelled, ErrTaskCancelled
+		if d.StatusMessage != "" {
+			e.cause = fmt.Errorf("%w: %s", ErrTaskCancelled, d.StatusMessage)
+		}
+	case d.Status == mcp.TaskFailed:
+		e.cause = ErrTaskFailed
+		if d.Error != nil {
+			e.Kind, e.Server = KindJSONRPC, d.Error
+		}
+	case d.Payload == nil:
+		e.cause = errors.New("the task was completed without a result")
+	default:
+		_, err := mcp.Decode(d.Payload, t.into)
+		if err == nil {
+			return nil
+		}
+		e.cause = fmt.Errorf("result of the task: %w", err)
+	}
+	return e
+}
+
+// outcome returns the error with which the task has ended, nil for a result, and whether it has ended.
+func (t *Task) outcome() (*Error, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.err, t.over
+}
+
+// poll asks the server once. It also returns the id of the request.
+func (t *Task) poll(ctx context.Context) (*mcp.DetailedTask, int64, *Error) {
+	if _, over := t.outcome(); over {
+		return &mcp.DetailedTask{Task: t.Status()}, 0, nil
+	}
+	var r mcp.GetTaskResult
+	var l lead
+	if err := t.request(ctx, mcp.MethodGetTask, &mcp.TaskParams{TaskID: t.ID()}, &r, &l); err != nil {
+		return nil, 0, err
+	}
+	if err := t.checkState(&r.Task); err != nil {
+		return nil, 0, t.about(&Error{Kind: KindProtocol, Op: mcp.MethodGetTask, cause: err})
+	}
+	t.note(&r.DetailedTask, true)
+	return &r.DetailedTask, l.id, nil
+}
+
+// checkState says what is wrong with an answer to the question how far the task has got.
+func (t *Task) checkState(got *mcp.Task) error {
+	if got.TaskID != t.ID() {
+		return errors.New("the answer is about another task")
+	}
+	return checkStatus(got.Status)
+}
+
+func checkStatus(s mcp.TaskStatus) error {
+	if s.Terminal() || s == mcp.TaskWorking || s == mcp.TaskInputRequired {
+		return nil
+	}
+	return fmt.Errorf("unknown status %q of a task", s)
+}
+
+func (t *Task) update(ctx context.Context, responses mcp.InputResponses) *Error {
+	p := &mcp.UpdateTaskParams{TaskID: t.ID(), InputResponses: responses}
+	if p.InputResponses == nil {
+		p.InputResponses = mcp.InputResponses{}
+	}
+	if err := t.request(ctx, mcp.MethodUpdateTask, p, nil, nil); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for key := range responses {
+		t.answered[key] = true
+	}
+	return nil
+}
+
+// request makes a request about the task, which belongs to the same logical call as the others. l, if not nil, learns of it.
+func (t *Task) request(ctx context.Context, method string, params, result any, l *lead) *Error {
+	t.mu.Lock()
+	origin, made, id := t.origin, t.made, t.state.TaskID
+	t.mu.Unlock()
+	if id == "" {
+		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("there is no task")}
+	}
+	if err := t.c.requireTasks(method, made); err != nil {
+		return t.about(err)
+	}
+	var own lead
+	l = cmp.Or(l, &own)
+	err := t.do(ctx, method, params, result, func(cl *call) {
+		cl.wait, cl.timeout, cl.meta = true, t.timeout, t.meta
+		cl.corr, cl.ref, cl.lead = origin.corr, origin.ref, l
+	})
+	t.mu.Lock()
+	if t.origin == (lead{}) {
+		t.origin = lead{corr: l.corr, ref: l.ref}
+	}
+	t.mu.Unlock()
+	if err == nil {
+		return nil
+	}
+	e, ok := errors.AsType[*Error](err)
+	if !ok { // a middleware's own
+		e = &Error{Kind: KindInvalid, Op: method, cause: err}
+	}
+	return t.about(e)
+}
+
+// about returns a copy of e that says which task it is about, and what an error of the server means for that.
+func (t *Task) about(e *Error) *Error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	own := *e
+	own.TaskID = t.state.TaskID
+	if own.Server != nil && own.Server.Code == mcp.CodeInvalidParams && own.Op != mcp.MethodUpdateTask {
+		own.cause = ErrTaskUnknown
+		if t.expired() {
+			own.cause = fmt.Errorf("%w: %w", ErrTaskUnknown, ErrTaskExpired)
+		}
+	}
+	return &own
+}
+
+// expired reports whether the server need not know the task any more. It is called with mu held.
+func (t *Task) expired() bool {
+	if t.state.TTLMs == nil || t.heard.IsZero() {
+		return false
+	}
+	return time.Since(t.heard).Milliseconds() >= *t.state.TTLMs
+}

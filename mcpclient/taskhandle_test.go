@@ -1,0 +1,405 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+const acknowledged = `{"resultType":"complete"}`
+
+// needs is a task that waits for the forms with these keys.
+func needs(keys ...string) string {
+	requests := make([]string, len(keys))
+	for i, key := range keys {
+		requests[i] = fmt.Sprintf("%q:%s", key, formRequest)
+	}
+	return taskState("complete", mcp.TaskInputRequired, everySecond+`,"inputRequests":{`+strings.Join(requests, ",")+`}`)
+}
+
+// given takes a tasks/update and returns the keys of what is in it.
+func (c *conversation) given() (frame, []string) {
+	c.t.Helper()
+	f := c.about(mcp.MethodUpdateTask)
+	var p struct {
+		InputResponses map[string]json.RawMessage `json:"inputResponses"`
+	}
+	if err := json.Unmarshal(f.Params, &p); err != nil {
+		c.t.Fatal(err)
+	}
+	var keys []string
+	for key := range p.InputResponses {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return f, keys
+}
+
+// counting is a client whose user accepts every form, and how many were shown.
+func counting() (Options, *int) {
+	shown := new(int)
+	return Options{Features: []Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		*shown++
+		return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
+	})}}, shown
+}
+
+func TestATaskGetsWhatItNeedsOnceEach(t *testing.T) {
+	o, shown := counting()
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskInputRequired, everySecond)
+		v.answer(v.about(mcp.MethodGetTask), needs("a", "b"))
+		f, keys := v.given()
+		if got := strings.Join(keys, " "); got != "a b" || !strings.Contains(f.raw, `{"action":"accept","content":{"confirmed":true}}`) {
+			t.Errorf("sent %s, want both forms accepted", f.raw)
+		}
+		v.answer(f, acknowledged)
+		v.answer(v.about(mcp.MethodGetTask), needs("a", "b", "c")) // it has not noticed yet
+		f, keys = v.given()
+		if got := strings.Join(keys, " "); got != "c" {
+			t.Errorf("sent %s, want what is new only", f.raw)
+		}
+		v.answer(f, acknowledged)
+		v.answer(v.about(mcp.MethodGetTask), needs("a", "b", "c"))
+		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		if err := <-a.done; err != nil || text(a.result) != "ok" || *shown != 3 {
+			t.Errorf("got %+v, %v with %d forms shown, want the result and 3", a.result, err, *shown)
+		}
+	})
+}
+
+func TestAnAnswerThatMayBeLostIsGivenAgainWithoutAskingAgain(t *testing.T) {
+	o, shown := counting()
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodGetTask), needs("a", "b"))
+		v.given()
+		v.hangUp()
+		v = s.next(t).tasks()
+		v.answer(v.about(mcp.MethodGetTask), needs("b")) // it has got the other
+		f, keys := v.given()
+		if len(keys) != 1 || keys[0] != "b" || *shown != 2 {
+			t.Errorf("gave %q with %d forms shown, want b again and 2", keys, *shown)
+		}
+		v.answer(f, acknowledged)
+		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		if err := <-a.done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAnUpdateThatIsRefusedMayHaveComeTooLate(t *testing.T) {
+	o, _ := counting()
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		f, _ := v.given()
+		v.refuse(f, mcp.CodeInvalidParams, "too late")
+		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		if err := <-a.done; err != nil || text(a.result) != "ok" {
+			t.Errorf("got %+v, %v, want the result", a.result, err)
+		}
+		a = callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		f, _ = v.given()
+		v.refuse(f, mcp.CodeInternalError, "no")
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		err := <-a.done
+		if e, _ := errors.AsType[*Error](err); e == nil || e.Server == nil || e.Server.Message != "no" || e.Op != mcp.MethodUpdateTask {
+			t.Errorf("got %v, want what the server said to the update", err)
+		}
+		v.about(mcp.MethodCancelTask)
+	})
+}
+
+func TestInputThatATaskCannotGetEndsTheCallAndCancelsTheTask(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		err := <-a.done
+		if e, _ := errors.AsType[*Error](err); e == nil || e.TaskID != "t1" || !strings.Contains(err.Error(), `input "a" that the task needs: elicitation/create: no handler`) {
+			t.Errorf("got %v, want what is missing, about t1", err)
+		}
+		v.answer(v.about(mcp.MethodCancelTask), acknowledged)
+	})
+}
+
+func TestACallerWhoLeavesWhileAPersonIsAskedCancelsTheTask(t *testing.T) {
+	waiting := HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	tasked(t, nil, Options{Features: []Feature{waiting}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		a := callInBackground(ctx, c)
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		synctest.Wait()
+		cancel()
+		if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindCancelled {
+			t.Errorf("got %v, want the caller's cancellation", e)
+		}
+		v.about(mcp.MethodCancelTask)
+	})
+}
+
+// started begins a task.
+func started(t *testing.T, v *conversation, c *Client, options ...CallOption) *Task {
+	t.Helper()
+	var task *Task
+	done := background(func() (err error) {
+		task, err = c.StartTool(t.Context(), "x", nil, options...)
+		return err
+	})
+	v.begin(mcp.TaskWorking, everySecond)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+func TestStartToolHandsTheTaskOver(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var heard int
+		task := started(t, v, c, WithTaskStatus(func(mcp.Task) { heard++ }))
+		if task.ID() != "t1" || task.Status().Status != mcp.TaskWorking || heard != 1 {
+			t.Errorf("got %+v, heard %d, want a working task t1, heard of once", task.Status(), heard)
+		}
+		v.silent() // nobody waits
+		var d *mcp.DetailedTask
+		polled := background(func() (err error) { d, err = task.Poll(t.Context()); return err })
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		if err := <-polled; err != nil || d.Status != mcp.TaskInputRequired || d.InputRequests["a"].Method != mcp.MethodElicit {
+			t.Fatalf("got %+v, %v, want what the task needs", d, err)
+		}
+		updated := background(func() error {
+			return task.Update(t.Context(), mcp.InputResponses{"a": json.RawMessage(`{"action":"decline"}`)})
+		})
+		f, _ := v.given()
+		v.answer(f, acknowledged)
+		if err := <-updated; err != nil {
+			t.Fatal(err)
+		}
+		var r *mcp.CallToolResult
+		waited := background(func() (err error) { r, err = task.Wait(t.Context()); return err })
+		v.answer(v.about(mcp.MethodGetTask), needs("a")) // which it has; nobody is asked
+		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		if err := <-waited; err != nil || text(r) != "ok" || heard != 3 {
+			t.Errorf("got %+v, %v, heard %d, want the result, and to hear of 3 states", r, err, heard)
+		}
+		again, err := task.Wait(t.Context())
+		if d, _ = task.Poll(t.Context()); err != nil || again != r || d.Status != mcp.TaskCompleted {
+			t.Errorf("got %p, %v, %+v, want the same result %p, and a completed task", again, err, d, r)
+		}
+		v.silent() // what is over is not asked for
+	})
+}
+
+func TestWhoeverLeavesWaitLeavesTheTaskAlone(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		task := started(t, v, c)
+		ctx, cancel := context.WithCancel(t.Context())
+		waited := background(func() error { _, err := task.Wait(ctx); return err })
+		v.answer(v.about(mcp.MethodGetTask), working())
+		synctest.Wait()
+		cancel()
+		if e, _ := errors.AsType[*Error](<-waited); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" {
+			t.Errorf("got %v, want the caller's cancellation, about t1", e)
+		}
+		v.silent()
+		cancelled := background(func() error { return task.Cancel(t.Context()) })
+		v.answer(v.about(mcp.MethodCancelTask), acknowledged)
+		if err := <-cancelled; err != nil {
+			t.Error(err)
+		}
+		waited = background(func() error { _, err := task.Wait(t.Context()); return err })
+		v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCancelled, everySecond))
+		if err := <-waited; !errors.Is(err, ErrTaskCancelled) {
+			t.Errorf("got %v, want ErrTaskCancelled", err)
+		}
+		if err := task.Cancel(t.Context()); err != nil {
+			t.Errorf("cancel what is over: %v", err)
+		}
+		v.silent()
+	})
+}
+
+func TestOfSeveralWhoWaitOneAsks(t *testing.T) {
+	o, shown := counting()
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		task := started(t, v, c)
+		ctx, leave := context.WithCancel(t.Context())
+		first := background(func() error { _, err := task.Wait(ctx); return err })
+		synctest.Wait()
+		var waits []<-chan error
+		for range 3 {
+			waits = append(waits, background(func() error { _, err := task.Wait(t.Context()); return err }))
+		}
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		f, _ := v.given()
+		v.answer(f, acknowledged)
+		synctest.Wait()
+		leave()
+		if err := <-first; err == nil {
+			t.Error("want an error of who has left")
+		}
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		for _, w := range waits {
+			if err := <-w; err != nil {
+				t.Error(err)
+			}
+		}
+		if *shown != 1 {
+			t.Errorf("%d forms were shown, want 1", *shown)
+		}
+		v.silent()
+	})
+}
+
+func TestATaskIsResumedByItsID(t *testing.T) {
+	o, _ := counting()
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		task := c.ResumeTask("t1", WithMeta(mcp.Meta(`{"example.com/tenant":"acme"}`)))
+		if got := task.Status(); got.TaskID != "t1" || got.Status != "" {
+			t.Errorf("got %+v, want an unknown status of t1", got)
+		}
+		v.hangUp() // it waits for the connection
+		synctest.Wait()
+		var r *mcp.CallToolResult
+		took := elapsed(func() {
+			waited := background(func() (err error) { r, err = task.Wait(t.Context()); return err })
+			v = s.next(t).tasks()
+			f := v.about(mcp.MethodGetTask)
+			if !strings.Contains(f.raw, `"example.com/tenant":"acme"`) {
+				t.Errorf("sent %s, want the metadata in it", f.raw)
+			}
+			v.answer(f, needs("a"))
+			f, _ = v.given()
+			v.answer(f, acknowledged)
+			v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+			if err := <-waited; err != nil || text(r) != "ok" {
+				t.Errorf("got %+v, %v, want the result", r, err)
+			}
+		})
+		if took > 3*time.Second { // reconnecting, an interval
+			t.Errorf("it took %v, want the first poll at once", took)
+		}
+		unknown := background(func() error { _, err := c.ResumeTask("t1").Poll(t.Context()); return err })
+		v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "?")
+		if err := <-unknown; !errors.Is(err, ErrTaskUnknown) {
+			t.Errorf("got %v, want ErrTaskUnknown", err)
+		}
+		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "no task") {
+			t.Errorf("got %v, want no task", err)
+		}
+	})
+}
+
+func TestTasksOfAServerThatHasNoneFailLocally(t *testing.T) {
+	bubble(t, &Options{Features: []Feature{UseTasks(nil)}}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).modern()
+		await(t, c)
+		task := c.ResumeTask("t1")
+		_, waited := task.Wait(t.Context())
+		_, polled := task.Poll(t.Context())
+		for _, err := range []error{waited, polled, task.Cancel(t.Context()), task.Update(t.Context(), nil)} {
+			if !errors.Is(err, ErrUnsupported) || !SafeToRetry(err) {
+				t.Errorf("got %v, want ErrUnsupported, unsent", err)
+			}
+		}
+		v.silent()
+	})
+}
+
+func TestAServerThatRefusesToCancelSaysSo(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		task := started(t, v, c)
+		for code, want := range map[int]error{mcp.CodeInvalidParams: ErrTaskUnknown, mcp.CodeInternalError: nil} {
+			done := background(func() error { return task.Cancel(t.Context()) })
+			v.refuse(v.about(mcp.MethodCancelTask), code, "no")
+			err := <-done
+			if e, _ := errors.AsType[*mcp.Error](err); e == nil || e.Code != int64(code) || errors.Is(err, ErrTaskUnknown) != (want != nil) {
+				t.Errorf("code %d: got %v, want it, with %v", code, err, want)
+			}
+		}
+	})
+}
+
+// All requests about a task are the same logical call, whoever makes them, and know the one that began it.
+func TestTheRequestsOfATaskAreOneCall(t *testing.T) {
+	o, _ := counting()
+	o.Features = append(o.Features, UseTasks(nil))
+	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).tasks()
+		await(t, c)
+		ctx, cancel := context.WithCancel(t.Context())
+		a := callInBackground(ctx, c)
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodGetTask), needs("a"))
+		f, _ := v.given()
+		v.answer(f, acknowledged)
+		v.answer(v.about(mcp.MethodGetTask), working())
+		synctest.Wait()
+		cancel()
+		<-a.done
+		v.answer(v.about(mcp.MethodCancelTask), acknowledged)
+		synctest.Wait()
+		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/update", "tasks/get", "tasks/cancel")
+
+		resumed := background(func() error { _, err := c.ResumeTask("t1").Wait(t.Context()); return err })
+		v.answer(v.about(mcp.MethodGetTask), working())
+		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		if err := <-resumed; err != nil {
+			t.Error(err)
+		}
+		requestsOfOneCall(t, rec, "tasks/get", "tasks/get")
+	})
+}
+
+// requestsOfOneCall fails the test unless the last spans have these names, one correlation id, and links to the first of
+// them.
+func requestsOfOneCall(t *testing.T, rec *telemetrytest.Recording, names ...string) {
+	t.Helper()
+	var got []string
+	spans := rec.Spans()
+	spans = slices.DeleteFunc(spans, func(s sdktrace.ReadOnlySpan) bool {
+		return !strings.HasPrefix(s.Name(), "tasks/") && s.Name() != "tools/call x"
+	})
+	spans = spans[max(0, len(spans)-len(names)):]
+	corr := map[string]bool{}
+	for i, s := range spans {
+		got = append(got, s.Name())
+		for _, a := range s.Attributes() {
+			if a.Key == "mcp_client.corr_id" {
+				corr[a.Value.AsString()] = true
+			}
+			if strings.Contains(a.Value.AsString(), "t1") {
+				t.Errorf("%s has the task's id in %s", s.Name(), a.Key)
+			}
+		}
+		if i > 0 && (len(s.Links()) != 1 || s.Links()[0].SpanContext.SpanID() != spans[0].SpanContext().SpanID()) {
+			t.Errorf("%s has the links %v, want one to the first request", s.Name(), s.Links())
+		}
+	}
+	if !slices.Equal(got, names) || len(corr) != 1 {
+		t.Errorf("got the spans %q with the ids %v, want %q with one id", got, corr, names)
+	}
+}

@@ -1,0 +1,72 @@
+package mcpclient_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Whatever routes requests has to bring those about a task to the server that has it.
+// (extension io.modelcontextprotocol/tasks, "Streamable HTTP: Routing Headers")
+func TestRequestsAboutATaskNameItInTheirHeaders(t *testing.T) {
+	const state = `{"resultType":%q,"taskId":"tâche 1","status":%q,"createdAt":"","lastUpdatedAt":"","ttlMs":null,"pollIntervalMs":0%s}`
+	var mu sync.Mutex
+	var got []string
+	results := map[string]string{
+		mcp.MethodDiscover: `{"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private",` +
+			`"capabilities":{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`,
+		mcp.MethodCallTool:   fmt.Sprintf(state, "task", "working", ""),
+		mcp.MethodGetTask:    fmt.Sprintf(state, "complete", "working", ""),
+		mcp.MethodUpdateTask: `{"resultType":"complete"}`,
+		mcp.MethodCancelTask: `{"resultType":"complete"}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct {
+			ID     json.RawMessage
+			Method string
+		}
+		_ = json.NewDecoder(r.Body).Decode(&request)
+		mu.Lock()
+		got = append(got, r.Header.Get("Mcp-Method")+" "+r.Header.Get("Mcp-Name"))
+		mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, results[request.Method])
+	}))
+	defer server.Close()
+	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: server.URL}, &mcpclient.Options{
+		Versions: []mcp.Version{mcp.Version20260728}, RequestTimeout: time.Minute, Features: []mcpclient.Feature{mcpclient.UseTasks(nil)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Stop(t.Context())
+	task, err := c.StartTool(t.Context(), "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := task.Poll(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := task.Update(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if err := task.Cancel(t.Context()); err != nil {
+		t.Error(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	const name = "=?base64?dMOiY2hlIDE=?="
+	want := "server/discover , tools/call x, tasks/get " + name + ", tasks/update " + name + ", tasks/cancel " + name
+	if got := strings.Join(got, ", "); got != want {
+		t.Errorf("the headers were %q, want %q", got, want)
+	}
+}

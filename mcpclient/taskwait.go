@@ -1,0 +1,188 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// taskCreated goes on with a call that the server has answered with a task: somebody has asked for that, or it is waited for.
+// The outcome is what the server would have answered without a task. A caller who does not wait to the end does not want the
+// task any more.
+func (c *Client) taskCreated(ctx context.Context, cl *call, result any) *Error {
+	if v := reflect.ValueOf(result); v.Kind() == reflect.Pointer && !v.IsNil() {
+		v.Elem().SetZero() // the task is no part of the result
+	}
+	if err := checkStatus(cl.task.Status); err != nil {
+		return &Error{Kind: KindProtocol, Op: cl.method, cause: err}
+	}
+	t := cl.handle
+	if t != nil {
+		t.created(cl, new(mcp.CallToolResult))
+		return nil
+	}
+	t = c.newTask(c.taskRequest)
+	t.created(cl, result)
+	if err := t.wait(ctx); err != nil {
+		t.abandon(ctx, err)
+		return err
+	}
+	return nil
+}
+
+// taskRequest makes a request of the client's own about a task, which is part of a call of the user's.
+func (c *Client) taskRequest(ctx context.Context, method string, params, result any, options ...CallOption) error {
+	cl := c.newCall(method, params)
+	for _, o := range options {
+		o(cl)
+	}
+	err := c.request(ctx, cl, result)
+	if err == nil && cl.input != nil {
+		err = &Error{Kind: KindProtocol, Op: method, cause: errors.New("the server asks for input by the result of a request about a task")}
+	}
+	c.free(cl)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// wait waits for the outcome.
+func (t *Task) wait(ctx context.Context) *Error {
+	if err, over := t.outcome(); over {
+		return err
+	}
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(t.c.base, func() { cancel(ErrShutdown) })()
+	select {
+	case t.turn <- struct{}{}:
+		defer func() { <-t.turn }()
+	case <-limited.Done():
+		return t.interrupted(ctx)
+	}
+	for failures := 0; ; {
+		if err, over := t.outcome(); over {
+			return err
+		}
+		if !t.pause(limited) {
+			return t.interrupted(ctx)
+		}
+		err := t.advance(limited)
+		switch {
+		case err == nil:
+			failures = 0
+			continue
+		case limited.Err() != nil:
+			return t.interrupted(ctx)
+		case !transient(err):
+			return err
+		}
+		failures++
+		if err := t.postpone(err, failures); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits until the server wants to be asked. It reports false if ctx ends first.
+func (t *Task) pause(ctx context.Context) bool {
+	t.mu.Lock()
+	due := t.due
+	t.mu.Unlock()
+	return pauseFor(ctx, time.Until(due))
+}
+
+// postpone lets the next poll wait after one has failed, unless the server need not know the task any more.
+func (t *Task) postpone(err *Error, failures int) *Error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.expired() {
+		gone := *err
+		gone.cause = fmt.Errorf("%w: %w", ErrTaskExpired, err.cause)
+		return &gone
+	}
+	delay := t.c.tasks.interval(t.state.PollIntervalMs, failures)
+	if e, ok := errors.AsType[*transport.RequestError](err); ok {
+		delay = max(delay, min(e.RetryAfter, 10*time.Minute))
+	}
+	t.due = time.Now().Add(delay)
+	return nil
+}
+
+// advance polls and gives the server what it needs. It is called with turn held.
+func (t *Task) advance(ctx context.Context) *Error {
+	d, id, err := t.poll(ctx)
+	if err != nil || d.Status != mcp.TaskInputRequired {
+		return err
+	}
+	if err := t.answer(ctx, id, d.InputRequests); err != nil || len(t.answers) == 0 {
+		return err
+	}
+	if err := t.update(ctx, t.answers); err != nil {
+		return t.refused(ctx, err)
+	}
+	clear(t.answers)
+	return nil
+}
+
+// refused deals with an update that has failed. A server that refuses it may have ended the task meanwhile.
+func (t *Task) refused(ctx context.Context, err *Error) *Error {
+	if err.Kind != KindJSONRPC {
+		return err
+	}
+	if _, _, failed := t.poll(ctx); failed != nil {
+		return failed
+	}
+	if _, over := t.outcome(); over {
+		return nil
+	}
+	return err
+}
+
+// answer has the handlers answer those of the requests that came by the poll id and have no answer yet. Answers that nobody
+// wants any more are forgotten.
+func (t *Task) answer(ctx context.Context, id int64, requests mcp.InputRequests) *Error {
+	maps.DeleteFunc(t.answers, func(key string, _ json.RawMessage) bool { _, wanted := requests[key]; return !wanted })
+	for _, key := range slices.Sorted(maps.Keys(requests)) {
+		t.mu.Lock()
+		answered := t.answered[key]
+		t.mu.Unlock()
+		if _, waits := t.answers[key]; waits || answered {
+			continue
+		}
+		answer, err := t.c.answerInput(ctx, id, requests[key])
+		if err != nil {
+			err.Op, err.cause = mcp.MethodCallTool, fmt.Errorf("input %q that the task needs: %w", key, err.cause)
+			return t.about(err)
+		}
+		t.answers[key] = answer
+	}
+	return nil
+}
+
+// transient reports whether asking again later may help.
+func transient(err *Error) bool {
+	switch err.Kind {
+	case KindTimeout:
+		return true
+	case KindState:
+		return errors.Is(err, ErrNotReady)
+	case KindTransport:
+		return errors.Is(err, ErrConnectionLost) || errors.Is(err, ErrBackpressure) || httpStatus(err) >= 500
+	}
+	return false
+}
+
+// interrupted is the error of a Wait whose context ended, or whose client was stopped.
+func (t *Task) interrupted(ctx context.Context) *Error {
+	return t.about(t.c.interrupted(ctx, &call{method: mcp.MethodCallTool, accepted: true}))
+}

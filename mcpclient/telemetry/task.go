@@ -1,0 +1,103 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// taskStatuses are how the work of a task can end. (tasks extension, "Task Status")
+var taskStatuses = []string{"completed", "failed", "cancelled"}
+
+type taskEnd struct{ tool, status, errorType string }
+
+func (s *Server) initTasks() {
+	s.taskOptions.build = func(tool string) []metric.AddOption { return s.adding(attribute.String(keyTool, tool)) }
+	s.taskEndOptions.build = func(k taskEnd) []metric.RecordOption {
+		return s.recording(attribute.String(keyTool, k.tool), attribute.String(keyServerTaskStatus, k.status),
+			optional(keyErrorType, k.errorType))
+	}
+}
+
+// Task is the work of a task of the tasks extension, from its creation to its end, which the request that created it has
+// not waited for. It is a value that its owner keeps and does not share; its methods do nothing on the zero Task.
+type Task struct {
+	s       *Server
+	tool    string // as it is
+	label   string // as metrics have it
+	ctx     context.Context
+	span    trace.Span
+	start   time.Time
+	counted bool
+	over    bool
+}
+
+// StartTask begins the work of a task, for a call of a tool that the server has. It returns the context to do it in, and
+// what the caller ends exactly once. The span is a child of that of the request, and goes on when the request is over.
+func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, Task) {
+	if s == nil {
+		return ctx, Task{}
+	}
+	t := Task{s: s, tool: truncate(tool, maxName), label: other, start: time.Now()}
+	if own, ok := s.targets.intern(tool); ok {
+		t.label = own
+	}
+	t.ctx, t.span = s.tel.tracer.Start(ctx, spanTask+" "+t.label, trace.WithAttributes(attribute.String(keyTool, t.tool)))
+	if active := s.tel.ins.tasks; active.Enabled(t.ctx) {
+		t.counted = true
+		active.Add(t.ctx, 1, s.taskOptions.at(t.label)...)
+	}
+	return t.ctx, t
+}
+
+// End ends the work with the final status of the task, and with what the request would have been answered with. Only the
+// first call counts.
+func (t *Task) End(status string, r Result) {
+	if t.s == nil || t.over {
+		return
+	}
+	t.over = true
+	s := t.s
+	status = oneOf(taskStatuses, status)
+	elapsed := time.Since(t.start)
+	o := outcomeOf(Received, &r)
+	if t.counted {
+		s.tel.ins.tasks.Add(t.ctx, -1, s.taskOptions.at(t.label)...)
+	}
+	if h := s.tel.ins.task; h.Enabled(t.ctx) {
+		h.Record(t.ctx, elapsed.Seconds(), s.taskEndOptions.at(taskEnd{t.label, status, bounded(o.errorType())})...)
+	}
+	if t.span.IsRecording() {
+		t.span.SetAttributes(present(attribute.String(s.keys.name, s.name), attribute.String(keyServerTaskStatus, status),
+			optional(keyErrorType, o.errorType()), optional(keyStatusCode, o.statusCode()))...)
+		if o.failed {
+			t.span.SetStatus(codes.Error, truncate(r.Message, maxMessage))
+		}
+	}
+	t.span.End()
+	t.log(status, elapsed, o, &r)
+}
+
+// log says how the work ended: Error if that is a defect of this side.
+func (t *Task) log(status string, elapsed time.Duration, o outcome, r *Result) {
+	s, level := t.s, slog.LevelInfo
+	if o.failed && o.code == codeInternalError {
+		level = slog.LevelError
+	}
+	if !s.logs(t.ctx, level) {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0], slog.String(keyTool, t.tool), slog.String(keyServerTaskStatus, status),
+		slog.Float64(keyServerDuration, elapsed.Seconds()))
+	fields = appendText(fields, keyStatusCode, o.statusCode())
+	if o.failed {
+		fields = appendText(append(fields, slog.String(keyErrorType, o.errorType())), keyError, errorText(r))
+	}
+	s.emit(t.ctx, level, eventServerTaskEnd, fields...)
+}

@@ -1,0 +1,192 @@
+package mcpclient
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// watches are the resources that the user is subscribed to, or about to be, in whatever session.
+type watches struct {
+	mu  sync.Mutex
+	all map[string]*watch // guarded by mu; by URI
+}
+
+// watch is one resource. It is in watches as long as it is wanted or somebody uses it.
+type watch struct {
+	uri  string
+	turn chan struct{} // of one element; whoever subscribes, unsubscribes or restores holds it
+
+	users  int        // guarded by watches.mu; who holds the turn, or waits for it
+	wanted bool       // guarded by watches.mu; in every session
+	asked  chan error // guarded by watches.mu; of one element: whoever asks for it waits for the server's word; nil if nobody does
+	agreed *session   // guarded by watches.mu; the one in which the server tells of it, as far as is known
+	lost   bool       // guarded by watches.mu; it has been reported that the server does not tell of it any more
+}
+
+// enter waits until nobody else changes the subscription to a resource, and reports false if ctx ends first. Who enters
+// must leave.
+func (t *watches) enter(ctx context.Context, uri string) (*watch, bool) {
+	t.mu.Lock()
+	w := t.all[uri]
+	if w == nil {
+		w = &watch{uri: uri, turn: make(chan struct{}, 1)}
+		if t.all == nil {
+			t.all = map[string]*watch{}
+		}
+		t.all[uri] = w
+	}
+	w.users++
+	t.mu.Unlock()
+	select {
+	case w.turn <- struct{}{}:
+		return w, true
+	case <-ctx.Done():
+		t.forgo(w)
+		return nil, false
+	}
+}
+
+func (t *watches) leave(w *watch) {
+	<-w.turn
+	t.forgo(w)
+}
+
+func (t *watches) forgo(w *watch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w.users--; w.users == 0 && !w.wanted {
+		delete(t.all, w.uri)
+	}
+}
+
+// want says whether the resource is wanted.
+func (t *watches) want(w *watch, wanted bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w.wanted, w.agreed, w.lost = wanted, nil, false
+}
+
+func (t *watches) wanted(w *watch) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return w.wanted
+}
+
+// uris returns all that are wanted or used.
+func (t *watches) uris() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Sorted(maps.Keys(t.all))
+}
+
+// filter returns what a subscription must be about, and whether somebody waits for the server's word on a part of it.
+func (t *watches) filter() (uris []string, asked bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for uri, w := range t.all {
+		if w.wanted || w.asked != nil {
+			uris = append(uris, uri)
+			asked = asked || w.asked != nil
+		}
+	}
+	slices.Sort(uris)
+	return uris, asked
+}
+
+// ask notes that somebody waits for the server's word on w in session s, and returns where it comes; nil if the server has
+// agreed already.
+func (t *watches) ask(w *watch, s *session) <-chan error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w.wanted && w.agreed == s {
+		return nil
+	}
+	w.asked = make(chan error, 1)
+	return w.asked
+}
+
+// withdraw takes back that somebody waits, and reports whether the server's word had not come.
+func (t *watches) withdraw(w *watch) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	waited := w.asked != nil
+	w.asked = nil
+	return waited
+}
+
+// decision is what became of the resources in the filter of a subscription.
+type decision struct {
+	restored []string // are heard of again, after a time in which something may have been missed
+	refused  []string // somebody asked for them, and the server has not agreed
+	lost     []string // were wanted before, and the server has not agreed, which nobody knows yet
+}
+
+// decide notes which of uris, the filter of a subscription in session s, the server has agreed on, and tells those who wait
+// for that. gap says that for a time there was no subscription, no is the error for those on which it has not agreed.
+func (t *watches) decide(s *session, uris, agreed []string, gap bool, no func(uri string) error) (d decision) {
+	yes := make(map[string]bool, len(agreed))
+	for _, uri := range agreed {
+		yes[uri] = true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, uri := range uris {
+		w := t.all[uri]
+		if w == nil || !w.wanted && w.asked == nil {
+			continue // it has been given up meanwhile
+		}
+		switch {
+		case yes[uri]:
+			if w.wanted && (gap || w.lost) {
+				d.restored = append(d.restored, uri)
+			}
+			w.wanted, w.agreed, w.lost = true, s, false
+			w.tell(nil)
+		case w.wanted:
+			if !w.lost {
+				d.lost = append(d.lost, uri)
+			}
+			w.agreed, w.lost = nil, true
+			w.tell(no(uri))
+		default:
+			d.refused = append(d.refused, uri)
+			w.tell(no(uri))
+		}
+	}
+	return d
+}
+
+// tell answers who asked for the resource, if somebody did. It is called with mu held.
+func (w *watch) tell(err error) {
+	if w.asked != nil {
+		w.asked <- err
+		w.asked = nil
+	}
+}
+
+// fail tells those who asked for one of uris why there is no word from the server.
+func (t *watches) fail(uris []string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, uri := range uris {
+		if w := t.all[uri]; w != nil {
+			w.tell(err)
+		}
+	}
+}
+
+// lose notes that the server does not tell of those that are wanted any more, and returns the ones of which this is news.
+func (t *watches) lose() (lost []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for uri, w := range t.all {
+		if w.wanted && !w.lost {
+			w.agreed, w.lost = nil, true
+			lost = append(lost, uri)
+		}
+	}
+	slices.Sort(lost)
+	return lost
+}

@@ -1,0 +1,458 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// initializeAble is an initialize of a client that answers everything.
+var initializeAble = strings.Replace(initialize, `"capabilities":{}`,
+	`"capabilities":{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`, 1)
+
+func initializeAbleAs(version string) string {
+	return strings.Replace(initializeAble, "2025-11-25", version, 1)
+}
+
+// openedAble serves a connection on which a session of a client that answers everything is open.
+func openedAble(t *testing.T, s *mcpserver.Server, version string) *wire {
+	t.Helper()
+	w := serve(t, t.Context(), s)
+	w.send(initializeAbleAs(version), initialized)
+	w.taken()
+	return w
+}
+
+// rootsTool asks for the roots and tells how that ended.
+func rootsTool(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+	roots, err := mcpserver.ListRoots(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return toldBy("%d roots", len(roots))
+}
+
+const (
+	noRoots     = `{"jsonrpc":"2.0","id":%d,"result":{"roots":[]}}`
+	rootsAsked  = `{"jsonrpc":"2.0","id":%d,"method":"roots/list"}`
+	rootsAnswer = `{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"%s"}]}}`
+)
+
+// expect says what the server must have sent since the last time.
+func (w *wire) expect(t *testing.T, want ...string) {
+	t.Helper()
+	got := w.taken()
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the server sent\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestARequestToTheClientIsAnsweredOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t)
+		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), MaxConcurrent: 2, MaxQueued: -1}, "roots", rootsTool)
+		w := openedAble(t, s, "2025-11-25")
+		w.send(callOf(7, "roots", "{}"))
+		first := w.taken()
+		if len(first) != 1 || decoded(t, first[0]).Method != "roots/list" || decoded(t, first[0]).ID != 1.0 || !strings.Contains(first[0], `"traceparent":"00-`) {
+			t.Fatalf("the server sent %q, want roots/list with id 1 and the context of its span", first)
+		}
+		w.send(callOf(8, "roots", "{}"))
+		if second := w.reply(t); second.Method != "roots/list" || second.ID != 2.0 {
+			t.Errorf("the server sent %+v, want roots/list with id 2", second)
+		}
+		w.send(`{"jsonrpc":"2.0","id":"1","result":{"roots":[]}}`, fmt.Sprintf(noRoots, 3), fmt.Sprintf(noRoots, 0), fmt.Sprintf(noRoots, -1))
+		w.expect(t)
+		w.send(`{"jsonrpc":"2.0","id":2,"result":{"roots":[{"uri":"file:///a"}]}}`)
+		w.expect(t, fmt.Sprintf(rootsAnswer, 8, "1 roots"))
+		w.send(fmt.Sprintf(noRoots, 1), fmt.Sprintf(noRoots, 1), fmt.Sprintf(noRoots, 2))
+		w.expect(t, fmt.Sprintf(rootsAnswer, 7, "0 roots"))
+		w.send(callOf(9, "roots", "{}"))
+		if third := w.reply(t); third.ID != 3.0 {
+			t.Errorf("the id is %v, want one that was never used", third.ID)
+		}
+		w.send(fmt.Sprintf(noRoots, 3))
+		w.expect(t, fmt.Sprintf(rootsAnswer, 9, "0 roots"))
+		if err := w.finish(); err != nil {
+			t.Fatal(err)
+		}
+		if n := rec.Value("mcp_server.responses.dropped"); n != 6 {
+			t.Errorf("%d responses dropped, want 6: those that nobody waited for", n)
+		}
+	})
+}
+
+func TestAskingIsAClientSpanUnderThatOfTheHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t)
+		w := openedAble(t, withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "roots", rootsTool), "2025-11-25")
+		w.send(callOf(7, "roots", "{}"))
+		frame := w.taken()[0]
+		time.Sleep(3 * time.Second)
+		answer := `{"jsonrpc":"2.0","id":1,"error":{"code":-7,"message":"no"}}`
+		w.send(answer)
+		if err := w.finish(); err != nil {
+			t.Fatal(err)
+		}
+		handler, ask := rec.Span("tools/call roots"), rec.Span("roots/list")
+		if ask.SpanKind() != trace.SpanKindClient || ask.Parent().SpanID() != handler.SpanContext().SpanID() {
+			t.Errorf("the span is %v under %v, want a client's under %v", ask.SpanKind(), ask.Parent().SpanID(), handler.SpanContext().SpanID())
+		}
+		if id := ask.SpanContext().SpanID().String(); !strings.Contains(frame, id) {
+			t.Errorf("the request is %s, want the span %s in its _meta", frame, id)
+		}
+		if ask.Status().Code != codes.Error {
+			t.Errorf("status %v, want an error", ask.Status())
+		}
+		attrs := map[string]string{}
+		for _, a := range ask.Attributes() {
+			attrs[string(a.Key)] = a.Value.String()
+		}
+		for key, want := range map[string]string{
+			"mcp.method.name": "roots/list", "jsonrpc.request.id": "1", "error.type": "-7", "mcp.protocol.version": "2025-11-25",
+			"mcp_server.request.size": fmt.Sprint(len(frame)), "mcp_server.response.size": fmt.Sprint(len(answer)),
+		} {
+			if attrs[key] != want {
+				t.Errorf("attribute %s is %q, want %q", key, attrs[key], want)
+			}
+		}
+		if n := rec.Count("mcp.client.operation.duration", "mcp.method.name", "roots/list", "error.type", "-7"); n != 1 {
+			t.Errorf("the duration was recorded %d times, want once", n)
+		}
+		if n := rec.Count("mcp_server.message.size", "mcp_server.direction", "received", "mcp_server.message.kind", "error"); n != 1 {
+			t.Errorf("the size of the answer was recorded %d times, want once", n)
+		}
+	})
+}
+
+func TestWhoeverStopsWaitingTellsTheClient(t *testing.T) {
+	const withdrawn = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"not needed any more"}}`
+	for _, tt := range []struct {
+		name  string
+		o     mcpserver.Options
+		end   func(w *wire)
+		want  []string
+		after string // what an answer leads to that comes then
+	}{
+		{"the handler has no more time", mcpserver.Options{RequestTimeout: time.Second}, func(*wire) { time.Sleep(2 * time.Second) },
+			[]string{withdrawn, fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":%q}],"isError":true}}`, "not done within 1s")}, ""},
+		{"the client cancels its call", mcpserver.Options{}, func(w *wire) {
+			w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+		}, []string{withdrawn}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := openedAble(t, withTool(t, tt.o, "roots", rootsTool), "2025-11-25")
+				w.send(callOf(7, "roots", "{}"))
+				w.expect(t, fmt.Sprintf(rootsAsked, 1))
+				tt.end(w)
+				w.expect(t, tt.want...)
+				w.send(fmt.Sprintf(noRoots, 1))
+				w.expect(t)
+				if err := w.finish(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+func TestNobodyAsksForTheSakeOfARequestThatIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failed := make(chan error, 2)
+		w := openedAble(t, withTool(t, mcpserver.Options{}, "roots", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			ctx = context.WithoutCancel(ctx)
+			go func() {
+				for range 2 {
+					_, err := mcpserver.ListRoots(ctx)
+					failed <- err
+				}
+			}()
+			time.Sleep(time.Second)
+			return toldBy("done")
+		}), "2025-11-25")
+		w.send(callOf(7, "roots", "{}"))
+		w.expect(t, fmt.Sprintf(rootsAsked, 1))
+		time.Sleep(time.Second)
+		for range 2 {
+			if err := <-failed; !errors.Is(err, mcpserver.ErrAnswered) {
+				t.Errorf("asking ended with %v, want %v", err, mcpserver.ErrAnswered)
+			}
+		}
+		if out := w.taken(); len(out) != 2 || !strings.Contains(out[0]+out[1], `"method":"notifications/cancelled","params":{"requestId":1`) {
+			t.Errorf("the server sent %q, want the result and that the request is withdrawn", out)
+		}
+		if err := w.finish(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestTheEndOfTheConnectionEndsWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var failed, later error
+		begun := time.Now()
+		s := withTool(t, mcpserver.Options{DrainTimeout: time.Hour}, "roots", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			_, failed = mcpserver.ListRoots(ctx)
+			_, later = mcpserver.ListRoots(ctx)
+			return nil, failed
+		})
+		w := openedAble(t, s, "2025-11-25")
+		w.send(callOf(7, "roots", "{}"))
+		if err := w.finish(); err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range []error{failed, later} {
+			if err == nil || err.Error() != "roots/list: the connection is over" {
+				t.Errorf("asking failed with %v, want that the connection is over", err)
+			}
+		}
+		if d := time.Since(begun); d > time.Second {
+			t.Errorf("the handler waited %v for an answer that could not come", d)
+		}
+	})
+}
+
+func TestAnAnswerThatIsNoneFailsTheHandler(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer, want string
+	}{
+		"wrong type":     {`{"jsonrpc":"2.0","id":1,"result":{"roots":{}}}`, "roots/list: the client's answer: roots is no array"},
+		"missing member": {`{"jsonrpc":"2.0","id":1,"result":{}}`, "roots/list: the client's answer: roots is missing"},
+		"broken JSON":    {`{"jsonrpc":"2.0","id":1,"result":{"roots":[tru]}}`, "roots/list: the client's answer is broken"},
+		"broken error":   {`{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"m"}}`, "roots/list: the client's answer: "},
+		"error":          {`{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"m"}}`, "roots/list: the client answered: m (5)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := openedAble(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), "2025-11-25")
+				w.send(callOf(7, "roots", "{}"))
+				w.taken()
+				w.send(tt.answer)
+				var r mcp.CallToolResult
+				if err := json.Unmarshal(w.reply(t).Result, &r); err != nil || !r.IsError || !strings.Contains(r.Text(), tt.want) {
+					t.Errorf("the tool answered %q, %v, want %q", r.Text(), err, tt.want)
+				}
+				if err := w.finish(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+func TestAnAnswerThatIsTooLargeFailsTheHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := openedAble(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), "2025-11-25")
+		w.send(callOf(7, "roots", "{}"))
+		w.taken()
+		w.in <- received{err: &mcpserver.TooLargeError{Size: 100, Limit: 10, Head: []byte(`{"jsonrpc":"2.0","id":1,"result":{"roo`), Tail: []byte(`]}}`)}}
+		synctest.Wait()
+		w.expect(t, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"roots/list: the client's answer is broken"}],"isError":true}}`)
+		if err := w.finish(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
+	if _, err := mcpserver.ListRoots(t.Context()); !errors.Is(err, mcpserver.ErrUnsupported) {
+		t.Errorf("outside of a request asking failed with %v, want %v", err, mcpserver.ErrUnsupported)
+	}
+	const unreachable = "there is no way to send it a request"
+	t.Run("batch", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := openedAble(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), "2025-03-26")
+			w.send("[" + callOf(1, "roots", "{}") + "]")
+			if out := w.taken(); len(out) != 1 || !strings.Contains(out[0], unreachable) {
+				t.Errorf("the server sent %q, want that it cannot ask", out)
+			}
+			if err := w.finish(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	})
+	t.Run("HTTP without sessions", func(t *testing.T) {
+		w := serveWeb(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), &mcpserver.HTTPOptions{Stateless: true})
+		if p := w.post(callOf(1, "roots", "{}"), "MCP-Protocol-Version", "2025-06-18"); !strings.Contains(p.body, unreachable) {
+			t.Errorf("got %d: %s, want that it cannot ask", p.status, p.body)
+		}
+	})
+	t.Run("HTTP without streams", func(t *testing.T) {
+		w := serveWeb(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), nil)
+		session := w.openAble("2025-11-25")
+		p := w.post(callOf(1, "roots", "{}"), "Mcp-Session-Id", session, "Accept", "application/json")
+		if !strings.Contains(p.body, "it does not accept text/event-stream") {
+			t.Errorf("got %d: %s, want that it cannot ask", p.status, p.body)
+		}
+	})
+	t.Run("a method that is answered at once", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var failed error
+			s := newServer(t, mcpserver.Options{})
+			if err := s.Handle("completion/complete", func(ctx context.Context, _ *mcpserver.Request) (any, error) {
+				_, failed = mcpserver.ListRoots(ctx)
+				return nil, mcpserver.RequireInput(nil, "state")
+			}); err != nil {
+				t.Fatal(err)
+			}
+			w := serve(t, t.Context(), s)
+			w.send(asked(1, "completion/complete", ableMetas, ""))
+			if e := w.reply(t).Error; e == nil || e.Code != mcp.CodeInternalError || !errors.Is(failed, mcpserver.ErrUnsupported) {
+				t.Errorf("asking failed with %v and the answer is %v, want %v and -32603", failed, e, mcpserver.ErrUnsupported)
+			}
+			if err := w.finish(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	})
+}
+
+func TestSampledMessagesAreCheckedBeforeTheyAreSent(t *testing.T) {
+	use := func(id string) mcp.Content {
+		return &mcp.ToolUseContent{ID: id, Name: "t", Input: json.RawMessage(`{}`)}
+	}
+	result := func(id string) mcp.Content { return &mcp.ToolResultContent{ToolUseID: id} }
+	message := func(role mcp.Role, c ...mcp.Content) *mcp.SamplingMessage {
+		return &mcp.SamplingMessage{Role: role, Content: c}
+	}
+	for _, tt := range []struct {
+		name, want string
+		p          *mcp.CreateMessageParams
+	}{
+		{"nothing", "no messages", nil},
+		{"no messages", "no messages", &mcp.CreateMessageParams{MaxTokens: 1}},
+		{"nil", "a message is nil", &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{nil}, MaxTokens: 1}},
+		{"no limit", "MaxTokens", &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
+		{"a use without a result", `no results for ["a"]`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("assistant", use("a"))}}},
+		{"one result for two uses", `results for ["b"], want them for ["a" "b"]`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+			message("assistant", use("b"), use("a")), message("user", result("b"))}}},
+		{"a result for no use", `results for ["a"], want them for []`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user", result("a"))}}},
+		{"a result and more", "something besides results", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+			message("assistant", use("a")), message("user", result("a"), mcp.Text("x"))}}},
+		{"all in order", "", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+			message("assistant", use("b"), use("a")), message("user", result("a"), result("b"))}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var failed error
+				w := openedAble(t, withTool(t, mcpserver.Options{}, "sample", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					_, failed = mcpserver.CreateMessage(ctx, tt.p)
+					return nil, failed
+				}), "2025-11-25")
+				w.send(callOf(7, "sample", "{}"))
+				out := w.reply(t)
+				if tt.want == "" && out.Method != "sampling/createMessage" {
+					t.Errorf("the server sent %+v, %v, want the request", out, failed)
+				}
+				if tt.want != "" && (failed == nil || !strings.Contains(failed.Error(), tt.want)) {
+					t.Errorf("asking failed with %v, want %q", failed, tt.want)
+				}
+				if err := w.finish(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// TestEachRevisionIsAskedInItsWords compares the params of requests with what the schema of the revision has.
+func TestEachRevisionIsAskedInItsWords(t *testing.T) {
+	form := json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{` +
+		`"plan":{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b","title":"B"}],"default":"a"},` +
+		`"ok":{"type":"boolean","default":true}},"required":["plan"]}`)
+	elicit := mcpserver.AskElicit("", &mcp.ElicitParams{
+		Meta: mcp.Meta(`{"x":1}`), Mode: mcp.ElicitForm, Message: "m", RequestedSchema: form, Task: &mcp.TaskMetadata{},
+	}, nil)
+	byURL := mcpserver.AskElicit("", &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com/x", ElicitationID: "e1"}, nil)
+	p := prompt("x")
+	p.IncludeContext, p.Meta, p.Task, p.Messages[0].Meta = mcp.IncludeAllServers, mcp.Meta(`{"x":1}`), &mcp.TaskMetadata{}, mcp.Meta(`{"y":2}`)
+	sample := mcpserver.AskCreateMessage("", p, nil)
+	two := prompt("x")
+	two.Messages[0].Content = append(two.Messages[0].Content, mcp.Text("y"))
+	audio := prompt("x")
+	audio.Messages[0].Content[0] = &mcp.AudioContent{Data: "AA==", MIMEType: "audio/wav"}
+	several := mcpserver.AskElicit("", &mcp.ElicitParams{Message: "m", RequestedSchema: json.RawMessage(
+		`{"type":"object","properties":{"l":{"type":"array","items":{"type":"string","enum":["a"]}}}}`)}, nil)
+	for _, tt := range []struct {
+		name, version string
+		ask           *mcpserver.Ask
+		want          string // params; empty if it cannot be asked
+	}{
+		{"form", "2025-11-25", elicit, `{"_meta":{"x":1},"mode":"form","message":"m","requestedSchema":` + string(form) + `}`},
+		{"form", "2025-06-18", elicit, `{"_meta":{"x":1},"message":"m","requestedSchema":{"type":"object","properties":{` +
+			`"plan":{"type":"string","enum":["a","b"],"enumNames":["A","B"]},"ok":{"type":"boolean","default":true}},"required":["plan"]}}`},
+		{"form", "2025-03-26", elicit, ""},
+		{"form", "2026-07-28", elicit, `{"mode":"form","message":"m","requestedSchema":` + string(form) + `}`},
+		{"several", "2025-06-18", several, ""},
+		{"URL", "2025-11-25", byURL, `{"mode":"url","message":"m","url":"https://example.com/x","elicitationId":"e1"}`},
+		{"URL", "2025-06-18", byURL, ""},
+		{"URL", "2026-07-28", byURL, `{"mode":"url","message":"m","url":"https://example.com/x"}`},
+		{"sample", "2024-11-05", sample, `{"_meta":{"x":1},"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"includeContext":"allServers","maxTokens":10}`},
+		{"sample", "2025-11-25", sample, `{"_meta":{"x":1},"messages":[{"_meta":{"y":2},"role":"user","content":{"type":"text","text":"x"}}],"maxTokens":10}`},
+		{"sample", "2026-07-28", sample, `{"messages":[{"_meta":{"y":2},"role":"user","content":{"type":"text","text":"x"}}],"maxTokens":10}`},
+		{"two blocks", "2025-06-18", mcpserver.AskCreateMessage("", two, nil), ""},
+		{"two blocks", "2025-11-25", mcpserver.AskCreateMessage("", two, nil),
+			`{"messages":[{"role":"user","content":[{"type":"text","text":"x"},{"type":"text","text":"y"}]}],"maxTokens":10}`},
+		{"audio", "2024-11-05", mcpserver.AskCreateMessage("", audio, nil), ""},
+	} {
+		t.Run(tt.name+"/"+tt.version, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var failed error
+				s := withTool(t, mcpserver.Options{}, "ask", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					failed = mcpserver.AskAll(ctx, tt.ask)
+					return nil, failed
+				})
+				w := serve(t, t.Context(), s)
+				if tt.version == "2026-07-28" {
+					w.send(asked(7, "tools/call", ableMetas, `"name":"ask"`))
+				} else {
+					w.send(initializeAbleAs(tt.version), initialized)
+					w.taken()
+					w.send(callOf(7, "ask", "{}"))
+				}
+				var got json.RawMessage
+				for _, frame := range w.taken() {
+					got = paramsIn(t, frame)
+				}
+				if tt.want == "" && !errors.Is(failed, mcpserver.ErrUnsupported) {
+					t.Errorf("asking failed with %v, want %v", failed, mcpserver.ErrUnsupported)
+				}
+				if string(got) != tt.want {
+					t.Errorf("the client is asked\n%s\nwant\n%s", got, tt.want)
+				}
+				if err := w.finish(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// paramsIn returns the params of a request to a client, or of the one request in a result.
+func paramsIn(t *testing.T, frame string) json.RawMessage {
+	t.Helper()
+	var m struct {
+		Params json.RawMessage
+		Result struct{ InputRequests mcp.InputRequests }
+	}
+	if err := json.Unmarshal([]byte(frame), &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range m.Result.InputRequests {
+		return r.Params
+	}
+	return m.Params
+}

@@ -1,0 +1,184 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/mcpotel/mcpotel/internal/schema"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// ElicitAs asks the user of the client for a T, a struct, by a form that [FormOf] makes from it and that each of refine
+// may then change: give a field a title, a default, a format, or a choice of values. What the user accepts has been checked
+// against the form and is returned; if the user does anything else, action says so and the T is the zero one.
+// (specification 2026-07-28, client/elicitation, "Requested Schema")
+func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.FormSchema)) (answer T, action mcp.ElicitAction, err error) {
+	form, err := FormOf[T]()
+	if err != nil {
+		return answer, "", err
+	}
+	for _, f := range refine {
+		f(form)
+	}
+	requested, err := json.Marshal(form)
+	if err != nil {
+		return answer, "", fmt.Errorf("form of %v: %w", reflect.TypeFor[T](), err)
+	}
+	var result mcp.ElicitResult
+	var content json.RawMessage
+	q := &elicitQuestion{asked: &mcp.ElicitParams{Message: message, RequestedSchema: requested}, result: &result, raw: &content}
+	if err := AskAll(ctx, &Ask{question: q}); err != nil {
+		return answer, "", err
+	}
+	if result.Action != mcp.ElicitAccept {
+		return answer, result.Action, nil
+	}
+	if err := decodeCopy(content, &answer); err != nil {
+		return answer, "", fmt.Errorf("form of %v: %w", reflect.TypeFor[T](), err)
+	}
+	return answer, result.Action, nil
+}
+
+// FormOf returns the form that asks for a T, a struct of strings, numbers, booleans and times, each of which may be a
+// pointer. The fields have their JSON names; they are required unless omitempty, omitzero or a pointer; a tag
+// `jsonschema:"text"` describes one to the user. A []string is a choice of several, for which the values have to be set in
+// the form's Items. Anything else is an error, for forms are flat.
+func FormOf[T any]() (*mcp.FormSchema, error) {
+	t := reflect.TypeFor[T]()
+	inferred, err := schema.InferInput(t)
+	if err != nil {
+		return nil, fmt.Errorf("form of %v: %w", t, err)
+	}
+	form, err := flatForm(inferred)
+	if err != nil {
+		return nil, fmt.Errorf("form of %v: %w", t, err)
+	}
+	return form, nil
+}
+
+// flatForm returns an inferred schema as a form.
+func flatForm(inferred json.RawMessage) (*mcp.FormSchema, error) {
+	var s struct {
+		Properties mcp.Object
+		Required   []string
+	}
+	if err := json.Unmarshal(inferred, &s); err != nil {
+		return nil, err
+	}
+	if len(s.Properties) == 0 {
+		return nil, errors.New("no struct with fields")
+	}
+	nullable := map[string]bool{}
+	form := &mcp.FormSchema{}
+	for name, property := range s.Properties.All() {
+		raw, optional, err := withoutNull(property)
+		if err != nil {
+			return nil, fmt.Errorf("field %s: %w", name, err)
+		}
+		f := mcp.FormField{Name: name}
+		if err := json.Unmarshal(raw, &f); err != nil {
+			return nil, fmt.Errorf("field %s: %w", name, err)
+		}
+		switch f.Type {
+		case mcp.FormArray:
+			f.Items = &mcp.FormItems{Type: mcp.FormString}
+			if !listsStrings(property) {
+				return nil, fmt.Errorf("field %s: a list of anything but strings", name)
+			}
+			optional = false
+		case mcp.FormString, mcp.FormNumber, mcp.FormInteger, mcp.FormBoolean:
+		default:
+			return nil, fmt.Errorf("field %s: neither a string, a number, a boolean nor a list of strings", name)
+		}
+		nullable[name] = optional
+		form.Properties = append(form.Properties, f)
+	}
+	for _, name := range s.Required {
+		if !nullable[name] {
+			form.Required = append(form.Required, name)
+		}
+	}
+	return form, nil
+}
+
+// withoutNull returns a property whose type is null or one other as one of the other type, and whether it was such.
+func withoutNull(property json.RawMessage) (_ json.RawMessage, nullable bool, err error) {
+	var types []string
+	kind, ok := mcp.Object(property).Lookup("type")
+	if !ok || json.Unmarshal(kind, &types) != nil {
+		return property, false, nil
+	}
+	if len(types) != 2 || types[0] != "null" {
+		return nil, false, fmt.Errorf("a value of several types: %q", types)
+	}
+	without, err := mcp.Object(property).With("type", types[1])
+	return json.RawMessage(without), true, err
+}
+
+// listsStrings reports whether the items of a property are strings.
+func listsStrings(property json.RawMessage) bool {
+	items, _ := mcp.Object(property).Lookup("items")
+	kind, _ := mcp.Object(items).Lookup("type")
+	return string(kind) == `"string"`
+}
+
+// checkForm says whether a schema is one that clients can make a form of.
+// (specification 2026-07-28, client/elicitation, "Requested Schema")
+func checkForm(raw json.RawMessage) error {
+	if raw == nil {
+		return errors.New("it is missing")
+	}
+	if !objectSchema(raw) {
+		return errors.New(`"type" is not "object"`)
+	}
+	var form mcp.FormSchema
+	if err := json.Unmarshal(raw, &form); err != nil {
+		return err
+	}
+	for i := range form.Properties {
+		if err := checkField(&form.Properties[i]); err != nil {
+			return fmt.Errorf("properties.%s: %w", form.Properties[i].Name, err)
+		}
+	}
+	return nil
+}
+
+func checkField(f *mcp.FormField) error {
+	switch f.Type {
+	case mcp.FormString, mcp.FormNumber, mcp.FormInteger, mcp.FormBoolean:
+		return nil
+	case mcp.FormArray:
+		if f.Items == nil || len(f.Items.Enum) == 0 && len(f.Items.AnyOf) == 0 {
+			return errors.New("an array without the values to choose from")
+		}
+		return nil
+	}
+	return fmt.Errorf("type %q in a form, which is flat", f.Type)
+}
+
+// oldForm returns a form in the words of a revision before 2025-11-25.
+// (schema 2025-06-18, PrimitiveSchemaDefinition)
+func oldForm(raw json.RawMessage, v mcp.Version) (json.RawMessage, error) {
+	var form mcp.FormSchema
+	if err := json.Unmarshal(raw, &form); err != nil {
+		return nil, err
+	}
+	form.Schema = ""
+	for i := range form.Properties {
+		f := &form.Properties[i]
+		if f.Type == mcp.FormArray {
+			return nil, fmt.Errorf("%w: forms of revision %s have no choice of several", ErrUnsupported, v)
+		}
+		if f.Type != mcp.FormBoolean {
+			f.Default = nil
+		}
+		for _, o := range f.OneOf {
+			f.Enum, f.EnumNames = append(f.Enum, o.Const), append(f.EnumNames, o.Title)
+		}
+		f.OneOf = nil
+	}
+	return json.Marshal(form)
+}

@@ -1,0 +1,210 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// inquirer is a sink by which a request can be sent to the client that waits for what goes there.
+type inquirer interface {
+	inquire(ctx context.Context, frame []byte) error
+}
+
+func (p pipe) inquire(ctx context.Context, frame []byte) error { return p.conn.Send(ctx, frame) }
+
+func (b broadcast) inquire(ctx context.Context, frame []byte) error { return b.notify(ctx, frame) }
+
+// inquire makes the response a stream. A client that is not there at the moment gets the request when it comes back.
+func (t *stream) inquire(ctx context.Context, frame []byte) error {
+	t.mu.Lock()
+	deaf := t.reader != nil && !t.reader.accept.stream
+	t.mu.Unlock()
+	if deaf {
+		return fmt.Errorf("%w: it does not accept %s", ErrUnsupported, typeStream)
+	}
+	return t.notify(ctx, frame)
+}
+
+// inquireAll asks a legacy client for several things at the same time. The first failure ends the rest.
+func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
+	c.x.asks.wait(c)
+	defer c.x.asks.resume(c)
+	if c.x.linger != nil {
+		defer c.x.linger()()
+	}
+	if len(items) == 1 {
+		return c.inquire(ctx, items[0])
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		asking sync.WaitGroup
+		once   sync.Once
+		first  error
+	)
+	for _, it := range items {
+		asking.Go(func() { // ends with the answer or with ctx
+			if err := c.inquire(ctx, it); err != nil {
+				once.Do(func() { first = err })
+				cancel(err)
+			}
+		})
+	}
+	asking.Wait()
+	return first
+}
+
+// inquire asks a legacy client for one thing and waits for the answer.
+func (c *call) inquire(ctx context.Context, it *inquiry) error {
+	ctx, op := c.x.tel.StartRequest(ctx, telemetry.Request{Method: it.method()})
+	answer, err := c.answerTo(ctx, &op, it)
+	if err == nil {
+		if err = it.take(answer); err != nil {
+			err = &violation{fmt.Errorf("%s: the client's answer: %w", it.method(), err)}
+		}
+	}
+	if err == nil {
+		c.rounds.keep(it.key, answer)
+	}
+	op.End(endOf(ctx, err))
+	return err
+}
+
+// answerTo sends a request and returns the result that the client answers with.
+func (c *call) answerTo(ctx context.Context, op *telemetry.Op, it *inquiry) (json.RawMessage, error) {
+	if c.ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: %w", it.method(), c.ending())
+	}
+	id, answer, ok := c.x.asks.begin()
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", it.method(), errOver)
+	}
+	op.Admit(c.x.peer(c.info.Version), id)
+	if err := c.send(ctx, op, id, it); err != nil {
+		c.x.asks.end(id)
+		return nil, fmt.Errorf("%s: %w", it.method(), err)
+	}
+	var m *jsonrpc.Message
+	var left error
+	select {
+	case m = <-answer:
+	case <-ctx.Done():
+		left = context.Cause(ctx)
+	case <-c.ctx.Done(): // of which ctx may not have been derived
+		left = c.ending()
+	}
+	if left != nil {
+		if c.x.asks.end(id) {
+			c.withdraw(op, id)
+			return nil, left
+		}
+		m = <-answer
+	}
+	if m == nil {
+		return nil, fmt.Errorf("%s: %w", it.method(), errOver)
+	}
+	op.Received(len(m.Frame))
+	return resultIn(m, it.method())
+}
+
+// ending is why the request that is being handled has ended.
+func (c *call) ending() error {
+	if why := context.Cause(c.ctx); why != context.Canceled {
+		return why
+	}
+	return ErrAnswered
+}
+
+// send sends a request to the client, on the way on which it waits for the answer to its own.
+func (c *call) send(ctx context.Context, op *telemetry.Op, id int64, it *inquiry) error {
+	var meta jsonrpc.Meta
+	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
+	frame, err := jsonrpc.AppendRequest(nil, jsonrpc.IntID(id), it.method(), meta, it.encoded)
+	if err != nil {
+		return err
+	}
+	if id, ok := mcp.Object(it.encoded).Lookup("elicitationId"); ok {
+		name, _ := jsonrpc.Text(id)
+		c.x.sites.add(name)
+	}
+	op.Sending()
+	if err := c.out.(inquirer).inquire(ctx, frame); err != nil {
+		return err
+	}
+	op.Sent(len(frame))
+	return nil
+}
+
+// resultIn returns the result in a response.
+func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
+	switch {
+	case !m.Checked():
+		return nil, &violation{fmt.Errorf("%s: the client's answer is broken", method)}
+	case m.Kind == jsonrpc.Result:
+		return m.Middle(), nil
+	}
+	e, err := m.Failure()
+	if err != nil {
+		return nil, &violation{fmt.Errorf("%s: the client's answer: %w", method, err)}
+	}
+	return nil, &ClientError{Method: method, Code: e.Code, Message: e.Message, Data: e.Data}
+}
+
+// withdraw tells the client that its answer is not wanted any more. A client that takes nothing is not waited for long.
+// (specification 2025-11-25, basic/utilities/cancellation)
+func (c *call) withdraw(asked *telemetry.Op, id int64) {
+	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: jsonrpc.IntID(id), Reason: "not needed any more"})
+	if err != nil {
+		return
+	}
+	ctx, op := c.x.tel.StartRequest(c.x.life, telemetry.Request{
+		Method: mcp.NotificationCancelled, Notification: true, Parent: asked.Ref(),
+	})
+	op.Admit(c.x.peer(c.info.Version), 0)
+	var meta jsonrpc.Meta
+	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
+	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationCancelled, meta, params)
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, settle)
+		defer cancel()
+		err = c.out.notify(ctx, frame)
+	}
+	if err != nil {
+		op.End(telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: err})
+		return
+	}
+	op.Sent(len(frame))
+	op.End(telemetry.Result{})
+}
+
+// violation is an answer of the client that breaks the protocol.
+type violation struct{ error }
+
+func (v *violation) Unwrap() error { return v.error }
+
+// endOf describes for telemetry how asking ended.
+func endOf(ctx context.Context, err error) telemetry.Result {
+	if err == nil {
+		return telemetry.Result{}
+	}
+	if refused, ok := errors.AsType[*ClientError](err); ok {
+		return telemetry.Result{Code: refused.Code, HasCode: true, Message: refused.Message}
+	}
+	end := telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: err}
+	switch _, broken := errors.AsType[*violation](err); {
+	case broken:
+		end.ErrorType = telemetry.ErrorViolation
+	case ctx.Err() == context.DeadlineExceeded:
+		end.ErrorType = telemetry.ErrorTimeout
+	case ctx.Err() != nil, errors.Is(err, ErrAnswered):
+		end.ErrorType, end.CallerLeft = telemetry.ErrorCancelled, true
+	}
+	return end
+}

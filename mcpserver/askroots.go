@@ -1,0 +1,53 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// ListRoots asks the client where in the file system the server may work. It is [AskAll] for this alone.
+// (specification 2026-07-28, client/roots, which deprecates it)
+func ListRoots(ctx context.Context) ([]*mcp.Root, error) {
+	var r mcp.ListRootsResult
+	if err := AskAll(ctx, AskListRoots("", &r)); err != nil {
+		return nil, err
+	}
+	return r.Roots, nil
+}
+
+// AskListRoots is [ListRoots] as one [Ask] among others. The answer goes into result, unless that is nil.
+func AskListRoots(key string, result *mcp.ListRootsResult) *Ask {
+	return &Ask{key, &rootsQuestion{result}}
+}
+
+type rootsQuestion struct{ result *mcp.ListRootsResult }
+
+func (*rootsQuestion) method() string { return mcp.MethodListRoots }
+
+func (*rootsQuestion) check() error { return nil }
+
+func (*rootsQuestion) missing(_ mcp.Version, declared, need *mcp.ClientCapabilities) bool {
+	if declared.Roots != nil {
+		return false
+	}
+	need.Roots = &mcp.RootsCapability{}
+	return true
+}
+
+func (*rootsQuestion) params(mcp.Version, *mcp.ClientCapabilities) (any, error) { return nil, nil }
+
+func (q *rootsQuestion) take(answer json.RawMessage) error { return takeInto(answer, q.result) }
+
+// takeInto decodes a copy of an answer, and stores it unless result is nil.
+func takeInto[T any](answer json.RawMessage, result *T) error {
+	var taken T
+	if err := decodeCopy(answer, &taken); err != nil {
+		return err
+	}
+	if result != nil {
+		*result = taken
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// CreateMessage asks the client's model for a message. It is [AskAll] for this alone.
+//
+// Tools, a ToolChoice and blocks of tool use need the capability sampling.tools. IncludeContext is a wish, and left out
+// for clients that would not know it; p.Task is not sent. Before 2025-11-25 a message has one block.
+// (specification 2026-07-28, client/sampling, which deprecates it)
+func CreateMessage(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	r := new(mcp.CreateMessageResult)
+	if err := AskAll(ctx, AskCreateMessage("", p, r)); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// AskCreateMessage is [CreateMessage] as one [Ask] among others. The answer goes into result, unless that is nil.
+func AskCreateMessage(key string, p *mcp.CreateMessageParams, result *mcp.CreateMessageResult) *Ask {
+	return &Ask{key, &messageQuestion{p, result}}
+}
+
+type messageQuestion struct {
+	asked  *mcp.CreateMessageParams
+	result *mcp.CreateMessageResult
+}
+
+func (*messageQuestion) method() string { return mcp.MethodCreateMessage }
+
+func (q *messageQuestion) check() error {
+	switch {
+	case q.asked == nil || len(q.asked.Messages) == 0:
+		return errors.New("no messages")
+	case slices.Contains(q.asked.Messages, nil):
+		return errors.New("a message is nil")
+	case q.asked.MaxTokens <= 0:
+		return errors.New("MaxTokens is not above zero")
+	}
+	return checkToolUse(q.asked.Messages)
+}
+
+// checkToolUse says whether each use of a tool is answered by the next message, which has nothing but results.
+// (specification 2026-07-28, client/sampling, "Message Content Constraints")
+func checkToolUse(messages []*mcp.SamplingMessage) error {
+	var open []string // ids of uses in the message before
+	for i, m := range messages {
+		var uses, results []string
+		for _, block := range m.Content {
+			switch b := block.(type) {
+			case *mcp.ToolUseContent:
+				uses = append(uses, b.ID)
+			case *mcp.ToolResultContent:
+				results = append(results, b.ToolUseID)
+			}
+		}
+		if len(results) > 0 && len(results) < len(m.Content) {
+			return fmt.Errorf("messages[%d] has something besides results of tools", i)
+		}
+		slices.Sort(results)
+		if !slices.Equal(open, results) {
+			return fmt.Errorf("messages[%d] has results for %q, want them for %q", i, results, open)
+		}
+		open = uses
+		slices.Sort(open)
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("there are no results for %q", open)
+	}
+	return nil
+}
+
+// usesTools reports whether the client has to know about tools.
+func (q *messageQuestion) usesTools() bool {
+	if q.asked.Tools != nil || q.asked.ToolChoice != nil {
+		return true
+	}
+	return slices.ContainsFunc(q.asked.Messages, func(m *mcp.SamplingMessage) bool {
+		return slices.ContainsFunc(m.Content, func(c mcp.Content) bool {
+			_, use := c.(*mcp.ToolUseContent)
+			_, result := c.(*mcp.ToolResultContent)
+			return use || result
+		})
+	})
+}
+
+func (q *messageQuestion) missing(v mcp.Version, declared, need *mcp.ClientCapabilities) bool {
+	tools := q.usesTools()
+	if declared.Sampling != nil && (!tools || v >= mcp.Version20251125 && declared.Sampling.Tools != nil) {
+		return false
+	}
+	if need.Sampling == nil {
+		need.Sampling = &mcp.SamplingCapability{}
+	}
+	if tools {
+		need.Sampling.Tools = mcp.Object{}
+	}
+	return true
+}
+
+func (q *messageQuestion) params(v mcp.Version, declared *mcp.ClientCapabilities) (any, error) {
+	shown := *q.asked
+	shown.Task = nil
+	if v.Era() == mcp.Modern {
+		shown.Meta = nil
+	}
+	if v >= mcp.Version20251125 && (declared.Sampling == nil || declared.Sampling.Context == nil) {
+		shown.IncludeContext = ""
+	}
+	if q.asked.Tools != nil {
+		shown.Tools = make([]*mcp.Tool, len(q.asked.Tools))
+		for i, t := range q.asked.Tools {
+			if t == nil {
+				return nil, fmt.Errorf("tools[%d] is nil", i)
+			}
+			shown.Tools[i] = toolIn(t, v)
+		}
+	}
+	if v >= mcp.Version20251125 {
+		return &shown, nil
+	}
+	shown.Messages = make([]*mcp.SamplingMessage, len(q.asked.Messages))
+	for i, m := range q.asked.Messages {
+		if err := oneBlock(m.Content, v); err != nil {
+			return nil, fmt.Errorf("messages[%d]: %w", i, err)
+		}
+		shown.Messages[i] = &mcp.SamplingMessage{Role: m.Role, Content: m.Content}
+	}
+	return &shown, nil
+}
+
+// oneBlock says whether a revision before 2025-11-25 has such content.
+func oneBlock(c mcp.SamplingContent, v mcp.Version) error {
+	if len(c) != 1 {
+		return fmt.Errorf("%w: revision %s has one block in a message, not %d", ErrUnsupported, v, len(c))
+	}
+	if _, audio := c[0].(*mcp.AudioContent); audio && v < mcp.Version20250326 {
+		return fmt.Errorf("%w: revision %s has no audio", ErrUnsupported, v)
+	}
+	return nil
+}
+
+func (q *messageQuestion) take(answer json.RawMessage) error { return takeInto(answer, q.result) }

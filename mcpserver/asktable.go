@@ -1,0 +1,104 @@
+package mcpserver
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+)
+
+// errOver ends what waits for an answer of a client that will not send any more.
+var errOver = errors.New("the connection is over")
+
+// asks are the requests that the server has sent to one client, on a connection or in a session, and that wait for their
+// answers.
+type asks struct {
+	mu     sync.Mutex
+	last   int64                           // guarded by mu; id, none of which is used twice
+	open   map[int64]chan *jsonrpc.Message // guarded by mu; each with room for the one answer
+	closed bool                            // guarded by mu
+	idle   int                             // guarded by mu; handlers that do nothing but wait for answers
+}
+
+func newAsks() *asks { return &asks{open: map[int64]chan *jsonrpc.Message{}} }
+
+// wait says that a handler waits for answers until it resumes.
+func (t *asks) wait(c *call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c.asking++; c.asking == 1 {
+		t.idle++
+	}
+}
+
+func (t *asks) resume(c *call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c.asking--; c.asking == 0 {
+		t.idle--
+	}
+}
+
+// waiting returns how many handlers wait for nothing but the client.
+func (t *asks) waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.idle
+}
+
+// begin gives out an id and the channel on which the answer comes, which is closed if none will. It reports false if the
+// client has left.
+func (t *asks) begin() (id int64, answer <-chan *jsonrpc.Message, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return 0, nil, false
+	}
+	t.last++
+	wait := make(chan *jsonrpc.Message, 1)
+	t.open[t.last] = wait
+	return t.last, wait, true
+}
+
+// end says that nobody waits for the answer any more. It reports false if the answer is there.
+func (t *asks) end(id int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, waits := t.open[id]
+	delete(t.open, id)
+	return waits
+}
+
+// deliver gives an answer to whoever waits for it, once, and reports false if nobody does.
+func (t *asks) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
+	n, ok := id.Int()
+	if !ok {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	wait, ok := t.open[n]
+	if !ok {
+		return false
+	}
+	delete(t.open, n)
+	wait <- m
+	return true
+}
+
+// close says that no more answers will come.
+func (t *asks) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	for id, wait := range t.open {
+		close(wait)
+		delete(t.open, id)
+	}
+}
+
+// deliver gives a response of the client to the handler that waits for it, and reports false if there is none: its id was
+// never given out, or is that of a request that has been answered or given up. m may be one whose middle is broken.
+func (x *exchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
+	return x.asks != nil && x.asks.deliver(id, m)
+}

@@ -1,0 +1,156 @@
+package mcpserver
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// URLElicitationRequired returns an error by which a handler says that the user has to do something at one or more URLs
+// before the request can be answered, where there is no use in waiting for it. It takes params as [Elicit] does.
+//
+// Clients of 2025-11-25 get the error -32042 and may send the request again, at once or when [Server.ElicitationComplete]
+// tells them to. Modern ones are asked in the result of the request, and send it again when the user has agreed to open the
+// URLs: the handler is called anew and finds out, by what it knows of the user, whether it is done. If the client has not
+// declared that it opens URLs, it gets an error which says so.
+// (specification 2025-11-25, client/elicitation, "URL Elicitation Required Error")
+func URLElicitationRequired(message string, elicitations ...*mcp.ElicitParams) error {
+	e := &urlRequired{message: message}
+	for i, p := range elicitations {
+		if p == nil {
+			return fmt.Errorf("elicitations[%d] is nil", i)
+		}
+		shown := mcp.ElicitParams{Mode: mcp.ElicitURL, Message: p.Message, URL: p.URL, ElicitationID: p.ElicitationID}
+		if err := checkURL(&shown); err != nil {
+			return fmt.Errorf("elicitations[%d]: %w", i, err)
+		}
+		if shown.ElicitationID == "" {
+			shown.ElicitationID = rand.Text()
+		}
+		e.elicitations = append(e.elicitations, &shown)
+	}
+	if len(e.elicitations) == 0 {
+		return errors.New("no elicitations are required")
+	}
+	return e
+}
+
+// urlRequired is what URLElicitationRequired returns.
+type urlRequired struct {
+	message      string
+	elicitations []*mcp.ElicitParams
+}
+
+func (e *urlRequired) Error() string { return e.message }
+
+// Unwrap has what the client gets where it cannot be asked.
+func (e *urlRequired) Unwrap() error { return errNoInput }
+
+// urlResult answers a request with the error, or asks a modern client.
+func (c *call) urlResult(e *urlRequired) (any, error) {
+	asks := make([]*Ask, len(e.elicitations))
+	for i, p := range e.elicitations {
+		asks[i] = AskElicit("", p, nil)
+	}
+	items, err := c.items(asks)
+	switch {
+	case err != nil && c.modern():
+		return nil, err
+	case err != nil:
+		return nil, &failure{errNoInput, err}
+	case c.modern() && c.rounds.declined(items):
+		return nil, refusal(mcp.CodeInternalError, "%s: the user has not agreed to open the URL", e.message)
+	case c.modern():
+		return c.inputResult(&inputRequired{asks: asks})
+	}
+	data, err := json.Marshal(mcp.URLElicitationRequiredData{Elicitations: e.elicitations})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range e.elicitations {
+		c.x.sites.add(p.ElicitationID)
+	}
+	return nil, &mcp.Error{Code: mcp.CodeURLElicitationRequired, Message: e.message, Data: data}
+}
+
+// declined reports whether the user has said no, with this request, to one of the elicitations.
+func (r *rounds) declined(items []*inquiry) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(items, func(it *inquiry) bool {
+		var said mcp.ElicitResult
+		answer, ok := r.given[it.key]
+		return ok && (decodeCopy(answer, &said) != nil || said.Action != mcp.ElicitAccept)
+	})
+}
+
+// ElicitationComplete says that what a user was sent to a URL for is done: to the client of 2025-11-25 that was asked with
+// this ElicitationID, if it is still connected. Other revisions do not hear of it. It does not wait for the client.
+// (specification 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation")
+func (s *Server) ElicitationComplete(elicitationID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		if c.sites.remove(elicitationID) {
+			c.group.start(completion{c, elicitationID})
+			return
+		}
+	}
+}
+
+// completion is the task that tells a client that an elicitation is done.
+type completion struct {
+	c  *connection
+	id string
+}
+
+func (t completion) run() {
+	params, err := mcp.AppendParams(nil, mcp.ElicitationCompleteParams{ElicitationID: t.id})
+	if err != nil {
+		return
+	}
+	x := t.c.exchange
+	_ = x.notify(x.out, x.session.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params) // best effort
+}
+
+// sites are the elicitations by URL of one client that may be completed: the latest of them.
+type sites struct {
+	mu  sync.Mutex
+	ids []string // guarded by mu; oldest first
+}
+
+// maxSites is how many elicitations by URL of one client are remembered.
+const maxSites = 256
+
+// add remembers an elicitation. s may be nil.
+func (s *sites) add(id string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.ids, id) {
+		return
+	}
+	if len(s.ids) == maxSites {
+		s.ids = slices.Delete(s.ids, 0, 1)
+	}
+	s.ids = append(s.ids, id)
+}
+
+// remove forgets an elicitation, and reports whether it was there.
+func (s *sites) remove(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.ids, id)
+	if i < 0 {
+		return false
+	}
+	s.ids = slices.Delete(s.ids, i, i+1)
+	return true
+}

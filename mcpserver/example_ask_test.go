@@ -1,0 +1,222 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// bothEras calls a tool of s as a client of each era, whose user and model answer, and prints what the tool says.
+func bothEras(s *mcpserver.Server, tool string) {
+	ctx := context.Background()
+	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
+		client, err := mcpclient.Connect(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) }),
+			&mcpclient.Options{
+				Versions: []mcp.Version{v},
+				Features: []mcpclient.Feature{
+					mcpclient.HandleElicitation(func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+						return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"name": "Ada", "size": "large"}}, nil
+					}),
+					mcpclient.HandleRequest(mcp.MethodCreateMessage, func(context.Context, *mcpclient.Request) (any, error) {
+						return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: mcp.SamplingContent{mcp.Text("a haiku")}}, nil
+					}),
+					mcpclient.HandleRequest(mcp.MethodListRoots, func(context.Context, *mcpclient.Request) (any, error) {
+						return &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///home/ada"}}}, nil
+					}),
+				},
+				Capabilities: mcp.ClientCapabilities{Sampling: &mcp.SamplingCapability{}, Roots: &mcp.RootsCapability{}},
+			})
+		if err != nil {
+			log.Fatal(err)
+		}
+		result, err := client.CallTool(ctx, tool, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(v, result.Text())
+		if err := client.Stop(ctx); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+func addTool(s *mcpserver.Server, name string, h func(context.Context, struct{}) (string, error)) {
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: name}, h); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func ExampleElicit() {
+	s := mcpserver.New(mcp.Implementation{Name: "greeter", Version: "1.0"}, nil)
+	addTool(s, "greet", func(ctx context.Context, _ struct{}) (string, error) {
+		answer, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{
+			Message:         "What is your name?",
+			RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
+		})
+		switch {
+		case errors.Is(err, mcpserver.ErrUnsupported):
+			return "Hello, whoever you are!", nil
+		case err != nil:
+			return "", err // as it is: it may be that the client has to be asked first
+		case answer.Action != mcp.ElicitAccept:
+			return "Never mind.", nil
+		}
+		return fmt.Sprintf("Hello, %v!", answer.Content["name"]), nil
+	})
+	bothEras(s, "greet")
+	// Output:
+	// 2025-11-25 Hello, Ada!
+	// 2026-07-28 Hello, Ada!
+}
+
+func ExampleElicitAs() {
+	type order struct {
+		Name string `json:"name" jsonschema:"on whose name"`
+		Size string `json:"size"`
+		Cups int    `json:"cups,omitzero"`
+	}
+	s := mcpserver.New(mcp.Implementation{Name: "cafe", Version: "1.0"}, nil)
+	addTool(s, "order", func(ctx context.Context, _ struct{}) (string, error) {
+		in, action, err := mcpserver.ElicitAs[order](ctx, "Your order?", func(f *mcp.FormSchema) {
+			f.Field("size").Enum = []string{"small", "large"}
+			f.Field("cups").Default = json.RawMessage(`1`)
+		})
+		if err != nil || action != mcp.ElicitAccept {
+			return string(action), err
+		}
+		return fmt.Sprintf("%d %s for %s", in.Cups, in.Size, in.Name), nil
+	})
+	bothEras(s, "order")
+	// Output:
+	// 2025-11-25 1 large for Ada
+	// 2026-07-28 1 large for Ada
+}
+
+func ExampleCreateMessage() {
+	s := mcpserver.New(mcp.Implementation{Name: "poet", Version: "1.0"}, nil)
+	addTool(s, "poem", func(ctx context.Context, _ struct{}) (string, error) {
+		m, err := mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{
+			Messages:  []*mcp.SamplingMessage{{Role: "user", Content: mcp.SamplingContent{mcp.Text("Write a poem.")}}},
+			MaxTokens: 100,
+		})
+		if err != nil {
+			return "", err
+		}
+		var text strings.Builder
+		for _, block := range m.Content {
+			if t, ok := block.(*mcp.TextContent); ok {
+				text.WriteString(t.Text)
+			}
+		}
+		return text.String(), nil
+	})
+	bothEras(s, "poem")
+	// Output:
+	// 2025-11-25 a haiku
+	// 2026-07-28 a haiku
+}
+
+func ExampleListRoots() {
+	s := mcpserver.New(mcp.Implementation{Name: "files", Version: "1.0"}, nil)
+	addTool(s, "where", func(ctx context.Context, _ struct{}) (string, error) {
+		roots, err := mcpserver.ListRoots(ctx)
+		if err != nil {
+			return "", err
+		}
+		return roots[0].URI, nil
+	})
+	bothEras(s, "where")
+	// Output:
+	// 2025-11-25 file:///home/ada
+	// 2026-07-28 file:///home/ada
+}
+
+func ExampleAskAll() {
+	s := mcpserver.New(mcp.Implementation{Name: "greeter", Version: "1.0"}, nil)
+	form := json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)
+	addTool(s, "greet", func(ctx context.Context, _ struct{}) (string, error) {
+		var user mcp.ElicitResult
+		var roots mcp.ListRootsResult
+		err := mcpserver.AskAll(ctx,
+			mcpserver.AskElicit("user_name", &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: form}, &user),
+			mcpserver.AskListRoots("client_roots", &roots),
+		)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%v works in %s", user.Content["name"], roots.Roots[0].URI), nil
+	})
+	bothEras(s, "greet")
+	// Output:
+	// 2025-11-25 Ada works in file:///home/ada
+	// 2026-07-28 Ada works in file:///home/ada
+}
+
+func ExampleOnce() {
+	s := mcpserver.New(mcp.Implementation{Name: "shop", Version: "1.0"}, nil)
+	placed := 0
+	addTool(s, "buy", func(ctx context.Context, _ struct{}) (string, error) {
+		// A modern client has this handler run twice.
+		order, err := mcpserver.Once(ctx, "order", func() (int, error) {
+			placed++
+			return placed, nil
+		})
+		if err != nil {
+			return "", err
+		}
+		roots, err := mcpserver.ListRoots(ctx)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("order %d goes to %s", order, roots[0].URI), nil
+	})
+	bothEras(s, "buy")
+	fmt.Println(placed, "orders")
+	// Output:
+	// 2025-11-25 order 1 goes to file:///home/ada
+	// 2026-07-28 order 2 goes to file:///home/ada
+	// 2 orders
+}
+
+func ExampleRequireInput() {
+	s := mcpserver.New(mcp.Implementation{Name: "jobs", Version: "1.0"}, nil)
+	err := s.AddRawTool(&mcp.Tool{Name: "job"}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		if r.RequestState() == "" { // the first round
+			return nil, mcpserver.RequireInput(mcp.InputRequests{"where": {Method: mcp.MethodListRoots}}, "job-17")
+		}
+		text := fmt.Sprintf("%s runs in %s", r.RequestState(), r.InputResponses()["where"])
+		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(text)}}, nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	bothEras(s, "job")
+	// Output:
+	// 2025-11-25 job-17 runs in {"roots":[{"uri":"file:///home/ada"}]}
+	// 2026-07-28 job-17 runs in {"roots":[{"uri":"file:///home/ada"}]}
+}
+
+func ExampleURLElicitationRequired() {
+	s := mcpserver.New(mcp.Implementation{Name: "files", Version: "1.0"}, nil)
+	addTool(s, "share", func(context.Context, struct{}) (string, error) {
+		return "", mcpserver.URLElicitationRequired("Sign in first.", &mcp.ElicitParams{
+			Message: "The files are with Example Co.", URL: "https://mcp.example.com/connect", ElicitationID: "e-17",
+		})
+	})
+	open := strings.Replace(initialize, `"capabilities":{}`, `"capabilities":{"elicitation":{"url":{}}}`, 1)
+	in := strings.NewReader(open + "\n" + callOf(1, "share", "{}") + "\n")
+	if err := s.Serve(context.Background(), mcpserver.NewStreamConn(io.NopCloser(in), &printer{}, 0)); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// {"jsonrpc":"2.0","id":1,"error":{"code":-32042,"message":"Sign in first.","data":{"elicitations":[{"mode":"url","message":"The files are with Example Co.","url":"https://mcp.example.com/connect","elicitationId":"e-17"}]}}}
+}

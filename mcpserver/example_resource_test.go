@@ -1,0 +1,74 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"log"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+func ExampleServer_AddResource() {
+	s := mcpserver.New(mcp.Implementation{Name: "files", Version: "1.0"}, nil)
+	logo := &mcp.Resource{URI: "image://logo", Name: "logo", Description: "The company's logo.", MIMEType: "image/gif"}
+	err := s.AddResource(logo, func(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		blob := base64.StdEncoding.EncodeToString([]byte("GIF89a"))
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Blob: &blob}}}, nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ask(s, `{"jsonrpc":"2.0","id":1,"method":"resources/list"}`)
+	ask(s, `{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"image://logo"}}`)
+	// Output:
+	// {"jsonrpc":"2.0","id":1,"result":{"resources":[{"uri":"image://logo","name":"logo","description":"The company's logo.","mimeType":"image/gif"}]}}
+	// {"jsonrpc":"2.0","id":2,"result":{"contents":[{"uri":"image://logo","mimeType":"image/gif","blob":"R0lGODlh"}]}}
+}
+
+func ExampleServer_AddResourceTemplate() {
+	cities := map[string]string{"paris": "sunny", "oslo": "snow"}
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
+	t := &mcp.ResourceTemplate{URITemplate: "weather://{city}/today", Name: "weather", MIMEType: "text/plain"}
+	err := s.AddResourceTemplate(t, func(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		sky, ok := cities[r.Variables["city"]]
+		if !ok {
+			return nil, mcpserver.ResourceNotFound(r.URI)
+		}
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: sky}}}, nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ask(s, `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"weather://oslo/today"}}`)
+	ask(s, `{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"weather://rome/today"}}`)
+	// Output:
+	// {"jsonrpc":"2.0","id":1,"result":{"contents":[{"uri":"weather://oslo/today","mimeType":"text/plain","text":"snow"}]}}
+	// {"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"resource not found","data":{"uri":"weather://rome/today"}}}
+}
+
+// A client subscribes to a resource, and is told when to read it again.
+func ExampleServer_ResourceUpdated() {
+	s := mcpserver.New(mcp.Implementation{Name: "stock", Version: "1.0"}, nil)
+	count := &mcp.Resource{URI: "stock://lamps", Name: "lamps"}
+	err := s.AddResource(count, func(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: "3 lamps"}}}, nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	c := chatWith(s)
+	c.say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"example","version":"1.0"}}}`)
+	c.hear()
+	c.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"stock://lamps"}}`)
+	fmt.Print(c.hear())
+
+	s.ResourceUpdated("stock://lamps") // somebody bought one
+	fmt.Print(c.hear())
+	c.leave()
+	// Output:
+	// {"jsonrpc":"2.0","id":1,"result":{}}
+	// {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"stock://lamps"}}
+}

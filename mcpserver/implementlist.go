@@ -1,0 +1,54 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// listed answers a list request with what list returns, nil for an empty list, as the client's revision has it. open
+// returns the entries of a result, which are of type T, and its hint.
+func listed[R, T any](
+	ctx context.Context, c *call, list func(context.Context, *ListRequest) (*R, error), members []member[T],
+	open func(*R) (*[]*T, *mcp.CacheHint),
+) (any, error) {
+	var p mcp.PageParams
+	if err := decodeCopy(c.params, &p); err != nil {
+		return nil, invalidParams("params: %w", err)
+	}
+	shown := new(R)
+	if list != nil {
+		r, err := list(ctx, &ListRequest{RequestInfo: &c.info, Cursor: p.Cursor})
+		switch {
+		case err != nil:
+			return nil, err
+		case r != nil:
+			*shown = *r
+		}
+	}
+	entries, hint := open(shown)
+	*hint = c.hintOf(*hint)
+	if c.info.Version.Era() == mcp.Legacy {
+		any(shown).(interface{ Base() *mcp.Result }).Base().ResultType = ""
+	}
+	all := make([]*T, len(*entries))
+	for i, e := range *entries {
+		if e == nil {
+			return nil, &failure{errInternal, fmt.Errorf("entry %d of the list is nil", i)}
+		}
+		all[i] = inRevision(e, members, c.info.Version)
+	}
+	*entries = all
+	return shown, nil
+}
+
+// hintOf returns the hint of a list with what it leaves open; a legacy client gets none.
+func (c *call) hintOf(h mcp.CacheHint) mcp.CacheHint {
+	if c.info.Version.Era() == mcp.Legacy {
+		return mcp.CacheHint{}
+	}
+	usual := c.x.s.cfg.cacheHint()
+	return mcp.CacheHint{TTLMs: cmp.Or(h.TTLMs, usual.TTLMs), CacheScope: cmp.Or(h.CacheScope, usual.CacheScope)}
+}

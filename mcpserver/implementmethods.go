@@ -1,0 +1,123 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// methods returns what the handler answers.
+func (p *parts) methods(s *Server) (all []*method) {
+	if p.tools != nil {
+		all = append(all, &method{name: mcp.MethodListTools, handle: p.listTools},
+			&method{name: mcp.MethodCallTool, handle: p.callTool, kind: telemetry.Tool, find: unknown})
+	}
+	if p.reader != nil {
+		all = append(all, &method{name: mcp.MethodListResources, handle: p.listResources},
+			&method{name: mcp.MethodListResourceTemplates, handle: p.listTemplates},
+			&method{name: mcp.MethodReadResource, handle: p.readResource, byURI: true})
+	}
+	if p.subscriber != nil {
+		all = append(all, &method{name: mcp.MethodSubscribe, handle: s.subscribe, byURI: true, inline: true},
+			&method{name: mcp.MethodUnsubscribe, handle: s.unsubscribe, byURI: true, inline: true})
+	}
+	if p.prompts != nil {
+		all = append(all, &method{name: mcp.MethodListPrompts, handle: p.listPrompts},
+			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: telemetry.Prompt, find: unknown})
+	}
+	if p.completer != nil {
+		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete})
+	}
+	return all
+}
+
+// unknown finds nothing: only the handler knows its names, and so they stay out of metrics.
+func unknown([]byte) (string, bool) { return "", false }
+
+func (p *parts) listTools(ctx context.Context, c *call) (any, error) {
+	return listed(ctx, c, p.tools.ListTools, toolMembers, func(r *mcp.ListToolsResult) (*[]*mcp.Tool, *mcp.CacheHint) {
+		r.Tools = withSchemas(r.Tools)
+		return &r.Tools, &r.CacheHint
+	})
+}
+
+// withSchemas returns the tools with an input schema for each, as tools must have one.
+func withSchemas(tools []*mcp.Tool) []*mcp.Tool {
+	all := make([]*mcp.Tool, len(tools))
+	for i, t := range tools {
+		if t != nil && t.InputSchema == nil {
+			t = new(*t)
+			t.InputSchema = anyArguments
+		}
+		all[i] = t
+	}
+	return all
+}
+
+// anyArguments is the schema of tools that have none.
+var anyArguments = json.RawMessage(`{"type":"object"}`)
+
+func (p *parts) callTool(ctx context.Context, c *call) (any, error) {
+	if c.target == "" {
+		return nil, errNoTool
+	}
+	return c.callTool(ctx, p.caller.CallTool)
+}
+
+func (p *parts) listResources(ctx context.Context, c *call) (any, error) {
+	var list func(context.Context, *ListRequest) (*mcp.ListResourcesResult, error)
+	if p.resources != nil {
+		list = p.resources.ListResources
+	}
+	return listed(ctx, c, list, resourceMembers, func(r *mcp.ListResourcesResult) (*[]*mcp.Resource, *mcp.CacheHint) {
+		return &r.Resources, &r.CacheHint
+	})
+}
+
+func (p *parts) listTemplates(ctx context.Context, c *call) (any, error) {
+	var list func(context.Context, *ListRequest) (*mcp.ListResourceTemplatesResult, error)
+	if p.templates != nil {
+		list = p.templates.ListResourceTemplates
+	}
+	return listed(ctx, c, list, templateMembers,
+		func(r *mcp.ListResourceTemplatesResult) (*[]*mcp.ResourceTemplate, *mcp.CacheHint) {
+			return &r.ResourceTemplates, &r.CacheHint
+		})
+}
+
+func (p *parts) readResource(ctx context.Context, c *call) (any, error) {
+	if c.uri == "" {
+		return nil, errNoURI
+	}
+	r, err := p.reader.ReadResource(ctx, &ReadResourceRequest{RequestInfo: &c.info, URI: c.uri})
+	if err == nil && r == nil {
+		err = ResourceNotFound(c.uri)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (p *parts) listPrompts(ctx context.Context, c *call) (any, error) {
+	return listed(ctx, c, p.prompts.ListPrompts, promptMembers, func(r *mcp.ListPromptsResult) (*[]*mcp.Prompt, *mcp.CacheHint) {
+		return &r.Prompts, &r.CacheHint
+	})
+}
+
+func (p *parts) getPrompt(ctx context.Context, c *call) (any, error) {
+	if c.target == "" {
+		return nil, errNoPrompt
+	}
+	return c.getPrompt(ctx, nil, p.getter.GetPrompt)
+}
+
+func (p *parts) complete(ctx context.Context, c *call) (any, error) {
+	var params mcp.CompleteParams
+	if err := decodeCopy(c.params, &params); err != nil {
+		return nil, invalidParams("params: %w", err)
+	}
+	return c.complete(ctx, &params, p.completer.Complete)
+}

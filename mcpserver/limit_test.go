@@ -1,0 +1,216 @@
+package mcpserver_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// crew counts the requests that it handles, each of which takes a second.
+type crew struct {
+	mu            sync.Mutex
+	running, most int
+}
+
+// seen returns how many requests it handles now, and how many it has handled at once.
+func (c *crew) seen() (running, most int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.running, c.most
+}
+
+func (c *crew) work(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+	c.mu.Lock()
+	c.running++
+	c.most = max(c.most, c.running)
+	c.mu.Unlock()
+	time.Sleep(time.Second)
+	c.mu.Lock()
+	c.running--
+	c.mu.Unlock()
+	return nil, nil
+}
+
+// answered returns how many results and how many errors are among frames.
+func answered(t *testing.T, frames []string) (results, busy int) {
+	t.Helper()
+	for _, f := range frames {
+		switch m := decoded(t, f); {
+		case m.Result != nil:
+			results++
+		case m.Error != nil && m.Error.Code == mcp.CodeInternalError && m.Error.Message == "too many requests at once":
+			busy++
+		default:
+			t.Errorf("the server sent %s, want a result or that it is busy", f)
+		}
+	}
+	return results, busy
+}
+
+func TestMaxTotalBoundsAllConnectionsTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := new(crew)
+		s := withTool(t, mcpserver.Options{MaxTotal: 10}, "tool", c.work)
+		var all []*wire
+		for range 15 {
+			all = append(all, opened(t, t.Context(), s))
+		}
+		for _, w := range all {
+			w.send(callOf(1, "tool", "{}"), pingRequest) // which does not count
+		}
+		if running, _ := c.seen(); running != 10 {
+			t.Errorf("%d requests are handled at once, want 10", running)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		results, busy := 0, 0
+		for _, w := range all {
+			r, b := answered(t, w.taken())
+			results, busy = results+r-1, busy+b // but for the ping
+			w.send(callOf(2, "tool", "{}"))
+			time.Sleep(2 * time.Second)
+			if r, _ := answered(t, w.taken()); r != 1 {
+				t.Error("a request got no result though nobody else asked, want that all places were given back")
+			}
+			if err := w.finish(); err != nil {
+				t.Error(err)
+			}
+		}
+		if results != 10 || busy != 5 {
+			t.Errorf("%d results and %d refusals, want 10 and 5", results, busy)
+		}
+	})
+}
+
+func TestOneConnectionMayTakeAllPlacesThereAreAndWaitForMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := new(crew)
+		w := opened(t, t.Context(), withTool(t, mcpserver.Options{MaxTotal: 4}, "tool", c.work))
+		start := time.Now()
+		for id := range 20 {
+			w.in <- received{frame: []byte(callOf(id+1, "tool", "{}"))}
+		}
+		time.Sleep(4500 * time.Millisecond)
+		synctest.Wait()
+		_, most := c.seen()
+		if results, busy := answered(t, w.taken()); results != 16 || busy != 0 || most != 4 {
+			t.Errorf("after %v: %d results, %d refusals, %d at once; want 16, none, 4", time.Since(start), results, busy, most)
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAPlaceThatSomebodyWantedForIsKeptForThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := new(crew)
+		s := withTool(t, mcpserver.Options{MaxTotal: 4}, "tool", c.work)
+		hog, other := opened(t, t.Context(), s), opened(t, t.Context(), s)
+		for id := range 100 {
+			hog.in <- received{frame: []byte(callOf(id+1, "tool", "{}"))}
+		}
+		synctest.Wait()
+		other.send(callOf(1, "tool", "{}"))
+		if _, busy := answered(t, other.taken()); busy != 1 {
+			t.Error("the request that found no place was not refused")
+		}
+		time.Sleep(1500 * time.Millisecond) // by then, the hog's first requests have been answered
+		other.send(callOf(2, "tool", "{}"), callOf(3, "tool", "{}"))
+		time.Sleep(2200 * time.Millisecond) // one place is kept for a third
+		if results, busy := answered(t, other.taken()); results != 2 || busy != 0 {
+			t.Errorf("the other one got %d results and %d refusals, want 2 and none: its share", results, busy)
+		}
+		hog.taken()
+		time.Sleep(10 * time.Second) // nobody wants for a place any more
+		hog.taken()
+		time.Sleep(time.Second)
+		if results, _ := answered(t, hog.taken()); results != 4 {
+			t.Errorf("the hog gets %d results a second, want that it has all 4 places again", results)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		for _, w := range []*wire{hog, other} {
+			if err := w.finish(); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, most := c.seen(); most != 4 {
+			t.Errorf("%d requests were handled at once, want 4 at most", most)
+		}
+	})
+}
+
+func TestWhatWaitsIsBegunInTheOrderOfItsArrival(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var begun []string
+		s := withTool(t, mcpserver.Options{MaxTotal: 2}, "tool", func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			mu.Lock()
+			begun = append(begun, r.ID.String())
+			first := len(begun) == 1
+			mu.Unlock()
+			if !first {
+				time.Sleep(10 * time.Second)
+			}
+			time.Sleep(time.Second)
+			return nil, nil
+		})
+		hog, other := opened(t, t.Context(), s), opened(t, t.Context(), s)
+		for id := range 3 {
+			hog.send(callOf(id+1, "tool", "{}"))
+		}
+		other.send(callOf(9, "tool", "{}")) // refused, so that the hog has to give a place back
+		time.Sleep(3 * time.Second)         // nobody has come for it
+		hog.send(callOf(4, "tool", "{}"))
+		time.Sleep(time.Minute)
+		for _, w := range []*wire{hog, other} {
+			if err := w.finish(); err != nil {
+				t.Error(err)
+			}
+		}
+		if want := []string{"1", "2", "3", "4"}; !slices.Equal(begun, want) {
+			t.Errorf("the requests were begun in the order %v, want %v", begun, want)
+		}
+	})
+}
+
+func TestMaxTotalOverHTTPIsA503(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := new(crew)
+		w := serveWeb(t, withTool(t, mcpserver.Options{MaxTotal: 3}, "tool", c.work), nil)
+		session := w.open("2025-11-25")
+		listen := w.stream("POST", listenFor(5, toolsFilter), modernHeaders("subscriptions/listen", "")...)
+		if m := listen.message(); m.Method != mcp.NotificationSubscriptionsAcknowledged {
+			t.Fatalf("the subscription got %+v", m)
+		}
+		body, headers := askedCall(1, "tool", "{}")
+		first := make(chan page, 3) // the subscription takes no place
+		go func() { first <- w.post(body, headers...) }()
+		go func() { first <- w.post(body, headers...) }()
+		go func() { first <- w.post(callOf(1, "tool", "{}"), "Mcp-Session-Id", session) }()
+		synctest.Wait()
+		other := w.open("2025-11-25")
+		for era, p := range map[string]page{"modern": w.post(body, headers...), "legacy": w.post(callOf(1, "tool", "{}"), "Mcp-Session-Id", other)} {
+			if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" || !strings.Contains(p.body, "-32603") {
+				t.Errorf("the %s request too many got %d, %v, %s; want 503 and when to come back", era, p.status, p.header, p.body)
+			}
+		}
+		for range 3 {
+			if p := <-first; p.status != http.StatusOK {
+				t.Errorf("a request within the bound got %d with %s, want its answer", p.status, p.body)
+			}
+		}
+		if p := w.post(body, headers...); p.status != http.StatusOK {
+			t.Errorf("a request afterwards got %d with %s, want its answer", p.status, p.body)
+		}
+	})
+}

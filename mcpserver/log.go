@@ -1,0 +1,174 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// maxLogMessage is the size in bytes of the largest log message that is sent, as a frame.
+const maxLogMessage = 1 << 20
+
+// Log sends the client a log message that belongs to the request, on the stream of its answer and before that. It does
+// nothing unless the server logs (see [Options.Logging]) and the client wants messages of that level: a legacy client
+// for its whole session, by logging/setLevel, or by [Options.LogLevel] as long as it has not said so; a modern client for
+// this request alone, by io.modelcontextprotocol/logLevel in its _meta, without which it gets none.
+//
+// data is anything that encodes to JSON, and [encoding/json.RawMessage] is sent as it is; logger names the part of the
+// server that speaks, and may be empty. Nothing in either may be secret. Log waits as long as the client takes no
+// messages; ctx bounds that, or the request's context if ctx cannot end.
+//
+// The error says that the level is none of the protocol's, that data has no encoding or that the message is larger than
+// 1 MiB; or it is the cause of ctx, [ErrAnswered], or that of the connection.
+// (specification 2026-07-28, server/utilities/logging)
+func (r *RequestInfo) Log(ctx context.Context, level mcp.LoggingLevel, logger string, data any) error {
+	switch {
+	case !level.Defined():
+		return errLevel(level)
+	case r == nil || r.call == nil || !r.call.logs(level):
+		return nil
+	}
+	return r.call.log(ctx, level, logger, data)
+}
+
+func errLevel(level mcp.LoggingLevel) error {
+	return fmt.Errorf("log: the protocol has no level %q", level)
+}
+
+// logs reports whether the client wants messages of a level. About a task it gets none: only its status.
+func (c *call) logs(level mcp.LoggingLevel) bool {
+	least := c.leastLevel()
+	return least != "" && c.info.TaskID() == "" && level.Level() >= least.Level()
+}
+
+// leastLevel returns the least severe level that the client wants, empty if it wants no messages.
+func (c *call) leastLevel() mcp.LoggingLevel {
+	switch agreed := c.info.from.agreed; {
+	case !c.x.s.logging.Load():
+		return ""
+	case c.info.Version.Era() == mcp.Modern:
+		return c.logLevel
+	case agreed == nil:
+		return ""
+	case c.x.session.public != nil && agreed.declared.Logging == nil: // opened before the server logged
+		return ""
+	}
+	return c.x.session.leastLevel(&c.x.s.cfg)
+}
+
+// leastLevel returns the level of a session.
+func (s *session) leastLevel(cfg *config) mcp.LoggingLevel {
+	if set := s.level.Load(); set != nil {
+		return *set
+	}
+	return cfg.LogLevel
+}
+
+// readLogLevel takes the level out of the _meta of a modern request.
+// (specification 2026-07-28, server/utilities/logging, "Error Handling")
+func (c *call) readLogLevel(p *jsonrpc.Params) error {
+	if p.LogLevel == nil || c.info.Version.Era() != mcp.Modern {
+		return nil
+	}
+	c.logLevel = mcp.LoggingLevel(text(p.LogLevel))
+	if !c.logLevel.Defined() {
+		return invalidParams("params._meta: %q is %.64s, which is no log level", mcp.MetaLogLevel, p.LogLevel)
+	}
+	return nil
+}
+
+// log sends a message.
+func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, data any) error {
+	frame, err := logFrame(level, logger, data)
+	if err != nil {
+		return err
+	}
+	if ctx.Done() == nil {
+		ctx = c.ctx
+	}
+	v := c.speak()
+	if err := v.take(ctx); err != nil {
+		return err
+	}
+	defer v.leave()
+	switch {
+	case v.over:
+		return ErrAnswered
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case c.ctx.Err() != nil:
+		return context.Cause(c.ctx)
+	}
+	if err := c.out.notify(ctx, frame); err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	c.x.tel.Notification(telemetry.Sent, mcp.NotificationMessage)
+	c.x.tel.MessageSize(telemetry.Sent, telemetry.KindNotification, len(frame))
+	return nil
+}
+
+// logFrame encodes a message: the same for all revisions.
+func logFrame(level mcp.LoggingLevel, logger string, data any) ([]byte, error) {
+	params, err := mcp.AppendParams(nil, struct {
+		Level  mcp.LoggingLevel `json:"level"`
+		Logger string           `json:"logger,omitzero"`
+		Data   any              `json:"data"`
+	}{level, logger, data})
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationMessage, jsonrpc.Meta{}, params)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("log: %w", err)
+	case len(frame) > maxLogMessage:
+		return nil, fmt.Errorf("log: message of %d bytes is above the limit of %d", len(frame), maxLogMessage)
+	}
+	return frame, nil
+}
+
+// voice lets the log messages of one request be sent one after the other, and none behind the answer. Most requests have
+// none: it is made for the first message.
+type voice struct {
+	turn chan struct{} // one holds it
+	over bool          // owned by whoever holds the turn
+}
+
+// hushed is the voice of a request that was answered before it said anything.
+var hushed = &voice{turn: make(chan struct{}, 1), over: true}
+
+// speak returns the voice of the request.
+func (c *call) speak() *voice {
+	if v := c.voice.Load(); v != nil {
+		return v
+	}
+	c.voice.CompareAndSwap(nil, &voice{turn: make(chan struct{}, 1)})
+	return c.voice.Load()
+}
+
+// hush waits for a message that is being sent and lets no other follow.
+func (c *call) hush() {
+	if v := c.voice.Swap(hushed); v != nil && v != hushed {
+		v.turn <- struct{}{}
+		v.over = true
+		<-v.turn
+	}
+}
+
+// take takes the turn, unless ctx ends before.
+func (v *voice) take(ctx context.Context) error {
+	if v == hushed {
+		return ErrAnswered
+	}
+	select {
+	case v.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (v *voice) leave() { <-v.turn }

@@ -1,0 +1,105 @@
+package mcpserver
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Log sends a log message that belongs to no request to all legacy clients that want messages of its level. Modern ones
+// only get what belongs to a request of theirs: see [RequestInfo.Log], also for data and logger.
+//
+// It does not wait. For each client, up to 256 messages and 1 MiB of them are kept until they can be sent; then the
+// oldest give way, and the client is told how many. Over HTTP, they are sent once the client listens to its session's
+// stream. It does nothing unless the server logs; see [Options.Logging].
+//
+// The error says that the level is none of the protocol's, that data has no encoding or that the message is larger than
+// 1 MiB.
+func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
+	if !level.Defined() {
+		return errLevel(level)
+	}
+	s.mu.Lock()
+	conns := maps.Clone(s.conns)
+	s.mu.Unlock()
+	maps.DeleteFunc(conns, func(c *connection, _ struct{}) bool { return !c.hears(level) })
+	if len(conns) == 0 {
+		return nil
+	}
+	frame, err := logFrame(level, logger, data)
+	if err != nil {
+		return err
+	}
+	for c := range conns {
+		c.logs.add(frame)
+		c.notices.add(notice{method: mcp.NotificationMessage})
+	}
+	return nil
+}
+
+// hears reports whether the client of a session wants messages of a level.
+func (c *connection) hears(level mcp.LoggingLevel) bool {
+	a := c.session.agreed.Load()
+	return a != nil && c.session.confirmed.Load() && a.declared.Logging != nil && c.s.logging.Load() &&
+		level.Level() >= c.session.leastLevel(&c.s.cfg).Level()
+}
+
+// tellLogs sends the messages that wait.
+func (c *connection) tellLogs() {
+	for frame := c.logs.next(); frame != nil; frame = c.logs.next() {
+		if c.out.notify(c.work, frame) != nil {
+			return // a client that is gone need not know
+		}
+		c.tel.Notification(telemetry.Sent, mcp.NotificationMessage)
+		c.tel.MessageSize(telemetry.Sent, telemetry.KindNotification, len(frame))
+	}
+}
+
+// maxWaiting is how many log messages wait for one client.
+const maxWaiting = 256
+
+// logQueue are log messages, as frames, that one client has yet to be sent.
+type logQueue struct {
+	mu      sync.Mutex
+	frames  [][]byte // guarded by mu; shared with other clients, and not changed
+	bytes   int      // guarded by mu; of those
+	dropped int      // guarded by mu; since the last one was taken
+}
+
+func (q *logQueue) add(frame []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.frames) > 0 && (len(q.frames) == maxWaiting || q.bytes+len(frame) > maxLogMessage) {
+		q.pop()
+		q.dropped++
+	}
+	q.frames = append(q.frames, frame)
+	q.bytes += len(frame)
+}
+
+// next returns the next message, nil if there is none.
+func (q *logQueue) next() []byte {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if n := q.dropped; n > 0 {
+		q.dropped = 0
+		frame, _ := logFrame(mcp.LevelWarning, "", fmt.Sprintf("log messages that were dropped: %d", n)) // has an encoding
+		return frame
+	}
+	if len(q.frames) == 0 {
+		return nil
+	}
+	return q.pop()
+}
+
+// pop takes the oldest message. mu is held.
+func (q *logQueue) pop() []byte {
+	frame := q.frames[0]
+	q.frames[0] = nil
+	q.frames = q.frames[1:]
+	q.bytes -= len(frame)
+	return frame
+}

@@ -1,0 +1,69 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// MethodHandler answers a request. The result of tools/call is a [*mcp.CallToolResult], unless the call gets another kind
+// of answer; those of other methods are not specified, and nil is an empty one. An error of type [*mcp.Error] goes to the
+// client as it is, any other as -32603 with a neutral message.
+type MethodHandler func(ctx context.Context, r *Request) (any, error)
+
+// answered is what a request comes to in the middle of all middleware.
+func answered(ctx context.Context, r *Request) (any, error) {
+	if r == nil || r.RequestInfo == nil || r.call == nil {
+		return nil, errForeign
+	}
+	result, err := r.call.handleRounds(ctx)
+	if _, later := result.(standing); later {
+		r.call.stands = true
+	}
+	return result, err
+}
+
+var errForeign = &failure{errInternal, errors.New("middleware has passed on a request that is none of the server's")}
+
+// wrapped returns the handler of all requests, nil if there is no middleware.
+func wrapped(middleware []func(MethodHandler) MethodHandler) MethodHandler {
+	if len(middleware) == 0 {
+		return nil
+	}
+	h := MethodHandler(answered)
+	for i := len(middleware) - 1; i >= 0; i-- {
+		h = middleware[i](h)
+	}
+	return h
+}
+
+// throughMiddleware answers the request.
+func (c *call) throughMiddleware(ctx context.Context) (any, error) {
+	result, err := c.x.s.middleware(ctx, &Request{RequestInfo: &c.info, Params: c.params})
+	switch {
+	case c.stands: // whatever the middleware makes of that, there is a subscription
+		return standing{}, nil
+	case err != nil || result == nil || ours(reflect.TypeOf(result)):
+		return result, err
+	}
+	raw, err := mcp.AppendResult(nil, result) // here, where a panic is caught
+	return json.RawMessage(raw), err
+}
+
+// ours reports whether a type is of this module, or raw JSON.
+func ours(t reflect.Type) bool {
+	if t == reflect.TypeFor[json.RawMessage]() {
+		return true
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.PkgPath() {
+	case reflect.TypeFor[call]().PkgPath(), reflect.TypeFor[mcp.Error]().PkgPath():
+		return true
+	}
+	return false
+}

@@ -1,0 +1,172 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// around returns middleware that does what f says with what comes next.
+func around(f func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error)) func(mcpserver.MethodHandler) mcpserver.MethodHandler {
+	return func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+		return func(ctx context.Context, r *mcpserver.Request) (any, error) { return f(ctx, r, next) }
+	}
+}
+
+func TestMiddlewareGoesAroundEveryRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log []string
+		noting := func(name string) func(mcpserver.MethodHandler) mcpserver.MethodHandler {
+			return around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+				log = append(log, name+" "+r.Method)
+				defer func() { log = append(log, name+" done") }()
+				return next(ctx, r)
+			})
+		}
+		s := newServer(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{noting("outer"), noting("inner")}})
+		w := serve(t, t.Context(), s)
+		var want []string
+		for method, params := range map[string]string{
+			"initialize": `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`,
+		} {
+			w.send(requestOf(1, method, params))
+			want = append(want, "outer "+method, "inner "+method, "inner done", "outer done")
+		}
+		for _, method := range []string{"ping", "tools/list", "example.com/who"} {
+			w.send(requestOf(1, method, `{}`))
+			want = append(want, "outer "+method, "inner "+method, "inner done", "outer done")
+		}
+		if out := w.taken(); len(out) != 4 || strings.Contains(strings.Join(out, ""), "error") {
+			t.Errorf("the server sent %q, want four results", out)
+		}
+		w.send(requestOf(1, "no/such", `{}`))
+		w.taken()
+		if !slices.Equal(log, want) {
+			t.Errorf("the middleware saw %q, want %q", log, want)
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// unencodable panics when it is encoded.
+type unencodable struct{}
+
+func (unencodable) MarshalJSON() ([]byte, error) { panic("secret") }
+
+func TestMiddlewareMayAnswerByItself(t *testing.T) {
+	type note struct {
+		Text string `json:"text"`
+	}
+	tests := map[string]struct {
+		f    func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error)
+		want string
+	}{
+		"a result of its own": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+			return note{"mine"}, nil
+		}, `{"text":"mine"}`},
+		"nothing": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { return nil, nil }, `{}`},
+		"raw JSON": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+			return json.RawMessage(`{"x":1}`), nil
+		}, `{"x":1}`},
+		"an error": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+			return nil, &mcp.Error{Code: -5, Message: "not today"}
+		}, "not today"},
+		"an error of the program": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+			return nil, errors.New("secret")
+		}, "internal error"},
+		"a panic": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { panic("secret") }, "internal error"},
+		"a panic, encoded": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+			return unencodable{}, nil
+		}, "internal error"},
+		"a number": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { return 7, nil }, "internal error"},
+		"the end of its thread": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
+			runtime.Goexit()
+			return nil, nil
+		}, "internal error"},
+		"another request": {func(ctx context.Context, _ *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+			return next(ctx, &mcpserver.Request{})
+		}, "internal error"},
+		"no request": {func(ctx context.Context, _ *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+			return next(ctx, nil)
+		}, "internal error"},
+		"a changed result": {func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+			result, err := next(ctx, r)
+			if called, ok := result.(*mcp.CallToolResult); ok {
+				return &mcp.CallToolResult{Content: append(called.Content, mcp.Text("and this"))}, err
+			}
+			return result, err
+		}, `{"content":[{"type":"text","text":"Hello, x!"},{"type":"text","text":"and this"}]}`},
+		"a value in the context": {func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			if _, err := next(ctx, r); err != nil {
+				return nil, err
+			}
+			return note{"fine"}, nil
+		}, `{"text":"fine"}`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				only := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+					if r.Method != mcp.MethodCallTool {
+						return next(ctx, r)
+					}
+					return tt.f(ctx, r, next)
+				})
+				w := opened(t, t.Context(), newServer(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{only}}))
+				w.send(callOf(1, "greet", `{"name":"x"}`))
+				m := w.reply(t)
+				got := string(m.Result)
+				if m.Error != nil {
+					got = m.Error.Message
+				}
+				if got != tt.want {
+					t.Errorf("got %s, want %s", got, tt.want)
+				}
+				if err := w.finish(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestASubscriptionStandsWhateverMiddlewareMakesOfIt(t *testing.T) {
+	for name, spoil := range map[string]func() (any, error){
+		"result": func() (any, error) { return map[string]int{"x": 1}, nil },
+		"error":  func() (any, error) { return nil, errors.New("no") },
+		"panic":  func() (any, error) { panic("secret") },
+		"exit":   func() (any, error) { runtime.Goexit(); return nil, nil },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			spoiling := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+				if _, err := next(ctx, r); err != nil {
+					t.Error(err)
+				}
+				return spoil()
+			})
+			w := serve(t, t.Context(), newServer(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{spoiling}}))
+			w.send(listenFor(1, toolsFilter))
+			if out := w.taken(); len(out) != 1 || decoded(t, out[0]).Method != mcp.NotificationSubscriptionsAcknowledged {
+				t.Errorf("%s: the subscription got %q, want that it is acknowledged and stands", name, out)
+			}
+			if err := w.finish(); err != nil {
+				t.Error(err)
+			}
+			if out := w.taken(); len(out) != 1 || decoded(t, out[0]).Result == nil {
+				t.Errorf("%s: at its end the subscription got %q, want one result", name, out)
+			}
+		})
+	}
+}

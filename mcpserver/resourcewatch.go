@@ -1,0 +1,169 @@
+package mcpserver
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// What one session, or one subscription of a modern client, may watch at most.
+const (
+	maxWatched      = 1024      // URIs
+	maxWatchedBytes = 256 << 10 // in all of them together
+)
+
+// ResourceUpdated tells the clients that watch the resource with this URI that it should be read again: those that have
+// subscribed to it by resources/subscribe in a session, and modern ones that named it in subscriptions/listen. Updates
+// within 10 ms are told once, and a client that takes nothing meanwhile hears of each of its resources once.
+//
+// It does not wait, and may be called from any goroutine. The server need not have the resource any more. Who watches a
+// directory, say, is told by its URI, not by that of a file in it.
+// (specification 2026-07-28, server/resources, "Subscriptions")
+func (s *Server) ResourceUpdated(uri string) {
+	if uri != "" {
+		s.changed(notice{mcp.NotificationResourceUpdated, uri})
+	}
+}
+
+// watchlist are the URIs of the resources that somebody watches. It is safe for concurrent use, and nil is empty.
+type watchlist struct {
+	mu    sync.Mutex
+	uris  map[string]struct{} // guarded by mu
+	bytes int                 // guarded by mu; in all URIs together
+}
+
+// add reports false if there are too many. A URI that is there already is no other one.
+func (w *watchlist) add(uri string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, there := w.uris[uri]; there {
+		return true
+	}
+	if len(w.uris) >= maxWatched || w.bytes+len(uri) > maxWatchedBytes {
+		return false
+	}
+	if w.uris == nil {
+		w.uris = map[string]struct{}{}
+	}
+	w.uris[strings.Clone(uri)] = struct{}{} // it may lie in a large frame
+	w.bytes += len(uri)
+	return true
+}
+
+// remove reports whether the URI was there.
+func (w *watchlist) remove(uri string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, there := w.uris[uri]
+	if there {
+		delete(w.uris, uri)
+		w.bytes -= len(uri)
+	}
+	return there
+}
+
+func (w *watchlist) has(uri string) bool {
+	if w == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, there := w.uris[uri]
+	return there
+}
+
+// snapshot returns what is on the list, sorted. With add, it can be restored.
+func (w *watchlist) snapshot() []string {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	uris := make([]string, 0, len(w.uris))
+	for uri := range w.uris {
+		uris = append(uris, uri)
+	}
+	slices.Sort(uris)
+	return uris
+}
+
+// watch lets somebody watch a resource, if that exists.
+func (s *Server) watch(ctx context.Context, w *watchlist, uri string) error {
+	if h := s.subscriber.Load(); h != nil {
+		if err := (*h).SubscribeResource(ctx, uri); err != nil {
+			return err
+		}
+	} else if _, ok := s.locate(uri); !ok {
+		return ResourceNotFound(uri)
+	}
+	if !w.add(uri) {
+		_ = s.unwatch(ctx, uri) // the limit is the reason
+		return refusal(mcp.CodeInternalError, "too many subscriptions at once")
+	}
+	return nil
+}
+
+// unwatch tells the handler that a client does not watch a resource any more.
+func (s *Server) unwatch(ctx context.Context, uri string) error {
+	if h := s.subscriber.Load(); h != nil {
+		return (*h).UnsubscribeResource(ctx, uri)
+	}
+	return nil
+}
+
+// unwatchAll empties a list of somebody who does not watch anything any more.
+func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
+	if x.s.subscriber.Load() == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.s.cfg.patience())
+	defer cancel()
+	for _, uri := range w.snapshot() {
+		if w.remove(uri) {
+			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.unwatch(ctx, uri) }) // nobody could be told of an error
+		}
+	}
+}
+
+// guarded calls a part of a handler that answers no request, and survives its panic.
+func (x *exchange) guarded(ctx context.Context, method string, f func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			x.tel.HandlerPanic(ctx, method, v, debug.Stack())
+		}
+	}()
+	f()
+}
+
+// subscribe answers resources/subscribe. (specification 2025-11-25, server/resources, "Subscriptions")
+func (s *Server) subscribe(ctx context.Context, c *call) (any, error) {
+	watched := c.x.session.watched
+	if c.uri == "" {
+		return nil, errNoURI
+	}
+	if watched == nil {
+		return nil, invalidRequest("there is no session in which updates could be sent")
+	}
+	if err := s.watch(ctx, watched, c.uri); err != nil {
+		return nil, err
+	}
+	return nil, nil
+}
+
+// unsubscribe answers resources/unsubscribe; what was not watched may be left too.
+func (s *Server) unsubscribe(ctx context.Context, c *call) (any, error) {
+	if c.uri == "" {
+		return nil, errNoURI
+	}
+	if watched := c.x.session.watched; watched != nil {
+		c.x.notices.drop(notice{mcp.NotificationResourceUpdated, c.uri})
+		if watched.remove(c.uri) {
+			return nil, s.unwatch(ctx, c.uri)
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,153 @@
+package mcpserver
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// defaultStateTTL is long enough for a person to fill in a form, or to sign in at another site, and short enough that a
+// state which somebody else has got hold of is soon worth nothing.
+const defaultStateTTL = 15 * time.Minute
+
+// Bounds on a sealed state.
+const (
+	maxState     = 1 << 20 // characters on the wire
+	stateKeySize = 32      // bytes, for AES-256
+	stateVersion = 1       // the first byte
+)
+
+// state is what a handler must not forget between the rounds of a request. It travels through the client, sealed.
+type state struct {
+	Expires int64                      `json:"e"`           // milliseconds of Unix time
+	Round   int                        `json:"r"`           // how often the client has been asked
+	Answers map[string]json.RawMessage `json:"a,omitempty"` // of rounds before, by their keys
+	Done    map[string]json.RawMessage `json:"d,omitempty"` // results of Once, by their keys
+	Own     string                     `json:"o,omitempty"` // what the handler itself has kept, by RequireInput
+}
+
+// sealer encrypts states and tells those that it has made from all others: AES-256-GCM with a random nonce. It is
+// immutable.
+// (specification 2026-07-28, basic/patterns/mrtr, "Server Requirements (Basic Workflow)")
+type sealer struct {
+	keys []cipher.AEAD // the first seals, all open
+	ttl  time.Duration
+}
+
+// newSealer returns a sealer with a random key if none is given.
+func newSealer(keys [][]byte, ttl time.Duration) (*sealer, error) {
+	if len(keys) == 0 {
+		key := make([]byte, stateKeySize)
+		_, _ = rand.Read(key) // never fails
+		keys = [][]byte{key}
+	}
+	s := &sealer{ttl: ttl}
+	for i, key := range keys {
+		if len(key) != stateKeySize {
+			return nil, fmt.Errorf("options: StateKeys[%d] has %d bytes, want %d", i, len(key), stateKeySize)
+		}
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, err
+		}
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return nil, err
+		}
+		s.keys = append(s.keys, aead)
+	}
+	return s, nil
+}
+
+var (
+	errStateInvalid  = errors.New("params.requestState is none of this server for this request")
+	errStateExpired  = errors.New("params.requestState has expired; send the request without it to begin anew")
+	errStateTooLarge = fmt.Errorf("what has to be remembered for the next round takes more than %d bytes", maxState)
+)
+
+// seal returns a state that only what has the same binding can open, and only for some time.
+func (s *sealer) seal(st state, binding []byte, now time.Time) (string, error) {
+	st.Expires = now.Add(s.ttl).UnixMilli()
+	plain, err := mcp.AppendParams(nil, st)
+	if err != nil {
+		return "", err
+	}
+	sealed := s.keys[0].Seal([]byte{stateVersion}, nil, plain, additional(binding))
+	text := base64.RawURLEncoding.EncodeToString(sealed)
+	if len(text) > maxState {
+		return "", errStateTooLarge
+	}
+	return text, nil
+}
+
+// open returns what was sealed. The error says nothing but whether the state was good once.
+func (s *sealer) open(text string, binding []byte, now time.Time) (state, error) {
+	if len(text) > maxState {
+		return state{}, errStateInvalid
+	}
+	sealed, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(sealed) == 0 || sealed[0] != stateVersion || base64.RawURLEncoding.EncodeToString(sealed) != text {
+		return state{}, errStateInvalid
+	}
+	for _, key := range s.keys {
+		plain, err := key.Open(nil, nil, sealed[1:], additional(binding))
+		if err != nil {
+			continue
+		}
+		var st state
+		if _, err := mcp.Decode(plain, &st); err != nil {
+			return state{}, errStateInvalid
+		}
+		if now.UnixMilli() >= st.Expires {
+			return state{}, errStateExpired
+		}
+		return st, nil
+	}
+	return state{}, errStateInvalid
+}
+
+// additional is what is authenticated besides the state itself.
+func additional(binding []byte) []byte { return append([]byte{stateVersion}, binding...) }
+
+// binding says to which requests a state belongs: those of the same principal to this server by the same method with the
+// same params, the name of the target and the arguments among them.
+func (c *call) binding() ([]byte, error) {
+	params, err := lastingParams(c.params)
+	if err != nil {
+		return nil, invalidParams("params: %w", err)
+	}
+	hash := sha256.New()
+	for _, part := range [][]byte{[]byte(c.x.s.info.Name), []byte(c.x.principal), []byte(c.info.Method), params} {
+		_ = binary.Write(hash, binary.BigEndian, uint64(len(part)))
+		_, _ = hash.Write(part)
+	}
+	return hash.Sum(nil), nil
+}
+
+// lastingParams returns the params that a request has in every round, in one order and with no space between: clients
+// may encode them anew.
+func lastingParams(params json.RawMessage) ([]byte, error) {
+	o := mcp.Object(params)
+	for _, changing := range []string{"_meta", "inputResponses", "requestState"} {
+		o = o.Without(changing)
+	}
+	if len(o) == 0 {
+		return []byte("{}"), nil
+	}
+	v := jsontext.Value(o).Clone()
+	err := v.Format(jsontext.AllowInvalidUTF8(true), jsontext.ReorderRawObjects(true), jsontext.PreserveRawStrings(false),
+		jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false), jsontext.Multiline(false),
+		jsontext.SpaceAfterColon(false), jsontext.SpaceAfterComma(false))
+	return v, err
+}

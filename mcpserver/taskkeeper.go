@@ -1,0 +1,277 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// taskKeeper has the tasks of a server: it runs those that began here, and looks after all that are in the store.
+type taskKeeper struct {
+	s     *Server
+	cfg   TaskOptions
+	owner string // names this server in the store
+	group *group // of handlers, and of errands to the store
+	offer sync.Once
+
+	conflict bool // a method of tasks has another handler; set by offer
+	offered  atomic.Bool
+
+	turn chan struct{} // one holds it: who begins or ends to watch the store
+
+	mu      sync.Mutex
+	runs    map[string]*taskRun                // guarded by mu; handlers that run here, of tasks and of calls that may become some
+	watches map[string]map[*taskWatch]struct{} // guarded by mu; by the tasks that they are about
+	unwatch func()                             // guarded by mu; ends to watch the store, nil while nobody does
+	closed  bool                               // guarded by mu; no task begins any more
+}
+
+func newTaskKeeper(s *Server) (*taskKeeper, error) {
+	cfg, err := newTaskOptions(s.cfg.Tasks, s.cfg.FrameLimit)
+	return &taskKeeper{
+		s: s, cfg: cfg, owner: rand.Text(), group: newGroup(0), turn: make(chan struct{}, 1),
+		runs: map[string]*taskRun{}, watches: map[string]map[*taskWatch]struct{}{},
+	}, err
+}
+
+// offerTasks makes the server answer the methods of tasks, and reports false if they have other handlers.
+func (s *Server) offerTasks() bool {
+	k := s.tasks
+	k.offer.Do(func() {
+		if k.cfg.Store == nil {
+			k.cfg.Store = NewMemoryTaskStore(0, 0)
+		}
+		k.conflict = !s.methods.add(feature{declare: declareTasks, methods: k.methods()})
+		k.offered.Store(!k.conflict)
+	})
+	return !k.conflict
+}
+
+// declareTasks says that calls may become tasks, to clients that know tasks as an extension.
+// (tasks extension, "Capability Negotiation")
+func declareTasks(c *mcp.ServerCapabilities, v mcp.Version) {
+	if v.Era() != mcp.Modern {
+		return
+	}
+	c.Extensions = maps.Clone(c.Extensions)
+	if c.Extensions == nil {
+		c.Extensions = map[string]mcp.Object{}
+	}
+	if c.Extensions[mcp.ExtensionTasks] == nil {
+		c.Extensions[mcp.ExtensionTasks] = mcp.Object("{}")
+	}
+}
+
+// storeTimeout bounds what the server asks of a store on its own account.
+const storeTimeout = 10 * time.Second
+
+// change saves what f makes of a task, and does so again with what another has made of it meanwhile. It begins with what
+// is known, nil for nothing. f reports whether there is anything to save; it replaces maps and does not change them.
+func (k *taskKeeper) change(ctx context.Context, id string, known *TaskRecord, f func(*TaskRecord) bool) (*TaskRecord, error) {
+	for {
+		var r *TaskRecord
+		if r, known = known, nil; r != nil {
+			r = new(*r)
+		} else {
+			var err error
+			if r, err = k.cfg.Store.Load(ctx, id); err != nil {
+				return nil, err
+			}
+		}
+		if !f(r) {
+			return r, nil
+		}
+		r.Revision++
+		if err := k.cfg.Store.Save(ctx, r); !errors.Is(err, ErrTaskConflict) {
+			return r, err
+		}
+	}
+}
+
+// load returns a task as it is, and sees to it that one whose server is gone fails.
+func (k *taskKeeper) load(ctx context.Context, id string) (*TaskRecord, error) {
+	r, err := k.cfg.Store.Load(ctx, id)
+	if err != nil || !r.orphaned(stamp()) {
+		return r, err
+	}
+	return k.change(ctx, id, r, func(r *TaskRecord) bool {
+		now := stamp()
+		if !r.orphaned(now) {
+			return false
+		}
+		r.abandon(errTaskLost, now)
+		return true
+	})
+}
+
+// changed is told of each revision that is saved by anybody.
+func (k *taskKeeper) changed(id string, revision int64) {
+	k.mu.Lock()
+	run := k.runs[id]
+	watches := slices.Collect(maps.Keys(k.watches[id]))
+	k.mu.Unlock()
+	if run != nil {
+		run.changed(revision)
+	}
+	for _, w := range watches {
+		w.note(id)
+	}
+}
+
+// watch sees to it that changed is told, until the server shuts down. Without it, what others do to a task is seen when
+// this server renews its lease.
+func (k *taskKeeper) watch(ctx context.Context) {
+	select {
+	case k.turn <- struct{}{}:
+		defer func() { <-k.turn }()
+	case <-ctx.Done():
+		return
+	}
+	k.mu.Lock()
+	watched := k.closed || k.unwatch != nil
+	k.mu.Unlock()
+	if watched {
+		return
+	}
+	stop, err := k.cfg.Store.Watch(ctx, k.changed)
+	if err != nil {
+		return // the next task tries again
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.unwatch = stop
+}
+
+// enter takes the place of a handler, unless there are too many.
+func (k *taskKeeper) enter(r *taskRun) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case k.closed:
+		return errShuttingDown
+	case len(k.runs) >= k.cfg.MaxRunning:
+		return errBusy
+	}
+	k.runs[r.id] = r
+	return nil
+}
+
+// leave gives the place back.
+func (k *taskKeeper) leave(r *taskRun) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.runs, r.id)
+}
+
+// Shutdown ends the tasks that run in this server, after whatever serves its clients has ended: it lets no more begin,
+// and waits for those that run. When ctx ends before they do, the contexts of their handlers end, which fails the tasks,
+// and the cause of ctx is returned; a handler that ignores that for a second is left behind, its task failed all the
+// same, and the error says how many there are. A server that never had tasks need not be shut down.
+//
+// A task whose process dies without that fails when its lease is over, if others share its store. See [TaskOptions].
+func (s *Server) Shutdown(ctx context.Context) error {
+	k := s.tasks
+	k.mu.Lock()
+	k.closed = true
+	k.mu.Unlock()
+	var err error
+	if k.group.drain(ctx) > 0 {
+		err = context.Cause(ctx)
+		for _, r := range k.left() {
+			r.cancel(errShuttingDown)
+		}
+		k.group.wait(settle)
+		if left := k.left(); len(left) > 0 {
+			err = errors.Join(err, fmt.Errorf("tasks whose handlers ignore the end of their contexts: %d", len(left)))
+			k.disown(left)
+		}
+	}
+	k.turn <- struct{}{} // held by those who wait for the store, for as long as they wait at most
+	defer func() { <-k.turn }()
+	k.mu.Lock()
+	unwatch := k.unwatch
+	k.unwatch = nil
+	k.mu.Unlock()
+	if unwatch != nil {
+		unwatch()
+	}
+	k.group.close()
+	return err
+}
+
+// left returns the tasks that still run.
+func (k *taskKeeper) left() []*taskRun {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Collect(maps.Values(k.runs))
+}
+
+// disown fails tasks that nobody waits for any more.
+func (k *taskKeeper) disown(runs []*taskRun) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, r := range runs {
+		all.Go(func() {
+			_, _ = k.change(ctx, r.id, nil, func(r *TaskRecord) bool { // else its lease will end
+				if r.Status.Terminal() {
+					return false
+				}
+				r.abandon(errShuttingDown, stamp())
+				return true
+			})
+			k.leave(r)
+		})
+	}
+	all.Wait()
+}
+
+var (
+	errTaskLost    = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server that ran the task is gone"}
+	errTaskResult  = &mcp.Error{Code: mcp.CodeInternalError, Message: "the result of the task is too large to be kept"}
+	errTaskExpired = errors.New("the time of the task is up")
+	errTaskTaken   = errors.New("the task was given up: no sign of life of this server was seen in time")
+)
+
+// errand does one thing in a task of a group, when asked: once at a time, and once more if it was asked meanwhile.
+type errand struct {
+	group *group
+	do    func()
+
+	mu      sync.Mutex
+	running bool // guarded by mu
+	again   bool // guarded by mu
+}
+
+// ask does not wait.
+func (e *errand) ask() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.running {
+		e.again = true
+		return
+	}
+	e.running = e.group.start(e)
+}
+
+func (e *errand) run() {
+	for {
+		e.do()
+		e.mu.Lock()
+		if !e.again {
+			e.running = false
+			e.mu.Unlock()
+			return
+		}
+		e.again = false
+		e.mu.Unlock()
+	}
+}

@@ -1,0 +1,174 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// taskMethods are the methods that belong to tasks, once there may be some.
+func (k *taskKeeper) methods() []*method {
+	return []*method{
+		{name: mcp.MethodGetTask, handle: k.get},
+		{name: mcp.MethodUpdateTask, handle: k.update},
+		{name: mcp.MethodCancelTask, handle: k.stop},
+	}
+}
+
+// get answers tasks/get. (tasks extension, "Task Polling")
+func (k *taskKeeper) get(ctx context.Context, c *call) (any, error) {
+	t, err := k.asked(ctx, c, new(mcp.TaskParams))
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.GetTaskResult{DetailedTask: k.shown(t)}, nil
+}
+
+// update answers tasks/update: responses to requests that are open go to the handler, all others mean nothing.
+// (tasks extension, "Task Update Requests")
+func (k *taskKeeper) update(ctx context.Context, c *call) (any, error) {
+	var p mcp.UpdateTaskParams
+	t, err := k.asked(ctx, c, &p)
+	if err != nil {
+		return nil, err
+	}
+	_, err = k.change(ctx, t.ID, t, func(t *TaskRecord) bool { return t.respond(p.InputResponses, stamp()) })
+	return nil, gone(err)
+}
+
+// stop answers tasks/cancel: it tells the handler, which decides what becomes of the task. One that is over stays as it
+// is. (tasks extension, "Task Cancellation")
+func (k *taskKeeper) stop(ctx context.Context, c *call) (any, error) {
+	t, err := k.asked(ctx, c, new(mcp.TaskParams))
+	if err != nil {
+		return nil, err
+	}
+	_, err = k.change(ctx, t.ID, t, func(t *TaskRecord) bool {
+		if t.CancelRequested || t.Status.Terminal() {
+			return false
+		}
+		t.CancelRequested = true
+		return true
+	})
+	return nil, gone(err)
+}
+
+// asked decodes the params of a method of tasks and returns the task that they name.
+func (k *taskKeeper) asked(ctx context.Context, c *call, params any) (*TaskRecord, error) {
+	if c.info.Version.Era() != mcp.Modern { // whose tasks are others, though the method has the same name
+		return nil, refusal(mcp.CodeMethodNotFound, "unknown method %q in revision %s", c.info.Method, c.info.Version)
+	}
+	if !c.declares(mcp.ExtensionTasks) {
+		return nil, missingExtension(mcp.ExtensionTasks)
+	}
+	if err := decodeCopy(c.params, params); err != nil {
+		return nil, invalidParams("params: %w", err)
+	}
+	id := mcp.TargetOf(params)
+	if id == "" {
+		return nil, invalidParams("params.taskId is missing or empty")
+	}
+	return k.find(ctx, c, id)
+}
+
+// find returns a task that the client may see: to all but its own principal it does not exist.
+func (k *taskKeeper) find(ctx context.Context, c *call, id string) (*TaskRecord, error) {
+	t, err := k.load(ctx, id)
+	switch {
+	case err != nil:
+		return nil, gone(err)
+	case t.Principal != c.x.principal:
+		return nil, errUnknownTask
+	}
+	return t, nil
+}
+
+var errUnknownTask = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "unknown task: there is none with this id, or it has expired"}
+
+// gone tells the client of a task that is not there any more.
+func gone(err error) error {
+	if errors.Is(err, ErrTaskNotFound) {
+		return errUnknownTask
+	}
+	return err
+}
+
+// respond takes the responses to requests that are open, and reports whether there were any.
+func (r *TaskRecord) respond(responses mcp.InputResponses, now time.Time) bool {
+	open, taken := maps.Clone(r.Requests), maps.Clone(r.Responses)
+	for key, response := range responses {
+		if _, asked := open[key]; !asked {
+			continue
+		}
+		delete(open, key)
+		if taken == nil {
+			taken = mcp.InputResponses{}
+		}
+		taken[key] = response
+	}
+	if len(open) == len(r.Requests) {
+		return false
+	}
+	r.Requests, r.Responses = open, taken
+	r.become(statusFor(open), now)
+	return true
+}
+
+// statusFor is the status of a task that is not over.
+func statusFor(open mcp.InputRequests) mcp.TaskStatus {
+	if len(open) > 0 {
+		return mcp.TaskInputRequired
+	}
+	return mcp.TaskWorking
+}
+
+// shown is a task as its client sees it.
+// (tasks extension, "Tasks")
+func (k *taskKeeper) shown(r *TaskRecord) mcp.DetailedTask {
+	t := mcp.DetailedTask{Task: mcp.Task{
+		TaskID: r.ID, Status: r.Status, StatusMessage: r.Message, CreatedAt: timestamp(r.Created), LastUpdatedAt: timestamp(r.Updated),
+		PollIntervalMs: new(max(1, k.cfg.PollInterval.Milliseconds())),
+	}}
+	if !r.Expires.IsZero() {
+		t.TTLMs = new(r.Expires.Sub(r.Created).Milliseconds())
+	}
+	switch r.Status {
+	case mcp.TaskInputRequired:
+		t.InputRequests = r.Requests
+	case mcp.TaskCompleted:
+		t.Payload = r.Result
+	case mcp.TaskFailed:
+		t.Error = r.Error
+	}
+	return t
+}
+
+// timestamp writes a time in the way of ISO 8601.
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// declares reports whether the client has declared an extension, with this request.
+func (c *call) declares(extension string) bool {
+	if c.info.Version.Era() != mcp.Modern {
+		return false
+	}
+	declared := c.info.from.declared()
+	return declared.Extensions[extension] != nil
+}
+
+// missingExtension refuses a request that needs an extension of the client.
+// (specification 2026-07-28, basic/index, "Missing Required Capabilities")
+func missingExtension(name string) error {
+	data, err := json.Marshal(mcp.MissingClientCapabilityData{
+		RequiredCapabilities: mcp.ClientCapabilities{Extensions: map[string]mcp.Object{name: mcp.Object("{}")}},
+	})
+	if err != nil {
+		return err
+	}
+	return &mcp.Error{
+		Code: mcp.CodeMissingClientCapability, Message: "the client has not declared the extension " + name, Data: data,
+	}
+}

@@ -1,0 +1,55 @@
+package mcpserver
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// TaskOptions configure tasks, see [AddTaskTool]. The zero value of every field means the default stated here.
+type TaskOptions struct {
+	// Store keeps the tasks. Nil means [NewMemoryTaskStore] with its defaults. Servers that share a store, such as copies
+	// of one behind a load balancer, answer for each other's tasks.
+	Store TaskStore
+
+	// TTL is how long a task and its outcome are kept, from its creation; then the task is forgotten, and the context of a
+	// handler that still runs ends. Zero means 1 h, negative for ever.
+	TTL time.Duration
+
+	// PollInterval is how often clients are asked to look at a task. Zero means 1 s.
+	PollInterval time.Duration
+
+	// MaxRunning is how many tasks run at once in this server, those that wait for input included; more are refused. Zero
+	// means 1,024.
+	MaxRunning int
+
+	// MaxResult is how many bytes of JSON the result of a task may have; a task with a larger one fails. Zero means the
+	// [Options.FrameLimit].
+	MaxResult int
+
+	// Lease is how long after the last sign of life of the server that runs a task the others, which share its store,
+	// take it for gone and the task for failed. The sign is given three times as often. The clocks of the servers must
+	// agree much better than that. Zero means 30 s.
+	Lease time.Duration
+}
+
+// newTaskOptions returns the options with every default filled in, but for the store.
+func newTaskOptions(o *TaskOptions, frameLimit int) (TaskOptions, error) {
+	var c TaskOptions
+	if o != nil {
+		c = *o
+	}
+	for field, v := range map[string]int64{
+		"PollInterval": int64(c.PollInterval), "MaxRunning": int64(c.MaxRunning), "MaxResult": int64(c.MaxResult), "Lease": int64(c.Lease),
+	} {
+		if v < 0 {
+			return c, fmt.Errorf("options: Tasks.%s is negative", field)
+		}
+	}
+	c.TTL = cmp.Or(c.TTL, time.Hour)
+	c.PollInterval = cmp.Or(c.PollInterval, time.Second)
+	c.MaxRunning = cmp.Or(c.MaxRunning, 1024)
+	c.MaxResult = cmp.Or(c.MaxResult, frameLimit)
+	c.Lease = cmp.Or(c.Lease, 30*time.Second)
+	return c, nil
+}

@@ -1,0 +1,423 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// taskRun is the handler of a call that is a task, or may become one. Until it does, it belongs to the request; from then
+// on to the server.
+type taskRun struct {
+	k    *taskKeeper
+	id   string // of the task, if it becomes one: 128 bits and more that nobody can guess
+	tool *tool
+	work taskWork
+	call *call       // the request; not to be used when the task has begun
+	info RequestInfo // what the handler sees of it
+
+	request context.Context // of the call
+	untie   func() bool     // lets the handler outlive the request
+	ctx     context.Context // of the handler, but for the span
+	cancel  context.CancelCauseFunc
+	within  context.Context // of the handler
+	started bool            // it runs, or is about to; set before there is more than one goroutine
+	errand  errand          // to the store: see sync
+
+	turn     chan struct{}  // one holds it: who begins the task or ends the handling
+	begun    chan struct{}  // closed when the task is there, as
+	first    *TaskRecord    // this
+	answered chan struct{}  // closed when the handler has returned before that, with
+	result   any            // this
+	err      error          // or that
+	over     bool           // owned by who holds the turn; the handler has returned
+	span     telemetry.Task // owned by who holds the turn
+
+	mu      sync.Mutex
+	record  *TaskRecord   // guarded by mu; the latest that is known, nil until the task has begun
+	moved   chan struct{} // guarded by mu; closed when there is a later one
+	message *string       // guarded by mu; to be saved as the status message, nil for none
+	told    time.Time     // guarded by mu; when the last one was saved
+	asking  bool          // guarded by mu; the handler has asked for what only another round of the request brings
+	timer   *time.Timer   // guarded by mu; first for the beginning, then for the next errand
+	still   bool          // guarded by mu; the timer is not set any more
+}
+
+// taskWork is what is left to do for a call when its arguments are in order.
+type taskWork func(ctx context.Context) (*mcp.CallToolResult, error)
+
+// newRun returns the run of a call whose context is ctx.
+func (k *taskKeeper) newRun(ctx context.Context, c *call, t *tool) *taskRun {
+	r := &taskRun{
+		k: k, id: rand.Text(), tool: t, call: c, info: c.info, request: ctx,
+		turn: make(chan struct{}, 1), begun: make(chan struct{}), answered: make(chan struct{}), moved: make(chan struct{}),
+	}
+	r.info.task = r
+	r.errand = errand{group: k.group, do: r.sync}
+	r.ctx, r.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), requestKey{}, &r.info))
+	r.within = r.ctx
+	r.tie()
+	return r
+}
+
+// tie makes the handler end with the request.
+func (r *taskRun) tie() {
+	r.untie = context.AfterFunc(r.request, func() { r.cancel(context.Cause(r.request)) })
+}
+
+// take takes the turn.
+func (r *taskRun) take(ctx context.Context) (release func(), err error) {
+	select {
+	case r.turn <- struct{}{}:
+		return func() { <-r.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// start starts the handler, in a task unless that is to begin later. What it returns, if it does, answers the call.
+func (r *taskRun) start() (any, error) {
+	if err := r.k.enter(r); err != nil {
+		return nil, err
+	}
+	task := r.tool.task
+	work, err := task.bind(&CallToolRequest{RequestInfo: &r.info, Name: r.tool.Name, Arguments: r.call.arguments})
+	if err != nil {
+		r.k.leave(r)
+		return toolError(err, r.info.Version)
+	}
+	r.work = work
+	if !task.waits {
+		if err := r.begin(r.request); err != nil {
+			r.k.leave(r)
+			return nil, ended(r.request, err)
+		}
+	}
+	r.started = true
+	if task.after > 0 {
+		r.mu.Lock()
+		r.timer = time.AfterFunc(task.after, r.errand.ask)
+		r.mu.Unlock()
+	}
+	if !r.k.group.start(r) {
+		r.end(nil, errShuttingDown)
+		r.k.leave(r)
+		return nil, errShuttingDown
+	}
+	return nil, nil
+}
+
+// begin makes the call a task: when it returns nil, the task is there for whoever asks.
+// (tasks extension, "Task Creation")
+func (r *taskRun) begin(ctx context.Context) error {
+	release, err := r.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	switch {
+	case r.latest() != nil:
+		return nil
+	case r.over:
+		return ErrAnswered
+	case !r.untie():
+		return context.Cause(r.request)
+	}
+	r.k.watch(ctx)
+	record := r.newRecord(stamp())
+	if err := r.k.cfg.Store.Save(ctx, record); err != nil {
+		r.tie()
+		if errors.Is(err, ErrTaskStoreFull) {
+			return &failure{errBusy, err}
+		}
+		return &failure{errInternal, fmt.Errorf("create the task: %w", err)}
+	}
+	var within context.Context
+	if within, r.span = r.call.x.tel.StartTask(r.ctx, r.tool.Name); !r.started {
+		r.within = within
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.first, r.record = record, record
+	r.rest(r.k.beat())
+	close(r.begun)
+	return nil
+}
+
+// newRecord is how a task begins.
+func (r *taskRun) newRecord(now time.Time) *TaskRecord {
+	record := &TaskRecord{
+		ID: r.id, Revision: 1, Change: 1, Principal: r.call.x.principal, Version: r.info.Version, Method: r.info.Method,
+		Target: r.tool.Name, Status: mcp.TaskWorking, Created: now, Updated: now, Owner: r.k.owner, Lease: now.Add(r.k.cfg.Lease),
+	}
+	if ttl := r.tool.task.timeToLive(&r.k.cfg); ttl > 0 {
+		record.Expires = now.Add(ttl)
+	}
+	return record
+}
+
+// run calls the handler and concludes, whatever becomes of it: it may even end its goroutine.
+func (r *taskRun) run() {
+	result, err := any(nil), error(errInternal)
+	defer func() {
+		r.end(result, err)
+		r.cancel(nil)
+		r.k.leave(r)
+	}()
+	result, err = r.handle()
+}
+
+// handle calls the handler, and turns a panic into an error.
+func (r *taskRun) handle() (result any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.call.x.tel.HandlerPanic(r.within, r.info.Method, v, debug.Stack())
+			result, err = nil, errInternal
+		}
+	}()
+	out, err := r.work(r.within)
+	if err != nil && r.latest() != nil && errors.Is(context.Cause(r.ctx), errCancelled) {
+		return nil, errCancelled // whatever the error is: the client has asked for it
+	}
+	return toolAnswer(r.ctx, out, err, r.info.Version)
+}
+
+// end answers the request, or finishes the task.
+func (r *taskRun) end(result any, err error) {
+	release, _ := r.take(context.Background())
+	defer release()
+	r.over = true
+	r.mu.Lock()
+	r.still = true
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	r.mu.Unlock()
+	if r.latest() == nil {
+		r.result, r.err = result, err
+		close(r.answered)
+		return
+	}
+	r.finish(result, err)
+}
+
+// finish saves the outcome of the task.
+func (r *taskRun) finish(result any, err error) {
+	payload, err := r.payload(result, err)
+	record, lost := r.save(func(t *TaskRecord) { settleTask(t, payload, err, stamp()) })
+	if errors.Is(lost, ErrTaskStoreFull) {
+		err = &failure{errTaskResult, lost}
+		record, lost = r.save(func(t *TaskRecord) { t.fail(errTaskResult, stamp()) })
+	}
+	end := outcome(result, err)
+	end.ResultType = ""
+	status := mcp.TaskFailed
+	switch {
+	case lost != nil:
+		end = telemetry.Result{Err: fmt.Errorf("save the outcome of the task: %w", lost)}
+	case record.Status == mcp.TaskCancelled:
+		end = telemetry.Result{ErrorType: telemetry.ErrorCancelled, CallerLeft: true}
+		fallthrough
+	default:
+		status = record.Status
+	}
+	r.span.End(string(status), end)
+}
+
+// payload returns what the request would have been answered with, encoded.
+func (r *taskRun) payload(result any, err error) (json.RawMessage, error) {
+	if err != nil {
+		return nil, err
+	}
+	answer, ok := result.(*mcp.CallToolResult)
+	if !ok {
+		return nil, &failure{errInternal, fmt.Errorf("a task cannot be answered with a %T", result)}
+	}
+	raw, err := mcp.AppendResult(nil, view{r.k.s, r.info.Version}.toolResult(answer))
+	switch {
+	case err != nil:
+		return nil, &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.info.Method, err)}
+	case len(raw) > r.k.cfg.MaxResult:
+		return nil, &failure{errTaskResult, fmt.Errorf("result of %d bytes is above the limit of %d", len(raw), r.k.cfg.MaxResult)}
+	}
+	return raw, nil
+}
+
+// settleTask gives a task its outcome: an error after the client has cancelled is what it wanted.
+func settleTask(t *TaskRecord, payload json.RawMessage, err error, now time.Time) {
+	switch {
+	case err == nil:
+		t.settle(mcp.TaskCompleted, "", now)
+		t.Result = payload
+	case t.CancelRequested:
+		t.settle(mcp.TaskCancelled, "", now)
+	default:
+		t.fail(wireError(err), now)
+	}
+}
+
+// save saves a final status as soon as the store takes it, as long as the task is still this server's.
+func (r *taskRun) save(settle func(*TaskRecord)) (*TaskRecord, error) {
+	known := r.latest()
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
+		record, err := r.k.change(ctx, r.id, known, func(t *TaskRecord) bool {
+			if t.Status.Terminal() {
+				return false
+			}
+			settle(t)
+			return true
+		})
+		cancel()
+		known = nil
+		given := errors.Is(err, ErrTaskNotFound) || errors.Is(err, ErrTaskStoreFull)
+		if err == nil || given || time.Now().Add(pause).After(r.latest().Lease) {
+			return record, err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// latest returns what is known of the task, nil before it has begun. It is not to be changed.
+func (r *taskRun) latest() *TaskRecord {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.record
+}
+
+// changed is told that somebody has saved the task.
+func (r *taskRun) changed(revision int64) {
+	if t := r.latest(); t == nil || t.Revision < revision {
+		r.errand.ask()
+	}
+}
+
+// saw takes note of the task as it is now.
+func (r *taskRun) saw(t *TaskRecord) {
+	r.mu.Lock()
+	if t.Revision <= r.record.Revision {
+		r.mu.Unlock()
+		return
+	}
+	r.record = t
+	close(r.moved)
+	r.moved = make(chan struct{})
+	r.mu.Unlock()
+	switch {
+	case t.CancelRequested:
+		r.cancel(errCancelled)
+	case t.Status.Terminal():
+		r.cancel(errTaskTaken)
+	}
+}
+
+// taskPause is how long the status message of a task is kept back after the last one, so that a handler may be as
+// talkative as it likes.
+const taskPause = 250 * time.Millisecond
+
+// beat is how often a task gets a sign of life.
+func (k *taskKeeper) beat() time.Duration { return k.cfg.Lease / 3 }
+
+// sync saves what there is to save, a sign of life among it if one is due, and looks at what others have saved. Before the
+// task has begun, it begins it.
+func (r *taskRun) sync() {
+	r.mu.Lock()
+	known, asking := r.record, r.asking
+	r.mu.Unlock()
+	switch {
+	case known == nil && asking:
+		return // the client is to come back with the answer
+	case known == nil:
+		_ = r.begin(r.request) // if that fails, the handler goes on and answers the request
+		return
+	case known.Status.Terminal():
+		return
+	}
+	now := stamp()
+	message := r.takeMessage(now)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
+	defer cancel()
+	t, err := r.k.change(ctx, r.id, nil, func(t *TaskRecord) bool {
+		if t.Status.Terminal() || message == nil && t.Lease.Sub(now) > r.k.cfg.Lease-r.k.beat() {
+			return false
+		}
+		t.Lease = now.Add(r.k.cfg.Lease)
+		if message != nil && *message != t.Message {
+			t.Message = *message
+			t.become(t.Status, now)
+		}
+		return true
+	})
+	switch {
+	case err == nil:
+		r.saw(t)
+	case errors.Is(err, ErrTaskNotFound):
+		r.cancel(errTaskExpired)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := r.k.beat()
+	if err != nil {
+		next = min(next, time.Second)
+		if r.message == nil {
+			r.message = message
+		}
+	}
+	if r.message != nil {
+		next = min(next, r.told.Add(taskPause).Sub(now))
+	}
+	r.rest(next)
+}
+
+// takeMessage returns the status message that is to be saved now, nil for none.
+func (r *taskRun) takeMessage(now time.Time) (message *string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.message != nil && now.Sub(r.told) >= taskPause {
+		message, r.message, r.told = r.message, nil, now
+	}
+	return message
+}
+
+// rest sees to it that there is an errand after a while, and no later than the task's end, unless there are to be none any
+// more. mu is held.
+func (r *taskRun) rest(d time.Duration) {
+	if r.still {
+		return
+	}
+	if end := r.record.Expires; !end.IsZero() {
+		d = min(d, time.Until(end))
+	}
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+	r.timer = time.AfterFunc(max(d, 0), r.errand.ask)
+}
+
+// say sees to it that the status message is saved soon, without waiting for it.
+func (r *taskRun) say(message string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch waits := r.message != nil; {
+	case r.ctx.Err() != nil:
+		return context.Cause(r.ctx)
+	case waits:
+		r.message = &message
+	default:
+		r.message = &message
+		r.rest(time.Until(r.told.Add(taskPause)))
+	}
+	return nil
+}
+
+// stamp is the time as tasks have it: what JSON does to it changes nothing.
+func stamp() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,183 @@
+package mcpserver
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// NewMemoryTaskStore returns a store that keeps tasks in this process: at most so many, with so many bytes of results and
+// of what they ask and are told. Zero means 10,000 tasks and 256 MiB. A task is kept as long as its client was promised:
+// when the store is full it takes no more, instead of forgetting some.
+func NewMemoryTaskStore(tasks, size int) TaskStore {
+	return &memoryTasks{
+		tasks: cmp.Or(max(tasks, 0), 10_000), size: cmp.Or(max(size, 0), 256<<20),
+		byID: map[string]*TaskRecord{}, watchers: map[*func(string, int64)]struct{}{},
+	}
+}
+
+type memoryTasks struct {
+	tasks, size int
+
+	mu       sync.Mutex
+	byID     map[string]*TaskRecord            // guarded by mu; records are replaced, never changed
+	bytes    int                               // guarded by mu
+	watchers map[*func(string, int64)]struct{} // guarded by mu
+	sweep    *time.Timer                       // guarded by mu; nil if no task expires
+	next     time.Time                         // guarded by mu; when it fires
+	telling  sync.RWMutex                      // held for reading while watchers are called
+}
+
+func (s *memoryTasks) Load(ctx context.Context, id string) (*TaskRecord, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.byID[id]
+	if r == nil || r.Expired(time.Now()) {
+		return nil, ErrTaskNotFound
+	}
+	return new(*r), nil
+}
+
+func (s *memoryTasks) Save(ctx context.Context, r *TaskRecord) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := s.replace(new(*r), time.Now()); err != nil {
+		return err
+	}
+	s.tell(r.ID, r.Revision)
+	return nil
+}
+
+// replace puts r in the place of the revision before it.
+func (s *memoryTasks) replace(r *TaskRecord, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.byID[r.ID]
+	if old != nil && old.Expired(now) {
+		s.drop(old)
+		old = nil
+	}
+	switch {
+	case old == nil && r.Revision != 1:
+		return ErrTaskNotFound
+	case old != nil && old.Revision != r.Revision-1:
+		return ErrTaskConflict
+	case s.full(old, r):
+		if s.purge(now); s.full(old, r) {
+			return ErrTaskStoreFull
+		}
+	}
+	if old != nil {
+		s.drop(old)
+	}
+	s.byID[r.ID] = r
+	s.bytes += r.weight()
+	s.expect(r.Expires, now)
+	return nil
+}
+
+// full reports whether there is no room for r in the place of old, nil for none. mu is held.
+func (s *memoryTasks) full(old, r *TaskRecord) bool {
+	if old == nil {
+		return len(s.byID) >= s.tasks || s.bytes+r.weight() > s.size
+	}
+	grows := r.weight() - old.weight()
+	return grows > taskSlack && s.bytes+grows > s.size
+}
+
+// drop forgets a task. mu is held.
+func (s *memoryTasks) drop(r *TaskRecord) {
+	delete(s.byID, r.ID)
+	s.bytes -= r.weight()
+}
+
+// taskSlack is how many bytes a task that is there may grow even if the store is full: it must be possible to say that it
+// has failed.
+const taskSlack = 1 << 10
+
+// sweepPause is how long expired tasks may stay, so that those which expire together are found together.
+const sweepPause = time.Second
+
+// expect sees to it that a task is dropped soon after it has expired. mu is held.
+func (s *memoryTasks) expect(expires, now time.Time) {
+	if expires.IsZero() || s.sweep != nil && !expires.Before(s.next) {
+		return
+	}
+	if s.sweep != nil {
+		s.sweep.Stop()
+	}
+	s.next = expires.Add(sweepPause)
+	s.sweep = time.AfterFunc(s.next.Sub(now), s.expire)
+}
+
+// expire drops the tasks whose time is up.
+func (s *memoryTasks) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.purge(time.Now())
+}
+
+// purge drops the tasks whose time is up, and waits for the next. mu is held.
+func (s *memoryTasks) purge(now time.Time) {
+	if s.sweep != nil {
+		s.sweep.Stop()
+		s.sweep = nil
+	}
+	var soonest time.Time
+	for _, r := range s.byID {
+		switch {
+		case r.Expired(now):
+			s.drop(r)
+		case !r.Expires.IsZero() && (soonest.IsZero() || r.Expires.Before(soonest)):
+			soonest = r.Expires
+		}
+	}
+	s.expect(soonest, now)
+}
+
+func (s *memoryTasks) Watch(_ context.Context, changed func(id string, revision int64)) (stop func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watchers[&changed] = struct{}{}
+	return func() {
+		s.mu.Lock()
+		delete(s.watchers, &changed)
+		s.mu.Unlock()
+		s.telling.Lock() // until nobody is being told
+		defer s.telling.Unlock()
+	}, nil
+}
+
+// tell calls those who watch.
+func (s *memoryTasks) tell(id string, revision int64) {
+	s.telling.RLock()
+	defer s.telling.RUnlock()
+	s.mu.Lock()
+	watchers := slices.Collect(maps.Keys(s.watchers))
+	s.mu.Unlock()
+	for _, changed := range watchers {
+		(*changed)(id, revision)
+	}
+}
+
+// weight is about how many bytes a task takes that somebody else has chosen.
+func (r *TaskRecord) weight() int {
+	n := len(r.ID) + len(r.Principal) + len(r.Target) + len(r.Message) + len(r.Result)
+	for key, request := range r.Requests {
+		n += len(key) + len(request.Method) + len(request.Params)
+	}
+	for key, response := range r.Responses {
+		n += len(key) + len(response)
+	}
+	if r.Error != nil {
+		n += len(r.Error.Message) + len(r.Error.Data)
+	}
+	return n
+}

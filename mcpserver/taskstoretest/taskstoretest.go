@@ -1,0 +1,335 @@
+// Package taskstoretest is what a [mcpserver.TaskStore] promises, as tests. Whoever writes a store calls [Run] with two
+// views of one, such as two clients of the same database.
+package taskstoretest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// Harness is what the tests need of a store.
+type Harness struct {
+	// Open returns two views of one new, empty store, as two processes would have it; the same one twice for a store that
+	// belongs to a process. It closes them when the test ends.
+	Open func(t *testing.T) (one, other mcpserver.TaskStore)
+
+	// Pass lets so much time pass for the store.
+	Pass func(t *testing.T, d time.Duration)
+
+	// Around, if not nil, is called with each test, and calls it: [testing/synctest.Test], for a store whose time is that
+	// of the bubble.
+	Around func(t *testing.T, test func(t *testing.T))
+
+	// Unit is the smallest time that the store tells apart when tasks expire. Zero means 1 s.
+	Unit time.Duration
+}
+
+// patience is how long a store may take to tell what has changed.
+const patience = 10 * time.Second
+
+// Run tests a store, each promise in a test of its own.
+func Run(t *testing.T, h Harness) {
+	if h.Around == nil {
+		h.Around = func(t *testing.T, test func(*testing.T)) { test(t) }
+	}
+	if h.Unit == 0 {
+		h.Unit = time.Second
+	}
+	for name, test := range map[string]func(*rig){
+		"WhatIsSavedIsFoundByAll":          found,
+		"WhatIsNotThereIsNotFound":         missing,
+		"RevisionsFollowEachOther":         revisions,
+		"OneOfSeveralWritersWins":          contended,
+		"NoChangeIsLost":                   counted,
+		"RecordsBelongToWhoHasThem":        owned,
+		"ATaskIsKeptUntilItExpires":        expiring,
+		"TheTimeOfATaskMayChange":          postponed,
+		"ChangesAreTold":                   watched,
+		"AContextThatHasEndedEndsTheCalls": ended,
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.Around(t, func(t *testing.T) {
+				one, other := h.Open(t)
+				test(&rig{T: t, Harness: h, one: one, other: other})
+			})
+		})
+	}
+}
+
+type rig struct {
+	*testing.T
+	Harness
+	one, other mcpserver.TaskStore
+}
+
+// task returns a new task, of which everything is set that a task may have.
+func (r *rig) task(id string) *mcpserver.TaskRecord {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	return &mcpserver.TaskRecord{
+		ID: id, Revision: 1, Change: 1, Principal: "alice@example.com", Version: mcp.Version20260728, Method: mcp.MethodCallTool,
+		Target: "compute", Status: mcp.TaskInputRequired, Message: "»waiting«", Created: now, Updated: now.Add(time.Millisecond),
+		Expires:  now.Add(time.Hour),
+		Requests: mcp.InputRequests{"1": {Method: mcp.MethodElicit, Params: json.RawMessage(`{"message":"sure?"}`)}},
+		Responses: mcp.InputResponses{
+			"2": json.RawMessage(`{"action":"accept"}`), "3": json.RawMessage(`{"action":"decline"}`),
+		},
+		Asked: 3, Result: json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"}]}`),
+		Error:           &mcp.Error{Code: mcp.CodeInternalError, Message: "broken", Data: json.RawMessage(`{"why":[1,null]}`)},
+		CancelRequested: true, Owner: "server", Lease: now.Add(30 * time.Second),
+	}
+}
+
+// save saves r, which must succeed.
+func (r *rig) save(s mcpserver.TaskStore, t *mcpserver.TaskRecord) {
+	r.Helper()
+	if err := s.Save(r.Context(), t); err != nil {
+		r.Fatalf("Save of revision %d: want no error, got %v", t.Revision, err)
+	}
+}
+
+// load returns the task of that id, which must be there.
+func (r *rig) load(s mcpserver.TaskStore, id string) *mcpserver.TaskRecord {
+	r.Helper()
+	t, err := s.Load(r.Context(), id)
+	if err != nil {
+		r.Fatalf("Load of %s: want no error, got %v", id, err)
+	}
+	return t
+}
+
+// fails checks that what was tried failed for the reason.
+func (r *rig) fails(what string, got, want error) {
+	r.Helper()
+	if !errors.Is(got, want) {
+		r.Errorf("%s: want the error %q, got %v", what, want, got)
+	}
+}
+
+// same checks that two records say the same.
+func (r *rig) same(got, want *mcpserver.TaskRecord) {
+	r.Helper()
+	g, err := json.Marshal(got)
+	if err != nil {
+		r.Fatal(err)
+	}
+	w, err := json.Marshal(want)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if string(g) != string(w) {
+		r.Errorf("the task: want %.600s, got %.600s", w, g)
+	}
+}
+
+func found(r *rig) {
+	full, bare := r.task("full"), &mcpserver.TaskRecord{ID: "bare", Revision: 1, Status: mcp.TaskWorking}
+	for _, t := range []*mcpserver.TaskRecord{full, bare} {
+		r.save(r.one, t)
+		for _, s := range []mcpserver.TaskStore{r.one, r.other} {
+			r.same(r.load(s, t.ID), t)
+		}
+	}
+}
+
+func missing(r *rig) {
+	_, err := r.one.Load(r.Context(), "nobody")
+	r.fails("Load of a task that was never saved", err, mcpserver.ErrTaskNotFound)
+	t := r.task("nobody")
+	t.Revision = 2
+	r.fails("Save of the second revision of such a task", r.one.Save(r.Context(), t), mcpserver.ErrTaskNotFound)
+}
+
+func revisions(r *rig) {
+	t := r.task("t")
+	r.save(r.one, t)
+	r.fails("Save of the first revision anew", r.other.Save(r.Context(), t), mcpserver.ErrTaskConflict)
+	second := r.load(r.other, "t")
+	second.Revision, second.Message = 2, "second"
+	r.save(r.other, second)
+	r.fails("Save of a revision that is there", r.one.Save(r.Context(), second), mcpserver.ErrTaskConflict)
+	second.Revision = 4
+	r.fails("Save of a revision that skips one", r.one.Save(r.Context(), second), mcpserver.ErrTaskConflict)
+	second.Revision = 2
+	r.same(r.load(r.one, "t"), second)
+}
+
+func contended(r *rig) {
+	r.save(r.one, r.task("t"))
+	var won atomic.Int64
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			s := []mcpserver.TaskStore{r.one, r.other}[i%2]
+			t := r.task("t")
+			t.Revision, t.Message = 2, fmt.Sprint(i)
+			switch err := s.Save(r.Context(), t); {
+			case err == nil:
+				won.Add(1)
+			case !errors.Is(err, mcpserver.ErrTaskConflict):
+				r.Errorf("Save of a revision that others save too: want the error %q or none, got %v", mcpserver.ErrTaskConflict, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := won.Load(); n != 1 {
+		r.Errorf("of those who save the same revision one succeeds: got %d", n)
+	}
+}
+
+func counted(r *rig) {
+	const writers, each = 4, 10
+	first := r.task("t")
+	first.Asked, first.Result = 0, nil
+	r.save(r.one, first)
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			s := []mcpserver.TaskStore{r.one, r.other}[i%2]
+			for range each {
+				for {
+					t, err := s.Load(r.Context(), "t")
+					if err != nil {
+						r.Errorf("Load: want no error, got %v", err)
+						return
+					}
+					t.Revision++
+					t.Asked++
+					if err = s.Save(r.Context(), t); err == nil {
+						break
+					}
+					if !errors.Is(err, mcpserver.ErrTaskConflict) {
+						r.Errorf("Save: want the error %q or none, got %v", mcpserver.ErrTaskConflict, err)
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	if t := r.load(r.one, "t"); t.Asked != writers*each || t.Revision != writers*each+1 {
+		r.Errorf("want %d additions in as many revisions more, got %d in revision %d", writers*each, t.Asked, t.Revision)
+	}
+}
+
+func owned(r *rig) {
+	t := r.task("t")
+	r.save(r.one, t)
+	t.Message = "changed by who saved it"
+	loaded := r.load(r.one, "t")
+	loaded.Message, loaded.Requests = "changed by who loaded it", nil
+	want := r.task("t")
+	got := r.load(r.one, "t")
+	if got.Message != want.Message || len(got.Requests) != 1 {
+		r.Errorf("a record that was saved or loaded is its holder's to change: want %q in the store, got %q", want.Message, got.Message)
+	}
+}
+
+func expiring(r *rig) {
+	t, forever := r.task("t"), r.task("forever")
+	t.Expires = t.Created.Add(4 * r.Unit)
+	forever.Expires = time.Time{}
+	r.save(r.one, t)
+	r.save(r.one, forever)
+	r.Pass(r.T, r.Unit)
+	r.load(r.other, "t")
+	r.Pass(r.T, 4*r.Unit)
+	_, err := r.other.Load(r.Context(), "t")
+	r.fails("Load of a task that has expired", err, mcpserver.ErrTaskNotFound)
+	t.Revision = 2
+	r.fails("Save of a task that has expired", r.one.Save(r.Context(), t), mcpserver.ErrTaskNotFound)
+	r.load(r.other, "forever")
+}
+
+func postponed(r *rig) {
+	later, never := r.task("later"), r.task("never")
+	for _, t := range []*mcpserver.TaskRecord{later, never} {
+		t.Expires = t.Created.Add(4 * r.Unit)
+		r.save(r.one, t)
+		t.Revision = 2
+	}
+	later.Expires = later.Created.Add(time.Hour)
+	never.Expires = time.Time{}
+	r.save(r.other, later)
+	r.save(r.other, never)
+	r.Pass(r.T, 5*r.Unit)
+	r.load(r.one, "later")
+	r.load(r.one, "never")
+	later.Revision, later.Expires = 3, later.Created.Add(7*r.Unit)
+	r.save(r.one, later)
+	r.Pass(r.T, 3*r.Unit)
+	_, err := r.one.Load(r.Context(), "later")
+	r.fails("Load of a task that was to expire later, then earlier again", err, mcpserver.ErrTaskNotFound)
+}
+
+func watched(r *rig) {
+	type change struct {
+		id       string
+		revision int64
+	}
+	told := make(chan change, 100)
+	stop, err := r.one.Watch(r.Context(), func(id string, revision int64) { told <- change{id, revision} })
+	if err != nil {
+		r.Fatalf("Watch: want no error, got %v", err)
+	}
+	hear := func(want change) {
+		r.Helper()
+		for {
+			select {
+			case got := <-told:
+				if got == want {
+					return
+				}
+			case <-time.After(patience):
+				r.Fatalf("who watches is told of %v: got nothing in %v", want, patience)
+			}
+		}
+	}
+	a, b := r.task("a"), r.task("b")
+	r.save(r.one, a)
+	hear(change{"a", 1})
+	r.save(r.other, b)
+	hear(change{"b", 1})
+	a.Revision = 2
+	r.save(r.other, a)
+	hear(change{"a", 2})
+	stop()
+	for len(told) > 0 {
+		<-told
+	}
+	a.Revision = 3
+	r.save(r.one, a)
+	again := make(chan change, 100)
+	if stop, err = r.one.Watch(r.Context(), func(id string, revision int64) { again <- change{id, revision} }); err != nil {
+		r.Fatalf("Watch anew: want no error, got %v", err)
+	}
+	defer stop()
+	a.Revision = 4
+	r.save(r.one, a)
+	select {
+	case <-again: // what the first would have been told, too
+	case <-time.After(patience):
+		r.Fatalf("who watches anew is told: got nothing in %v", patience)
+	}
+	if n := len(told); n > 0 {
+		r.Errorf("who has stopped to watch is told nothing: got %d calls", n)
+	}
+}
+
+func ended(r *rig) {
+	ctx, cancel := context.WithCancel(r.Context())
+	cancel()
+	r.save(r.one, r.task("t"))
+	_, err := r.one.Load(ctx, "t")
+	r.fails("Load with a context that has ended", err, context.Canceled)
+	r.fails("Save with a context that has ended", r.one.Save(ctx, r.task("u")), context.Canceled)
+}

@@ -1,0 +1,156 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// AddTaskTool adds a tool that is a Go function, as [AddTool] does, and that may take longer than a client likes to wait:
+// for clients that declare the tasks extension each call becomes a task, unless its arguments do not fit. The client is
+// answered at once, polls for the outcome or subscribes to it, and may cancel. h runs on when the request is over, until
+// it returns or the [TaskOptions.TTL] has passed; its context has the values of the request's, and ends when the client
+// cancels the task, its time is up or the server shuts down, see [Server.Shutdown].
+//
+// For all other clients, h runs as that of any tool, while they wait; if the Execution of t says [mcp.TaskRequired] they
+// are refused instead, modern ones with -32021 and legacy ones with -32601.
+//
+// What h returns becomes the outcome as [ToolHandler] says: an error that is no [*mcp.Error] is a result with isError, and
+// so completes the task; any other fails it. After the client has cancelled, an error makes the task cancelled, and a
+// result completes it all the same. What h says by [RequestInfo.Progress] or [RequestInfo.TaskStatus] becomes the task's
+// status message.
+//
+// It is an error if the methods of tasks have handlers of one's own.
+// (tasks extension, https://modelcontextprotocol.io/seps/2663-tasks-extension)
+func AddTaskTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in In) (Out, error), options ...TaskToolOption) error {
+	if h == nil {
+		return errors.New("add tool: no handler")
+	}
+	added, input, output, err := typedTool[In, Out](t)
+	if err != nil {
+		return err
+	}
+	return s.addTaskTool(added, options, func(r *CallToolRequest) (taskWork, error) {
+		in, err := decodeArguments[In](input, r.Arguments)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context) (*mcp.CallToolResult, error) {
+			out, err := h(ctx, in)
+			if err != nil {
+				return nil, err
+			}
+			return resultOf(out, output)
+		}, nil
+	})
+}
+
+// AddRawTaskTool adds a tool as [Server.AddRawTool] does, whose calls may become tasks as those of [AddTaskTool].
+func (s *Server) AddRawTaskTool(t *mcp.Tool, h ToolHandler, options ...TaskToolOption) error {
+	if h == nil {
+		return errors.New("add tool: no handler")
+	}
+	added, err := rawTool(t)
+	if err != nil {
+		return err
+	}
+	return s.addTaskTool(added, options, func(r *CallToolRequest) (taskWork, error) {
+		return func(ctx context.Context) (*mcp.CallToolResult, error) { return h(ctx, r) }, nil
+	})
+}
+
+// TaskToolOption says something about the tasks of one tool.
+type TaskToolOption func(*taskTool)
+
+// TaskWhenAsked makes no call a task unless the handler calls [RequestInfo.BeginTask]. Until then it answers the request:
+// it may ask the client for something, and return without there having been a task.
+func TaskWhenAsked() TaskToolOption { return func(t *taskTool) { t.waits = true } }
+
+// TaskAfter makes a call a task only when the handler takes longer than d, so that clients get quick answers at once. It
+// is as TaskWhenAsked for the handler.
+func TaskAfter(d time.Duration) TaskToolOption {
+	return func(t *taskTool) { t.waits, t.after = true, d }
+}
+
+// TaskTTL is the [TaskOptions.TTL] of the tool's tasks: zero means that, negative for ever.
+func TaskTTL(d time.Duration) TaskToolOption { return func(t *taskTool) { t.ttl = d } }
+
+// taskTool is what a tool has beyond others whose calls may become tasks.
+type taskTool struct {
+	bind     func(*CallToolRequest) (taskWork, error) // the error answers the call
+	required bool                                     // no call is answered in any other way
+	waits    bool                                     // no call becomes a task at once
+	after    time.Duration                            // but then; zero for never
+	ttl      time.Duration
+}
+
+// timeToLive returns how long a task of the tool is kept, zero for ever.
+func (t *taskTool) timeToLive(o *TaskOptions) time.Duration {
+	if t.ttl != 0 {
+		return max(0, t.ttl)
+	}
+	return max(0, o.TTL)
+}
+
+func (s *Server) addTaskTool(t *mcp.Tool, options []TaskToolOption, bind func(*CallToolRequest) (taskWork, error)) error {
+	task := &taskTool{bind: bind}
+	for _, option := range options {
+		option(task)
+	}
+	if t.Execution == nil {
+		t.Execution = new(mcp.ToolExecution)
+	}
+	switch t.Execution.TaskSupport {
+	case "":
+		t.Execution.TaskSupport = mcp.TaskOptional
+	case mcp.TaskOptional:
+	case mcp.TaskRequired:
+		task.required = true
+	default:
+		return fmt.Errorf("add tool %s: a task tool whose task support is %q", t.Name, t.Execution.TaskSupport)
+	}
+	if !s.offerTasks() {
+		return fmt.Errorf("add tool %s: the methods of tasks have other handlers", t.Name)
+	}
+	return s.register(t, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
+		work, err := bind(r)
+		if err != nil {
+			return nil, err
+		}
+		return work(ctx)
+	}, task)
+}
+
+// callTask answers a call that may become a task.
+func (s *Server) callTask(ctx context.Context, c *call, t *tool) (any, error) {
+	if !c.declares(mcp.ExtensionTasks) {
+		if t.task.required {
+			return nil, c.refuseWithoutTask(t)
+		}
+		r, err := t.handle(ctx, &CallToolRequest{RequestInfo: &c.info, Name: t.Name, Arguments: c.arguments})
+		return toolAnswer(ctx, r, err, c.info.Version)
+	}
+	r := s.tasks.newRun(ctx, c, t)
+	if result, err := r.start(); result != nil || err != nil {
+		r.cancel(err)
+		return result, err
+	}
+	select {
+	case <-r.begun:
+		return &mcp.CreateTaskResult{Result: mcp.Result{ResultType: mcp.ResultTask}, Task: s.tasks.shown(r.first).Task}, nil
+	case <-r.answered:
+		return r.result, r.err
+	}
+}
+
+// refuseWithoutTask refuses a call that cannot be answered without a task.
+// (tasks extension, "Capability Negotiation"; 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
+func (c *call) refuseWithoutTask(t *tool) error {
+	if c.info.Version.Era() == mcp.Modern {
+		return missingExtension(mcp.ExtensionTasks)
+	}
+	return refusal(mcp.CodeMethodNotFound, "the tool %s runs as a task only", t.Name)
+}

@@ -1,0 +1,245 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+const (
+	tasksMeta   = versionMeta + `,"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	tasksFilter = `"taskIds":[%s]`
+)
+
+// newTaskServer returns a server with tools whose calls become tasks, in the ways that handlers can go about it.
+func newTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
+	t.Helper()
+	s := newServer(t, o)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "compute"}, sleep))
+	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "later"}, later, mcpserver.TaskWhenAsked()))
+	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "patient"}, sleep, mcpserver.TaskAfter(10*time.Second)))
+	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "brief"}, sleep, mcpserver.TaskTTL(5*time.Second)))
+	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "forever"}, sleep, mcpserver.TaskTTL(-1)))
+	must(mcpserver.AddTaskTool(s, &mcp.Tool{
+		Name: "strict", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskRequired},
+	}, fail))
+	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "talk"}, chatter))
+	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "confirm"}, confirm))
+	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "both"}, confirmBoth))
+	must(s.AddRawTaskTool(&mcp.Tool{Name: "raw"}, echo))
+	return s
+}
+
+// later begins its task in the middle, if it is told to.
+func later(ctx context.Context, in struct {
+	Begin bool `json:"begin"`
+}) (string, error) {
+	time.Sleep(time.Second)
+	if in.Begin {
+		if err := mcpserver.RequestFrom(ctx).BeginTask(ctx); err != nil {
+			return "", err
+		}
+	}
+	time.Sleep(time.Second)
+	return "task: " + fmt.Sprint(mcpserver.RequestFrom(ctx).TaskID() != ""), ctx.Err()
+}
+
+// chatter reports what it is doing.
+func chatter(ctx context.Context, in struct {
+	Messages []string `json:"messages"`
+	Pause    float64  `json:"pause,omitzero"`
+}) (string, error) {
+	request := mcpserver.RequestFrom(ctx)
+	for i, m := range in.Messages {
+		if err := request.TaskStatus(m); err != nil {
+			return "", err
+		}
+		time.Sleep(time.Duration(in.Pause * float64(time.Second)))
+		if err := request.Progress(ctx, float64(i+1), float64(len(in.Messages)), ""); err != nil {
+			return "", err
+		}
+		time.Sleep(time.Duration(in.Pause * float64(time.Second)))
+	}
+	return "said", nil
+}
+
+func elicit(ctx context.Context, question string) (string, error) {
+	params, _ := json.Marshal(&mcp.ElicitParams{Message: question})
+	answers, err := mcpserver.AskInTask(ctx, mcp.InputRequests{"it": {Method: mcp.MethodElicit, Params: params}})
+	if err != nil {
+		return "", err
+	}
+	return string(answers["it"]), nil
+}
+
+// confirm asks one thing after another, each as soon as it has the answer to the one before.
+func confirm(ctx context.Context, in struct {
+	Questions []string `json:"questions"`
+}) (string, error) {
+	var answers []string
+	for _, q := range in.Questions {
+		a, err := elicit(ctx, q)
+		if err != nil {
+			return "", err
+		}
+		answers = append(answers, q+a)
+	}
+	return strings.Join(answers, " "), nil
+}
+
+// confirmBoth asks two things at the same time.
+func confirmBoth(ctx context.Context, _ struct{}) (string, error) {
+	var answers [2]string
+	var errs [2]error
+	var both sync.WaitGroup
+	for i := range 2 {
+		both.Go(func() { answers[i], errs[i] = elicit(ctx, fmt.Sprint("question ", i)) })
+	}
+	both.Wait()
+	return strings.Join(answers[:], " "), errors.Join(errs[:]...)
+}
+
+// tasker is a client that knows tasks, on a connection of its own. It works in a bubble.
+type tasker struct {
+	*wire
+	t      *testing.T
+	server *mcpserver.Server
+	last   int
+}
+
+// newTasker returns a client of a new server; both are gone when the test ends.
+func newTasker(t *testing.T, o mcpserver.Options) *tasker {
+	t.Helper()
+	return newTaskerOf(t, newTaskServer(t, o))
+}
+
+func newTaskerOf(t *testing.T, s *mcpserver.Server) *tasker {
+	t.Helper()
+	return &tasker{wire: serve(t, t.Context(), s), t: t, server: s}
+}
+
+// end ends the connection, and the server in at most d.
+func (c *tasker) end(d time.Duration) error {
+	c.t.Helper()
+	if err := c.finish(); err != nil {
+		c.t.Error(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	return c.server.Shutdown(ctx)
+}
+
+// ask sends a request of a client that knows tasks and returns the answer.
+func (c *tasker) ask(method, params string) message {
+	c.t.Helper()
+	return c.askAs(tasksMeta, method, params)
+}
+
+func (c *tasker) askAs(meta, method, params string) message {
+	c.t.Helper()
+	c.last++
+	c.send(asked(c.last, method, meta, params))
+	return c.reply(c.t)
+}
+
+// view is what an answer says of a task.
+type taskView struct {
+	mcp.GetTaskResult
+	Result mcp.CallToolResult
+	Error  *mcp.Error
+}
+
+// call calls a tool and returns the task that the call has become.
+func (c *tasker) call(tool, arguments string) mcp.CreateTaskResult {
+	c.t.Helper()
+	m := c.ask("tools/call", fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments))
+	var r mcp.CreateTaskResult
+	if m.Error != nil {
+		c.t.Fatalf("the call of %s was refused: %v", tool, m.Error)
+	}
+	if _, err := mcp.Decode([]byte(m.Result), &r); err != nil || r.ResultType != mcp.ResultTask {
+		c.t.Fatalf("the call of %s was answered with %s (%v), want a task", tool, m.Result, err)
+	}
+	return r
+}
+
+// get returns a task as it is now.
+func (c *tasker) get(id string) taskView {
+	c.t.Helper()
+	m := c.ask("tasks/get", fmt.Sprintf(`"taskId":%q`, id))
+	v := taskView{Error: m.Error}
+	if m.Error != nil {
+		return v
+	}
+	if _, err := mcp.Decode([]byte(m.Result), &v.GetTaskResult); err != nil {
+		c.t.Fatalf("tasks/get was answered with %s: %v", m.Result, err)
+	}
+	if v.ResultType != mcp.ResultComplete {
+		c.t.Errorf("tasks/get: want a result of the type %q, got %q", mcp.ResultComplete, v.ResultType)
+	}
+	v.Error = v.DetailedTask.Error
+	if v.Payload != nil {
+		if _, err := mcp.Decode(v.Payload, &v.Result); err != nil {
+			c.t.Fatalf("the result of the task is %s: %v", v.Payload, err)
+		}
+	}
+	return v
+}
+
+// is checks the status of a task and returns the task.
+func (c *tasker) is(id string, want mcp.TaskStatus) taskView {
+	c.t.Helper()
+	v := c.get(id)
+	if v.Status != want {
+		c.t.Errorf("the status of the task: want %q, got %q, %+v", want, v.Status, v.Error)
+	}
+	return v
+}
+
+// acknowledged checks that an answer is an empty result.
+func (c *tasker) acknowledged(m message) {
+	c.t.Helper()
+	want := `{"_meta":{"io.modelcontextprotocol/serverInfo"`
+	if m.Error != nil || !strings.HasPrefix(string(m.Result), want) || !strings.HasSuffix(string(m.Result), `}},"resultType":"complete"}`) {
+		c.t.Errorf("want an empty result, got %s, error %v", m.Result, m.Error)
+	}
+}
+
+func (c *tasker) cancel(id string) {
+	c.t.Helper()
+	c.acknowledged(c.ask("tasks/cancel", fmt.Sprintf(`"taskId":%q`, id)))
+}
+
+func (c *tasker) respond(id, responses string) {
+	c.t.Helper()
+	c.acknowledged(c.ask("tasks/update", fmt.Sprintf(`"taskId":%q,"inputResponses":%s`, id, responses)))
+}
+
+// inBubble runs a test with a client of a new server, which has nothing left to do at the end.
+func inBubble(t *testing.T, o mcpserver.Options, test func(t *testing.T, c *tasker)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := newTasker(t, o)
+		defer func() {
+			if err := c.end(time.Minute); err != nil {
+				t.Errorf("Shutdown returned %v, want nil", err)
+			}
+		}()
+		test(t, c)
+	})
+}

@@ -1,0 +1,60 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"slices"
+	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// views are the forms of one thing in the revisions of the protocol, each encoded when it is first asked for.
+type views [len(revisions)]atomic.Pointer[json.RawMessage]
+
+// revisions are those that a thing may have a form in.
+var revisions = [...]mcp.Version{
+	mcp.Version20241105, mcp.Version20250326, mcp.Version20250618, mcp.Version20251125, mcp.Version20260728,
+}
+
+// member is a part of a T that not every revision has.
+type member[T any] struct {
+	first, last mcp.Version // that have it; empty if there is no end
+	drop        func(*T)    // takes it out of a T, but leaves what that points to alone
+}
+
+func (m *member[T]) in(v mcp.Version) bool { return v >= m.first && (m.last == "" || v <= m.last) }
+
+// viewOf returns the form of whole in the revision v, without the members that v does not have.
+func viewOf[T any](forms *views, whole *T, members []member[T], v mcp.Version) (json.RawMessage, error) {
+	form := &forms[max(0, slices.Index(revisions[:], v))]
+	if shown := form.Load(); shown != nil {
+		return *shown, nil
+	}
+	raw, err := mcp.AppendResult(nil, inRevision(whole, members, v))
+	if err != nil {
+		return nil, err
+	}
+	form.Store(new(json.RawMessage(raw)))
+	return raw, nil
+}
+
+// inRevision returns a copy of whole without the members that the revision v does not have.
+func inRevision[T any](whole *T, members []member[T], v mcp.Version) *T {
+	shown := new(*whole)
+	for i := range members {
+		if !members[i].in(v) {
+			members[i].drop(shown)
+		}
+	}
+	return shown
+}
+
+// undated returns a without the member that revisions before 2025-06-18 do not have: a itself if it has none.
+func undated(a *mcp.Annotations) *mcp.Annotations {
+	if a == nil || a.LastModified == "" {
+		return a
+	}
+	a = new(*a)
+	a.LastModified = ""
+	return a
+}
