@@ -28,6 +28,8 @@ type session struct {
 	listening    bool   // guarded by Client.mu; to the changes that the server tells of
 	deaf         *Error // guarded by Client.mu; why there is no listening to them, nil if there may be
 	first        bool   // of the client
+
+	direct func(transport.Frame) bool // takes answers past the reader
 }
 
 // has reports whether the session's version has a method.
