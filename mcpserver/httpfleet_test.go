@@ -21,7 +21,8 @@ import (
 type severed struct {
 	mcpserver.SessionStore
 	mcpserver.SharedEventStore
-	cut atomic.Bool
+	cut  atomic.Bool
+	deaf atomic.Bool // it misses what all are told
 }
 
 var errCutOff = errors.New("cut off")
@@ -66,6 +67,19 @@ func (s *severed) Publish(ctx context.Context, process string, message []byte) e
 		return errCutOff
 	}
 	return s.SessionStore.Publish(ctx, process, message)
+}
+
+func (s *severed) Receive(ctx context.Context, process string, behind int64) iter.Seq2[mcpserver.Message, error] {
+	return func(yield func(mcpserver.Message, error) bool) {
+		for m, err := range s.SessionStore.Receive(ctx, process, behind) {
+			if process == "" && s.deaf.Load() {
+				continue
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
 }
 
 func (s *severed) Append(ctx context.Context, session string, e mcpserver.Event) error {
@@ -456,7 +470,7 @@ func TestTheStreamsOfADeadProcessEnd(t *testing.T) {
 				close(gate)
 				synctest.Wait()
 				s = b.resumed(session, e.ID[:len(e.ID)-1]+"0")
-				for n := 0; n < 10; n++ {
+				for range 10 {
 					if last := s.next(); last.ID == e.ID {
 						break
 					}
@@ -533,6 +547,32 @@ func TestAMessageForHTTPAndSSEReachesTheProcessOfItsStream(t *testing.T) {
 			t.Errorf("a session of a dead process got %d, want 404", got.status)
 		}
 		s.leave()
+		synctest.Wait()
+	})
+}
+
+func TestAProcessThatHasMissedSomethingTakesEverythingToHaveChanged(t *testing.T) {
+	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
+		session := a.open("2025-11-25")
+		s := a.stream("GET", "", "Mcp-Session-Id", session)
+		modern := a.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
+		modern.next()
+		gone := a.open("2025-11-25")
+		other := a.stream("GET", "", "Mcp-Session-Id", gone)
+		synctest.Wait()
+		a.store.deaf.Store(true)
+		b.change()
+		b.do("DELETE", "", "Mcp-Session-Id", gone)
+		time.Sleep(time.Second)
+		a.store.deaf.Store(false)
+		b.server.ElicitationComplete("anything")
+		for _, e := range []*events{s, modern} {
+			if m := e.message(); m.Method != mcp.NotificationToolListChanged {
+				t.Errorf("got %+v, want the change", m)
+			}
+			e.leave()
+		}
+		other.over()
 		synctest.Wait()
 	})
 }
