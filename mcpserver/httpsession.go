@@ -106,9 +106,6 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 	s.connection, s.stop = h.s.open(h.life, h.observer(r), out, 0)
 	s.exchange.principal = s.principal
 	s.session.public.id, s.session.public.principal = id, s.principal
-	if channel == nil {
-		s.exchange.linger = h.gate.linger
-	}
 	if h.cfg.SessionTimeout > 0 {
 		s.idle = time.AfterFunc(h.cfg.SessionTimeout, func() {
 			if s.expired() {
@@ -132,7 +129,7 @@ func (h *HTTPHandler) end(s *httpSession) {
 	s.ended = true
 	h.gate.detain()
 	go func() { // ends soon: what it waits for has an end
-		defer h.gate.leave(false)
+		defer h.gate.release()
 		h.stray.Add(int64(s.shut()))
 	}()
 }
