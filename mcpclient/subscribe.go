@@ -160,7 +160,7 @@ func (c *Client) restore(s *session, uri string) {
 	if !c.watches.wanted(w) {
 		return
 	}
-	err := c.Call(s.ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil)
+	err := c.call(s.ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil)
 	switch {
 	case err == nil:
 		c.missed(mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
