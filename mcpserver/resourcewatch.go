@@ -32,19 +32,20 @@ func (s *Server) ResourceUpdated(uri string) {
 
 // watchlist are the URIs of the resources that somebody watches. It is safe for concurrent use, and nil is empty.
 type watchlist struct {
-	mu    sync.Mutex
-	uris  map[string]struct{} // guarded by mu
-	bytes int                 // guarded by mu; in all URIs together
+	mu     sync.Mutex
+	uris   map[string]struct{} // guarded by mu
+	bytes  int                 // guarded by mu; in all URIs together
+	closed bool                // guarded by mu; nothing is added any more
 }
 
-// add reports false if there are too many. A URI that is there already is no other one.
+// add reports false if there are too many, or if the list is closed. A URI that is there already is no other one.
 func (w *watchlist) add(uri string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, there := w.uris[uri]; there {
 		return true
 	}
-	if len(w.uris) >= maxWatched || w.bytes+len(uri) > maxWatchedBytes {
+	if w.closed || len(w.uris) >= maxWatched || w.bytes+len(uri) > maxWatchedBytes {
 		return false
 	}
 	if w.uris == nil {
@@ -86,6 +87,13 @@ func (w *watchlist) replace(uris []string) {
 		w.uris[uri] = struct{}{}
 		w.bytes += len(uri)
 	}
+}
+
+// close lets nothing be added any more.
+func (w *watchlist) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
 }
 
 // snapshot returns what is on the list, sorted. With add, it can be restored.

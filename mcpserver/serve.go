@@ -133,6 +133,7 @@ func (c *connection) close(lost bool) (left int) {
 	}
 	c.table.close(errShuttingDown)
 	c.group.close()
+	c.session.watched.close() // over HTTP, a request to watch may still be under way
 	left += c.dismiss(c.session.public, c.session.public.end(), nil)
 	c.cut()
 	c.ended(lost)
