@@ -229,8 +229,9 @@ func (f *fleet) broadcast(sig *signal, position int64) bool {
 func (f *fleet) missed(ctx context.Context, position int64) {
 	f.news.vague(position)
 	for _, s := range f.h.sessions.all() {
-		f.refresh(ctx, s)
-		s.announce(s.everything())
+		if f.refresh(ctx, s) {
+			s.announce(s.everything())
+		}
 	}
 	f.h.audience.announceAll()
 }
@@ -243,49 +244,6 @@ func (f *fleet) fetch(_ context.Context, sig *signal, _ int64) {
 	if s := f.h.sessions.known(sig.Session); s != nil && s.shared != nil {
 		s.shared.handed.add(sig.Frame)
 	}
-}
-
-// handed are messages of a client that have come to another process, in their order. A task of the session's group takes
-// them: some are answered at once, and the client may be slow.
-type handed struct {
-	s *httpSession
-
-	mu     sync.Mutex
-	frames [][]byte // guarded by mu
-	taking bool     // guarded by mu
-}
-
-// maxHanded is how many wait. A client that sends more without taking what it gets loses them.
-const maxHanded = 1024
-
-func (h *handed) add(frame []byte) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.frames) < maxHanded {
-		h.frames = append(h.frames, frame)
-	}
-	if !h.taking {
-		h.taking = h.s.group.start(h)
-	}
-}
-
-func (h *handed) run() {
-	for frame := h.next(); frame != nil; frame = h.next() {
-		h.s.take(frame)
-	}
-}
-
-// next returns the next message, nil if there is none.
-func (h *handed) next() []byte {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.frames) == 0 {
-		h.taking = false
-		return nil
-	}
-	frame := h.frames[0]
-	h.frames = h.frames[1:]
-	return frame
 }
 
 // unreachable reports whether a process does not live, as far as the store can say.
@@ -303,17 +261,20 @@ func (f *fleet) forget(id string) {
 	}
 }
 
-// refresh notes in the store that a session is used, and takes over what others have changed.
-func (f *fleet) refresh(ctx context.Context, s *httpSession) {
+// refresh notes in the store that a session is used, and takes over what others have changed. It reports false if the
+// session is over.
+func (f *fleet) refresh(ctx context.Context, s *httpSession) bool {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	record, revision, err := f.use(ctx, s.id, s.shared.revision.Load())
 	switch {
 	case errors.Is(err, ErrNoSession) && s.shared.revision.Load() > 0:
 		f.h.end(s)
+		return false
 	case err == nil:
 		_ = s.shared.update(ctx, record, revision) // a record that cannot be read is not known here
 	}
+	return true
 }
 
 func (f *fleet) use(ctx context.Context, id string, known int64) (record []byte, revision int64, err error) {

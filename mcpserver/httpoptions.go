@@ -64,8 +64,11 @@ type HTTPOptions struct {
 
 	// Sessions keeps the sessions of legacy clients where other processes find them too, so that any of them may serve each,
 	// and none is lost with a process; package redisstore has such a store. Events must then be a [SharedEventStore], unless
-	// NotResumable is set, and all options should be the same in all processes. Bounds such as MaxSessions hold for each of
-	// them. The handler has to be ended by Shutdown. Nil means that sessions are known in this process only.
+	// NotResumable is set. All processes should offer the same and have the same options; bounds such as MaxSessions hold
+	// for each of them. A change in one is told to the clients of all. An [Initializer] hears of a session when it first
+	// comes to the process, a [Terminator] when the process has no more to do with it, and a [ResourceSubscriber] of what
+	// is watched in between; a [LevelSetter] only in the process that the client has told. Values of a [Session] belong to
+	// the process. The handler has to be ended by Shutdown. Nil means that sessions are known in this process only.
 	Sessions SessionStore
 
 	// Lease is, with Sessions, how long after its last sign of life a process counts as dead. Then the requests that it was

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -118,7 +117,10 @@ func (sh *shared) rewatch(ctx context.Context, before []string) {
 
 // enter makes a session of the store one of this process: its hosts hear of it. saving is held.
 func (sh *shared) enter(ctx context.Context, revision int64) error {
-	if err := sh.s.exchange.welcome(ctx, sh.record.agreement()); err != nil {
+	x := sh.s.exchange
+	err := error(errInternal) // of a host that panics
+	x.guarded(ctx, mcp.MethodInitialize, func() { err = x.welcome(ctx, sh.record.agreement()) })
+	if err != nil {
 		return err
 	}
 	sh.s.session.setState(&sh.record.sessionState)
@@ -187,105 +189,6 @@ func (sh *shared) delete(ctx context.Context, unused time.Duration) (bool, error
 	return deleted, err
 }
 
-// session returns a session of the store, held, nil if the principal has none with that id.
-func (f *fleet) session(r *http.Request, id, principal string) (*httpSession, error) {
-	ctx, cancel := bounded(r.Context())
-	defer cancel()
-	raw, revision, err := f.use(ctx, id, f.known(id))
-	if errors.Is(err, ErrNoSession) {
-		f.forget(id)
-		return nil, nil
-	}
-	var s *httpSession
-	if err == nil {
-		s, err = f.take(r, id, principal, raw, revision)
-	}
-	if err != nil && err != errTooManySessions {
-		err = &failure{errStore, err}
-	}
-	return s, err
-}
-
-// known returns the revision of a session that this process has, 0 if it has none.
-func (f *fleet) known(id string) int64 {
-	if s := f.h.sessions.known(id); s != nil && s.shared != nil {
-		return s.shared.revision.Load()
-	}
-	return 0
-}
-
-// take returns the session that a record is of, held, nil if the principal has no such.
-func (f *fleet) take(r *http.Request, id, principal string, raw []byte, revision int64) (*httpSession, error) {
-	if s := f.h.sessions.find(id, principal, false); s != nil {
-		err := s.shared.update(r.Context(), raw, revision)
-		if err != nil {
-			s.release()
-			return nil, err
-		}
-		return s, nil
-	}
-	if raw == nil { // what was known has ended meanwhile
-		var err error
-		if raw, revision, err = f.use(r.Context(), id, 0); err != nil {
-			return nil, err
-		}
-	}
-	record, err := decodeSessionRecord(raw)
-	if err != nil || record.Principal != principal || record.Process != "" {
-		return nil, err
-	}
-	return f.attach(r, id, record, revision)
-}
-
-// attach makes a session of the store known in this process, held.
-func (f *fleet) attach(r *http.Request, id string, record sessionRecord, revision int64) (*httpSession, error) {
-	o := f.h.observer(r)
-	s, fresh := f.h.sessions.attach(id, func() *httpSession {
-		s := f.restore(id, record, o)
-		s.shared.saving.Lock() // others wait until it is complete
-		return s
-	})
-	switch {
-	case s == nil:
-		return nil, errTooManySessions
-	case !fresh:
-		err := s.shared.await()
-		if err != nil {
-			s.release()
-			return nil, err
-		}
-		return s, nil
-	}
-	err := s.shared.enter(r.Context(), revision)
-	s.shared.refused = err
-	s.shared.saving.Unlock()
-	if err != nil {
-		s.release()
-		f.h.end(s)
-		return nil, err
-	}
-	f.catchUp(s)
-	return s, nil
-}
-
-// await waits until a session that is being attached is complete.
-func (sh *shared) await() error {
-	sh.saving.Lock()
-	defer sh.saving.Unlock()
-	return sh.refused
-}
-
-// restore returns a session as a record has it, held, which is yet to be entered.
-func (f *fleet) restore(id string, record sessionRecord, o observer) *httpSession {
-	s := f.h.makeSession(id, record.Principal, o, nil)
-	f.share(s, record)
-	s.exchange.observer = s.observer.inSession(record.Version, id)
-	s.connection.since = record.Created
-	s.notices.hold() // until somebody reads here
-	s.away.Store(true)
-	return s
-}
-
 // newRecord returns the record of a session that is opened here.
 func (f *fleet) newRecord(principal, process string) sessionRecord {
 	return sessionRecord{Principal: principal, Created: time.Now(), Heard: f.at.Load(), Process: process}
@@ -307,27 +210,4 @@ func (sh *shared) deliver(ctx context.Context, m *jsonrpc.Message) bool {
 		return false
 	}
 	return sh.f.tell(ctx, process, signal{Kind: signalFrame, Session: sh.s.id, Frame: m.Frame}) == nil
-}
-
-// handOver gives a message for a session of HTTP+SSE to the process that has its stream. It returns [ErrNoSession] if the
-// principal has none with that id.
-func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) error {
-	ctx, cancel := bounded(r.Context())
-	defer cancel()
-	raw, _, err := f.use(ctx, id, 0)
-	if err != nil {
-		return err
-	}
-	record, err := decodeSessionRecord(raw)
-	if err == nil && (record.Principal != principal || record.Process == "" || record.Process == f.self) {
-		err = ErrNoSession
-	}
-	if err != nil {
-		return err
-	}
-	err = f.tell(ctx, record.Process, signal{Kind: signalFrame, Session: id, Frame: frame})
-	if errors.Is(err, ErrNoProcess) {
-		return ErrNoSession
-	}
-	return err
 }
