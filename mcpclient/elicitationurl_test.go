@@ -154,11 +154,24 @@ func TestHostsThatMayDeceiveCarryAWarning(t *testing.T) {
 		"https://mcp.example/": "", "http://localhost/": "", "http://127.0.0.1/": "",
 		"https://xn--pple-43d.com/": "beyond ASCII", "https://a.XN--pple-43d.com/": "beyond ASCII", "https://аpple.com/": "beyond ASCII",
 		"https://203.0.113.7/": "number", "https://[2001:db8::1]/": "number",
+		"https://3405803783/": "number", "https://0xCB007107/": "number", "https://203.0.0161.7./": "number", "https://203.7/": "number",
+		"https://7.mcp.example/": "", "https://0x.example/": "", "https://mcp.x7/": "", "https://0x7g/": "",
 	} {
 		e, err := newURLElicitation(&mcp.ElicitParams{URL: url})
 		if err != nil || (e.Warning == "") != (want == "") || !strings.Contains(e.Warning, want) {
 			t.Errorf("%q: got %+v, %v, want a warning with %q, none if that is empty", url, e, err, want)
 		}
+	}
+}
+
+func TestNothingInAURLIsShownOtherThanItIs(t *testing.T) {
+	const backwards = "\u202e"
+	e, err := newURLElicitation(&mcp.ElicitParams{URL: "https://mcp.example/" + backwards + "p?q=" + backwards + "a&b=%20+#" + backwards + "f"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := e.URL.String(), "https://mcp.example/%E2%80%AEp?q=%E2%80%AEa&b=%20+#%E2%80%AEf"; got != want {
+		t.Errorf("shown %q, want %q", got, want)
 	}
 }
 
