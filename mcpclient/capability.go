@@ -35,6 +35,14 @@ func declaredIn(v mcp.Version, c mcp.ClientCapabilities) mcp.ClientCapabilities 
 		roots.ListChanged = false
 		c.Roots = &roots
 	}
+	if e := c.Elicitation; v < mcp.Version20250618 || v < mcp.Version20251125 && e != nil && e.Form == nil && e.URL != nil {
+		c.Elicitation = nil // without modes it would be taken for forms
+	} else if v < mcp.Version20251125 && e != nil {
+		c.Elicitation = &mcp.ElicitationCapability{Extra: e.Extra}
+	}
+	if s := c.Sampling; v < mcp.Version20251125 && s != nil {
+		c.Sampling = &mcp.SamplingCapability{Extra: s.Extra}
+	}
 	if _, declared := c.Extensions[mcp.ExtensionTasks]; declared && v.Era() == mcp.Legacy {
 		c.Extensions = maps.Clone(c.Extensions)
 		delete(c.Extensions, mcp.ExtensionTasks)

@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -98,5 +99,31 @@ func TestRootsListChangedIsDeclaredToLegacyServersOnly(t *testing.T) {
 	}
 	if !own.ListChanged {
 		t.Error("the user's own value has been changed")
+	}
+}
+
+func TestNoMoreIsDeclaredThanTheRevisionHas(t *testing.T) {
+	asked := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) { return nil, nil }
+	visits := func(context.Context, *URLElicitation) (mcp.ElicitAction, error) { return "", nil }
+	sampling := HandleSampling(func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) { return nil, nil },
+		&SamplingOptions{Tools: true, Context: true})
+	for _, test := range []struct {
+		v        mcp.Version
+		features []Feature
+		want     string
+	}{
+		{mcp.Version20251125, []Feature{sampling, HandleElicitation(asked), HandleURLElicitation(visits, nil)}, `{"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}}`},
+		{mcp.Version20250618, []Feature{sampling, HandleElicitation(asked), HandleURLElicitation(visits, nil)}, `{"sampling":{},"elicitation":{}}`},
+		{mcp.Version20250618, []Feature{HandleURLElicitation(visits, nil)}, `{}`}, // {} would be forms
+		{mcp.Version20250326, []Feature{sampling, HandleElicitation(asked)}, `{"sampling":{}}`},
+		{mcp.Version20241105, []Feature{sampling, HandleElicitation(asked)}, `{"sampling":{}}`},
+	} {
+		bubble(t, &Options{Versions: []mcp.Version{test.v}, Features: test.features}, func(t *testing.T, s *script, c *Client) {
+			var p struct{ Capabilities json.RawMessage }
+			f := s.next(t).want(mcp.MethodInitialize)
+			if err := json.Unmarshal(f.Params, &p); err != nil || string(p.Capabilities) != test.want {
+				t.Errorf("%s: declared %s, %v, want %s", test.v, p.Capabilities, err, test.want)
+			}
+		})
 	}
 }
