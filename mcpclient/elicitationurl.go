@@ -70,7 +70,9 @@ func (v *urlVisits) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elici
 	}
 	v.open(e)
 	action, err := v.handler(ctx, e)
-	if err != nil || action != mcp.ElicitAccept {
+	if err == nil && action == mcp.ElicitAccept {
+		v.begun(e.visit)
+	} else {
 		v.forget(e.visit)
 	}
 	switch {

@@ -481,3 +481,41 @@ func TestOtherVersionsAreNotHelpedByVisits(t *testing.T) {
 		fails(t, v, c)
 	})
 }
+
+func TestOneWhoDeclinesDoesNotSpoilTheVisitOfAnother(t *testing.T) {
+	for name, declineFirst := range map[string]bool{"before": true, "after": false} {
+		t.Run(name, func(t *testing.T) {
+			answers := make(chan chan mcp.ElicitAction, 2)
+			o := &Options{Features: []Feature{HandleURLElicitation(func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+				answer := make(chan mcp.ElicitAction)
+				answers <- answer
+				return <-answer, nil
+			}, nil)}}
+			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+				goes := background(func() error { return c.Call(t.Context(), "x/goes", nil, nil) })
+				v.refuseURL(v.want("x/goes"), "1")
+				one := <-answers
+				stays := background(func() error { return c.Call(t.Context(), "x/stays", nil, nil) })
+				v.refuseURL(v.want("x/stays"), "1")
+				other := <-answers
+				if declineFirst {
+					other <- mcp.ElicitDecline
+					<-stays
+				}
+				one <- mcp.ElicitAccept
+				synctest.Wait()
+				if !declineFirst {
+					other <- mcp.ElicitDecline
+					<-stays
+				}
+				v.completes("1")
+				if took := elapsed(func() { v.answer(v.want("x/goes"), `{}`) }); took != 0 {
+					t.Errorf("the call is made again after %v, want at once", took)
+				}
+				if err := <-goes; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
