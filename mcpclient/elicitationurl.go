@@ -70,7 +70,9 @@ func (v *urlVisits) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elici
 	}
 	v.open(e)
 	action, err := v.handler(ctx, e)
-	if err != nil || action != mcp.ElicitAccept {
+	if err == nil && action == mcp.ElicitAccept {
+		v.begun(e.visit)
+	} else {
 		v.forget(e.visit)
 	}
 	switch {
@@ -91,6 +93,7 @@ func newURLElicitation(p *mcp.ElicitParams) (*URLElicitation, error) {
 	if err := checkVisit(u); err != nil {
 		return nil, fmt.Errorf("url %w", err)
 	}
+	u.RawQuery = escapeBeyondASCII(u.RawQuery) // the one part that String returns as it came
 	return &URLElicitation{Message: p.Message, ID: p.ElicitationID, URL: u, Warning: warningAbout(u.Hostname())}, nil
 }
 
@@ -121,12 +124,37 @@ func isLoopback(host string) bool {
 func warningAbout(host string) string {
 	addr, err := netip.ParseAddr(host)
 	switch {
-	case err == nil && !addr.Unmap().IsLoopback():
+	case err == nil && !addr.Unmap().IsLoopback() || err != nil && endsInNumber(host):
 		return "the host is a number: nothing tells whose it is"
 	case strings.Contains("."+strings.ToLower(host), ".xn--") || strings.ContainsFunc(host, func(r rune) bool { return r > 127 }):
 		return "the host's name has letters beyond ASCII: it may look like another name"
 	}
 	return ""
+}
+
+// endsInNumber reports whether browsers take host for an address of IPv4, which they do in forms that no other program
+// takes: 3405803783, 0xCB007107, 203.7. (WHATWG URL, "ends in a number checker")
+func endsInNumber(host string) bool {
+	host = strings.TrimSuffix(host, ".")
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if hex, ok := strings.CutPrefix(strings.ToLower(last), "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return last != "" && strings.Trim(last, "0123456789") == ""
+}
+
+// escapeBeyondASCII escapes the letters of a query that may be shown as what they are not, such as one that turns around what
+// follows. It is what a browser does before it asks for the page.
+func escapeBeyondASCII(query string) string {
+	var b strings.Builder
+	for i := range len(query) {
+		if c := query[i]; c > 127 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // URLElicitationRequiredError is what the server of a client without [HandleURLElicitation] wants the user to do before it

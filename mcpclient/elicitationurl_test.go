@@ -154,11 +154,24 @@ func TestHostsThatMayDeceiveCarryAWarning(t *testing.T) {
 		"https://mcp.example/": "", "http://localhost/": "", "http://127.0.0.1/": "",
 		"https://xn--pple-43d.com/": "beyond ASCII", "https://a.XN--pple-43d.com/": "beyond ASCII", "https://аpple.com/": "beyond ASCII",
 		"https://203.0.113.7/": "number", "https://[2001:db8::1]/": "number",
+		"https://3405803783/": "number", "https://0xCB007107/": "number", "https://203.0.0161.7./": "number", "https://203.7/": "number",
+		"https://7.mcp.example/": "", "https://0x.example/": "", "https://mcp.x7/": "", "https://0x7g/": "",
 	} {
 		e, err := newURLElicitation(&mcp.ElicitParams{URL: url})
 		if err != nil || (e.Warning == "") != (want == "") || !strings.Contains(e.Warning, want) {
 			t.Errorf("%q: got %+v, %v, want a warning with %q, none if that is empty", url, e, err, want)
 		}
+	}
+}
+
+func TestNothingInAURLIsShownOtherThanItIs(t *testing.T) {
+	const backwards = "\u202e"
+	e, err := newURLElicitation(&mcp.ElicitParams{URL: "https://mcp.example/" + backwards + "p?q=" + backwards + "a&b=%20+#" + backwards + "f"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := e.URL.String(), "https://mcp.example/%E2%80%AEp?q=%E2%80%AEa&b=%20+#%E2%80%AEf"; got != want {
+		t.Errorf("shown %q, want %q", got, want)
 	}
 }
 
@@ -467,4 +480,42 @@ func TestOtherVersionsAreNotHelpedByVisits(t *testing.T) {
 		await(t, c)
 		fails(t, v, c)
 	})
+}
+
+func TestOneWhoDeclinesDoesNotSpoilTheVisitOfAnother(t *testing.T) {
+	for name, declineFirst := range map[string]bool{"before": true, "after": false} {
+		t.Run(name, func(t *testing.T) {
+			answers := make(chan chan mcp.ElicitAction, 2)
+			o := &Options{Features: []Feature{HandleURLElicitation(func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+				answer := make(chan mcp.ElicitAction)
+				answers <- answer
+				return <-answer, nil
+			}, nil)}}
+			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+				goes := background(func() error { return c.Call(t.Context(), "x/goes", nil, nil) })
+				v.refuseURL(v.want("x/goes"), "1")
+				one := <-answers
+				stays := background(func() error { return c.Call(t.Context(), "x/stays", nil, nil) })
+				v.refuseURL(v.want("x/stays"), "1")
+				other := <-answers
+				if declineFirst {
+					other <- mcp.ElicitDecline
+					<-stays
+				}
+				one <- mcp.ElicitAccept
+				synctest.Wait()
+				if !declineFirst {
+					other <- mcp.ElicitDecline
+					<-stays
+				}
+				v.completes("1")
+				if took := elapsed(func() { v.answer(v.want("x/goes"), `{}`) }); took != 0 {
+					t.Errorf("the call is made again after %v, want at once", took)
+				}
+				if err := <-goes; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }

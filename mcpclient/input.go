@@ -76,11 +76,7 @@ func (c *Client) answerInput(ctx context.Context, id int64, r mcp.InputRequest) 
 	ctx, op := c.tel.StartHandler(ctx, incoming(r.Method, &jsonrpc.Params{}, c.present().peer, 0, telemetry.Incoming{
 		ID: strconv.FormatInt(id, 10), Known: true,
 	}))
-	result, err := c.protect(ctx, handler, &Request{Method: r.Method, Params: r.Params})
-	var raw []byte
-	if err == nil {
-		raw, err = mcp.AppendResult(nil, result)
-	}
+	raw, err := c.protect(ctx, handler, &Request{Method: r.Method, Params: r.Params})
 	end := resultOf(handlerError(r.Method, err), nil)
 	end.Err = err
 	op.End(end)

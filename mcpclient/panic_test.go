@@ -1,10 +1,13 @@
 package mcpclient
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -74,4 +77,30 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 			}
 		})
 	}
+}
+
+// TestAPanicInTheResultOfAHandlerIsOneOfTheHandler is about what a handler returns: it is the user's code that encodes it.
+func TestAPanicInTheResultOfAHandlerIsOneOfTheHandler(t *testing.T) {
+	o := Options{Features: []Feature{
+		HandleRequest("x/brittle", func(context.Context, *Request) (any, error) { return brittle{}, nil }),
+		HandleSampling(func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+			return &mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{(*mcp.TextContent)(nil)}}, nil
+		}, nil),
+	}}
+	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).legacy(mcp.Version20251125)
+		await(t, c)
+		for i, request := range []string{
+			`"method":"x/brittle"`,
+			`"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[{"role":"user","content":{"type":"text","text":"hi"}}]}`,
+		} {
+			v.write(`{"jsonrpc":"2.0","id":1,` + request + `}`)
+			if f := v.take(); !strings.Contains(string(f.Error), "-32603") {
+				t.Errorf("got %s, want an internal error", f.raw)
+			}
+			if n := len(rec.Logs("mcp_client.handler.panic")); n != i+1 {
+				t.Errorf("%d panics in the log, want %d", n, i+1)
+			}
+		}
+	})
 }

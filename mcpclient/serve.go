@@ -135,13 +135,13 @@ func (c *Client) handle(ctx context.Context, served *servedRequest, in telemetry
 	}
 	in.Known = known
 	ctx, op := c.tel.StartHandler(ctx, in)
-	result, err := c.protect(ctx, handler, r)
+	raw, err := c.protect(ctx, handler, r)
 	if c.serving.end(served) {
 		_ = answer(nil, true)
 		op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled})
 		return
 	}
-	frame, err := answerFrame(served.id.id, result, err)
+	frame, err := answerFrame(served.id.id, raw, err)
 	reply(&op, r.Method, frame, err, answer, true)
 }
 
@@ -173,25 +173,27 @@ func noHandler(_ context.Context, r *Request) (any, error) {
 // errInternal is what the server gets to see of an error that is not meant for it.
 var errInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 
-// protect calls a handler and turns its panic into an error.
-func (c *Client) protect(ctx context.Context, h RequestHandler, r *Request) (result any, err error) {
+// protect calls a handler and encodes its result, which may be code of the user's as well, and turns a panic into an error.
+func (c *Client) protect(ctx context.Context, h RequestHandler, r *Request) (raw []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			c.tel.HandlerPanic(ctx, r.Method, v, debug.Stack())
 			err = errInternal
 		}
 	}()
-	return h(ctx, r)
+	result, err := h(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return mcp.AppendResult(nil, result)
 }
 
-// answerFrame encodes the answer to a request, and returns the error that is in it.
-func answerFrame(id jsonrpc.ID, result any, err error) ([]byte, error) {
+// answerFrame makes the answer to a request of a result or an error, and returns the error that is in it.
+func answerFrame(id jsonrpc.ID, result []byte, err error) ([]byte, error) {
 	if err == nil {
-		var raw, frame []byte
-		if raw, err = mcp.AppendResult(nil, result); err == nil {
-			if frame, err = jsonrpc.AppendResult(nil, id, raw); err == nil {
-				return frame, nil
-			}
+		var frame []byte
+		if frame, err = jsonrpc.AppendResult(nil, id, result); err == nil {
+			return frame, nil
 		}
 	}
 	e, ok := errors.AsType[*mcp.Error](err)

@@ -547,3 +547,27 @@ func TestACallWhoseTaskGoesOnIsNotSafeToRetry(t *testing.T) {
 		}
 	})
 }
+
+func TestATaskThatMiddlewareKeepsFromItsCallerIsCancelled(t *testing.T) {
+	refused := errors.New("not today")
+	o := Options{Middleware: []Middleware{func(next CallFunc) CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+			return errors.Join(next(ctx, method, params, result, options...), refused)
+		}
+	}}}
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.StartTool(t.Context(), "x", nil); return err })
+		v.begin(mcp.TaskWorking, everySecond)
+		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+		if err := <-done; !errors.Is(err, refused) {
+			t.Errorf("got %v, want %v", err, refused)
+		}
+		done = background(func() error { _, err := c.StartTool(t.Context(), "x", nil); return err })
+		v.begin("paused", everySecond)
+		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+		<-done
+		done = background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+		v.answer(v.want("x/y"), `{}`) // it is not cancelled twice
+		<-done
+	})
+}

@@ -31,7 +31,7 @@ type Task struct {
 
 	mu       sync.Mutex
 	state    mcp.Task        // guarded by mu; as last heard
-	made     bool            // guarded by mu; the server has answered a call with it
+	made     bool            // guarded by mu; the server has answered a call with it, and nobody has abandoned it
 	over     bool            // guarded by mu; err, or else into, is the outcome
 	err      *Error          // guarded by mu
 	origin   lead            // guarded by mu; what its requests go on with
@@ -56,6 +56,9 @@ func (c *Client) StartTool(ctx context.Context, name string, arguments any, opti
 	t := c.newTask(c.Call)
 	r, err := c.CallTool(ctx, name, arguments, append(options[:len(options):len(options)], func(cl *call) { cl.handle = t })...)
 	if err != nil {
+		if t.isMade() { // and a middleware has another opinion
+			t.abandon(ctx, nil)
+		}
 		return nil, err
 	}
 	t.mu.Lock()
@@ -156,6 +159,13 @@ func (t *Task) created(cl *call, into any) {
 	t.origin = lead{corr: cl.corr, ref: cl.ref}
 	t.mu.Unlock()
 	t.note(&mcp.DetailedTask{Task: cl.task.Task}, false)
+}
+
+// isMade reports whether the server has answered a call with t, which is not abandoned.
+func (t *Task) isMade() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.made
 }
 
 // note takes note of what the server says about the task; unless it is whole, what comes with the status is missing.

@@ -44,6 +44,7 @@ type urlVisit struct {
 	done chan struct{}
 	once sync.Once
 	what *URLElicitation // guarded by urlVisits.mu; nil until the handler is asked
+	made bool            // guarded by urlVisits.mu; the user has gone there
 }
 
 func (v *urlVisit) complete() { v.once.Do(func() { close(v.done) }) }
@@ -75,14 +76,19 @@ func (v *urlVisits) expect(id string) *urlVisit {
 		return v.visits[i]
 	}
 	visit := &urlVisit{id: id, done: make(chan struct{})}
-	switch {
-	case id == "": // nobody will tell
-	case i >= 0:
+	if i >= 0 {
 		v.visits[i] = visit
-	default:
-		v.visits = append(v.visits[max(0, len(v.visits)+1-visitsKept):], visit)
+	} else {
+		v.add(visit)
 	}
 	return visit
+}
+
+// add takes in a visit, unless nobody will tell of its end. mu is held.
+func (v *urlVisits) add(visit *urlVisit) {
+	if visit.id != "" {
+		v.visits = append(v.visits[max(0, len(v.visits)+1-visitsKept):], visit)
+	}
 }
 
 // index returns the place of a visit, -1 for none. mu is held.
@@ -98,11 +104,21 @@ func (v *urlVisits) open(e *URLElicitation) {
 	e.visit.what = e
 }
 
-// forget ends the waiting for a visit that is not made, or has ended.
+// begun notes that the user goes, whatever others with the same id have said.
+func (v *urlVisits) begun(visit *urlVisit) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	visit.made = true
+	if !visit.completed() && v.index(visit.id) < 0 {
+		v.add(visit)
+	}
+}
+
+// forget ends the waiting for a visit that is not made.
 func (v *urlVisits) forget(visit *urlVisit) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.visits = slices.DeleteFunc(v.visits, func(o *urlVisit) bool { return o == visit })
+	v.visits = slices.DeleteFunc(v.visits, func(o *urlVisit) bool { return o == visit && !o.made })
 }
 
 // completed hears, on the read loop, that the user is done; so that it is known even to a call of another handler.

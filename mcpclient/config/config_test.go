@@ -168,6 +168,7 @@ func TestErrorsSayWhereAndKeepSecrets(t *testing.T) {
 		"disabled":            {`{"mcpServers":{"a":{"command":"x","disabled":"no"}}}`, "config: mcpServers.a.disabled: got a string, want true or false"},
 		"not set":             {`{"mcpServers":{"a":{"command":"x","env":{"K":"hunter2 ${MISSING} ${GONE}"}}}}`, "config: mcpServers.a.env.K: the environment variable MISSING is not set\nthe environment variable GONE is not set"},
 		"a command not set":   {`{"mcpServers":{"a":{"command":"${MISSING}"}}}`, "config: mcpServers.a.command: the environment variable MISSING is not set"},
+		"no variable at all":  {`{"mcpServers":{"a":{"command":"x","env":{"P":"x${hunter-2}y"}}}}`, "config: mcpServers.a.env.P: what stands between ${ and } is no variable of the environment"},
 		"no variable":         {`{"mcpServers":{"a":{"command":"x","args":["${input:hunter2}"]}}}`, "config: mcpServers.a.args[0]: ${input} is no variable of the environment"},
 		"a url":               {`{"mcpServers":{"a":{"url":"ftp://user:hunter2@x"}}}`, "config: mcpServers.a.url: want a URL that begins with http:// or https://"},
 		"a url of variables":  {`{"mcpServers":{"a":{"url":"http://[${TOKEN}"}}}`, "config: mcpServers.a.url: want a URL that begins with http:// or https://"},

@@ -31,8 +31,10 @@ func evaluate(expression string, lookup func(string) (string, bool)) (string, er
 	name, otherwise, optional := strings.Cut(expression, ":-")
 	name = strings.TrimPrefix(name, "env:")
 	if !isVariable(name) {
-		kind, _, _ := strings.Cut(name, ":")
-		return "", fmt.Errorf("${%s} is no variable of the environment", kind)
+		if kind, _, ok := strings.Cut(name, ":"); ok && isVariable(kind) {
+			return "", fmt.Errorf("${%s} is no variable of the environment", kind)
+		}
+		return "", errors.New("what stands between ${ and } is no variable of the environment") // and may be of a secret
 	}
 	if value, set := lookup(name); set {
 		return value, nil
