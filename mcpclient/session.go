@@ -84,9 +84,7 @@ func (c *Client) newSession(s session) (*session, error) {
 // the options say WaitForReady, it waits for one, and returns the options with the time that is left for the call.
 func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*session, []CallOption, error) {
 	cl := &call{method: method}
-	for _, o := range options {
-		o(cl)
-	}
+	cl.apply(options)
 	if timeout := cmp.Or(cl.timeout, c.cfg.RequestTimeout); timeout > 0 {
 		cl.deadline = time.Now().Add(timeout)
 	}

@@ -479,3 +479,36 @@ func TestALevelSetterHearsOfLevelsAndMayRefuseThem(t *testing.T) {
 		}
 	})
 }
+
+// slowWatcher takes its time to let somebody watch.
+type slowWatcher struct {
+	*watcher
+	asked, proceed chan struct{}
+}
+
+func (w *slowWatcher) SubscribeResource(ctx context.Context, uri string) error {
+	close(w.asked)
+	<-w.proceed
+	return w.watcher.SubscribeResource(ctx, uri)
+}
+
+func TestAHandlerHearsThatAClientWhichHasLeftWatchesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &slowWatcher{new(watcher), make(chan struct{}), make(chan struct{})}
+		w := serveWeb(t, implementing(t, nil, h), nil)
+		session := w.open("2025-11-25")
+		answer := make(chan page)
+		go func() {
+			answer <- w.post(requestOf(1, "resources/subscribe", `{"uri":"file:///a"}`), "Mcp-Session-Id", session)
+		}()
+		<-h.asked
+		w.do("DELETE", "", "Mcp-Session-Id", session)
+		synctest.Wait()
+		close(h.proceed)
+		<-answer
+		w.end()
+		if got, want := h.taken(), []string{"watch file:///a", "leave file:///a"}; !slices.Equal(got, want) {
+			t.Errorf("the handler heard %q, want %q", got, want)
+		}
+	})
+}

@@ -25,6 +25,8 @@ type rounds struct {
 	kept    map[string]json.RawMessage // guarded by mu; answers that a handler has taken while it runs
 	asked   mcp.InputRequests          // guarded by mu; what it misses
 	used    map[string]bool            // guarded by mu; keys that it has used
+	begun   bool                       // guarded by mu; the handler has begun
+	before  map[string]bool            // guarded by mu; keys that middleware had used before that
 	done    map[string]json.RawMessage // guarded by mu; results of Once
 	doing   map[string]chan struct{}   // guarded by mu; closed when a Once has ended
 }
@@ -106,7 +108,18 @@ func (r *rounds) take(c *call, items []*inquiry) (left []*inquiry, err error) {
 	return left, nil
 }
 
-// name gives out a key that has not been used since the handler began. mu is held.
+// begin says that the handler begins, perhaps again: then it asks for the same under the same keys.
+func (r *rounds) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.begun {
+		r.begun, r.before = true, maps.Clone(r.used)
+		return
+	}
+	r.used = maps.Clone(r.before)
+}
+
+// name gives out a key that has not been used since the handler began, or by middleware before. mu is held.
 func (r *rounds) name(key string) string {
 	if r.used == nil {
 		r.used = map[string]bool{}

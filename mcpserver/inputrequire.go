@@ -101,19 +101,15 @@ const comeBack = 50 * time.Millisecond
 // sends the request again itself.
 func (c *call) handleRounds(ctx context.Context) (any, error) {
 	for round := 0; ; round++ {
+		c.rounds.begin()
 		result, err := c.method.handle(ctx, c)
 		if err == nil {
 			return result, nil
 		}
-		if e, ok := errors.AsType[*urlRequired](err); ok {
-			return c.urlResult(e)
-		}
 		e, ok := errors.AsType[*inputRequired](err)
 		switch {
-		case !ok:
-			return nil, err
-		case c.modern():
-			return c.inputResult(e)
+		case !ok || c.modern():
+			return c.required(err)
 		case round == maxInputRounds:
 			return nil, &failure{errNoInput, fmt.Errorf("input was required %d times", round)}
 		}
@@ -121,6 +117,18 @@ func (c *call) handleRounds(ctx context.Context) (any, error) {
 			return nil, &failure{errNoInput, err}
 		}
 	}
+}
+
+// required answers with what is required of the client by err, an error of a handler or of middleware; any other error it
+// returns.
+func (c *call) required(err error) (any, error) {
+	if e, ok := errors.AsType[*urlRequired](err); ok {
+		return c.urlResult(e)
+	}
+	if e, ok := errors.AsType[*inputRequired](err); ok && c.modern() {
+		return c.inputResult(e)
+	}
+	return nil, err
 }
 
 // fulfil asks a legacy client for what a handler requires, and lets the handler find the answers.
@@ -157,5 +165,5 @@ func (r *rounds) again(items []*inquiry, own *string) {
 		delete(r.kept, it.key)
 	}
 	r.past = r.next(own)
-	r.opened, r.kept, r.used = true, nil, nil
+	r.opened, r.kept = true, nil
 }

@@ -23,10 +23,10 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 		return errLevel(level)
 	}
 	s.mu.Lock()
-	conns := maps.Clone(s.conns)
+	conns, fleets := maps.Clone(s.conns), maps.Clone(s.fleets)
 	s.mu.Unlock()
 	maps.DeleteFunc(conns, func(c *connection, _ struct{}) bool { return !c.hears(level) })
-	if len(conns) == 0 {
+	if len(conns) == 0 && (len(fleets) == 0 || !s.logging.Load()) { // who hears is known where the clients are
 		return nil
 	}
 	frame, err := logFrame(level, logger, data)
@@ -34,10 +34,20 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 		return err
 	}
 	for c := range conns {
+		c.log(level, frame)
+	}
+	for f := range fleets {
+		f.log(level, frame)
+	}
+	return nil
+}
+
+// log sends a message that belongs to no request, if the client wants it and no other process sends it.
+func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
+	if c.hears(level) && !c.away.Load() {
 		c.logs.add(frame)
 		c.notices.add(notice{method: mcp.NotificationMessage})
 	}
-	return nil
 }
 
 // hears reports whether the client of a session wants messages of a level.
@@ -47,11 +57,14 @@ func (c *connection) hears(level mcp.LoggingLevel) bool {
 		level.Level() >= c.session.leastLevel(&c.s.cfg).Level()
 }
 
-// tellLogs sends the messages that wait.
+// tellLogs sends the messages that wait. A client that does not take one gets those behind it when it is back.
 func (c *connection) tellLogs() {
 	for frame := c.logs.next(); frame != nil; frame = c.logs.next() {
 		if c.out.notify(c.work, frame) != nil {
-			return // a client that is gone need not know
+			if !c.logs.empty() {
+				c.notices.add(notice{method: mcp.NotificationMessage})
+			}
+			return
 		}
 		c.tel.Notification(telemetry.Sent, mcp.NotificationMessage)
 		c.tel.MessageSize(telemetry.Sent, telemetry.KindNotification, len(frame))
@@ -93,6 +106,12 @@ func (q *logQueue) next() []byte {
 		return nil
 	}
 	return q.pop()
+}
+
+func (q *logQueue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.frames) == 0 && q.dropped == 0
 }
 
 // pop takes the oldest message. mu is held.

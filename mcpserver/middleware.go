@@ -46,8 +46,10 @@ func (c *call) throughMiddleware(ctx context.Context) (any, error) {
 	switch {
 	case c.stands: // whatever the middleware makes of that, there is a subscription
 		return standing{}, nil
-	case err != nil || result == nil || ours(reflect.TypeOf(result)):
-		return result, err
+	case err != nil:
+		return c.required(err)
+	case result == nil || ours(reflect.TypeOf(result)):
+		return result, nil
 	}
 	raw, err := mcp.AppendResult(nil, result) // here, where a panic is caught
 	return json.RawMessage(raw), err

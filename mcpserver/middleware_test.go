@@ -170,3 +170,53 @@ func TestASubscriptionStandsWhateverMiddlewareMakesOfIt(t *testing.T) {
 		})
 	}
 }
+
+func TestMiddlewareMayAskTheClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		confirm := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+			if _, err := mcpserver.ListRoots(ctx); err != nil {
+				return nil, err
+			}
+			return next(ctx, r)
+		})
+		s := withTool(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{confirm}}, "tool", rootsTool)
+		c := callerOf(t, s, "tool")
+		first := c.needs("")
+		if _, ok := first.InputRequests["roots"]; !ok || len(first.InputRequests) != 1 {
+			t.Errorf("the client is asked for %v, want roots", first.InputRequests)
+		}
+		second := c.needs(`"inputResponses":{"roots":{"roots":[]}},"requestState":"` + *first.RequestState + `"`)
+		if _, ok := second.InputRequests["roots-2"]; !ok || len(second.InputRequests) != 1 {
+			t.Errorf("then the client is asked for %v, want what the handler asks", second.InputRequests)
+		}
+		c.tells(`"inputResponses":{"roots-2":{"roots":[{"uri":"file:///a"}]}},"requestState":"`+*second.RequestState+`"`, "1 roots")
+		must(t, c.w.finish())
+	})
+}
+
+func TestAHandlerThatMiddlewareCallsAgainFindsTheAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		again := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+			if result, err := next(ctx, r); err == nil {
+				return result, nil
+			}
+			return next(ctx, r)
+		})
+		failed := false
+		s := withTool(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{again}}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			result, err := rootsTool(ctx, r)
+			if err == nil && !failed {
+				failed = true
+				return nil, &mcp.Error{Code: 1, Message: "for now"}
+			}
+			return result, err
+		})
+		c := callerOf(t, s, "tool")
+		first := c.needs("")
+		c.tells(`"inputResponses":{"roots":{"roots":[{"uri":"file:///a"}]}},"requestState":"`+*first.RequestState+`"`, "1 roots")
+		if !failed {
+			t.Error("the handler was not called again")
+		}
+		must(t, c.w.finish())
+	})
+}

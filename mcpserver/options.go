@@ -40,8 +40,9 @@ type Options struct {
 	// beyond what those bounds allow each of them. A connection or session that has a request handled lets more of them
 	// wait, as MaxQueued says; those of the others are answered with an error, over HTTP with the status 503. For two
 	// seconds after such a refusal, a connection that holds more than its share of places gets no more of them. Pings,
-	// what opens a session, changes of the log level and subscriptions that have been opened do not count. Zero means no
-	// bound.
+	// what opens a session, changes of the log level and subscriptions that have been opened do not count, and neither do
+	// calls that have become tasks. A handler that waits for an answer of its client keeps its place, unless the client is
+	// modern: see RequestTimeout. Zero means no bound.
 	MaxTotal int
 
 	// RequestTimeout bounds the handling of each request, by the handler's context. Zero means none.
@@ -76,8 +77,11 @@ type Options struct {
 
 	// Middleware goes around the handling of each request, the first one outermost; what is refused before that, for its
 	// revision or because the server is busy, never gets there. Each is called once, by [New], with what comes next. It may
-	// answer by itself, pass on another context, or look at the result and change the error; the request that it passes on
-	// is the one that it got, and is answered as it came whatever has been changed in it. A panic is an internal error.
+	// answer by itself, ask the client as a handler may (see [AskAll]), pass on another context, or look at the result and
+	// change the error; the request that it passes on is the one that it got, and is answered as it came whatever has been
+	// changed in it. Each round of a modern request is a request; of a call that becomes a task, it sees that it has. Some
+	// requests keep what follows them on the connection from being read, initialize and ping for example, so it should not
+	// keep those. A panic is an internal error.
 	Middleware []func(next MethodHandler) MethodHandler
 
 	// StateKeys encrypt what is kept by modern clients between the rounds of a request, when a handler asks them something

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -31,19 +32,20 @@ func (s *Server) ResourceUpdated(uri string) {
 
 // watchlist are the URIs of the resources that somebody watches. It is safe for concurrent use, and nil is empty.
 type watchlist struct {
-	mu    sync.Mutex
-	uris  map[string]struct{} // guarded by mu
-	bytes int                 // guarded by mu; in all URIs together
+	mu     sync.Mutex
+	uris   map[string]struct{} // guarded by mu
+	bytes  int                 // guarded by mu; in all URIs together
+	closed bool                // guarded by mu; nothing is added any more
 }
 
-// add reports false if there are too many. A URI that is there already is no other one.
+// add reports false if there are too many, or if the list is closed. A URI that is there already is no other one.
 func (w *watchlist) add(uri string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, there := w.uris[uri]; there {
 		return true
 	}
-	if len(w.uris) >= maxWatched || w.bytes+len(uri) > maxWatchedBytes {
+	if w.closed || len(w.uris) >= maxWatched || w.bytes+len(uri) > maxWatchedBytes {
 		return false
 	}
 	if w.uris == nil {
@@ -74,6 +76,24 @@ func (w *watchlist) has(uri string) bool {
 	defer w.mu.Unlock()
 	_, there := w.uris[uri]
 	return there
+}
+
+// replace makes the list one of these URIs.
+func (w *watchlist) replace(uris []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.uris, w.bytes = make(map[string]struct{}, len(uris)), 0
+	for _, uri := range uris {
+		w.uris[uri] = struct{}{}
+		w.bytes += len(uri)
+	}
+}
+
+// close lets nothing be added any more.
+func (w *watchlist) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
 }
 
 // snapshot returns what is on the list, sorted. With add, it can be restored.
@@ -151,6 +171,12 @@ func (s *Server) subscribe(ctx context.Context, c *call) (any, error) {
 	if err := s.watch(ctx, watched, c.uri); err != nil {
 		return nil, err
 	}
+	if err := c.x.session.amend(ctx, func() { watched.add(c.uri) }); err != nil {
+		if watched.remove(c.uri) {
+			_ = s.unwatch(ctx, c.uri) // err is the reason
+		}
+		return nil, err
+	}
 	return nil, nil
 }
 
@@ -162,7 +188,8 @@ func (s *Server) unsubscribe(ctx context.Context, c *call) (any, error) {
 	if watched := c.x.session.watched; watched != nil {
 		c.x.notices.drop(notice{mcp.NotificationResourceUpdated, c.uri})
 		if watched.remove(c.uri) {
-			return nil, s.unwatch(ctx, c.uri)
+			kept := c.x.session.amend(ctx, func() { watched.remove(c.uri) })
+			return nil, errors.Join(s.unwatch(ctx, c.uri), kept)
 		}
 	}
 	return nil, nil

@@ -51,11 +51,7 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	sub.filter.TaskIDs = granted.TaskIDs
 	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // all that keeps the frame in memory
 	sub.notices = notices{group: c.x.group, send: sub.tell, held: true}
-	if err := c.x.audience.add(sub); err != nil {
-		return nil, err
-	}
-	if err := sub.acknowledge(granted); err != nil {
-		c.x.audience.remove(sub)
+	if err := sub.open(granted); err != nil {
 		return nil, err
 	}
 	stands = true
@@ -77,7 +73,11 @@ func (s *Server) honour(ctx context.Context, sub *subscription, wishes mcp.Subsc
 	if declared.Resources == nil || !declared.Resources.Subscribe {
 		return granted
 	}
+	room := maxWatchedBytes // for what is looked at, watched or not
 	for _, uri := range wishes.ResourceSubscriptions[:min(len(wishes.ResourceSubscriptions), maxWatched)] {
+		if room -= len(uri); room < 0 || ctx.Err() != nil {
+			break
+		}
 		if !sub.watched.has(uri) && s.watch(ctx, &sub.watched, uri) == nil {
 			granted.ResourceSubscriptions = append(granted.ResourceSubscriptions, uri)
 		}
@@ -91,6 +91,20 @@ func (sub *subscription) wants(n notice) bool {
 		return sub.watched.has(n.uri)
 	}
 	return *lists[n.method].wish(&sub.filter)
+}
+
+// open makes the subscription one of the audience and acknowledges it, in this order: nothing that happens in between is
+// missed. If it ends in between, it is concluded none the less, and behind that.
+func (sub *subscription) open(granted mcp.SubscriptionFilter) error {
+	sub.mu.Lock()
+	defer sub.mu.Unlock()
+	if err := sub.call.x.audience.add(sub); err != nil {
+		return err
+	}
+	if err := sub.acknowledge(granted); err != nil && sub.call.x.audience.remove(sub) {
+		return err
+	}
+	return nil
 }
 
 func (sub *subscription) acknowledge(granted mcp.SubscriptionFilter) error {

@@ -1,7 +1,11 @@
 package mcpserver_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -152,5 +156,36 @@ func TestASubscriberThatTakesNothingIsGivenUp(t *testing.T) {
 		second.leave()
 		s.leave()
 		w.end()
+	})
+}
+
+// deafAtFirst is a connection on which the acknowledgement of a subscription is lost when the server ends.
+type deafAtFirst struct{ *wire }
+
+func (c *deafAtFirst) Send(ctx context.Context, frame []byte) error {
+	if bytes.Contains(frame, []byte("acknowledged")) {
+		<-ctx.Done()
+		for range 10_000 { // the end of the subscription has every chance to come first
+			runtime.Gosched()
+		}
+		return errors.New("lost")
+	}
+	return c.wire.Send(ctx, frame)
+}
+
+func TestASubscriptionThatEndsBeforeItIsAcknowledgedIsAnsweredOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := &deafAtFirst{&wire{in: make(chan received, 1), done: make(chan struct{})}}
+		end := make(chan error)
+		go func() { end <- newServer(t, mcpserver.Options{}).Serve(ctx, c) }()
+		c.send(listenFor(1, toolsFilter))
+		cancel()
+		if err := <-end; !errors.Is(err, context.Canceled) {
+			t.Errorf("Serve returned %v, want the cause of its context", err)
+		}
+		if out := c.taken(); len(out) != 1 {
+			t.Errorf("the request got the answers %q, want one", out)
+		}
 	})
 }
