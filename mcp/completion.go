@@ -18,13 +18,19 @@ const (
 )
 
 // CompleteRef refers to the prompt, by Name, or to the resource or resource template, by URI, whose argument is being
-// typed.
+// typed. [PromptRef] and [ResourceRef] make one.
 type CompleteRef struct {
 	Type  RefType `json:"type" mcp:"required"`
 	Name  string  `json:"name,omitzero"`
 	Title string  `json:"title,omitzero"` // of a prompt; from 2025-06-18
 	URI   string  `json:"uri,omitzero"`   // or URI template
 }
+
+// PromptRef refers to the prompt of this name.
+func PromptRef(name string) CompleteRef { return CompleteRef{Type: RefPrompt, Name: name} }
+
+// ResourceRef refers to the resource of this URI, or to the resource template, written as the server has it.
+func ResourceRef(uri string) CompleteRef { return CompleteRef{Type: RefResource, URI: uri} }
 
 func (r *CompleteRef) check() error {
 	switch {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Content is one block of what a tool returned, a prompt holds or a model said. It is one of the pointer types in this
@@ -22,6 +23,17 @@ const (
 	typeToolUse    = "tool_use"
 	typeToolResult = "tool_result"
 )
+
+// textOf returns the text blocks, one line break between them.
+func textOf(blocks []Content) string {
+	var texts []string
+	for _, c := range blocks {
+		if t, ok := c.(*TextContent); ok {
+			texts = append(texts, t.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
 
 // Text returns a block of plain text.
 func Text(s string) *TextContent { return &TextContent{Text: s} }

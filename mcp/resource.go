@@ -1,6 +1,9 @@
 package mcp
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/base64"
+)
 
 // ListResourcesResult answers resources/list, whose params are [PageParams].
 // See https://modelcontextprotocol.io/specification/2026-07-28/server/resources.
@@ -59,13 +62,28 @@ type ReadResourceResult struct {
 	Contents []*ResourceContents `json:"contents" mcp:"required"`
 }
 
-// ResourceContents is the contents of a resource or of a part of one: Text, or Blob when it is not text.
+// ResourceContents is the contents of a resource or of a part of one: Text, or Blob when it is not text. Bytes returns
+// either.
 type ResourceContents struct {
 	Meta     Meta    `json:"_meta,omitzero"` // from 2025-06-18
 	URI      string  `json:"uri" mcp:"required"`
 	MIMEType string  `json:"mimeType,omitzero"`
 	Text     string  `json:"text,omitzero"`
 	Blob     *string `json:"blob,omitzero"` // base64, left as it came; nil for text
+}
+
+// BlobContents returns the contents of a resource that is not text. A server that answers with one of them may leave out
+// its URI and MIME type.
+func BlobContents(data []byte) *ResourceContents {
+	return &ResourceContents{Blob: new(base64.StdEncoding.EncodeToString(data))}
+}
+
+// Bytes returns the contents as they are: the text, or what the blob encodes, which must be base64.
+func (c *ResourceContents) Bytes() ([]byte, error) {
+	if c.Blob == nil {
+		return []byte(c.Text), nil
+	}
+	return base64.StdEncoding.DecodeString(*c.Blob)
 }
 
 // UnmarshalJSON decodes a copy of text. Neither text nor blob is an error.

@@ -43,6 +43,9 @@ type SamplingMessage struct {
 // until 2025-06-18, several as an array. Both are read.
 type SamplingContent []Content
 
+// Text returns the text blocks, one line break between them, and nothing of the others.
+func (c SamplingContent) Text() string { return textOf(c) }
+
 // UnmarshalJSON decodes a copy of text.
 func (c *SamplingContent) UnmarshalJSON(text []byte) error {
 	var d decoder

@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 )
 
 // ListToolsResult answers tools/list, whose params are [PageParams].
@@ -82,12 +81,4 @@ type CallToolResult struct {
 }
 
 // Text returns the text blocks of the content, one line break between them, and nothing of the others.
-func (r *CallToolResult) Text() string {
-	var texts []string
-	for _, c := range r.Content {
-		if t, ok := c.(*TextContent); ok {
-			texts = append(texts, t.Text)
-		}
-	}
-	return strings.Join(texts, "\n")
-}
+func (r *CallToolResult) Text() string { return textOf(r.Content) }

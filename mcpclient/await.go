@@ -96,10 +96,16 @@ func (c *Client) impatient(ctx context.Context) *Error {
 func (c *Client) shutdownError(op string) *Error {
 	err := error(ErrShutdown)
 	if c.refusal != nil {
-		err = fmt.Errorf("%w: %w", err, c.refusal)
+		err = &gaveUpError{c.refusal}
 	}
 	return &Error{Kind: KindShutdown, Op: op, Unsent: true, cause: err}
 }
+
+// gaveUpError is [ErrShutdown] of a client that nobody has stopped.
+type gaveUpError struct{ why error }
+
+func (e *gaveUpError) Error() string   { return "the client gave up: " + e.why.Error() }
+func (e *gaveUpError) Unwrap() []error { return []error{ErrShutdown, e.why} }
 
 // waiter waits for a state. The client hears it under its mutex, so that it misses none.
 type waiter struct {

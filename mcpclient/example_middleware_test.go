@@ -6,7 +6,42 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpserver"
 )
+
+// What the server asks of the client passes here.
+func ExampleOptions_handlerMiddleware() {
+	server := withTool("build", func(ctx context.Context, _ struct{}) (string, error) {
+		roots, err := mcpserver.ListRoots(ctx)
+		return fmt.Sprint(len(roots), " roots"), err
+	})
+	noted := func(next mcpclient.RequestHandler) mcpclient.RequestHandler {
+		return func(ctx context.Context, r *mcpclient.Request) (any, error) {
+			fmt.Println("the server asks for", r.Method)
+			return next(ctx, r)
+		}
+	}
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, server, &mcpclient.Options{
+		Features:          []mcpclient.Feature{mcpclient.HandleRoots(&mcp.Root{URI: "file:///srv"})},
+		HandlerMiddleware: []func(mcpclient.RequestHandler) mcpclient.RequestHandler{noted},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	result, err := client.CallTool(ctx, "build", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Text())
+	// Output:
+	// the server asks for roots/list
+	// 1 roots
+}
 
 // A tool that only reads may be called again when it fails.
 func ExampleMiddleware() {

@@ -27,7 +27,7 @@ func indexServer(chapters int, each time.Duration) transport.Transport {
 	if err != nil {
 		panic(err)
 	}
-	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
+	return inMemory(s)
 }
 
 func ExampleFollowProgress() {

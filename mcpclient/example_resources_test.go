@@ -24,7 +24,7 @@ func library() transport.Transport {
 				text := mcp.Text("Write a review of " + r.Arguments["book"] + ".")
 				return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser, Content: text}}}, nil
 			}),
-		s.AddCompletion(mcp.CompleteRef{Type: mcp.RefPrompt, Name: "review"}, "book",
+		s.AddCompletion(mcp.PromptRef("review"), "book",
 			func(context.Context, *mcpserver.CompleteRequest) ([]string, error) {
 				return []string{"Emma", "Evelina"}, nil
 			}),
@@ -32,7 +32,7 @@ func library() transport.Transport {
 	if err != nil {
 		panic(err)
 	}
-	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
+	return inMemory(s)
 }
 
 func ExampleClient_ReadResource() {
@@ -103,13 +103,59 @@ func ExampleClient_Complete() {
 	}
 	defer client.Stop(ctx)
 
-	r, err := client.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "review"}, "book", "E", nil)
+	r, err := client.Complete(ctx, mcp.PromptRef("review"), "book", "E", nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(r.Completion.Values)
 	// Output: [Emma Evelina]
+}
+
+func ExampleClient_ResourceTemplates() {
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
+	err := errors.Join(
+		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "weather:///{city}", Name: "report"},
+			func(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				text := "snow in " + r.Variables["city"]
+				return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
+			}),
+		s.AddCompletion(mcp.ResourceRef("weather:///{city}"), "city",
+			func(context.Context, *mcpserver.CompleteRequest) ([]string, error) { return []string{"oslo"}, nil }),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, inMemory(s), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	for t, err := range client.ResourceTemplates(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		cities, err := client.Complete(ctx, mcp.ResourceRef(t.URITemplate), "city", "o", nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(t.URITemplate, cities.Completion.Values)
+	}
+	r, err := client.ReadResource(ctx, "weather:///oslo")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Contents[0].Text)
+	// Output:
+	// weather:///{city} [oslo]
+	// snow in oslo
 }
 
 func ExampleClient_Ping() {

@@ -2,55 +2,31 @@ package mcpclient_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
+	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
-	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// played is a modern server whose part is played: answer returns the frames that it sends when it gets a request.
-func played(answer func(method string, id json.RawMessage, params string) []string) transport.Transport {
-	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
-		for {
-			data, err := peer.Receive(ctx)
-			if err != nil {
-				return
-			}
-			var f struct {
-				ID     json.RawMessage `json:"id"`
-				Method string          `json:"method"`
-				Params json.RawMessage `json:"params"`
-			}
-			if json.Unmarshal(data, &f) != nil || f.ID == nil {
-				continue
-			}
-			frames := []string{`{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"logging":{},"resources":{"subscribe":true}}}}`}
-			if f.Method != mcp.MethodDiscover {
-				frames = answer(f.Method, f.ID, string(f.Params))
-			}
-			for _, frame := range frames {
-				if peer.Send(ctx, []byte(frame)) != nil {
-					return
-				}
-			}
-		}
-	})
-}
-
 func ExampleClient_SubscribeResource() {
+	var lamps atomic.Int64
+	s := mcpserver.New(mcp.Implementation{Name: "stock", Version: "1.0"}, nil)
+	err := s.AddResource(&mcp.Resource{URI: "stock://lamps", Name: "lamps"},
+		func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			text := fmt.Sprint(lamps.Load(), " lamps")
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
+		})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	ctx := context.Background()
-	server := played(func(_ string, id json.RawMessage, _ string) []string {
-		return []string{ // the server agrees to tell, and does
-			`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":` + string(id) + `},"notifications":{"resourceSubscriptions":["file:///etc/motd"]}}}`,
-			`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":` + string(id) + `},"uri":"file:///etc/motd"}}`,
-		}
-	})
 	updated := make(chan string, 1)
-	client, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Features: []mcpclient.Feature{
+	client, err := mcpclient.Connect(ctx, inMemory(s), &mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { updated <- uri }),
 	}})
 	if err != nil {
@@ -59,22 +35,69 @@ func ExampleClient_SubscribeResource() {
 	}
 	defer client.Stop(ctx)
 
-	if err := client.SubscribeResource(ctx, "file:///etc/motd"); err != nil {
+	if err := client.SubscribeResource(ctx, "stock://lamps"); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("read again:", <-updated)
-	// Output: read again: file:///etc/motd
+	lamps.Store(3)
+	s.ResourceUpdated("stock://lamps") // in the server
+
+	r, err := client.ReadResource(ctx, <-updated)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Contents[0].URI, r.Contents[0].Text)
+	// Output: stock://lamps 3 lamps
+}
+
+func ExampleHandleToolListChanged() {
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
+	clear := func(context.Context, query) (weather, error) { return weather{Sky: "clear"}, nil }
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "weather"}, clear); err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	changed := make(chan struct{}, 1)
+	client, err := mcpclient.Connect(ctx, inMemory(s), &mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.HandleToolListChanged(func(context.Context) {
+			select {
+			case changed <- struct{}{}:
+			default: // whoever lists them now has this change, too
+			}
+		}),
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, clear); err != nil { // in the server
+		fmt.Println(err)
+		return
+	}
+	<-changed
+	for tool, err := range client.Tools(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(tool.Name)
+	}
+	// Output:
+	// weather
+	// forecast
 }
 
 func ExampleLogMessagesTo() {
-	ctx := context.Background()
-	said := make(chan struct{}, 1)
-	server := played(func(_ string, id json.RawMessage, params string) []string {
-		return []string{
-			`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"db","data":{"slow":true}}}`,
-			`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"resultType":"complete","content":[]}}`,
+	server := withTool("query", func(ctx context.Context, _ struct{}) (string, error) {
+		r := mcpserver.RequestFrom(ctx)
+		if err := r.Log(ctx, mcp.LevelDebug, "db", "a plan"); err != nil { // below the level that the client wants
+			return "", err
 		}
+		return "3 rows", r.Log(ctx, mcp.LevelWarning, "db", map[string]any{"slow": true})
 	})
 	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
@@ -82,6 +105,8 @@ func ExampleLogMessagesTo() {
 		}
 		return a
 	}}))
+	ctx := context.Background()
+	said := make(chan struct{}, 1)
 	client, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.LogMessagesTo(logger),
 		mcpclient.HandleLogMessages(func(context.Context, *mcp.LoggingMessageParams) { said <- struct{}{} }),
@@ -105,18 +130,14 @@ func ExampleLogMessagesTo() {
 }
 
 func ExampleHandleRoots() {
-	ctx := context.Background()
-	server := played(func(_ string, id json.RawMessage, params string) []string {
-		var p struct {
-			InputResponses map[string]mcp.ListRootsResult `json:"inputResponses"`
+	server := withTool("build", func(ctx context.Context, _ struct{}) (string, error) {
+		roots, err := mcpserver.ListRoots(ctx)
+		if err != nil {
+			return "", err
 		}
-		_ = json.Unmarshal([]byte(params), &p)
-		answer, asked := p.InputResponses["where"]
-		if !asked {
-			return []string{`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"resultType":"input_required","inputRequests":{"where":{"method":"roots/list"}}}}`}
-		}
-		return []string{`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"resultType":"complete","content":[{"type":"text","text":"working in ` + answer.Roots[0].URI + `"}]}}`}
+		return "working in " + roots[0].URI, nil
 	})
+	ctx := context.Background()
 	client, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.HandleRoots(&mcp.Root{URI: "file:///home/me/project", Name: "project"}),
 	}})

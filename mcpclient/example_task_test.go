@@ -2,64 +2,44 @@ package mcpclient_test
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// printer is a server that takes its time to print: it answers the call of its tool with a task, of which it says at the
-// first poll that it works, and at the second that it is done.
-func printer() transport.Transport {
-	state := func(resultType, status, more string) string {
-		return fmt.Sprintf(`{"resultType":%q,"taskId":"job-7","status":%q,"createdAt":"2026-08-01T10:00:00Z",`+
-			`"lastUpdatedAt":"2026-08-01T10:00:00Z","ttlMs":null,"pollIntervalMs":1%s}`, resultType, status, more)
-	}
-	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
-		polls := 0
-		answerEach(ctx, peer, func(method string) string {
-			switch method {
-			case mcp.MethodDiscover:
-				return `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":` +
-					`{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}},"ttlMs":0,"cacheScope":"private"}`
-			case mcp.MethodCallTool:
-				return state("task", "working", "")
-			}
-			if polls++; polls < 2 {
-				return state("complete", "working", `,"statusMessage":"page 3 of 5"`)
-			}
-			return state("complete", "completed", `,"result":{"content":[{"type":"text","text":"5 pages printed"}]}`)
-		})
+// printer is a server whose tool takes its time: it prints three of five pages and then waits for paper.
+func printer(paper <-chan struct{}) transport.Transport {
+	s := mcpserver.New(mcp.Implementation{Name: "printer", Version: "1.0"}, &mcpserver.Options{
+		Tasks: &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond},
 	})
-}
-
-// answerEach answers each request with the result that there is for its method.
-func answerEach(ctx context.Context, peer *transport.Peer, result func(method string) string) {
-	for {
-		raw, err := peer.Receive(ctx)
-		if err != nil {
-			return
+	err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "print"}, func(ctx context.Context, _ struct{}) (string, error) {
+		if err := mcpserver.RequestFrom(ctx).TaskStatus("page 3 of 5: out of paper"); err != nil {
+			return "", err
 		}
-		var request struct {
-			ID     json.RawMessage
-			Method string
+		select {
+		case <-paper:
+			return "5 pages printed", nil
+		case <-ctx.Done():
+			return "", ctx.Err()
 		}
-		if err := json.Unmarshal(raw, &request); err != nil {
-			return
-		}
-		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, result(request.Method))
-		if peer.Send(ctx, []byte(answer)) != nil {
-			return
-		}
+	})
+	if err != nil {
+		panic(err)
 	}
+	return inMemory(s)
 }
 
 // A call waits for the task that the server makes of it.
 func ExampleUseTasks() {
 	ctx := context.Background()
-	client, err := mcpclient.Connect(ctx, printer(), &mcpclient.Options{
+	paper := make(chan struct{})
+	client, err := mcpclient.Connect(ctx, printer(paper), &mcpclient.Options{
 		Features: []mcpclient.Feature{mcpclient.UseTasks(nil)},
 	})
 	if err != nil {
@@ -68,8 +48,14 @@ func ExampleUseTasks() {
 	}
 	defer client.Stop(ctx)
 
+	var refill sync.Once
 	result, err := client.CallTool(ctx, "print", nil, mcpclient.WithTaskStatus(func(t mcp.Task) {
-		fmt.Printf("%s is %s %q\n", t.TaskID, t.Status, t.StatusMessage)
+		if t.Status == mcp.TaskWorking && t.StatusMessage != "" {
+			refill.Do(func() {
+				fmt.Println(t.Status, t.StatusMessage)
+				close(paper)
+			})
+		}
 	}))
 	if err != nil {
 		fmt.Println(err)
@@ -77,17 +63,17 @@ func ExampleUseTasks() {
 	}
 	fmt.Println(result.Text())
 	// Output:
-	// job-7 is working ""
-	// job-7 is working "page 3 of 5"
-	// job-7 is completed ""
+	// working page 3 of 5: out of paper
 	// 5 pages printed
 }
 
 // A task goes on without its client; whoever has its id waits for the result.
 func ExampleClient_StartTool() {
 	ctx := context.Background()
+	paper := make(chan struct{})
+	server := printer(paper)
 	options := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
-	client, err := mcpclient.Connect(ctx, printer(), options)
+	client, err := mcpclient.Connect(ctx, server, options)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -97,11 +83,13 @@ func ExampleClient_StartTool() {
 		fmt.Println(err)
 		return
 	}
+	fmt.Println(task.Status().Status)
 	id := task.ID() // to be kept where it survives the program
-	fmt.Println(id, task.Status().Status)
 	_ = client.Stop(ctx)
 
-	client, err = mcpclient.Connect(ctx, printer(), options)
+	close(paper)
+
+	client, err = mcpclient.Connect(ctx, server, options)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -114,6 +102,31 @@ func ExampleClient_StartTool() {
 	}
 	fmt.Println(result.Text())
 	// Output:
-	// job-7 working
+	// working
 	// 5 pages printed
+}
+
+func ExampleTask_Cancel() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, printer(nil), &mcpclient.Options{
+		Features: []mcpclient.Feature{mcpclient.UseTasks(nil)},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	task, err := client.StartTool(ctx, "print", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := task.Cancel(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = task.Wait(ctx)
+	fmt.Println("cancelled:", errors.Is(err, mcpclient.ErrTaskCancelled))
+	// Output: cancelled: true
 }

@@ -32,7 +32,22 @@ func weatherServer() transport.Transport {
 	if err != nil {
 		panic(err)
 	}
+	return inMemory(s)
+}
+
+// inMemory lets clients reach a server in the same process, as in a test. A program has a [transport.Stdio] or a
+// [transport.HTTP] instead.
+func inMemory(s *mcpserver.Server) transport.Transport {
 	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
+}
+
+// withTool is a server with one tool, which may ask the client.
+func withTool(name string, tool func(ctx context.Context, _ struct{}) (string, error)) transport.Transport {
+	s := mcpserver.New(mcp.Implementation{Name: "example", Version: "1.0"}, &mcpserver.Options{Logging: true})
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: name}, tool); err != nil {
+		panic(err)
+	}
+	return inMemory(s)
 }
 
 func Example() {

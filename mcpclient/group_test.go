@@ -2,6 +2,7 @@ package mcpclient_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -353,4 +354,25 @@ func TestAToolThatIsListedTwiceIsOne(t *testing.T) {
 			}
 		}
 	})
+}
+
+// answerEach answers each request with the result that there is for its method.
+func answerEach(ctx context.Context, peer *transport.Peer, result func(method string) string) {
+	for {
+		raw, err := peer.Receive(ctx)
+		if err != nil {
+			return
+		}
+		var request struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if err := json.Unmarshal(raw, &request); err != nil {
+			return
+		}
+		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, result(request.Method))
+		if peer.Send(ctx, []byte(answer)) != nil {
+			return
+		}
+	}
 }

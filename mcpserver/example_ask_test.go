@@ -15,25 +15,36 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
+// inMemory lets clients reach s without a process or a network between them, which is also how to test a server.
+func inMemory(s *mcpserver.Server) transport.Transport {
+	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
+}
+
+// clientOf returns a client of s.
+func clientOf(s *mcpserver.Server, o *mcpclient.Options) *mcpclient.Client {
+	client, err := mcpclient.Connect(context.Background(), inMemory(s), o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client
+}
+
 // bothEras calls a tool of s as a client of each era, whose user and model answer, and prints what the tool says.
 func bothEras(s *mcpserver.Server, tool string) {
 	ctx := context.Background()
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
-		client, err := mcpclient.Connect(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) }),
+		client, err := mcpclient.Connect(ctx, inMemory(s),
 			&mcpclient.Options{
 				Versions: []mcp.Version{v},
 				Features: []mcpclient.Feature{
 					mcpclient.HandleElicitation(func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 						return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"name": "Ada", "size": "large"}}, nil
 					}),
-					mcpclient.HandleRequest(mcp.MethodCreateMessage, func(context.Context, *mcpclient.Request) (any, error) {
-						return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: mcp.SamplingContent{mcp.Text("a haiku")}}, nil
-					}),
-					mcpclient.HandleRequest(mcp.MethodListRoots, func(context.Context, *mcpclient.Request) (any, error) {
-						return &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///home/ada"}}}, nil
-					}),
+					mcpclient.HandleSampling(func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+						return &mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{mcp.Text("a haiku")}}, nil
+					}, nil),
+					mcpclient.HandleRoots(&mcp.Root{URI: "file:///home/ada"}),
 				},
-				Capabilities: mcp.ClientCapabilities{Sampling: &mcp.SamplingCapability{}, Roots: &mcp.RootsCapability{}},
 			})
 		if err != nil {
 			log.Fatal(err)
@@ -111,13 +122,7 @@ func ExampleCreateMessage() {
 		if err != nil {
 			return "", err
 		}
-		var text strings.Builder
-		for _, block := range m.Content {
-			if t, ok := block.(*mcp.TextContent); ok {
-				text.WriteString(t.Text)
-			}
-		}
-		return text.String(), nil
+		return m.Content.Text(), nil
 	})
 	bothEras(s, "poem")
 	// Output:

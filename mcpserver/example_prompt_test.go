@@ -1,9 +1,7 @@
 package mcpserver_test
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"log"
 	"strings"
 
@@ -39,8 +37,7 @@ func ExampleServer_AddCompletion() {
 		log.Fatal(err)
 	}
 	languages := []string{"Go", "Haskell", "PHP", "Python"}
-	ref := mcp.CompleteRef{Type: mcp.RefPrompt, Name: "review"}
-	err = s.AddCompletion(ref, "language", func(ctx context.Context, r *mcpserver.CompleteRequest) (fitting []string, err error) {
+	err = s.AddCompletion(mcp.PromptRef("review"), "language", func(ctx context.Context, r *mcpserver.CompleteRequest) (fitting []string, err error) {
 		for _, l := range languages {
 			if strings.HasPrefix(strings.ToLower(l), strings.ToLower(r.Value)) {
 				fitting = append(fitting, l)
@@ -54,43 +51,4 @@ func ExampleServer_AddCompletion() {
 	ask(s, `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"review"},"argument":{"name":"language","value":"p"}}}`)
 	// Output:
 	// {"jsonrpc":"2.0","id":1,"result":{"completion":{"values":["PHP","Python"],"total":2}}}
-}
-
-// chat is a client that says and hears lines.
-type chat struct {
-	to   io.WriteCloser
-	from *bufio.Reader
-	over chan error
-}
-
-// chatWith serves a chat.
-func chatWith(s *mcpserver.Server) *chat {
-	in, to := io.Pipe()
-	from, out := io.Pipe()
-	c := &chat{to: to, from: bufio.NewReader(from), over: make(chan error, 1)}
-	go func() { c.over <- s.Serve(context.Background(), mcpserver.NewStreamConn(in, out, 0)) }()
-	return c
-}
-
-func (c *chat) say(line string) {
-	if _, err := io.WriteString(c.to, line+"\n"); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func (c *chat) hear() string {
-	line, err := c.from.ReadString('\n')
-	if err != nil {
-		log.Fatal(err)
-	}
-	return line
-}
-
-func (c *chat) leave() {
-	if err := c.to.Close(); err != nil {
-		log.Fatal(err)
-	}
-	if err := <-c.over; err != nil {
-		log.Fatal(err)
-	}
 }

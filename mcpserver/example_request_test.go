@@ -3,13 +3,13 @@ package mcpserver_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -30,29 +30,17 @@ func ExampleRequestInfo_HTTP() {
 	defer srv.Close()
 	defer handler.Shutdown(context.Background())
 
-	r, err := http.NewRequest("POST", srv.URL, strings.NewReader(
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whoami","_meta":{`+
-			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+	ctx := context.Background()
+	header := http.Header{"Accept-Language": {"de"}, "Authorization": {"Basic YWxpY2U6c2VjcmV0"}} // alice, secret
+	client, err := mcpclient.Connect(ctx, &transport.HTTP{URL: srv.URL, Header: header}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	r.SetBasicAuth("alice", "secret")
-	for name, value := range map[string]string{
-		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Accept-Language": "de",
-		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "whoami",
-	} {
-		r.Header.Set(name, value)
-	}
-	resp, err := http.DefaultClient.Do(r)
+	defer client.Stop(ctx)
+	result, err := client.CallTool(ctx, "whoami", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(strings.Contains(string(body), "alice in de"))
-	// Output:
-	// true
+	fmt.Println(result.Text())
+	// Output: alice in de
 }

@@ -2,11 +2,11 @@ package mcpserver_test
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"log"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -14,8 +14,7 @@ func ExampleServer_AddResource() {
 	s := mcpserver.New(mcp.Implementation{Name: "files", Version: "1.0"}, nil)
 	logo := &mcp.Resource{URI: "image://logo", Name: "logo", Description: "The company's logo.", MIMEType: "image/gif"}
 	err := s.AddResource(logo, func(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		blob := base64.StdEncoding.EncodeToString([]byte("GIF89a"))
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Blob: &blob}}}, nil
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{mcp.BlobContents([]byte("GIF89a"))}}, nil
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -58,17 +57,17 @@ func ExampleServer_ResourceUpdated() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c := chatWith(s)
-	c.say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"example","version":"1.0"}}}`)
-	c.hear()
-	c.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"stock://lamps"}}`)
-	fmt.Print(c.hear())
+	ctx := context.Background()
+	updated := make(chan string, 1)
+	client := clientOf(s, &mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { updated <- uri }),
+	}})
+	defer client.Stop(ctx)
+	if err := client.SubscribeResource(ctx, "stock://lamps"); err != nil {
+		log.Fatal(err)
+	}
 
 	s.ResourceUpdated("stock://lamps") // somebody bought one
-	fmt.Print(c.hear())
-	c.leave()
-	// Output:
-	// {"jsonrpc":"2.0","id":1,"result":{}}
-	// {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"stock://lamps"}}
+	fmt.Println("read again:", <-updated)
+	// Output: read again: stock://lamps
 }

@@ -1,15 +1,13 @@
 package mcpserver_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"log"
-	"strings"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -18,8 +16,15 @@ type Report struct {
 	Year int `json:"year"`
 }
 
+// withTasks are the options of a client that knows tasks.
+func withTasks() *mcpclient.Options {
+	return &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
+}
+
 func ExampleAddTaskTool() {
-	s := mcpserver.New(mcp.Implementation{Name: "reports", Version: "1.0"}, nil)
+	s := mcpserver.New(mcp.Implementation{Name: "reports", Version: "1.0"}, &mcpserver.Options{
+		Tasks: &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond},
+	})
 	figures := make(chan string)
 	err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "report"}, func(ctx context.Context, in Report) (string, error) {
 		select {
@@ -32,22 +37,29 @@ func ExampleAddTaskTool() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	created := askModern(s, `"method":"tools/call","params":{"name":"report","arguments":{"year":2025}`)
-	fmt.Println(created.ResultType, created.Status)
+	ctx := context.Background()
+	client := clientOf(s, withTasks())
+	defer client.Stop(ctx)
 
-	about := fmt.Sprintf(`"params":{"taskId":%q`, created.TaskID)
-	fmt.Println(askModern(s, `"method":"tasks/get",`+about).Status)
-
-	figures <- "12,000"
-	if err := s.Shutdown(context.Background()); err != nil { // which waits for what still runs
+	task, err := client.StartTool(ctx, "report", Report{Year: 2025})
+	if err != nil {
 		log.Fatal(err)
 	}
-	task := askModern(s, `"method":"tasks/get",`+about)
-	fmt.Println(task.Status, task.Outcome.Text())
+	fmt.Println(task.Status().Status)
+
+	figures <- "12,000"
+	result, err := task.Wait(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Text())
+
+	if err := s.Shutdown(ctx); err != nil { // which waits for tasks that still run
+		log.Fatal(err)
+	}
 	// Output:
-	// task working
 	// working
-	// completed the total of 2025 is 12,000
+	// the total of 2025 is 12,000
 }
 
 func ExampleTaskWhenAsked() {
@@ -65,47 +77,54 @@ func ExampleTaskWhenAsked() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	ctx := context.Background()
+	client := clientOf(s, withTasks())
+	defer client.Stop(ctx)
+
 	for _, year := range []int{2024, 2025} {
-		answer := askModern(s, fmt.Sprintf(`"method":"tools/call","params":{"name":"report","arguments":{"year":%d}`, year))
-		fmt.Println(year, answer.ResultType)
-	}
-	if err := s.Shutdown(context.Background()); err != nil {
-		log.Fatal(err)
+		call, err := client.StartTool(ctx, "report", Report{Year: year})
+		if err != nil {
+			log.Fatal(err)
+		}
+		result, err := call.Wait(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("task:", call.ID() != "", result.Text())
 	}
 	// Output:
-	// 2024 complete
-	// 2025 task
+	// task: false the report of 2024
+	// task: true the report of 2025, after a while
 }
 
-// answer is what the examples look at in an answer.
-type answer struct {
-	ResultType string             `json:"resultType"`
-	TaskID     string             `json:"taskId"`
-	Status     string             `json:"status"`
-	Outcome    mcp.CallToolResult `json:"result"`
-}
+// Servers that share a store answer for each other's tasks: copies behind a load balancer, or the same one after a restart.
+func ExampleTaskOptions() {
+	store := mcpserver.NewMemoryTaskStore(0, 0) // a program with many processes has one that they share
+	server := func() *mcpserver.Server {
+		s := mcpserver.New(mcp.Implementation{Name: "reports", Version: "1.0"}, &mcpserver.Options{
+			Tasks: &mcpserver.TaskOptions{Store: store, TTL: time.Hour, PollInterval: 100 * time.Millisecond},
+		})
+		err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "report"}, func(_ context.Context, in Report) (string, error) {
+			return fmt.Sprintf("the report of %d", in.Year), nil
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		return s
+	}
+	ctx := context.Background()
+	one, other := clientOf(server(), withTasks()), clientOf(server(), withTasks())
+	defer one.Stop(ctx)
+	defer other.Stop(ctx)
 
-// askModern sends one request of a client that knows tasks, on a connection of its own. What is given of it ends within
-// params.
-func askModern(s *mcpserver.Server, request string) answer {
-	const meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
-		`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
-	in := io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","id":1,` + request + meta + "}}\n"))
-	var out recorded
-	if err := s.Serve(context.Background(), mcpserver.NewStreamConn(in, &out, 0)); err != nil {
+	task, err := one.StartTool(ctx, "report", Report{Year: 2025})
+	if err != nil {
 		log.Fatal(err)
 	}
-	var response struct {
-		Result answer     `json:"result"`
-		Error  *mcp.Error `json:"error"`
+	result, err := other.ResumeTask(task.ID()).Wait(ctx)
+	if err != nil {
+		log.Fatal(err)
 	}
-	if err := json.Unmarshal(out.Bytes(), &response); err != nil || response.Error != nil {
-		log.Fatal(err, response.Error)
-	}
-	return response.Result
+	fmt.Println(result.Text())
+	// Output: the report of 2025
 }
-
-// recorded keeps what is written to it.
-type recorded struct{ bytes.Buffer }
-
-func (*recorded) Close() error { return nil }

@@ -3,13 +3,13 @@ package mcpserver_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -30,30 +30,22 @@ func ExampleServer_HTTPHandler() {
 	defer srv.Close()
 	defer handler.Shutdown(context.Background()) // first: it ends the streams that the server would wait for
 
-	r, err := http.NewRequest("POST", srv.URL+"/mcp", strings.NewReader(
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"forecast","arguments":{"city":"Rome"},"_meta":{`+
-			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
-	if err != nil {
-		log.Fatal(err)
+	ctx := context.Background()
+	for _, v := range []mcp.Version{mcp.Version20250618, mcp.Version20260728} { // with a session, and without
+		client, err := mcpclient.Connect(ctx, &transport.HTTP{URL: srv.URL + "/mcp"}, &mcpclient.Options{Versions: []mcp.Version{v}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		result, err := client.CallTool(ctx, "forecast", map[string]any{"city": "Rome"})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(client.ProtocolVersion(), result.Text())
+		if err := client.Stop(ctx); err != nil {
+			log.Fatal(err)
+		}
 	}
-	for name, value := range map[string]string{
-		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "forecast",
-	} {
-		r.Header.Set(name, value)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(resp.StatusCode, resp.Header.Get("Content-Type"))
-	fmt.Println(strings.Contains(string(body), "Sunny in Rome"))
 	// Output:
-	// 200 application/json
-	// true
+	// 2025-06-18 Sunny in Rome
+	// 2026-07-28 Sunny in Rome
 }

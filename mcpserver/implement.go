@@ -76,12 +76,15 @@ type LevelSetter interface {
 // checked against any schema.
 //
 // Implement may be called for several values, before or after clients are connected; each of these finds out what the
-// server can do when it connects. It is an error if h has none of the interfaces, or only one half of what goes together,
-// or if another handler, or something added to the server, answers one of the methods; then nothing has changed. Once h
+// server can do when it connects. It is an error if h has none of the interfaces, or only one half of what goes together, or a
+// method that has the name of one of them and not its type, or if another handler, or something added to the server, answers one of the methods; then nothing has changed. Once h
 // offers tools, say, none can be added by [AddTool].
 func (s *Server) Implement(h any) error {
 	if h == nil {
 		return errors.New("implement: no handler")
+	}
+	if err := mistaken(h); err != nil {
+		return fmt.Errorf("implement %T: %w", h, err)
 	}
 	p := partsOf(h)
 	if err := p.check(); err != nil {

@@ -24,7 +24,7 @@ func (c *configured) flags(f *flag.FlagSet) {
 func (c *connection) members(o *observation) (_ []mcpclient.Member, free func(), _ error) {
 	file, err := config.Load(c.file.path, nil)
 	if err != nil {
-		return nil, nil, misuse("%s: %w", c.file.path, err)
+		return nil, nil, misuse("%w", err)
 	}
 	for _, w := range file.Warnings {
 		c.console.say("%s: %v", c.file.path, w)

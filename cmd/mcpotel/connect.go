@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -39,18 +40,13 @@ const behind = " [-- COMMAND [ARG...]]"
 // parse reads the flags, those of the command's own among them, and divides the arguments at "--".
 func (c *connection) parse(s streams, name, arguments string, args []string, own ...func(*flag.FlagSet)) error {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	f.SetOutput(s.err)
 	c.streams, c.console = s, newConsole(s)
-	f.Usage = func() {
-		fmt.Fprintf(s.err, "usage: mcpotel %s %s\n", name, arguments)
-		f.PrintDefaults()
-	}
 	f.BoolVar(&c.asJSON, "json", false, "print the result as JSON, for programs")
 	f.BoolVar(&c.trace, "trace", false, "draw the trace, client and server")
 	f.BoolVar(&c.verbose, "v", false, "log everything the client does, and what the server writes to standard error")
-	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "how long to wait for each answer")
-	f.StringVar(&c.pin, "pin-version", "", "speak this `version` of the protocol only")
-	f.Func("root", "let the server know that it may work in this `directory`; may be repeated", c.roots.add)
+	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "wait so long for each answer, a `DURATION` such as 500ms or 5m")
+	f.StringVar(&c.pin, "pin-version", "", "speak this `VERSION` of the protocol only")
+	f.Func("root", "let the server know that it may work in this `DIRECTORY`; may be repeated", c.roots.add)
 	c.remote.flags(f)
 	c.file.flags(f)
 	for _, flags := range own {
@@ -59,11 +55,8 @@ func (c *connection) parse(s streams, name, arguments string, args []string, own
 	if end := slices.Index(args, "--"); end >= 0 {
 		args, c.command = args[:end], args[end+1:]
 	}
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return &exitError{code: exitOK}
-		}
-		return &exitError{code: exitUsage}
+	if err := parseFlags(f, s, arguments, args); err != nil {
+		return err
 	}
 	f.Visit(func(f *flag.Flag) { c.timed = c.timed || f.Name == "timeout" })
 	c.arguments = f.Args()
@@ -71,6 +64,22 @@ func (c *connection) parse(s streams, name, arguments string, args []string, own
 		return err
 	}
 	return c.remote.check(c.file.path != "")
+}
+
+// parseFlags reads flags. A wrong one is explained in a line, and does not get lost above the list of all.
+func parseFlags(f *flag.FlagSet, s streams, arguments string, args []string) error {
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	switch err := f.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintf(s.err, "usage: mcpotel %s %s\n", f.Name(), arguments)
+		f.SetOutput(s.err)
+		f.PrintDefaults()
+		return &exitError{code: exitOK}
+	case err != nil:
+		return misuse(`%w; "mcpotel help %s" lists the flags`, err, f.Name())
+	}
+	return nil
 }
 
 // checkServer sees to it that there is one way to a server.

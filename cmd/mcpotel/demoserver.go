@@ -19,17 +19,16 @@ import (
 // demoServer is the name under which the demo's server exports.
 const demoServer = "mcpotel-demo-server"
 
+// serveDemoUsage are the arguments of "serve-demo".
+const serveDemoUsage = "[--http ADDRESS]"
+
 // runServeDemo is the demo's server. It exports its own spans if the environment names a collector; the client's trace
 // context reaches it in the _meta of each request, over HTTP in the headers too.
 func runServeDemo(ctx context.Context, s streams, args []string) error {
 	f := flag.NewFlagSet("serve-demo", flag.ContinueOnError)
-	f.SetOutput(s.err)
-	address := f.String("http", "", "serve over HTTP at this `address`, such as :8080, on loopback unless it names a host, and print the URL")
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return &exitError{code: exitOK}
-		}
-		return &exitError{code: exitUsage}
+	address := f.String("http", "", "serve over HTTP at this `ADDRESS`, such as :8080, on loopback unless it names a host, and print the URL")
+	if err := parseFlags(f, s, serveDemoUsage, args); err != nil {
+		return err
 	}
 	if f.NArg() > 0 {
 		return misuse("unexpected argument %q", f.Arg(0))

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -49,9 +50,9 @@ func init() { // here because help lists the commands, of which it is one
 		{"complete", completeUsage, "complete an argument of a prompt, or a variable of a template", runComplete},
 		{"watch", watchUsage, "print what a server tells unasked, as it comes", runWatch},
 		{"ping", pingUsage, "ask a server for a sign of life", runPing},
-		{"serve-demo", "[--http ADDRESS]", "be the demo's server, on standard input and output or over HTTP", runServeDemo},
+		{"serve-demo", serveDemoUsage, "be the demo's server, on standard input and output or over HTTP", runServeDemo},
 		{"version", "", "print the version", runVersion},
-		{"help", "", "print this", runHelp},
+		{"help", "[COMMAND]", "print this, or the flags of a command", runHelp},
 	}
 }
 
@@ -72,9 +73,19 @@ func run(ctx context.Context, s streams, args []string) int {
 			return exitCode(s, c.run(ctx, s, args[1:]))
 		}
 	}
-	fmt.Fprintf(s.err, "mcpotel: unknown command %q\n\n", args[0])
-	usage(s.err)
-	return exitUsage
+	if strings.HasPrefix(args[0], "-") {
+		switch args[0] {
+		case "-h", "-help", "--help":
+			usage(s.out)
+			return exitOK
+		}
+		return exitCode(s, misuse(`%s: flags go behind the command: "mcpotel tools --json"`, args[0]))
+	}
+	return exitCode(s, unknownCommand(args[0]))
+}
+
+func unknownCommand(name string) error {
+	return misuse(`unknown command %q; "mcpotel help" lists them`, name)
 }
 
 // exitError is an error with an exit code of its own; one without text has been reported already.
@@ -115,9 +126,25 @@ func misuse(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
-func runHelp(_ context.Context, s streams, _ []string) error {
-	usage(s.out)
-	return nil
+// runHelp prints what there is, or the flags of one command.
+func runHelp(ctx context.Context, s streams, args []string) error {
+	if len(args) == 0 {
+		usage(s.out)
+		return nil
+	}
+	for _, c := range commands {
+		switch {
+		case c.name != args[0]:
+		case c.arguments == "":
+			_, err := fmt.Fprintf(s.out, "usage: mcpotel %s\n%s\n", c.name, c.brief)
+			return err
+		case c.name == "task":
+			return c.run(ctx, s, []string{"get", "-h"})
+		default:
+			return c.run(ctx, s, []string{"-h"})
+		}
+	}
+	return unknownCommand(args[0])
 }
 
 func usage(w io.Writer) {
@@ -135,7 +162,7 @@ usage: mcpotel COMMAND [ARG...]
 	fmt.Fprint(w, `
 A server is a command behind --, which is started; or among the flags --url URL; or --config FILE, for the servers of an
 mcpServers file, of which --server NAME picks one. Without it, all are asked, and tools have the server's name in front.
-"mcpotel COMMAND -h" lists the flags. What a server asks is asked at the terminal. With OTEL_EXPORTER_OTLP_ENDPOINT set,
+"mcpotel help COMMAND" lists the flags. What a server asks is asked at the terminal. With OTEL_EXPORTER_OTLP_ENDPOINT set,
 spans, metrics and log records are exported there.
 
 Results are on standard output, everything else is on standard error.

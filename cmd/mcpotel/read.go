@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"io"
 
@@ -45,7 +44,7 @@ func (c *connection) printContents(contents []*mcp.ResourceContents) error {
 		if len(contents) > 1 {
 			c.console.say("%s %s", part.URI, part.MIMEType)
 		}
-		data, err := bytesOf(part)
+		data, err := part.Bytes()
 		if err != nil {
 			return &exitError{exitTool, fmt.Errorf("%s: %w", part.URI, err)}
 		}
@@ -62,12 +61,4 @@ func (c *connection) printContents(contents []*mcp.ResourceContents) error {
 		}
 	}
 	return nil
-}
-
-// bytesOf returns the contents as they are, without the encoding that the protocol needs.
-func bytesOf(part *mcp.ResourceContents) ([]byte, error) {
-	if part.Blob == nil {
-		return []byte(part.Text), nil
-	}
-	return base64.StdEncoding.DecodeString(*part.Blob)
 }

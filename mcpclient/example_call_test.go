@@ -1,0 +1,198 @@
+package mcpclient_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// A server on the network. One that wants authorization in the ways of the specification gets it from package auth, see
+// [transport.HTTP]; this one wants a header.
+func ExampleConnect_http() {
+	s := mcpserver.New(mcp.Implementation{Name: "whoami", Version: "1.0"}, nil)
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "whoami"}, func(ctx context.Context, _ struct{}) (string, error) {
+		return mcpserver.RequestFrom(ctx).HTTP().Header.Get("X-User"), nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	handler := s.HTTPHandler(nil)
+	web := httptest.NewServer(handler)
+	defer web.Close()
+	defer handler.Shutdown(context.Background())
+
+	ctx := context.Background()
+	server := &transport.HTTP{URL: web.URL, Header: http.Header{"X-User": {"ada"}}}
+	client, err := mcpclient.Connect(ctx, server, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	result, err := client.CallTool(ctx, "whoami", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Text())
+	// Output: ada
+}
+
+// Arguments that a tool wants to see in HTTP headers, for gateways on the way, go there by themselves.
+func ExampleClient_CallTool_headers() {
+	s := mcpserver.New(mcp.Implementation{Name: "db", Version: "1.0"}, nil)
+	schema := []byte(`{"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}`)
+	err := s.AddRawTool(&mcp.Tool{Name: "query", InputSchema: schema}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		text := mcp.Text("routed to " + r.HTTP().Header.Get("Mcp-Param-Region"))
+		return &mcp.CallToolResult{Content: mcp.ContentList{text}}, nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	handler := s.HTTPHandler(nil)
+	web := httptest.NewServer(handler)
+	defer web.Close()
+	defer handler.Shutdown(context.Background())
+
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, &transport.HTTP{URL: web.URL}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+	result, err := client.CallTool(ctx, "query", map[string]any{"region": "eu-west"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Text())
+	// Output: routed to eu-west
+}
+
+// The end of a call's context cancels the call, at the server too.
+func ExampleClient_CallTool_cancel() {
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	server := withTool("wait", func(ctx context.Context, _ struct{}) (string, error) {
+		close(begun)
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return "", ctx.Err()
+	})
+	client, err := mcpclient.Connect(context.Background(), server, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(context.Background())
+
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-begun
+		cancel()
+	}()
+	_, err = client.CallTool(ctx, "wait", nil)
+	fmt.Println(err)
+	fmt.Println("the tool:", <-ended)
+	// Output:
+	// tools/call: cancelled: context canceled
+	// the tool: context canceled
+}
+
+// What a server has not declared is not asked for.
+func ExampleError_unsupported() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, weatherServer(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	_, err = client.GetPrompt(ctx, "review", nil)
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, mcpclient.ErrUnsupported))
+	// Output:
+	// prompts/get: state: not supported by the server: prompts
+	// true
+}
+
+// Page by page; [Client.Tools] asks for the pages by itself.
+func ExampleClient_ListTools() {
+	s := mcpserver.New(mcp.Implementation{Name: "letters", Version: "1.0"}, &mcpserver.Options{PageSize: 2})
+	for _, name := range []string{"a", "b", "c"} {
+		if err := mcpserver.AddTool(s, &mcp.Tool{Name: name}, func(context.Context, struct{}) (string, error) { return "", nil }); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, inMemory(s), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	for page, cursor := 1, ""; page == 1 || cursor != ""; page++ {
+		r, err := client.ListTools(ctx, cursor)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, tool := range r.Tools {
+			fmt.Println("page", page, tool.Name)
+		}
+		cursor = r.NextCursor
+	}
+	// Output:
+	// page 1 a
+	// page 1 b
+	// page 2 c
+}
+
+// A method that is not of the protocol.
+func ExampleClient_Call() {
+	type reindex struct {
+		Folder string `json:"folder"`
+	}
+	s := mcpserver.New(mcp.Implementation{Name: "search", Version: "1.0"}, nil)
+	err := s.Handle("acme/reindex", func(_ context.Context, r *mcpserver.Request) (any, error) {
+		var p reindex
+		if err := r.Decode(&p); err != nil {
+			return nil, err
+		}
+		return map[string]int{"documents": len(p.Folder)}, nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, inMemory(s), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	var result struct {
+		Documents int `json:"documents"`
+	}
+	if err := client.Call(ctx, "acme/reindex", reindex{Folder: "/docs"}, &result); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Documents, "documents")
+	// Output: 5 documents
+}

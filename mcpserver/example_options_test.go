@@ -1,0 +1,171 @@
+package mcpserver_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// Two processes serve one address. The first round of a call comes to one of them and the second to the other, which can
+// read what the first has left with the client.
+func ExampleOptions_stateKeys() {
+	key := []byte("a secret of exactly 32 bytes, ok") // of crypto/rand, in a program
+	type name struct {
+		Name string `json:"name"`
+	}
+	var processes []http.Handler
+	for i := range 2 {
+		s := mcpserver.New(mcp.Implementation{Name: "greeter", Version: "1.0"}, &mcpserver.Options{StateKeys: [][]byte{key}})
+		addTool(s, "greet", func(ctx context.Context, _ struct{}) (string, error) {
+			begun, err := mcpserver.Once(ctx, "begun", func() (int, error) { return i, nil })
+			if err != nil {
+				return "", err
+			}
+			in, action, err := mcpserver.ElicitAs[name](ctx, "Who are you?")
+			if err != nil || action != mcp.ElicitAccept {
+				return string(action), err
+			}
+			return fmt.Sprintf("begun by process %d, ended by %d: hello, %s", begun, i, in.Name), nil
+		})
+		handler := s.HTTPHandler(nil)
+		defer handler.Shutdown(context.Background())
+		processes = append(processes, handler)
+	}
+	var calls atomic.Int64
+	balancer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Method") != mcp.MethodCallTool {
+			processes[0].ServeHTTP(w, r)
+			return
+		}
+		processes[(calls.Add(1)-1)%2].ServeHTTP(w, r)
+	}))
+	defer balancer.Close()
+
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, &transport.HTTP{URL: balancer.URL}, &mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"name": "Ada"}}, nil
+		}),
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Stop(ctx)
+	result, err := client.CallTool(ctx, "greet", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Text())
+	// Output: begun by process 0, ended by 1: hello, Ada
+}
+
+// Clients need not ask again for what stays the same for a while.
+func ExampleOptions_cacheTTL() {
+	counted := func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+		return func(ctx context.Context, r *mcpserver.Request) (any, error) {
+			if r.Method == mcp.MethodListTools {
+				fmt.Println("asked for the tools")
+			}
+			return next(ctx, r)
+		}
+	}
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{
+		CacheTTL:   time.Hour,
+		Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{counted},
+	})
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, forecast); err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	client := clientOf(s, nil)
+	defer client.Stop(ctx)
+	for range 2 {
+		for tool, err := range client.Tools(ctx) {
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(tool.Name)
+		}
+	}
+	// Output:
+	// asked for the tools
+	// forecast
+	// forecast
+}
+
+// A list in pages, which clients ask for one after the other by a cursor.
+func ExampleOptions_pageSize() {
+	s := mcpserver.New(mcp.Implementation{Name: "letters", Version: "1.0"}, &mcpserver.Options{PageSize: 2})
+	for _, name := range []string{"a", "b", "c"} {
+		addTool(s, name, func(context.Context, struct{}) (string, error) { return "", nil })
+	}
+	ctx := context.Background()
+	client := clientOf(s, nil)
+	defer client.Stop(ctx)
+	first, err := client.ListTools(ctx, "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	second, err := client.ListTools(ctx, first.NextCursor)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(first.Tools), "and", len(second.Tools), "more:", second.NextCursor == "")
+	// Output: 2 and 1 more: true
+}
+
+// The context of a handler ends when the client does not want the answer any more.
+func ExampleAddTool_cancel() {
+	s := mcpserver.New(mcp.Implementation{Name: "search", Version: "1.0"}, nil)
+	ended := make(chan error, 1)
+	addTool(s, "search", func(ctx context.Context, _ struct{}) (string, error) {
+		select {
+		case <-time.After(time.Hour):
+			return "42", nil
+		case <-ctx.Done():
+			ended <- ctx.Err()
+			return "", ctx.Err()
+		}
+	})
+	ctx := context.Background()
+	client := clientOf(s, nil)
+	defer client.Stop(ctx)
+	_, err := client.CallTool(ctx, "search", nil, mcpclient.WithTimeout(100*time.Millisecond))
+	fmt.Println("client:", err)
+	fmt.Println("server:", <-ended)
+	// Output:
+	// client: tools/call: timeout: no answer in time
+	// server: context canceled
+}
+
+// Tools may come and go; connected clients that want to know are told.
+func ExampleServer_RemoveTools() {
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, forecast); err != nil {
+		log.Fatal(err)
+	}
+	changed := make(chan struct{}, 1)
+	client := clientOf(s, &mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.HandleToolListChanged(func(context.Context) { changed <- struct{}{} }),
+	}})
+	ctx := context.Background()
+	defer client.Stop(ctx)
+
+	s.RemoveTools("forecast")
+	<-changed
+	tools, err := client.ListTools(ctx, "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(tools.Tools), "tools")
+	// Output: 0 tools
+}
