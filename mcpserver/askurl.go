@@ -97,19 +97,19 @@ func (s *Server) ElicitationComplete(elicitationID string) {
 	defer s.mu.Unlock()
 	for c := range s.conns {
 		if c.sites.remove(elicitationID) {
-			c.group.start(completion{c, elicitationID})
+			c.group.start(visited{c, elicitationID})
 			return
 		}
 	}
 }
 
-// completion is the task that tells a client that an elicitation is done.
-type completion struct {
+// visited is the task that tells a client that an elicitation is done.
+type visited struct {
 	c  *connection
 	id string
 }
 
-func (t completion) run() {
+func (t visited) run() {
 	params, err := mcp.AppendParams(nil, mcp.ElicitationCompleteParams{ElicitationID: t.id})
 	if err != nil {
 		return
