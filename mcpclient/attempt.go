@@ -69,6 +69,7 @@ func (c *Client) converse(ctx context.Context, l *openLink, conn transport.Conn,
 		end(f)
 		return c.fail(lk.epoch, f)
 	}
+	s.direct = in.direct
 	attempt.End(nil)
 	c.schemas.forget() // it may be another version of the server
 	if _, ok := c.step(machine.Input{Event: machine.Negotiated, Epoch: lk.epoch}, &fact{session: s}); !ok {

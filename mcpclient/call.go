@@ -31,11 +31,11 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 	if c.intercepted != nil {
 		return c.intercept(ctx, method, params, result, options)
 	}
-	return c.call(ctx, method, params, result, options)
+	return c.call(ctx, method, params, result, options...)
 }
 
 // call is Call without the middleware.
-func (c *Client) call(ctx context.Context, method string, params, result any, options []CallOption) error {
+func (c *Client) call(ctx context.Context, method string, params, result any, options ...CallOption) error {
 	cl := c.newCall(method, params)
 	cl.logLevel = c.logLevel.level()
 	cl.apply(options)

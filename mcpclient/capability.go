@@ -28,7 +28,8 @@ func hasLogging(c *mcp.ServerCapabilities) bool     { return c.Logging != nil }
 func hasCompletion(c *mcp.ServerCapabilities) bool  { return c.Completions != nil }
 func hasSubscribing(c *mcp.ServerCapabilities) bool { return hasResources(c) && c.Resources.Subscribe }
 
-// declaredIn returns what the client declares of c in the revision v: no more than that revision has.
+// declaredIn returns what the client declares of c in the revision v: no more than that revision has. What the user has
+// declared beyond the protocol stays, extensions included: they came into use before the revision that has a place for them.
 func declaredIn(v mcp.Version, c mcp.ClientCapabilities) mcp.ClientCapabilities {
 	if v.Era() == mcp.Modern && c.Roots != nil && c.Roots.ListChanged {
 		roots := *c.Roots
@@ -42,5 +43,22 @@ func declaredIn(v mcp.Version, c mcp.ClientCapabilities) mcp.ClientCapabilities 
 			c.Extensions = nil
 		}
 	}
+	if v != mcp.Version20251125 {
+		c.Tasks = nil
+	}
+	if v < mcp.Version20251125 {
+		c.Elicitation = formsIn(v, c.Elicitation)
+		if c.Sampling != nil {
+			c.Sampling = &mcp.SamplingCapability{Extra: c.Sampling.Extra}
+		}
+	}
 	return c
+}
+
+// formsIn returns what a revision that knows forms only, or not even those, has of e.
+func formsIn(v mcp.Version, e *mcp.ElicitationCapability) *mcp.ElicitationCapability {
+	if v < mcp.Version20250618 || e == nil || e.Form == nil && e.URL != nil {
+		return nil
+	}
+	return &mcp.ElicitationCapability{Extra: e.Extra}
 }

@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -97,6 +98,37 @@ func TestRootsListChangedIsDeclaredToLegacyServersOnly(t *testing.T) {
 		}
 	}
 	if !own.ListChanged {
+		t.Error("the user's own value has been changed")
+	}
+}
+
+func TestNothingIsDeclaredThatTheRevisionDoesNotHave(t *testing.T) {
+	own := mcp.ClientCapabilities{
+		Elicitation: &mcp.ElicitationCapability{Form: mcp.Object{}, URL: mcp.Object{}},
+		Sampling:    &mcp.SamplingCapability{Tools: mcp.Object{}, Context: mcp.Object{}},
+		Tasks:       &mcp.TasksCapability{Cancel: mcp.Object{}},
+		Extensions:  map[string]mcp.Object{"com.example/x": {}, mcp.ExtensionTasks: {}},
+	}
+	const extension = `"extensions":{"com.example/x":{}}`
+	const bare, full = `"sampling":{}`, `"sampling":{"context":{},"tools":{}}`
+	for v, want := range map[mcp.Version]string{
+		mcp.Version20241105: `{` + bare + `,` + extension + `}`,
+		mcp.Version20250326: `{` + bare + `,` + extension + `}`,
+		mcp.Version20250618: `{` + bare + `,"elicitation":{},` + extension + `}`,
+		mcp.Version20251125: `{` + full + `,"elicitation":{"form":{},"url":{}},"tasks":{"cancel":{}},` + extension + `}`,
+		mcp.Version20260728: `{` + full + `,"elicitation":{"form":{},"url":{}},"extensions":{"com.example/x":{},"io.modelcontextprotocol/tasks":{}}}`,
+	} {
+		if got, err := json.Marshal(declaredIn(v, own)); err != nil || string(got) != want {
+			t.Errorf("%s: want %s, got %s, %v", v, want, got, err)
+		}
+	}
+	for _, v := range mcp.SupportedVersions() {
+		got := declaredIn(v, mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{URL: mcp.Object{}}})
+		if (got.Elicitation != nil) != (v >= mcp.Version20251125) {
+			t.Errorf("%s: want URLs declared where they are known, and forms never, got %+v", v, got.Elicitation)
+		}
+	}
+	if own.Tasks == nil || own.Elicitation.URL == nil || own.Sampling.Tools == nil {
 		t.Error("the user's own value has been changed")
 	}
 }

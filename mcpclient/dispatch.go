@@ -158,6 +158,7 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 		var p mcp.CancelledParams
 		if n.Decode(&p) == nil {
 			c.serving.cancel(r.link, p.RequestID)
+			c.cancelled(r.link, p.RequestID)
 		}
 	case mcp.NotificationSubscriptionsAcknowledged:
 		c.acknowledged(n)

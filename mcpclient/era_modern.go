@@ -28,11 +28,15 @@ func (modernEra) requestMeta(cfg *config, v mcp.Version) (*jsonrpc.Constant, err
 }
 
 // checkResult refuses what the client has not negotiated. (specification 2026-07-28, basic, "ResultType") What says of itself
-// to be a task may answer tasks/get, as in examples of the extension's specification.
+// to be a task may answer tasks/get, as in examples of the extension's specification; what a task needs is in its state.
 func (modernEra) checkResult(cl *call, t mcp.ResultType) error {
 	switch t {
-	case mcp.ResultComplete, mcp.ResultInputRequired, "":
+	case mcp.ResultComplete, "":
 		return nil
+	case mcp.ResultInputRequired:
+		if m, _ := mcp.Lookup(cl.method, mcp.Version20260728); m.Extension == "" {
+			return nil
+		}
 	case mcp.ResultTask:
 		if cl.task != nil || cl.method == mcp.MethodGetTask {
 			return nil

@@ -51,7 +51,7 @@ func (c *Client) exchange(ctx context.Context, s *session, cl *call, op *telemet
 func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.Op) (outcome, *Error) {
 	m := transport.Message{
 		Data: cl.frame, Kind: transport.Request, ID: cl.id, Method: cl.method, Name: cl.name(s.version),
-		ProtocolVersion: string(s.version), Header: cl.header,
+		ProtocolVersion: string(s.version), Header: cl.header, Answer: s.direct,
 	}
 	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
 	for {

@@ -115,9 +115,7 @@ func (n naming) original(ctx context.Context, m *member, name, rest string, opti
 		return tool, nil
 	}
 	var cl call
-	for _, o := range options {
-		o(&cl)
-	}
+	cl.apply(options)
 	ask := []CallOption{WithTimeout(cl.timeout)}
 	if cl.wait {
 		ask = append(ask, WaitForReady())

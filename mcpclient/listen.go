@@ -9,6 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -103,15 +104,16 @@ func (l *listener) renew(w *wish) bool {
 	if err != nil {
 		return l.failed(uris, err)
 	}
+	over := c.unsubscribe(l.s, l.open)
+	l.gap = l.gap || over
 	d := c.watches.decide(l.s, uris, agreed.ResourceSubscriptions, l.gap, notHonoured)
 	for _, uri := range d.lost {
 		c.tel.SubscriptionLost(uri, notHonoured(uri))
 	}
 	next.filter.ResourceSubscriptions = without(uris, d.refused)
-	if l.open == nil {
+	if over || len(d.restored) > 0 || !l.open.covers(&next.filter) {
 		c.cache.clear() // changes have gone unheard so far
 	}
-	c.unsubscribe(l.s, l.open)
 	l.open, l.delay = next, c.cfg.BackoffMin
 	missed := mcp.SubscriptionFilter{ResourceSubscriptions: d.restored}
 	if l.gap {
@@ -181,6 +183,15 @@ type subscription struct {
 	ended  func(error) // tells the telemetry
 }
 
+// covers reports whether sub, nil for none, is about all that f is about.
+func (sub *subscription) covers(f *mcp.SubscriptionFilter) bool {
+	return sub != nil &&
+		(sub.filter.ToolsListChanged || !f.ToolsListChanged) &&
+		(sub.filter.PromptsListChanged || !f.PromptsListChanged) &&
+		(sub.filter.ResourcesListChanged || !f.ResourcesListChanged) &&
+		len(without(f.ResourceSubscriptions, sub.filter.ResourceSubscriptions)) == 0
+}
+
 // over tells the telemetry how it has ended.
 func (sub *subscription) over(o outcome) {
 	switch {
@@ -217,14 +228,19 @@ func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter) (_ *subscr
 	return &subscription{cl, filter, c.tel.StreamOpened(telemetry.StreamListen)}, agreed, nil
 }
 
-// unsubscribe ends a subscription, if there is one.
-func (c *Client) unsubscribe(s *session, sub *subscription) {
+// unsubscribe ends a subscription, if there is one, and reports whether it had ended before by itself.
+func (c *Client) unsubscribe(s *session, sub *subscription) (over bool) {
 	if sub == nil {
-		return
+		return false
 	}
-	_, _ = c.leave(s.ctx, s, sub.call)
-	sub.ended(nil)
+	o, _ := c.leave(s.ctx, s, sub.call)
+	if over = o.decided(); over {
+		sub.over(o)
+	} else {
+		sub.ended(nil)
+	}
 	c.free(sub.call)
+	return over
 }
 
 // acknowledgement sends the request for a subscription and waits until the server acknowledges it. After an error the call
@@ -287,6 +303,20 @@ func (c *Client) acknowledged(n *Notification) {
 		case cl.acknowledged <- p.Notifications:
 		default: // it has been told
 		}
+	}
+}
+
+var errServerCancelled = errors.New("the server has cancelled it")
+
+// cancelled ends the subscription that a modern server has cancelled. No other request is the server's to cancel.
+// (specification 2026-07-28, basic/patterns/cancellation)
+func (c *Client) cancelled(l *link, request mcp.RequestID) {
+	id, _ := request.Int()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cl, ok := c.calls.Find(id); ok && cl.acknowledged != nil {
+		why := &transport.RequestError{Reason: transport.Lost, Err: errServerCancelled}
+		c.stepLocked(machine.Input{Event: machine.RequestFailed, Epoch: l.epoch}, &fact{request: id, failed: why})
 	}
 }
 

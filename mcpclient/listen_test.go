@@ -256,3 +256,78 @@ func TestASubscriptionThatEndsAtOnceWasOpen(t *testing.T) {
 		}
 	})
 }
+
+// TestAServerEndsASubscriptionByACancellation is about servers over one channel, which have no other way than this and the
+// response to end it. (specification 2026-07-28, basic/patterns/cancellation; schema, CancelledNotification)
+func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
+	j := &journal{}
+	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}}, func(t *testing.T, r *revision) {
+		j.lines = nil
+		cancel := func(f frame) {
+			r.tell(mcp.NotificationCancelled, fmt.Sprintf(`{"requestId":%s,"reason":"shutting down"}`, f.ID))
+		}
+		f := r.listened(`{"toolsListChanged":true}`)
+		cancel(f)
+		if took := elapsed(func() { f = r.want(mcp.MethodSubscriptionsListen) }); took != time.Second {
+			t.Errorf("asked again after %v, want a second", took)
+		}
+		cancel(f) // before it was acknowledged
+		cancel(f) // and once more
+		if took := elapsed(func() { f = r.listened(`{"toolsListChanged":true}`) }); took != 2*time.Second {
+			t.Errorf("asked again after %v, want two seconds", took)
+		}
+		j.wants(t, "tools")
+		done := background(func() error { return r.c.Call(t.Context(), "x/y", nil, nil) })
+		call := r.want("x/y")
+		cancel(call) // no other request is the server's to cancel
+		r.answer(call, `{}`)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestASubscriptionThatEndsWhileAnotherIsWantedLeavesAGap(t *testing.T) {
+	j := &journal{}
+	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}}, func(t *testing.T, r *revision) {
+		j.lines = nil
+		old := r.listened(`{"toolsListChanged":true}`)
+		defer r.c.OnPromptListChanged(j.changed("prompts"))()
+		r.refuse(r.want(mcp.MethodSubscriptionsListen), mcp.CodeInternalError, "not now")
+		r.answer(old, `{"resultType":"complete"}`)
+		f := r.want(mcp.MethodSubscriptionsListen)
+		fill(t, r.conversation, r.c)
+		r.agree(f, "")
+		j.wants(t, "tools", "prompts")
+		if kept := keptOf(t, r.conversation, r.c); kept != "" {
+			t.Errorf("%s is kept, want nothing: changes may have gone unheard", kept)
+		}
+	})
+}
+
+func TestWhatWasKeptBeforeItsChangesAreToldOfIsForgotten(t *testing.T) {
+	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(func(context.Context) {})}}, func(t *testing.T, r *revision) {
+		r.listened(`{"toolsListChanged":true}`)
+		synctest.Wait()
+		fill(t, r.conversation, r.c)
+		done := background(func() error { return r.c.SubscribeResource(t.Context(), "file:///a") })
+		r.listened(`{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}`)
+		r.want(mcp.NotificationCancelled)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if kept := keptOf(t, r.conversation, r.c); strings.Contains(kept, "4") {
+			t.Errorf("%s is kept, want no content of the resource that may be older than the subscription", kept)
+		}
+		fill(t, r.conversation, r.c)
+		done = background(func() error { return r.c.UnsubscribeResource(t.Context(), "file:///a") })
+		r.listened(`{"toolsListChanged":true}`)
+		r.want(mcp.NotificationCancelled)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if kept := keptOf(t, r.conversation, r.c); kept != "0123456" {
+			t.Errorf("%s is kept, want everything: nothing has gone unheard", kept)
+		}
+	})
+}

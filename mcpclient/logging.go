@@ -76,7 +76,7 @@ func (c *Client) restoreLogLevel(s *session) {
 		return
 	}
 	if level := c.logLevel.level(); level != "" {
-		_ = c.Call(s.ctx, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil)
+		_ = c.call(s.ctx, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil)
 	}
 }
 

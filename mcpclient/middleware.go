@@ -28,9 +28,7 @@ type Middleware func(next CallFunc) CallFunc
 // interpose puts the middleware of the options around calls and handlers.
 func (c *Client) interpose() error {
 	if len(c.cfg.Middleware) > 0 {
-		c.intercepted = func(ctx context.Context, method string, params, result any, options ...CallOption) error {
-			return c.call(ctx, method, params, result, options)
-		}
+		c.intercepted = c.call
 	}
 	for i, wrap := range slices.Backward(c.cfg.Middleware) {
 		if wrap != nil {

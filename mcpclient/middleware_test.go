@@ -202,3 +202,21 @@ func TestAPanicOfHandlerMiddlewareIsAnswered(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+func TestWhatTheClientRestoresIsNoCallOfTheUsers(t *testing.T) {
+	var notes []string
+	o := Options{Middleware: []Middleware{noting(&notes, "m")}}
+	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, o, func(t *testing.T, r *revision) {
+		r.subscribe(motd)
+		r.setLevel(mcp.LevelInfo)
+		notes = nil
+		r.reconnect(all)
+		for range 2 {
+			r.answer(r.take(), `{}`)
+		}
+		synctest.Wait()
+		if len(notes) > 0 {
+			t.Errorf("noted %q, want nothing: a panic of it would be in a goroutine of the client's", notes)
+		}
+	})
+}

@@ -92,7 +92,8 @@ type Options struct {
 	// Middleware is put around all calls of the user and what is built on them: tools, lists, resources. The first one is
 	// outermost: it sees a call first and its outcome last. A call passes once, however many requests it takes (retries,
 	// rounds of input), though a tool whose HTTP headers turn out to be stale is called again; and also if the result comes
-	// out of the cache. Notifications, the handshake and subscriptions do not pass. Panics go to the caller.
+	// out of the cache. Notifications, the handshake, subscriptions/listen and what the client restores in a new session do not
+	// pass. Panics go to the caller.
 	Middleware []Middleware
 
 	// HandlerMiddleware is put around the handlers of the server's requests: those that a legacy server sends, and those

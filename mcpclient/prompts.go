@@ -32,11 +32,15 @@ func (c *Client) Prompts(ctx context.Context, options ...CallOption) iter.Seq2[*
 	})
 }
 
-// GetPrompt returns the messages of a prompt, made with these arguments, nil for none. What they mean, and which of them are
-// required, the list of prompts says. (specification 2026-07-28, server/prompts, "Getting a Prompt")
+// GetPrompt returns the messages of a prompt, made with these arguments, nil for none, which is sent as an empty object. What
+// they mean, and which of them are required, the list of prompts says. (specification 2026-07-28, server/prompts, "Getting a
+// Prompt")
 func (c *Client) GetPrompt(ctx context.Context, name string, arguments map[string]string, options ...CallOption) (*mcp.GetPromptResult, error) {
 	if err := c.require(mcp.MethodGetPrompt, hasPrompts, "prompts"); err != nil {
 		return nil, err
+	}
+	if arguments == nil {
+		arguments = map[string]string{}
 	}
 	r := new(mcp.GetPromptResult)
 	if err := c.Call(ctx, mcp.MethodGetPrompt, &mcp.GetPromptParams{Name: name, Arguments: arguments}, r, options...); err != nil {

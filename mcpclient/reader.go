@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -65,14 +66,14 @@ func failureOf(err error, otherwise machine.Event) *failure {
 }
 
 // reader turns the frames of one connection into messages: it asks for a frame only when the one before has been dealt
-// with, refuses what is invalid, and takes batches apart. It is owned by the connection's goroutine.
+// with, refuses what is invalid, and takes batches apart. It is owned by the connection's goroutine, but for direct.
 type reader struct {
 	c       *Client
 	link    *link
-	session *session // nil during the handshake
-	heard   bool     // a valid message has arrived
-	invalid int      // invalid frames in a row
-	request int64    // whose own stream has carried the latest frame, 0 for a shared one
+	session *session     // nil during the handshake
+	heard   bool         // a valid message has arrived
+	invalid atomic.Int32 // invalid frames in a row; answers that come by direct count too
+	request int64        // whose own stream has carried the latest frame, 0 for a shared one
 }
 
 // next returns the next message or, in a session whose version has batches, the next frame that is one. An
@@ -140,7 +141,8 @@ func (r *reader) parseAny(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
 			return m, violationOf(&m, err)
 		}
 	}
-	r.heard, r.invalid = true, 0
+	r.heard = true
+	r.invalid.Store(0)
 	return m, nil
 }
 
@@ -185,6 +187,18 @@ func (r *reader) run() error {
 	}
 }
 
+// direct takes a frame that is all of the answer to a request, if it is as it should be, in whatever goroutine has it: the
+// connection's has nothing to do with it then. All else is for next.
+func (r *reader) direct(f transport.Frame) bool {
+	m, err := jsonrpc.Parse(f.Data)
+	if err != nil || m.Kind != jsonrpc.Result && m.Kind != jsonrpc.Error || m.ID != jsonrpc.IntID(f.Request) {
+		return false
+	}
+	r.invalid.Store(0)
+	r.c.route(r, &m, nil)
+	return true
+}
+
 // runBatch routes the messages of a batch. The answers to the requests among them go back together.
 func (r *reader) runBatch(frame []byte, answer answerer) error {
 	elements, err := jsonrpc.Batch(frame)
@@ -214,10 +228,10 @@ func (r *reader) runBatch(frame []byte, answer answerer) error {
 // refused counts an invalid frame, and returns an error if it ends the connection. A call that the frame was meant to
 // answer fails: no other answer will come.
 func (r *reader) refused(v *jsonrpc.Violation, size int) error {
-	r.invalid++
+	streak := r.invalid.Add(1)
 	r.c.violation(v, size, 0)
 	r.answerInvalid(v)
-	if r.invalid >= invalidStreak {
+	if streak >= invalidStreak {
 		return &failure{event: machine.InvalidStreak, err: v}
 	}
 	return r.proceed(machine.FrameInvalid, &fact{violation: v})

@@ -120,8 +120,8 @@ func TestGetPrompt(t *testing.T) {
 		}
 		done = background(func() (err error) { _, err = r.c.GetPrompt(t.Context(), "plain", nil); return err })
 		f = r.want(mcp.MethodGetPrompt)
-		if got := paramsOf(t, f); got != `{"name":"plain"}` {
-			t.Errorf("want no arguments sent, got %s", got)
+		if got := paramsOf(t, f); got != `{"arguments":{},"name":"plain"}` {
+			t.Errorf("want an empty object sent for no arguments, which some servers insist on, got %s", got)
 		}
 		r.refuse(f, mcp.CodeInvalidParams, "unknown prompt")
 		if e, ok := errors.AsType[*mcp.Error](<-done); !ok || e.Code != mcp.CodeInvalidParams {
@@ -168,6 +168,20 @@ func TestPingIsDiscoverWhereThereIsNoPing(t *testing.T) {
 		r.want(method) // and never an answer
 		if err := <-done; !errors.Is(err, ErrTimeout) {
 			t.Errorf("want %v, got %v", ErrTimeout, err)
+		}
+	})
+}
+
+func TestCallToolWithoutArguments(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		done := background(func() error { _, err := r.c.CallTool(t.Context(), "status", nil); return err })
+		f := r.want(mcp.MethodCallTool)
+		if got := paramsOf(t, f); got != `{"arguments":{},"name":"status"}` {
+			t.Errorf("want an empty object sent for no arguments, which some servers insist on, got %s", got)
+		}
+		r.answer(f, `{"content":[]}`)
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	})
 }

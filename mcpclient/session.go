@@ -28,6 +28,8 @@ type session struct {
 	listening    bool   // guarded by Client.mu; to the changes that the server tells of
 	deaf         *Error // guarded by Client.mu; why there is no listening to them, nil if there may be
 	first        bool   // of the client
+
+	direct func(transport.Frame) bool // takes answers past the reader
 }
 
 // has reports whether the session's version has a method.
@@ -82,9 +84,7 @@ func (c *Client) newSession(s session) (*session, error) {
 // the options say WaitForReady, it waits for one, and returns the options with the time that is left for the call.
 func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*session, []CallOption, error) {
 	cl := &call{method: method}
-	for _, o := range options {
-		o(cl)
-	}
+	cl.apply(options)
 	if timeout := cmp.Or(cl.timeout, c.cfg.RequestTimeout); timeout > 0 {
 		cl.deadline = time.Now().Add(timeout)
 	}

@@ -32,6 +32,9 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	}
 	limited, cancel := c.within(ctx, options)
 	defer cancel()
+	if limited.Err() != nil {
+		return (&call{method: mcp.MethodSubscribe}).left(limited)
+	}
 	w, ok := c.watches.enter(limited, uri)
 	if !ok {
 		return (&call{method: mcp.MethodSubscribe}).left(limited)
@@ -47,14 +50,17 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	return nil
 }
 
-// UnsubscribeResource ends what [Client.SubscribeResource] began. Whatever it returns, the resource is not subscribed to in
-// later sessions; an error says that a legacy server may go on to tell of it in this one. A client that is not ready has
-// nobody to tell, which is no error.
+// UnsubscribeResource ends what [Client.SubscribeResource] began. Whatever it returns, and even if ctx has ended before, the
+// resource is not subscribed to in later sessions, unless a SubscribeResource of the same resource is under way that
+// succeeds; an error says that a legacy server may go on to tell of it in this one. A client that is not ready has nobody to
+// tell, which is no error.
 func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
 	limited, cancel := c.within(ctx, options)
 	defer cancel()
 	w, ok := c.watches.enter(limited, uri)
-	if !ok {
+	if !ok { // somebody else is about to subscribe, or a new session is
+		c.watches.unwant(uri)
+		c.dispatcher.wishesChanged()
 		return (&call{method: mcp.MethodUnsubscribe}).left(limited)
 	}
 	defer c.watches.leave(w)
@@ -154,7 +160,7 @@ func (c *Client) restore(s *session, uri string) {
 	if !c.watches.wanted(w) {
 		return
 	}
-	err := c.Call(s.ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil)
+	err := c.call(s.ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil)
 	switch {
 	case err == nil:
 		c.missed(mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})

@@ -487,3 +487,38 @@ func TestWhatIsGivenUpBeforeItsTurnIsNotRestored(t *testing.T) {
 		r.silent()
 	})
 }
+
+func TestUnsubscribingTakesNoTime(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		var uris []string
+		for i := range 8 {
+			uri := fmt.Sprintf("file:///%d", i)
+			r.subscribe(uri, uris...)
+			uris = append(uris, uri)
+		}
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		for _, uri := range uris {
+			if err := r.c.UnsubscribeResource(over, uri); (err == nil) != r.modern() || err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("want an error only of the request that a legacy server did not get, got %v", err)
+			}
+		}
+		r.reconnect(all)
+		r.silent() // whatever was returned
+	})
+}
+
+func TestWhatIsBeingRestoredCanBeUnsubscribed(t *testing.T) {
+	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, Options{}, func(t *testing.T, r *revision) {
+		r.subscribe(motd)
+		r.reconnect(all)
+		f := r.want(mcp.MethodSubscribe) // is being restored
+		synctest.Wait()
+		if err := r.c.UnsubscribeResource(t.Context(), motd, WithTimeout(time.Second)); !errors.Is(err, ErrTimeout) {
+			t.Errorf("want %v, got %v", ErrTimeout, err)
+		}
+		r.answer(f, `{}`)
+		r.reconnect(all)
+		r.silent()
+	})
+}

@@ -280,6 +280,13 @@ func TestPollsThatAreAnsweredWronglyEndTheCallAndCancelTheTask(t *testing.T) {
 					t.Errorf("got %v, want a protocol error about t1", e)
 				}
 				v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+
+				task := c.ResumeTask("t1") // whoever waits
+				done := background(func() error { _, err := task.Wait(t.Context()); return err })
+				v.answer(v.about(mcp.MethodGetTask), answer)
+				if e, _ := errors.AsType[*Error](<-done); e == nil || e.Kind != KindProtocol || e.TaskID != "t1" {
+					t.Errorf("got %v, want a protocol error about t1", e)
+				}
 			})
 		})
 	}
@@ -444,4 +451,99 @@ func TestALegacyServerIsNotToldOfTasks(t *testing.T) {
 	if len(o.Capabilities.Extensions) != 1 {
 		t.Errorf("the user's extensions have become %v", o.Capabilities.Extensions)
 	}
+}
+
+func TestATaskThatTheCallCannotWaitForIsCancelled(t *testing.T) {
+	inTime := func(f func()) (panicked any) {
+		defer func() { panicked = recover() }()
+		f()
+		return nil
+	}
+	boo := WithTaskStatus(func(mcp.Task) { panic("boo") })
+	for name, test := range map[string]struct {
+		call   func(ctx context.Context, c *Client) error
+		status mcp.TaskStatus
+	}{
+		"of an unknown status": {func(ctx context.Context, c *Client) error { _, err := c.CallTool(ctx, "x", nil); return err }, "paused"},
+		"begun, of an unknown status": {func(ctx context.Context, c *Client) error {
+			_, err := c.StartTool(ctx, "x", nil)
+			return err
+		}, "paused"},
+		"whose status makes the user panic": {func(ctx context.Context, c *Client) error {
+			_, err := c.CallTool(ctx, "x", nil, boo)
+			return err
+		}, mcp.TaskWorking},
+		"begun, whose status makes the user panic": {func(ctx context.Context, c *Client) error {
+			_, err := c.StartTool(ctx, "x", nil, boo)
+			return err
+		}, mcp.TaskWorking},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+				var err error
+				done := background(func() error {
+					if got := inTime(func() { err = test.call(t.Context(), c) }); got != nil && got != "boo" {
+						return fmt.Errorf("panic: %v", got)
+					}
+					return nil
+				})
+				v.begin(test.status, everySecond)
+				v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+				if unexpected := <-done; unexpected != nil {
+					t.Error(unexpected)
+				}
+				if SafeToRetry(err) {
+					t.Errorf("got %v, which is said to be safe to try again", err)
+				}
+			})
+		})
+	}
+}
+
+func TestTheRequestsAboutATaskHaveItsLogLevel(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		c.logLevel.kept.Store(new(mcp.LevelWarning))
+		for want, options := range map[string][]CallOption{`"warning"`: nil, `"debug"`: {WithLogLevel(mcp.LevelDebug)}} {
+			a := callInBackground(t.Context(), c, options...)
+			f := v.begin(mcp.TaskWorking, everySecond)
+			poll := v.about(mcp.MethodGetTask)
+			v.answer(poll, completed("ok"))
+			if got := metaOf(t, f, mcp.MetaLogLevel); got != want {
+				t.Errorf("the call has the level %s, want %s", got, want)
+			}
+			if got := metaOf(t, poll, mcp.MetaLogLevel); got != want {
+				t.Errorf("the poll has the level %s, want %s", got, want)
+			}
+			if err := <-a.done; err != nil {
+				t.Error(err)
+			}
+			task := c.ResumeTask("t1", options...)
+			done := background(func() error { _, err := task.Poll(t.Context()); return err })
+			poll = v.about(mcp.MethodGetTask)
+			v.answer(poll, completed("ok"))
+			if got := metaOf(t, poll, mcp.MetaLogLevel); got != want {
+				t.Errorf("the poll of a task that is resumed has the level %s, want %s", got, want)
+			}
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestACallWhoseTaskGoesOnIsNotSafeToRetry(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var task *Task
+		done := background(func() (err error) { task, err = c.StartTool(t.Context(), "x", nil); return err })
+		v.begin(mcp.TaskWorking, everySecond)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		done = background(func() error { _, err := task.Wait(t.Context()); return err })
+		synctest.Wait()
+		_ = c.Stop(t.Context())
+		if err := <-done; !errors.Is(err, ErrShutdown) || SafeToRetry(err) {
+			t.Errorf("got %v, safe to retry: %t, want %v, and not: the tool has been called", err, SafeToRetry(err), ErrShutdown)
+		}
+	})
 }

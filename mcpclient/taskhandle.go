@@ -18,13 +18,14 @@ import (
 // Every request about the task waits until the client is ready, within its timeout: that of the options that the task was
 // begun with, for each request anew. How long the task takes is up to the contexts.
 type Task struct {
-	c       *Client
-	do      func(ctx context.Context, method string, params, result any, options ...CallOption) error
-	timeout time.Duration
-	meta    mcp.Meta
-	hear    func(mcp.Task) // may be nil
-	into    any            // what the result is decoded into; may be nil
-	turn    chan struct{}  // of one element: held by the Wait that asks and answers
+	c        *Client
+	do       CallFunc
+	timeout  time.Duration
+	meta     mcp.Meta
+	logLevel mcp.LoggingLevel
+	hear     func(mcp.Task) // may be nil
+	into     any            // what the result is decoded into; may be nil
+	turn     chan struct{}  // of one element: held by the Wait that asks and answers
 
 	answers mcp.InputResponses // guarded by turn; what the server has asked for and not got yet
 
@@ -67,22 +68,25 @@ func (c *Client) StartTool(ctx context.Context, name string, arguments any, opti
 
 // ResumeTask returns the task of the call of a tool that was begun before, perhaps by another process. It asks nobody: whether
 // the server knows the task shows at the first request, and before that its status is unknown. Of the options, those for
-// timeouts, _meta and the task's status count.
+// timeouts, _meta, the log level and the task's status count.
 //
 // An id can be all it takes to see what the task brings, so it is to be kept as a secret; no error text, log record or span
 // of the client has it.
 func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
-	var cl call
-	for _, o := range options {
-		o(&cl)
-	}
+	cl := call{logLevel: c.logLevel.level()}
+	cl.apply(options)
 	t := c.newTask(c.Call)
 	t.state.TaskID, t.into = id, new(mcp.CallToolResult)
-	t.timeout, t.meta, t.hear = cl.timeout, cl.meta, cl.onTask
+	t.goOnAs(&cl)
 	return t
 }
 
-func (c *Client) newTask(do func(context.Context, string, any, any, ...CallOption) error) *Task {
+// goOnAs has the requests about t made as cl is.
+func (t *Task) goOnAs(cl *call) {
+	t.timeout, t.meta, t.logLevel, t.hear = cl.timeout, cl.meta, cl.logLevel, cl.onTask
+}
+
+func (c *Client) newTask(do CallFunc) *Task {
 	return &Task{c: c, do: do, turn: make(chan struct{}, 1), answers: mcp.InputResponses{}, answered: map[string]bool{}}
 }
 
@@ -148,7 +152,7 @@ func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
 func (t *Task) created(cl *call, into any) {
 	t.mu.Lock()
 	t.made, t.into = true, into
-	t.timeout, t.meta, t.hear = cl.timeout, cl.meta, cl.onTask
+	t.goOnAs(cl)
 	t.origin = lead{corr: cl.corr, ref: cl.ref}
 	t.mu.Unlock()
 	t.note(&mcp.DetailedTask{Task: cl.task.Task}, false)
@@ -275,7 +279,7 @@ func (t *Task) request(ctx context.Context, method string, params, result any, l
 	var own lead
 	l = cmp.Or(l, &own)
 	err := t.do(ctx, method, params, result, func(cl *call) {
-		cl.wait, cl.timeout, cl.meta = true, t.timeout, t.meta
+		cl.wait, cl.timeout, cl.meta, cl.logLevel = true, t.timeout, t.meta, t.logLevel
 		cl.corr, cl.ref, cl.lead = origin.corr, origin.ref, l
 	})
 	t.mu.Lock()

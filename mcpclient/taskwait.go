@@ -17,41 +17,35 @@ import (
 // taskCreated goes on with a call that the server has answered with a task: somebody has asked for that, or it is waited for.
 // The outcome is what the server would have answered without a task. A caller who does not wait to the end does not want the
 // task any more.
-func (c *Client) taskCreated(ctx context.Context, cl *call, result any) *Error {
+func (c *Client) taskCreated(ctx context.Context, cl *call, result any) (failed *Error) {
 	if v := reflect.ValueOf(result); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().SetZero() // the task is no part of the result
 	}
-	if err := checkStatus(cl.task.Status); err != nil {
-		return &Error{Kind: KindProtocol, Op: cl.method, cause: err}
+	t, into := cl.handle, any(new(mcp.CallToolResult))
+	waits := t == nil
+	if waits {
+		t, into = c.newTask(c.call), result
 	}
-	t := cl.handle
-	if t != nil {
-		t.created(cl, new(mcp.CallToolResult))
-		return nil
+	kept := false
+	defer func() {
+		if !kept { // which a panic of the user's function for the status is one reason for
+			t.abandon(ctx, failed)
+		}
+	}()
+	unknown := checkStatus(cl.task.Status)
+	if unknown != nil {
+		cl.onTask = nil
 	}
-	t = c.newTask(c.taskRequest)
-	t.created(cl, result)
-	if err := t.wait(ctx); err != nil {
-		t.abandon(ctx, err)
-		return err
+	t.created(cl, into)
+	if unknown != nil {
+		return &Error{Kind: KindProtocol, Op: cl.method, cause: unknown}
 	}
-	return nil
-}
-
-// taskRequest makes a request of the client's own about a task, which is part of a call of the user's.
-func (c *Client) taskRequest(ctx context.Context, method string, params, result any, options ...CallOption) error {
-	cl := c.newCall(method, params)
-	for _, o := range options {
-		o(cl)
+	if waits {
+		if err := t.wait(ctx); err != nil {
+			return err
+		}
 	}
-	err := c.request(ctx, cl, result)
-	if err == nil && cl.input != nil {
-		err = &Error{Kind: KindProtocol, Op: method, cause: errors.New("the server asks for input by the result of a request about a task")}
-	}
-	c.free(cl)
-	if err != nil {
-		return err
-	}
+	kept = true
 	return nil
 }
 
@@ -184,5 +178,7 @@ func transient(err *Error) bool {
 
 // interrupted is the error of a Wait whose context ended, or whose client was stopped.
 func (t *Task) interrupted(ctx context.Context) *Error {
-	return t.about(t.c.interrupted(ctx, &call{method: mcp.MethodCallTool, accepted: true}))
+	e := t.about(t.c.interrupted(ctx, &call{method: mcp.MethodCallTool}))
+	e.Unsent = false // the tool has been called
+	return e
 }

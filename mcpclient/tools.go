@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -39,12 +40,18 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 	})
 }
 
+// noArguments are sent instead of none: many servers hold what is there against a schema that wants an object.
+var noArguments any = json.RawMessage(`{}`)
+
 // CallTool calls a tool. arguments is anything that encodes as a JSON object, such as a struct, a map or a
-// [json.RawMessage], or nil for none. A tool that fails says so in the result, by IsError; that is no Go error.
-// (specification 2026-07-28, server/tools, "Calling Tools")
+// [json.RawMessage], or nil for none, which is sent as an empty object. A tool that fails says so in the result, by IsError;
+// that is no Go error. (specification 2026-07-28, server/tools, "Calling Tools")
 func (c *Client) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult, error) {
 	if err := c.require(mcp.MethodCallTool, hasTools, "tools"); err != nil {
 		return nil, err
+	}
+	if arguments == nil {
+		arguments = noArguments
 	}
 	r, p := new(mcp.CallToolResult), &mcp.CallToolParams{Name: name, Arguments: arguments}
 	var err error

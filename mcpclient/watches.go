@@ -25,8 +25,8 @@ type watch struct {
 	lost   bool       // guarded by watches.mu; it has been reported that the server does not tell of it any more
 }
 
-// enter waits until nobody else changes the subscription to a resource, and reports false if ctx ends first. Who enters
-// must leave.
+// enter waits until nobody else changes the subscription to a resource, and reports false if ctx ends first; a ctx that has
+// ended lets enter who need not wait. Who enters must leave.
 func (t *watches) enter(ctx context.Context, uri string) (*watch, bool) {
 	t.mu.Lock()
 	w := t.all[uri]
@@ -39,6 +39,11 @@ func (t *watches) enter(ctx context.Context, uri string) (*watch, bool) {
 	}
 	w.users++
 	t.mu.Unlock()
+	select {
+	case w.turn <- struct{}{}:
+		return w, true
+	default:
+	}
 	select {
 	case w.turn <- struct{}{}:
 		return w, true
@@ -66,6 +71,18 @@ func (t *watches) want(w *watch, wanted bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w.wanted, w.agreed, w.lost = wanted, nil, false
+}
+
+// unwant says that the resource is not wanted, in the middle of what others do.
+func (t *watches) unwant(uri string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w := t.all[uri]; w != nil {
+		w.wanted, w.agreed, w.lost = false, nil, false
+		if w.users == 0 {
+			delete(t.all, uri)
+		}
+	}
 }
 
 func (t *watches) wanted(w *watch) bool {

@@ -127,7 +127,7 @@ func TestAuthorizationIsGotOnceAndRemembered(t *testing.T) {
 		var out bytes.Buffer
 		var person visitor
 		args := []string{"call", "-v", "--url", g.URL + "/mcp", "--auth", "--no-browser", "divide", `{"a":6,"b":3}`}
-		code := run(ctx, streams{strings.NewReader(""), &out, &person}, args)
+		code := run(ctx, streams{strings.NewReader(""), &out, &person, false}, args)
 		cancel()
 		person.pages.Wait()
 		if code != exitOK || out.String() != "{\"quotient\":2}\n" {

@@ -3,46 +3,49 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
-	"io"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// callUsage and toolsUsage are the arguments of the two commands.
-const (
-	callUsage  = "[flags] (--url URL TOOL ['{json}'] | TOOL ['{json}'] -- COMMAND [ARG...])"
-	toolsUsage = "[flags] (--url URL | -- COMMAND [ARG...])"
-)
+// callUsage are the arguments of "call".
+const callUsage = "[flags] TOOL ['{json}']" + behind
 
 func runCall(ctx context.Context, s streams, args []string) error {
 	var c connection
-	if err := c.parse(s, "call", callUsage, args); err != nil {
+	var log logFlag
+	var hand bool
+	if err := c.parse(s, "call", callUsage, args, log.flags, func(f *flag.FlagSet) {
+		f.BoolVar(&hand, "task", false, `if the server makes the call a task, print its id for "mcpotel task" and do not wait`)
+	}); err != nil {
 		return err
 	}
 	tool, arguments, err := c.callArguments()
 	if err != nil {
 		return err
 	}
-	o, err := observe(ctx, "mcpotel", c.level(), s.err, c.trace)
-	if err != nil {
-		return err
-	}
-	defer o.close(ctx)
-	spanCtx, span := o.start(ctx, "mcpotel call "+tool)
-	result, err := c.callTool(spanCtx, o, s.err, tool, arguments)
-	span.End()
-	if err == nil {
-		err = printResult(s, result, c.asJSON)
-	}
-	if c.trace {
-		drawErr := o.draw(ctx, s.err, span, has("INTERNAL mcpotel call "+tool, "CLIENT tools/call "+tool))
-		if drawErr != nil && err == nil {
-			err = drawErr
+	c.adapt = log.hear(c.console)
+	return c.observed(ctx, "mcpotel call "+tool, func(ctx context.Context, o *observation) error {
+		servers, err := c.openAll(ctx, o)
+		if err != nil {
+			return err
 		}
-	}
-	return err
+		defer servers.close()
+		client, tool, err := c.route(ctx, servers, tool)
+		if err != nil {
+			return err
+		}
+		c.spans = []string{"CLIENT tools/call " + tool}
+		if err := log.set(ctx, client); err != nil {
+			return c.failed(err)
+		}
+		if hand {
+			return c.startTool(ctx, client, tool, arguments)
+		}
+		return c.callTool(ctx, client, tool, arguments)
+	})
 }
 
 // callArguments reads the name of the tool and its arguments.
@@ -63,25 +66,47 @@ func (c *connection) callArguments() (tool string, arguments any, err error) {
 	}
 }
 
-func (c *connection) callTool(ctx context.Context, o *observation, stderr io.Writer, tool string, arguments any) (*mcp.CallToolResult, error) {
-	client, close, err := c.open(ctx, o)
-	if err != nil {
-		return nil, err
+// route finds out whom a tool belongs to and what it is called there, and waits until that server is connected.
+func (c *connection) route(ctx context.Context, s *servers, tool string) (*mcpclient.Client, string, error) {
+	if s.group == nil {
+		return s.all[0].client, tool, nil
 	}
-	defer close()
-	line := newProgressLine(stderr)
-	defer line.clear()
-	result, err := client.CallTool(ctx, tool, arguments, mcpclient.WithProgress(line.show))
-	if err != nil {
-		return nil, c.failed(err)
+	client, own, err := s.group.Route(ctx, tool, mcpclient.WaitForReady())
+	if err == nil {
+		err = client.Await(ctx)
 	}
-	return result, nil
+	if err != nil {
+		return nil, "", c.failed(err)
+	}
+	return client, own, nil
+}
+
+func (c *connection) callTool(ctx context.Context, client *mcpclient.Client, tool string, arguments any) error {
+	ctx, options, done := c.pausable(ctx, client)
+	defer done()
+	options = append(options, mcpclient.WithProgress(c.console.progress), c.taskStatus())
+	result, err := client.CallTool(ctx, tool, arguments, options...)
+	for range visits {
+		again, refused := c.visitAll(ctx, err)
+		if refused != nil {
+			return refused
+		}
+		if !again {
+			break
+		}
+		result, err = client.CallTool(ctx, tool, arguments, options...)
+	}
+	if err != nil {
+		return c.failed(err)
+	}
+	return c.printResult(result)
 }
 
 // printResult prints a result for people or for programs. A tool's error goes to standard error and makes the exit code.
-func printResult(s streams, r *mcp.CallToolResult, asJSON bool) error {
-	if asJSON {
-		if err := printJSON(s.out, r); err != nil {
+func (c *connection) printResult(r *mcp.CallToolResult) error {
+	c.console.clear()
+	if c.asJSON {
+		if err := printJSON(c.streams.out, r); err != nil {
 			return err
 		}
 		if r.IsError {
@@ -89,10 +114,10 @@ func printResult(s streams, r *mcp.CallToolResult, asJSON bool) error {
 		}
 		return nil
 	}
-	w := s.out
+	w := c.streams.out
 	if r.IsError {
-		fmt.Fprintln(s.err, "mcpotel: the tool reports an error:")
-		w = s.err
+		c.console.say("the tool reports an error:")
+		w = c.streams.err
 	}
 	for _, block := range r.Content {
 		if _, err := fmt.Fprintln(w, describe(block)); err != nil {

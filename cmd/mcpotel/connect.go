@@ -5,45 +5,59 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
-	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// connection is what "tools" and "call" have in common: their flags, and the server they talk to.
+// connection is what the commands that talk to servers have in common: their flags, and the servers.
 type connection struct {
 	asJSON, trace, verbose bool
 	timeout                time.Duration
+	timed                  bool          // it was given
+	longest                time.Duration // of those of all servers
 	pin                    string
+	roots                  roots
 	remote                 remote
+	file                   configured
+	adapt                  func(server string, o *mcpclient.Options) // what a command changes for each client; nil for nothing
 
+	spans     []string // that a trace has, besides that of the command, when it is complete
 	arguments []string // before --
-	server    []string // after --, or none with a URL
-	stderr    io.Writer
+	command   []string // after --, or none
+	streams   streams
+	console   *console
 }
 
-// parse reads the flags and divides the arguments at "--".
-func (c *connection) parse(s streams, name, arguments string, args []string) error {
+// behind is how the usage of a command ends that has the server's command behind it.
+const behind = " [-- COMMAND [ARG...]]"
+
+// parse reads the flags, those of the command's own among them, and divides the arguments at "--".
+func (c *connection) parse(s streams, name, arguments string, args []string, own ...func(*flag.FlagSet)) error {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(s.err)
-	c.stderr = s.err
+	c.streams, c.console = s, newConsole(s)
 	f.Usage = func() {
 		fmt.Fprintf(s.err, "usage: mcpotel %s %s\n", name, arguments)
 		f.PrintDefaults()
 	}
 	f.BoolVar(&c.asJSON, "json", false, "print the result as JSON, for programs")
-	f.BoolVar(&c.trace, "trace", false, "draw the call's trace, client and server")
+	f.BoolVar(&c.trace, "trace", false, "draw the trace, client and server")
 	f.BoolVar(&c.verbose, "v", false, "log everything the client does, and what the server writes to standard error")
 	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "how long to wait for each answer")
 	f.StringVar(&c.pin, "pin-version", "", "speak this `version` of the protocol only")
+	f.Func("root", "let the server know that it may work in this `directory`; may be repeated", c.roots.add)
 	c.remote.flags(f)
+	c.file.flags(f)
+	for _, flags := range own {
+		flags(f)
+	}
 	if end := slices.Index(args, "--"); end >= 0 {
-		args, c.server = args[:end], args[end+1:]
+		args, c.command = args[:end], args[end+1:]
 	}
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -51,14 +65,35 @@ func (c *connection) parse(s streams, name, arguments string, args []string) err
 		}
 		return &exitError{code: exitUsage}
 	}
+	f.Visit(func(f *flag.Flag) { c.timed = c.timed || f.Name == "timeout" })
 	c.arguments = f.Args()
-	switch {
-	case c.remote.url == "" && len(c.server) == 0:
-		return misuse("no server: give --url URL, or end the arguments with -- COMMAND [ARG...]")
-	case c.remote.url != "" && len(c.server) > 0:
-		return misuse("two servers: give either --url URL or -- COMMAND [ARG...]")
+	if err := c.checkServer(); err != nil {
+		return err
 	}
-	return c.remote.check()
+	return c.remote.check(c.file.path != "")
+}
+
+// checkServer sees to it that there is one way to a server.
+func (c *connection) checkServer() error {
+	var ways []string
+	if c.remote.url != "" {
+		ways = append(ways, "--url URL")
+	}
+	if c.file.path != "" {
+		ways = append(ways, "--config FILE")
+	}
+	if len(c.command) > 0 {
+		ways = append(ways, "-- COMMAND [ARG...]")
+	}
+	switch {
+	case len(ways) == 0:
+		return misuse("no server: give --url URL, or --config FILE, or end the arguments with -- COMMAND [ARG...]")
+	case len(ways) > 1:
+		return misuse("two servers: give either %s", strings.Join(ways, " or "))
+	case c.file.only != "" && c.file.path == "":
+		return misuse("--server is one of those of --config FILE")
+	}
+	return nil
 }
 
 // unexpected is the error for an argument too many. It does not quote what may be the rest of a header.
@@ -69,6 +104,38 @@ func (c *connection) unexpected(argument string) error {
 	return misuse("unexpected argument %q", argument)
 }
 
+// none sees to it that there are no arguments.
+func (c *connection) none() error {
+	if len(c.arguments) > 0 {
+		return c.unexpected(c.arguments[0])
+	}
+	return nil
+}
+
+// one returns the one argument.
+func (c *connection) one(what string) (string, error) {
+	switch len(c.arguments) {
+	case 0:
+		return "", misuse("which %s?", what)
+	case 1:
+		return c.arguments[0], nil
+	}
+	return "", c.unexpected(c.arguments[1])
+}
+
+// assignments reads arguments of the form NAME=VALUE.
+func (c *connection) assignments(arguments []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, a := range arguments {
+		name, value, ok := strings.Cut(a, "=")
+		if _, twice := values[name]; twice || !ok || name == "" {
+			return nil, fmt.Errorf("%w; want NAME=VALUE, each name once", c.unexpected(a))
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
 // level is what the console shows.
 func (c *connection) level() slog.Level {
 	if c.verbose {
@@ -77,35 +144,28 @@ func (c *connection) level() slog.Level {
 	return slog.LevelError
 }
 
-// open connects to the server. close ends the connection and all that belongs to it.
-func (c *connection) open(ctx context.Context, o *observation) (_ *mcpclient.Client, close func(), _ error) {
-	options, err := c.options(o)
+// observed does the work of a command under a span, and draws its trace if that is wanted.
+func (c *connection) observed(ctx context.Context, title string, work func(context.Context, *observation) error) error {
+	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, c.trace)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	t, free, err := c.transport(o)
-	if err != nil {
-		return nil, nil, err
+	defer o.close(ctx)
+	spanCtx, span := o.start(ctx, title)
+	err = work(spanCtx, o)
+	span.End()
+	c.console.clear()
+	if c.trace {
+		drawErr := o.draw(ctx, c.streams.err, span, has(append(c.spans, "INTERNAL "+title)...))
+		if drawErr != nil && err == nil {
+			err = drawErr
+		}
 	}
-	client, err := mcpclient.Connect(ctx, t, options)
-	if err != nil {
-		free()
-		return nil, nil, c.remote.hint(err)
-	}
-	return client, func() {
-		client.Stop(context.WithoutCancel(ctx))
-		free()
-	}, nil
+	return err
 }
 
-func (c *connection) transport(o *observation) (_ transport.Transport, free func(), _ error) {
-	if c.remote.url != "" {
-		return c.remote.transport(o, c.stderr)
-	}
-	return transport.Stdio{Command: c.server[0], Args: c.server[1:]}, func() {}, nil
-}
-
-func (c *connection) options(o *observation) (*mcpclient.Options, error) {
+// options are those of the client of a server, which the person at the terminal knows by this name.
+func (c *connection) options(o *observation, server string) (*mcpclient.Options, error) {
 	options := &mcpclient.Options{
 		ClientInfo:      mcp.Implementation{Name: "mcpotel", Version: version()},
 		RequestTimeout:  c.timeout,
@@ -113,6 +173,7 @@ func (c *connection) options(o *observation) (*mcpclient.Options, error) {
 		InitialAttempts: 1,
 		CloseTimeout:    2 * time.Second, // a server that exports its own spans needs a moment
 		Telemetry:       o.telemetry(),
+		Features:        c.answers(server),
 	}
 	if c.pin != "" {
 		options.Versions = []mcp.Version{mcp.Version(c.pin)}
@@ -120,11 +181,39 @@ func (c *connection) options(o *observation) (*mcpclient.Options, error) {
 			return nil, misuse("unknown protocol version %q, want one of %v", c.pin, mcp.SupportedVersions())
 		}
 	}
+	c.longest = max(c.longest, options.RequestTimeout)
+	if c.adapt != nil {
+		c.adapt(server, options)
+	}
 	return options, nil
+}
+
+// answers are what the client of a server does for it.
+func (c *connection) answers(server string) []mcpclient.Feature {
+	features := []mcpclient.Feature{
+		mcpclient.UseTasks(nil),
+		mcpclient.HandleElicitation(func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			return c.console.form(ctx, server, p)
+		}),
+		mcpclient.HandleURLElicitation(func(ctx context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
+			return c.console.visit(ctx, server, e)
+		}, &mcpclient.URLElicitationOptions{RetryWithin: -1}), // see visitAll
+	}
+	if len(c.roots) > 0 {
+		features = append(features, mcpclient.HandleRoots(c.roots...))
+	}
+	return features
 }
 
 // failed gives err of a call its exit code.
 func (c *connection) failed(err error) error {
+	for _, no := range []error{
+		mcpclient.ErrUnsupported, mcpclient.ErrTaskFailed, mcpclient.ErrTaskCancelled, mcpclient.ErrTaskUnknown, mcpclient.ErrTaskExpired,
+	} {
+		if errors.Is(err, no) {
+			return &exitError{exitTool, err}
+		}
+	}
 	if e, ok := errors.AsType[*mcpclient.Error](err); ok && (e.Kind == mcpclient.KindJSONRPC || e.Kind == mcpclient.KindInvalid) {
 		return &exitError{exitTool, err}
 	}

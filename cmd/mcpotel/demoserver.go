@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -42,14 +43,34 @@ func runServeDemo(ctx context.Context, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	if *address != "" {
-		return serveHTTP(ctx, server, *address, s.out, s.err)
-	}
-	return server.ServeStdio(ctx)
+	return serveDemo(ctx, server, *address, s)
 }
 
+// serveDemo serves until the client has left, or ctx ends.
+func serveDemo(ctx context.Context, server *mcpserver.Server, address string, s streams) (err error) {
+	ticking, stop := context.WithCancel(ctx)
+	var ticker sync.WaitGroup
+	ticker.Go(func() { tick(ticking, server) })
+	if address != "" {
+		err = serveHTTP(ctx, server, address, s.out, s.err)
+	} else {
+		err = server.ServeStdio(ctx)
+	}
+	stop()
+	ticker.Wait()
+	over, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	cancel() // tasks that still run are of no use to anybody
+	server.Shutdown(over)
+	return err
+}
+
+// newDemoServer returns a server that has something of everything.
 func newDemoServer(o *observation) (*mcpserver.Server, error) {
-	s := mcpserver.New(mcp.Implementation{Name: demoServer, Version: version()}, &mcpserver.Options{Telemetry: o.telemetry()})
+	s := mcpserver.New(mcp.Implementation{Name: demoServer, Title: "The demo of mcpotel", Version: version()}, &mcpserver.Options{
+		Instructions: "Everything here is made up, for trying things out.",
+		Logging:      true,
+		Telemetry:    o.telemetry(),
+	})
 	tracer := o.providers.TracerProvider().Tracer("github.com/mcpotel/mcpotel/cmd/mcpotel")
 	d := &demoTools{tracer: tracer, flush: o.providers.ForceFlush}
 	return s, errors.Join(
@@ -57,6 +78,10 @@ func newDemoServer(o *observation) (*mcpserver.Server, error) {
 		mcpserver.AddTool(s, &mcp.Tool{Name: "divide", Description: "Divide one number by another."}, d.divide),
 		mcpserver.AddTool(s, &mcp.Tool{Name: "wait", Description: "Wait, and report progress."}, d.wait),
 		mcpserver.AddTool(s, &mcp.Tool{Name: "crash", Description: "Kill this server, as kill -9 does."}, d.crash),
+		addDemoContent(s),
+		addDemoAsks(s),
+		addDemoResources(s),
+		addDemoPrompts(s),
 	)
 }
 
@@ -81,17 +106,22 @@ type weather struct {
 	CelsiusMax int    `json:"celsius_max"`
 }
 
-// forecast makes up the weather. Its own span shows that the work of a tool is part of the caller's trace.
+// forecast has a span of its own, which shows that the work of a tool is part of the caller's trace.
 func (d *demoTools) forecast(ctx context.Context, in forecastArguments) (forecastResult, error) {
 	_, span := d.tracer.Start(ctx, "look up the weather")
 	defer span.End()
+	return forecastResult{City: in.City, Days: weatherIn(in.City, max(in.Days, 1))}, nil
+}
+
+// weatherIn makes up the weather.
+func weatherIn(city string, days int) []weather {
 	skies := []string{"clear", "cloudy", "rain", "snow"}
-	out := forecastResult{City: in.City, Days: []weather{}}
-	for day := range max(in.Days, 1) {
-		seed := len(in.City) + day
-		out.Days = append(out.Days, weather{Sky: skies[seed%len(skies)], CelsiusMax: 5 + seed%20})
+	all := []weather{}
+	for day := range days {
+		seed := len(city) + day
+		all = append(all, weather{Sky: skies[seed%len(skies)], CelsiusMax: 5 + seed%20})
 	}
-	return out, nil
+	return all
 }
 
 type divideArguments struct {

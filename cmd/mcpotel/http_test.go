@@ -27,7 +27,7 @@ func serves(t *testing.T, address string) (url string, stop func() int) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		code = run(ctx, streams{strings.NewReader(""), in, &stderr}, []string{"serve-demo", "--http", address})
+		code = run(ctx, streams{strings.NewReader(""), in, &stderr, false}, []string{"serve-demo", "--http", address})
 		in.Close()
 	}()
 	stop = func() int {

@@ -1,5 +1,6 @@
-// Command mcpotel calls the tools of any MCP server and shows what each call does: its result, and its trace as a
-// waterfall of client and server spans. "mcpotel demo" shows all of it at once and needs nothing.
+// Command mcpotel uses any MCP server from the shell: its tools, resources and prompts, and what it tells unasked. It shows
+// what each call does: its result, and its trace as a waterfall of client and server spans. "mcpotel demo" shows that at once
+// and needs nothing.
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 // Exit codes, for scripts.
 const (
 	exitOK         = 0
-	exitTool       = 1 // the tool reported an error, or the server refused the call
+	exitTool       = 1 // the tool reported an error, or the server refused the call, or has no such thing
 	exitUsage      = 2
 	exitConnection = 3 // no connection, or it was lost, or no answer in time, or an unusable one
 )
@@ -24,6 +25,7 @@ const (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	person   bool // in and err are a terminal, at which somebody can be asked
 }
 
 // command is one of the subcommands.
@@ -39,6 +41,14 @@ func init() { // here because help lists the commands, of which it is one
 		{"demo", "", "show a client, a server and their traces, with nothing to install", runDemo},
 		{"tools", toolsUsage, "list the tools of a server", runTools},
 		{"call", callUsage, "call a tool of a server", runCall},
+		{"task", taskUsage, "look at a call that goes on, wait for its outcome, or cancel it", runTask},
+		{"resources", resourcesUsage, "list the resources of a server, and their templates", runResources},
+		{"read", readUsage, "read a resource", runRead},
+		{"prompts", promptsUsage, "list the prompts of a server", runPrompts},
+		{"prompt", promptUsage, "show the messages of a prompt", runPrompt},
+		{"complete", completeUsage, "complete an argument of a prompt, or a variable of a template", runComplete},
+		{"watch", watchUsage, "print what a server tells unasked, as it comes", runWatch},
+		{"ping", pingUsage, "ask a server for a sign of life", runPing},
 		{"serve-demo", "[--http ADDRESS]", "be the demo's server, on standard input and output or over HTTP", runServeDemo},
 		{"version", "", "print the version", runVersion},
 		{"help", "", "print this", runHelp},
@@ -48,7 +58,7 @@ func init() { // here because help lists the commands, of which it is one
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
+	os.Exit(run(ctx, streams{os.Stdin, os.Stdout, os.Stderr, isTerminal(os.Stdin) && isTerminal(os.Stderr)}, os.Args[1:]))
 }
 
 // run runs the command and returns its exit code.
@@ -87,14 +97,17 @@ func exitCode(s streams, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	code := exitConnection
-	if e, ok := errors.AsType[*exitError](err); ok {
-		code = e.code
-	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(s.err, "mcpotel:", text)
+		fmt.Fprintln(s.err, "mcpotel:", clean(text))
 	}
-	return code
+	return codeOf(err)
+}
+
+func codeOf(err error) int {
+	if e, ok := errors.AsType[*exitError](err); ok {
+		return e.code
+	}
+	return exitConnection
 }
 
 // misuse is the error for arguments that make no sense.
@@ -108,7 +121,7 @@ func runHelp(_ context.Context, s streams, _ []string) error {
 }
 
 func usage(w io.Writer) {
-	fmt.Fprint(w, `mcpotel calls the tools of MCP servers and shows what each call does.
+	fmt.Fprint(w, `mcpotel uses MCP servers from the shell, and shows what each call does.
 
 usage: mcpotel COMMAND [ARG...]
 
@@ -120,9 +133,13 @@ usage: mcpotel COMMAND [ARG...]
 		}
 	}
 	fmt.Fprint(w, `
-A server is a URL, or a command that is started. "mcpotel tools -h" and "mcpotel call -h" list the flags. With
-OTEL_EXPORTER_OTLP_ENDPOINT set, spans, metrics and log records are exported there.
+A server is a command behind --, which is started; or among the flags --url URL; or --config FILE, for the servers of an
+mcpServers file, of which --server NAME picks one. Without it, all are asked, and tools have the server's name in front.
+"mcpotel COMMAND -h" lists the flags. What a server asks is asked at the terminal. With OTEL_EXPORTER_OTLP_ENDPOINT set,
+spans, metrics and log records are exported there.
 
-exit codes: 0 ok, 1 the tool reported an error, 2 usage, 3 connection
+Results are on standard output, everything else is on standard error.
+
+exit codes: 0 ok, 1 the tool reported an error or the server refused, 2 usage, 3 connection
 `)
 }

@@ -37,7 +37,7 @@ func runs(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var out, err bytes.Buffer
-	code = run(ctx, streams{strings.NewReader(""), &out, &err}, args)
+	code = run(ctx, streams{strings.NewReader(""), &out, &err, false}, args)
 	return code, out.String(), err.String()
 }
 
@@ -160,8 +160,8 @@ func TestToolsListsThem(t *testing.T) {
 	}
 	code, out, _ = runs(t, append([]string{"tools", "--json"}, demoServerCommand(t)...)...)
 	var tools []*mcp.Tool
-	if err := json.Unmarshal([]byte(out), &tools); code != exitOK || err != nil || len(tools) != 4 {
-		t.Errorf("want four tools as JSON, got %d, %v:\n%s", code, err, out)
+	if err := json.Unmarshal([]byte(out), &tools); code != exitOK || err != nil || len(tools) != 12 {
+		t.Errorf("want twelve tools as JSON, got %d, %v:\n%s", code, err, out)
 	}
 }
 

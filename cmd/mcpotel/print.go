@@ -4,14 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"unicode"
 
-	"golang.org/x/term"
-
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 func printJSON(w io.Writer, v any) error {
@@ -32,6 +28,11 @@ func describe(c mcp.Content) string {
 		return fmt.Sprintf("[audio %s, %d bytes of base64]", clean(c.MIMEType), len(c.Data))
 	case *mcp.ResourceLink:
 		return fmt.Sprintf("[link %s %s]", clean(c.Name), clean(c.URI))
+	case *mcp.EmbeddedResource:
+		if c.Resource.Blob != nil {
+			return fmt.Sprintf("[resource %s %s, %d bytes of base64]", clean(c.Resource.URI), clean(c.Resource.MIMEType), len(*c.Resource.Blob))
+		}
+		return fmt.Sprintf("[resource %s %s]\n%s", clean(c.Resource.URI), clean(c.Resource.MIMEType), clean(c.Resource.Text))
 	}
 	raw, err := json.Marshal(c)
 	if err != nil {
@@ -48,39 +49,4 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// progressLine shows how far a call is, on one line of a terminal that is written over and cleared in the end. Where there
-// is no terminal it shows nothing.
-type progressLine struct {
-	w     io.Writer // nil for none
-	shown bool
-}
-
-func newProgressLine(w io.Writer) *progressLine {
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return &progressLine{w: w}
-	}
-	return &progressLine{}
-}
-
-func (l *progressLine) show(p mcpclient.Progress) {
-	if l.w == nil {
-		return
-	}
-	text := fmt.Sprintf("%g", p.Progress)
-	if p.Total != nil && *p.Total > 0 {
-		text = fmt.Sprintf("%3.0f%% (%g of %g)", 100*p.Progress / *p.Total, p.Progress, *p.Total)
-	}
-	if p.Message != "" {
-		text += " " + firstLine(p.Message)
-	}
-	fmt.Fprintf(l.w, "\r\x1b[K%s", text)
-	l.shown = true
-}
-
-func (l *progressLine) clear() {
-	if l.shown {
-		fmt.Fprint(l.w, "\r\x1b[K")
-	}
 }

@@ -31,12 +31,12 @@ func (r *remote) flags(f *flag.FlagSet) {
 }
 
 // check reads the headers and finds flags that make no sense together.
-func (r *remote) check() error {
+func (r *remote) check(configured bool) error {
 	switch {
 	case r.url == "" && len(r.headers) > 0:
 		return misuse("--header is for a server with --url")
-	case r.url == "" && r.auth:
-		return misuse("--auth is for a server with --url")
+	case r.url == "" && !configured && r.auth:
+		return misuse("--auth is for servers with --url or --config")
 	case !r.auth && r.noBrowser:
 		return misuse("--no-browser goes with --auth")
 	}

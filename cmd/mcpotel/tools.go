@@ -3,55 +3,60 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
+
+// toolsUsage are the arguments of "tools".
+const toolsUsage = "[flags]" + behind
 
 func runTools(ctx context.Context, s streams, args []string) error {
 	var c connection
 	if err := c.parse(s, "tools", toolsUsage, args); err != nil {
 		return err
 	}
-	if len(c.arguments) > 0 {
-		return c.unexpected(c.arguments[0])
-	}
-	o, err := observe(ctx, "mcpotel", c.level(), s.err, c.trace)
-	if err != nil {
+	if err := c.none(); err != nil {
 		return err
 	}
-	defer o.close(ctx)
-	spanCtx, span := o.start(ctx, "mcpotel tools")
-	tools, err := c.listTools(spanCtx, o)
-	span.End()
-	if err == nil {
-		err = printTools(s.out, tools, c.asJSON)
-	}
-	if c.trace {
-		if drawErr := o.draw(ctx, s.err, span, has("INTERNAL mcpotel tools")); drawErr != nil && err == nil {
-			err = drawErr
+	return c.observed(ctx, "mcpotel tools", func(ctx context.Context, o *observation) error {
+		servers, err := c.openAll(ctx, o)
+		if err != nil {
+			return err
 		}
-	}
-	return err
+		defer servers.close()
+		tools, err := c.tools(ctx, servers)
+		if err != nil && len(tools) == 0 {
+			return err
+		}
+		return errors.Join(err, printTools(s.out, tools, c.asJSON))
+	})
 }
 
-func (c *connection) listTools(ctx context.Context, o *observation) ([]*mcp.Tool, error) {
-	client, close, err := c.open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	defer close()
-	tools := []*mcp.Tool{}
-	for t, err := range client.Tools(ctx) {
+// tools returns the tools of all servers, and what failed.
+func (c *connection) tools(ctx context.Context, s *servers) ([]*mcp.Tool, error) {
+	if s.group == nil {
+		tools, err := collect(s.all[0].client.Tools(ctx))
 		if err != nil {
 			return nil, c.failed(err)
 		}
-		tools = append(tools, t)
+		return tools, nil
 	}
-	return tools, nil
+	tools := []*mcp.Tool{}
+	var failed []error
+	for t, err := range s.group.Tools(ctx, mcpclient.WaitForReady()) {
+		if err != nil {
+			failed = append(failed, c.failed(err))
+			continue
+		}
+		tools = append(tools, &t.Tool)
+	}
+	return tools, together(failed)
 }
 
 func printTools(w io.Writer, tools []*mcp.Tool, asJSON bool) error {
@@ -101,6 +106,9 @@ func signature(raw json.RawMessage) string {
 	})
 	return "(" + strings.Join(arguments, ", ") + ")"
 }
+
+// oneLine keeps a name in its line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")

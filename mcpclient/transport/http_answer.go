@@ -173,8 +173,12 @@ func retryAfter(value string, now time.Time) time.Duration {
 
 // deliverWhole delivers data, which is all the answer there is. It reports true if that leaves the request without one.
 func (ex *exchange) deliverWhole(data []byte) bool {
+	f := Frame{Data: data, Request: ex.id}
+	if ex.m.Answer != nil && ex.Err() == nil && !ex.conn.isOver() && ex.m.Answer(f) {
+		return false
+	}
 	complete := answers(data, ex.id)
-	return ex.deliver(Frame{Data: data, Request: ex.id}) && !complete
+	return ex.deliver(f) && !complete
 }
 
 // malformed reports that the response is no answer.

@@ -42,6 +42,11 @@ type Message struct {
 	ProtocolVersion string            // MCP-Protocol-Version
 	Header          map[string]string // Mcp-Param-…: header name to value, not yet encoded
 
+	// Answer, if not nil, is offered the frame that is all of the answer to a Request, in whatever goroutine has it, and
+	// reports whether it has taken that; if not, Receive gets it. Only transports on which requests have streams of their
+	// own know what is all of an answer. It must be quick.
+	Answer func(Frame) bool
+
 	// The trace context that Data has in its _meta, for the HTTP headers of the same names.
 	Traceparent, Tracestate, Baggage string
 }

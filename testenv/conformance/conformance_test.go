@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +13,8 @@ import (
 )
 
 var (
-	client  string // the client under test; TestMain builds it once
+	client  string // the programs under test; TestMain builds them once
+	server  string
 	results string // where the suite writes; what failed stays there
 )
 
@@ -34,38 +37,54 @@ func buildAndRun(m *testing.M) (status int, err error) {
 		return 0, err
 	}
 	defer os.Remove(results) // fails if something is left to look at
-	client = filepath.Join(dir, "client")
+	client, server = filepath.Join(dir, "client"), filepath.Join(dir, "server")
 	if strings.Contains(client, " ") {
 		return 0, fmt.Errorf("the suite splits the client's command at spaces: set TMPDIR to a folder without, not %q", dir)
 	}
-	build := exec.Command("go", "build", "-o", client, "./client")
+	build := exec.Command("go", "build", "-o", dir, "./client", "./server")
 	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("build the client: %w\n%s", err, out)
+		return 0, fmt.Errorf("build the programs under test: %w\n%s", err, out)
 	}
 	return m.Run(), nil
 }
 
-// TestClient runs every scenario, one at a time: some of them measure time.
+// TestClient runs every scenario for clients, one at a time: some of them measure time.
 func TestClient(t *testing.T) {
 	s := installed(t)
-	known := knownFailures(t)
+	runAll(t, "client", revisions, s.run)
+}
+
+// TestServer runs every scenario for servers, one at a time, against one process and one URL.
+func TestServer(t *testing.T) {
+	s, url := installed(t), startServer(t)
+	runAll(t, "server", serverRevisions, func(t *testing.T, r revision, scenario string) outcome {
+		return s.runServer(t, url, r, scenario)
+	})
+}
+
+// runAll runs the scenarios of one side, judges them and prints the scores.
+func runAll(t *testing.T, side string, revisions []revision, run func(*testing.T, revision, string) outcome) {
+	known := knownFailures(t, side, revisions)
 	var board scoreboard
 	for _, r := range revisions {
 		t.Run(r.name(), func(t *testing.T) {
 			for _, scenario := range slices.Concat(r.required, r.extensions) {
 				t.Run(scenario, func(t *testing.T) {
-					o := s.run(t, r, scenario)
+					o := run(t, r, scenario)
 					board.add(r, scenario, o)
 					judge(t, o, slices.Contains(known, r.name()+"/"+scenario))
 				})
 			}
+			for _, scenario := range r.skipped {
+				t.Run(scenario, func(t *testing.T) { judgeSkipped(t, run(t, r, scenario)) })
+			}
 		})
 	}
-	fmt.Print(&board)
+	fmt.Printf("%s\n%s", side, &board)
 }
 
-// knownFailures is what baseline.yaml lists.
-func knownFailures(t *testing.T) []string {
+// knownFailures is what baseline.yaml lists of one side.
+func knownFailures(t *testing.T, side string, revisions []revision) []string {
 	t.Helper()
 	text, err := os.ReadFile("baseline.yaml")
 	if err != nil {
@@ -75,13 +94,13 @@ func knownFailures(t *testing.T) []string {
 	if err != nil {
 		t.Fatalf("baseline.yaml: %v", err)
 	}
-	for _, name := range known {
+	for _, name := range known[side] {
 		version, scenario, _ := strings.Cut(name, "/")
-		if r, found := find(version); !found || !r.runs(scenario) {
-			t.Errorf("baseline.yaml: %s is not run", name)
+		if r, found := find(revisions, version); !found || !r.runs(scenario) {
+			t.Errorf("baseline.yaml: %s: %s is not run", side, name)
 		}
 	}
-	return known
+	return known[side]
 }
 
 // judge passes or fails a scenario, and keeps what the suite wrote if it failed.
@@ -95,6 +114,18 @@ func judge(t *testing.T, o outcome, known bool) {
 	case len(faults) > 0:
 		t.Errorf("%s\nkept in %s", strings.Join(faults, "\n"), o.dir)
 		return
+	}
+	if err := os.RemoveAll(o.dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// judgeSkipped holds the suite to skipping a scenario: one that it runs belongs to the others.
+func judgeSkipped(t *testing.T, o outcome) {
+	for _, c := range o.checks {
+		if c.Status != "SKIPPED" {
+			t.Errorf("%s is %s: the suite does not skip the scenario any more", c.ID, c.Status)
+		}
 	}
 	if err := os.RemoveAll(o.dir); err != nil {
 		t.Error(err)
@@ -122,23 +153,39 @@ func TestAClientThatDoesNothingFails(t *testing.T) {
 // TestTheScenariosAreThoseOfTheSuite compares with what the suite requires, and what it runs beside that.
 func TestTheScenariosAreThoseOfTheSuite(t *testing.T) {
 	s := installed(t)
-	for _, name := range []string{"2026-07-28", "2025-11-25"} {
-		r, _ := find(name)
-		exit, output := s.execute(t, "list", "--client", "--requirements", r.version)
-		if exit != 0 {
-			t.Fatalf("list exited with status %d: %s", exit, output)
-		}
-		_, output, _ = strings.Cut(output, "\nClient scenarios")
-		required, beside, _ := strings.Cut(output, "\n\n")
-		for what, lists := range map[string][2][]string{
-			"required":   {listed(required, ""), r.required},
-			"extensions": {listed(beside, " [client]"), r.extensions},
-		} {
-			want, got := slices.Sorted(slices.Values(lists[0])), slices.Sorted(slices.Values(lists[1]))
-			if !slices.Equal(want, got) {
-				t.Errorf("%s, %s: want %q, got %q", r.version, what, want, got)
+	for side, revisions := range map[string][]revision{"client": revisions, "server": serverRevisions} {
+		for _, name := range []string{"2026-07-28", "2025-11-25"} {
+			r, _ := find(revisions, name)
+			exit, output := s.execute(t, "list", "--"+side, "--requirements", r.version)
+			if exit != 0 {
+				t.Fatalf("list exited with status %d: %s", exit, output)
+			}
+			_, output, _ = strings.Cut(output, "\n"+strings.ToUpper(side[:1])+side[1:]+" scenarios")
+			required, beside, _ := strings.Cut(output, "\n\n")
+			for what, lists := range map[string][2][]string{
+				"required":   {listed(required, ""), r.required},
+				"extensions": {listed(beside, " ["+side+"]"), slices.Concat(r.extensions, r.skipped)},
+			} {
+				want, got := slices.Sorted(slices.Values(lists[0])), slices.Sorted(slices.Values(lists[1]))
+				if !slices.Equal(want, got) {
+					t.Errorf("%s, %s, %s: want %q, got %q", side, r.version, what, want, got)
+				}
 			}
 		}
+	}
+}
+
+// TestAServerThatRefusesEverythingFails proves that the runner can fail a server.
+func TestAServerThatRefusesEverythingFails(t *testing.T) {
+	s := installed(t)
+	web := httptest.NewServer(http.NotFoundHandler())
+	defer web.Close()
+	o := s.runServer(t, web.URL, revision{version: "2026-07-28"}, "tools-call-simple-text")
+	if len(o.faults()) == 0 {
+		t.Errorf("want faults, got none:\n%s", o.output)
+	}
+	if err := os.RemoveAll(o.dir); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -8,6 +8,7 @@ type revision struct {
 	unpinned   bool     // the client may speak every revision it knows and finds out by itself which one the server does
 	required   []string // scored: the suite's frozen requirements, where it has some for the revision
 	extensions []string // not required by the suite, but of us
+	skipped    []string // that the suite skips, whatever is under test
 }
 
 // name is what the tests and the baseline call it.
@@ -23,7 +24,7 @@ func (r revision) runs(scenario string) bool {
 }
 
 // find returns the revision of that name.
-func find(name string) (revision, bool) {
+func find(revisions []revision, name string) (revision, bool) {
 	i := slices.IndexFunc(revisions, func(r revision) bool { return r.name() == name })
 	if i < 0 {
 		return revision{}, false
@@ -31,7 +32,7 @@ func find(name string) (revision, bool) {
 	return revisions[i], true
 }
 
-// revisions are all that is run. At 2026-07-28 the client is never pinned.
+// revisions are all that clients are run at. At 2026-07-28 the client is never pinned.
 var revisions = []revision{
 	{version: "2026-07-28", required: required20260728, extensions: extensions},
 	{version: "2025-11-25", required: required20251125, extensions: extensions},

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +91,45 @@ func (s suite) run(t *testing.T, r revision, scenario string) outcome {
 			t.Fatalf("the suite tells the client's status in another way: %v", err)
 		}
 	}
+	o.checks = readChecks(t, o)
+	return o
+}
+
+// startServer starts the server under test for the time of a test and returns its URL.
+func startServer(t *testing.T) string {
+	t.Helper()
+	cmd := exec.Command(server, "-addr", "127.0.0.1:0")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // its standard input ends, and so does it
+		if err := errors.Join(stdin.Close(), cmd.Wait()); err != nil {
+			t.Errorf("the server: %v", err)
+		}
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the server does not say where it listens: %v", err)
+	}
+	return strings.Replace(strings.TrimSpace(line), "127.0.0.1", "localhost", 1) // one scenario insists on that name
+}
+
+// runServer runs one scenario against a server. The suite opens no port for that and needs the one of the server, so it is
+// not isolated.
+func (s suite) runServer(t *testing.T, url string, r revision, scenario string) outcome {
+	t.Helper()
+	o := outcome{dir: filepath.Join(s.dir, strings.ReplaceAll("server-"+r.name()+"/"+scenario, "/", "-"))}
+	s.command = s.command[slices.Index(s.command, "node"):]
+	o.exit, o.output = s.execute(t, "server", "--url", url, "--scenario", scenario, "--spec-version", r.version, "--force", "-o", o.dir)
 	o.checks = readChecks(t, o)
 	return o
 }

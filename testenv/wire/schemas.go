@@ -89,7 +89,8 @@ func newRevision(v mcp.Version, text []byte) (*revision, error) {
 	return r, nil
 }
 
-// mend corrects what is known to be wrong in published schemas: the generator made integers of the numbers of a form.
+// mend corrects what is known to be wrong in published schemas: the generator made integers of the numbers of a form, and of
+// those in its answer.
 func mend(v mcp.Version, definitions map[string]any) {
 	if v != mcp.Version20250618 && v != mcp.Version20251125 {
 		return
@@ -99,6 +100,11 @@ func mend(v mcp.Version, definitions map[string]any) {
 			p["type"] = "number"
 		}
 	}
+	walk(at(definitions, "ElicitResult", "properties", "content"), func(o map[string]any) {
+		if types := list(o["type"]); slices.Contains(types, any("integer")) {
+			o["type"] = append(slices.Clone(types), "number")
+		}
+	})
 }
 
 // has reports whether there is a definition of that name.

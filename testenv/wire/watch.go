@@ -36,6 +36,7 @@ type Watch struct {
 type waitingCall struct {
 	method  string
 	version mcp.Version
+	task    bool // is to become a task of 2025-11-25
 }
 
 // NewWatch returns a Watch of a conversation that has yet to begin.
@@ -58,7 +59,8 @@ type frame struct {
 		Meta struct {
 			Version mcp.Version `json:"io.modelcontextprotocol/protocolVersion"`
 		} `json:"_meta"`
-		Version mcp.Version `json:"protocolVersion"` // of initialize
+		Version mcp.Version     `json:"protocolVersion"` // of initialize
+		Task    json.RawMessage `json:"task"`
 	} `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  *struct {
@@ -95,7 +97,7 @@ func (w *Watch) check(from Side, f *frame, text []byte) error {
 	}
 	v := w.version(f)
 	if f.ID != nil {
-		w.waiting[from][string(f.ID)] = waitingCall{f.Method, v}
+		w.waiting[from][string(f.ID)] = waitingCall{f.Method, v, f.Params.Task != nil}
 	}
 	r, name := w.schemas.of[v], "JSONRPCNotification"
 	if r == nil {
@@ -152,7 +154,7 @@ func (w *Watch) answer(from Side, f *frame, text []byte) error {
 	if err := r.check(first(r, "JSONRPCResultResponse", "JSONRPCResponse"), text); err != nil {
 		return err
 	}
-	if name := r.resultOf(call.method, f.Result); name != "" {
+	if name := r.resultOf(call, f.Result); name != "" {
 		return r.check(name, f.Result)
 	}
 	return nil
@@ -172,20 +174,23 @@ func (w *Watch) failure(v mcp.Version, code int64, text []byte) error {
 	return r.check(name, text)
 }
 
-// resultOf returns the definition of the result of a method, empty if the schema has none: that of an extension.
-func (r *revision) resultOf(method string, result json.RawMessage) string {
+// resultOf returns the definition of the result of a call, empty if the schema has none: that of an extension.
+func (r *revision) resultOf(call waitingCall, result json.RawMessage) string {
 	var typed struct {
-		Type mcp.ResultType `json:"resultType"`
+		Type mcp.ResultType  `json:"resultType"`
+		Task json.RawMessage `json:"task"`
 	}
 	if json.Unmarshal(result, &typed) == nil {
-		switch typed.Type {
-		case mcp.ResultInputRequired:
+		switch {
+		case typed.Type == mcp.ResultInputRequired:
 			return "InputRequiredResult"
-		case mcp.ResultTask:
+		case typed.Type == mcp.ResultTask:
 			return ""
+		case call.task && typed.Task != nil:
+			return "CreateTaskResult"
 		}
 	}
-	request, ok := r.requests[method]
+	request, ok := r.requests[call.method]
 	if !ok {
 		return ""
 	}

@@ -24,8 +24,9 @@ const tiny = `{"$defs": {
 	"JSONRPCError": {"type": "object", "properties": {"jsonrpc": {}, "id": {}, "error": {"type": "object"}}},
 	"EmptyResult": {"type": "object", "properties": {"_meta": {}, "resultType": {}}},
 	"CallToolRequest": {"type": "object", "properties": {"jsonrpc": {}, "id": {}, "method": {"const": "tools/call"},
-		"params": {"type": "object", "properties": {"_meta": {}, "name": {"type": "string"}}, "required": ["name"]}}},
-	"CallToolResult": {"type": "object", "properties": {"_meta": {}, "resultType": {}, "content": {"type": "array"}}, "required": ["content"]}
+		"params": {"type": "object", "properties": {"_meta": {}, "name": {"type": "string"}, "task": {}}, "required": ["name"]}}},
+	"CallToolResult": {"type": "object", "properties": {"_meta": {}, "resultType": {}, "content": {"type": "array"}}, "required": ["content"]},
+	"CreateTaskResult": {"type": "object", "properties": {"_meta": {}, "task": {"type": "object", "properties": {"taskId": {}}, "required": ["taskId"]}}}
 }}`
 
 func tinySchemas(t *testing.T) *Schemas {
@@ -47,6 +48,7 @@ func tinySchemas(t *testing.T) *Schemas {
 
 func TestAWatchFindsWhatTheSchemaDoesNotAllow(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"},"name":"a"}}`
+	task := strings.Replace(call, `"name"`, `"task":{},"name"`, 1)
 	type said struct {
 		from Side
 		text string
@@ -58,10 +60,14 @@ func TestAWatchFindsWhatTheSchemaDoesNotAllow(t *testing.T) {
 	}{
 		{"a good call", []said{{Client, call}}, ""},
 		{"a call without a name", []said{{Client, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`}}, `missing properties: ["name"]`},
-		{"a member of another revision", []said{{Client, strings.Replace(call, `"name"`, `"task":{},"name"`, 1)}}, `["task"]`},
+		{"a member of another revision", []said{{Client, strings.Replace(call, `"name"`, `"later":{},"name"`, 1)}}, `["later"]`},
 		{"a good answer", []said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`}}, ""},
 		{"a result without content", []said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{}}`}}, `["content"]`},
 		{"a task is another schema's business", []said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task"}}`}}, ""},
+		{"a task that was asked for", []said{{Client, task}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"a"}}}`}}, ""},
+		{"one without an id", []said{{Client, task}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"task":{}}}`}}, `["taskId"]`},
+		{"none, though one was asked for", []said{{Client, task}, {Server, `{"jsonrpc":"2.0","id":1,"result":{}}`}}, `["content"]`},
+		{"one that was not asked for", []said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"content":[],"task":{"taskId":"a"}}}`}}, `["task"]`},
 		{"an answer to nothing", []said{{Server, `{"jsonrpc":"2.0","id":7,"result":{}}`}}, "answers no request"},
 		{"a second answer", []said{
 			{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`},

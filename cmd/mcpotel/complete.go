@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// completeUsage are the arguments of "complete".
+const completeUsage = "[flags] (PROMPT | TEMPLATE) ARGUMENT=BEGINNING [SETTLED=VALUE...]" + behind
+
+func runComplete(ctx context.Context, s streams, args []string) error {
+	var c connection
+	if err := c.parse(s, "complete", completeUsage, args); err != nil {
+		return err
+	}
+	if len(c.arguments) < 2 {
+		return misuse("complete what? the name of a prompt, or a template of resources, and ARGUMENT=BEGINNING")
+	}
+	settled, err := c.assignments(c.arguments[1:])
+	if err != nil {
+		return err
+	}
+	argument, beginning, _ := strings.Cut(c.arguments[1], "=")
+	delete(settled, argument)
+	ref := reference(c.arguments[0])
+	return c.observed(ctx, "mcpotel complete", func(ctx context.Context, o *observation) error {
+		one, close, err := c.open(ctx, o)
+		if err != nil {
+			return err
+		}
+		defer close()
+		r, err := one.client.Complete(ctx, ref, argument, beginning, settled)
+		if err != nil {
+			return c.failed(err)
+		}
+		return c.printCompletion(&r.Completion)
+	})
+}
+
+// reference tells a template, or the URI of a resource, from the name of a prompt.
+func reference(to string) mcp.CompleteRef {
+	if strings.Contains(to, "://") || strings.Contains(to, "{") {
+		return mcp.CompleteRef{Type: mcp.RefResource, URI: to}
+	}
+	return mcp.CompleteRef{Type: mcp.RefPrompt, Name: to}
+}
+
+func (c *connection) printCompletion(found *mcp.Completion) error {
+	if c.asJSON {
+		return printJSON(c.streams.out, found)
+	}
+	for _, v := range found.Values {
+		if _, err := fmt.Fprintln(c.streams.out, oneLine(clean(v))); err != nil {
+			return err
+		}
+	}
+	switch {
+	case found.Total != nil && *found.Total > int64(len(found.Values)):
+		c.console.say("these are %d of %d", len(found.Values), *found.Total)
+	case found.HasMore:
+		c.console.say("there are more")
+	}
+	return nil
+}

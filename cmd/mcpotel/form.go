@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// What can be typed instead of an answer. Whoever wants to answer that literally writes a space before it: nobody does.
+const (
+	decline = "/no"
+	cancel  = "/cancel"
+)
+
+var (
+	errDeclined = errors.New("declined")
+	errAgain    = errors.New("asked again from the beginning")
+)
+
+// form asks the person at the terminal what a server wants to know. Without one it declines.
+func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	questions, err := questionsOf(p)
+	if err != nil {
+		return nil, err
+	}
+	if !c.person {
+		c.say("%s asks: %s", server, indented(p.Message))
+		c.say("declined, for there is no terminal to ask at")
+		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
+	}
+	done, err := c.asks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	c.say("%s asks: %s", server, indented(p.Message))
+	c.print("  Enter takes what is in [brackets], or leaves out what is optional; " + decline + " declines, " + cancel + " ends it.\n")
+	for {
+		content, err := c.fill(ctx, questions)
+		if err == nil {
+			err = c.review(ctx, questions)
+		}
+		switch {
+		case err == nil:
+			return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: content}, nil
+		case errors.Is(err, errDeclined):
+			return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
+		case errors.Is(err, io.EOF):
+			return &mcp.ElicitResult{Action: mcp.ElicitCancel}, nil
+		case !errors.Is(err, errAgain):
+			return nil, err
+		}
+	}
+}
+
+// indented keeps what a server says from looking like what this program says.
+func indented(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ")
+}
+
+// questionsOf reads the form.
+func questionsOf(p *mcp.ElicitParams) ([]*question, error) {
+	form, err := p.Form()
+	if err != nil {
+		return nil, err
+	}
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(p.RequestedSchema, &schema); err != nil {
+		return nil, fmt.Errorf("the form: %w", err)
+	}
+	var all []*question
+	for _, f := range form.Properties {
+		all = append(all, newQuestion(f, slices.Contains(form.Required, f.Name), schema.Properties[f.Name]))
+	}
+	return all, nil
+}
+
+// fill asks the questions, each until there is an answer that fits.
+func (c *console) fill(ctx context.Context, questions []*question) (map[string]any, error) {
+	content := map[string]any{}
+	for _, q := range questions {
+		c.print(q.introduction())
+		for {
+			text, err := c.command(ctx, q.prompt())
+			if err != nil {
+				return nil, err
+			}
+			value, err := q.answer(text)
+			if err == nil {
+				q.given = value
+				break
+			}
+			c.print("  " + clean(oneLine(err.Error())) + "\n")
+		}
+		if q.given != nil {
+			content[q.Name] = q.given
+		}
+	}
+	return content, nil
+}
+
+// review lets the person see the answers before they are sent.
+func (c *console) review(ctx context.Context, questions []*question) error {
+	for _, q := range questions {
+		if q.given != nil {
+			c.print("  " + q.label() + " = " + clean(string(bytes.TrimSpace(q.given))) + "\n")
+		}
+	}
+	for {
+		text, err := c.command(ctx, "Send this? (yes, no, change) [yes]: ")
+		if err != nil {
+			return err
+		}
+		switch text {
+		case "", "y", "yes":
+			return nil
+		case "n", "no":
+			return errDeclined
+		case "c", "change":
+			return errAgain
+		}
+	}
+}
+
+// command asks for one line, and finds out whether it is none of an answer.
+func (c *console) command(ctx context.Context, prompt string) (string, error) {
+	text, err := c.ask(ctx, prompt)
+	switch {
+	case err != nil:
+		return "", err
+	case text == decline:
+		return "", errDeclined
+	case text == cancel:
+		return "", io.EOF
+	}
+	return text, nil
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// typed runs the command with a person at the terminal who types these lines.
+func typed(t *testing.T, lines string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out, err bytes.Buffer
+	code = run(ctx, streams{strings.NewReader(lines), &out, &err, true}, args)
+	return code, out.String(), err.String()
+}
+
+func TestAPersonFillsInAForm(t *testing.T) {
+	noCollector(t)
+	url, _ := serves(t, "0")
+	for _, version := range eras {
+		for name, tc := range map[string]struct {
+			lines, stdout string
+			stderr        []string
+		}{
+			"defaults": {"Ada\n\n\n\n\n\n\n", "1 × l for Ada\n", []string{
+				"asks: Your coffee?", "name (string, required): ", "size (one of these, required) [large]: ", "cups (integer, optional) [1]: ",
+				"    1  small\n", "size = \"l\"",
+			}},
+			"all": {"Ada\nsmall\n3\nmilk, 3\ny\nada@example.com\nyes\n", "3 × s for Ada with milk and cinnamon, to go\n", nil},
+			"wrong answers": {"\nAda\nhuge\n1\nmany\n11\n2\ntea\n2\nperhaps\nno\nada\nada@example.com\nmaybe\n\n", "2 × s for Ada with sugar\n", []string{
+				"an answer is required", `"huge" is none of these`, `"many" is no number`, "want at most 10", `"tea" is none of these`,
+				`"perhaps" is neither yes nor no`, `"ada" is no e-mail address`,
+			}},
+			"changed":              {"Ada\n\n\n\n\n\nchange\nBob\n\n5\n\n\n\n\n", "5 × l for Bob\n", []string{"name (string, required) [Ada]: "}},
+			"not sent":             {"Ada\n\n\n\n\n\nno\n", "No coffee, then.\n", nil},
+			"declined":             {"Ada\n/no\n", "No coffee, then.\n", nil},
+			"cancelled":            {"/cancel\n", "No coffee, then.\n", nil},
+			"the end of the input": {"Ada\n", "No coffee, then.\n", nil},
+		} {
+			t.Run(name+" "+version, func(t *testing.T) {
+				code, out, stderr := typed(t, tc.lines, "call", "--url", url, "--pin-version", version, "order")
+				if code != exitOK || out != tc.stdout {
+					t.Errorf("got exit code %d and %q, want 0 and %q: %s", code, out, tc.stdout, stderr)
+				}
+				for _, want := range tc.stderr {
+					if !strings.Contains(stderr, want) {
+						t.Errorf("want %q at the terminal, got:\n%s", want, stderr)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestAPersonIsAskedBeforeAPageIsOpened(t *testing.T) {
+	noCollector(t)
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	t.Setenv("SSH_CONNECTION", "far away") // nothing opens on the machine of whoever runs the tests
+	url, _ := serves(t, "0")
+	for answer, want := range map[string]string{
+		"yes\n": "You went there.\n", "\n": "You did not go.\n", "no\n": "You did not go.\n", "what?\n": "You did not go.\n", "": "You did not go.\n",
+	} {
+		code, out, stderr := typed(t, answer, "call", "--url", url, "sign-in")
+		if code != exitOK || out != want {
+			t.Errorf("%q: got exit code %d and %q, want 0 and %q: %s", answer, code, out, want, stderr)
+		}
+		if !strings.Contains(stderr, "\n    example.com\n") || !strings.Contains(stderr, "The whole address: https://example.com/?from=mcpotel\n") {
+			t.Errorf("%q: want the host to stand out and the whole URL, got %s", answer, stderr)
+		}
+		if opened := strings.Contains(stderr, "open this page:\n"); opened != (answer == "yes\n") {
+			t.Errorf("%q: opened: %v: %s", answer, opened, stderr)
+		}
+	}
+}
+
+func TestACallIsMadeAgainWhenThePersonHasVisitedWhatItNeeds(t *testing.T) {
+	noCollector(t)
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	t.Setenv("SSH_CONNECTION", "far away")
+	var calls atomic.Int32
+	s := mcpserver.New(mcp.Implementation{Name: "bank", Version: "1.0"}, nil)
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "pay"}, func(context.Context, noArguments) (string, error) {
+		if calls.Add(1) == 1 {
+			return "", mcpserver.URLElicitationRequired("log in first", &mcp.ElicitParams{Message: "Log in.", URL: "https://bank.example/login"})
+		}
+		return "paid", nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s.HTTPHandler(nil))
+	defer server.Close()
+	args := []string{"call", "--url", server.URL, "--pin-version", "2025-11-25", "pay"}
+	for answer, want := range map[string]int{"no\n": exitTool, "yes\n": exitTool, "yes\n\n": exitOK} {
+		calls.Store(0)
+		code, out, stderr := typed(t, answer, args...)
+		if code != want || !strings.Contains(stderr, "\n    bank.example\n") || (out == "paid\n") != (want == exitOK) {
+			t.Errorf("%q: got exit code %d and %q, want %d, and the host to stand out: %s", answer, code, out, want, stderr)
+		}
+	}
+	calls.Store(0)
+	code, _, stderr := runs(t, args...)
+	if code != exitTool || !strings.Contains(stderr, "https://bank.example/login") || calls.Load() != 1 {
+		t.Errorf("nobody there: got exit code %d after %d calls, want %d after one, and the URL: %s", code, calls.Load(), exitTool, stderr)
+	}
+}
+
+func TestAnswersFitTheirQuestions(t *testing.T) {
+	for name, tc := range map[string]struct {
+		schema, text string
+		want, wrong  string
+	}{
+		"a text":                  {`{"type":"string"}`, `a "b"`, `"a \"b\""`, ""},
+		"a text too short":        {`{"type":"string","minLength":3}`, "ab", "", "at least 3"},
+		"a text with a pattern":   {`{"type":"string","pattern":"^a"}`, "b", "", "regular expression"},
+		"a pattern unknown here":  {`{"type":"string","pattern":"(?=a)"}`, "b", `"b"`, ""},
+		"an integer":              {`{"type":"integer"}`, "12", "12", ""},
+		"an integer with a point": {`{"type":"integer"}`, "1.5", "", "want integer"},
+		"a large integer":         {`{"type":"integer"}`, "12345678901234567890", "12345678901234567890", ""},
+		"a number":                {`{"type":"number"}`, "-1.5e3", "-1.5e3", ""},
+		"a number of no JSON":     {`{"type":"number"}`, "0x10", "", "no number"},
+		"no number":               {`{"type":"number"}`, "NaN", "", "no number"},
+		"too much":                {`{"type":"number","maximum":2}`, "3", "", "at most 2"},
+		"yes":                     {`{"type":"boolean"}`, "Y", "true", ""},
+		"no":                      {`{"type":"boolean"}`, "false", "false", ""},
+		"neither":                 {`{"type":"boolean"}`, "1", "", "neither"},
+		"a choice":                {`{"type":"string","enum":["a","b"]}`, "b", `"b"`, ""},
+		"a choice by number":      {`{"type":"string","enum":["a","b"]}`, "2", `"b"`, ""},
+		"a value before a number": {`{"type":"string","enum":["2","1"]}`, "1", `"1"`, ""},
+		"a choice by its name":    {`{"type":"string","enum":["a","b"],"enumNames":["Ay","Be"]}`, "be", `"b"`, ""},
+		"a choice by its title":   {`{"type":"string","oneOf":[{"const":"a","title":"Ay"}]}`, "ay", `"a"`, ""},
+		"no choice":               {`{"type":"string","enum":["a","b"]}`, "3", "", "none of these"},
+		"several":                 {`{"type":"array","items":{"type":"string","enum":["a","b","c"]}}`, "c, 1", `["c","a"]`, ""},
+		"several by title":        {`{"type":"array","items":{"anyOf":[{"const":"a","title":"Ay"}]}}`, "AY", `["a"]`, ""},
+		"too many":                {`{"type":"array","maxItems":1,"items":{"type":"string","enum":["a","b"]}}`, "a,b", "", "at most 1"},
+		"an e-mail address":       {`{"type":"string","format":"email"}`, "a@b.c", `"a@b.c"`, ""},
+		"a name and an address":   {`{"type":"string","format":"email"}`, "A <a@b.c>", "", "no e-mail address"},
+		"a URI":                   {`{"type":"string","format":"uri"}`, "https://a/b", `"https://a/b"`, ""},
+		"no URI":                  {`{"type":"string","format":"uri"}`, "a/b", "", "no URI"},
+		"a date":                  {`{"type":"string","format":"date"}`, "2026-07-28", `"2026-07-28"`, ""},
+		"no date":                 {`{"type":"string","format":"date"}`, "2026-02-30", "", "no date"},
+		"a time":                  {`{"type":"string","format":"date-time"}`, "2026-07-28T12:00:00Z", `"2026-07-28T12:00:00Z"`, ""},
+		"no time":                 {`{"type":"string","format":"date-time"}`, "noon", "", "no time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			questions, err := questionsOf(&mcp.ElicitParams{RequestedSchema: json.RawMessage(`{"type":"object","properties":{"x":` + tc.schema + `}}`)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := questions[0].answer(tc.text)
+			if tc.wrong != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wrong) {
+					t.Errorf("%q: want an error with %q, got %s, %v", tc.text, tc.wrong, got, err)
+				}
+			} else if err != nil || string(got) != tc.want {
+				t.Errorf("%q: want %s, got %s, %v", tc.text, tc.want, got, err)
+			}
+		})
+	}
+}
+
+// TestTheTimeOfACallStandsStillWhileAPersonIsAsked lets a person think for longer than the call may take.
+func TestTheTimeOfACallStandsStillWhileAPersonIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, keyboard := io.Pipe()
+		c := newConsole(streams{in, io.Discard, io.Discard, true})
+		p := newPausable(t.Context(), 10*time.Second)
+		c.watched(p)
+		done, err := c.asks(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			time.Sleep(time.Hour)
+			io.WriteString(keyboard, "well\n")
+		}()
+		if text, err := c.ask(p, "?"); text != "well" || err != nil {
+			t.Errorf("want the answer, got %q, %v", text, err)
+		}
+		done()
+		begun := time.Now()
+		<-p.Done()
+		if took := time.Since(begun); took != 10*time.Second || !errors.Is(p.Err(), context.DeadlineExceeded) {
+			t.Errorf("want the deadline 10s later, got %v after %v", p.Err(), took)
+		}
+	})
+}
+
+func TestALineThatIsWrittenOverIsGoneBeforeAnythingElseIsPrinted(t *testing.T) {
+	var b bytes.Buffer
+	c := newConsole(streams{strings.NewReader("x\n"), io.Discard, &b, true})
+	c.terminal = true
+	c.progress(mcp.ProgressParams{Progress: 1, Total: new(2.0), Message: "half\x1b[31m"})
+	c.say("a\x1bb")
+	c.progress(mcp.ProgressParams{Progress: 2})
+	c.clear()
+	done, err := c.asks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.progress(mcp.ProgressParams{Progress: 3})
+	done()
+	if got, want := b.String(), " 50% (1 of 2) half[31m\r\x1b[Kmcpotel: ab\n2\r\x1b[K"; got != want {
+		t.Errorf("want %q, got %q", want, got)
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+)
+
+// pausable is a context that ends after some time, in which that does not count during which a person is asked. A call of a
+// legacy server needs it: nothing tells the client for which of its calls the server asks.
+type pausable struct {
+	context.Context
+	end context.CancelCauseFunc
+
+	mu     sync.Mutex
+	timer  *time.Timer
+	since  time.Time     // guarded by mu; when the timer was started
+	left   time.Duration // guarded by mu; when the timer was started
+	asking bool          // guarded by mu; the timer stands still
+	over   bool          // guarded by mu
+}
+
+// pausable returns the context for a call, and the options that go with it. done ends it.
+func (c *connection) pausable(ctx context.Context, client *mcpclient.Client) (_ context.Context, _ []mcpclient.CallOption, done func()) {
+	if !c.streams.person || c.longest <= 0 || client.ProtocolVersion().Era() == mcp.Modern {
+		return ctx, nil, func() {}
+	}
+	p := newPausable(ctx, c.longest)
+	c.console.watched(p)
+	return p, []mcpclient.CallOption{mcpclient.WithTimeout(-1)}, func() {
+		c.console.watched(nil)
+		p.timer.Stop()
+		p.end(context.Canceled)
+	}
+}
+
+func newPausable(ctx context.Context, d time.Duration) *pausable {
+	p := &pausable{since: time.Now(), left: d}
+	p.Context, p.end = context.WithCancelCause(ctx)
+	p.timer = time.AfterFunc(d, p.expire)
+	return p
+}
+
+func (p *pausable) expire() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.asking && !p.over && p.left <= time.Since(p.since) {
+		p.over = true
+		p.end(context.DeadlineExceeded)
+	}
+}
+
+// Err says that the time is over, or what the parent says.
+func (p *pausable) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return context.DeadlineExceeded
+	}
+	return p.Context.Err()
+}
+
+// ask says whether a person is being asked.
+func (p *pausable) ask(asking bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.asking == asking:
+	case asking:
+		p.left -= time.Since(p.since)
+		p.timer.Stop()
+	default:
+		p.since = time.Now()
+		p.timer.Reset(p.left)
+	}
+	p.asking = asking
+}

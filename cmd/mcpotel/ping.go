@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// pingUsage are the arguments of "ping".
+const pingUsage = "[flags]" + behind
+
+func runPing(ctx context.Context, s streams, args []string) error {
+	var c connection
+	if err := c.parse(s, "ping", pingUsage, args); err != nil {
+		return err
+	}
+	return c.list(ctx, "ping", func(ctx context.Context, one *server) (listing, error) {
+		begun := time.Now()
+		if err := one.client.Ping(ctx); err != nil {
+			return nil, err
+		}
+		took := time.Since(begun)
+		info := one.client.ServerInfo()
+		return &sign{
+			Server: one.ofSeveral(), ServerInfo: info, Version: one.client.ProtocolVersion(),
+			Milliseconds: float64(took.Microseconds()) / 1000,
+		}, nil
+	})
+}
+
+// sign is a server's sign of life.
+type sign struct {
+	Server       string             `json:"server,omitzero"` // where there are several
+	ServerInfo   mcp.Implementation `json:"serverInfo"`
+	Version      mcp.Version        `json:"protocolVersion"`
+	Milliseconds float64            `json:"milliseconds"`
+}
+
+func (s *sign) json() any { return s }
+
+func (s *sign) print(w io.Writer, label string) error {
+	_, err := fmt.Fprintf(w, "%s%s answered in %v, protocol %s\n", label, oneLine(clean(s.ServerInfo.Name+" "+s.ServerInfo.Version)),
+		time.Duration(s.Milliseconds*float64(time.Millisecond)), s.Version)
+	return err
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/schema"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// question is one field of a form, as it is asked at a terminal.
+type question struct {
+	mcp.FormField
+	required bool
+	options  []mcp.FormOption // to choose from, nil if anything can be typed
+	schema   *schema.Schema   // nil if it is none that can be applied
+	given    json.RawMessage  // the answer, nil for none
+}
+
+func newQuestion(f mcp.FormField, required bool, raw json.RawMessage) *question {
+	q := &question{FormField: f, required: required, options: options(&f), given: f.Default}
+	if s, err := schema.Compile(slices.Clone(raw)); err == nil {
+		q.schema = s
+	}
+	return q
+}
+
+// options returns what a field lets choose from.
+func options(f *mcp.FormField) (all []mcp.FormOption) {
+	values := f.Enum
+	switch {
+	case f.Type == mcp.FormArray && f.Items != nil:
+		all, values = f.Items.AnyOf, f.Items.Enum
+	case f.OneOf != nil:
+		return f.OneOf
+	}
+	for i, v := range values {
+		o := mcp.FormOption{Const: v, Title: v}
+		if i < len(f.EnumNames) {
+			o.Title = f.EnumNames[i]
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// label is what the field is called.
+func (q *question) label() string { return oneLine(clean(cmp.Or(q.Title, q.Name))) }
+
+// introduction is what stands before the question.
+func (q *question) introduction() string {
+	var b strings.Builder
+	if about := oneLine(clean(q.Description)); about != "" {
+		fmt.Fprintf(&b, "  %s: %s\n", q.label(), about)
+	}
+	for i, o := range q.options {
+		fmt.Fprintf(&b, "  %3d  %s\n", i+1, oneLine(clean(cmp.Or(o.Title, o.Const))))
+	}
+	return b.String()
+}
+
+// prompt is the question: Name (string, required) [Ada].
+func (q *question) prompt() string {
+	kind := string(q.Type)
+	switch {
+	case q.Type == mcp.FormArray:
+		kind = "several of these, with commas between them"
+	case q.options != nil:
+		kind = "one of these"
+	case q.Type == mcp.FormBoolean:
+		kind = "yes or no"
+	case q.Format != "":
+		kind = string(q.Format)
+	}
+	need := "optional"
+	if q.required {
+		need = "required"
+	}
+	text := fmt.Sprintf("%s (%s, %s)", q.label(), oneLine(clean(kind)), need)
+	if q.given != nil {
+		text += " [" + oneLine(clean(q.show(q.given))) + "]"
+	}
+	return text + ": "
+}
+
+// show shows a value as it would be typed.
+func (q *question) show(value json.RawMessage) string {
+	var text string
+	var several []string
+	switch {
+	case json.Unmarshal(value, &text) == nil:
+		return q.titles(text)
+	case json.Unmarshal(value, &several) == nil:
+		return q.titles(several...)
+	case string(value) == "true":
+		return "yes"
+	case string(value) == "false":
+		return "no"
+	}
+	return string(value)
+}
+
+// titles shows what was chosen as the list of options does.
+func (q *question) titles(values ...string) string {
+	shown := slices.Clone(values)
+	for i, v := range values {
+		for _, o := range q.options {
+			if v == o.Const {
+				shown[i] = cmp.Or(o.Title, o.Const)
+			}
+		}
+	}
+	return strings.Join(shown, ", ")
+}
+
+// answer reads what was typed. Nothing typed is the value in brackets, or no value. The error says what is wrong, for the
+// person to try again.
+func (q *question) answer(text string) (json.RawMessage, error) {
+	if text == "" {
+		if q.given == nil && q.required {
+			return nil, errors.New("an answer is required")
+		}
+		return q.given, nil
+	}
+	value, err := q.value(text)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	if q.schema != nil {
+		if err := q.schema.Validate(raw); err != nil {
+			return nil, err
+		}
+	}
+	return raw, nil
+}
+
+// value reads what was typed as a value of the field's type.
+func (q *question) value(text string) (any, error) {
+	switch {
+	case q.Type == mcp.FormArray:
+		several := []string{}
+		for part := range strings.SplitSeq(text, ",") {
+			one, err := q.choose(strings.TrimSpace(part))
+			if err != nil {
+				return nil, err
+			}
+			several = append(several, one)
+		}
+		return several, nil
+	case q.options != nil:
+		return q.choose(text)
+	case q.Type == mcp.FormBoolean:
+		return yes(text)
+	case q.Type == mcp.FormNumber, q.Type == mcp.FormInteger:
+		if _, err := strconv.ParseFloat(text, 64); err != nil || !json.Valid([]byte(text)) {
+			return nil, fmt.Errorf("%q is no number", text)
+		}
+		return json.RawMessage(text), nil
+	}
+	return text, fits(q.Format, text)
+}
+
+// choose finds the option that was typed: its number, its value or its title.
+func (q *question) choose(text string) (string, error) {
+	for _, o := range q.options {
+		if text == o.Const {
+			return o.Const, nil
+		}
+	}
+	for _, o := range q.options {
+		if strings.EqualFold(text, o.Title) {
+			return o.Const, nil
+		}
+	}
+	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(q.options) {
+		return q.options[n-1].Const, nil
+	}
+	return "", fmt.Errorf("%q is none of these", text)
+}
+
+func yes(text string) (bool, error) {
+	switch strings.ToLower(text) {
+	case "y", "yes", "true":
+		return true, nil
+	case "n", "no", "false":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither yes nor no", text)
+}
+
+// fits checks the format of a text, which a schema does not.
+func fits(format mcp.FormFormat, text string) error {
+	var err error
+	switch format {
+	case mcp.FormEmail:
+		var a *mail.Address
+		if a, err = mail.ParseAddress(text); err == nil && a.Address != text {
+			err = errors.New("more than an address")
+		}
+	case mcp.FormURI:
+		var u *url.URL
+		if u, err = url.Parse(text); err == nil && u.Scheme == "" {
+			err = errors.New("no scheme")
+		}
+	case mcp.FormDate:
+		_, err = time.Parse(time.DateOnly, text)
+	case mcp.FormDateTime:
+		_, err = time.Parse(time.RFC3339, text)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is no %s", text, map[mcp.FormFormat]string{
+			mcp.FormEmail: "e-mail address", mcp.FormURI: "URI", mcp.FormDate: "date such as 2026-07-28",
+			mcp.FormDateTime: "time such as 2026-07-28T12:00:00Z",
+		}[format])
+	}
+	return nil
+}

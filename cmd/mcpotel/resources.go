@@ -1,0 +1,86 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// resourcesUsage are the arguments of "resources".
+const resourcesUsage = "[flags]" + behind
+
+func runResources(ctx context.Context, s streams, args []string) error {
+	var c connection
+	if err := c.parse(s, "resources", resourcesUsage, args); err != nil {
+		return err
+	}
+	c.spans = []string{"CLIENT " + mcp.MethodListResources}
+	return c.list(ctx, "resources", func(ctx context.Context, one *server) (listing, error) {
+		l := &resourceList{Server: one.ofSeveral()}
+		var err error
+		if l.Resources, err = collect(one.client.Resources(ctx)); err != nil {
+			return nil, err
+		}
+		if l.Templates, err = collect(one.client.ResourceTemplates(ctx)); err != nil && !methodMissing(err) {
+			return nil, err
+		}
+		return l, nil
+	})
+}
+
+// resourceList is what a server has to read.
+type resourceList struct {
+	Server    string                  `json:"server,omitzero"` // where there are several
+	Resources []*mcp.Resource         `json:"resources"`
+	Templates []*mcp.ResourceTemplate `json:"resourceTemplates"`
+}
+
+func (l *resourceList) json() any { return l }
+
+func (l *resourceList) print(w io.Writer, label string) error {
+	for _, r := range l.Resources {
+		if err := printEntry(w, label+r.URI, []string{r.MIMEType, size(r.Size)}, cmp.Or(r.Title, r.Name), r.Description); err != nil {
+			return err
+		}
+	}
+	for _, t := range l.Templates {
+		if err := printEntry(w, label+t.URITemplate, []string{"template", t.MIMEType}, cmp.Or(t.Title, t.Name), t.Description); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printEntry prints one entry of a list: what it is called, what is known of it, and a line about it.
+func printEntry(w io.Writer, name string, known []string, title, description string) error {
+	line := clean(oneLine(name))
+	for _, k := range known {
+		if k != "" {
+			line += "  " + clean(oneLine(k))
+		}
+	}
+	if _, err := fmt.Fprintln(w, line); err != nil {
+		return err
+	}
+	about := slices.DeleteFunc([]string{firstLine(title), firstLine(description)}, func(s string) bool { return s == "" })
+	if len(about) == 0 {
+		return nil
+	}
+	line = about[0]
+	if len(about) == 2 && about[0] != about[1] {
+		line += ": " + about[1]
+	}
+	_, err := fmt.Fprintf(w, "    %s\n", line)
+	return err
+}
+
+func size(bytes *int64) string {
+	if bytes == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d bytes", *bytes)
+}

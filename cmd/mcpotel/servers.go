@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// servers are those that one run of a command talks to.
+type servers struct {
+	group *mcpclient.Group // nil for one server, which needs no name
+	all   []*server
+	close func() // ends the connections and all that belongs to them
+}
+
+// server is one of them, to which nobody may be connected yet.
+type server struct {
+	name   string // for people; where there are several, the one in the file
+	label  string // what its lines begin with: empty for one server
+	client *mcpclient.Client
+}
+
+// open connects to the one server that there is.
+func (c *connection) open(ctx context.Context, o *observation) (_ *server, close func(), _ error) {
+	member, free, err := c.member(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := mcpclient.Connect(ctx, member.Transport, member.Options)
+	if err != nil {
+		free()
+		return nil, nil, c.remote.hint(err)
+	}
+	return &server{name: member.Name, client: client}, func() {
+		client.Stop(context.WithoutCancel(ctx))
+		free()
+	}, nil
+}
+
+// member returns the one server that there is.
+func (c *connection) member(o *observation) (_ mcpclient.Member, free func(), _ error) {
+	if c.file.path == "" {
+		return c.given(o)
+	}
+	members, free, err := c.members(o)
+	if err != nil {
+		return mcpclient.Member{}, nil, err
+	}
+	if len(members) > 1 {
+		free()
+		return mcpclient.Member{}, nil, misuse("which server? --server NAME picks one of: %s", names(members))
+	}
+	return members[0], free, nil
+}
+
+// given returns the server of --url or of the command.
+func (c *connection) given(o *observation) (m mcpclient.Member, free func(), err error) {
+	if c.remote.url != "" {
+		m.Name = c.remote.url
+		if u, err := url.Parse(c.remote.url); err == nil && u.Host != "" {
+			m.Name = u.Host
+		}
+	} else {
+		m.Name = shortened(strings.Join(append([]string{filepath.Base(c.command[0])}, c.command[1:]...), " "))
+	}
+	if m.Options, err = c.options(o, m.Name); err != nil {
+		return m, nil, err
+	}
+	if c.remote.url != "" {
+		m.Transport, free, err = c.remote.transport(o, c.streams.err)
+		return m, free, err
+	}
+	m.Transport = transport.Stdio{Command: c.command[0], Args: c.command[1:]}
+	return m, func() {}, nil
+}
+
+// shortened keeps a name from filling lines.
+func shortened(name string) string {
+	const enough = 60
+	if r := []rune(name); len(r) > enough {
+		return "…" + string(r[len(r)-enough:]) // its end tells more than the way to it
+	}
+	return name
+}
+
+// openAll begins to connect to all servers of the file, or connects to the one server that there is otherwise.
+func (c *connection) openAll(ctx context.Context, o *observation) (*servers, error) {
+	if c.file.path == "" || c.file.only != "" {
+		one, close, err := c.open(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return &servers{all: []*server{one}, close: close}, nil
+	}
+	members, free, err := c.members(o)
+	if err != nil {
+		return nil, err
+	}
+	g, err := mcpclient.NewGroup(members, nil)
+	if err != nil {
+		free()
+		return nil, misuse("%s: %w", c.file.path, err)
+	}
+	s := &servers{group: g, close: func() {
+		g.Stop(context.WithoutCancel(ctx))
+		free()
+	}}
+	for name, client := range g.Members() {
+		s.all = append(s.all, &server{name: name, label: name + ": ", client: client})
+	}
+	return s, nil
+}
+
+// each does something with one server after the other, as soon as it is connected. What fails with one is no reason not to
+// do it with the next.
+func (c *connection) each(ctx context.Context, s *servers, f func(*server) error) error {
+	var failed []error
+	for _, one := range s.all {
+		err := one.client.Await(ctx)
+		if err == nil {
+			err = f(one)
+		}
+		switch {
+		case err == nil, s.group != nil && errors.Is(err, mcpclient.ErrUnsupported):
+		case s.group == nil:
+			failed = append(failed, c.failed(err))
+		default:
+			failed = append(failed, c.failed(&mcpclient.MemberError{Member: one.name, Err: err}))
+		}
+	}
+	return together(failed)
+}
+
+// together is the error for several, with the worst of their exit codes.
+func together(failed []error) error {
+	switch len(failed) {
+	case 0:
+		return nil
+	case 1:
+		return failed[0]
+	}
+	code := exitOK
+	for _, err := range failed {
+		code = max(code, codeOf(err))
+	}
+	return &exitError{code, errors.Join(failed...)}
+}

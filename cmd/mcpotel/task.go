@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+)
+
+// taskUsage are the arguments of "task".
+const taskUsage = "(get | wait | cancel) [flags] ID" + behind
+
+// startTool calls a tool and, if the server makes the call a task, hands it over.
+func (c *connection) startTool(ctx context.Context, client *mcpclient.Client, tool string, arguments any) error {
+	task, err := client.StartTool(ctx, tool, arguments, mcpclient.WithProgress(c.console.progress))
+	if err != nil {
+		return c.failed(err)
+	}
+	if task.ID() == "" {
+		c.console.say("the server has answered at once, without a task")
+		result, err := task.Wait(ctx)
+		if err != nil {
+			return c.failed(err)
+		}
+		return c.printResult(result)
+	}
+	if len(c.command) > 0 {
+		c.console.say("the task is lost unless the server keeps it: this one ends with this command")
+	}
+	if c.asJSON {
+		return printJSON(c.streams.out, task.Status())
+	}
+	_, err = fmt.Fprintln(c.streams.out, clean(task.ID()))
+	return err
+}
+
+// taskStatus returns what shows how far a task is, whenever that changes.
+func (c *connection) taskStatus() mcpclient.CallOption {
+	var shown string
+	return mcpclient.WithTaskStatus(func(t mcp.Task) {
+		if line := statusLine(&t); line != shown {
+			shown = line
+			c.console.say("task %s", line)
+		}
+	})
+}
+
+// statusLine shows a task without its id, which may be all it takes to see what the task brings.
+func statusLine(t *mcp.Task) string {
+	if message := firstLine(t.StatusMessage); message != "" {
+		return clean(string(t.Status)) + ": " + message
+	}
+	return clean(string(t.Status))
+}
+
+func runTask(ctx context.Context, s streams, args []string) error {
+	verbs := map[string]func(c *connection, ctx context.Context, client *mcpclient.Client, id string) error{
+		"get": (*connection).getTask, "wait": (*connection).waitTask, "cancel": (*connection).cancelTask,
+	}
+	verb := ""
+	if len(args) > 0 {
+		verb = args[0]
+	}
+	do, ok := verbs[verb]
+	switch {
+	case ok:
+		args = args[1:]
+	case !strings.HasPrefix(verb, "-"):
+		return misuse("task: want get, wait or cancel first")
+	}
+	var c connection
+	if err := c.parse(s, "task", taskUsage, args); err != nil {
+		return err
+	}
+	if do == nil {
+		return misuse("task: want get, wait or cancel first")
+	}
+	id, err := c.one("task")
+	if err != nil {
+		return err
+	}
+	return c.observed(ctx, "mcpotel task "+verb, func(ctx context.Context, o *observation) error {
+		one, close, err := c.open(ctx, o)
+		if err != nil {
+			return err
+		}
+		defer close()
+		if err := do(&c, ctx, one.client, id); err != nil {
+			return c.failed(err)
+		}
+		return nil
+	})
+}
+
+func (c *connection) getTask(ctx context.Context, client *mcpclient.Client, id string) error {
+	now, err := client.ResumeTask(id).Poll(ctx)
+	if err != nil {
+		return err
+	}
+	if c.asJSON {
+		return printJSON(c.streams.out, now)
+	}
+	_, err = fmt.Fprintln(c.streams.out, statusLine(&now.Task))
+	return err
+}
+
+func (c *connection) waitTask(ctx context.Context, client *mcpclient.Client, id string) error {
+	result, err := client.ResumeTask(id, c.taskStatus()).Wait(ctx)
+	if err != nil {
+		return err
+	}
+	return c.printResult(result)
+}
+
+func (c *connection) cancelTask(ctx context.Context, client *mcpclient.Client, id string) error {
+	return client.ResumeTask(id).Cancel(ctx)
+}

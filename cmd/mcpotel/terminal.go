@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/term"
+
+	"github.com/mcpotel/mcpotel/mcpclient"
+)
+
+// console is standard error, where everything goes that is no result, and the person who may sit there. Its methods may be
+// called from any goroutine.
+type console struct {
+	w        io.Writer
+	terminal bool // w is one, so that a line can be written over
+	person   bool // somebody can be asked
+	in       *bufio.Reader
+
+	turn chan struct{} // of one element; whoever asks the person holds it
+	read chan answer   // of one element; nil as long as nobody reads a line. It belongs to who holds the turn
+
+	mu     sync.Mutex
+	shown  bool      // guarded by mu; there is a line that will be written over
+	asking bool      // guarded by mu; the person is about to answer: no such line now
+	call   *pausable // guarded by mu; that of the call that goes on, nil for none
+}
+
+// answer is a line that the person has typed, or why there is none.
+type answer struct {
+	line string
+	err  error
+}
+
+func newConsole(s streams) *console {
+	return &console{
+		w: s.err, terminal: isTerminal(s.err), person: s.person, in: bufio.NewReader(s.in), turn: make(chan struct{}, 1),
+	}
+}
+
+// isTerminal reports whether what is read or written is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// say prints a line. What comes from a server is made harmless.
+func (c *console) say(format string, args ...any) {
+	c.print("mcpotel: " + clean(fmt.Sprintf(format, args...)) + "\n")
+}
+
+// print prints text as it is.
+func (c *console) print(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wipe()
+	io.WriteString(c.w, text)
+}
+
+// wipe takes away the line that is written over. mu is held.
+func (c *console) wipe() {
+	if c.shown {
+		io.WriteString(c.w, "\r\x1b[K")
+		c.shown = false
+	}
+}
+
+// clear takes away the line that is written over.
+func (c *console) clear() { c.print("") }
+
+// progress shows how far a call is, on one line that is written over and cleared in the end. Where there is no terminal it
+// shows nothing.
+func (c *console) progress(p mcpclient.Progress) {
+	text := fmt.Sprintf("%g", p.Progress)
+	if p.Total != nil && *p.Total > 0 {
+		text = fmt.Sprintf("%3.0f%% (%g of %g)", 100*p.Progress / *p.Total, p.Progress, *p.Total)
+	}
+	if p.Message != "" {
+		text += " " + firstLine(p.Message)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.terminal || c.asking {
+		return
+	}
+	c.wipe()
+	io.WriteString(c.w, text)
+	c.shown = true
+}
+
+// asks begins to ask the person something, and waits until nothing else is asked. done ends it.
+func (c *console) asks(ctx context.Context) (done func(), _ error) {
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	c.setAsking(true)
+	return func() {
+		c.setAsking(false)
+		<-c.turn
+	}, nil
+}
+
+func (c *console) setAsking(asking bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wipe()
+	c.asking = asking
+	if c.call != nil {
+		c.call.ask(asking)
+	}
+}
+
+// watched says whose time stands still while the person is asked, nil for nobody's.
+func (c *console) watched(p *pausable) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.call = p
+}
+
+// ask asks the person for one line, and returns it without the spaces around it. At the end of what they type the error is
+// [io.EOF].
+func (c *console) ask(ctx context.Context, prompt string) (string, error) {
+	c.print(prompt)
+	if c.read == nil {
+		read := make(chan answer, 1)
+		c.read = read
+		go func() { // ends with the line, or with the program: a terminal cannot be interrupted
+			line, err := c.in.ReadString('\n')
+			read <- answer{line, err}
+		}()
+	}
+	select {
+	case a := <-c.read:
+		c.read = nil
+		if a.err != nil && a.line == "" {
+			c.print("\n")
+			return "", a.err
+		}
+		return strings.TrimSpace(a.line), nil
+	case <-ctx.Done():
+		c.print("\n")
+		return "", context.Cause(ctx)
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"runtime"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+)
+
+// visit asks the person whether they want to go where a server sends them, and opens the page in their browser. Without a
+// terminal it declines.
+func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
+	if !c.person {
+		c.say("%s wants you to open %s: %s", server, e.URL, oneLine(e.Message))
+		c.say("declined, for there is no terminal to ask at")
+		return mcp.ElicitDecline, nil
+	}
+	done, err := c.asks(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	c.say("%s wants you to open a page at\n\n    %s\n\n%s\nThe whole address: %s", server, e.URL.Host, indented(e.Message), e.URL)
+	if e.Warning != "" {
+		c.say("take care: %s", e.Warning)
+	}
+	text, err := c.command(ctx, "Open it? (yes, no) [no]: ")
+	switch {
+	case errors.Is(err, errDeclined):
+		return mcp.ElicitDecline, nil
+	case errors.Is(err, io.EOF):
+		return mcp.ElicitCancel, nil
+	case err != nil:
+		return "", err
+	}
+	if agreed, err := yes(text); err != nil || !agreed {
+		return mcp.ElicitDecline, nil
+	}
+	c.browse(e.URL.String())
+	return mcp.ElicitAccept, nil
+}
+
+// visits bounds how often a call is made again because its server wants a page visited first.
+const visits = 3
+
+// visitAll goes through the pages that a server wants visited before it makes a call, if that is why it failed, and reports
+// whether to call again: the person has been to all of them and says so.
+func (c *connection) visitAll(ctx context.Context, failed error) (again bool, _ error) {
+	required, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](failed)
+	if !ok {
+		return false, nil
+	}
+	for _, e := range required.Elicitations {
+		action, err := c.console.visit(ctx, "the server", e)
+		if err != nil {
+			return false, err
+		}
+		if action != mcp.ElicitAccept {
+			return false, nil
+		}
+	}
+	done, err := c.console.asks(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	_, err = c.console.command(ctx, "Press Enter when you are done there: ")
+	return err == nil, nil
+}
+
+// browse opens a page in the person's browser, or asks them to do so.
+func (c *console) browse(url string) {
+	if hasBrowser() && openPage(url) == nil {
+		return
+	}
+	c.say("open this page:\n%s", url)
+}
+
+// openPage starts the system's opener, to which the URL is an argument of its own and goes through no shell.
+func openPage(url string) error {
+	name, args := "xdg-open", []string{url}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
+	}
+	cmd := exec.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go cmd.Wait() // ends with the opener, which may be the person's browser: it is theirs to close
+	return nil
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+)
+
+// watchUsage are the arguments of "watch".
+const watchUsage = "[flags]" + behind
+
+func runWatch(ctx context.Context, s streams, args []string) error {
+	w := watch{failed: make(chan error, 1)}
+	if err := w.parse(s, "watch", watchUsage, args, w.log.flags, w.flags); err != nil {
+		return err
+	}
+	if err := w.none(); err != nil {
+		return err
+	}
+	w.adapt = w.hear
+	return w.observed(ctx, "mcpotel watch", func(ctx context.Context, o *observation) error {
+		servers, err := w.openAll(ctx, o)
+		if err != nil {
+			return interrupted(ctx, err)
+		}
+		defer servers.close()
+		if err := w.begin(ctx, servers); err != nil {
+			return interrupted(ctx, err)
+		}
+		return w.wait(ctx, servers)
+	})
+}
+
+// interrupted is no error if the user has ended the command.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// watch prints what servers tell unasked.
+type watch struct {
+	connection
+	log      logFlag
+	uris     []string
+	duration time.Duration
+
+	mu     sync.Mutex // of the output
+	failed chan error // of one element; why the output takes no more
+}
+
+func (w *watch) flags(f *flag.FlagSet) {
+	f.Func("uri", "ask to be told when this resource, by its `URI`, changes; may be repeated", func(s string) error {
+		w.uris = append(w.uris, s)
+		return nil
+	})
+	f.DurationVar(&w.duration, "for", 0, "watch so long; 0 is until interrupted")
+}
+
+// hear lets the client of a server hear all that it tells, and of the connection.
+func (w *watch) hear(server string, o *mcpclient.Options) {
+	name := server
+	if w.file.path == "" || w.file.only != "" {
+		name = ""
+	}
+	o.Features = append(o.Features, mcpclient.HandleNotification("", func(_ context.Context, n *mcpclient.Notification) {
+		if n.Method != mcp.NotificationSubscriptionsAcknowledged { // which is about the watching
+			w.print(&event{time.Now(), name, n.Method, n.Params})
+		}
+	}))
+	o.OnTransition = func(t connstate.Transition) {
+		switch {
+		case t.From == connstate.Ready && t.To == connstate.Backoff:
+			w.console.say("%s: the connection is lost (%v); what it tells until the next is not heard", server, t.Reason)
+		case t.To == connstate.Ready && t.Epoch > 1:
+			w.console.say("%s: connected again", server)
+		}
+	}
+}
+
+// begin says what to watch. It is an error if no server can be watched.
+func (w *watch) begin(ctx context.Context, s *servers) error {
+	if len(w.uris) > 0 && len(s.all) > 1 {
+		return misuse("--uri is of which server? --server NAME picks one")
+	}
+	var watched int
+	failed := w.each(ctx, s, func(one *server) error {
+		if err := w.log.set(ctx, one.client); err != nil {
+			return err
+		}
+		for _, uri := range w.uris {
+			if err := one.client.SubscribeResource(ctx, uri); err != nil {
+				return err
+			}
+		}
+		watched++
+		version := one.client.ProtocolVersion()
+		w.console.say("watching %s, protocol %s", one.name, version)
+		if w.log.level != "" && version.Era() == mcp.Modern {
+			w.console.say("%s sends log messages only for calls: see call --level", one.name)
+		}
+		return nil
+	})
+	if failed != nil && watched > 0 {
+		w.console.say("%v", failed)
+		return nil
+	}
+	if failed == nil && watched == 0 {
+		return &exitError{exitTool, mcpclient.ErrUnsupported}
+	}
+	return failed
+}
+
+// wait waits until it is time to end, or nothing can be heard or printed any more.
+func (w *watch) wait(ctx context.Context, s *servers) error {
+	var end <-chan time.Time // never
+	if w.duration > 0 {
+		end = time.After(w.duration)
+	}
+	over := make(chan struct{})
+	go func() { // ends with the clients
+		for _, one := range s.all {
+			<-one.client.Done()
+		}
+		close(over)
+	}()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-end:
+		return nil
+	case err := <-w.failed:
+		return err
+	case <-over:
+		return s.all[0].client.Err()
+	}
+}
+
+// event is a notification of a server.
+type event struct {
+	Time   time.Time       `json:"time"`
+	Server string          `json:"server,omitzero"` // where there are several
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params,omitzero"`
+}
+
+// print prints one line for a notification.
+func (w *watch) print(e *event) {
+	line := e.line()
+	if w.asJSON {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			return // the client has checked that the params are JSON
+		}
+		line = string(raw)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.console.clear()
+	if _, err := fmt.Fprintln(w.streams.out, line); err != nil {
+		select {
+		case w.failed <- err:
+		default:
+		}
+	}
+}
+
+// line shows the notification to people.
+func (e *event) line() string {
+	line := e.Time.Format(time.TimeOnly) + " "
+	if e.Server != "" {
+		line += e.Server + ": "
+	}
+	return clean(oneLine(line + e.what()))
+}
+
+func (e *event) what() string {
+	switch e.Method {
+	case mcp.NotificationToolListChanged:
+		return "the list of tools has changed"
+	case mcp.NotificationResourceListChanged:
+		return "the list of resources has changed"
+	case mcp.NotificationPromptListChanged:
+		return "the list of prompts has changed"
+	case mcp.NotificationResourceUpdated:
+		var p mcp.ResourceUpdatedParams
+		if json.Unmarshal(e.Params, &p) == nil {
+			return "updated " + p.URI
+		}
+	case mcp.NotificationMessage:
+		var p mcp.LoggingMessageParams
+		if json.Unmarshal(e.Params, &p) == nil {
+			return "log " + logLine(&p)
+		}
+	}
+	return e.Method + " " + string(e.Params)
+}

@@ -1,0 +1,143 @@
+package mcpserver_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// severed is a store of sessions and events as one process sees it, until it is cut off from it.
+type severed struct {
+	mcpserver.SessionStore
+	mcpserver.SharedEventStore
+	cut  atomic.Bool
+	deaf atomic.Bool // it misses what all are told
+}
+
+var errCutOff = errors.New("cut off")
+
+func (s *severed) Use(ctx context.Context, id string, known int64, ttl time.Duration) ([]byte, int64, error) {
+	if s.cut.Load() {
+		return nil, 0, errCutOff
+	}
+	return s.SessionStore.Use(ctx, id, known, ttl)
+}
+
+func (s *severed) Create(ctx context.Context, id string, record []byte, ttl time.Duration) error {
+	if s.cut.Load() {
+		return errCutOff
+	}
+	return s.SessionStore.Create(ctx, id, record, ttl)
+}
+
+func (s *severed) Replace(ctx context.Context, id string, record []byte, revision int64) error {
+	if s.cut.Load() {
+		return errCutOff
+	}
+	return s.SessionStore.Replace(ctx, id, record, revision)
+}
+
+func (s *severed) Delete(ctx context.Context, id string, unused time.Duration) (bool, error) {
+	if s.cut.Load() {
+		return false, errCutOff
+	}
+	return s.SessionStore.Delete(ctx, id, unused)
+}
+
+func (s *severed) Beat(ctx context.Context, process string, ttl time.Duration) error {
+	if s.cut.Load() {
+		return errCutOff
+	}
+	return s.SessionStore.Beat(ctx, process, ttl)
+}
+
+func (s *severed) Publish(ctx context.Context, process string, message []byte) error {
+	if s.cut.Load() {
+		return errCutOff
+	}
+	return s.SessionStore.Publish(ctx, process, message)
+}
+
+func (s *severed) Receive(ctx context.Context, process string, behind int64) iter.Seq2[mcpserver.Message, error] {
+	return func(yield func(mcpserver.Message, error) bool) {
+		for m, err := range s.SessionStore.Receive(ctx, process, behind) {
+			if process == "" && s.deaf.Load() {
+				continue
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s *severed) Append(ctx context.Context, session string, e mcpserver.Event) error {
+	if s.cut.Load() {
+		return errCutOff
+	}
+	return s.SharedEventStore.Append(ctx, session, e)
+}
+
+func (s *severed) Behind(ctx context.Context, session string, id mcpserver.EventID) iter.Seq2[mcpserver.Event, error] {
+	if s.cut.Load() {
+		return func(yield func(mcpserver.Event, error) bool) { yield(mcpserver.Event{}, errCutOff) }
+	}
+	return s.SharedEventStore.Behind(ctx, session, id)
+}
+
+// process is one of several that share a store.
+type process struct {
+	*web
+	server *mcpserver.Server
+	store  *severed
+}
+
+// change changes what tools there are.
+func (p process) change() {
+	p.server.RemoveTools("changing")
+	if err := mcpserver.AddTool(p.server, &mcp.Tool{Name: "changing"}, greet); err != nil {
+		panic(err)
+	}
+}
+
+// processes serves as many servers, with one store.
+func processes(t *testing.T, o mcpserver.HTTPOptions, servers ...*mcpserver.Server) []process {
+	t.Helper()
+	sessions := mcpserver.NewMemorySessionStore()
+	events := mcpserver.NewMemoryEventStore(0, 0).(mcpserver.SharedEventStore)
+	all := make([]process, len(servers))
+	for i, s := range servers {
+		store := &severed{SessionStore: sessions, SharedEventStore: events}
+		o.Sessions = store
+		if !o.NotResumable {
+			o.Events = store
+		}
+		all[i] = process{serveWeb(t, s, &o), s, store}
+	}
+	return all
+}
+
+// twoProcesses serves two servers with the usual tools.
+func twoProcesses(t *testing.T, o mcpserver.HTTPOptions) (a, b process) {
+	t.Helper()
+	all := processes(t, o, newWebServer(t, mcpserver.Options{}), newWebServer(t, mcpserver.Options{}))
+	return all[0], all[1]
+}
+
+// isolated serves two servers in a bubble.
+func isolated(t *testing.T, o mcpserver.HTTPOptions, test func(t *testing.T, a, b process)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		a, b := twoProcesses(t, o)
+		test(t, a, b)
+		a.end()
+		b.end()
+	})
+}

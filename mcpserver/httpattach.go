@@ -1,0 +1,105 @@
+package mcpserver
+
+import (
+	"errors"
+	"net/http"
+)
+
+// session returns a session of the store, held, nil if the principal has none with that id.
+func (f *fleet) session(r *http.Request, id, principal string) (*httpSession, error) {
+	ctx, cancel := bounded(r.Context())
+	defer cancel()
+	raw, revision, err := f.use(ctx, id, f.known(id))
+	if errors.Is(err, ErrNoSession) {
+		f.forget(id)
+		return nil, nil
+	}
+	var s *httpSession
+	if err == nil {
+		s, err = f.take(r, id, principal, raw, revision)
+	}
+	if err != nil && err != errTooManySessions {
+		err = &failure{errStore, err}
+	}
+	return s, err
+}
+
+// known returns the revision of a session that this process has, 0 if it has none.
+func (f *fleet) known(id string) int64 {
+	if s := f.h.sessions.known(id); s != nil && s.shared != nil {
+		return s.shared.revision.Load()
+	}
+	return 0
+}
+
+// take returns the session that a record is of, held, nil if the principal has no such.
+func (f *fleet) take(r *http.Request, id, principal string, raw []byte, revision int64) (*httpSession, error) {
+	if s := f.h.sessions.find(id, principal, false); s != nil {
+		err := s.shared.update(r.Context(), raw, revision)
+		if err != nil {
+			s.release()
+			return nil, err
+		}
+		return s, nil
+	}
+	if raw == nil { // what was known has ended meanwhile
+		var err error
+		if raw, revision, err = f.use(r.Context(), id, 0); err != nil {
+			return nil, err
+		}
+	}
+	record, err := decodeSessionRecord(raw)
+	if err != nil || record.Principal != principal || record.Process != "" {
+		return nil, err
+	}
+	return f.attach(r, id, record, revision)
+}
+
+// attach makes a session of the store known in this process, held.
+func (f *fleet) attach(r *http.Request, id string, record sessionRecord, revision int64) (*httpSession, error) {
+	o := f.h.observer(r)
+	s, fresh := f.h.sessions.attach(id, func() *httpSession {
+		s := f.restore(id, record, o)
+		s.shared.saving.Lock() // others wait until it is complete
+		return s
+	})
+	switch {
+	case s == nil:
+		return nil, errTooManySessions
+	case !fresh:
+		err := s.shared.await()
+		if err != nil {
+			s.release()
+			return nil, err
+		}
+		return s, nil
+	}
+	err := s.shared.enter(r.Context(), revision)
+	s.shared.refused = err
+	s.shared.saving.Unlock()
+	if err != nil {
+		s.release()
+		f.h.end(s)
+		return nil, err
+	}
+	f.catchUp(s)
+	return s, nil
+}
+
+// await waits until a session that is being attached is complete.
+func (sh *shared) await() error {
+	sh.saving.Lock()
+	defer sh.saving.Unlock()
+	return sh.refused
+}
+
+// restore returns a session as a record has it, held, which is yet to be entered.
+func (f *fleet) restore(id string, record sessionRecord, o observer) *httpSession {
+	s := f.h.makeSession(id, record.Principal, o, nil)
+	f.share(s, record)
+	s.exchange.observer = s.observer.inSession(record.Version, id)
+	s.connection.since = record.Created
+	s.notices.hold() // until somebody reads here
+	s.away.Store(true)
+	return s
+}

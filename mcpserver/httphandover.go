@@ -1,0 +1,73 @@
+package mcpserver
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+)
+
+// handOver gives a message for a session of HTTP+SSE to the process that has its stream. It returns [ErrNoSession] if the
+// principal has none with that id.
+func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) error {
+	ctx, cancel := bounded(r.Context())
+	defer cancel()
+	raw, _, err := f.use(ctx, id, 0)
+	if err != nil {
+		return err
+	}
+	record, err := decodeSessionRecord(raw)
+	if err == nil && (record.Principal != principal || record.Process == "" || record.Process == f.self) {
+		err = ErrNoSession
+	}
+	if err != nil {
+		return err
+	}
+	err = f.tell(ctx, record.Process, signal{Kind: signalFrame, Session: id, Frame: frame})
+	if errors.Is(err, ErrNoProcess) {
+		return ErrNoSession
+	}
+	return err
+}
+
+// handed are messages of a client that have come to another process, in their order. A task of the session's group takes
+// them: some are answered at once, and the client may be slow.
+type handed struct {
+	s *httpSession
+
+	mu     sync.Mutex
+	frames [][]byte // guarded by mu
+	taking bool     // guarded by mu
+}
+
+// maxHanded is how many wait. A client that sends more without taking what it gets loses them.
+const maxHanded = 1024
+
+func (h *handed) add(frame []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.frames) < maxHanded {
+		h.frames = append(h.frames, frame)
+	}
+	if !h.taking {
+		h.taking = h.s.group.start(h)
+	}
+}
+
+func (h *handed) run() {
+	for frame := h.next(); frame != nil; frame = h.next() {
+		h.s.take(frame)
+	}
+}
+
+// next returns the next message, nil if there is none.
+func (h *handed) next() []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.frames) == 0 {
+		h.taking = false
+		return nil
+	}
+	frame := h.frames[0]
+	h.frames = h.frames[1:]
+	return frame
+}

@@ -1,0 +1,41 @@
+package redisstore_test
+
+import (
+	"context"
+	"errors"
+	"log"
+	"net/http"
+	"os/signal"
+	"syscall"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
+)
+
+// A server of which any number may run behind one address.
+func Example() {
+	client := redis.NewClient(&redis.Options{Addr: "redis:6379"})
+	defer client.Close()
+	store := redisstore.New(client, nil)
+	defer store.Close()
+
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{
+		Tasks: &mcpserver.TaskOptions{Store: store.Tasks()},
+	})
+	h := s.HTTPHandler(&mcpserver.HTTPOptions{Sessions: store.Sessions(), Events: store.Events()})
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	srv := &http.Server{Addr: ":8080", Handler: h}
+	context.AfterFunc(ctx, func() {
+		_ = h.Shutdown(context.Background()) // what is being handled is finished; sessions go on elsewhere
+		_ = s.Shutdown(context.Background())
+		_ = srv.Shutdown(context.Background())
+	})
+	if err := srv.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		log.Print(err)
+	}
+}

@@ -1,0 +1,57 @@
+package e2e
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// until waits for something that nothing tells of, and asks again and again.
+func until(t *testing.T, ctx context.Context, what string, happened func() bool) {
+	t.Helper()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for !happened() {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			t.Fatalf("want that %s, and it does not come", what)
+		}
+	}
+}
+
+func (x *explorer) until(what string, happened func() bool) {
+	x.Helper()
+	until(x.T, x.ctx, what, happened)
+}
+
+// next waits for a value.
+func next[T any](t *testing.T, ctx context.Context, what string, values <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-values:
+	case <-ctx.Done():
+		t.Fatalf("want %s, and it does not come", what)
+	}
+	return v
+}
+
+func equal(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// drain empties a channel of what has come so far.
+func drain[T any](values <-chan T) {
+	for {
+		select {
+		case <-values:
+		default:
+			return
+		}
+	}
+}
