@@ -170,7 +170,6 @@ func (c *call) items(asks []*Ask) ([]*inquiry, error) {
 }
 
 // undeclared is the error for what the client has not declared.
-// (specification 2026-07-28, basic/index, "Error Codes")
 func (c *call) undeclared(method string, need mcp.ClientCapabilities) error {
 	names, err := json.Marshal(need)
 	if err != nil {
@@ -180,12 +179,7 @@ func (c *call) undeclared(method string, need mcp.ClientCapabilities) error {
 	if !c.modern() {
 		return err
 	}
-	data, encoding := json.Marshal(mcp.MissingClientCapabilityData{RequiredCapabilities: need})
-	if encoding != nil {
-		return encoding
-	}
-	wire := &mcp.Error{Code: mcp.CodeMissingClientCapability, Message: "the request needs capabilities that the client has not declared", Data: data}
-	return &failure{wire, err}
+	return missingCapability(need, err)
 }
 
 // encodedParams returns the params of a question as clients of a revision see them, nil for none.

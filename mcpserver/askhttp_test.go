@@ -177,9 +177,11 @@ func TestWhoeverLeavesWhileAHandlerAsksMakesRoomOnce(t *testing.T) {
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{MaxRequests: 1, KeepAlive: -1})
 		session := w.openAble("2025-06-18")
 		stays := w.stream("POST", callOf(1, "roots", "{}"), "Mcp-Session-Id", session)
-		stays.message()
 		left := w.stream("POST", callOf(2, "roots", "{}"), "Mcp-Session-Id", session)
-		left.message()
+		for _, s := range []*events{stays, left} { // both requests of each: a write that nobody takes would keep its stream
+			s.message()
+			s.message()
+		}
 		left.leave()
 		synctest.Wait()
 		status := make(chan int, 3)
@@ -195,6 +197,10 @@ func TestWhoeverLeavesWhileAHandlerAsksMakesRoomOnce(t *testing.T) {
 			t.Errorf("three requests where there is room for one got %v, want %v", got, want)
 		}
 		w.do("DELETE", "", "Mcp-Session-Id", session)
+		if m := stays.message(); m.ID != 1.0 {
+			t.Errorf("the stream brings %+v, want the result", m)
+		}
+		stays.over()
 		w.end()
 	})
 }

@@ -109,18 +109,18 @@ func (s *Server) ElicitationComplete(elicitationID string) {
 func (c *connection) complete(elicitationID string) bool {
 	asked := c.sites.remove(elicitationID)
 	if asked {
-		c.group.start(completion{c, elicitationID})
+		c.group.start(visited{c, elicitationID})
 	}
 	return asked
 }
 
-// completion is the task that tells a client that an elicitation is done.
-type completion struct {
+// visited is the task that tells a client that an elicitation is done.
+type visited struct {
 	c  *connection
 	id string
 }
 
-func (t completion) run() {
+func (t visited) run() {
 	params, err := mcp.AppendParams(nil, mcp.ElicitationCompleteParams{ElicitationID: t.id})
 	if err != nil {
 		return

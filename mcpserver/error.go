@@ -69,6 +69,18 @@ func unsupportedVersion(requested mcp.Version, supported []mcp.Version) error {
 	}
 }
 
+// missingCapability refuses a request of a modern client that has not declared what it takes, for which there is a cause.
+// (specification 2026-07-28, basic/index, "Missing Required Capabilities")
+func missingCapability(need mcp.ClientCapabilities, cause error) error {
+	data, err := json.Marshal(mcp.MissingClientCapabilityData{RequiredCapabilities: need})
+	if err != nil {
+		return err
+	}
+	return &failure{&mcp.Error{
+		Code: mcp.CodeMissingClientCapability, Message: "the request needs capabilities that the client has not declared", Data: data,
+	}, cause}
+}
+
 // ended gives the error of a handler whose context has ended the reason for that, if it is no other error.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {

@@ -512,3 +512,21 @@ func TestAHandlerHearsThatAClientWhichHasLeftWatchesNothing(t *testing.T) {
 		}
 	})
 }
+
+// holed returns a resource with a hole.
+type holed struct{ shelf }
+
+func (holed) ReadResource(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{nil}}, nil
+}
+
+func TestContentsThatAreNilAreAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := opened(t, t.Context(), implementing(t, nil, holed{}))
+		w.send(requestOf(1, "resources/read", `{"uri":"file:///a"}`))
+		if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeInternalError {
+			t.Errorf("contents that are nil got %s, want -32603", m.Result)
+		}
+		must(t, w.finish())
+	})
+}

@@ -91,10 +91,7 @@ func (p *parts) readResource(ctx context.Context, c *call) (any, error) {
 	if c.uri == "" {
 		return nil, errNoURI
 	}
-	r, err := p.reader.ReadResource(ctx, &ReadResourceRequest{RequestInfo: &c.info, URI: c.uri})
-	if err == nil && r == nil {
-		err = ResourceNotFound(c.uri)
-	}
+	r, err := c.readResource(ctx, p.reader.ReadResource, nil)
 	if err != nil {
 		return nil, err
 	}

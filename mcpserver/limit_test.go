@@ -193,6 +193,7 @@ func TestMaxTotalOverHTTPIsA503(t *testing.T) {
 		if m := listen.message(); m.Method != mcp.NotificationSubscriptionsAcknowledged {
 			t.Fatalf("the subscription got %+v", m)
 		}
+		synctest.Wait() // it has given its place back
 		body, headers := askedCall(1, "tool", "{}")
 		first := make(chan page, 3) // the subscription takes no place
 		go func() { first <- w.post(body, headers...) }()

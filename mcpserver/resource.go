@@ -135,7 +135,16 @@ func (s *Server) readResource(ctx context.Context, c *call) (any, error) {
 	if !ok {
 		return nil, ResourceNotFound(c.uri)
 	}
-	r, err := at.handle(ctx, &ReadResourceRequest{RequestInfo: &c.info, URI: c.uri, Variables: at.variables})
+	r, err := c.readResource(ctx, at.handle, at.variables)
+	if err != nil {
+		return nil, err
+	}
+	return at.complete(r, c.uri), nil
+}
+
+// readResource lets h read the resource that the request is about.
+func (c *call) readResource(ctx context.Context, h ResourceHandler, variables map[string]string) (*mcp.ReadResourceResult, error) {
+	r, err := h(ctx, &ReadResourceRequest{RequestInfo: &c.info, URI: c.uri, Variables: variables})
 	switch {
 	case err != nil:
 		return nil, err
@@ -144,7 +153,7 @@ func (s *Server) readResource(ctx context.Context, c *call) (any, error) {
 	case slices.Contains(r.Contents, nil):
 		return nil, errors.New("one of the contents is nil")
 	}
-	return at.complete(r, c.uri), nil
+	return r, nil
 }
 
 var errNoURI = invalidParams("params.uri is missing, empty or no string")

@@ -65,8 +65,8 @@ func (r *taskRun) ask(ctx context.Context, requests mcp.InputRequests) (mcp.Inpu
 		return nil, &failure{errInternal, fmt.Errorf("ask the client: %w", err)}
 	}
 	r.saw(t)
-	err = r.await(ctx, keys)
-	responses := r.collect(keys)
+	responses, err := r.await(ctx, keys)
+	r.collect(keys)
 	if err != nil {
 		return nil, err
 	}
@@ -77,31 +77,30 @@ func (r *taskRun) ask(ctx context.Context, requests mcp.InputRequests) (mcp.Inpu
 	return named, nil
 }
 
-// await waits until the client has responded to the requests under the keys.
-func (r *taskRun) await(ctx context.Context, keys []string) error {
+// await waits until the client has responded to the requests under the keys, and returns the responses that there are.
+func (r *taskRun) await(ctx context.Context, keys []string) (mcp.InputResponses, error) {
 	for {
 		r.mu.Lock()
 		t, moved := r.record, r.moved
 		r.mu.Unlock()
 		if !slices.ContainsFunc(keys, func(key string) bool { _, there := t.Responses[key]; return !there }) {
-			return nil
+			return t.Responses, nil
 		}
 		select {
 		case <-moved:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		case <-r.ctx.Done():
-			return context.Cause(r.ctx)
+			return nil, context.Cause(r.ctx)
 		}
 	}
 }
 
 // collect takes the responses off the task, and the requests that have none.
-func (r *taskRun) collect(keys []string) mcp.InputResponses {
+func (r *taskRun) collect(keys []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
 	defer cancel()
-	known := r.latest()
-	t, err := r.k.change(ctx, r.id, known, func(t *TaskRecord) bool {
+	t, err := r.k.change(ctx, r.id, r.latest(), func(t *TaskRecord) bool {
 		if t.Status.Terminal() {
 			return false
 		}
@@ -120,7 +119,6 @@ func (r *taskRun) collect(keys []string) mcp.InputResponses {
 	if err == nil { // else they go when the task is over
 		r.saw(t)
 	}
-	return known.Responses
 }
 
 // askIn asks by way of a task, and takes the answers.

@@ -2,8 +2,8 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"time"
 
@@ -160,15 +160,7 @@ func (c *call) declares(extension string) bool {
 }
 
 // missingExtension refuses a request that needs an extension of the client.
-// (specification 2026-07-28, basic/index, "Missing Required Capabilities")
 func missingExtension(name string) error {
-	data, err := json.Marshal(mcp.MissingClientCapabilityData{
-		RequiredCapabilities: mcp.ClientCapabilities{Extensions: map[string]mcp.Object{name: mcp.Object("{}")}},
-	})
-	if err != nil {
-		return err
-	}
-	return &mcp.Error{
-		Code: mcp.CodeMissingClientCapability, Message: "the client has not declared the extension " + name, Data: data,
-	}
+	need := mcp.ClientCapabilities{Extensions: map[string]mcp.Object{name: mcp.Object("{}")}}
+	return missingCapability(need, fmt.Errorf("the client has not declared the extension %s", name))
 }

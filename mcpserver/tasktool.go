@@ -130,8 +130,7 @@ func (s *Server) callTask(ctx context.Context, c *call, t *tool) (any, error) {
 		if t.task.required {
 			return nil, c.refuseWithoutTask(t)
 		}
-		r, err := t.handle(ctx, &CallToolRequest{RequestInfo: &c.info, Name: t.Name, Arguments: c.arguments})
-		return toolAnswer(ctx, r, err, c.info.Version)
+		return c.callTool(ctx, t.handle)
 	}
 	r := s.tasks.newRun(ctx, c, t)
 	if result, err := r.start(); result != nil || err != nil {

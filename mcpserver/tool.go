@@ -52,7 +52,7 @@ func rawTool(t *mcp.Tool) (*mcp.Tool, error) {
 		return nil, err
 	}
 	if added.InputSchema == nil {
-		added.InputSchema = json.RawMessage(`{"type":"object"}`)
+		added.InputSchema = anyArguments
 	}
 	_, _, err = compileSchemas(added)
 	return added, err
