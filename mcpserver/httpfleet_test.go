@@ -209,6 +209,36 @@ func TestAProcessThatComesLaterKnowsWhatHasChanged(t *testing.T) {
 	})
 }
 
+func TestAProcessThatComesTooLateToKnowTakesEverythingToHaveChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sessions := mcpserver.NewMemorySessionStore()
+		o := &mcpserver.HTTPOptions{Sessions: sessions, Events: mcpserver.NewMemoryEventStore(0, 0)}
+		a := serveWeb(t, newWebServer(t, mcpserver.Options{}), o)
+		before := a.open("2025-11-25")
+		synctest.Wait()
+		for range 5000 { // more than are kept
+			must(t, sessions.Publish(t.Context(), "", []byte("{}")))
+		}
+		synctest.Wait()
+		after := a.open("2025-11-25")
+		b := serveWeb(t, newWebServer(t, mcpserver.Options{}), o)
+		synctest.Wait()
+		s := b.stream("GET", "", "Mcp-Session-Id", before)
+		if m := s.message(); m.Method != mcp.NotificationToolListChanged {
+			t.Errorf("got %+v, want what may have changed", m)
+		}
+		s.leave()
+		s = b.stream("GET", "", "Mcp-Session-Id", after)
+		synctest.Wait()
+		if p := b.do("DELETE", "", "Mcp-Session-Id", after); p.status != http.StatusNoContent {
+			t.Errorf("DELETE got %d, want 204", p.status)
+		}
+		s.over() // nothing has changed since the session began
+		a.end()
+		b.end()
+	})
+}
+
 func TestAStreamIsReadOnInAnotherProcess(t *testing.T) {
 	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
 		t.Run(version, func(t *testing.T) {

@@ -223,6 +223,12 @@ func TestLogMessagesOfAllProcessesReachTheStream(t *testing.T) {
 		logged("in a")
 		must(t, b.server.Log(mcp.LevelError, "", "in b"))
 		logged("in b")
+		other = a.stream("GET", "", "Mcp-Session-Id", session)
+		s.over()
+		s = other
+		synctest.Wait()
+		must(t, b.server.Log(mcp.LevelError, "", "once"))
+		logged("once")
 		s.leave()
 		synctest.Wait()
 	})
