@@ -9,6 +9,10 @@
 // "from" and "until" where that matters. The two eras are the specification's: [Legacy] revisions open a session with
 // initialize, [Modern] ones carry version, identity and capabilities in the _meta of each request.
 //
+// Those who use packages mcpclient and mcpserver need the types, and what makes or reads the usual ones in a word: [Text],
+// [CallToolResult.Text], [SamplingContent.Text], [BlobContents], [ResourceContents.Bytes], [PromptRef], [ResourceRef],
+// [ElicitParams.Form].
+//
 // What may surprise:
 //
 //   - Results decoded here point into the frame they came in. See [Decode] for what that costs and how to avoid it.

@@ -186,7 +186,7 @@ func (c *Client) Err() error {
 
 // Stop ends the client: calls in flight fail with [ErrShutdown], the connection is closed, for a child process within
 // [Options.CloseTimeout] by force. Stop waits for all that the client started, handlers included, but no longer than that
-// timeout and a little; ctx can shorten the waiting, not the ending. It returns ctx's error if ctx ended first. Further
+// timeout and a little; until then, handlers hear of notifications that came before, with a context that has ended; ctx can shorten the waiting, not the ending. It returns ctx's error if ctx ended first. Further
 // calls of Stop wait in the same way.
 func (c *Client) Stop(ctx context.Context) error {
 	c.step(machine.Input{Event: machine.Stop}, nil)

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -194,11 +195,17 @@ func (d *dispatcher) push(n *Notification) bool {
 	return true
 }
 
+// run empties the queue. What came before the client was stopped is still heard, as long as Stop waits for handlers: the
+// last log messages of a call that was the last.
 func (d *dispatcher) run() {
+	var until time.Time // zero as long as the client has not been stopped
 	for {
 		d.mu.Lock()
 		n, ok := d.queue.pop()
-		if !ok || d.c.base.Err() != nil {
+		if until.IsZero() && d.c.base.Err() != nil {
+			until = time.Now().Add(d.c.cfg.CloseTimeout / 4)
+		}
+		if !ok || !until.IsZero() && time.Now().After(until) {
 			d.running = false
 			d.mu.Unlock()
 			return

@@ -24,8 +24,15 @@
 // Spans, metrics and log records go where [Options.Telemetry] says, without it to the global OpenTelemetry providers. A call
 // is a CLIENT span below the span of its context, and its trace context travels in the request.
 //
+// Many servers at once are a [Group]; package config reads the usual file of them, package auth authorizes, and a
+// [telemetry.Telemetry] says where telemetry goes. Each part of the protocol has a runnable example, with a server of
+// package mcpserver at the other end.
+//
 // What may surprise:
 //
+//   - Handlers and what they declare are [Options.Features], because a server hears of capabilities once, when it connects.
+//     What needs no declaring has a method, too, for later: [Client.OnResourceUpdated] and the others that begin with On.
+//   - A modern server (2026-07-28) sends no log message before [Client.SetLogLevel], whoever listens.
 //   - The context of [Connect] bounds Connect and nothing else.
 //   - Calls time out after 30 seconds unless told otherwise.
 //   - A tool that reports an error is a result, not a Go error; [CallToolAs] makes it one.

@@ -21,6 +21,13 @@
 // sends log messages. [Elicit], [CreateMessage] and [ListRoots] ask the client, its user or its model for something on the
 // way.
 //
+// [AddTaskTool] is for what takes longer than a client likes to wait. [HTTPOptions.Principal] says who is asking; package
+// bearer finds that out from access tokens. To test a server, let package mcpclient talk to it without a process between:
+//
+//	client, err := mcpclient.Connect(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
+//		_ = s.Serve(ctx, peer)
+//	}), nil)
+//
 // One connection may carry both eras of the protocol. A request that brings its version in _meta is answered by that
 // revision alone; initialize opens a legacy session, once, in which requests are answered from then on. What comes before
 // or without either is refused, but for ping: its revision would have to be guessed.
@@ -33,6 +40,12 @@
 //   - An error that a tool returns is sent, text and all, as a result with isError, for the model to read. Return an
 //     [*mcp.Error] to refuse the request itself. What else goes wrong (an error of any other handler, a panic, output
 //     that does not fit its schema) is told to telemetry, and to the client only that it did.
+//   - Log messages go nowhere without [Options.Logging], progress goes nowhere unless the client has asked for it, and
+//     neither is an error.
+//   - Over HTTP, sessions and tasks belong to whoever knows their ids unless [HTTPOptions.Principal] says who is asking.
+//     Protecting the handler does not do that: it takes, for example, both bearer.Require and bearer.Identity.
+//   - Requests of one server and rounds of one call may come to another process, or to this one after a restart: then
+//     [Options.StateKeys] and stores have to be shared.
 //   - A handler that asks a modern client runs anew, from its beginning, when the answer is there: see [AskAll] and [Once].
 //   - While [Server.ServeStdio] runs, whatever else the program prints to standard output goes to standard error.
 //   - Nothing that a client sends ends a connection: a line that is no message is answered, counted and left behind.

@@ -76,7 +76,8 @@ type HTTPOptions struct {
 	Lease time.Duration
 
 	// Principal says who is asking, as whatever authenticates requests has noted it in their contexts; empty for nobody.
-	// A session belongs to the principal that opened it: to all others it does not exist. Nil means nobody.
+	// A session belongs to the principal that opened it: to all others it does not exist. Nil means nobody, also
+	// behind bearer.Require: then sessions and tasks belong to whoever knows their ids.
 	Principal func(*http.Request) string
 }
 

@@ -1,0 +1,43 @@
+package mcpclient_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+func TestWhatCameBeforeStopIsHeard(t *testing.T) {
+	const messages = 20
+	server := withTool("talk", func(ctx context.Context, _ struct{}) (string, error) {
+		for range messages {
+			if err := mcpserver.RequestFrom(ctx).Log(ctx, mcp.LevelInfo, "", "a word"); err != nil {
+				return "", err
+			}
+		}
+		return "done", nil
+	})
+	var heard atomic.Int64
+	client, err := mcpclient.Connect(t.Context(), server, &mcpclient.Options{CloseTimeout: time.Minute, Features: []mcpclient.Feature{
+		mcpclient.HandleLogMessages(func(ctx context.Context, _ *mcp.LoggingMessageParams) {
+			<-ctx.Done() // so that all but the first one wait when the client is stopped
+			heard.Add(1)
+		}),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.CallTool(t.Context(), "talk", nil, mcpclient.WithLogLevel(mcp.LevelDebug)); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := heard.Load(); n != messages {
+		t.Errorf("got %d messages heard when Stop returned, want all %d that came before it", n, messages)
+	}
+}
