@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// schemaMemo remembers what the schemas of the tools say that were listed, until the list changes. A schema is compiled when
+// schemaMemo remembers what the schemas of the tools say that were listed, and which may be tasks, until the list changes. A schema is compiled when
 // it is first used.
 type schemaMemo struct {
 	mu      sync.Mutex
@@ -25,6 +25,7 @@ type schemaMemo struct {
 type toolSchema struct {
 	compile  func() (*schema.Schema, error) // of the output
 	mirrored []mirror.Param
+	tasks    mcp.TaskSupport // of a server of 2025-11-25; empty for forbidden
 }
 
 // version returns a number that is another one after the list has changed.
@@ -72,6 +73,9 @@ func (m *schemaMemo) learn(before int, tools []*mcp.Tool, mirrors bool) {
 		if mirrors {
 			s.mirrored, _ = mirror.Params(t.InputSchema) // it has been checked
 		}
+		if t.Execution != nil {
+			s.tasks = t.Execution.TaskSupport
+		}
 		m.tools[t.Name] = s
 	}
 }
@@ -88,15 +92,9 @@ func newToolSchema(raw json.RawMessage) *toolSchema {
 // Go cannot compile, as schemas made for JavaScript have. It lists the tools if they have not been listed since the last
 // change.
 func (m *schemaMemo) output(ctx context.Context, c *Client, tool string) (*schema.Schema, error) {
-	t, listed := m.find(tool)
-	if t == nil && !listed {
-		if err := m.list(ctx, c); err != nil {
-			return nil, err
-		}
-		t, _ = m.find(tool)
-	}
+	t, err := m.look(ctx, c, tool)
 	if t == nil {
-		return nil, nil
+		return nil, err
 	}
 	s, err := t.compile()
 	switch {
@@ -107,6 +105,28 @@ func (m *schemaMemo) output(ctx context.Context, c *Client, tool string) (*schem
 		return nil, &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, Unsent: true, cause: fmt.Errorf("output of tool %s: %w", tool, err)}
 	}
 	return s, nil
+}
+
+// taskSupport returns whether a tool may be called as a task in 2025-11-25. It lists the tools as output does.
+func (m *schemaMemo) taskSupport(ctx context.Context, c *Client, tool string) (mcp.TaskSupport, error) {
+	t, err := m.look(ctx, c, tool)
+	if t == nil {
+		return mcp.TaskForbidden, err
+	}
+	return t.tasks, nil
+}
+
+// look returns what is known of a tool, nil if it is not listed.
+func (m *schemaMemo) look(ctx context.Context, c *Client, tool string) (*toolSchema, error) {
+	t, listed := m.find(tool)
+	if t != nil || listed {
+		return t, nil
+	}
+	if err := m.list(ctx, c); err != nil {
+		return nil, err
+	}
+	t, _ = m.find(tool)
+	return t, nil
 }
 
 // list lists all tools, which are remembered with that.
