@@ -78,23 +78,19 @@ func (t *Task) settled() (mcp.Task, bool) {
 // legacyCancelled deals with the answer to tasks/cancel: the state of the task, or a refusal, of which a reason may be that it
 // has ended. (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation")
 func (t *Task) legacyCancelled(ctx context.Context, answer json.RawMessage, err *Error) *Error {
-	if errors.Is(err, ErrTaskUnknown) {
-		if _, _, failed := t.poll(ctx); failed != nil {
-			return err
+	if err == nil {
+		var now mcp.LegacyTaskResult
+		if _, failed := mcp.Decode(answer, &now); failed == nil && t.checkState(new(taskOf(&now.LegacyTask))) == nil {
+			t.note(&mcp.DetailedTask{Task: taskOf(&now.LegacyTask)}, true)
 		}
-		if _, settled := t.settled(); settled {
+		return nil
+	}
+	if errors.Is(err, ErrTaskUnknown) {
+		if d, _, failed := t.poll(ctx); failed == nil && d.Status.Terminal() {
 			return nil
 		}
-		return err
 	}
-	var now mcp.LegacyTaskResult
-	if err != nil {
-		return err
-	}
-	if _, failed := mcp.Decode(answer, &now); failed == nil && t.checkState(new(taskOf(&now.LegacyTask))) == nil {
-		t.note(&mcp.DetailedTask{Task: taskOf(&now.LegacyTask)}, true)
-	}
-	return nil
+	return err
 }
 
 // listen has what the server says of the task without being asked heard, until stopAsking.
