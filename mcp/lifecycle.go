@@ -38,3 +38,14 @@ type Implementation struct {
 	WebsiteURL  string `json:"websiteUrl,omitzero"`  // from 2025-11-25
 	Icons       []Icon `json:"icons,omitzero"`       // from 2025-11-25
 }
+
+// In returns i without the members that the revision v does not have.
+func (i Implementation) In(v Version) Implementation {
+	if v < Version20251125 {
+		i.Description, i.WebsiteURL, i.Icons = "", "", nil
+	}
+	if v < Version20250618 {
+		i.Title = ""
+	}
+	return i
+}

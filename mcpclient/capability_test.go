@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,5 +131,22 @@ func TestNothingIsDeclaredThatTheRevisionDoesNotHave(t *testing.T) {
 	}
 	if own.Tasks == nil || own.Elicitation.URL == nil || own.Sampling.Tools == nil {
 		t.Error("the user's own value has been changed")
+	}
+}
+
+func TestTheClientIntroducesItselfInTheWordsOfTheRevision(t *testing.T) {
+	for _, v := range mcp.SupportedVersions() {
+		if v.Era() == mcp.Modern {
+			continue
+		}
+		o := &Options{Versions: []mcp.Version{v}, ClientInfo: mcp.Implementation{Name: "n", Title: "t", Version: "1", Description: "d"}}
+		bubble(t, o, func(t *testing.T, s *script, _ *Client) {
+			f := s.next(t).want(mcp.MethodInitialize)
+			for member, first := range map[string]mcp.Version{"title": mcp.Version20250618, "description": mcp.Version20251125} {
+				if got := strings.Contains(f.raw, `"`+member+`":`); got != (v >= first) {
+					t.Errorf("%s: want %s from %s on, got %s", v, member, first, f.raw)
+				}
+			}
+		})
 	}
 }

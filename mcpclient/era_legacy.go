@@ -29,7 +29,7 @@ func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*sessi
 	err := h.send(ctx, mcp.MethodInitialize, "", mcp.InitializeParams{
 		ProtocolVersion: version,
 		Capabilities:    declaredIn(version, h.c.cfg.Capabilities),
-		ClientInfo:      h.c.cfg.ClientInfo,
+		ClientInfo:      h.c.cfg.ClientInfo.In(version),
 	}, nil)
 	if err != nil {
 		return nil, err

@@ -241,8 +241,8 @@ func checkUses(content mcp.SamplingContent, p *mcp.CreateMessageParams) error {
 	return nil
 }
 
-// older makes of a result what a server of version v can read: before 2025-11-25 a message has one block, before 2025-03-26
-// no sound.
+// older makes of a result what a server of version v can read: before 2025-11-25 a message has one block, before 2025-06-18 a
+// block no _meta and no date, before 2025-03-26 a message no sound.
 func older(r *mcp.CreateMessageResult, v mcp.Version) error {
 	if v == "" {
 		return nil // it is gone, and so is whoever waits
@@ -261,5 +261,28 @@ func older(r *mcp.CreateMessageResult, v mcp.Version) error {
 	if _, sound := r.Content[0].(*mcp.AudioContent); sound && v < mcp.Version20250326 {
 		return fmt.Errorf("a server of %s takes no sound", v)
 	}
+	if v < mcp.Version20250618 {
+		r.Content = mcp.SamplingContent{plain(r.Content[0])}
+	}
 	return nil
+}
+
+// plain returns a block as revisions before 2025-06-18 have it.
+func plain(block mcp.Content) mcp.Content {
+	switch b := block.(type) {
+	case *mcp.TextContent:
+		return &mcp.TextContent{Text: b.Text, Annotations: undated(b.Annotations)}
+	case *mcp.ImageContent:
+		return &mcp.ImageContent{Data: b.Data, MIMEType: b.MIMEType, Annotations: undated(b.Annotations)}
+	case *mcp.AudioContent:
+		return &mcp.AudioContent{Data: b.Data, MIMEType: b.MIMEType, Annotations: undated(b.Annotations)}
+	}
+	return block
+}
+
+func undated(a *mcp.Annotations) *mcp.Annotations {
+	if a == nil || a.LastModified == "" {
+		return a
+	}
+	return &mcp.Annotations{Audience: a.Audience, Priority: a.Priority}
 }

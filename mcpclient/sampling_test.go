@@ -212,6 +212,8 @@ func TestResultsThatTheProtocolDoesNotAllowDoNotLeave(t *testing.T) {
 
 func TestOlderServersGetWhatTheyCanRead(t *testing.T) {
 	sound := &mcp.AudioContent{Data: "AA==", MIMEType: "audio/wav"}
+	noted := &mcp.Annotations{Priority: new(0.5), LastModified: "2026-01-02T03:04:05Z"}
+	full := mcp.SamplingContent{&mcp.ImageContent{Data: "AA==", MIMEType: "image/png", Annotations: noted, Meta: mcp.Meta(`{"x":1}`)}}
 	for _, test := range []struct {
 		v       mcp.Version
 		content mcp.SamplingContent
@@ -222,6 +224,8 @@ func TestOlderServersGetWhatTheyCanRead(t *testing.T) {
 		{mcp.Version20250618, mcp.SamplingContent{mcp.Text("a"), sound}, `-32603`},
 		{mcp.Version20250326, mcp.SamplingContent{sound}, `"type":"audio"`},
 		{mcp.Version20241105, mcp.SamplingContent{sound}, `-32603`},
+		{mcp.Version20250326, full, `"content":{"type":"image","data":"AA==","mimeType":"image/png","annotations":{"priority":0.5}}`},
+		{mcp.Version20250618, full, `"annotations":{"priority":0.5,"lastModified":"2026-01-02T03:04:05Z"},"_meta":{"x":1}}`},
 	} {
 		r := hello()
 		r.Content = test.content

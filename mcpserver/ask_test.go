@@ -384,6 +384,8 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 	two.Messages[0].Content = append(two.Messages[0].Content, mcp.Text("y"))
 	audio := prompt("x")
 	audio.Messages[0].Content[0] = &mcp.AudioContent{Data: "AA==", MIMEType: "audio/wav"}
+	dated := prompt("x")
+	dated.Messages[0].Content[0] = &mcp.TextContent{Text: "x", Meta: mcp.Meta(`{"y":2}`), Annotations: &mcp.Annotations{LastModified: "2026-01-02T03:04:05Z"}}
 	several := mcpserver.AskElicit("", &mcp.ElicitParams{Message: "m", RequestedSchema: json.RawMessage(
 		`{"type":"object","properties":{"l":{"type":"array","items":{"type":"string","enum":["a"]}}}}`)}, nil)
 	for _, tt := range []struct {
@@ -407,6 +409,10 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 		{"two blocks", "2025-11-25", mcpserver.AskCreateMessage("", two, nil),
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"x"},{"type":"text","text":"y"}]}],"maxTokens":10}`},
 		{"audio", "2024-11-05", mcpserver.AskCreateMessage("", audio, nil), ""},
+		{"a date", "2025-03-26", mcpserver.AskCreateMessage("", dated, nil),
+			`{"messages":[{"role":"user","content":{"type":"text","text":"x","annotations":{}}}],"maxTokens":10}`},
+		{"a date", "2025-06-18", mcpserver.AskCreateMessage("", dated, nil),
+			`{"messages":[{"role":"user","content":{"type":"text","text":"x","annotations":{"lastModified":"2026-01-02T03:04:05Z"},"_meta":{"y":2}}}],"maxTokens":10}`},
 	} {
 		t.Run(tt.name+"/"+tt.version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -131,7 +131,7 @@ func (q *messageQuestion) params(v mcp.Version, declared *mcp.ClientCapabilities
 		if err := oneBlock(m.Content, v); err != nil {
 			return nil, fmt.Errorf("messages[%d]: %w", i, err)
 		}
-		shown.Messages[i] = &mcp.SamplingMessage{Role: m.Role, Content: m.Content}
+		shown.Messages[i] = &mcp.SamplingMessage{Role: m.Role, Content: mcp.SamplingContent{blockIn(m.Content[0], v)}}
 	}
 	return &shown, nil
 }

@@ -69,18 +69,7 @@ func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
 	return &mcp.InitializeResult{
 		ProtocolVersion: a.version,
 		Capabilities:    a.declared,
-		ServerInfo:      implementationIn(s.info, a.version),
+		ServerInfo:      s.info.In(a.version),
 		Instructions:    s.cfg.Instructions,
 	}, nil
-}
-
-// implementationIn returns i without the members that the revision v does not have.
-func implementationIn(i mcp.Implementation, v mcp.Version) mcp.Implementation {
-	if v < mcp.Version20251125 {
-		i.Description, i.WebsiteURL, i.Icons = "", "", nil
-	}
-	if v < mcp.Version20250618 {
-		i.Title = ""
-	}
-	return i
 }

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // until waits for something that nothing tells of, and asks again and again.
@@ -40,7 +43,7 @@ func next[T any](t *testing.T, ctx context.Context, what string, values <-chan T
 
 func equal(t *testing.T, what string, want, got any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(mcp.RequestID{})); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 	if address, ok := os.LookupEnv(environmentServe); ok {
 		serveOurs(address)
 	}
+	if _, ok := os.LookupEnv(environmentFull); ok {
+		serveFull()
+	}
 	os.Exit(buildAndRun(m))
 }
 

@@ -89,9 +89,14 @@ func newRevision(v mcp.Version, text []byte) (*revision, error) {
 	return r, nil
 }
 
-// mend corrects what is known to be wrong in published schemas: the generator made integers of the numbers of a form, and of
-// those in its answer.
+// mend corrects what is known to be wrong in published schemas: the generator made integers of the numbers of a form, until it
+// was noticed, and of those in its answer.
 func mend(v mcp.Version, definitions map[string]any) {
+	walk(at(definitions, "ElicitResult", "properties", "content"), func(o map[string]any) {
+		if types := list(o["type"]); slices.Contains(types, any("integer")) {
+			o["type"] = append(slices.Clone(types), "number")
+		}
+	})
 	if v != mcp.Version20250618 && v != mcp.Version20251125 {
 		return
 	}
@@ -100,11 +105,6 @@ func mend(v mcp.Version, definitions map[string]any) {
 			p["type"] = "number"
 		}
 	}
-	walk(at(definitions, "ElicitResult", "properties", "content"), func(o map[string]any) {
-		if types := list(o["type"]); slices.Contains(types, any("integer")) {
-			o["type"] = append(slices.Clone(types), "number")
-		}
-	})
 }
 
 // has reports whether there is a definition of that name.

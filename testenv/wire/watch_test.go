@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -155,5 +156,30 @@ func TestBothEndsAreWatched(t *testing.T) {
 				f.mu.Unlock()
 			}
 		})
+	}
+}
+
+// The published schemas say that the answer to a form has integers only.
+func TestTheNumbersOfAFormNeedNotBeIntegers(t *testing.T) {
+	var definitions map[string]any
+	if err := json.Unmarshal([]byte(`{"ElicitResult": {"type": "object", "properties": {
+		"content": {"additionalProperties": {"anyOf": [{"type": "array"}, {"type": ["string", "integer", "boolean"]}]}}}}}`), &definitions); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := json.Marshal(map[string]any{"$defs": definitions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range mcp.SupportedVersions() {
+		r, err := newRevision(v, whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.check("ElicitResult", json.RawMessage(`{"content":{"ratio":0.5}}`)); err != nil {
+			t.Errorf("%s: want 0.5 accepted, got %v", v, err)
+		}
+		if err := r.check("ElicitResult", json.RawMessage(`{"content":{"ratio":null}}`)); err == nil {
+			t.Errorf("%s: want null refused", v)
+		}
 	}
 }
