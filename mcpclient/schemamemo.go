@@ -2,9 +2,9 @@ package mcpclient
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/mirror"
@@ -69,23 +69,24 @@ func (m *schemaMemo) learn(before int, tools []*mcp.Tool, mirrors bool) {
 		m.tools = map[string]*toolSchema{}
 	}
 	for _, t := range tools {
-		s := newToolSchema(t.OutputSchema)
+		s := newToolSchema(t)
 		if mirrors {
 			s.mirrored, _ = mirror.Params(t.InputSchema) // it has been checked
-		}
-		if t.Execution != nil {
-			s.tasks = t.Execution.TaskSupport
 		}
 		m.tools[t.Name] = s
 	}
 }
 
-func newToolSchema(raw json.RawMessage) *toolSchema {
-	if raw == nil {
-		return &toolSchema{compile: func() (*schema.Schema, error) { return nil, nil }}
+func newToolSchema(t *mcp.Tool) *toolSchema {
+	s := &toolSchema{compile: func() (*schema.Schema, error) { return nil, nil }}
+	if t.Execution != nil {
+		s.tasks = t.Execution.TaskSupport
 	}
-	raw = append(json.RawMessage(nil), raw...) // the list's frame may be large
-	return &toolSchema{compile: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(raw) })}
+	if t.OutputSchema != nil {
+		raw := slices.Clone(t.OutputSchema) // the list's frame may be large
+		s.compile = sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(raw) })
+	}
+	return s
 }
 
 // output returns the output schema of a tool, nil if it has none, is not listed, or has one with a regular expression that
@@ -116,26 +117,37 @@ func (m *schemaMemo) taskSupport(ctx context.Context, c *Client, tool string) (m
 	return t.tasks, nil
 }
 
-// look returns what is known of a tool, nil if it is not listed.
-func (m *schemaMemo) look(ctx context.Context, c *Client, tool string) (*toolSchema, error) {
+// look returns what is known of a tool, nil if it is not listed. A list that changes while it is asked for is not remembered; some
+// servers announce changes as soon as a session begins.
+func (m *schemaMemo) look(ctx context.Context, c *Client, tool string) (t *toolSchema, err error) {
 	t, listed := m.find(tool)
 	if t != nil || listed {
 		return t, nil
 	}
-	if err := m.list(ctx, c); err != nil {
-		return nil, err
+	err = m.listEach(ctx, c, func(found *mcp.Tool) {
+		if found.Name == tool {
+			t = newToolSchema(found)
+		}
+	})
+	if known, _ := m.find(tool); known != nil {
+		t = known
 	}
-	t, _ = m.find(tool)
-	return t, nil
+	return t, err
 }
 
 // list lists all tools, which are remembered with that.
 func (m *schemaMemo) list(ctx context.Context, c *Client) error {
+	return m.listEach(ctx, c, func(*mcp.Tool) {})
+}
+
+// listEach is list, and calls f for each.
+func (m *schemaMemo) listEach(ctx context.Context, c *Client, f func(*mcp.Tool)) error {
 	before := m.version()
-	for _, err := range c.Tools(ctx) {
+	for t, err := range c.Tools(ctx) {
 		if err != nil {
 			return err
 		}
+		f(t)
 	}
 	m.complete(before)
 	return nil

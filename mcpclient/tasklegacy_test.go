@@ -229,6 +229,29 @@ func TestWhetherAToolMayBeATaskIsAskedAnewAfterARefusal(t *testing.T) {
 	})
 }
 
+// Some servers announce that the list has changed as soon as a session begins.
+func TestAToolHasToBeATaskEvenIfTheListChangesMeanwhile(t *testing.T) {
+	o := Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly}
+	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.oldSession(allTasks)
+		await(t, c)
+		for range 2 { // the list is not remembered
+			a := callOld(t.Context(), c)
+			f := v.want(mcp.MethodListTools)
+			v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+			v.answer(f, oldTools)
+			if f := v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld)); !strings.Contains(f.raw, `"task":{}`) {
+				t.Errorf("sent %s, want to ask for a task", f.raw)
+			}
+			v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+			if err := <-a.done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // A call for which a task was meant may be sent in another session.
 func TestNothingButARevisionWithTasksIsAskedForOne(t *testing.T) {
 	reached, proceed := make(chan struct{}), make(chan struct{})
@@ -287,6 +310,19 @@ func TestTheTasksOfAServerAreListed(t *testing.T) {
 			t.Errorf("got %q, %v, the second page by %s, want t1 and t2 of two pages", ids, err, f.raw)
 		}
 	})
+	t.Run("or not", func(t *testing.T) {
+		oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			done := background(func() (last error) {
+				for _, last = range c.LegacyTasks(t.Context()) {
+				}
+				return last
+			})
+			v.refuse(v.want(mcp.MethodListTasks), mcp.CodeInternalError, "oh")
+			if err := <-done; err == nil || !strings.Contains(err.Error(), "oh") {
+				t.Errorf("got %v, want the server's error", err)
+			}
+		})
+	})
 	for name, session := range map[string]func(v *conversation){
 		"a modern server": func(v *conversation) { v.tasks() },
 		"a server that keeps no list": func(v *conversation) {
@@ -308,4 +344,17 @@ func TestTheTasksOfAServerAreListed(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestACallThatWaitsForTheClientKeepsItsTimeoutWhereTasksMayBe(t *testing.T) {
+	bubble(t, &Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly}, func(t *testing.T, s *script, c *Client) {
+		var err error
+		took := elapsed(func() { err = <-callOld(t.Context(), c, WaitForReady(), WithTimeout(time.Second)).done })
+		if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindTimeout || !SafeToRetry(err) || took != time.Second {
+			t.Errorf("got %v after %v, want a timeout after a second, unsent", err, took)
+		}
+		if err := <-callOld(t.Context(), c).done; !errors.Is(err, ErrNotReady) {
+			t.Errorf("got %v, want ErrNotReady of a call that does not wait", err)
+		}
+	})
 }

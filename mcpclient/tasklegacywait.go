@@ -45,22 +45,25 @@ func (t *Task) isLegacy() bool {
 	return t.legacy
 }
 
-// inLegacy is isLegacy for a request to come. Which kind a task is that was resumed, the session tells; if there is none, one
-// is waited for.
+// inLegacy is isLegacy for a request to come, for which a session is waited for if there is none: it tells which kind a task is
+// that was resumed, and whether it is one in which a task of 2025-11-25 can be asked for.
 func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	t.mu.Lock()
 	made, legacy, id := t.made, t.legacy, t.state.TaskID
 	t.mu.Unlock()
-	if made || id == "" {
+	if made && !legacy || id == "" || !t.c.declaresTasks() {
 		return legacy, nil
 	}
 	s := t.c.present()
-	if s == noSession && t.c.declaresTasks() && t.c.mayMeetLegacyTasks() {
+	if s == noSession && t.c.mayMeetLegacyTasks() {
 		var err error
 		if s, _, err = t.c.agreed(ctx, method, []CallOption{WaitForReady(), WithTimeout(t.timeout)}); err != nil {
 			e, _ := errors.AsType[*Error](err)
 			return false, t.about(e)
 		}
+	}
+	if made {
+		return legacy, nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

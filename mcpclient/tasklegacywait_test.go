@@ -85,8 +85,12 @@ func TestTheMetadataOfAnAnswerStaysBesideTheTask(t *testing.T) {
 			}
 		})
 	}
+	h := related(func(context.Context, *Request) (any, error) { return make(chan int), nil })
+	if _, err := h(t.Context(), &Request{Params: json.RawMessage(`{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`)}); err == nil {
+		t.Error("want the error of a result that cannot be encoded")
+	}
 	refusal := errors.New("no")
-	h := related(func(context.Context, *Request) (any, error) { return nil, refusal })
+	h = related(func(context.Context, *Request) (any, error) { return nil, refusal })
 	if _, err := h(t.Context(), &Request{}); err != refusal {
 		t.Errorf("got %v, want the handler's error", err)
 	}
