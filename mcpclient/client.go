@@ -158,6 +158,7 @@ func (c *Client) use(features []Feature) error {
 	if err := c.interpose(); err != nil {
 		return err
 	}
+	c.relate()
 	if _, err := (modernEra{}).requestMeta(&c.cfg, c.cfg.newest()); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}

@@ -22,7 +22,11 @@ func (c *Client) decode(s *session, cl *call, op *telemetry.Op, m *jsonrpc.Messa
 	if op.Timed() {
 		begun = time.Now()
 	}
-	kind, err := decodeResult(m, result)
+	var kind mcp.ResultType
+	var err error
+	if !cl.augmented || !decodeLegacyTask(cl, m) {
+		kind, err = decodeResult(m, result)
+	}
 	if s.era.asks() && (err != nil || kind == mcp.ResultInputRequired || kind == mcp.ResultTask) {
 		kind, err = c.decodeOther(cl, m, kind, err)
 	}

@@ -43,6 +43,9 @@ type call struct {
 	corr   telemetry.Corr
 	lead   *lead // learns what another call may go on with; may be nil
 
+	asTask    *mcp.TaskMetadata // makes a task of the call in 2025-11-25; may be nil
+	augmented bool              // by that, as the specification says; the latest request
+
 	cacheable bool // the result may be one that is kept, and may be kept
 	refresh   bool // but not this time: the server is to be asked
 
@@ -135,8 +138,8 @@ func (cl *call) finish(o outcome) { cl.outcome <- o }
 func (cl *call) encode(s *session, op *telemetry.Op) error {
 	var err error
 	cl.frame, cl.scratch = cl.frame[:0], cl.scratch[:0]
-	if cl.params != nil {
-		if cl.scratch, err = mcp.AppendParams(cl.scratch, cl.params); err != nil {
+	if params := cl.paramsFor(s); params != nil {
+		if cl.scratch, err = mcp.AppendParams(cl.scratch, params); err != nil {
 			return err
 		}
 	}

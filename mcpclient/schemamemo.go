@@ -2,9 +2,9 @@ package mcpclient
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/mirror"
@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// schemaMemo remembers what the schemas of the tools say that were listed, until the list changes. A schema is compiled when
+// schemaMemo remembers what the schemas of the tools say that were listed, and which may be tasks, until the list changes. A schema is compiled when
 // it is first used.
 type schemaMemo struct {
 	mu      sync.Mutex
@@ -25,6 +25,7 @@ type schemaMemo struct {
 type toolSchema struct {
 	compile  func() (*schema.Schema, error) // of the output
 	mirrored []mirror.Param
+	tasks    mcp.TaskSupport // of a server of 2025-11-25; empty for forbidden
 }
 
 // version returns a number that is another one after the list has changed.
@@ -68,7 +69,7 @@ func (m *schemaMemo) learn(before int, tools []*mcp.Tool, mirrors bool) {
 		m.tools = map[string]*toolSchema{}
 	}
 	for _, t := range tools {
-		s := newToolSchema(t.OutputSchema)
+		s := newToolSchema(t)
 		if mirrors {
 			s.mirrored, _ = mirror.Params(t.InputSchema) // it has been checked
 		}
@@ -76,27 +77,25 @@ func (m *schemaMemo) learn(before int, tools []*mcp.Tool, mirrors bool) {
 	}
 }
 
-func newToolSchema(raw json.RawMessage) *toolSchema {
-	if raw == nil {
-		return &toolSchema{compile: func() (*schema.Schema, error) { return nil, nil }}
+func newToolSchema(t *mcp.Tool) *toolSchema {
+	s := &toolSchema{compile: func() (*schema.Schema, error) { return nil, nil }}
+	if t.Execution != nil {
+		s.tasks = t.Execution.TaskSupport
 	}
-	raw = append(json.RawMessage(nil), raw...) // the list's frame may be large
-	return &toolSchema{compile: sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(raw) })}
+	if t.OutputSchema != nil {
+		raw := slices.Clone(t.OutputSchema) // the list's frame may be large
+		s.compile = sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(raw) })
+	}
+	return s
 }
 
 // output returns the output schema of a tool, nil if it has none, is not listed, or has one with a regular expression that
 // Go cannot compile, as schemas made for JavaScript have. It lists the tools if they have not been listed since the last
 // change.
 func (m *schemaMemo) output(ctx context.Context, c *Client, tool string) (*schema.Schema, error) {
-	t, listed := m.find(tool)
-	if t == nil && !listed {
-		if err := m.list(ctx, c); err != nil {
-			return nil, err
-		}
-		t, _ = m.find(tool)
-	}
+	t, err := m.look(ctx, c, tool)
 	if t == nil {
-		return nil, nil
+		return nil, err
 	}
 	s, err := t.compile()
 	switch {
@@ -109,13 +108,46 @@ func (m *schemaMemo) output(ctx context.Context, c *Client, tool string) (*schem
 	return s, nil
 }
 
+// taskSupport returns whether a tool may be called as a task in 2025-11-25. It lists the tools as output does.
+func (m *schemaMemo) taskSupport(ctx context.Context, c *Client, tool string) (mcp.TaskSupport, error) {
+	t, err := m.look(ctx, c, tool)
+	if t == nil {
+		return mcp.TaskForbidden, err
+	}
+	return t.tasks, nil
+}
+
+// look returns what is known of a tool, nil if it is not listed. A list that changes while it is asked for is not remembered; some
+// servers announce changes as soon as a session begins.
+func (m *schemaMemo) look(ctx context.Context, c *Client, tool string) (t *toolSchema, err error) {
+	t, listed := m.find(tool)
+	if t != nil || listed {
+		return t, nil
+	}
+	err = m.listEach(ctx, c, func(found *mcp.Tool) {
+		if found.Name == tool {
+			t = newToolSchema(found)
+		}
+	})
+	if known, _ := m.find(tool); known != nil {
+		t = known
+	}
+	return t, err
+}
+
 // list lists all tools, which are remembered with that.
 func (m *schemaMemo) list(ctx context.Context, c *Client) error {
+	return m.listEach(ctx, c, func(*mcp.Tool) {})
+}
+
+// listEach is list, and calls f for each.
+func (m *schemaMemo) listEach(ctx context.Context, c *Client, f func(*mcp.Tool)) error {
 	before := m.version()
-	for _, err := range c.Tools(ctx) {
+	for t, err := range c.Tools(ctx) {
 		if err != nil {
 			return err
 		}
+		f(t)
 	}
 	m.complete(before)
 	return nil

@@ -18,6 +18,13 @@ import (
 // The client asks for the outcome with tasks/get, again and again; it does not subscribe to notifications/tasks. What the
 // task needs of the client on the way, the handlers get that answer a server's requests in general, such as that of
 // [HandleElicitation]. (extension io.modelcontextprotocol/tasks, specification/draft/tasks)
+//
+// The revision 2025-11-25 has tasks of another kind, an experiment, and UseTasks serves for them too; there is nothing to
+// declare. There it is the client that makes a task of a call, of those tools that the server lists as such: where that is
+// required, CallTool, [CallToolAs] and StartTool do; where it is optional, StartTool does. To learn which tools those are, the
+// tools are listed once, before the first call. A server that needs something on the way asks with requests of its own while
+// somebody is in CallTool or [Task.Wait], and its notifications/tasks/status are heard then.
+// (specification 2025-11-25, basic/utilities/tasks)
 func UseTasks(o *TaskOptions) Feature {
 	var options TaskOptions
 	if o != nil {
@@ -47,6 +54,10 @@ type TaskOptions struct {
 	// PollMin and PollMax bound what a server suggests. Zero means 100 ms and 1 min. To each interval up to a tenth is
 	// added, so that tasks that were begun together are not asked for together.
 	PollMin, PollMax time.Duration
+
+	// TTL is how long a server of 2025-11-25 is asked to keep a task, from its creation; it may keep it for another time.
+	// Zero means as long as the server likes. In the other revisions it is the server's choice alone.
+	TTL time.Duration
 }
 
 // WithTaskStatus lets f hear of the task that the call becomes, if it does: when the server has made it, and whenever a poll
@@ -70,7 +81,7 @@ var (
 
 // check says what is wrong with the options.
 func (o *TaskOptions) check() error {
-	if min(o.PollInterval, o.PollMin, o.PollMax) < 0 {
+	if min(o.PollInterval, o.PollMin, o.PollMax, o.TTL) < 0 {
 		return errors.New("tasks: a duration is negative")
 	}
 	if least, most := o.bounds(); least > most {
@@ -113,14 +124,17 @@ func (c *Client) mayBecomeTask(cl *call) bool {
 	return cl.method == mcp.MethodCallTool && c.declaresTasks()
 }
 
-// requireTasks fails locally what cannot succeed. A task that the server has made proves that it knows tasks.
-func (c *Client) requireTasks(method string, made bool) *Error {
+// requireTasks fails locally what cannot succeed. A task that the server has made proves that it knows tasks, of this kind.
+func (c *Client) requireTasks(method string, made, legacy bool) *Error {
 	if !c.declaresTasks() {
 		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("the client has not declared tasks, see UseTasks")}
 	}
 	s := c.present()
-	if s != noSession && (!s.era.asks() || !made && s.capabilities.Extensions[mcp.ExtensionTasks] == nil) {
-		return &Error{Kind: KindState, Op: method, Unsent: true, cause: fmt.Errorf("%w: tasks", ErrUnsupported)}
+	switch {
+	case legacy:
+		return s.requireLegacyTasks(method, made)
+	case s != noSession && (!s.era.asks() || !made && s.capabilities.Extensions[mcp.ExtensionTasks] == nil):
+		return unsupported(method, "tasks")
 	}
 	return nil
 }

@@ -20,6 +20,9 @@ func (t *Task) abandon(ctx context.Context, err *Error) {
 		return
 	}
 	c := t.c
+	if c.requireTasks(mcp.MethodCancelTask, true, t.isLegacy()) != nil {
+		return
+	}
 	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: t.ID()})
 	cl.deadline, cl.meta = time.Now().Add(cancelTaskTimeout), t.meta
 	t.mu.Lock()

@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -28,10 +29,12 @@ type Task struct {
 	turn     chan struct{}  // of one element: held by the Wait that asks and answers
 
 	answers mcp.InputResponses // guarded by turn; what the server has asked for and not got yet
+	old     legacyWait         // guarded by turn
 
 	mu       sync.Mutex
 	state    mcp.Task        // guarded by mu; as last heard
 	made     bool            // guarded by mu; the server has answered a call with it, and nobody has abandoned it
+	legacy   bool            // guarded by mu; it is one of 2025-11-25, as far as is known unless made
 	over     bool            // guarded by mu; err, or else into, is the outcome
 	err      *Error          // guarded by mu
 	origin   lead            // guarded by mu; what its requests go on with
@@ -105,7 +108,8 @@ func (t *Task) Status() mcp.Task {
 
 // Poll asks the server once how far the task has got: [mcp.DetailedTask.InputRequests] are what it needs, for [Task.Update].
 // The result or the error of a task that has ended is for [Task.Wait] to return, which then asks nobody. A task that is known
-// to have ended is not asked for.
+// to have ended is not asked for. What a task of 2025-11-25 needs, the server asks of the handlers while somebody is in Wait, and
+// its result Wait fetches.
 func (t *Task) Poll(ctx context.Context) (*mcp.DetailedTask, error) {
 	d, _, err := t.poll(ctx)
 	if err != nil {
@@ -115,7 +119,8 @@ func (t *Task) Poll(ctx context.Context) (*mcp.DetailedTask, error) {
 }
 
 // Update gives the server what it has asked for, all or some of it, under the keys of the requests. Wait will not ask the
-// handlers for that any more. A server ignores what it did not ask for.
+// handlers for that any more. A server ignores what it did not ask for. There is no such thing in 2025-11-25; then the error has
+// [ErrUnsupported] in its chain.
 func (t *Task) Update(ctx context.Context, responses mcp.InputResponses) error {
 	if err := t.update(ctx, responses); err != nil {
 		return err
@@ -126,10 +131,15 @@ func (t *Task) Update(ctx context.Context, responses mcp.InputResponses) error {
 // Cancel asks the server to cancel the task. It may decline, or take its time: how the task ends is for Wait and Poll to find
 // out. A task that is known to have ended needs no cancelling.
 func (t *Task) Cancel(ctx context.Context) error {
-	if _, over := t.outcome(); over {
+	if _, settled := t.settled(); settled {
 		return nil
 	}
-	if err := t.request(ctx, mcp.MethodCancelTask, &mcp.TaskParams{TaskID: t.ID()}, nil, nil); err != nil {
+	var answer json.RawMessage
+	err := t.request(ctx, mcp.MethodCancelTask, &mcp.TaskParams{TaskID: t.ID()}, &answer, nil)
+	if t.isLegacy() {
+		err = t.legacyCancelled(ctx, answer, err)
+	}
+	if err != nil {
 		return err
 	}
 	return nil
@@ -154,7 +164,7 @@ func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
 // created makes t the task that the server has answered cl with.
 func (t *Task) created(cl *call, into any) {
 	t.mu.Lock()
-	t.made, t.into = true, into
+	t.made, t.legacy, t.into = true, cl.augmented, into
 	t.goOnAs(cl)
 	t.origin = lead{corr: cl.corr, ref: cl.ref}
 	t.mu.Unlock()
@@ -183,7 +193,7 @@ func (t *Task) note(d *mcp.DetailedTask, whole bool) {
 	t.state = d.Task
 	t.due = now.Add(t.c.tasks.interval(d.PollIntervalMs, 0))
 	switch {
-	case !whole && d.Status != mcp.TaskWorking:
+	case !whole && d.Status != mcp.TaskWorking, t.legacy && d.Status.Terminal() && d.Status != mcp.TaskCancelled:
 		t.due = now // there is more to know
 	case whole && d.Status.Terminal():
 		t.over, t.err = true, t.ended(d)
@@ -229,13 +239,25 @@ func (t *Task) outcome() (*Error, bool) {
 
 // poll asks the server once. It also returns the id of the request.
 func (t *Task) poll(ctx context.Context) (*mcp.DetailedTask, int64, *Error) {
-	if _, over := t.outcome(); over {
-		return &mcp.DetailedTask{Task: t.Status()}, 0, nil
+	if now, settled := t.settled(); settled {
+		return &mcp.DetailedTask{Task: now}, 0, nil
+	}
+	legacy, err := t.inLegacy(ctx, mcp.MethodGetTask)
+	if err != nil {
+		return nil, 0, err
 	}
 	var r mcp.GetTaskResult
+	var old mcp.LegacyTaskResult
 	var l lead
-	if err := t.request(ctx, mcp.MethodGetTask, &mcp.TaskParams{TaskID: t.ID()}, &r, &l); err != nil {
+	result := any(&r)
+	if legacy {
+		result = &old
+	}
+	if err := t.request(ctx, mcp.MethodGetTask, &mcp.TaskParams{TaskID: t.ID()}, result, &l); err != nil {
 		return nil, 0, err
+	}
+	if legacy {
+		r.Task = taskOf(&old.LegacyTask)
 	}
 	if err := t.checkState(&r.Task); err != nil {
 		return nil, 0, t.about(&Error{Kind: KindProtocol, Op: mcp.MethodGetTask, cause: err})
@@ -276,22 +298,26 @@ func (t *Task) update(ctx context.Context, responses mcp.InputResponses) *Error 
 }
 
 // request makes a request about the task, which belongs to the same logical call as the others. l, if not nil, learns of it.
-func (t *Task) request(ctx context.Context, method string, params, result any, l *lead) *Error {
+func (t *Task) request(ctx context.Context, method string, params, result any, l *lead, more ...CallOption) *Error {
 	t.mu.Lock()
 	origin, made, id := t.origin, t.made, t.state.TaskID
 	t.mu.Unlock()
 	if id == "" {
 		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("there is no task")}
 	}
-	if err := t.c.requireTasks(method, made); err != nil {
-		return t.about(err)
+	legacy, failed := t.inLegacy(ctx, method)
+	if failed == nil {
+		failed = t.c.requireTasks(method, made, legacy)
+	}
+	if failed != nil {
+		return t.about(failed)
 	}
 	var own lead
 	l = cmp.Or(l, &own)
-	err := t.do(ctx, method, params, result, func(cl *call) {
+	err := t.do(ctx, method, params, result, append([]CallOption{func(cl *call) {
 		cl.wait, cl.timeout, cl.meta, cl.logLevel = true, t.timeout, t.meta, t.logLevel
 		cl.corr, cl.ref, cl.lead = origin.corr, origin.ref, l
-	})
+	}}, more...)...)
 	t.mu.Lock()
 	if t.origin == (lead{}) {
 		t.origin = lead{corr: l.corr, ref: l.ref}

@@ -63,6 +63,7 @@ func (t *Task) wait(ctx context.Context) *Error {
 	case <-limited.Done():
 		return t.interrupted(ctx)
 	}
+	defer t.stopAsking()
 	for failures := 0; ; {
 		if err, over := t.outcome(); over {
 			return err
@@ -90,8 +91,11 @@ func (t *Task) wait(ctx context.Context) *Error {
 // pause waits until the server wants to be asked. It reports false if ctx ends first.
 func (t *Task) pause(ctx context.Context) bool {
 	t.mu.Lock()
-	due := t.due
+	due, legacy := t.due, t.legacy
 	t.mu.Unlock()
+	if legacy {
+		return t.pauseLegacy(ctx, due)
+	}
 	return pauseFor(ctx, time.Until(due))
 }
 
@@ -114,7 +118,13 @@ func (t *Task) postpone(err *Error, failures int) *Error {
 
 // advance polls and gives the server what it needs. It is called with turn held.
 func (t *Task) advance(ctx context.Context) *Error {
+	if heard, err := t.hearLegacy(ctx); heard {
+		return err
+	}
 	d, id, err := t.poll(ctx)
+	if err == nil && t.isLegacy() {
+		return t.goOnLegacy(ctx, d.Status)
+	}
 	if err != nil || d.Status != mcp.TaskInputRequired {
 		return err
 	}

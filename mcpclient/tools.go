@@ -55,9 +55,12 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 	}
 	r, p := new(mcp.CallToolResult), &mcp.CallToolParams{Name: name, Arguments: arguments}
 	var err error
-	if c.mirrors() {
+	switch {
+	case c.mirrors():
 		err = c.callMirrored(ctx, p, r, options)
-	} else {
+	case c.declaresTasks():
+		err = c.callAsTask(ctx, p, r, options)
+	default:
 		err = c.Call(ctx, mcp.MethodCallTool, p, r, options...)
 	}
 	if err != nil {

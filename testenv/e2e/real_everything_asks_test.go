@@ -39,6 +39,7 @@ func (p *person) options() *mcpclient.Options {
 			mcpclient.HandleLogMessages(func(_ context.Context, m *mcp.LoggingMessageParams) { p.logged <- m }),
 			mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { p.updated <- uri }),
 			mcpclient.HandleResourceListChanged(func(context.Context) { p.changed <- struct{}{} }),
+			mcpclient.UseTasks(nil),
 			mcpclient.HandleRequest(mcp.MethodGetTask, p.task),
 			mcpclient.HandleRequest(mcp.MethodTaskResult, p.outcome),
 		},

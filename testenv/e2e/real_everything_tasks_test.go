@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -11,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// The tasks of 2025-11-25 are no feature of the client, which its revision calls an experiment: but requests, handlers and
-// types are enough to have them, in both directions.
+// Of the tasks of 2025-11-25 the client has those of the server. Those that the server makes of requests to the client, which it
+// does not offer by itself, handlers and types are enough for.
 
 // asTask makes a task of what the server wants to be one.
 func (p *person) asTask(next mcpclient.RequestHandler) mcpclient.RequestHandler {
@@ -57,60 +59,73 @@ func (p *person) outcome(_ context.Context, r *mcpclient.Request) (any, error) {
 	return p.tasks[params.TaskID]()
 }
 
-// research is a task of the server, and what has become of it.
+// research is a call of a tool that has to be called as a task, and what has become of it.
 type research struct {
-	id      string
 	outcome chan error
-	result  mcp.CallToolResult // once there is an outcome
+	result  *mcp.CallToolResult // once there is an outcome
 }
 
-// begin lets the server begin three tasks, cancels the last, and has the outcome of the others waited for.
+// begin begins the same task in three ways, and one that is cancelled.
 func (x *explorer) begin() (all []*research) {
 	x.Helper()
 	const tool = "simulate-research-query"
 	x.called[tool] = true
-	for _, arguments := range []map[string]any{{"topic": "tea"}, {"topic": "python", "ambiguous": true}, {"topic": "rain"}} {
-		var r mcp.LegacyCreateTaskResult
-		params := &mcp.CallToolParams{Name: tool, Arguments: arguments, Task: &mcp.TaskMetadata{TTL: new(int64(60_000))}}
-		if err := x.client.Call(x.ctx, mcp.MethodCallTool, params, &r); err != nil || r.Task.TaskID == "" {
-			x.Fatalf("%s: want a task, got %+v, %v", tool, r, err)
+	start := func(arguments string) *mcpclient.Task {
+		task, err := x.client.StartTool(x.ctx, tool, json.RawMessage(arguments))
+		if err != nil || task.ID() == "" || task.Status().Status != mcp.TaskWorking {
+			x.Fatalf("%s: want a task that works, got %+v, %v", tool, task.Status(), err)
 		}
-		all = append(all, &research{id: r.Task.TaskID, outcome: make(chan error, 1)})
+		return task
 	}
-	var cancelled mcp.LegacyTaskResult
-	if err := x.client.Call(x.ctx, mcp.MethodCancelTask, &mcp.TaskParams{TaskID: all[2].id}, &cancelled); err != nil || cancelled.Status != mcp.TaskCancelled {
-		x.Errorf("want the task cancelled, got %+v, %v", cancelled, err)
+	tea, python, rain := start(`{"topic":"tea"}`), start(`{"topic":"python","ambiguous":true}`), start(`{"topic":"rain"}`)
+	if d, err := tea.Poll(x.ctx); err != nil || d.TaskID != tea.ID() || d.PollIntervalMs == nil {
+		x.Errorf("want to hear how far the task is, got %+v, %v", d, err)
 	}
-	var listed mcp.LegacyListTasksResult
-	if err := x.client.Call(x.ctx, mcp.MethodListTasks, nil, &listed); err != nil {
-		x.Fatal(err)
+	if err := rain.Cancel(x.ctx); err != nil || rain.Status().Status != mcp.TaskCancelled {
+		x.Errorf("want the task cancelled, got %+v, %v", rain.Status(), err)
 	}
-	for _, r := range all {
-		if !slices.ContainsFunc(listed.Tasks, func(t *mcp.LegacyTask) bool { return t.TaskID == r.id }) {
-			x.Errorf("want the task %s listed, got %+v", r.id, listed.Tasks)
+	if _, err := rain.Wait(x.ctx); !errors.Is(err, mcpclient.ErrTaskCancelled) {
+		x.Errorf("want ErrTaskCancelled, got %v", err)
+	}
+	if err := x.client.ResumeTask(rain.ID()).Cancel(x.ctx); err != nil { // which the server refuses
+		x.Errorf("want no error for what is cancelled already, got %v", err)
+	}
+	if _, err := x.client.ResumeTask("nonesuch").Wait(x.ctx); !errors.Is(err, mcpclient.ErrTaskUnknown) {
+		x.Errorf("want ErrTaskUnknown, got %v", err)
+	}
+	listed := names(x, x.client.LegacyTasks(x.ctx), func(t *mcp.LegacyTask) string { return t.TaskID })
+	for _, task := range []*mcpclient.Task{tea, python, rain} {
+		if !slices.Contains(listed, task.ID()) {
+			x.Errorf("want the task %s listed, got %q", task.ID(), listed)
 		}
 	}
-	for _, r := range all[:2] {
+	for _, wait := range []func() (*mcp.CallToolResult, error){
+		func() (*mcp.CallToolResult, error) { return tea.Wait(x.ctx) },
+		func() (*mcp.CallToolResult, error) { return x.client.ResumeTask(python.ID()).Wait(x.ctx) },
+		func() (*mcp.CallToolResult, error) {
+			return x.client.CallTool(x.ctx, tool, json.RawMessage(`{"topic":"java","ambiguous":true}`))
+		},
+	} {
+		r := &research{outcome: make(chan error, 1)}
+		all = append(all, r)
 		go func() {
-			r.outcome <- x.client.Call(x.ctx, mcp.MethodTaskResult, &mcp.TaskParams{TaskID: r.id}, &r.result)
+			var err error
+			r.result, err = wait()
+			r.outcome <- err
 		}()
 	}
-	return all[:2]
+	return all
 }
 
-// finish waits for them. The second one has asked for something on the way.
+// finish waits for them. Two have asked for something on the way.
 func (x *explorer) finish(all []*research) {
 	x.Helper()
-	for i, want := range []string{"# Research Report: tea\n", "# Research Report: python (snake)\n"} {
+	for i, want := range []string{"# Research Report: tea\n", "# Research Report: python (snake)\n", "# Research Report: java (historical)\n"} {
 		if err := next(x.T, x.ctx, "the outcome of a task", all[i].outcome); err != nil {
 			x.Fatal(err)
 		}
 		if got := all[i].result.Text(); !strings.HasPrefix(got, want) {
 			x.Errorf("want a report that begins with %q, got %q", want, got)
-		}
-		var task mcp.LegacyTaskResult
-		if err := x.client.Call(x.ctx, mcp.MethodGetTask, &mcp.TaskParams{TaskID: all[i].id}, &task); err != nil || task.Status != mcp.TaskCompleted {
-			x.Errorf("want the task completed, got %+v, %v", task, err)
 		}
 	}
 }

@@ -142,7 +142,6 @@ func (x *explorer) everythingOffline() {
 	for _, tc := range []struct{ tool, arguments, reason, want string }{
 		{"gzip-file-as-resource", `{"data":"http://127.0.0.1:1/"}`, "nothing is fetched in these tests, and nobody listens there", "fetch failed"},
 		{"gzip-file-as-resource", `{"data":"file:///etc/passwd"}`, "files are not for this server", "Unsupported URL protocol"},
-		{"simulate-research-query", `{"topic":"tea"}`, "this tool has to be called as a task of 2025-11-25, see begin", "requires task"},
 	} {
 		r, err := x.client.CallTool(x.ctx, tc.tool, json.RawMessage(tc.arguments))
 		var text string

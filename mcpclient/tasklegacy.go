@@ -1,0 +1,177 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// What is different about the tasks of 2025-11-25: the client makes a task of a call, the result has a request of its own, and
+// the server asks for what it needs by requests. tasklegacywait.go waits for the outcome.
+
+// LegacyTasks yields the tasks that a server of 2025-11-25 keeps for the client, page after page as they are asked for.
+// [Client.ResumeTask] goes on with one, if it is that of a tool. An error ends it; a server that lists no tasks, as one of
+// another revision, is an error with [ErrUnsupported] in its chain.
+// (specification 2025-11-25, basic/utilities/tasks, "Listing Tasks")
+func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.LegacyTask, error] {
+	return pages(ctx, mcp.MethodListTasks, func(ctx context.Context, cursor string) (page[*mcp.LegacyTask], error) {
+		var r mcp.LegacyListTasksResult
+		if s := c.present(); s != noSession && !s.listsTasks() {
+			return page[*mcp.LegacyTask]{}, unsupported(mcp.MethodListTasks, "tasks.list")
+		}
+		if err := c.Call(ctx, mcp.MethodListTasks, &mcp.PageParams{Cursor: cursor}, &r, options...); err != nil {
+			return page[*mcp.LegacyTask]{}, err
+		}
+		return page[*mcp.LegacyTask]{r.Tasks, r.NextCursor}, nil
+	})
+}
+
+// tasksVersion is the one revision that has tasks in its core.
+const tasksVersion = mcp.Version20251125
+
+// makesTasks reports whether the client can make tasks of calls of tools.
+func (s *session) makesTasks() bool {
+	return s.version == tasksVersion && s.capabilities.Tasks.Allows(mcp.MethodCallTool)
+}
+
+func (s *session) listsTasks() bool {
+	return s.version == tasksVersion && s.capabilities.Tasks != nil && s.capabilities.Tasks.List != nil
+}
+
+// requireLegacyTasks is requireTasks for tasks of 2025-11-25.
+func (s *session) requireLegacyTasks(method string, made bool) *Error {
+	tasks := s.capabilities.Tasks
+	switch {
+	case method == mcp.MethodUpdateTask:
+		return unsupported(method, "a task of 2025-11-25 takes no updates, what it needs the server asks of the handlers during Wait")
+	case s == noSession:
+		return nil
+	case s.version != tasksVersion || !made && tasks == nil:
+		return unsupported(method, "tasks")
+	case method == mcp.MethodCancelTask && (tasks == nil || tasks.Cancel == nil):
+		return unsupported(method, "tasks.cancel")
+	}
+	return nil
+}
+
+// callAsTask calls a tool, as a task if it is one of a server of 2025-11-25 that has to be called so, or can be and the caller
+// wants a task. (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
+func (c *Client) callAsTask(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult, options []CallOption) error {
+	version := c.schemas.version()
+	s, options, err := c.augment(ctx, p.Name, options)
+	if err != nil {
+		return err
+	}
+	err = c.Call(ctx, mcp.MethodCallTool, p, r, options...)
+	if refused, ok := errors.AsType[*mcp.Error](err); ok && refused.Code == mcp.CodeMethodNotFound && s.makesTasks() {
+		c.schemas.outdated(version) // whether the tool may be a task may have changed unheard
+	}
+	return err
+}
+
+// augment adds to the options for the call of a tool that it is to be a task, if so. It returns the session that has decided it.
+func (c *Client) augment(ctx context.Context, tool string, options []CallOption) (*session, []CallOption, error) {
+	var cl call
+	cl.apply(options)
+	s := c.present()
+	if s == noSession && cl.wait && c.mayMeetLegacyTasks() {
+		var err error
+		if s, options, err = c.agreed(ctx, mcp.MethodCallTool, options); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !s.makesTasks() {
+		return s, options, nil
+	}
+	limited, cancel := c.within(ctx, options)
+	defer cancel()
+	switch support, err := c.schemas.taskSupport(limited, c, tool); {
+	case err != nil:
+		return nil, nil, err
+	case support == mcp.TaskRequired, support == mcp.TaskOptional && cl.handle != nil:
+		asked := new(mcp.TaskMetadata)
+		if ttl := c.tasks.TTL; ttl > 0 {
+			asked.TTL = new(max(1, ttl.Milliseconds()))
+		}
+		options = append(options[:len(options):len(options)], func(cl *call) { cl.asTask = asked })
+	}
+	return s, options, nil
+}
+
+// mayMeetLegacyTasks reports whether the client speaks the revision that has them.
+func (c *Client) mayMeetLegacyTasks() bool { return slices.Contains(c.cfg.legacy, tasksVersion) }
+
+// paramsFor returns the params for session s, which may be another one than that in which the call was begun.
+func (cl *call) paramsFor(s *session) any {
+	p, ok := cl.params.(*mcp.CallToolParams)
+	cl.augmented = ok && cl.asTask != nil && s.makesTasks()
+	if !cl.augmented {
+		return cl.params
+	}
+	asking := *p
+	asking.Task = cl.asTask
+	return &asking
+}
+
+// decodeLegacyTask gives cl the task that it was answered with, and reports whether there is one: a server that knows no tasks
+// answers as ever.
+func decodeLegacyTask(cl *call, m *jsonrpc.Message) bool {
+	var r mcp.LegacyCreateTaskResult
+	if _, err := decodeResult(m, &r); err != nil {
+		return false
+	}
+	cl.task = &mcp.CreateTaskResult{Result: r.Result, Task: taskOf(&r.Task)}
+	return true
+}
+
+// taskOf returns t as a task of today.
+func taskOf(t *mcp.LegacyTask) mcp.Task {
+	return mcp.Task{
+		TaskID: t.TaskID, Status: t.Status, StatusMessage: t.StatusMessage,
+		CreatedAt: t.CreatedAt, LastUpdatedAt: t.LastUpdatedAt, TTLMs: t.TTL, PollIntervalMs: t.PollInterval,
+	}
+}
+
+// relate has the answers to requests that belong to a task of the server say so.
+// (specification 2025-11-25, basic/utilities/tasks, "Associating Task-Related Messages")
+func (c *Client) relate() {
+	if !c.declaresTasks() {
+		return
+	}
+	for method, h := range c.answers {
+		c.answers[method] = related(h)
+	}
+}
+
+func related(next RequestHandler) RequestHandler {
+	return func(ctx context.Context, r *Request) (any, error) {
+		result, err := next(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		var p mcp.Params
+		if err := r.Decode(&p); err != nil {
+			return result, nil
+		}
+		task, belongs := p.Meta.Lookup(mcp.MetaRelatedTask)
+		if !belongs {
+			return result, nil
+		}
+		raw, err := mcp.AppendResult(nil, result)
+		if err != nil {
+			return nil, err
+		}
+		var meta mcp.Meta
+		if _, err := mcp.Object(raw).Decode("_meta", &meta); err != nil {
+			return nil, err
+		}
+		if meta, err = meta.With(mcp.MetaRelatedTask, task); err != nil {
+			return nil, err
+		}
+		return mcp.Object(raw).With("_meta", meta)
+	}
+}

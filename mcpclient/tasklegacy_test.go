@@ -1,0 +1,360 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// initializedWith is the answer to initialize of a server with these capabilities besides tools.
+func initializedWith(v mcp.Version, more string) string {
+	return fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}%s},"serverInfo":{"name":"legacy","version":"1"}}`, v, more)
+}
+
+const (
+	allTasks      = `,"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`
+	uncancellable = `,"tasks":{"requests":{"tools":{"call":{}}}}`
+)
+
+// oldTools are a tool that has to be called as a task, one that may be, and two that must not.
+const oldTools = `{"tools":[{"name":"must","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}},` +
+	`{"name":"may","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}},` +
+	`{"name":"never","inputSchema":{"type":"object"},"execution":{"taskSupport":"forbidden"}},` +
+	`{"name":"plain","inputSchema":{"type":"object"}}]}`
+
+// oldState is the task t1 of 2025-11-25, with more members.
+func oldState(status mcp.TaskStatus, more string) string {
+	return fmt.Sprintf(`{"taskId":"t1","status":%q,"createdAt":"2026-08-01T10:00:00Z","lastUpdatedAt":"2026-08-01T10:00:00Z"%s}`, status, more)
+}
+
+const everySecondOld = `,"ttl":null,"pollInterval":1000`
+
+func oldWorking() string { return oldState(mcp.TaskWorking, everySecondOld) }
+
+// oldBegin answers the call of a tool with a task of 2025-11-25 that is in this state, and returns the request.
+func (c *conversation) oldBegin(state string) frame {
+	c.t.Helper()
+	f := c.want(mcp.MethodCallTool)
+	c.answer(f, `{"task":`+state+`}`)
+	return f
+}
+
+// oldSession begins a session of 2025-11-25 with a server that has these capabilities besides tools.
+func (c *conversation) oldSession(more string) frame {
+	c.t.Helper()
+	f := c.want(mcp.MethodInitialize)
+	c.answer(f, initializedWith(mcp.Version20251125, more))
+	c.want(mcp.NotificationInitialized)
+	return f
+}
+
+// oldTasked is tasked for a server of 2025-11-25. The tools have been listed.
+func oldTasked(t *testing.T, o *TaskOptions, more Options, f func(t *testing.T, s *script, v *conversation, c *Client)) {
+	t.Helper()
+	more.Features = append(more.Features, UseTasks(o))
+	more.Versions = legacyOnly
+	bubble(t, &more, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.oldSession(allTasks)
+		await(t, c)
+		listed := background(func() error { return c.schemas.list(t.Context(), c) })
+		v.answer(v.want(mcp.MethodListTools), oldTools)
+		if err := <-listed; err != nil {
+			t.Fatal(err)
+		}
+		f(t, s, v, c)
+	})
+}
+
+func callOld(ctx context.Context, c *Client, options ...CallOption) *called {
+	var a called
+	a.done = background(func() (err error) {
+		a.result, err = c.CallTool(ctx, "must", nil, options...)
+		return err
+	})
+	return &a
+}
+
+func oldStarted(t *testing.T, v *conversation, c *Client, options ...CallOption) *Task {
+	t.Helper()
+	var task *Task
+	done := background(func() (err error) { task, err = c.StartTool(t.Context(), "may", nil, options...); return err })
+	v.oldBegin(oldWorking())
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+func TestAToolThatHasToBeATaskIsCalledAsOne(t *testing.T) {
+	o := Options{Features: []Feature{UseTasks(&TaskOptions{TTL: time.Minute})}, Versions: legacyOnly}
+	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		var heard []string
+		a := callOld(t.Context(), c, WaitForReady(), WithTaskStatus(func(s mcp.Task) {
+			heard = append(heard, fmt.Sprintf("%s %s %s", s.TaskID, s.Status, s.StatusMessage))
+		}))
+		if f := v.oldSession(allTasks); strings.Contains(f.raw, "task") {
+			t.Errorf("sent %s, want no tasks declared: the server can make none of its requests", f.raw)
+		}
+		v.answer(v.want(mcp.MethodListTools), oldTools)
+		if f := v.oldBegin(oldWorking()); !strings.Contains(f.raw, `"task":{"ttl":60000}`) {
+			t.Errorf("sent %s, want to ask for a task of a minute", f.raw)
+		}
+		keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), oldWorking()) }), time.Second)
+		keptPace(t, elapsed(func() {
+			v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskWorking, `,"statusMessage":"half","ttl":60000,"pollInterval":5000`))
+		}), time.Second)
+		keptPace(t, elapsed(func() {
+			v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
+			v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "done"))
+		}), 5*time.Second)
+		if err := <-a.done; err != nil || text(a.result) != "done" {
+			t.Errorf("got %+v, %v, want the result of the task", a.result, err)
+		}
+		if got, want := strings.Join(heard, ", "), "t1 working , t1 working half, t1 completed "; got != want {
+			t.Errorf("heard %q, want %q", got, want)
+		}
+		a = callOld(t.Context(), c)
+		v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld)) // the tools are not listed again
+		v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "again"))
+		if err := <-a.done; err != nil || text(a.result) != "again" {
+			t.Errorf("got %+v, %v, want the result at once", a.result, err)
+		}
+	})
+}
+
+func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
+	call := func(ctx context.Context, c *Client, tool string) error {
+		_, err := c.CallTool(ctx, tool, nil)
+		return err
+	}
+	start := func(ctx context.Context, c *Client, tool string) error {
+		_, err := c.StartTool(ctx, tool, nil)
+		return err
+	}
+	typed := func(ctx context.Context, c *Client, tool string) error {
+		_, err := CallToolAs[struct{}](ctx, c, tool, nil)
+		return err
+	}
+	raw := func(ctx context.Context, c *Client, tool string) error {
+		return c.Call(ctx, mcp.MethodCallTool, &mcp.CallToolParams{Name: tool}, nil)
+	}
+	for _, test := range []struct {
+		name    string
+		how     func(ctx context.Context, c *Client, tool string) error
+		version mcp.Version
+		has     string
+		tasks   string // names of the tools that become tasks
+	}{
+		{"called", call, mcp.Version20251125, allTasks, "must"},
+		{"started", start, mcp.Version20251125, allTasks, "must may"},
+		{"called with typed output", typed, mcp.Version20251125, allTasks, "must"},
+		{"by Call", raw, mcp.Version20251125, allTasks, ""},
+		{"tasks of something else only", start, mcp.Version20251125, `,"tasks":{"list":{},"requests":{"prompts":{"get":{}}}}`, ""},
+		{"no tasks", start, mcp.Version20251125, "", ""},
+		{"before there were tasks", start, mcp.Version20250618, allTasks, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := Options{Features: []Feature{UseTasks(nil)}, Versions: []mcp.Version{test.version}}
+			bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+				v := s.next(t)
+				v.answer(v.want(mcp.MethodInitialize), initializedWith(test.version, test.has))
+				v.want(mcp.NotificationInitialized)
+				await(t, c)
+				for _, tool := range []string{"must", "may", "never", "plain", "unlisted"} {
+					done := background(func() error { return test.how(t.Context(), c, tool) })
+					f := v.take()
+					if f.Method == mcp.MethodListTools {
+						v.answer(f, oldTools)
+						f = v.take()
+					}
+					want := slices.Contains(strings.Fields(test.tasks), tool)
+					if got := strings.Contains(f.raw, `"task":{}`); f.Method != mcp.MethodCallTool || got != want {
+						t.Errorf("%s: sent %s, want a call, and as a task: %t", tool, f.raw, want)
+					}
+					v.answer(f, `{"content":[],"structuredContent":{}}`) // no server has to make a task of it
+					if err := <-done; err != nil {
+						t.Errorf("%s: %v", tool, err)
+					}
+				}
+			})
+		})
+	}
+	t.Run("by a client that has not declared tasks", func(t *testing.T) {
+		bubble(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+			v := s.next(t)
+			v.oldSession(allTasks)
+			await(t, c)
+			done := background(func() error { return start(t.Context(), c, "must") })
+			f := v.want(mcp.MethodCallTool)
+			v.refuse(f, mcp.CodeMethodNotFound, "requires task")
+			if err := <-done; strings.Contains(f.raw, `"task"`) || err == nil {
+				t.Errorf("sent %s, got %v, want no task, and the error", f.raw, err)
+			}
+		})
+	})
+}
+
+func TestWhetherAToolMayBeATaskIsAskedAnewAfterARefusal(t *testing.T) {
+	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		call := func() <-chan error {
+			return background(func() error { _, err := c.CallTool(t.Context(), "plain", nil); return err })
+		}
+		done := call()
+		v.refuse(v.want(mcp.MethodCallTool), mcp.CodeMethodNotFound, "requires task")
+		if err := <-done; err == nil {
+			t.Error("want the server's error")
+		}
+		done = call()
+		v.answer(v.want(mcp.MethodListTools), strings.Replace(oldTools, `"forbidden"}},{"name":"plain","inputSchema":{"type":"object"}`,
+			`"forbidden"}},{"name":"plain","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}`, 1))
+		v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld))
+		v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		c.schemas.forget()
+		done = call()
+		v.refuse(v.want(mcp.MethodListTools), mcp.CodeInternalError, "no list today")
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "no list today") {
+			t.Errorf("got %v, want that of the list", err)
+		}
+	})
+}
+
+// Some servers announce that the list has changed as soon as a session begins.
+func TestAToolHasToBeATaskEvenIfTheListChangesMeanwhile(t *testing.T) {
+	o := Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly}
+	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.oldSession(allTasks)
+		await(t, c)
+		for range 2 { // the list is not remembered
+			a := callOld(t.Context(), c)
+			f := v.want(mcp.MethodListTools)
+			v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+			v.answer(f, oldTools)
+			if f := v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld)); !strings.Contains(f.raw, `"task":{}`) {
+				t.Errorf("sent %s, want to ask for a task", f.raw)
+			}
+			v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+			if err := <-a.done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A call for which a task was meant may be sent in another session.
+func TestNothingButARevisionWithTasksIsAskedForOne(t *testing.T) {
+	reached, proceed := make(chan struct{}), make(chan struct{})
+	late := func(next CallFunc) CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+			if method == mcp.MethodCallTool {
+				reached <- struct{}{}
+				<-proceed
+			}
+			return next(ctx, method, params, result, options...)
+		}
+	}
+	o := Options{Features: []Feature{UseTasks(nil)}, Middleware: []Middleware{late}}
+	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+		reached, proceed = make(chan struct{}), make(chan struct{})
+		v := s.next(t)
+		v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "?")
+		v.oldSession(allTasks)
+		await(t, c)
+		a := callOld(t.Context(), c, WaitForReady())
+		v.answer(v.want(mcp.MethodListTools), oldTools)
+		<-reached
+		v.hangUp()
+		v = s.next(t)
+		v.refuse(v.want(mcp.MethodInitialize), mcp.CodeMethodNotFound, "?") // what is known of the server's era
+		v = s.next(t).tasks()
+		await(t, c)
+		close(proceed)
+		f := v.begin(mcp.TaskWorking, everySecond)
+		if strings.Contains(f.raw, `"task":{`) {
+			t.Errorf("sent %s, want nothing in it that the revision does not have", f.raw)
+		}
+		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
+		if err := <-a.done; err != nil || text(a.result) != "ok" {
+			t.Errorf("got %+v, %v, want the result of the modern task", a.result, err)
+		}
+	})
+}
+
+func TestTheTasksOfAServerAreListed(t *testing.T) {
+	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var ids []string
+		done := background(func() error {
+			for task, err := range c.LegacyTasks(t.Context()) {
+				if err != nil {
+					return err
+				}
+				ids = append(ids, task.TaskID)
+			}
+			return nil
+		})
+		v.answer(v.want(mcp.MethodListTasks), `{"tasks":[`+oldWorking()+`],"nextCursor":"2"}`)
+		f := v.want(mcp.MethodListTasks)
+		v.answer(f, `{"tasks":[`+strings.Replace(oldWorking(), "t1", "t2", 1)+`]}`)
+		if err := <-done; err != nil || strings.Join(ids, " ") != "t1 t2" || !strings.Contains(f.raw, `"cursor":"2"`) {
+			t.Errorf("got %q, %v, the second page by %s, want t1 and t2 of two pages", ids, err, f.raw)
+		}
+	})
+	t.Run("or not", func(t *testing.T) {
+		oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			done := background(func() (last error) {
+				for _, last = range c.LegacyTasks(t.Context()) {
+				}
+				return last
+			})
+			v.refuse(v.want(mcp.MethodListTasks), mcp.CodeInternalError, "oh")
+			if err := <-done; err == nil || !strings.Contains(err.Error(), "oh") {
+				t.Errorf("got %v, want the server's error", err)
+			}
+		})
+	})
+	for name, session := range map[string]func(v *conversation){
+		"a modern server": func(v *conversation) { v.tasks() },
+		"a server that keeps no list": func(v *conversation) {
+			v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "?")
+			v.oldSession(uncancellable)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+				v := s.next(t)
+				session(v)
+				await(t, c)
+				for _, err := range c.LegacyTasks(t.Context()) {
+					if !errors.Is(err, ErrUnsupported) {
+						t.Errorf("got %v, want ErrUnsupported", err)
+					}
+				}
+				v.silent()
+			})
+		})
+	}
+}
+
+func TestACallThatWaitsForTheClientKeepsItsTimeoutWhereTasksMayBe(t *testing.T) {
+	bubble(t, &Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly}, func(t *testing.T, s *script, c *Client) {
+		var err error
+		took := elapsed(func() { err = <-callOld(t.Context(), c, WaitForReady(), WithTimeout(time.Second)).done })
+		if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindTimeout || !SafeToRetry(err) || took != time.Second {
+			t.Errorf("got %v after %v, want a timeout after a second, unsent", err, took)
+		}
+		if err := <-callOld(t.Context(), c).done; !errors.Is(err, ErrNotReady) {
+			t.Errorf("got %v, want ErrNotReady of a call that does not wait", err)
+		}
+	})
+}

@@ -1,0 +1,287 @@
+package mcpclient
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// legacyWait is what whoever waits for a task of 2025-11-25 has to look after. It belongs to the Wait that holds the turn.
+type legacyWait struct {
+	asked  *askedResult           // nil unless tasks/result is under way
+	told   <-chan *mcp.LegacyTask // of one element: what the server has said of the task without being asked, last; nil unless that is heard
+	deafen func()                 // ends that
+	fresh  bool                   // the state is what the server has just told
+}
+
+// askedResult is a tasks/result under way. It can be so for as long as the task works: what the server needs it asks for
+// meanwhile, on that request's stream where the transport has such.
+type askedResult struct {
+	cancel   context.CancelFunc
+	answered chan struct{} // closed when what is below is there
+	limited  bool          // by the timeout of a request
+	result   json.RawMessage
+	err      *Error
+	panicked any
+}
+
+// done is closed when there is an answer, nil if none is to come.
+func (a *askedResult) done() <-chan struct{} {
+	if a == nil {
+		return nil
+	}
+	return a.answered
+}
+
+// isLegacy reports whether t is a task of 2025-11-25, as far as is known.
+func (t *Task) isLegacy() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.legacy
+}
+
+// inLegacy is isLegacy for a request to come, for which a session is waited for if there is none: it tells which kind a task is
+// that was resumed, and whether it is one in which a task of 2025-11-25 can be asked for.
+func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
+	t.mu.Lock()
+	made, legacy, id := t.made, t.legacy, t.state.TaskID
+	t.mu.Unlock()
+	if made && !legacy || id == "" || !t.c.declaresTasks() {
+		return legacy, nil
+	}
+	s := t.c.present()
+	if s == noSession && t.c.mayMeetLegacyTasks() {
+		var err error
+		if s, _, err = t.c.agreed(ctx, method, []CallOption{WaitForReady(), WithTimeout(t.timeout)}); err != nil {
+			e, _ := errors.AsType[*Error](err)
+			return false, t.about(e)
+		}
+	}
+	if made {
+		return legacy, nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.legacy = s.version == tasksVersion
+	return t.legacy, nil
+}
+
+// settled returns the state of the task, and whether it will change no more.
+func (t *Task) settled() (mcp.Task, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state, t.over || t.legacy && t.state.Status.Terminal()
+}
+
+// legacyCancelled deals with the answer to tasks/cancel: the state of the task, or a refusal, of which a reason may be that it
+// has ended. (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation")
+func (t *Task) legacyCancelled(ctx context.Context, answer json.RawMessage, err *Error) *Error {
+	if err == nil {
+		var now mcp.LegacyTaskResult
+		if _, failed := mcp.Decode(answer, &now); failed == nil && t.checkState(new(taskOf(&now.LegacyTask))) == nil {
+			t.note(&mcp.DetailedTask{Task: taskOf(&now.LegacyTask)}, true)
+		}
+		return nil
+	}
+	if errors.Is(err, ErrTaskUnknown) {
+		if d, _, failed := t.poll(ctx); failed == nil && d.Status.Terminal() {
+			return nil
+		}
+	}
+	return err
+}
+
+// listen has what the server says of the task without being asked heard, until stopAsking.
+// (specification 2025-11-25, basic/utilities/tasks, "Task Status Notification")
+func (t *Task) listen() {
+	if t.old.deafen != nil {
+		return
+	}
+	id, told := t.ID(), make(chan *mcp.LegacyTask, 1)
+	t.old.told = told
+	t.old.deafen = t.c.OnNotification(mcp.NotificationLegacyTaskStatus, decoded(func(_ context.Context, p *mcp.LegacyTaskStatusParams) {
+		if p.TaskID != id || checkStatus(p.Status) != nil {
+			return
+		}
+		select {
+		case <-told: // nobody has looked at it
+		default:
+		}
+		told <- &p.LegacyTask // there is room: notifications are heard one at a time
+	}))
+}
+
+// stopAsking ends what Wait has begun.
+func (t *Task) stopAsking() {
+	if t.old.deafen != nil {
+		t.old.deafen()
+	}
+	t.drop()
+	t.old = legacyWait{}
+}
+
+// drop ends the request for the result.
+func (t *Task) drop() {
+	if a := t.old.asked; a != nil {
+		a.cancel()
+		<-a.answered
+		t.old.asked = nil
+	}
+}
+
+// pauseLegacy waits until due, or until there is something to look at before. It reports false if ctx ends first.
+func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
+	t.listen()
+	for {
+		timer := time.NewTimer(time.Until(due))
+		select {
+		case <-timer.C:
+			return true
+		case <-t.old.asked.done():
+			timer.Stop()
+			return true
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		case told := <-t.old.told:
+			timer.Stop()
+			if _, settled := t.settled(); settled {
+				continue // it is late
+			}
+			t.note(&mcp.DetailedTask{Task: taskOf(told)}, true)
+			if t.old.fresh = told.Status != mcp.TaskWorking; t.old.fresh {
+				return true
+			}
+			t.mu.Lock()
+			due = t.due
+			t.mu.Unlock()
+		}
+	}
+}
+
+// hearLegacy goes on with what pauseLegacy has found, and reports whether it has found something.
+func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
+	select {
+	case <-t.old.asked.done():
+		return true, t.resultAnswered(ctx)
+	default:
+	}
+	if !t.old.fresh {
+		return false, nil
+	}
+	t.old.fresh = false
+	return true, t.goOnLegacy(ctx, t.Status().Status)
+}
+
+// goOnLegacy does what the status of the task calls for. (specification 2025-11-25, basic/utilities/tasks, "Input Required
+// Status", "Retrieving Task Results")
+func (t *Task) goOnLegacy(ctx context.Context, status mcp.TaskStatus) *Error {
+	switch {
+	case status == mcp.TaskInputRequired && t.old.asked == nil:
+		t.askResult(ctx, false)
+	case status == mcp.TaskCompleted || status == mcp.TaskFailed:
+		return t.fetch(ctx)
+	}
+	return nil
+}
+
+// askResult asks the server for the result, which it gives when the task has ended.
+func (t *Task) askResult(ctx context.Context, limited bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	a := &askedResult{cancel: cancel, answered: make(chan struct{}), limited: limited}
+	t.old.asked = a
+	patience := t.timeout
+	if !limited {
+		patience = -1
+	}
+	go func() { // ends with the answer, or with drop
+		defer close(a.answered)
+		defer func() { a.panicked = recover() }() // of the user's middleware: Wait panics in its place
+		a.err = t.request(ctx, mcp.MethodTaskResult, &mcp.TaskParams{TaskID: t.ID()}, &a.result, nil, WithTimeout(patience))
+	}()
+}
+
+// fetch gets the result of a task that has ended. If it has been asked for before, the answer should be on its way.
+func (t *Task) fetch(ctx context.Context) *Error {
+	if t.old.asked == nil {
+		t.askResult(ctx, true)
+	}
+	var late <-chan time.Time
+	if patience := cmp.Or(t.timeout, t.c.cfg.RequestTimeout); !t.old.asked.limited && patience > 0 {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-t.old.asked.answered:
+		return t.resultAnswered(ctx)
+	case <-late:
+		t.drop()
+		return t.about(&Error{Kind: KindTimeout, Op: mcp.MethodTaskResult, cause: ErrTimeout})
+	}
+}
+
+// resultAnswered deals with the answer to tasks/result. An error may be that of the call that has become the task, which has
+// failed then, or one of this request.
+func (t *Task) resultAnswered(ctx context.Context) *Error {
+	a := t.old.asked
+	t.drop()
+	switch {
+	case a.panicked != nil:
+		panic(a.panicked)
+	case a.err == nil:
+		t.finish(a.result, nil)
+		return nil
+	case a.err.Server == nil || ctx.Err() != nil:
+		return a.err
+	}
+	if _, _, err := t.poll(ctx); err != nil {
+		return err
+	}
+	if _, over := t.outcome(); over {
+		return nil
+	}
+	if t.Status().Status != mcp.TaskFailed || errors.Is(a.err, ErrTaskExpired) {
+		return a.err
+	}
+	failed := *a.err
+	failed.Op, failed.cause = mcp.MethodCallTool, ErrTaskFailed
+	t.finish(nil, &failed)
+	return nil
+}
+
+// finish makes what tasks/result was answered with the outcome. If that was before the client heard how the task has ended, it
+// shows by the result.
+func (t *Task) finish(result json.RawMessage, failed *Error) {
+	t.mu.Lock()
+	if t.over {
+		t.mu.Unlock()
+		return
+	}
+	changed := !t.state.Status.Terminal()
+	if changed {
+		t.state.Status, t.state.StatusMessage = mcp.TaskCompleted, ""
+		var r struct {
+			IsError bool `json:"isError"`
+		}
+		if _, err := mcp.Decode(bytes.Clone(result), &r); err == nil && r.IsError {
+			t.state.Status = mcp.TaskFailed
+		}
+	}
+	now := t.state
+	t.over, t.err = true, failed
+	if failed == nil {
+		d := mcp.DetailedTask{Task: now, Payload: result}
+		d.Status = mcp.TaskCompleted // in the sense that there is a result
+		t.err = t.ended(&d)
+	}
+	t.mu.Unlock()
+	if changed && t.hear != nil {
+		t.hear(now)
+	}
+}

@@ -1,0 +1,502 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+func oldInput() string { return oldState(mcp.TaskInputRequired, everySecondOld) }
+
+// elicit sends a form that belongs to the task t1, and takes the answer.
+func (c *conversation) elicit() frame {
+	c.t.Helper()
+	c.write(strings.Replace(formRequest, `{"method":"elicitation/create","params":{`,
+		`{"jsonrpc":"2.0","id":"e1","method":"elicitation/create","params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}},`, 1))
+	return c.take()
+}
+
+// told sends notifications/tasks/status.
+func (c *conversation) told(state string) {
+	c.t.Helper()
+	c.write(`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":` + state + `}`)
+}
+
+func TestAServerAsksForWhatItsTaskNeedsWhileTheResultIsAskedFor(t *testing.T) {
+	o, shown := counting()
+	o.RequestTimeout = 3 * time.Second
+	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var heard []string
+		a := callOld(t.Context(), c, WithTaskStatus(func(s mcp.Task) { heard = append(heard, string(s.Status)) }))
+		v.oldBegin(oldWorking())
+		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		result := v.about(mcp.MethodTaskResult)
+		answer := v.elicit()
+		if !strings.Contains(answer.raw, `"action":"accept"`) || !strings.Contains(answer.raw, `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}`) {
+			t.Errorf("answered %s, want the form accepted and the task named", answer.raw)
+		}
+		for range 5 { // which is longer than the timeout of a request
+			keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), oldWorking()) }), time.Second)
+		}
+		took := elapsed(func() {
+			v.answer(result, fmt.Sprintf(textResult, "ok"))
+			if err := <-a.done; err != nil || text(a.result) != "ok" || *shown != 1 {
+				t.Errorf("got %+v, %v with %d forms shown, want the result and one", a.result, err, *shown)
+			}
+		})
+		if got, want := strings.Join(heard, " "), "working input_required working completed"; got != want || took != 0 {
+			t.Errorf("heard %q, the result after %v, want %q and at once", got, took, want)
+		}
+		v.silent()
+	})
+}
+
+func TestAnswersThatBelongToNoTaskNameNone(t *testing.T) {
+	o, _ := counting()
+	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		v.write(strings.Replace(formRequest, `{`, `{"jsonrpc":"2.0","id":"e1",`, 1))
+		if f := v.take(); strings.Contains(f.raw, "_meta") {
+			t.Errorf("answered %s, want no metadata", f.raw)
+		}
+	})
+}
+
+func TestTheMetadataOfAnAnswerStaysBesideTheTask(t *testing.T) {
+	for name, test := range map[string]struct {
+		result any
+		want   string
+	}{
+		"with metadata": {&mcp.ListRootsResult{Result: mcp.Result{Meta: mcp.Meta(`{"x":1}`)}, Roots: []*mcp.Root{}}, `{"_meta":{"x":1,"io.modelcontextprotocol/related-task":{"taskId":"t1"}},"roots":[]}`},
+		"without":       {nil, `{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := related(func(context.Context, *Request) (any, error) { return test.result, nil })
+			got, err := h(t.Context(), &Request{Params: json.RawMessage(`{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`)})
+			if raw, _ := got.(mcp.Object); err != nil || string(raw) != test.want {
+				t.Errorf("got %s, %v, want %s", raw, err, test.want)
+			}
+		})
+	}
+	h := related(func(context.Context, *Request) (any, error) { return make(chan int), nil })
+	if _, err := h(t.Context(), &Request{Params: json.RawMessage(`{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`)}); err == nil {
+		t.Error("want the error of a result that cannot be encoded")
+	}
+	refusal := errors.New("no")
+	h = related(func(context.Context, *Request) (any, error) { return nil, refusal })
+	if _, err := h(t.Context(), &Request{}); err != refusal {
+		t.Errorf("got %v, want the handler's error", err)
+	}
+}
+
+func TestHowATaskOf20251125Ends(t *testing.T) {
+	answer := func(result string) func(*conversation) {
+		return func(v *conversation) { v.answer(v.about(mcp.MethodTaskResult), result) }
+	}
+	refuse := func(code int, message string) func(*conversation) {
+		return func(v *conversation) { v.refuse(v.about(mcp.MethodTaskResult), code, message) }
+	}
+	for _, test := range []struct {
+		name, state string
+		then        func(*conversation)
+		is          error
+		kind        Kind // empty for a result
+		text        string
+		cancels     bool
+	}{
+		{"completed", oldState(mcp.TaskCompleted, everySecondOld), answer(fmt.Sprintf(textResult, "ok")), nil, "", "ok", false},
+		{"completed with another result", oldState(mcp.TaskCompleted, everySecondOld), answer(`{"content":7}`), nil, KindProtocol, "content", false},
+		{"completed and forgotten", oldState(mcp.TaskCompleted, everySecondOld), refuse(mcp.CodeInvalidParams, "?"), ErrTaskUnknown, KindJSONRPC, "tasks/result: server error", false},
+		{"completed, and the result lost", oldState(mcp.TaskCompleted, everySecondOld), refuse(mcp.CodeInternalError, "oh"), nil, KindJSONRPC, "tasks/result: server error -32603: oh", true},
+		{"failed", oldState(mcp.TaskFailed, everySecondOld), refuse(mcp.CodeInternalError, "disk full"), ErrTaskFailed, KindJSONRPC, "tools/call: server error -32603: disk full", false},
+		{"failed for its arguments", oldState(mcp.TaskFailed, everySecondOld), refuse(mcp.CodeInvalidParams, "no topic"), ErrTaskFailed, KindJSONRPC, "tools/call: server error -32602: no topic", false},
+		{"failed by the tool's own account", oldState(mcp.TaskFailed, everySecondOld), answer(`{"content":[{"type":"text","text":"sorry"}],"isError":true}`), nil, "", "sorry", false},
+		{"failed and expired", oldState(mcp.TaskFailed, `,"ttl":900,"pollInterval":1000`), refuse(mcp.CodeInvalidParams, "?"), ErrTaskExpired, KindJSONRPC, "-32602: ?", false},
+		{"cancelled", oldState(mcp.TaskCancelled, everySecondOld+`,"statusMessage":"maintenance"`), func(*conversation) {}, ErrTaskCancelled, KindCancelled, "task cancelled: maintenance", false},
+		{"of another id", strings.Replace(oldWorking(), "t1", "t2", 1), func(*conversation) {}, nil, KindProtocol, "another task", true},
+		{"with an unknown status", oldState("paused", everySecondOld), func(*conversation) {}, nil, KindProtocol, `unknown status "paused"`, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+				a := callOld(t.Context(), c)
+				v.oldBegin(oldWorking())
+				v.answer(v.about(mcp.MethodGetTask), test.state)
+				test.then(v)
+				err := <-a.done
+				switch e, _ := errors.AsType[*Error](err); {
+				case test.kind == "":
+					if err != nil || text(a.result) != test.text || a.result.IsError != (test.text == "sorry") {
+						t.Errorf("got %+v, %v, want %q", a.result, err, test.text)
+					}
+				case e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) || SafeToRetry(err):
+					t.Errorf("got %#v, want kind %s about t1 with %q in it, not safe to retry", err, test.kind, test.text)
+				case test.is != nil && !errors.Is(err, test.is) || test.is == ErrTaskFailed && errors.Is(err, ErrTaskUnknown):
+					t.Errorf("got %v, want %v in it", err, test.is)
+				}
+				if test.cancels {
+					v.answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
+				}
+				v.silent()
+			})
+		})
+	}
+}
+
+// The result may be there, or an error in its place, before a poll says how the task has ended.
+func TestAResultThatWasAskedForEarlyTellsHowTheTaskHasEnded(t *testing.T) {
+	for name, test := range map[string]struct {
+		then  func(v *conversation, result frame)
+		check func(r *mcp.CallToolResult, err error) bool
+		last  mcp.TaskStatus
+	}{
+		"with a failure of the tool": {
+			func(v *conversation, result frame) { v.answer(result, `{"content":[],"isError":true}`) },
+			func(r *mcp.CallToolResult, err error) bool { return err == nil && r.IsError }, mcp.TaskFailed,
+		},
+		"with an error": {
+			func(v *conversation, result frame) {
+				v.refuse(result, mcp.CodeInvalidParams, "no topic")
+				v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskFailed, everySecondOld))
+			},
+			func(_ *mcp.CallToolResult, err error) bool {
+				return errors.Is(err, ErrTaskFailed) && !errors.Is(err, ErrTaskUnknown)
+			}, mcp.TaskFailed,
+		},
+		"cancelled": {
+			func(v *conversation, result frame) {
+				v.refuse(result, mcp.CodeInternalError, "no result")
+				v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCancelled, everySecondOld))
+			},
+			func(_ *mcp.CallToolResult, err error) bool { return errors.Is(err, ErrTaskCancelled) }, mcp.TaskCancelled,
+		},
+		"forgotten": {
+			func(v *conversation, result frame) {
+				v.refuse(result, mcp.CodeInvalidParams, "?")
+				v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "?")
+			},
+			func(_ *mcp.CallToolResult, err error) bool { return errors.Is(err, ErrTaskUnknown) }, mcp.TaskInputRequired,
+		},
+		"refused": {
+			func(v *conversation, result frame) {
+				v.refuse(result, mcp.CodeInternalError, "oh")
+				v.answer(v.about(mcp.MethodGetTask), oldWorking())
+				v.about(mcp.MethodCancelTask)
+			},
+			func(_ *mcp.CallToolResult, err error) bool {
+				e, _ := errors.AsType[*Error](err)
+				return e != nil && e.Op == mcp.MethodTaskResult && e.Server.Message == "oh"
+			}, mcp.TaskWorking,
+		},
+		"late": {
+			func(v *conversation, result frame) {
+				v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
+				keptPace(v.t, elapsed(func() { v.want(mcp.NotificationCancelled) }), 30*time.Second)
+				v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+			},
+			func(r *mcp.CallToolResult, err error) bool { return err == nil && text(r) == "ok" }, mcp.TaskCompleted,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+				var last mcp.TaskStatus
+				a := callOld(t.Context(), c, WithTaskStatus(func(s mcp.Task) { last = s.Status }))
+				v.oldBegin(oldInput())
+				v.answer(v.about(mcp.MethodGetTask), oldInput())
+				test.then(v, v.about(mcp.MethodTaskResult))
+				if err := <-a.done; !test.check(a.result, err) || last != test.last {
+					t.Errorf("got %+v, %v, heard last %q, want %q", a.result, err, last, test.last)
+				}
+			})
+		})
+	}
+}
+
+func TestACallerWhoLeavesCancelsTheTaskOf20251125(t *testing.T) {
+	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		a := callOld(ctx, c)
+		v.oldBegin(oldInput())
+		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		v.about(mcp.MethodTaskResult)
+		synctest.Wait()
+		cancel()
+		if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" || errors.Is(e, ErrTaskCancelled) {
+			t.Errorf("got %v, want the caller's cancellation, about t1", e)
+		}
+		v.want(mcp.NotificationCancelled) // of the request for the result
+		v.answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
+		v.silent()
+	})
+	t.Run("unless the server cancels none", func(t *testing.T) {
+		bubble(t, &Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly}, func(t *testing.T, s *script, c *Client) {
+			v := s.next(t)
+			v.oldSession(uncancellable)
+			await(t, c)
+			ctx, cancel := context.WithCancel(t.Context())
+			a := callOld(ctx, c)
+			v.answer(v.want(mcp.MethodListTools), oldTools)
+			v.oldBegin(oldWorking())
+			synctest.Wait()
+			cancel()
+			if err := <-a.done; err == nil {
+				t.Error("want the caller's cancellation")
+			}
+			if err := c.ResumeTask("t1").Cancel(t.Context()); !errors.Is(err, ErrUnsupported) {
+				t.Errorf("got %v, want ErrUnsupported", err)
+			}
+			v.silent()
+		})
+	})
+}
+
+func TestTheHandleOfATaskOf20251125(t *testing.T) {
+	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		task := oldStarted(t, v, c)
+		if got := task.Status(); got.TaskID != "t1" || got.Status != mcp.TaskWorking || *got.PollIntervalMs != 1000 {
+			t.Errorf("got %+v, want the working task t1, every second", got)
+		}
+		v.silent()
+		var d *mcp.DetailedTask
+		poll := func() <-chan error {
+			return background(func() (err error) { d, err = task.Poll(t.Context()); return err })
+		}
+		done := poll()
+		v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskInputRequired, `,"statusMessage":"which?","ttl":60000`))
+		if err := <-done; err != nil || d.Status != mcp.TaskInputRequired || d.StatusMessage != "which?" || *d.TTLMs != 60000 {
+			t.Errorf("got %+v, %v, want what the server said", d, err)
+		}
+		if err := task.Update(t.Context(), nil); !errors.Is(err, ErrUnsupported) || !SafeToRetry(err) || !strings.Contains(err.Error(), "takes no updates") {
+			t.Errorf("got %v, want ErrUnsupported, unsent", err)
+		}
+		done = poll()
+		v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
+		if err := errors.Join(<-done, task.Cancel(t.Context()), <-poll()); err != nil || d.Status != mcp.TaskCompleted {
+			t.Errorf("got %+v, %v, want a completed task, and nothing asked about it", d, err)
+		}
+		var r *mcp.CallToolResult
+		wait := func() <-chan error {
+			return background(func() (err error) { r, err = task.Wait(t.Context()); return err })
+		}
+		done = wait()
+		v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil || text(r) != "ok" {
+			t.Errorf("got %+v, %v, want the result", r, err)
+		}
+		if err := <-wait(); err != nil || text(r) != "ok" {
+			t.Errorf("got %+v, %v, want the same again", r, err)
+		}
+		v.silent()
+	})
+}
+
+func TestCancellingATaskOf20251125(t *testing.T) {
+	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		task := oldStarted(t, v, c)
+		done := background(func() error { return task.Cancel(t.Context()) })
+		v.answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld)) // and may forget it
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if _, err := task.Wait(t.Context()); !errors.Is(err, ErrTaskCancelled) {
+			t.Errorf("got %v, want ErrTaskCancelled, and nothing asked", err)
+		}
+		for name, test := range map[string]struct {
+			poll string // empty for a task that is unknown
+			want error
+		}{
+			"ended":   {oldState(mcp.TaskCompleted, everySecondOld), nil},
+			"working": {oldWorking(), ErrTaskUnknown},
+			"unknown": {"", ErrTaskUnknown},
+		} {
+			task := c.ResumeTask("t1")
+			done := background(func() error { return task.Cancel(t.Context()) })
+			v.refuse(v.about(mcp.MethodCancelTask), mcp.CodeInvalidParams, "no")
+			if f := v.about(mcp.MethodGetTask); test.poll != "" {
+				v.answer(f, test.poll)
+			} else {
+				v.refuse(f, mcp.CodeInvalidParams, "?")
+			}
+			if err := <-done; !errors.Is(err, test.want) {
+				t.Errorf("%s: got %v, want %v", name, err, test.want)
+			}
+		}
+		done = background(func() error { return c.ResumeTask("t1").Cancel(t.Context()) })
+		v.refuse(v.about(mcp.MethodCancelTask), mcp.CodeInternalError, "oh")
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "oh") {
+			t.Errorf("got %v, want the server's error", err)
+		}
+	})
+}
+
+func TestATaskOf20251125IsResumedByItsID(t *testing.T) {
+	o, shown := counting()
+	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+		v.hangUp() // it waits for the connection, and learns then what kind of task it is
+		synctest.Wait()
+		var r *mcp.CallToolResult
+		done := background(func() (err error) { r, err = c.ResumeTask("t1").Wait(t.Context()); return err })
+		v = s.next(t)
+		v.oldSession(allTasks)
+		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		result := v.about(mcp.MethodTaskResult)
+		v.elicit()
+		v.answer(result, fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil || text(r) != "ok" || *shown != 1 {
+			t.Errorf("got %+v, %v, want the result and a form", r, err)
+		}
+		v.hangUp()
+		synctest.Wait()
+		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "no task") {
+			t.Errorf("got %v, want no task", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_, err := c.ResumeTask("t1").Poll(ctx)
+		if e, _ := errors.AsType[*Error](err); e == nil || e.TaskID != "t1" || e.Kind != KindTimeout {
+			t.Errorf("got %v, want the timeout of who waits for a connection, about t1", err)
+		}
+	})
+}
+
+func TestATaskOf20251125SurvivesItsConnection(t *testing.T) {
+	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callOld(t.Context(), c)
+		v.oldBegin(oldWorking())
+		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		v.about(mcp.MethodTaskResult)
+		v.hangUp()
+		v = s.next(t)
+		v.oldSession(allTasks)
+		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		v.about(mcp.MethodTaskResult)
+		v.hangUp()
+		v = s.next(t)
+		v.oldSession(allTasks)
+		v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
+		v.about(mcp.MethodTaskResult)
+		v.hangUp()
+		v = s.next(t)
+		v.oldSession(allTasks)
+		v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+		if err := <-a.done; err != nil || text(a.result) != "ok" {
+			t.Errorf("got %+v, %v, want the result", a.result, err)
+		}
+	})
+}
+
+func TestATaskOf20251125IsGivenUpInASessionWithoutSuch(t *testing.T) {
+	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		a := callOld(t.Context(), c)
+		v.oldBegin(oldWorking())
+		v.hangUp()
+		v = s.next(t)
+		v.answer(v.want(mcp.MethodInitialize), initializedWith(mcp.Version20250618, ""))
+		v.want(mcp.NotificationInitialized)
+		if err := <-a.done; !errors.Is(err, ErrUnsupported) || SafeToRetry(err) {
+			t.Errorf("got %v, want ErrUnsupported, not safe to retry: the tool has been called", err)
+		}
+		v.silent()
+	})
+}
+
+func TestWhatAServerSaysOfATaskByItselfIsHeard(t *testing.T) {
+	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var heard []string
+		a := callOld(t.Context(), c, WithTaskStatus(func(s mcp.Task) { heard = append(heard, string(s.Status)+s.StatusMessage) }))
+		v.oldBegin(oldWorking())
+		took := elapsed(func() {
+			synctest.Wait()
+			v.told(strings.Replace(oldState(mcp.TaskCompleted, everySecondOld), "t1", "t2", 1))
+			v.told(oldState("paused", everySecondOld))
+			synctest.Wait()
+			v.told(oldState(mcp.TaskWorking, `,"statusMessage":" hard","ttl":null,"pollInterval":1000`))
+			synctest.Wait()
+			v.told(oldInput())
+			result := v.about(mcp.MethodTaskResult)
+			v.told(oldState(mcp.TaskCompleted, everySecondOld))
+			synctest.Wait()
+			v.told(oldWorking()) // which is late
+			synctest.Wait()
+			v.answer(result, fmt.Sprintf(textResult, "ok"))
+			if err := <-a.done; err != nil || text(a.result) != "ok" {
+				t.Errorf("got %+v, %v, want the result", a.result, err)
+			}
+		})
+		if got, want := strings.Join(heard, ", "), "working, working hard, input_required, completed"; got != want || took != 0 {
+			t.Errorf("heard %q in %v, want %q and no poll", got, took, want)
+		}
+		v.told(oldWorking()) // nobody listens any more
+		if n := len(c.dispatcher.handlers); n != 0 {
+			t.Errorf("%d handlers are left, want none", n)
+		}
+		a = callOld(t.Context(), c)
+		v.oldBegin(oldWorking())
+		synctest.Wait()
+		v.told(oldState(mcp.TaskCompleted, everySecondOld))
+		v.about(mcp.MethodTaskResult)
+		v.told(oldWorking())
+		synctest.Wait()
+		v.hangUp() // so that the result is to be asked for again, which needs no poll
+		v = s.next(t)
+		v.oldSession(allTasks)
+		v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
+		if err := <-a.done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What is the user's own may panic in a goroutine of the client's: it is as if it had been the caller's.
+func TestAPanicOfMiddlewareWhileTheResultIsAskedForIsThatOfTheCaller(t *testing.T) {
+	bad := func(next CallFunc) CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+			if method == mcp.MethodTaskResult {
+				panic("boo")
+			}
+			return next(ctx, method, params, result, options...)
+		}
+	}
+	oldTasked(t, nil, Options{Middleware: []Middleware{bad}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		task := oldStarted(t, v, c)
+		done := background(func() (err error) {
+			defer func() { err = fmt.Errorf("%v", recover()) }()
+			_, err = task.Wait(t.Context())
+			return err
+		})
+		v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
+		if err := <-done; err.Error() != "boo" {
+			t.Errorf("got %v, want the panic", err)
+		}
+	})
+}
+
+func TestTheRequestsOfATaskOf20251125AreOneCall(t *testing.T) {
+	o, _ := counting()
+	o.Features, o.Versions = append(o.Features, UseTasks(nil)), legacyOnly
+	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t)
+		v.oldSession(allTasks)
+		await(t, c)
+		ctx, cancel := context.WithCancel(t.Context())
+		a := background(func() error { _, err := c.CallTool(ctx, "x", nil); return err })
+		v.answer(v.want(mcp.MethodListTools), strings.Replace(oldTools, `"must"`, `"x"`, 1))
+		v.oldBegin(oldWorking())
+		v.answer(v.about(mcp.MethodGetTask), oldInput())
+		v.about(mcp.MethodTaskResult)
+		v.answer(v.about(mcp.MethodGetTask), oldWorking())
+		synctest.Wait()
+		cancel()
+		<-a
+		v.want(mcp.NotificationCancelled)
+		v.answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
+		synctest.Wait()
+		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/get", "tasks/result", "tasks/cancel")
+	})
+}
