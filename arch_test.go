@@ -55,6 +55,10 @@ var arrows = map[string][]string{
 		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/telemetry",
 	},
+	"mcpserver/storetest": {
+		"mcpserver", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcpclient/connstate", "mcpclient/telemetry",
+	},
 	"mcpserver/taskstoretest": {
 		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver",

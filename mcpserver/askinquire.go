@@ -126,7 +126,7 @@ func (c *call) ending() error {
 func (c *call) send(ctx context.Context, op *telemetry.Op, id int64, it *inquiry) error {
 	var meta jsonrpc.Meta
 	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
-	frame, err := jsonrpc.AppendRequest(nil, jsonrpc.IntID(id), it.method(), meta, it.encoded)
+	frame, err := jsonrpc.AppendRequest(nil, c.x.asks.id(id), it.method(), meta, it.encoded)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 // withdraw tells the client that its answer is not wanted any more. A client that takes nothing is not waited for long.
 // (specification 2025-11-25, basic/utilities/cancellation)
 func (c *call) withdraw(asked *telemetry.Op, id int64) {
-	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: jsonrpc.IntID(id), Reason: "not needed any more"})
+	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.x.asks.id(id), Reason: "not needed any more"})
 	if err != nil {
 		return
 	}

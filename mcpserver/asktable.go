@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -13,6 +15,8 @@ var errOver = errors.New("the connection is over")
 // asks are the requests that the server has sent to one client, on a connection or in a session, and that wait for their
 // answers.
 type asks struct {
+	process string // the ids tell which one it is, where several ask the client; empty where none else does
+
 	mu     sync.Mutex
 	last   int64                           // guarded by mu; id, none of which is used twice
 	open   map[int64]chan *jsonrpc.Message // guarded by mu; each with room for the one answer
@@ -71,7 +75,7 @@ func (t *asks) end(id int64) bool {
 
 // deliver gives an answer to whoever waits for it, once, and reports false if nobody does.
 func (t *asks) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
-	n, ok := id.Int()
+	n, ok := t.number(id)
 	if !ok {
 		return false
 	}
@@ -84,6 +88,35 @@ func (t *asks) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
 	delete(t.open, n)
 	wait <- m
 	return true
+}
+
+// id returns the id of a request on the wire.
+func (t *asks) id(n int64) jsonrpc.ID {
+	if t.process == "" {
+		return jsonrpc.IntID(n)
+	}
+	return jsonrpc.StringID(t.process + "-" + strconv.FormatInt(n, 10))
+}
+
+// number returns what id was made of, false if it is of no request of this process.
+func (t *asks) number(id jsonrpc.ID) (n int64, ok bool) {
+	if t.process == "" {
+		return id.Int()
+	}
+	text, _ := id.Text()
+	digits, ok := strings.CutPrefix(text, t.process+"-")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, ok && err == nil
+}
+
+// maxProcess is how long the name of a process may be.
+const maxProcess = 64
+
+// askedFrom returns the process that has sent a request with this id, false if it is none of those that have names.
+func askedFrom(id jsonrpc.ID) (process string, ok bool) {
+	text, _ := id.Text()
+	process, _, ok = strings.Cut(text, "-")
+	return process, ok && process != "" && len(process) <= maxProcess
 }
 
 // close says that no more answers will come.
@@ -100,5 +133,11 @@ func (t *asks) close() {
 // deliver gives a response of the client to the handler that waits for it, and reports false if there is none: its id was
 // never given out, or is that of a request that has been answered or given up. m may be one whose middle is broken.
 func (x *exchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
-	return x.asks != nil && x.asks.deliver(id, m)
+	switch {
+	case x.asks == nil:
+		return false
+	case x.asks.deliver(id, m):
+		return true
+	}
+	return x.session.others != nil && x.session.others.deliver(x.work, m)
 }

@@ -96,11 +96,22 @@ func (s *Server) ElicitationComplete(elicitationID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		if c.sites.remove(elicitationID) {
-			c.group.start(completion{c, elicitationID})
+		if c.complete(elicitationID) {
 			return
 		}
 	}
+	for f := range s.fleets {
+		f.outbox.add(signal{Kind: signalCompleted, Elicitation: elicitationID})
+	}
+}
+
+// complete tells the client that an elicitation is done, if it was asked for that, and reports whether it was.
+func (c *connection) complete(elicitationID string) bool {
+	asked := c.sites.remove(elicitationID)
+	if asked {
+		c.group.start(completion{c, elicitationID})
+	}
+	return asked
 }
 
 // completion is the task that tells a client that an elicitation is done.

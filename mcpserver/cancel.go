@@ -11,16 +11,24 @@ import (
 // cancelled ends the request that a notifications/cancelled is about. One that names no request in flight means nothing:
 // the answer may have crossed it.
 // (specification 2026-07-28, basic/patterns/cancellation)
-func (x *exchange) cancelled(m *jsonrpc.Message) {
+func (x *exchange) cancelled(m *jsonrpc.Message) error {
 	var p mcp.CancelledParams
 	if err := decodeCopy(m.Middle(), &p); err != nil || p.RequestID.IsZero() {
-		return
+		return nil
 	}
-	why := errCancelled
-	if p.Reason != "" {
-		why = fmt.Errorf("%w: %s", errCancelled, p.Reason)
+	if others := x.session.others; others != nil && !x.calls.answering(p.RequestID) {
+		return others.cancel(x.work, p.RequestID, p.Reason)
 	}
-	x.calls.cancel(p.RequestID, why)
+	x.calls.cancel(p.RequestID, cancellation(p.Reason))
+	return nil
+}
+
+// cancellation returns the cause of the end of a handler's context, with what the client says about it.
+func cancellation(reason string) error {
+	if reason == "" {
+		return errCancelled
+	}
+	return fmt.Errorf("%w: %s", errCancelled, reason)
 }
 
 // errCancelled is in the cause of a handler's context that the client has ended.

@@ -22,6 +22,29 @@ type EventStore interface {
 	Forget(session string)
 }
 
+// SharedEventStore is an [EventStore] that several processes have in common: a client may read on in one what another
+// sends. It is what [HTTPOptions.Events] must be where [HTTPOptions.Sessions] is set.
+//
+// Its Append refuses with [ErrConflict] an event of a stream from Open that is not the next one of that stream, or whose
+// stream is over. To an event with sequence 0 it gives the next number. A final event may have no data.
+type SharedEventStore interface {
+	EventStore
+
+	// Open begins a stream of a session and returns its number, above 0, which no stream of the session has had before. A
+	// note about the stream is kept until its final event, or Forget.
+	Open(ctx context.Context, session string, note []byte) (stream int64, err error)
+
+	// Note returns the note about a stream, [ErrNoStream] if that is over.
+	Note(ctx context.Context, session string, stream int64) (note []byte, err error)
+
+	// Latest returns the sequence of the latest event of the stream that belongs to no request, 0 if there was none.
+	Latest(ctx context.Context, session string) (sequence int64, err error)
+
+	// Follow returns the events that Behind returns, and then each that is appended, until a stream from Open is over, or
+	// ctx ends, which is no error.
+	Follow(ctx context.Context, session string, id EventID) iter.Seq2[Event, error]
+}
+
 // Event is a message that was sent on a stream.
 type Event struct {
 	ID    EventID

@@ -12,7 +12,7 @@ import (
 
 // NewMemoryEventStore returns a store that keeps, for each session, the latest events: at most so many, with so many bytes
 // of data together. Zero means 1,000 events and 4 MiB. All sessions together keep 64 MiB, or what one may keep if that is
-// more; beyond that the oldest events of all go first.
+// more; beyond that the oldest events of all go first. It is a [SharedEventStore] for the handlers of one process.
 func NewMemoryEventStore(events, size int) EventStore {
 	events, size = cmp.Or(max(events, 0), 1000), cmp.Or(max(size, 0), 4<<20)
 	return &memoryStore{events: events, size: size, total: max(64<<20, size), sessions: map[string]*kept{}}
@@ -26,6 +26,9 @@ type memoryStore struct {
 	sessions map[string]*kept // guarded by mu
 	ages     list.List        // guarded by mu; *kept for each event, of the session it is the oldest of, in the order of their coming
 	bytes    int              // guarded by mu
+
+	shared map[string]*numberedStreams // guarded by mu; sessions with streams from Open
+	news   chan struct{}               // guarded by mu; closed when something happens, nil unless somebody waits
 }
 
 // kept are the events of a session, the oldest first.
@@ -44,6 +47,12 @@ func (s *memoryStore) Append(_ context.Context, session string, e Event) error {
 	e.Data = bytes.Clone(e.Data)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.shared) > 0 || e.ID.Sequence == 0 {
+		if err := s.number(session, &e); err != nil {
+			return err
+		}
+	}
+	s.tell()
 	k := s.sessions[session]
 	if k == nil {
 		k = &kept{session: session}
@@ -77,14 +86,7 @@ func (s *memoryStore) drop(k *kept) {
 func (s *memoryStore) Behind(_ context.Context, session string, id EventID) iter.Seq2[Event, error] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []Event
-	if k := s.sessions[session]; k != nil {
-		for _, e := range k.events {
-			if e.ID.Stream == id.Stream && e.ID.Sequence > id.Sequence {
-				found = append(found, e.Event)
-			}
-		}
-	}
+	found := s.behind(session, id)
 	return func(yield func(Event, error) bool) {
 		for _, e := range slices.Clip(found) {
 			if !yield(e, nil) {
@@ -94,9 +96,23 @@ func (s *memoryStore) Behind(_ context.Context, session string, id EventID) iter
 	}
 }
 
+// behind returns the events of a stream behind one. mu is held.
+func (s *memoryStore) behind(session string, id EventID) (found []Event) {
+	if k := s.sessions[session]; k != nil {
+		for _, e := range k.events {
+			if e.ID.Stream == id.Stream && e.ID.Sequence > id.Sequence {
+				found = append(found, e.Event)
+			}
+		}
+	}
+	return found
+}
+
 func (s *memoryStore) Forget(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	delete(s.shared, session)
+	s.tell()
 	for k := s.sessions[session]; k != nil && len(k.events) > 0; {
 		s.drop(k)
 	}

@@ -105,8 +105,8 @@ func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, out sink) {
 	c.serve()
 }
 
-// notification deals with a notification: those that concern the core, at once. The error says that it is invalid, which
-// only HTTP can tell the client.
+// notification deals with a notification: those that concern the core, at once. The error says that it is invalid, or that
+// a store of sessions fails, which only HTTP can tell the client.
 func (x *exchange) notification(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := violationOf(m, err)
@@ -117,9 +117,9 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 	x.tel.MessageSize(telemetry.Received, telemetry.KindNotification, len(m.Frame))
 	switch m.Method {
 	case mcp.NotificationCancelled:
-		x.cancelled(m)
+		return x.cancelled(m)
 	case mcp.NotificationInitialized:
-		x.session.confirmed.Store(x.session.agreed.Load() != nil)
+		return x.session.amend(x.work, func() { x.session.confirmed.Store(x.session.agreed.Load() != nil) })
 	}
 	return nil
 }

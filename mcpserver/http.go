@@ -36,6 +36,7 @@ type HTTPHandler struct {
 	audience *audience // of modern clients
 	group    *group    // that sends them notices
 	sessions sessions
+	fleet    *fleet // nil if sessions are known in this process only
 
 	none         session                  // of modern clients
 	assumed      map[mcp.Version]*session // of legacy clients without sessions
@@ -74,7 +75,12 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	h.life, h.kill = context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.audiences[h.audience] = struct{}{}
+	if cfg.Sessions != nil {
+		h.fleet = newFleet(h)
+		s.fleets[h.fleet] = struct{}{}
+	} else {
+		s.audiences[h.audience] = struct{}{}
+	}
 	return h
 }
 
@@ -159,6 +165,7 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	h.gate.close()
 	h.s.mu.Lock()
 	delete(h.s.audiences, h.audience)
+	delete(h.s.fleets, h.fleet)
 	h.s.mu.Unlock()
 	h.audience.close()
 	h.gate.waitPosts(ctx)
@@ -182,6 +189,9 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	}
 	if left := h.stray.Swap(0) + h.crowd.size(); left > 0 {
 		err = errors.Join(err, fmt.Errorf("handlers that ignore the end of their contexts: %d", left))
+	}
+	if h.fleet != nil {
+		h.fleet.leave(context.WithoutCancel(ctx))
 	}
 	h.kill()
 	h.group.wait(settle)

@@ -43,17 +43,37 @@ func (h *HTTPHandler) get(w http.ResponseWriter, r *http.Request) {
 
 // listen lets a client read a stream of its session until one of both ends it.
 func (h *HTTPHandler) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
-	resp := &response{cfg: &h.cfg, w: w, ctl: *http.NewResponseController(w), accept: accept{stream: true}}
+	if s.shared != nil && h.fleet.events != nil {
+		h.fleet.listen(w, r, s)
+		return
+	}
+	if s.shared != nil {
+		if err := h.fleet.tell(r.Context(), "", signal{Kind: signalReading, Session: s.id}); err != nil {
+			h.unavailable(w)
+			return
+		}
+	}
+	resp := h.streamTo(w)
 	t, err := s.read(r.Context(), resp, r.Header.Get(headerLastEventID))
 	if err != nil {
 		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
 		return
 	}
+	t.serve(r.Context(), resp)
+}
+
+// streamTo returns a response that is to be a stream.
+func (h *HTTPHandler) streamTo(w http.ResponseWriter) *response {
+	return &response{cfg: &h.cfg, w: w, ctl: *http.NewResponseController(w), accept: accept{stream: true}}
+}
+
+// serve waits until a reader or the stream is gone.
+func (t *stream) serve(ctx context.Context, r *response) {
 	select {
-	case <-resp.done():
-	case <-r.Context().Done():
+	case <-r.done():
+	case <-ctx.Done():
 	}
-	t.detach(resp)
+	t.detach(r)
 }
 
 // read connects a response to the stream that an event belongs to, behind that event, or to the general one. The error

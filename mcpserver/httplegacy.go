@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 
@@ -43,7 +44,7 @@ func (h *HTTPHandler) initialize(p *parcel) {
 		return
 	}
 	s.notices.hold() // there is no stream for them yet
-	out := &opening{reply: reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}}, h: h, s: s}
+	out := &opening{reply: reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}}, h: h, s: s, work: p.r.Context()}
 	p.begin(s.serving(p.r), out)
 	if !out.opened {
 		h.end(s)
@@ -54,7 +55,7 @@ func (h *HTTPHandler) initialize(p *parcel) {
 // full refuses another session.
 func (h *HTTPHandler) full(w http.ResponseWriter) {
 	w.Header()["Retry-After"] = retryAfter
-	refuse(w, http.StatusServiceUnavailable, mcp.CodeInternalError, "too many sessions")
+	refuse(w, http.StatusServiceUnavailable, mcp.CodeInternalError, errTooManySessions.Error())
 }
 
 // opening is the sink of an initialize, which opens the session if it succeeds.
@@ -62,13 +63,24 @@ type opening struct {
 	reply
 	h      *HTTPHandler
 	s      *httpSession
+	work   context.Context
 	opened bool
 }
 
 func (o *opening) answer(ctx context.Context, a answer) error {
-	if a.frame != nil && a.err == nil && o.h.agree(o.s) {
-		o.opened = true
-		o.w.Header()[headerSession] = []string{o.s.id}
+	if a.frame != nil && a.err == nil {
+		opened, err := o.h.agree(o.work, o.s)
+		if opened {
+			o.opened = true
+			o.w.Header()[headerSession] = []string{o.s.id}
+		}
+		if err != nil {
+			e := errStore
+			if errors.Is(err, errRecordTooLarge) {
+				e = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "the client says too much about itself"}
+			}
+			a = answer{frame: appendError(nil, a.id, e), err: e, refused: true}
+		}
 	}
 	return o.reply.answer(ctx, a)
 }
@@ -96,27 +108,52 @@ func (h *HTTPHandler) postSession(p *parcel) {
 	}
 	resp := &response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}
 	st := s.newStream(resp)
+	if s.shared != nil {
+		st.asked = askedBy(&p.m, p.frame)
+	}
 	if p.broken != nil {
 		x.out = st
 		x.take(p.frame)
 	} else {
 		p.begin(x, st)
 	}
-	select {
-	case <-resp.done():
-	case <-p.r.Context().Done():
-	}
-	st.detach(resp)
+	st.serve(p.r.Context(), resp)
 }
 
-// session returns the session of an HTTP request, of HTTP+SSE or of Streamable HTTP, held, or refuses the request and returns nil.
-// (specification 2025-11-25, basic/transports, "Session Management")
+// session returns the session of an HTTP request, of HTTP+SSE or of Streamable HTTP, held, or refuses the request and
+// returns nil. (specification 2025-11-25, basic/transports, "Session Management")
 func (h *HTTPHandler) session(w http.ResponseWriter, r *http.Request, id string, sse bool) *httpSession {
-	s := h.sessions.find(id, h.cfg.Principal(r), sse)
-	if s == nil {
-		refuse(w, http.StatusNotFound, codeSessionNotFound, "session not found")
+	var s *httpSession
+	var err error
+	if principal := h.cfg.Principal(r); h.fleet != nil && !sse {
+		s, err = h.fleet.session(r, id, principal)
+	} else {
+		s = h.sessions.find(id, principal, sse)
 	}
-	return s
+	switch {
+	case err == errTooManySessions:
+		h.full(w)
+	case err != nil:
+		h.unavailable(w)
+	case s == nil:
+		h.sessionNotFound(w)
+	default:
+		return s
+	}
+	return nil
+}
+
+func (h *HTTPHandler) sessionNotFound(w http.ResponseWriter) {
+	refuse(w, http.StatusNotFound, codeSessionNotFound, "session not found")
+}
+
+// errTooManySessions says that there is no place for a session in this process.
+var errTooManySessions = errors.New("too many sessions")
+
+// unavailable refuses a request because the store of sessions fails.
+func (h *HTTPHandler) unavailable(w http.ResponseWriter) {
+	w.Header()["Retry-After"] = retryAfter
+	refuse(w, http.StatusServiceUnavailable, errStore.Code, errStore.Message)
 }
 
 // codeSessionNotFound goes with a 404 that asks a legacy client to open another session. The specification has none; it is
@@ -134,9 +171,17 @@ func (h *HTTPHandler) delete(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, "the header "+headerSession+" is missing")
 		return
 	}
-	if s := h.session(w, r, id, false); s != nil {
-		s.release()
-		h.end(s)
-		w.WriteHeader(http.StatusNoContent)
+	s := h.session(w, r, id, false)
+	if s == nil {
+		return
 	}
+	defer s.release()
+	if s.shared != nil {
+		if _, err := s.shared.delete(r.Context(), 0); err != nil {
+			h.unavailable(w)
+			return
+		}
+	}
+	h.end(s)
+	w.WriteHeader(http.StatusNoContent)
 }

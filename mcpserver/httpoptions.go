@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -61,6 +62,16 @@ type HTTPOptions struct {
 	// NotResumable keeps nothing: what a client misses while its connection is broken is lost.
 	NotResumable bool
 
+	// Sessions keeps the sessions of legacy clients where other processes find them too, so that any of them may serve each,
+	// and none is lost with a process; package redisstore has such a store. Events must then be a [SharedEventStore], unless
+	// NotResumable is set, and all options should be the same in all processes. Bounds such as MaxSessions hold for each of
+	// them. The handler has to be ended by Shutdown. Nil means that sessions are known in this process only.
+	Sessions SessionStore
+
+	// Lease is, with Sessions, how long after its last sign of life a process counts as dead. Then the requests that it was
+	// handling are answered with an error to clients that come back for them. Zero means 10 s.
+	Lease time.Duration
+
 	// Principal says who is asking, as whatever authenticates requests has noted it in their contexts; empty for nobody.
 	// A session belongs to the principal that opened it: to all others it does not exist. Nil means nobody.
 	Principal func(*http.Request) string
@@ -87,9 +98,16 @@ func newHTTPConfig(o *HTTPOptions) (HTTPOptions, error) {
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
 	c.KeepAlive = cmp.Or(c.KeepAlive, 15*time.Second)
 	c.Retry = cmp.Or(c.Retry, time.Second)
+	c.Lease = cmp.Or(c.Lease, 10*time.Second)
 	switch {
+	case c.Lease < time.Millisecond:
+		return c, errors.New("options: Lease is negative or below 1 ms")
 	case c.NotResumable:
 		c.Events = nil
+	case c.Sessions != nil:
+		if _, ok := c.Events.(SharedEventStore); !ok {
+			return c, errors.New("options: Sessions needs Events that are a SharedEventStore, or NotResumable")
+		}
 	case c.Events == nil:
 		c.Events = NewMemoryEventStore(0, 0)
 	}

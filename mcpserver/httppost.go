@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -208,9 +209,13 @@ func (p *parcel) begin(x *exchange, out sink) {
 	}
 }
 
-// accept answers what is no request, of which err says that it is invalid.
+// accept answers what is no request, of which err says that it is invalid or that a store has failed.
 func (h *HTTPHandler) accept(p *parcel, err error) {
-	if err != nil {
+	switch {
+	case errors.Is(err, errStore):
+		h.unavailable(p.w)
+		return
+	case err != nil:
 		h.refuseViolation(p, violationOf(&p.m, err))
 		return
 	}

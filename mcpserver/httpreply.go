@@ -54,7 +54,7 @@ func statusOf(a answer, modern bool) int {
 		return http.StatusOK
 	case e == errBusy:
 		return http.StatusTooManyRequests
-	case (e == errShuttingDown || e == errOverloaded) && a.refused:
+	case (e == errShuttingDown || e == errOverloaded || e == errStore) && a.refused:
 		return http.StatusServiceUnavailable
 	}
 	code := wireError(a.err).Code

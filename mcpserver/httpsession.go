@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"crypto/rand"
 	"maps"
 	"net/http"
@@ -18,15 +19,16 @@ type httpSession struct {
 	principal string
 	stop      func() // ends the contexts of handlers
 	cfg       *HTTPOptions
-	general   *stream   // of what belongs to no request; nil in HTTP+SSE
+	general   *stream   // of what belongs to no request; nil in HTTP+SSE, and where a store has its events for all processes
 	channel   *response // of all that is sent in HTTP+SSE; nil in any other session
+	shared    *shared   // nil if it is known in this process only
 	idle      *time.Timer
 
 	mu      sync.Mutex
 	held    int               // guarded by mu; HTTP requests that belong to it
 	ended   bool              // guarded by mu
 	last    int64             // guarded by mu; number of the latest stream
-	streams map[int64]*stream // guarded by mu; to which more is to be written
+	streams map[int64]*stream // guarded by mu; to which more is to be written; under negative numbers if they have none yet
 }
 
 // sessions are those of an HTTP handler.
@@ -59,6 +61,43 @@ func (t *sessions) open(s *httpSession) (ok bool) {
 	return !t.closed
 }
 
+// attach returns the session with that id, held: what fresh returns if there is none, and nil if there is no place.
+func (t *sessions) attach(id string, fresh func() *httpSession) (s *httpSession, isFresh bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s = t.byID[id]
+	switch {
+	case t.closed:
+		return nil, false
+	case s != nil && s.hold():
+		return s, false
+	case s == nil && len(t.byID) >= t.limit:
+		return nil, false
+	}
+	s = fresh()
+	t.byID[id] = s
+	return s, true
+}
+
+// known returns a session, nil if there is none with that id.
+func (t *sessions) known(id string) *httpSession {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byID[id]
+}
+
+// all returns the sessions that are open.
+func (t *sessions) all() (open []*httpSession) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range t.byID {
+		if s != nil {
+			open = append(open, s)
+		}
+	}
+	return open
+}
+
 // find returns a session, held, nil if the principal has none with that id.
 func (t *sessions) find(id, principal string, sse bool) *httpSession {
 	t.mu.Lock()
@@ -70,24 +109,21 @@ func (t *sessions) find(id, principal string, sse bool) *httpSession {
 	return s
 }
 
-// remove forgets a session.
-func (t *sessions) remove(id string) {
+// remove forgets a session, or that its place was reserved.
+func (t *sessions) remove(s *httpSession) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.byID, id)
+	if now := t.byID[s.id]; now == s || now == nil {
+		delete(t.byID, s.id)
+	}
 }
 
 // close lets no more sessions in and returns those that are open.
 func (t *sessions) close() (open []*httpSession) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.closed = true
-	for _, s := range t.byID {
-		if s != nil {
-			open = append(open, s)
-		}
-	}
-	return open
+	t.mu.Unlock()
+	return t.all()
 }
 
 // newSession returns a session that is not open yet, held, nil if there are too many. All that is sent goes to channel, or
@@ -97,13 +133,30 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 	if !h.sessions.reserve(id) {
 		return nil
 	}
-	s := &httpSession{id: id, principal: h.cfg.Principal(r), cfg: &h.cfg, channel: channel, streams: map[int64]*stream{}, held: 1}
+	s := h.makeSession(id, h.cfg.Principal(r), h.observer(r), channel)
+	if h.fleet != nil {
+		process := ""
+		if channel != nil {
+			process = h.fleet.self
+		}
+		h.fleet.share(s, h.fleet.newRecord(s.principal, process))
+	}
+	return s
+}
+
+// makeSession makes a session, held.
+func (h *HTTPHandler) makeSession(id, principal string, o observer, channel *response) *httpSession {
+	s := &httpSession{id: id, principal: principal, cfg: &h.cfg, channel: channel, streams: map[int64]*stream{}, held: 1}
 	var out sink = broadcast{channel}
-	if channel == nil {
+	switch {
+	case channel != nil:
+	case h.fleet != nil && h.fleet.events != nil:
+		out = board{s}
+	default:
 		s.general = &stream{s: s, events: h.cfg.Events, begun: true}
 		out = s.general
 	}
-	s.connection, s.stop = h.s.open(h.life, h.observer(r), out, 0)
+	s.connection, s.stop = h.s.open(h.life, o, out, 0)
 	s.exchange.principal = s.principal
 	s.session.public.id, s.session.public.principal = id, s.principal
 	if channel == nil {
@@ -112,8 +165,7 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 	if h.cfg.SessionTimeout > 0 {
 		s.idle = time.AfterFunc(h.cfg.SessionTimeout, func() {
 			if s.expired() {
-				s.session.public.because(ErrSessionTimeout)
-				h.end(s)
+				h.expire(s)
 			}
 		})
 		s.idle.Stop()
@@ -121,9 +173,21 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 	return s
 }
 
+// expire ends a session in which nothing happens. One that others know too lives on if they have used it.
+func (h *HTTPHandler) expire(s *httpSession) {
+	if s.shared != nil {
+		deleted, _ := s.shared.delete(h.life, h.cfg.SessionTimeout)
+		if !deleted && !s.expired() { // it has been used meanwhile, here
+			return
+		}
+	}
+	s.session.public.because(ErrSessionTimeout)
+	h.end(s)
+}
+
 // end closes a session, once. It does not wait for handlers, whose contexts end.
 func (h *HTTPHandler) end(s *httpSession) {
-	h.sessions.remove(s.id)
+	h.sessions.remove(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -144,21 +208,33 @@ func (s *httpSession) shut() (left int) {
 	if s.general != nil {
 		s.general.close()
 	}
+	if s.shared != nil {
+		s.shared.close()
+	}
 	left = s.close(false)
 	s.closeStreams()
 	if s.channel != nil {
 		s.channel.close()
 	}
-	if s.cfg.Events != nil {
+	if s.channel != nil && s.shared != nil {
+		_, _ = s.shared.delete(context.Background(), 0) // or it expires
+	}
+	if s.cfg.Events != nil && (s.shared == nil || s.shared.deleted.Load()) {
 		s.cfg.Events.Forget(s.id)
 	}
 	return left
 }
 
-// agree makes a session known whose client and server have agreed on a revision.
-func (h *HTTPHandler) agree(s *httpSession) (ok bool) {
+// agree makes a session known whose client and server have agreed on a revision, false if no more are let in. The error is
+// that of the store.
+func (h *HTTPHandler) agree(ctx context.Context, s *httpSession) (ok bool, err error) {
 	s.exchange.observer = s.observer.inSession(s.version(), s.id)
-	return h.sessions.open(s)
+	if s.shared != nil {
+		if err := s.shared.create(ctx); err != nil {
+			return false, err
+		}
+	}
+	return h.sessions.open(s), nil
 }
 
 // version is the revision of the session.
@@ -170,11 +246,24 @@ func (s *httpSession) newStream(reader *response) *stream {
 	defer s.mu.Unlock()
 	s.last++
 	t := &stream{s: s, number: s.last, events: s.cfg.Events, reader: reader}
+	if s.shared != nil {
+		t.number = -s.last
+	}
 	s.streams[t.number] = t
 	return t
 }
 
-// stream returns the stream of that number, nil if there was none.
+// enter notes the number that a stream has got.
+func (s *httpSession) enter(t *stream, number int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.streams, t.number)
+	t.number = number
+	s.streams[number] = t
+}
+
+// stream returns the stream of that number, nil if there was none, or if others may have it too and nothing more is to be
+// written to it here.
 func (s *httpSession) stream(number int64) *stream {
 	if number == 0 {
 		return s.general
@@ -184,7 +273,7 @@ func (s *httpSession) stream(number int64) *stream {
 	switch t := s.streams[number]; {
 	case t != nil:
 		return t
-	case number <= s.last:
+	case number <= s.last && s.shared == nil:
 		return &stream{s: s, number: number, events: s.cfg.Events, begun: true, over: true}
 	}
 	return nil
@@ -228,6 +317,13 @@ func (s *httpSession) release() {
 	if s.held--; s.held == 0 && s.idle != nil && !s.ended {
 		s.idle.Reset(s.cfg.SessionTimeout)
 	}
+}
+
+// isHeld reports whether something happens in the session, in the way of expired.
+func (s *httpSession) isHeld() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.ended && (s.held > 0 || s.table.busy(s.asks.waiting()))
 }
 
 // expired reports whether nothing happens in the session. If there is something after all, it is asked again later. That a

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,11 +23,20 @@ func (h *HTTPHandler) hasSSE() bool {
 // getSSE opens a session of HTTP+SSE, which lasts as long as its one stream.
 // (specification 2024-11-05, basic/transports, "HTTP with SSE")
 func (h *HTTPHandler) getSSE(w http.ResponseWriter, r *http.Request) {
-	resp := &response{cfg: &h.cfg, w: w, ctl: *http.NewResponseController(w), accept: accept{stream: true}}
+	resp := h.streamTo(w)
 	s := h.newSession(r, resp)
 	if s == nil {
 		h.full(w)
 		return
+	}
+	if s.shared != nil {
+		if err := s.shared.create(r.Context()); err != nil {
+			h.unavailable(w)
+			resp.close()
+			s.release()
+			h.end(s)
+			return
+		}
 	}
 	if h.sessions.open(s) && resp.event(sse.Event{Name: "endpoint", Data: endpoint(r.URL, s.id)}) == nil {
 		select {
@@ -49,7 +59,12 @@ func endpoint(u *url.URL, session string) []byte {
 
 // postSSE takes a message that belongs to a session of HTTP+SSE. What it leads to goes to the session's stream.
 func (h *HTTPHandler) postSSE(p *parcel) {
-	s := h.session(p.w, p.r, p.r.URL.Query().Get(sessionParameter), true)
+	id := p.r.URL.Query().Get(sessionParameter)
+	if h.fleet != nil && h.sessions.known(id) == nil {
+		h.postElsewhere(p, id)
+		return
+	}
+	s := h.session(p.w, p.r, id, true)
 	if s == nil {
 		return
 	}
@@ -71,6 +86,18 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 		return
 	}
 	p.w.WriteHeader(http.StatusAccepted)
+}
+
+// postElsewhere gives a message to the process that has the stream of its session.
+func (h *HTTPHandler) postElsewhere(p *parcel, id string) {
+	switch err := h.fleet.handOver(p.r, id, h.cfg.Principal(p.r), p.frame); {
+	case errors.Is(err, ErrNoSession):
+		h.sessionNotFound(p.w)
+	case err != nil:
+		h.unavailable(p.w)
+	default:
+		p.w.WriteHeader(http.StatusAccepted)
+	}
 }
 
 // broadcast is the sink of a session of HTTP+SSE.

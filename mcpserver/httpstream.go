@@ -32,7 +32,7 @@ func CloseStream(ctx context.Context, retry time.Duration) error {
 		out = b.out
 	}
 	if st, ok := out.(*stream); ok {
-		return st.pause(retry)
+		return st.pause(ctx, retry)
 	}
 	return ErrNotResumable
 }
@@ -41,8 +41,9 @@ func CloseStream(ctx context.Context, retry time.Duration) error {
 // belongs to no request. It outlives the connections on which its events are read.
 type stream struct {
 	s      *httpSession
-	number int64
-	events EventStore // nil if it cannot be resumed
+	number int64      // written with mu and that of the session held; negative before a store has given it one
+	events EventStore // nil if it cannot be resumed; guarded by mu
+	asked  asked      // where other processes want to know
 
 	mu     sync.Mutex
 	reader *response // guarded by mu; nil while nobody reads
@@ -63,7 +64,7 @@ func (t *stream) notify(ctx context.Context, frame []byte) error {
 	case t.reader != nil && !t.reader.accept.stream:
 		return nil // there is no place for it
 	}
-	t.begin()
+	t.begin(ctx)
 	return t.append(ctx, frame, false)
 }
 
@@ -75,12 +76,10 @@ func (t *stream) answer(ctx context.Context, a answer) error {
 		return errGone
 	}
 	t.over = true
-	t.s.forget(t)
+	defer t.s.forget(t)
 	switch {
-	case a.frame == nil && t.reader == nil:
-		return nil
 	case a.frame == nil:
-		t.reader.end(http.StatusAccepted)
+		t.endWithout(ctx)
 		return nil
 	case t.begun:
 	case t.reader == nil:
@@ -88,7 +87,7 @@ func (t *stream) answer(ctx context.Context, a answer) error {
 	case t.reader.accept.json || statusOf(a, false) != http.StatusOK:
 		return t.reader.document(statusOf(a, false), a.frame)
 	default:
-		t.begin()
+		t.begin(ctx)
 	}
 	err := t.append(ctx, a.frame, true)
 	if t.reader != nil {
@@ -97,13 +96,27 @@ func (t *stream) answer(ctx context.Context, a answer) error {
 	return err
 }
 
+// endWithout ends the stream without an answer. Whoever follows it in another process is told. mu is held.
+func (t *stream) endWithout(ctx context.Context) {
+	if t.s.shared != nil && t.begun && t.events != nil {
+		t.latest++
+		_ = t.keep(ctx, Event{ID: EventID{t.number, t.latest}, Final: true})
+	}
+	if t.reader != nil {
+		t.reader.end(http.StatusAccepted)
+	}
+}
+
 // begin makes the response a stream. In the one revision that has it, the first event is empty and tells the client where
 // to begin should the connection break. mu is held.
-func (t *stream) begin() {
+func (t *stream) begin(ctx context.Context) {
 	if t.begun {
 		return
 	}
 	t.begun = true
+	if t.number < 0 && t.events != nil && t.s.shared.f.open(ctx, t) != nil {
+		t.events = nil // it is sent, and that is all
+	}
 	if t.reader != nil && t.primes() {
 		t.primed = t.write(sse.Event{ID: t.id(0), HasID: true, Retry: t.s.cfg.Retry, HasData: true}) == nil
 	}
@@ -118,10 +131,16 @@ func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
 	e := message(frame)
 	var kept error
 	if t.events != nil {
-		kept = t.events.Append(context.WithoutCancel(ctx), t.s.id, Event{
-			ID: EventID{t.number, t.latest}, Data: frame, Final: final,
-		})
+		kept = t.keep(ctx, Event{ID: EventID{t.number, t.latest}, Data: frame, Final: final})
 		e.ID, e.HasID = t.id(t.latest), true
+	}
+	if t.s.shared != nil && errors.Is(kept, ErrConflict) { // this process was thought dead, and the client has been told so
+		t.over = true
+		t.s.forget(t)
+		if t.reader != nil {
+			t.leave()
+		}
+		return errGone
 	}
 	if t.reader == nil {
 		if t.events == nil {
@@ -134,6 +153,17 @@ func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
 	}
 	t.primed = t.events != nil
 	return nil
+}
+
+// keep gives an event to the store. mu is held.
+func (t *stream) keep(ctx context.Context, e Event) error {
+	ctx = context.WithoutCancel(ctx)
+	if t.s.shared != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = bounded(ctx)
+		defer cancel()
+	}
+	return t.events.Append(ctx, t.s.id, e)
 }
 
 // write writes an event to the reader, and gives it up if it takes nothing. mu is held.
@@ -164,6 +194,15 @@ func (t *stream) detach(r *response) {
 	r.close()
 }
 
+// yield lets go of the reader, who reads somewhere else.
+func (t *stream) yield() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.reader != nil {
+		t.leave()
+	}
+}
+
 // close ends the stream without an answer.
 func (t *stream) close() {
 	t.mu.Lock()
@@ -175,7 +214,7 @@ func (t *stream) close() {
 }
 
 // pause closes the connection of the reader, who comes back later.
-func (t *stream) pause(retry time.Duration) error {
+func (t *stream) pause(ctx context.Context, retry time.Duration) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -186,7 +225,9 @@ func (t *stream) pause(retry time.Duration) error {
 	case t.events == nil || !t.reader.accept.stream || !t.primed && !t.primes():
 		return ErrNotResumable
 	}
-	t.begin()
+	if t.begin(ctx); t.events == nil {
+		return ErrNotResumable
+	}
 	if retry <= 0 {
 		retry = t.s.cfg.Retry
 	}

@@ -23,10 +23,10 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 		return errLevel(level)
 	}
 	s.mu.Lock()
-	conns := maps.Clone(s.conns)
+	conns, fleets := maps.Clone(s.conns), maps.Clone(s.fleets)
 	s.mu.Unlock()
 	maps.DeleteFunc(conns, func(c *connection, _ struct{}) bool { return !c.hears(level) })
-	if len(conns) == 0 {
+	if len(conns) == 0 && (len(fleets) == 0 || !s.logging.Load()) { // who hears is known where the clients are
 		return nil
 	}
 	frame, err := logFrame(level, logger, data)
@@ -34,10 +34,20 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 		return err
 	}
 	for c := range conns {
+		c.log(level, frame)
+	}
+	for f := range fleets {
+		f.log(level, frame)
+	}
+	return nil
+}
+
+// log sends a message that belongs to no request, if the client wants it and no other process sends it.
+func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
+	if c.hears(level) && !c.away.Load() {
 		c.logs.add(frame)
 		c.notices.add(notice{method: mcp.NotificationMessage})
 	}
-	return nil
 }
 
 // hears reports whether the client of a session wants messages of a level.

@@ -40,6 +40,5 @@ func (s *Server) setLevel(ctx context.Context, c *call) (any, error) {
 			return nil, err
 		}
 	}
-	c.x.session.level.Store(&p.Level)
-	return nil, nil
+	return nil, c.x.session.amend(ctx, func() { c.x.session.level.Store(&p.Level) })
 }

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -74,6 +75,17 @@ func (w *watchlist) has(uri string) bool {
 	defer w.mu.Unlock()
 	_, there := w.uris[uri]
 	return there
+}
+
+// replace makes the list one of these URIs.
+func (w *watchlist) replace(uris []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.uris, w.bytes = make(map[string]struct{}, len(uris)), 0
+	for _, uri := range uris {
+		w.uris[uri] = struct{}{}
+		w.bytes += len(uri)
+	}
 }
 
 // snapshot returns what is on the list, sorted. With add, it can be restored.
@@ -151,6 +163,12 @@ func (s *Server) subscribe(ctx context.Context, c *call) (any, error) {
 	if err := s.watch(ctx, watched, c.uri); err != nil {
 		return nil, err
 	}
+	if err := c.x.session.amend(ctx, func() { watched.add(c.uri) }); err != nil {
+		if watched.remove(c.uri) {
+			_ = s.unwatch(ctx, c.uri) // err is the reason
+		}
+		return nil, err
+	}
 	return nil, nil
 }
 
@@ -162,7 +180,8 @@ func (s *Server) unsubscribe(ctx context.Context, c *call) (any, error) {
 	if watched := c.x.session.watched; watched != nil {
 		c.x.notices.drop(notice{mcp.NotificationResourceUpdated, c.uri})
 		if watched.remove(c.uri) {
-			return nil, s.unwatch(ctx, c.uri)
+			kept := c.x.session.amend(ctx, func() { watched.remove(c.uri) })
+			return nil, errors.Join(s.unwatch(ctx, c.uri), kept)
 		}
 	}
 	return nil, nil

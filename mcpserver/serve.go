@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -51,6 +52,9 @@ type connection struct {
 	cut   context.CancelFunc // ends exchange.life
 	since time.Time
 	logs  logQueue // that belong to no request
+
+	passing atomic.Bool // the session goes on without it: its end is none of the session
+	away    atomic.Bool // another process sends what belongs to no request
 }
 
 // open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. stop ends the
@@ -137,7 +141,7 @@ func (c *connection) close(lost bool) (left int) {
 
 // ended tells telemetry that the session is over, if there was one, and what was held back.
 func (c *connection) ended(lost bool) {
-	if a := c.session.agreed.Load(); a != nil {
+	if a := c.session.agreed.Load(); a != nil && !c.passing.Load() {
 		errorType := ""
 		if lost {
 			errorType = telemetry.ErrorConnectionLost

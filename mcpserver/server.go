@@ -46,8 +46,9 @@ type Server struct {
 	tasks                                                      *taskKeeper
 
 	mu        sync.Mutex
-	conns     map[*connection]struct{}       // guarded by mu; open ones
+	conns     map[*connection]struct{}       // guarded by mu; open ones, but for those of fleets
 	audiences map[*audience]struct{}         // guarded by mu; those who may listen now
+	fleets    map[*fleet]struct{}            // guarded by mu; of the handlers that share a store of sessions
 	observers map[telemetry.Network]observer // guarded by mu
 }
 
@@ -66,6 +67,7 @@ func New(info mcp.Implementation, o *Options) *Server {
 		cfg:       cfg,
 		conns:     map[*connection]struct{}{},
 		audiences: map[*audience]struct{}{},
+		fleets:    map[*fleet]struct{}{},
 		observers: map[telemetry.Network]observer{},
 
 		total:      newLimiter(cfg.MaxTotal),
@@ -170,7 +172,7 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 // changed sees to it that clients hear of a change in what is offered. Those who come later find it so.
 func (s *Server) changed(n notice) {
 	s.mu.Lock()
-	anybody := len(s.conns)+len(s.audiences) > 0
+	anybody := len(s.conns)+len(s.audiences)+len(s.fleets) > 0
 	s.mu.Unlock()
 	if anybody {
 		s.changes.note(n)
@@ -180,13 +182,16 @@ func (s *Server) changed(n notice) {
 // announce sends notices to all clients that want them.
 func (s *Server) announce(some []notice) {
 	s.mu.Lock()
-	conns, audiences := maps.Clone(s.conns), maps.Clone(s.audiences)
+	conns, audiences, fleets := maps.Clone(s.conns), maps.Clone(s.audiences), maps.Clone(s.fleets)
 	s.mu.Unlock()
 	for c := range conns {
 		c.announce(some)
 	}
 	for a := range audiences {
 		a.announce(some)
+	}
+	for f := range fleets {
+		f.announce(some)
 	}
 }
 

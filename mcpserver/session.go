@@ -1,9 +1,11 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
 	"sync/atomic"
 
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -16,6 +18,19 @@ type session struct {
 
 	level  atomic.Pointer[mcp.LoggingLevel] // by logging/setLevel; nil before that
 	public *Session                         // as handlers see it; nil where nothing lasts between requests
+
+	others others // nil if it is known in this process only
+}
+
+// others are the processes that know a session too.
+type others interface {
+	// amend changes what is to be kept of the session, in all of them. change may be called again, after what others have
+	// changed; an error says that the change is known in this process only.
+	amend(ctx context.Context, change func()) error
+	// cancel passes on that the client has cancelled a request which is not answered here.
+	cancel(ctx context.Context, id jsonrpc.ID, reason string) error
+	// deliver passes on a response to a request from another process, and reports whether there is one.
+	deliver(ctx context.Context, m *jsonrpc.Message) bool
 }
 
 // newSession returns a session of a client that is not only answered.

@@ -1,0 +1,121 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"iter"
+)
+
+// numberedStreams are the streams of a session to which a memory store has given numbers, or numbers of events.
+type numberedStreams struct {
+	last int64 // stream
+	open map[int64]*numberedStream
+}
+
+type numberedStream struct {
+	note   []byte
+	latest int64 // event
+}
+
+// of returns the numbered streams of a session. mu is held.
+func (s *memoryStore) of(session string) *numberedStreams {
+	n := s.shared[session]
+	if n == nil {
+		n = &numberedStreams{open: map[int64]*numberedStream{0: {}}}
+		if s.shared == nil {
+			s.shared = map[string]*numberedStreams{}
+		}
+		s.shared[session] = n
+	}
+	return n
+}
+
+// number sees to it that an event is the next one of its stream, if that is a numbered one. mu is held.
+func (s *memoryStore) number(session string, e *Event) error {
+	n := s.of(session)
+	st := n.open[e.ID.Stream]
+	switch {
+	case st == nil && e.ID.Stream <= n.last, st != nil && e.ID.Stream > 0 && e.ID.Sequence > 0 && e.ID.Sequence != st.latest+1:
+		return ErrConflict
+	case st == nil: // from somebody who numbers streams himself
+		return nil
+	case e.ID.Sequence == 0:
+		e.ID.Sequence = st.latest + 1
+	}
+	st.latest = e.ID.Sequence
+	if e.Final && e.ID.Stream > 0 {
+		delete(n.open, e.ID.Stream)
+	}
+	return nil
+}
+
+func (s *memoryStore) Open(_ context.Context, session string, note []byte) (stream int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.of(session)
+	n.last++
+	n.open[n.last] = &numberedStream{note: bytes.Clone(note)}
+	return n.last, nil
+}
+
+func (s *memoryStore) Note(_ context.Context, session string, stream int64) (note []byte, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := s.shared[session]; n != nil && stream > 0 && n.open[stream] != nil {
+		return n.open[stream].note, nil
+	}
+	return nil, ErrNoStream
+}
+
+func (s *memoryStore) Follow(ctx context.Context, session string, id EventID) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for ctx.Err() == nil {
+			events, over, news := s.follow(session, id)
+			for _, e := range events {
+				id = e.ID
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if over {
+				return
+			}
+			select {
+			case <-news:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+func (s *memoryStore) Latest(_ context.Context, session string) (sequence int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := s.shared[session]; n != nil {
+		return n.open[0].latest, nil
+	}
+	return 0, nil
+}
+
+// follow returns the events behind one, whether the stream is over with them, and a channel that is closed when there may
+// be more.
+func (s *memoryStore) follow(session string, id EventID) (events []Event, over bool, news <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.shared[session]
+	if id.Stream > 0 {
+		over = n == nil || n.open[id.Stream] == nil
+	}
+	if s.news == nil {
+		s.news = make(chan struct{})
+	}
+	return s.behind(session, id), over, s.news
+}
+
+// tell wakes those who follow. mu is held.
+func (s *memoryStore) tell() {
+	if s.news != nil {
+		close(s.news)
+		s.news = nil
+	}
+}

@@ -1,0 +1,349 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/sse"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// board is the sink of what belongs to no request in a session whose events are in a store for all processes. Who reads
+// the stream does so from there. Only the process that had the reader last writes to it.
+type board struct{ s *httpSession }
+
+func (b board) notify(ctx context.Context, frame []byte) error {
+	sh := b.s.shared
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	ctx, cancel := bounded(context.WithoutCancel(ctx))
+	defer cancel()
+	return sh.f.events.Append(ctx, b.s.id, Event{Data: frame}) // as the next one
+}
+
+// answer has nothing to do: requests have streams of their own.
+func (b board) answer(context.Context, answer) error { return nil }
+
+// streamNote is what the processes know of each other's streams.
+type streamNote struct {
+	Process string `json:"process"`
+	asked
+}
+
+// asked says which requests are to be answered on a stream.
+type asked struct {
+	Requests []jsonrpc.ID `json:"requests"`
+	Batch    bool         `json:"batch,omitzero"` // in one array
+}
+
+// open gives a number to a stream that begins.
+func (f *fleet) open(ctx context.Context, t *stream) error {
+	ctx, cancel := bounded(context.WithoutCancel(ctx))
+	defer cancel()
+	if err := f.prove(ctx); err != nil {
+		return err
+	}
+	note, err := json.Marshal(streamNote{f.self, t.asked})
+	if err != nil {
+		return err
+	}
+	number, err := f.events.Open(ctx, t.s.id, note)
+	if err == nil {
+		t.s.enter(t, number)
+	}
+	return err
+}
+
+// askedBy returns what a message asks for that may be a batch.
+func askedBy(m *jsonrpc.Message, frame []byte) asked {
+	if m.Kind == jsonrpc.Request {
+		return asked{Requests: []jsonrpc.ID{m.ID}}
+	}
+	batch, err := jsonrpc.Batch(frame)
+	if err != nil {
+		return asked{}
+	}
+	a := asked{Batch: true}
+	for data := range batch {
+		if m, err := jsonrpc.Parse(data); err == nil && m.Kind == jsonrpc.Request && len(a.Requests) < maxBatch {
+			a.Requests = append(a.Requests, m.ID)
+		}
+	}
+	return a
+}
+
+// listen lets a client read a stream of a session, wherever it is written.
+func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
+	resp := f.h.streamTo(w)
+	lastEventID := r.Header.Get(headerLastEventID)
+	behind, ok := parseEventID(lastEventID)
+	if lastEventID != "" && !ok {
+		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, errNoSuchEvent.Error())
+		return
+	}
+	if t := s.stream(behind.Stream); t != nil {
+		_ = f.tell(r.Context(), "", signal{Kind: signalReading, Session: s.id, Stream: behind.Stream}) // who reads elsewhere is late
+		if err := t.resume(r.Context(), resp, behind.Sequence); err != nil {
+			refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
+			return
+		}
+		t.serve(r.Context(), resp)
+		return
+	}
+	ctx, leave := context.WithCancel(r.Context())
+	defer leave()
+	c := &follower{f: f, s: s, r: resp, stream: behind.Stream, leave: leave}
+	missed, err := c.prepare(ctx, behind, lastEventID == "")
+	switch {
+	case errors.Is(err, errEventsGone):
+		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
+	case err != nil:
+		f.h.unavailable(w)
+	default:
+		c.serve(ctx, missed)
+	}
+}
+
+// follower lets a client read a stream from the store.
+type follower struct {
+	f      *fleet
+	s      *httpSession
+	r      *response
+	stream int64
+	number int64 // among the readers of the session in this process
+	leave  context.CancelFunc
+	note   streamNote // zero for a stream that is over or belongs to no request
+
+	over bool         // nothing follows what was missed
+	last atomic.Int64 // event that the client has
+}
+
+// prepare finds out what a client has missed and where it goes on, and tells the other processes that the stream is read
+// here. The error is errEventsGone if something is missing, or that of the store.
+func (c *follower) prepare(ctx context.Context, behind EventID, fromNow bool) (missed []Event, err error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if fromNow {
+		behind.Sequence, err = c.f.events.Latest(ctx, c.s.id)
+	} else {
+		missed, err = replay(ctx, c.f.events, c.s.id, behind)
+	}
+	c.last.Store(behind.Sequence)
+	if err == nil && c.stream > 0 {
+		missed, err = c.inspect(ctx, behind, missed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.number = c.s.shared.reads(c.stream, c.leave)
+	err = c.f.tell(ctx, "", signal{Kind: signalReading, Session: c.s.id, Stream: c.stream, Reader: c.number})
+	if err != nil {
+		c.s.shared.leaves(c.stream, c.number)
+	}
+	return missed, err
+}
+
+// inspect finds out whether more is to come on a stream than was missed. If nothing is, it must have its end.
+func (c *follower) inspect(ctx context.Context, behind EventID, missed []Event) ([]Event, error) {
+	complete := func() bool {
+		c.over = len(missed) > 0 && missed[len(missed)-1].Final
+		return c.over
+	}
+	if complete() {
+		return missed, nil
+	}
+	note, err := c.f.events.Note(ctx, c.s.id, c.stream)
+	if err == nil {
+		return missed, json.Unmarshal(note, &c.note)
+	}
+	if !errors.Is(err, ErrNoStream) {
+		return nil, err
+	}
+	if missed, err = replay(ctx, c.f.events, c.s.id, behind); err == nil && !complete() { // it may have ended just now
+		err = errEventsGone
+	}
+	return missed, err
+}
+
+// serve writes what was missed and then what comes, until one of both ends the response.
+func (c *follower) serve(ctx context.Context, missed []Event) {
+	var watching sync.WaitGroup
+	defer func() {
+		c.r.close()
+		c.s.shared.leaves(c.stream, c.number)
+		c.leave()
+		watching.Wait()
+	}()
+	if c.r.open() != nil {
+		return
+	}
+	for _, e := range missed {
+		if !c.write(e) {
+			return
+		}
+	}
+	if c.over {
+		return
+	}
+	done := c.r.done()
+	watching.Go(func() { // ends with ctx or the response
+		defer c.leave()
+		c.watch(ctx, done)
+	})
+	for e, err := range c.f.events.Follow(ctx, c.s.id, EventID{c.stream, c.last.Load()}) {
+		if err != nil || e.ID.Sequence != c.last.Load()+1 || !c.write(e) || e.Final {
+			return // a client that misses something comes back
+		}
+	}
+}
+
+// write writes an event, and reports whether the client takes it.
+func (c *follower) write(e Event) bool {
+	c.last.Store(e.ID.Sequence)
+	return e.Final && len(e.Data) == 0 || c.r.event(sse.Event{ID: e.ID.String(), HasID: true, Data: e.Data, HasData: true}) == nil
+}
+
+// watch waits for the end of the response, and sees to it that the stream ends if the process does that writes to it.
+func (c *follower) watch(ctx context.Context, done <-chan struct{}) {
+	tick := time.NewTicker(c.f.h.cfg.Lease / 3)
+	defer tick.Stop()
+	for {
+		if c.note.Process != "" && c.f.unreachable(ctx, c.note.Process) {
+			c.conclude(ctx)
+		}
+		select {
+		case <-tick.C:
+		case <-done:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+var errAbandoned = &mcp.Error{
+	Code: mcp.CodeInternalError, Message: "the process that was handling the request has ended; the request may have had its effect",
+}
+
+// conclude ends a stream to which nobody writes any more. If there is an event that has not been read here yet, the store
+// refuses that.
+func (c *follower) conclude(ctx context.Context) {
+	var data []byte
+	for i, id := range c.note.Requests {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = appendError(data, id, errAbandoned)
+	}
+	if c.note.Batch {
+		data = slices.Concat([]byte("["), data, []byte("]"))
+	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	_ = c.f.events.Append(ctx, c.s.id, Event{ID: EventID{c.stream, c.last.Load() + 1}, Data: data, Final: true})
+}
+
+// reader is one who reads a stream from the store.
+type reader struct {
+	leave  context.CancelFunc // makes it give way
+	number int64              // among those of the session in this process
+	first  bool               // all processes know that it is the one: others that read before it have given way
+}
+
+// reads notes that somebody reads a stream from the store, instead of the one who did before, and returns the number.
+func (sh *shared) reads(stream int64, leave context.CancelFunc) int64 {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if old, ok := sh.readers[stream]; ok {
+		old.leave()
+	}
+	sh.reader++
+	sh.readers[stream] = reader{leave: leave, number: sh.reader}
+	return sh.reader
+}
+
+// leaves notes that a reader does not read any more.
+func (sh *shared) leaves(stream, number int64) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if sh.readers[stream].number != number {
+		return
+	}
+	delete(sh.readers, stream)
+	if stream == 0 {
+		sh.s.notices.hold()
+	}
+}
+
+// read deals with the signal that a stream is read in one process, and so in no other.
+func (f *fleet) read(sig *signal) {
+	s := f.h.sessions.known(sig.Session)
+	if s == nil || s.shared == nil {
+		return
+	}
+	if sig.From == f.self {
+		s.shared.readHere(sig.Stream, sig.Reader)
+		return
+	}
+	if t := s.stream(sig.Stream); t != nil {
+		s.group.start(yielding{t})
+	}
+	s.shared.readElsewhere(sig.Stream)
+}
+
+// yielding is the task in which a stream lets go of its reader, who may be slow.
+type yielding struct{ t *stream }
+
+func (y yielding) run() { y.t.yield() }
+
+// readHere notes that all processes know of a reader. From now on it gets what belongs to no request.
+func (sh *shared) readHere(stream, number int64) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if stream == 0 {
+		sh.s.away.Store(false)
+	}
+	if now, ok := sh.readers[stream]; ok && now.number == number {
+		now.first = true
+		sh.readers[stream] = now
+		if stream == 0 {
+			sh.s.notices.resume()
+		}
+	}
+}
+
+// readElsewhere makes a reader give way, unless it came later.
+func (sh *shared) readElsewhere(stream int64) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if stream == 0 {
+		sh.s.away.Store(true)
+	}
+	now, ok := sh.readers[stream]
+	if !ok || !now.first {
+		return
+	}
+	now.leave()
+	delete(sh.readers, stream)
+	if stream == 0 {
+		sh.s.notices.hold()
+	}
+}
+
+// close ends what reads from the store.
+func (sh *shared) close() {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for _, now := range sh.readers {
+		now.leave()
+	}
+	clear(sh.readers)
+}

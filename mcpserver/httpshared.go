@@ -1,0 +1,333 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// shared is what a session has besides if a store keeps it: the process has it only for as long as it has to do with it.
+type shared struct {
+	f     *fleet
+	s     *httpSession
+	heard int64 // position among the messages to all at which the session was created
+
+	used     atomic.Pointer[time.Time] // when the store last heard that it is used, from this process
+	revision atomic.Int64              // of what this process knows of it; 0 before the store has it
+	deleted  atomic.Bool               // from the store, by this process
+
+	saving  sync.Mutex    // held while the record is read and replaced, and handlers hear of that
+	record  sessionRecord // guarded by saving
+	refused error         // guarded by saving; by a host in this process
+
+	handed handed
+
+	mu      sync.Mutex
+	readers map[int64]reader // guarded by mu; by stream
+	reader  int64            // guarded by mu; number of the latest
+}
+
+// share makes a session one that a store keeps, as record says.
+func (f *fleet) share(s *httpSession, record sessionRecord) {
+	s.shared = &shared{f: f, s: s, heard: record.Heard, record: record, readers: map[int64]reader{}}
+	s.shared.handed.s = s
+	f.h.s.mu.Lock()
+	delete(f.h.s.conns, s.connection) // the fleet tells its client
+	f.h.s.mu.Unlock()
+	s.shared.used.Store(new(time.Now()))
+	s.connection.passing.Store(record.Process == "")
+	if record.Process == "" {
+		s.session.others = s.shared
+		s.asks.process = f.self
+	}
+}
+
+// create keeps a new session in the store.
+func (sh *shared) create(ctx context.Context) error {
+	sh.saving.Lock()
+	defer sh.saving.Unlock()
+	sh.record.sessionState = sh.s.session.state()
+	raw, err := sh.record.encode()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if err := sh.f.store.Create(ctx, sh.s.id, raw, sh.f.ttl()); err != nil {
+		return err
+	}
+	sh.revision.Store(1)
+	return nil
+}
+
+// update takes over a record that is newer than what this process knows. It waits while the session is being attached.
+func (sh *shared) update(ctx context.Context, raw []byte, revision int64) error {
+	sh.used.Store(new(time.Now()))
+	if revision <= sh.revision.Load() {
+		return nil
+	}
+	sh.saving.Lock()
+	defer sh.saving.Unlock()
+	if sh.refused != nil {
+		return sh.refused
+	}
+	before := sh.s.session.watched.snapshot()
+	err := sh.set(raw, revision)
+	sh.rewatch(ctx, before)
+	return err
+}
+
+// set takes over a record that is newer. saving is held.
+func (sh *shared) set(raw []byte, revision int64) error {
+	if revision <= sh.revision.Load() || raw == nil {
+		return nil
+	}
+	record, err := decodeSessionRecord(raw)
+	if err != nil {
+		return err
+	}
+	sh.record = record
+	sh.s.session.setState(&record.sessionState)
+	sh.revision.Store(revision)
+	return nil
+}
+
+// rewatch tells the handler in this process what the client has begun or ceased to watch in another. saving is held.
+func (sh *shared) rewatch(ctx context.Context, before []string) {
+	x := sh.s.exchange
+	after := x.session.watched.snapshot()
+	for _, uri := range after {
+		if h := x.s.subscriber.Load(); h != nil && !slices.Contains(before, uri) {
+			x.guarded(ctx, mcp.MethodSubscribe, func() { _ = (*h).SubscribeResource(ctx, uri) }) // the client has been promised it
+		}
+	}
+	for _, uri := range before {
+		if !slices.Contains(after, uri) {
+			x.notices.drop(notice{mcp.NotificationResourceUpdated, uri})
+			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.unwatch(ctx, uri) }) // nobody could be told of an error
+		}
+	}
+}
+
+// enter makes a session of the store one of this process: its hosts hear of it. saving is held.
+func (sh *shared) enter(ctx context.Context, revision int64) error {
+	if err := sh.s.exchange.welcome(ctx, sh.record.agreement()); err != nil {
+		return err
+	}
+	sh.s.session.setState(&sh.record.sessionState)
+	sh.rewatch(ctx, nil)
+	sh.revision.Store(revision)
+	return nil
+}
+
+// maxConflicts is how often a change of a session is tried that others change at the same time.
+const maxConflicts = 10
+
+// amend changes a session, and what the store has of it, and tells the others.
+func (sh *shared) amend(ctx context.Context, change func()) error {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	if err := sh.replace(ctx, change); err != nil {
+		return &failure{errStore, err}
+	}
+	_ = sh.f.tell(ctx, "", signal{Kind: signalChanged, Session: sh.s.id}) // they learn it with the next request
+	return nil
+}
+
+func (sh *shared) replace(ctx context.Context, change func()) error {
+	sh.saving.Lock()
+	defer sh.saving.Unlock()
+	before := sh.s.session.watched.snapshot()
+	defer func() { sh.rewatch(ctx, before) }()
+	for try := 0; ; try++ {
+		change()
+		sh.record.sessionState = sh.s.session.state()
+		raw, err := sh.record.encode()
+		if err != nil {
+			return err
+		}
+		err = sh.f.store.Replace(ctx, sh.s.id, raw, sh.revision.Load())
+		if err == nil {
+			sh.revision.Add(1)
+		}
+		if !errors.Is(err, ErrConflict) || try == maxConflicts {
+			return err
+		}
+		raw, revision, err := sh.f.use(ctx, sh.s.id, sh.revision.Load())
+		if err == nil {
+			err = sh.set(raw, revision)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// delete ends the session in the store, if nobody has used it for so long, and tells the others. It reports whether this is
+// the end.
+func (sh *shared) delete(ctx context.Context, unused time.Duration) (bool, error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	deleted, err := sh.f.store.Delete(ctx, sh.s.id, unused)
+	if deleted {
+		sh.deleted.Store(true)
+		sh.s.connection.passing.Store(false)
+		if sh.f.events != nil {
+			sh.f.events.Forget(sh.s.id)
+		}
+		_ = sh.f.tell(ctx, "", signal{Kind: signalEnded, Session: sh.s.id}) // they learn it with the next request
+	}
+	return deleted, err
+}
+
+// session returns a session of the store, held, nil if the principal has none with that id.
+func (f *fleet) session(r *http.Request, id, principal string) (*httpSession, error) {
+	ctx, cancel := bounded(r.Context())
+	defer cancel()
+	raw, revision, err := f.use(ctx, id, f.known(id))
+	if errors.Is(err, ErrNoSession) {
+		f.forget(id)
+		return nil, nil
+	}
+	var s *httpSession
+	if err == nil {
+		s, err = f.take(r, id, principal, raw, revision)
+	}
+	if err != nil && err != errTooManySessions {
+		err = &failure{errStore, err}
+	}
+	return s, err
+}
+
+// known returns the revision of a session that this process has, 0 if it has none.
+func (f *fleet) known(id string) int64 {
+	if s := f.h.sessions.known(id); s != nil && s.shared != nil {
+		return s.shared.revision.Load()
+	}
+	return 0
+}
+
+// take returns the session that a record is of, held, nil if the principal has no such.
+func (f *fleet) take(r *http.Request, id, principal string, raw []byte, revision int64) (*httpSession, error) {
+	if s := f.h.sessions.find(id, principal, false); s != nil {
+		err := s.shared.update(r.Context(), raw, revision)
+		if err != nil {
+			s.release()
+			return nil, err
+		}
+		return s, nil
+	}
+	if raw == nil { // what was known has ended meanwhile
+		var err error
+		if raw, revision, err = f.use(r.Context(), id, 0); err != nil {
+			return nil, err
+		}
+	}
+	record, err := decodeSessionRecord(raw)
+	if err != nil || record.Principal != principal || record.Process != "" {
+		return nil, err
+	}
+	return f.attach(r, id, record, revision)
+}
+
+// attach makes a session of the store known in this process, held.
+func (f *fleet) attach(r *http.Request, id string, record sessionRecord, revision int64) (*httpSession, error) {
+	o := f.h.observer(r)
+	s, fresh := f.h.sessions.attach(id, func() *httpSession {
+		s := f.restore(id, record, o)
+		s.shared.saving.Lock() // others wait until it is complete
+		return s
+	})
+	switch {
+	case s == nil:
+		return nil, errTooManySessions
+	case !fresh:
+		err := s.shared.await()
+		if err != nil {
+			s.release()
+			return nil, err
+		}
+		return s, nil
+	}
+	err := s.shared.enter(r.Context(), revision)
+	s.shared.refused = err
+	s.shared.saving.Unlock()
+	if err != nil {
+		s.release()
+		f.h.end(s)
+		return nil, err
+	}
+	f.catchUp(s)
+	return s, nil
+}
+
+// await waits until a session that is being attached is complete.
+func (sh *shared) await() error {
+	sh.saving.Lock()
+	defer sh.saving.Unlock()
+	return sh.refused
+}
+
+// restore returns a session as a record has it, held, which is yet to be entered.
+func (f *fleet) restore(id string, record sessionRecord, o observer) *httpSession {
+	s := f.h.makeSession(id, record.Principal, o, nil)
+	f.share(s, record)
+	s.exchange.observer = s.observer.inSession(record.Version, id)
+	s.connection.since = record.Created
+	s.notices.hold() // until somebody reads here
+	s.away.Store(true)
+	return s
+}
+
+// newRecord returns the record of a session that is opened here.
+func (f *fleet) newRecord(principal, process string) sessionRecord {
+	return sessionRecord{Principal: principal, Created: time.Now(), Heard: f.at.Load(), Process: process}
+}
+
+// cancel tells the other processes of a cancellation.
+func (sh *shared) cancel(ctx context.Context, id jsonrpc.ID, reason string) error {
+	err := sh.f.tell(ctx, "", signal{Kind: signalCancelled, Session: sh.s.id, Request: id, Reason: reason[:min(len(reason), maxReason)]})
+	if err != nil {
+		return &failure{errStore, err}
+	}
+	return nil
+}
+
+// deliver gives a response to the process that has sent the request.
+func (sh *shared) deliver(ctx context.Context, m *jsonrpc.Message) bool {
+	process, ok := askedFrom(m.ID)
+	if !ok || process == sh.f.self {
+		return false
+	}
+	return sh.f.tell(ctx, process, signal{Kind: signalFrame, Session: sh.s.id, Frame: m.Frame}) == nil
+}
+
+// handOver gives a message for a session of HTTP+SSE to the process that has its stream. It returns [ErrNoSession] if the
+// principal has none with that id.
+func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) error {
+	ctx, cancel := bounded(r.Context())
+	defer cancel()
+	raw, _, err := f.use(ctx, id, 0)
+	if err != nil {
+		return err
+	}
+	record, err := decodeSessionRecord(raw)
+	if err == nil && (record.Principal != principal || record.Process == "" || record.Process == f.self) {
+		err = ErrNoSession
+	}
+	if err != nil {
+		return err
+	}
+	err = f.tell(ctx, record.Process, signal{Kind: signalFrame, Session: id, Frame: frame})
+	if errors.Is(err, ErrNoProcess) {
+		return ErrNoSession
+	}
+	return err
+}

@@ -1,0 +1,203 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// events is the [mcpserver.SharedEventStore].
+type events struct{ *Store }
+
+func (s events) keys(session string) []string {
+	return []string{s.key(kindEvents, session), s.key(kindStreams, session)}
+}
+
+// appendScript: a stream that has no latest event is over, if it has a number that was given out, or is numbered by somebody
+// else.
+var appendScript = redis.NewScript(`
+local stream, sequence, size = ARGV[1], tonumber(ARGV[2]), #ARGV[3]
+local latest = redis.call('HGET', KEYS[2], 'l:' .. stream)
+local own = stream == '0' or latest
+if not own and tonumber(stream) <= tonumber(redis.call('HGET', KEYS[2], 'n') or '0') then return 0 end
+latest = tonumber(latest or '0')
+if sequence == 0 then
+	sequence = latest + 1
+elseif own and stream ~= '0' and sequence ~= latest + 1 then
+	return 0
+end
+local fresh = redis.call('EXISTS', KEYS[2]) == 0
+local first = redis.call('EXISTS', KEYS[1]) == 0
+sequence = string.format('%.0f', sequence)
+redis.call('XADD', KEYS[1], '*', 's', stream, 'q', sequence, 'd', ARGV[3], 'f', ARGV[4])
+if ARGV[4] == '1' and stream ~= '0' then
+	redis.call('HDEL', KEYS[2], 'l:' .. stream, 'o:' .. stream)
+elseif own then
+	redis.call('HSET', KEYS[2], 'l:' .. stream, sequence)
+end
+local bytes = redis.call('HINCRBY', KEYS[2], 'b', size)
+local count = redis.call('XLEN', KEYS[1])
+while count > tonumber(ARGV[5]) or bytes > tonumber(ARGV[6]) do
+	local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
+	redis.call('XDEL', KEYS[1], oldest[1])
+	bytes = redis.call('HINCRBY', KEYS[2], 'b', -#oldest[2][6])
+	count = count - 1
+end
+if fresh then redis.call('PEXPIRE', KEYS[2], ARGV[7]) end
+if first then
+	local left = redis.call('PTTL', KEYS[2])
+	if left > 0 then redis.call('PEXPIRE', KEYS[1], left) end
+end
+redis.call('PUBLISH', KEYS[1], '')
+return 1`)
+
+func (s events) Append(ctx context.Context, session string, e mcpserver.Event) error {
+	n, err := s.run(ctx, appendScript, s.keys(session), e.ID.Stream, e.ID.Sequence, e.Data, e.Final,
+		s.cfg.MaxEvents, s.cfg.MaxEventBytes, millis(s.cfg.KeepEvents)).Int()
+	if err == nil && n == 0 {
+		return mcpserver.ErrConflict
+	}
+	return failed("append an event", err)
+}
+
+var openScript = redis.NewScript(`
+local fresh = redis.call('EXISTS', KEYS[2]) == 0
+local n = redis.call('HINCRBY', KEYS[2], 'n', 1)
+local stream = string.format('%.0f', n)
+redis.call('HSET', KEYS[2], 'l:' .. stream, 0, 'o:' .. stream, ARGV[1])
+if fresh then redis.call('PEXPIRE', KEYS[2], ARGV[2]) end
+return n`)
+
+func (s events) Open(ctx context.Context, session string, note []byte) (stream int64, err error) {
+	stream, err = s.run(ctx, openScript, s.keys(session), note, millis(s.cfg.KeepEvents)).Int64()
+	return stream, failed("open a stream", err)
+}
+
+func (s events) Note(ctx context.Context, session string, stream int64) (note []byte, err error) {
+	note, err = s.client.HGet(ctx, s.key(kindStreams, session), "o:"+strconv.FormatInt(stream, 10)).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, mcpserver.ErrNoStream
+	}
+	return note, failed("read the note about a stream", err)
+}
+
+func (s events) Latest(ctx context.Context, session string) (sequence int64, err error) {
+	sequence, err = s.client.HGet(ctx, s.key(kindStreams, session), "l:0").Int64()
+	if errors.Is(err, redis.Nil) {
+		return 0, nil
+	}
+	return sequence, failed("ask for the latest event", err)
+}
+
+// readScript returns some events of a stream behind one: where it has come to, whether there may be more, whether the stream
+// is over, and then of each event its sequence, data and whether it is the final one.
+var readScript = redis.NewScript(`
+local at, bytes, read, more = ARGV[1], 0, 0, 1
+local found = {}
+while read < 1024 and bytes < 1048576 do
+	local e = redis.call('XRANGE', KEYS[1], at, '+', 'COUNT', 1)[1]
+	if not e then more = 0 break end
+	at, read = '(' .. e[1], read + 1
+	if e[2][2] == ARGV[2] and tonumber(e[2][4]) > tonumber(ARGV[3]) then
+		found[#found + 1] = e[2][4]
+		found[#found + 1] = e[2][6]
+		found[#found + 1] = e[2][8]
+		bytes = bytes + #e[2][6]
+	end
+end
+local over = 0
+if ARGV[2] ~= '0' then over = 1 - redis.call('HEXISTS', KEYS[2], 'l:' .. ARGV[2]) end
+return {at, tostring(more), tostring(over), unpack(found)}`)
+
+// cursor is how far the events of a stream have been read.
+type cursor struct {
+	at   string // in the events of the session
+	id   mcpserver.EventID
+	more bool // there may be more at once
+	over bool // the stream
+}
+
+// read reads some events.
+func (s events) read(ctx context.Context, session string, c *cursor) (found []mcpserver.Event, err error) {
+	r, err := s.run(ctx, readScript, s.keys(session), c.at, c.id.Stream, c.id.Sequence).StringSlice()
+	if err != nil {
+		return nil, failed("read events", err)
+	}
+	if len(r) < 3 || len(r)%3 != 0 {
+		return nil, fmt.Errorf("redis: read events: %d values", len(r))
+	}
+	c.at, c.more, c.over = r[0], r[1] == "1", r[2] == "1"
+	for r = r[3:]; len(r) > 0; r = r[3:] {
+		if c.id.Sequence, err = strconv.ParseInt(r[0], 10, 64); err != nil {
+			return nil, failed("read events", err)
+		}
+		found = append(found, mcpserver.Event{ID: c.id, Data: []byte(r[1]), Final: r[2] == "1"})
+	}
+	return found, nil
+}
+
+func (s events) Behind(ctx context.Context, session string, id mcpserver.EventID) iter.Seq2[mcpserver.Event, error] {
+	return func(yield func(mcpserver.Event, error) bool) {
+		for c := (cursor{at: "-", id: id, more: true}); c.more; {
+			found, err := s.read(ctx, session, &c)
+			if err != nil {
+				yield(mcpserver.Event{}, err)
+				return
+			}
+			for _, e := range found {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s events) Follow(ctx context.Context, session string, id mcpserver.EventID) iter.Seq2[mcpserver.Event, error] {
+	return func(yield func(mcpserver.Event, error) bool) {
+		l, err := s.bell.listen(ctx, s.key(kindEvents, session))
+		if err != nil {
+			yield(mcpserver.Event{}, err)
+			return
+		}
+		defer l.leave()
+		for c := (cursor{at: "-", id: id}); ctx.Err() == nil; {
+			rung := l.next()
+			found, err := s.read(ctx, session, &c)
+			if err != nil {
+				if ctx.Err() == nil {
+					yield(mcpserver.Event{}, err)
+				}
+				return
+			}
+			for _, e := range found {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			switch {
+			case c.more:
+			case c.over:
+				return
+			default:
+				wait(ctx, rung)
+			}
+		}
+	}
+}
+
+// forgetTimeout bounds Forget, which has no context.
+const forgetTimeout = 5 * time.Second
+
+func (s events) Forget(session string) {
+	ctx, cancel := context.WithTimeout(context.Background(), forgetTimeout)
+	defer cancel()
+	_ = s.client.Del(ctx, s.keys(session)...).Err() // or they expire
+}

@@ -1,0 +1,259 @@
+package redisstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+)
+
+// who asks which process answers.
+func (f *fleet) who(c *mcpclient.Client) string {
+	f.t.Helper()
+	r, err := c.CallTool(f.t.Context(), "who", nil)
+	if err != nil {
+		f.t.Fatalf("who: want an answer, got %v", err)
+	}
+	return r.Text()
+}
+
+// oneSession checks that there was one session all the time.
+func (f *fleet) oneSession() {
+	f.t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.sessions) != 1 {
+		f.t.Errorf("want one session all the time, got %d", len(f.sessions))
+	}
+}
+
+func TestTwoProcessesServeOneSession(t *testing.T) {
+	f := launch(t, 2)
+	c := f.connect()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	answers := map[string]int{}
+	for range 4 {
+		all.Go(func() {
+			for range 10 {
+				who := f.who(c)
+				mu.Lock()
+				answers[who]++
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if answers["A"] == 0 || answers["B"] == 0 {
+		t.Errorf("want both processes to answer, got %v", answers)
+	}
+	f.oneSession()
+}
+
+func TestAChangeInOneProcessIsHeardThroughTheOther(t *testing.T) {
+	f := launch(t, 2)
+	f.to(func(r *http.Request) int { // the stream is in A, everything else in B
+		if r.Method == http.MethodGet {
+			return 0
+		}
+		return 1
+	})
+	changed := make(chan struct{}, 10)
+	c := f.connect(mcpclient.HandleNotification(mcp.NotificationToolListChanged, func(context.Context, *mcpclient.Notification) {
+		changed <- struct{}{}
+	}))
+	if _, err := c.CallTool(t.Context(), "change", nil); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-changed:
+	case <-time.After(patience):
+		t.Fatal("want the client told of the change, it was not")
+	}
+	if a, b := f.got(http.MethodGet, 0), f.got(http.MethodPost, 1); a == 0 || b == 0 || f.got(http.MethodPost, 0) > 0 {
+		t.Errorf("the requests did not go where this test wants them: %d streams in A, %d messages in B", a, b)
+	}
+}
+
+func TestACancellationFindsItsRequest(t *testing.T) {
+	f := launch(t, 2)
+	c := f.connect()
+	f.to(only(0))
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(ctx, "steps", step{"work"}, mcpclient.WithProgress(func(mcpclient.Progress) {}))
+		result <- err
+	}()
+	f.did("work", "begun by A")
+	f.to(only(1))
+	cancel()
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Errorf("want the call cancelled, got %v", err)
+	}
+	v, err := f.redis.BLPop(t.Context(), patience, f.prefix+"work-done").Result()
+	if err != nil || !strings.HasPrefix(v[1], "ended: cancelled by the client") {
+		t.Errorf("want the handler's context ended by the client, got %q, %v", v, err)
+	}
+}
+
+// heard is the progress that a client was told of.
+type heard struct {
+	mu    sync.Mutex
+	all   []string
+	first chan struct{}
+}
+
+func (h *heard) hear(p mcpclient.Progress) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.all = append(h.all, p.Message)
+	if len(h.all) == 1 {
+		close(h.first)
+	}
+}
+
+func (h *heard) is(want ...string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !slices.Equal(h.all, want) {
+		return fmt.Errorf("want progress %q, got %q", want, h.all)
+	}
+	return nil
+}
+
+// interrupted begins a call in A, whose stream is cut behind the first event. No stream is opened again before resume is
+// called. Two more events are sent meanwhile.
+func (f *fleet) interrupted(c *mcpclient.Client) (progress *heard, result chan string, resume func()) {
+	f.t.Helper()
+	progress, result = &heard{first: make(chan struct{})}, make(chan string, 1)
+	f.to(only(0))
+	go func() {
+		r, err := c.CallTool(f.t.Context(), "steps", step{"work"}, mcpclient.WithProgress(progress.hear))
+		if err != nil {
+			result <- err.Error()
+		} else {
+			result <- r.Text()
+		}
+	}()
+	f.did("work", "begun by A")
+	f.step("work", "one")
+	f.did("work", "one")
+	<-progress.first
+	resume = f.held(http.MethodGet)
+	f.cut()
+	for _, s := range []string{"two", "three"} {
+		f.step("work", s)
+		f.did("work", s)
+	}
+	return progress, result, resume
+}
+
+func TestAStreamGoesOnInAnotherProcess(t *testing.T) {
+	f := launch(t, 2)
+	c := f.connect()
+	progress, result, resume := f.interrupted(c)
+	f.to(only(1))
+	resume()
+	f.step("work", "four")
+	f.did("work", "four")
+	f.step("work", "last")
+	if got := <-result; got != "done by A" {
+		t.Errorf("want the answer, got %q", got)
+	}
+	if err := progress.is("one", "two", "three", "four"); err != nil {
+		t.Error(err)
+	}
+	if f.got(http.MethodGet, 1) == 0 {
+		t.Error("want the stream read in B, it was not")
+	}
+	f.oneSession()
+}
+
+func TestAKilledProcessLosesNothingThatWasSent(t *testing.T) {
+	f := launch(t, 2)
+	c := f.connect()
+	progress, result, resume := f.interrupted(c)
+	f.procs[0].kill()
+	f.to(nil)
+	resume()
+	start := time.Now()
+	got := <-result
+	if !strings.Contains(got, "has ended") {
+		t.Errorf("want an error that says what has happened, got %q", got)
+	}
+	if took := time.Since(start); took > patience/2 {
+		t.Errorf("want it soon after the lease of %v, it took %v", lease, took)
+	}
+	if err := progress.is("one", "two", "three"); err != nil {
+		t.Error(err)
+	}
+	if who := f.who(c); who != "B" {
+		t.Errorf("want the session served by B, got %s", who)
+	}
+	f.oneSession()
+}
+
+func TestACallWithoutAStreamEndsWithItsProcess(t *testing.T) {
+	f := launch(t, 2)
+	c := f.connect()
+	f.to(only(0))
+	result := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(t.Context(), "steps", step{"work"})
+		result <- err
+	}()
+	f.did("work", "begun by A")
+	f.procs[0].kill()
+	if err := <-result; err == nil || mcpclient.SafeToRetry(err) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("want an error at once, and not that it may be repeated, got %v", err)
+	}
+	if who := f.who(c); who != "B" {
+		t.Errorf("want the session served by B, got %s", who)
+	}
+	f.oneSession()
+}
+
+// TestClientsLiveOnWhenAProcessIsKilled has many clients call all the time.
+func TestClientsLiveOnWhenAProcessIsKilled(t *testing.T) {
+	f := launch(t, 3)
+	const clients = 8
+	kill := make(chan struct{})
+	var begun, all sync.WaitGroup
+	begun.Add(clients)
+	for range clients {
+		c := f.connect()
+		all.Go(func() {
+			failed := 0
+			for n := range 60 {
+				if n == 10 {
+					begun.Done()
+					<-kill
+				}
+				if _, err := c.CallTool(t.Context(), "who", nil); err != nil {
+					failed++
+				}
+			}
+			if failed > 2 {
+				t.Errorf("want at most the calls to fail that were on their way, got %d failures", failed)
+			}
+		})
+	}
+	begun.Wait()
+	close(kill)
+	f.procs[1].kill()
+	all.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.sessions) != clients {
+		t.Errorf("want %d sessions all the time, got %d", clients, len(f.sessions))
+	}
+}

@@ -1,0 +1,112 @@
+package redisstore
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// all is in the keys of messages to all processes. No process is called so.
+const all = "*"
+
+// receiver returns what is in the keys of messages to a process, or to all.
+func receiver(process string) string {
+	if process == "" {
+		return all
+	}
+	return process
+}
+
+// publishScript: positions are the ids of a stream. Should Redis have lost the last one, they begin anew.
+var publishScript = redis.NewScript(`
+if ARGV[2] ~= '0' and redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local n = redis.call('HINCRBY', KEYS[3], 'n', 1)
+if n == 1 then redis.call('DEL', KEYS[2]) end
+redis.call('XADD', KEYS[2], string.format('%.0f-0', n), 'd', ARGV[1])
+local bytes = redis.call('HINCRBY', KEYS[3], 'b', #ARGV[1])
+local count = redis.call('XLEN', KEYS[2])
+while count > 1 and (count > tonumber(ARGV[3]) or bytes > tonumber(ARGV[4])) do
+	local oldest = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
+	redis.call('XDEL', KEYS[2], oldest[1])
+	bytes = redis.call('HINCRBY', KEYS[3], 'b', -#oldest[2][2])
+	count = count - 1
+end
+if ARGV[2] ~= '0' and n == 1 then
+	redis.call('PEXPIRE', KEYS[2], ARGV[2])
+	redis.call('PEXPIRE', KEYS[3], ARGV[2])
+end
+redis.call('PUBLISH', KEYS[2], '')
+return 1`)
+
+func (s sessions) Publish(ctx context.Context, process string, message []byte) error {
+	to, keep := receiver(process), int64(0)
+	if process != "" {
+		keep = millis(undelivered) // until the process says that it lives
+	}
+	keys := []string{s.key(kindProcess, to), s.key(kindMessages, to), s.key(kindPositions, to)}
+	n, err := s.run(ctx, publishScript, keys, message, keep, s.cfg.MaxMessages, s.cfg.MaxMessageBytes).Int()
+	if err == nil && n == 0 {
+		return mcpserver.ErrNoProcess
+	}
+	return failed("publish a message", err)
+}
+
+// receiveScript returns some messages behind a position, and first drops those up to it that only one process gets.
+var receiveScript = redis.NewScript(`
+local behind = tonumber(ARGV[1])
+if tonumber(redis.call('HGET', KEYS[2], 'n') or '0') < behind then behind = 0 end
+if ARGV[2] == '1' then
+	for _, e in ipairs(redis.call('XRANGE', KEYS[1], '-', string.format('%.0f', behind))) do
+		redis.call('XDEL', KEYS[1], e[1])
+		redis.call('HINCRBY', KEYS[2], 'b', -#e[2][2])
+	end
+end
+local found, bytes = {}, 0
+local at = string.format('(%.0f-0', behind)
+while #found < 128 and bytes < 1048576 do
+	local e = redis.call('XRANGE', KEYS[1], at, '+', 'COUNT', 1)[1]
+	if not e then break end
+	found[#found + 1] = e[1]
+	found[#found + 1] = e[2][2]
+	bytes = bytes + #e[2][2]
+	at = '(' .. e[1]
+end
+return found`)
+
+func (s sessions) Receive(ctx context.Context, process string, behind int64) iter.Seq2[mcpserver.Message, error] {
+	return func(yield func(mcpserver.Message, error) bool) {
+		to, own := receiver(process), process != ""
+		messages := s.key(kindMessages, to)
+		l, err := s.bell.listen(ctx, messages)
+		if err != nil {
+			yield(mcpserver.Message{}, err)
+			return
+		}
+		defer l.leave()
+		for ctx.Err() == nil {
+			rung := l.next()
+			found, err := s.run(ctx, receiveScript, []string{messages, s.key(kindPositions, to)}, behind, own).StringSlice()
+			if err != nil {
+				if ctx.Err() == nil {
+					yield(mcpserver.Message{}, failed("receive messages", err))
+				}
+				return
+			}
+			for i := 0; i+1 < len(found); i += 2 {
+				position, _, _ := strings.Cut(found[i], "-")
+				behind, _ = strconv.ParseInt(position, 10, 64) // as the other script has written it
+				if !yield(mcpserver.Message{Position: behind, Data: []byte(found[i+1])}, nil) {
+					return
+				}
+			}
+			if len(found) == 0 {
+				wait(ctx, rung)
+			}
+		}
+	}
+}

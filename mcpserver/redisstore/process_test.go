@@ -1,0 +1,358 @@
+package redisstore_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
+)
+
+// The test binary serves instead of testing if it finds this variable: the address of Redis, a prefix and its own name, with
+// spaces between them.
+const environmentServe = "REDISSTORE_TEST_SERVE"
+
+// lease is short, so that the death of a process is noticed soon.
+const lease = time.Second
+
+// serve is the server process. It prints where it listens, and serves until it is killed.
+func serve(served string) {
+	var redisAddress, prefix, name string
+	if _, err := fmt.Sscan(served, &redisAddress, &prefix, &name); err != nil {
+		panic(err)
+	}
+	c := redis.NewClient(&redis.Options{Addr: redisAddress})
+	store := redisstore.New(c, &redisstore.Options{Prefix: prefix})
+	s := mcpserver.New(mcp.Implementation{Name: name, Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
+	addTools(s, c, prefix, name)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(l.Addr())
+	h := s.HTTPHandler(&mcpserver.HTTPOptions{
+		Sessions: store.Sessions(), Events: store.Events(), Lease: lease, AllowedHosts: []string{"*"}, Retry: 10 * time.Millisecond,
+	})
+	panic(http.Serve(l, h))
+}
+
+type empty struct{}
+
+type step struct {
+	Name string `json:"name"`
+}
+
+// addTools adds tools that a test steers by lists in Redis.
+func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
+	add := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	// who says which process it is.
+	add(mcpserver.AddTool(s, &mcp.Tool{Name: "who"}, func(context.Context, empty) (string, error) { return name, nil }))
+	// change changes the list of tools, in this process.
+	add(mcpserver.AddTool(s, &mcp.Tool{Name: "change"}, func(context.Context, empty) (string, error) {
+		return name, mcpserver.AddTool(s, &mcp.Tool{Name: "added"}, func(context.Context, empty) (string, error) { return "", nil })
+	}))
+	// steps reports progress for each element of a list, until one says that it is the last.
+	add(mcpserver.AddTool(s, &mcp.Tool{Name: "steps"}, func(ctx context.Context, in step) (string, error) {
+		steps, done := prefix+in.Name, prefix+in.Name+"-done"
+		c.RPush(context.Background(), done, "begun by "+name)
+		for n := 1.0; ; n++ {
+			next := make(chan string, 1)
+			go func() { // ends with the process at the latest
+				if v, err := c.BLPop(context.Background(), 0, steps).Result(); err == nil {
+					next <- v[1]
+				}
+			}()
+			select {
+			case <-ctx.Done():
+				c.RPush(context.Background(), done, fmt.Sprint("ended: ", context.Cause(ctx)))
+				return "", ctx.Err()
+			case v := <-next:
+				if v == "last" {
+					return "done by " + name, nil
+				}
+				if err := mcpserver.RequestFrom(ctx).Progress(ctx, n, 0, v); err != nil {
+					return "", err
+				}
+				c.RPush(context.Background(), done, v)
+			}
+		}
+	}))
+}
+
+// fleet are server processes behind one address.
+type fleet struct {
+	t      *testing.T
+	redis  *redis.Client
+	prefix string
+	procs  []*proc
+	url    string
+
+	mu       sync.Mutex
+	next     int                      // guarded by mu
+	route    func(*http.Request) int  // guarded by mu; which process gets a request, negative for the next one; may be nil
+	hold     map[string]chan struct{} // guarded by mu; by method: requests wait until it is closed
+	cuts     map[*cuttable]struct{}   // guarded by mu; responses
+	sessions map[string]struct{}      // guarded by mu; ids that were seen
+	seen     map[string]map[int]int   // guarded by mu; how many requests of a method of HTTP each process got
+}
+
+// proc is one of them.
+type proc struct {
+	cmd  *exec.Cmd
+	host string
+	dead chan struct{} // closed when it is
+}
+
+// kill ends it as a crash of the machine would.
+func (p *proc) kill() {
+	p.cmd.Process.Kill()
+	<-p.dead
+}
+
+// launch starts processes, and something in front of them that gives requests to each in turn.
+func launch(t *testing.T, n int) *fleet {
+	t.Helper()
+	f := &fleet{
+		t: t, redis: redis.NewClient(&redis.Options{Addr: address}), prefix: t.Name() + ":",
+		hold: map[string]chan struct{}{}, cuts: map[*cuttable]struct{}{}, sessions: map[string]struct{}{}, seen: map[string]map[int]int{},
+	}
+	t.Cleanup(func() { f.redis.Close() })
+	for i := range n {
+		f.procs = append(f.procs, f.start(string(rune('A'+i))))
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme = "http" },
+		Transport:     f,
+		FlushInterval: -1,
+		ErrorLog:      log.New(io.Discard, "", 0), // of responses that were cut
+		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	srv := httptest.NewServer(proxy)
+	t.Cleanup(func() {
+		f.cut()
+		srv.Close()
+	})
+	f.url = srv.URL + "/mcp"
+	return f
+}
+
+func (f *fleet) start(name string) *proc {
+	f.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %s", environmentServe, address, f.prefix, name))
+	cmd.Stderr = os.Stderr
+	diesWithParent(cmd)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	host, err := bufio.NewReader(out).ReadString('\n')
+	p := &proc{cmd: cmd, host: strings.TrimSpace(host), dead: make(chan struct{})}
+	go func() {
+		cmd.Wait()
+		close(p.dead)
+	}()
+	f.t.Cleanup(p.kill)
+	if err != nil {
+		f.t.Fatalf("process %s does not say where it listens: %v", name, err)
+	}
+	return p
+}
+
+// to says which process gets the requests that a test does not route otherwise.
+func (f *fleet) to(route func(*http.Request) int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.route = route
+}
+
+// only routes all requests to one process.
+func only(i int) func(*http.Request) int { return func(*http.Request) int { return i } }
+
+// held lets requests of a method of HTTP wait until release is called.
+func (f *fleet) held(method string) (release func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	gate := make(chan struct{})
+	f.hold[method] = gate
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.hold[method] == gate {
+			delete(f.hold, method)
+			close(gate)
+		}
+	}
+}
+
+// RoundTrip gives a request to a process, and to another if that one is not there.
+func (f *fleet) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+	}
+	f.mu.Lock()
+	gate := f.hold[r.Method]
+	f.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+	first := f.choose(r)
+	for try := range f.procs {
+		i := (first + try) % len(f.procs)
+		r.URL.Host, r.Body = f.procs[i].host, io.NopCloser(bytes.NewReader(body))
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return f.note(r, resp, i), nil
+	}
+	return nil, errors.New("no process is there")
+}
+
+// choose returns the process that a request goes to.
+func (f *fleet) choose(r *http.Request) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.route != nil {
+		if i := f.route(r); i >= 0 {
+			return i
+		}
+	}
+	f.next++
+	return f.next % len(f.procs)
+}
+
+// note remembers what is to be known of an exchange.
+func (f *fleet) note(r *http.Request, resp *http.Response, i int) *http.Response {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen[r.Method] == nil {
+		f.seen[r.Method] = map[int]int{}
+	}
+	f.seen[r.Method][i]++
+	if id := resp.Header.Get("Mcp-Session-Id"); id != "" {
+		f.sessions[id] = struct{}{}
+	}
+	c := &cuttable{ReadCloser: resp.Body}
+	c.forget = func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.cuts, c)
+	}
+	f.cuts[c] = struct{}{}
+	resp.Body = c
+	return resp
+}
+
+// got returns how many requests of a method of HTTP a process has answered.
+func (f *fleet) got(method string, i int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seen[method][i]
+}
+
+// cut cuts all responses that are open.
+func (f *fleet) cut() {
+	f.mu.Lock()
+	var all []*cuttable
+	for c := range f.cuts {
+		all = append(all, c)
+	}
+	f.mu.Unlock()
+	for _, c := range all {
+		c.ReadCloser.Close()
+	}
+}
+
+// cuttable is the body of a response that may be cut.
+type cuttable struct {
+	io.ReadCloser
+	forget func()
+}
+
+func (c *cuttable) Close() error {
+	c.forget()
+	return c.ReadCloser.Close()
+}
+
+// connect connects a client of a legacy revision.
+func (f *fleet) connect(features ...mcpclient.Feature) *mcpclient.Client {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+	defer cancel()
+	c, err := mcpclient.Connect(ctx, &transport.HTTP{URL: f.url}, &mcpclient.Options{
+		Versions: []mcp.Version{mcp.Version20251125}, Features: features, Telemetry: telemetry.Off(), RequestTimeout: patience,
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() {
+		if err := c.Stop(context.Background()); err != nil {
+			f.t.Errorf("stop: %v", err)
+		}
+	})
+	return c
+}
+
+// patience is how long anything may take that has to happen.
+const patience = 30 * time.Second
+
+// step steers the tool called steps.
+func (f *fleet) step(name, what string) {
+	f.t.Helper()
+	if err := f.redis.RPush(f.t.Context(), f.prefix+name, what).Err(); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// did waits until the tool says what it has done.
+func (f *fleet) did(name, want string) {
+	f.t.Helper()
+	v, err := f.redis.BLPop(f.t.Context(), patience, f.prefix+name+"-done").Result()
+	if err != nil || v[1] != want {
+		f.t.Fatalf("want the tool to say %q, got %q, %v", want, v, err)
+	}
+}

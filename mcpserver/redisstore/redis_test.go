@@ -1,0 +1,166 @@
+package redisstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
+	"github.com/mcpotel/mcpotel/mcpserver/storetest"
+	"github.com/mcpotel/mcpotel/mcpserver/taskstoretest"
+)
+
+// address is that of the Redis of all tests.
+var address string
+
+func TestMain(m *testing.M) {
+	if served, ok := os.LookupEnv(environmentServe); ok {
+		serve(served)
+		return
+	}
+	r, err := startRedis()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	address = r.address
+	code := m.Run()
+	r.stop()
+	os.Exit(code)
+}
+
+// redisServer is a Redis that belongs to the tests.
+type redisServer struct {
+	address string
+	dir     string
+	cmd     *exec.Cmd
+	exited  chan error
+}
+
+// startRedis starts one on a free port. Another process may take the port first: then it tries again.
+func startRedis() (*redisServer, error) {
+	binary, err := exec.LookPath("redis-server")
+	if err != nil {
+		return nil, errors.New("redis-server is missing, version 6.2 or later: apt-get install redis-server")
+	}
+	for range 5 {
+		r, failed := tryRedis(binary)
+		if failed == nil {
+			return r, nil
+		}
+		err = failed
+	}
+	return nil, err
+}
+
+func tryRedis(binary string) (*redisServer, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &redisServer{address: l.Addr().String(), exited: make(chan error, 1)}
+	port := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	if r.dir, err = os.MkdirTemp("", "redisstore"); err != nil {
+		return nil, err
+	}
+	return r, r.start(binary, port)
+}
+
+// start starts the process and waits until it answers.
+func (r *redisServer) start(binary string, port int) error {
+	r.cmd = exec.Command(binary, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", r.dir, "--save", "", "--appendonly", "no",
+		"--daemonize", "no", "--maxmemory-policy", "noeviction")
+	diesWithParent(r.cmd)
+	if err := r.cmd.Start(); err != nil {
+		return err
+	}
+	go func() { r.exited <- r.cmd.Wait() }()
+	c := redis.NewClient(&redis.Options{Addr: r.address})
+	defer c.Close()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for range 1000 {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		err := c.Ping(ctx).Err()
+		cancel()
+		if err == nil {
+			return nil
+		}
+		select {
+		case err := <-r.exited:
+			os.RemoveAll(r.dir)
+			return fmt.Errorf("redis-server has exited: %v", err)
+		case <-tick.C:
+		}
+	}
+	r.stop()
+	return errors.New("redis-server does not answer")
+}
+
+func (r *redisServer) stop() {
+	r.cmd.Process.Kill()
+	<-r.exited
+	os.RemoveAll(r.dir)
+}
+
+// open returns a store in the Redis of all tests, under keys of its own.
+func open(t testing.TB, o *redisstore.Options) (*redisstore.Store, *redis.Client) {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: address})
+	if o == nil {
+		o = &redisstore.Options{}
+	}
+	o.Prefix = t.Name() + ":"
+	s := redisstore.New(c, o)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: want no error, got %v", err)
+		}
+		c.Close()
+	})
+	return s, c
+}
+
+func TestSessions(t *testing.T) {
+	storetest.TestSessions(t, func(t *testing.T) mcpserver.SessionStore {
+		s, _ := open(t, nil)
+		return s.Sessions()
+	})
+}
+
+func TestEvents(t *testing.T) {
+	storetest.TestEvents(t, 500, 2<<20, func(t *testing.T) mcpserver.SharedEventStore {
+		s, _ := open(t, &redisstore.Options{MaxEvents: 500, MaxEventBytes: 2 << 20})
+		return s.Events()
+	})
+}
+
+func TestTasks(t *testing.T) {
+	taskstoretest.Run(t, taskstoretest.Harness{
+		Open: func(t *testing.T) (one, other mcpserver.TaskStore) {
+			a, _ := open(t, nil)
+			b, _ := open(t, nil)
+			return a.Tasks(), b.Tasks()
+		},
+		Pass: pass,
+		Unit: 200 * time.Millisecond,
+	})
+}
+
+// pass waits until so much time has passed for Redis and for this process.
+func pass(t *testing.T, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+	}
+}

@@ -1,0 +1,100 @@
+package redisstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// Options configure a [Store]. A nil *Options, and the zero value of every field, mean the defaults stated here. All
+// processes that share a store should have the same.
+type Options struct {
+	// Prefix begins all keys and channels. Zero means "mcp:".
+	Prefix string
+
+	// MaxEvents and MaxEventBytes bound what is kept of the events of one session: the latest, with so many bytes of data
+	// together. Zero means 1,000 events and 4 MiB.
+	MaxEvents, MaxEventBytes int
+
+	// MaxMessages and MaxMessageBytes bound what is kept of the messages to one process, and of those to all: the latest,
+	// with so many bytes together, or the one latest if it is larger. Zero means 4,096 messages and 64 MiB.
+	MaxMessages, MaxMessageBytes int
+
+	// KeepEvents is how long events are kept of a session that is in no store of sessions. Others keep theirs as long as
+	// the session. Zero means 1 h.
+	KeepEvents time.Duration
+}
+
+// Store keeps what servers share, in Redis. Make it with [New]; it is safe for concurrent use.
+type Store struct {
+	client redis.UniversalClient
+	cfg    Options
+	bell   bell
+}
+
+// New returns a store in the Redis that c talks to. Nothing is sent yet. The client remains the caller's to close, after
+// [Store.Close].
+func New(c redis.UniversalClient, o *Options) *Store {
+	s := &Store{client: c}
+	if o != nil {
+		s.cfg = *o
+	}
+	s.cfg.Prefix = cmp.Or(s.cfg.Prefix, "mcp:")
+	s.cfg.MaxEvents = cmp.Or(s.cfg.MaxEvents, 1000)
+	s.cfg.MaxEventBytes = cmp.Or(s.cfg.MaxEventBytes, 4<<20)
+	s.cfg.MaxMessages = cmp.Or(s.cfg.MaxMessages, 4096)
+	s.cfg.MaxMessageBytes = cmp.Or(s.cfg.MaxMessageBytes, 64<<20)
+	s.cfg.KeepEvents = cmp.Or(s.cfg.KeepEvents, time.Hour)
+	s.bell.client = c
+	s.bell.rings = map[string]*ring{}
+	return s
+}
+
+// Close ends what the store does besides. It is to be called after the Shutdown of the handlers that use it.
+func (s *Store) Close() error { return s.bell.close() }
+
+// Sessions returns the part that keeps sessions.
+func (s *Store) Sessions() mcpserver.SessionStore { return sessions{s} }
+
+// Events returns the part that keeps events.
+func (s *Store) Events() mcpserver.SharedEventStore { return events{s} }
+
+// key returns the key of something of a session or process, which is its hash tag.
+func (s *Store) key(kind, id string) string { return s.cfg.Prefix + kind + ":{" + id + "}" }
+
+// Kinds of keys.
+const (
+	kindSession   = "session"   // a hash: data, revision, used (in ms since 1970, by the clock of Redis)
+	kindEvents    = "events"    // a stream: s(tream), q (sequence), d(ata), f(inal)
+	kindStreams   = "streams"   // a hash: n (last stream), b(ytes), and of each stream l:n (latest event) and o:n (note)
+	kindProcess   = "process"   // a string, as long as the process lives
+	kindMessages  = "messages"  // a stream: d(ata); the ids are the positions
+	kindPositions = "positions" // a hash: n (last position), b(ytes)
+	kindTask      = "task"      // a hash: data, revision
+)
+
+// run runs a script.
+func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {
+	return script.Run(ctx, s.client, keys, args...)
+}
+
+// failed says what could not be done.
+func failed(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("redis: %s: %w", what, err)
+}
+
+// millis returns a duration as Redis has it.
+func millis(d time.Duration) int64 {
+	if d <= 0 {
+		return 0
+	}
+	return max(1, d.Milliseconds())
+}

@@ -1,0 +1,182 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"sync"
+	"time"
+)
+
+// NewMemorySessionStore returns a store for handlers in one process: to serve one set of sessions under several of them,
+// and to test what is served by several processes.
+func NewMemorySessionStore() SessionStore {
+	return &memorySessions{
+		sessions: map[string]*keptSession{}, processes: map[string]time.Time{}, topics: map[string]*topic{}, news: make(chan struct{}),
+	}
+}
+
+// maxMessages is how many messages to one receiver a memory store keeps.
+const maxMessages = 4096
+
+type memorySessions struct {
+	mu        sync.Mutex
+	sessions  map[string]*keptSession // guarded by mu
+	processes map[string]time.Time    // guarded by mu; until when they live
+	topics    map[string]*topic       // guarded by mu; by receiver
+	news      chan struct{}           // guarded by mu; closed when a message has come
+}
+
+type keptSession struct {
+	record   []byte
+	revision int64
+	used     time.Time
+	until    time.Time // zero for ever
+}
+
+// topic are the messages to one receiver, or to all.
+type topic struct {
+	last     int64 // position of the latest
+	messages [][]byte
+}
+
+// find returns a session, nil if there is none. mu is held.
+func (t *memorySessions) find(id string) *keptSession {
+	s := t.sessions[id]
+	if s != nil && !s.until.IsZero() && !time.Now().Before(s.until) {
+		delete(t.sessions, id)
+		return nil
+	}
+	return s
+}
+
+// use notes that a session is used now.
+func (s *keptSession) use(ttl time.Duration) {
+	s.used, s.until = time.Now(), time.Time{}
+	if ttl > 0 {
+		s.until = s.used.Add(ttl)
+	}
+}
+
+func (t *memorySessions) Create(_ context.Context, id string, record []byte, ttl time.Duration) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.find(id) != nil {
+		return ErrConflict
+	}
+	s := &keptSession{record: bytes.Clone(record), revision: 1}
+	s.use(ttl)
+	t.sessions[id] = s
+	return nil
+}
+
+func (t *memorySessions) Use(_ context.Context, id string, known int64, ttl time.Duration) (record []byte, revision int64, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.find(id)
+	if s == nil {
+		return nil, 0, ErrNoSession
+	}
+	s.use(ttl)
+	if s.revision == known {
+		return nil, known, nil
+	}
+	return s.record, s.revision, nil
+}
+
+func (t *memorySessions) Replace(_ context.Context, id string, record []byte, revision int64) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch s := t.find(id); {
+	case s == nil:
+		return ErrNoSession
+	case s.revision != revision:
+		return ErrConflict
+	default:
+		s.record = bytes.Clone(record)
+		s.revision++
+		return nil
+	}
+}
+
+func (t *memorySessions) Delete(_ context.Context, id string, unused time.Duration) (deleted bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.find(id)
+	if s == nil || time.Since(s.used) < unused {
+		return false, nil
+	}
+	delete(t.sessions, id)
+	return true, nil
+}
+
+func (t *memorySessions) Beat(_ context.Context, process string, ttl time.Duration) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ttl > 0 {
+		t.processes[process] = time.Now().Add(ttl)
+		return nil
+	}
+	delete(t.processes, process)
+	delete(t.topics, process)
+	return nil
+}
+
+func (t *memorySessions) Alive(_ context.Context, process string) (bool, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.alive(process), nil
+}
+
+// alive is Alive; mu is held.
+func (t *memorySessions) alive(process string) bool { return time.Now().Before(t.processes[process]) }
+
+func (t *memorySessions) Publish(_ context.Context, process string, message []byte) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if process != "" && !t.alive(process) {
+		return ErrNoProcess
+	}
+	to := t.topics[process]
+	if to == nil {
+		to = new(topic)
+		t.topics[process] = to
+	}
+	to.last++
+	to.messages = append(to.messages, bytes.Clone(message))
+	to.messages = to.messages[max(0, len(to.messages)-maxMessages):]
+	close(t.news)
+	t.news = make(chan struct{})
+	return nil
+}
+
+func (t *memorySessions) Receive(ctx context.Context, process string, behind int64) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		for ctx.Err() == nil {
+			m, ok, news := t.next(process, behind)
+			if !ok {
+				select {
+				case <-news:
+				case <-ctx.Done():
+				}
+				continue
+			}
+			behind = m.Position
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
+// next returns the first message that is kept behind a position, or a channel that is closed when there is another.
+func (t *memorySessions) next(process string, behind int64) (m Message, ok bool, news <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	from := t.topics[process]
+	if from == nil || from.last <= behind {
+		return Message{}, false, t.news
+	}
+	i := max(0, len(from.messages)-int(from.last-behind))
+	return Message{from.last - int64(len(from.messages)-1-i), from.messages[i]}, true, nil
+}

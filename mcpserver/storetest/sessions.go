@@ -1,0 +1,332 @@
+// Package storetest has the tests that a [mcpserver.SessionStore] and a [mcpserver.SharedEventStore] must pass. Start with
+// [TestSessions] and [TestEvents]:
+//
+//	func TestMyStore(t *testing.T) {
+//		storetest.TestSessions(t, func(t *testing.T) mcpserver.SessionStore { return open(t) })
+//	}
+//
+// The tests wait in real time, for as long as the store takes: a few seconds.
+package storetest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// patience is how long anything may take that has to happen.
+const patience = 30 * time.Second
+
+// TestSessions tests a store of sessions. open returns a store, the same content each time or not: the tests use ids and
+// processes that nobody else has, but they read all messages that there are.
+func TestSessions(t *testing.T, open func(t *testing.T) mcpserver.SessionStore) {
+	for name, test := range map[string]func(*testing.T, mcpserver.SessionStore){
+		"a session is kept as it was given":         kept,
+		"an id is taken once":                       takenOnce,
+		"a record is replaced by revision":          replaced,
+		"of many who replace a record one succeeds": oneReplaces,
+		"a session expires":                         expires,
+		"a session is deleted once":                 deletedOnce,
+		"a session that is used is not deleted":     usedIsKept,
+		"a process lives as long as it says":        lives,
+		"messages to all come in one order":         oneOrder,
+		"messages to a process are its own":         own,
+		"a message that is large":                   large,
+		"receiving ends with its context":           receivingEnds,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+// fresh returns a name that nobody has.
+func fresh() string { return rand.Text() }
+
+func must(t testing.TB, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: want no error, got %v", what, err)
+	}
+}
+
+func want(t testing.TB, what string, got, target error) {
+	t.Helper()
+	if !errors.Is(got, target) {
+		t.Errorf("%s: want %q, got %v", what, target, got)
+	}
+}
+
+func kept(t *testing.T, s mcpserver.SessionStore) {
+	id, record := fresh(), []byte("{\"a\":\"\x00\xff\\n\"}")
+	given := slices.Clone(record)
+	must(t, "Create", s.Create(t.Context(), id, given, time.Minute))
+	clear(given) // it is not the store's
+	got, revision, err := s.Use(t.Context(), id, 0, time.Minute)
+	must(t, "Use", err)
+	if string(got) != string(record) || revision != 1 {
+		t.Errorf("want %q as revision 1, got %q as %d", record, got, revision)
+	}
+	_, _, err = s.Use(t.Context(), fresh(), 0, time.Minute)
+	want(t, "Use of an unknown session", err, mcpserver.ErrNoSession)
+	must(t, "Create for ever", s.Create(t.Context(), id+"2", record, 0))
+	_, _, err = s.Use(t.Context(), id+"2", 0, 0)
+	must(t, "Use of a session that is kept for ever", err)
+}
+
+func takenOnce(t *testing.T, s mcpserver.SessionStore) {
+	id := fresh()
+	must(t, "Create", s.Create(t.Context(), id, []byte("first"), time.Minute))
+	want(t, "Create again", s.Create(t.Context(), id, []byte("second"), time.Minute), mcpserver.ErrConflict)
+	if got, _, err := s.Use(t.Context(), id, 0, time.Minute); err != nil || string(got) != "first" {
+		t.Errorf("want the first record, got %q, %v", got, err)
+	}
+}
+
+func replaced(t *testing.T, s mcpserver.SessionStore) {
+	id := fresh()
+	want(t, "Replace of an unknown session", s.Replace(t.Context(), id, nil, 1), mcpserver.ErrNoSession)
+	must(t, "Create", s.Create(t.Context(), id, []byte("1"), time.Minute))
+	must(t, "Replace", s.Replace(t.Context(), id, []byte("2"), 1))
+	want(t, "Replace of an old revision", s.Replace(t.Context(), id, []byte("x"), 1), mcpserver.ErrConflict)
+	want(t, "Replace of a revision to come", s.Replace(t.Context(), id, []byte("x"), 3), mcpserver.ErrConflict)
+	must(t, "Replace", s.Replace(t.Context(), id, []byte("3"), 2))
+	for known := range int64(4) {
+		got, revision, err := s.Use(t.Context(), id, known, time.Minute)
+		if err != nil || (got == nil) != (known == 3) || got != nil && string(got) != "3" || revision != 3 {
+			t.Errorf("with revision %d known: want the third record, or none if it is known, got %q as %d, %v", known, got, revision, err)
+		}
+	}
+}
+
+func oneReplaces(t *testing.T, s mcpserver.SessionStore) {
+	id := fresh()
+	must(t, "Create", s.Create(t.Context(), id, nil, time.Minute))
+	const workers, rounds = 8, 20
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for n := 0; n < rounds; {
+				record, revision, err := s.Use(t.Context(), id, 0, time.Minute)
+				if err == nil {
+					err = s.Replace(t.Context(), id, append(slices.Clone(record), '.'), revision)
+				}
+				switch {
+				case err == nil:
+					n++
+				case !errors.Is(err, mcpserver.ErrConflict):
+					t.Errorf("want success or a conflict, got %v", err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	got, _, err := s.Use(t.Context(), id, 0, time.Minute)
+	if must(t, "Use", err); len(got) != workers*rounds {
+		t.Errorf("want each of %d changes once, got %d", workers*rounds, len(got))
+	}
+}
+
+func expires(t *testing.T, s mcpserver.SessionStore) {
+	id, other := fresh(), fresh()
+	const ttl = 300 * time.Millisecond
+	must(t, "Create", s.Create(t.Context(), id, nil, ttl))
+	must(t, "Create", s.Create(t.Context(), other, nil, ttl))
+	for start := time.Now(); time.Since(start) < 2*ttl; {
+		_, _, err := s.Use(t.Context(), id, 0, time.Minute) // from now on, a minute
+		must(t, "Use", err)
+	}
+	_, _, err := s.Use(t.Context(), other, 0, ttl)
+	want(t, "Use of what was not used for its time", err, mcpserver.ErrNoSession)
+	want(t, "Replace of it", s.Replace(t.Context(), other, nil, 1), mcpserver.ErrNoSession)
+	must(t, "Create of it", s.Create(t.Context(), other, nil, ttl))
+}
+
+func deletedOnce(t *testing.T, s mcpserver.SessionStore) {
+	id := fresh()
+	must(t, "Create", s.Create(t.Context(), id, nil, time.Minute))
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	n := 0
+	for range 8 {
+		all.Go(func() {
+			deleted, err := s.Delete(t.Context(), id, 0)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				t.Errorf("Delete: %v", err)
+			}
+			if deleted {
+				n++
+			}
+		})
+	}
+	all.Wait()
+	if n != 1 {
+		t.Errorf("want one to have deleted the session, got %d", n)
+	}
+	_, _, err := s.Use(t.Context(), id, 0, time.Minute)
+	want(t, "Use of a deleted session", err, mcpserver.ErrNoSession)
+}
+
+func usedIsKept(t *testing.T, s mcpserver.SessionStore) {
+	id := fresh()
+	must(t, "Create", s.Create(t.Context(), id, nil, time.Minute))
+	if deleted, err := s.Delete(t.Context(), id, time.Minute); deleted || err != nil {
+		t.Errorf("want a session kept that was used less than a minute ago, got it deleted: %v, %v", deleted, err)
+	}
+	const unused = 200 * time.Millisecond
+	waitUntil(t, "a session is deleted that nobody has used", func() bool {
+		deleted, err := s.Delete(t.Context(), id, unused)
+		must(t, "Delete", err)
+		return deleted
+	})
+}
+
+// waitUntil asks until it is so.
+func waitUntil(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for start := time.Now(); !is(); <-tick.C {
+		if time.Since(start) > patience {
+			t.Fatalf("want it so within %v: %s", patience, what)
+		}
+	}
+}
+
+func lives(t *testing.T, s mcpserver.SessionStore) {
+	process := fresh()
+	alive := func() bool {
+		alive, err := s.Alive(t.Context(), process)
+		must(t, "Alive", err)
+		return alive
+	}
+	if alive() {
+		t.Error("want a process dead that has said nothing, got it alive")
+	}
+	const ttl = 200 * time.Millisecond
+	for range 2 {
+		must(t, "Beat", s.Beat(t.Context(), process, time.Minute))
+		if !alive() {
+			t.Error("want a process alive that has said so, got it dead")
+		}
+	}
+	must(t, "Beat", s.Beat(t.Context(), process, ttl))
+	waitUntil(t, "a process is dead that says nothing", func() bool { return !alive() })
+	want(t, "Publish to a dead process", s.Publish(t.Context(), process, nil), mcpserver.ErrNoProcess)
+	process = fresh()
+	must(t, "Beat", s.Beat(t.Context(), process, time.Minute))
+	must(t, "Beat", s.Beat(t.Context(), process, 0))
+	if alive() {
+		t.Error("want a process dead that has ended, got it alive")
+	}
+}
+
+// receive receives messages until there are n of those that begin with prefix.
+func receive(t testing.TB, s mcpserver.SessionStore, process, prefix string, behind int64, n int) (all []mcpserver.Message) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for m, err := range s.Receive(ctx, process, behind) {
+		if err != nil {
+			t.Errorf("Receive: %v", err)
+			return all
+		}
+		if !strings.HasPrefix(string(m.Data), prefix) {
+			continue
+		}
+		if all = append(all, m); len(all) == n {
+			return all
+		}
+	}
+	t.Errorf("want %d messages, got %d", n, len(all))
+	return all
+}
+
+func oneOrder(t *testing.T, s mcpserver.SessionStore) {
+	prefix := fresh()
+	const senders, each, receivers = 4, 50, 3
+	must(t, "Publish", s.Publish(t.Context(), "", []byte(prefix+"first")))
+	got := make([][]mcpserver.Message, receivers)
+	var all sync.WaitGroup
+	for i := range receivers {
+		all.Go(func() { got[i] = receive(t, s, "", prefix, 0, senders*each+1) })
+	}
+	for i := range senders {
+		all.Go(func() {
+			for n := range each {
+				if err := s.Publish(t.Context(), "", fmt.Appendf(nil, "%s%d %d", prefix, i, n)); err != nil {
+					t.Errorf("Publish: %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if t.Failed() {
+		return
+	}
+	for i, messages := range got {
+		for n, m := range messages {
+			if string(m.Data) != string(got[0][n].Data) || m.Position != messages[0].Position+int64(n) {
+				t.Fatalf("message %d: want receiver %d to get the same as the first, at consecutive positions, got %q at %d, not %q at %d",
+					n, i, m.Data, m.Position, got[0][n].Data, got[0][n].Position)
+			}
+		}
+	}
+	rest := receive(t, s, "", prefix, got[0][10].Position, senders*each-10)
+	if string(rest[0].Data) != string(got[0][11].Data) {
+		t.Errorf("want those behind a position, got %q first, not %q", rest[0].Data, got[0][11].Data)
+	}
+}
+
+func own(t *testing.T, s mcpserver.SessionStore) {
+	one, other := fresh(), fresh()
+	for _, process := range []string{one, other} {
+		must(t, "Beat", s.Beat(t.Context(), process, time.Minute))
+		for n := range 3 {
+			must(t, "Publish", s.Publish(t.Context(), process, fmt.Appendf(nil, "%s%d", process, n)))
+		}
+	}
+	for _, process := range []string{one, other} {
+		for n, m := range receive(t, s, process, "", 0, 3) {
+			if string(m.Data) != fmt.Sprint(process, n) || m.Position != int64(n+1) {
+				t.Errorf("want %s%d at %d, got %q at %d", process, n, n+1, m.Data, m.Position)
+			}
+		}
+	}
+	must(t, "Publish", s.Publish(t.Context(), one, []byte("later")))
+	if got := receive(t, s, one, "", 3, 1); len(got) == 1 && (string(got[0].Data) != "later" || got[0].Position != 4) {
+		t.Errorf("want what came later at 4, got %q at %d", got[0].Data, got[0].Position)
+	}
+}
+
+func large(t *testing.T, s mcpserver.SessionStore) {
+	process := fresh()
+	must(t, "Beat", s.Beat(t.Context(), process, time.Minute))
+	data := []byte(strings.Repeat("x", 20<<20))
+	must(t, "Publish", s.Publish(t.Context(), process, data))
+	if got := receive(t, s, process, "", 0, 1); len(got) == 1 && len(got[0].Data) != len(data) {
+		t.Errorf("want %d bytes, got %d", len(data), len(got[0].Data))
+	}
+}
+
+func receivingEnds(t *testing.T, s mcpserver.SessionStore) {
+	process := fresh()
+	must(t, "Beat", s.Beat(t.Context(), process, time.Minute))
+	must(t, "Publish", s.Publish(t.Context(), process, nil))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for _, err := range s.Receive(ctx, process, 0) {
+		if err != nil {
+			t.Errorf("want the end of the context to be no error, got %v", err)
+		}
+		cancel()
+	}
+}
