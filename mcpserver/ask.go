@@ -12,9 +12,9 @@ import (
 )
 
 // ErrUnsupported says that the client cannot be asked: it has not declared the capability, its revision or the request
-// that is being handled does not allow it, or there is no way to reach it, as in a batch or over HTTP without a session.
-// A handler may go on without the answer. If it returns the error instead, a modern client gets -32021 with the
-// capabilities that are missing.
+// that is being handled does not allow it, or there is no way to reach it, as in a batch, over HTTP without a session, or
+// where what it sends is not read meanwhile: in a [LevelSetter] and a [ResourceSubscriber]. A handler may go on without the
+// answer. If it returns the error instead, a modern client gets -32021 with the capabilities that are missing.
 var ErrUnsupported = errors.New("the client cannot be asked for this")
 
 // ErrInputRequired says that the client has to be asked first. A handler returns the error, or one that wraps it, as it
@@ -112,11 +112,13 @@ func (c *call) modern() bool { return c.info.Version.Era() == mcp.Modern }
 
 // canAsk says why the client cannot be asked anything in answer to this request.
 func (c *call) canAsk() error {
-	if c.modern() {
-		if !asksInResult(c.info.Method) {
-			return fmt.Errorf("%w: in revision %s, %s must be answered at once", ErrUnsupported, c.info.Version, c.info.Method)
-		}
+	switch {
+	case c.modern() && !asksInResult(c.info.Method):
+		return fmt.Errorf("%w: in revision %s, %s must be answered at once", ErrUnsupported, c.info.Version, c.info.Method)
+	case c.modern():
 		return nil
+	case c.method.inline:
+		return fmt.Errorf("%w: nothing that it sends is read before %s is answered", ErrUnsupported, c.info.Method)
 	}
 	if _, ok := c.out.(inquirer); !ok || c.x.asks == nil {
 		return fmt.Errorf("%w: there is no way to send it a request: this one came in a batch, or without a session", ErrUnsupported)

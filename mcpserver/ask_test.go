@@ -267,6 +267,22 @@ func TestAnAnswerThatIsTooLargeFailsTheHandler(t *testing.T) {
 	})
 }
 
+// asker asks the client where that cannot answer.
+type asker struct {
+	shelf
+	failed []error
+}
+
+func (a *asker) ask(ctx context.Context) error {
+	_, err := mcpserver.ListRoots(ctx)
+	a.failed = append(a.failed, err)
+	return nil
+}
+
+func (a *asker) SetLevel(ctx context.Context, _ mcp.LoggingLevel) error  { return a.ask(ctx) }
+func (a *asker) SubscribeResource(ctx context.Context, _ string) error   { return a.ask(ctx) }
+func (a *asker) UnsubscribeResource(ctx context.Context, _ string) error { return a.ask(ctx) }
+
 func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
 	if _, err := mcpserver.ListRoots(t.Context()); !errors.Is(err, mcpserver.ErrUnsupported) {
 		t.Errorf("outside of a request asking failed with %v, want %v", err, mcpserver.ErrUnsupported)
@@ -297,6 +313,27 @@ func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
 		if !strings.Contains(p.body, "it does not accept text/event-stream") {
 			t.Errorf("got %d: %s, want that it cannot ask", p.status, p.body)
 		}
+	})
+	t.Run("a request that keeps the connection from being read", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h := new(asker)
+			s := bare(mcpserver.Options{})
+			must(t, s.Implement(h))
+			w := openedAble(t, s, "2025-11-25")
+			w.send(setLevel("error"), requestOf(1, "resources/subscribe", `{"uri":"file:///a"}`), requestOf(2, "resources/unsubscribe", `{"uri":"file:///a"}`), pingRequest)
+			if out := w.taken(); len(out) != 4 {
+				t.Errorf("the server sent %q, want four answers", out)
+			}
+			must(t, w.finish())
+			if len(h.failed) != 3 {
+				t.Errorf("the handler asked %d times, want 3", len(h.failed))
+			}
+			for i, err := range h.failed {
+				if !errors.Is(err, mcpserver.ErrUnsupported) {
+					t.Errorf("asking failed with %v the %d. time, want %v", err, i+1, mcpserver.ErrUnsupported)
+				}
+			}
+		})
 	})
 	t.Run("a method that is answered at once", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

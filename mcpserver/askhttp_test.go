@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -154,6 +156,45 @@ func TestASessionExpiresThoughAHandlerWaitsForItsClient(t *testing.T) {
 		if p := w.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusNotFound {
 			t.Errorf("got %d, want the session gone with its client", p.status)
 		}
+		w.end()
+	})
+}
+
+func TestWhoeverLeavesWhileAHandlerAsksMakesRoomOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withTool(t, mcpserver.Options{}, "roots", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			var both sync.WaitGroup
+			for range 2 {
+				both.Go(func() { _, _ = mcpserver.ListRoots(ctx) })
+			}
+			both.Wait()
+			return nil, nil
+		})
+		must(t, s.AddRawTool(&mcp.Tool{Name: "slow"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			time.Sleep(time.Minute)
+			return nil, nil
+		}))
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{MaxRequests: 1, KeepAlive: -1})
+		session := w.openAble("2025-06-18")
+		stays := w.stream("POST", callOf(1, "roots", "{}"), "Mcp-Session-Id", session)
+		stays.message()
+		left := w.stream("POST", callOf(2, "roots", "{}"), "Mcp-Session-Id", session)
+		left.message()
+		left.leave()
+		synctest.Wait()
+		status := make(chan int, 3)
+		for id := range 3 {
+			go func() { status <- w.post(callOf(10+id, "slow", "{}"), "Mcp-Session-Id", session).status }()
+		}
+		var got []int
+		for range 3 {
+			got = append(got, <-status)
+		}
+		slices.Sort(got)
+		if want := []int{200, 503, 503}; !slices.Equal(got, want) {
+			t.Errorf("three requests where there is room for one got %v, want %v", got, want)
+		}
+		w.do("DELETE", "", "Mcp-Session-Id", session)
 		w.end()
 	})
 }

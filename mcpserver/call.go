@@ -177,7 +177,9 @@ func (c *call) handle() (result any, err error) {
 	switch {
 	case c.refused != nil:
 		return nil, c.refused
-	case c.ctx.Err() != nil: // while it waited
+	case c.x.work.Err() != nil: // while it waited; it ends before all that is derived from it, in an order that nobody knows
+		return nil, context.Cause(c.x.work)
+	case c.ctx.Err() != nil:
 		return nil, context.Cause(c.ctx)
 	}
 	defer func() {

@@ -87,6 +87,7 @@ func (t *calls) busy(but int) bool {
 
 // release gives the place of a request that has been served to the next one.
 func (t *calls) release() {
+	defer t.total.feed()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -104,10 +105,17 @@ func (t *calls) release() {
 
 // catchUp begins requests that wait for places which could not be had before. mu is held.
 func (t *calls) catchUp() {
-	for len(t.waiting) > 0 && t.running < t.limit && t.total.take(t.running) {
+	for len(t.waiting) > 0 && t.running < t.limit && t.total.takeFor(t, t.running) {
 		t.running++
 		t.next()
 	}
+}
+
+// eat begins requests that wait, now that there may be places.
+func (t *calls) eat() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.catchUp()
 }
 
 // next begins the request that has waited longest. mu is held.
@@ -166,6 +174,7 @@ func (t *calls) close(why error) {
 	left := t.waiting
 	t.waiting, t.bytes, t.closed = nil, 0, true
 	t.mu.Unlock()
+	t.total.forget(t)
 	for _, c := range left {
 		c.leave(why)
 	}

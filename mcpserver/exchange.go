@@ -24,7 +24,7 @@ type exchange struct {
 
 	asks   *asks         // that a legacy client has yet to answer; nil where it cannot be asked
 	sites  *sites        // where it was sent, likewise
-	linger func() func() // makes room for its answers while a handler waits for them; nil where none is needed
+	linger func() func() // makes room for answers while a handler waits for them; nil where none is needed
 
 	header      http.Header   // of the HTTP request that brings a modern message; nil for any other
 	httpRequest *http.Request // that brings a message; nil on any other connection

@@ -91,15 +91,16 @@ func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	post := r.Method == http.MethodPost
-	if err := h.gate.enter(post); err != nil {
+	v, err := h.gate.enter(post)
+	if err != nil {
 		w.Header()["Retry-After"] = retryAfter
 		h.turnAway(w, r, http.StatusServiceUnavailable, err)
 		return
 	}
-	defer h.gate.leave(post)
+	defer v.leave()
 	switch r.Method {
 	case http.MethodPost:
-		h.post(w, r)
+		h.post(w, r, v)
 	case http.MethodGet:
 		h.get(w, r)
 	case http.MethodDelete:

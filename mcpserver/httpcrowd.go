@@ -29,6 +29,7 @@ func (t *crowd) admit(c *call) error {
 	}
 	t.live[c] = struct{}{}
 	t.mu.Unlock()
+	defer t.total.feed()
 	defer t.total.give(1)
 	c.serve()
 	return nil

@@ -18,52 +18,75 @@ type gate struct {
 	moved  chan struct{} // guarded by mu; closed when somebody leaves, nil unless somebody waits
 }
 
+// visit is the stay of one HTTP request inside.
+type visit struct {
+	gate      *gate
+	post      bool
+	lingering int  // guarded by gate.mu; how often it is said to linger
+	gone      bool // guarded by gate.mu
+}
+
 // enter lets a request in, or returns what refuses it.
-func (g *gate) enter(post bool) *mcp.Error {
+func (g *gate) enter(post bool) (*visit, *mcp.Error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
 	case g.closed:
-		return errShuttingDown
+		return nil, errShuttingDown
 	case post && g.posts >= g.limit:
-		return errBusy
+		return nil, errBusy
 	}
 	g.inside++
 	if post {
 		g.posts++
 	}
-	return nil
+	return &visit{gate: g, post: post}, nil
 }
 
-// detain keeps the gate from being empty until somebody leaves in addition.
+// leave lets the request out.
+func (v *visit) leave() {
+	g := v.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inside--
+	if v.post && v.lingering == 0 {
+		g.posts--
+	}
+	v.gone = true
+	g.move()
+}
+
+// linger makes room for another POST while this one stays inside for long; back takes it again, unless it has left.
+func (v *visit) linger() (back func()) {
+	g := v.gate
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if v.lingering++; v.lingering == 1 && !v.gone {
+		g.posts--
+		g.move()
+	}
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if v.lingering--; v.lingering == 0 && !v.gone {
+			g.posts++
+		}
+	}
+}
+
+// detain keeps the gate from being empty until something else is released.
 func (g *gate) detain() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inside++
 }
 
-// leave lets a request out.
-func (g *gate) leave(post bool) {
+// release lets go of what was detained.
+func (g *gate) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inside--
-	if post {
-		g.posts--
-	}
 	g.move()
-}
-
-// linger makes room for another POST while one stays inside for long; back takes it again.
-func (g *gate) linger() (back func()) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.posts--
-	g.move()
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.posts++
-	}
 }
 
 // move wakes those who wait. mu is held.
@@ -94,7 +117,7 @@ func (g *gate) waitAll(ctx context.Context) bool {
 func (g *gate) wait(ctx context.Context, count func() int) bool {
 	for {
 		g.mu.Lock()
-		if count() <= 0 { // whoever lingers may have left
+		if count() == 0 {
 			g.mu.Unlock()
 			return true
 		}

@@ -106,6 +106,7 @@ func (h *HTTPHandler) postSession(p *parcel) {
 		h.accept(p, x.response(&p.m))
 		return
 	}
+	x.linger = p.visit.linger
 	resp := &response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}
 	st := s.newStream(resp)
 	if s.shared != nil {

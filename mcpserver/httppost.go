@@ -14,6 +14,7 @@ import (
 type parcel struct {
 	w       http.ResponseWriter
 	r       *http.Request
+	visit   *visit
 	ctl     *http.ResponseController
 	accept  accept
 	frame   []byte
@@ -24,8 +25,8 @@ type parcel struct {
 }
 
 // post takes a message that a client sends.
-func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request) {
-	p := parcel{w: w, r: r, ctl: http.NewResponseController(w), accept: accepted(r.Header)}
+func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit) {
+	p := parcel{w: w, r: r, visit: v, ctl: http.NewResponseController(w), accept: accepted(r.Header)}
 	switch {
 	case !isJSON(r.Header):
 		h.turnAway(w, r, http.StatusUnsupportedMediaType, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the body must be " + typeJSON})
@@ -145,7 +146,7 @@ func (h *HTTPHandler) modern(p *parcel) {
 		})
 		return
 	case p.m.Method == mcp.MethodSubscriptionsListen:
-		defer h.gate.linger()()
+		defer p.visit.linger()()
 	}
 	x := h.alone(p, true)
 	x.header = p.r.Header

@@ -159,9 +159,6 @@ func (h *HTTPHandler) makeSession(id, principal string, o observer, channel *res
 	s.connection, s.stop = h.s.open(h.life, o, out, 0)
 	s.exchange.principal = s.principal
 	s.session.public.id, s.session.public.principal = id, s.principal
-	if channel == nil {
-		s.exchange.linger = h.gate.linger
-	}
 	if h.cfg.SessionTimeout > 0 {
 		s.idle = time.AfterFunc(h.cfg.SessionTimeout, func() {
 			if s.expired() {
@@ -196,7 +193,7 @@ func (h *HTTPHandler) end(s *httpSession) {
 	s.ended = true
 	h.gate.detain()
 	go func() { // ends soon: what it waits for has an end
-		defer h.gate.leave(false)
+		defer h.gate.release()
 		h.stray.Add(int64(s.shut()))
 	}()
 }

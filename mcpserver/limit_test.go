@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -211,6 +212,64 @@ func TestMaxTotalOverHTTPIsA503(t *testing.T) {
 		}
 		if p := w.post(body, headers...); p.status != http.StatusOK {
 			t.Errorf("a request afterwards got %d with %s, want its answer", p.status, p.body)
+		}
+	})
+}
+
+func TestAPlaceThatIsGivenBackGoesToWhoeverWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withTool(t, mcpserver.Options{MaxTotal: 3}, "tool", func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			d, err := time.ParseDuration(r.ID.String())
+			time.Sleep(d)
+			return nil, err
+		})
+		named := func(d string) string { return strings.Replace(callOf(0, "tool", "{}"), `"id":0`, `"id":"`+d+`"`, 1) }
+		long, short := opened(t, t.Context(), s), opened(t, t.Context(), s)
+		short.send(named("3s"), named("4s"))
+		long.send(named("1h"), named("1s"), named("1ms"))
+		var done []string
+		for range 3 {
+			time.Sleep(2500 * time.Millisecond)
+			synctest.Wait()
+			done = append(done, fmt.Sprint(len(long.taken())))
+		}
+		if got := strings.Join(done, " "); got != "0 2 0" {
+			t.Errorf("what waited was answered %s at a time, want 0 2 0: as soon as somebody else gave back a place", got)
+		}
+		time.Sleep(time.Hour)
+		for _, w := range []*wire{long, short} {
+			must(t, w.finish())
+		}
+	})
+}
+
+func TestWhatWaitsIsBegunWhenNobodyElseWantsForAPlaceAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withTool(t, mcpserver.Options{MaxTotal: 2}, "tool", func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			d, err := time.ParseDuration(r.ID.String())
+			time.Sleep(d)
+			return nil, err
+		})
+		named := func(d string) string { return strings.Replace(callOf(0, "tool", "{}"), `"id":0`, `"id":"`+d+`"`, 1) }
+		long, other := opened(t, t.Context(), s), opened(t, t.Context(), s)
+		long.send(named("1h"), named("1s"), named("1ms"))
+		other.send(named("1ns")) // refused
+		if _, busy := answered(t, other.taken()); busy != 1 {
+			t.Error("the request that found no place was not refused")
+		}
+		time.Sleep(1500 * time.Millisecond)
+		synctest.Wait()
+		if got := len(long.taken()); got != 1 {
+			t.Errorf("%d requests were answered while a place was kept for somebody else, want 1", got)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got := len(long.taken()); got != 1 {
+			t.Errorf("%d requests were answered then, want 1", got)
+		}
+		time.Sleep(time.Hour)
+		for _, w := range []*wire{long, other} {
+			must(t, w.finish())
 		}
 	})
 }

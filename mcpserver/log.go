@@ -15,7 +15,8 @@ const maxLogMessage = 1 << 20
 // Log sends the client a log message that belongs to the request, on the stream of its answer and before that. It does
 // nothing unless the server logs (see [Options.Logging]) and the client wants messages of that level: a legacy client
 // for its whole session, by logging/setLevel, or by [Options.LogLevel] as long as it has not said so; a modern client for
-// this request alone, by io.modelcontextprotocol/logLevel in its _meta, without which it gets none.
+// this request alone, by io.modelcontextprotocol/logLevel in its _meta, without which it gets none. Nor does it do anything
+// in a task, about which clients hear only what its status is.
 //
 // data is anything that encodes to JSON, and [encoding/json.RawMessage] is sent as it is; logger names the part of the
 // server that speaks, and may be empty. Nothing in either may be secret. Log waits as long as the client takes no
@@ -28,10 +29,14 @@ func (r *RequestInfo) Log(ctx context.Context, level mcp.LoggingLevel, logger st
 	switch {
 	case !level.Defined():
 		return errLevel(level)
-	case r == nil || r.call == nil || !r.call.logs(level):
+	case !r.logs(level):
 		return nil
 	}
-	return r.call.log(ctx, level, logger, data)
+	err := r.call.log(ctx, level, logger, data)
+	if err == ErrAnswered && r.TaskID() != "" { // it has become one meanwhile
+		return nil
+	}
+	return err
 }
 
 func errLevel(level mcp.LoggingLevel) error {
@@ -39,9 +44,12 @@ func errLevel(level mcp.LoggingLevel) error {
 }
 
 // logs reports whether the client wants messages of a level. About a task it gets none: only its status.
-func (c *call) logs(level mcp.LoggingLevel) bool {
-	least := c.leastLevel()
-	return least != "" && c.info.TaskID() == "" && level.Level() >= least.Level()
+func (r *RequestInfo) logs(level mcp.LoggingLevel) bool {
+	if r == nil || r.call == nil || r.TaskID() != "" {
+		return false
+	}
+	least := r.call.leastLevel()
+	return least != "" && level.Level() >= least.Level()
 }
 
 // leastLevel returns the least severe level that the client wants, empty if it wants no messages.

@@ -486,3 +486,26 @@ func TestWithoutASessionOverHTTPThereIsNoLevelToSet(t *testing.T) {
 		}
 	})
 }
+
+func TestMessagesThatWereOnTheirWayAreSentToWhoeverComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withTool(t, mcpserver.Options{Logging: true}, "tool", logAll)
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{NotResumable: true, KeepAlive: -1})
+		session := w.open("2025-11-25")
+		listener := w.stream("GET", "", "Mcp-Session-Id", session)
+		for _, data := range []string{strings.Repeat("x", 100<<10), "second", "third"} { // the first one fills what lies between
+			must(t, s.Log(mcp.LevelError, "", data))
+		}
+		synctest.Wait()
+		listener.leave()
+		synctest.Wait()
+		again := w.stream("GET", "", "Mcp-Session-Id", session)
+		for _, want := range []string{"second", "third"} {
+			if m := again.next(); !strings.Contains(string(m.Data), want) {
+				t.Errorf("the stream brings %.80s, want the %s message", m.Data, want)
+			}
+		}
+		again.leave()
+		w.end()
+	})
+}

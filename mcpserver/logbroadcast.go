@@ -57,11 +57,14 @@ func (c *connection) hears(level mcp.LoggingLevel) bool {
 		level.Level() >= c.session.leastLevel(&c.s.cfg).Level()
 }
 
-// tellLogs sends the messages that wait.
+// tellLogs sends the messages that wait. A client that does not take one gets those behind it when it is back.
 func (c *connection) tellLogs() {
 	for frame := c.logs.next(); frame != nil; frame = c.logs.next() {
 		if c.out.notify(c.work, frame) != nil {
-			return // a client that is gone need not know
+			if !c.logs.empty() {
+				c.notices.add(notice{method: mcp.NotificationMessage})
+			}
+			return
 		}
 		c.tel.Notification(telemetry.Sent, mcp.NotificationMessage)
 		c.tel.MessageSize(telemetry.Sent, telemetry.KindNotification, len(frame))
@@ -103,6 +106,12 @@ func (q *logQueue) next() []byte {
 		return nil
 	}
 	return q.pop()
+}
+
+func (q *logQueue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.frames) == 0 && q.dropped == 0
 }
 
 // pop takes the oldest message. mu is held.

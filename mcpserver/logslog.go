@@ -32,8 +32,7 @@ type logHandler struct {
 
 // Enabled reports whether the client wants messages of the level.
 func (h *logHandler) Enabled(_ context.Context, level slog.Level) bool {
-	return h.request != nil && h.request.call != nil && h.request.call.voice.Load() != hushed &&
-		h.request.call.logs(mcp.LoggingLevelOf(level))
+	return h.request.logs(mcp.LoggingLevelOf(level)) && h.request.call.voice.Load() != hushed
 }
 
 // Handle sends a record.

@@ -40,8 +40,9 @@ type Options struct {
 	// beyond what those bounds allow each of them. A connection or session that has a request handled lets more of them
 	// wait, as MaxQueued says; those of the others are answered with an error, over HTTP with the status 503. For two
 	// seconds after such a refusal, a connection that holds more than its share of places gets no more of them. Pings,
-	// what opens a session, changes of the log level and subscriptions that have been opened do not count. Zero means no
-	// bound.
+	// what opens a session, changes of the log level and subscriptions that have been opened do not count, and neither do
+	// calls that have become tasks. A handler that waits for an answer of its client keeps its place, unless the client is
+	// modern: see RequestTimeout. Zero means no bound.
 	MaxTotal int
 
 	// RequestTimeout bounds the handling of each request, by the handler's context. Zero means none.

@@ -31,7 +31,11 @@ func (r *RequestInfo) Progress(ctx context.Context, progress, total float64, mes
 	case r.call == nil || r.call.progress == nil:
 		return nil
 	}
-	return r.call.report(ctx, progress, total, message)
+	err := r.call.report(ctx, progress, total, message)
+	if err == ErrAnswered && r.TaskID() != "" { // it has become one meanwhile
+		return r.task.progress(ctx, progress, total, message)
+	}
+	return err
 }
 
 // progress is what has been told about one request. Whoever holds the turn owns the rest.

@@ -157,11 +157,11 @@ func TestASessionMayWatchSoManyResources(t *testing.T) {
 		c.bye()
 
 		c = speak(t, library(t), mcp.Version20251125)
-		long := strings.Repeat("x", 8<<10-20)
-		for i := range 32 {
+		long := strings.Repeat("x", 4<<10-20)
+		for i := range 64 {
 			c.result("resources/subscribe", fmt.Sprintf(`"uri":"test://user/%s%d"`, long, i))
 		}
-		if got := c.refused("resources/subscribe", fmt.Sprintf(`"uri":"test://user/%s33"`, long)); got != full {
+		if got := c.refused("resources/subscribe", fmt.Sprintf(`"uri":"test://user/%s99"`, long)); got != full {
 			t.Errorf("one more long one is refused with %s, want %s", got, full)
 		}
 		c.result("resources/unsubscribe", fmt.Sprintf(`"uri":"test://user/%s7"`, long))
@@ -230,6 +230,27 @@ func TestASubscriptionToManyResourcesIsGrantedInPart(t *testing.T) {
 			t.Errorf("the server sent %.200q, want an acknowledgement of the first 1,024", out)
 		}
 		must(t, c.finish())
+	})
+}
+
+func TestASubscriptionMakesTheServerLookAtSoMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := new(watcher)
+		w := serve(t, t.Context(), implementing(t, nil, h))
+		wishes := make([]string, 1024)
+		for i := range wishes {
+			wishes[i] = `"x:y` + strings.Repeat("y", 16<<10-3) + `"` // which the handler refuses
+		}
+		w.send(listenFor(1, `"resourceSubscriptions":[`+strings.Join(wishes, ",")+`]`))
+		if out := w.taken(); len(out) != 1 || strings.Contains(out[0], "yyy") {
+			t.Errorf("the server sent %d frames, want the acknowledgement of nothing", len(out))
+		}
+		if n := len(h.taken()); n != 16 {
+			t.Errorf("the handler was asked about %d resources, want 16: 256 KiB", n)
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -77,7 +77,11 @@ func (s *Server) honour(ctx context.Context, sub *subscription, wishes mcp.Subsc
 	if declared.Resources == nil || !declared.Resources.Subscribe {
 		return granted
 	}
+	room := maxWatchedBytes // for what is looked at, watched or not
 	for _, uri := range wishes.ResourceSubscriptions[:min(len(wishes.ResourceSubscriptions), maxWatched)] {
+		if room -= len(uri); room < 0 || ctx.Err() != nil {
+			break
+		}
 		if !sub.watched.has(uri) && s.watch(ctx, &sub.watched, uri) == nil {
 			granted.ResourceSubscriptions = append(granted.ResourceSubscriptions, uri)
 		}

@@ -461,3 +461,48 @@ func TestTaskToolsThatMakeNoSenseAreRefused(t *testing.T) {
 		}()
 	}
 }
+
+func TestAResultThatCannotBeReadFailsTheTask(t *testing.T) {
+	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
+		must(t, c.server.AddRawTaskTool(&mcp.Tool{Name: "broken"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: mcp.ContentList{(*mcp.TextContent)(nil)}}, nil
+		}))
+		v := c.is(c.call("broken", `{}`).TaskID, mcp.TaskFailed)
+		if v.Error == nil || v.Error.Code != mcp.CodeInternalError || v.Error.Message != "internal error" {
+			t.Errorf("the error of the task is %+v, want a neutral one", v.Error)
+		}
+	})
+}
+
+func TestATaskHasNoLogMessages(t *testing.T) {
+	inBubble(t, mcpserver.Options{Logging: true}, func(t *testing.T, c *tasker) {
+		said := make(chan error, 3)
+		must(t, c.server.AddRawTaskTool(&mcp.Tool{Name: "log"}, func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			time.Sleep(time.Second)
+			for _, info := range []*mcpserver.RequestInfo{r.RequestInfo, mcpserver.RequestFrom(ctx)} {
+				said <- info.Log(ctx, mcp.LevelAlert, "", "x")
+				if info.Logger("").Enabled(ctx, 100) {
+					t.Error("a logger is enabled, want that nobody listens")
+				}
+			}
+			said <- r.Log(ctx, "loud", "", "x")
+			return nil, nil
+		}))
+		const loud = tasksMeta + `,"io.modelcontextprotocol/logLevel":"debug"`
+		if m := c.askAs(loud, "tools/call", `"name":"log"`); !strings.Contains(string(m.Result), `"resultType":"task"`) {
+			t.Fatalf("the call was answered with %s, want a task", m.Result)
+		}
+		time.Sleep(2 * time.Second)
+		for i := range 2 {
+			if err := <-said; err != nil {
+				t.Errorf("log message %d: got the error %v, want none: it does nothing", i, err)
+			}
+		}
+		if err := <-said; err == nil {
+			t.Error("a level that there is not got no error")
+		}
+		if out := c.taken(); len(out) != 0 {
+			t.Errorf("the client got %q, want nothing", out)
+		}
+	})
+}

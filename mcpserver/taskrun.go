@@ -241,7 +241,7 @@ func (r *taskRun) payload(result any, err error) (json.RawMessage, error) {
 	if !ok {
 		return nil, &failure{errInternal, fmt.Errorf("a task cannot be answered with a %T", result)}
 	}
-	raw, err := mcp.AppendResult(nil, view{r.k.s, r.info.Version}.toolResult(answer))
+	raw, err := r.k.s.encode(nil, answer, view{r.k.s, r.info.Version})
 	switch {
 	case err != nil:
 		return nil, &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.info.Method, err)}

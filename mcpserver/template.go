@@ -16,12 +16,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// maxURI is the length in bytes of the longest URI that is held against templates: what takes time is bounded.
-const maxURI = 8 << 10
+// What of a URI is held against templates at most. The time that takes grows with both, and with their product: without
+// bounds, one URI of nothing but commas takes seconds.
+const (
+	maxURI   = 4 << 10 // bytes
+	maxParts = 128     // separators of lists behind the prefix
+)
 
 // AddResourceTemplate adds a template by RFC 6570 for the URIs of resources, of which it and a name are required. It
 // stands for every URI that it can be expanded to, that of a variable without a value included; h says which of these are
-// resources. If several templates match, the one that was added first is asked; URIs of more than 8 KiB match none.
+// resources. If several templates match, the one that was added first is asked; URIs of more than 4 KiB match none, and
+// neither do those with lists of more than 128 values.
 //
 // Clients that are connected are told that the list has changed. It is an error if the template is none, has a variable
 // twice, or if the server has it already.
@@ -74,6 +79,7 @@ type template struct {
 
 	parsed    *uritemplate.Template
 	prefix    string              // of all URIs that it matches
+	parting   string              // what separates the values of lists
 	rough     *regexp.Regexp      // matches these URIs and a few more, in a fraction of the time
 	variables map[string]variable // by what they are called in matches
 }
@@ -82,6 +88,7 @@ type template struct {
 type variable struct {
 	name      string
 	separator string // between the values of a list
+	repeats   string // what stands between them in a URI
 }
 
 func (t *template) key() string { return t.URITemplate }
@@ -106,12 +113,15 @@ func (t *template) compile() (err error) {
 	}
 	t.rough = t.parsed.Regexp()
 	t.prefix, _, _ = strings.Cut(t.URITemplate, "{")
-	t.variables = map[string]variable{}
+	t.variables, t.parting = map[string]variable{}, ","
 	for called, v := range variablesOf(t.URITemplate) {
 		if _, twice := t.variables[called]; twice {
 			return fmt.Errorf("the variable %s is there twice", called)
 		}
 		t.variables[called] = v
+		if !strings.Contains(t.parting, v.repeats) {
+			t.parting += v.repeats
+		}
 	}
 	return nil
 }
@@ -127,19 +137,24 @@ func variablesOf(text string) iter.Seq2[string, variable] {
 			}
 			var list string
 			list, text, _ = strings.Cut(rest, "}")
-			separator := "," // also of named ones such as ?id=1&id=2, whose name nobody wants to see between values
+			separator, repeats := ",", "," // shown so for ?id=1&id=2, too: nobody wants to see the name between values
 			if operator := list[0]; strings.IndexByte("+#./;?&", operator) >= 0 {
 				list = list[1:]
-				if operator == '.' || operator == '/' {
-					separator = string(operator)
+				switch operator {
+				case '.', '/':
+					separator, repeats = string(operator), string(operator)
+				case '?', '&':
+					repeats = "&"
+				case ';':
+					repeats = ";"
 				}
 			}
 			for spec := range strings.SplitSeq(list, ",") {
 				called, exploded := strings.CutSuffix(spec, "*")
 				name, _, _ := strings.Cut(called, ":")
-				v := variable{name, ","}
+				v := variable{name, ",", ","}
 				if exploded {
-					v.separator = separator
+					v.separator, v.repeats = separator, repeats
 				}
 				if !yield(called, v) {
 					return
@@ -151,7 +166,7 @@ func variablesOf(text string) iter.Seq2[string, variable] {
 
 // match returns the values of the variables in a URI, false if the template cannot be expanded to it.
 func (t *template) match(uri string) (map[string]string, bool) {
-	if len(uri) > maxURI || !strings.HasPrefix(uri, t.prefix) || !t.rough.MatchString(uri) {
+	if len(uri) > maxURI || !strings.HasPrefix(uri, t.prefix) || t.parts(uri) > maxParts || !t.rough.MatchString(uri) {
 		return nil, false
 	}
 	found := t.parsed.Match(uri)
@@ -166,6 +181,16 @@ func (t *template) match(uri string) (map[string]string, bool) {
 		}
 	}
 	return values, true
+}
+
+// parts returns how many separators of lists a URI has.
+func (t *template) parts(uri string) (n int) {
+	for i := len(t.prefix); i < len(uri); i++ {
+		if strings.IndexByte(t.parting, uri[i]) >= 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // has reports whether the template has a variable of that name.

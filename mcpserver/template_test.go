@@ -59,6 +59,15 @@ func TestTemplatesMatchWhatTheyCanBeExpandedTo(t *testing.T) {
 		{"x://none", "x://none/", nil},
 		{"x://{id}", "x://" + strings.Repeat("a", maxURI-4), vars{"id": strings.Repeat("a", maxURI-4)}},
 		{"x://{id}", "x://" + strings.Repeat("a", maxURI-3), nil},
+		{"x://{id}", "x://1" + strings.Repeat(",", maxParts), vars{"id": "1" + strings.Repeat(",", maxParts)}},
+		{"x://{id}", "x://1" + strings.Repeat(",", maxParts+1), nil},
+		{"x://{id*}", "x://1" + strings.Repeat(",", maxParts+1), nil},
+		{"x:/{/id*}", "x://1" + strings.Repeat("/", maxParts), nil},
+		{"x:/{.id*}", "x:/.1" + strings.Repeat(".", maxParts), nil},
+		{"x:/{?id*}", "x:/?id=1" + strings.Repeat("&id=", maxParts+1), nil},
+		{"x:/{;id*}", "x:/;id=1" + strings.Repeat(";id=", maxParts+1), nil},
+		{"x://{+id}", "x://1" + strings.Repeat("/", 2*maxParts), vars{"id": "1" + strings.Repeat("/", 2*maxParts)}},
+		{"x,,://{id}", "x,,://1" + strings.Repeat(",", maxParts), vars{"id": "1" + strings.Repeat(",", maxParts)}},
 	} {
 		got, ok := compiled(t, tt.template).match(tt.uri)
 		if ok != (tt.want != nil) || !maps.Equal(got, tt.want) {
