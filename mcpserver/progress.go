@@ -77,7 +77,7 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	case value <= p.last:
 		return nil
 	}
-	frame, err := c.progressFrame(value, total, message)
+	frame, err := c.progressFrame(value, total, message, nil)
 	if err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	return nil
 }
 
-func (c *call) progressFrame(value, total float64, message string) ([]byte, error) {
-	params := mcp.ProgressParams{ProgressToken: c.progress.token, Progress: value}
+func (c *call) progressFrame(value, total float64, message string, meta mcp.Meta) ([]byte, error) {
+	params := mcp.ProgressParams{Meta: meta, ProgressToken: c.progress.token, Progress: value}
 	if total > 0 && !math.IsInf(total, 1) {
 		params.Total = &total
 	}

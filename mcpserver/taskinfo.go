@@ -44,6 +44,7 @@ func (r *taskRun) progress(ctx context.Context, value, total float64, message st
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	r.report(value, total, message)
 	if message == "" {
 		message = strconv.FormatFloat(value, 'g', -1, 64)
 		if total > 0 {

@@ -126,7 +126,11 @@ func (s *Server) addTaskTool(t *mcp.Tool, options []TaskToolOption, bind func(*C
 
 // callTask answers a call that may become a task.
 func (s *Server) callTask(ctx context.Context, c *call, t *tool) (any, error) {
-	if !c.declares(mcp.ExtensionTasks) {
+	wish, err := c.wishForTask()
+	switch {
+	case err != nil:
+		return nil, err
+	case wish == nil && !c.declares(mcp.ExtensionTasks):
 		if t.task.required {
 			return nil, c.refuseWithoutTask(t)
 		}
@@ -134,16 +138,30 @@ func (s *Server) callTask(ctx context.Context, c *call, t *tool) (any, error) {
 		return toolAnswer(ctx, r, err, c.info.Version)
 	}
 	r := s.tasks.newRun(ctx, c, t)
+	if wish != nil {
+		if err := r.makeLegacy(wish); err != nil {
+			r.cancel(err)
+			return nil, err
+		}
+	}
 	if result, err := r.start(); result != nil || err != nil {
 		r.cancel(err)
 		return result, err
 	}
 	select {
 	case <-r.begun:
-		return &mcp.CreateTaskResult{Result: mcp.Result{ResultType: mcp.ResultTask}, Task: s.tasks.shown(r.first).Task}, nil
+		return r.created(), nil
 	case <-r.answered:
 		return r.result, r.err
 	}
+}
+
+// created is what the client is answered when there is a task.
+func (r *taskRun) created() any {
+	if r.legacy != nil {
+		return &mcp.LegacyCreateTaskResult{Task: r.k.shownLegacy(r.first)}
+	}
+	return &mcp.CreateTaskResult{Result: mcp.Result{ResultType: mcp.ResultTask}, Task: r.k.shown(r.first).Task}
 }
 
 // refuseWithoutTask refuses a call that cannot be answered without a task.
