@@ -104,6 +104,8 @@ type taskWait struct {
 	c       *call
 	id      string        // of the task
 	changed chan struct{} // has a value if the task may have changed
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
 
 	inquiries map[string]context.CancelFunc // by the keys of what the task asks; those that are over too
 	asking    sync.WaitGroup
@@ -127,7 +129,7 @@ func (w *taskWait) ask(t *TaskRecord) {
 		if w.inquiries[key] != nil || !w.k.claim(askedKey{w.id, key}, w) {
 			continue
 		}
-		ctx, cancel := context.WithCancel(w.c.ctx)
+		ctx, cancel := context.WithCancel(w.ctx)
 		w.inquiries[key] = cancel
 		request := t.Requests[key]
 		w.asking.Go(func() { w.inquire(ctx, key, request) }) // ends with the answer or with ctx
@@ -152,6 +154,9 @@ func (w *taskWait) inquire(ctx context.Context, key string, r mcp.InputRequest) 
 	err := w.c.inquire(ctx, &inquiry{question: q, key: key, encoded: r.Params})
 	if response, answered := relay(q.answer, err); answered {
 		w.respond(key, response)
+	}
+	if errors.Is(err, errOver) { // the client will not answer any more, and the task cannot go on without that
+		w.cancel(errShuttingDown)
 	}
 }
 
@@ -191,15 +196,14 @@ func (k *taskKeeper) claim(key askedKey, w *taskWait) bool {
 // unclaim lets somebody else put the request to the client.
 func (k *taskKeeper) unclaim(key askedKey, w *taskWait) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.claims[key] != w {
-		return
+	var others []taskListener
+	if k.claims[key] == w {
+		delete(k.claims, key)
+		others = slices.Collect(maps.Keys(k.watches[key.id]))
 	}
-	delete(k.claims, key)
-	for l := range k.watches[key.id] {
-		if l != taskListener(w) {
-			l.note(key.id)
-		}
+	k.mu.Unlock()
+	for _, l := range others {
+		l.note(key.id)
 	}
 }
 

@@ -40,6 +40,8 @@ func (k *taskKeeper) result(_ context.Context, c *call) (any, error) {
 	t, err := k.asked(c.ctx, c, new(mcp.TaskParams))
 	if err == nil && !t.Status.Terminal() {
 		w := &taskWait{k: k, c: c, id: t.ID, changed: make(chan struct{}, 1), inquiries: map[string]context.CancelFunc{}}
+		w.ctx, w.cancel = context.WithCancelCause(c.ctx)
+		defer w.cancel(nil)
 		t, err = w.wait()
 	}
 	switch {
@@ -57,7 +59,7 @@ var errTaskCancelled = &mcp.Error{Code: mcp.CodeInternalError, Message: "the tas
 
 // wait waits until the task is over, and puts to the client what it asks meanwhile.
 func (w *taskWait) wait() (*TaskRecord, error) {
-	k, ctx := w.k, w.c.ctx
+	k, ctx := w.k, w.ctx
 	k.watch(ctx)
 	k.mu.Lock()
 	k.listen(w.id, w)

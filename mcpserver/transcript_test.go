@@ -189,6 +189,7 @@ func decoded(t testing.TB, frame string) (m message) {
 type message struct {
 	ID     any             `json:"id"`
 	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  *mcp.Error      `json:"error"`
 }
