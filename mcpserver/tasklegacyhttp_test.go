@@ -45,6 +45,7 @@ func (c *webTasker) begin(tool, arguments string) string {
 	if _, err := mcp.Decode([]byte(m.Result), &r); err != nil {
 		c.t.Fatalf("the call of %s got %+v, want a task", tool, m)
 	}
+	synctest.Wait() // until the handler does
 	return r.Task.TaskID
 }
 
