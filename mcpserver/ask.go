@@ -94,8 +94,6 @@ func (c *call) ask(ctx context.Context, asks []*Ask) error {
 	switch {
 	case err != nil || len(left) == 0:
 		return err
-	case !c.modern():
-		return c.inquireAll(ctx, left)
 	}
 	task, err := askerOf(ctx)
 	switch {
@@ -103,6 +101,8 @@ func (c *call) ask(ctx context.Context, asks []*Ask) error {
 		return err
 	case task != nil:
 		return askIn(ctx, task, left)
+	case !c.modern():
+		return c.inquireAll(ctx, left)
 	}
 	return c.rounds.require(left)
 }

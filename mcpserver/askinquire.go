@@ -102,7 +102,7 @@ func (c *call) answerTo(ctx context.Context, op *telemetry.Op, it *inquiry) (jso
 	}
 	if left != nil {
 		if c.x.asks.end(id) {
-			c.withdraw(op, id)
+			c.withdraw(op, id, it)
 			return nil, left
 		}
 		m = <-answer
@@ -159,7 +159,7 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 
 // withdraw tells the client that its answer is not wanted any more. A client that takes nothing is not waited for long.
 // (specification 2025-11-25, basic/utilities/cancellation)
-func (c *call) withdraw(asked *telemetry.Op, id int64) {
+func (c *call) withdraw(asked *telemetry.Op, id int64, it *inquiry) {
 	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.x.asks.id(id), Reason: "not needed any more"})
 	if err != nil {
 		return
@@ -168,7 +168,7 @@ func (c *call) withdraw(asked *telemetry.Op, id int64) {
 		Method: mcp.NotificationCancelled, Notification: true, Parent: asked.Ref(),
 	})
 	op.Admit(c.x.peer(c.info.Version), 0)
-	var meta jsonrpc.Meta
+	meta := jsonrpc.Meta{User: it.related()}
 	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
 	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationCancelled, meta, params)
 	if err == nil {

@@ -23,6 +23,7 @@ type call struct {
 	uri       string  // of the resource that the method is about
 	params    json.RawMessage
 	arguments json.RawMessage
+	task      json.RawMessage // what the client asks for that wants a task of 2025-11-25, nil if it does not
 	out       sink
 	size      int   // of the frame
 	refused   error // why the request is not handled at all
@@ -43,7 +44,7 @@ type call struct {
 
 // newCall decides by which revision a request is answered and by what, or why it is refused, and begins its telemetry.
 func (x *exchange) newCall(m *jsonrpc.Message, p *jsonrpc.Params, out sink) *call {
-	c := &call{x: x, params: m.Middle(), arguments: p.Arguments, out: out, size: len(m.Frame)}
+	c := &call{x: x, params: m.Middle(), arguments: p.Arguments, task: p.Task, out: out, size: len(m.Frame)}
 	c.info = RequestInfo{Method: m.Method, ID: m.ID, Meta: p.Meta, call: c}
 	c.info.Version, c.info.from, c.refused = x.terms(m.Method, p)
 	c.method, _ = x.s.methods.lookup(m.Method)

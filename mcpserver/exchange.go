@@ -20,6 +20,7 @@ type exchange struct {
 	group    *group    // of what the server does besides
 	audience *audience // that listens
 	notices  *notices  // that the client of a session is yet to be sent
+	logs     *logQueue // likewise, of what belongs to no request; nil without a session
 	out      sink
 
 	asks   *asks         // that a legacy client has yet to answer; nil where it cannot be asked

@@ -16,7 +16,8 @@ const maxLogMessage = 1 << 20
 // nothing unless the server logs (see [Options.Logging]) and the client wants messages of that level: a legacy client
 // for its whole session, by logging/setLevel, or by [Options.LogLevel] as long as it has not said so; a modern client for
 // this request alone, by io.modelcontextprotocol/logLevel in its _meta, without which it gets none. Nor does it do anything
-// in a task, about which clients hear only what its status is.
+// in a task of a modern client, which hears only what its status is; in one of 2025-11-25 it sends the message in the
+// session, as [Server.Log] does.
 //
 // data is anything that encodes to JSON, and [encoding/json.RawMessage] is sent as it is; logger names the part of the
 // server that speaks, and may be empty. Nothing in either may be secret. Log waits as long as the client takes no
@@ -32,6 +33,9 @@ func (r *RequestInfo) Log(ctx context.Context, level mcp.LoggingLevel, logger st
 	case !r.logs(level):
 		return nil
 	}
+	if r.inLegacyTask() {
+		return r.task.log(level, logger, data)
+	}
 	err := r.call.log(ctx, level, logger, data)
 	if err == ErrAnswered && r.TaskID() != "" { // it has become one meanwhile
 		return nil
@@ -43,9 +47,9 @@ func errLevel(level mcp.LoggingLevel) error {
 	return fmt.Errorf("log: the protocol has no level %q", level)
 }
 
-// logs reports whether the client wants messages of a level. About a task it gets none: only its status.
+// logs reports whether the client wants messages of a level. About a task a modern one gets none: only its status.
 func (r *RequestInfo) logs(level mcp.LoggingLevel) bool {
-	if r == nil || r.call == nil || r.TaskID() != "" {
+	if r == nil || r.call == nil || r.TaskID() != "" && !r.inLegacyTask() {
 		return false
 	}
 	least := r.call.leastLevel()
@@ -90,7 +94,7 @@ func (c *call) readLogLevel(p *jsonrpc.Params) error {
 
 // log sends a message.
 func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, data any) error {
-	frame, err := logFrame(level, logger, data)
+	frame, err := logFrame(nil, level, logger, data)
 	if err != nil {
 		return err
 	}
@@ -118,8 +122,8 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 	return nil
 }
 
-// logFrame encodes a message: the same for all revisions.
-func logFrame(level mcp.LoggingLevel, logger string, data any) ([]byte, error) {
+// logFrame encodes a message: the same for all revisions. meta goes into its _meta.
+func logFrame(meta mcp.Meta, level mcp.LoggingLevel, logger string, data any) ([]byte, error) {
 	params, err := mcp.AppendParams(nil, struct {
 		Level  mcp.LoggingLevel `json:"level"`
 		Logger string           `json:"logger,omitzero"`
@@ -128,7 +132,7 @@ func logFrame(level mcp.LoggingLevel, logger string, data any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationMessage, jsonrpc.Meta{}, params)
+	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationMessage, jsonrpc.Meta{User: meta}, params)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("log: %w", err)

@@ -29,7 +29,7 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 	if len(conns) == 0 && (len(fleets) == 0 || !s.logging.Load()) { // who hears is known where the clients are
 		return nil
 	}
-	frame, err := logFrame(level, logger, data)
+	frame, err := logFrame(nil, level, logger, data)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (q *logQueue) next() []byte {
 	defer q.mu.Unlock()
 	if n := q.dropped; n > 0 {
 		q.dropped = 0
-		frame, _ := logFrame(mcp.LevelWarning, "", fmt.Sprintf("log messages that were dropped: %d", n)) // has an encoding
+		frame, _ := logFrame(nil, mcp.LevelWarning, "", fmt.Sprintf("log messages that were dropped: %d", n)) // has an encoding
 		return frame
 	}
 	if len(q.frames) == 0 {

@@ -14,7 +14,7 @@ import (
 // that has not been sent the first.
 type notice struct {
 	method string
-	uri    string // of the resource that was updated, empty for a list
+	uri    string // of the resource that was updated, or the id of the task that it is about; empty for a list
 }
 
 // params returns the params of the notification.
@@ -141,8 +141,15 @@ func (c *connection) announce(some []notice) {
 
 // tell sends a notice in a session.
 func (c *connection) tell(n notice) {
-	if n.method == mcp.NotificationMessage {
+	switch n.method {
+	case mcp.NotificationMessage:
 		c.tellLogs()
+		return
+	case mcp.NotificationLegacyTaskStatus:
+		c.tellTask(n.uri)
+		return
+	case mcp.NotificationProgress:
+		c.tellTaskProgress(n.uri)
 		return
 	}
 	_ = c.inform(c.out, c.session.agreed.Load().version, n, nil) // a client that is gone need not know

@@ -18,7 +18,7 @@ var ErrAnswered = errors.New("the request has been answered")
 // Progress tells the client how far the request has come: progress of total, zero or less if that is not known, and a
 // message for people, if it is not empty. It does nothing if the client has not asked for progress, and for a value
 // that is not above the last one. It waits as long as the client takes no messages; ctx bounds that. In a task it is the
-// status message, and waits for nothing.
+// status message, and waits for nothing; clients of 2025-11-25 that have asked for progress are told the latest besides.
 //
 // The error is the cause of ctx, [ErrAnswered], or that of the connection. A handler may stop at any of them.
 // (specification 2026-07-28, basic/patterns/progress)
@@ -77,7 +77,7 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	case value <= p.last:
 		return nil
 	}
-	frame, err := c.progressFrame(value, total, message)
+	frame, err := c.progressFrame(value, total, message, nil)
 	if err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	return nil
 }
 
-func (c *call) progressFrame(value, total float64, message string) ([]byte, error) {
-	params := mcp.ProgressParams{ProgressToken: c.progress.token, Progress: value}
+func (c *call) progressFrame(value, total float64, message string, meta mcp.Meta) ([]byte, error) {
+	params := mcp.ProgressParams{Meta: meta, ProgressToken: c.progress.token, Progress: value}
 	if total > 0 && !math.IsInf(total, 1) {
 		params.Total = &total
 	}

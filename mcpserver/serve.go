@@ -51,7 +51,6 @@ type connection struct {
 	table *calls
 	cut   context.CancelFunc // ends exchange.life
 	since time.Time
-	logs  logQueue // that belong to no request
 
 	passing atomic.Bool // the session goes on without it: its end is none of the session
 	away    atomic.Bool // another process sends what belongs to no request
@@ -64,7 +63,7 @@ func (s *Server) open(ctx context.Context, o observer, out sink, spare int) (_ *
 	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now()}
 	conn.exchange = &exchange{
 		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
-		asks: newAsks(), sites: new(sites),
+		asks: newAsks(), sites: new(sites), logs: new(logQueue),
 	}
 	conn.notices = &notices{group: g, send: conn.tell}
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))

@@ -128,11 +128,11 @@ func TestTasksAreDeclaredWhereTheyExist(t *testing.T) {
 			"options":     {newServer(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{}}), true},
 			"neither":     {newServer(t, mcpserver.Options{}), false},
 			"a setting":   {newTaskServer(t, mcpserver.Options{Capabilities: mcp.ServerCapabilities{Extensions: map[string]mcp.Object{"x/y": mcp.Object("{}")}}}), true},
-			"old clients": {newTaskServer(t, mcpserver.Options{Versions: []mcp.Version{mcp.Version20251125}}), false},
+			"old clients": {newTaskServer(t, mcpserver.Options{Versions: []mcp.Version{mcp.Version20250618}}), false},
 		} {
 			w := serve(t, t.Context(), test.server)
 			if name == "old clients" {
-				w.send(initialize)
+				w.send(initializeAs("2025-06-18"))
 			} else {
 				w.send(asked(1, "server/discover", bothMetas, ""))
 			}
@@ -168,8 +168,12 @@ func TestLegacyClientsWaitForTheirAnswers(t *testing.T) {
 				t.Errorf("%s: a tool that runs as a task only got %+v, want it refused", version, m)
 			}
 			w.send(`{"jsonrpc":"2.0","id":3,"method":"tasks/get","params":{"taskId":"x"}}`)
-			if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeMethodNotFound {
-				t.Errorf("%s: tasks/get got %+v, want it unknown", version, m)
+			want := int64(mcp.CodeMethodNotFound)
+			if version == mcp.Version20251125 {
+				want = mcp.CodeInvalidParams
+			}
+			if m := w.reply(t); m.Error == nil || m.Error.Code != want {
+				t.Errorf("%s: tasks/get got %+v, want it refused with %d", version, m, want)
 			}
 			if err := w.finish(); err != nil {
 				t.Error(err)

@@ -33,7 +33,10 @@ func askerOf(ctx context.Context) (asker, error) {
 	defer release()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.record != nil {
+	switch {
+	case r.record != nil && r.legacy != nil:
+		return legacyAsker{r}, nil
+	case r.record != nil:
 		return r, nil
 	}
 	r.asking = true

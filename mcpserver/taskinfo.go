@@ -38,12 +38,13 @@ func (r *RequestInfo) TaskStatus(message string) error {
 	return r.task.say(message)
 }
 
-// progress makes a status message of what a handler says of its progress: tasks have nothing else for it.
+// progress makes a status message of what a handler says of its progress: tasks of the extension have nothing else for it.
 // (tasks extension, "Task Status Notifications")
 func (r *taskRun) progress(ctx context.Context, value, total float64, message string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	r.report(value, total, message)
 	if message == "" {
 		message = strconv.FormatFloat(value, 'g', -1, 64)
 		if total > 0 {

@@ -28,17 +28,18 @@ type taskKeeper struct {
 	turn chan struct{} // one holds it: who begins or ends to watch the store
 
 	mu      sync.Mutex
-	runs    map[string]*taskRun                // guarded by mu; handlers that run here, of tasks and of calls that may become some
-	watches map[string]map[*taskWatch]struct{} // guarded by mu; by the tasks that they are about
-	unwatch func()                             // guarded by mu; ends to watch the store, nil while nobody does
-	closed  bool                               // guarded by mu; no task begins any more
+	runs    map[string]*taskRun                  // guarded by mu; handlers that run here, of tasks and of calls that may become some
+	watches map[string]map[taskListener]struct{} // guarded by mu; by the tasks that they are about
+	claims  map[askedKey]*taskWait               // guarded by mu; who puts what a task asks to its client
+	unwatch func()                               // guarded by mu; ends to watch the store, nil while nobody does
+	closed  bool                                 // guarded by mu; no task begins any more
 }
 
 func newTaskKeeper(s *Server) (*taskKeeper, error) {
 	cfg, err := newTaskOptions(s.cfg.Tasks, s.cfg.FrameLimit)
 	return &taskKeeper{
 		s: s, cfg: cfg, owner: rand.Text(), group: newGroup(0), turn: make(chan struct{}, 1),
-		runs: map[string]*taskRun{}, watches: map[string]map[*taskWatch]struct{}{},
+		runs: map[string]*taskRun{}, watches: map[string]map[taskListener]struct{}{}, claims: map[askedKey]*taskWait{},
 	}, err
 }
 
@@ -55,10 +56,11 @@ func (s *Server) offerTasks() bool {
 	return !k.conflict
 }
 
-// declareTasks says that calls may become tasks, to clients that know tasks as an extension.
+// declareTasks says that calls may become tasks, to clients that know tasks as an extension or as part of their revision.
 // (tasks extension, "Capability Negotiation")
 func declareTasks(c *mcp.ServerCapabilities, v mcp.Version) {
 	if v.Era() != mcp.Modern {
+		declareLegacyTasks(c)
 		return
 	}
 	c.Extensions = maps.Clone(c.Extensions)
@@ -123,6 +125,25 @@ func (k *taskKeeper) changed(id string, revision int64) {
 	}
 	for _, w := range watches {
 		w.note(id)
+	}
+}
+
+// taskListener is told of each change of a task, and does not wait.
+type taskListener interface{ note(id string) }
+
+// listen tells l of a task until unlisten is called. mu is held.
+func (k *taskKeeper) listen(id string, l taskListener) {
+	if k.watches[id] == nil {
+		k.watches[id] = map[taskListener]struct{}{}
+	}
+	k.watches[id][l] = struct{}{}
+}
+
+// unlisten takes a listener off the table. mu is held.
+func (k *taskKeeper) unlisten(id string, l taskListener) {
+	delete(k.watches[id], l)
+	if len(k.watches[id]) == 0 {
+		delete(k.watches, id)
 	}
 }
 

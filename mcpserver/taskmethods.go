@@ -16,6 +16,7 @@ func (k *taskKeeper) methods() []*method {
 		{name: mcp.MethodGetTask, handle: k.get},
 		{name: mcp.MethodUpdateTask, handle: k.update},
 		{name: mcp.MethodCancelTask, handle: k.stop},
+		{name: mcp.MethodTaskResult, handle: k.result},
 	}
 }
 
@@ -24,6 +25,9 @@ func (k *taskKeeper) get(ctx context.Context, c *call) (any, error) {
 	t, err := k.asked(ctx, c, new(mcp.TaskParams))
 	if err != nil {
 		return nil, err
+	}
+	if !c.modern() {
+		return k.legacyResult(t), nil
 	}
 	return &mcp.GetTaskResult{DetailedTask: k.shown(t)}, nil
 }
@@ -44,8 +48,11 @@ func (k *taskKeeper) update(ctx context.Context, c *call) (any, error) {
 // is. (tasks extension, "Task Cancellation")
 func (k *taskKeeper) stop(ctx context.Context, c *call) (any, error) {
 	t, err := k.asked(ctx, c, new(mcp.TaskParams))
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case !c.modern():
+		return k.stopLegacy(ctx, t)
 	}
 	_, err = k.change(ctx, t.ID, t, func(t *TaskRecord) bool {
 		if t.CancelRequested || t.Status.Terminal() {
@@ -59,10 +66,10 @@ func (k *taskKeeper) stop(ctx context.Context, c *call) (any, error) {
 
 // asked decodes the params of a method of tasks and returns the task that they name.
 func (k *taskKeeper) asked(ctx context.Context, c *call, params any) (*TaskRecord, error) {
-	if c.info.Version.Era() != mcp.Modern { // whose tasks are others, though the method has the same name
-		return nil, refusal(mcp.CodeMethodNotFound, "unknown method %q in revision %s", c.info.Method, c.info.Version)
-	}
-	if !c.declares(mcp.ExtensionTasks) {
+	switch {
+	case !c.modern() && !c.legacyTasks():
+		return nil, refusal(mcp.CodeMethodNotFound, "%s: the session began before there were tasks", c.info.Method)
+	case c.modern() && !c.declares(mcp.ExtensionTasks):
 		return nil, missingExtension(mcp.ExtensionTasks)
 	}
 	if err := decodeCopy(c.params, params); err != nil {
@@ -75,13 +82,14 @@ func (k *taskKeeper) asked(ctx context.Context, c *call, params any) (*TaskRecor
 	return k.find(ctx, c, id)
 }
 
-// find returns a task that the client may see: to all but its own principal it does not exist.
+// find returns a task that the client may see: to all but its own principal it does not exist, and neither to clients that
+// know tasks of another kind.
 func (k *taskKeeper) find(ctx context.Context, c *call, id string) (*TaskRecord, error) {
 	t, err := k.load(ctx, id)
 	switch {
 	case err != nil:
 		return nil, gone(err)
-	case t.Principal != c.x.principal:
+	case t.Principal != c.x.principal, t.Version.Era() != c.info.Version.Era():
 		return nil, errUnknownTask
 	}
 	return t, nil

@@ -13,7 +13,7 @@ type TaskOptions struct {
 	Store TaskStore
 
 	// TTL is how long a task and its outcome are kept, from its creation; then the task is forgotten, and the context of a
-	// handler that still runs ends. Zero means 1 h, negative for ever.
+	// handler that still runs ends. Zero means 1 h, negative for ever. Clients of 2025-11-25 may ask for less.
 	TTL time.Duration
 
 	// PollInterval is how often clients are asked to look at a task. Zero means 1 s.

@@ -24,6 +24,11 @@ type taskRun struct {
 	call *call       // the request; not to be used when the task has begun
 	info RequestInfo // what the handler sees of it
 
+	waits  bool          // it does not become a task at once
+	after  time.Duration // but then; zero for never
+	ttl    time.Duration // of the task; zero for ever
+	legacy *legacyRun    // nil unless the task is one of 2025-11-25
+
 	request context.Context // of the call
 	untie   func() bool     // lets the handler outlive the request
 	ctx     context.Context // of the handler, but for the span
@@ -58,6 +63,7 @@ type taskWork func(ctx context.Context) (*mcp.CallToolResult, error)
 func (k *taskKeeper) newRun(ctx context.Context, c *call, t *tool) *taskRun {
 	r := &taskRun{
 		k: k, id: rand.Text(), tool: t, call: c, info: c.info, request: ctx,
+		waits: t.task.waits, after: t.task.after, ttl: t.task.timeToLive(&k.cfg),
 		turn: make(chan struct{}, 1), begun: make(chan struct{}), answered: make(chan struct{}), moved: make(chan struct{}),
 	}
 	r.info.task = r
@@ -88,23 +94,25 @@ func (r *taskRun) start() (any, error) {
 	if err := r.k.enter(r); err != nil {
 		return nil, err
 	}
-	task := r.tool.task
-	work, err := task.bind(&CallToolRequest{RequestInfo: &r.info, Name: r.tool.Name, Arguments: r.call.arguments})
-	if err != nil {
+	work, err := r.tool.task.bind(&CallToolRequest{RequestInfo: &r.info, Name: r.tool.Name, Arguments: r.call.arguments})
+	switch {
+	case err != nil && r.legacy != nil: // the client waits for a task and nothing else
+		work = func(context.Context) (*mcp.CallToolResult, error) { return nil, err }
+	case err != nil:
 		r.k.leave(r)
 		return toolError(err, r.info.Version)
 	}
 	r.work = work
-	if !task.waits {
+	if !r.waits {
 		if err := r.begin(r.request); err != nil {
 			r.k.leave(r)
 			return nil, ended(r.request, err)
 		}
 	}
 	r.started = true
-	if task.after > 0 {
+	if r.after > 0 {
 		r.mu.Lock()
-		r.timer = time.AfterFunc(task.after, r.errand.ask)
+		r.timer = time.AfterFunc(r.after, r.errand.ask)
 		r.mu.Unlock()
 	}
 	if !r.k.group.start(r) {
@@ -158,8 +166,8 @@ func (r *taskRun) newRecord(now time.Time) *TaskRecord {
 		ID: r.id, Revision: 1, Change: 1, Principal: r.call.x.principal, Version: r.info.Version, Method: r.info.Method,
 		Target: r.tool.Name, Status: mcp.TaskWorking, Created: now, Updated: now, Owner: r.k.owner, Lease: now.Add(r.k.cfg.Lease),
 	}
-	if ttl := r.tool.task.timeToLive(&r.k.cfg); ttl > 0 {
-		record.Expires = now.Add(ttl)
+	if r.ttl > 0 {
+		record.Expires = now.Add(r.ttl)
 	}
 	return record
 }
@@ -187,6 +195,9 @@ func (r *taskRun) handle() (result any, err error) {
 	if err != nil && r.latest() != nil && errors.Is(context.Cause(r.ctx), errCancelled) {
 		return nil, errCancelled // whatever the error is: the client has asked for it
 	}
+	if r.legacy != nil {
+		err = r.legacyError(err)
+	}
 	return toolAnswer(r.ctx, out, err, r.info.Version)
 }
 
@@ -212,7 +223,10 @@ func (r *taskRun) end(result any, err error) {
 // finish saves the outcome of the task.
 func (r *taskRun) finish(result any, err error) {
 	payload, err := r.payload(result, err)
-	record, lost := r.save(func(t *TaskRecord) { settleTask(t, payload, err, stamp()) })
+	record, lost := r.save(func(t *TaskRecord) {
+		settleTask(t, payload, err, stamp())
+		r.settleLegacy(t, result)
+	})
 	if errors.Is(lost, ErrTaskStoreFull) {
 		err = &failure{errTaskResult, lost}
 		record, lost = r.save(func(t *TaskRecord) { t.fail(errTaskResult, stamp()) })
@@ -228,6 +242,7 @@ func (r *taskRun) finish(result any, err error) {
 		fallthrough
 	default:
 		status = record.Status
+		r.news(record)
 	}
 	r.span.End(string(status), end)
 }
@@ -240,6 +255,9 @@ func (r *taskRun) payload(result any, err error) (json.RawMessage, error) {
 	answer, ok := result.(*mcp.CallToolResult)
 	if !ok {
 		return nil, &failure{errInternal, fmt.Errorf("a task cannot be answered with a %T", result)}
+	}
+	if answer, err = r.related(answer); err != nil {
+		return nil, &failure{errInternal, fmt.Errorf("the _meta of the result of %s: %w", r.info.Method, err)}
 	}
 	raw, err := r.k.s.encode(nil, answer, view{r.k.s, r.info.Version})
 	switch {
@@ -311,6 +329,7 @@ func (r *taskRun) saw(t *TaskRecord) {
 	close(r.moved)
 	r.moved = make(chan struct{})
 	r.mu.Unlock()
+	r.news(t)
 	switch {
 	case t.CancelRequested:
 		r.cancel(errCancelled)

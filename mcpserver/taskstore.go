@@ -61,8 +61,8 @@ type TaskRecord struct {
 	Responses mcp.InputResponses `json:"responses,omitzero"` // to those that were, until the handler has them
 	Asked     int64              `json:"asked,omitzero"`     // how many requests there have been
 
-	Result json.RawMessage `json:"result,omitzero"` // when completed, as JSON of the Version
-	Error  *mcp.Error      `json:"error,omitzero"`  // when failed
+	Result json.RawMessage `json:"result,omitzero"` // when completed, or failed with a result of 2025-11-25, as JSON of the Version
+	Error  *mcp.Error      `json:"error,omitzero"`  // when failed otherwise
 
 	CancelRequested bool      `json:"cancelRequested,omitzero"` // by the client
 	Owner           string    `json:"owner,omitzero"`           // the server that runs the handler

@@ -15,8 +15,13 @@ import (
 // it returns or the [TaskOptions.TTL] has passed; its context has the values of the request's, and ends when the client
 // cancels the task, its time is up or the server shuts down, see [Server.Shutdown].
 //
-// For all other clients, h runs as that of any tool, while they wait; if the Execution of t says [mcp.TaskRequired] they
-// are refused instead, modern ones with -32021 and legacy ones with -32601.
+// Clients of 2025-11-25 know tasks of another kind, and ask for each with the call: then it becomes one, whatever its
+// arguments, and is kept as long as the client asks for, but no longer than it would be anyway. What h asks the client for
+// waits until the client waits for the result. A task that is cancelled stays so, whatever h returns, and a result with
+// isError fails it. Tasks belong to the principal; where there is none, to whoever knows the id, which nobody can guess.
+//
+// For all other clients, and calls that ask for no task, h runs as that of any tool, while they wait; if the Execution of t
+// says [mcp.TaskRequired] they are refused instead, modern ones with -32021 and legacy ones with -32601.
 //
 // What h returns becomes the outcome as [ToolHandler] says: an error that is no [*mcp.Error] is a result with isError, and
 // so completes the task; any other fails it. After the client has cancelled, an error makes the task cancelled, and a
@@ -24,7 +29,8 @@ import (
 // status message.
 //
 // It is an error if the methods of tasks have handlers of one's own.
-// (tasks extension, https://modelcontextprotocol.io/seps/2663-tasks-extension)
+// (tasks extension, https://modelcontextprotocol.io/seps/2663-tasks-extension; specification 2025-11-25,
+// basic/utilities/tasks)
 func AddTaskTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in In) (Out, error), options ...TaskToolOption) error {
 	if h == nil {
 		return errors.New("add tool: no handler")
@@ -66,7 +72,8 @@ func (s *Server) AddRawTaskTool(t *mcp.Tool, h ToolHandler, options ...TaskToolO
 type TaskToolOption func(*taskTool)
 
 // TaskWhenAsked makes no call a task unless the handler calls [RequestInfo.BeginTask]. Until then it answers the request:
-// it may ask the client for something, and return without there having been a task.
+// it may ask the client for something, and return without there having been a task. A client of 2025-11-25 that asks for a
+// task gets one at once.
 func TaskWhenAsked() TaskToolOption { return func(t *taskTool) { t.waits = true } }
 
 // TaskAfter makes a call a task only when the handler takes longer than d, so that clients get quick answers at once. It
@@ -126,23 +133,41 @@ func (s *Server) addTaskTool(t *mcp.Tool, options []TaskToolOption, bind func(*C
 
 // callTask answers a call that may become a task.
 func (s *Server) callTask(ctx context.Context, c *call, t *tool) (any, error) {
-	if !c.declares(mcp.ExtensionTasks) {
+	wish, err := c.wishForTask()
+	switch {
+	case err != nil:
+		return nil, err
+	case wish == nil && !c.declares(mcp.ExtensionTasks):
 		if t.task.required {
 			return nil, c.refuseWithoutTask(t)
 		}
 		return c.callTool(ctx, t.handle)
 	}
 	r := s.tasks.newRun(ctx, c, t)
+	if wish != nil {
+		if err := r.makeLegacy(wish); err != nil {
+			r.cancel(err)
+			return nil, err
+		}
+	}
 	if result, err := r.start(); result != nil || err != nil {
 		r.cancel(err)
 		return result, err
 	}
 	select {
 	case <-r.begun:
-		return &mcp.CreateTaskResult{Result: mcp.Result{ResultType: mcp.ResultTask}, Task: s.tasks.shown(r.first).Task}, nil
+		return r.created(), nil
 	case <-r.answered:
 		return r.result, r.err
 	}
+}
+
+// created is what the client is answered when there is a task.
+func (r *taskRun) created() any {
+	if r.legacy != nil {
+		return &mcp.LegacyCreateTaskResult{Task: r.k.shownLegacy(r.first)}
+	}
+	return &mcp.CreateTaskResult{Result: mcp.Result{ResultType: mcp.ResultTask}, Task: r.k.shown(r.first).Task}
 }
 
 // refuseWithoutTask refuses a call that cannot be answered without a task.

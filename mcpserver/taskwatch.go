@@ -78,10 +78,7 @@ func (k *taskKeeper) serve(sub *subscription) {
 	w.mu.Unlock()
 	k.mu.Lock()
 	for _, id := range sub.filter.TaskIDs {
-		if k.watches[id] == nil {
-			k.watches[id] = map[*taskWatch]struct{}{}
-		}
-		k.watches[id][w] = struct{}{}
+		k.listen(id, w)
 	}
 	k.mu.Unlock()
 	w.errand.ask()
@@ -161,15 +158,7 @@ func (w *taskWatch) forget(id string) {
 	w.mu.Unlock()
 	w.k.mu.Lock()
 	defer w.k.mu.Unlock()
-	w.k.unwatchTask(id, w)
-}
-
-// unwatchTask takes a watch off the table. mu is held.
-func (k *taskKeeper) unwatchTask(id string, w *taskWatch) {
-	delete(k.watches[id], w)
-	if len(k.watches[id]) == 0 {
-		delete(k.watches, id)
-	}
+	w.k.unlisten(id, w)
 }
 
 // stop ends the watch, nil or not. Nothing is begun afterwards.
@@ -184,7 +173,7 @@ func (w *taskWatch) stop() {
 	w.k.mu.Lock()
 	defer w.k.mu.Unlock()
 	for _, id := range w.sub.filter.TaskIDs {
-		w.k.unwatchTask(id, w)
+		w.k.unlisten(id, w)
 	}
 }
 

@@ -207,6 +207,8 @@ func (s *Server) callTool(ctx context.Context, c *call) (any, error) {
 	switch {
 	case ok && t.task != nil && c.objectArguments():
 		return s.callTask(ctx, c, t)
+	case ok && t.task == nil && c.wantsTask():
+		return nil, c.refuseTask(t)
 	case ok:
 		return c.callTool(ctx, t.handle)
 	case c.target == "":

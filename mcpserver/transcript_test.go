@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +26,9 @@ var update = flag.Bool("update", false, "rewrite what the server says in testdat
 // TestTranscripts holds the server against recorded conversations, one file each, in which lines begin with
 //
 //	#    a comment
-//	=    options of the server: versions, concurrent, queued, page, timeout, drain
+//	=    options of the server: versions, concurrent, queued, page, timeout, drain; tools=tasks gives it tools that run
+//	     as tasks, whose ids read TASK-1 and so on. What they send at the same time has no order, and stands sorted, and
+//	     how they are is left out but for tools=news
 //	>    what the client sends
 //	~    how long it waits then
 //	<    what the server has sent until then
@@ -61,26 +65,35 @@ func play(t *testing.T, script string) (got string) {
 		lines := strings.Split(strings.TrimRight(script, "\n"), "\n")
 		var b strings.Builder
 		var w *wire
+		var s *mcpserver.Server
+		var tools string
+		var tasks aliases
 		listen := func() {
 			if w != nil {
-				for _, frame := range w.taken() {
-					b.WriteString("< " + frame + "\n")
+				for _, frame := range heard(w.taken(), tools) {
+					b.WriteString("< " + tasks.hide(frame) + "\n")
 				}
 			}
 		}
 		var o mcpserver.Options
+		made := newServer
 		for i, line := range lines {
 			kind, rest, _ := strings.Cut(line, " ")
 			switch kind {
 			case "=":
-				setOption(t, &o, rest)
+				if _, is, ok := strings.Cut(rest, "tools="); ok {
+					tools, made = is, newLegacyTaskServer
+				} else {
+					setOption(t, &o, rest)
+				}
 			case "<":
 				continue
 			case ">":
 				if w == nil {
-					w = serve(t, t.Context(), newServer(t, o))
+					s = made(t, o)
+					w = serve(t, t.Context(), s)
 				}
-				w.in <- received{frame: []byte(rest)}
+				w.in <- received{frame: []byte(tasks.show(rest))}
 			case "~":
 				d, err := time.ParseDuration(rest)
 				if err != nil {
@@ -96,9 +109,45 @@ func play(t *testing.T, script string) (got string) {
 			t.Errorf("Serve returned %v, want nil at the end of the conversation", err)
 		}
 		listen()
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Errorf("Shutdown returned %v, want nil: no task is left", err)
+		}
 		got = b.String()
 	})
 	return got
+}
+
+// aliases are the ids of tasks in the order in which they came.
+type aliases []string
+
+var taskID = regexp.MustCompile("[A-Z2-7]{26}")
+
+// hide puts aliases in the place of ids.
+func (a *aliases) hide(frame string) string {
+	return taskID.ReplaceAllStringFunc(frame, func(id string) string {
+		if !slices.Contains(*a, id) {
+			*a = append(*a, id)
+		}
+		return fmt.Sprint("TASK-", slices.Index(*a, id)+1)
+	})
+}
+
+// show puts ids in the place of aliases.
+func (a aliases) show(frame string) string {
+	for i, id := range a {
+		frame = strings.ReplaceAll(frame, fmt.Sprintf("%q", fmt.Sprint("TASK-", i+1)), fmt.Sprintf("%q", id))
+	}
+	return frame
+}
+
+// heard returns what of the frames goes into the transcript of a server with such tools.
+func heard(frames []string, tools string) []string {
+	if tools != "" {
+		slices.Sort(frames)
+	}
+	return slices.DeleteFunc(frames, func(f string) bool {
+		return tools == "tasks" && strings.Contains(f, mcp.NotificationLegacyTaskStatus)
+	})
 }
 
 func setOption(t *testing.T, o *mcpserver.Options, line string) {
@@ -140,6 +189,7 @@ func decoded(t testing.TB, frame string) (m message) {
 type message struct {
 	ID     any             `json:"id"`
 	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  *mcp.Error      `json:"error"`
 }

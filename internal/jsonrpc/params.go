@@ -11,6 +11,8 @@ type Params struct {
 	Arguments []byte
 	URI       []byte
 
+	Task []byte // what it asks for that is to become a task (revision 2025-11-25)
+
 	InputResponses []byte // of a request that is sent again, and
 	RequestState   []byte // what it got then (revision 2026-07-28)
 
@@ -65,6 +67,8 @@ func (p *Params) read(b []byte) (n int, err error) {
 			take(&o, &p.InputResponses, &seen, 4)
 		case "requestState":
 			take(&o, &p.RequestState, &seen, 5)
+		case "task":
+			take(&o, &p.Task, &seen, 6)
 		}
 	}
 	return o.End(), o.Err()
