@@ -49,9 +49,6 @@ func answerEach(ctx context.Context, peer *transport.Peer, result func(method st
 		if err := json.Unmarshal(raw, &request); err != nil {
 			return
 		}
-		if request.ID == nil {
-			continue
-		}
 		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, result(request.Method))
 		if peer.Send(ctx, []byte(answer)) != nil {
 			return
