@@ -2,6 +2,7 @@ package mcpclient_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -13,22 +14,31 @@ import (
 func binder() transport.Transport {
 	const state = `{"taskId":"job-8","status":%q,"createdAt":"2026-08-01T10:00:00Z","lastUpdatedAt":"2026-08-01T10:00:00Z","ttl":null,"pollInterval":1}`
 	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
-		answerEach(ctx, peer, func(method string) string {
-			switch method {
-			case mcp.MethodInitialize:
-				return `{"protocolVersion":"2025-11-25","serverInfo":{"name":"binder","version":"1"},"capabilities":` +
-					`{"tools":{},"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}}}`
-			case mcp.MethodListTools:
-				return `{"tools":[{"name":"bind","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}]}`
-			case mcp.MethodCallTool:
-				return `{"task":` + fmt.Sprintf(state, "working") + `}`
-			case mcp.MethodListTasks:
-				return `{"tasks":[` + fmt.Sprintf(state, "working") + `]}`
-			case mcp.MethodTaskResult:
-				return `{"content":[{"type":"text","text":"1 book bound"}]}`
+		results := map[string]string{
+			mcp.MethodInitialize: `{"protocolVersion":"2025-11-25","serverInfo":{"name":"binder","version":"1"},` +
+				`"capabilities":{"tools":{},"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}}}`,
+			mcp.MethodListTools:  `{"tools":[{"name":"bind","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}]}`,
+			mcp.MethodCallTool:   `{"task":` + fmt.Sprintf(state, "working") + `}`,
+			mcp.MethodListTasks:  `{"tasks":[` + fmt.Sprintf(state, "working") + `]}`,
+			mcp.MethodGetTask:    fmt.Sprintf(state, "completed"),
+			mcp.MethodTaskResult: `{"content":[{"type":"text","text":"1 book bound"}]}`,
+		}
+		for {
+			raw, err := peer.Receive(ctx)
+			if err != nil {
+				return
 			}
-			return fmt.Sprintf(state, "completed")
-		})
+			var m struct {
+				ID     json.RawMessage
+				Method string
+			}
+			if json.Unmarshal(raw, &m) != nil || m.ID == nil {
+				continue // a notification
+			}
+			if peer.Send(ctx, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, results[m.Method])) != nil {
+				return
+			}
+		}
 	})
 }
 

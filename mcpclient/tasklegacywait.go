@@ -237,7 +237,7 @@ func (t *Task) resultAnswered(ctx context.Context) *Error {
 	case a.err == nil:
 		t.finish(a.result, nil)
 		return nil
-	case a.err.Server == nil || ctx.Err() != nil:
+	case a.err.Server == nil:
 		return a.err
 	}
 	if _, _, err := t.poll(ctx); err != nil {

@@ -181,7 +181,7 @@ func TestAResultThatWasAskedForEarlyTellsHowTheTaskHasEnded(t *testing.T) {
 				v.refuse(result, mcp.CodeInvalidParams, "?")
 				v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "?")
 			},
-			func(_ *mcp.CallToolResult, err error) bool { return errors.Is(err, ErrTaskUnknown) }, mcp.TaskInputRequired,
+			func(_ *mcp.CallToolResult, err error) bool { return errors.Is(err, ErrTaskUnknown) }, mcp.TaskInputRequired + ", which?",
 		},
 		"refused": {
 			func(v *conversation, result frame) {
@@ -206,9 +206,9 @@ func TestAResultThatWasAskedForEarlyTellsHowTheTaskHasEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 				var last mcp.TaskStatus
-				a := callOld(t.Context(), c, WithTaskStatus(func(s mcp.Task) { last = s.Status }))
+				a := callOld(t.Context(), c, WithTaskStatus(func(s mcp.Task) { last = s.Status + mcp.TaskStatus(s.StatusMessage) }))
 				v.oldBegin(oldInput())
-				v.answer(v.about(mcp.MethodGetTask), oldInput())
+				v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskInputRequired, everySecondOld+`,"statusMessage":", which?"`))
 				test.then(v, v.about(mcp.MethodTaskResult))
 				if err := <-a.done; !test.check(a.result, err) || last != test.last {
 					t.Errorf("got %+v, %v, heard last %q, want %q", a.result, err, last, test.last)
