@@ -53,17 +53,18 @@ var arrows = map[string][]string{
 	},
 	"mcpserver": {
 		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
-		"mcpclient/connstate", "mcpclient/telemetry",
+		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/storetest": {
 		"mcpserver", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
-		"mcpclient/connstate", "mcpclient/telemetry",
+		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/taskstoretest": {
 		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
-		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver",
+		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity", "mcpserver",
 	},
-	"mcpserver/bearer": {},
+	"mcpserver/bearer":            {"mcpserver/internal/identity"},
+	"mcpserver/internal/identity": {},
 }
 
 // anywhere are the packages that may import whatever they like: nothing imports them.

@@ -42,8 +42,8 @@
 //     that does not fit its schema) is told to telemetry, and to the client only that it did.
 //   - Log messages go nowhere without [Options.Logging], progress goes nowhere unless the client has asked for it, and
 //     neither is an error.
-//   - Over HTTP, sessions and tasks belong to whoever knows their ids unless [HTTPOptions.Principal] says who is asking.
-//     Protecting the handler does not do that: it takes, for example, both bearer.Require and bearer.Identity.
+//   - Over HTTP, sessions and tasks belong to whoever knows their ids unless it is known who is asking: by bearer.Require, or
+//     what [HTTPOptions.Principal] says.
 //   - Requests of one server and rounds of one call may come to another process, or to this one after a restart: then
 //     [Options.StateKeys] and stores have to be shared.
 //   - A handler that asks a modern client runs anew, from its beginning, when the answer is there: see [AskAll] and [Once].

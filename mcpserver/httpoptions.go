@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 )
 
 // HTTPOptions configure an [HTTPHandler]. A nil *HTTPOptions, and the zero value of every field, mean the defaults stated
@@ -76,8 +78,8 @@ type HTTPOptions struct {
 	Lease time.Duration
 
 	// Principal says who is asking, as whatever authenticates requests has noted it in their contexts; empty for nobody.
-	// A session belongs to the principal that opened it: to all others it does not exist. Nil means nobody, also
-	// behind bearer.Require: then sessions and tasks belong to whoever knows their ids.
+	// A session belongs to the principal that opened it: to all others it does not exist. Nil means whom bearer.Require has
+	// let in, see bearer.Identity; without that, nobody, and then sessions and tasks belong to whoever knows their ids.
 	Principal func(*http.Request) string
 }
 
@@ -116,7 +118,7 @@ func newHTTPConfig(o *HTTPOptions) (HTTPOptions, error) {
 		c.Events = NewMemoryEventStore(0, 0)
 	}
 	if c.Principal == nil {
-		c.Principal = func(*http.Request) string { return "" }
+		c.Principal = func(r *http.Request) string { return identity.From(r.Context()) }
 	}
 	return c, nil
 }

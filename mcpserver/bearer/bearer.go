@@ -6,7 +6,7 @@
 //	keys, err := bearer.NewJWT(bearer.JWT{Issuer: "https://as.example.com", KeysURL: "https://as.example.com/keys"})
 //	…
 //	require := bearer.Require(keys, bearer.Options{Resource: resource, Scopes: []string{"mcp"}})
-//	mux.Handle("/mcp", require(server.HTTPHandler(&mcpserver.HTTPOptions{Principal: bearer.Identity})))
+//	mux.Handle("/mcp", require(server.HTTPHandler(nil)))
 //	mux.Handle(bearer.MetadataPath(resource), bearer.Metadata(bearer.ResourceMetadata{
 //		Resource:             resource,
 //		AuthorizationServers: []string{"https://as.example.com"},
@@ -25,6 +25,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+
+	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 )
 
 // ErrInvalidToken is in the error of a [Verifier] when the token is no good. Any other error means that the Verifier does
@@ -114,7 +116,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refused.write(w, g.options.MetadataURL)
 		return
 	}
-	g.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), principalKey{}, p)))
+	ctx := context.WithValue(r.Context(), principalKey{}, p)
+	g.next.ServeHTTP(w, r.WithContext(identity.With(ctx, p.identity())))
 }
 
 func (g *guard) admit(r *http.Request) (*Principal, *refusal) {

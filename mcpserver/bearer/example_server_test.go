@@ -33,8 +33,7 @@ func ExampleRequire() {
 		"of-alice": {Subject: "alice", Audience: []string{resource}},
 	})
 	require := bearer.Require(tokens, bearer.Options{Resource: resource})
-	// Without Principal, sessions and tasks would belong to whoever knows their ids.
-	handler := s.HTTPHandler(&mcpserver.HTTPOptions{Principal: bearer.Identity})
+	handler := s.HTTPHandler(nil)
 	web := httptest.NewServer(require(handler))
 	defer web.Close()
 	defer handler.Shutdown(context.Background())

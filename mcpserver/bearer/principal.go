@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 )
 
 // clockSkew is how far the clocks of the authorization server and of this one may differ.
@@ -65,12 +67,10 @@ func PrincipalFrom(ctx context.Context) (*Principal, bool) {
 	return p, ok
 }
 
-// Identity returns a text that is the same for all tokens of one subject and client, and empty without [Require]. It is
-// made to be HTTPOptions.Principal of package mcpserver: a session then belongs to who opened it.
-func Identity(r *http.Request) string {
-	p, ok := PrincipalFrom(r.Context())
-	if !ok {
-		return ""
-	}
+// Identity returns a text that is the same for all tokens of one subject and client, and empty without [Require]. It is what
+// HTTPOptions.Principal of package mcpserver is unless set: a session then belongs to who opened it.
+func Identity(r *http.Request) string { return identity.From(r.Context()) }
+
+func (p *Principal) identity() string {
 	return fmt.Sprintf("%q %q %q", p.Issuer, p.Subject, p.ClientID)
 }

@@ -1,0 +1,16 @@
+// Package identity carries who is asking from what authenticates HTTP requests to what serves them, so that neither needs to
+// know the other.
+package identity
+
+import "context"
+
+type key struct{}
+
+// With returns a context in which id is asking.
+func With(ctx context.Context, id string) context.Context { return context.WithValue(ctx, key{}, id) }
+
+// From returns who is asking, empty for nobody.
+func From(ctx context.Context) string {
+	id, _ := ctx.Value(key{}).(string)
+	return id
+}
