@@ -205,7 +205,7 @@ func (p *httpPeer) stream(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-p.closed:
-			return
+			panic(http.ErrAbortHandler) // an empty answer would be one
 		}
 	}
 }
