@@ -73,18 +73,18 @@ func ExampleFollowProgress() {
 
 func ExampleResetTimeoutOnProgress() {
 	ctx := context.Background()
-	client, err := mcpclient.Connect(ctx, indexServer(60, 10*time.Millisecond), nil)
+	client, err := mcpclient.Connect(ctx, indexServer(60, 25*time.Millisecond), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer client.Stop(ctx)
 
-	short := mcpclient.WithTimeout(400 * time.Millisecond)
+	short := mcpclient.WithTimeout(time.Second)
 	_, err = client.CallTool(ctx, "index", nil, short)
 	fmt.Println(err)
 
-	// The tool is at work, and tells so more often than every 400 ms.
+	// The tool is at work, and tells so more often than every second.
 	result, err := client.CallTool(ctx, "index", nil, short, mcpclient.ResetTimeoutOnProgress(time.Minute))
 	if err != nil {
 		fmt.Println(err)
