@@ -16,8 +16,14 @@ func indexServer(chapters int, each time.Duration) transport.Transport {
 	s := mcpserver.New(mcp.Implementation{Name: "index", Version: "1.0"}, nil)
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "index"}, func(ctx context.Context, _ struct{}) (string, error) {
 		r := mcpserver.RequestFrom(ctx)
+		tick := time.NewTicker(each)
+		defer tick.Stop()
 		for i := range chapters {
-			time.Sleep(each)
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
 			if err := r.Progress(ctx, float64(i+1), float64(chapters), fmt.Sprintf("chapter %d", i+1)); err != nil {
 				return "", err
 			}
