@@ -21,8 +21,11 @@ func cacheable(cl *call) { cl.cacheable = true }
 // recall fills result with one that is kept and reports whether there was one. If the answer to cl may be kept, cl has a
 // key afterwards.
 func (c *Client) recall(cl *call, result any) (hit bool, _ *Error) {
+	if !cl.cacheable || c.cache == nil {
+		return false, nil
+	}
 	s := c.present()
-	if !cl.cacheable || c.cache == nil || s != noSession && !s.hintsAtFreshness() {
+	if s != noSession && !s.hintsAtFreshness() {
 		return false, nil
 	}
 	if !cl.identify() || cl.refresh || s == noSession {
