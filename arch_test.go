@@ -21,6 +21,7 @@ var arrows = map[string][]string{
 	"internal/schema":            {},
 	"internal/otlpsink":          {"internal/waterfall"},
 	"internal/waterfall":         {},
+	"internal/promname":          {"mcpclient/telemetry", "mcpclient/connstate"},
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
 
