@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"mcpclient/transport":               {"internal/ndjson", "internal/sse", "internal/mirror", "internal/jsonrpc", "internal/jsonscan"},
 	"mcpclient/transport/transporttest": {"internal/ndjson", "internal/sse", "internal/mirror", "internal/jsonrpc", "internal/jsonscan", "mcpclient/transport"},
 	"mcpclient/telemetry":               {"mcpclient/connstate"},
+	"mcpclient/telemetry/names":         {},
 	"mcpclient/telemetry/telemetrytest": {"mcpclient/telemetry", "mcpclient/connstate"},
 	"mcpclient/telemetry/otlp":          {"mcpclient/telemetry", "mcpclient/connstate"},
 

@@ -4,7 +4,7 @@ import "github.com/mcpotel/mcpotel/mcpclient/connstate"
 
 // attributes is every key there is. Those without a prefix of ours are from the semantic conventions, but for the two
 // that slog records have by habit.
-var attributes = []Attribute{
+var attributes = limited([]attributeRow{
 	{keyEventName, String, "", nil, Limited, Stable, "Name of the event that a log record is."},
 	{keyError, String, "", nil, Unbounded, Stable, "Text of the error, up to 256 bytes. On log records only."},
 
@@ -77,7 +77,7 @@ var attributes = []Attribute{
 	{keyServerDropReason, String, "", dropReasons, Closed, Experimental, "Why a message went to nobody."},
 	{keyServerTaskStatus, String, "", taskStatuses, Closed, Experimental, "Final status of a task."},
 	{keyServerDropAge, Double, "s", nil, Unbounded, Experimental, "Time since the request ended that the response answers."},
-}
+})
 
 func words[T interface{ String() string }](all []T) []string {
 	texts := make([]string, 0, len(all))

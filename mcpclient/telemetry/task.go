@@ -70,7 +70,7 @@ func (t *Task) End(status string, r Result) {
 		s.tel.ins.tasks.Add(t.ctx, -1, s.taskOptions.at(t.label)...)
 	}
 	if h := s.tel.ins.task; h.Enabled(t.ctx) {
-		h.Record(t.ctx, elapsed.Seconds(), s.taskEndOptions.at(taskEnd{t.label, status, bounded(o.errorType())})...)
+		h.Record(t.ctx, elapsed.Seconds(), s.taskEnded(taskEnd{t.label, status, bounded(o.errorType())})...)
 	}
 	if t.span.IsRecording() {
 		t.span.SetAttributes(present(attribute.String(s.keys.name, s.name), attribute.String(keyServerTaskStatus, status),
@@ -81,6 +81,18 @@ func (t *Task) End(status string, r Result) {
 	}
 	t.span.End()
 	t.log(status, elapsed, o, &r)
+}
+
+// taskEnded returns the options for a task that ended so, without the name of its tool if that would make too many series.
+func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
+	if opts, ok := s.taskEndOptions.within(maxPrecisely, k); ok {
+		return opts
+	}
+	k.tool = other
+	if k.errorType != "" {
+		k.errorType = other
+	}
+	return s.taskEndOptions.at(k)
 }
 
 // log says how the work ended: Error if that is a defect of this side.
