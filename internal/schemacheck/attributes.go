@@ -3,12 +3,24 @@ package schemacheck
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // other stands for every value that a closed or limited set does not hold.
 const other = "_OTHER"
+
+// anyVariable stands for all keys that begin as it does.
+const anyVariable = "gen_ai.prompt.variable.{name}"
+
+// rowKey returns the key of the row that declares an attribute.
+func rowKey(key string) string {
+	if prefix := strings.TrimSuffix(anyVariable, "{name}"); len(key) > len(prefix) && strings.HasPrefix(key, prefix) {
+		return anyVariable
+	}
+	return key
+}
 
 // rowOf returns the attribute's row, nil if there is none.
 func rowOf(key string) *telemetry.Attribute {
@@ -29,7 +41,7 @@ func (a Attrs) check(uses ...telemetry.Use) (problems []string) {
 		}
 	}
 	for key, v := range a {
-		if use := declared[key]; use != nil {
+		if use := declared[rowKey(key)]; use != nil {
 			problems = append(problems, v.check(use)...)
 		} else {
 			problems = append(problems, key+" is not declared")

@@ -94,7 +94,7 @@ func (s Set) span(span *Span) {
 	s.add("span %s", id)
 	s.add("span %s with status %s", id, span.Status)
 	for key := range span.Attrs {
-		s.add("span %s with %s", id, key)
+		s.add("span %s with %s", id, rowKey(key))
 	}
 	if span.Links > 0 {
 		s.add("span %s with a link", id)

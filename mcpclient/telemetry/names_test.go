@@ -36,7 +36,7 @@ package names
 			for line := range strings.SplitSeq(wrapped(brief, 110), "\n") {
 				fmt.Fprintf(&b, "\t// %s\n", line)
 			}
-			fmt.Fprintf(&b, "\t%s%s = %q\n", prefix, inOneWord(name), name)
+			fmt.Fprintf(&b, "\t%s%s = %q\n", prefix, inOneWord(name), strings.TrimSuffix(name, "{name}"))
 		}
 	}
 	add := block("Names of metrics")
@@ -62,9 +62,11 @@ var initials = map[string]string{
 	"mcp": "MCP", "ai": "AI", "id": "ID", "uri": "URI", "pid": "PID", "rpc": "RPC", "jsonrpc": "JSONRPC", "mrtr": "MRTR",
 }
 
-// inOneWord is a name as a part of an identifier: mcp_client.corr_id is MCPClientCorrID.
+// inOneWord is a name as a part of an identifier: mcp_client.corr_id is MCPClientCorrID. What a key ends
+// with that stands for many is left out.
 func inOneWord(name string) string {
 	var b strings.Builder
+	name = strings.TrimSuffix(name, ".{name}")
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '_' }) {
 		if capitals, ok := initials[word]; ok {
 			b.WriteString(capitals)

@@ -2,6 +2,9 @@ package telemetry
 
 import "github.com/mcpotel/mcpotel/mcpclient/connstate"
 
+// keyAnyVariable stands for all the keys that begin so.
+const keyAnyVariable = keyPromptVariable + "{name}"
+
 // attributes is every key there is. Those without a prefix of ours are from the semantic conventions, but for the two
 // that slog records have by habit.
 var attributes = limited([]attributeRow{
@@ -12,6 +15,9 @@ var attributes = limited([]attributeRow{
 	{keyTool, String, "", nil, Limited, Convention, "Name of the tool."},
 	{keyPrompt, String, "", nil, Limited, Convention, "Name of the prompt."},
 	{keyOperation, String, "", []string{operationExecuteTool}, Closed, Convention, "Set on tool calls, as on those of other GenAI instrumentation."},
+	{keyToolArguments, String, "", nil, Unbounded, Convention, "Arguments of the tool call: JSON, what the redactor of WithContentCapture keeps of it, up to 8 KiB."},
+	{keyToolResult, String, "", nil, Unbounded, Convention, "Result of the tool call, likewise."},
+	{keyAnyVariable, String, "", nil, Unbounded, Convention, "Argument of the prompt, likewise; the key ends with its name. At most 16."},
 	{keyErrorType, String, "", nil, Limited, Convention, "How the operation failed: the JSON-RPC code if that is an error of this side, the HTTP status if only HTTP answered, tool_error, a word of this module, or a Go type."},
 	{keyStatusCode, String, "", nil, Limited, Convention, "Code of the JSON-RPC error that is the answer, whether or not it is an error of this side."},
 	{keyRequestID, String, "", nil, Unbounded, Convention, "JSON-RPC id of the request."},

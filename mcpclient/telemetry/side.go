@@ -10,13 +10,19 @@ import (
 
 // role is what differs between a client and a server: what their metrics, events and attributes are called.
 type role struct {
+	which  Side
 	ins    *sideInstruments
 	keys   *keys
 	events *events
 }
 
-func clientRole(ins *instruments) role { return role{&ins.client, &clientKeys, &clientEvents} }
-func serverRole(ins *instruments) role { return role{&ins.server, &serverKeys, &serverEvents} }
+func clientRole(ins *instruments) role {
+	return role{ClientSide, &ins.client, &clientKeys, &clientEvents}
+}
+
+func serverRole(ins *instruments) role {
+	return role{ServerSide, &ins.server, &serverKeys, &serverEvents}
+}
 
 // side is what a client and a server have in common: everything but the connection's own life. It is safe for concurrent
 // use.
