@@ -12,6 +12,9 @@ const (
 	keyTool            = "gen_ai.tool.name"
 	keyPrompt          = "gen_ai.prompt.name"
 	keyOperation       = "gen_ai.operation.name"
+	keyToolArguments   = "gen_ai.tool.call.arguments"
+	keyToolResult      = "gen_ai.tool.call.result"
+	keyPromptVariable  = "gen_ai.prompt.variable." // and the name of the variable
 	keyRequestID       = "jsonrpc.request.id"
 	keyErrorType       = "error.type"
 	keyStatusCode      = "rpc.response.status_code"
