@@ -19,8 +19,10 @@ var arrows = map[string][]string{
 	"internal/ndjson":            {},
 	"internal/sse":               {},
 	"internal/schema":            {},
-	"internal/otlpsink":          {"internal/waterfall"},
-	"internal/waterfall":         {},
+	"internal/otlpsink":          {"internal/waterfall", "internal/unit"},
+	"internal/unit":              {},
+	"internal/waterfall":         {"internal/unit"},
+	"internal/page":              {"internal/unit"},
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
 
