@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -35,6 +36,7 @@ type side struct {
 	targets names // tools and prompts
 	ops     cache[opKey, *opInfo]
 	limits  limiter
+	flight  flight
 
 	notificationOptions cache[notificationKey, []metric.AddOption]
 	violationOptions    cache[violationKey, []metric.AddOption]
@@ -69,6 +71,7 @@ func (s *side) init(t *Telemetry, name string, n Network, r role) {
 	s.role, s.tel, s.name = r, t, name
 	s.log = t.log.With(slog.String(r.keys.name, name))
 	s.base = s.facts.intern(Facts{Network: n})
+	s.flight.base = time.Now()
 	s.methods.init(maxMethods)
 	s.targets.init(t.toolLimit)
 	s.ops.build = s.newOpInfo
