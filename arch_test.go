@@ -19,12 +19,14 @@ var arrows = map[string][]string{
 	"internal/ndjson":            {},
 	"internal/sse":               {},
 	"internal/schema":            {},
-	"internal/otlpsink":          {"internal/waterfall"},
-	"internal/waterfall":         {},
 	"internal/promname":          {"mcpclient/telemetry", "mcpclient/connstate"},
 	"internal/schemacheck":       {"mcpclient/telemetry", "mcpclient/connstate"},
-	"internal/otlpcheck":         {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck", "internal/otlpsink", "internal/waterfall"},
+	"internal/otlpcheck":         {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck", "internal/otlpsink", "internal/waterfall", "internal/unit"},
 	"internal/unseen":            {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck"},
+	"internal/otlpsink":          {"internal/waterfall", "internal/unit"},
+	"internal/unit":              {},
+	"internal/waterfall":         {"internal/unit"},
+	"internal/page":              {"internal/unit"},
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
 
