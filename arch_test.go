@@ -21,6 +21,9 @@ var arrows = map[string][]string{
 	"internal/schema":            {},
 	"internal/otlpsink":          {"internal/waterfall"},
 	"internal/waterfall":         {},
+	"internal/dashboard":         {},
+	"internal/promname":          {"mcpclient/telemetry", "mcpclient/connstate"},
+	"dashboards":                 {}, // tests only
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
 
