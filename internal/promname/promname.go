@@ -1,44 +1,62 @@
-// Package promname says what a metric of the telemetry schema is called in Prometheus.
+// Package promname says what the names of the telemetry schema become in Prometheus, by the rules that the OpenTelemetry
+// Collector's prometheus exporter and Prometheus' own OTLP receiver share: dots and other signs become underscores, the
+// unit and the kind of the metric become suffixes.
 //
-// The names are those of the OpenTelemetry specification's translation, as the Collector's prometheus exporter and
-// Prometheus' own OTLP receiver make them by default: dots become underscores, the unit is spelled out at the end, and a
-// counter ends with _total. Start with [Series].
+// Dashboards, rules and their checks name series through [Metric] and [Label], and a test holds that no two names of the
+// schema become one.
 package promname
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// units are the suffixes of units. A unit in braces is a note and has none.
-var units = map[string]string{"s": "_seconds", "By": "_bytes"}
+// units are the units that have a word in Prometheus. A unit in braces, such as {request}, has none.
+var units = map[string]string{"s": "seconds", "ms": "milliseconds", "By": "bytes", "1": "ratio"}
 
-// Metric returns the name of m's family, such as mcp_client_operation_duration_seconds. It panics for a unit that the
-// schema did not have when this package was written.
-func Metric(m telemetry.Metric) string {
-	name := Label(m.Name)
-	if !strings.HasPrefix(m.Unit, "{") {
-		suffix, known := units[m.Unit]
-		if !known {
-			panic("promname: no suffix for the unit " + m.Unit + " of " + m.Name)
-		}
-		name += suffix
-	}
-	if m.Instrument == telemetry.Counter {
-		name += "_total"
-	}
-	return name
-}
-
-// Series returns the names of m's time series: the family's own or, of a histogram, those with _bucket, _sum and _count.
-func Series(m telemetry.Metric) []string {
-	name := Metric(m)
+// Metric returns the names of the series that a metric is stored under: one, or for a histogram those of its buckets, its
+// sum and its count, in this order.
+func Metric(m telemetry.Metric) []string {
+	name := Base(m)
 	if m.Instrument == telemetry.Histogram {
 		return []string{name + "_bucket", name + "_sum", name + "_count"}
 	}
 	return []string{name}
 }
 
-// Label returns the name that an attribute has as a label.
-func Label(key string) string { return strings.ReplaceAll(key, ".", "_") }
+// Base returns the name of the metric's family: that of its only series, or what a histogram's series begin with.
+func Base(m telemetry.Metric) string {
+	words := split(m.Name)
+	if unit := units[m.Unit]; unit != "" && !slices.Contains(words, unit) {
+		words = append(words, unit)
+	}
+	if m.Instrument == telemetry.Counter {
+		words = append(slices.DeleteFunc(words, func(w string) bool { return w == "total" }), "total")
+	}
+	return strings.Join(words, "_")
+}
+
+// Label returns the label that an attribute becomes.
+func Label(key string) string {
+	label := strings.Map(func(r rune) rune {
+		if !inName(r) {
+			return '_'
+		}
+		return r
+	}, key)
+	if label != "" && label[0] >= '0' && label[0] <= '9' {
+		label = "key_" + label
+	}
+	return label
+}
+
+// split returns the words of a name: what lies between signs that no name in Prometheus has, and underscores.
+func split(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return r == '_' || !inName(r) })
+}
+
+func inName(r rune) bool {
+	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}

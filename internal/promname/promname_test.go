@@ -8,53 +8,75 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-func TestNamesAreThoseOfTheTranslation(t *testing.T) {
-	for _, c := range []struct {
-		m    telemetry.Metric
-		want []string
-	}{
-		{telemetry.Metric{Name: "mcp.client.operation.duration", Unit: "s", Instrument: telemetry.Histogram}, []string{
-			"mcp_client_operation_duration_seconds_bucket", "mcp_client_operation_duration_seconds_sum", "mcp_client_operation_duration_seconds_count",
-		}},
-		{telemetry.Metric{Name: "mcp_client.message.size", Unit: "By", Instrument: telemetry.Histogram}, []string{
-			"mcp_client_message_size_bytes_bucket", "mcp_client_message_size_bytes_sum", "mcp_client_message_size_bytes_count",
-		}},
-		{telemetry.Metric{Name: "mcp_client.protocol.violations", Unit: "{violation}", Instrument: telemetry.Counter}, []string{"mcp_client_protocol_violations_total"}},
-		{telemetry.Metric{Name: "mcp_client.active_requests", Unit: "{request}", Instrument: telemetry.UpDownCounter}, []string{"mcp_client_active_requests"}},
-		{telemetry.Metric{Name: "mcp_client.send.queue.length", Unit: "{message}", Instrument: telemetry.ObservableGauge}, []string{"mcp_client_send_queue_length"}},
-	} {
-		if got := promname.Series(c.m); !slices.Equal(got, c.want) {
-			t.Errorf("Series(%s) = %q, want %q", c.m.Name, got, c.want)
-		}
-	}
-}
-
-// mcp.client.x and mcp_client.x would be one in Prometheus, as would be the labels of two attributes.
-func TestNothingOfTheSchemaCollides(t *testing.T) {
-	from := map[string]string{}
+// TestNoTwoNamesOfTheSchemaBecomeOne holds for every series of every metric: mcp.client.x and mcp_client.x would be one
+// in Prometheus, and so would a histogram's count and a counter of that name.
+func TestNoTwoNamesOfTheSchemaBecomeOne(t *testing.T) {
+	whose := map[string]string{}
 	for _, m := range telemetry.Schema.Metrics {
-		for _, name := range append(promname.Series(m), promname.Metric(m)) {
-			if other, taken := from[name]; taken && other != m.Name {
-				t.Errorf("%s and %s are both %s in Prometheus", m.Name, other, name)
+		for _, series := range append(promname.Metric(m), promname.Base(m)) {
+			if other, taken := whose[series]; taken && other != m.Name {
+				t.Errorf("every series is of one metric, got %s of %s and of %s", series, other, m.Name)
 			}
-			from[name] = m.Name
-		}
-		labels := map[string]string{"job": "the service", "instance": "its instance", "le": "the bucket"}
-		for _, u := range m.Attrs {
-			label := promname.Label(u.Key)
-			if other, taken := labels[label]; taken {
-				t.Errorf("%s: %s and %s are both the label %s", m.Name, u.Key, other, label)
-			}
-			labels[label] = u.Key
+			whose[series] = m.Name
 		}
 	}
 }
 
-func TestAnUnknownUnitIsNoted(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a unit without a suffix was passed over, want a panic that names it")
+// Prometheus and the Collector put these labels on series themselves.
+var reserved = []string{
+	"__name__", "le", "quantile", "job", "instance", "otel_scope_name", "otel_scope_version", "otel_scope_schema_url",
+}
+
+func TestNoTwoAttributesOfTheSchemaBecomeOneLabel(t *testing.T) {
+	whose := map[string]string{}
+	for _, a := range telemetry.Schema.Attributes {
+		label := promname.Label(a.Key)
+		if other, taken := whose[label]; taken {
+			t.Errorf("every label is of one attribute, got %s of %s and of %s", label, other, a.Key)
 		}
-	}()
-	promname.Metric(telemetry.Metric{Name: "x", Unit: "furlong"})
+		whose[label] = a.Key
+		if slices.Contains(reserved, label) {
+			t.Errorf("no attribute takes a label that is Prometheus' own, got %s of %s", label, a.Key)
+		}
+	}
+}
+
+func TestMetricNamesAreThoseThatTheCollectorWrites(t *testing.T) {
+	for _, tt := range []struct {
+		metric telemetry.Metric
+		want   []string
+	}{
+		{telemetry.Metric{Name: "mcp.client.operation.duration", Instrument: telemetry.Histogram, Unit: "s"},
+			[]string{
+				"mcp_client_operation_duration_seconds_bucket", "mcp_client_operation_duration_seconds_sum",
+				"mcp_client_operation_duration_seconds_count",
+			}},
+		{telemetry.Metric{Name: "mcp_client.message.size", Instrument: telemetry.Histogram, Unit: "By"},
+			[]string{
+				"mcp_client_message_size_bytes_bucket", "mcp_client_message_size_bytes_sum", "mcp_client_message_size_bytes_count",
+			}},
+		{telemetry.Metric{Name: "mcp_client.active_requests", Instrument: telemetry.UpDownCounter, Unit: "{request}"},
+			[]string{"mcp_client_active_requests"}},
+		{telemetry.Metric{Name: "mcp_client.connection.state", Instrument: telemetry.ObservableUpDownCounter, Unit: "{connection}"},
+			[]string{"mcp_client_connection_state"}},
+		{telemetry.Metric{Name: "mcp_client.protocol.violations", Instrument: telemetry.Counter, Unit: "{violation}"},
+			[]string{"mcp_client_protocol_violations_total"}},
+		{telemetry.Metric{Name: "requests.total", Instrument: telemetry.Counter, Unit: "{request}"}, []string{"requests_total"}},
+		{telemetry.Metric{Name: "wait.seconds", Instrument: telemetry.ObservableGauge, Unit: "s"}, []string{"wait_seconds"}},
+	} {
+		if got := promname.Metric(tt.metric); !slices.Equal(got, tt.want) {
+			t.Errorf("series of %s: got %q, want %q", tt.metric.Name, got, tt.want)
+		}
+	}
+}
+
+func TestLabelsAreThoseThatTheCollectorWrites(t *testing.T) {
+	for key, want := range map[string]string{
+		"error.type": "error_type", "mcp_client.name": "mcp_client_name", "rpc.response.status_code": "rpc_response_status_code",
+		"3rd-party": "key_3rd_party", "": "",
+	} {
+		if got := promname.Label(key); got != want {
+			t.Errorf("label of %q: got %q, want %q", key, got, want)
+		}
+	}
 }
