@@ -63,7 +63,7 @@ func Alerts() []Alert {
 		{"MCPProtocolViolations", either(
 			positive(sumBy("job, mcp_client_name, mcp_client_violation_reason, mcp_client_direction", growth(series{name: "mcp_client_protocol_violations_total"}, "5m"))),
 			positive(sumBy("job, mcp_server_name, mcp_server_violation_reason, mcp_server_direction", growth(series{name: "mcp_server_protocol_violations_total"}, "5m")))), "", Warning,
-			`{{ $labels.job }}: {{ $value | humanize }} frames broke the protocol: {{ $labels.mcp_client_violation_reason }}{{ $labels.mcp_server_violation_reason }}`,
+			`{{ $labels.job }}: frames that break the protocol: {{ $labels.mcp_client_violation_reason }}{{ $labels.mcp_server_violation_reason }} ({{ $value | humanize }} in 5 minutes)`,
 			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} sends what MCP does not allow, or something else writes into the pipe."},
 		{"MCPTransportBusy",
 			sumBy("job, mcp_client_name, mcp_client_retry_reason", growth(series{name: "mcp_client_transport_send_retries_total", labels: `mcp_client_retry_reason=~"busy|server_busy"`}, "5m")) + " > 30", "10m", Warning,
@@ -81,7 +81,7 @@ func Alerts() []Alert {
 		{"MCPResponsesDropped", either(
 			positive(sumBy("job, mcp_client_name, mcp_client_drop_reason", growth(series{name: "mcp_client_responses_dropped_total", labels: `mcp_client_drop_reason=~"unknown_id|duplicate|unexpected"`}, "5m"))),
 			positive(sumBy("job, mcp_server_name, mcp_server_drop_reason", growth(series{name: "mcp_server_responses_dropped_total", labels: `mcp_server_drop_reason=~"unknown_id|duplicate|unexpected"`}, "5m")))), "", Warning,
-			`{{ $labels.job }}: {{ $value | humanize }} answers that no request asked for: {{ $labels.mcp_client_drop_reason }}{{ $labels.mcp_server_drop_reason }}`,
+			`{{ $labels.job }}: answers that no request asked for: {{ $labels.mcp_client_drop_reason }}{{ $labels.mcp_server_drop_reason }} ({{ $value | humanize }} in 5 minutes)`,
 			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} invents or repeats answers. Late ones, which follow timeouts, are not meant."},
 		{"MCPSendQueueWait", either(
 			quantile(.99, "job, mcp_client_name", series{name: "mcp_client_send_queue_wait_seconds"}, "5m")+" > 0.5",
