@@ -28,6 +28,8 @@ var arrows = map[string][]string{
 	"internal/unit":              {},
 	"internal/waterfall":         {"internal/unit"},
 	"internal/page":              {"internal/unit"},
+	"internal/dashboard":         {},
+	"dashboards":                 {}, // tests only
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
 
