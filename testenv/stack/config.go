@@ -37,7 +37,7 @@ func (s *Stack) configurations() error {
 			if err != nil {
 				return err
 			}
-			*c.files = []string{filepath.Join(root, "testenv", "stack", "testdata", c.name)}
+			*c.files = []string{filepath.Join(root, "collector", c.name)}
 		}
 	}
 	return nil

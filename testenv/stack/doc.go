@@ -16,6 +16,7 @@
 //
 //   - Ports are below those the kernel gives to connections, so a process that was killed gets its own again.
 //   - On Linux the processes end with the one that started them, however that ends.
-//   - Jaeger keeps traces in memory: they are gone when it is killed. The agent's queue is on disk and is not.
-//   - A span takes about two seconds to Jaeger: the gateway collects whole traces before it decides on them.
+//   - Jaeger keeps traces in memory: they are gone when it is killed. The Collectors' queues are on disk and are not.
+//   - The gateway keeps all traces unless [Options.Sampling] says otherwise, but none that are nothing but a ping.
+//   - The Collectors take what MCPOTEL_ variables are set in the environment, see collector/README.md.
 package stack
