@@ -20,10 +20,10 @@ var (
 var (
 	clientRequestFields = slices.Concat(clientToolFields, when(keyPrompt))
 	clientToolFields    = slices.Concat(required(keyClientName, keyMethod, keyClientCorrID), when(keyTool, keyRequestID))
-	clientHandlerFields = required(keyClientName, keyMethod, keyRequestID)
+	clientHandlerFields = slices.Concat(required(keyClientName, keyMethod), when(keyRequestID))
 	serverRequestFields = slices.Concat(serverToolFields, when(keyPrompt))
-	serverAskFields     = required(keyServerName, keyMethod, keyRequestID)
-	serverToolFields    = slices.Concat(required(keyServerName, keyMethod, keyRequestID), when(keyTool))
+	serverAskFields     = slices.Concat(required(keyServerName, keyMethod), when(keyRequestID))
+	serverToolFields    = slices.Concat(required(keyServerName, keyMethod), when(keyTool, keyRequestID))
 )
 
 const (
