@@ -22,7 +22,7 @@ var (
 	clientToolFields    = slices.Concat(required(keyClientName, keyMethod, keyClientCorrID), when(keyTool, keyRequestID))
 	clientHandlerFields = required(keyClientName, keyMethod, keyRequestID)
 	serverRequestFields = slices.Concat(serverToolFields, when(keyPrompt))
-	serverAskFields     = required(keyServerName, keyMethod, keyRequestID)
+	serverAskFields     = slices.Concat(required(keyServerName, keyMethod), when(keyRequestID))
 	serverToolFields    = slices.Concat(required(keyServerName, keyMethod, keyRequestID), when(keyTool))
 )
 
