@@ -85,13 +85,14 @@ const (
 	keyServerDropReason      = "mcp_server.drop.reason"
 	keyServerDropAge         = "mcp_server.drop.age"
 	keyServerTaskStatus      = "mcp_server.task.status"
+	keyServerStreamKind      = "mcp_server.stream.kind"
 )
 
 // keys are the attributes that a client and a server both have, each under its own prefix.
 type keys struct {
 	corrID, // empty for a server, whose requests have none
 	name, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
-	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge string
+	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge, streamKind string
 }
 
 var clientKeys = keys{
@@ -110,6 +111,7 @@ var clientKeys = keys{
 	suppressed:      keyClientSuppressed,
 	dropReason:      keyClientDropReason,
 	dropAge:         keyClientDropAge,
+	streamKind:      keyClientStreamKind,
 }
 
 var serverKeys = keys{
@@ -127,4 +129,5 @@ var serverKeys = keys{
 	suppressed:      keyServerSuppressed,
 	dropReason:      keyServerDropReason,
 	dropAge:         keyServerDropAge,
+	streamKind:      keyServerStreamKind,
 }
