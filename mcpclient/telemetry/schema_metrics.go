@@ -56,7 +56,7 @@ var metrics = counted([]metricRow{
 		slices.Concat(required(keyClientName, keyClientViolationReason), only(keyClientDirection, directions[Received]), when(keyTransport)), Stable,
 		"Frames that broke the protocol."},
 	{metricClientDropped, Counter, "{response}", nil, slices.Concat(required(keyClientName),
-		only(keyClientDropReason, DropLateTimeout, DropLateCancelled, DropLateLost, DropDuplicate, DropUnknownID, DropUnexpected)), Experimental,
+		only(keyClientDropReason, DropLateTimeout, DropLateCancelled, DropLateLost, DropDuplicate, DropUnknownID)), Experimental,
 		"Responses that nobody waited for."},
 	{metricClientMessageSize, Histogram, "By", sizeBytes,
 		slices.Concat(required(keyClientName, keyClientDirection, keyClientMessageKind), when(keyTransport)), Experimental,
