@@ -91,13 +91,14 @@ const (
 	keyServerFlightText      = "mcp_server.flight_record.text"
 	keyServerFlightEntries   = "mcp_server.flight_record.entries"
 	keyServerFlightOmitted   = "mcp_server.flight_record.omitted"
+	keyServerStreamKind      = "mcp_server.stream.kind"
 )
 
 // keys are the attributes that a client and a server both have, each under its own prefix.
 type keys struct {
 	corrID, // empty for a server, whose requests have none
 	name, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
-	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge,
+	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge, streamKind,
 	flightText, flightEntries, flightOmitted string
 }
 
@@ -120,6 +121,7 @@ var clientKeys = keys{
 	flightText:      keyClientFlightText,
 	flightEntries:   keyClientFlightEntries,
 	flightOmitted:   keyClientFlightOmitted,
+	streamKind:      keyClientStreamKind,
 }
 
 var serverKeys = keys{
@@ -140,4 +142,5 @@ var serverKeys = keys{
 	flightText:      keyServerFlightText,
 	flightEntries:   keyServerFlightEntries,
 	flightOmitted:   keyServerFlightOmitted,
+	streamKind:      keyServerStreamKind,
 }

@@ -25,7 +25,15 @@ func (op *Op) logStart() {
 	op.announced = true
 	op.logIdentity(slog.LevelDebug, op.requestEvents().start)
 	if op.reissue {
-		op.logIdentity(slog.LevelInfo, op.requestEvents().reissued)
+		op.logReissue()
+	}
+}
+
+// logReissue says that the request repeats a lost one. What is repeated has no target.
+func (op *Op) logReissue() {
+	if s := op.side; s.logs(op.ctx, slog.LevelInfo) {
+		fields := appendText([]slog.Attr{slog.String(keyMethod, op.shownMethod())}, keyRequestID, op.requestID())
+		s.emit(op.ctx, slog.LevelInfo, op.requestEvents().reissued, appendText(fields, s.keys.corrID, op.corrID())...)
 	}
 }
 

@@ -86,6 +86,7 @@ var attributes = limited([]attributeRow{
 	{keyServerSuppressed, Int, "", nil, Unbounded, Experimental, "How many records like this one were not written before it."},
 	{keyServerDropReason, String, "", dropReasons, Closed, Experimental, "Why a message went to nobody."},
 	{keyServerTaskStatus, String, "", taskStatuses, Closed, Experimental, "Final status of a task."},
+	{keyServerStreamKind, String, "", streamKinds, Closed, Experimental, "What a stream that outlives requests is for: messages of the server, everything it sends, subscriptions."},
 	{keyServerDropAge, Double, "s", nil, Unbounded, Experimental, "Time since the request ended that the response answers."},
 	{keyServerFlightText, String, "", nil, Unbounded, Experimental, "Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's: sizes, names and ids, up to 16 KiB."},
 	{keyServerFlightEntries, Int, "", nil, Unbounded, Experimental, "How many those are."},

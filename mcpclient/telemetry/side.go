@@ -52,6 +52,9 @@ type side struct {
 	retryOptions        cache[string, []metric.AddOption]
 	sizeOptions         cache[sizeKey, []metric.RecordOption]
 	decodeOptions       cache[decodeKey, []metric.RecordOption]
+	lostOptions         cache[lostKey, []metric.AddOption]
+	streamOptions       cache[string, []metric.AddOption]
+	streamEndOptions    cache[streamEnd, []metric.RecordOption]
 	plain               []metric.RecordOption // the name alone
 }
 
@@ -106,6 +109,10 @@ func (s *side) init(t *Telemetry, name string, n Network, r role) {
 	s.retryOptions.build = func(reason string) []metric.AddOption {
 		return s.adding(attribute.String(keyClientRetryReason, reason), s.transport())
 	}
+	s.lostOptions.build = func(k lostKey) []metric.AddOption {
+		return s.adding(attribute.String(keyMethod, k.method), attribute.String(r.keys.dropReason, k.reason))
+	}
+	s.initStreams()
 	s.plain = s.recording()
 }
 

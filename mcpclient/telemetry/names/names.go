@@ -35,7 +35,7 @@ const (
 	MetricMCPClientResponsesDropped = "mcp_client.responses.dropped"
 	// Sizes of frames. In By.
 	MetricMCPClientMessageSize = "mcp_client.message.size"
-	// Time to decode a message. In s.
+	// Time to decode a result. In s.
 	MetricMCPClientMessageDecodeDuration = "mcp_client.message.decode.duration"
 	// Time a message waited before it was written. In s.
 	MetricMCPClientSendQueueWait = "mcp_client.send.queue.wait"
@@ -70,16 +70,29 @@ const (
 	MetricMCPServerProtocolViolations = "mcp_server.protocol.violations"
 	// Responses that nobody waited for. In {response}.
 	MetricMCPServerResponsesDropped = "mcp_server.responses.dropped"
+	// Notifications that were not sent: the client took none, or one like it was waiting. In {notification}.
+	MetricMCPServerNotificationsDropped = "mcp_server.notifications.dropped"
+	// Requests to clients that wait for their answers. In {request}.
+	MetricMCPServerActiveAsks = "mcp_server.active_asks"
+	// Sessions that are open in this process. Versions of the protocol from 2026-07-28 on have none. In {session}.
+	MetricMCPServerSessionsActive = "mcp_server.sessions.active"
+	// Streams that are open and serve no single request. In {stream}.
+	MetricMCPServerStreamsActive = "mcp_server.streams.active"
+	// Time a stream was open that served no single request. In s.
+	MetricMCPServerStreamDuration = "mcp_server.stream.duration"
 	// Sizes of frames. In By.
 	MetricMCPServerMessageSize = "mcp_server.message.size"
-	// Time to decode a message. In s.
+	// Time to decode the params of a request, without the arguments of a tool, or the client's answer to a request
+	// of the server. In s.
 	MetricMCPServerMessageDecodeDuration = "mcp_server.message.decode.duration"
 	// Tasks that run, those that wait for input included. In {task}.
 	MetricMCPServerTasksActive = "mcp_server.tasks.active"
 	// Time from the creation of a task to its outcome. In s.
 	MetricMCPServerTaskDuration = "mcp_server.task.duration"
-	// Time a message waited before it was written. In s.
+	// Time a message waited before it was written. HTTP has no queue. In s.
 	MetricMCPServerSendQueueWait = "mcp_server.send.queue.wait"
+	// Messages that wait to be written, over all connections. HTTP has no queue. In {message}.
+	MetricMCPServerSendQueueLength = "mcp_server.send.queue.length"
 )
 
 // Keys of attributes, the same on spans, metrics and log records.
@@ -235,6 +248,8 @@ const (
 	KeyMCPServerDropReason = "mcp_server.drop.reason"
 	// Final status of a task.
 	KeyMCPServerTaskStatus = "mcp_server.task.status"
+	// What a stream that outlives requests is for: messages of the server, everything it sends, subscriptions.
+	KeyMCPServerStreamKind = "mcp_server.stream.kind"
 	// Time since the request ended that the response answers.
 	KeyMCPServerDropAge = "mcp_server.drop.age"
 	// Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's:
@@ -260,7 +275,8 @@ const (
 	// A request succeeded in that the server asks for something before it answers: the next request of the call
 	// brings it. Follows the stop.
 	EventMCPClientRequestInputRequired = "mcp_client.request.input_required"
-	// A request repeats one that was lost with its connection, to which its span has a link. Follows the start.
+	// A subscription is opened anew that was lost with its connection; its span has a link to that of the one
+	// before. Follows the start. No other request is repeated by itself.
 	EventMCPClientRequestReissued = "mcp_client.request.reissued"
 	// The connection moved; the duration is the time it spent in the state it left. Warn if it has to back off or
 	// was refused.
@@ -328,6 +344,8 @@ const (
 	EventMCPServerRequestException = "mcp_server.request.exception"
 	// A tool reported an error in its result. Follows the exception.
 	EventMCPServerRequestToolError = "mcp_server.request.tool_error"
+	// The server answered that it needs something of the client first. Follows the stop.
+	EventMCPServerRequestInputRequired = "mcp_server.request.input_required"
 	// The server asks its client something: sampling, elicitation or roots.
 	EventMCPServerAskStart = "mcp_server.ask.start"
 	// The client answered. Info if it took longer than the slow threshold, as people do.
@@ -344,6 +362,13 @@ const (
 	EventMCPServerProtocolViolation = "mcp_server.protocol.violation"
 	// Nobody waited for a response.
 	EventMCPServerResponseDropped = "mcp_server.response.dropped"
+	// A notification was not sent. Debug if one like it was waiting, or if the client has opened no stream for it.
+	// As rare as records of violations.
+	EventMCPServerNotificationDropped = "mcp_server.notification.dropped"
+	// A client has opened a stream that serves no single request.
+	EventMCPServerStreamOpened = "mcp_server.stream.opened"
+	// Such a stream has ended.
+	EventMCPServerStreamClosed = "mcp_server.stream.closed"
 	// The work of a task is over. Error for an internal error.
 	EventMCPServerTaskEnd = "mcp_server.task.end"
 	// A connection to a client broke: what the server did before over this kind of network, as far as no record like
