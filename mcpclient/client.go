@@ -24,6 +24,7 @@ type Client struct {
 	transport transport.Transport
 	network   telemetry.Network
 	tel       *telemetry.Client
+	number    uint64 // among those of the process
 	policy    machine.Policy
 	parent    telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
 
@@ -126,6 +127,8 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		c.tel.Close()
 		return nil, err
 	}
+	c.number = clients.Number()
+	clients.Add(c.number, c)
 	c.start()
 	return c, nil
 }

@@ -199,6 +199,7 @@ func (c *Client) end() {
 		c.timer.Stop()
 	}
 	c.goroutines.Go(c.closeTelemetry)
+	clients.Remove(c.number)
 	close(c.done)
 }
 
