@@ -127,8 +127,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		c.tel.Close()
 		return nil, err
 	}
-	c.number = clients.Number()
-	clients.Add(c.number, c)
+	c.enlist()
 	c.start()
 	return c, nil
 }

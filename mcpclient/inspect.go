@@ -6,89 +6,31 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/internal/running"
-	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// clients are those of the process that have not ended.
-var clients running.Set[Client]
-
 // Clients returns the clients of this process that have not ended (see [Client.Done]), in the order in which they were
 // created.
-func Clients() []*Client { return clients.All() }
-
-// InspectionLimit bounds the lists of an [Inspection].
-const InspectionLimit = 100
-
-// Inspection is what a client is doing at one moment: what people want to know who look into a process that does not do
-// what it should. It is plain data, and encodes as JSON. What a peer chose, names for example, is cut to 128 bytes.
-type Inspection struct {
-	Time   time.Time `json:"time"`
-	Number uint64    `json:"number"` // of the client among those that the process has had, from 1
-	Name   string    `json:"name"`
-
-	Transport string `json:"transport,omitempty"` // network.transport: pipe, tcp; empty in memory
-	Protocol  string `json:"protocol,omitempty"`  // under MCP: http
-	Address   string `json:"address,omitempty"`   // that is dialled
-	PID       int    `json:"pid,omitempty"`       // of a server that is a child process
-
-	State    connstate.State  `json:"state"`
-	Ended    bool             `json:"ended,omitempty"` // the client has; State stays closing
-	Reason   connstate.Reason `json:"reason"`          // why State was entered
-	Since    time.Time        `json:"since"`           // when
-	InState  time.Duration    `json:"in_state_ns"`     // how long ago
-	Due      time.Time        `json:"due,omitzero"`    // when State ends by itself: in backoff with the next attempt, else because it takes too long; zero if it does not
-	Epoch    uint64           `json:"epoch"`           // numbers the connections, from 1
-	Sessions uint64           `json:"sessions"`        // how often the client has become ready
-	Attempt  int              `json:"attempt"`         // to connect, since the client was last ready, as in [Status]
-	Err      string           `json:"error,omitempty"` // why the last attempt or connection failed; empty when ready
-	GaveUp   string           `json:"gave_up,omitempty"`
-	Waiting  int              `json:"waiting"` // goroutines that wait for a state, calls among them
-
-	Server        string      `json:"server,omitempty"` // by its own account; empty if the client is not ready, as the next
-	ServerVersion string      `json:"server_version,omitempty"`
-	Version       mcp.Version `json:"protocol_version,omitempty"`
-	Era           string      `json:"era,omitempty"` // modern or legacy
-
-	InFlight   int            `json:"in_flight"`       // calls
-	Calls      []InFlightCall `json:"calls,omitempty"` // of those, the [InspectionLimit] that were made first
-	Tombstones int            `json:"tombstones"`      // of calls that ended without an answer
-	Answering  int            `json:"answering"`       // requests of the server
-
-	SendQueue     int      `json:"send_queue"`    // frames that have not left, as far as the transport knows; a moment later than all else
-	Notifications int      `json:"notifications"` // that wait for their handlers
-	QueueLimit    int      `json:"notification_limit"`
-	Subscribed    int      `json:"subscribed"`              // resources whose changes the client wants to hear of
-	Subscriptions []string `json:"subscriptions,omitempty"` // of those, the first [InspectionLimit] URIs
-	Listening     bool     `json:"listening,omitempty"`     // to a modern server's changes
-
-	// Operations and Recent are what the client's telemetry knows, nil if that is off. They are read when all else has been.
-	Operations []telemetry.Operation   `json:"operations,omitempty"`
-	Recent     []telemetry.FlightEntry `json:"recent,omitempty"`
+func Clients() []*Client {
+	var all []*Client
+	for _, v := range running.Clients.All() {
+		all = append(all, v.(*Client))
+	}
+	return all
 }
 
-// InFlightCall is a request that has no answer yet.
-type InFlightCall struct {
-	ID       int64         `json:"id"`
-	Method   string        `json:"method"`
-	Target   string        `json:"target,omitempty"` // tool or prompt
-	URI      string        `json:"uri,omitempty"`    // of the resource
-	Since    time.Time     `json:"since"`            // waiting for the client to be ready included
-	Age      time.Duration `json:"age_ns"`
-	Deadline time.Time     `json:"deadline,omitzero"` // zero for none
-	CorrID   string        `json:"corr_id,omitempty"`
-	TraceID  string        `json:"trace_id,omitempty"` // empty if it has no span
-	Retries  int           `json:"retries,omitempty"`  // of sending
-	Round    int           `json:"round,omitempty"`    // of a call whose server has asked for input
-	Stream   bool          `json:"stream,omitempty"`   // a subscription, which has no other end than its own
+// enlist makes the client one of those that run.
+func (c *Client) enlist() {
+	c.number = running.Clients.Number()
+	running.Enlist(&running.Clients, c.number, c)
 }
 
 // Inspect returns what the client is doing. All but what is marked is of one moment, in which nothing else happens to the
 // client; nobody's code is called in it, and it is short however much there is.
-func (c *Client) Inspect() Inspection {
+func (c *Client) Inspect() inspect.Client {
 	i, why, oldest := c.inspect()
 	i.Transport, i.Protocol, i.Address = c.network.Transport, c.network.Protocol, c.network.Address
 	for _, f := range oldest {
@@ -108,7 +50,7 @@ func (c *Client) Inspect() Inspection {
 	return i
 }
 
-// inspected is what an Inspection is told by code that is not the client's own.
+// inspected is what an inspection is told by code that is not the client's own.
 type inspected struct {
 	last, gaveUp error
 	session      *session
@@ -126,11 +68,11 @@ type flight struct {
 }
 
 // inspect is the one moment of an inspection.
-func (c *Client) inspect() (i Inspection, more inspected, oldest []flight) {
+func (c *Client) inspect() (i inspect.Client, more inspected, oldest []flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	i = Inspection{
+	i = inspect.Client{
 		Time: now, Number: c.number, Name: c.cfg.Name,
 		State: c.m.State, Ended: c.m.Ended, Reason: c.m.Reason, Since: c.m.Since, InState: now.Sub(c.m.Since), Due: c.m.Deadline,
 		Epoch: c.m.Epoch, Sessions: c.m.Session, Attempt: c.m.Attempt, Waiting: len(c.waiters),
@@ -160,18 +102,18 @@ func (c *Client) oldest() []flight {
 	return all
 }
 
-// among puts v into its place among the first [InspectionLimit] there are, if it is one of them.
+// among puts v into its place among the first [inspect.Limit] there are, if it is one of them.
 func among[T any](first []T, v T, compare func(a, b T) int) []T {
-	if len(first) == InspectionLimit && compare(v, first[InspectionLimit-1]) >= 0 {
+	if len(first) == inspect.Limit && compare(v, first[inspect.Limit-1]) >= 0 {
 		return first
 	}
 	at, _ := slices.BinarySearchFunc(first, v, compare)
 	first = slices.Insert(first, at, v)
-	return first[:min(len(first), InspectionLimit)]
+	return first[:min(len(first), inspect.Limit)]
 }
 
-func (f *flight) show(now time.Time) InFlightCall {
-	return InFlightCall{
+func (f *flight) show(now time.Time) inspect.Call {
+	return inspect.Call{
 		ID: f.ID, Method: excerpt(f.method, maxShown), Target: excerpt(f.target, maxShown), URI: excerpt(f.uri, maxShown),
 		Since: f.begun, Age: now.Sub(f.begun), Deadline: f.Deadline,
 		CorrID: corrText(f.corr), TraceID: f.ref.TraceID(), Retries: f.Retries, Round: f.rounds, Stream: f.stream,

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -125,9 +126,9 @@ func TestInspectIsBounded(t *testing.T) {
 			c.watches.all[fmt.Sprint("file:///", n)] = &watch{wanted: true}
 		}
 		i := c.Inspect()
-		if i.InFlight != calls || len(i.Calls) != InspectionLimit || i.Subscribed != 999 || len(i.Subscriptions) != InspectionLimit {
+		if i.InFlight != calls || len(i.Calls) != inspect.Limit || i.Subscribed != 999 || len(i.Subscriptions) != inspect.Limit {
 			t.Fatalf("got %d in flight and %d shown, %d subscriptions and %d shown, want %d, 999 and %d of each",
-				i.InFlight, len(i.Calls), i.Subscribed, len(i.Subscriptions), calls, InspectionLimit)
+				i.InFlight, len(i.Calls), i.Subscribed, len(i.Subscriptions), calls, inspect.Limit)
 		}
 		for n, f := range i.Calls {
 			if f.ID != first+int64(n) || len(f.Target) > 128 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -68,7 +69,7 @@ func New(info mcp.Implementation, o *Options) *Server {
 	s := &Server{
 		info:      info,
 		cfg:       cfg,
-		number:    servers.Number(),
+		number:    running.Servers.Number(),
 		conns:     map[*connection]struct{}{},
 		audiences: map[*audience]struct{}{},
 		fleets:    map[*fleet]struct{}{},

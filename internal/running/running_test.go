@@ -8,7 +8,7 @@ import (
 
 type thing struct{ name string }
 
-func names(s *Set[thing]) (all []string) {
+func names(s *Set[*thing]) (all []string) {
 	for _, v := range s.All() {
 		all = append(all, v.name)
 	}
@@ -16,13 +16,13 @@ func names(s *Set[thing]) (all []string) {
 }
 
 func TestThoseInTheSetAreInTheOrderOfTheirNumbers(t *testing.T) {
-	var s Set[thing]
+	var s Set[*thing]
 	a, b, c := &thing{"a"}, &thing{"b"}, &thing{"c"}
 	first, second, third := s.Number(), s.Number(), s.Number()
-	s.Add(third, c)
-	s.Add(first, a)
-	s.Add(second, b)
-	s.Add(second, b)
+	Enlist(&s, third, c)
+	Enlist(&s, first, a)
+	Enlist(&s, second, b)
+	Enlist(&s, second, b)
 	if got := names(&s); !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("all: got %q, want a, b, c", got)
 	}
@@ -35,17 +35,17 @@ func TestThoseInTheSetAreInTheOrderOfTheirNumbers(t *testing.T) {
 }
 
 func TestTheSetKeepsNothingAlive(t *testing.T) {
-	var s Set[thing]
+	var s Set[*thing]
 	for range 1000 {
-		s.Add(s.Number(), &thing{"forgotten"})
+		Enlist(&s, s.Number(), &thing{"forgotten"})
 	}
 	runtime.GC()
 	kept := &thing{"kept"}
 	for range 1000 { // whoever adds makes room
-		s.Add(s.Number(), kept)
+		Enlist(&s, s.Number(), kept)
 		s.Remove(s.last)
 	}
-	s.Add(s.Number(), kept)
+	Enlist(&s, s.Number(), kept)
 	if got := names(&s); !slices.Equal(got, []string{"kept"}) || len(s.all) != 1 {
 		t.Errorf("after a collection: got %d and room for %d, want one", len(got), len(s.all))
 	}
