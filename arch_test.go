@@ -24,6 +24,7 @@ var arrows = map[string][]string{
 	"internal/unit":              {},
 	"internal/waterfall":         {"internal/unit"},
 	"internal/page":              {"internal/unit"},
+	"internal/traceview":         {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit", "internal/waterfall"},
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
 
