@@ -19,10 +19,12 @@ var arrows = map[string][]string{
 	"internal/ndjson":            {},
 	"internal/sse":               {},
 	"internal/schema":            {},
-	"internal/otlpsink":          {"internal/waterfall", "internal/unit"},
+	"internal/otlpsink":          {"internal/loopback", "internal/waterfall", "internal/unit"},
+	"internal/loopback":          {},
 	"internal/unit":              {},
 	"internal/waterfall":         {"internal/unit"},
 	"internal/page":              {"internal/unit"},
+	"internal/traceview":         {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit", "internal/waterfall"},
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
 

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -92,32 +90,6 @@ func TestWhoHasThePageIsNotSentItAgain(t *testing.T) {
 	}
 	if other := serve(t, "y", func(r *http.Request) { r.Header.Set("If-None-Match", tag) }); other.StatusCode != http.StatusOK {
 		t.Errorf("another page for %s: want 200, got %d", tag, other.StatusCode)
-	}
-}
-
-func TestOnlyTheLoopbackIsServed(t *testing.T) {
-	h := Local(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
-	for _, tc := range []struct {
-		host, at string
-		want     int
-	}{
-		{"localhost", "127.0.0.1:1", 204}, {"LOCALHOST:80", "[::1]:1", 204}, {"127.0.0.1:8080", "127.0.0.1:1", 204}, {"[::1]:8080", "[::1]:1", 204},
-		{"127.8.9.1", "127.8.9.1:1", 204}, {"[::ffff:127.0.0.1]", "127.0.0.1:1", 204},
-		{"evil.example", "127.0.0.1:1", 421}, {"127.0.0.1.evil.example:80", "127.0.0.1:1", 421}, {"", "127.0.0.1:1", 421},
-		{"localhost.evil.example", "127.0.0.1:1", 421}, {"192.0.2.1", "127.0.0.1:1", 421}, {"localhost", "192.0.2.1:1", 421},
-	} {
-		addr, err := net.ResolveTCPAddr("tcp", tc.at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := httptest.NewRequest("GET", "/", nil)
-		r.Host = tc.host
-		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, addr))
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if w.Code != tc.want {
-			t.Errorf("host %q at %s: want %d, got %d", tc.host, tc.at, tc.want, w.Code)
-		}
 	}
 }
 
