@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"inspect":          {"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
 	"internal/running": {"inspect", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
 	"inspect/debugpage": {
-		"inspect", "internal/running", "internal/page", "internal/unit",
+		"inspect", "internal/running", "internal/loopback", "internal/page", "internal/unit",
 		"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry",
 	},
 

@@ -66,7 +66,7 @@ func (o *observation) publish(w webFlag) error {
 		return misuse("--web shows what comes to this process, but the environment names a collector (OTEL_EXPORTER_OTLP_…ENDPOINT): unset that")
 	}
 	var err error
-	o.site, err = openSite("web", w.address, traceview.New(traceview.Options{Snapshot: o.sink.Snapshot}))
+	o.site, err = openSite("web", w.address, withDebugPage(traceview.New(traceview.Options{Snapshot: o.sink.Snapshot})))
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/internal/loopback"
 	"github.com/mcpotel/mcpotel/internal/page"
 	"github.com/mcpotel/mcpotel/internal/running"
 )
@@ -67,7 +68,7 @@ func Handler(options ...Option) http.Handler {
 		o(h)
 	}
 	if h.local {
-		return page.Local(h)
+		return loopback.Only(h)
 	}
 	return h
 }
