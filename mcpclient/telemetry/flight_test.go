@@ -340,7 +340,7 @@ func TestFlightRecordInTheLogIsBounded(t *testing.T) {
 		})
 		op.End(telemetry.Result{HasCode: true, Code: -32603, Message: "secret", Err: errors.New("secret")})
 	}
-	s.ConnectionFailed(errors.New("secret"))
+	s.ConnectionFailed(telemetry.ErrorConnectionLost)
 	text := rec.Log("mcp_server.connection.flight_record").Text("mcp_server.flight_record.text")
 	if len(text) > 16<<10 || len(text) < 15<<10 {
 		t.Errorf("text: got %d bytes, want as many as there is room for in 16 KiB", len(text))
