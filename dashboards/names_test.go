@@ -24,6 +24,11 @@ var everySeries = []string{"job", "instance", "otel_metric_overflow"}
 // known are the series that there can be: those of the schema, those that rules record and Prometheus' own ALERTS.
 var known = func() map[string]family {
 	all := map[string]family{"ALERTS": {labels: []string{"alertname", "alertstate", "severity"}}}
+	for _, a := range dashboard.Alerts() {
+		f := all["ALERTS"]
+		f.labels = append(f.labels, parse(a.Expr).labels...)
+		all["ALERTS"] = f
+	}
 	for _, m := range telemetry.Schema.Metrics {
 		labels := slices.Clone(everySeries)
 		for _, u := range m.Attrs {
