@@ -21,6 +21,10 @@ var arrows = map[string][]string{
 	"internal/schema":            {},
 	"internal/otlpsink":          {"internal/waterfall"},
 	"internal/waterfall":         {},
+	"internal/promname":          {"mcpclient/telemetry", "mcpclient/connstate"},
+	"internal/schemacheck":       {"mcpclient/telemetry", "mcpclient/connstate"},
+	"internal/otlpcheck":         {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck", "internal/otlpsink", "internal/waterfall"},
+	"internal/unseen":            {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck"},
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
 
@@ -30,7 +34,8 @@ var arrows = map[string][]string{
 	"mcpclient/transport":               {"internal/ndjson", "internal/sse", "internal/mirror", "internal/jsonrpc", "internal/jsonscan"},
 	"mcpclient/transport/transporttest": {"internal/ndjson", "internal/sse", "internal/mirror", "internal/jsonrpc", "internal/jsonscan", "mcpclient/transport"},
 	"mcpclient/telemetry":               {"mcpclient/connstate"},
-	"mcpclient/telemetry/telemetrytest": {"mcpclient/telemetry", "mcpclient/connstate"},
+	"mcpclient/telemetry/names":         {},
+	"mcpclient/telemetry/telemetrytest": {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck"},
 	"mcpclient/telemetry/otlp":          {"mcpclient/telemetry", "mcpclient/connstate"},
 
 	"mcpclient/auth/internal/metadata":  {},

@@ -12,6 +12,9 @@ const (
 	keyTool            = "gen_ai.tool.name"
 	keyPrompt          = "gen_ai.prompt.name"
 	keyOperation       = "gen_ai.operation.name"
+	keyToolArguments   = "gen_ai.tool.call.arguments"
+	keyToolResult      = "gen_ai.tool.call.result"
+	keyPromptVariable  = "gen_ai.prompt.variable." // and the name of the variable
 	keyRequestID       = "jsonrpc.request.id"
 	keyErrorType       = "error.type"
 	keyStatusCode      = "rpc.response.status_code"
@@ -82,13 +85,14 @@ const (
 	keyServerDropReason      = "mcp_server.drop.reason"
 	keyServerDropAge         = "mcp_server.drop.age"
 	keyServerTaskStatus      = "mcp_server.task.status"
+	keyServerStreamKind      = "mcp_server.stream.kind"
 )
 
 // keys are the attributes that a client and a server both have, each under its own prefix.
 type keys struct {
 	corrID, // empty for a server, whose requests have none
 	name, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
-	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge string
+	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge, streamKind string
 }
 
 var clientKeys = keys{
@@ -107,6 +111,7 @@ var clientKeys = keys{
 	suppressed:      keyClientSuppressed,
 	dropReason:      keyClientDropReason,
 	dropAge:         keyClientDropAge,
+	streamKind:      keyClientStreamKind,
 }
 
 var serverKeys = keys{
@@ -124,4 +129,5 @@ var serverKeys = keys{
 	suppressed:      keyServerSuppressed,
 	dropReason:      keyServerDropReason,
 	dropAge:         keyServerDropAge,
+	streamKind:      keyServerStreamKind,
 }

@@ -38,7 +38,7 @@ func (s *Stack) configurations() error {
 		name  string
 	}{{&s.options.Agent, "agent.yaml"}, {&s.options.Gateway, "gateway.yaml"}} {
 		if *c.files == nil {
-			root, err := repository()
+			root, err := Repository()
 			if err != nil {
 				return err
 			}
@@ -101,8 +101,8 @@ func (s *Stack) gatewayEnvironment() []string {
 	}, s.options.CollectorEnv...)
 }
 
-// repository is the directory of this project that the working directory is in.
-func repository() (string, error) {
+// Repository is the directory of this project that the working directory is in.
+func Repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err

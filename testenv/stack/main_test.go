@@ -42,16 +42,24 @@ func limit(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// until asks again and again whether something has happened that nothing tells of.
+// until waits for something that nothing tells of.
 func until(t *testing.T, ctx context.Context, what string, happened func() bool) {
 	t.Helper()
-	again := time.NewTicker(50 * time.Millisecond)
+	if !within(ctx, happened) {
+		t.Fatalf("want that %s: %v", what, context.Cause(ctx))
+	}
+}
+
+// within asks again and again, until ctx ends, whether something has happened.
+func within(ctx context.Context, happened func() bool) bool {
+	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
 	for !happened() {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			t.Fatalf("want that %s: %v", what, context.Cause(ctx))
+			return false
 		}
 	}
+	return true
 }

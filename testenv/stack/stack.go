@@ -112,6 +112,9 @@ func (s *Stack) say(format string, args ...any) {
 // OTLP is where services export over gRPC, "127.0.0.1:port".
 func (s *Stack) OTLP() string { return address(s.Ports.AgentGRPC) }
 
+// OTLPHTTP is the same over HTTP.
+func (s *Stack) OTLPHTTP() string { return address(s.Ports.AgentHTTP) }
+
 // Dir is where logs and data are.
 func (s *Stack) Dir() string { return s.dir }
 
