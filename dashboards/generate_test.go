@@ -24,6 +24,11 @@ func TestDashboardsAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
+func TestRulesAreThoseOfTheTable(t *testing.T) {
+	checkFile(t, "rules.yaml", dashboard.RecordingsYAML())
+	checkFile(t, "alerts.yaml", dashboard.AlertsYAML())
+}
+
 // checkFile compares a file with what is generated, or writes it with -update.
 func checkFile(t *testing.T, path, want string) {
 	t.Helper()

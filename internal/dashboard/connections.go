@@ -3,10 +3,10 @@ package dashboard
 var (
 	state       = clientSeries("mcp_client_connection_state")
 	transitions = clientSeries("mcp_client_connection_transitions_total")
-	attempts    = clientSeries("mcp_client_connection_attempt_duration_seconds")
-	backoff     = clientSeries("mcp_client_connection_backoff_seconds")
-	sessions    = clientSeries("mcp_client_session_duration_seconds")
-	streams     = clientSeries("mcp_client_stream_duration_seconds")
+	attempts    = rare(clientSeries("mcp_client_connection_attempt_duration_seconds"))
+	backoff     = rare(clientSeries("mcp_client_connection_backoff_seconds"))
+	sessions    = rare(clientSeries("mcp_client_session_duration_seconds"))
+	streams     = rare(clientSeries("mcp_client_stream_duration_seconds"))
 
 	isLost = `mcp_client_connection_from="ready",mcp_client_connection_to!="closing"`
 )

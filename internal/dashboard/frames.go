@@ -2,7 +2,7 @@ package dashboard
 
 // Both ends of connections stand side by side here, so the variables choose services only.
 var (
-	end = func(name string) series { return series{name, `job=~"$job"`} }
+	end = func(name string) series { return series{name: name, labels: `job=~"$job"`} }
 
 	clientSize, serverSize     = end("mcp_client_message_size_bytes"), end("mcp_server_message_size_bytes")
 	clientDecode, serverDecode = end("mcp_client_message_decode_duration_seconds"), end("mcp_server_message_decode_duration_seconds")
@@ -22,17 +22,17 @@ var frames = Dashboard{
 			firing,
 			{Title: "Violations", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 10),
 				Text:    "Frames that broke the protocol, in the time shown. The peer is at fault, or something that writes into the pipe, such as a print to standard output.",
-				Queries: []Query{{Expr: sumBy("", "("+growth(clientBroken, perRange)+") or ("+growth(serverBroken, perRange)+")")}}},
+				Queries: []Query{{Expr: sumBy("", either(growth(clientBroken, perRange), growth(serverBroken, perRange)))}}},
 			{Title: "Answers to nobody", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 100),
 				Text:    "Responses that nobody waited for. Late ones follow timeouts and cancelled calls; unknown and repeated ones are a defect of the peer.",
-				Queries: []Query{{Expr: sumBy("", "("+growth(clientLate, perRange)+") or ("+growth(serverLate, perRange)+")")}}},
+				Queries: []Query{{Expr: sumBy("", either(growth(clientLate, perRange), growth(serverLate, perRange)))}}},
 			{Title: "Lost notifications", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 100),
 				Text:    "Notifications that did not reach their handlers and were not made up for by one like them.",
 				Queries: []Query{{Expr: sumBy("", growth(lostNews.with(`mcp_client_drop_reason!="coalesced"`), perRange))}}},
 			{Title: "Sent again", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(10, 1000),
 				Text:    "Further tries to send a message. busy: this side writes more than the transport takes. server_busy: the server answers 429 or 503.",
 				Queries: []Query{{Expr: sumBy("", growth(sendRetries, perRange))}}},
-			{Title: "Overflowing metrics", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 1),
+			{Title: "Overflowing metrics", Kind: Stat, Unit: "short", Empty: "none", Steps: never,
 				Text:    "Metrics with more series than the SDK's limit: what came later is in one series with otel_metric_overflow, and the other panels do not tell it apart.",
 				Queries: []Query{{Expr: `count(count by (job, __name__) ({__name__=~"mcp_(client|server)_.+",otel_metric_overflow="true",job=~"$job"}))`, Zero: "the library's own limits keep below the SDK's"}}},
 			{Title: "Violations by reason", Unit: "short", Empty: "none", Steps: bad(1, 10),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // object is a JSON object. Its members are written in order of their names.
@@ -55,18 +56,21 @@ var otherDashboards = object{
 
 func (d Dashboard) variables() []object {
 	var all []object
-	for _, v := range append([]Variable{prometheusVariable, jaegerVariable}, d.Variables...) {
+	for _, v := range append([]Variable{prometheusVariable, jaegerVariable, resolutionVariable}, d.Variables...) {
 		all = append(all, v.object())
 	}
 	return all
 }
 
 func (v Variable) object() object {
-	if v.Type != "" {
+	switch {
+	case v.Type != "":
 		return object{
 			"current": object{}, "hide": 0, "includeAll": false, "label": v.Label, "multi": false, "name": v.Name, "options": []object{},
 			"query": v.Type, "refresh": 1, "regex": "", "skipUrlSync": false, "type": "datasource",
 		}
+	case v.Options != nil:
+		return v.custom()
 	}
 	return object{
 		"allValue": v.All, "current": object{"selected": true, "text": []string{"All"}, "value": []string{"$__all"}},
@@ -74,6 +78,17 @@ func (v Variable) object() object {
 		"name": v.Name, "options": []object{}, "query": object{"qryType": 1, "query": v.Query, "refId": "values"},
 		"refresh": 2, // whenever the time changes
 		"regex":   "", "skipUrlSync": false, "sort": 1, "type": "query",
+	}
+}
+
+func (v Variable) custom() object {
+	var options []object
+	for i, o := range v.Options {
+		options = append(options, object{"selected": i == 0, "text": o, "value": o})
+	}
+	return object{
+		"current": options[0], "hide": 0, "includeAll": false, "label": v.Label, "multi": false, "name": v.Name, "options": options,
+		"query": strings.Join(v.Options, ","), "skipUrlSync": false, "type": "custom",
 	}
 }
 
@@ -148,7 +163,7 @@ func (p Panel) object() object {
 func (q Query) object(letter string, p Panel) object {
 	o := object{
 		"refId": letter, "datasource": prometheusSource, "editorMode": "code", "expr": q.Expr, "legendFormat": q.Legend,
-		"range": !p.Instant(), "instant": p.Instant(), "exemplar": q.Exemplars, "format": "time_series",
+		"interval": "$" + resolutionVariable.Name, "range": !p.Instant(), "instant": p.Instant(), "exemplar": q.Exemplars, "format": "time_series",
 	}
 	if p.Kind == Table {
 		o["format"] = "table"

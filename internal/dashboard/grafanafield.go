@@ -7,7 +7,7 @@ type kindOf struct {
 }
 
 var kinds = map[Kind]kindOf{
-	TimeSeries: {lines, func(Panel) object {
+	TimeSeries: {drawn, func(Panel) object {
 		return object{
 			"legend":  object{"calcs": []string{"lastNotNull", "max"}, "displayMode": "table", "placement": "bottom", "showLegend": true, "sortBy": "Max", "sortDesc": true},
 			"tooltip": object{"mode": "multi", "sort": "desc"},
@@ -40,7 +40,7 @@ var lastValue = object{"calcs": []string{"lastNotNull"}, "fields": "", "values":
 
 func noCustom(Panel) object { return nil }
 
-func lines(p Panel) object {
+func drawn(p Panel) object {
 	o := object{
 		"drawStyle": "line", "lineInterpolation": "linear", "lineWidth": 1, "fillOpacity": 10, "gradientMode": "none", "showPoints": "auto",
 		"pointSize": 4, "spanNulls": false, "axisPlacement": "auto", "axisSoftMin": 0,

@@ -73,13 +73,15 @@ type Column struct {
 // Link leads elsewhere.
 type Link struct{ Title, URL string }
 
-// Variable is a variable of a dashboard: a data source of a type, or the values of a label.
+// Variable is a variable of a dashboard: a data source of a type, the values of a label, or one of some options.
 type Variable struct {
 	Name  string
 	Label string
 	Type  string // of the data source
 	Query string // of label values
 	All   string // the regular expression for all of them
+
+	Options []string // fixed values, of which the first is the default
 }
 
 // Letter names the query at an index, as Grafana does.

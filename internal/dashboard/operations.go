@@ -2,11 +2,11 @@ package dashboard
 
 // What the operations dashboard looks at.
 var (
-	sent     = series{"mcp_client_operation_duration_seconds", `job=~"$job",mcp_client_name=~"$client",mcp_method_name=~"$method"`}
+	sent     = methodSeries("mcp_client_operation_duration_seconds")
 	requests = sent.with(isRequest)
-	handled  = series{"mcp_server_operation_duration_seconds", `job=~"$job",mcp_client_name=~"$client"`}
+	handled  = rare(clientSeries("mcp_server_operation_duration_seconds"))
 
-	clientSeries = func(name string) series { return series{name, `job=~"$job",mcp_client_name=~"$client"`} }
+	clientSeries = func(name string) series { return series{name: name, labels: `job=~"$job",mcp_client_name=~"$client"`} }
 	methodSeries = func(name string) series { return clientSeries(name).with(`mcp_method_name=~"$method"`) }
 )
 
@@ -18,8 +18,8 @@ var operations = Dashboard{
 		{"Rate, errors, duration", []Panel{
 			firing,
 			{Title: "Requests", Kind: Stat, Unit: "reqps", Empty: "no requests",
-				Text:    "Requests in a second, over the time shown. None where there should be some: see whether clients are ready on the connections dashboard, and whether telemetry arrives at all.",
-				Queries: []Query{{Expr: sumBy("", rate(requests.count(), perRange))}}},
+				Text:    "Requests in a second, now. None where there should be some: see whether clients are ready on the connections dashboard, and whether telemetry arrives at all.",
+				Queries: []Query{{Expr: sumBy("", rate(requests.count(), perPoint))}}},
 			{Title: "Failed", Kind: Stat, Unit: "percentunit", Empty: "no requests", Steps: bad(.01, .05),
 				Text:    "Part of the requests that failed. Calls that the caller cancelled and errors that a tool reports are no failures. Above 1 %: look below at which error, of which client and method.",
 				Queries: []Query{{Expr: ratio(sumBy("", growth(requests.with(failed).count(), perRange)), sumBy("", growth(requests.count(), perRange)))}}},
@@ -76,14 +76,14 @@ var operations = Dashboard{
 			{Title: "Answered from the cache", Unit: "percentunit", Empty: "the cache was not asked",
 				Text:    "Part of the look-ups that needed no request. Near nothing on a client that lists tools often: the server gives its lists no time to live.",
 				Queries: []Query{{Expr: ratio(sumBy("mcp_client_name, mcp_method_name", rate(methodSeries("mcp_client_cache_lookups_total").with(`mcp_client_cache_outcome="hit"`), perPoint)), sumBy("mcp_client_name, mcp_method_name", rate(methodSeries("mcp_client_cache_lookups_total"), perPoint))), Legend: "{{mcp_client_name}} {{mcp_method_name}}"}}},
-			{Title: "Time in the pipe", Unit: "s", Empty: "no requests",
-				Text:    "Mean duration by client. A client that is slower than others at the same server: its network, or its write queue on the frames dashboard.",
-				Queries: []Query{{Expr: mean("mcp_client_name", requests, perPoint), Legend: "{{mcp_client_name}}"}}},
+			{Title: "Mean duration by client", Unit: "s", Empty: "no requests",
+				Text:    "A client that is slower than others at the same server: its network, or its write queue on the frames dashboard.",
+				Queries: []Query{{Expr: mean("job, mcp_client_name", requests, perPoint), Legend: "{{job}} {{mcp_client_name}}"}}},
 		}},
 		{"What servers ask of and tell the clients", []Panel{
-			{Title: "Answered by the client", Unit: "reqps", Empty: "servers asked nothing",
-				Text:    "Requests of servers, such as for sampling, elicitation or roots, and notifications that a handler took, in a second.",
-				Queries: []Query{{Expr: sumBy("mcp_client_name, mcp_method_name", rate(handled.count(), perPoint)), Legend: "{{mcp_client_name}} {{mcp_method_name}}"}}},
+			{Title: "Answered by the client", Unit: "short", Empty: "servers asked nothing",
+				Text:    "Requests of servers, such as for sampling, elicitation or roots, and notifications that a handler took, within the rate window.",
+				Queries: []Query{{Expr: sumBy("mcp_client_name, mcp_method_name", growth(handled.count(), perPoint)), Legend: "{{mcp_client_name}} {{mcp_method_name}}"}}},
 			{Title: "Answered by the client, p95", Unit: "s", Empty: "servers asked nothing",
 				Text:    "How long the client's handlers took. Long ones hold up the server's tools: an elicitation waits for a person, sampling for a model.",
 				Queries: []Query{{Expr: quantile(.95, "mcp_client_name, mcp_method_name", handled, perPoint), Legend: "{{mcp_client_name}} {{mcp_method_name}}", Exemplars: true}}},

@@ -1,6 +1,9 @@
 package dashboard
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Windows of panels. Grafana replaces them.
 const (
@@ -23,22 +26,43 @@ const (
 )
 
 // series are the time series of a name with some labels.
-type series struct{ name, labels string }
+type series struct {
+	name, labels string
+	rare         bool // often one event in a window or less, so that the first of its kind matters
+}
 
 // with adds matchers.
 func (s series) with(matchers string) series {
-	if s.labels == "" {
-		return series{s.name, matchers}
+	if s.labels != "" {
+		matchers = s.labels + "," + matchers
 	}
-	return series{s.name, s.labels + "," + matchers}
+	s.labels = matchers
+	return s
+}
+
+// rare marks series as such.
+func rare(s series) series {
+	s.rare = true
+	return s
+}
+
+// part is the series with a suffix.
+func (s series) part(suffix string) series {
+	s.name += suffix
+	return s
 }
 
 // The parts of a histogram.
-func (s series) count() series  { return series{s.name + "_count", s.labels} }
-func (s series) sum() series    { return series{s.name + "_sum", s.labels} }
-func (s series) bucket() series { return series{s.name + "_bucket", s.labels} }
+func (s series) count() series  { return s.part("_count") }
+func (s series) sum() series    { return s.part("_sum") }
+func (s series) bucket() series { return s.part("_bucket") }
 
-func (s series) String() string { return s.name + "{" + s.labels + "}" }
+func (s series) String() string {
+	if s.labels == "" {
+		return s.name
+	}
+	return s.name + "{" + s.labels + "}"
+}
 
 // rate is how fast a counter grows in a second. It suits what happens all the time.
 func rate(s series, window string) string { return fmt.Sprintf("rate(%s[%s])", s, window) }
@@ -46,11 +70,14 @@ func rate(s series, window string) string { return fmt.Sprintf("rate(%s[%s])", s
 // growth is by how much a counter grew. Unlike increase it counts the event that a series is born with: a series that was
 // not there before the window grew by all it has.
 func growth(s series, window string) string {
-	return fmt.Sprintf("((%[1]s unless last_over_time(%[1]s[%[3]s] offset %[2]s)) or increase(%[1]s[%[2]s]))", s, window, memory)
+	return fmt.Sprintf("(%[1]s unless last_over_time(%[1]s[%[3]s] offset %[2]s))\nor increase(%[1]s[%[2]s])", s, window, memory)
 }
 
 // sumBy adds up by labels; without any, everything.
 func sumBy(labels, expr string) string {
+	if strings.Contains(expr, "\n") {
+		expr = "\n  " + strings.ReplaceAll(expr, "\n", "\n  ") + "\n"
+	}
 	if labels == "" {
 		return fmt.Sprintf("sum(%s)", expr)
 	}
@@ -65,15 +92,27 @@ func ratio(part, whole string) string {
 	return fmt.Sprintf("(%[1]s or 0 * %[2]s) / (%[2]s > 0)", part, whole)
 }
 
+// pace is what shares of a histogram are computed from: the growth of what is rare or is looked at in one piece, else the rate.
+func pace(s series, window string) string {
+	if s.rare || window == perRange {
+		return growth(s, window)
+	}
+	return rate(s, window)
+}
+
 // quantile estimates a quantile of a histogram by labels.
 func quantile(q float64, labels string, s series, window string) string {
+	by := "le"
 	if labels != "" {
-		labels = ", " + labels
+		by += ", " + labels
 	}
-	return fmt.Sprintf("histogram_quantile(%v, sum by (le%s) (rate(%s[%s])))", q, labels, s.bucket(), window)
+	return fmt.Sprintf("histogram_quantile(%v, %s)", q, sumBy(by, pace(s.bucket(), window)))
 }
 
 // mean is the mean of a histogram by labels.
 func mean(labels string, s series, window string) string {
-	return fmt.Sprintf("%s / (%s > 0)", sumBy(labels, rate(s.sum(), window)), sumBy(labels, rate(s.count(), window)))
+	return fmt.Sprintf("%s / (%s > 0)", sumBy(labels, pace(s.sum(), window)), sumBy(labels, pace(s.count(), window)))
 }
+
+// either is for what happens to clients and to servers.
+func either(client, server string) string { return client + "\nor\n" + server }

@@ -2,12 +2,12 @@ package dashboard
 
 var (
 	serverSeries = func(name string) series {
-		return series{name, `job=~"$server_job",mcp_server_name=~"$server"`}
+		return series{name: name, labels: `job=~"$server_job",mcp_server_name=~"$server"`}
 	}
 	served = serverSeries("mcp_server_operation_duration_seconds").with(`mcp_method_name=~"$server_method",` + isRequest)
-	asked  = serverSeries("mcp_client_operation_duration_seconds").with(`mcp_method_name!~"notifications/.*"`)
-	tasks  = serverSeries("mcp_server_task_duration_seconds")
-	ended  = serverSeries("mcp_server_session_duration_seconds")
+	asked  = rare(serverSeries("mcp_client_operation_duration_seconds").with(`mcp_method_name!~"notifications/.*"`))
+	tasks  = rare(serverSeries("mcp_server_task_duration_seconds"))
+	ended  = rare(serverSeries("mcp_server_session_duration_seconds"))
 )
 
 var server = Dashboard{
@@ -18,15 +18,15 @@ var server = Dashboard{
 		{"Rate, errors, duration", []Panel{
 			firing,
 			{Title: "Requests", Kind: Stat, Unit: "reqps", Empty: "no requests",
-				Text:    "Requests answered in a second, over the time shown.",
-				Queries: []Query{{Expr: sumBy("", rate(served.count(), perRange))}}},
+				Text:    "Requests answered in a second, now.",
+				Queries: []Query{{Expr: sumBy("", rate(served.count(), perPoint))}}},
 			{Title: "Failed", Kind: Stat, Unit: "percentunit", Empty: "no requests", Steps: bad(.01, .05),
 				Text:    "Part of the requests that the server is to blame for. What the client did wrong, what it cancelled and errors that a tool reports are not among them.",
 				Queries: []Query{{Expr: ratio(sumBy("", growth(served.with(failed).count(), perRange)), sumBy("", growth(served.count(), perRange)))}}},
 			{Title: "p95", Kind: Stat, Unit: "s", Empty: "no requests", Steps: bad(2, 5),
 				Text:    "19 of 20 requests were answered within this time. Look below at which method or tool it is.",
 				Queries: []Query{{Expr: quantile(.95, "", served, perRange)}}},
-			{Title: "Panics", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 1),
+			{Title: "Panics", Kind: Stat, Unit: "short", Empty: "none", Steps: never,
 				Text:    "Handlers that panicked in the time shown. Each is a bug: the record mcp_server.handler.panic has the stack, and the request's trace what it was called with.",
 				Queries: []Query{{Expr: sumBy("", growth(serverSeries("mcp_server_handler_panics_total"), perRange))}}},
 			{Title: "In flight", Kind: Stat, Unit: "short", Empty: "no requests",
@@ -86,7 +86,7 @@ var server = Dashboard{
 			{Title: "Notifications", Unit: "cps", Empty: "no notifications",
 				Text:    "Notifications in a second, both ways. Progress and log messages of a busy tool can outweigh everything else.",
 				Queries: []Query{{Expr: sumBy("mcp_server_direction, mcp_method_name", rate(serverSeries("mcp_server_notifications_total"), perPoint)), Legend: "{{mcp_server_direction}} {{mcp_method_name}}"}}},
-			{Title: "Panics", Unit: "short", Empty: "none", Steps: bad(1, 1),
+			{Title: "Panics", Unit: "short", Empty: "none", Steps: never,
 				Text:    "Handlers that panicked, within the rate window.",
 				Queries: []Query{{Expr: sumBy("mcp_server_name, mcp_method_name", growth(serverSeries("mcp_server_handler_panics_total"), perPoint)), Legend: "{{mcp_server_name}} {{mcp_method_name}}"}}},
 		}},

@@ -1,8 +1,8 @@
 package dashboard
 
 var (
-	toolCalls  = series{"mcp_client_operation_duration_seconds", `job=~"$job",mcp_client_name=~"$client",` + isToolCall + `,gen_ai_tool_name=~"$tool"`}
-	inTheTool  = series{"mcp_server_operation_duration_seconds", `mcp_server_name!="",` + isToolCall + `,gen_ai_tool_name=~"$tool"`}
+	toolCalls  = clientSeries("mcp_client_operation_duration_seconds").with(isToolCall + `,gen_ai_tool_name=~"$tool"`)
+	inTheTool  = series{name: "mcp_server_operation_duration_seconds", labels: `mcp_server_name!="",` + isToolCall + `,gen_ai_tool_name=~"$tool"`}
 	clientTime = mean("gen_ai_tool_name", toolCalls, perPoint)
 	serverTime = mean("gen_ai_tool_name", inTheTool, perPoint)
 )
@@ -15,8 +15,8 @@ var tools = Dashboard{
 		{"Rate, errors, duration", []Panel{
 			firing,
 			{Title: "Calls", Kind: Stat, Unit: "reqps", Empty: "no calls",
-				Text:    "Calls of tools in a second, over the time shown.",
-				Queries: []Query{{Expr: sumBy("", rate(toolCalls.count(), perRange))}}},
+				Text:    "Calls of tools in a second, now.",
+				Queries: []Query{{Expr: sumBy("", rate(toolCalls.count(), perPoint))}}},
 			{Title: "Failed", Kind: Stat, Unit: "percentunit", Empty: "no calls", Steps: bad(.01, .05),
 				Text:    "Part of the calls that failed before the tool could answer: timeouts, lost connections, JSON-RPC errors. The causes are on operations and connections.",
 				Queries: []Query{{Expr: ratio(sumBy("", growth(toolCalls.with(failed).count(), perRange)), sumBy("", growth(toolCalls.count(), perRange)))}}},
@@ -26,9 +26,9 @@ var tools = Dashboard{
 			{Title: "p95", Kind: Stat, Unit: "s", Empty: "no calls", Steps: bad(2, 5),
 				Text:    "19 of 20 calls took at most this long.",
 				Queries: []Query{{Expr: quantile(.95, "", toolCalls, perRange)}}},
-			{Title: "Beyond the limit", Kind: Stat, Unit: "reqps", Empty: "none", Steps: bad(.001, 1),
-				Text:    "Calls of tools that metrics do not tell apart: there are more names than WithToolNameLimit allows, or names that the server never listed. Traces have their names. Raise the limit if the tools are yours.",
-				Queries: []Query{{Expr: sumBy("", rate(series{"mcp_client_operation_duration_seconds_count", `job=~"$job",mcp_client_name=~"$client",gen_ai_tool_name="_OTHER"`}, perRange)), Zero: "no server may have so many tools"}}},
+			{Title: "Beyond the limit", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 100),
+				Text:    "Calls, in the time shown, of tools that metrics do not tell apart: there are more names than WithToolNameLimit allows, or names that the server never listed. Traces have their names. Raise the limit if the tools are yours.",
+				Queries: []Query{{Expr: sumBy("", growth(clientSeries("mcp_client_operation_duration_seconds_count").with(`gen_ai_tool_name="_OTHER"`), perRange)), Zero: "no server may have so many tools"}}},
 			{Title: "Each tool", Kind: Table, Empty: "no calls", Width: 24, Height: 9,
 				Text: "Sort by what hurts. The link on a tool's name shows its traces.",
 				Queries: []Query{
@@ -69,7 +69,7 @@ var tools = Dashboard{
 				Queries: []Query{{Expr: "(" + clientTime + ") - (" + serverTime + ")", Legend: "{{gen_ai_tool_name}}"}}},
 			{Title: "Where the time goes", Kind: BarGauge, Unit: "s", Empty: "no calls",
 				Text:    "The ten tools that were waited for the longest in all, in the time shown. To make agents faster begin at the top.",
-				Queries: []Query{{Expr: "topk(10, " + sumBy("gen_ai_tool_name", "increase("+toolCalls.sum().String()+"["+perRange+"])") + ")", Legend: "{{gen_ai_tool_name}}"}}},
+				Queries: []Query{{Expr: "topk(10, " + sumBy("gen_ai_tool_name", growth(toolCalls.sum(), perRange)) + ")", Legend: "{{gen_ai_tool_name}}"}}},
 			{Title: "Calls in flight", Unit: "short", Empty: "no client",
 				Text:    "Calls of tools that wait, by client. A line that stays up: calls that are stuck; the debug page lists them.",
 				Queries: []Query{{Expr: sumBy("mcp_client_name", clientSeries("mcp_client_active_requests").with(isToolCall).String()), Legend: "{{mcp_client_name}}"}}},

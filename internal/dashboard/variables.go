@@ -2,11 +2,15 @@ package dashboard
 
 import "fmt"
 
-// prometheusVariable and jaegerVariable choose data sources. Every dashboard has both.
+// prometheusVariable and jaegerVariable choose data sources. Every dashboard has both, and resolutionVariable.
 var (
 	prometheusVariable = Variable{Name: "datasource", Label: "Metrics", Type: "prometheus"}
 	jaegerVariable     = Variable{Name: "traces", Label: "Traces", Type: "jaeger"}
 )
+
+// resolutionVariable is how often metrics arrive: the rate window of graphs is four times this, so that each one holds
+// enough of them. An SDK exports every minute, unless told otherwise.
+var resolutionVariable = Variable{Name: "resolution", Label: "Metrics arrive every", Options: []string{"1m", "30s", "15s", "10s", "5s", "1s"}}
 
 // values is a variable of the values that a label has on some series.
 func values(name, title, label, of, all string) Variable {
