@@ -1,5 +1,6 @@
 // One dashboard, asked for by /?dashboard=NAME, drawn as Grafana lays it out. More in the address: theme=light,
-// from= and to= instead of the dashboard's own time, scrape= as the data source's scrape interval.
+// from= and to= instead of the dashboard's own time, var-NAME= instead of what it has chosen, all as in Grafana; scrape= is
+// the data source's scrape interval.
 //
 // Every panel carries data-state: loading, data, empty or error. An error says in data-error what it is.
 import {
@@ -161,7 +162,7 @@ async function start() {
   if (!answer.ok) throw new Error(await answer.text());
   const dashboard: Dashboard = await answer.json();
   const range = rangeUtil.convertRawToRange(rawRange(dashboard.time, asked), 'utc');
-  const variables = await resolve(dashboard.templating?.list ?? [], range);
+  const variables = await resolve(dashboard.templating?.list ?? [], range, asked);
   const theme = createTheme({ colors: { mode: asked.get('theme') === 'light' ? 'light' : 'dark' } });
   createRoot(document.getElementById('root')!).render(
     <DashboardView {...{ dashboard, variables, range, theme }} scrape={asked.get('scrape') ?? '15s'} />

@@ -63,13 +63,13 @@ async function optionsOf(model: VariableModel, before: Variable[], range: TimeRa
   }
 }
 
-/** resolve gives every variable the value with which Grafana would open the dashboard. */
-export async function resolve(models: VariableModel[], range: TimeRange): Promise<Variable[]> {
+/** resolve gives every variable the value with which Grafana would open the dashboard; the address may say others. */
+export async function resolve(models: VariableModel[], range: TimeRange, asked: URLSearchParams): Promise<Variable[]> {
   const variables: Variable[] = [];
   for (const model of models) {
     const options = await optionsOf(model, variables, range);
-    const saved = [model.current?.value ?? []].flat();
-    const known = saved.filter((value) => options.includes(value));
+    const wanted = asked.has(`var-${model.name}`) ? asked.getAll(`var-${model.name}`) : [model.current?.value ?? []].flat();
+    const known = wanted.filter((value) => options.includes(value));
     const all = Boolean(model.includeAll) && !known.length;
     variables.push({
       name: model.name,

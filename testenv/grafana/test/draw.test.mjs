@@ -1,8 +1,7 @@
 // Every dashboard that ships, drawn from the Prometheus at PROMETHEUS_URL, which has to know traffic of every kind
 // (testenv/stack makes it). With PICTURES set, a picture of each is left in that directory.
 //
-// FROM, as in Grafana (now-15m), says how far to look back, instead of the dashboard's own time; SCRAPE is how often
-// Prometheus asks, as one tells Grafana's data source.
+// QUERY is what the page's address is to have besides: from=now-15m&var-resolution=5s&scrape=5s.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,8 +10,8 @@ import { serve } from '../server.mjs';
 import { launch, open } from './browser.mjs';
 import { directory, names } from './dashboards.mjs';
 
-const { PROMETHEUS_URL: prometheus, PICTURES: pictures, FROM: from, SCRAPE: scrape } = process.env;
-const query = { ...(from && { from }), ...(scrape && { scrape }) };
+const { PROMETHEUS_URL: prometheus, PICTURES: pictures, QUERY = '' } = process.env;
+const query = Object.fromEntries(new URLSearchParams(QUERY));
 // By "dashboard: panel", why it has nothing to show.
 const mayBeEmpty = JSON.parse(readFileSync(new URL('../empty.json', import.meta.url), 'utf8'));
 const panelsOf = (name) =>
@@ -48,6 +47,14 @@ function units({ type, fieldConfig }) {
   return type === 'table' ? ofColumns : [fieldConfig?.defaults.unit].filter(Boolean);
 }
 
+async function wrongOn(name, opened) {
+  const models = new Map(panelsOf(name).map((model) => [String(model.id), model]));
+  assert.equal(opened.panels.length, models.size, 'panels on the page');
+  const problems = opened.variables.filter((v) => !v.values).map((v) => `variable ${v.name} has no values`);
+  for (const seen of opened.panels) problems.push(...(await wrong(name, models.get(seen.panel), seen, opened)));
+  return problems;
+}
+
 async function wrong(name, model, seen, opened) {
   const problems = [];
   const add = (what) => problems.push(`${seen.title}: ${what}`);
@@ -66,19 +73,15 @@ async function wrong(name, model, seen, opened) {
 
 for (const name of names) {
   test(`${name} is drawn, and every panel has something to show`, async () => {
-    const opened = await open(browser, server.url, { dashboard: name, ...query });
-    if (pictures) await opened.picture(path.join(pictures, `dashboards-${name}.png`));
-    const models = new Map(panelsOf(name).map((model) => [String(model.id), model]));
-    assert.equal(opened.panels.length, models.size, 'panels on the page');
-    const problems = opened.variables.filter((v) => !v.values).map((v) => `variable ${v.name} has no values`);
-    for (const seen of opened.panels) problems.push(...(await wrong(name, models.get(seen.panel), seen, opened)));
-    assert.deepEqual([...problems, ...opened.complaints], []);
-    await opened.page.close();
-
-    const light = await open(browser, server.url, { dashboard: name, ...query, theme: 'light' });
-    if (pictures) await light.picture(path.join(pictures, `dashboards-${name}-light.png`));
-    assert.deepEqual(light.complaints, []);
-    await light.page.close();
+    const problems = [];
+    for (const [theme, suffix] of [['dark', ''], ['light', '-light']]) {
+      const opened = await open(browser, server.url, { dashboard: name, ...query, theme });
+      if (pictures) await opened.picture(path.join(pictures, `dashboards-${name}${suffix}.png`));
+      problems.push(...opened.complaints);
+      if (theme === 'dark') problems.push(...(await wrongOn(name, opened)));
+      await opened.page.close();
+    }
+    assert.deepEqual(problems, []);
   });
 }
 
