@@ -25,9 +25,12 @@ const (
 	Info     Severity = "info"     // when there is time
 )
 
+// runbook is where the runbook is.
+const runbook = "https://github.com/mcpotel/mcpotel/blob/main/docs/runbook.md"
+
 // RunbookURL is where the alert's section of the runbook is.
 func (a Alert) RunbookURL() string {
-	return "https://github.com/mcpotel/mcpotel/blob/main/docs/runbook.md#" + strings.ToLower(a.Name)
+	return runbook + "#" + strings.ToLower(a.Name)
 }
 
 // Alerts returns the alerts.

@@ -32,6 +32,7 @@ var operations = Dashboard{
 			{Title: "In flight", Kind: Stat, Unit: "short", Empty: "no client",
 				Text:    "Requests that wait for a connection or for their answer now. A number that only grows means a server that has stopped answering.",
 				Queries: []Query{{Expr: sumBy("", methodSeries("mcp_client_active_requests").String()), Zero: "nothing may be under way at the moment of asking"}}},
+			which,
 			{Title: "Requests by method", Unit: "reqps", Empty: "no requests", Stacked: true,
 				Text:    "Requests in a second. A method that falls to nothing while others go on: its callers have stopped, or the capability went away when the server changed.",
 				Queries: []Query{{Expr: sumBy("mcp_method_name", rate(requests.count(), perPoint)), Legend: "{{mcp_method_name}}"}}},

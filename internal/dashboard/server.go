@@ -18,7 +18,7 @@ var server = Dashboard{
 		{"Rate, errors, duration", []Panel{
 			firing,
 			{Title: "Requests", Kind: Stat, Unit: "reqps", Empty: "no requests",
-				Text:    "Requests answered in a second, now.",
+				Text:    "Requests answered in a second, now. None where there should be some: see whether clients reach the server at all.",
 				Queries: []Query{{Expr: sumBy("", rate(served.count(), perPoint))}}},
 			{Title: "Failed", Kind: Stat, Unit: "percentunit", Empty: "no requests", Steps: bad(.01, .05),
 				Text:    "Part of the requests that the server is to blame for. What the client did wrong, what it cancelled and errors that a tool reports are not among them.",
@@ -86,8 +86,8 @@ var server = Dashboard{
 			{Title: "Notifications", Unit: "cps", Empty: "no notifications",
 				Text:    "Notifications in a second, both ways. Progress and log messages of a busy tool can outweigh everything else.",
 				Queries: []Query{{Expr: sumBy("mcp_server_direction, mcp_method_name", rate(serverSeries("mcp_server_notifications_total"), perPoint)), Legend: "{{mcp_server_direction}} {{mcp_method_name}}"}}},
-			{Title: "Panics", Unit: "short", Empty: "none", Steps: never,
-				Text:    "Handlers that panicked, within the rate window.",
+			{Title: "Panics by method", Unit: "short", Empty: "none", Steps: never,
+				Text:    "Handlers that panicked, within the rate window. One method alone: a bug there. Many at once: something they share.",
 				Queries: []Query{{Expr: sumBy("mcp_server_name, mcp_method_name", growth(serverSeries("mcp_server_handler_panics_total"), perPoint)), Legend: "{{mcp_server_name}} {{mcp_method_name}}"}}},
 		}},
 		{"Tasks", []Panel{
@@ -95,10 +95,10 @@ var server = Dashboard{
 				Text:    "Tasks that run, those that wait for input included. A line that only rises: tasks that nobody ends.",
 				Queries: []Query{{Expr: sumBy("mcp_server_name, gen_ai_tool_name", serverSeries("mcp_server_tasks_active").String()), Legend: "{{mcp_server_name}} {{gen_ai_tool_name}}"}}},
 			{Title: "Tasks that ended", Unit: "short", Empty: "none ended",
-				Text:    "Within the rate window, by outcome.",
+				Text:    "Within the rate window, by outcome. Many cancelled: tasks take longer than clients care to wait. Failed: open a trace of the tool.",
 				Queries: []Query{{Expr: sumBy("gen_ai_tool_name, mcp_server_task_status", growth(tasks.count(), perPoint)), Legend: "{{gen_ai_tool_name}} {{mcp_server_task_status}}"}}},
 			{Title: "Length of tasks", Unit: "s", Empty: "none ended",
-				Text: "From the creation of a task to its outcome.",
+				Text: "From the creation of a task to its outcome. Near the time that tasks are kept for: clients that fetch a result late find none.",
 				Queries: []Query{
 					{Expr: quantile(.5, "gen_ai_tool_name", tasks, perPoint), Legend: "{{gen_ai_tool_name}} p50"},
 					{Expr: quantile(.95, "gen_ai_tool_name", tasks, perPoint), Legend: "{{gen_ai_tool_name}} p95", Exemplars: true},

@@ -72,6 +72,7 @@ const (
 	eventClientSubscriptionLost    = "mcp_client.subscription.lost"
 	eventClientStreamOpened        = "mcp_client.stream.opened"
 	eventClientStreamClosed        = "mcp_client.stream.closed"
+	eventClientFlight              = "mcp_client.connection.flight_record"
 
 	eventServerStart            = "mcp_server.request.start"
 	eventServerStop             = "mcp_server.request.stop"
@@ -87,6 +88,7 @@ const (
 	eventServerDropped          = "mcp_server.response.dropped"
 	eventServerSessionEnd       = "mcp_server.session.end"
 	eventServerTaskEnd          = "mcp_server.task.end"
+	eventServerFlight           = "mcp_server.connection.flight_record"
 )
 
 // Names of the spans that are not named after their method and target.
@@ -101,8 +103,8 @@ type requestEvents struct{ start, stop, exception, toolError, inputRequired, rei
 
 // events are those that a client and a server both have, each under its own prefix.
 type events struct {
-	sent, handled                                                            requestEvents
-	panicked, notificationSent, notification, violation, dropped, sessionEnd string
+	sent, handled                                                                    requestEvents
+	panicked, notificationSent, notification, violation, dropped, sessionEnd, flight string
 }
 
 var clientEvents = events{
@@ -120,6 +122,7 @@ var clientEvents = events{
 	violation:        eventClientViolation,
 	dropped:          eventClientDropped,
 	sessionEnd:       eventClientSessionEnd,
+	flight:           eventClientFlight,
 }
 
 var serverEvents = events{
@@ -134,4 +137,5 @@ var serverEvents = events{
 	violation:        eventServerViolation,
 	dropped:          eventServerDropped,
 	sessionEnd:       eventServerSessionEnd,
+	flight:           eventServerFlight,
 }

@@ -21,11 +21,11 @@ var (
 	operationAttrs  = append([]string{
 		keyTool, keyPrompt, keyOperation, keyErrorType, keyStatusCode, keyClientName, keyServerName,
 	}, connectionAttrs...)
-	sessionAttrs = append([]string{keyErrorType}, connectionAttrs...)
+	sessionAttrs = append(whenOnly(keyErrorType, sessionErrors...), when(connectionAttrs...)...)
 )
 
 // metrics is every metric there is. The instruments are made from it.
-var metrics = []Metric{
+var metrics = counted([]metricRow{
 	{metricClientDuration, Histogram, "s", conventionSeconds,
 		slices.Concat(required(keyMethod), when(operationAttrs...), when(keyAddress, keyPort)), Convention,
 		"Duration of a request or notification as its sender sees it, from sending to the answer."},
@@ -33,10 +33,10 @@ var metrics = []Metric{
 		slices.Concat(required(keyMethod), when(operationAttrs...)), Convention,
 		"Duration of a request or notification as its receiver sees it, from its arrival to the answer."},
 	{metricClientSession, Histogram, "s", conventionSeconds,
-		slices.Concat(required(keyClientName), when(sessionAttrs...), when(keyAddress, keyPort)), Convention,
+		slices.Concat(required(keyClientName), sessionAttrs, when(keyAddress, keyPort)), Convention,
 		"Duration of a session as the client sees it. Sessions may outlast the buckets by far: a View with an exponential histogram serves them better."},
 	{metricServerSession, Histogram, "s", conventionSeconds,
-		slices.Concat(required(keyServerName), when(sessionAttrs...)), Convention,
+		slices.Concat(required(keyServerName), sessionAttrs), Convention,
 		"Duration of a session as the server sees it."},
 
 	{metricClientActive, UpDownCounter, "{request}", nil,
@@ -115,4 +115,4 @@ var metrics = []Metric{
 		"Time from the creation of a task to its outcome."},
 	{metricServerQueueWait, Histogram, "s", queueSeconds, required(keyServerName), Experimental,
 		"Time a message waited before it was written."},
-}
+})

@@ -29,6 +29,7 @@ var spans = []Span{
 	{spanClientRequest, nameForm, ClientSpan,
 		slices.Concat(required(keyMethod), when(keyTool, keyPrompt, keyOperation, keyTransport)),
 		slices.Concat(required(keyClientName, keyClientCorrID), when(
+			keyToolArguments, keyToolResult, keyAnyVariable,
 			keyRequestID, keyErrorType, keyStatusCode, keyResourceURI, keyClientResultType, keyClientRequestSize,
 			keyClientResponseSize, keyClientSendRetries, keyClientRound, keySessionID, keyAddress, keyPort, keyMCPVersion, keyProtocol,
 			keyProtocolVersion)),
@@ -61,9 +62,10 @@ var spans = []Span{
 	{spanServerHandler, nameForm, ServerSpan,
 		slices.Concat(required(keyMethod), when(keyTool, keyPrompt, keyOperation, keyTransport)),
 		slices.Concat(required(keyServerName), when(
+			keyToolArguments, keyToolResult, keyAnyVariable,
 			keyRequestID, keyErrorType, keyStatusCode, keyResourceURI, keyServerResultType, keyServerRequestSize,
 			keyServerResponseSize, keySessionID, keyMCPVersion, keyProtocol, keyProtocolVersion)),
-		[]string{"the span around the handler, if the sender named another as parent"},
+		[]string{"the span around the handler, if the sender named another as parent", "the span that the sender named, if it is not trusted"},
 		[]string{statusUnset, statusError}, Convention,
 		"A request or notification of a client that the server handles. Notifications as above."},
 	{spanServerAsk, nameForm, ClientSpan,

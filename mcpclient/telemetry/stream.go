@@ -39,6 +39,7 @@ func (c *Client) StreamOpened(kind string) (ended func(error)) {
 	}
 	ctx, opened := context.Background(), time.Now()
 	kind = oneOf(streamKinds, kind)
+	c.flight.stream(kind)
 	active := c.tel.ins.streams
 	counted := active.Enabled(ctx)
 	if counted {
@@ -63,6 +64,7 @@ func (c *Client) streamClosed(kind string, lived time.Duration, err error) {
 	if err != nil {
 		errorType = wordOf(errorTypeOf(err))
 	}
+	c.flight.streamClosed(kind, errorType, lived)
 	if c.tel.ins.stream.Enabled(ctx) {
 		c.tel.ins.stream.Record(ctx, lived.Seconds(), c.streamEndOptions.at(streamEnd{kind, bounded(errorType)})...)
 	}
