@@ -86,7 +86,8 @@ func (s *side) extract(ctx context.Context, in *Incoming) (context.Context, Ref)
 	ctx = s.tel.propagator.Extract(ctx, c)
 	*c = carrier{}
 	carriers.Put(c)
-	if !ambient.IsValid() || trace.SpanContextFromContext(ctx).Equal(ambient) {
+	sender := trace.SpanContextFromContext(ctx)
+	if !ambient.IsValid() || sender.TraceID() == ambient.TraceID() && sender.SpanID() == ambient.SpanID() {
 		return ctx, Ref{}
 	}
 	return ctx, newRef(ambient)
