@@ -9,7 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.opentelemetry.io/otel/baggage"
-	"go.opentelemetry.io/otel/trace"
+	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -26,26 +26,22 @@ type Transport struct {
 	network telemetry.Network
 	tel     *telemetry.Client
 	life    life
-	peer    atomic.Pointer[peer]
+	peer    atomic.Pointer[telemetry.Peer]
 	rounds  rounds
 	listens listens
 	left    refs // of requests that were given up, for their notifications/cancelled
 }
 
-// peer is the server in one version of the protocol.
-type peer struct {
-	version string
-	of      *telemetry.Peer
-}
-
 // WrapTransport returns t, observed, for a client to use instead. The name says which server it leads to: it is the value of
-// mcp_client.name.
+// mcp_client.name. A telemetry that is off leaves t as it is.
 func WrapTransport(t transport.Interface, tel *telemetry.Telemetry, name string, options ...Option) transport.Interface {
 	w := &Transport{inner: t, network: networkOf(t)}
 	for _, o := range options {
 		o(w)
 	}
-	w.tel = tel.Client(name, w.network)
+	if w.tel = tel.Client(name, w.network); w.tel == nil {
+		return t
+	}
 	w.life.tel = w.tel
 	w.life.begin()
 	if over, ok := t.(transport.HTTPConnection); ok {
@@ -120,9 +116,9 @@ func (t *Transport) SendRequest(ctx context.Context, q transport.JSONRPCRequest)
 	}
 	ctx, op := t.tel.StartRequest(ctx, r)
 	if id, ok := q.ID.Value().(int64); ok {
-		op.Admit(t.current(q.Method, about.version()), id)
+		op.Admit(t.current(q.Method, &about), id)
 	} else {
-		op.Meet(t.current(q.Method, about.version()))
+		op.Meet(t.current(q.Method, &about))
 	}
 	q.Params = withTrace(&op, q.Params)
 	op.Sending()
@@ -161,32 +157,31 @@ func (t *Transport) outcome(ctx context.Context, method string, response *transp
 	told := read(method, response.Result)
 	switch method {
 	case methodInitialize:
-		t.meet(told.ProtocolVersion)
-		t.life.ready(t.peer.Load().of, told.ProtocolVersion)
+		t.life.ready(t.meet(told.ProtocolVersion), told.ProtocolVersion)
 	case methodDiscover:
 		t.life.ready(nil, "")
 	}
 	return telemetry.Result{ToolError: told.IsError, ResultType: told.ResultType}, told
 }
 
-// current returns the server as it is known. A modern client says the version with each request.
-func (t *Transport) current(method, version string) *telemetry.Peer {
-	if method == methodDiscover {
+// current returns the server as it is known. A modern client says the version with each request, and it stays the same.
+func (t *Transport) current(method string, about *target) *telemetry.Peer {
+	if p := t.peer.Load(); p != nil {
+		return p
+	}
+	if about == nil || method == methodDiscover {
 		return nil
 	}
-	if p := t.peer.Load(); p != nil && (version == "" || p.version == version) {
-		return p.of
+	if version := about.version(); version != "" {
+		return t.meet(version)
 	}
-	if version == "" {
-		return nil
-	}
-	return t.meet(version)
+	return nil
 }
 
 func (t *Transport) meet(version string) *telemetry.Peer {
-	p := &peer{version, t.tel.Peer(telemetry.Facts{Network: t.network, MCPVersion: version}, t.inner.GetSessionId())}
+	p := t.tel.Peer(telemetry.Facts{Network: t.network, MCPVersion: version}, t.inner.GetSessionId())
 	t.peer.Store(p)
-	return p.of
+	return p
 }
 
 // SendNotification sends a notification, under a span if it is to have one.
@@ -198,7 +193,7 @@ func (t *Transport) SendNotification(ctx context.Context, n mcp.JSONRPCNotificat
 		}
 	}
 	ctx, op := t.tel.StartRequest(ctx, r)
-	op.Meet(t.current(n.Method, ""))
+	op.Meet(t.current(n.Method, nil))
 	n.Params.Meta = withTraceMap(&op, n.Params.Meta)
 	op.Sending()
 	err := t.inner.SendNotification(ctx, n)
@@ -218,7 +213,7 @@ func (t *Transport) SetNotificationHandler(handler func(mcp.JSONRPCNotification)
 			t.listens.acknowledged(fmt.Sprint(n.Params.Meta[mcp.MetaKeySubscriptionID]))
 		}
 		uri, _ := n.Params.AdditionalFields["uri"].(string)
-		in := telemetry.Incoming{Method: n.Method, URI: uri, Known: true, Notification: true, Peer: t.current("", "")}
+		in := telemetry.Incoming{Method: n.Method, URI: uri, Known: true, Notification: true, Peer: t.current("", nil)}
 		in.Traceparent, in.Tracestate, in.Baggage = traceOf(n.Params.Meta)
 		ctx, op := t.tel.StartHandler(context.Background(), in)
 		defer t.panicked(ctx, n.Method, &op)
@@ -234,7 +229,7 @@ func (t *Transport) SetRequestHandler(handler transport.RequestHandler) {
 		return
 	}
 	both.SetRequestHandler(func(ctx context.Context, q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-		in := telemetry.Incoming{Method: q.Method, ID: idText(q.ID), Known: served[q.Method], Peer: t.current("", "")}
+		in := telemetry.Incoming{Method: q.Method, ID: idText(q.ID), Known: served[q.Method], Peer: t.current("", nil)}
 		in.Traceparent, in.Tracestate, in.Baggage = traceOf(metaOf(q.Params))
 		ctx, op := t.tel.StartHandler(withoutSpan(ctx), in)
 		defer t.panicked(ctx, q.Method, &op)
@@ -263,8 +258,8 @@ func (t *Transport) panicked(ctx context.Context, method string, op *telemetry.O
 // withoutSpan returns ctx without a current span and baggage: those of a connection's context are of whoever made the
 // connection.
 func withoutSpan(ctx context.Context) context.Context {
-	if trace.SpanContextFromContext(ctx).IsValid() {
-		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})
+	if oteltrace.SpanContextFromContext(ctx).IsValid() {
+		ctx = oteltrace.ContextWithSpanContext(ctx, oteltrace.SpanContext{})
 	}
 	if baggage.FromContext(ctx).Len() > 0 {
 		ctx = baggage.ContextWithoutBaggage(ctx)

@@ -73,7 +73,7 @@ func dialTheirs(t *testing.T, tr transport.Interface, tel *telemetry.Telemetry, 
 	return calling(connect(t, tr, version))
 }
 
-func connect(t *testing.T, tr transport.Interface, version string, options ...client.ClientOption) *client.Client {
+func connect(t testing.TB, tr transport.Interface, version string, options ...client.ClientOption) *client.Client {
 	t.Helper()
 	c := client.NewClient(tr, append(options, client.WithElicitationHandler(user{}), client.WithProtocolVersion(version))...)
 	if err := c.Start(context.Background()); err != nil {
@@ -86,7 +86,7 @@ func connect(t *testing.T, tr transport.Interface, version string, options ...cl
 	})
 	q := mcp.InitializeRequest{}
 	q.Params.ClientInfo = mcp.Implementation{Name: fleet.ClientName, Version: "1"}
-	if _, err := c.Initialize(t.Context(), q); err != nil {
+	if _, err := c.Initialize(context.Background(), q); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -1,6 +1,7 @@
 package mcpgo
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -31,7 +32,7 @@ var served = map[string]bool{
 type target struct {
 	Name, URI, RequestState string
 	InputResponses          json.RawMessage
-	meta                    map[string]json.RawMessage // of params in JSON
+	meta                    json.RawMessage // of params in JSON
 }
 
 // aim looks at params. A modern client of mcp-go has them in JSON already, a legacy one as a struct.
@@ -42,7 +43,7 @@ func aim(params any) (t target) {
 		text(p["uri"], &t.URI)
 		text(p["requestState"], &t.RequestState)
 		t.InputResponses = p["inputResponses"]
-		_ = json.Unmarshal(p["_meta"], &t.meta)
+		t.meta = p["_meta"]
 	case mcp.CallToolParams:
 		t.Name = p.Name
 	case mcp.GetPromptParams:
@@ -59,7 +60,11 @@ func aim(params any) (t target) {
 
 // text sets s to what raw says, if that is a string.
 func text(raw json.RawMessage, s *string) {
-	if len(raw) > 0 && raw[0] == '"' {
+	switch {
+	case len(raw) < 2 || raw[0] != '"':
+	case bytes.IndexByte(raw, '\\') < 0:
+		*s = string(raw[1 : len(raw)-1])
+	default:
 		_ = json.Unmarshal(raw, s)
 	}
 }
@@ -76,12 +81,18 @@ func (t *target) kind(method string) telemetry.TargetKind {
 
 // version is the version that a modern request says it is of.
 func (t *target) version() (v string) {
-	text(t.meta[mcp.MetaKeyProtocolVersion], &v)
+	var meta map[string]json.RawMessage
+	if json.Unmarshal(t.meta, &meta) == nil {
+		text(meta[mcp.MetaKeyProtocolVersion], &v)
+	}
 	return v
 }
 
+// trace is a key of _meta for a part of the trace context, with its value.
+type trace struct{ key, value string }
+
 // traces are the keys of _meta for the trace context, with its values.
-func traces(op *telemetry.Op) (t [3]struct{ key, value string }, some bool) {
+func traces(op *telemetry.Op) (t [3]trace, some bool) {
 	t[0].key, t[1].key, t[2].key = "traceparent", "tracestate", "baggage"
 	t[0].value, t[1].value, t[2].value = op.TraceContext()
 	return t, t[0].value != "" || t[1].value != "" || t[2].value != ""
@@ -106,27 +117,56 @@ func withTrace(op *telemetry.Op, params any) any {
 	if !ok {
 		return params
 	}
-	meta := map[string]json.RawMessage{}
-	if raw, ok := fields["_meta"]; ok && json.Unmarshal(raw, &meta) != nil {
+	meta, ok := withTraceJSON(all, fields["_meta"])
+	if !ok {
 		return params
 	}
+	fields["_meta"] = meta
+	return fields
+}
+
+// withTraceJSON returns a copy of meta, empty for none, with a trace context. It does not look into what is there, unless
+// that may be a trace context too.
+func withTraceJSON(all [3]trace, meta json.RawMessage) (json.RawMessage, bool) {
 	for _, f := range all {
-		delete(meta, f.key) // somebody else's
+		if bytes.Contains(meta, []byte(f.key)) {
+			var ok bool
+			if meta, ok = withoutTraceJSON(all, meta); !ok {
+				return nil, false
+			}
+			break
+		}
+	}
+	out := append(make([]byte, 0, len(meta)+128), '{')
+	for _, f := range all {
 		if f.value == "" {
 			continue
 		}
-		raw, err := json.Marshal(f.value)
+		value, err := json.Marshal(f.value)
 		if err != nil {
-			return params
+			return nil, false
 		}
-		meta[f.key] = raw
+		out = append(append(append(append(append(out, '"'), f.key...), `":`...), value...), ',')
 	}
-	raw, err := json.Marshal(meta)
-	if err != nil {
-		return params
+	rest, ok := bytes.CutPrefix(meta, []byte{'{'})
+	if rest = bytes.TrimLeft(rest, " \t\r\n"); !ok || rest[0] == '}' { // nothing is there
+		out[len(out)-1] = '}'
+		return out, true
 	}
-	fields["_meta"] = raw
-	return fields
+	return append(out, rest...), true
+}
+
+// withoutTraceJSON takes a trace context out.
+func withoutTraceJSON(all [3]trace, meta json.RawMessage) (json.RawMessage, bool) {
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(meta, &fields) != nil {
+		return nil, false
+	}
+	for _, f := range all {
+		delete(fields, f.key)
+	}
+	raw, err := json.Marshal(fields)
+	return raw, err == nil
 }
 
 // inJSON returns a copy of params as a JSON object.
@@ -214,14 +254,16 @@ type said struct {
 	ProtocolVersion string `json:"protocolVersion"`
 }
 
-// telling are the methods whose results say something.
-var telling = map[string]bool{
-	methodInitialize: true, string(mcp.MethodToolsCall): true, string(mcp.MethodPromptsGet): true, string(mcp.MethodResourcesRead): true,
+// answering are the methods whose results say how the call went. Most say nothing out of the ordinary, and are not decoded.
+var answering = map[string]bool{
+	string(mcp.MethodToolsCall): true, string(mcp.MethodPromptsGet): true, string(mcp.MethodResourcesRead): true,
 }
+
+var keyIsError, wordInput = []byte(`"isError"`), []byte(resultInputRequired)
 
 // read looks at the top of a result. What is not as it should be, mcp-go will say.
 func read(method string, result json.RawMessage) (s said) {
-	if telling[method] {
+	if method == methodInitialize || answering[method] && (bytes.Contains(result, keyIsError) || bytes.Contains(result, wordInput)) {
 		_ = json.Unmarshal(result, &s)
 	}
 	return s

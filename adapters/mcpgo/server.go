@@ -22,6 +22,9 @@ import (
 // or is the parent if the client wrote nothing.
 func InstrumentServer(s *server.MCPServer, tel *telemetry.Telemetry, name string) {
 	v := &serving{server: s, tel: tel, name: name}
+	if v.network(pipe).tel == nil {
+		return // it is off
+	}
 	server.WithTracer(v)(s)
 	server.WithPropagator(v)(s)
 	server.WithMetaPropagator(v)(s)
