@@ -149,7 +149,7 @@ func withTraceJSON(all [3]trace, meta json.RawMessage) (json.RawMessage, bool) {
 		out = append(append(append(append(append(out, '"'), f.key...), `":`...), value...), ',')
 	}
 	rest, ok := bytes.CutPrefix(meta, []byte{'{'})
-	if rest = bytes.TrimLeft(rest, " \t\r\n"); !ok || rest[0] == '}' { // nothing is there
+	if rest = bytes.TrimLeft(rest, " \t\r\n"); !ok || len(rest) == 0 || rest[0] == '}' { // nothing is there
 		out[len(out)-1] = '}'
 		return out, true
 	}
