@@ -16,7 +16,7 @@ func pointsOf(resources []*metrics.ResourceMetrics) []Point {
 		for _, sc := range r.GetScopeMetrics() {
 			o := originOf(attrs, sc.GetScope())
 			for _, m := range sc.GetMetrics() {
-				all = appendPoints(all, Point{Origin: o, Metric: m.GetName(), Unit: m.GetUnit()}, m)
+				all = appendPoints(all, Point{Origin: o, Metric: m.GetName(), Unit: m.GetUnit(), Description: m.GetDescription()}, m)
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func numberOf(p Point, d *metrics.NumberDataPoint) Point {
 	p = p.at(d)
 	switch v := d.GetValue().(type) {
 	case *metrics.NumberDataPoint_AsInt:
-		p.Value = float64(v.AsInt)
+		p.Value, p.Integers = float64(v.AsInt), true
 	case *metrics.NumberDataPoint_AsDouble:
 		p.Value = v.AsDouble
 	}

@@ -20,11 +20,12 @@ func (op *Op) End(r Result) {
 		op.activeInstrument().Add(op.ctx, -1, op.info.active...)
 	}
 	var elapsed time.Duration
-	if op.timed {
-		elapsed = time.Since(op.from())
+	if !op.start.IsZero() {
+		elapsed = time.Since(op.start) - op.sent // waiting for a connection is no part of it
 	}
 	o := outcomeOf(op.direction, &r)
 	op.recordMetrics(o, elapsed)
+	op.land(o, &r, elapsed)
 	if op.recording {
 		op.endSpan(o, &r)
 	} else if op.span != nil {
@@ -34,16 +35,9 @@ func (op *Op) End(r Result) {
 		s.notified(op, o, elapsed)
 		return
 	}
+	s.count(op.info, o, elapsed)
 	op.logStart()
 	op.logEnd(o, &r, elapsed)
-}
-
-// from is when the duration begins: with the first sending, as waiting for a connection is no part of the operation.
-func (op *Op) from() time.Time {
-	if !op.sent.IsZero() {
-		return op.sent
-	}
-	return op.start
 }
 
 func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {

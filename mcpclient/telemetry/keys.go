@@ -12,6 +12,9 @@ const (
 	keyTool            = "gen_ai.tool.name"
 	keyPrompt          = "gen_ai.prompt.name"
 	keyOperation       = "gen_ai.operation.name"
+	keyToolArguments   = "gen_ai.tool.call.arguments"
+	keyToolResult      = "gen_ai.tool.call.result"
+	keyPromptVariable  = "gen_ai.prompt.variable." // and the name of the variable
 	keyRequestID       = "jsonrpc.request.id"
 	keyErrorType       = "error.type"
 	keyStatusCode      = "rpc.response.status_code"
@@ -63,6 +66,9 @@ const (
 	keyClientStreamKind       = "mcp_client.stream.kind"
 	keyClientRound            = "mcp_client.mrtr.round"
 	keyClientCacheOutcome     = "mcp_client.cache.outcome"
+	keyClientFlightText       = "mcp_client.flight_record.text"
+	keyClientFlightEntries    = "mcp_client.flight_record.entries"
+	keyClientFlightOmitted    = "mcp_client.flight_record.omitted"
 )
 
 // The keys of a server's own attributes.
@@ -82,13 +88,18 @@ const (
 	keyServerDropReason      = "mcp_server.drop.reason"
 	keyServerDropAge         = "mcp_server.drop.age"
 	keyServerTaskStatus      = "mcp_server.task.status"
+	keyServerFlightText      = "mcp_server.flight_record.text"
+	keyServerFlightEntries   = "mcp_server.flight_record.entries"
+	keyServerFlightOmitted   = "mcp_server.flight_record.omitted"
+	keyServerStreamKind      = "mcp_server.stream.kind"
 )
 
 // keys are the attributes that a client and a server both have, each under its own prefix.
 type keys struct {
 	corrID, // empty for a server, whose requests have none
 	name, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
-	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge string
+	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge, streamKind,
+	flightText, flightEntries, flightOmitted string
 }
 
 var clientKeys = keys{
@@ -107,6 +118,10 @@ var clientKeys = keys{
 	suppressed:      keyClientSuppressed,
 	dropReason:      keyClientDropReason,
 	dropAge:         keyClientDropAge,
+	flightText:      keyClientFlightText,
+	flightEntries:   keyClientFlightEntries,
+	flightOmitted:   keyClientFlightOmitted,
+	streamKind:      keyClientStreamKind,
 }
 
 var serverKeys = keys{
@@ -124,4 +139,8 @@ var serverKeys = keys{
 	suppressed:      keyServerSuppressed,
 	dropReason:      keyServerDropReason,
 	dropAge:         keyServerDropAge,
+	flightText:      keyServerFlightText,
+	flightEntries:   keyServerFlightEntries,
+	flightOmitted:   keyServerFlightOmitted,
+	streamKind:      keyServerStreamKind,
 }

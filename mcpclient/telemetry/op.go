@@ -19,7 +19,9 @@ type Op struct {
 	ctx  context.Context // with the span; this is how log records and exemplars find it
 	span trace.Span      // nil for none
 
-	start, sent time.Time // zero unless timed
+	start time.Time     // zero unless timed or recorded; that of the sending if it is only recorded
+	sent  time.Duration // from the start to the first sending; zero if there was none
+	entry uint64        // of the flight recorder; zero for none yet
 
 	corr            Corr
 	corrText        string // the ids, once they were asked for
@@ -41,7 +43,9 @@ type Op struct {
 	borrowed        bool // the span is the caller's
 	counted         bool // among the active ones
 	timed           bool
+	recorded        bool // by the flight recorder, and requests in the statistics
 	announced, left bool // the start was logged; the operation has ended
+	sending         bool // has begun
 	accepted        bool // sent
 	reissue         bool
 }
@@ -74,9 +78,16 @@ func (op *Op) Meet(p *Peer) {
 // Sending says that the message is about to be handed over for sending. The duration of what is sent runs from the first
 // time: waiting for a connection is no part of it, waiting for room is.
 func (op *Op) Sending() {
-	if op.timed && op.sent.IsZero() {
-		op.sent = time.Now()
+	switch {
+	case op.sending || !op.timed && !op.recorded:
+		return
+	case op.timed:
+		op.sent = time.Since(op.start)
+	default: // nobody has asked for the time before
+		op.start = time.Now()
 	}
+	op.sending = true
+	op.takeOff()
 }
 
 // Sent says that the message of this size was accepted for sending, and implies [Op.Sending]. Zero is a size that nobody
