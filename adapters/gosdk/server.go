@@ -30,6 +30,9 @@ type Server struct {
 // is not used; serve them through [HTTPHandler] to have the right one.
 func InstrumentServer(s *mcp.Server, tel *telemetry.Telemetry, name string) *Server {
 	v := &serving{tel: tel, name: name}
+	if tel.Server(name, telemetry.Network{}) == nil {
+		return &Server{s} // it is off
+	}
 	s.AddSendingMiddleware(v.sending)
 	s.AddReceivingMiddleware(v.receiving)
 	return &Server{s}

@@ -325,6 +325,9 @@ func (p *Pair) many(t *testing.T) {
 			p.settle(t, &c, "echo", 1)
 			client := p.client(t, c, "tools/call echo", "UNSET", nil)
 			p.server(t, c, client, "tools/call echo", "echo", "UNSET", nil)
+			if t.Failed() {
+				return // the others would say the same
+			}
 		}
 	})
 }
