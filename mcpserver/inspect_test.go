@@ -23,7 +23,7 @@ import (
 
 // withHold returns a server with a tool whose calls last until release is called.
 func withHold(t testing.TB, o mcpserver.Options) (_ *mcpserver.Server, release func()) {
-	s := bare(o)
+	s := bare(t, o)
 	held := make(chan struct{})
 	must(t, mcpserver.AddTool(s, &mcp.Tool{Name: "hold"}, func(ctx context.Context, _ struct{}) (string, error) {
 		select {
