@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
@@ -19,10 +20,19 @@ type record struct {
 	Class      string // of the level's badge
 	Service    service
 	Text       string
-	Span       link // none without Href
+	Brief      []attribute // the few that tell most
+	Span       link        // none without Href
 	Attributes []attribute
 	More       int
 }
+
+// telling are the attributes that stand beside the text of a record, under the last part of their names.
+var telling = []string{
+	"mcp.method.name", "gen_ai.tool.name", "error.type", "error", "mcp_client.connection.from", "mcp_client.connection.to",
+	"mcp_client.connection.reason", "mcp_client.violation.reason",
+}
+
+const maxBrief = 4
 
 // levels are the names of OpenTelemetry's ranges of severity, each of four numbers.
 var levels = [...]struct{ name, class string }{
@@ -48,6 +58,11 @@ func textOf(r otlpsink.Record) string {
 func (v *view) record(i int, r otlpsink.Record, b *budget) record {
 	x := record{Anchor: "l-" + strconv.Itoa(i), Time: timeOf(r), Service: v.services.of(r.Service()), Text: b.text(textOf(r))}
 	x.Level, x.Class = levelOf(r)
+	for _, k := range telling {
+		if v, ok := r.Attributes[k]; ok && len(x.Brief) < maxBrief {
+			x.Brief = append(x.Brief, attribute{k[strings.LastIndexByte(k, '.')+1:], cut(scantText, valueText(v))})
+		}
+	}
 	x.Attributes, x.More = attributesOf(r.Attributes, b)
 	if r.EventName != "" && r.EventName != textOf(r) {
 		x.Attributes = append([]attribute{{"event.name", b.text(r.EventName)}}, x.Attributes...)
