@@ -33,7 +33,7 @@ func (h *handler) clientPage(c *inspect.Client) *clientModel {
 		{Value: c.InFlight, Name: "calls in flight"},
 		{Value: t.Count, Name: "requests"},
 		{Text: t.Percent(), Name: "failed", Bad: t.Failed > 0},
-		{Value: c.Tombstones, Name: "ended without an answer"},
+		{Value: c.Tombstones, Name: "unanswered"},
 		{Value: reconnections(c), Name: "reconnections"},
 		{Value: c.SendQueue, Name: "frames to be sent"},
 		{Text: fmt.Sprintf("%d / %d", c.Notifications, c.QueueLimit), Name: "notifications waiting", Bad: c.Notifications >= c.QueueLimit},

@@ -72,8 +72,8 @@ func (h *handler) serverPage(s *inspect.Server) *serverModel {
 		m.Rows = append(m.Rows, requestRow{r, cmp.Or(r.Target, r.URI), h.trace(r.TraceID)})
 	}
 	m.Tiles = []tile{
-		{Value: s.Connected, Name: "connections and sessions"},
-		{Value: s.InFlight, Name: "requests being answered"},
+		{Value: s.Connected, Name: "connected"},
+		{Value: s.InFlight, Name: "being answered"},
 		{Value: waiting, Name: "of those waiting", Bad: waiting > 0},
 		{Value: t.Count, Name: "requests answered"},
 		{Text: t.Percent(), Name: "failed", Bad: t.Failed > 0},

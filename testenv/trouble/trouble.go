@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/propagation"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -56,7 +57,7 @@ type troubled struct {
 func start(ctx context.Context) (*troubled, error) {
 	p := &troubled{spans: sdktrace.NewTracerProvider()}
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	p.tel = telemetry.New(telemetry.WithTracerProvider(p.spans))
+	p.tel = telemetry.New(telemetry.WithTracerProvider(p.spans), telemetry.WithPropagators(propagation.TraceContext{}))
 	for _, begin := range []func(context.Context) error{p.serve, p.callWeather, p.loseCalendar, p.waitForSearch, p.refuseMail, p.openArchive} {
 		if err := begin(ctx); err != nil {
 			p.stop()
