@@ -77,8 +77,14 @@ func (h *handler) serverPage(s *inspect.Server) *serverModel {
 		{Value: waiting, Name: "of those waiting", Bad: waiting > 0},
 		{Value: t.Count, Name: "requests answered"},
 		{Text: t.Percent(), Name: "failed", Bad: t.Failed > 0},
-		{Value: s.Subscriptions, Name: "subscriptions"},
-		{Text: fmt.Sprintf("%d / %d", s.RunningTasks, s.MaxTasks), Name: "tasks", Bad: s.MaxTasks > 0 && s.RunningTasks >= s.MaxTasks},
+	}
+	if s.Subscriptions > 0 {
+		m.Tiles = append(m.Tiles, tile{Value: s.Subscriptions, Name: "subscriptions"})
+	}
+	if s.RunningTasks > 0 {
+		m.Tiles = append(m.Tiles, tile{
+			Text: fmt.Sprintf("%d / %d", s.RunningTasks, s.MaxTasks), Name: "tasks", Bad: s.RunningTasks >= s.MaxTasks,
+		})
 	}
 	if s.Limits.MaxTotal > 0 {
 		m.Tiles = append(m.Tiles, tile{

@@ -47,7 +47,7 @@ func TestTheDebugPageSaysWhatIsWrong(t *testing.T) {
 		"weather":  {[]string{"ready", "weather 2.4.1 2026-07-28", " 5 "}, false},
 		"archive":  {[]string{"ready", "2025-11-25", " 41 0 %"}, false},
 	} {
-		got := eval[row](t, tab, rowOf+"("+quoted(name)+")")
+		got := eval[row](t, tab, rowOf+"(%q)", name)
 		for _, part := range want.parts {
 			if !strings.Contains(got.Text, part) {
 				t.Errorf("%s: want %q in its row, got %q", name, part, got.Text)
