@@ -145,7 +145,7 @@ func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 	p := page(t, h, "?client=3")
 
 	for name, want := range map[string]string{
-		"calls in flight": "3", "requests": "203", "failed": "4.9 %", "ended without an answer": "2", "reconnections": "4",
+		"calls in flight": "3", "requests": "203", "failed": "4.9 %", "unanswered": "2", "reconnections": "4",
 	} {
 		if got := p.tile(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
