@@ -187,6 +187,20 @@ func TestPanelsDoNotOverlapAndIDsAreUnique(t *testing.T) {
 	}
 }
 
+func TestLinesOfPanelsAreFull(t *testing.T) {
+	for _, b := range boards(t) {
+		width := map[int]int{}
+		for _, p := range b.Panels {
+			width[p.GridPos.Y] += p.GridPos.W
+		}
+		for y, w := range width {
+			if w != 24 {
+				t.Errorf("%s: the panels at y=%d are %d wide together, want 24", b.file, y, w)
+			}
+		}
+	}
+}
+
 func TestDataSourcesAreVariables(t *testing.T) {
 	const source = "${datasource}"
 	for _, b := range boards(t) {

@@ -92,7 +92,7 @@ func checkNames(t *testing.T, where, expr string, legend ...string) {
 				if m.label != "__name__" && !slices.Contains(f.labels, m.label) {
 					t.Errorf("%s: %s has no label %s, want one of %v", where, name, m.label, f.labels)
 				}
-				checkValue(t, where, m)
+				checkValue(t, where, f, m)
 			}
 			labels = append(labels, f.labels...)
 		}
@@ -105,19 +105,36 @@ func checkNames(t *testing.T, where, expr string, legend ...string) {
 	}
 }
 
-// checkValue holds a value against those that a closed attribute can have.
-func checkValue(t *testing.T, where string, m matcher) {
+// checkValue holds a value against those that a closed attribute can have, on this metric.
+func checkValue(t *testing.T, where string, f family, m matcher) {
 	t.Helper()
-	for _, a := range telemetry.Schema.Attributes {
-		if promname.Label(a.Key) != m.label || a.Bound != telemetry.Closed || strings.Contains(m.value, "$") {
+	values := f.values(m.label)
+	if values == nil || strings.Contains(m.value, "$") {
+		return
+	}
+	for value := range strings.SplitSeq(m.value, "|") {
+		if value != "" && !slices.Contains(values, value) {
+			t.Errorf("%s: %s of %s is never %q, want one of %v", where, m.label, f.metric.Name, value, values)
+		}
+	}
+}
+
+// values are those that a label of a closed attribute can have; nil if it is not closed.
+func (f family) values(label string) []string {
+	for _, u := range f.metric.Attrs {
+		if promname.Label(u.Key) != label {
 			continue
 		}
-		for value := range strings.SplitSeq(m.value, "|") {
-			if value != "" && !slices.Contains(a.Enum, value) {
-				t.Errorf("%s: %s is never %q, want one of %v", where, m.label, value, a.Enum)
+		if u.Only != nil {
+			return u.Only
+		}
+		for _, a := range telemetry.Schema.Attributes {
+			if a.Key == u.Key && a.Bound == telemetry.Closed {
+				return a.Enum
 			}
 		}
 	}
+	return nil
 }
 
 func TestRulesAndAlertsNameWhatTheSchemaHas(t *testing.T) {

@@ -181,21 +181,24 @@ func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transpor
 }
 
 // Run plays all scenarios at once, and again when they are through, until there have been as many rounds or ctx ends, which
-// is no error. Zero rounds means no end of them. What did not go as it should is in the error, of the first round in which
-// something did not.
-func (f *Fleet) Run(ctx context.Context, rounds int) error {
+// is no error. Zero rounds means no end of them. The error is what did not go as it should in the first round in which
+// something did not; the others follow all the same.
+func (f *Fleet) Run(ctx context.Context, rounds int) (failed error) {
 	for round := 1; rounds == 0 || round <= rounds; round++ {
 		begun := time.Now()
 		err := f.round(ctx)
 		if ctx.Err() != nil {
-			return nil
+			return failed
 		}
 		f.say("round %d took %v", round, time.Since(begun).Round(time.Millisecond))
 		if err != nil {
-			return fmt.Errorf("round %d: %w", round, err)
+			f.say("round %d: %v", round, err)
+		}
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("round %d: %w", round, err)
 		}
 	}
-	return nil
+	return failed
 }
 
 func (f *Fleet) say(format string, args ...any) {

@@ -3,6 +3,7 @@ package traffic
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -56,12 +57,17 @@ func clientPanics(ctx context.Context, f *Fleet) error {
 }
 
 func notifications(ctx context.Context, f *Fleet) error {
-	released := make(chan struct{})
+	released, changed := make(chan struct{}), make(chan struct{}, 1)
 	c, err := f.visitor(ctx, assistant, "shop-listener", f.http("/mcp", transport.Auto), mcpclient.Options{
 		Versions: legacy, NotificationQueue: 4,
 		Features: []mcpclient.Feature{
 			mcpclient.HandleRoots(&mcp.Root{URI: "file:///srv"}),
-			mcpclient.HandleToolListChanged(func(context.Context) {}),
+			mcpclient.HandleToolListChanged(func(context.Context) {
+				select {
+				case changed <- struct{}{}:
+				default: // once is enough
+				}
+			}),
 			mcpclient.HandleLogMessages(func(context.Context, *mcp.LoggingMessageParams) {}),
 			mcpclient.HandleProgress(func(ctx context.Context, _ *mcpclient.Progress) {
 				select {
@@ -79,10 +85,30 @@ func notifications(ctx context.Context, f *Fleet) error {
 	for _, tool := range []string{"log", "change"} {
 		failed = append(failed, succeeds(c.CallTool(ctx, tool, nil)))
 	}
+	select {
+	case <-changed:
+	case <-ctx.Done():
+		return errors.Join(append(failed, context.Cause(ctx))...)
+	}
 	failed = append(failed, succeeds(c.CallTool(ctx, "progress", args{"times": 50}, follow))) // more than the queue takes
 	close(released)
 	failed = append(failed, succeeds(c.CallTool(ctx, "progress", args{"times": 2}, follow)))
-	return errors.Join(append(failed, c.Stop(ctx))...)
+	plain, err := f.client(ctx, assistant, "shop-plain", func() (transport.Transport, error) {
+		return &transport.HTTP{URL: f.shopURL + "/mcp", Client: &http.Client{Transport: noStreams{}}}, nil
+	}, mcpclient.Options{Versions: modern})
+	if err == nil {
+		err = succeeds(plain.CallTool(ctx, "progress", args{"times": 2}, follow))
+	}
+	return errors.Join(append(failed, err, c.Stop(ctx))...)
+}
+
+// noStreams makes a client one that takes JSON only, so that there is no place for what comes before the answer.
+type noStreams struct{}
+
+func (noStreams) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Accept", "application/json")
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 func streams(ctx context.Context, f *Fleet) error {

@@ -146,6 +146,7 @@ var Scenarios = []Scenario{
 			`mcp_client_operation_duration_seconds_count{mcp_server_name="shop",mcp_method_name="elicitation/create"}`,
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop-asked",gen_ai_tool_name="order",error_type=""}`,
 			`mcp_client_active_handlers{mcp_client_name="shop-legacy",mcp_method_name="elicitation/create"}`,
+			`mcp_server_active_asks{mcp_server_name="shop",mcp_method_name="elicitation/create"}`,
 		},
 	},
 	{
@@ -164,6 +165,7 @@ var Scenarios = []Scenario{
 			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="sent",mcp_method_name="notifications/roots/list_changed"}`,
 			`mcp_client_notifications_dropped_total{mcp_client_name="shop-listener"}`,
 			`mcp_server_notifications_total{mcp_server_name="shop",mcp_server_direction="sent"}`,
+			`mcp_server_notifications_dropped_total{mcp_server_name="shop",mcp_server_drop_reason="no_stream"}`,
 			`mcp_server_notifications_total{mcp_server_name="shop",mcp_server_direction="received"}`,
 		},
 	},
@@ -176,6 +178,9 @@ var Scenarios = []Scenario{
 			`mcp_client_stream_duration_seconds_count{mcp_client_stream_kind="sse"}`,
 			`mcp_client_session_duration_seconds_count{mcp_client_name="shop-sse"}`,
 			`mcp_server_session_duration_seconds_count{mcp_server_name="shop"}`,
+			`mcp_server_sessions_active{mcp_server_name="shop"}`,
+			`mcp_server_streams_active{mcp_server_name="shop"}`,
+			`mcp_server_stream_duration_seconds_count{mcp_server_name="shop"}`,
 		},
 	},
 	{
