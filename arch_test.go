@@ -19,11 +19,17 @@ var arrows = map[string][]string{
 	"internal/ndjson":            {},
 	"internal/sse":               {},
 	"internal/schema":            {},
+	"internal/promname":          {"mcpclient/telemetry", "mcpclient/connstate"},
+	"internal/schemacheck":       {"mcpclient/telemetry", "mcpclient/connstate"},
+	"internal/otlpcheck":         {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck", "internal/otlpsink", "internal/waterfall", "internal/unit", "internal/loopback"},
+	"internal/unseen":            {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck"},
 	"internal/otlpsink":          {"internal/loopback", "internal/waterfall", "internal/unit"},
 	"internal/loopback":          {},
 	"internal/unit":              {},
 	"internal/waterfall":         {"internal/unit"},
 	"internal/page":              {"internal/unit"},
+	"internal/dashboard":         {},
+	"dashboards":                 {}, // tests only
 	"internal/traceview":         {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit", "internal/waterfall"},
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
@@ -41,7 +47,8 @@ var arrows = map[string][]string{
 	"mcpclient/transport":               {"internal/ndjson", "internal/sse", "internal/mirror", "internal/jsonrpc", "internal/jsonscan"},
 	"mcpclient/transport/transporttest": {"internal/ndjson", "internal/sse", "internal/mirror", "internal/jsonrpc", "internal/jsonscan", "mcpclient/transport"},
 	"mcpclient/telemetry":               {"mcpclient/connstate"},
-	"mcpclient/telemetry/telemetrytest": {"mcpclient/telemetry", "mcpclient/connstate"},
+	"mcpclient/telemetry/names":         {},
+	"mcpclient/telemetry/telemetrytest": {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck"},
 	"mcpclient/telemetry/otlp":          {"mcpclient/telemetry", "mcpclient/connstate"},
 
 	"mcpclient/auth/internal/metadata":  {},

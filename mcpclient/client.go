@@ -33,21 +33,24 @@ type Client struct {
 	open   chan struct{} // holds one element while a connection is open, or being opened or closed
 	done   chan struct{} // closed when the machine has ended
 
-	mu        sync.Mutex
-	m         machine.Machine                   // guarded by mu
-	calls     *inflight.Table[*call, headstone] // guarded by mu
-	lastID    int64                             // guarded by mu; the last request id given out
-	buried    int                               // guarded by mu; tombstones that telemetry knows of
-	attempt   telemetry.Ref                     // guarded by mu; the latest attempt
-	conn      *openLink                         // guarded by mu; what the present epoch opened, nil in backoff
-	session   *session                          // guarded by mu; not nil if and only if ready
-	probeLost bool                              // guarded by mu; the server died on the probe: do without it
-	knownEra  mcp.Era                           // guarded by mu; what the server turned out to be, 0 if unknown
-	lastErr   error                             // guarded by mu; why the last attempt or connection failed
-	refusal   error                             // guarded by mu; why the client gave up for good
-	waiters   []*waiter                         // guarded by mu
-	timer     *time.Timer                       // guarded by mu; fires at armed
-	armed     time.Time                         // guarded by mu; zero if the timer is stopped
+	mu           sync.Mutex
+	m            machine.Machine                   // guarded by mu
+	calls        *inflight.Table[*call, headstone] // guarded by mu
+	lastID       int64                             // guarded by mu; the last request id given out
+	buried       int                               // guarded by mu; tombstones that telemetry knows of
+	attempt      telemetry.Ref                     // guarded by mu; the latest attempt
+	conn         *openLink                         // guarded by mu; what the present epoch opened, nil in backoff
+	session      *session                          // guarded by mu; not nil if and only if ready
+	subscribed   telemetry.Ref                     // guarded by mu; the request that opened the latest subscription
+	subscribedIn uint64                            // guarded by mu; its epoch, 0 for none
+
+	probeLost bool        // guarded by mu; the server died on the probe: do without it
+	knownEra  mcp.Era     // guarded by mu; what the server turned out to be, 0 if unknown
+	lastErr   error       // guarded by mu; why the last attempt or connection failed
+	refusal   error       // guarded by mu; why the client gave up for good
+	waiters   []*waiter   // guarded by mu
+	timer     *time.Timer // guarded by mu; fires at armed
+	armed     time.Time   // guarded by mu; zero if the timer is stopped
 
 	records []record  // guarded by mu; what has happened and not been told yet
 	telling bool      // guarded by mu; the goroutine that tells is running

@@ -18,6 +18,9 @@ func (c *Client) decode(s *session, cl *call, op *telemetry.Op, m *jsonrpc.Messa
 		}
 		return &Error{Kind: KindJSONRPC, Op: cl.method, Server: server}
 	}
+	if op.Captures() && m.Check() == nil { // before the decoder, which works in place
+		op.Answer(m.Middle())
+	}
 	var begun time.Time
 	if op.Timed() {
 		begun = time.Now()

@@ -223,7 +223,7 @@ func (d *dispatcher) handle(n *Notification) {
 		}
 		return
 	}
-	ctx, op := d.c.tel.StartHandler(d.c.base, incoming(n.Method, &n.params, n.peer, n.size, telemetry.Incoming{Notification: true}))
+	ctx, op := d.c.tel.StartHandler(d.c.base, incoming(n.Method, &n.params, n.peer, n.size, telemetry.Incoming{Notification: true, Known: true}))
 	var result telemetry.Result
 	for _, h := range d.hearers(n) {
 		if d.panics(ctx, h, n) {
@@ -251,5 +251,8 @@ func incoming(method string, p *jsonrpc.Params, peer *telemetry.Peer, size int, 
 	in.Traceparent, _ = jsonrpc.Text(p.Traceparent)
 	in.Tracestate, _ = jsonrpc.Text(p.Tracestate)
 	in.Baggage, _ = jsonrpc.Text(p.Baggage)
+	if method == mcp.NotificationResourceUpdated {
+		in.URI, _ = jsonrpc.Text(p.URI)
+	}
 	return in
 }

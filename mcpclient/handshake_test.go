@@ -164,7 +164,7 @@ func TestPinnedVersions(t *testing.T) {
 	t.Run("modern only: no fallback", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScript()
-			c, err := New(s, &Options{Versions: []mcp.Version{mcp.Version20260728}})
+			c, err := New(s, Checked(t, &Options{Versions: []mcp.Version{mcp.Version20260728}}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -210,7 +210,9 @@ func (sub *subscription) over(o outcome) {
 func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter) (_ *subscription, agreed mcp.SubscriptionFilter, _ *Error) {
 	cl := c.newCall(mcp.MethodSubscriptionsListen, &mcp.SubscriptionsListenParams{Notifications: filter})
 	cl.acknowledged = make(chan mcp.SubscriptionFilter, 1)
-	ctx, op := c.tel.StartRequest(s.ctx, cl.telemetry())
+	r := cl.telemetry()
+	r.Link, r.Reissue = c.lastSubscription(s)
+	ctx, op := c.tel.StartRequest(s.ctx, r)
 	cl.ref, cl.corr = op.Ref(), op.Corr()
 	if !c.takeIn(s, cl) {
 		op.End(telemetry.Result{ErrorType: telemetry.ErrorConnectionLost})
@@ -225,7 +227,20 @@ func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter) (_ *subscr
 		c.free(cl)
 		return nil, agreed, err
 	}
+	c.mu.Lock()
+	c.subscribed, c.subscribedIn = cl.ref, s.epoch
+	c.mu.Unlock()
 	return &subscription{cl, filter, c.tel.StreamOpened(telemetry.StreamListen)}, agreed, nil
+}
+
+// lastSubscription names the request that has opened the latest subscription, if that was lost with an earlier session.
+func (c *Client) lastSubscription(s *session) (ref telemetry.Ref, lost bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.subscribedIn == 0 || c.subscribedIn == s.epoch {
+		return telemetry.Ref{}, false
+	}
+	return c.subscribed, true
 }
 
 // unsubscribe ends a subscription, if there is one, and reports whether it had ended before by itself.

@@ -47,7 +47,7 @@ func TestHandshakesThatFailForGood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newScript()
-				c, err := New(s, &Options{Versions: tc.versions})
+				c, err := New(s, Checked(t, &Options{Versions: tc.versions}))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -146,6 +146,10 @@ func (cl *call) encode(s *session, op *telemetry.Op) error {
 			return err
 		}
 	}
+	if op.Captures() {
+		arguments, _ := mcp.Object(cl.scratch).Lookup("arguments")
+		op.Arguments(arguments)
+	}
 	if cl.rounds > 0 {
 		if cl.scratch, err = withInput(cl.scratch, cl.round); err != nil {
 			return err

@@ -67,7 +67,7 @@ func (c *Client) classify(m *jsonrpc.Message, f *fact) (machine.Event, drop) {
 	switch class {
 	case inflight.InFlight:
 		f.call = cl
-		return machine.ResponseInFlight, drop{reason: telemetry.DropUnexpected}
+		return machine.ResponseInFlight, drop{}
 	case inflight.Late:
 		stone, _ := c.calls.Tombstone(id, now)
 		return machine.ResponseLate, drop{reason: lateReason(stone.Cause), stone: stone}

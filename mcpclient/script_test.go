@@ -149,7 +149,7 @@ func bubble(t *testing.T, o *Options, f func(t *testing.T, s *script, c *Client)
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript()
-		c, err := New(s, o)
+		c, err := New(s, Checked(t, o))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ func bubbleWith(t *testing.T, o *Options, wrap func(*script) transport.Transport
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript()
-		c, err := New(wrap(s), o)
+		c, err := New(wrap(s), Checked(t, o))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -146,7 +146,7 @@ func TestTheServerTellsOfWhatIsSubscribedTo(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			go server.serve(ctx, s)
-			c, err := New(s, &Options{Versions: []mcp.Version{version}})
+			c, err := New(s, Checked(t, &Options{Versions: []mcp.Version{version}}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -317,7 +317,7 @@ func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
 	t.Run("a request that keeps the connection from being read", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := new(asker)
-			s := bare(mcpserver.Options{})
+			s := bare(t, mcpserver.Options{})
 			must(t, s.Implement(h))
 			w := openedAble(t, s, "2025-11-25")
 			w.send(setLevel("error"), requestOf(1, "resources/subscribe", `{"uri":"file:///a"}`), requestOf(2, "resources/unsubscribe", `{"uri":"file:///a"}`), pingRequest)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -43,8 +42,7 @@ func everyWay(first mcp.Version) (all []way) {
 // able is a client that answers whatever a server asks.
 func able(features ...mcpclient.Feature) mcpclient.Options {
 	return mcpclient.Options{
-		Telemetry: telemetry.Off(),
-		Features:  features,
+		Features: features,
 		Capabilities: mcp.ClientCapabilities{
 			Roots:       &mcp.RootsCapability{},
 			Sampling:    &mcp.SamplingCapability{Tools: mcp.Object{}},
@@ -77,6 +75,9 @@ func answers(name string) []mcpclient.Feature {
 func connect(t *testing.T, s *mcpserver.Server, w way, o mcpclient.Options) *mcpclient.Client {
 	t.Helper()
 	o.Versions = []mcp.Version{w.version}
+	if o.Telemetry == nil {
+		o.Telemetry = checked(t)
+	}
 	var tr transport.Transport = transport.InMemory(func(ctx context.Context, p *transport.Peer) { _ = s.Serve(ctx, p) })
 	if w.http {
 		h := s.HTTPHandler(nil)
@@ -223,7 +224,7 @@ func TestWhatAClientHasNotDeclaredItIsNotAskedFor(t *testing.T) {
 					}
 					return toldBy("asked")
 				})
-				c := connect(t, s, w, mcpclient.Options{Telemetry: telemetry.Off(), Features: answers("x"), Capabilities: tt.declared})
+				c := connect(t, s, w, mcpclient.Options{Telemetry: checked(t), Features: answers("x"), Capabilities: tt.declared})
 				r, err := c.CallTool(t.Context(), "tool", nil)
 				if tt.need == "" {
 					if err != nil || r.Text() != "asked" {
@@ -271,7 +272,7 @@ func TestARefusalOfALegacyClientIsAnErrorOfTheHandler(t *testing.T) {
 func TestManyHandlersAskAtOnce(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20251125) {
 		t.Run(w.String(), func(t *testing.T) {
-			s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
+			s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: checked(t)})
 			type in struct {
 				N int `json:"n"`
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -102,6 +103,7 @@ func (c *call) answerTo(ctx context.Context, op *telemetry.Op, it *inquiry) (jso
 	}
 	if left != nil {
 		if c.x.asks.end(id) {
+			c.x.asks.bury(id, stone{lateness(ctx), time.Now(), op.Ref()})
 			c.withdraw(op, id, it)
 			return nil, left
 		}
@@ -111,7 +113,26 @@ func (c *call) answerTo(ctx context.Context, op *telemetry.Op, it *inquiry) (jso
 		return nil, fmt.Errorf("%s: %w", it.method(), errOver)
 	}
 	op.Received(len(m.Frame))
-	return resultIn(m, it.method())
+	w := c.x.stopwatch()
+	result, err := resultIn(m, it.method())
+	if d := w.stop(); d > 0 && !isRefusal(err) {
+		op.Decoded(d, err)
+	}
+	return result, err
+}
+
+// isRefusal reports whether err is what the client answers, which was decoded.
+func isRefusal(err error) bool {
+	_, ok := errors.AsType[*ClientError](err)
+	return ok
+}
+
+// lateness says why the answer to a question is late whose context has ended.
+func lateness(ctx context.Context) string {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return telemetry.DropLateTimeout
+	}
+	return telemetry.DropLateCancelled
 }
 
 // ending is why the request that is being handled has ended.
@@ -176,6 +197,11 @@ func (c *call) withdraw(asked *telemetry.Op, id int64, it *inquiry) {
 		defer cancel()
 		err = c.out.notify(ctx, frame)
 	}
+	if err == errNoPlace {
+		c.x.tel.NotificationDropped(mcp.NotificationCancelled, telemetry.DropNoStream)
+		op.End(telemetry.Result{ErrorType: telemetry.ErrorNotReady})
+		return
+	}
 	if err != nil {
 		op.End(telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: err})
 		return
@@ -188,6 +214,9 @@ func (c *call) withdraw(asked *telemetry.Op, id int64, it *inquiry) {
 type violation struct{ error }
 
 func (v *violation) Unwrap() error { return v.error }
+
+// ErrorType returns what telemetry calls it.
+func (v *violation) ErrorType() string { return telemetry.ErrorViolation }
 
 // endOf describes for telemetry how asking ended.
 func endOf(ctx context.Context, err error) telemetry.Result {

@@ -21,6 +21,7 @@ type asks struct {
 	last   int64                           // guarded by mu; id, none of which is used twice
 	open   map[int64]chan *jsonrpc.Message // guarded by mu; each with room for the one answer
 	closed bool                            // guarded by mu
+	buried stones                          // guarded by mu; that were given up
 	idle   int                             // guarded by mu; handlers that do nothing but wait for answers
 }
 

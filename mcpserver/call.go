@@ -110,6 +110,7 @@ func (c *call) begin(p *jsonrpc.Params) {
 	}
 	if c.x.tel != nil {
 		ctx, c.op = c.x.tel.StartHandler(ctx, c.incoming(p, known))
+		c.op.Arguments(c.arguments)
 	}
 	if c.arrived = c.op.Started(); c.arrived.IsZero() {
 		c.arrived = time.Now()
@@ -229,6 +230,10 @@ func (c *call) conclude(result any, err error) {
 	frame, err := c.x.s.appendAnswer((*buf)[:0], &c.info, result, err)
 	lost := c.out.answer(c.sending(), answer{frame, err, c.refused != nil, c.info.ID})
 	c.op.Sent(len(frame))
+	if c.op.Captures() && err == nil {
+		sent, _ := mcp.Object(frame).Lookup("result")
+		c.op.Answer(sent)
+	}
 	releaseBuffer(buf, frame)
 	end := outcome(result, err)
 	if lost != nil && err == nil {

@@ -67,7 +67,7 @@ func TestContentIsSentAsTheRevisionHasIt(t *testing.T) {
 		messages[i] = &mcp.PromptMessage{Role: mcp.RoleUser, Content: c}
 	}
 	inEachRevision(t, func(t *testing.T) *mcpserver.Server {
-		s := bare(mcpserver.Options{})
+		s := bare(t, mcpserver.Options{})
 		must(t, s.AddRawTool(&mcp.Tool{Name: "rich"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: shared}, nil
 		}))
@@ -93,7 +93,7 @@ func TestContentIsSentAsTheRevisionHasIt(t *testing.T) {
 func TestContentThatIsNilIsAnInternalError(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20241105, mcp.Version20251125, mcp.Version20260728} {
 		synctest.Test(t, func(t *testing.T) {
-			s := bare(mcpserver.Options{})
+			s := bare(t, mcpserver.Options{})
 			nils := mcp.ContentList{
 				nil, (*mcp.TextContent)(nil), (*mcp.ImageContent)(nil), (*mcp.AudioContent)(nil), (*mcp.EmbeddedResource)(nil),
 				&mcp.EmbeddedResource{}, (*mcp.UnknownContent)(nil),

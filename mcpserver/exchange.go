@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -81,17 +82,26 @@ func (x *exchange) route(m *jsonrpc.Message, out sink) {
 
 // request begins to answer a request.
 func (x *exchange) request(m *jsonrpc.Message, out sink) {
+	w := x.stopwatch()
 	params, err := m.Params()
+	took := w.stop()
 	if err != nil {
-		x.refuse(violationOf(m, err), len(m.Frame), out)
+		v := violationOf(m, err)
+		if took > 0 {
+			x.tel.Undecodable(took, v)
+		}
+		x.refuse(v, len(m.Frame), out)
 		return
 	}
-	x.begin(m, &params, out)
+	x.begin(m, &params, took, out)
 }
 
-// begin begins to answer a request whose params have been read.
-func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, out sink) {
+// begin begins to answer a request whose params have been read, which took so long, zero if nobody wants to know.
+func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, took time.Duration, out sink) {
 	c := x.newCall(m, p, out)
+	if took > 0 {
+		c.op.Decoded(took, nil)
+	}
 	switch {
 	case c.refused != nil:
 	case !c.method.inline:
@@ -114,14 +124,16 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 		x.violation(v, len(m.Frame), 0)
 		return v
 	}
-	x.tel.Notification(telemetry.Received, m.Method)
-	x.tel.MessageSize(telemetry.Received, telemetry.KindNotification, len(m.Frame))
 	switch m.Method {
 	case mcp.NotificationCancelled:
-		return x.cancelled(m)
+		return x.observe(m, func() error { return x.cancelled(m) })
 	case mcp.NotificationInitialized:
-		return x.session.amend(x.work, func() { x.session.confirmed.Store(x.session.agreed.Load() != nil) })
+		return x.observe(m, func() error {
+			return x.session.amend(x.work, func() { x.session.confirmed.Store(x.session.agreed.Load() != nil) })
+		})
 	}
+	x.tel.Notification(telemetry.Received, m.Method)
+	x.tel.MessageSize(telemetry.Received, telemetry.KindNotification, len(m.Frame))
 	return nil
 }
 
@@ -142,7 +154,7 @@ func (x *exchange) response(m *jsonrpc.Message) error {
 		kind = telemetry.KindError
 	}
 	x.tel.MessageSize(telemetry.Received, kind, len(m.Frame))
-	x.tel.Dropped(telemetry.Drop{Reason: telemetry.DropUnknownID, ID: m.ID.String()})
+	x.tel.Dropped(x.stray(m.ID))
 	return nil
 }
 

@@ -141,7 +141,7 @@ func TestWhatASessionWatchesIsWatchedInAllProcesses(t *testing.T) {
 		}
 	}
 	apart(t, func(t *testing.T, name string) *mcpserver.Server {
-		s := bare(mcpserver.Options{})
+		s := bare(t, mcpserver.Options{})
 		must(t, s.Implement(onlookers[name]))
 		return s
 	}, func(t *testing.T, a, b process) {
@@ -179,7 +179,7 @@ func TestWhatASessionWatchesIsWatchedInAllProcesses(t *testing.T) {
 func TestAProcessWhoseHandlerRefusesASessionDoesNotServeIt(t *testing.T) {
 	onlookers := map[string]*onlooker{"a": {}, "b": {refuse: errors.New("no")}}
 	apart(t, func(t *testing.T, name string) *mcpserver.Server {
-		s := bare(mcpserver.Options{})
+		s := bare(t, mcpserver.Options{})
 		must(t, s.Implement(onlookers[name]))
 		return s
 	}, func(t *testing.T, a, b process) {
@@ -257,7 +257,7 @@ func TestACompletedElicitationIsToldByTheProcessThatAsked(t *testing.T) {
 func TestWhatASessionAmendsAtTheSameTimeIsAllKept(t *testing.T) {
 	onlookers := map[string]*onlooker{"a": {}, "b": {}}
 	apart(t, func(t *testing.T, name string) *mcpserver.Server {
-		s := bare(mcpserver.Options{})
+		s := bare(t, mcpserver.Options{})
 		must(t, s.Implement(onlookers[name]))
 		return s
 	}, func(t *testing.T, a, b process) {

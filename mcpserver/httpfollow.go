@@ -13,6 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // board is the sink of what belongs to no request in a session whose events are in a store for all processes. Who reads
@@ -95,6 +96,7 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 			refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
 			return
 		}
+		defer s.tel.StreamOpened(telemetry.StreamGet)()
 		t.serve(r.Context(), resp)
 		return
 	}
@@ -108,6 +110,7 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 	case err != nil:
 		f.h.unavailable(w)
 	default:
+		defer s.tel.StreamOpened(telemetry.StreamGet)()
 		c.serve(ctx, missed)
 	}
 }

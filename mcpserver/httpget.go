@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // get opens a stream: the one of a session on which the server says what belongs to no request, or the rest of one that
@@ -59,6 +60,7 @@ func (h *HTTPHandler) listen(w http.ResponseWriter, r *http.Request, s *httpSess
 		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
 		return
 	}
+	defer s.tel.StreamOpened(telemetry.StreamGet)()
 	t.serve(r.Context(), resp)
 }
 

@@ -204,7 +204,7 @@ func (h *HTTPHandler) serveAlone(p *parcel, x *lone) {
 // begin begins to answer a request.
 func (p *parcel) begin(x *exchange, out sink) {
 	if p.params != nil {
-		x.begin(&p.m, p.params, out)
+		x.begin(&p.m, p.params, 0, out)
 	} else {
 		x.request(&p.m, out)
 	}

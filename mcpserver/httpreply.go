@@ -21,7 +21,7 @@ func (r *reply) notify(ctx context.Context, frame []byte) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case !r.accept.stream:
-		return nil // there is no place for it
+		return errNoPlace
 	}
 	return r.event(message(frame))
 }

@@ -156,7 +156,7 @@ func (h *HTTPHandler) makeSession(id, principal string, o observer, channel *res
 		s.general = &stream{s: s, events: h.cfg.Events, begun: true}
 		out = s.general
 	}
-	s.connection, s.stop = h.s.open(h.life, o, out, 0)
+	s.connection, s.stop = h.s.open(h.life, o, out, 0, nil)
 	s.exchange.principal = s.principal
 	s.session.public.id, s.session.public.principal = id, s.principal
 	if h.cfg.SessionTimeout > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // sessionParameter is where a client of HTTP+SSE says which session a message belongs to, because the server told it so.
@@ -39,10 +40,12 @@ func (h *HTTPHandler) getSSE(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if h.sessions.open(s) && resp.event(sse.Event{Name: "endpoint", Data: endpoint(r.URL, s.id)}) == nil {
+		ended := s.tel.StreamOpened(telemetry.StreamSSE)
 		select {
 		case <-resp.done():
 		case <-r.Context().Done():
 		}
+		ended()
 	}
 	resp.close()
 	s.release()

@@ -62,7 +62,7 @@ func (t *stream) notify(ctx context.Context, frame []byte) error {
 	case t.over:
 		return errGone
 	case t.reader != nil && !t.reader.accept.stream:
-		return nil // there is no place for it
+		return errNoPlace
 	}
 	t.begin(ctx)
 	return t.append(ctx, frame, false)

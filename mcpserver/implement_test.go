@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -155,19 +154,19 @@ type everything struct {
 
 func newEverything() *everything { return &everything{watcher: new(watcher), leveled: new(leveled)} }
 
-func empty(o *mcpserver.Options) *mcpserver.Server {
+func empty(t testing.TB, o *mcpserver.Options) *mcpserver.Server {
 	if o == nil {
 		o = &mcpserver.Options{}
 	}
 	if o.Telemetry == nil {
-		o.Telemetry = telemetry.Off()
+		o.Telemetry = checked(t)
 	}
 	return mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, o)
 }
 
 func implementing(t *testing.T, o *mcpserver.Options, handlers ...any) *mcpserver.Server {
 	t.Helper()
-	s := empty(o)
+	s := empty(t, o)
 	for _, h := range handlers {
 		if err := s.Implement(h); err != nil {
 			t.Fatal(err)
@@ -235,7 +234,7 @@ func TestImplementRefusesWhatCannotWork(t *testing.T) {
 		{struct{ mcpserver.ResourceSubscriber }{full}, "it has SubscribeResource, but no ReadResource"},
 	}
 	for _, tt := range tests {
-		if err := empty(nil).Implement(tt.handler); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := empty(t, nil).Implement(tt.handler); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Implement(%T) returned %v, want %q", tt.handler, err, tt.want)
 		}
 	}
@@ -272,7 +271,7 @@ func TestOneMethodHasOneHandler(t *testing.T) {
 		"two handlers of level": {implement(new(leveled)), implement(new(leveled))},
 	}
 	for name, tt := range tests {
-		s := empty(nil)
+		s := empty(t, nil)
 		if err := tt.first(s); err != nil {
 			t.Errorf("%s: the first got %v, want nil", name, err)
 		}
@@ -280,7 +279,7 @@ func TestOneMethodHasOneHandler(t *testing.T) {
 			t.Errorf("%s: the second got %v, want that there is a handler", name, err)
 		}
 	}
-	s := empty(&mcpserver.Options{Logging: true})
+	s := empty(t, &mcpserver.Options{Logging: true})
 	for _, f := range []func(*mcpserver.Server) error{implement(toolbox{}), implement(shelf{}), implement(new(leveled)), prompt, completion} {
 		if err := f(s); err != nil {
 			t.Errorf("what does not concern the same methods was refused: %v", err)

@@ -35,11 +35,11 @@ func TestImplementRefusesWhatItWouldNeverCall(t *testing.T) {
 		{&oddInitByPointer{}, "its Init is not that of Initializer"},
 		{byPointer{}, "only *mcpserver_test.byPointer has the methods of LevelSetter: pass a pointer"},
 	} {
-		if err := empty(nil).Implement(tt.handler); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := empty(t, nil).Implement(tt.handler); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("Implement(%T) returned %v, want %q", tt.handler, err, tt.want)
 		}
 	}
-	if err := empty(nil).Implement(&byPointer{}); err != nil {
+	if err := empty(t, nil).Implement(&byPointer{}); err != nil {
 		t.Errorf("a handler with all methods of what it has was refused: %v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // maxLogMessage is the size in bytes of the largest log message that is sent, as a frame.
@@ -114,11 +113,9 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 	case c.ctx.Err() != nil:
 		return context.Cause(c.ctx)
 	}
-	if err := c.out.notify(ctx, frame); err != nil {
+	if err := c.x.tellQuietly(ctx, c.out, mcp.NotificationMessage, frame); err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
-	c.x.tel.Notification(telemetry.Sent, mcp.NotificationMessage)
-	c.x.tel.MessageSize(telemetry.Sent, telemetry.KindNotification, len(frame))
 	return nil
 }
 

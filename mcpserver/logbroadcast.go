@@ -45,7 +45,9 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 // log sends a message that belongs to no request, if the client wants it and no other process sends it.
 func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
 	if c.hears(level) && !c.away.Load() {
-		c.logs.add(frame)
+		for range c.logs.add(frame) {
+			c.tel.NotificationDropped(mcp.NotificationMessage, telemetry.DropQueueFull)
+		}
 		c.notices.add(notice{method: mcp.NotificationMessage})
 	}
 }
@@ -60,14 +62,12 @@ func (c *connection) hears(level mcp.LoggingLevel) bool {
 // tellLogs sends the messages that wait. A client that does not take one gets those behind it when it is back.
 func (c *connection) tellLogs() {
 	for frame := c.logs.next(); frame != nil; frame = c.logs.next() {
-		if c.out.notify(c.work, frame) != nil {
+		if c.tellQuietly(c.work, c.out, mcp.NotificationMessage, frame) != nil {
 			if !c.logs.empty() {
 				c.notices.add(notice{method: mcp.NotificationMessage})
 			}
 			return
 		}
-		c.tel.Notification(telemetry.Sent, mcp.NotificationMessage)
-		c.tel.MessageSize(telemetry.Sent, telemetry.KindNotification, len(frame))
 	}
 }
 
@@ -82,15 +82,18 @@ type logQueue struct {
 	dropped int      // guarded by mu; since the last one was taken
 }
 
-func (q *logQueue) add(frame []byte) {
+// add keeps a message and returns how many have given way.
+func (q *logQueue) add(frame []byte) (dropped int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.frames) > 0 && (len(q.frames) == maxWaiting || q.bytes+len(frame) > maxLogMessage) {
 		q.pop()
-		q.dropped++
+		dropped++
 	}
+	q.dropped += dropped
 	q.frames = append(q.frames, frame)
 	q.bytes += len(frame)
+	return dropped
 }
 
 // next returns the next message, nil if there is none.

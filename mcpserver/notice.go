@@ -31,15 +31,17 @@ type backlog struct {
 	known map[notice]struct{}
 }
 
-func (b *backlog) push(n notice) {
+// push adds a notice, and reports false if it is there already.
+func (b *backlog) push(n notice) bool {
 	if _, there := b.known[n]; there {
-		return
+		return false
 	}
 	if b.known == nil {
 		b.known = map[notice]struct{}{}
 	}
 	b.known[n] = struct{}{}
 	b.order = append(b.order, n)
+	return true
 }
 
 // pop takes the first one, false if there is none.
@@ -65,6 +67,8 @@ type notices struct {
 	group *group
 	send  func(n notice)
 
+	coalesced func(n notice) // hears of a notice like one that is waiting; may be nil
+
 	mu      sync.Mutex
 	pending backlog // guarded by mu
 	sending bool    // guarded by mu; the task runs
@@ -74,9 +78,12 @@ type notices struct {
 // add sees to it that a notice is sent. It does not wait.
 func (n *notices) add(one notice) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.pending.push(one)
+	added := n.pending.push(one)
 	n.begin()
+	n.mu.Unlock()
+	if !added && n.coalesced != nil {
+		n.coalesced(one)
+	}
 }
 
 // drop takes back a notice that is not being sent yet.
@@ -214,9 +221,13 @@ func (x *exchange) send(out sink, v mcp.Version, r telemetry.Request, meta mcp.M
 	if err == nil {
 		err = out.notify(ctx, frame)
 	}
-	if err != nil {
+	switch {
+	case err == errNoPlace:
+		x.tel.NotificationDropped(r.Method, telemetry.DropNoStream)
+		result, err = telemetry.Result{ErrorType: telemetry.ErrorNotReady}, nil
+	case err != nil:
 		result = telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: err}
-	} else {
+	default:
 		op.Sent(len(frame))
 	}
 	op.End(result)

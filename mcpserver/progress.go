@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // ErrAnswered is returned by [RequestInfo.Progress] and [RequestInfo.Log], and where a client is asked for something, after the
@@ -81,12 +80,10 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	if err != nil {
 		return err
 	}
-	if err := c.out.notify(ctx, frame); err != nil {
+	if err := c.x.tellQuietly(ctx, c.out, mcp.NotificationProgress, frame); err != nil {
 		return fmt.Errorf("progress: %w", err)
 	}
 	p.last = value
-	c.x.tel.Notification(telemetry.Sent, mcp.NotificationProgress)
-	c.x.tel.MessageSize(telemetry.Sent, telemetry.KindNotification, len(frame))
 	return nil
 }
 

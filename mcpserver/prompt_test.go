@@ -27,7 +27,7 @@ func review(_ context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetPromptRes
 
 func prompting(t *testing.T) *mcpserver.Server {
 	t.Helper()
-	s := bare(mcpserver.Options{})
+	s := bare(t, mcpserver.Options{})
 	must(t, s.AddPrompt(&mcp.Prompt{
 		Name: "review", Title: "R", Description: "d", Icons: []mcp.Icon{{Src: "https://example.com/a.png"}}, Meta: mcp.Meta(`{"k":1}`),
 		Arguments: []mcp.PromptArgument{{Name: "code", Title: "C", Description: "e", Required: true}, {Name: "style"}},
@@ -122,7 +122,7 @@ func TestMistakesInPromptsAreErrors(t *testing.T) {
 func TestSpansOfPromptsCarryTheName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
-		s := bare(mcpserver.Options{Telemetry: rec.Telemetry()})
+		s := bare(t, mcpserver.Options{Telemetry: rec.Telemetry()})
 		must(t, s.AddPrompt(&mcp.Prompt{Name: "nothing"}, saying(nil, nil)))
 		c := speak(t, s, mcp.Version20251125)
 		c.result("prompts/get", `"name":"nothing"`)

@@ -28,7 +28,7 @@ func reading(r *mcp.ReadResourceResult, err error) mcpserver.ResourceHandler {
 // library returns a server with resources that have all members there are.
 func library(t *testing.T) *mcpserver.Server {
 	t.Helper()
-	s := bare(mcpserver.Options{})
+	s := bare(t, mcpserver.Options{})
 	annotations := &mcp.Annotations{Audience: []mcp.Role{mcp.RoleUser}, Priority: new(0.5), LastModified: "2025-01-12T15:00:58Z"}
 	must(t, s.AddResource(&mcp.Resource{
 		URI: "test://a", Name: "a", Title: "A", Description: "d", MIMEType: "text/plain", Size: new(int64(7)),
@@ -110,7 +110,7 @@ func TestAMissingResourceIsAnErrorOfTheRevision(t *testing.T) {
 
 func TestErrorsOfResourceHandlersAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := bare(mcpserver.Options{})
+		s := bare(t, mcpserver.Options{})
 		must(t, s.AddResource(&mcp.Resource{URI: "test://secret", Name: "x"}, reading(nil, errors.New("password in it"))))
 		must(t, s.AddResource(&mcp.Resource{URI: "test://own", Name: "x"}, reading(nil, &mcp.Error{Code: 5, Message: "m"})))
 		must(t, s.AddResource(&mcp.Resource{URI: "test://null", Name: "x"}, reading(&mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{nil}}, nil)))
@@ -133,7 +133,7 @@ func TestContentsAreSentAsTheRevisionHasThem(t *testing.T) {
 		},
 	}
 	inEachRevision(t, func(t *testing.T) *mcpserver.Server {
-		s := bare(mcpserver.Options{CacheTTL: time.Hour})
+		s := bare(t, mcpserver.Options{CacheTTL: time.Hour})
 		must(t, s.AddResource(&mcp.Resource{URI: "test://x", Name: "x", MIMEType: "text/plain"}, reading(shared, nil)))
 		must(t, s.AddResource(&mcp.Resource{URI: "test://old", Name: "x"}, reading(&mcp.ReadResourceResult{CacheHint: mcp.CacheHint{TTLMs: new(int64(-1))}}, nil)))
 		return s
@@ -160,7 +160,7 @@ func TestAResourceIsFoundBeforeATemplateAndTheFirstTemplateBeforeTheNext(t *test
 		says := func(text string) mcpserver.ResourceHandler {
 			return reading(&mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil)
 		}
-		s := bare(mcpserver.Options{})
+		s := bare(t, mcpserver.Options{})
 		must(t, s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "test://{+all}", Name: "x"}, says("all")))
 		must(t, s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "test://{one}", Name: "x"}, says("one")))
 		must(t, s.AddResource(&mcp.Resource{URI: "test://it", Name: "x"}, says("it")))
@@ -214,7 +214,7 @@ func TestMistakesInResourcesAreErrors(t *testing.T) {
 		}
 	}
 	wantError(t, s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "x://{a}", Name: "x"}, nil), "add resource template x://{a}: no handler")
-	other := bare(mcpserver.Options{})
+	other := bare(t, mcpserver.Options{})
 	must(t, other.Handle(mcp.MethodReadResource, func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }))
 	wantError(t, other.AddResource(&mcp.Resource{URI: "test://x", Name: "x"}, readText),
 		"add resource test://x: resources/list or another method of its kind has a handler")
@@ -223,7 +223,7 @@ func TestMistakesInResourcesAreErrors(t *testing.T) {
 func TestAResourceIsACopy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &mcp.Resource{URI: "test://a", Name: "before", Annotations: &mcp.Annotations{Priority: new(0.5)}, Size: new(int64(1)), Meta: mcp.Meta(`{"k":1}`)}
-		s := bare(mcpserver.Options{})
+		s := bare(t, mcpserver.Options{})
 		must(t, s.AddResource(r, readText))
 		r.Name, *r.Annotations.Priority, *r.Size = "after", 1, 2
 		copy(r.Meta, `{"k":2}`)
@@ -263,7 +263,7 @@ func TestWhatIsOfferedIsDeclared(t *testing.T) {
 func TestAServerMayDeclareWhatItDoesNotHaveYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var declared mcp.ResourcesCapability
-		s := bare(mcpserver.Options{Capabilities: mcp.ServerCapabilities{
+		s := bare(t, mcpserver.Options{Capabilities: mcp.ServerCapabilities{
 			Resources: &declared, Prompts: new(mcp.ListCapability), Completions: mcp.Object{},
 		}})
 		c := speak(t, s, mcp.Version20251125)
@@ -305,7 +305,7 @@ func TestResourcesOverHTTP(t *testing.T) {
 func TestSpansOfReadsCarryTheURI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
-		s := bare(mcpserver.Options{Telemetry: rec.Telemetry()})
+		s := bare(t, mcpserver.Options{Telemetry: rec.Telemetry()})
 		must(t, s.AddResource(&mcp.Resource{URI: "test://a", Name: "a"}, readText))
 		c := speak(t, s, mcp.Version20251125)
 		c.result("resources/read", `"uri":"test://a"`)

@@ -274,7 +274,7 @@ func TestAClientWithoutASessionCannotWatch(t *testing.T) {
 func TestSpansOfUpdatesCarryTheURI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
-		s := bare(mcpserver.Options{Telemetry: rec.Telemetry()})
+		s := bare(t, mcpserver.Options{Telemetry: rec.Telemetry()})
 		must(t, s.AddResource(&mcp.Resource{URI: "test://a", Name: "a"}, readText))
 		c := speak(t, s, mcp.Version20251125)
 		c.result("resources/subscribe", `"uri":"test://a"`)

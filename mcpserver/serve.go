@@ -27,7 +27,12 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if n, ok := c.(interface{ Network() telemetry.Network }); ok {
 		network = n.Network()
 	}
-	conn, stop := s.open(ctx, s.observer(network), pipe{c}, maxSpare)
+	o := s.observer(network)
+	var queued func() int
+	if m, ok := c.(measured); ok && o.tel != nil {
+		queued = m.measure(o.tel.QueueWait)
+	}
+	conn, stop := s.open(ctx, o, pipe{c}, maxSpare, queued)
 	err := conn.read(ctx, c)
 	conn.asks.close()
 	if err == nil {
@@ -51,6 +56,7 @@ type connection struct {
 	table *calls
 	cut   context.CancelFunc // ends exchange.life
 	since time.Time
+	gone  func() // takes it out of the metrics of what is there now
 
 	number  uint64            // among those of the server
 	network telemetry.Network // that it came over
@@ -59,16 +65,17 @@ type connection struct {
 	away    atomic.Bool // another process sends what belongs to no request
 }
 
-// open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. stop ends the
-// contexts of handlers.
-func (s *Server) open(ctx context.Context, o observer, out sink, spare int) (_ *connection, stop func()) {
+// open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. queued tells how
+// many messages wait to be sent, nil for none. stop ends the contexts of handlers.
+func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queued func() int) (_ *connection, stop func()) {
 	g := newGroup(spare)
 	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now(), network: o.network}
 	conn.exchange = &exchange{
 		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
 		asks: newAsks(), sites: new(sites), logs: new(logQueue),
 	}
-	conn.notices = &notices{group: g, send: conn.tell}
+	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
+	conn.gone = o.tel.Connected(telemetry.Connection{Queued: queued, InSession: conn.inSession})
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
 	work, end := context.WithCancelCause(conn.life)
 	conn.work = work
@@ -148,6 +155,7 @@ func (c *connection) close(lost bool) (left int) {
 
 // ended tells telemetry that the session is over, if there was one, and what was held back.
 func (c *connection) ended(lost bool) {
+	c.gone()
 	if a := c.session.agreed.Load(); a != nil && !c.passing.Load() {
 		errorType := ""
 		if lost {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -33,7 +32,7 @@ func callOf(id int, tool, arguments string) string {
 func withTool(t *testing.T, o mcpserver.Options, name string, h mcpserver.ToolHandler) *mcpserver.Server {
 	t.Helper()
 	if o.Telemetry == nil {
-		o.Telemetry = telemetry.Off()
+		o.Telemetry = checked(t)
 	}
 	s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &o)
 	if err := s.AddRawTool(&mcp.Tool{Name: name}, h); err != nil {
@@ -423,7 +422,7 @@ func TestListChangesAreToldOnceForAll(t *testing.T) {
 
 func TestListChangesAreNotToldWhereToolsWereNotDeclared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
+		s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: checked(t)})
 		w := serve(t, t.Context(), s)
 		w.send(initialize)
 		if m := w.reply(t); strings.Contains(string(m.Result), `"tools"`) {

@@ -39,6 +39,12 @@ type streamConn struct {
 	stop func() bool     // ends the watch over ctx; owned by Receive
 }
 
+// measure makes the connection tell how long frames wait.
+func (c *streamConn) measure(waited func(time.Duration)) (queued func() int) {
+	c.out = ndjson.NewWriter(c.w, 0, ndjson.Waited(waited))
+	return c.out.Queued
+}
+
 // Network says what the connection runs over.
 func (c *streamConn) Network() telemetry.Network { return c.network }
 

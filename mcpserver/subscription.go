@@ -24,6 +24,7 @@ type subscription struct {
 	mu    sync.Mutex // held while something is sent: nothing follows the result
 	over  bool       // guarded by mu
 	tasks *taskWatch // guarded by mu; nil for no tasks
+	ended func()     // guarded by mu; tells telemetry; nil before it is acknowledged
 }
 
 // listen opens a subscription. It is acknowledged before anything else is sent, and concluded when its context ends or the
@@ -50,7 +51,7 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	}
 	sub.filter.TaskIDs = granted.TaskIDs
 	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // all that keeps the frame in memory
-	sub.notices = notices{group: c.x.group, send: sub.tell, held: true}
+	sub.notices = notices{group: c.x.group, send: sub.tell, coalesced: c.x.coalesced, held: true}
 	if err := sub.open(granted); err != nil {
 		return nil, err
 	}
@@ -104,6 +105,7 @@ func (sub *subscription) open(granted mcp.SubscriptionFilter) error {
 	if err := sub.acknowledge(granted); err != nil && sub.call.x.audience.remove(sub) {
 		return err
 	}
+	sub.ended = sub.call.x.tel.StreamOpened(telemetry.StreamListen)
 	return nil
 }
 
@@ -140,7 +142,11 @@ func (sub *subscription) run() {
 	sub.over = true
 	sub.tasks.stop()
 	sub.call.conclude(&mcp.Result{Meta: sub.meta}, nil)
+	ended := sub.ended
 	sub.mu.Unlock()
+	if ended != nil {
+		ended()
+	}
 	sub.call.x.unwatchAll(sub.call.ctx, &sub.watched)
 }
 

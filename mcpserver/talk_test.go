@@ -8,14 +8,14 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
 // bare returns a server that offers nothing.
-func bare(o mcpserver.Options) *mcpserver.Server {
+func bare(t testing.TB, o mcpserver.Options) *mcpserver.Server {
+	t.Helper()
 	if o.Telemetry == nil {
-		o.Telemetry = telemetry.Off()
+		o.Telemetry = checked(t)
 	}
 	return mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &o)
 }

@@ -136,7 +136,9 @@ func (r *RequestInfo) inLegacyTask() bool { return r != nil && r.task != nil && 
 func (r *taskRun) log(level mcp.LoggingLevel, logger string, data any) error {
 	frame, err := logFrame(r.legacy.meta, level, logger, data)
 	if x := r.call.x; err == nil && x.logs != nil {
-		x.logs.add(frame)
+		for range x.logs.add(frame) {
+			x.tel.NotificationDropped(mcp.NotificationMessage, telemetry.DropQueueFull)
+		}
 		x.notices.add(notice{method: mcp.NotificationMessage})
 	}
 	return err
@@ -144,8 +146,5 @@ func (r *taskRun) log(level mcp.LoggingLevel, logger string, data any) error {
 
 // sendNotification sends a notification that belongs to no request. A client that is gone need not know.
 func (c *connection) sendNotification(method string, frame []byte) {
-	if c.out.notify(c.work, frame) == nil {
-		c.tel.Notification(telemetry.Sent, method)
-		c.tel.MessageSize(telemetry.Sent, telemetry.KindNotification, len(frame))
-	}
+	_ = c.tellQuietly(c.work, c.out, method, frame)
 }

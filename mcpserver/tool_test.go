@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -25,7 +24,7 @@ func modernCall(tool, arguments string) string {
 func answerOf(t *testing.T, arguments string, add func(*mcpserver.Server, *mcp.Tool) error) (m message) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
+		s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: checked(t)})
 		if err := add(s, &mcp.Tool{Name: "tool"}); err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +206,7 @@ func TestAToolIsACopy(t *testing.T) {
 			Name: "tool", Description: "before", InputSchema: json.RawMessage(`{"type":"object"}`),
 			Annotations: &mcp.ToolAnnotations{Title: "before"}, Meta: mcp.Meta(`{"k":"before"}`),
 		}
-		s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
+		s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: checked(t)})
 		if err := s.AddRawTool(given, echo); err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +292,7 @@ func TestResultsOfHandledMethods(t *testing.T) {
 	for name, tt := range results {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
+				s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: checked(t)})
 				err := s.Handle("x", func(context.Context, *mcpserver.Request) (any, error) { return tt.result, tt.err })
 				if err != nil {
 					t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -18,7 +17,7 @@ import (
 func newServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	t.Helper()
 	if o.Telemetry == nil {
-		o.Telemetry = telemetry.Off()
+		o.Telemetry = checked(t)
 	}
 	s := mcpserver.New(mcp.Implementation{
 		Name: "test", Title: "Test", Version: "1.0", Description: "for tests", WebsiteURL: "https://example.com",

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/otlpcheck"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
@@ -207,6 +208,7 @@ func TestCallOverHTTPIsOneTrace(t *testing.T) {
 		}
 	}
 	stop() // exports what the server has
+	otlpcheck.Check(t, sink.Snapshot())
 	spans := sink.Snapshot().Spans
 	for version, tool := range tools {
 		caller := spanNamed(t, spans, "INTERNAL", "mcpotel call "+tool, "")

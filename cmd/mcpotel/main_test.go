@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/otlpcheck"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -127,6 +128,7 @@ func TestDemoExportsToTheCollector(t *testing.T) {
 		}
 	}
 	s := sink.Snapshot()
+	otlpcheck.Check(t, s)
 	for _, metric := range []string{
 		"mcp.client.operation.duration", "mcp.server.operation.duration", "mcp_client.connection.transitions", "mcp_client.active_requests",
 	} {

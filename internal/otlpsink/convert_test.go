@@ -28,7 +28,7 @@ func TestPointsOfOtherSendersAreFlattened(t *testing.T) {
 	want := []Point{
 		{Origin: Origin{Resource: none}, Metric: "summary", Kind: Summary, Attributes: none, Count: 2, Sum: 5},
 		{
-			Origin: Origin{Resource: none}, Metric: "delta", Kind: Sum, Delta: true, Attributes: none, Value: 4,
+			Origin: Origin{Resource: none}, Metric: "delta", Kind: Sum, Integers: true, Delta: true, Attributes: none, Value: 4,
 			Exemplars: []Exemplar{{Value: 2, Attributes: none}, {Value: 0.5, Attributes: none}},
 		},
 	}

@@ -132,8 +132,8 @@ func TestPointsOfTheRealExporterAreFlattened(t *testing.T) {
 		return []Exemplar{{TraceID: traceAA, SpanID: spanBB, Value: v, Attributes: map[string]any{}}}
 	}
 	want := map[string]Point{
-		"orders": {Unit: "{order}", Kind: Sum, Monotonic: true, Value: 3, Exemplars: exemplar(3)},
-		"open":   {Kind: Sum, Value: -2, Exemplars: exemplar(-2)},
+		"orders": {Unit: "{order}", Kind: Sum, Monotonic: true, Integers: true, Value: 3, Exemplars: exemplar(3)},
+		"open":   {Kind: Sum, Integers: true, Value: -2, Exemplars: exemplar(-2)},
 		"level":  {Kind: Gauge, Value: 0.25, Exemplars: exemplar(0.25)},
 		"took": {
 			Unit: "s", Kind: Histogram, Count: 2, Sum: 7.5, Min: new(0.5), Max: new(7.0),

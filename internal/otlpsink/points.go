@@ -1,8 +1,6 @@
 package otlpsink
 
 import (
-	"encoding/hex"
-
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
 )
@@ -16,7 +14,7 @@ func pointsOf(resources []*metrics.ResourceMetrics) []Point {
 		for _, sc := range r.GetScopeMetrics() {
 			o := originOf(attrs, sc.GetScope())
 			for _, m := range sc.GetMetrics() {
-				all = appendPoints(all, Point{Origin: o, Metric: m.GetName(), Unit: m.GetUnit()}, m)
+				all = appendPoints(all, Point{Origin: o, Metric: m.GetName(), Unit: m.GetUnit(), Description: m.GetDescription()}, m)
 			}
 		}
 	}
@@ -73,7 +71,7 @@ func numberOf(p Point, d *metrics.NumberDataPoint) Point {
 	p = p.at(d)
 	switch v := d.GetValue().(type) {
 	case *metrics.NumberDataPoint_AsInt:
-		p.Value = float64(v.AsInt)
+		p.Value, p.Integers = float64(v.AsInt), true
 	case *metrics.NumberDataPoint_AsDouble:
 		p.Value = v.AsDouble
 	}
@@ -106,8 +104,8 @@ func exemplarsOf(list []*metrics.Exemplar) []Exemplar {
 	var all []Exemplar
 	for _, e := range list {
 		x := Exemplar{
-			TraceID:    hex.EncodeToString(e.GetTraceId()),
-			SpanID:     hex.EncodeToString(e.GetSpanId()),
+			TraceID:    traceID(e.GetTraceId()),
+			SpanID:     spanID(e.GetSpanId()),
 			Time:       timeOf(e.GetTimeUnixNano()),
 			Attributes: mapOf(e.GetFilteredAttributes()),
 		}

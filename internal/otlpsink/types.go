@@ -61,8 +61,10 @@ const (
 type Point struct {
 	Origin
 	Metric, Unit string
+	Description  string
 	Kind         Kind
 	Monotonic    bool // of a Sum
+	Integers     bool // of a Gauge and a Sum: the values were int64
 	Delta        bool // of sums and histograms: the change since Start was last reported, not the whole
 	Attributes   map[string]any
 	Start, Time  time.Time

@@ -160,7 +160,7 @@ func TestNothingKeepsAFrame(t *testing.T) {
 	c.Notification(telemetry.Received, inFrame("acme/news"))
 	c.NotificationDropped(inFrame("acme/news"), telemetry.DropQueueFull)
 	c.Dropped(telemetry.Drop{Reason: inFrame(telemetry.DropUnknownID), ID: inFrame("id-9")})
-	c.Violation(telemetry.Violation{Reason: inFrame("too_deep")})
+	c.Violation(telemetry.Violation{Direction: telemetry.Received, Reason: inFrame("too_deep")})
 
 	before := everything(rec)
 	for _, b := range frames {

@@ -22,10 +22,7 @@ type Client struct {
 
 	transitionOptions cache[transitionKey, []metric.AddOption]
 	attemptOptions    cache[attemptKey, []metric.RecordOption]
-	lostOptions       cache[lostKey, []metric.AddOption]
 	tombstoneOptions  []metric.AddOption
-	streamOptions     cache[string, []metric.AddOption]
-	streamEndOptions  cache[streamEnd, []metric.RecordOption]
 	lookupOptions     cache[lookupKey, []metric.AddOption]
 }
 
@@ -41,11 +38,7 @@ func (c *Client) init(t *Telemetry, name string, n Network) {
 	c.attemptOptions.build = func(k attemptKey) []metric.RecordOption {
 		return c.recording(attribute.String(keyClientAttemptKind, k.kind), optional(keyErrorType, k.errorType), c.transport())
 	}
-	c.lostOptions.build = func(k lostKey) []metric.AddOption {
-		return c.adding(attribute.String(keyMethod, k.method), attribute.String(keyClientDropReason, k.reason))
-	}
 	c.tombstoneOptions = c.adding()
-	c.initStreams()
 	c.lookupOptions.build = func(k lookupKey) []metric.AddOption {
 		return c.adding(attribute.String(keyMethod, k.method), attribute.String(keyClientCacheOutcome, k.outcome))
 	}
@@ -90,7 +83,7 @@ func (c *Client) Notification(d Direction, method string) {
 // notifications received.
 func (c *Client) NotificationDropped(method, reason string) {
 	if c != nil {
-		c.dropNotification(method, reason)
+		c.dropNotification(Received, method, reason)
 	}
 }
 

@@ -66,7 +66,7 @@ func call(t *testing.T, c *telemetry.Client, s *telemetry.Server, g, i int) {
 	op.Decoded(time.Microsecond, nil)
 	op.End(result)
 	c.Transition(telemetry.Transition{Transition: connstate.Transition{To: connstate.State(i % 5)}, Attempt: op.Ref()})
-	c.Violation(telemetry.Violation{Reason: "batch"})
+	c.Violation(telemetry.Violation{Direction: telemetry.Received, Reason: "batch"})
 	c.Tombstones(1)
 	c.Dropped(telemetry.Drop{Reason: telemetry.DropDuplicate, Ref: op.Ref()})
 	c.NotificationDropped(fmt.Sprint("acme/", i), telemetry.DropQueueFull)

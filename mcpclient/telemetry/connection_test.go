@@ -119,7 +119,7 @@ func TestViolationsAreAllCountedAndSomeLogged(t *testing.T) {
 		violate(100)
 		time.Sleep(time.Second) // virtual
 		violate(10)
-		c.Violation(telemetry.Violation{Reason: "no such rule", Size: 10})
+		c.Violation(telemetry.Violation{Direction: telemetry.Received, Reason: "no such rule", Size: 10})
 		c.Close()
 
 		if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "invalid_json"); n != 110 {

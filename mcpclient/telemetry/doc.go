@@ -24,4 +24,4 @@
 //     are _OTHER there, and themselves on the span.
 package telemetry
 
-//go:generate go test . -run IsThatOfTheSchema -update
+//go:generate go test . -run (IsThatOfTheSchema|AreThoseOfTheSchema|KeepWhatTheyPromise)$ -update

@@ -54,8 +54,13 @@ const head = `# Telemetry reference
 
 <!-- Generated from mcpclient/telemetry by 'go generate ./mcpclient/telemetry'. Do not edit. -->
 
-Everything that a client or a server emits: version %s of the schema. The same as data: [schema.json](../mcpclient/telemetry/schema.json).
+Everything that a client or a server emits: version %s of the schema. The same as data: [schema.json](../mcpclient/telemetry/schema.json),
+'telemetry.Schema' in Go, and a constant for every name in
+[package names](../mcpclient/telemetry/names/names.go). Package telemetrytest holds whatever a test emits against it.
 
+- The first number of the version rises when a stable row is taken away, or its name, type, unit, values or meaning change. The
+  second rises with any other change: rows, optional attributes and values are added, experimental rows and those of the
+  conventions change.
 - *Stable* rows keep their name, type and meaning within a major version. *Experimental* rows may change in a minor one,
   with a line in the changelog. *Convention* rows follow the [OpenTelemetry semantic conventions for MCP](%s),
   which are in development, and change with them.
@@ -126,18 +131,20 @@ func writeMetrics(b *strings.Builder, metrics []telemetry.Metric) {
 	b.WriteString(`
 ## Metrics
 
-Metrics in seconds are float64, the others int64. Histograms are recorded in the span's context, so that exemplars lead
-from a bucket to a trace.
+Metrics in seconds are float64, the others int64. What is measured within a span is recorded in its context, so that exemplars
+lead from a bucket to a trace. *Series* is how many one client or one server makes at most, whatever its peers do: it follows
+from the limits of the attributes, and for the durations of operations and tasks from a limit of their own, beyond which
+names are ` + "`_OTHER`" + `. A server is one for each kind of network; more than ` + "`WithToolNameLimit`" + ` has by default means more series.
 
 `)
-	table(b, "Metric", "Instrument", "Unit", "Attributes", "Buckets", "Stability", "What it measures")
+	table(b, "Metric", "Instrument", "Unit", "Attributes", "Buckets", "Series", "Stability", "What it measures")
 	for _, m := range metrics {
 		var bounds []string
 		for _, bound := range m.Buckets {
 			bounds = append(bounds, strconv.FormatFloat(bound, 'g', -1, 64))
 		}
 		row(b, code(m.Name), string(m.Instrument), code(m.Unit), fields(m.Attrs), strings.Join(bounds, ", "),
-			string(m.Stability), m.Brief)
+			strconv.Itoa(m.MaxSeries), string(m.Stability), m.Brief)
 	}
 }
 
@@ -146,12 +153,15 @@ func writeAttributes(b *strings.Builder, attributes []telemetry.Attribute) {
 ## Attributes
 
 A *closed* attribute has one of the values listed, a *configured* one what the user chose, a *limited* one any value, but
-only so many on metrics. *Unbounded* ones are on spans and log records only.
+only so many on the metrics of one client or server. *Unbounded* ones are on spans and log records only.
 
 `)
 	table(b, "Attribute", "Type", "Unit", "Values", "Stability", "What it says")
 	for _, a := range attributes {
 		values := string(a.Bound)
+		if a.Bound == telemetry.Limited && a.Limit > 0 {
+			values += " to " + strconv.Itoa(a.Limit)
+		}
 		if len(a.Enum) > 0 {
 			values += ": " + codeList(a.Enum)
 		}
@@ -175,6 +185,9 @@ func fields(uses []telemetry.Use) string {
 	var all []string
 	for _, u := range uses {
 		text := code(u.Key)
+		if u.Only != nil {
+			text += " (" + codeList(u.Only) + ")"
+		}
 		if u.Need == telemetry.Conditional {
 			text = "*" + text + "*"
 		}

@@ -61,7 +61,7 @@ func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
 	switch {
 	case op.direction == Sent && op.bytesIn > 0:
 		s.messageSize(op.ctx, Received, answer, op.bytesIn)
-	case op.direction == Received && op.accepted:
+	case op.direction == Received && op.bytesOut > 0:
 		s.messageSize(op.ctx, Sent, answer, op.bytesOut)
 	}
 }

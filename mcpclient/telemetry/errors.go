@@ -103,8 +103,19 @@ func wordOf(errorType string) string {
 // errorTypeOf returns what err's ErrorType method says, or its type.
 func errorTypeOf(err error) string { return semconv.ErrorType(err).Value.AsString() }
 
-// anonymous returns the outcome that stands for o and others like it.
+// text tells outcomes apart that are not of the protocol.
+func (o outcome) text() string {
+	if o.hasCode {
+		return codeText(o.code)
+	}
+	return o.word
+}
+
+// anonymous returns the outcome that stands for o and others like it. Success has no others.
 func (o outcome) anonymous() outcome {
+	if o == (outcome{}) {
+		return o
+	}
 	return outcome{word: other, hasCode: o.hasCode, failed: o.failed}
 }
 

@@ -60,10 +60,6 @@ func present(attrs ...attribute.KeyValue) []attribute.KeyValue {
 	return slices.DeleteFunc(attrs, func(a attribute.KeyValue) bool { return !a.Valid() })
 }
 
-// maxFacts bounds the facts a side tells apart, for whoever is told a new version by every client. The versions of the
-// protocol are far fewer.
-const maxFacts = 16
-
 // interned holds one knownFacts per value, so that they compare by address.
 type interned struct {
 	mu  sync.Mutex

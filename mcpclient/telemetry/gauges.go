@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -13,8 +14,8 @@ import (
 )
 
 // gauges are the metrics that are read when they are collected: the state and the queue of each client that is not
-// closed. One callback reads them all, and is registered only while there are clients, so that the provider keeps
-// nothing alive.
+// closed, the queue and the session of each connection of a server. One callback reads them all, and is registered only
+// while there are any, so that the provider keeps nothing alive.
 type gauges struct {
 	meter metric.Meter
 	ins   *instruments
@@ -24,8 +25,36 @@ type gauges struct {
 	registering  sync.Mutex
 	registration metric.Registration // nil without clients; guarded by registering
 
-	mu      sync.Mutex
-	clients []*Client
+	mu          sync.Mutex
+	clients     []*Client
+	connections map[*connection]struct{} // of servers
+}
+
+// Connection is a connection of a server, or a session of one over HTTP, in so far as it is asked what it is like now.
+// Its functions are called whenever metrics are collected and must be quick; nil means that there is nothing to tell.
+type Connection struct {
+	Queued    func() int  // how many messages wait to be written
+	InSession func() bool // a session is open
+}
+
+type connection struct {
+	Connection
+	s *Server
+}
+
+// Connected counts a connection in the metrics of what is there now, until gone is called.
+func (s *Server) Connected(c Connection) (gone func()) {
+	if s == nil {
+		return func() {}
+	}
+	g, one := &s.tel.gauges, &connection{c, s}
+	g.change(func() {
+		if g.connections == nil {
+			g.connections = map[*connection]struct{}{}
+		}
+		g.connections[one] = struct{}{}
+	})
+	return func() { g.change(func() { delete(g.connections, one) }) }
 }
 
 func (g *gauges) init(m metric.Meter, ins *instruments) { g.meter, g.ins = m, ins }
@@ -42,19 +71,19 @@ func (g *gauges) remove(c *Client) {
 	})
 }
 
-// change changes the set of clients and registers or unregisters the callback as it needs.
+// change changes what is observed and registers or unregisters the callback as it needs.
 func (g *gauges) change(f func()) {
 	g.registering.Lock()
 	defer g.registering.Unlock()
 	g.mu.Lock()
 	f()
-	n := len(g.clients)
+	n := len(g.clients) + len(g.connections)
 	g.mu.Unlock()
 
 	var err error
 	switch {
 	case n > 0 && g.registration == nil:
-		g.registration, err = g.meter.RegisterCallback(g.observe, g.ins.state, g.ins.queueLength)
+		g.registration, err = g.meter.RegisterCallback(g.observe, g.ins.state, g.ins.queueLength, g.ins.serverQueueLength, g.ins.sessions)
 	case n == 0 && g.registration != nil:
 		err = g.registration.Unregister()
 		g.registration = nil
@@ -66,6 +95,7 @@ func (g *gauges) change(f func()) {
 
 // observe adds clients of the same name up: observing one set of attributes twice is not defined.
 func (g *gauges) observe(_ context.Context, o metric.Observer) error {
+	g.observeServers(o)
 	states, queues := map[attribute.Set]int64{}, map[attribute.Set]int64{}
 	g.mu.Lock()
 	clients := slices.Clone(g.clients)
@@ -90,4 +120,31 @@ func (g *gauges) observe(_ context.Context, o metric.Observer) error {
 		o.ObserveInt64(g.ins.queueLength, n, metric.WithAttributeSet(set))
 	}
 	return nil
+}
+
+// observeServers adds the connections of a server up.
+func (g *gauges) observeServers(o metric.Observer) {
+	g.mu.Lock()
+	connections := slices.Collect(maps.Keys(g.connections))
+	g.mu.Unlock()
+	sessions, queues := map[attribute.Set]int64{}, map[attribute.Set]int64{}
+	for _, c := range connections {
+		name := attribute.String(keyServerName, c.s.name)
+		if c.InSession != nil {
+			n := int64(0)
+			if c.InSession() {
+				n = 1
+			}
+			sessions[attribute.NewSet(present(name, c.s.transport())...)] += n
+		}
+		if c.Queued != nil {
+			queues[attribute.NewSet(name)] += int64(c.Queued())
+		}
+	}
+	for set, n := range sessions {
+		o.ObserveInt64(g.ins.sessions, n, metric.WithAttributeSet(set))
+	}
+	for set, n := range queues {
+		o.ObserveInt64(g.ins.serverQueueLength, n, metric.WithAttributeSet(set))
+	}
 }

@@ -52,7 +52,7 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	op.End(telemetry.Result{})
 	c.Notification(telemetry.Received, "x")
 	c.NotificationDropped("x", telemetry.DropQueueFull)
-	c.Violation(telemetry.Violation{})
+	c.Violation(telemetry.Violation{Direction: telemetry.Received})
 	c.Dropped(telemetry.Drop{})
 	c.MessageSize(telemetry.Sent, telemetry.KindError, 1)
 	c.QueueWait(time.Second)
@@ -82,7 +82,7 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	same = same && got == ctx
 	op.End(telemetry.Result{})
 	s.Notification(telemetry.Received, "x")
-	s.Violation(telemetry.Violation{})
+	s.Violation(telemetry.Violation{Direction: telemetry.Received})
 	s.Dropped(telemetry.Drop{})
 	s.MessageSize(telemetry.Sent, telemetry.KindError, 1)
 	s.QueueWait(time.Second)

@@ -12,6 +12,9 @@ const (
 	keyTool            = "gen_ai.tool.name"
 	keyPrompt          = "gen_ai.prompt.name"
 	keyOperation       = "gen_ai.operation.name"
+	keyToolArguments   = "gen_ai.tool.call.arguments"
+	keyToolResult      = "gen_ai.tool.call.result"
+	keyPromptVariable  = "gen_ai.prompt.variable." // and the name of the variable
 	keyRequestID       = "jsonrpc.request.id"
 	keyErrorType       = "error.type"
 	keyStatusCode      = "rpc.response.status_code"
@@ -88,13 +91,14 @@ const (
 	keyServerFlightText      = "mcp_server.flight_record.text"
 	keyServerFlightEntries   = "mcp_server.flight_record.entries"
 	keyServerFlightOmitted   = "mcp_server.flight_record.omitted"
+	keyServerStreamKind      = "mcp_server.stream.kind"
 )
 
 // keys are the attributes that a client and a server both have, each under its own prefix.
 type keys struct {
 	corrID, // empty for a server, whose requests have none
 	name, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
-	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge,
+	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge, streamKind,
 	flightText, flightEntries, flightOmitted string
 }
 
@@ -117,6 +121,7 @@ var clientKeys = keys{
 	flightText:      keyClientFlightText,
 	flightEntries:   keyClientFlightEntries,
 	flightOmitted:   keyClientFlightOmitted,
+	streamKind:      keyClientStreamKind,
 }
 
 var serverKeys = keys{
@@ -137,4 +142,5 @@ var serverKeys = keys{
 	flightText:      keyServerFlightText,
 	flightEntries:   keyServerFlightEntries,
 	flightOmitted:   keyServerFlightOmitted,
+	streamKind:      keyServerStreamKind,
 }

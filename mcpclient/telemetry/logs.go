@@ -25,7 +25,15 @@ func (op *Op) logStart() {
 	op.announced = true
 	op.logIdentity(slog.LevelDebug, op.requestEvents().start)
 	if op.reissue {
-		op.logIdentity(slog.LevelInfo, op.requestEvents().reissued)
+		op.logReissue()
+	}
+}
+
+// logReissue says that the request repeats a lost one. What is repeated has no target.
+func (op *Op) logReissue() {
+	if s := op.side; s.logs(op.ctx, slog.LevelInfo) {
+		fields := appendText([]slog.Attr{slog.String(keyMethod, op.shownMethod())}, keyRequestID, op.requestID())
+		s.emit(op.ctx, slog.LevelInfo, op.requestEvents().reissued, appendText(fields, s.keys.corrID, op.corrID())...)
 	}
 }
 
@@ -57,7 +65,7 @@ func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
 		fields = appendText(fields, keyStatusCode, o.statusCode())
 		if o.failed {
 			fields = append(fields, slog.String(keyErrorType, o.errorType()), slog.String(s.keys.errorKind, o.kind(r.Kind)))
-			fields = appendText(fields, keyError, errorText(r))
+			fields = appendText(fields, keyError, op.errorMessage(errorText(r)))
 		} else if r.ResultType != "complete" {
 			fields = appendText(fields, s.keys.resultType, truncate(r.ResultType, maxName))
 		}
@@ -114,12 +122,12 @@ func appendText(fields []slog.Attr, key, value string) []slog.Attr {
 	return append(fields, slog.String(key, value))
 }
 
-// errorText is the text of the error for the log.
+// errorText is the text of the error for the log, as long as it is.
 func errorText(r *Result) string {
 	if r.Err != nil {
-		return truncate(r.Err.Error(), maxMessage)
+		return r.Err.Error()
 	}
-	return truncate(r.Message, maxMessage)
+	return r.Message
 }
 
 func appendCount(fields []slog.Attr, key string, n int) []slog.Attr {

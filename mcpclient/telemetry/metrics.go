@@ -18,22 +18,22 @@ type instruments struct {
 
 	tombstones  metric.Int64UpDownCounter
 	transitions metric.Int64Counter
-	lost        metric.Int64Counter // notifications dropped
 	attempt     metric.Float64Histogram
 	backoff     metric.Float64Histogram
-	streams     metric.Int64UpDownCounter
-	stream      metric.Float64Histogram
 	lookups     metric.Int64Counter       // in the cache of results
 	tasks       metric.Int64UpDownCounter // of servers
 	task        metric.Float64Histogram
 	state       metric.Int64ObservableUpDownCounter
 	queueLength metric.Int64ObservableGauge
+
+	serverQueueLength metric.Int64ObservableGauge
+	sessions          metric.Int64ObservableUpDownCounter // of servers
 }
 
 // sideInstruments are the metrics that a client and a server both have.
 type sideInstruments struct {
-	active        metric.Int64UpDownCounter // requests sent; nil for a server, whose handlers wait for them
-	retries       metric.Int64Counter       // likewise
+	active        metric.Int64UpDownCounter // requests sent
+	retries       metric.Int64Counter       // nil for a server, which sends once
 	handlers      metric.Int64UpDownCounter // requests being answered
 	panics        metric.Int64Counter
 	notifications metric.Int64Counter
@@ -43,6 +43,9 @@ type sideInstruments struct {
 	decode        metric.Float64Histogram
 	queueWait     metric.Float64Histogram
 	session       metric.Float64Histogram
+	lost          metric.Int64Counter // notifications dropped
+	streams       metric.Int64UpDownCounter
+	stream        metric.Float64Histogram
 }
 
 func newInstruments(m metric.Meter) *instruments {
@@ -61,8 +64,12 @@ func newInstruments(m metric.Meter) *instruments {
 			decode:        histogram(m.Float64Histogram, metricClientDecode),
 			queueWait:     histogram(m.Float64Histogram, metricClientQueueWait),
 			session:       histogram(m.Float64Histogram, metricClientSession),
+			lost:          build(m.Int64Counter, metricClientNotificationsDropped),
+			streams:       build(m.Int64UpDownCounter, metricClientStreams),
+			stream:        histogram(m.Float64Histogram, metricClientStream),
 		},
 		server: sideInstruments{
+			active:        build(m.Int64UpDownCounter, metricServerAsks),
 			handlers:      build(m.Int64UpDownCounter, metricServerHandlers),
 			panics:        build(m.Int64Counter, metricServerPanics),
 			notifications: build(m.Int64Counter, metricServerNotifications),
@@ -72,19 +79,22 @@ func newInstruments(m metric.Meter) *instruments {
 			decode:        histogram(m.Float64Histogram, metricServerDecode),
 			queueWait:     histogram(m.Float64Histogram, metricServerQueueWait),
 			session:       histogram(m.Float64Histogram, metricServerSession),
+			lost:          build(m.Int64Counter, metricServerNotificationsDropped),
+			streams:       build(m.Int64UpDownCounter, metricServerStreams),
+			stream:        histogram(m.Float64Histogram, metricServerStream),
 		},
 		tombstones:  build(m.Int64UpDownCounter, metricClientTombstones),
 		transitions: build(m.Int64Counter, metricClientTransitions),
-		lost:        build(m.Int64Counter, metricClientNotificationsDropped),
 		attempt:     histogram(m.Float64Histogram, metricClientAttempt),
 		backoff:     histogram(m.Float64Histogram, metricClientBackoff),
-		streams:     build(m.Int64UpDownCounter, metricClientStreams),
-		stream:      histogram(m.Float64Histogram, metricClientStream),
 		lookups:     build(m.Int64Counter, metricClientCache),
 		tasks:       build(m.Int64UpDownCounter, metricServerTasks),
 		task:        histogram(m.Float64Histogram, metricServerTask),
 		state:       build(m.Int64ObservableUpDownCounter, metricClientState),
 		queueLength: build(m.Int64ObservableGauge, metricClientQueueLength),
+
+		serverQueueLength: build(m.Int64ObservableGauge, metricServerQueueLength),
+		sessions:          build(m.Int64ObservableUpDownCounter, metricServerSessions),
 	}
 }
 

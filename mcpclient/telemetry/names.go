@@ -28,16 +28,22 @@ const (
 	metricClientStream               = "mcp_client.stream.duration"
 	metricClientCache                = "mcp_client.cache.lookups"
 
-	metricServerHandlers      = "mcp_server.active_requests"
-	metricServerPanics        = "mcp_server.handler.panics"
-	metricServerNotifications = "mcp_server.notifications"
-	metricServerViolations    = "mcp_server.protocol.violations"
-	metricServerDropped       = "mcp_server.responses.dropped"
-	metricServerMessageSize   = "mcp_server.message.size"
-	metricServerDecode        = "mcp_server.message.decode.duration"
-	metricServerQueueWait     = "mcp_server.send.queue.wait"
-	metricServerTasks         = "mcp_server.tasks.active"
-	metricServerTask          = "mcp_server.task.duration"
+	metricServerHandlers             = "mcp_server.active_requests"
+	metricServerPanics               = "mcp_server.handler.panics"
+	metricServerNotifications        = "mcp_server.notifications"
+	metricServerViolations           = "mcp_server.protocol.violations"
+	metricServerDropped              = "mcp_server.responses.dropped"
+	metricServerMessageSize          = "mcp_server.message.size"
+	metricServerDecode               = "mcp_server.message.decode.duration"
+	metricServerQueueWait            = "mcp_server.send.queue.wait"
+	metricServerQueueLength          = "mcp_server.send.queue.length"
+	metricServerAsks                 = "mcp_server.active_asks"
+	metricServerSessions             = "mcp_server.sessions.active"
+	metricServerStreams              = "mcp_server.streams.active"
+	metricServerStream               = "mcp_server.stream.duration"
+	metricServerNotificationsDropped = "mcp_server.notifications.dropped"
+	metricServerTasks                = "mcp_server.tasks.active"
+	metricServerTask                 = "mcp_server.task.duration"
 )
 
 // Names of events, which are the messages of their log records too.
@@ -74,21 +80,25 @@ const (
 	eventClientStreamClosed        = "mcp_client.stream.closed"
 	eventClientFlight              = "mcp_client.connection.flight_record"
 
-	eventServerStart            = "mcp_server.request.start"
-	eventServerStop             = "mcp_server.request.stop"
-	eventServerException        = "mcp_server.request.exception"
-	eventServerToolError        = "mcp_server.request.tool_error"
-	eventServerAskStart         = "mcp_server.ask.start"
-	eventServerAskStop          = "mcp_server.ask.stop"
-	eventServerAskException     = "mcp_server.ask.exception"
-	eventServerPanic            = "mcp_server.handler.panic"
-	eventServerNotificationSent = "mcp_server.notification.sent"
-	eventServerNotification     = "mcp_server.notification.received"
-	eventServerViolation        = "mcp_server.protocol.violation"
-	eventServerDropped          = "mcp_server.response.dropped"
-	eventServerSessionEnd       = "mcp_server.session.end"
-	eventServerTaskEnd          = "mcp_server.task.end"
-	eventServerFlight           = "mcp_server.connection.flight_record"
+	eventServerStart               = "mcp_server.request.start"
+	eventServerStop                = "mcp_server.request.stop"
+	eventServerException           = "mcp_server.request.exception"
+	eventServerToolError           = "mcp_server.request.tool_error"
+	eventServerInputRequired       = "mcp_server.request.input_required"
+	eventServerNotificationDropped = "mcp_server.notification.dropped"
+	eventServerStreamOpened        = "mcp_server.stream.opened"
+	eventServerStreamClosed        = "mcp_server.stream.closed"
+	eventServerAskStart            = "mcp_server.ask.start"
+	eventServerAskStop             = "mcp_server.ask.stop"
+	eventServerAskException        = "mcp_server.ask.exception"
+	eventServerPanic               = "mcp_server.handler.panic"
+	eventServerNotificationSent    = "mcp_server.notification.sent"
+	eventServerNotification        = "mcp_server.notification.received"
+	eventServerViolation           = "mcp_server.protocol.violation"
+	eventServerDropped             = "mcp_server.response.dropped"
+	eventServerSessionEnd          = "mcp_server.session.end"
+	eventServerTaskEnd             = "mcp_server.task.end"
+	eventServerFlight              = "mcp_server.connection.flight_record"
 )
 
 // Names of the spans that are not named after their method and target.
@@ -103,8 +113,9 @@ type requestEvents struct{ start, stop, exception, toolError, inputRequired, rei
 
 // events are those that a client and a server both have, each under its own prefix.
 type events struct {
-	sent, handled                                                                    requestEvents
-	panicked, notificationSent, notification, violation, dropped, sessionEnd, flight string
+	sent, handled                                                            requestEvents
+	panicked, notificationSent, notification, violation, dropped, sessionEnd string
+	notificationDropped, streamOpened, streamClosed, flight                  string
 }
 
 var clientEvents = events{
@@ -123,13 +134,17 @@ var clientEvents = events{
 	dropped:          eventClientDropped,
 	sessionEnd:       eventClientSessionEnd,
 	flight:           eventClientFlight,
+
+	notificationDropped: eventClientNotificationDropped,
+	streamOpened:        eventClientStreamOpened,
+	streamClosed:        eventClientStreamClosed,
 }
 
 var serverEvents = events{
 	sent: requestEvents{start: eventServerAskStart, stop: eventServerAskStop, exception: eventServerAskException},
 	handled: requestEvents{
 		start: eventServerStart, stop: eventServerStop,
-		exception: eventServerException, toolError: eventServerToolError,
+		exception: eventServerException, toolError: eventServerToolError, inputRequired: eventServerInputRequired,
 	},
 	panicked:         eventServerPanic,
 	notificationSent: eventServerNotificationSent,
@@ -138,4 +153,8 @@ var serverEvents = events{
 	dropped:          eventServerDropped,
 	sessionEnd:       eventServerSessionEnd,
 	flight:           eventServerFlight,
+
+	notificationDropped: eventServerNotificationDropped,
+	streamOpened:        eventServerStreamOpened,
+	streamClosed:        eventServerStreamClosed,
 }

@@ -51,27 +51,27 @@ func (s *side) notification(d Direction, method string) {
 
 type lostKey struct{ method, reason string }
 
-// dropNotification counts and logs a notification that reached no handler.
-func (c *Client) dropNotification(method, reason string) {
+// dropNotification counts and logs a notification that reached no handler, or was not sent.
+func (s *side) dropNotification(d Direction, method, reason string) {
 	ctx := context.Background()
 	reason = oneOf(dropReasons, reason)
-	label := c.methodLabel(method, false)
-	c.flight.note(entry{kind: flownLost, method: label, word: reason, failed: reason != DropCoalesced})
-	if c.tel.ins.lost.Enabled(ctx) {
-		c.tel.ins.lost.Add(ctx, 1, c.lostOptions.at(lostKey{label, reason})...)
+	label := s.methodLabel(method, false)
+	s.flight.note(entry{kind: flownLost, method: label, word: reason, failed: reason != DropCoalesced})
+	if s.ins.lost.Enabled(ctx) {
+		s.ins.lost.Add(ctx, 1, s.lostOptions.at(lostKey{label, reason})...)
 	}
 	level := slog.LevelWarn
-	if reason == DropCoalesced {
+	if reason == DropCoalesced || reason == DropNoStream {
 		level = slog.LevelDebug
 	}
-	if !c.logs(ctx, level) {
+	if !s.logs(ctx, level) {
 		return
 	}
-	suppressed, ok := c.limits.allow(limitKey{eventClientNotificationDropped, reason, Received, level}, time.Now())
+	suppressed, ok := s.limits.allow(limitKey{s.events.notificationDropped, reason, d, level}, time.Now())
 	if !ok {
 		return
 	}
 	var buf [maxFields]slog.Attr
-	fields := append(buf[:0], slog.String(keyMethod, truncate(method, maxName)), slog.String(keyClientDropReason, reason))
-	c.emit(ctx, level, eventClientNotificationDropped, appendCount(fields, keyClientSuppressed, suppressed)...)
+	fields := append(buf[:0], slog.String(keyMethod, truncate(method, maxName)), slog.String(s.keys.dropReason, reason))
+	s.emit(ctx, level, s.events.notificationDropped, appendCount(fields, s.keys.suppressed, suppressed)...)
 }

@@ -66,6 +66,15 @@ func (op *Op) Admit(p *Peer, id int64) {
 	op.logStart()
 }
 
+// Meet is [Op.Admit] for those who are not told the id.
+func (op *Op) Meet(p *Peer) {
+	if op.side == nil {
+		return
+	}
+	op.peer = p
+	op.logStart()
+}
+
 // Sending says that the message is about to be handed over for sending. The duration of what is sent runs from the first
 // time: waiting for a connection is no part of it, waiting for room is.
 func (op *Op) Sending() {
@@ -81,8 +90,8 @@ func (op *Op) Sending() {
 	op.takeOff()
 }
 
-// Sent says that the message of this size was accepted for sending, and implies [Op.Sending]. For what is being handled,
-// the message is the answer.
+// Sent says that the message of this size was accepted for sending, and implies [Op.Sending]. Zero is a size that nobody
+// knows. For what is being handled, the message is the answer.
 func (op *Op) Sent(bytes int) {
 	if op.side == nil {
 		return
@@ -92,7 +101,9 @@ func (op *Op) Sent(bytes int) {
 		return // the kind of the answer is known at the end
 	}
 	op.Sending()
-	op.side.messageSize(op.ctx, Sent, op.requestKind(), bytes)
+	if bytes > 0 {
+		op.side.messageSize(op.ctx, Sent, op.requestKind(), bytes)
+	}
 }
 
 // Retry says that a client's message could not be sent and will be tried again.

@@ -81,10 +81,6 @@ type record struct {
 	opts []metric.RecordOption
 }
 
-// maxOutcomes is how many outcomes beyond those of the protocol an operation tells apart on metrics for each facts. A
-// peer chooses its error codes.
-const maxOutcomes = 16
-
 // recordOptions returns the options for an operation with this peer that ended this way.
 func (s *side) recordOptions(info *opInfo, f *knownFacts, o outcome) []metric.RecordOption {
 	if opts := info.find(f, o); opts != nil {
@@ -92,16 +88,35 @@ func (s *side) recordOptions(info *opInfo, f *knownFacts, o outcome) []metric.Re
 	}
 	s.ops.mu.Lock()
 	defer s.ops.mu.Unlock()
-	if !o.known() && info.strangers(f) >= maxOutcomes && info.find(f, o) == nil {
+	if !s.tells(o) {
 		o = o.anonymous()
 	}
 	if opts := info.find(f, o); opts != nil {
 		return opts
 	}
+	if s.series[info.direction] >= maxPrecisely {
+		return s.restOptions.at(restKey{info.direction, o.anonymous()})
+	}
+	s.series[info.direction]++
 	opts := s.durationOptions(info, f, o)
 	next := append(slices.Clip(info.all()), record{f, o, opts})
 	info.records.Store(&next)
 	return opts
+}
+
+// tells reports whether metrics have the outcome as it is: if it is one of the protocol, or one of the first others.
+func (s *side) tells(o outcome) bool {
+	if o.known() {
+		return true
+	}
+	_, ok := s.strangers.intern(o.text())
+	return ok
+}
+
+// restKey is the operations whose durations would make too many series, and are recorded without their names.
+type restKey struct {
+	direction Direction
+	outcome
 }
 
 func (i *opInfo) all() []record {
@@ -119,16 +134,6 @@ func (i *opInfo) find(f *knownFacts, o outcome) []metric.RecordOption {
 		}
 	}
 	return nil
-}
-
-// strangers counts the outcomes for f that are not of the protocol.
-func (i *opInfo) strangers(f *knownFacts) (n int) {
-	for _, r := range i.all() {
-		if r.facts == f && !r.known() {
-			n++
-		}
-	}
-	return n
 }
 
 func (s *side) durationOptions(info *opInfo, f *knownFacts, o outcome) []metric.RecordOption {

@@ -27,6 +27,8 @@ type config struct {
 	slow          time.Duration
 	uriInName     bool
 	notifications func(method string) bool
+	keep          Redactor                       // nil for no content
+	untrusted     func(ctx context.Context) bool // nil for never
 }
 
 func newConfig(opts []Option) config {
@@ -127,6 +129,15 @@ func WithNotificationSpans(wanted func(method string) bool) Option {
 			c.notifications = wanted
 		}
 	}
+}
+
+// WithPublicEndpointFn says of each message that a server handles whether its sender is not trusted with the server's
+// traces. The span of such a message begins a trace of its own, so that it is the server that decides whether it is
+// sampled, and has links to the span that the sender names and to that around the handler; the baggage in the message is
+// not read. ctx is that of the handler: a server's package tells from it who asks, see RequestFrom in package mcpserver.
+// The default and nil mean that everybody is trusted.
+func WithPublicEndpointFn(untrusted func(ctx context.Context) bool) Option {
+	return func(c *config) { c.untrusted = untrusted }
 }
 
 // outerToolSpan is the context key of [WithOuterToolSpan].

@@ -151,7 +151,7 @@ func TestSlogsDefaultLoggerIsNeverUsed(t *testing.T) {
 	defer c.Close()
 	_, op := c.StartRequest(t.Context(), telemetry.Request{Method: "ping"})
 	op.End(telemetry.Result{ErrorType: telemetry.ErrorTimeout})
-	c.Violation(telemetry.Violation{Reason: "invalid_json"})
+	c.Violation(telemetry.Violation{Direction: telemetry.Received, Reason: "invalid_json"})
 	c.Logger().Error("x")
 	if buf.Len() > 0 {
 		t.Errorf("without WithLogger nothing is logged: got %s", buf.String())

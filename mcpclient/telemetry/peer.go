@@ -19,6 +19,9 @@ func (s *side) peer(f Facts, sessionID string) *Peer {
 	return &Peer{side: s, facts: s.facts.intern(f), sessionID: truncate(sessionID, maxName)}
 }
 
+// sessionErrors are how a session can end that neither side has ended in order.
+var sessionErrors = []string{ErrorConnectionLost, ErrorViolation}
+
 // SessionEnd records that the session with this peer is over: how long it lasted, and with what error type it ended,
 // empty if one side ended it in order. Only versions of the protocol before 2026-07-28 have sessions.
 func (p *Peer) SessionEnd(d time.Duration, errorType string) {
@@ -29,7 +32,9 @@ func (p *Peer) SessionEnd(d time.Duration, errorType string) {
 
 func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
 	ctx := context.Background()
-	errorType = bounded(errorType)
+	if errorType != "" {
+		errorType = oneOf(sessionErrors, errorType)
+	}
 	s.flight.note(entry{kind: flownSession, elapsed: d, word: errorType, failed: errorType != ""})
 	if s.ins.session.Enabled(ctx) {
 		attrs := append(slices.Clone(f.attrs[Sent]), s.transport(), optional(keyErrorType, errorType))

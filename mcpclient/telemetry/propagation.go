@@ -73,23 +73,53 @@ func (op *Op) TraceContext() (traceparent, tracestate, baggage string) {
 	return traceparent, tracestate, baggage
 }
 
-// extract returns ctx with what the sender wrote into the message, and the span of ctx if that is not the sender's.
-func (s *side) extract(ctx context.Context, in *Incoming) (context.Context, Ref) {
+// origin is where a message comes from: the context to handle it in, and the spans that its own has links to.
+type origin struct {
+	ctx    context.Context
+	link   Ref // the span of the context before, if that is not the parent
+	remote Ref // the span that the sender names, if it is not trusted and there is no parent
+}
+
+// extract reads what the sender wrote into the message.
+func (s *side) extract(ctx context.Context, in *Incoming) origin {
+	if s.tel.untrusted != nil && s.which == ServerSide && s.tel.untrusted(ctx) {
+		return s.distrust(ctx, in)
+	}
 	if in.Traceparent == "" && in.Tracestate == "" && in.Baggage == "" {
-		return ctx, Ref{}
+		return origin{ctx: ctx}
 	}
 	ambient := trace.SpanContextFromContext(ctx)
+	ctx = s.read(ctx, in, in.Baggage)
+	sender := trace.SpanContextFromContext(ctx)
+	if !ambient.IsValid() || sender.TraceID() == ambient.TraceID() && sender.SpanID() == ambient.SpanID() {
+		return origin{ctx: ctx}
+	}
+	return origin{ctx: ctx, link: newRef(ambient)}
+}
+
+// distrust reads which span a sender names whom nobody trusts, and makes it and the span of ctx no parent of anything.
+func (s *side) distrust(ctx context.Context, in *Incoming) origin {
+	o := origin{link: newRef(trace.SpanContextFromContext(ctx))}
+	o.ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})
+	if in.Traceparent != "" {
+		o.remote = newRef(trace.SpanContextFromContext(s.read(o.ctx, in, "")))
+	}
+	if o.remote == o.link {
+		o.remote = Ref{}
+	}
+	return o
+}
+
+// read returns ctx with the trace context of the message.
+func (s *side) read(ctx context.Context, in *Incoming, baggage string) context.Context {
 	c := carriers.Get().(*carrier)
 	c.traceparent = in.Traceparent // parsed into bytes
 	c.tracestate = clipList(in.Tracestate, maxTracestate)
-	c.baggage = clipList(in.Baggage, maxBaggage)
+	c.baggage = clipList(baggage, maxBaggage)
 	ctx = s.tel.propagator.Extract(ctx, c)
 	*c = carrier{}
 	carriers.Put(c)
-	if !ambient.IsValid() || trace.SpanContextFromContext(ctx).Equal(ambient) {
-		return ctx, Ref{}
-	}
-	return ctx, newRef(ambient)
+	return ctx
 }
 
 // clipList returns a copy of as many whole members of a list as fit into limit bytes.

@@ -49,7 +49,7 @@ func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op
 		spanned = op.measured || r.Method == methodCancelled && r.Parent.sampled()
 	}
 	if spanned {
-		op.startSpan(r.TargetKind, r.Link)
+		op.startSpan(r.TargetKind, r.Link, Ref{})
 	}
 	op.begin()
 	return op.ctx, op
@@ -78,9 +78,10 @@ type Incoming struct {
 
 // startHandler begins the handling of a message. The context that it returns is the one to handle it with. The parent of
 // its span is what the sender wrote into the message, with a link to the span of ctx if that is another one; or else the
-// span of ctx.
+// span of ctx. For a sender that is not trusted there is no parent, and a link to both.
 func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, Op) {
-	ctx, link := s.extract(ctx, &in)
+	from := s.extract(ctx, &in)
+	ctx = from.ctx
 	op := Op{
 		side: s, ctx: ctx, direction: Received, peer: in.Peer,
 		method: in.Method, target: in.Target, uri: in.URI, peerID: in.ID, bytesIn: in.Size,
@@ -91,7 +92,7 @@ func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, 
 		op.measured = s.tel.notifications(in.Method)
 	}
 	if op.measured {
-		op.startSpan(in.TargetKind, link)
+		op.startSpan(in.TargetKind, from.link, from.remote)
 	}
 	op.begin()
 	op.takeOff()

@@ -47,6 +47,10 @@ type Attribute struct {
 	Bound     Bound     `json:"bound"`
 	Stability Stability `json:"stability"`
 	Brief     string    `json:"brief"`
+
+	// Limit is how many values, _OTHER included, one client or server puts on metrics. Zero means that this is not the
+	// peer's choice, or that no metric has the attribute.
+	Limit int `json:"limit,omitempty"`
 }
 
 // Need says when an attribute is there.
@@ -57,10 +61,12 @@ const (
 	Conditional Need = "conditional" // whenever it applies
 )
 
-// Use is the use of an attribute by a row.
+// Use is the use of an attribute by a row. Only, if not nil, are those of the attribute's values that the row has,
+// beside _OTHER.
 type Use struct {
-	Key  string `json:"key"`
-	Need Need   `json:"need"`
+	Key  string   `json:"key"`
+	Need Need     `json:"need"`
+	Only []string `json:"only,omitempty"`
 }
 
 // Instrument is the kind of a metric.
@@ -83,6 +89,10 @@ type Metric struct {
 	Attrs      []Use      `json:"attributes"`
 	Stability  Stability  `json:"stability"`
 	Brief      string     `json:"brief"`
+
+	// MaxSeries is how many series one client or server makes at most, whatever its peers do: it follows from the limits of
+	// the attributes. It is for the default of [WithToolNameLimit].
+	MaxSeries int `json:"max_series"`
 }
 
 // SpanKind is the kind of a span.
@@ -122,6 +132,10 @@ type Event struct {
 }
 
 // Definition is a whole schema.
+//
+// Version is two numbers. The first rises when a stable row is taken away, or its name, type, unit, values or meaning
+// change; whoever reads the telemetry has to look at the changelog then. The second rises with any other change: rows,
+// optional attributes and values are added, experimental rows and those of the conventions change, briefs become clearer.
 type Definition struct {
 	Version     string      `json:"version"`
 	Conventions string      `json:"conventions"`
@@ -133,7 +147,7 @@ type Definition struct {
 
 // Schema is everything that a client or a server emits. It is read-only.
 var Schema = Definition{
-	Version:     "1",
+	Version:     "1.1",
 	Conventions: "https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md",
 	Attributes:  attributes,
 	Metrics:     metrics,
@@ -148,7 +162,11 @@ func when(keys ...string) []Use     { return uses(Conditional, keys) }
 func uses(n Need, keys []string) []Use {
 	u := make([]Use, len(keys))
 	for i, k := range keys {
-		u[i] = Use{k, n}
+		u[i] = Use{Key: k, Need: n}
 	}
 	return u
 }
+
+// only and whenOnly make the use of a key of which a row has only some values.
+func only(key string, values ...string) []Use     { return []Use{{key, Required, values}} }
+func whenOnly(key string, values ...string) []Use { return []Use{{key, Conditional, values}} }

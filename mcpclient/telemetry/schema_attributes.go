@@ -2,9 +2,12 @@ package telemetry
 
 import "github.com/mcpotel/mcpotel/mcpclient/connstate"
 
+// keyAnyVariable stands for all the keys that begin so.
+const keyAnyVariable = keyPromptVariable + "{name}"
+
 // attributes is every key there is. Those without a prefix of ours are from the semantic conventions, but for the two
 // that slog records have by habit.
-var attributes = []Attribute{
+var attributes = limited([]attributeRow{
 	{keyEventName, String, "", nil, Limited, Stable, "Name of the event that a log record is."},
 	{keyError, String, "", nil, Unbounded, Stable, "Text of the error, up to 256 bytes. On log records only."},
 
@@ -12,6 +15,9 @@ var attributes = []Attribute{
 	{keyTool, String, "", nil, Limited, Convention, "Name of the tool."},
 	{keyPrompt, String, "", nil, Limited, Convention, "Name of the prompt."},
 	{keyOperation, String, "", []string{operationExecuteTool}, Closed, Convention, "Set on tool calls, as on those of other GenAI instrumentation."},
+	{keyToolArguments, String, "", nil, Unbounded, Convention, "Arguments of the tool call: JSON, what the redactor of WithContentCapture keeps of it, up to 8 KiB."},
+	{keyToolResult, String, "", nil, Unbounded, Convention, "Result of the tool call, likewise."},
+	{keyAnyVariable, String, "", nil, Unbounded, Convention, "Argument of the prompt, likewise; the key ends with its name. At most 16."},
 	{keyErrorType, String, "", nil, Limited, Convention, "How the operation failed: the JSON-RPC code if that is an error of this side, the HTTP status if only HTTP answered, tool_error, a word of this module, or a Go type."},
 	{keyStatusCode, String, "", nil, Limited, Convention, "Code of the JSON-RPC error that is the answer, whether or not it is an error of this side."},
 	{keyRequestID, String, "", nil, Unbounded, Convention, "JSON-RPC id of the request."},
@@ -80,11 +86,12 @@ var attributes = []Attribute{
 	{keyServerSuppressed, Int, "", nil, Unbounded, Experimental, "How many records like this one were not written before it."},
 	{keyServerDropReason, String, "", dropReasons, Closed, Experimental, "Why a message went to nobody."},
 	{keyServerTaskStatus, String, "", taskStatuses, Closed, Experimental, "Final status of a task."},
+	{keyServerStreamKind, String, "", streamKinds, Closed, Experimental, "What a stream that outlives requests is for: messages of the server, everything it sends, subscriptions."},
 	{keyServerDropAge, Double, "s", nil, Unbounded, Experimental, "Time since the request ended that the response answers."},
 	{keyServerFlightText, String, "", nil, Unbounded, Experimental, "Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's: sizes, names and ids, up to 16 KiB."},
 	{keyServerFlightEntries, Int, "", nil, Unbounded, Experimental, "How many those are."},
 	{keyServerFlightOmitted, Int, "", nil, Unbounded, Experimental, "How many older ones there was no room for."},
-}
+})
 
 func words[T interface{ String() string }](all []T) []string {
 	texts := make([]string, 0, len(all))

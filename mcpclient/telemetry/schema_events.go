@@ -20,10 +20,10 @@ var (
 var (
 	clientRequestFields = slices.Concat(clientToolFields, when(keyPrompt))
 	clientToolFields    = slices.Concat(required(keyClientName, keyMethod, keyClientCorrID), when(keyTool, keyRequestID))
-	clientHandlerFields = required(keyClientName, keyMethod, keyRequestID)
+	clientHandlerFields = slices.Concat(required(keyClientName, keyMethod), when(keyRequestID))
 	serverRequestFields = slices.Concat(serverToolFields, when(keyPrompt))
-	serverAskFields     = required(keyServerName, keyMethod, keyRequestID)
-	serverToolFields    = slices.Concat(required(keyServerName, keyMethod, keyRequestID), when(keyTool))
+	serverAskFields     = slices.Concat(required(keyServerName, keyMethod), when(keyRequestID))
+	serverToolFields    = slices.Concat(required(keyServerName, keyMethod), when(keyTool, keyRequestID))
 )
 
 const (
@@ -50,8 +50,9 @@ var allEvents = []Event{
 	{eventClientInputRequired, atDebug, slices.Concat(clientRequestFields, when(keyClientRound)), false, "",
 		spanClientRequest, nil, Experimental,
 		"A request succeeded in that the server asks for something before it answers: the next request of the call brings it. Follows the stop."},
-	{eventClientReissued, atInfo, clientRequestFields, false, "", spanClientRequest, nil, Experimental,
-		"A request repeats one that was lost with its connection, to which its span has a link. Follows the start."},
+	{eventClientReissued, atInfo, slices.Concat(required(keyClientName, keyMethod, keyClientCorrID), when(keyRequestID)), false, "",
+		spanClientRequest, nil, Experimental,
+		"A subscription is opened anew that was lost with its connection; its span has a link to that of the one before. Follows the start. No other request is repeated by itself."},
 	{eventClientTransition, atInfoWarn,
 		slices.Concat(required(keyClientName, keyClientFrom, keyClientTo, keyClientTransitionReason, keyClientAttempt,
 			keyClientEpoch, keyClientDuration), when(keyError)), true,
@@ -70,7 +71,7 @@ var allEvents = []Event{
 	{eventClientHandlerStart, atDebug, clientHandlerFields, false, measuresWallClock, spanClientHandler,
 		[]string{metricClientHandlers}, Experimental, "The client begins to answer a request of the server."},
 	{eventClientHandlerStop, atDebugInfo,
-		slices.Concat(clientHandlerFields, required(keyClientDuration), when(keyStatusCode, keyClientResultType)), false,
+		slices.Concat(clientHandlerFields, required(keyClientDuration), when(keyStatusCode)), false,
 		keyClientDuration, spanClientHandler, []string{metricServerDuration, metricClientHandlers}, Experimental,
 		"The client answered a request of the server, or the server's request was at fault. Info if it took longer than the slow threshold."},
 	{eventClientHandlerException, []slog.Level{slog.LevelDebug, slog.LevelWarn, slog.LevelError},
@@ -143,14 +144,16 @@ var allEvents = []Event{
 	{eventServerToolError, atInfo, slices.Concat(serverToolFields, required(keyServerDuration)), false,
 		keyServerDuration, spanServerHandler, []string{metricServerDuration}, Experimental,
 		"A tool reported an error in its result. Follows the exception."},
-	{eventServerAskStart, atDebug, serverAskFields, false, measuresWallClock, spanServerAsk, nil, Experimental,
+	{eventServerInputRequired, atDebug, serverRequestFields, false, "", spanServerHandler, nil, Experimental,
+		"The server answered that it needs something of the client first. Follows the stop."},
+	{eventServerAskStart, atDebug, serverAskFields, false, measuresWallClock, spanServerAsk, []string{metricServerAsks}, Experimental,
 		"The server asks its client something: sampling, elicitation or roots."},
 	{eventServerAskStop, atDebugInfo, slices.Concat(serverAskFields, required(keyServerDuration)), false,
-		keyServerDuration, spanServerAsk, []string{metricClientDuration}, Experimental,
+		keyServerDuration, spanServerAsk, []string{metricClientDuration, metricServerAsks}, Experimental,
 		"The client answered. Info if it took longer than the slow threshold, as people do."},
 	{eventServerAskException, []slog.Level{slog.LevelDebug, slog.LevelWarn},
 		slices.Concat(serverAskFields, required(keyServerDuration, keyErrorType, keyServerErrorKind), when(keyStatusCode, keyError)), false,
-		keyServerDuration, spanServerAsk, []string{metricClientDuration}, Experimental,
+		keyServerDuration, spanServerAsk, []string{metricClientDuration, metricServerAsks}, Experimental,
 		"The client did not answer, or with an error. Debug if the handler that asked does not wait any more."},
 	{eventServerPanic, atError, required(keyServerName, keyMethod, keyPanicType, keyPanicMessage, keyPanicStack), false, "",
 		spanServerHandler, []string{metricServerPanics}, Experimental, "A handler panicked."},
@@ -167,6 +170,14 @@ var allEvents = []Event{
 	{eventServerDropped, atInfoWarn,
 		slices.Concat(required(keyServerName, keyServerDropReason), when(keyRequestID, keyServerDropAge, keyServerSuppressed)), false,
 		keyServerDropAge, "", []string{metricServerDropped}, Experimental, "Nobody waited for a response."},
+	{eventServerNotificationDropped, []slog.Level{slog.LevelDebug, slog.LevelWarn},
+		slices.Concat(required(keyServerName, keyServerDropReason), when(keyMethod, keyServerSuppressed)), false, "", "",
+		[]string{metricServerNotificationsDropped}, Experimental,
+		"A notification was not sent. Debug if one like it was waiting, or if the client has opened no stream for it. As rare as records of violations."},
+	{eventServerStreamOpened, atInfo, required(keyServerName, keyServerStreamKind), false, "", "",
+		[]string{metricServerStreams}, Experimental, "A client has opened a stream that serves no single request."},
+	{eventServerStreamClosed, atInfo, required(keyServerName, keyServerStreamKind, keyServerDuration), false,
+		keyServerDuration, "", []string{metricServerStreams, metricServerStream}, Experimental, "Such a stream has ended."},
 	{eventServerTaskEnd, []slog.Level{slog.LevelInfo, slog.LevelError},
 		slices.Concat(required(keyServerName, keyTool, keyServerTaskStatus, keyServerDuration), when(keyErrorType, keyStatusCode, keyError)), false,
 		keyServerDuration, spanServerTask, []string{metricServerTask, metricServerTasks}, Experimental,
@@ -177,5 +188,5 @@ var allEvents = []Event{
 		"A connection to a client broke: what the server did before over this kind of network, as far as no record like this has said it. Once a minute at most."},
 	{eventServerSessionEnd, atInfo,
 		slices.Concat(required(keyServerName, keyServerDuration), when(keyMCPVersion, keyErrorType)), false,
-		keyServerDuration, "", []string{metricServerSession}, Experimental, "A session is over."},
+		keyServerDuration, "", []string{metricServerSession, metricServerSessions}, Experimental, "A session is over."},
 }

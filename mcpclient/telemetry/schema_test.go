@@ -180,6 +180,7 @@ func TestConventionKeysAreTheConventions(t *testing.T) {
 	pinned := map[attribute.Key]bool{
 		"mcp.method.name": true, "mcp.protocol.version": true, "mcp.session.id": true, "mcp.resource.uri": true,
 		"gen_ai.tool.name": true, "gen_ai.prompt.name": true, "gen_ai.operation.name": true,
+		"gen_ai.tool.call.arguments": true, "gen_ai.tool.call.result": true, "gen_ai.prompt.variable.{name}": true,
 
 		semconv.ErrorTypeKey: true, semconv.RPCResponseStatusCodeKey: true, semconv.JSONRPCRequestIDKey: true,
 		semconv.NetworkTransportKey: true, semconv.NetworkProtocolNameKey: true, semconv.NetworkProtocolVersionKey: true,

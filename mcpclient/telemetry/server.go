@@ -52,6 +52,24 @@ func (s *Server) Notification(d Direction, method string) {
 	}
 }
 
+// NotificationDropped counts a notification that was not sent, for one of the Drop reasons.
+func (s *Server) NotificationDropped(method, reason string) {
+	if s != nil {
+		s.dropNotification(Sent, method, reason)
+	}
+}
+
+// Decodes reports whether anybody wants to know how long decoding takes, of what has no operation yet.
+func (s *Server) Decodes() bool { return s != nil && s.ins.decode.Enabled(context.Background()) }
+
+// Undecodable says how long it took to find out that a request cannot be decoded, and why.
+func (s *Server) Undecodable(d time.Duration, err error) {
+	if s.Decodes() {
+		s.ins.decode.Record(context.Background(), d.Seconds(),
+			s.decodeOptions.at(decodeKey{KindRequest, bounded(errorTypeOf(err))})...)
+	}
+}
+
 // Violation counts and logs a frame that breaks the protocol.
 func (s *Server) Violation(v Violation) {
 	if s != nil {

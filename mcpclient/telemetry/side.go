@@ -11,16 +11,19 @@ import (
 
 // role is what differs between a client and a server: what their metrics, events and attributes are called.
 type role struct {
+	which  Side
 	ins    *sideInstruments
 	keys   *keys
 	events *events
 }
 
-func clientRole(ins *instruments) role { return role{&ins.client, &clientKeys, &clientEvents} }
-func serverRole(ins *instruments) role { return role{&ins.server, &serverKeys, &serverEvents} }
+func clientRole(ins *instruments) role {
+	return role{ClientSide, &ins.client, &clientKeys, &clientEvents}
+}
 
-// maxMethods is how many methods beyond those of the protocol the metrics of a side tell apart.
-const maxMethods = 64
+func serverRole(ins *instruments) role {
+	return role{ServerSide, &ins.server, &serverKeys, &serverEvents}
+}
 
 // side is what a client and a server have in common: everything but the connection's own life. It is safe for concurrent
 // use.
@@ -38,6 +41,10 @@ type side struct {
 	limits  limiter
 	flight  flight
 
+	strangers   names  // outcomes beyond those of the protocol; guarded by ops.mu for writing
+	series      [2]int // of the durations, by direction; guarded by ops.mu
+	restOptions cache[restKey, []metric.RecordOption]
+
 	notificationOptions cache[notificationKey, []metric.AddOption]
 	violationOptions    cache[violationKey, []metric.AddOption]
 	dropOptions         cache[string, []metric.AddOption]
@@ -45,6 +52,9 @@ type side struct {
 	retryOptions        cache[string, []metric.AddOption]
 	sizeOptions         cache[sizeKey, []metric.RecordOption]
 	decodeOptions       cache[decodeKey, []metric.RecordOption]
+	lostOptions         cache[lostKey, []metric.AddOption]
+	streamOptions       cache[string, []metric.AddOption]
+	streamEndOptions    cache[streamEnd, []metric.RecordOption]
 	plain               []metric.RecordOption // the name alone
 }
 
@@ -74,6 +84,11 @@ func (s *side) init(t *Telemetry, name string, n Network, r role) {
 	s.flight.base = time.Now()
 	s.methods.init(maxMethods)
 	s.targets.init(t.toolLimit)
+	s.strangers.init(maxStrangers)
+	s.restOptions.build = func(k restKey) []metric.RecordOption {
+		return s.recording(attribute.String(keyMethod, other), s.transport(),
+			optional(keyErrorType, k.errorType()), optional(keyStatusCode, k.statusCode()))
+	}
 	s.ops.build = s.newOpInfo
 	s.notificationOptions.build = func(k notificationKey) []metric.AddOption {
 		return s.adding(attribute.String(keyMethod, k.method), attribute.String(r.keys.direction, k.direction.String()))
@@ -94,6 +109,10 @@ func (s *side) init(t *Telemetry, name string, n Network, r role) {
 	s.retryOptions.build = func(reason string) []metric.AddOption {
 		return s.adding(attribute.String(keyClientRetryReason, reason), s.transport())
 	}
+	s.lostOptions.build = func(k lostKey) []metric.AddOption {
+		return s.adding(attribute.String(keyMethod, k.method), attribute.String(r.keys.dropReason, k.reason))
+	}
+	s.initStreams()
 	s.plain = s.recording()
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // startSpan opens the operation's span, or takes the caller's own span of the tool call if it is marked.
-func (op *Op) startSpan(kind TargetKind, link Ref) {
+func (op *Op) startSpan(kind TargetKind, links ...Ref) {
 	if op.direction == Sent && kind == Tool {
 		if outer := outerSpan(op.ctx); outer != nil {
 			op.span, op.recording, op.borrowed = outer, true, true
@@ -15,8 +15,10 @@ func (op *Op) startSpan(kind TargetKind, link Ref) {
 		}
 	}
 	name, opts := op.spanStart(kind)
-	if link != (Ref{}) {
-		opts = append(opts[:len(opts):len(opts)], trace.WithLinks(trace.Link{SpanContext: link.spanContext()}))
+	for _, link := range links {
+		if link != (Ref{}) {
+			opts = append(opts[:len(opts):len(opts)], trace.WithLinks(trace.Link{SpanContext: link.spanContext()}))
+		}
 	}
 	op.ctx, op.span = op.side.tel.tracer.Start(op.ctx, name, opts...)
 	op.recording = op.span.IsRecording()
@@ -68,7 +70,7 @@ func (op *Op) endSpan(o outcome, r *Result) {
 	if o.failed {
 		description := ""
 		if !r.ToolError {
-			description = truncate(r.Message, maxMessage)
+			description = op.errorMessage(r.Message)
 		}
 		op.span.SetStatus(codes.Error, description)
 	}

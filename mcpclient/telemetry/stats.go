@@ -54,21 +54,14 @@ func (s *side) errorCount(info *opInfo, o outcome) *errorCount {
 	}
 	s.ops.mu.Lock()
 	defer s.ops.mu.Unlock()
-	all := info.stats.all()
-	strangers := 0
-	for _, c := range all {
-		if !c.known() {
-			strangers++
-		}
-	}
-	if !o.known() && strangers >= maxOutcomes {
+	if !s.tells(o) {
 		o = o.anonymous()
 	}
 	if c := info.stats.find(o); c != nil {
 		return c
 	}
 	c := &errorCount{outcome: o}
-	next := append(slices.Clip(all), c)
+	next := append(slices.Clip(info.stats.all()), c)
 	info.stats.errors.Store(&next)
 	return c
 }

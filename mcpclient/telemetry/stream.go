@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Values of mcp_client.stream.kind: what a stream that outlives requests is for.
+// Values of mcp_client.stream.kind and mcp_server.stream.kind: what a stream that outlives requests is for.
 const (
 	StreamGet    = "get"    // messages of the server, in a legacy session over Streamable HTTP
 	StreamSSE    = "sse"    // everything the server sends, over HTTP+SSE
@@ -21,12 +21,13 @@ var streamKinds = []string{StreamGet, StreamSSE, StreamListen}
 
 type streamEnd struct{ kind, errorType string }
 
-func (c *Client) initStreams() {
-	c.streamOptions.build = func(kind string) []metric.AddOption {
-		return c.adding(attribute.String(keyClientStreamKind, kind))
+// initStreams makes what streams need.
+func (s *side) initStreams() {
+	s.streamOptions.build = func(kind string) []metric.AddOption {
+		return s.adding(attribute.String(s.keys.streamKind, kind))
 	}
-	c.streamEndOptions.build = func(k streamEnd) []metric.RecordOption {
-		return c.recording(attribute.String(keyClientStreamKind, k.kind), optional(keyErrorType, k.errorType))
+	s.streamEndOptions.build = func(k streamEnd) []metric.RecordOption {
+		return s.recording(attribute.String(s.keys.streamKind, k.kind), optional(keyErrorType, k.errorType))
 	}
 }
 
@@ -37,44 +38,58 @@ func (c *Client) StreamOpened(kind string) (ended func(error)) {
 	if c == nil {
 		return func(error) {}
 	}
+	return c.streamOpened(kind)
+}
+
+// StreamOpened is that of a client, for a stream to it. To a server, every end is one in order: it cannot tell whether its
+// client has left or was lost.
+func (s *Server) StreamOpened(kind string) (ended func()) {
+	if s == nil {
+		return func() {}
+	}
+	end := s.streamOpened(kind)
+	return func() { end(nil) }
+}
+
+func (s *side) streamOpened(kind string) (ended func(error)) {
 	ctx, opened := context.Background(), time.Now()
 	kind = oneOf(streamKinds, kind)
-	c.flight.stream(kind)
-	active := c.tel.ins.streams
+	s.flight.stream(kind)
+	active := s.ins.streams
 	counted := active.Enabled(ctx)
 	if counted {
-		active.Add(ctx, 1, c.streamOptions.at(kind)...)
+		active.Add(ctx, 1, s.streamOptions.at(kind)...)
 	}
-	if c.logs(ctx, slog.LevelInfo) {
-		c.emit(ctx, slog.LevelInfo, eventClientStreamOpened, slog.String(keyClientStreamKind, kind))
+	if s.logs(ctx, slog.LevelInfo) {
+		s.emit(ctx, slog.LevelInfo, s.events.streamOpened, slog.String(s.keys.streamKind, kind))
 	}
 	var once sync.Once
 	return func(err error) {
 		once.Do(func() {
 			if counted {
-				active.Add(ctx, -1, c.streamOptions.at(kind)...)
+				active.Add(ctx, -1, s.streamOptions.at(kind)...)
 			}
-			c.streamClosed(kind, time.Since(opened), err)
+			s.streamClosed(kind, time.Since(opened), err)
 		})
 	}
 }
 
-func (c *Client) streamClosed(kind string, lived time.Duration, err error) {
+func (s *side) streamClosed(kind string, lived time.Duration, err error) {
 	ctx, errorType := context.Background(), ""
 	if err != nil {
 		errorType = wordOf(errorTypeOf(err))
 	}
-	c.flight.streamClosed(kind, errorType, lived)
-	if c.tel.ins.stream.Enabled(ctx) {
-		c.tel.ins.stream.Record(ctx, lived.Seconds(), c.streamEndOptions.at(streamEnd{kind, bounded(errorType)})...)
+	s.flight.streamClosed(kind, errorType, lived)
+	if s.ins.stream.Enabled(ctx) {
+		s.ins.stream.Record(ctx, lived.Seconds(), s.streamEndOptions.at(streamEnd{kind, bounded(errorType)})...)
 	}
-	if !c.logs(ctx, slog.LevelInfo) {
+	if !s.logs(ctx, slog.LevelInfo) {
 		return
 	}
 	var buf [maxFields]slog.Attr
-	fields := append(buf[:0], slog.String(keyClientStreamKind, kind), slog.Float64(keyClientDuration, lived.Seconds()))
+	fields := append(buf[:0], slog.String(s.keys.streamKind, kind), slog.Float64(s.keys.duration, lived.Seconds()))
 	if err != nil {
 		fields = append(fields, slog.String(keyErrorType, errorType), slog.String(keyError, truncate(err.Error(), maxMessage)))
 	}
-	c.emit(ctx, slog.LevelInfo, eventClientStreamClosed, fields...)
+	s.emit(ctx, slog.LevelInfo, s.events.streamClosed, fields...)
 }

@@ -74,17 +74,35 @@ func (t *Task) End(status string, r Result) {
 		trace: t.span.SpanContext().TraceID(),
 	})
 	if h := s.tel.ins.task; h.Enabled(t.ctx) {
-		h.Record(t.ctx, elapsed.Seconds(), s.taskEndOptions.at(taskEnd{t.label, status, bounded(o.errorType())})...)
+		h.Record(t.ctx, elapsed.Seconds(), s.taskEnded(taskEnd{t.label, status, bounded(o.errorType())})...)
 	}
 	if t.span.IsRecording() {
 		t.span.SetAttributes(present(attribute.String(s.keys.name, s.name), attribute.String(keyServerTaskStatus, status),
 			optional(keyErrorType, o.errorType()), optional(keyStatusCode, o.statusCode()))...)
 		if o.failed {
-			t.span.SetStatus(codes.Error, truncate(r.Message, maxMessage))
+			t.span.SetStatus(codes.Error, t.errorMessage(r.Message))
 		}
 	}
 	t.span.End()
 	t.log(status, elapsed, o, &r)
+}
+
+// errorMessage returns what may be told of the text of the task's error.
+func (t *Task) errorMessage(text string) string {
+	c := Content{Kind: ErrorMessage, Side: ServerSide, Direction: Received, Method: methodCallTool, Target: t.tool}
+	return t.s.errorMessage(t.ctx, c, text)
+}
+
+// taskEnded returns the options for a task that ended so, without the name of its tool if that would make too many series.
+func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
+	if opts, ok := s.taskEndOptions.within(maxPrecisely, k); ok {
+		return opts
+	}
+	k.tool = other
+	if k.errorType != "" {
+		k.errorType = other
+	}
+	return s.taskEndOptions.at(k)
 }
 
 // log says how the work ended: Error if that is a defect of this side.
@@ -101,7 +119,7 @@ func (t *Task) log(status string, elapsed time.Duration, o outcome, r *Result) {
 		slog.Float64(keyServerDuration, elapsed.Seconds()))
 	fields = appendText(fields, keyStatusCode, o.statusCode())
 	if o.failed {
-		fields = appendText(append(fields, slog.String(keyErrorType, o.errorType())), keyError, errorText(r))
+		fields = appendText(append(fields, slog.String(keyErrorType, o.errorType())), keyError, t.errorMessage(errorText(r)))
 	}
 	s.emit(t.ctx, level, eventServerTaskEnd, fields...)
 }

@@ -60,6 +60,9 @@ func (t *Telemetry) Server(name string, n Network) *Server {
 	return s
 }
 
+// ToolNameLimit returns how many tool and prompt names the metrics of each client or server tell apart.
+func (t *Telemetry) ToolNameLimit() int { return t.toolLimit }
+
 // discard is the logger of those who are not observed.
 var discard = slog.New(slog.DiscardHandler)
 

@@ -115,11 +115,12 @@ const (
 	DropNotReady      = "not_ready"      // both: the connection was not negotiated yet
 	DropQueueFull     = "queue_full"     // notification: its handlers were too slow
 	DropCoalesced     = "coalesced"      // notification: one like it was waiting already
+	DropNoStream      = "no_stream"      // notification: the client has opened no stream to send it on
 )
 
 var dropReasons = []string{
 	DropLateTimeout, DropLateCancelled, DropLateLost, DropDuplicate, DropUnknownID, DropUnexpected, DropNotReady,
-	DropQueueFull, DropCoalesced,
+	DropQueueFull, DropCoalesced, DropNoStream,
 }
 
 // Values of mcp_client.retry.reason: why a message had to be sent again.
@@ -144,6 +145,10 @@ var violationReasons = []string{
 	"invalid_id", "null_id", "missing_id", "invalid_method", "invalid_params", "invalid_result", "invalid_error",
 	"frame_too_large", "unexpected_request", "foreign_answer", "no_answer",
 }
+
+// serverViolations are those that a client can break: the last ones are about the answers to requests over HTTP and about
+// who may ask whom.
+var serverViolations = violationReasons[:slices.Index(violationReasons, "unexpected_request")]
 
 var attemptKinds = []string{"initial", "reconnect"}
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/otlpcheck"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -27,6 +28,7 @@ func observe(t *testing.T) observed {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sink.Close(context.Background()) })
+	otlpcheck.Watch(t, sink) // what the servers export too, as far as they are ours
 	p, err := otlp.Setup(t.Context(), otlp.WithEndpoint(sink.Endpoint()), otlp.WithServiceName("e2e"),
 		otlp.WithConsole(nil, nil), otlp.WithGlobals(false), otlp.WithExportInterval(50*time.Millisecond))
 	if err != nil {

@@ -2,6 +2,7 @@ package telemetrytest
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -101,6 +102,57 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 				}
 				c.Add(t.Context(), 1, sent(attribute.String("mcp_client.name", "x")))
 			}},
+		{"attribute without a bound", `"mcp_client.tombstones": mcp.session.id is unbounded`,
+			func(r *Recording) {
+				c, err := r.meters.Meter(telemetry.ScopeName).Int64UpDownCounter("mcp_client.tombstones")
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Add(t.Context(), 0, sent(attribute.String("mcp_client.name", "x"), attribute.String("mcp.session.id", "s")))
+			}},
+		{"more values than the limit", `102 values of mcp.method.name of mcp_client.name=x, want at most 101`,
+			func(r *Recording) {
+				h := seconds(t, r, "mcp.client.operation.duration")
+				for i := range 102 {
+					h.Record(t.Context(), 1, sent(attribute.String("mcp_client.name", "x"), attribute.String("mcp.method.name", fmt.Sprint(i))))
+				}
+			}},
+		{"more series than the table says", `2 series of mcp_client.name=x, want at most 1`,
+			func(r *Recording) {
+				h := seconds(t, r, "mcp_client.connection.backoff")
+				for _, method := range []string{"a", "b"} {
+					h.Record(t.Context(), 1, sent(attribute.String("mcp_client.name", "x"), attribute.String("mcp.method.name", method)))
+				}
+			}},
+		{"value that the row does not have", `error.type is "panic", want one of`,
+			func(r *Recording) {
+				seconds(t, r, "mcp.client.session.duration").Record(t.Context(), 1, sent(
+					attribute.String("mcp_client.name", "x"), attribute.String("error.type", "panic")))
+			}},
+		{"values of another type", `its data are a`,
+			func(r *Recording) {
+				c, err := r.meters.Meter(telemetry.ScopeName).Float64UpDownCounter("mcp_client.tombstones")
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Add(t.Context(), 0, sent(attribute.String("mcp_client.name", "x")))
+			}},
+		{"description of a metric", `unit "" and description "", want "{tombstone}" and`,
+			func(r *Recording) {
+				c, err := r.meters.Meter(telemetry.ScopeName).Int64UpDownCounter("mcp_client.tombstones")
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Add(t.Context(), 0, sent(attribute.String("mcp_client.name", "x")))
+			}},
+		{"count that does not return to zero", `mcp_server.tasks.active is 1 when all is over`,
+			func(r *Recording) {
+				c, err := r.meters.Meter(telemetry.ScopeName).Int64UpDownCounter("mcp_server.tasks.active")
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Add(t.Context(), 1, sent(attribute.String("mcp_server.name", "x"), attribute.String("gen_ai.tool.name", "y")))
+			}},
 		{"undeclared attribute of a span", `as mcp_client.request: made.up is not declared`,
 			func(r *Recording) { request(r, "tools/list", attribute.String("made.up", "x")).End() }},
 		{"name of a span", `its name is not of the form`,
@@ -123,7 +175,7 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 				span.AddEvent("x")
 				span.End()
 			}},
-		{"kind of a span", `no row has kind producer`,
+		{"kind of a span", `no row has kind PRODUCER`,
 			func(r *Recording) {
 				_, span := r.tracers.Tracer(telemetry.ScopeName).Start(t.Context(), "x", trace.WithSpanKind(trace.SpanKindProducer))
 				span.End()

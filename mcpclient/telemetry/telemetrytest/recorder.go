@@ -1,8 +1,8 @@
 // Package telemetrytest records what clients and servers tell their telemetry, and checks it against the schema.
 //
 // Start at [Recorder]: give its Telemetry to the client or server under test and ask for spans, metrics and log records
-// by name. When the test ends, everything that was emitted is checked: names, units, types, enums, levels, required
-// attributes, that spans ended and that each request that started stopped.
+// by name. When the test ends, everything that was emitted is checked: names, units, buckets, types, enums, levels, required
+// attributes, how many values and series there are, that spans ended and that each request that started stopped.
 //
 // It is for tests. It needs the SDK of OpenTelemetry, which the library packages do not import.
 package telemetrytest
@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/mcpotel/mcpotel/internal/schemacheck"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
@@ -40,8 +41,12 @@ func Recorder(t testing.TB, opts ...telemetry.Option) *Recording {
 	t.Helper()
 	r := newRecording(t, opts)
 	t.Cleanup(func() {
+		t.Helper()
 		for _, p := range r.Problems() {
 			t.Error("telemetry: " + p)
+		}
+		if err := schemacheck.AppendSeen(schemacheck.Rows(r.signals())); err != nil {
+			t.Error("telemetry: ", err)
 		}
 	})
 	return r

@@ -1,0 +1,159 @@
+// Package otlpcheck holds what processes exported over OTLP against the schema: the same check as that of package
+// telemetrytest, of what has really gone over the wire. It looks at nothing but what is of this module's scope.
+//
+// What cannot be seen there, it leaves out: with which attributes a span began, spans that have not ended, and, as records
+// below the level of the export are missing, whether each request that started has stopped.
+package otlpcheck
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/internal/schemacheck"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Watch checks everything that sink has received when the test ends. What is registered with t.Cleanup after Watch, such
+// as the end of what exports, comes before that.
+func Watch(t testing.TB, sink *otlpsink.Sink) {
+	t.Helper()
+	t.Cleanup(func() {
+		t.Helper()
+		Check(t, sink.Snapshot())
+	})
+}
+
+// Check fails the test for each respect in which what was received departs from the schema.
+func Check(t testing.TB, s otlpsink.Snapshot) {
+	t.Helper()
+	signals := Signals(s)
+	for _, p := range schemacheck.Problems(signals) {
+		t.Error("exported telemetry: " + p)
+	}
+	if err := schemacheck.AppendSeen(schemacheck.Rows(signals)); err != nil {
+		t.Error("exported telemetry: ", err)
+	}
+}
+
+// Signals brings what was received into the form that is checked.
+func Signals(s otlpsink.Snapshot) *schemacheck.Signals {
+	signals := &schemacheck.Signals{}
+	for _, span := range s.Spans {
+		if span.Scope == telemetry.ScopeName {
+			signals.Spans = append(signals.Spans, spanOf(&span))
+		}
+	}
+	signals.Metrics = metricsOf(s.Points)
+	for _, r := range s.Records {
+		if ours(&r) {
+			signals.Records = append(signals.Records, recordOf(&r))
+		}
+	}
+	return signals
+}
+
+var statuses = map[string]string{"UNSET": schemacheck.Unset, "OK": schemacheck.OK, "ERROR": schemacheck.Error}
+
+func spanOf(s *otlpsink.Span) schemacheck.Span {
+	c := schemacheck.Span{
+		Name: s.Name, Kind: telemetry.SpanKind(s.Kind), Attrs: attrsOf(s.Attributes),
+		Status: statuses[s.Status], Events: len(s.Events), Links: len(s.Links), Endless: s.End.Before(s.Start),
+	}
+	for _, l := range s.Links {
+		c.Dangling = c.Dangling || l.TraceID == "" || l.SpanID == ""
+	}
+	return c
+}
+
+// metricsOf puts points together that are of one metric of one process. Of those that were exported more than once, one
+// is enough.
+func metricsOf(points []otlpsink.Point) (all []schemacheck.Metric) {
+	index, seen := map[string]int{}, map[string]bool{}
+	for _, p := range points {
+		if p.Scope != telemetry.ScopeName {
+			continue
+		}
+		metric := fmt.Sprint(p.Resource["service.instance.id"], p.Metric, p.Unit, p.Kind, p.Monotonic)
+		point := fmt.Sprint(metric, p.Attributes, p.Bounds)
+		if seen[point] {
+			continue
+		}
+		seen[point] = true
+		i, ok := index[metric]
+		if !ok {
+			i = len(all)
+			index[metric] = i
+			all = append(all, schemacheck.Metric{
+				Name: p.Metric, Unit: p.Unit, Description: p.Description, Instrument: instrumentOf(&p),
+			})
+		}
+		all[i].Points = append(all[i].Points, schemacheck.Point{Attrs: attrsOf(p.Attributes), Bounds: p.Bounds, Number: numberOf(&p)})
+	}
+	return all
+}
+
+func instrumentOf(p *otlpsink.Point) schemacheck.Instrument {
+	switch {
+	case p.Kind == otlpsink.Sum && p.Monotonic:
+		return schemacheck.RisingSum
+	case p.Kind == otlpsink.Sum:
+		return schemacheck.Sum
+	case p.Kind == otlpsink.Gauge:
+		return schemacheck.Gauge
+	case p.Kind == otlpsink.Histogram:
+		return schemacheck.Histogram
+	}
+	return schemacheck.Instrument(p.Kind)
+}
+
+// numberOf is not known of histograms, whose values OTLP sums up as float64 anyway.
+func numberOf(p *otlpsink.Point) telemetry.Type {
+	switch {
+	case p.Kind != otlpsink.Sum && p.Kind != otlpsink.Gauge:
+		return ""
+	case p.Integers:
+		return telemetry.Int
+	}
+	return telemetry.Double
+}
+
+// ours reports whether a record is an event of the schema, or looks as if it should be one: a program may log under the
+// same scope.
+func ours(r *otlpsink.Record) bool {
+	text, _ := r.Body.(string)
+	return r.Scope == telemetry.ScopeName &&
+		(r.EventName != "" || strings.HasPrefix(text, "mcp_client.") || strings.HasPrefix(text, "mcp_server."))
+}
+
+// infoSeverity is the number that OTLP gives the level Info; the levels of slog have the same distances.
+const infoSeverity = 9
+
+func recordOf(r *otlpsink.Record) schemacheck.Record {
+	text, _ := r.Body.(string)
+	return schemacheck.Record{
+		Event: r.EventName, Message: text, Level: slog.Level(r.Severity - infoSeverity), Attrs: attrsOf(r.Attributes),
+	}
+}
+
+func attrsOf(attrs map[string]any) schemacheck.Attrs {
+	m := make(schemacheck.Attrs, len(attrs))
+	for key, v := range attrs {
+		m[key] = schemacheck.Value{Type: typeOf(v), Text: fmt.Sprint(v)}
+	}
+	return m
+}
+
+func typeOf(v any) telemetry.Type {
+	switch v.(type) {
+	case string:
+		return telemetry.String
+	case int64:
+		return telemetry.Int
+	case float64:
+		return telemetry.Double
+	}
+	return telemetry.Type(fmt.Sprintf("%T", v))
+}

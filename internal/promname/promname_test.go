@@ -1,0 +1,82 @@
+package promname_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/promname"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// TestNoTwoNamesOfTheSchemaBecomeOne holds for every series of every metric: mcp.client.x and mcp_client.x would be one
+// in Prometheus, and so would a histogram's count and a counter of that name.
+func TestNoTwoNamesOfTheSchemaBecomeOne(t *testing.T) {
+	whose := map[string]string{}
+	for _, m := range telemetry.Schema.Metrics {
+		for _, series := range append(promname.Metric(m), promname.Base(m)) {
+			if other, taken := whose[series]; taken && other != m.Name {
+				t.Errorf("every series is of one metric, got %s of %s and of %s", series, other, m.Name)
+			}
+			whose[series] = m.Name
+		}
+	}
+}
+
+// Prometheus and the Collector put these labels on series themselves.
+var reserved = []string{
+	"__name__", "le", "quantile", "job", "instance", "otel_scope_name", "otel_scope_version", "otel_scope_schema_url",
+}
+
+func TestNoTwoAttributesOfTheSchemaBecomeOneLabel(t *testing.T) {
+	whose := map[string]string{}
+	for _, a := range telemetry.Schema.Attributes {
+		label := promname.Label(a.Key)
+		if other, taken := whose[label]; taken {
+			t.Errorf("every label is of one attribute, got %s of %s and of %s", label, other, a.Key)
+		}
+		whose[label] = a.Key
+		if slices.Contains(reserved, label) {
+			t.Errorf("no attribute takes a label that is Prometheus' own, got %s of %s", label, a.Key)
+		}
+	}
+}
+
+func TestMetricNamesAreThoseThatTheCollectorWrites(t *testing.T) {
+	for _, tt := range []struct {
+		metric telemetry.Metric
+		want   []string
+	}{
+		{telemetry.Metric{Name: "mcp.client.operation.duration", Instrument: telemetry.Histogram, Unit: "s"},
+			[]string{
+				"mcp_client_operation_duration_seconds_bucket", "mcp_client_operation_duration_seconds_sum",
+				"mcp_client_operation_duration_seconds_count",
+			}},
+		{telemetry.Metric{Name: "mcp_client.message.size", Instrument: telemetry.Histogram, Unit: "By"},
+			[]string{
+				"mcp_client_message_size_bytes_bucket", "mcp_client_message_size_bytes_sum", "mcp_client_message_size_bytes_count",
+			}},
+		{telemetry.Metric{Name: "mcp_client.active_requests", Instrument: telemetry.UpDownCounter, Unit: "{request}"},
+			[]string{"mcp_client_active_requests"}},
+		{telemetry.Metric{Name: "mcp_client.connection.state", Instrument: telemetry.ObservableUpDownCounter, Unit: "{connection}"},
+			[]string{"mcp_client_connection_state"}},
+		{telemetry.Metric{Name: "mcp_client.protocol.violations", Instrument: telemetry.Counter, Unit: "{violation}"},
+			[]string{"mcp_client_protocol_violations_total"}},
+		{telemetry.Metric{Name: "requests.total", Instrument: telemetry.Counter, Unit: "{request}"}, []string{"requests_total"}},
+		{telemetry.Metric{Name: "wait.seconds", Instrument: telemetry.ObservableGauge, Unit: "s"}, []string{"wait_seconds"}},
+	} {
+		if got := promname.Metric(tt.metric); !slices.Equal(got, tt.want) {
+			t.Errorf("series of %s: got %q, want %q", tt.metric.Name, got, tt.want)
+		}
+	}
+}
+
+func TestLabelsAreThoseThatTheCollectorWrites(t *testing.T) {
+	for key, want := range map[string]string{
+		"error.type": "error_type", "mcp_client.name": "mcp_client_name", "rpc.response.status_code": "rpc_response_status_code",
+		"3rd-party": "key_3rd_party", "": "",
+	} {
+		if got := promname.Label(key); got != want {
+			t.Errorf("label of %q: got %q, want %q", key, got, want)
+		}
+	}
+}

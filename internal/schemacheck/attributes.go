@@ -1,0 +1,79 @@
+package schemacheck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// other stands for every value that a closed or limited set does not hold.
+const other = "_OTHER"
+
+// anyVariable stands for all keys that begin as it does.
+const anyVariable = "gen_ai.prompt.variable.{name}"
+
+// rowKey returns the key of the row that declares an attribute.
+func rowKey(key string) string {
+	if prefix := strings.TrimSuffix(anyVariable, "{name}"); len(key) > len(prefix) && strings.HasPrefix(key, prefix) {
+		return anyVariable
+	}
+	return key
+}
+
+// rowOf returns the attribute's row, nil if there is none.
+func rowOf(key string) *telemetry.Attribute {
+	all := telemetry.Schema.Attributes
+	if i := slices.IndexFunc(all, func(a telemetry.Attribute) bool { return a.Key == key }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// check checks attributes against the uses that a row of the schema makes of them.
+func (a Attrs) check(uses ...telemetry.Use) (problems []string) {
+	declared := map[string]*telemetry.Use{}
+	for i, u := range uses {
+		declared[u.Key] = &uses[i]
+		if _, ok := a[u.Key]; !ok && u.Need == telemetry.Required {
+			problems = append(problems, u.Key+" is missing")
+		}
+	}
+	for key, v := range a {
+		if use := declared[rowKey(key)]; use != nil {
+			problems = append(problems, v.check(use)...)
+		} else {
+			problems = append(problems, key+" is not declared")
+		}
+	}
+	return problems
+}
+
+func (v Value) check(use *telemetry.Use) (problems []string) {
+	a := rowOf(use.Key)
+	if a == nil {
+		return []string{use.Key + " is no attribute of the schema"}
+	}
+	if v.Type != a.Type {
+		problems = append(problems, fmt.Sprintf("%s is a %s, want %s", a.Key, v.Type, a.Type))
+	}
+	if v.Text == "" {
+		problems = append(problems, a.Key+" is empty")
+	}
+	if words := wordsOf(use, a); words != nil && v.Text != other && !slices.Contains(words, v.Text) {
+		problems = append(problems, fmt.Sprintf("%s is %q, want one of %q", a.Key, v.Text, words))
+	}
+	return problems
+}
+
+// wordsOf returns all values that a use of an attribute may have, nil if it may have any.
+func wordsOf(use *telemetry.Use, a *telemetry.Attribute) []string {
+	switch {
+	case use.Only != nil:
+		return use.Only
+	case a != nil && a.Bound == telemetry.Closed:
+		return a.Enum
+	}
+	return nil
+}

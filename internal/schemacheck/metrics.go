@@ -1,0 +1,107 @@
+package schemacheck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// check checks a metric against its row.
+func (m *Metric) check(toolNames int) (problems []string) {
+	i := slices.IndexFunc(telemetry.Schema.Metrics, func(row telemetry.Metric) bool { return row.Name == m.Name })
+	if i < 0 {
+		return []string{fmt.Sprintf("metric %q is not in the schema", m.Name)}
+	}
+	row := &telemetry.Schema.Metrics[i]
+	if m.Unit != row.Unit || m.Description != row.Brief {
+		problems = append(problems, fmt.Sprintf("unit %q and description %q, want %q and %q", m.Unit, m.Description, row.Unit, row.Brief))
+	}
+	if want := instrumentOf(row); m.Instrument != want {
+		problems = append(problems, fmt.Sprintf("its data are a %s, want %s", m.Instrument, want))
+	}
+	number := telemetry.Int
+	if row.Unit == "s" {
+		number = telemetry.Double
+	}
+	for _, p := range m.Points {
+		problems = append(problems, p.Attrs.check(row.Attrs...)...)
+		for key := range p.Attrs {
+			if a := rowOf(key); a != nil && a.Bound == telemetry.Unbounded {
+				problems = append(problems, key+" is unbounded")
+			}
+		}
+		if p.Number != "" && p.Number != number {
+			problems = append(problems, fmt.Sprintf("its values are %s, want %s", p.Number, number))
+		}
+		if !slices.Equal(p.Bounds, row.Buckets) {
+			problems = append(problems, fmt.Sprintf("buckets %v, want %v", p.Bounds, row.Buckets))
+		}
+	}
+	problems = append(problems, m.count(row, toolNames)...)
+	for i := range problems {
+		problems[i] = fmt.Sprintf("metric %q: %s", m.Name, problems[i])
+	}
+	return problems
+}
+
+func instrumentOf(row *telemetry.Metric) Instrument {
+	switch row.Instrument {
+	case telemetry.Counter:
+		return RisingSum
+	case telemetry.UpDownCounter, telemetry.ObservableUpDownCounter:
+		return Sum
+	case telemetry.ObservableGauge:
+		return Gauge
+	}
+	return Histogram
+}
+
+// count checks how many series and values there are for each client or server, which is told by what the user configured.
+func (m *Metric) count(row *telemetry.Metric, toolNames int) (problems []string) {
+	type ofOne struct{ whose, key string }
+	series, values := map[string]int{}, map[ofOne]map[string]bool{}
+	for _, p := range m.Points {
+		whose := configured(p.Attrs)
+		series[whose]++
+		for key, v := range p.Attrs {
+			k := ofOne{whose, key}
+			if values[k] == nil {
+				values[k] = map[string]bool{}
+			}
+			values[k][v.Text] = true
+		}
+	}
+	raised := toolNames > telemetry.DefaultToolNameLimit
+	for whose, n := range series {
+		if n > row.MaxSeries && !raised {
+			problems = append(problems, fmt.Sprintf("%d series of %s, want at most %d", n, whose, row.MaxSeries))
+		}
+	}
+	for k, seen := range values {
+		limit := 0
+		if a := rowOf(k.key); a != nil && a.Bound == telemetry.Limited {
+			limit = a.Limit
+		}
+		if raised && (k.key == "gen_ai.tool.name" || k.key == "gen_ai.prompt.name") {
+			limit = toolNames + 1
+		}
+		if limit > 0 && len(seen) > limit {
+			problems = append(problems, fmt.Sprintf("%d values of %s of %s, want at most %d", len(seen), k.key, k.whose, limit))
+		}
+	}
+	return problems
+}
+
+// configured are the values of the attributes that the user chose.
+func configured(attrs Attrs) string {
+	var parts []string
+	for key, v := range attrs {
+		if a := rowOf(key); a != nil && a.Bound == telemetry.Configured {
+			parts = append(parts, key+"="+v.Text)
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,58 @@
+package schemacheck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// check checks a log record against its row.
+func (r *Record) check() (problems []string) {
+	i := slices.IndexFunc(telemetry.Schema.Events, func(e telemetry.Event) bool { return e.Name == r.Event })
+	if i < 0 {
+		return []string{fmt.Sprintf("record %q: event.name %q is not in the schema", r.Message, r.Event)}
+	}
+	row := &telemetry.Schema.Events[i]
+	if r.Message != row.Name {
+		problems = append(problems, fmt.Sprintf("its message is %q", r.Message))
+	}
+	if !slices.Contains(row.Levels, r.Level) {
+		problems = append(problems, fmt.Sprintf("level %v, want one of %v", r.Level, row.Levels))
+	}
+	problems = append(problems, r.Attrs.check(row.Fields...)...)
+	problems = append(problems, r.Problems...)
+	for i := range problems {
+		problems[i] = fmt.Sprintf("record %q: %s", row.Name, problems[i])
+	}
+	return problems
+}
+
+// Unpaired returns which requests started without exactly one stop or exception. It is for records of every level.
+func Unpaired(records []Record) (problems []string) {
+	open := map[string]int{}
+	for _, r := range records {
+		life, phase := cutLast(r.Event)
+		if name := r.Attrs["mcp_client.name"].Text + r.Attrs["mcp_server.name"].Text; strings.HasSuffix(life, ".request") ||
+			strings.HasSuffix(life, ".handler") || strings.HasSuffix(life, ".ask") {
+			switch phase {
+			case "start":
+				open[life+" of "+name]++
+			case "stop", "exception":
+				open[life+" of "+name]--
+			}
+		}
+	}
+	for life, n := range open {
+		if n != 0 {
+			problems = append(problems, fmt.Sprintf("%s: %+d starts without exactly one stop or exception", life, n))
+		}
+	}
+	return problems
+}
+
+func cutLast(name string) (before, after string) {
+	i := strings.LastIndexByte(name, '.')
+	return name[:max(i, 0)], name[i+1:]
+}

@@ -1,0 +1,72 @@
+package schemacheck
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// SeenVariable names the environment variable with the directory where tests leave the rows that they have seen. Without
+// it they leave nothing.
+const SeenVariable = "MCPOTEL_TELEMETRY_SEEN"
+
+// left are the rows that this process has left, so that each is written once.
+var left struct {
+	sync.Mutex
+	rows Set
+}
+
+// AppendSeen leaves rows in the directory that [SeenVariable] names, in a file for each process.
+func AppendSeen(rows Set) error {
+	dir := os.Getenv(SeenVariable)
+	if dir == "" {
+		return nil
+	}
+	left.Lock()
+	defer left.Unlock()
+	var b strings.Builder
+	for _, r := range rows.Missing(left.rows) {
+		fmt.Fprintln(&b, r)
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%d.txt", os.Getpid())), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.WriteString(b.String()); err != nil {
+		return err
+	}
+	if left.rows == nil {
+		left.rows = Set{}
+	}
+	for r := range rows {
+		left.rows[r] = true
+	}
+	return f.Close()
+}
+
+// ReadSeen returns all rows that were left in a directory.
+func ReadSeen(dir string) (Set, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil {
+		return nil, err
+	}
+	rows := Set{}
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			rows[lines.Text()] = true
+		}
+		f.Close()
+	}
+	return rows, nil
+}

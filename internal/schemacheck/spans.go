@@ -1,0 +1,96 @@
+package schemacheck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// check checks a span against the row that it fits best.
+func (s *Span) check() []string {
+	best := []string{fmt.Sprintf("span %q: no row has kind %s", s.Name, s.Kind)}
+	found := false
+	for _, row := range telemetry.Schema.Spans {
+		if row.Kind != s.Kind {
+			continue
+		}
+		problems := s.checkAs(&row)
+		if len(problems) == 0 {
+			return nil
+		}
+		for i := range problems {
+			problems[i] = fmt.Sprintf("span %q as %s: %s", s.Name, row.ID, problems[i])
+		}
+		if !found || len(problems) < len(best) {
+			best, found = problems, true
+		}
+	}
+	return best
+}
+
+// row returns the id of the row that the span is, empty for none.
+func (s *Span) row() string {
+	for _, row := range telemetry.Schema.Spans {
+		if row.Kind == s.Kind && len(s.checkAs(&row)) == 0 {
+			return row.ID
+		}
+	}
+	return ""
+}
+
+func (s *Span) checkAs(row *telemetry.Span) []string {
+	problems := s.Attrs.check(slices.Concat(row.AtStart, row.AtEnd)...)
+	if s.AtStart != nil {
+		for _, p := range s.AtStart.check(row.AtStart...) {
+			problems = append(problems, "at start: "+p)
+		}
+	}
+	if !hasForm(s.Name, row.NameForm, s.Attrs) {
+		problems = append(problems, "its name is not of the form "+row.NameForm)
+	}
+	if _, failed := s.Attrs["error.type"]; s.Status == OK || failed != (s.Status == Error) {
+		problems = append(problems, fmt.Sprintf("status %s with error.type present: %v", s.Status, failed))
+	}
+	if s.Events > 0 {
+		problems = append(problems, "it has span events")
+	}
+	if s.Links > len(row.Links) {
+		problems = append(problems, fmt.Sprintf("%d links, want at most %d", s.Links, len(row.Links)))
+	}
+	if s.Dangling {
+		problems = append(problems, "a link leads nowhere")
+	}
+	if s.Endless {
+		problems = append(problems, "it ends before it starts")
+	}
+	return problems
+}
+
+// hasForm reports whether a span's name is of a form: one literal word, "word {key}", or "{key} {key|key}" where the second
+// part is there if any of its attributes is. A resource's URI may be left out.
+func hasForm(name, form string, got Attrs) bool {
+	if !strings.HasPrefix(form, "{") {
+		word, key, keyed := strings.Cut(form, " ")
+		if !keyed {
+			return name == word
+		}
+		target, ok := strings.CutPrefix(name, word+" ")
+		return ok && (target == got[strings.Trim(key, "{}")].Text || target == other)
+	}
+	first, second, _ := strings.Cut(form, " ")
+	method, target, _ := strings.Cut(name, " ")
+	if method != other && method != got[strings.Trim(first, "{}")].Text {
+		return false
+	}
+	wanted := false
+	for key := range strings.SplitSeq(strings.Trim(second, "{}"), "|") {
+		v, ok := got[key]
+		if ok && (target == v.Text || target == other) {
+			return true
+		}
+		wanted = wanted || ok && key != "mcp.resource.uri"
+	}
+	return target == "" && !wanted
+}

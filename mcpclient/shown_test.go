@@ -1,0 +1,140 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// The tests of this file show rows of the telemetry schema that no other test of the client shows; the Recording checks the
+// rows themselves.
+
+func TestASubscriptionThatIsOpenedAnewNamesTheOneThatWasLost(t *testing.T) {
+	features := []Feature{HandleToolListChanged(func(context.Context) {})}
+	observed(t, Options{Features: features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		r := &revision{v: mcp.Version20260728, s: s, c: c, conversation: s.next(t).greet(mcp.Version20260728, all)}
+		await(t, c)
+		r.listened(`{"toolsListChanged":true}`)
+		synctest.Wait()
+		if n := len(rec.Logs("mcp_client.request.reissued")); n != 0 {
+			t.Errorf("the first subscription repeats none, got %d records that it does", n)
+		}
+		r.reconnect(all)
+		r.listened(`{"toolsListChanged":true}`)
+		synctest.Wait()
+		var spans []trace.SpanContext
+		for _, span := range rec.Spans() {
+			if span.Name() != mcp.MethodSubscriptionsListen {
+				continue
+			}
+			if links := span.Links(); len(spans) == 1 && (len(links) != 1 || links[0].SpanContext.SpanID() != spans[0].SpanID()) {
+				t.Errorf("the second one has a link to the first %v, got %v", spans[0].SpanID(), links)
+			}
+			spans = append(spans, span.SpanContext())
+		}
+		record := rec.Log("mcp_client.request.reissued")
+		if len(spans) != 2 || record.Span.SpanID() != spans[1].SpanID() {
+			t.Errorf("two subscriptions, of which the second is a repetition: got %v and a record of %v", spans, record.Span)
+		}
+	})
+}
+
+func TestAnUpdateThatIsHandledNamesItsResource(t *testing.T) {
+	features := []Feature{HandleNotification(mcp.NotificationResourceUpdated, func(context.Context, *Notification) {})}
+	observed(t, Options{Features: features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).modern()
+		await(t, c)
+		v.write(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a"}}`)
+		synctest.Wait()
+		for _, a := range rec.Span(mcp.NotificationResourceUpdated).Attributes() {
+			if a.Key == "mcp.resource.uri" && a.Value.String() == "file:///a" {
+				return
+			}
+		}
+		t.Error("the span of the notification has the URI of the resource, got none")
+	})
+}
+
+func TestAPromptThatNeedsInputAndFindsNoRoomSaysWhichItIs(t *testing.T) {
+	var busy atomic.Bool
+	rig := &rigged{send: func(m transport.Message) (error, bool) {
+		return transport.ErrBusy, m.Method == mcp.MethodGetPrompt && busy.CompareAndSwap(true, false)
+	}}
+	observed(t, *confirming(), rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).greet(mcp.Version20260728, all)
+		await(t, c)
+		busy.Store(true)
+		done := background(func() error {
+			_, err := c.GetPrompt(t.Context(), "greet", nil)
+			return err
+		})
+		v.answer(v.want(mcp.MethodGetPrompt), inputRequired(`{"confirm":`+formRequest+`}`, ""))
+		v.answer(v.want(mcp.MethodGetPrompt), `{"messages":[]}`)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		for _, event := range []string{"mcp_client.send.retry", "mcp_client.request.input_required"} {
+			if got := rec.Log(event).Text("gen_ai.prompt.name"); got != "greet" {
+				t.Errorf("%s names the prompt greet, got %q", event, got)
+			}
+		}
+	})
+}
+
+func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
+	deep := `{"jsonrpc":"2.0","method":"a","params":{"x":` + strings.Repeat("[", 1100) + strings.Repeat("]", 1100) + `}}`
+	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).modern()
+		await(t, c)
+		v.write(`{"jsonrpc":"2.0","method":7}`, `{"jsonrpc":"2.0","method":""}`, deep)
+		synctest.Wait()
+		for reason, want := range map[string]int64{"invalid_method": 2, "too_deep": 1} {
+			if got := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", reason); got != want {
+				t.Errorf("violations %s: got %d, want %d", reason, got, want)
+			}
+		}
+	})
+}
+
+func TestWhatAFloodOfNotificationsDropsIsLoggedNowAndThen(t *testing.T) {
+	release := make(chan struct{})
+	features := []Feature{HandleNotification("flood", func(ctx context.Context, _ *Notification) {
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+	})}
+	observed(t, Options{Features: features, NotificationQueue: 1}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		release = make(chan struct{})
+		v := s.next(t).modern()
+		await(t, c)
+		const flood = 20
+		v.write(`{"jsonrpc":"2.0","method":"flood"}`)
+		synctest.Wait() // the handler runs
+		for range flood {
+			v.write(`{"jsonrpc":"2.0","method":"flood"}`)
+		}
+		synctest.Wait()
+		if n := len(rec.Logs("mcp_client.notification.dropped")); n != 5 {
+			t.Errorf("five records at once, got %d", n)
+		}
+		time.Sleep(2 * time.Second)
+		v.write(`{"jsonrpc":"2.0","method":"flood"}`)
+		synctest.Wait()
+		records := rec.Logs("mcp_client.notification.dropped")
+		if got, want := records[len(records)-1].Text("mcp_client.suppressed"), fmt.Sprint(flood-1-5); got != want {
+			t.Errorf("the next one counts what was left out: got %s, want %s", got, want)
+		}
+		close(release)
+	})
+}

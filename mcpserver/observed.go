@@ -1,0 +1,82 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// measured is a connection that knows how long frames wait in it. measure is called once, before anything is sent; from then
+// on, the connection calls waited, and queued tells how many wait.
+type measured interface {
+	measure(waited func(time.Duration)) (queued func() int)
+}
+
+// inSession reports whether a session is open on the connection.
+func (c *connection) inSession() bool { return c.session.agreed.Load() != nil }
+
+// errNoPlace is returned by a sink for a notification for which the client has opened no stream. It is no error of whoever
+// sends: the client does not want to know.
+var errNoPlace = errors.New("the client has no stream for it")
+
+// tellQuietly sends a notification that is counted and has no span of its own.
+func (x *exchange) tellQuietly(ctx context.Context, out sink, method string, frame []byte) error {
+	err := out.notify(ctx, frame)
+	switch {
+	case err == errNoPlace:
+		x.tel.NotificationDropped(method, telemetry.DropNoStream)
+		return nil
+	case err == nil:
+		x.tel.Notification(telemetry.Sent, method)
+		x.tel.MessageSize(telemetry.Sent, telemetry.KindNotification, len(frame))
+	}
+	return err
+}
+
+// coalesced counts a notice like one that is waiting. Some methods stand for what is kept elsewhere: a log message, the
+// news of a task.
+func (x *exchange) coalesced(n notice) {
+	if lists[n.method].declared != nil || n.method == mcp.NotificationResourceUpdated {
+		x.tel.NotificationDropped(n.method, telemetry.DropCoalesced)
+	}
+}
+
+// observe tells telemetry of a notification that the core deals with, which deal does.
+func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
+	if x.tel == nil {
+		return deal()
+	}
+	in := telemetry.Incoming{Method: m.Method, Known: true, Notification: true, Size: len(m.Frame)}
+	if a := x.session.agreed.Load(); a != nil {
+		in.Peer = x.peer(a.version)
+	}
+	if p, err := m.Params(); err == nil {
+		in.Traceparent, in.Tracestate, in.Baggage = text(p.Traceparent), text(p.Tracestate), text(p.Baggage)
+	}
+	_, op := x.tel.StartHandler(x.work, in)
+	err := deal()
+	op.End(outcome(nil, err))
+	return err
+}
+
+// stopwatch measures how long decoding takes, if anybody wants to know.
+type stopwatch struct{ begun time.Time }
+
+func (x *exchange) stopwatch() (w stopwatch) {
+	if x.tel.Decodes() {
+		w.begun = time.Now()
+	}
+	return w
+}
+
+// stop returns the time since the start, zero if nobody wants to know.
+func (w stopwatch) stop() time.Duration {
+	if w.begun.IsZero() {
+		return 0
+	}
+	return max(time.Since(w.begun), 1)
+}

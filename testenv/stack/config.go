@@ -1,0 +1,121 @@
+package stack
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+var (
+	//go:embed jaeger.yaml
+	jaegerConfig []byte
+	//go:embed jaeger-disk.yaml
+	jaegerDiskConfig []byte
+	//go:embed prometheus.yaml.tmpl
+	prometheusConfig string
+
+	prometheusTemplate = template.Must(template.New("prometheus.yaml").Parse(prometheusConfig))
+)
+
+// configurations writes what Jaeger and Prometheus read, and finds what the Collectors do.
+func (s *Stack) configurations() error {
+	if err := os.WriteFile(s.file("jaeger.yaml"), jaegerConfig, 0o600); err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.file("jaeger-disk.yaml"), jaegerDiskConfig, 0o600); err != nil {
+		return err
+	}
+	if err := s.writePrometheus(); err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		files *[]string
+		name  string
+	}{{&s.options.Agent, "agent.yaml"}, {&s.options.Gateway, "gateway.yaml"}} {
+		if *c.files == nil {
+			root, err := Repository()
+			if err != nil {
+				return err
+			}
+			*c.files = []string{filepath.Join(root, "collector", c.name)}
+		}
+	}
+	return nil
+}
+
+func (s *Stack) writePrometheus() error {
+	var text strings.Builder
+	err := prometheusTemplate.Execute(&text, map[string]any{
+		"Interval": s.interval(), "Rules": s.options.Rules,
+		"Services": address(s.Ports.GatewayPrometheus), "Jaeger": address(s.Ports.JaegerMetric),
+		"Agent": address(s.Ports.AgentMetrics), "Gateway": address(s.Ports.GatewayMetrics),
+	})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(s.file("prometheus.yaml"), []byte(text.String()), 0o600)
+}
+
+// jaegerFiles are the configurations of Jaeger.
+func (s *Stack) jaegerFiles() []string {
+	files := []string{s.file("jaeger.yaml")}
+	if s.options.Durable {
+		files = append(files, s.file("jaeger-disk.yaml"))
+	}
+	return files
+}
+
+// jaegerEnvironment also keeps Jaeger from tracing its own API, which would show up as one more service.
+func (s *Stack) jaegerEnvironment() []string {
+	return []string{
+		"OTEL_TRACES_SAMPLER=always_off",
+		"STACK_JAEGER_OTLP=" + address(s.Ports.JaegerGRPC), "STACK_JAEGER_UI=" + address(s.Ports.JaegerUI),
+		"STACK_JAEGER_QUERY=" + address(s.Ports.JaegerQuery), "STACK_JAEGER_HEALTH=" + address(s.Ports.JaegerHealth),
+		"STACK_JAEGER_METRICS_PORT=" + strconv.Itoa(s.Ports.JaegerMetric), "STACK_JAEGER_DIR=" + s.file("jaeger"),
+	}
+}
+
+// agentEnvironment and gatewayEnvironment set what collector/README.md lists. Waiting is shortened: what is exported is to be
+// seen soon.
+func (s *Stack) agentEnvironment() []string {
+	return append([]string{
+		"MCPOTEL_AGENT_OTLP_GRPC=" + address(s.Ports.AgentGRPC), "MCPOTEL_AGENT_OTLP_HTTP=" + address(s.Ports.AgentHTTP),
+		"MCPOTEL_AGENT_HEALTH=" + address(s.Ports.AgentHealth), "MCPOTEL_AGENT_TELEMETRY_PORT=" + strconv.Itoa(s.Ports.AgentMetrics),
+		"MCPOTEL_AGENT_QUEUE_DIR=" + s.file("agent"), "MCPOTEL_GATEWAY_ENDPOINT=" + address(s.Ports.GatewayGRPC),
+		"MCPOTEL_AGENT_BATCH_TIMEOUT=100ms",
+	}, s.options.CollectorEnv...)
+}
+
+func (s *Stack) gatewayEnvironment() []string {
+	return append([]string{
+		"MCPOTEL_GATEWAY_OTLP_GRPC=" + address(s.Ports.GatewayGRPC), "MCPOTEL_GATEWAY_OTLP_HTTP=" + address(s.Ports.GatewayHTTP),
+		"MCPOTEL_GATEWAY_HEALTH=" + address(s.Ports.GatewayHealth), "MCPOTEL_GATEWAY_TELEMETRY_PORT=" + strconv.Itoa(s.Ports.GatewayMetrics),
+		"MCPOTEL_GATEWAY_PROMETHEUS=" + address(s.Ports.GatewayPrometheus), "MCPOTEL_TRACES_ENDPOINT=" + address(s.Ports.JaegerGRPC),
+		"MCPOTEL_GATEWAY_QUEUE_DIR=" + s.file("gateway"), "MCPOTEL_GATEWAY_BATCH_TIMEOUT=100ms", "MCPOTEL_RED_FLUSH_INTERVAL=1s",
+		"MCPOTEL_SAMPLING_PERCENTAGE=" + strconv.FormatFloat(cmp.Or(s.options.Sampling, 100), 'f', -1, 64),
+	}, s.options.CollectorEnv...)
+}
+
+// Repository is the directory of this project that the working directory is in.
+func Repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.HasPrefix(string(text), "module github.com/mcpotel/mcpotel\n") {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", fmt.Errorf("the working directory is not in a checkout of mcpotel: name the Collector's configurations")
+		}
+		dir = parent
+	}
+}

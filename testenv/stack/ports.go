@@ -1,0 +1,81 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"reflect"
+)
+
+// Ports are where the stack listens, all on 127.0.0.1. One that is zero is a free one.
+type Ports struct {
+	AgentGRPC, AgentHTTP       int // OTLP: here services export
+	AgentHealth, AgentMetrics  int // its health, and metrics of its own
+	GatewayGRPC, GatewayHTTP   int // OTLP: here agents export
+	GatewayHealth              int
+	GatewayMetrics             int // of its own
+	GatewayPrometheus          int // the services' metrics and those made of spans, for Prometheus to scrape
+	JaegerGRPC                 int // OTLP
+	JaegerUI, JaegerQuery      int // HTTP API and UI; the same over gRPC
+	JaegerHealth, JaegerMetric int
+	Prometheus                 int // API
+}
+
+// UsualPorts are the ones people know, for a stack to look at.
+func UsualPorts() Ports {
+	return Ports{
+		AgentGRPC: 4317, AgentHTTP: 4318, AgentHealth: 13133, AgentMetrics: 8888,
+		GatewayGRPC: 24317, GatewayHTTP: 24318, GatewayHealth: 23133, GatewayMetrics: 28888, GatewayPrometheus: 8889,
+		JaegerGRPC: 14317, JaegerUI: 16686, JaegerQuery: 16685, JaegerHealth: 13233, JaegerMetric: 18888,
+		Prometheus: 9090,
+	}
+}
+
+// Ports are handed out in blocks, below the range from which kernels choose ports of connections. Whoever listens on the
+// first port of a block owns the rest of it, so stacks do not disturb each other.
+const (
+	firstPort, lastPort = 20_000, 32_000
+	block               = 32
+)
+
+// fill chooses the ports that are zero. The block is this process's until the returned listener is closed.
+func (p *Ports) fill() (net.Listener, error) {
+	for range 200 {
+		base := firstPort + block*rand.IntN((lastPort-firstPort)/block)
+		owner, err := listen(base)
+		if err != nil {
+			continue
+		}
+		chosen := *p
+		if chosen.take(base) {
+			*p = chosen
+			return owner, nil
+		}
+		owner.Close()
+	}
+	return nil, errors.New("no free ports")
+}
+
+// take gives zero ports their places in a block, and reports whether all are free.
+func (p *Ports) take(base int) bool {
+	v := reflect.ValueOf(p).Elem()
+	for i := range v.NumField() {
+		if v.Field(i).Int() != 0 {
+			continue
+		}
+		port := base + 1 + i
+		l, err := listen(port)
+		if err != nil {
+			return false
+		}
+		l.Close()
+		v.Field(i).SetInt(int64(port))
+	}
+	return true
+}
+
+func listen(port int) (net.Listener, error) { return net.Listen("tcp", address(port)) }
+
+// address is a port on loopback.
+func address(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package stack
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+func attributes() *syscall.SysProcAttr { return nil }
+
+// terminate asks a process to end, where processes can be asked.
+func terminate(cmd *exec.Cmd) {
+	if cmd.Process.Signal(os.Interrupt) != nil {
+		kill(cmd)
+	}
+}
+
+func kill(cmd *exec.Cmd) { _ = cmd.Process.Kill() }

@@ -1,0 +1,42 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Program finds one of otelcol, prometheus, promtool and jaeger: the one that the environment variable of its name and _BIN
+// names, or the one in the directory MCPOTEL_STACK.
+func Program(name string) (string, error) {
+	variable := variables[name]
+	path := os.Getenv(variable)
+	if path == "" {
+		dir := os.Getenv("MCPOTEL_STACK")
+		if dir == "" {
+			return "", fmt.Errorf("no %s: neither %s nor MCPOTEL_STACK is set; run testenv/stack/install and set the latter to what it prints", name, variable)
+		}
+		path = filepath.Join(dir, name)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("no %s: %w", name, err)
+	}
+	return path, nil
+}
+
+var variables = map[string]string{
+	"otelcol": "OTELCOL_BIN", "prometheus": "PROMETHEUS_BIN", "promtool": "PROMTOOL_BIN", "jaeger": "JAEGER_BIN",
+}
+
+// find finds several, and names all that are missing.
+func find(names ...string) (map[string]string, error) {
+	paths := map[string]string{}
+	var missing []error
+	for _, name := range names {
+		path, err := Program(name)
+		paths[name] = path
+		missing = append(missing, err)
+	}
+	return paths, errors.Join(missing...)
+}

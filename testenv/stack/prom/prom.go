@@ -1,0 +1,176 @@
+// Package prom asks a Prometheus by its HTTP API (https://prometheus.io/docs/prometheus/latest/querying/api/).
+package prom
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Client asks one Prometheus. It may be used from any goroutine.
+type Client struct{ base string }
+
+// New returns a client for the server at a URL without a path.
+func New(base string) *Client { return &Client{base: base} }
+
+// Labels are those of a series, __name__ among them.
+type Labels map[string]string
+
+// A Sample is a value of a series at a time.
+type Sample struct {
+	Time  time.Time
+	Value float64
+}
+
+// A Series is samples with the same labels, oldest first.
+type Series struct {
+	Labels  Labels
+	Samples []Sample
+}
+
+// Value is that of the newest sample.
+func (s Series) Value() float64 { return s.Samples[len(s.Samples)-1].Value }
+
+// An Exemplar is one measurement in a series: Labels has the trace_id and span_id it was taken in.
+type Exemplar struct {
+	Labels Labels
+	Time   time.Time
+	Value  float64
+}
+
+// ExemplarSeries is the exemplars of a series.
+type ExemplarSeries struct {
+	Labels    Labels
+	Exemplars []Exemplar
+}
+
+// Query evaluates an expression now. The series have one sample each; a scalar is a series without labels.
+func (c *Client) Query(ctx context.Context, expression string) ([]Series, error) {
+	return c.series(ctx, "query", url.Values{"query": {expression}})
+}
+
+// QueryRange evaluates an expression at each step from start to end.
+func (c *Client) QueryRange(ctx context.Context, expression string, start, end time.Time, step time.Duration) ([]Series, error) {
+	return c.series(ctx, "query_range", url.Values{
+		"query": {expression}, "start": {unix(start)}, "end": {unix(end)}, "step": {strconv.FormatFloat(step.Seconds(), 'f', -1, 64)},
+	})
+}
+
+// Exemplars returns the exemplars of the series in an expression.
+func (c *Client) Exemplars(ctx context.Context, expression string, start, end time.Time) ([]ExemplarSeries, error) {
+	var found []struct {
+		Labels    Labels `json:"seriesLabels"`
+		Exemplars []struct {
+			Labels    Labels  `json:"labels"`
+			Value     float64 `json:"value,string"`
+			Timestamp float64 `json:"timestamp"`
+		} `json:"exemplars"`
+	}
+	if err := c.get(ctx, "query_exemplars", url.Values{"query": {expression}, "start": {unix(start)}, "end": {unix(end)}}, &found); err != nil {
+		return nil, err
+	}
+	var all []ExemplarSeries
+	for _, f := range found {
+		s := ExemplarSeries{Labels: f.Labels}
+		for _, e := range f.Exemplars {
+			s.Exemplars = append(s.Exemplars, Exemplar{e.Labels, moment(e.Timestamp), e.Value})
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// Series returns the labels of the series that match one of the selectors, as far as they have samples in the time.
+func (c *Client) Series(ctx context.Context, start, end time.Time, selectors ...string) (all []Labels, err error) {
+	err = c.get(ctx, "series", url.Values{"match[]": selectors, "start": {unix(start)}, "end": {unix(end)}}, &all)
+	return all, err
+}
+
+// result is what query and query_range answer.
+type result struct {
+	Type string          `json:"resultType"`
+	Data json.RawMessage `json:"result"`
+}
+
+func (c *Client) series(ctx context.Context, path string, values url.Values) ([]Series, error) {
+	var r result
+	if err := c.get(ctx, path, values, &r); err != nil {
+		return nil, err
+	}
+	if r.Type == "scalar" {
+		var s sample
+		err := json.Unmarshal(r.Data, &s)
+		return []Series{{Samples: []Sample{Sample(s)}}}, err
+	}
+	var found []struct {
+		Metric Labels   `json:"metric"`
+		Value  *sample  `json:"value"`
+		Values []sample `json:"values"`
+	}
+	if err := json.Unmarshal(r.Data, &found); err != nil {
+		return nil, fmt.Errorf("%s: a %s: %w", path, r.Type, err)
+	}
+	var all []Series
+	for _, f := range found {
+		if f.Value != nil {
+			f.Values = append(f.Values, *f.Value)
+		}
+		s := Series{Labels: f.Metric}
+		for _, v := range f.Values {
+			s.Samples = append(s.Samples, Sample(v))
+		}
+		if len(s.Samples) == 0 {
+			return nil, fmt.Errorf("%s: %v has no float samples", path, f.Metric)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// sample is [seconds, "value"].
+type sample Sample
+
+func (s *sample) UnmarshalJSON(text []byte) error {
+	var seconds float64
+	var value string
+	if err := json.Unmarshal(text, &[]any{&seconds, &value}); err != nil {
+		return err
+	}
+	v, err := strconv.ParseFloat(value, 64)
+	*s = sample{moment(seconds), v}
+	return err
+}
+
+// get asks and decodes the data of the answer.
+func (c *Client) get(ctx context.Context, path string, values url.Values, data any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/api/v1/"+path, strings.NewReader(values.Encode()))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("prometheus: %w", err)
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Status, Error string
+		Data          json.RawMessage
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return fmt.Errorf("prometheus: %s: %s: %w", path, resp.Status, err)
+	}
+	if answer.Status != "success" {
+		return fmt.Errorf("prometheus: %s: %s", values.Encode(), answer.Error)
+	}
+	return json.Unmarshal(answer.Data, data)
+}
+
+func unix(t time.Time) string { return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64) }
+
+func moment(seconds float64) time.Time { return time.UnixMilli(int64(seconds * 1000)) }
