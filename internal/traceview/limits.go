@@ -53,3 +53,6 @@ func called(name string) string {
 	}
 	return cut(titleText, name)
 }
+
+// shortID is enough of an id to recognize it.
+func shortID(id string) string { return id[:min(len(id), 8)] }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
@@ -26,10 +25,10 @@ type record struct {
 	More       int
 }
 
-// telling are the attributes that stand beside the text of a record, under the last part of their names.
-var telling = []string{
-	"mcp.method.name", "gen_ai.tool.name", "error.type", "error", "mcp_client.connection.from", "mcp_client.connection.to",
-	"mcp_client.connection.reason", "mcp_client.violation.reason",
+// telling are the attributes that stand beside the text of a record, under short names.
+var telling = []attribute{
+	{"mcp.method.name", "method"}, {"gen_ai.tool.name", "tool"}, {"error.type", "error.type"}, {"mcp_client.connection.from", "from"},
+	{"mcp_client.connection.to", "to"}, {"mcp_client.connection.reason", "reason"}, {"mcp_client.violation.reason", "reason"},
 }
 
 const maxBrief = 4
@@ -58,9 +57,9 @@ func textOf(r otlpsink.Record) string {
 func (v *view) record(i int, r otlpsink.Record, b *budget) record {
 	x := record{Anchor: "l-" + strconv.Itoa(i), Time: timeOf(r), Service: v.services.of(r.Service()), Text: b.text(textOf(r))}
 	x.Level, x.Class = levelOf(r)
-	for _, k := range telling {
-		if v, ok := r.Attributes[k]; ok && len(x.Brief) < maxBrief {
-			x.Brief = append(x.Brief, attribute{k[strings.LastIndexByte(k, '.')+1:], cut(scantText, valueText(v))})
+	for _, a := range telling {
+		if v, ok := r.Attributes[a.Key]; ok && len(x.Brief) < maxBrief {
+			x.Brief = append(x.Brief, attribute{a.Value, cut(scantText, valueText(v))})
 		}
 	}
 	x.Attributes, x.More = attributesOf(r.Attributes, b)
@@ -128,7 +127,7 @@ func (v *view) logsPage(w http.ResponseWriter, r *http.Request) {
 		x.Anchor = "" // the newest is always the first
 		x.At = x.Time.UTC().Format("15:04:05.000")
 		if rec.TraceID != "" {
-			x.Span = link{Href: "/trace/" + rec.TraceID + "#" + anchor(rec.SpanID), Text: "trace " + cut(8, rec.TraceID), Known: true}
+			x.Span = link{Href: "/trace/" + rec.TraceID + "#" + anchor(rec.SpanID), Text: "trace " + shortID(rec.TraceID), Known: true}
 		}
 		p.Rows = append(p.Rows, x)
 	}

@@ -125,5 +125,5 @@ func within(b bucket, share, lo, hi float64) float64 {
 	case math.IsInf(b.lo, -1), b.lo >= b.hi:
 		return b.hi
 	}
-	return b.lo + share*(b.hi-b.lo)
+	return min(b.lo+share*(b.hi-b.lo), b.hi)
 }

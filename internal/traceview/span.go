@@ -168,7 +168,7 @@ func (d *drawing) link(traceID, spanID string) link {
 	name, known := d.names[spanRef{traceID, spanID}]
 	l.Known, l.Text = known, d.budget.text(called(name))
 	if !known {
-		l.Text = "span " + cut(16, spanID) + " of trace " + cut(8, traceID)
+		l.Text = "span " + shortID(spanID) + " of trace " + shortID(traceID)
 	}
 	return l
 }

@@ -179,7 +179,7 @@ func (d *drawing) rows() (rows []row, leftOut int) {
 		closeGap()
 		if r.Index < 0 {
 			d.lost++
-			rows = append(rows, row{Depth: min(r.Depth, maxDepth), Gap: "span " + cut(16, r.ID) + " is the parent of these, and is missing"})
+			rows = append(rows, row{Depth: min(r.Depth, maxDepth), Gap: "span " + shortID(r.ID) + " is the parent of these, and is missing"})
 			continue
 		}
 		rows = append(rows, row{Depth: min(r.Depth, maxDepth), Span: d.span(r)})

@@ -73,7 +73,7 @@ func TestLogsStandBelowTheirTraceByTime(t *testing.T) {
 	for _, r := range records {
 		got = append(got, r.one(t, ".at").text()+" "+r.one(t, ".badge").text()+" "+strings.TrimSpace(r.one(t, ".text").text())+" "+r.one(t, "a.of").attrs["href"])
 	}
-	if want := []string{"+5.00ms INFO first type=none #s-a1", "+35.0ms ERROR second #s-a3"}; !slices.Equal(got, want) {
+	if want := []string{"+5.00ms INFO first error.type=none #s-a1", "+35.0ms ERROR second #s-a3"}; !slices.Equal(got, want) {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	if text := records[1].one(t, ".inside").text(); !strings.Contains(text, "event.name") || !strings.Contains(text, "failed") {

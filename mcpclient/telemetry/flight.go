@@ -23,11 +23,11 @@ type flight struct {
 	base time.Time // what the times of entries are relative to
 
 	mu         sync.Mutex
-	ring       *[FlightSize]entry // guarded by mu; nil before the first entry
-	next       uint64             // guarded by mu; number of the next entry
-	logged     uint64             // guarded by mu; the first entry that was not in the log yet
-	loggedAt   time.Time          // guarded by mu; zero for never
-	suppressed int                // guarded by mu; records that came too soon after that
+	ring       []entry   // guarded by mu; grows with what happens, an idle client's stays small
+	next       uint64    // guarded by mu; number of the next entry
+	logged     uint64    // guarded by mu; the first entry that was not in the log yet
+	loggedAt   time.Time // guarded by mu; zero for never
+	suppressed int       // guarded by mu; records that came too soon after that
 }
 
 // entry is an entry as the ring keeps it: of one size, with no pointer to what a peer sent. The names are as metrics have
@@ -80,10 +80,11 @@ func (f *flight) add(e *entry) uint64 {
 
 // append is add with mu held.
 func (f *flight) append(e *entry) uint64 {
-	if f.ring == nil {
-		f.ring = new([FlightSize]entry)
+	if len(f.ring) < FlightSize {
+		f.ring = append(f.ring, *e)
+	} else {
+		f.ring[f.next%FlightSize] = *e
 	}
-	f.ring[f.next%FlightSize] = *e
 	f.next++
 	return f.next
 }

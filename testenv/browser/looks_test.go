@@ -22,6 +22,14 @@ func TestNoPageScrollsSidewaysOnAPhone(t *testing.T) {
 		}
 		w := eval[width](t, tab, `({Page: document.documentElement.scrollWidth, Screen: screen.width,
 			Widest: [...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > screen.width + 1).map(e => e.outerHTML.slice(0, 80))[0] ?? ""})`)
+		// Text in a column of a letter or two is not readable either.
+		squeezed := eval[[]string](t, tab, `[...document.querySelectorAll("main *")].filter(e => {
+			const text = [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data.trim()).join(" "), box = e.getBoundingClientRect();
+			return e.checkVisibility() && text.length > 12 && box.width < 60 && box.height > 60;
+		}).map(e => e.outerHTML.slice(0, 80))`)
+		if len(squeezed) > 0 {
+			t.Errorf("%s: want no text squeezed into a narrow column, got %q", name, squeezed)
+		}
 		if w.Page > w.Screen || w.Widest != "" {
 			t.Errorf("%s: want a page no wider than the screen, got %+v", name, w)
 		}

@@ -65,20 +65,20 @@ type pictures struct {
 	dir     string
 }
 
-// A picture is one of a page.
+// A picture is one of a page. Who has another page to show adds a line to those in pages.
 type picture struct {
 	name string
 	look browser.Look
-	page func(t *browser.Tab, url string) error
-	upTo float64 // pixels from the top
+	page func(t *browser.Tab, url string) error // opens it; url is the demo's
+	upTo float64                                // pixels from the top
 }
 
-var large = browser.Look{Width: 1240, Height: 780, Scale: 2}
+var large = browser.Look{Width: 1240, Height: 600, Scale: 1.5}
 
 func (p pictures) pages(url string) error {
 	night, phone := large, browser.Phone
 	night.Dark = true
-	phone.Scale = 3
+	phone.Scale = 2
 	return p.take(url,
 		picture{"trace-list", large, list, 800},
 		picture{"trace-page", large, timeout, 1100},
@@ -108,6 +108,9 @@ func (p pictures) take(url string, all ...picture) error {
 
 func (p pictures) save(t *browser.Tab, name string, upTo float64) error {
 	png, err := t.Picture(upTo)
+	if err == nil {
+		png, err = shrink(png)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

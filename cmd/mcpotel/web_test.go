@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A screen is what a command has printed so far.
+type screen struct {
+	mu   sync.Mutex
+	text strings.Builder // guarded by mu
+	news chan struct{}   // guarded by mu: closed and replaced at each change
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.news)
+	s.news = make(chan struct{})
+	return s.text.Write(p)
+}
+
+func (s *screen) now() (string, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String(), s.news
+}
+
+// stays starts a command that stays until it is stopped, waits until it has printed what matches, and returns the first
+// group of that, and what stops it, as a signal would, and returns its exit code and all that it printed.
+func stays(t *testing.T, pattern string, args ...string) (matched string, stop func() (int, string)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &screen{news: make(chan struct{})}
+	var code int
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		code = run(ctx, streams{strings.NewReader(""), s, s, false}, args)
+	}()
+	stop = func() (int, string) {
+		cancel()
+		<-done
+		text, _ := s.now()
+		return code, text
+	}
+	t.Cleanup(func() { stop() })
+	deadline := time.After(time.Minute)
+	for {
+		text, news := s.now()
+		if m := regexp.MustCompile(pattern).FindStringSubmatch(text); m != nil {
+			return m[1], stop
+		}
+		select {
+		case <-news:
+		case <-done:
+			t.Fatalf("%q ended with %d before it printed %s:\n%s", args, code, pattern, text)
+		case <-deadline:
+			t.Fatalf("%q has not printed %s:\n%s", args, pattern, text)
+		}
+	}
+}
+
+// traces are those that a page shows, by name, with the number of their spans.
+func traces(t *testing.T, page string) map[string]int {
+	t.Helper()
+	answer, err := http.Get(page + "traces.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var list struct {
+		Traces []struct {
+			Name  string
+			Spans int
+		}
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]int{}
+	for _, x := range list.Traces {
+		all[x.Name] = x.Spans
+	}
+	return all
+}
+
+const ended = `The traces are at (\S+)\nCtrl-C`
+
+func TestDemoKeepsItsPageOpen(t *testing.T) {
+	noCollector(t)
+	url, stop := stays(t, ended, "demo", "--web")
+	all := traces(t, url)
+	for _, scene := range []string{"a call that succeeds", "a tool that reports an error", "a call that gets no answer in time", "a server that is killed in the middle of a call"} {
+		if all["demo: "+scene] < 3 {
+			t.Errorf("want the trace of %s with the spans of client and server, got %v", scene, all)
+		}
+	}
+	code, text := stop()
+	if code != exitOK || !strings.Contains(text, "What they export is shown at "+url) {
+		t.Errorf("want exit code 0, and the page announced at the beginning, got %d:\n%s", code, text)
+	}
+	if _, err := http.Get(url); err == nil {
+		t.Error("want the page gone with the command")
+	}
+}
+
+func TestCallKeepsItsPageOpenAndItsExitCode(t *testing.T) {
+	noCollector(t)
+	url, stop := stays(t, ended, append([]string{"call", "--web", "divide", `{"a":1,"b":0}`}, demoServerCommand(t)...)...)
+	// The caller's, the client's and the server's spans: the server exports here too.
+	if all := traces(t, url); all["mcpotel call divide"] < 5 {
+		t.Errorf("want the trace of the call with the spans of the server, got %v", all)
+	}
+	if code, text := stop(); code != exitTool || strings.Count(text, "division by zero") != 1 {
+		t.Errorf("want exit code %d and the error said once, got %d:\n%s", exitTool, code, text)
+	}
+}
+
+func TestCallReportsItsErrorBeforeThePage(t *testing.T) {
+	noCollector(t)
+	_, stop := stays(t, `(?s)mcpotel: (.*SIGKILL).*The traces are at`, append([]string{"call", "--web", "crash"}, demoServerCommand(t)...)...)
+	if code, text := stop(); code != exitConnection || strings.Count(text, "SIGKILL") != 1 {
+		t.Errorf("want exit code %d and the error said once, got %d:\n%s", exitConnection, code, text)
+	}
+}
+
+func TestTraceOfACallHasTheSpansOfTheServer(t *testing.T) {
+	noCollector(t)
+	_, _, stderr := runs(t, append([]string{"call", "--trace", "divide", `{"a":6,"b":3}`}, demoServerCommand(t)...)...)
+	if !strings.Contains(stderr, demoServer[:10]) || !strings.Contains(stderr, "SERVER") {
+		t.Errorf("want client and server drawn, got:\n%s", stderr)
+	}
+}
+
+func TestViewShowsWhatOthersExport(t *testing.T) {
+	noCollector(t)
+	page, stop := stays(t, `(?s)The traces are at (\S+)\n.*Ctrl-C`, "view", "--grpc=127.0.0.1:0", "--http=127.0.0.1:0", "--web=127.0.0.1:0")
+	_, text := fetch(t, page)
+	grpc := regexp.MustCompile(`ENDPOINT=http://(127\S+)\n`).FindStringSubmatch(text)
+	if grpc == nil {
+		t.Fatalf("want the page to say where to export to, got:\n%s", text)
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+grpc[1])
+	if code, _, stderr := runs(t, append([]string{"tools"}, demoServerCommand(t)...)...); code != exitOK {
+		t.Fatalf("tools: want exit code 0, got %d: %s", code, stderr)
+	}
+	if all := traces(t, page); all["mcpotel tools"] < 3 {
+		t.Errorf("want the trace of the other command, got %v", all)
+	}
+	if code, text := stop(); code != exitOK || !strings.Contains(text, "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf") {
+		t.Errorf("want exit code 0, and both ways to export told, got %d:\n%s", code, text)
+	}
+}
+
+// fetch gets a page.
+func fetch(t *testing.T, page string) (int, string) {
+	t.Helper()
+	answer, err := http.Get(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(raw)
+}
+
+func TestViewShowsATraceOfJaeger(t *testing.T) {
+	noCollector(t)
+	const id = "450a6458619ee611e4ea03ffb833d2db"
+	jaeger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/v3/traces/"+id {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprintf(w, `{"result":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":%q,"spanId":"9742f0686140fd91","name":"from afar"}]}]}]}}`, id)
+	}))
+	defer jaeger.Close()
+	url, stop := stays(t, `The trace is at (\S+)\n\nCtrl-C`, "view", "--web=127.0.0.1:0", "--jaeger", jaeger.URL, id)
+	if code, text := fetch(t, url); code != http.StatusOK || !strings.Contains(text, "from afar") {
+		t.Errorf("want the trace, got %d", code)
+	}
+	if code, text := stop(); code != exitOK || strings.Contains(text, "OTEL_EXPORTER") {
+		t.Errorf("want exit code 0, and nothing said of exporting, for nothing is received, got %d:\n%s", code, text)
+	}
+}
+
+func TestWhatIsWrongWithAPageIsExplained(t *testing.T) {
+	noCollector(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	taken := l.Addr().String()
+	server := demoServerCommand(t)
+	for name, tc := range map[string]struct {
+		args   []string
+		stderr string
+	}{
+		"gRPC taken":      {[]string{"view", "--grpc", taken}, "--grpc: " + taken + " is in use by another program; --grpc=127.0.0.1:0 takes a free port"},
+		"HTTP taken":      {[]string{"view", "--grpc=127.0.0.1:0", "--http", taken}, "--http: " + taken + " is in use"},
+		"page taken":      {[]string{"view", "--grpc=127.0.0.1:0", "--http=", "--web", taken}, "--web: " + taken + " is in use"},
+		"demo taken":      {[]string{"demo", "--web=" + taken}, "--web: " + taken + " is in use"},
+		"call taken":      {append([]string{"call", "--web=" + taken, "divide"}, server...), "--web: " + taken + " is in use"},
+		"everybody":       {[]string{"view", "--grpc=0.0.0.0:0"}, "not on the loopback"},
+		"everybody's":     {[]string{"demo", "--web=:8080"}, "not on the loopback"},
+		"no address":      {[]string{"view", "--web=nonsense"}, "--web: "},
+		"no Jaeger":       {[]string{"view", "abc"}, "--jaeger URL says it"},
+		"no URL":          {[]string{"view", "--jaeger", "localhost"}, "--jaeger: "},
+		"two traces":      {[]string{"view", "--jaeger", "http://localhost", "abc", "def"}, `unexpected argument "def"`},
+		"an unknown flag": {[]string{"view", "--frob"}, `"mcpotel help view" lists the flags`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if code, _, stderr := runs(t, tc.args...); code != exitUsage || !strings.Contains(stderr, tc.stderr) {
+				t.Errorf("want exit code %d and %q, got %d and %q", exitUsage, tc.stderr, code, stderr)
+			}
+		})
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+	if code, _, stderr := runs(t, "demo", "--web"); code != exitUsage || !strings.Contains(stderr, "the environment names a collector") {
+		t.Errorf("with a collector: want exit code %d and the reason, got %d and %q", exitUsage, code, stderr)
+	}
+}
