@@ -70,6 +70,9 @@ func (p Panel) defaults(k kindOf) object {
 	if p.Kind == Table {
 		o["unit"] = "short"
 	}
+	if p.kind() != TimeSeries && p.Unit == "short" {
+		o["decimals"] = 0 // events, of which Prometheus' estimate is not whole
+	}
 	if p.kind() != TimeSeries {
 		o["color"] = object{"mode": "thresholds"}
 	}
@@ -126,9 +129,12 @@ func (p Panel) transformations() []object {
 func (p Panel) overrides() []object {
 	out := []object{}
 	for _, c := range p.Columns {
-		var properties []object
+		properties := []object{{"id": "noValue", "value": "–"}} // of a cell; that of the panel is for a table without rows
 		if c.Unit != "" {
 			properties = append(properties, object{"id": "unit", "value": c.Unit})
+		}
+		if c.Unit == "short" {
+			properties = append(properties, object{"id": "decimals", "value": 0})
 		}
 		if c.Steps != nil {
 			properties = append(properties, object{"id": "thresholds", "value": thresholds(c.Steps)},
@@ -137,9 +143,7 @@ func (p Panel) overrides() []object {
 		if c.Links != nil {
 			properties = append(properties, object{"id": "links", "value": links(c.Links)})
 		}
-		if properties != nil {
-			out = append(out, object{"matcher": object{"id": "byName", "options": c.Title}, "properties": properties})
-		}
+		out = append(out, object{"matcher": object{"id": "byName", "options": c.Title}, "properties": properties})
 	}
 	return out
 }
