@@ -21,7 +21,7 @@ func (op *Op) End(r Result) {
 	}
 	var elapsed time.Duration
 	if op.timed {
-		elapsed = time.Since(op.from())
+		elapsed = op.until().Sub(op.from())
 	}
 	o := outcomeOf(op.direction, &r)
 	op.recordMetrics(o, elapsed)
@@ -44,6 +44,14 @@ func (op *Op) from() time.Time {
 		return op.sent
 	}
 	return op.start
+}
+
+// until is when it ends: with handing over the answer, if there is one to give.
+func (op *Op) until() time.Time {
+	if !op.answered.IsZero() {
+		return op.answered
+	}
+	return time.Now()
 }
 
 func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {

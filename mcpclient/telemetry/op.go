@@ -20,6 +20,7 @@ type Op struct {
 	span trace.Span      // nil for none
 
 	start, sent time.Time // zero unless timed
+	answered    time.Time // when the answer was handed over; zero unless timed and received
 
 	corr            Corr
 	corrText        string // the ids, once they were asked for
@@ -63,15 +64,20 @@ func (op *Op) Admit(p *Peer, id int64) {
 }
 
 // Sending says that the message is about to be handed over for sending. The duration of what is sent runs from the first
-// time: waiting for a connection is no part of it, waiting for room is.
+// time: waiting for a connection is no part of it, waiting for room is. For what is being handled the message is the answer,
+// and duration and span end there: whoever has it may end theirs before this side gets to the next line.
 func (op *Op) Sending() {
-	if op.timed && op.sent.IsZero() {
+	switch {
+	case !op.timed:
+	case op.direction == Received:
+		op.answered = time.Now()
+	case op.sent.IsZero():
 		op.sent = time.Now()
 	}
 }
 
-// Sent says that the message of this size was accepted for sending, and implies [Op.Sending]. For what is being handled,
-// the message is the answer.
+// Sent says that the message of this size was accepted for sending, and implies [Op.Sending] for what is sent. For what is
+// being handled, the message is the answer.
 func (op *Op) Sent(bytes int) {
 	if op.side == nil {
 		return
