@@ -147,6 +147,7 @@ func (c *Client) handle(ctx context.Context, served *servedRequest, in telemetry
 
 // reply sends an answer, which carries err unless that is nil, and ends the operation: as lost if the answer is.
 func reply(op *telemetry.Op, method string, frame []byte, err error, answer answerer, patient bool) {
+	op.Sending()
 	lost := answer(frame, patient)
 	if lost != nil {
 		op.End(telemetry.Result{ErrorType: lostAnswer(lost), Err: lost})

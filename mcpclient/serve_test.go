@@ -8,9 +8,12 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // legacyReady is bubble with a client that is ready, on a server of version v.
@@ -243,4 +246,29 @@ func TestCapabilitiesThatAreNoJSONAreRefused(t *testing.T) {
 	if _, err := New(newScript(), o); err == nil || !strings.Contains(err.Error(), "capabilities") {
 		t.Errorf("want an error about the capabilities, got %v", err)
 	}
+}
+
+// TestASpanEndsBeforeItsAnswerLeaves: once the answer is out, the server's span may end at any moment, and this one is a part
+// of it.
+func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
+	o := Options{Features: []Feature{
+		HandleRequest("ask", func(context.Context, *Request) (any, error) { return &mcp.ListRootsResult{}, nil }),
+	}}
+	rig := &rigged{send: func(m transport.Message) (error, bool) {
+		if m.Kind == transport.Response {
+			time.Sleep(time.Second)
+		}
+		return nil, false
+	}}
+	observed(t, o, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t)
+		v.legacy(mcp.Version20251125)
+		v.write(`{"jsonrpc":"2.0","id":"s","method":"ask"}`)
+		v.take()
+		synctest.Wait()
+		span := rec.Span("ask")
+		if got := span.EndTime().Sub(span.StartTime()); got != 0 {
+			t.Errorf("want the span to take no time, without the sending, got %v", got)
+		}
+	})
 }

@@ -228,6 +228,7 @@ func (c *call) conclude(result any, err error) {
 	}
 	buf := takeBuffer()
 	frame, err := c.x.s.appendAnswer((*buf)[:0], &c.info, result, err)
+	c.op.Sending()
 	lost := c.out.answer(c.sending(), answer{frame, err, c.refused != nil, c.info.ID})
 	c.op.Sent(len(frame))
 	if c.op.Captures() && err == nil {

@@ -52,6 +52,7 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	sub.filter.TaskIDs = granted.TaskIDs
 	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // all that keeps the frame in memory
 	sub.notices = notices{group: c.x.group, send: sub.tell, coalesced: c.x.coalesced, held: true}
+	c.op.Sending()
 	if err := sub.open(granted); err != nil {
 		return nil, err
 	}

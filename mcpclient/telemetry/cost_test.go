@@ -116,6 +116,7 @@ func serve(ctx context.Context, s *telemetry.Server, p *telemetry.Peer, tracepar
 	if op.Timed() {
 		op.Decoded(20*time.Microsecond, nil)
 	}
+	op.Sending()
 	op.Sent(4096)
 	op.End(telemetry.Result{ResultType: "complete"})
 }

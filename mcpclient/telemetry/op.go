@@ -23,6 +23,8 @@ type Op struct {
 	sent  time.Duration // the first sending, from the start, or from the base of the flight recorder if there is no start
 	entry uint64        // of the flight recorder; zero for none yet
 
+	answered time.Time // when the answer was handed over; zero unless timed and received
+
 	corr            Corr
 	corrText        string // the ids, once they were asked for
 	idText          string
@@ -76,9 +78,15 @@ func (op *Op) Meet(p *Peer) {
 }
 
 // Sending says that the message is about to be handed over for sending. The duration of what is sent runs from the first
-// time: waiting for a connection is no part of it, waiting for room is.
+// time: waiting for a connection is no part of it, waiting for room is. For what is being handled the message is the answer,
+// and duration and span end there: whoever has it may end theirs before this side gets to the next line.
 func (op *Op) Sending() {
 	switch {
+	case op.direction == Received:
+		if op.timed {
+			op.answered = time.Now()
+		}
+		return
 	case op.sending || !op.timed && !op.recorded:
 		return
 	case op.timed:
@@ -90,8 +98,8 @@ func (op *Op) Sending() {
 	op.takeOff()
 }
 
-// Sent says that the message of this size was accepted for sending, and implies [Op.Sending]. Zero is a size that nobody
-// knows. For what is being handled, the message is the answer.
+// Sent says that the message of this size was accepted for sending, and implies [Op.Sending] for what is sent. Zero is a size
+// that nobody knows. For what is being handled, the message is the answer.
 func (op *Op) Sent(bytes int) {
 	if op.side == nil {
 		return

@@ -74,7 +74,11 @@ func (op *Op) endSpan(o outcome, r *Result) {
 		}
 		op.span.SetStatus(codes.Error, description)
 	}
-	op.span.End()
+	if op.answered.IsZero() {
+		op.span.End()
+		return
+	}
+	op.span.End(trace.WithTimestamp(op.answered))
 }
 
 func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []attribute.KeyValue {

@@ -8,12 +8,22 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/testenv/stack"
+	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
 // up is the one stack of all tests that do not kill a part of it.
 var up *stack.Stack
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	if name := os.Getenv(environmentShop); name != "" {
+		if err := shop.Serve(context.Background(), name); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) (code int) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -1,0 +1,193 @@
+package stack_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
+)
+
+// pairs are all that is proved. Another client, such as the official SDK's with the adapter, is another row.
+func pairs() []*pair {
+	pipe := map[string]any{"network.transport": "pipe"}
+	tcp := map[string]any{"network.transport": "tcp", "network.protocol.name": "http"}
+	return slices.Concat(
+		eras(pair{name: "in memory", connect: inMemory, connecting: connecting, clientAttributes: map[string]any{"network.transport": nil}}),
+		eras(pair{name: "stdio", connect: overStdio, connecting: connecting, clientAttributes: pipe, serverAttributes: pipe}),
+		eras(pair{name: "HTTP", connect: overHTTP(transport.Streamable), connecting: connecting, closesToCancel: true, more: []calling{sentAgain}, clientAttributes: tcp, serverAttributes: tcp}),
+		[]*pair{{name: "HTTP+SSE, 2025-11-25", connect: overHTTP(transport.SSE), connecting: connecting, clientAttributes: tcp, serverAttributes: tcp}},
+	)
+}
+
+// TestEveryCallIsOneTraceInJaeger makes calls of every kind, many at once, and then asks Jaeger for the trace of each.
+func TestEveryCallIsOneTraceInJaeger(t *testing.T) {
+	for _, p := range pairs() {
+		t.Run(p.name, func(t *testing.T) { prove(t, p) })
+	}
+}
+
+// made is a call that was made.
+type made struct {
+	calling calling
+	trace   string
+}
+
+func prove(t *testing.T, p *pair) {
+	ctx := limit(t, 2*time.Minute)
+	p.clientAttributes = with(map[string]any{"mcp.protocol.version": string(p.version()), "jsonrpc.request.id": anyValue{}}, p.clientAttributes)
+	providers := service(t, up, p.clientName())
+	connectCtx, connect := providers.TracerProvider().Tracer("proof").Start(ctx, callerSpan, trace.WithNewRoot())
+	c, err := p.connect(t, connectCtx, p, providers)
+	connect.End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := p.callings
+	if kinds == nil {
+		kinds = callings(p)
+	}
+	calls := makeAll(t, ctx, p, c, providers, kinds)
+	if err := c.close(ctx); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	if err := providers.ForceFlush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if len(calls) < 50 {
+		t.Errorf("want 50 calls, got %d", len(calls))
+	}
+	settle(t, ctx, providers)
+	if p.connecting != nil {
+		check(t, ctx, p, made{calling{name: "connect", below: p.connecting}, connect.SpanContext().TraceID().String()})
+	}
+	right := 0
+	for i, m := range calls {
+		if check(t, ctx, p, m) {
+			right++
+		}
+		if i-right > 5 {
+			t.Fatal("and so on")
+		}
+	}
+	t.Logf("%d of %d calls are one trace each, as it should be", right, len(calls))
+}
+
+// makeAll makes the calls, eight at a time and in turns, each below a span of its caller.
+func makeAll(t *testing.T, ctx context.Context, p *pair, c client, providers *otlp.Providers, kinds []calling) []made {
+	t.Helper()
+	var turns []calling
+	for round := 0; ; round++ {
+		n := len(turns)
+		for _, k := range kinds {
+			if round < k.times {
+				turns = append(turns, k)
+			}
+		}
+		if len(turns) == n {
+			break
+		}
+	}
+	calls := make([]made, len(turns))
+	places := make(chan struct{}, 8) // how many at a time
+	var working sync.WaitGroup
+	for i, k := range turns {
+		places <- struct{}{}
+		working.Go(func() {
+			defer func() { <-places }()
+			calls[i] = made{k, makeOne(t, ctx, c, providers, &k)}
+		})
+	}
+	working.Wait()
+	return calls
+}
+
+const callerSpan = "caller"
+
+// makeOne makes a call and returns its trace.
+func makeOne(t *testing.T, ctx context.Context, c client, providers *otlp.Providers, k *calling) string {
+	ctx, span := providers.TracerProvider().Tracer("proof").Start(ctx, callerSpan, trace.WithNewRoot())
+	defer span.End()
+	if k.cancel > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer time.AfterFunc(k.cancel, cancel).Stop()
+	}
+	if got, err := c.call(ctx, k); got != k.outcome {
+		t.Errorf("%s: want the outcome %s, got %s: %v", k.name, k.outcome, got, err)
+	}
+	return span.SpanContext().TraceID().String()
+}
+
+// settle waits until what was exported before has passed the Collectors: a last span, which is behind it in the queues, is in
+// Jaeger.
+func settle(t *testing.T, ctx context.Context, providers *otlp.Providers) {
+	t.Helper()
+	_, span := providers.TracerProvider().Tracer("proof").Start(ctx, "last", trace.WithNewRoot())
+	span.End()
+	if err := providers.ForceFlush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := up.Traces.Await(ctx, span.SpanContext().TraceID().String(), func(*jaeger.Trace) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// check waits until a trace is what it should be, and reports whether it is.
+func check(t *testing.T, ctx context.Context, p *pair, m made) bool {
+	t.Helper()
+	want := node{kind: "INTERNAL", name: callerSpan, service: p.clientName(), below: m.calling.below(p)}
+	waiting, cancel := context.WithTimeoutCause(ctx, 3*time.Second, errors.New("3 s have passed"))
+	defer cancel()
+	var wrong []string
+	trace, err := up.Traces.Await(waiting, m.trace, func(tr *jaeger.Trace) bool {
+		wrong = append(verify(tr, want), correlation(tr)...)
+		return len(wrong) == 0
+	})
+	switch {
+	case trace == nil:
+		t.Errorf("%s: %v", m.calling.name, err)
+	case err != nil:
+		t.Errorf("%s: %s", m.calling.name, show(wrong, trace))
+	}
+	return err == nil
+}
+
+// correlation wants one correlation id on all requests of a trace, and another JSON-RPC id on each; a server's span has that
+// of the request it answers.
+func correlation(tr *jaeger.Trace) (wrong []string) {
+	var corr any
+	ids := map[any]bool{}
+	for _, s := range tr.Find("CLIENT", "") {
+		if !strings.HasPrefix(s.Name, "tools/call") {
+			continue
+		}
+		if corr == nil {
+			corr = s.Attributes["mcp_client.corr_id"]
+		}
+		if got := s.Attributes["mcp_client.corr_id"]; got == nil || got != corr {
+			wrong = append(wrong, fmt.Sprintf("%v: want the corr_id %v, got %v", s, corr, got))
+		}
+		id := s.Attributes["jsonrpc.request.id"]
+		if ids[id] {
+			wrong = append(wrong, fmt.Sprintf("%v: the id %v again", s, id))
+		}
+		ids[id] = true
+		for _, served := range tr.Children(s.ID) {
+			if got := served.Attributes["jsonrpc.request.id"]; served.Kind == "SERVER" && got != nil && got != id {
+				wrong = append(wrong, fmt.Sprintf("%v: want the id %v, got %v", served, id, got))
+			}
+		}
+	}
+	return wrong
+}

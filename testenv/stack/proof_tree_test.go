@@ -1,0 +1,175 @@
+package stack_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
+)
+
+// node is a span that a trace has to have, with the spans right below it.
+type node struct {
+	kind, name, service string
+	errorType           string         // empty: the status is unset and there is no error.type; else it is ERROR
+	message             string         // description of the status
+	attributes          map[string]any // that it has besides; nil for one that it must not have
+	link                string         // name of the span in this trace that the only link leads to; empty for no link
+	label               string         // what links call this span
+	many                bool           // there are one or more of it
+	loose               bool           // of somebody else: spans may be above, beside and below it that are not listed
+	below               []node
+}
+
+// anyValue stands for a value that has to be there.
+type anyValue struct{}
+
+// leeway is what the clock readings of two processes, or of a runtime other than Go's, may differ by.
+const leeway = 2 * time.Millisecond
+
+// proof holds one trace against what it should be, and collects what is wrong.
+type proof struct {
+	trace    *jaeger.Trace
+	labelled map[string]*jaeger.Span
+	used     map[string]bool // ids of spans that stand for a node
+	free     bool            // spans may be left over
+	wrong    []string
+}
+
+// verify returns what is wrong with a trace whose root has to be want.
+func verify(trace *jaeger.Trace, want node) []string {
+	p := &proof{trace: trace, labelled: map[string]*jaeger.Span{}, used: map[string]bool{}}
+	for _, s := range trace.Orphans() {
+		p.say("%v is an orphan of %s", s, s.ParentID)
+	}
+	p.nodes("", []node{want})
+	for _, s := range trace.Spans {
+		if !p.used[s.ID] && !(p.free && s.Service != want.service) {
+			p.say("%v is too much", s)
+		}
+	}
+	p.times()
+	return p.wrong
+}
+
+func (p *proof) say(format string, args ...any) {
+	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
+}
+
+// nodes holds the children of a span against what they should be, in the order of their starts.
+func (p *proof) nodes(parent string, want []node) {
+	for _, n := range want {
+		p.free = p.free || n.loose
+		s := p.find(parent, n)
+		if s == nil {
+			p.say("no %s %s of %s below %v", n.kind, n.name, n.service, p.trace.Span(parent))
+		}
+		for ; s != nil; s = p.find(parent, n) {
+			p.used[s.ID] = true
+			if n.label != "" {
+				p.labelled[n.label] = s
+			}
+			p.span(s, n)
+			p.nodes(s.ID, n.below)
+			if !n.many {
+				break
+			}
+		}
+	}
+}
+
+// find returns the first child that is not used yet and is what n says, or a descendant for a loose one.
+func (p *proof) find(parent string, n node) *jaeger.Span {
+	for _, s := range p.trace.Spans {
+		if !p.used[s.ID] && s.Kind == n.kind && s.Name == n.name && s.Service == n.service &&
+			(s.ParentID == parent || n.loose && p.descends(s, parent)) {
+			return s
+		}
+	}
+	return nil
+}
+
+func (p *proof) descends(s *jaeger.Span, ancestor string) bool {
+	for s != nil && s.ParentID != ancestor {
+		s = p.trace.Span(s.ParentID)
+	}
+	return s != nil
+}
+
+// span holds one span against its node.
+func (p *proof) span(s *jaeger.Span, n node) {
+	status := "UNSET"
+	if n.errorType != "" {
+		status = "ERROR"
+	}
+	if got, _ := s.Attributes["error.type"].(string); (s.Status != status || got != n.errorType) && !(n.loose && n.errorType == "") {
+		p.say("%v: want status %s and error.type %q, got %s and %q", s, status, n.errorType, s.Status, got)
+	}
+	if n.message != "" && s.StatusMessage != n.message {
+		p.say("%v: want the message %q, got %q", s, n.message, s.StatusMessage)
+	}
+	for _, key := range slices.Sorted(maps.Keys(n.attributes)) {
+		want, got := n.attributes[key], s.Attributes[key]
+		if want == (anyValue{}) && got != nil {
+			continue
+		}
+		if want != got {
+			p.say("%v: want %s = %v, got %v", s, key, want, got)
+		}
+	}
+	p.links(s, n)
+}
+
+func (p *proof) links(s *jaeger.Span, n node) {
+	if n.link == "" {
+		if len(s.Links) > 0 && !n.loose {
+			p.say("%v: want no link, got %v", s, s.Links)
+		}
+		return
+	}
+	target := p.labelled[n.link]
+	if target == nil || len(s.Links) != 1 || s.Links[0] != (jaeger.Link{TraceID: p.trace.ID, SpanID: target.ID}) {
+		p.say("%v: want one link, to %s, %v; got %v", s, n.link, target, s.Links)
+	}
+	if order := target != nil && target.End().After(s.Start.Add(leeway)); order {
+		p.say("%v begins before %s has ended, which it goes on with", s, n.link)
+	}
+}
+
+// times wants each span within its parent: none begins before it, and none ends after it.
+func (p *proof) times() {
+	for _, s := range p.trace.Spans {
+		parent := p.trace.Span(s.ParentID)
+		if parent == nil {
+			continue
+		}
+		if s.Start.Before(parent.Start.Add(-leeway)) {
+			p.say("%v begins %v before its parent %v", s, parent.Start.Sub(s.Start), parent)
+		}
+		if late := s.End().Sub(parent.End()); late > leeway && !p.mayOutlast(s) {
+			p.say("%v ends %v after its parent %v", s, late, parent)
+		}
+	}
+}
+
+// mayOutlast reports whether nobody waits for what a span is of: its caller has left before it could end, or it is a task's, or
+// a notification's.
+func (p *proof) mayOutlast(s *jaeger.Span) bool {
+	for ; s != nil; s = p.trace.Span(s.ParentID) {
+		switch s.Attributes["error.type"] {
+		case "timeout", "cancelled":
+			return true
+		}
+		if strings.HasPrefix(s.Name, "mcp_server.task ") || strings.HasPrefix(s.Name, "notifications/") {
+			return true
+		}
+	}
+	return false
+}
+
+// show lists what is wrong with a trace, and the trace.
+func show(wrong []string, trace *jaeger.Trace) string {
+	return strings.Join(wrong, "\n") + "\n" + trace.String()
+}
