@@ -21,12 +21,16 @@ func (c *Client) runLink(l *openLink) {
 	}
 	defer c.release()
 	ctx, attempt := c.startAttempt(l.ctx, l.epoch)
+	traceparent, tracestate, baggage := attempt.TraceContext()
 	conn, err := c.transport.Dial(ctx, transport.Config{
 		FrameLimit:   c.cfg.FrameLimit,
 		SkipOversize: c.cfg.SkipOversize,
 		Logger:       c.tel.Logger(),
 		QueueWait:    c.tel.QueueWait,
 		Stream:       c.tel.StreamOpened,
+		Traceparent:  traceparent,
+		Tracestate:   tracestate,
+		Baggage:      baggage,
 		Authorizing:  func(on bool) { c.authorizing(l, on) },
 	})
 	if err != nil {

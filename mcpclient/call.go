@@ -82,6 +82,7 @@ func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 	cl.settlePutOff()
 	about := cl.telemetry()
 	cl.target, cl.shownURI = about.Target, about.URI
+	about.Stranger = about.TargetKind == telemetry.Tool && c.tel != nil && c.schemas.stranger(about.Target)
 	ctx, op := c.tel.StartRequest(ctx, about)
 	cl.ref, cl.corr, cl.accepted = op.Ref(), op.Corr(), false
 	if cl.lead != nil {

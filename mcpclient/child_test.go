@@ -35,15 +35,16 @@ const (
 
 // The methods that roleServer knows, each of which gets an answer unless it says otherwise.
 const (
-	methodEcho    = "test/echo"    // the params
-	methodPID     = "test/pid"     // the process id
-	methodHold    = "test/hold"    // no answer; a notification of the same name says that it has arrived
-	methodFrame   = "test/frame"   // a frame of exactly params.size bytes
-	methodGarbage = "test/garbage" // behind garbage
-	methodFork    = "test/fork"    // the process id of a child that holds the streams and resists
-	methodResist  = "test/resist"  // and from then on ignores SIGTERM and the end of its input
-	methodDeafen  = "test/deafen"  // and from then on reads nothing, ignores SIGTERM too
-	methodTool    = "tools/call"   // a text
+	methodEnvironment = "test/environment" // what it was told of the trace
+	methodEcho        = "test/echo"        // the params
+	methodPID         = "test/pid"         // the process id
+	methodHold        = "test/hold"        // no answer; a notification of the same name says that it has arrived
+	methodFrame       = "test/frame"       // a frame of exactly params.size bytes
+	methodGarbage     = "test/garbage"     // behind garbage
+	methodFork        = "test/fork"        // the process id of a child that holds the streams and resists
+	methodResist      = "test/resist"      // and from then on ignores SIGTERM and the end of its input
+	methodDeafen      = "test/deafen"      // and from then on reads nothing, ignores SIGTERM too
+	methodTool        = "tools/call"       // a text
 )
 
 func TestMain(m *testing.M) {
@@ -133,6 +134,8 @@ func (s *rawServer) handle(line []byte) (status int, over bool) {
 		s.answer(m.ID, string(m.Params))
 	case methodPID:
 		s.answer(m.ID, fmt.Sprintf(`{"pid":%d}`, os.Getpid()))
+	case methodEnvironment:
+		s.answer(m.ID, fmt.Sprintf(`{"traceparent":%q,"baggage":%q}`, os.Getenv("TRACEPARENT"), os.Getenv("BAGGAGE")))
 	case methodHold:
 		s.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, methodHold))
 	case methodFrame:

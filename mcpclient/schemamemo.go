@@ -58,8 +58,9 @@ func (m *schemaMemo) outdated(version int) {
 	}
 }
 
-// learn remembers tools that were asked for when the list had version before; it may have changed since.
-func (m *schemaMemo) learn(before int, tools []*mcp.Tool, mirrors bool) {
+// learn remembers tools that were asked for when the list had version before; it may have changed since. whole says that there
+// are no others.
+func (m *schemaMemo) learn(before int, tools []*mcp.Tool, mirrors, whole bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes != before {
@@ -75,6 +76,13 @@ func (m *schemaMemo) learn(before int, tools []*mcp.Tool, mirrors bool) {
 		}
 		m.tools[t.Name] = s
 	}
+	m.listed = m.listed || whole
+}
+
+// stranger reports whether a tool is none of those that the server lists, as far as they are known.
+func (m *schemaMemo) stranger(tool string) bool {
+	t, listed := m.find(tool)
+	return t == nil && listed
 }
 
 func newToolSchema(t *mcp.Tool) *toolSchema {

@@ -2,8 +2,11 @@ package mcpclient_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
+
+	"go.opentelemetry.io/otel/baggage"
 
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
@@ -31,4 +34,44 @@ func TestTheOrderlyExitOfAServerIsLoggedAtInfo(t *testing.T) {
 	if record := records[0]; record.Text("process.exit.code") != "0" || record.Level.String() != "INFO" {
 		t.Errorf("record of the exit: got %v with code %s, want INFO and 0", record.Level, record.Text("process.exit.code"))
 	}
+}
+
+// TestAChildLearnsTheTraceOfItsStartIfAskedTo starts the same server both ways.
+func TestAChildLearnsTheTraceOfItsStartIfAskedTo(t *testing.T) {
+	t.Setenv("TRACEPARENT", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01") // this process's own, and no parent of it
+	for _, wanted := range []bool{false, true} {
+		rec := telemetrytest.Recorder(t)
+		s := server(t, roleServer)
+		s.TraceContext = wanted
+		ctx := baggage.ContextWithBaggage(t.Context(), must(baggage.New(must(baggage.NewMember("tenant", "acme")))))
+		c, err := mcpclient.Connect(ctx, s, &mcpclient.Options{Telemetry: rec.Telemetry()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told struct {
+			Traceparent string `json:"traceparent"`
+			Baggage     string `json:"baggage"`
+		}
+		if err := c.Call(t.Context(), methodEnvironment, nil, &told); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		attempt := rec.Span("mcp_client.connect").SpanContext()
+		want := os.Getenv("TRACEPARENT")
+		if wanted {
+			want = fmt.Sprintf("00-%s-%s-01", attempt.TraceID(), attempt.SpanID())
+		}
+		if told.Traceparent != want || told.Baggage != "" {
+			t.Errorf("asked to: %v: the child was told %+v, want %s and no baggage", wanted, told, want)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -138,3 +138,40 @@ func TestWhatAFloodOfNotificationsDropsIsLoggedNowAndThen(t *testing.T) {
 		close(release)
 	})
 }
+
+// A model may call tools that do not exist; their names are no news for metrics, once it is known which do.
+func TestAToolThatIsNotListedHasNoSeriesOfItsOwn(t *testing.T) {
+	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).modern()
+		await(t, c)
+		call := func(tool string) {
+			done := background(func() error {
+				_, err := c.CallTool(t.Context(), tool, nil)
+				return err
+			})
+			v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "x"))
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		call("early")
+		listed := background(func() error {
+			_, err := c.ListTools(t.Context(), "")
+			return err
+		})
+		v.answer(v.want(mcp.MethodListTools), `{"tools":[{"name":"real","inputSchema":{"type":"object"}}]}`)
+		if err := <-listed; err != nil {
+			t.Fatal(err)
+		}
+		call("real")
+		call("invented")
+		for tool, want := range map[string]uint64{"early": 1, "real": 1, "invented": 0, "_OTHER": 1} {
+			if got := rec.Count("mcp.client.operation.duration", "gen_ai.tool.name", tool); got != want {
+				t.Errorf("calls of %s on the metric: got %d, want %d", tool, got, want)
+			}
+		}
+		if span := rec.Span("tools/call invented"); span.Attributes()[1].Value.String() != "invented" {
+			t.Errorf("the span has the name as it is, got %v", span.Attributes())
+		}
+	})
+}

@@ -24,7 +24,7 @@ func (c *Client) ListTools(ctx context.Context, cursor string, options ...CallOp
 		return nil, err
 	}
 	r.Tools = c.withoutUnmirrored(r.Tools)
-	c.schemas.learn(before, r.Tools, c.mirrors())
+	c.schemas.learn(before, r.Tools, c.mirrors(), cursor == "" && r.NextCursor == "")
 	return r, nil
 }
 

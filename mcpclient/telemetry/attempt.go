@@ -69,6 +69,14 @@ func (a *Attempt) Ref() Ref {
 	return newRef(a.span.SpanContext())
 }
 
+// TraceContext returns what tells others of the attempt's span, in the W3C's formats.
+func (a *Attempt) TraceContext() (traceparent, tracestate, baggage string) {
+	if a.client == nil {
+		return "", "", ""
+	}
+	return a.client.tel.inject(a.ctx)
+}
+
 // End ends the attempt: with nil if the connection is ready, else with the reason why it is not. Only the first call
 // counts.
 func (a *Attempt) End(err error) {

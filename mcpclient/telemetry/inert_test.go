@@ -44,6 +44,9 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	toolCall(ctx, c, c.Peer(stdio, ""))
 	got, op := c.StartRequest(ctx, telemetry.Request{Method: "ping"})
 	op.Retry(telemetry.RetryBusy)
+	op.Arguments(stack)
+	op.Answer(stack)
+	same = same && !op.Captures()
 	same = same && got == ctx && op.Ref() == (telemetry.Ref{}) && op.Corr() == (telemetry.Corr{}) &&
 		op.Started().IsZero() && !op.Timed()
 	op.End(telemetry.Result{Err: errBroken})
@@ -86,6 +89,11 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	s.Dropped(telemetry.Drop{})
 	s.MessageSize(telemetry.Sent, telemetry.KindError, 1)
 	s.QueueWait(time.Second)
+	s.NotificationDropped("x", telemetry.DropNoStream)
+	s.Undecodable(time.Second, io.EOF)
+	s.Connected(telemetry.Connection{})()
+	s.StreamOpened(telemetry.StreamListen)()
+	same = same && !s.Decodes()
 	s.HandlerPanic(ctx, "x", nil, stack)
 	got, task := s.StartTask(ctx, "add")
 	same = same && got == ctx

@@ -65,8 +65,12 @@ func (op *Op) TraceContext() (traceparent, tracestate, baggage string) {
 	if op.side == nil {
 		return "", "", ""
 	}
+	return op.side.tel.inject(op.ctx)
+}
+
+func (t *Telemetry) inject(ctx context.Context) (traceparent, tracestate, baggage string) {
 	c := carriers.Get().(*carrier)
-	op.side.tel.propagator.Inject(op.ctx, c)
+	t.propagator.Inject(ctx, c)
 	traceparent, tracestate, baggage = c.traceparent, c.tracestate, c.baggage
 	*c = carrier{}
 	carriers.Put(c)

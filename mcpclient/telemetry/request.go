@@ -13,6 +13,9 @@ type Request struct {
 	Target     string // name of the tool or prompt
 	URI        string // of the resource, if the method has one
 
+	// Stranger says that the target is none of those that the server lists: metrics have it as _OTHER.
+	Stranger bool
+
 	// Corr is the correlation id of the logical call that this request goes on with; zero starts a new one.
 	Corr Corr
 
@@ -42,7 +45,7 @@ func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op
 		corr: r.Corr, method: r.Method, target: r.Target, uri: r.URI, round: r.Round,
 		notification: r.Notification, measured: true, reissue: r.Reissue,
 	}
-	op.info, op.exact = s.operation(Sent, r.TargetKind, r.Method, r.Target, true, true)
+	op.info, op.exact = s.operation(Sent, r.TargetKind, r.Method, r.Target, true, !r.Stranger)
 	spanned := true
 	if r.Notification {
 		op.measured = s.tel.notifications(r.Method)

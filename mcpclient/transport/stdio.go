@@ -3,9 +3,11 @@ package transport
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -56,6 +58,11 @@ type Stdio struct {
 	// The lines go to [Config.Logger] at debug level as well, and the last of them into the [ExitError].
 	Stderr func(line string)
 
+	// TraceContext gives the child the trace context of the attempt to connect, in the environment variables TRACEPARENT,
+	// TRACESTATE and BAGGAGE, for what it does before the first request. Each request has its own in its _meta. It is off by
+	// default: a child that makes its environment the parent of all its spans would put them into one endless trace.
+	TraceContext bool
+
 	// Grace is how long [Conn.Close] may take when its context has no deadline. Zero means 5 s.
 	Grace time.Duration
 }
@@ -81,7 +88,7 @@ func (s Stdio) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	proc, err := startProcess(s.cmd(theirs))
+	proc, err := startProcess(s.cmd(theirs, &cfg))
 	theirs.close()
 	if err != nil {
 		ours.close()
@@ -97,11 +104,34 @@ func (s Stdio) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	return c, nil
 }
 
-func (s Stdio) cmd(std streams) *exec.Cmd {
+func (s Stdio) cmd(std streams, cfg *Config) *exec.Cmd {
 	cmd := exec.Command(s.Command, s.Args...)
 	cmd.Env, cmd.Dir = s.Env, s.Dir
+	if s.TraceContext && cfg.Traceparent != "" {
+		if cmd.Env == nil {
+			cmd.Env = os.Environ()
+		}
+		cmd.Env = withTraceContext(cmd.Env, cfg)
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = std.in, std.out, std.err
 	return cmd
+}
+
+// withTraceContext returns the environment with the trace context in place of any that it has.
+// (OpenTelemetry specification, "Environment Variables as Context Propagation Carriers")
+func withTraceContext(env []string, cfg *Config) []string {
+	names := map[string]string{"TRACEPARENT": cfg.Traceparent, "TRACESTATE": cfg.Tracestate, "BAGGAGE": cfg.Baggage}
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		_, ours := names[name]
+		return ours
+	})
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if names[name] != "" {
+			env = append(env, name+"="+names[name])
+		}
+	}
+	return env
 }
 
 // streams are one end each of the pipes to the child's standard streams.

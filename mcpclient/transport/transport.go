@@ -53,6 +53,10 @@ type Config struct {
 	// with the reason unless it ended in order. Both may be called from any goroutine and must be quick.
 	Stream func(kind string) (ended func(error))
 
+	// Traceparent, Tracestate and Baggage are the trace context of the attempt to connect, in the W3C's formats; empty for
+	// none. See [Stdio.TraceContext].
+	Traceparent, Tracestate, Baggage string
+
 	// Authorizing, if not nil, is called with true when a message has to wait for an authorization, which may take a person
 	// a while, and with false when it goes on. Calls of several messages come in pairs of their own.
 	Authorizing func(bool)
