@@ -50,7 +50,10 @@ func post(t *testing.T, s *Sink, path, contentType string, body io.Reader, chang
 func zipped(t *testing.T, raw []byte) *bytes.Buffer {
 	t.Helper()
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := z.Write(raw); err != nil {
 		t.Fatal(err)
 	}

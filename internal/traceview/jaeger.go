@@ -73,14 +73,14 @@ func spansIn(body io.Reader) (all []otlpsink.Span, err error) {
 		case err == io.EOF:
 			return all, nil
 		case err != nil:
-			return nil, fmt.Errorf("Jaeger's answer: %w", err)
+			return nil, fmt.Errorf("answer of Jaeger: %w", err)
 		}
 		if len(part.Result) == 0 {
 			continue
 		}
 		spans, err := otlpsink.ParseSpans(part.Result)
 		if err != nil {
-			return nil, fmt.Errorf("Jaeger's answer: %w", err)
+			return nil, fmt.Errorf("answer of Jaeger: %w", err)
 		}
 		all = append(all, spans...)
 	}

@@ -79,9 +79,9 @@ func TestWhatJaegerCannotAnswerIsSaid(t *testing.T) {
 		"no spans": {200, `{"result":{}}`, 404, "has none either"},
 		"another":  {200, `{}`, 404, "has none either"},
 		"an error": {500, "<b>storage</b> is down", 502, "<b>storage</b> is down"},
-		"not JSON": {200, "<html>", 502, "Jaeger's answer"},
-		"not OTLP": {200, `{"result":{"resourceSpans":7}}`, 502, "Jaeger's answer"},
-		"cut off":  {200, answered[:100], 502, "Jaeger's answer"},
+		"not JSON": {200, "<html>", 502, "answer of Jaeger"},
+		"not OTLP": {200, `{"result":{"resourceSpans":7}}`, 502, "answer of Jaeger"},
+		"cut off":  {200, answered[:100], 502, "answer of Jaeger"},
 	} {
 		h, _ := withJaeger(t, tc.status, tc.body)
 		w := get(t, h, "/trace/"+answeredID)
