@@ -176,14 +176,14 @@ func connecting(p *pair) []node {
 	if !p.modern {
 		method = "initialize"
 		notified = []node{{kind: "CLIENT", name: "notifications/initialized", service: p.clientName(), below: []node{
-			{kind: "SERVER", name: "notifications/initialized", service: p.serverName(), loose: p.foreign},
+			{kind: "SERVER", name: "notifications/initialized", service: p.serverName()},
 		}}}
 	}
 	return []node{{
 		kind: "INTERNAL", name: "mcp_client.connect", service: p.clientName(),
 		attributes: map[string]any{"mcp_client.connection.attempt.number": int64(1), "mcp_client.connection.attempt.kind": "initial"},
 		below: append([]node{{kind: "CLIENT", name: method, service: p.clientName(), below: []node{
-			{kind: "SERVER", name: method, service: p.serverName(), loose: p.foreign},
+			{kind: "SERVER", name: method, service: p.serverName()},
 		}}}, notified...),
 	}}
 }

@@ -2,6 +2,7 @@ package stack_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,7 +23,8 @@ type pair struct {
 	name           string
 	modern         bool // the revision 2026-07-28, else 2025-11-25
 	closesToCancel bool // the client cancels by ending the HTTP request
-	foreign        bool // the server is not ours: of its spans only those of calls are known
+
+	server string // its service name; empty for one of the pair's own
 
 	// connect connects the client, which exports by p. The server exports under serverName.
 	connect func(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (client, error)
@@ -35,11 +37,10 @@ type pair struct {
 	more     []calling
 
 	clientAttributes, serverAttributes map[string]any // that each span of a tool call has
-	ended                              func()         // the server has exported everything when it returns
 }
 
 func (p *pair) clientName() string { return "client, " + p.name }
-func (p *pair) serverName() string { return "server, " + p.name }
+func (p *pair) serverName() string { return cmp.Or(p.server, "server, "+p.name) }
 
 func (p *pair) version() mcp.Version {
 	if p.modern {

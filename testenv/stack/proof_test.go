@@ -26,6 +26,10 @@ func pairs() []*pair {
 		eras(pair{name: "stdio", connect: overStdio, connecting: connecting, clientAttributes: pipe, serverAttributes: pipe}),
 		eras(pair{name: "HTTP", connect: overHTTP(transport.Streamable), connecting: connecting, closesToCancel: true, more: []calling{sentAgain}, clientAttributes: tcp, serverAttributes: tcp}),
 		[]*pair{{name: "HTTP+SSE, 2025-11-25", connect: overHTTP(transport.SSE), connecting: connecting, clientAttributes: tcp, serverAttributes: tcp}},
+		eras(pair{name: "mcp-grafana, stdio", server: grafana, connect: grafanaOverStdio, callings: grafanaCallings(), clientAttributes: pipe}),
+		eras(pair{name: "mcp-grafana, HTTP", server: grafana, connect: grafanaOverHTTP, closesToCancel: true, callings: grafanaCallings(), clientAttributes: tcp}),
+		eras(pair{name: "node, stdio", connect: nodeOverStdio, callings: nodeCallings(), clientAttributes: pipe}),
+		eras(pair{name: "node, HTTP", connect: nodeOverHTTP, closesToCancel: true, callings: nodeCallings(), clientAttributes: tcp}),
 	)
 }
 
