@@ -54,7 +54,10 @@ type panel struct {
 	}
 	Transformations []struct {
 		ID      string
-		Options struct{ RenameByName map[string]string }
+		Options struct {
+			RenameByName  map[string]string
+			ExcludeByName map[string]bool
+		}
 	}
 }
 
@@ -138,7 +141,7 @@ func isSentence(s string) bool {
 var unitOf = map[string]*regexp.Regexp{
 	"s": regexp.MustCompile(`_seconds(_bucket|_sum|_count)$`), "bytes": regexp.MustCompile(`_bytes_bucket$`), "Bps": regexp.MustCompile(`_bytes_sum$`),
 	"reqps": regexp.MustCompile(`_count$`), "cps": regexp.MustCompile(`(_count|_total)$`),
-	"percentunit": regexp.MustCompile(`(_count|_total)$`), "short": regexp.MustCompile(``),
+	"percentunit": regexp.MustCompile(`(_count|_total)$`), "short": regexp.MustCompile(``), "locale": regexp.MustCompile(``),
 }
 
 func TestPanelsHaveTheUnitOfTheirMetrics(t *testing.T) {
@@ -337,7 +340,7 @@ func TestColumnsOfTablesAreThoseOfTheirQueries(t *testing.T) {
 			if p.Type != "table" {
 				continue
 			}
-			renamed := p.Transformations[len(p.Transformations)-1].Options.RenameByName
+			organize := p.Transformations[len(p.Transformations)-1].Options
 			var titles []string
 			for _, q := range p.Targets {
 				value := "Value"
@@ -345,12 +348,12 @@ func TestColumnsOfTablesAreThoseOfTheirQueries(t *testing.T) {
 					value += " #" + q.RefID
 				}
 				for _, field := range append(parse(q.Expr).labels, value) {
-					if field != "le" && renamed[field] == "" {
+					if field != "le" && organize.RenameByName[field] == "" && !organize.ExcludeByName[field] {
 						t.Errorf("%s: %s: no column has the field %s", b.file, p.Title, field)
 					}
 				}
 			}
-			for _, title := range renamed {
+			for _, title := range organize.RenameByName {
 				titles = append(titles, title)
 			}
 			for _, o := range p.FieldConfig.Overrides {
