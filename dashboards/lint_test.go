@@ -52,7 +52,10 @@ type panel struct {
 	}
 	Transformations []struct {
 		ID      string
-		Options struct{ RenameByName map[string]string }
+		Options struct {
+			RenameByName  map[string]string
+			ExcludeByName map[string]bool
+		}
 	}
 }
 
@@ -136,7 +139,7 @@ func isSentence(s string) bool {
 var unitOf = map[string]*regexp.Regexp{
 	"s": regexp.MustCompile(`_seconds(_bucket|_sum|_count)$`), "bytes": regexp.MustCompile(`_bytes_bucket$`), "Bps": regexp.MustCompile(`_bytes_sum$`),
 	"reqps": regexp.MustCompile(`_count$`), "cps": regexp.MustCompile(`(_count|_total)$`),
-	"percentunit": regexp.MustCompile(`(_count|_total)$`), "short": regexp.MustCompile(``),
+	"percentunit": regexp.MustCompile(`(_count|_total)$`), "short": regexp.MustCompile(``), "locale": regexp.MustCompile(``),
 }
 
 func TestPanelsHaveTheUnitOfTheirMetrics(t *testing.T) {

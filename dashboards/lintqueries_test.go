@@ -90,7 +90,7 @@ func TestColumnsOfTablesAreThoseOfTheirQueries(t *testing.T) {
 			if p.Type != "table" {
 				continue
 			}
-			renamed := p.Transformations[len(p.Transformations)-1].Options.RenameByName
+			organize := p.Transformations[len(p.Transformations)-1].Options
 			var titles []string
 			for _, q := range p.Targets {
 				value := "Value"
@@ -98,12 +98,12 @@ func TestColumnsOfTablesAreThoseOfTheirQueries(t *testing.T) {
 					value += " #" + q.RefID
 				}
 				for _, field := range append(parse(q.Expr).labels, value) {
-					if field != "le" && renamed[field] == "" {
+					if field != "le" && organize.RenameByName[field] == "" && !organize.ExcludeByName[field] {
 						t.Errorf("%s: %s: no column has the field %s", b.file, p.Title, field)
 					}
 				}
 			}
-			for _, title := range renamed {
+			for _, title := range organize.RenameByName {
 				titles = append(titles, title)
 			}
 			for _, o := range p.FieldConfig.Overrides {

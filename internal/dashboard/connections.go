@@ -48,7 +48,7 @@ var connections = Dashboard{
 					{Field: "mcp_client_name", Title: "Client", Links: []Link{to("Operations of this client", "operations", "&var-client=${__data.fields.Client:percentencode}&var-job=${__data.fields.Service:percentencode}")}},
 					{Field: "mcp_client_connection_state", Title: "State"},
 					{Field: "B", Title: "Lost", Unit: "short", Steps: bad(1, 5)},
-					{Field: "A", Title: "Clients", Unit: "short"},
+					{Field: "A"}, // it is one
 				}},
 		}},
 		{"Why connections end, and how they come back", []Panel{

@@ -32,7 +32,11 @@ var kinds = map[Kind]kindOf{
 	Table: {func(Panel) object {
 		return object{"align": "auto", "cellOptions": object{"type": "auto"}, "inspect": false}
 	}, func(p Panel) object {
-		return object{"showHeader": true, "cellHeight": "sm", "sortBy": []object{{"displayName": p.firstValue(), "desc": true}}}
+		sort := []object{}
+		if first := p.firstValue(); first != "" {
+			sort = append(sort, object{"displayName": first, "desc": true})
+		}
+		return object{"showHeader": true, "cellHeight": "sm", "sortBy": sort}
 	}},
 }
 
@@ -71,7 +75,7 @@ func (p Panel) defaults(k kindOf) object {
 		o["unit"] = "short"
 	}
 	if p.kind() != TimeSeries && p.Unit == "short" {
-		o["decimals"] = 0 // events, of which Prometheus' estimate is not whole
+		o["unit"], o["decimals"] = count, 0 // of events Prometheus' estimate is not whole
 	}
 	if p.kind() != TimeSeries {
 		o["color"] = object{"mode": "thresholds"}
@@ -93,7 +97,7 @@ func thresholds(steps []Step) object {
 // firstValue is the title of the first column that is no label: a table is sorted by it.
 func (p Panel) firstValue() string {
 	for _, c := range p.Columns {
-		if c.isValue() {
+		if c.isValue() && c.Title != "" {
 			return c.Title
 		}
 	}
@@ -115,26 +119,39 @@ func (c Column) field(p Panel) string {
 
 // transformations make one table of what the queries answer, with the columns in their order and under their titles.
 func (p Panel) transformations() []object {
-	index, rename := object{}, object{}
+	index, rename, exclude := object{}, object{}, object{"Time": true}
 	for i, c := range p.Columns {
+		if c.Title == "" {
+			exclude[c.field(p)] = true
+			continue
+		}
 		index[c.field(p)], rename[c.field(p)] = i, c.Title
 	}
 	organize := object{
-		"excludeByName": object{"Time": true}, "includeByName": object{}, "indexByName": index, "renameByName": rename,
+		"excludeByName": exclude, "includeByName": object{}, "indexByName": index, "renameByName": rename,
 	}
 	return []object{{"id": "merge", "options": object{}}, {"id": "organize", "options": organize}}
 }
 
-// overrides give the columns of a table their units, thresholds and links.
+// count is the unit of a single count, which has no decimals either: it is whole, though Prometheus extrapolates it.
+const count = "locale"
+
+// overrides give the columns of a table their units, thresholds and links. A label is text, even one like -32602, and what a
+// cell lacks is not what the panel says when it is empty.
 func (p Panel) overrides() []object {
 	out := []object{}
 	for _, c := range p.Columns {
-		properties := []object{{"id": "noValue", "value": "–"}} // of a cell; that of the panel is for a table without rows
-		if c.Unit != "" {
-			properties = append(properties, object{"id": "unit", "value": c.Unit})
+		if c.Title == "" {
+			continue
 		}
-		if c.Unit == "short" {
-			properties = append(properties, object{"id": "decimals", "value": 0})
+		properties := []object{{"id": "noValue", "value": "–"}}
+		switch {
+		case !c.isValue():
+			properties = append(properties, object{"id": "unit", "value": "string"})
+		case c.Unit == "short":
+			properties = append(properties, object{"id": "unit", "value": count}, object{"id": "decimals", "value": 0})
+		default:
+			properties = append(properties, object{"id": "unit", "value": c.Unit})
 		}
 		if c.Steps != nil {
 			properties = append(properties, object{"id": "thresholds", "value": thresholds(c.Steps)},

@@ -64,7 +64,7 @@ type Step struct {
 // Column is a column of a table: a label, or the value of a query.
 type Column struct {
 	Field string // label, or the letter of a query
-	Title string
+	Title string // none: the column is not shown
 	Unit  string
 	Steps []Step
 	Links []Link

@@ -25,7 +25,7 @@ var which = Panel{
 		{Field: "mcp_client_name", Title: "Client"},
 		{Field: "mcp_server_name", Title: "Server"},
 		{Field: "mcp_method_name", Title: "Method"},
-		{Field: "A", Title: "Fires"},
+		{Field: "A"}, // it is one
 	},
 }
 

@@ -32,8 +32,10 @@ export interface Target {
 type Unset<T> = T extends object ? { [K in keyof T]?: Unset<T[K]> } : T;
 
 interface PanelOf<Type extends string, Options, Custom>
-  extends Omit<schema.Panel, 'type' | 'options' | 'fieldConfig' | 'targets'> {
+  extends Omit<schema.Panel, 'type' | 'options' | 'fieldConfig' | 'targets' | 'links'> {
   type: Type;
+  // As Grafana writes them; its types want those of a dashboard.
+  links?: Array<{ title: string; url: string; targetBlank?: boolean }>;
   options?: Unset<Options>;
   fieldConfig?: {
     defaults: Omit<schema.FieldConfig, 'custom'> & { custom?: Unset<Custom> };

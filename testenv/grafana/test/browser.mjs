@@ -8,7 +8,7 @@ const flags = [
 ];
 
 export const launch = () =>
-  chromium.launch({ executablePath: process.env.CHROMIUM_BIN ?? fileURLToPath(new URL('../bin/chromium', import.meta.url)), args: flags });
+  chromium.launch({ executablePath: fileURLToPath(new URL('../bin/chromium', import.meta.url)), args: flags });
 
 // Axes are painted, not in the document, so what is painted is kept beside the canvas.
 function keepPainted() {

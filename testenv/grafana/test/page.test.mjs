@@ -71,6 +71,8 @@ for (const theme of ['dark', 'light']) {
     assert.ok(!panel.Rows.texts.includes('Time'), 'the column that a transformation takes away');
     assert.ok(panel.Nothing.texts.includes('never happened'), panel.Nothing.texts);
     assert.ok(panel.Words.texts.includes('All'), panel.Words.texts);
+    const [red] = await opened.page.$eval('[data-panel] section', (e) => getComputedStyle(e).backgroundColor.match(/\d+/g).map(Number));
+    assert.equal(red > 128 ? 'light' : 'dark', theme, 'the panels, by their background');
     await opened.page.close();
   });
 }

@@ -1,0 +1,38 @@
+package dashboards
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/dashboard"
+)
+
+func TestPanelsThatMayBeEmptyWhereTheyAreDrawnAreThoseOfTheTable(t *testing.T) {
+	want := map[string]string{}
+	for _, d := range dashboard.All() {
+		for _, r := range d.Rows {
+			for _, p := range r.Panels {
+				if why := whyEmpty(p); why != "" {
+					want[d.UID+": "+p.Title] = why
+				}
+			}
+		}
+	}
+	text, err := json.MarshalIndent(want, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFile(t, "../testenv/grafana/empty.json", string(text)+"\n")
+}
+
+// whyEmpty says why a panel may have nothing to show, or nothing if one of its queries must have an answer.
+func whyEmpty(p dashboard.Panel) string {
+	why := ""
+	for _, q := range p.Queries {
+		if q.Zero == "" {
+			return ""
+		}
+		why = q.Zero
+	}
+	return why
+}
