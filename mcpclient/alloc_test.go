@@ -3,33 +3,47 @@
 package mcpclient_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"log/slog"
+	"net/http/httptest"
+	"os"
+	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"go.opentelemetry.io/otel/propagation"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
 // installations are the programs a client may find itself in.
-var installations = []struct {
-	name string
-	new  func(testing.TB) *telemetry.Telemetry
-}{
+var installations = []installation{
 	{"observer=absent", func(testing.TB) *telemetry.Telemetry { return telemetry.Off() }},
 	{"observer=nosdk", func(testing.TB) *telemetry.Telemetry { return telemetry.New() }},
-	{"observer=sampling", sampling},
+	{"observer=unsampled", func(t testing.TB) *telemetry.Telemetry { return withSDK(t, sdktrace.NeverSample()) }},
+	{"observer=sampling", func(t testing.TB) *telemetry.Telemetry { return withSDK(t, sdktrace.AlwaysSample()) }},
 }
 
-// sampling returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at Info.
-func sampling(t testing.TB) *telemetry.Telemetry {
-	tracers := sdktrace.NewTracerProvider(sdktrace.WithBatcher(nowhere{}))
+type installation struct {
+	name string
+	new  func(testing.TB) *telemetry.Telemetry
+}
+
+// withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at Info.
+func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
+	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
 	t.Cleanup(func() {
 		_ = tracers.Shutdown(context.Background())
@@ -95,28 +109,92 @@ func TestATinyCallStaysWithinItsAllocationBudget(t *testing.T) {
 	for _, in := range installations {
 		allocs, bytes := cost(adder(t, in.new(t), &addition{1, 2}))
 		t.Logf("%s: %.2f allocations, %.0f bytes", in.name, allocs, bytes)
-		if in.name != "observer=sampling" && (allocs > most+0.5 || bytes > mostBytes) {
+		if (in.name == "observer=absent" || in.name == "observer=nosdk") && (allocs > most+0.5 || bytes > mostBytes) {
 			t.Errorf("%s: want at most %d allocations and %d bytes, got %.2f and %.0f", in.name, most, mostBytes, allocs, bytes)
 		}
 	}
 }
 
-// What telemetry may cost a call, by TELEMETRY.md, section 3.
+// httpAdder is adder over HTTP.
+func httpAdder(t testing.TB, tel *telemetry.Telemetry, arguments any) func() {
+	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: elsewhere(t)}, &mcpclient.Options{Telemetry: tel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	ctx := t.Context()
+	return func() {
+		if _, err := c.CallTool(ctx, "add", arguments); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// elsewhere returns the URL of a server in another process, which ends with the test.
+func elsewhere(t testing.TB) string {
+	t.Helper()
+	child := server(t, roleHTTP)
+	cmd := exec.Command(child.Command)
+	cmd.Env = child.Env
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	})
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the server writes its URL, got %v", err)
+	}
+	return strings.TrimSpace(url)
+}
+
+// playHTTP serves until standard input ends.
+func playHTTP() int {
+	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
+	err := s.AddRawTool(&mcp.Tool{Name: "add"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("3")}}, nil
+	})
+	if err != nil {
+		return 1
+	}
+	srv := httptest.NewServer(s.HTTPHandler(nil))
+	fmt.Println(srv.URL)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return 0
+}
+
+// What telemetry may cost a call, by TELEMETRY.md, section 3, on each path. Over HTTP, the headers that repeat the trace
+// context are part of it.
 func TestTelemetryStaysWithinItsAllocationBudget(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	absent, _ := cost(adder(t, telemetry.Off(), nil))
-	for name, most := range map[string]float64{"observer=nosdk": 5, "observer=sampling": 13} {
-		for _, in := range installations {
-			if in.name != name {
-				continue
+	for path, p := range map[string]struct {
+		adder func(testing.TB, *telemetry.Telemetry, any) func()
+		noise float64 // of what runs beside the calls
+	}{"stdio": {adder, 0.5}, "http": {httpAdder, 0.9}} {
+		t.Run(path, func(t *testing.T) {
+			absent, _ := cost(p.adder(t, telemetry.Off(), nil))
+			for name, most := range map[string]float64{"observer=nosdk": 5, "observer=unsampled": 6, "observer=sampling": 13} {
+				in := installations[slices.IndexFunc(installations, func(in installation) bool { return in.name == name })]
+				allocs, _ := cost(p.adder(t, in.new(t), nil))
+				more := allocs - absent
+				t.Logf("%s: %.2f allocations more than without, which takes %.2f", name, more, absent)
+				if more > most+p.noise {
+					t.Errorf("%s: want at most %v allocations more than without, got %.2f", name, most, more)
+				}
 			}
-			allocs, _ := cost(adder(t, in.new(t), nil))
-			if more := allocs - absent; more > most+0.5 {
-				t.Errorf("%s: want at most %v allocations more than without, got %.2f", name, most, more)
-			}
-		}
+		})
 	}
 }
 

@@ -29,6 +29,7 @@ const (
 	roleChatty    = "chatty"      // the same, with garbage in between
 	roleLegacy    = "legacy"      // exits on the probe, and answers initialize
 	roleExits     = "exits"       // exits at once with status 3 and some words
+	roleHTTP      = "http"        // a server over HTTP, which writes its URL
 	roleDescended = "descended"   // what roleServer starts: holds the streams and resists
 	lastWords     = "out of luck" // of roleExits
 )
@@ -59,6 +60,8 @@ func play(role string) int {
 	case roleExits:
 		fmt.Fprintf(os.Stderr, "starting\n%s\n", lastWords)
 		return 3
+	case roleHTTP:
+		return playHTTP()
 	case roleDescended:
 		resist()
 		_ = os.NewFile(3, "ready").Close()

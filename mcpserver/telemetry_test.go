@@ -11,7 +11,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -221,36 +220,4 @@ func TestALostAnswerIsAnErrorInTelemetry(t *testing.T) {
 			t.Errorf("%d answers were lost, want 1", n)
 		}
 	})
-}
-
-// TestTelemetryStaysWithinItsBudget compares the allocations of a call with those of a server that nobody observes.
-func TestTelemetryStaysWithinItsBudget(t *testing.T) {
-	cost := func(tel *telemetry.Telemetry) float64 {
-		s := mcpserver.New(mcp.Implementation{Name: "budget", Version: "1"}, &mcpserver.Options{Telemetry: tel})
-		if err := s.AddRawTool(&mcp.Tool{Name: "tool"}, echo); err != nil {
-			t.Fatal(err)
-		}
-		c := &steadyConn{requests: make(chan []byte), answers: make(chan struct{}, 1)}
-		served := make(chan error, 1)
-		go func() { served <- s.Serve(context.Background(), c) }()
-		frame := []byte(callOf(7, "tool", `{}`))
-		c.requests <- []byte(initialize)
-		<-c.answers
-		n := testing.AllocsPerRun(1000, func() {
-			c.requests <- frame
-			<-c.answers
-		})
-		close(c.requests)
-		if err := <-served; err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	absent, present := cost(telemetry.Off()), cost(telemetry.New())
-	if present > absent+5 {
-		t.Errorf("telemetry without an SDK adds %v allocations to the %v of a call, want 5 at most", present-absent, absent)
-	}
-	if absent > 12 {
-		t.Errorf("a call takes %v allocations, want 12 at most", absent)
-	}
 }

@@ -14,16 +14,16 @@ import (
 )
 
 // installations are the programs a client may find itself in, with the most allocations that its telemetry may cost a
-// call there.
+// call there, and those that it does cost: the call, and serving one.
 var installations = []struct {
-	name   string
-	budget float64
-	new    func(testing.TB) *telemetry.Telemetry
+	name                  string
+	budget, call, serving float64
+	new                   func(testing.TB) *telemetry.Telemetry
 }{
-	{"absent", 0, func(testing.TB) *telemetry.Telemetry { return telemetry.Off() }},
-	{"no SDK", 5, func(testing.TB) *telemetry.Telemetry { return telemetry.New() }},
-	{"SDK, unsampled", 6, func(t testing.TB) *telemetry.Telemetry { return withSDK(t, sdktrace.NeverSample()) }},
-	{"SDK, sampled", 13, func(t testing.TB) *telemetry.Telemetry { return withSDK(t, sdktrace.AlwaysSample()) }},
+	{"absent", 0, 0, 0, func(testing.TB) *telemetry.Telemetry { return telemetry.Off() }},
+	{"no SDK", 5, 3, 3, func(testing.TB) *telemetry.Telemetry { return telemetry.New() }},
+	{"SDK, unsampled", 6, 4, 3, func(t testing.TB) *telemetry.Telemetry { return withSDK(t, sdktrace.NeverSample()) }},
+	{"SDK, sampled", 13, 12, 11, func(t testing.TB) *telemetry.Telemetry { return withSDK(t, sdktrace.AlwaysSample()) }},
 }
 
 // withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at Info.
@@ -85,9 +85,8 @@ func TestCallStaysWithinItsAllocationBudget(t *testing.T) {
 			p := c.Peer(stdio, "")
 			ctx := t.Context()
 			got := testing.AllocsPerRun(500, func() { toolCall(ctx, c, p) })
-			t.Logf("%v allocations per call", got)
-			if got > in.budget {
-				t.Errorf("a tool call allocates within its budget: got %v, want at most %v", got, in.budget)
+			if got > in.budget || got != in.call {
+				t.Errorf("a tool call allocates within its budget of %v: got %v, want %v; whoever makes it less says so here", in.budget, got, in.call)
 			}
 		})
 	}
@@ -133,9 +132,9 @@ func TestServingStaysWithinTheSameBudget(t *testing.T) {
 			p, ctx := s.Peer(stdio, ""), t.Context()
 			for _, traceparent := range []string{"", remoteParent} {
 				got := testing.AllocsPerRun(500, func() { serve(ctx, s, p, traceparent) })
-				t.Logf("%v allocations per call with traceparent %q", got, traceparent)
-				if traceparent == "" && got > in.budget {
-					t.Errorf("serving a tool call allocates within the budget: got %v, want at most %v", got, in.budget)
+				if traceparent == "" && (got > in.budget || got != in.serving) {
+					t.Errorf("serving a tool call allocates within the budget of %v: got %v, want %v; whoever makes it less says so here",
+						in.budget, got, in.serving)
 				}
 			}
 		})
