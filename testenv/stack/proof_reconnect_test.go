@@ -40,16 +40,16 @@ func TestALostConnectionIsSeenInJaeger(t *testing.T) {
 				t.Fatal(err)
 			}
 			const losses = 5
-			var calls []made
+			var calls []placed
 			lost := calling{name: "lost", tool: tc.tool, outcome: "connection_lost", below: func(p *pair) []node {
 				return []node{p.request(tc.tool, "connection_lost", nil)}
 			}}
 			after := calling{name: "after", tool: "add", outcome: "ok", below: answered("add", node{kind: "INTERNAL", name: shop.InnerSpan, service: p.serverName()})}
-			calls = append(calls, made{after, makeOne(t, ctx, ours{c}, providers, &after)}) // behind all that connecting says
+			calls = append(calls, placed{after, makeOne(t, ctx, ours{c}, providers, &after)}) // behind all that connecting says
 			for range losses {
 				lose()
-				calls = append(calls, made{lost, makeOne(t, ctx, ours{c}, providers, &lost)},
-					made{after, makeOne(t, ctx, waiting{ours{c}}, providers, &after)})
+				calls = append(calls, placed{lost, makeOne(t, ctx, ours{c}, providers, &lost)},
+					placed{after, makeOne(t, ctx, waiting{ours{c}}, providers, &after)})
 			}
 			if err := c.Stop(ctx); err != nil {
 				t.Error(err)

@@ -40,8 +40,8 @@ func TestEveryCallIsOneTraceInJaeger(t *testing.T) {
 	}
 }
 
-// made is a call that was made.
-type made struct {
+// placed is a call that was made.
+type placed struct {
 	calling calling
 	trace   string
 }
@@ -72,7 +72,7 @@ func prove(t *testing.T, p *pair) {
 	}
 	settle(t, ctx, providers)
 	if p.connecting != nil {
-		check(t, ctx, p, made{calling{name: "connect", below: p.connecting}, connect.SpanContext().TraceID().String()})
+		check(t, ctx, p, placed{calling{name: "connect", below: p.connecting}, connect.SpanContext().TraceID().String()})
 	}
 	right := 0
 	for i, m := range calls {
@@ -87,7 +87,7 @@ func prove(t *testing.T, p *pair) {
 }
 
 // makeAll makes the calls, eight at a time and in turns, each below a span of its caller.
-func makeAll(t *testing.T, ctx context.Context, p *pair, c client, providers *otlp.Providers, kinds []calling) []made {
+func makeAll(t *testing.T, ctx context.Context, p *pair, c client, providers *otlp.Providers, kinds []calling) []placed {
 	t.Helper()
 	var turns []calling
 	for round := 0; ; round++ {
@@ -101,14 +101,14 @@ func makeAll(t *testing.T, ctx context.Context, p *pair, c client, providers *ot
 			break
 		}
 	}
-	calls := make([]made, len(turns))
+	calls := make([]placed, len(turns))
 	places := make(chan struct{}, 8) // how many at a time
 	var working sync.WaitGroup
 	for i, k := range turns {
 		places <- struct{}{}
 		working.Go(func() {
 			defer func() { <-places }()
-			calls[i] = made{k, makeOne(t, ctx, c, providers, &k)}
+			calls[i] = placed{k, makeOne(t, ctx, c, providers, &k)}
 		})
 	}
 	working.Wait()
@@ -148,7 +148,7 @@ func settle(t *testing.T, ctx context.Context, providers *otlp.Providers) {
 }
 
 // check waits until a trace is what it should be, and reports whether it is.
-func check(t *testing.T, ctx context.Context, p *pair, m made) bool {
+func check(t *testing.T, ctx context.Context, p *pair, m placed) bool {
 	t.Helper()
 	want := node{kind: "INTERNAL", name: callerSpan, service: p.clientName(), below: m.calling.below(p)}
 	waiting, cancel := context.WithTimeoutCause(ctx, 3*time.Second, errors.New("3 s have passed"))
