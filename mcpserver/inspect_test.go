@@ -23,7 +23,7 @@ import (
 
 // withHold returns a server with a tool whose calls last until release is called.
 func withHold(t testing.TB, o mcpserver.Options) (_ *mcpserver.Server, release func()) {
-	s := bare(o)
+	s := bare(t, o)
 	held := make(chan struct{})
 	must(t, mcpserver.AddTool(s, &mcp.Tool{Name: "hold"}, func(ctx context.Context, _ struct{}) (string, error) {
 		select {
@@ -139,7 +139,7 @@ func TestInspectShowsWhatHappensOverHTTPAndNoSecrets(t *testing.T) {
 
 func TestInspectShowsTasksWithoutTheirIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := bare(mcpserver.Options{Tasks: &mcpserver.TaskOptions{MaxRunning: 3}})
+		s := bare(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{MaxRunning: 3}})
 		held := make(chan struct{})
 		must(t, mcpserver.AddTaskTool(s, &mcp.Tool{Name: "long"}, func(context.Context, struct{}) (string, error) {
 			<-held
@@ -197,7 +197,7 @@ func TestInspectIsBounded(t *testing.T) {
 func TestForgottenServersAreNotKept(t *testing.T) {
 	collected := make(chan struct{})
 	func() {
-		s := bare(mcpserver.Options{})
+		s := bare(t, mcpserver.Options{})
 		s.HTTPHandler(nil)
 		if !listed(s) {
 			t.Error("a server with a handler is running")
@@ -244,7 +244,7 @@ func TestABrokenConnectionPutsTheFlightRecorderIntoTheLog(t *testing.T) {
 // Many clients come, call and go while others look. The race detector does the rest.
 func TestInspectWhileClientsComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := bare(mcpserver.Options{Telemetry: telemetry.New(), MaxTotal: 16})
+		s := bare(t, mcpserver.Options{Telemetry: telemetry.New(), MaxTotal: 16})
 		must(t, mcpserver.AddTool(s, &mcp.Tool{Name: "quick"}, func(context.Context, struct{}) (string, error) { return "ok", nil }))
 		w := serveWeb(t, s, nil)
 		over := make(chan struct{})

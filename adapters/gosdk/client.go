@@ -100,6 +100,6 @@ func (ls *links) receiving(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, req)
 		}
 		l := ls.of(ctx, s)
-		return receive(withoutSpan(ctx), l.tel, incoming(method, req.GetParams(), l.peer.Load()), req, next)
+		return receive(withoutSpan(ctx), l.tel, incoming(method, req.GetParams(), l.peer.Load()), req, nil, next)
 	}
 }

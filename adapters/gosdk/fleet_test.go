@@ -131,13 +131,8 @@ func eras(t *testing.T, test func(t *testing.T, version string)) {
 func TestSDKWithSDKInMemory(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
 		r := telemetrytest.Recorder(t)
-		there, here := mcp.NewInMemoryTransports()
-		s := gosdk.InstrumentServer(theirs(), r.Telemetry(), fleet.ServerName)
-		if _, err := s.Connect(t.Context(), there, nil); err != nil {
-			t.Fatal(err)
-		}
 		fleet.Test(t, &fleet.Pair{
-			Call: dialTheirs(t, here, r.Telemetry(), version), Spans: &fleet.Spans{Recorded: []*telemetrytest.Recording{r}}, Version: version, OneSpan: true,
+			Call: both(t, r.Telemetry(), version), Spans: &fleet.Spans{Recorded: []*telemetrytest.Recording{r}}, Version: version, OneSpan: true,
 		})
 	})
 }
@@ -279,4 +274,14 @@ func withSpans(tracer trace.Tracer, h http.Handler) http.Handler {
 		defer span.End()
 		h.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// both returns what calls a server in this process, which is observed like the client.
+func both(t *testing.T, tel *telemetry.Telemetry, version string) fleet.Call {
+	t.Helper()
+	there, here := mcp.NewInMemoryTransports()
+	if _, err := gosdk.InstrumentServer(theirs(), tel, fleet.ServerName).Connect(context.Background(), there, nil); err != nil {
+		t.Fatal(err)
+	}
+	return dialTheirs(t, here, tel, version)
 }

@@ -29,9 +29,11 @@ func send(ctx context.Context, e end, p *telemetry.Peer, method string, req mcp.
 		Method: method, TargetKind: about.kind, Target: about.name, URI: about.uri, Notification: isNotification(method),
 	})
 	op.Meet(p)
+	captureArguments(&op, req.GetParams())
 	req = withTrace(&op, method, req)
 	op.Sending()
 	result, err := next(ctx, method, req)
+	captureAnswer(&op, result)
 	if err == nil {
 		op.Sent(0)
 	}
@@ -44,9 +46,11 @@ func send(ctx context.Context, e end, p *telemetry.Peer, method string, req mcp.
 }
 
 // receive handles a request or a notification under its span. The handler's panic goes on: the SDK does not catch it.
-func receive(ctx context.Context, e end, in telemetry.Incoming, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+// A subscription that it opens is told to opened, nil for a side that serves none.
+func receive(ctx context.Context, e end, in telemetry.Incoming, req mcp.Request, opened func(kind string) func(), next mcp.MethodHandler) (mcp.Result, error) {
 	ctx, op := e.StartHandler(ctx, in)
-	ctx, listening := withListening(ctx, &op, in.Method)
+	captureArguments(&op, req.GetParams())
+	ctx, listening := withListening(ctx, &op, in.Method, opened)
 	returned := false
 	defer func() {
 		if returned {
@@ -58,14 +62,15 @@ func receive(ctx context.Context, e end, in telemetry.Incoming, req mcp.Request,
 			e.HandlerPanic(ctx, in.Method, v, debug.Stack())
 			r.Err = fmt.Errorf("panic: %v", v)
 		}
-		listening.end(r)
+		listening.over(r)
 		if v != nil {
 			panic(v)
 		}
 	}()
 	result, err := next(ctx, in.Method, req)
 	returned = true
-	listening.end(handled(ctx, result, err))
+	captureAnswer(&op, result)
+	listening.over(handled(ctx, result, err))
 	return result, err
 }
 

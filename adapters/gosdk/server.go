@@ -147,7 +147,9 @@ func (v *serving) opened(known *session, s *mcp.ServerSession, version string) {
 	p := known.network.peer(version, s.ID())
 	known.peer.Store(p)
 	since := time.Now()
+	gone := known.network.tel.Connected(telemetry.Connection{InSession: func() bool { return true }})
 	go func() { // ends with the session
+		defer gone()
 		errorType := ""
 		if err := s.Wait(); err != nil {
 			errorType = telemetry.ErrorConnectionLost
@@ -190,7 +192,7 @@ func (v *serving) receiving(next mcp.MethodHandler) mcp.MethodHandler {
 		case telemetry.Prompt:
 			in.TargetKnown = v.prompts.has(in.Target, func() (map[string]bool, error) { return promptNames(ctx, s, next) })
 		}
-		result, err := receive(ambient(ctx, method, s, extra), known.network.tel, in, req, next)
+		result, err := receive(ambient(ctx, method, s, extra), known.network.tel, in, req, known.network.tel.StreamOpened, next)
 		if res, ok := result.(*mcp.InitializeResult); ok && err == nil && res != nil {
 			v.opened(known, s, res.ProtocolVersion)
 		}

@@ -120,6 +120,9 @@ func (t *Transport) SendRequest(ctx context.Context, q transport.JSONRPCRequest)
 	} else {
 		op.Meet(t.current(q.Method, &about))
 	}
+	if op.Captures() {
+		op.Arguments(argumentsOf(q.Params))
+	}
 	q.Params = withTrace(&op, q.Params)
 	op.Sending()
 	if q.Method == methodListen {
@@ -127,6 +130,9 @@ func (t *Transport) SendRequest(ctx context.Context, q transport.JSONRPCRequest)
 	}
 	response, err := t.inner.SendRequest(ctx, q)
 	end, told := t.outcome(ctx, q.Method, response, err)
+	if op.Captures() && response != nil {
+		op.Answer(response.Result)
+	}
 	if told.ResultType == resultInputRequired {
 		t.rounds.put(roundKey{key.method, key.target, told.RequestState}, round{op.Corr(), op.Ref(), r.Round})
 	}

@@ -146,6 +146,15 @@ func TestInProcess(t *testing.T) {
 	})
 }
 
+func TestOverPipes(t *testing.T) {
+	eras(t, func(t *testing.T, version string) {
+		r := telemetrytest.Recorder(t)
+		fleet.Test(t, &fleet.Pair{
+			Call: both(t, r.Telemetry(), version), Spans: &fleet.Spans{Recorded: []*telemetrytest.Recording{r}}, Version: version, Network: "pipe",
+		})
+	})
+}
+
 func TestOverStdio(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -255,4 +264,12 @@ func withSpans(tracer trace.Tracer, h http.Handler) http.Handler {
 		defer span.End()
 		h.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// both returns what calls a server on pipes in this process, which is observed like the client.
+func both(t testing.TB, tel *telemetry.Telemetry, version string) fleet.Call {
+	t.Helper()
+	s := theirs()
+	mcpgo.InstrumentServer(s, tel, fleet.ServerName)
+	return calling(connect(t, mcpgo.WrapTransport(pipe(t, s).tr, tel, fleet.ClientName), version))
 }

@@ -58,6 +58,24 @@ func aim(params any) (t target) {
 	return t
 }
 
+// argumentsOf returns the arguments in params, as JSON.
+func argumentsOf(params any) json.RawMessage {
+	var arguments any
+	switch p := params.(type) {
+	case map[string]json.RawMessage:
+		return p["arguments"]
+	case mcp.CallToolParams:
+		arguments = p.Arguments
+	case mcp.GetPromptParams:
+		arguments = p.Arguments
+	}
+	raw, err := json.Marshal(arguments)
+	if err != nil || arguments == nil {
+		return nil
+	}
+	return raw
+}
+
 // text sets s to what raw says, if that is a string.
 func text(raw json.RawMessage, s *string) {
 	switch {

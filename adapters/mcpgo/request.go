@@ -2,6 +2,7 @@ package mcpgo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"runtime/debug"
@@ -30,6 +31,7 @@ type request struct {
 	tel   *telemetry.Server
 	op    telemetry.Op
 
+	gone    func() // ends the stream that the request has opened, nil for none
 	result  any
 	err     error
 	refused string // what the answer says if it is an error
@@ -72,8 +74,21 @@ func (r *request) begin(id string, message any) {
 		ctx = r.v.server.WithContext(ctx, asks)
 	}
 	r.inner.Store(&ctx)
-	if r.method == methodListen {
-		r.op.End(telemetry.Result{}) // it is acknowledged next, and then handled for as long as the stream lives
+	switch m := message.(type) {
+	case *mcp.CallToolRequest:
+		r.capture(m.Params)
+	case *mcp.GetPromptRequest:
+		r.capture(m.Params)
+	case *mcp.SubscriptionsListenRequest: // it is acknowledged next, and then handled for as long as the stream lives
+		r.op.End(telemetry.Result{})
+		r.gone = n.tel.StreamOpened(telemetry.StreamListen)
+	}
+}
+
+// capture offers the arguments of a call to the redactor, if there is one.
+func (r *request) capture(params any) {
+	if r.op.Captures() {
+		r.op.Arguments(argumentsOf(params))
 	}
 }
 
@@ -127,6 +142,14 @@ func (r *request) finish() {
 	answered := r.result != nil || r.err != nil || r.refused != ""
 	begun := r.inner.Load() != nil
 	r.begin("", nil)
+	if r.gone != nil {
+		r.gone()
+	}
+	if result, ok := r.result.(*mcp.CallToolResult); ok && r.op.Captures() {
+		if raw, err := json.Marshal(result); err == nil {
+			r.op.Answer(raw)
+		}
+	}
 	ctx := r.base
 	switch {
 	case r.err != nil && ctx.Err() != nil:

@@ -51,7 +51,7 @@ type serving struct {
 
 	networks sync.Map // of *network by telemetry.Network
 	prompts  sync.Map // names that the server has had
-	sessions sync.Map // of time.Time by session id
+	sessions sync.Map // of opened by session id
 }
 
 // network is what a server tells about its connections over one network.
@@ -159,19 +159,37 @@ func (v *serving) failed(ctx context.Context, id any, _ mcp.MCPMethod, message a
 	}
 }
 
-func (v *serving) registered(_ context.Context, s server.ClientSession) {
-	v.sessions.Store(s.SessionID(), time.Now())
+// opened is a session that mcp-go has registered.
+type opened struct {
+	since time.Time
+	gone  func()
 }
 
-// unregistered tells the end of a session. Modern clients have none, though mcp-go has one for their connection.
+func (v *serving) registered(ctx context.Context, s server.ClientSession) {
+	n, _ := v.carrier(ctx, s)
+	gone := v.network(n).tel.Connected(telemetry.Connection{InSession: func() bool { return legacySession(s) != "" }})
+	v.sessions.Store(s.SessionID(), opened{time.Now(), gone})
+}
+
+// unregistered tells the end of a session.
 func (v *serving) unregistered(ctx context.Context, s server.ClientSession) {
-	since, ok := v.sessions.LoadAndDelete(s.SessionID())
-	versioned, knows := s.(server.SessionWithProtocolVersion)
-	if !ok || !knows {
+	was, ok := v.sessions.LoadAndDelete(s.SessionID())
+	if !ok {
 		return
 	}
-	if version := versioned.ProtocolVersion(); version != "" && version < modern {
+	was.(opened).gone()
+	if version := legacySession(s); version != "" {
 		n, id := v.carrier(ctx, s)
-		v.network(n).peer(version, id).SessionEnd(time.Since(since.(time.Time)), "")
+		v.network(n).peer(version, id).SessionEnd(time.Since(was.(opened).since), "")
 	}
+}
+
+// legacySession returns the version of a session that a legacy client has opened. Modern ones open none, though mcp-go
+// has one for their connection.
+func legacySession(s server.ClientSession) string {
+	versioned, ok := s.(server.SessionWithProtocolVersion)
+	if !ok || versioned.ProtocolVersion() >= modern {
+		return ""
+	}
+	return versioned.ProtocolVersion()
 }

@@ -33,10 +33,16 @@ func (h *handler) clientPage(c *inspect.Client) *clientModel {
 		{Value: c.InFlight, Name: "calls in flight"},
 		{Value: t.Count, Name: "requests"},
 		{Text: t.Percent(), Name: "failed", Bad: t.Failed > 0},
-		{Value: c.Tombstones, Name: "ended without an answer"},
+		{Value: c.Tombstones, Name: "unanswered"},
 		{Value: reconnections(c), Name: "reconnections"},
-		{Value: c.SendQueue, Name: "frames to be sent"},
-		{Text: fmt.Sprintf("%d / %d", c.Notifications, c.QueueLimit), Name: "notifications waiting", Bad: c.Notifications >= c.QueueLimit},
+	}
+	if c.SendQueue > 0 {
+		m.Tiles = append(m.Tiles, tile{Value: c.SendQueue, Name: "frames to be sent"})
+	}
+	if c.Notifications > 0 {
+		m.Tiles = append(m.Tiles, tile{
+			Text: fmt.Sprintf("%d / %d", c.Notifications, c.QueueLimit), Name: "notifications waiting", Bad: c.Notifications >= c.QueueLimit,
+		})
 	}
 	for _, call := range c.Calls {
 		m.Rows = append(m.Rows, h.callRow(&call, c.Time, "", ""))

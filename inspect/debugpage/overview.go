@@ -109,7 +109,7 @@ func (h *handler) overviewPage(o *overview) *overviewModel {
 		m.Clients = append(m.Clients, row)
 	}
 	m.Tiles = []tile{
-		{Value: len(o.Clients), Name: "clients"},
+		{Value: len(o.Clients), Name: plural(len(o.Clients), "client")},
 		{Value: unready, Name: "not ready", Bad: unready > 0},
 		{Value: inFlight, Name: "calls in flight"},
 		{Value: sum.Count, Name: "requests sent"},
@@ -142,7 +142,7 @@ func (m *overviewModel) addServers(o *overview) {
 	}
 	if len(o.Servers) > 0 {
 		m.ServerTiles = []tile{
-			{Value: len(o.Servers), Name: "servers"},
+			{Value: len(o.Servers), Name: plural(len(o.Servers), "server")},
 			{Value: connected, Name: "connected"},
 			{Value: inFlight, Name: "being answered"},
 			{Value: sum.Count, Name: "requests answered"},
@@ -150,6 +150,13 @@ func (m *overviewModel) addServers(o *overview) {
 		}
 	}
 	m.Servers, m.More = bound(m.Servers, maxRows)
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
 }
 
 // bound returns the first n elements, and how many more there are.

@@ -72,13 +72,19 @@ func (h *handler) serverPage(s *inspect.Server) *serverModel {
 		m.Rows = append(m.Rows, requestRow{r, cmp.Or(r.Target, r.URI), h.trace(r.TraceID)})
 	}
 	m.Tiles = []tile{
-		{Value: s.Connected, Name: "connections and sessions"},
-		{Value: s.InFlight, Name: "requests being answered"},
+		{Value: s.Connected, Name: "connected"},
+		{Value: s.InFlight, Name: "being answered"},
 		{Value: waiting, Name: "of those waiting", Bad: waiting > 0},
 		{Value: t.Count, Name: "requests answered"},
 		{Text: t.Percent(), Name: "failed", Bad: t.Failed > 0},
-		{Value: s.Subscriptions, Name: "subscriptions"},
-		{Text: fmt.Sprintf("%d / %d", s.RunningTasks, s.MaxTasks), Name: "tasks", Bad: s.MaxTasks > 0 && s.RunningTasks >= s.MaxTasks},
+	}
+	if s.Subscriptions > 0 {
+		m.Tiles = append(m.Tiles, tile{Value: s.Subscriptions, Name: "subscriptions"})
+	}
+	if s.RunningTasks > 0 {
+		m.Tiles = append(m.Tiles, tile{
+			Text: fmt.Sprintf("%d / %d", s.RunningTasks, s.MaxTasks), Name: "tasks", Bad: s.RunningTasks >= s.MaxTasks,
+		})
 	}
 	if s.Limits.MaxTotal > 0 {
 		m.Tiles = append(m.Tiles, tile{

@@ -74,7 +74,7 @@ func (p Panel) defaults(k kindOf) object {
 	if p.Kind == Table {
 		o["unit"] = "short"
 	}
-	if p.Kind == Stat && p.Unit == "short" {
+	if p.Kind != Table && p.kind() != TimeSeries && p.Unit == "short" {
 		o["unit"], o["decimals"] = count, 0
 	}
 	if p.kind() != TimeSeries {

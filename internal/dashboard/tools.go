@@ -3,8 +3,8 @@ package dashboard
 var (
 	toolCalls  = clientSeries("mcp_client_operation_duration_seconds").with(isToolCall + `,gen_ai_tool_name=~"$tool"`)
 	inTheTool  = series{name: "mcp_server_operation_duration_seconds", labels: `mcp_server_name!="",` + isToolCall + `,gen_ai_tool_name=~"$tool"`}
-	clientTime = mean("gen_ai_tool_name", toolCalls, perPoint)
-	serverTime = mean("gen_ai_tool_name", inTheTool, perPoint)
+	clientTime = mean("gen_ai_tool_name", toolCalls.with(succeeded), perPoint)
+	serverTime = mean("gen_ai_tool_name", inTheTool.with(succeeded), perPoint)
 )
 
 var tools = Dashboard{
@@ -65,7 +65,7 @@ var tools = Dashboard{
 				Text:    "Within the rate window. What the error said is in no telemetry, unless content capture is on; its record mcp_client.request.tool_error names the call.",
 				Queries: []Query{{Expr: sumBy("gen_ai_tool_name", growth(toolCalls.with(toolError).count(), perPoint)), Legend: "{{gen_ai_tool_name}}"}}},
 			{Title: "Time outside the tool", Unit: "s", Empty: "no server with telemetry",
-				Text:    "Mean duration at the client less that at the server, of all servers that have a tool of the name: the way there and back, and queues. High: see frames and decode. Only where servers export telemetry too.",
+				Text:    "Mean duration of calls that succeeded, at the client less at the server, of all servers that have a tool of the name: the way there and back, and queues. High: see frames and decode. Only where servers export telemetry too; for a moment below zero if one side exports later.",
 				Queries: []Query{{Expr: "(" + clientTime + ") - (" + serverTime + ")", Legend: "{{gen_ai_tool_name}}"}}},
 			{Title: "Where the time goes", Kind: BarGauge, Unit: "s", Empty: "no calls",
 				Text:    "The ten tools that were waited for the longest in all, in the time shown. To make agents faster begin at the top.",

@@ -158,7 +158,7 @@ func (v *view) list(w http.ResponseWriter, r *http.Request) {
 
 func (v *view) listRow(s summary) listRow {
 	row := listRow{summary: s, Root: v.services.of(s.Service)}
-	row.Name = cut(titleText, s.Name)
+	row.Name = called(s.Name)
 	for _, name := range s.Services {
 		if name != s.Service && len(row.Others) < colours {
 			row.Others = append(row.Others, v.services.of(name))

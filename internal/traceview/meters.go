@@ -163,7 +163,7 @@ func (s *series) total() reading {
 	for _, name := range slices.Sorted(maps.Keys(s.processes)) {
 		r := s.processes[name]
 		switch {
-		case s.kind == otlpsink.Gauge && r.at.After(t.at):
+		case s.kind == otlpsink.Gauge && !r.at.Before(t.at):
 			t.value = r.value
 		case s.kind != otlpsink.Gauge:
 			t.value += r.value

@@ -106,7 +106,7 @@ func (d *drawing) span(r waterfall.Row) spanView {
 	s := &d.trace.spans[r.Index]
 	v := spanView{
 		ID: s.SpanID, Parent: s.ParentID, Service: d.view.services.of(s.Service()),
-		Name: cut(titleText, s.Name), Kind: s.Kind,
+		Name: called(s.Name), Kind: s.Kind,
 		Failed: s.Status == "ERROR", Took: s.End.Sub(s.Start), At: where(s.Start, d.arranged.From),
 		Notes: r.Notes, Status: s.Status, Message: d.budget.text(s.StatusMessage), State: d.budget.text(s.TraceState),
 		Scope: d.budget.text(scope(s.Origin)), Logs: d.logs[s.SpanID],
@@ -124,9 +124,9 @@ func (d *drawing) span(r waterfall.Row) spanView {
 	v.Attributes, v.MoreAttributes = attributesOf(s.Attributes, d.budget)
 	v.Resource, v.MoreResource = attributesOf(s.Resource, d.budget)
 	v.Bar = d.bar(r, s)
-	v.MoreEvents = max(len(s.Events)-maxEvents, 0)
+	v.MoreEvents = len(s.Events) - d.budget.of(len(s.Events), maxEvents)
 	for _, e := range s.Events[:len(s.Events)-v.MoreEvents] {
-		x := event{Name: cut(titleText, e.Name), At: where(e.Time, d.arranged.From)}
+		x := event{Name: d.budget.text(cut(titleText, e.Name)), At: where(e.Time, d.arranged.From)}
 		x.Attributes, x.More = attributesOf(e.Attributes, d.budget)
 		v.Events = append(v.Events, x)
 	}
@@ -147,14 +147,14 @@ func scope(o otlpsink.Origin) string {
 // links are those of s and those to s.
 func (d *drawing) links(s *otlpsink.Span) (list []link, more int) {
 	back := d.back[s.SpanID]
-	for _, l := range s.Links[:min(len(s.Links), maxLinks)] {
+	for _, l := range s.Links[:d.budget.of(len(s.Links), maxLinks)] {
 		x := d.link(l.TraceID, l.SpanID)
 		x.Attributes, _ = attributesOf(l.Attributes, d.budget)
 		list = append(list, x)
 	}
-	for _, from := range back[:min(len(back), maxLinks)] {
+	for _, from := range back[:d.budget.of(len(back), maxLinks)] {
 		x := d.link(from.TraceID, from.SpanID)
-		x.Back, x.Known, x.Text = true, true, cut(titleText, from.Name)
+		x.Back, x.Known, x.Text = true, true, d.budget.text(called(from.Name))
 		list = append(list, x)
 	}
 	return list, len(s.Links) + len(back) - len(list)
@@ -166,7 +166,7 @@ func (d *drawing) link(traceID, spanID string) link {
 		l.Href = "/trace/" + traceID + l.Href
 	}
 	name, known := d.names[spanRef{traceID, spanID}]
-	l.Known, l.Text = known, cut(titleText, name)
+	l.Known, l.Text = known, d.budget.text(called(name))
 	if !known {
 		l.Text = "span " + cut(16, spanID) + " of trace " + cut(8, traceID)
 	}
@@ -180,7 +180,7 @@ func (d *drawing) bar(r waterfall.Row, s *otlpsink.Span) bar {
 	x := min(d.percent(r.From), 100-minBar)
 	b := bar{X: percent(x), Width: percent(max(d.percent(r.To)-x, minBar))}
 	shift := r.From.Sub(s.Start)
-	for _, e := range s.Events[:min(len(s.Events), maxEvents)] {
+	for _, e := range s.Events[:d.budget.of(len(s.Events), maxEvents)] {
 		b.Moments = append(b.Moments, percent(d.percent(e.Time.Add(shift))))
 	}
 	return b

@@ -86,7 +86,7 @@ func (t trace) summary() summary {
 	return summaryOf(pointers)
 }
 
-func (t trace) title() string { return cut(titleText, t.summary().Name) }
+func (t trace) title() string { return called(t.summary().Name) }
 
 // tracePage is what a trace is drawn from.
 type tracePage struct {

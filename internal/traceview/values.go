@@ -16,6 +16,9 @@ type attribute struct{ Key, Value string }
 
 // attributesOf is as many attributes as there is room for, by key, the kind of an error first; and how many are left out.
 func attributesOf(m map[string]any, b *budget) (list []attribute, leftOut int) {
+	if b.of(len(m), maxAttributes) == 0 {
+		return nil, len(m)
+	}
 	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		if (a == "error.type") != (b == "error.type") {
 			if a == "error.type" {
@@ -25,7 +28,7 @@ func attributesOf(m map[string]any, b *budget) (list []attribute, leftOut int) {
 		}
 		return strings.Compare(a, b)
 	})
-	leftOut = max(len(keys)-maxAttributes, 0)
+	leftOut = len(keys) - b.of(len(keys), maxAttributes)
 	for _, k := range keys[:len(keys)-leftOut] {
 		list = append(list, attribute{b.text(cut(titleText, k)), b.text(valueText(m[k]))})
 	}

@@ -15,17 +15,20 @@ import (
 )
 
 // Build builds the command into a directory and returns its path.
-func Build(ctx context.Context, dir string) (string, error) {
-	path := filepath.Join(dir, "mcpotel")
+func Build(ctx context.Context, dir string) (string, error) { return build(ctx, dir, "cmd/mcpotel") }
+
+// build builds the command in a directory of the repository.
+func build(ctx context.Context, dir, command string) (string, error) {
+	path := filepath.Join(dir, filepath.Base(command))
 	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {
 		return "", fmt.Errorf("go env: %w", err)
 	}
 	root := filepath.Dir(filepath.Dir(filepath.Dir(strings.TrimSpace(string(out)))))
-	build := exec.CommandContext(ctx, "go", "build", "-o", path, "./cmd/mcpotel")
+	build := exec.CommandContext(ctx, "go", "build", "-o", path, "./"+command)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build ./cmd/mcpotel: %w: %s", err, out)
+		return "", fmt.Errorf("go build ./%s: %w: %s", command, err, out)
 	}
 	return path, nil
 }

@@ -237,7 +237,16 @@ func askAlerts(t *testing.T) {
 			return len(all) > 0
 		})
 	}
+	for _, name := range atOnce {
+		until(t, ctx, name+" fires", func() bool {
+			all, err := up.Metrics.Query(ctx, `ALERTS{alertstate="firing",alertname="`+name+`"}`)
+			return err == nil && len(all) > 0
+		})
+	}
 }
+
+// atOnce are alerts that one round of the traffic makes fire.
+var atOnce = []string{"MCPClientErrorBudgetFast", "MCPProtocolViolations", "MCPResponsesDropped", "MCPHandlerPanics", "MCPCardinalityOverflow"}
 
 // TestRulesAndAlertsPassTheirTests has promtool run them.
 func TestRulesAndAlertsPassTheirTests(t *testing.T) {

@@ -46,6 +46,9 @@ func run(ctx context.Context, dir string) error {
 		return err
 	}
 	p := pictures{b, dir}
+	if err := p.debugPage(ctx, bin); err != nil {
+		return err
+	}
 	if err := p.terminal(mcpotel); err != nil {
 		return err
 	}
@@ -76,13 +79,18 @@ func (p pictures) pages(url string) error {
 	night, phone := large, browser.Phone
 	night.Dark = true
 	phone.Scale = 3
-	for _, want := range []picture{
-		{"trace-list", large, list, 800},
-		{"trace-page", large, timeout, 1100},
-		{"trace-page-dark", night, success, 1000},
-		{"trace-page-phone", phone, timeout, 1500},
-		{"trace-metrics", large, metrics, 900},
-	} {
+	return p.take(url,
+		picture{"trace-list", large, list, 800},
+		picture{"trace-page", large, timeout, 1100},
+		picture{"trace-page-dark", night, success, 1000},
+		picture{"trace-page-phone", phone, timeout, 1500},
+		picture{"trace-metrics", large, metrics, 900},
+	)
+}
+
+// take takes pictures of the pages at a URL.
+func (p pictures) take(url string, all ...picture) error {
+	for _, want := range all {
 		tab, err := p.browser.Open(want.look)
 		if err != nil {
 			return err
