@@ -74,8 +74,8 @@ func (p Panel) defaults(k kindOf) object {
 	if p.Kind == Table {
 		o["unit"] = "short"
 	}
-	if p.kind() != TimeSeries && p.Unit == "short" {
-		o["unit"], o["decimals"] = count, 0 // of events Prometheus' estimate is not whole
+	if p.Kind != Table && p.kind() != TimeSeries && p.Unit == "short" {
+		o["unit"], o["decimals"] = count, 0
 	}
 	if p.kind() != TimeSeries {
 		o["color"] = object{"mode": "thresholds"}
