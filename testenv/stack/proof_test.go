@@ -30,6 +30,7 @@ func pairs() []*pair {
 		eras(pair{name: "mcp-grafana, HTTP", server: grafana, connect: grafanaOverHTTP, closesToCancel: true, callings: grafanaCallings(), clientAttributes: tcp}),
 		eras(pair{name: "node, stdio", connect: nodeOverStdio, callings: nodeCallings(), clientAttributes: pipe}),
 		eras(pair{name: "node, HTTP", connect: nodeOverHTTP, closesToCancel: true, callings: nodeCallings(), clientAttributes: tcp}),
+		officialPairs(),
 	)
 }
 
@@ -183,6 +184,9 @@ func correlation(tr *jaeger.Trace) (wrong []string) {
 			wrong = append(wrong, fmt.Sprintf("%v: want the corr_id %v, got %v", s, corr, got))
 		}
 		id := s.Attributes["jsonrpc.request.id"]
+		if id == nil {
+			continue // the official SDK tells nobody
+		}
 		if ids[id] {
 			wrong = append(wrong, fmt.Sprintf("%v: the id %v again", s, id))
 		}
