@@ -30,14 +30,19 @@ func (s *Span) check() []string {
 	return best
 }
 
-// row returns the id of the row that the span is, empty for none.
-func (s *Span) row() string {
+// row returns the id of the row that the span is, empty for none. Where a notification that is sent could be a request by
+// its attributes, the method tells.
+func (s *Span) row() (id string) {
+	notice := strings.HasPrefix(s.Attrs["mcp.method.name"].Text, "notifications/")
 	for _, row := range telemetry.Schema.Spans {
-		if row.Kind == s.Kind && len(s.checkAs(&row)) == 0 {
-			return row.ID
+		if row.Kind != s.Kind || len(s.checkAs(&row)) > 0 {
+			continue
+		}
+		if id == "" || notice && strings.HasSuffix(row.ID, ".notification") {
+			id = row.ID
 		}
 	}
-	return ""
+	return id
 }
 
 func (s *Span) checkAs(row *telemetry.Span) []string {
