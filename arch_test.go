@@ -19,14 +19,27 @@ var arrows = map[string][]string{
 	"internal/ndjson":            {},
 	"internal/sse":               {},
 	"internal/schema":            {},
-	"internal/otlpsink":          {"internal/waterfall"},
-	"internal/waterfall":         {},
 	"internal/promname":          {"mcpclient/telemetry", "mcpclient/connstate"},
 	"internal/schemacheck":       {"mcpclient/telemetry", "mcpclient/connstate"},
-	"internal/otlpcheck":         {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck", "internal/otlpsink", "internal/waterfall"},
+	"internal/otlpcheck":         {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck", "internal/otlpsink", "internal/waterfall", "internal/unit", "internal/loopback"},
 	"internal/unseen":            {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck"},
+	"internal/otlpsink":          {"internal/loopback", "internal/waterfall", "internal/unit"},
+	"internal/loopback":          {},
+	"internal/unit":              {},
+	"internal/waterfall":         {"internal/unit"},
+	"internal/page":              {"internal/unit"},
+	"internal/dashboard":         {},
+	"dashboards":                 {}, // tests only
+	"internal/traceview":         {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit", "internal/waterfall"},
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
+
+	"inspect":          {"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
+	"internal/running": {"inspect", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
+	"inspect/debugpage": {
+		"inspect", "internal/running", "internal/loopback", "internal/page", "internal/unit",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry",
+	},
 
 	"mcpclient/connstate":               {},
 	"mcpclient/internal/machine":        {"mcpclient/connstate"},
@@ -48,24 +61,24 @@ var arrows = map[string][]string{
 	},
 
 	"mcpclient": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/transport", "mcpclient/telemetry",
 	},
 	"mcpclient/config": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/transport", "mcpclient/telemetry",
 		"mcpclient",
 	},
 	"mcpserver": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/storetest": {
-		"mcpserver", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcpserver", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/taskstoretest": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity", "mcpserver",
 	},
 	"mcpserver/bearer":            {"mcpserver/internal/identity"},
@@ -73,7 +86,7 @@ var arrows = map[string][]string{
 }
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
-var anywhere = []string{"cmd/", "examples/", "benchmarks", "internal/testsupport", "testenv/quirks", "testenv/wire"}
+var anywhere = []string{"cmd/", "examples/", "benchmarks", "internal/testsupport", "testenv/quirks", "testenv/trouble", "testenv/wire"}
 
 // foreign says which modules outside the standard library each package may import directly.
 var foreign = map[string][]string{

@@ -7,6 +7,7 @@ import (
 	colmetrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	coltrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 )
 
 // OTLP has one service for each signal, and all three call their only method Export.
@@ -32,16 +33,28 @@ func (s *store) register(r grpc.ServiceRegistrar) {
 }
 
 func (t traceService) Export(_ context.Context, req *coltrace.ExportTraceServiceRequest) (*coltrace.ExportTraceServiceResponse, error) {
-	t.store.addSpans(spansOf(req.GetResourceSpans()))
+	t.store.takeSpans(req)
 	return &coltrace.ExportTraceServiceResponse{}, nil
 }
 
 func (m metricsService) Export(_ context.Context, req *colmetrics.ExportMetricsServiceRequest) (*colmetrics.ExportMetricsServiceResponse, error) {
-	m.store.addPoints(pointsOf(req.GetResourceMetrics()))
+	m.store.takePoints(req)
 	return &colmetrics.ExportMetricsServiceResponse{}, nil
 }
 
 func (l logsService) Export(_ context.Context, req *collogs.ExportLogsServiceRequest) (*collogs.ExportLogsServiceResponse, error) {
-	l.store.addRecords(recordsOf(req.GetResourceLogs()))
+	l.store.takeRecords(req)
 	return &collogs.ExportLogsServiceResponse{}, nil
+}
+
+func (s *store) takeSpans(req *coltrace.ExportTraceServiceRequest) {
+	s.addSpans(spansOf(req.GetResourceSpans()), proto.Size(req))
+}
+
+func (s *store) takePoints(req *colmetrics.ExportMetricsServiceRequest) {
+	s.addPoints(pointsOf(req.GetResourceMetrics()), proto.Size(req))
+}
+
+func (s *store) takeRecords(req *collogs.ExportLogsServiceRequest) {
+	s.addRecords(recordsOf(req.GetResourceLogs()), proto.Size(req))
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"sync"
 
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // OTEL_EXPORTER_OTLP_COMPRESSION=gzip
+
+	"github.com/mcpotel/mcpotel/internal/loopback"
 )
 
 // maxMessage is the size of the largest export request that is taken, in bytes; the SDK's exporters send no larger one.
@@ -22,10 +25,13 @@ type Sink struct {
 	store    *store
 	server   *grpc.Server
 	listener *listener
+	web      *http.Server
+	webPort  net.Listener // nil until ListenHTTP
 
 	closed chan struct{} // closed when nothing can arrive any more
 	once   sync.Once
 	serve  sync.WaitGroup
+	conns  sync.WaitGroup // of web; added to by what serve waits for
 }
 
 // Listen starts a receiver at a loopback address, "host:port"; "" means a free port of 127.0.0.1. It runs until
@@ -33,17 +39,7 @@ type Sink struct {
 func Listen(addr string) (*Sink, error) { return listen(addr, defaultLimit) }
 
 func listen(addr string, limit int) (*Sink, error) {
-	if addr == "" {
-		addr = "127.0.0.1:0"
-	}
-	tcp, err := net.ResolveTCPAddr("tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("otlpsink: %w", err)
-	}
-	if !tcp.IP.IsLoopback() {
-		return nil, fmt.Errorf("otlpsink: %q is not on the loopback", addr)
-	}
-	port, err := net.ListenTCP("tcp", tcp)
+	port, err := loopback.Listen(addr)
 	if err != nil {
 		return nil, fmt.Errorf("otlpsink: %w", err)
 	}
@@ -53,6 +49,7 @@ func listen(addr string, limit int) (*Sink, error) {
 		server:   grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.WaitForHandlers(true)),
 		closed:   make(chan struct{}),
 	}
+	s.web = &http.Server{Handler: loopback.Only(s.store.handler()), ReadHeaderTimeout: headerTimeout, ConnState: s.count}
 	s.store.register(s.server)
 	// Ends when Close stops the server; Close waits for it.
 	s.serve.Go(func() { _ = s.server.Serve(s.listener) })
@@ -61,6 +58,27 @@ func listen(addr string, limit int) (*Sink, error) {
 
 // Endpoint is the address to export to, "host:port".
 func (s *Sink) Endpoint() string { return s.listener.Addr().String() }
+
+// ListenHTTP takes OTLP/HTTP too, as protobuf and as JSON, at an address as [Listen] has them. It may be called once, and
+// not after Close.
+func (s *Sink) ListenHTTP(addr string) error {
+	port, err := loopback.Listen(addr)
+	if err != nil {
+		return fmt.Errorf("otlpsink: %w", err)
+	}
+	s.webPort = port
+	// Ends when Close stops the server; Close waits for it.
+	s.serve.Go(func() { _ = s.web.Serve(port) })
+	return nil
+}
+
+// HTTPEndpoint is the URL to export to over HTTP, "http://host:port"; empty before ListenHTTP.
+func (s *Sink) HTTPEndpoint() string {
+	if s.webPort == nil {
+		return ""
+	}
+	return "http://" + s.webPort.Addr().String()
+}
 
 // Snapshot is everything received up to now, also after Close.
 func (s *Sink) Snapshot() Snapshot {
@@ -99,6 +117,16 @@ func (s *Sink) isClosed() bool {
 	}
 }
 
+// count counts the connections of web, each of which is a goroutine.
+func (s *Sink) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.conns.Add(1)
+	case http.StateClosed:
+		s.conns.Done()
+	}
+}
+
 // Close stops receiving. It lets requests that are being received finish, until ctx is done; then it cuts the
 // connections and returns the context's error. Either way no goroutine of the sink is left, and what was received can
 // still be read. Further calls wait for the first and return nil.
@@ -108,6 +136,7 @@ func (s *Sink) Close(ctx context.Context) error {
 		var graceful sync.WaitGroup
 		done := make(chan struct{})
 		graceful.Go(func() {
+			_ = s.web.Shutdown(ctx) // if ctx ends it, so does this function
 			s.server.GracefulStop()
 			close(done)
 		})
@@ -117,9 +146,11 @@ func (s *Sink) Close(ctx context.Context) error {
 			err = context.Cause(ctx)
 			s.listener.cut()
 			s.server.Stop()
+			_ = s.web.Close()
 		}
 		graceful.Wait()
 		s.serve.Wait()
+		s.conns.Wait()
 		close(s.closed)
 	})
 	return err

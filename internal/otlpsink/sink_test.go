@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,25 @@ func TestTheOldestAreDroppedAndCounted(t *testing.T) {
 	}
 }
 
+func TestTheOldestAreDroppedWhenTheyAreLarge(t *testing.T) {
+	s := newStore(defaultLimit)
+	for i := range 5 {
+		s.addSpans([]Span{{Name: fmt.Sprint(2 * i)}, {Name: fmt.Sprint(2*i + 1)}}, maxBytes/2-1)
+	}
+	got, _ := s.look()
+	if len(got.Spans) != 4 || got.Spans[0].Name != "6" || got.Dropped.Spans != 6 {
+		t.Errorf("want the last two messages kept and 6 spans dropped, got %v and %d", got.Spans, got.Dropped.Spans)
+	}
+	s.addSpans([]Span{{Name: "huge"}}, 2*maxBytes)
+	if got, _ = s.look(); len(got.Spans) != 1 || got.Spans[0].Name != "huge" {
+		t.Errorf("want what came last kept, however large, got %v", got.Spans)
+	}
+	s.addSpans([]Span{{Name: "next"}}, 1)
+	if got, _ = s.look(); len(got.Spans) != 1 || got.Spans[0].Name != "next" {
+		t.Errorf("want the large one dropped for the next, got %v", got.Spans)
+	}
+}
+
 func TestASnapshotDoesNotChange(t *testing.T) {
 	s := start(t, 3)
 	c := dial(t, s)
@@ -118,9 +138,9 @@ func TestASnapshotDoesNotChange(t *testing.T) {
 func TestAppendingToASnapshotDoesNotReachTheSink(t *testing.T) {
 	s := newStore(defaultLimit)
 	for range 10 {
-		s.addSpans([]Span{{Name: "received"}})
-		s.addPoints([]Point{{Metric: "received"}})
-		s.addRecords([]Record{{EventName: "received"}})
+		s.addSpans([]Span{{Name: "received"}}, 1)
+		s.addPoints([]Point{{Metric: "received"}}, 1)
+		s.addRecords([]Record{{EventName: "received"}}, 1)
 		now, _ := s.look()
 		if len(now.Spans) < cap(now.Spans) || len(now.Points) < cap(now.Points) || len(now.Records) < cap(now.Records) {
 			t.Fatalf("a snapshot has room for more, in which an append would meet the sink's own")
@@ -205,18 +225,27 @@ func TestCloseLeavesNoGoroutineAndNoPort(t *testing.T) {
 	if got := len(s.Snapshot().SpansNamed("before")); got != 1 {
 		t.Errorf("after Close the sink shows %d spans, want the 1 it received", got)
 	}
-	stacks := make([]byte, 1<<20)
-	stacks = stacks[:runtime.Stack(stacks, true)]
-	for g := range strings.SplitSeq(string(stacks), "\n\n") {
-		if strings.Contains(g, "grpc.(*Server)") || strings.Contains(g, "http2Server") {
-			t.Errorf("a goroutine of the server is left after Close:\n%s", g)
-		}
-	}
+	awaitNone(t, "grpc.(*Server)", "http2Server")
 	l, err := net.Listen("tcp", s.Endpoint())
 	if err != nil {
 		t.Fatalf("the port is still taken after Close: %v", err)
 	}
 	l.Close()
+}
+
+// awaitNone waits until no goroutine runs these functions. One that a library ended may not have returned yet.
+func awaitNone(t *testing.T, functions ...string) {
+	t.Helper()
+	all := make([]byte, 1<<20)
+	for ctx := patient(t); ; runtime.Gosched() {
+		stacks := string(all[:runtime.Stack(all, true)])
+		if !slices.ContainsFunc(functions, func(f string) bool { return strings.Contains(stacks, f) }) {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("a goroutine of the server is left after Close:\n%s", stacks)
+		}
+	}
 }
 
 func TestCloseCutsConnectionsWhenItsContextIsDone(t *testing.T) {

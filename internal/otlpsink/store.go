@@ -53,14 +53,18 @@ func keep[T any](all []T, ok func(T) bool) []T {
 // A store is what has been received. Its slices only grow at the end and shrink at the front, and no element is ever
 // written twice, so a snapshot can share them.
 type store struct {
-	limit int
-
 	mu      sync.Mutex
 	now     Snapshot      // guarded by mu
+	spans   quota         // guarded by mu
+	points  quota         // guarded by mu
+	records quota         // guarded by mu
 	changed chan struct{} // guarded by mu: closed and replaced at each change
 }
 
-func newStore(limit int) *store { return &store{limit: limit, changed: make(chan struct{})} }
+func newStore(limit int) *store {
+	q := quota{limit: limit}
+	return &store{spans: q, points: q, records: q, changed: make(chan struct{})}
+}
 
 // add lets change modify the snapshot and wakes who waits.
 func (s *store) add(change func(*Snapshot)) {
@@ -80,22 +84,68 @@ func (s *store) look() (Snapshot, <-chan struct{}) {
 	return now, s.changed
 }
 
-func (s *store) addSpans(spans []Span) {
-	s.add(func(n *Snapshot) { n.Spans = push(n.Spans, spans, s.limit, &n.Dropped.Spans) })
+func (s *store) addSpans(spans []Span, size int) {
+	s.add(func(n *Snapshot) { n.Spans = push(n.Spans, spans, s.spans.over(len(spans), size), &n.Dropped.Spans) })
 }
 
-func (s *store) addPoints(points []Point) {
-	s.add(func(n *Snapshot) { n.Points = push(n.Points, points, s.limit, &n.Dropped.Points) })
+func (s *store) addPoints(points []Point, size int) {
+	s.add(func(n *Snapshot) {
+		n.Points = push(n.Points, points, s.points.over(len(points), size), &n.Dropped.Points)
+	})
 }
 
-func (s *store) addRecords(records []Record) {
-	s.add(func(n *Snapshot) { n.Records = push(n.Records, records, s.limit, &n.Dropped.Records) })
+func (s *store) addRecords(records []Record, size int) {
+	s.add(func(n *Snapshot) {
+		n.Records = push(n.Records, records, s.records.over(len(records), size), &n.Dropped.Records)
+	})
 }
 
-// push appends and drops the oldest above the limit. What is dropped is freed when append next moves the slice.
-func push[T any](kept, more []T, limit int, dropped *int) []T {
-	kept = append(kept, more...)
-	over := max(len(kept)-limit, 0)
+// push appends and drops the oldest. What is dropped is freed when append next moves the slice.
+func push[T any](kept, more []T, over int, dropped *int) []T {
 	*dropped += over
-	return kept[over:]
+	return append(kept, more...)[over:]
+}
+
+// maxBytes is how much of each of spans, points and records is kept, in bytes on the wire. In memory they take some times
+// as much. What came last is kept in any case: maxMessage bounds it.
+const maxBytes = 128 << 20
+
+// A quota knows what of one signal is kept, by the messages it came in.
+type quota struct {
+	limit    int
+	messages []message // oldest first
+	kept     message   // their sum
+}
+
+// A message is how many elements of one are kept, and what they take on the wire.
+type message struct {
+	elements int
+	bytes    int
+}
+
+// over counts a message in and says how many of the oldest elements are to be dropped for it.
+func (q *quota) over(elements, bytes int) (drop int) {
+	if elements == 0 {
+		return 0
+	}
+	q.messages = append(q.messages, message{elements, bytes})
+	q.kept.elements += elements
+	q.kept.bytes += bytes
+	for q.kept.elements > q.limit || q.kept.bytes > maxBytes && len(q.messages) > 1 {
+		oldest := &q.messages[0]
+		n := oldest.elements
+		if q.kept.bytes <= maxBytes {
+			n = min(n, q.kept.elements-q.limit)
+		}
+		share := oldest.bytes * n / oldest.elements
+		drop += n
+		q.kept.elements -= n
+		q.kept.bytes -= share
+		if oldest.elements -= n; oldest.elements == 0 {
+			q.messages = q.messages[1:]
+		} else {
+			oldest.bytes -= share
+		}
+	}
+	return drop
 }

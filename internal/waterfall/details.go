@@ -29,7 +29,7 @@ func (d *drawing) details(n *node, lead string) {
 		}
 		d.detail(lead, "", d.link(n, l))
 	}
-	for _, note := range d.notes(n) {
+	for _, note := range n.notes(d.pen.ascii) {
 		d.detail(lead, "", note)
 	}
 }
@@ -55,30 +55,6 @@ func (d *drawing) link(n *node, l Link) string {
 		return to + name
 	}
 	return to + "span " + shortID(l.SpanID) + " of trace " + shortID(l.TraceID)
-}
-
-func (d *drawing) notes(n *node) []string {
-	var notes []string
-	own := n.shift
-	if n.parent != nil {
-		own -= n.parent.shift
-	}
-	switch {
-	case own > 0:
-		notes = append(notes, "clock skew? drawn "+duration(own, d.pen.ascii)+" later")
-	case own < 0:
-		notes = append(notes, "clock skew? drawn "+duration(-own, d.pen.ascii)+" earlier")
-	}
-	if n.cut {
-		notes = append(notes, "outlasts its parent, drawn shorter")
-	}
-	if n.End.Before(n.Start) {
-		notes = append(notes, "ends "+duration(n.Start.Sub(n.End), d.pen.ascii)+" before it starts")
-	}
-	if n.loop {
-		notes = append(notes, "its ancestors form a loop, drawn as a root")
-	}
-	return notes
 }
 
 func shortID(id string) string { return id[:min(len(id), 8)] }

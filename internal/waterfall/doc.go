@@ -1,7 +1,7 @@
 // Package waterfall draws the spans of one trace in a terminal: a tree with a bar for each span on the trace's time
 // axis.
 //
-// Start with [Render]; the spans are plain values, so the package needs no OpenTelemetry and no gRPC. The command's
+// Start with [Render], or with [Arrange] to draw the same elsewhere; the spans are plain values, so the package needs no OpenTelemetry and no gRPC. The command's
 // demonstration gets them from package otlpsink.
 //
 // What may surprise:

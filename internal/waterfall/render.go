@@ -12,11 +12,7 @@ func Render(w io.Writer, spans []Span, opts Options) error {
 	if opts.Attributes == nil {
 		opts.Attributes = Selected
 	}
-	roots := grow(spans)
-	for _, r := range roots {
-		align(r, 0)
-	}
-	from, to := extent(roots)
+	roots, from, to := plant(spans)
 	l := newLayout(opts.Width, roots, opts.ASCII)
 	d := &drawing{
 		pen:        pen{w: w, color: opts.Color, ascii: opts.ASCII},

@@ -1,10 +1,11 @@
 package waterfall
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/mcpotel/mcpotel/internal/unit"
 )
 
 // maxMarks bounds the combining marks on one character: they take no column, so truncating would not stop them.
@@ -101,42 +102,11 @@ func truncate(s string, n int, ascii bool) string {
 // pad fills s with spaces on its right to n columns.
 func pad(s string, n int) string { return s + strings.Repeat(" ", max(n-columns(s), 0)) }
 
-// duration writes d in the unit that leaves three digits before or after the point, in at most 7 columns.
+// duration is at most 7 columns wide, unless it is negative.
 func duration(d time.Duration, ascii bool) string {
-	micro := "µs"
+	s := unit.Duration(d)
 	if ascii {
-		micro = "us"
+		s = strings.Replace(s, "µ", "u", 1)
 	}
-	units := []struct {
-		unit time.Duration
-		name string
-	}{{time.Microsecond, micro}, {time.Millisecond, "ms"}, {time.Second, "s"}}
-
-	if d < time.Microsecond {
-		return fmt.Sprintf("%dns", d)
-	}
-	for i, u := range units {
-		v := float64(d) / float64(u.unit)
-		if v < 999.5 && i < 2 || v < 59.95 {
-			return threeDigits(v) + u.name
-		}
-	}
-	d = d.Round(time.Second)
-	switch h := d / time.Hour; {
-	case h == 0:
-		return fmt.Sprintf("%dm%02ds", d/time.Minute, d%time.Minute/time.Second)
-	case h < 1000:
-		return fmt.Sprintf("%dh%02dm", h, d%time.Hour/time.Minute)
-	}
-	return ">1000h"
-}
-
-func threeDigits(v float64) string {
-	switch {
-	case v < 9.995:
-		return fmt.Sprintf("%.2f", v)
-	case v < 99.95:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.0f", v)
+	return s
 }

@@ -9,6 +9,7 @@ import (
 // A node is a span in its place in the tree.
 type node struct {
 	Span
+	index    int // of the span, among those given
 	parent   *node
 	children []*node // by start
 	missing  bool    // stands for a parent that is not among the spans: only ID is set
@@ -24,7 +25,7 @@ type node struct {
 func grow(spans []Span) []*node {
 	nodes := make([]*node, len(spans))
 	for i, s := range spans {
-		nodes[i] = &node{Span: s}
+		nodes[i] = &node{Span: s, index: i}
 	}
 	slices.SortStableFunc(nodes, func(a, b *node) int {
 		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.ID, b.ID))
@@ -44,7 +45,7 @@ func grow(spans []Span) []*node {
 		}
 		p := byID[n.ParentID]
 		if p == nil {
-			p = &node{Span: Span{ID: n.ParentID}, missing: true}
+			p = &node{Span: Span{ID: n.ParentID}, index: -1, missing: true}
 			byID[n.ParentID] = p
 			roots = append(roots, p)
 		}

@@ -82,6 +82,9 @@ func (a *Attempt) End(err error) {
 	if err != nil {
 		level, errorType = slog.LevelWarn, wordOf(errorTypeOf(err))
 	}
+	c.flight.note(entry{
+		kind: flownAttempt, elapsed: elapsed, word: errorType, failed: err != nil, trace: a.span.SpanContext().TraceID(), in: int64(a.number),
+	})
 	if c.tel.ins.attempt.Enabled(a.ctx) {
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.attemptOptions.at(attemptKey{a.kind, bounded(errorType)})...)
 	}

@@ -27,6 +27,10 @@ func (c *Client) Transition(t Transition) {
 	}
 	ctx := t.Attempt.context(context.Background())
 	c.state.Store(uint32(t.To))
+	c.flight.transition(&t)
+	if t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.Refused {
+		defer c.logFlight(ctx) // behind the transition
+	}
 	if c.tel.ins.transitions.Enabled(ctx) {
 		c.tel.ins.transitions.Add(ctx, 1, c.transitionOptions.at(transitionKey{t.From, t.To, t.Reason})...)
 	}
@@ -58,6 +62,7 @@ func (c *Client) Backoff(delay time.Duration, attempt int) {
 		return
 	}
 	ctx := context.Background()
+	c.flight.note(entry{kind: flownBackoff, elapsed: delay, in: int64(attempt)})
 	if c.tel.ins.backoff.Enabled(ctx) {
 		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.plain...)
 	}
@@ -118,6 +123,7 @@ func (c *Client) ProcessExit(e ProcessExit) {
 		return
 	}
 	ctx, level := context.Background(), slog.LevelWarn
+	c.flight.exit(e)
 	if e.Code == 0 && e.Signal == "" {
 		level = slog.LevelInfo
 	}

@@ -19,12 +19,10 @@ func (op *Op) End(r Result) {
 	if op.counted {
 		op.activeInstrument().Add(op.ctx, -1, op.info.active...)
 	}
-	var elapsed time.Duration
-	if op.timed {
-		elapsed = op.until().Sub(op.from())
-	}
+	elapsed := op.elapsed()
 	o := outcomeOf(op.direction, &r)
 	op.recordMetrics(o, elapsed)
+	op.land(o, &r, elapsed)
 	if op.recording {
 		op.endSpan(o, &r)
 	} else if op.span != nil {
@@ -34,24 +32,23 @@ func (op *Op) End(r Result) {
 		s.notified(op, o, elapsed)
 		return
 	}
+	s.count(op.info, o, elapsed)
 	op.logStart()
 	op.logEnd(o, &r, elapsed)
 }
 
-// from is when the duration begins: with the first sending, as waiting for a connection is no part of the operation.
-func (op *Op) from() time.Time {
-	if !op.sent.IsZero() {
-		return op.sent
+// elapsed is the time since the first sending, or since the start if nothing is sent: waiting for a connection is no part of
+// the operation. What is served ends with handing over its answer, if there is one to give. It is zero if nobody wants to know.
+func (op *Op) elapsed() time.Duration {
+	switch {
+	case !op.answered.IsZero():
+		return op.answered.Sub(op.start)
+	case !op.start.IsZero():
+		return time.Since(op.start) - op.sent
+	case op.sending:
+		return op.side.flight.now() - op.sent
 	}
-	return op.start
-}
-
-// until is when it ends: with handing over the answer, if there is one to give.
-func (op *Op) until() time.Time {
-	if !op.answered.IsZero() {
-		return op.answered
-	}
-	return time.Now()
+	return 0
 }
 
 func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
@@ -66,7 +63,7 @@ func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
 	switch {
 	case op.direction == Sent && op.bytesIn > 0:
 		s.messageSize(op.ctx, Received, answer, op.bytesIn)
-	case op.direction == Received && op.accepted:
+	case op.direction == Received && op.bytesOut > 0:
 		s.messageSize(op.ctx, Sent, answer, op.bytesOut)
 	}
 }

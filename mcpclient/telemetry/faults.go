@@ -18,6 +18,9 @@ type Violation struct {
 func (s *side) violation(v Violation) {
 	ctx := context.Background()
 	v.Reason = oneOf(violationReasons, v.Reason)
+	s.flight.note(entry{
+		kind: flownViolation, failed: true, word: v.Reason, direction: v.Direction, out: int64(v.Size), in: int64(v.Limit),
+	})
 	if s.ins.violations.Enabled(ctx) {
 		s.ins.violations.Add(ctx, 1, s.violationOptions.at(violationKey{v.Reason, v.Direction})...)
 	}
@@ -49,6 +52,7 @@ type Drop struct {
 func (s *side) drop(d Drop) {
 	ctx := d.Ref.context(context.Background())
 	d.Reason = oneOf(dropReasons, d.Reason)
+	s.flight.dropped(&d)
 	if s.ins.dropped.Enabled(ctx) {
 		s.ins.dropped.Add(ctx, 1, s.dropOptions.at(d.Reason)...)
 	}
@@ -94,6 +98,7 @@ const maxStack = 16 << 10
 
 func (s *side) panicked(ctx context.Context, method string, value any, stack []byte) {
 	label := s.methodLabel(method, true)
+	s.flight.note(entry{kind: flownPanic, method: label, failed: true})
 	if s.ins.panics.Enabled(ctx) {
 		s.ins.panics.Add(ctx, 1, s.panicOptions.at(label)...)
 	}

@@ -68,6 +68,8 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	c.SubscriptionLost("file:///etc/motd", io.EOF)
 	c.StreamOpened(telemetry.StreamGet)(io.EOF)
 	c.CacheLookup("tools/list", true)
+	same = same && c.FlightRecord() == nil && c.Operations() == nil && s.FlightRecord() == nil && s.Operations() == nil
+	s.ConnectionFailed(telemetry.ErrorConnectionLost)
 	c.Logger().Info("x")
 	c.Peer(stdio, "").SessionEnd(time.Second, "")
 	c.Close()

@@ -66,6 +66,9 @@ const (
 	keyClientStreamKind       = "mcp_client.stream.kind"
 	keyClientRound            = "mcp_client.mrtr.round"
 	keyClientCacheOutcome     = "mcp_client.cache.outcome"
+	keyClientFlightText       = "mcp_client.flight_record.text"
+	keyClientFlightEntries    = "mcp_client.flight_record.entries"
+	keyClientFlightOmitted    = "mcp_client.flight_record.omitted"
 )
 
 // The keys of a server's own attributes.
@@ -85,6 +88,9 @@ const (
 	keyServerDropReason      = "mcp_server.drop.reason"
 	keyServerDropAge         = "mcp_server.drop.age"
 	keyServerTaskStatus      = "mcp_server.task.status"
+	keyServerFlightText      = "mcp_server.flight_record.text"
+	keyServerFlightEntries   = "mcp_server.flight_record.entries"
+	keyServerFlightOmitted   = "mcp_server.flight_record.omitted"
 	keyServerStreamKind      = "mcp_server.stream.kind"
 )
 
@@ -92,7 +98,8 @@ const (
 type keys struct {
 	corrID, // empty for a server, whose requests have none
 	name, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
-	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge, streamKind string
+	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge, streamKind,
+	flightText, flightEntries, flightOmitted string
 }
 
 var clientKeys = keys{
@@ -111,6 +118,9 @@ var clientKeys = keys{
 	suppressed:      keyClientSuppressed,
 	dropReason:      keyClientDropReason,
 	dropAge:         keyClientDropAge,
+	flightText:      keyClientFlightText,
+	flightEntries:   keyClientFlightEntries,
+	flightOmitted:   keyClientFlightOmitted,
 	streamKind:      keyClientStreamKind,
 }
 
@@ -129,5 +139,8 @@ var serverKeys = keys{
 	suppressed:      keyServerSuppressed,
 	dropReason:      keyServerDropReason,
 	dropAge:         keyServerDropAge,
+	flightText:      keyServerFlightText,
+	flightEntries:   keyServerFlightEntries,
+	flightOmitted:   keyServerFlightOmitted,
 	streamKind:      keyServerStreamKind,
 }

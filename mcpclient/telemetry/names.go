@@ -78,6 +78,7 @@ const (
 	eventClientSubscriptionLost    = "mcp_client.subscription.lost"
 	eventClientStreamOpened        = "mcp_client.stream.opened"
 	eventClientStreamClosed        = "mcp_client.stream.closed"
+	eventClientFlight              = "mcp_client.connection.flight_record"
 
 	eventServerStart               = "mcp_server.request.start"
 	eventServerStop                = "mcp_server.request.stop"
@@ -97,6 +98,7 @@ const (
 	eventServerDropped             = "mcp_server.response.dropped"
 	eventServerSessionEnd          = "mcp_server.session.end"
 	eventServerTaskEnd             = "mcp_server.task.end"
+	eventServerFlight              = "mcp_server.connection.flight_record"
 )
 
 // Names of the spans that are not named after their method and target.
@@ -113,7 +115,7 @@ type requestEvents struct{ start, stop, exception, toolError, inputRequired, rei
 type events struct {
 	sent, handled                                                            requestEvents
 	panicked, notificationSent, notification, violation, dropped, sessionEnd string
-	notificationDropped, streamOpened, streamClosed                          string
+	notificationDropped, streamOpened, streamClosed, flight                  string
 }
 
 var clientEvents = events{
@@ -131,6 +133,7 @@ var clientEvents = events{
 	violation:        eventClientViolation,
 	dropped:          eventClientDropped,
 	sessionEnd:       eventClientSessionEnd,
+	flight:           eventClientFlight,
 
 	notificationDropped: eventClientNotificationDropped,
 	streamOpened:        eventClientStreamOpened,
@@ -149,6 +152,7 @@ var serverEvents = events{
 	violation:        eventServerViolation,
 	dropped:          eventServerDropped,
 	sessionEnd:       eventServerSessionEnd,
+	flight:           eventServerFlight,
 
 	notificationDropped: eventServerNotificationDropped,
 	streamOpened:        eventServerStreamOpened,

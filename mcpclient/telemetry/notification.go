@@ -34,8 +34,11 @@ func (s *side) countNotification(ctx context.Context, d Direction, label string)
 
 // notification counts and logs a notification that has neither a handler nor an operation of its own.
 func (s *side) notification(d Direction, method string) {
-	ctx := context.Background()
-	s.countNotification(ctx, d, s.methodLabel(method, false))
+	ctx, label := context.Background(), s.methodLabel(method, false)
+	if s.tel.notifications(method) {
+		s.flight.note(entry{kind: flownNotification, method: label, direction: d})
+	}
+	s.countNotification(ctx, d, label)
 	if !s.logs(ctx, slog.LevelDebug) {
 		return
 	}
@@ -52,8 +55,10 @@ type lostKey struct{ method, reason string }
 func (s *side) dropNotification(d Direction, method, reason string) {
 	ctx := context.Background()
 	reason = oneOf(dropReasons, reason)
+	label := s.methodLabel(method, false)
+	s.flight.note(entry{kind: flownLost, method: label, word: reason, failed: reason != DropCoalesced})
 	if s.ins.lost.Enabled(ctx) {
-		s.ins.lost.Add(ctx, 1, s.lostOptions.at(lostKey{s.methodLabel(method, false), reason})...)
+		s.ins.lost.Add(ctx, 1, s.lostOptions.at(lostKey{label, reason})...)
 	}
 	level := slog.LevelWarn
 	if reason == DropCoalesced || reason == DropNoStream {

@@ -19,8 +19,11 @@ type Op struct {
 	ctx  context.Context // with the span; this is how log records and exemplars find it
 	span trace.Span      // nil for none
 
-	start, sent time.Time // zero unless timed
-	answered    time.Time // when the answer was handed over; zero unless timed and received
+	start time.Time     // zero if nobody has asked for the time before the first sending
+	sent  time.Duration // the first sending, from the start, or from the base of the flight recorder if there is no start
+	entry uint64        // of the flight recorder; zero for none yet
+
+	answered time.Time // when the answer was handed over; zero if there is none, or nobody wants to know
 
 	corr            Corr
 	corrText        string // the ids, once they were asked for
@@ -42,7 +45,9 @@ type Op struct {
 	borrowed        bool // the span is the caller's
 	counted         bool // among the active ones
 	timed           bool
+	recorded        bool // by the flight recorder, and requests in the statistics
 	announced, left bool // the start was logged; the operation has ended
+	sending         bool // has begun
 	accepted        bool // sent
 	reissue         bool
 }
@@ -63,21 +68,38 @@ func (op *Op) Admit(p *Peer, id int64) {
 	op.logStart()
 }
 
+// Meet is [Op.Admit] for those who are not told the id.
+func (op *Op) Meet(p *Peer) {
+	if op.side == nil {
+		return
+	}
+	op.peer = p
+	op.logStart()
+}
+
 // Sending says that the message is about to be handed over for sending. The duration of what is sent runs from the first
 // time: waiting for a connection is no part of it, waiting for room is. For what is being handled the message is the answer,
 // and duration and span end there: whoever has it may end theirs before this side gets to the next line.
 func (op *Op) Sending() {
 	switch {
-	case !op.timed:
 	case op.direction == Received:
-		op.answered = time.Now()
-	case op.sent.IsZero():
-		op.sent = time.Now()
+		if !op.start.IsZero() {
+			op.answered = time.Now()
+		}
+		return
+	case op.sending || !op.timed && !op.recorded:
+		return
+	case op.timed:
+		op.sent = time.Since(op.start)
+	default: // cheaper than asking for the time of day
+		op.sent = op.side.flight.now()
 	}
+	op.sending = true
+	op.takeOff()
 }
 
-// Sent says that the message of this size was accepted for sending, and implies [Op.Sending] for what is sent. For what is
-// being handled, the message is the answer.
+// Sent says that the message of this size was accepted for sending, and implies [Op.Sending] for what is sent. Zero is a size
+// that nobody knows. For what is being handled, the message is the answer.
 func (op *Op) Sent(bytes int) {
 	if op.side == nil {
 		return
@@ -87,7 +109,9 @@ func (op *Op) Sent(bytes int) {
 		return // the kind of the answer is known at the end
 	}
 	op.Sending()
-	op.side.messageSize(op.ctx, Sent, op.requestKind(), bytes)
+	if bytes > 0 {
+		op.side.messageSize(op.ctx, Sent, op.requestKind(), bytes)
+	}
 }
 
 // Retry says that a client's message could not be sent and will be tried again.

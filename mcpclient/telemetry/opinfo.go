@@ -24,6 +24,7 @@ type opInfo struct {
 	start    []trace.SpanStartOption
 	active   []metric.AddOption
 	records  atomic.Pointer[[]record] // copy on write, guarded by side.ops.mu for writing
+	stats    stats
 }
 
 // operation returns what is shared by the operations with these names. exact is false if the names are not those given:

@@ -90,7 +90,8 @@ func (s *side) extract(ctx context.Context, in *Incoming) origin {
 	}
 	ambient := trace.SpanContextFromContext(ctx)
 	ctx = s.read(ctx, in, in.Baggage)
-	if !ambient.IsValid() || trace.SpanContextFromContext(ctx).Equal(ambient) {
+	sender := trace.SpanContextFromContext(ctx)
+	if !ambient.IsValid() || sender.TraceID() == ambient.TraceID() && sender.SpanID() == ambient.SpanID() {
 		return origin{ctx: ctx}
 	}
 	return origin{ctx: ctx, link: newRef(ambient)}

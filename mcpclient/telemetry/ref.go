@@ -37,5 +37,13 @@ func (r *Ref) context(ctx context.Context) context.Context {
 	return trace.ContextWithSpanContext(ctx, r.spanContext())
 }
 
+// TraceID returns the trace that the span belongs to as 32 hexadecimal digits, empty if r names none.
+func (r Ref) TraceID() string {
+	if r == (Ref{}) {
+		return ""
+	}
+	return r.spanContext().TraceID().String()
+}
+
 // sampled reports whether r names a span that is exported.
 func (r *Ref) sampled() bool { return trace.TraceFlags(r[24]).IsSampled() }

@@ -95,6 +95,7 @@ func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, 
 		op.startSpan(in.TargetKind, from.link, from.remote)
 	}
 	op.begin()
+	op.takeOff()
 	op.logStart()
 	if in.Size > 0 {
 		kind := KindRequest
@@ -117,8 +118,9 @@ func (op *Op) begin() {
 	if op.notification {
 		level = slog.LevelDebug
 	}
+	op.recorded = op.measured
 	op.timed = op.recording || op.measured && op.duration().Enabled(op.ctx) || s.logs(op.ctx, level)
-	if op.timed {
+	if op.timed || op.recorded && op.direction == Received {
 		op.start = time.Now()
 	}
 }

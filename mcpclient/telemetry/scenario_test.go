@@ -56,6 +56,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	answering(t, c, p)
 	notifying(t, c, p)
 	misbehaving(c)
+	failing(t, c, p)
 	p.SessionEnd(time.Hour, "")
 	p.SessionEnd(time.Hour, telemetry.ErrorConnectionLost)
 	c.Logger().LogAttrs(t.Context(), slog.LevelDebug, "mcp_client.process.stderr", // as the stdio transport does
@@ -247,6 +248,7 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 		s.Dropped(telemetry.Drop{Reason: telemetry.DropUnknownID, ID: "99"})
 	}
 	s.Dropped(telemetry.Drop{Reason: telemetry.DropLateCancelled, Age: time.Second})
+	breaking(t, s, p)
 	s.MessageSize(telemetry.Sent, telemetry.KindNotification, 100)
 	s.QueueWait(time.Millisecond)
 	s.Connected(telemetry.Connection{Queued: func() int { return 1 }, InSession: func() bool { return true }}) // and stays

@@ -68,6 +68,10 @@ var attributes = limited([]attributeRow{
 	{keyClientCacheOutcome, String, "", cacheOutcomes, Closed, Experimental, "Whether the cache had the result."},
 	{keyClientAuthStep, String, "", authSteps, Closed, Experimental, "What an authorization is doing."},
 
+	{keyClientFlightText, String, "", nil, Unbounded, Experimental, "Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's: sizes, names and ids, up to 16 KiB."},
+	{keyClientFlightEntries, Int, "", nil, Unbounded, Experimental, "How many those are."},
+	{keyClientFlightOmitted, Int, "", nil, Unbounded, Experimental, "How many older ones there was no room for."},
+
 	{keyServerName, String, "", nil, Configured, Stable, "Configured name of the server."},
 	{keyServerDuration, Double, "s", nil, Unbounded, Stable, "The event's measurement of time."},
 	{keyServerErrorKind, String, "", errorKinds, Closed, Stable, "Kind of the error."},
@@ -84,6 +88,9 @@ var attributes = limited([]attributeRow{
 	{keyServerTaskStatus, String, "", taskStatuses, Closed, Experimental, "Final status of a task."},
 	{keyServerStreamKind, String, "", streamKinds, Closed, Experimental, "What a stream that outlives requests is for: messages of the server, everything it sends, subscriptions."},
 	{keyServerDropAge, Double, "s", nil, Unbounded, Experimental, "Time since the request ended that the response answers."},
+	{keyServerFlightText, String, "", nil, Unbounded, Experimental, "Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's: sizes, names and ids, up to 16 KiB."},
+	{keyServerFlightEntries, Int, "", nil, Unbounded, Experimental, "How many those are."},
+	{keyServerFlightOmitted, Int, "", nil, Unbounded, Experimental, "How many older ones there was no room for."},
 })
 
 func words[T interface{ String() string }](all []T) []string {

@@ -20,10 +20,10 @@ var (
 var (
 	clientRequestFields = slices.Concat(clientToolFields, when(keyPrompt))
 	clientToolFields    = slices.Concat(required(keyClientName, keyMethod, keyClientCorrID), when(keyTool, keyRequestID))
-	clientHandlerFields = required(keyClientName, keyMethod, keyRequestID)
+	clientHandlerFields = slices.Concat(required(keyClientName, keyMethod), when(keyRequestID))
 	serverRequestFields = slices.Concat(serverToolFields, when(keyPrompt))
 	serverAskFields     = slices.Concat(required(keyServerName, keyMethod), when(keyRequestID))
-	serverToolFields    = slices.Concat(required(keyServerName, keyMethod, keyRequestID), when(keyTool))
+	serverToolFields    = slices.Concat(required(keyServerName, keyMethod), when(keyTool, keyRequestID))
 )
 
 const (
@@ -120,6 +120,10 @@ var allEvents = []Event{
 		slices.Concat(required(keyClientName, keyClientStreamKind, keyClientDuration), when(keyErrorType, keyError)), false,
 		keyClientDuration, "", []string{metricClientStreams, metricClientStream}, Experimental,
 		"Such a stream has ended, with an error unless it ended in order."},
+	{eventClientFlight, atInfo,
+		slices.Concat(required(keyClientName, keyClientFlightText, keyClientFlightEntries), when(keyClientFlightOmitted, keyClientSuppressed)),
+		false, "", "", nil, Experimental,
+		"A connection that was ready is lost, or the client gave up: what happened before, as far as no record like this has said it. Follows the transition, once a minute at most."},
 	{eventClientSubscriptionLost, atWarn, required(keyClientName, keyResourceURI, keyError), false, "", "", nil, Experimental,
 		"In a later session, or with other wishes, the server does not tell of a resource any more that the client is subscribed to."},
 	{eventClientToolRejected, atWarn, required(keyClientName, keyTool, keyError), false, "", "", nil, Experimental,
@@ -178,6 +182,10 @@ var allEvents = []Event{
 		slices.Concat(required(keyServerName, keyTool, keyServerTaskStatus, keyServerDuration), when(keyErrorType, keyStatusCode, keyError)), false,
 		keyServerDuration, spanServerTask, []string{metricServerTask, metricServerTasks}, Experimental,
 		"The work of a task is over. Error for an internal error."},
+	{eventServerFlight, atInfo,
+		slices.Concat(required(keyServerName, keyServerFlightText, keyServerFlightEntries), when(keyServerFlightOmitted, keyServerSuppressed)),
+		false, "", "", nil, Experimental,
+		"A connection to a client broke: what the server did before over this kind of network, as far as no record like this has said it. Once a minute at most."},
 	{eventServerSessionEnd, atInfo,
 		slices.Concat(required(keyServerName, keyServerDuration), when(keyMCPVersion, keyErrorType)), false,
 		keyServerDuration, "", []string{metricServerSession, metricServerSessions}, Experimental, "A session is over."},

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -38,6 +39,7 @@ type side struct {
 	targets names // tools and prompts
 	ops     cache[opKey, *opInfo]
 	limits  limiter
+	flight  flight
 
 	strangers   names  // outcomes beyond those of the protocol; guarded by ops.mu for writing
 	series      [2]int // of the durations, by direction; guarded by ops.mu
@@ -79,6 +81,7 @@ func (s *side) init(t *Telemetry, name string, n Network, r role) {
 	s.role, s.tel, s.name = r, t, name
 	s.log = t.log.With(slog.String(r.keys.name, name))
 	s.base = s.facts.intern(Facts{Network: n})
+	s.flight.base = time.Now()
 	s.methods.init(maxMethods)
 	s.targets.init(t.toolLimit)
 	s.strangers.init(maxStrangers)

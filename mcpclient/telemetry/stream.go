@@ -54,6 +54,7 @@ func (s *Server) StreamOpened(kind string) (ended func()) {
 func (s *side) streamOpened(kind string) (ended func(error)) {
 	ctx, opened := context.Background(), time.Now()
 	kind = oneOf(streamKinds, kind)
+	s.flight.stream(kind)
 	active := s.ins.streams
 	counted := active.Enabled(ctx)
 	if counted {
@@ -78,6 +79,7 @@ func (s *side) streamClosed(kind string, lived time.Duration, err error) {
 	if err != nil {
 		errorType = wordOf(errorTypeOf(err))
 	}
+	s.flight.streamClosed(kind, errorType, lived)
 	if s.ins.stream.Enabled(ctx) {
 		s.ins.stream.Record(ctx, lived.Seconds(), s.streamEndOptions.at(streamEnd{kind, bounded(errorType)})...)
 	}

@@ -69,6 +69,10 @@ func (t *Task) End(status string, r Result) {
 	if t.counted {
 		s.tel.ins.tasks.Add(t.ctx, -1, s.taskOptions.at(t.label)...)
 	}
+	s.flight.note(entry{
+		kind: flownTask, method: methodCallTool, target: t.label, word: status, failed: o.failed, elapsed: elapsed,
+		trace: t.span.SpanContext().TraceID(),
+	})
 	if h := s.tel.ins.task; h.Enabled(t.ctx) {
 		h.Record(t.ctx, elapsed.Seconds(), s.taskEnded(taskEnd{t.label, status, bounded(o.errorType())})...)
 	}

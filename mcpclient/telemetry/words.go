@@ -136,6 +136,9 @@ var retryReasons = []string{RetryBusy, RetryServerBusy, RetryHeaderMismatch}
 // basic/patterns/mrtr)
 const resultInputRequired = "input_required"
 
+// resultTask is the type of a result that is a task, which goes on. (tasks extension)
+const resultTask = "task"
+
 // violationReasons are the rules of the protocol that a frame can break, in the words of the package that checks them.
 var violationReasons = []string{
 	"invalid_json", "too_deep", "batch", "invalid_envelope", "invalid_version", "duplicate_member", "mixed_members",

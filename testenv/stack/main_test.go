@@ -28,8 +28,12 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) (code int) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	var err error
-	if up, err = stack.Up(ctx, stack.Options{Log: os.Stderr}); err != nil {
+	rules, err := dashboardRules()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if up, err = stack.Up(ctx, stack.Options{Log: os.Stderr, Rules: rules}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

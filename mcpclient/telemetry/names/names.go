@@ -213,6 +213,13 @@ const (
 	KeyMCPClientCacheOutcome = "mcp_client.cache.outcome"
 	// What an authorization is doing.
 	KeyMCPClientAuthStep = "mcp_client.auth.step"
+	// Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's:
+	// sizes, names and ids, up to 16 KiB.
+	KeyMCPClientFlightRecordText = "mcp_client.flight_record.text"
+	// How many those are.
+	KeyMCPClientFlightRecordEntries = "mcp_client.flight_record.entries"
+	// How many older ones there was no room for.
+	KeyMCPClientFlightRecordOmitted = "mcp_client.flight_record.omitted"
 	// Configured name of the server.
 	KeyMCPServerName = "mcp_server.name"
 	// The event's measurement of time.
@@ -245,6 +252,13 @@ const (
 	KeyMCPServerStreamKind = "mcp_server.stream.kind"
 	// Time since the request ended that the response answers.
 	KeyMCPServerDropAge = "mcp_server.drop.age"
+	// Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's:
+	// sizes, names and ids, up to 16 KiB.
+	KeyMCPServerFlightRecordText = "mcp_server.flight_record.text"
+	// How many those are.
+	KeyMCPServerFlightRecordEntries = "mcp_server.flight_record.entries"
+	// How many older ones there was no room for.
+	KeyMCPServerFlightRecordOmitted = "mcp_server.flight_record.omitted"
 )
 
 // Names of events, which are the messages of their log records too.
@@ -311,6 +325,9 @@ const (
 	EventMCPClientStreamOpened = "mcp_client.stream.opened"
 	// Such a stream has ended, with an error unless it ended in order.
 	EventMCPClientStreamClosed = "mcp_client.stream.closed"
+	// A connection that was ready is lost, or the client gave up: what happened before, as far as no record like
+	// this has said it. Follows the transition, once a minute at most.
+	EventMCPClientConnectionFlightRecord = "mcp_client.connection.flight_record"
 	// In a later session, or with other wishes, the server does not tell of a resource any more that the client is
 	// subscribed to.
 	EventMCPClientSubscriptionLost = "mcp_client.subscription.lost"
@@ -354,6 +371,9 @@ const (
 	EventMCPServerStreamClosed = "mcp_server.stream.closed"
 	// The work of a task is over. Error for an internal error.
 	EventMCPServerTaskEnd = "mcp_server.task.end"
+	// A connection to a client broke: what the server did before over this kind of network, as far as no record like
+	// this has said it. Once a minute at most.
+	EventMCPServerConnectionFlightRecord = "mcp_server.connection.flight_record"
 	// A session is over.
 	EventMCPServerSessionEnd = "mcp_server.session.end"
 )

@@ -3,7 +3,8 @@
 //	go -C testenv/stack run ./cmd/stack up
 //
 // It builds what is missing, which takes minutes the first time, prints the addresses, drives the traffic until Ctrl-C or for
-// as many rounds as --rounds says, and stops everything.
+// as many rounds as --rounds says, and stops everything. A command behind -- is run after those rounds, beside further traffic,
+// with PROMETHEUS_URL, JAEGER_URL and OTEL_EXPORTER_OTLP_ENDPOINT set; the stack ends with it.
 package main
 
 import (
@@ -16,6 +17,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -43,6 +45,7 @@ type settings struct {
 	dir      string
 	sampling float64
 	rules    string
+	command  []string
 }
 
 func run(ctx context.Context, args []string, out, stderr io.Writer) error {
@@ -60,8 +63,8 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}
-	if f.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q", f.Arg(0))
+	if s.command = f.Args(); len(s.command) > 0 && !slices.Contains(args, "--") {
+		return fmt.Errorf("unexpected argument %q; a command to run goes behind --", f.Arg(0))
 	}
 	begun := time.Now()
 	if err := install(ctx, stderr); err != nil {
@@ -127,7 +130,33 @@ func (s *settings) up(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer ending(out, "the traffic", &err, fleet.Stop)
-	return fleet.Run(ctx, s.rounds)
+	if len(s.command) == 0 {
+		return fleet.Run(ctx, s.rounds)
+	}
+	if err := fleet.Run(ctx, max(1, s.rounds)); err != nil {
+		return err
+	}
+	ctx, cancel = context.WithCancel(ctx)
+	played := make(chan error, 1)
+	go func() { played <- fleet.Run(ctx, 0) }()
+	err = s.runCommand(ctx, running, out)
+	cancel()
+	return errors.Join(err, <-played)
+}
+
+// runCommand runs the command that was given, with the addresses in its environment.
+func (s *settings) runCommand(ctx context.Context, running *stack.Stack, out io.Writer) error {
+	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Env = append(os.Environ(),
+		fmt.Sprintf("PROMETHEUS_URL=http://127.0.0.1:%d", running.Ports.Prometheus),
+		fmt.Sprintf("JAEGER_URL=http://127.0.0.1:%d", running.Ports.JaegerUI),
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://"+running.OTLP(),
+	)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", s.command[0], err)
+	}
+	return nil
 }
 
 // ending ends a part, says how long that took, and adds what went wrong to err.

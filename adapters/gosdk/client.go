@@ -1,0 +1,105 @@
+package gosdk
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"weak"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Client is an [mcp.Client] that is observed. Use it wherever the client was used; only its Connect is another.
+type Client struct {
+	*mcp.Client
+	links *links
+}
+
+// InstrumentClient observes everything that c sends and receives from now on. The name says which server it talks to: it is
+// the value of mcp_client.name. Each of the client's sessions is a client of its own in the telemetry.
+//
+// Connections that are made through the returned Client have more to tell than those made through c: the attempt to
+// connect, and the network.
+func InstrumentClient(c *mcp.Client, tel *telemetry.Telemetry, name string) *Client {
+	ls := &links{tel: tel, name: name}
+	c.AddSendingMiddleware(ls.sending)
+	c.AddReceivingMiddleware(ls.receiving)
+	return &Client{Client: c, links: ls}
+}
+
+// Connect is [mcp.Client.Connect], observed as an attempt to connect.
+func (c *Client) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ClientSessionOptions) (*mcp.ClientSession, error) {
+	l := c.links.open(networkOf(t))
+	ctx, attempt := l.tel.StartAttempt(ctx, telemetry.AttemptStart{Number: 1})
+	l.attempt, l.connecting = attempt.Ref(), true
+	session, err := c.Client.Connect(context.WithValue(ctx, linkKey{}, l), t, opts)
+	attempt.End(err)
+	l.connected(err)
+	return session, err
+}
+
+// linkKey is the key of the link that a context connects.
+type linkKey struct{}
+
+// links are the connections of one client.
+type links struct {
+	tel  *telemetry.Telemetry
+	name string
+	all  sync.Map // of *link by weak.Pointer[mcp.ClientSession]: a session that has ended may still be used
+}
+
+// open returns the link of a connection that is to be made.
+func (ls *links) open(n telemetry.Network) *link {
+	return newLink(ls.tel.Client(ls.name, n), n)
+}
+
+// of returns the link of a session. The first message of a session says so, with the context that it connects with.
+func (ls *links) of(ctx context.Context, s *mcp.ClientSession) *link {
+	key := weak.Make(s)
+	if l, ok := ls.all.Load(key); ok {
+		return l.(*link)
+	}
+	l, ok := ctx.Value(linkKey{}).(*link)
+	if !ok {
+		l = ls.open(telemetry.Network{}) // connected through the SDK's own client
+	}
+	if first, taken := ls.all.LoadOrStore(key, l); taken {
+		if first != l {
+			l.tel.Close()
+		}
+		return first.(*link)
+	}
+	runtime.AddCleanup(s, func(key weak.Pointer[mcp.ClientSession]) { ls.all.Delete(key) }, key)
+	l.up()
+	go func() { l.over(s.Wait()) }() // ends with the session
+	return l
+}
+
+func (ls *links) sending(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		s, ok := req.GetSession().(*mcp.ClientSession)
+		if !ok {
+			return next(ctx, method, req)
+		}
+		l := ls.of(ctx, s)
+		l.identify(method, s)
+		l.calling()
+		result, err := send(ctx, l.tel, l.peer.Load(), method, req, next)
+		l.called(err)
+		l.learn(s, result, err)
+		return result, err
+	}
+}
+
+func (ls *links) receiving(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		s, ok := req.GetSession().(*mcp.ClientSession)
+		if !ok {
+			return next(ctx, method, req)
+		}
+		l := ls.of(ctx, s)
+		return receive(withoutSpan(ctx), l.tel, incoming(method, req.GetParams(), l.peer.Load()), req, nil, next)
+	}
+}

@@ -1,0 +1,41 @@
+package gosdk
+
+import (
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// captureArguments offers the arguments of a call to the redactor, if there is one.
+func captureArguments(op *telemetry.Op, params mcp.Params) {
+	if !op.Captures() {
+		return
+	}
+	var arguments any
+	switch p := params.(type) {
+	case *mcp.CallToolParams:
+		arguments = p.Arguments
+	case *mcp.CallToolParamsRaw:
+		arguments = p.Arguments
+	case *mcp.GetPromptParams:
+		arguments = p.Arguments
+	default:
+		return
+	}
+	if raw, err := json.Marshal(arguments); err == nil && string(raw) != "null" {
+		op.Arguments(raw)
+	}
+}
+
+// captureAnswer offers the result of a tool to the redactor, if there is one.
+func captureAnswer(op *telemetry.Op, result mcp.Result) {
+	r, ok := result.(*mcp.CallToolResult)
+	if !ok || r == nil || !op.Captures() {
+		return
+	}
+	if raw, err := json.Marshal(r); err == nil {
+		op.Answer(raw)
+	}
+}

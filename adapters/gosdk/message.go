@@ -1,0 +1,197 @@
+package gosdk
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"runtime/debug"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.opentelemetry.io/otel/baggage"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// end is what observes messages: a client or a server.
+type end interface {
+	StartRequest(context.Context, telemetry.Request) (context.Context, telemetry.Op)
+	StartHandler(context.Context, telemetry.Incoming) (context.Context, telemetry.Op)
+	HandlerPanic(ctx context.Context, method string, value any, stack []byte)
+}
+
+// send sends a request or a notification under its span.
+func send(ctx context.Context, e end, p *telemetry.Peer, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+	about := aim(req.GetParams())
+	ctx, op := e.StartRequest(ctx, telemetry.Request{
+		Method: method, TargetKind: about.kind, Target: about.name, URI: about.uri, Notification: isNotification(method),
+	})
+	op.Meet(p)
+	captureArguments(&op, req.GetParams())
+	req = withTrace(&op, method, req)
+	op.Sending()
+	result, err := next(ctx, method, req)
+	captureAnswer(&op, result)
+	if err == nil {
+		op.Sent(0)
+	}
+	r := outcome(result)
+	if err != nil {
+		r = failure(ctx, method, err)
+	}
+	op.End(r)
+	return result, err
+}
+
+// receive handles a request or a notification under its span. The handler's panic goes on: the SDK does not catch it.
+// A subscription that it opens is told to opened, nil for a side that serves none.
+func receive(ctx context.Context, e end, in telemetry.Incoming, req mcp.Request, opened func(kind string) func(), next mcp.MethodHandler) (mcp.Result, error) {
+	ctx, op := e.StartHandler(ctx, in)
+	captureArguments(&op, req.GetParams())
+	ctx, listening := withListening(ctx, &op, in.Method, opened)
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		r := telemetry.Result{ErrorType: telemetry.ErrorPanic}
+		v := recover() // nil for a goroutine that ends itself
+		if v != nil {
+			e.HandlerPanic(ctx, in.Method, v, debug.Stack())
+			r.Err = fmt.Errorf("panic: %v", v)
+		}
+		listening.over(r)
+		if v != nil {
+			panic(v)
+		}
+	}()
+	result, err := next(ctx, in.Method, req)
+	returned = true
+	captureAnswer(&op, result)
+	listening.over(handled(ctx, result, err))
+	return result, err
+}
+
+// incoming describes a message of the peer.
+func incoming(method string, params mcp.Params, p *telemetry.Peer) telemetry.Incoming {
+	about := aim(params)
+	in := telemetry.Incoming{
+		Method: method, TargetKind: about.kind, Target: about.name, URI: about.uri,
+		Known: true, TargetKnown: true, Notification: isNotification(method), Peer: p,
+	}
+	if params != nil {
+		meta := params.GetMeta()
+		in.Traceparent, _ = meta["traceparent"].(string)
+		in.Tracestate, _ = meta["tracestate"].(string)
+		in.Baggage, _ = meta["baggage"].(string)
+	}
+	return in
+}
+
+func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
+
+// target is what a message is aimed at.
+type target struct {
+	kind      telemetry.TargetKind
+	name, uri string
+}
+
+func aim(params mcp.Params) target {
+	switch p := params.(type) {
+	case *mcp.CallToolParams:
+		return target{kind: telemetry.Tool, name: p.Name}
+	case *mcp.CallToolParamsRaw:
+		return target{kind: telemetry.Tool, name: p.Name}
+	case *mcp.GetPromptParams:
+		return target{kind: telemetry.Prompt, name: p.Name}
+	case *mcp.ReadResourceParams:
+		return target{uri: p.URI}
+	case *mcp.SubscribeParams:
+		return target{uri: p.URI}
+	case *mcp.UnsubscribeParams:
+		return target{uri: p.URI}
+	case *mcp.ResourceUpdatedNotificationParams:
+		return target{uri: p.URI}
+	}
+	return target{}
+}
+
+// withTrace returns req with the trace context of op in its _meta. It changes a copy: whoever made the params may use them
+// again, and elsewhere at the same time.
+func withTrace(op *telemetry.Op, method string, req mcp.Request) mcp.Request {
+	traceparent, tracestate, baggage := op.TraceContext()
+	if traceparent == "" && tracestate == "" && baggage == "" {
+		return req
+	}
+	params := copied(method, req.GetParams())
+	if params == nil {
+		return req
+	}
+	old := params.GetMeta()
+	meta := make(map[string]any, len(old)+3)
+	maps.Copy(meta, old)
+	for _, f := range [...]struct{ key, value string }{{"traceparent", traceparent}, {"tracestate", tracestate}, {"baggage", baggage}} {
+		if f.value == "" {
+			delete(meta, f.key) // somebody else's
+			continue
+		}
+		meta[f.key] = f.value
+	}
+	params.SetMeta(meta)
+	return withParams(req, params)
+}
+
+// absent makes the params of requests that the SDK sends without any.
+var absent = map[string]func() mcp.Params{
+	"ping":                             func() mcp.Params { return &mcp.PingParams{} },
+	"tools/list":                       func() mcp.Params { return &mcp.ListToolsParams{} },
+	"prompts/list":                     func() mcp.Params { return &mcp.ListPromptsParams{} },
+	"resources/list":                   func() mcp.Params { return &mcp.ListResourcesParams{} },
+	"resources/templates/list":         func() mcp.Params { return &mcp.ListResourceTemplatesParams{} },
+	"roots/list":                       func() mcp.Params { return &mcp.ListRootsParams{} },
+	"notifications/initialized":        func() mcp.Params { return &mcp.InitializedParams{} },
+	"notifications/roots/list_changed": func() mcp.Params { return &mcp.RootsListChangedParams{} },
+}
+
+// copied returns a shallow copy of params, or nil where there is nothing that could be sent.
+func copied(method string, params mcp.Params) mcp.Params {
+	v := reflect.ValueOf(params)
+	if params == nil || v.Kind() != reflect.Pointer || v.IsNil() {
+		if make, ok := absent[method]; ok {
+			return make()
+		}
+		return nil
+	}
+	twin := reflect.New(v.Type().Elem())
+	twin.Elem().Set(v.Elem())
+	return twin.Interface().(mcp.Params)
+}
+
+// withParams returns a copy of req, of the same type, with other params.
+func withParams(req mcp.Request, params mcp.Params) mcp.Request {
+	switch r := req.(type) {
+	case *mcp.ClientRequest[mcp.Params]:
+		return &mcp.ClientRequest[mcp.Params]{Session: r.Session, Params: params}
+	case *mcp.ServerRequest[mcp.Params]:
+		return &mcp.ServerRequest[mcp.Params]{Session: r.Session, Params: params, Extra: r.Extra}
+	}
+	v := reflect.ValueOf(req)
+	twin := reflect.New(v.Type().Elem())
+	twin.Elem().Set(v.Elem())
+	twin.Elem().FieldByName("Params").Set(reflect.ValueOf(params))
+	return twin.Interface().(mcp.Request)
+}
+
+// withoutSpan returns ctx without a current span and baggage: those of a connection's context are of whoever made the
+// connection.
+func withoutSpan(ctx context.Context) context.Context {
+	if trace.SpanContextFromContext(ctx).IsValid() {
+		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})
+	}
+	if baggage.FromContext(ctx).Len() > 0 {
+		ctx = baggage.ContextWithoutBaggage(ctx)
+	}
+	return ctx
+}

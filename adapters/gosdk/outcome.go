@@ -1,0 +1,152 @@
+package gosdk
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+const resultInputRequired = "input_required"
+
+// outcome describes how an operation ended that has a result.
+func outcome(result mcp.Result) telemetry.Result {
+	switch r := result.(type) {
+	case *mcp.CallToolResult:
+		if r != nil {
+			return telemetry.Result{ToolError: r.IsError, ResultType: resultType(r.NeedsInput())}
+		}
+	case *mcp.GetPromptResult:
+		if r != nil {
+			return telemetry.Result{ResultType: resultType(r.NeedsInput())}
+		}
+	case *mcp.ReadResourceResult:
+		if r != nil {
+			return telemetry.Result{ResultType: resultType(r.NeedsInput())}
+		}
+	}
+	return telemetry.Result{}
+}
+
+func resultType(needsInput bool) string {
+	if needsInput {
+		return resultInputRequired
+	}
+	return ""
+}
+
+// Codes that the SDK gives to errors of its own, which are no answer of the peer.
+const (
+	codeClientClosing = -32003
+	codeServerClosing = -32004
+	codeRejected      = -32005 // by the transport
+)
+
+// failure describes how a message ended that this side sent.
+func failure(ctx context.Context, method string, err error) telemetry.Result {
+	r := telemetry.Result{Err: err}
+	switch {
+	case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded):
+		r.ErrorType = telemetry.ErrorTimeout
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		r.ErrorType, r.CallerLeft = telemetry.ErrorCancelled, true
+	default:
+		if refused := refusal(err); refused != nil {
+			r.Code, r.HasCode, r.Message = refused.Code, true, refused.Message
+			r.Expected = method == methodDiscover
+			break
+		}
+		r.ErrorType = httpStatus(err)
+		if isLost(err) {
+			r.ErrorType = telemetry.ErrorConnectionLost
+		}
+		r.Expected = method == methodDiscover
+	}
+	return r
+}
+
+// httpStatus returns the status that an HTTP server answered with instead of a response, empty if err tells of none. The
+// SDK tells it in words only, at the end.
+func httpStatus(err error) string {
+	text := err.Error()
+	if i := strings.LastIndex(text, ": "); i >= 0 {
+		return statuses[text[i+len(": "):]]
+	}
+	return ""
+}
+
+var statuses = func() map[string]string {
+	m := map[string]string{}
+	for code := 400; code < 600; code++ {
+		if text := http.StatusText(code); text != "" {
+			m[text] = strconv.Itoa(code)
+		}
+	}
+	return m
+}()
+
+// refusal returns the error that the peer answered with, nil if it did not. The SDK's own errors are of the same type, and
+// stand in the chain beside the peer's if an HTTP server answered a request with both.
+func refusal(err error) *jsonrpc.Error {
+	if e, ok := err.(*jsonrpc.Error); ok && e.Code != codeClientClosing && e.Code != codeServerClosing && e.Code != codeRejected {
+		return e
+	}
+	switch u := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := u.Unwrap(); inner != nil {
+			return refusal(inner)
+		}
+	case interface{ Unwrap() []error }:
+		for _, inner := range u.Unwrap() {
+			if e := refusal(inner); e != nil {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// isLost reports whether err means that the connection is gone.
+func isLost(err error) bool {
+	for _, gone := range []error{
+		mcp.ErrConnectionClosed, mcp.ErrSessionMissing, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, fs.ErrClosed, net.ErrClosed,
+		syscall.EPIPE, syscall.ECONNRESET, syscall.ECONNREFUSED,
+	} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	var e *jsonrpc.Error
+	return errors.As(err, &e) && (e.Code == codeClientClosing || e.Code == codeServerClosing)
+}
+
+// handled describes how a request ended that this side has handled. An error without a code has the code 0 on the wire,
+// and so it has here. The SDK answers a request that was cancelled too, mostly with an error or with the tool's report of
+// one.
+func handled(ctx context.Context, result mcp.Result, err error) telemetry.Result {
+	r := outcome(result)
+	switch {
+	case ctx.Err() != nil && (err != nil || r.ToolError):
+		if cause := context.Cause(ctx); isLost(cause) {
+			return telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: cause}
+		}
+		return telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: err, CallerLeft: true}
+	case err == nil:
+		return r
+	}
+	r = telemetry.Result{HasCode: true, Message: err.Error(), Err: err}
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		r.Code = e.Code
+	}
+	return r
+}

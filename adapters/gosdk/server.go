@@ -1,0 +1,201 @@
+package gosdk
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+	"weak"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Server is an [mcp.Server] that is observed. Use it wherever the server was used, or go on using that: only Connect and
+// Run are others, in that they look at the transport to tell the network.
+type Server struct {
+	*mcp.Server
+}
+
+// InstrumentServer observes everything that s receives and sends from now on. The name is the value of mcp_server.name.
+//
+// What does not come by HTTP is taken to come through pipes, unless the transport that was given to the Server's Connect or
+// Run says otherwise.
+//
+// The parent of a request's span is what the client wrote into the request. The span of the HTTP request is linked to it,
+// or is the parent if the client wrote nothing. In HTTP sessions the SDK has only the span of the first HTTP request, which
+// is not used; serve them through [HTTPHandler] to have the right one.
+func InstrumentServer(s *mcp.Server, tel *telemetry.Telemetry, name string) *Server {
+	v := &serving{tel: tel, name: name}
+	if tel.Server(name, telemetry.Network{}) == nil {
+		return &Server{s} // it is off
+	}
+	s.AddSendingMiddleware(v.sending)
+	s.AddReceivingMiddleware(v.receiving)
+	return &Server{s}
+}
+
+// Connect is [mcp.Server.Connect].
+func (s *Server) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ServerSessionOptions) (*mcp.ServerSession, error) {
+	return s.Server.Connect(context.WithValue(ctx, networkKey{}, networkOf(t)), t, opts)
+}
+
+// Run is [mcp.Server.Run].
+func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
+	return s.Server.Run(context.WithValue(ctx, networkKey{}, networkOf(t)), t)
+}
+
+// networkKey is the key of the network that the connection of a context is over.
+type networkKey struct{}
+
+// serving is what one server tells.
+type serving struct {
+	tel  *telemetry.Telemetry
+	name string
+
+	tools, prompts roster
+
+	networks sync.Map // of *network by telemetry.Network
+	sessions sync.Map // of *session by weak.Pointer[mcp.ServerSession]
+}
+
+// network is what a server tells about its connections over one network.
+type network struct {
+	telemetry.Network
+	tel   *telemetry.Server
+	peers sync.Map // of *telemetry.Peer by version, for those without a session id
+}
+
+// session is a connection that outlasts a message, or what a session id names.
+type session struct {
+	network *network
+	peer    atomic.Pointer[telemetry.Peer] // of a session that the client has opened, nil for none
+}
+
+func (v *serving) network(ctx context.Context, extra *mcp.RequestExtra) *network {
+	n, ok := ctx.Value(networkKey{}).(telemetry.Network)
+	switch {
+	case ok:
+	case overHTTP(ctx, extra):
+		n = served
+	default:
+		n = pipe
+	}
+	if known, ok := v.networks.Load(n); ok {
+		return known.(*network)
+	}
+	known, _ := v.networks.LoadOrStore(n, &network{Network: n, tel: v.tel.Server(v.name, n)})
+	return known.(*network)
+}
+
+// peer returns the client of a version in a session.
+func (n *network) peer(version, sessionID string) *telemetry.Peer {
+	facts := telemetry.Facts{Network: n.Network, MCPVersion: version}
+	if sessionID != "" || !slices.Contains(versions, version) {
+		return n.tel.Peer(facts, sessionID)
+	}
+	if p, ok := n.peers.Load(version); ok {
+		return p.(*telemetry.Peer)
+	}
+	p, _ := n.peers.LoadOrStore(version, n.tel.Peer(facts, ""))
+	return p.(*telemetry.Peer)
+}
+
+// versions are those of which there is one peer for all clients.
+var versions = mcp.SupportedProtocolVersions()
+
+// session returns the session of a message, which is kept unless it lasts as long as that.
+func (v *serving) session(ctx context.Context, s *mcp.ServerSession, extra *mcp.RequestExtra) *session {
+	key := weak.Make(s)
+	if known, ok := v.sessions.Load(key); ok {
+		return known.(*session)
+	}
+	fresh := &session{network: v.network(ctx, extra)}
+	if fresh.network.Protocol == served.Protocol && s.ID() == "" {
+		return fresh
+	}
+	known, taken := v.sessions.LoadOrStore(key, fresh)
+	if !taken {
+		runtime.AddCleanup(s, func(key weak.Pointer[mcp.ServerSession]) { v.sessions.Delete(key) }, key)
+	}
+	return known.(*session)
+}
+
+// client returns the client that a message with these params comes from or goes to.
+func (known *session) client(s *mcp.ServerSession, params mcp.Params) *telemetry.Peer {
+	if p := known.peer.Load(); p != nil {
+		return p
+	}
+	version := ""
+	if params != nil {
+		version, _ = params.GetMeta()[mcp.MetaKeyProtocolVersion].(string)
+	}
+	if p := s.InitializeParams(); version == "" && p != nil {
+		version = p.ProtocolVersion
+	}
+	return known.network.peer(version, s.ID())
+}
+
+// opened says that the client has opened the session. Its end is told when the connection is over.
+func (v *serving) opened(known *session, s *mcp.ServerSession, version string) {
+	if kept, ok := v.sessions.Load(weak.Make(s)); !ok || kept != known {
+		return // it lasts as long as the message
+	}
+	p := known.network.peer(version, s.ID())
+	known.peer.Store(p)
+	since := time.Now()
+	gone := known.network.tel.Connected(telemetry.Connection{InSession: func() bool { return true }})
+	go func() { // ends with the session
+		defer gone()
+		errorType := ""
+		if err := s.Wait(); err != nil {
+			errorType = telemetry.ErrorConnectionLost
+		}
+		p.SessionEnd(time.Since(since), errorType)
+	}()
+}
+
+func (v *serving) sending(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		s, ok := req.GetSession().(*mcp.ServerSession)
+		if !ok {
+			return next(ctx, method, req)
+		}
+		switch method {
+		case methodAcknowledged:
+			acknowledged(ctx)
+		case "notifications/tools/list_changed":
+			v.tools.changed()
+		case "notifications/prompts/list_changed":
+			v.prompts.changed()
+		}
+		known := v.session(ctx, s, nil)
+		return send(ctx, known.network.tel, known.client(s, nil), method, req, next)
+	}
+}
+
+func (v *serving) receiving(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		s, ok := req.GetSession().(*mcp.ServerSession)
+		if !ok {
+			return next(ctx, method, req)
+		}
+		extra := req.GetExtra()
+		known := v.session(ctx, s, extra)
+		in := incoming(method, req.GetParams(), known.client(s, req.GetParams()))
+		switch in.TargetKind {
+		case telemetry.Tool:
+			in.TargetKnown = v.tools.has(in.Target, func() (map[string]bool, error) { return toolNames(ctx, s, next) })
+		case telemetry.Prompt:
+			in.TargetKnown = v.prompts.has(in.Target, func() (map[string]bool, error) { return promptNames(ctx, s, next) })
+		}
+		result, err := receive(ambient(ctx, method, s, extra), known.network.tel, in, req, known.network.tel.StreamOpened, next)
+		if res, ok := result.(*mcp.InitializeResult); ok && err == nil && res != nil {
+			v.opened(known, s, res.ProtocolVersion)
+		}
+		return result, err
+	}
+}

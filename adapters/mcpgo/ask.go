@@ -1,0 +1,143 @@
+package mcpgo
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// asking is a session whose client can be asked.
+type asking interface {
+	server.SessionWithSampling
+	server.SessionWithElicitation
+	server.SessionWithRoots
+}
+
+// What the sessions of mcp-go's transports can do besides. A session that takes their place has to do the same, for mcp-go
+// finds out by type assertions. TestSessionsLoseNothing compares.
+type (
+	stdioSession interface {
+		asking
+		server.SessionWithLogging
+		server.SessionWithClientInfo
+		server.SessionWithProtocolVersion
+		SetProtocolVersion(version string)
+		SetWriter(w io.Writer)
+	}
+	httpSession interface {
+		asking
+		server.SessionWithLogging
+		server.SessionWithClientInfo
+		server.SessionWithProtocolVersion
+		SetProtocolVersion(version string)
+		server.SessionWithTools
+		server.SessionWithResources
+		server.SessionWithResourceTemplates
+		server.SessionWithStreamableHTTPConfig
+		server.SessionWithSubscriptionFilter
+	}
+)
+
+// observed returns a session in the place of s, for handlers, whose questions to the client are observed. It is nil if s is
+// none that asks a client by a request.
+func observed(s server.ClientSession, n *network, p *telemetry.Peer) server.ClientSession {
+	switch s := s.(type) {
+	case httpSession:
+		return &observedHTTP{s, asker{n.tel, p}}
+	case stdioSession:
+		return &observedStdio{s, asker{n.tel, p}}
+	}
+	return nil
+}
+
+type observedStdio struct {
+	stdioSession
+	asker asker
+}
+
+func (s *observedStdio) RequestSampling(ctx context.Context, q mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	return s.asker.sample(ctx, s.stdioSession, q)
+}
+
+func (s *observedStdio) RequestElicitation(ctx context.Context, q mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	return s.asker.elicit(ctx, s.stdioSession, q)
+}
+
+func (s *observedStdio) ListRoots(ctx context.Context, q mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	return s.asker.roots(ctx, s.stdioSession, q)
+}
+
+type observedHTTP struct {
+	httpSession
+	asker asker
+}
+
+func (s *observedHTTP) RequestSampling(ctx context.Context, q mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	return s.asker.sample(ctx, s.httpSession, q)
+}
+
+func (s *observedHTTP) RequestElicitation(ctx context.Context, q mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	return s.asker.elicit(ctx, s.httpSession, q)
+}
+
+func (s *observedHTTP) ListRoots(ctx context.Context, q mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	return s.asker.roots(ctx, s.httpSession, q)
+}
+
+// asker asks a client.
+type asker struct {
+	tel  *telemetry.Server
+	peer *telemetry.Peer
+}
+
+func (a *asker) start(ctx context.Context, method mcp.MCPMethod) (context.Context, telemetry.Op) {
+	ctx, op := a.tel.StartRequest(ctx, telemetry.Request{Method: string(method)})
+	op.Meet(a.peer)
+	op.Sending()
+	return ctx, op
+}
+
+// The params of sampling/createMessage and roots/list have no _meta in mcp-go: only elicitation/create has the trace
+// context.
+
+func (a *asker) sample(ctx context.Context, s asking, q mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	ctx, op := a.start(ctx, mcp.MethodSamplingCreateMessage)
+	result, err := s.RequestSampling(ctx, q)
+	op.End(asked(ctx, err))
+	return result, err
+}
+
+func (a *asker) elicit(ctx context.Context, s asking, q mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	ctx, op := a.start(ctx, mcp.MethodElicitationCreate)
+	if _, some := traces(&op); some {
+		q.Params.Meta = withTraceMeta(&op, q.Params.Meta)
+	}
+	result, err := s.RequestElicitation(ctx, q)
+	op.End(asked(ctx, err))
+	return result, err
+}
+
+func (a *asker) roots(ctx context.Context, s asking, q mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	ctx, op := a.start(ctx, mcp.MethodListRoots)
+	result, err := s.ListRoots(ctx, q)
+	op.End(asked(ctx, err))
+	return result, err
+}
+
+// asked describes how asking ended. Of the client's errors mcp-go keeps the text and not the code.
+func asked(ctx context.Context, err error) telemetry.Result {
+	switch {
+	case err == nil:
+		return telemetry.Result{}
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return telemetry.Result{ErrorType: telemetry.ErrorTimeout, Err: err}
+	case ctx.Err() != nil:
+		return telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: err, CallerLeft: true}
+	}
+	return telemetry.Result{Err: err}
+}

@@ -1,0 +1,274 @@
+package mcpgo
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+	"go.opentelemetry.io/otel/baggage"
+	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Option says more of a transport than can be seen.
+type Option func(*Transport)
+
+// WithEndpoint says which URL the transport dials, which mcp-go does not tell of Streamable HTTP.
+func WithEndpoint(url string) Option { return func(t *Transport) { t.network = dialled(url) } }
+
+// Transport is a transport that is observed. It does what the one within does.
+type Transport struct {
+	inner   transport.Interface
+	network telemetry.Network
+	tel     *telemetry.Client
+	life    life
+	peer    atomic.Pointer[telemetry.Peer]
+	rounds  rounds
+	listens listens
+	left    refs // of requests that were given up, for their notifications/cancelled
+}
+
+// WrapTransport returns t, observed, for a client to use instead. The name says which server it leads to: it is the value of
+// mcp_client.name. A telemetry that is off leaves t as it is.
+func WrapTransport(t transport.Interface, tel *telemetry.Telemetry, name string, options ...Option) transport.Interface {
+	w := &Transport{inner: t, network: networkOf(t)}
+	for _, o := range options {
+		o(w)
+	}
+	if w.tel = tel.Client(name, w.network); w.tel == nil {
+		return t
+	}
+	w.life.tel = w.tel
+	w.life.begin()
+	if over, ok := t.(transport.HTTPConnection); ok {
+		return &httpTransport{w, over}
+	}
+	return w
+}
+
+// httpTransport is a Transport over HTTP, which mcp-go tells from others by its method.
+type httpTransport struct {
+	*Transport
+	over transport.HTTPConnection
+}
+
+// SetProtocolVersion passes on the version that was agreed on.
+func (t *httpTransport) SetProtocolVersion(version string) { t.over.SetProtocolVersion(version) }
+
+// Unwrap returns the transport within.
+func (t *Transport) Unwrap() transport.Interface { return t.inner }
+
+// Start opens the connection, which is an attempt to connect.
+func (t *Transport) Start(ctx context.Context) error {
+	if !t.life.starts() {
+		return t.inner.Start(ctx)
+	}
+	ctx, attempt := t.tel.StartAttempt(ctx, telemetry.AttemptStart{Number: 1})
+	t.life.attempted(attempt.Ref())
+	err := t.inner.Start(ctx)
+	attempt.End(err)
+	t.life.started(err)
+	return err
+}
+
+// Close closes the connection.
+func (t *Transport) Close() error {
+	t.life.stop()
+	err := t.inner.Close()
+	t.life.closed()
+	return err
+}
+
+// GetSessionId returns the id of the session.
+func (t *Transport) GetSessionId() string { return t.inner.GetSessionId() }
+
+// RequiresLegacyProtocol reports whether the transport within does.
+func (t *Transport) RequiresLegacyProtocol() bool {
+	legacy, ok := t.inner.(interface{ RequiresLegacyProtocol() bool })
+	return ok && legacy.RequiresLegacyProtocol()
+}
+
+// SetConnectionLostHandler sets what hears of a lost connection, if the transport within tells of it.
+func (t *Transport) SetConnectionLostHandler(handler func(error)) {
+	setter, ok := t.inner.(interface{ SetConnectionLostHandler(func(error)) })
+	if !ok {
+		return
+	}
+	setter.SetConnectionLostHandler(func(err error) {
+		t.life.lose(err)
+		handler(err)
+	})
+}
+
+// SendRequest sends a request under its span.
+func (t *Transport) SendRequest(ctx context.Context, q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	about := aim(q.Params)
+	r := telemetry.Request{Method: q.Method, TargetKind: about.kind(q.Method), Target: about.Name, URI: about.URI}
+	key := roundKey{q.Method, about.Name + about.URI, about.RequestState}
+	if len(about.InputResponses) > 0 || about.RequestState != "" {
+		if before, ok := t.rounds.take(key); ok {
+			r.Corr, r.Link, r.Round = before.corr, before.ref, before.round+1
+		}
+	}
+	ctx, op := t.tel.StartRequest(ctx, r)
+	if id, ok := q.ID.Value().(int64); ok {
+		op.Admit(t.current(q.Method, &about), id)
+	} else {
+		op.Meet(t.current(q.Method, &about))
+	}
+	if op.Captures() {
+		op.Arguments(argumentsOf(q.Params))
+	}
+	q.Params = withTrace(&op, q.Params)
+	op.Sending()
+	if q.Method == methodListen {
+		return t.listen(ctx, &op, q)
+	}
+	response, err := t.inner.SendRequest(ctx, q)
+	end, told := t.outcome(ctx, q.Method, response, err)
+	if op.Captures() && response != nil {
+		op.Answer(response.Result)
+	}
+	if told.ResultType == resultInputRequired {
+		t.rounds.put(roundKey{key.method, key.target, told.RequestState}, round{op.Corr(), op.Ref(), r.Round})
+	}
+	if err != nil && ctx.Err() != nil {
+		t.left.put(fmt.Sprint(q.ID.Value()), op.Ref())
+	}
+	op.End(end)
+	return response, err
+}
+
+// outcome describes how a request ended, and what its result says. The end of a handshake makes the server known.
+func (t *Transport) outcome(ctx context.Context, method string, response *transport.JSONRPCResponse, err error) (telemetry.Result, said) {
+	if err != nil {
+		if t.network.Transport == "pipe" && isLost(err) {
+			t.life.lose(err)
+		}
+		end := failure(ctx, err)
+		end.Expected = method == methodDiscover
+		return end, said{}
+	}
+	if e := response.Error; e != nil && ctx.Err() != nil {
+		return failure(ctx, e.AsError()), said{} // in process, a handler that left with its caller has answered
+	} else if e != nil {
+		return telemetry.Result{
+			Code: int64(e.Code), HasCode: true, Message: e.Message, Err: e.AsError(), Expected: method == methodDiscover,
+		}, said{}
+	}
+	told := read(method, response.Result)
+	switch method {
+	case methodInitialize:
+		t.life.ready(t.meet(told.ProtocolVersion), told.ProtocolVersion)
+	case methodDiscover:
+		t.life.ready(nil, "")
+	}
+	return telemetry.Result{ToolError: told.IsError, ResultType: told.ResultType}, told
+}
+
+// current returns the server as it is known. A modern client says the version with each request, and it stays the same.
+func (t *Transport) current(method string, about *target) *telemetry.Peer {
+	if p := t.peer.Load(); p != nil {
+		return p
+	}
+	if about == nil || method == methodDiscover {
+		return nil
+	}
+	if version := about.version(); version != "" {
+		return t.meet(version)
+	}
+	return nil
+}
+
+func (t *Transport) meet(version string) *telemetry.Peer {
+	p := t.tel.Peer(telemetry.Facts{Network: t.network, MCPVersion: version}, t.inner.GetSessionId())
+	t.peer.Store(p)
+	return p
+}
+
+// SendNotification sends a notification, under a span if it is to have one.
+func (t *Transport) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
+	r := telemetry.Request{Method: n.Method, Notification: true}
+	if n.Method == methodCancelled {
+		if id, ok := n.Params.AdditionalFields["requestId"].(mcp.RequestId); ok {
+			r.Parent = t.left.take(fmt.Sprint(id.Value()))
+		}
+	}
+	ctx, op := t.tel.StartRequest(ctx, r)
+	op.Meet(t.current(n.Method, nil))
+	n.Params.Meta = withTraceMap(&op, n.Params.Meta)
+	op.Sending()
+	err := t.inner.SendNotification(ctx, n)
+	if err != nil {
+		op.End(failure(ctx, err))
+		return err
+	}
+	op.Sent(0)
+	op.End(telemetry.Result{})
+	return nil
+}
+
+// SetNotificationHandler sets what handles notifications.
+func (t *Transport) SetNotificationHandler(handler func(mcp.JSONRPCNotification)) {
+	t.inner.SetNotificationHandler(func(n mcp.JSONRPCNotification) {
+		if n.Method == methodAcknowledged {
+			t.listens.acknowledged(fmt.Sprint(n.Params.Meta[mcp.MetaKeySubscriptionID]))
+		}
+		uri, _ := n.Params.AdditionalFields["uri"].(string)
+		in := telemetry.Incoming{Method: n.Method, URI: uri, Known: true, Notification: true, Peer: t.current("", nil)}
+		in.Traceparent, in.Tracestate, in.Baggage = traceOf(n.Params.Meta)
+		ctx, op := t.tel.StartHandler(context.Background(), in)
+		defer t.panicked(ctx, n.Method, &op)
+		handler(n)
+		op.End(telemetry.Result{})
+	})
+}
+
+// SetRequestHandler sets what handles the server's requests, if the transport within gets any.
+func (t *Transport) SetRequestHandler(handler transport.RequestHandler) {
+	both, ok := t.inner.(transport.BidirectionalInterface)
+	if !ok {
+		return
+	}
+	both.SetRequestHandler(func(ctx context.Context, q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+		in := telemetry.Incoming{Method: q.Method, ID: idText(q.ID), Known: served[q.Method], Peer: t.current("", nil)}
+		in.Traceparent, in.Tracestate, in.Baggage = traceOf(metaOf(q.Params))
+		ctx, op := t.tel.StartHandler(withoutSpan(ctx), in)
+		defer t.panicked(ctx, q.Method, &op)
+		response, err := handler(ctx, q)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: err, CallerLeft: true})
+		case err != nil:
+			op.End(telemetry.Result{Code: mcp.INTERNAL_ERROR, HasCode: true, Message: err.Error(), Err: err})
+		default:
+			op.End(telemetry.Result{})
+		}
+		return response, err
+	})
+}
+
+// panicked, when deferred, ends op if the handler panics, which then goes on.
+func (t *Transport) panicked(ctx context.Context, method string, op *telemetry.Op) {
+	if v := recover(); v != nil {
+		t.tel.HandlerPanic(ctx, method, v, debug.Stack())
+		op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic, Err: fmt.Errorf("panic: %v", v)})
+		panic(v)
+	}
+}
+
+// withoutSpan returns ctx without a current span and baggage: those of a connection's context are of whoever made the
+// connection.
+func withoutSpan(ctx context.Context) context.Context {
+	if oteltrace.SpanContextFromContext(ctx).IsValid() {
+		ctx = oteltrace.ContextWithSpanContext(ctx, oteltrace.SpanContext{})
+	}
+	if baggage.FromContext(ctx).Len() > 0 {
+		ctx = baggage.ContextWithoutBaggage(ctx)
+	}
+	return ctx
+}

@@ -1,0 +1,71 @@
+package mcpgo
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// listens are the requests subscriptions/listen that wait for their acknowledgment, by their ids.
+type listens struct {
+	mu      sync.Mutex
+	waiting map[string]*listening
+}
+
+// listening is one of them. mcp-go waits for its answer for as long as the stream lives; no span does.
+type listening struct {
+	op     *telemetry.Op // guarded by listens.mu
+	opened func() func(error)
+	ended  func(error) // nil before the acknowledgment
+}
+
+// listen sends subscriptions/listen, whose operation ends with the acknowledgment.
+func (t *Transport) listen(ctx context.Context, op *telemetry.Op, q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	id := fmt.Sprint(q.ID.Value())
+	l := &listening{op: op, opened: func() func(error) { return t.tel.StreamOpened(telemetry.StreamListen) }}
+	t.listens.add(id, l)
+	response, err := t.inner.SendRequest(ctx, q)
+	end, _ := t.outcome(ctx, q.Method, response, err)
+	reason := err
+	if ctx.Err() != nil {
+		reason = nil // that is how a stream is ended
+	}
+	t.listens.over(id, end, reason)
+	return response, err
+}
+
+func (ls *listens) add(id string, l *listening) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if ls.waiting == nil {
+		ls.waiting = map[string]*listening{}
+	}
+	ls.waiting[id] = l
+}
+
+// acknowledged ends the operation and begins the stream.
+func (ls *listens) acknowledged(id string) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if l, ok := ls.waiting[id]; ok && l.ended == nil {
+		l.op.End(telemetry.Result{})
+		l.ended = l.opened()
+	}
+}
+
+// over ends the stream, or the operation if there was no acknowledgment.
+func (ls *listens) over(id string, end telemetry.Result, err error) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l := ls.waiting[id]
+	delete(ls.waiting, id)
+	if l.ended != nil {
+		l.ended(err)
+		return
+	}
+	l.op.End(end)
+}

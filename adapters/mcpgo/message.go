@@ -1,0 +1,288 @@
+package mcpgo
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+const (
+	methodInitialize   = string(mcp.MethodInitialize)
+	methodDiscover     = string(mcp.MethodServerDiscover)
+	methodListen       = string(mcp.MethodSubscriptionsListen)
+	methodCancelled    = string(mcp.MethodNotificationCancelled)
+	methodAcknowledged = string(mcp.MethodNotificationSubscriptionsAcknowledged)
+
+	resultInputRequired = string(mcp.ResultTypeInputRequired)
+)
+
+// served are the requests that a client of mcp-go answers.
+var served = map[string]bool{
+	string(mcp.MethodSamplingCreateMessage): true, string(mcp.MethodElicitationCreate): true, string(mcp.MethodPing): true,
+	string(mcp.MethodListRoots): true,
+}
+
+// target is what the params of a request say of interest.
+type target struct {
+	Name, URI, RequestState string
+	InputResponses          json.RawMessage
+	meta                    json.RawMessage // of params in JSON
+}
+
+// aim looks at params. A modern client of mcp-go has them in JSON already, a legacy one as a struct.
+func aim(params any) (t target) {
+	switch p := params.(type) {
+	case map[string]json.RawMessage:
+		text(p["name"], &t.Name)
+		text(p["uri"], &t.URI)
+		text(p["requestState"], &t.RequestState)
+		t.InputResponses = p["inputResponses"]
+		t.meta = p["_meta"]
+	case mcp.CallToolParams:
+		t.Name = p.Name
+	case mcp.GetPromptParams:
+		t.Name = p.Name
+	case mcp.ReadResourceParams:
+		t.URI = p.URI
+	case mcp.SubscribeParams:
+		t.URI = p.URI
+	case mcp.UnsubscribeParams:
+		t.URI = p.URI
+	}
+	return t
+}
+
+// argumentsOf returns the arguments in params, as JSON.
+func argumentsOf(params any) json.RawMessage {
+	var arguments any
+	switch p := params.(type) {
+	case map[string]json.RawMessage:
+		return p["arguments"]
+	case mcp.CallToolParams:
+		arguments = p.Arguments
+	case mcp.GetPromptParams:
+		arguments = p.Arguments
+	}
+	raw, err := json.Marshal(arguments)
+	if err != nil || arguments == nil {
+		return nil
+	}
+	return raw
+}
+
+// text sets s to what raw says, if that is a string.
+func text(raw json.RawMessage, s *string) {
+	switch {
+	case len(raw) < 2 || raw[0] != '"':
+	case bytes.IndexByte(raw, '\\') < 0:
+		*s = string(raw[1 : len(raw)-1])
+	default:
+		_ = json.Unmarshal(raw, s)
+	}
+}
+
+func (t *target) kind(method string) telemetry.TargetKind {
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodToolsCall:
+		return telemetry.Tool
+	case mcp.MethodPromptsGet:
+		return telemetry.Prompt
+	}
+	return telemetry.NoTarget
+}
+
+// version is the version that a modern request says it is of.
+func (t *target) version() (v string) {
+	var meta map[string]json.RawMessage
+	if json.Unmarshal(t.meta, &meta) == nil {
+		text(meta[mcp.MetaKeyProtocolVersion], &v)
+	}
+	return v
+}
+
+// trace is a key of _meta for a part of the trace context, with its value.
+type trace struct{ key, value string }
+
+// traces are the keys of _meta for the trace context, with its values.
+func traces(op *telemetry.Op) (t [3]trace, some bool) {
+	t[0].key, t[1].key, t[2].key = "traceparent", "tracestate", "baggage"
+	t[0].value, t[1].value, t[2].value = op.TraceContext()
+	return t, t[0].value != "" || t[1].value != "" || t[2].value != ""
+}
+
+// withTrace returns params with the trace context of op in their _meta. It changes a copy: whoever made the params may use
+// them again, and elsewhere at the same time.
+func withTrace(op *telemetry.Op, params any) any {
+	all, some := traces(op)
+	if !some {
+		return params
+	}
+	if v := reflect.ValueOf(params); v.Kind() == reflect.Struct {
+		if f := v.FieldByName("Meta"); f.IsValid() && f.Type() == reflect.TypeFor[*mcp.Meta]() {
+			twin := reflect.New(v.Type()).Elem()
+			twin.Set(v)
+			twin.FieldByName("Meta").Set(reflect.ValueOf(withTraceMeta(op, f.Interface().(*mcp.Meta))))
+			return twin.Interface()
+		}
+	}
+	fields, ok := inJSON(params)
+	if !ok {
+		return params
+	}
+	meta, ok := withTraceJSON(all, fields["_meta"])
+	if !ok {
+		return params
+	}
+	fields["_meta"] = meta
+	return fields
+}
+
+// withTraceJSON returns a copy of meta, empty for none, with a trace context. It does not look into what is there, unless
+// that may be a trace context too.
+func withTraceJSON(all [3]trace, meta json.RawMessage) (json.RawMessage, bool) {
+	for _, f := range all {
+		if bytes.Contains(meta, []byte(f.key)) {
+			var ok bool
+			if meta, ok = withoutTraceJSON(all, meta); !ok {
+				return nil, false
+			}
+			break
+		}
+	}
+	out := append(make([]byte, 0, len(meta)+128), '{')
+	for _, f := range all {
+		if f.value == "" {
+			continue
+		}
+		value, err := json.Marshal(f.value)
+		if err != nil {
+			return nil, false
+		}
+		out = append(append(append(append(append(out, '"'), f.key...), `":`...), value...), ',')
+	}
+	rest, ok := bytes.CutPrefix(meta, []byte{'{'})
+	if rest = bytes.TrimLeft(rest, " \t\r\n"); !ok || len(rest) == 0 || rest[0] == '}' { // nothing is there
+		out[len(out)-1] = '}'
+		return out, true
+	}
+	return append(out, rest...), true
+}
+
+// withoutTraceJSON takes a trace context out.
+func withoutTraceJSON(all [3]trace, meta json.RawMessage) (json.RawMessage, bool) {
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(meta, &fields) != nil {
+		return nil, false
+	}
+	for _, f := range all {
+		delete(fields, f.key)
+	}
+	raw, err := json.Marshal(fields)
+	return raw, err == nil
+}
+
+// inJSON returns a copy of params as a JSON object.
+func inJSON(params any) (map[string]json.RawMessage, bool) {
+	if fields, ok := params.(map[string]json.RawMessage); ok {
+		return maps.Clone(fields), true
+	}
+	fields := map[string]json.RawMessage{}
+	if params == nil {
+		return fields, true
+	}
+	raw, err := json.Marshal(params)
+	if err != nil || json.Unmarshal(raw, &fields) != nil || fields == nil {
+		return nil, false
+	}
+	return fields, true
+}
+
+// withTraceMeta returns a copy of meta, nil for none, with the trace context of op.
+func withTraceMeta(op *telemetry.Op, meta *mcp.Meta) *mcp.Meta {
+	twin := &mcp.Meta{}
+	if meta != nil {
+		*twin = *meta
+	}
+	twin.AdditionalFields = withTraceMap(op, twin.AdditionalFields)
+	return twin
+}
+
+// withTraceMap returns a copy of meta, nil for none, with the trace context of op.
+func withTraceMap(op *telemetry.Op, meta map[string]any) map[string]any {
+	all, some := traces(op)
+	if !some {
+		return meta
+	}
+	twin := make(map[string]any, len(meta)+len(all))
+	maps.Copy(twin, meta)
+	for _, f := range all {
+		delete(twin, f.key) // somebody else's
+		if f.value != "" {
+			twin[f.key] = f.value
+		}
+	}
+	return twin
+}
+
+// traceOf returns the trace context in a _meta.
+func traceOf(meta map[string]any) (traceparent, tracestate, baggage string) {
+	traceparent, _ = meta["traceparent"].(string)
+	tracestate, _ = meta["tracestate"].(string)
+	baggage, _ = meta["baggage"].(string)
+	return traceparent, tracestate, baggage
+}
+
+// metaOf returns the _meta of a request of the server.
+func metaOf(params any) map[string]any {
+	switch p := params.(type) {
+	case map[string]any:
+		meta, _ := p["_meta"].(map[string]any)
+		return meta
+	case json.RawMessage:
+		var fields struct {
+			Meta map[string]any `json:"_meta"`
+		}
+		_ = json.Unmarshal(p, &fields)
+		return fields.Meta
+	}
+	return nil
+}
+
+// idText is a request's id as text.
+func idText(id mcp.RequestId) string { return anyID(id.Value()) }
+
+func anyID(id any) string {
+	if id == nil {
+		return ""
+	}
+	return fmt.Sprint(id)
+}
+
+// said is what a result says of interest.
+type said struct {
+	IsError         bool   `json:"isError"`
+	ResultType      string `json:"resultType"`
+	RequestState    string `json:"requestState"`
+	ProtocolVersion string `json:"protocolVersion"`
+}
+
+// answering are the methods whose results say how the call went. Most say nothing out of the ordinary, and are not decoded.
+var answering = map[string]bool{
+	string(mcp.MethodToolsCall): true, string(mcp.MethodPromptsGet): true, string(mcp.MethodResourcesRead): true,
+}
+
+var keyIsError, wordInput = []byte(`"isError"`), []byte(resultInputRequired)
+
+// read looks at the top of a result. What is not as it should be, mcp-go will say.
+func read(method string, result json.RawMessage) (s said) {
+	if method == methodInitialize || answering[method] && (bytes.Contains(result, keyIsError) || bytes.Contains(result, wordInput)) {
+		_ = json.Unmarshal(result, &s)
+	}
+	return s
+}

@@ -1,0 +1,47 @@
+package mcpgo
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+var (
+	pipe     = telemetry.Network{Transport: "pipe"}
+	overHTTP = telemetry.Network{Transport: "tcp", Protocol: "http"}
+)
+
+// networkOf returns what can be seen of the network under a transport.
+func networkOf(t transport.Interface) telemetry.Network {
+	switch t := t.(type) {
+	case *transport.Stdio, *transport.CommandTransport:
+		return pipe
+	case *transport.SSE:
+		return dialled(t.GetBaseURL().String())
+	case transport.HTTPConnection:
+		return overHTTP
+	}
+	return telemetry.Network{}
+}
+
+// dialled is the network to an HTTP server.
+func dialled(endpoint string) telemetry.Network {
+	n := overHTTP
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return n
+	}
+	n.Address = u.Hostname()
+	switch port, err := strconv.Atoi(u.Port()); {
+	case err == nil:
+		n.Port = port
+	case u.Scheme == "https":
+		n.Port = 443
+	default:
+		n.Port = 80
+	}
+	return n
+}

@@ -1,0 +1,58 @@
+package mcpgo
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"regexp"
+	"syscall"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// failure describes how a message ended that could not be sent, or was not answered while somebody waited.
+func failure(ctx context.Context, err error) telemetry.Result {
+	r := telemetry.Result{Err: err}
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		r.ErrorType = telemetry.ErrorTimeout
+	case ctx.Err() != nil:
+		r.ErrorType, r.CallerLeft = telemetry.ErrorCancelled, true
+	case isLost(err):
+		r.ErrorType = telemetry.ErrorConnectionLost
+	default:
+		r.ErrorType = httpStatus(err)
+	}
+	return r
+}
+
+// isLost reports whether err means that the connection, or the session, is gone.
+func isLost(err error) bool {
+	for _, gone := range []error{
+		transport.ErrTransportClosed, transport.ErrSessionTerminated, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, fs.ErrClosed,
+		net.ErrClosed, syscall.EPIPE, syscall.ECONNRESET, syscall.ECONNREFUSED,
+	} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return false
+}
+
+var status = regexp.MustCompile(`^request failed with status (\d{3}):`)
+
+// httpStatus returns the status that an HTTP server answered with instead of a response, empty if err tells of none. But for
+// 401, mcp-go tells it in words only.
+func httpStatus(err error) string {
+	if errors.Is(err, transport.ErrAuthorizationRequired) || errors.Is(err, transport.ErrOAuthAuthorizationRequired) {
+		return "401"
+	}
+	if m := status.FindStringSubmatch(err.Error()); m != nil {
+		return m[1]
+	}
+	return ""
+}

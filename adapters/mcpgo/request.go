@@ -1,0 +1,227 @@
+package mcpgo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+type requestKey struct{}
+
+func requestOf(ctx context.Context) *request {
+	r, _ := ctx.Value(requestKey{}).(*request)
+	return r
+}
+
+// request is one that the server handles. But for inner it belongs to the goroutine that does.
+type request struct {
+	v      *serving
+	method string
+	base   context.Context // of the request; it leads to this
+
+	inner atomic.Pointer[context.Context] // base with the span of the operation, once that has begun
+	tel   *telemetry.Server
+	op    telemetry.Op
+
+	gone    func() // ends the stream that the request has opened, nil for none
+	result  any
+	err     error
+	refused string // what the answer says if it is an error
+}
+
+// late is the context of a request. It has no span until the operation begins; then it has that of the operation, and so has
+// every context that was derived from it meanwhile.
+type late struct {
+	context.Context
+	r *request
+}
+
+func (l late) Value(key any) any {
+	if inner := l.r.inner.Load(); inner != nil {
+		return (*inner).Value(key)
+	}
+	return l.Context.Value(key)
+}
+
+// begin begins the operation, once.
+func (r *request) begin(id string, message any) {
+	if r.inner.Load() != nil {
+		return
+	}
+	session := server.ClientSessionFromContext(r.base)
+	carrier, sessionID := r.v.carrier(r.base, session)
+	n := r.v.network(carrier)
+	r.tel = n.tel
+	in := telemetry.Incoming{Method: r.method, ID: id, Known: true, Peer: n.peer(server.RequestProtocolVersion(r.base), sessionID)}
+	if meta, ok := r.base.Value(metaKey{}).(*mcp.Meta); ok {
+		in.Traceparent, in.Tracestate, in.Baggage = traceOf(meta.AdditionalFields)
+	}
+	r.aim(&in, session, message)
+	ctx := r.base
+	if carrier == pipe {
+		ctx = withoutSpan(ctx)
+	}
+	ctx, r.op = n.tel.StartHandler(ctx, in)
+	if asks := observed(session, n, in.Peer); asks != nil && (in.TargetKind != telemetry.NoTarget || in.URI != "") {
+		ctx = r.v.server.WithContext(ctx, asks)
+	}
+	r.inner.Store(&ctx)
+	switch m := message.(type) {
+	case *mcp.CallToolRequest:
+		r.capture(m.Params)
+	case *mcp.GetPromptRequest:
+		r.capture(m.Params)
+	case *mcp.SubscriptionsListenRequest: // it is acknowledged next, and then handled for as long as the stream lives
+		r.op.End(telemetry.Result{})
+		r.gone = n.tel.StreamOpened(telemetry.StreamListen)
+	}
+}
+
+// capture offers the arguments of a call to the redactor, if there is one.
+func (r *request) capture(params any) {
+	if r.op.Captures() {
+		r.op.Arguments(argumentsOf(params))
+	}
+}
+
+// aim says what the request is aimed at.
+func (r *request) aim(in *telemetry.Incoming, session server.ClientSession, message any) {
+	switch m := message.(type) {
+	case *mcp.CallToolRequest:
+		in.TargetKind, in.Target = telemetry.Tool, m.Params.Name
+		in.TargetKnown = r.v.server.GetTool(in.Target) != nil
+		if own, ok := session.(server.SessionWithTools); ok && !in.TargetKnown {
+			_, in.TargetKnown = own.GetSessionTools()[in.Target]
+		}
+	case *mcp.GetPromptRequest:
+		in.TargetKind, in.Target, in.TargetKnown = telemetry.Prompt, m.Params.Name, r.v.hasPrompt(m.Params.Name)
+	case *mcp.ReadResourceRequest:
+		in.URI = m.Params.URI
+	case *mcp.SubscribeRequest:
+		in.URI = m.Params.URI
+	case *mcp.UnsubscribeRequest:
+		in.URI = m.Params.URI
+	}
+}
+
+func (v *serving) hasPrompt(name string) bool {
+	if _, known := v.prompts.Load(name); known {
+		return true
+	}
+	_, known := v.server.ListPrompts()[name]
+	if known {
+		v.prompts.Store(name, nil)
+	}
+	return known
+}
+
+// carrier returns the network that brought a request, and the id of its session: one on a pipe has none of its own.
+func (v *serving) carrier(ctx context.Context, session server.ClientSession) (telemetry.Network, string) {
+	_, sse := session.(interface {
+		GetSessionTools() map[string]server.ServerTool
+	})
+	switch _, inProcess := session.(*server.InProcessSession); {
+	case ctx.Value(headersKey{}) != nil, ctx.Value(http.ServerContextKey) != nil, sse:
+		return overHTTP, session.SessionID()
+	case session == nil, inProcess:
+		return telemetry.Network{}, ""
+	}
+	return pipe, ""
+}
+
+// finish ends the operation, when the answer is made. Without one the handler has panicked, and nobody has caught that.
+func (r *request) finish() {
+	answered := r.result != nil || r.err != nil || r.refused != ""
+	begun := r.inner.Load() != nil
+	r.begin("", nil)
+	if r.gone != nil {
+		r.gone()
+	}
+	if result, ok := r.result.(*mcp.CallToolResult); ok && r.op.Captures() {
+		if raw, err := json.Marshal(result); err == nil {
+			r.op.Answer(raw)
+		}
+	}
+	ctx := r.base
+	switch {
+	case r.err != nil && ctx.Err() != nil:
+		r.op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: r.err, CallerLeft: true})
+	case r.err != nil:
+		r.op.End(refusal(r.err))
+	case !begun && r.refused != "": // no method of mcp-go's
+		r.op.End(telemetry.Result{Code: mcp.METHOD_NOT_FOUND, HasCode: true, Message: r.refused})
+	case !answered:
+		r.op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic})
+	default:
+		end := outcome(r.result)
+		if end.ToolError && ctx.Err() != nil {
+			end = telemetry.Result{ErrorType: telemetry.ErrorCancelled, CallerLeft: true}
+		}
+		r.op.End(end)
+	}
+}
+
+// refusal describes an error that a request is answered with.
+func refusal(err error) telemetry.Result {
+	r := telemetry.Result{Code: mcp.INTERNAL_ERROR, HasCode: true, Message: err.Error(), Err: err}
+	var wire interface{ ToJSONRPCError() mcp.JSONRPCError }
+	if errors.As(err, &wire) {
+		e := wire.ToJSONRPCError().Error
+		r.Code, r.Message = int64(e.Code), e.Message
+	}
+	return r
+}
+
+// outcome describes a result.
+func outcome(result any) telemetry.Result {
+	switch r := result.(type) {
+	case *mcp.CallToolResult:
+		return telemetry.Result{ToolError: r.IsError, ResultType: string(r.ResultType)}
+	case *mcp.GetPromptResult:
+		return telemetry.Result{ResultType: string(r.ResultType)}
+	case *mcp.ReadResourceResult:
+		return telemetry.Result{ResultType: string(r.ResultType)}
+	}
+	return telemetry.Result{}
+}
+
+// panicked, when deferred, tells of a panic of a handler, which then goes on.
+func (v *serving) panicked(ctx context.Context) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if r := requestOf(ctx); r != nil && r.tel != nil {
+		r.tel.HandlerPanic(ctx, r.method, p, debug.Stack())
+	}
+	panic(p)
+}
+
+func (v *serving) aroundTool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		defer v.panicked(ctx)
+		return next(ctx, q)
+	}
+}
+
+func (v *serving) aroundPrompt(next server.PromptHandlerFunc) server.PromptHandlerFunc {
+	return func(ctx context.Context, q mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		defer v.panicked(ctx)
+		return next(ctx, q)
+	}
+}
+
+func (v *serving) aroundResource(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
+	return func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		defer v.panicked(ctx)
+		return next(ctx, q)
+	}
+}

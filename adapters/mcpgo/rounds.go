@@ -1,0 +1,64 @@
+package mcpgo
+
+import (
+	"sync"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// maxKept bounds what is remembered of requests that may never be followed by another.
+const maxKept = 128
+
+// kept remembers the newest things by their keys, several for one key, each until it is taken.
+type kept[K comparable, V any] struct {
+	mu  sync.Mutex
+	all []entry[K, V] // oldest first; guarded by mu
+}
+
+type entry[K comparable, V any] struct {
+	key   K
+	value V
+}
+
+func (k *kept[K, V]) put(key K, value V) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.all) == maxKept {
+		k.all = append(k.all[:0], k.all[1:]...)
+	}
+	k.all = append(k.all, entry[K, V]{key, value})
+}
+
+func (k *kept[K, V]) take(key K) (value V, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, e := range k.all {
+		if e.key == key {
+			k.all = append(k.all[:i], k.all[i+1:]...)
+			return e.value, true
+		}
+	}
+	return value, false
+}
+
+// rounds are the requests whose answers ask for input. The request that brings it repeats the state that the server gave,
+// which is how it is told from others for the same target; a server that gives none is told apart by the target alone.
+type rounds struct{ kept[roundKey, round] }
+
+type roundKey struct{ method, target, state string }
+
+type round struct {
+	corr  telemetry.Corr
+	ref   telemetry.Ref
+	round int
+}
+
+// refs are the spans of requests by their ids.
+type refs struct {
+	kept[string, telemetry.Ref]
+}
+
+func (r *refs) take(id string) telemetry.Ref {
+	ref, _ := r.kept.take(id)
+	return ref
+}

@@ -1,0 +1,195 @@
+package mcpgo
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+	"github.com/mark3labs/mcp-go/tracing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// InstrumentServer observes every request that s receives from now on, and those that its handlers send to legacy clients.
+// The name is the value of mcp_server.name. Call it when s is made, before it serves.
+//
+// The parent of a request's span is what the client wrote into the request. The span of the HTTP request is linked to it,
+// or is the parent if the client wrote nothing.
+func InstrumentServer(s *server.MCPServer, tel *telemetry.Telemetry, name string) {
+	v := &serving{server: s, tel: tel, name: name}
+	if v.network(pipe).tel == nil {
+		return // it is off
+	}
+	server.WithTracer(v)(s)
+	server.WithPropagator(v)(s)
+	server.WithMetaPropagator(v)(s)
+	server.WithToolHandlerMiddleware(v.aroundTool)(s)
+	server.WithPromptHandlerMiddleware(v.aroundPrompt)(s)
+	server.WithResourceHandlerMiddleware(v.aroundResource)(s)
+	hooks := s.GetHooks()
+	if hooks == nil {
+		hooks = &server.Hooks{}
+		server.WithHooks(hooks)(s)
+	}
+	hooks.AddBeforeAny(v.before)
+	hooks.AddOnSuccess(v.succeeded)
+	hooks.AddOnError(v.failed)
+	hooks.AddOnRegisterSession(v.registered)
+	hooks.AddOnUnregisterSession(v.unregistered)
+}
+
+// serving is what one server tells. It is the tracer and the propagators of mcp-go's server.
+type serving struct {
+	server *server.MCPServer
+	tel    *telemetry.Telemetry
+	name   string
+
+	networks sync.Map // of *network by telemetry.Network
+	prompts  sync.Map // names that the server has had
+	sessions sync.Map // of opened by session id
+}
+
+// network is what a server tells about its connections over one network.
+type network struct {
+	telemetry.Network
+	tel   *telemetry.Server
+	peers sync.Map // of *telemetry.Peer by version, for those without a session id
+}
+
+func (v *serving) network(n telemetry.Network) *network {
+	if known, ok := v.networks.Load(n); ok {
+		return known.(*network)
+	}
+	known, _ := v.networks.LoadOrStore(n, &network{Network: n, tel: v.tel.Server(v.name, n)})
+	return known.(*network)
+}
+
+// peer returns the client of a version in a session.
+func (n *network) peer(version, sessionID string) *telemetry.Peer {
+	facts := telemetry.Facts{Network: n.Network, MCPVersion: version}
+	if sessionID != "" || !slices.Contains(mcp.ValidProtocolVersions, version) {
+		return n.tel.Peer(facts, sessionID)
+	}
+	if p, ok := n.peers.Load(version); ok {
+		return p.(*telemetry.Peer)
+	}
+	p, _ := n.peers.LoadOrStore(version, n.tel.Peer(facts, ""))
+	return p.(*telemetry.Peer)
+}
+
+// Keys of what mcp-go shows before it starts a span, in this order.
+type (
+	metaKey    struct{} // *mcp.Meta
+	headersKey struct{} // http.Header
+)
+
+// ExtractMeta keeps the _meta of a request for its operation.
+func (v *serving) ExtractMeta(ctx context.Context, meta *mcp.Meta) context.Context {
+	if meta == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, metaKey{}, meta)
+}
+
+// InjectMeta does nothing: a server injects elsewhere.
+func (v *serving) InjectMeta(_ context.Context, meta *mcp.Meta) *mcp.Meta { return meta }
+
+// Extract keeps the headers of a request for its operation, which are empty unless it came by HTTP.
+func (v *serving) Extract(ctx context.Context, h http.Header) context.Context {
+	if len(h) == 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, headersKey{}, h)
+}
+
+// Inject does nothing.
+func (v *serving) Inject(context.Context, http.Header) {}
+
+// Start begins a request. Its operation begins when mcp-go has read the request, so the context it returns finds the span
+// later.
+func (v *serving) Start(ctx context.Context, name string, kind tracing.SpanKind, _ ...tracing.Attribute) (context.Context, tracing.Span) {
+	method, ok := strings.CutPrefix(name, "mcp.")
+	if kind != tracing.SpanKindServer || !ok {
+		return ctx, noSpan{} // of a tool: it would say what the request's span says
+	}
+	r := &request{v: v, method: method}
+	r.base = context.WithValue(ctx, requestKey{}, r)
+	return late{r.base, r}, span{r}
+}
+
+// noSpan is a span that nobody sees.
+type noSpan struct{}
+
+func (noSpan) SetAttributes(...tracing.Attribute)   {}
+func (noSpan) RecordError(error)                    {}
+func (noSpan) SetStatus(tracing.StatusCode, string) {}
+func (noSpan) End()                                 {}
+
+// span is what mcp-go ends a request with.
+type span struct{ r *request }
+
+func (s span) SetAttributes(...tracing.Attribute) {}
+func (s span) RecordError(error)                  {}
+func (s span) End()                               { s.r.finish() }
+
+// SetStatus says that the answer is an error.
+func (s span) SetStatus(_ tracing.StatusCode, message string) { s.r.refused = message }
+
+func (v *serving) before(ctx context.Context, id any, _ mcp.MCPMethod, message any) {
+	if r := requestOf(ctx); r != nil {
+		r.begin(anyID(id), message)
+	}
+}
+
+func (v *serving) succeeded(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, result any) {
+	if r := requestOf(ctx); r != nil {
+		r.result = result
+	}
+}
+
+func (v *serving) failed(ctx context.Context, id any, _ mcp.MCPMethod, message any, err error) {
+	if r := requestOf(ctx); r != nil {
+		r.begin(anyID(id), message) // if it was refused before it was read
+		r.err = err
+	}
+}
+
+// opened is a session that mcp-go has registered.
+type opened struct {
+	since time.Time
+	gone  func()
+}
+
+func (v *serving) registered(ctx context.Context, s server.ClientSession) {
+	n, _ := v.carrier(ctx, s)
+	gone := v.network(n).tel.Connected(telemetry.Connection{InSession: func() bool { return legacySession(s) != "" }})
+	v.sessions.Store(s.SessionID(), opened{time.Now(), gone})
+}
+
+// unregistered tells the end of a session.
+func (v *serving) unregistered(ctx context.Context, s server.ClientSession) {
+	was, ok := v.sessions.LoadAndDelete(s.SessionID())
+	if !ok {
+		return
+	}
+	was.(opened).gone()
+	if version := legacySession(s); version != "" {
+		n, id := v.carrier(ctx, s)
+		v.network(n).peer(version, id).SessionEnd(time.Since(was.(opened).since), "")
+	}
+}
+
+// legacySession returns the version of a session that a legacy client has opened. Modern ones open none, though mcp-go
+// has one for their connection.
+func legacySession(s server.ClientSession) string {
+	versioned, ok := s.(server.SessionWithProtocolVersion)
+	if !ok || versioned.ProtocolVersion() >= modern {
+		return ""
+	}
+	return versioned.ProtocolVersion()
+}

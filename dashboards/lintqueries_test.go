@@ -1,0 +1,134 @@
+package dashboards
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+var labelValues = regexp.MustCompile(`^label_values\((.*), (\w+)\)$`)
+
+func TestVariablesAskForWhatTheSchemaHas(t *testing.T) {
+	for _, b := range boards(t) {
+		for _, v := range b.Templating.List {
+			if v.Type != "query" {
+				continue
+			}
+			m := labelValues.FindStringSubmatch(v.Definition)
+			if m == nil {
+				t.Errorf("%s: %s asks %q, want label values", b.file, v.Name, v.Definition)
+				continue
+			}
+			checkNames(t, b.file+": variable "+v.Name, m[1], m[2])
+		}
+	}
+}
+
+var (
+	legendLabel = regexp.MustCompile(`\{\{(\w+)\}\}`)
+	graphWindow = regexp.MustCompile(`^\$__rate_interval$`)
+	pieceWindow = regexp.MustCompile(`^\$__(range|rate_interval)$`)
+)
+
+func TestQueriesNameWhatTheSchemaHas(t *testing.T) {
+	for _, b := range boards(t) {
+		for _, p := range b.drawn() {
+			where := b.file + ": " + p.Title
+			window := pieceWindow
+			if p.Type == "timeseries" {
+				window = graphWindow
+			}
+			for _, q := range p.Targets {
+				var legend []string
+				for _, m := range legendLabel.FindAllStringSubmatch(q.LegendFormat, -1) {
+					legend = append(legend, m[1])
+				}
+				checkNames(t, where, q.Expr, legend...)
+				checkCounters(t, where, q.Expr, window)
+				if q.Range != (p.Type == "timeseries") || q.Instant == q.Range {
+					t.Errorf("%s: a graph asks for a range and everything else for an instant, got range %v, instant %v", where, q.Range, q.Instant)
+				}
+				if q.Interval != "$resolution" {
+					t.Errorf("%s: the least step is %q, want the variable", where, q.Interval)
+				}
+				if (q.Format == "table") != (p.Type == "table") {
+					t.Errorf("%s: format %s", where, q.Format)
+				}
+				if p.Type == "timeseries" && q.LegendFormat == "" {
+					t.Errorf("%s: no legend", where)
+				}
+			}
+		}
+	}
+}
+
+// TestDurationsLeadToTraces says that the dashboards of operations, tools, servers and connections show exemplars where they
+// show durations of what has spans.
+func TestDurationsLeadToTraces(t *testing.T) {
+	for _, b := range boards(t) {
+		for _, p := range b.drawn() {
+			quantiles := slices.ContainsFunc(p.Targets, func(q target) bool {
+				return strings.Contains(q.Expr, "operation_duration_seconds_bucket") || strings.Contains(q.Expr, "attempt_duration_seconds_bucket")
+			})
+			exemplars := slices.ContainsFunc(p.Targets, func(q target) bool { return q.Exemplar })
+			if p.Type == "timeseries" && quantiles && !exemplars {
+				t.Errorf("%s: %s shows durations without exemplars", b.file, p.Title)
+			}
+			if p.Type != "timeseries" && exemplars {
+				t.Errorf("%s: %s has exemplars, which only a graph can show", b.file, p.Title)
+			}
+		}
+	}
+}
+
+func TestColumnsOfTablesAreThoseOfTheirQueries(t *testing.T) {
+	for _, b := range boards(t) {
+		for _, p := range b.drawn() {
+			if p.Type != "table" {
+				continue
+			}
+			renamed := p.Transformations[len(p.Transformations)-1].Options.RenameByName
+			var titles []string
+			for _, q := range p.Targets {
+				value := "Value"
+				if len(p.Targets) > 1 {
+					value += " #" + q.RefID
+				}
+				for _, field := range append(parse(q.Expr).labels, value) {
+					if field != "le" && renamed[field] == "" {
+						t.Errorf("%s: %s: no column has the field %s", b.file, p.Title, field)
+					}
+				}
+			}
+			for _, title := range renamed {
+				titles = append(titles, title)
+			}
+			for _, o := range p.FieldConfig.Overrides {
+				if !slices.Contains(titles, o.Matcher.Options) {
+					t.Errorf("%s: %s: an override is for the column %q, which is not there", b.file, p.Title, o.Matcher.Options)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryMetricIsOnAPanel(t *testing.T) {
+	seen := map[string]bool{}
+	for _, b := range boards(t) {
+		for _, p := range b.drawn() {
+			for _, q := range p.Targets {
+				for _, s := range parse(q.Expr).selectors {
+					seen[known[s.name].metric.Name] = true
+				}
+			}
+		}
+	}
+	for _, m := range telemetry.Schema.Metrics {
+		if !seen[m.Name] {
+			t.Errorf("no panel shows %s", m.Name)
+		}
+	}
+}

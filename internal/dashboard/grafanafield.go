@@ -1,0 +1,149 @@
+package dashboard
+
+// kindOf is what Grafana's panels of one kind have in common.
+type kindOf struct {
+	custom  func(Panel) object // of the fields
+	options func(Panel) object
+}
+
+var kinds = map[Kind]kindOf{
+	TimeSeries: {drawn, func(Panel) object {
+		return object{
+			"legend":  object{"calcs": []string{"lastNotNull", "max"}, "displayMode": "table", "placement": "bottom", "showLegend": true, "sortBy": "Max", "sortDesc": true},
+			"tooltip": object{"mode": "multi", "sort": "desc"},
+		}
+	}},
+	Stat: {noCustom, func(p Panel) object {
+		color := "value"
+		if p.Steps == nil {
+			color = "none"
+		}
+		return object{
+			"colorMode": color, "graphMode": "none", "justifyMode": "auto", "orientation": "auto", "textMode": "auto", "wideLayout": true,
+			"reduceOptions": lastValue,
+		}
+	}},
+	BarGauge: {noCustom, func(Panel) object {
+		return object{
+			"displayMode": "basic", "orientation": "horizontal", "showUnfilled": true, "valueMode": "color", "minVizHeight": 16,
+			"minVizWidth": 8, "namePlacement": "auto", "sizing": "auto", "reduceOptions": lastValue,
+		}
+	}},
+	Table: {func(Panel) object {
+		return object{"align": "auto", "cellOptions": object{"type": "auto"}, "inspect": false}
+	}, func(p Panel) object {
+		return object{"showHeader": true, "cellHeight": "sm", "sortBy": []object{{"displayName": p.firstValue(), "desc": true}}}
+	}},
+}
+
+var lastValue = object{"calcs": []string{"lastNotNull"}, "fields": "", "values": false}
+
+// softMax is how far the axis of a unit reaches at least, so that a line at zero looks like one.
+var softMax = map[string]float64{"percentunit": .1, "short": 1, "reqps": 1, "cps": 1}
+
+func noCustom(Panel) object { return nil }
+
+func drawn(p Panel) object {
+	o := object{
+		"drawStyle": "line", "lineInterpolation": "linear", "lineWidth": 1, "fillOpacity": 10, "gradientMode": "none", "showPoints": "auto",
+		"pointSize": 4, "spanNulls": false, "axisPlacement": "auto", "axisSoftMin": 0,
+		"stacking":        object{"mode": "none", "group": "A"},
+		"thresholdsStyle": object{"mode": "off"},
+	}
+	if most, ok := softMax[p.Unit]; ok {
+		o["axisSoftMax"] = most
+	}
+	if p.Stacked {
+		o["stacking"], o["fillOpacity"] = object{"mode": "normal", "group": "A"}, 30
+	}
+	if p.Steps != nil {
+		o["thresholdsStyle"] = object{"mode": "dashed"}
+	}
+	return o
+}
+
+func (p Panel) defaults(k kindOf) object {
+	o := object{
+		"unit": p.Unit, "noValue": p.Empty, "thresholds": thresholds(p.Steps), "mappings": []object{},
+		"color": object{"mode": "palette-classic"},
+	}
+	if p.Kind == Table {
+		o["unit"] = "short"
+	}
+	if p.kind() != TimeSeries && p.Unit == "short" {
+		o["decimals"] = 0 // events, of which Prometheus' estimate is not whole
+	}
+	if p.kind() != TimeSeries {
+		o["color"] = object{"mode": "thresholds"}
+	}
+	if custom := k.custom(p); custom != nil {
+		o["custom"] = custom
+	}
+	return o
+}
+
+func thresholds(steps []Step) object {
+	out := []object{{"color": "green", "value": nil}}
+	for _, s := range steps {
+		out = append(out, object{"color": s.Color, "value": s.Value})
+	}
+	return object{"mode": "absolute", "steps": out}
+}
+
+// firstValue is the title of the first column that is no label: a table is sorted by it.
+func (p Panel) firstValue() string {
+	for _, c := range p.Columns {
+		if c.isValue() {
+			return c.Title
+		}
+	}
+	return ""
+}
+
+func (c Column) isValue() bool { return len(c.Field) == 1 }
+
+// field is what Grafana calls the column's field.
+func (c Column) field(p Panel) string {
+	switch {
+	case !c.isValue():
+		return c.Field
+	case len(p.Queries) == 1:
+		return "Value"
+	}
+	return "Value #" + c.Field
+}
+
+// transformations make one table of what the queries answer, with the columns in their order and under their titles.
+func (p Panel) transformations() []object {
+	index, rename := object{}, object{}
+	for i, c := range p.Columns {
+		index[c.field(p)], rename[c.field(p)] = i, c.Title
+	}
+	organize := object{
+		"excludeByName": object{"Time": true}, "includeByName": object{}, "indexByName": index, "renameByName": rename,
+	}
+	return []object{{"id": "merge", "options": object{}}, {"id": "organize", "options": organize}}
+}
+
+// overrides give the columns of a table their units, thresholds and links.
+func (p Panel) overrides() []object {
+	out := []object{}
+	for _, c := range p.Columns {
+		properties := []object{{"id": "noValue", "value": "–"}} // of a cell; that of the panel is for a table without rows
+		if c.Unit != "" {
+			properties = append(properties, object{"id": "unit", "value": c.Unit})
+		}
+		if c.Unit == "short" {
+			properties = append(properties, object{"id": "decimals", "value": 0})
+		}
+		if c.Steps != nil {
+			properties = append(properties, object{"id": "thresholds", "value": thresholds(c.Steps)},
+				object{"id": "custom.cellOptions", "value": object{"type": "color-text"}})
+		}
+		if c.Links != nil {
+			properties = append(properties, object{"id": "links", "value": links(c.Links)})
+		}
+		out = append(out, object{"matcher": object{"id": "byName", "options": c.Title}, "properties": properties})
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package dashboard
+
+import "fmt"
+
+// Recording is a recording rule.
+type Recording struct {
+	Record string
+	Expr   string
+}
+
+// RecordingGroup are recording rules that Prometheus evaluates one after the other.
+type RecordingGroup struct {
+	Name  string
+	About string // a comment in the file
+	Rules []Recording
+}
+
+// Names that rules record.
+const (
+	failureBudget = "mcp:failure_budget:ratio"
+	slowBudget    = "mcp:slow_budget:ratio"
+	present       = "job:mcp_telemetry:present"
+	slowClient    = "job_client:mcp_client_slow_requests:ratio"
+)
+
+// end of a connection as rules see it: no variables.
+var (
+	clientRequests = series{name: "mcp_client_operation_duration_seconds", labels: `mcp_client_name!="",` + isRequest}
+	serverRequests = series{name: "mcp_server_operation_duration_seconds", labels: `mcp_server_name!="",` + isRequest}
+
+	// answered are requests that came to an answer and are meant to do so soon: tasks/result waits for a task.
+	answered = clientRequests.with(`error_type=~"|tool_error",mcp_method_name!="tasks/result"`)
+)
+
+// slowSeconds is from when on a request is slow. It is a bound of the buckets, and telemetry.DefaultSlowThreshold.
+const slowSeconds = 5
+
+// inTime matches its bucket. Prometheus 3 writes the bound as 5.0, 2 as it finds it.
+var inTime = fmt.Sprintf(`le=~"%[1]d|%[1]d[.]0"`, slowSeconds)
+
+// burnWindows are those over which failures are added up: two pairs, each of a long window that says that it matters and
+// of a short one that says that it goes on.
+var burnWindows = []string{"5m", "30m", "1h", "6h"}
+
+// Recordings returns the recording rules.
+func Recordings() []RecordingGroup {
+	return []RecordingGroup{
+		{"mcp-objectives", "What is promised: at most this part of the requests fails, and at most this part takes longer than 5 s. Change them here.",
+			[]Recording{{failureBudget, "vector(0.01)"}, {slowBudget, "vector(0.05)"}}},
+		{"mcp-client", "Requests of clients and those that failed, for each client of a service. Without notifications, the probe for the\n" +
+			"server's era, calls that the caller cancelled and errors that tools report.",
+			append(failures("job_client:mcp_client", "job, mcp_client_name", clientRequests), slow("5m"), slow("1h"))},
+		{"mcp-server", "The same as servers see it. What a client did wrong is no failure of its server.",
+			failures("job_server:mcp_server", "job, mcp_server_name", serverRequests)},
+		{"mcp-telemetry", "Which services there is telemetry of.",
+			[]Recording{{present, `group by (job) ({__name__=~"mcp_client_connection_state|mcp_server_active_requests"})`}}},
+	}
+}
+
+// failures are the rules for the requests of one end of connections.
+func failures(prefix, labels string, s series) (rules []Recording) {
+	for _, w := range burnWindows {
+		all, bad := prefix+"_requests:increase"+w, prefix+"_failures:increase"+w
+		rules = append(rules,
+			Recording{all, sumBy(labels, growth(s.count(), w))},
+			Recording{bad, sumBy(labels, growth(s.with(failed).count(), w))},
+			Recording{prefix + "_failures:ratio" + w, ratio(bad, all)},
+		)
+	}
+	return rules
+}
+
+func slow(window string) Recording {
+	all := sumBy("job, mcp_client_name", growth(answered.count(), window))
+	soon := sumBy("job, mcp_client_name", growth(answered.bucket().with(inTime), window))
+	return Recording{slowClient + window, "1 - " + soon + " / (" + all + " > 0)"}
+}

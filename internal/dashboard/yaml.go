@@ -1,0 +1,43 @@
+package dashboard
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const generated = "# Generated from internal/dashboard by \"go generate ./dashboards\". In a copy, change what you like.\n"
+
+// RecordingsYAML returns the recording rules as Prometheus reads them.
+func RecordingsYAML() string {
+	var b strings.Builder
+	b.WriteString(generated + "groups:\n")
+	for _, g := range Recordings() {
+		fmt.Fprintf(&b, "\n  # %s\n  - name: %s\n    rules:\n", strings.ReplaceAll(g.About, "\n", "\n  # "), g.Name)
+		for _, r := range g.Rules {
+			fmt.Fprintf(&b, "      - record: %s\n%s", r.Record, block("expr", r.Expr))
+		}
+	}
+	return b.String()
+}
+
+// AlertsYAML returns the alerts as Prometheus reads them.
+func AlertsYAML() string {
+	var b strings.Builder
+	b.WriteString(generated + "# They need the rules of rules.yaml.\ngroups:\n  - name: mcp-alerts\n    rules:\n")
+	for _, a := range Alerts() {
+		fmt.Fprintf(&b, "      - alert: %s\n%s", a.Name, block("expr", a.Expr))
+		if a.For != "" {
+			fmt.Fprintf(&b, "        for: %s\n", a.For)
+		}
+		fmt.Fprintf(&b, "        labels:\n          severity: %s\n        annotations:\n", a.Severity)
+		fmt.Fprintf(&b, "          summary: %s\n          description: %s\n          runbook_url: %s\n",
+			strconv.Quote(a.Summary), strconv.Quote(a.Text), a.RunbookURL())
+	}
+	return b.String()
+}
+
+// block is a member of a rule whose value is a text as it stands.
+func block(key, text string) string {
+	return fmt.Sprintf("        %s: |-\n          %s\n", key, strings.ReplaceAll(text, "\n", "\n          "))
+}

@@ -1,0 +1,210 @@
+package otlpsink
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	coltrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+func startHTTP(t *testing.T) *Sink {
+	t.Helper()
+	s := start(t, defaultLimit)
+	if err := s.ListenHTTP(""); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	return s
+}
+
+// post sends a body and returns the status and the answer.
+func post(t *testing.T, s *Sink, path, contentType string, body io.Reader, change ...func(*http.Request)) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", s.HTTPEndpoint()+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", contentType)
+	for _, c := range change {
+		c(r)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(raw)
+}
+
+func zipped(t *testing.T, raw []byte) *bytes.Buffer {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(raw); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &b
+}
+
+func encoding(name string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Content-Encoding", name) }
+}
+
+func TestProtobufIsTakenOverHTTP(t *testing.T) {
+	s := startHTTP(t)
+	raw, err := proto.Marshal(request("plain"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, answer := post(t, s, "/v1/traces", "application/x-protobuf", bytes.NewReader(raw)); code != 200 || answer != "" {
+		t.Errorf("want 200 and an empty message, got %d %q", code, answer)
+	}
+	raw, _ = proto.Marshal(request("zipped"))
+	if code, answer := post(t, s, "/v1/traces", "application/x-protobuf", zipped(t, raw), encoding("gzip")); code != 200 {
+		t.Errorf("compressed: want 200, got %d %q", code, answer)
+	}
+	if now := s.Snapshot(); len(now.SpansNamed("plain")) != 1 || len(now.SpansNamed("zipped")) != 1 {
+		t.Errorf("want both spans, got %v", now.Spans)
+	}
+}
+
+func TestJSONIsTakenOverHTTPWithItsHexadecimalIDs(t *testing.T) {
+	s := startHTTP(t)
+	const resource = `"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]}`
+	for path, body := range map[string]string{
+		"/v1/traces": `{"resourceSpans":[{` + resource + `,"scopeSpans":[{"spans":[{
+			"traceId":"5B8EFFF798038103D269B633813FC60C","spanId":"EEE19B7EC3C1B174","parentSpanId":"EEE19B7EC3C1B173","name":"order","kind":2,
+			"startTimeUnixNano":"1544712660000000000","endTimeUnixNano":1544712661000000000,"status":{"code":2},
+			"links":[{"traceId":"5b8efff798038103d269b633813fc60d","spanId":"eee19b7ec3c1b175"}],
+			"attributes":[{"key":"n","value":{"intValue":"7"}}],"somethingNew":1}]}]}]}`,
+		"/v1/metrics": `{"resourceMetrics":[{` + resource + `,"scopeMetrics":[{"metrics":[
+			{"name":"sum","sum":{"isMonotonic":true,"dataPoints":[{"asInt":"3","exemplars":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","asDouble":1}]}]}},
+			{"name":"gauge","gauge":{"dataPoints":[{"asDouble":3}]}},{"name":"histogram","histogram":{"dataPoints":[{"count":"1"}]}},
+			{"name":"exponential","exponentialHistogram":{"dataPoints":[{"count":1}]}}]}]}]}`,
+		"/v1/logs": `{"resourceLogs":[{` + resource + `,"scopeLogs":[{"logRecords":[{"severityNumber":13,"body":{"stringValue":"late"},
+			"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174"}]}]}]}`,
+	} {
+		if code, answer := post(t, s, path, "application/json; charset=utf-8", strings.NewReader(body)); code != 200 || answer != "{}" {
+			t.Errorf("%s: want 200 {}, got %d %q", path, code, answer)
+		}
+	}
+	const traceID, spanID = "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174"
+	now := s.Snapshot()
+	if len(now.Spans) != 1 || len(now.Points) != 4 || len(now.Records) != 1 {
+		t.Fatalf("want one span, four points and one record, got %+v", now)
+	}
+	sp := now.Spans[0]
+	got := []string{sp.TraceID, sp.SpanID, sp.ParentID, sp.Links[0].TraceID, sp.Links[0].SpanID, sp.Kind, sp.Status, sp.Service()}
+	want := []string{traceID, spanID, "eee19b7ec3c1b173", "5b8efff798038103d269b633813fc60d", "eee19b7ec3c1b175", "SERVER", "ERROR", "shop"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("span (-want +got):\n%s", diff)
+	}
+	if sp.Attributes["n"] != int64(7) || sp.End.Sub(sp.Start).Seconds() != 1 {
+		t.Errorf("want n=7 and one second, got %v and %v", sp.Attributes, sp.End.Sub(sp.Start))
+	}
+	if r := now.Records[0]; r.TraceID != traceID || r.SpanID != spanID {
+		t.Errorf("record: want its ids, got %+v", r)
+	}
+	if e := now.PointsOf("sum")[0].Exemplars; len(e) != 1 || e[0].TraceID != traceID || e[0].SpanID != spanID {
+		t.Errorf("exemplar: want its ids, got %+v", e)
+	}
+}
+
+func TestWhatIsNotOTLPIsRefused(t *testing.T) {
+	s := startHTTP(t)
+	foreign := func(r *http.Request) { r.Host = "evil.example" }
+	bomb := zipped(t, make([]byte, maxMessage+1))
+	for name, tc := range map[string]struct {
+		path, contentType string
+		body              io.Reader
+		change            []func(*http.Request)
+		want              int
+	}{
+		"another path":     {"/v1/profiles", "application/x-protobuf", nil, nil, 404},
+		"another type":     {"/v1/traces", "text/plain", strings.NewReader("{}"), nil, 415},
+		"no type":          {"/v1/traces", "", strings.NewReader("{}"), nil, 415},
+		"another encoding": {"/v1/traces", "application/json", strings.NewReader("{}"), []func(*http.Request){encoding("br")}, 415},
+		"no gzip":          {"/v1/traces", "application/json", strings.NewReader("{}"), []func(*http.Request){encoding("gzip")}, 400},
+		"not protobuf":     {"/v1/metrics", "application/x-protobuf", strings.NewReader("\xff\xff"), nil, 400},
+		"not JSON":         {"/v1/logs", "application/json", strings.NewReader("{"), nil, 400},
+		"too large":        {"/v1/traces", "application/x-protobuf", io.LimitReader(zeroes{}, maxMessage+1), nil, 413},
+		"a bomb":           {"/v1/traces", "application/x-protobuf", bomb, []func(*http.Request){encoding("gzip")}, 413},
+		"another host":     {"/v1/traces", "application/json", strings.NewReader("{}"), []func(*http.Request){foreign}, 421},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if code, answer := post(t, s, tc.path, tc.contentType, tc.body, tc.change...); code != tc.want {
+				t.Errorf("want %d, got %d %.100q", tc.want, code, answer)
+			}
+		})
+	}
+	if now := s.Snapshot(); len(now.Spans)+len(now.Points)+len(now.Records) > 0 {
+		t.Errorf("want nothing kept, got %+v", now)
+	}
+}
+
+type zeroes struct{}
+
+func (zeroes) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestCloseEndsHTTPToo(t *testing.T) {
+	s := startHTTP(t)
+	// A body that never ends keeps a handler busy.
+	r, w := io.Pipe()
+	request, err := http.NewRequestWithContext(t.Context(), "POST", s.HTTPEndpoint()+"/v1/traces", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/x-protobuf")
+	over := make(chan error)
+	go func() {
+		answer, err := http.DefaultClient.Do(request)
+		if err == nil {
+			answer.Body.Close()
+		}
+		over <- err
+	}()
+	if _, err := w.Write([]byte("x")); err != nil { // it is being read
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Close(ctx); err != context.Canceled {
+		t.Errorf("Close = %v, want context.Canceled", err)
+	}
+	w.Close() // the client would wait for it
+	if err := <-over; err == nil {
+		t.Error("want the request cut, got an answer")
+	}
+	awaitNone(t, "http.(*conn).serve")
+}
+
+func FuzzHTTPNeverPanics(f *testing.F) {
+	raw, _ := proto.Marshal(request("x"))
+	f.Add(raw, true)
+	f.Add([]byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5B8EFFF798038103D269B633813FC60C"}]}]}]}`), false)
+	f.Fuzz(func(t *testing.T, body []byte, binary bool) {
+		c := codecs["application/json"]
+		if binary {
+			c = codecs["application/x-protobuf"]
+		}
+		var req coltrace.ExportTraceServiceRequest
+		if c.unmarshal(body, &req) == nil {
+			fixSpanIDs(&req)
+			newStore(defaultLimit).takeSpans(&req)
+		}
+	})
+}

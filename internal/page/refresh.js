@@ -1,0 +1,78 @@
+// Exchanges <main> for that of the same page fetched anew, as often as <html data-refresh="milliseconds"> says, and only
+// while somebody can see it. What is open, in use or scrolled stays so.
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const live = document.getElementById("live");
+  let tag = "", timer = 0, busy = false;
+
+  const say = (state, text) => {
+    live.hidden = false;
+    live.dataset.state = state;
+    live.textContent = text;
+  };
+
+  // inUse is when an exchange would take something out of the reader's hands.
+  const inUse = main => {
+    const at = document.activeElement;
+    const selection = getSelection();
+    return main.contains(at) && at.matches("input, select, textarea") ||
+      !selection.isCollapsed && main.contains(selection.anchorNode);
+  };
+
+  const exchange = text => {
+    const next = new DOMParser().parseFromString(text, "text/html");
+    const main = document.querySelector("main"), fresh = next.querySelector("main");
+    if (!fresh || inUse(main)) return false;
+    for (const d of main.querySelectorAll("details[id]")) {
+      const same = next.getElementById(d.id);
+      if (same) same.open = d.open;
+    }
+    const focused = main.contains(document.activeElement) ? document.activeElement.closest("[id]") : null;
+    main.replaceChildren(...fresh.childNodes);
+    document.title = next.title;
+    const again = focused && document.getElementById(focused.id);
+    if (again) (again.matches("details") ? again.querySelector("summary") : again).focus({preventScroll: true});
+    if (next.documentElement.dataset.refresh) root.dataset.refresh = next.documentElement.dataset.refresh;
+    else delete root.dataset.refresh;
+    return true;
+  };
+
+  const look = async () => {
+    if (busy) return;
+    busy = true;
+    try {
+      const answer = await fetch(location.href, {cache: "no-store", headers: tag ? {"If-None-Match": tag} : {}});
+      if (answer.status === 304) {
+        say("on", "live");
+      } else {
+        const text = await answer.text();
+        if (exchange(text)) tag = answer.headers.get("ETag") || "";
+        say("on", "live");
+      }
+    } catch {
+      say("off", "not reachable");
+    }
+    busy = false;
+    plan();
+  };
+
+  const plan = () => {
+    clearTimeout(timer);
+    if (!root.dataset.refresh) live.hidden = true;
+    else if (!document.hidden) timer = setTimeout(look, Number(root.dataset.refresh));
+  };
+
+  // openTarget opens what a link within the page leads to.
+  const openTarget = () => {
+    const to = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (to && to.matches("details")) to.open = true;
+    if (to) to.scrollIntoView({block: "center"});
+  };
+
+  addEventListener("hashchange", openTarget);
+  openTarget();
+  document.addEventListener("visibilitychange", () => document.hidden ? clearTimeout(timer) : look());
+  if (root.dataset.refresh) say("on", "live");
+  plan();
+})();
