@@ -18,7 +18,7 @@ func TestComposePublishesOnLoopbackOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ports := regexp.MustCompile(`"([0-9.:]+:\d+)"`).FindAllStringSubmatch(string(text), -1)
+	ports := regexp.MustCompile(`"([0-9.]+:\d+:\d+)"`).FindAllStringSubmatch(string(text), -1)
 	if len(ports) != 5 {
 		t.Errorf("want five published ports, got %v", ports)
 	}
