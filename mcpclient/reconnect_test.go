@@ -169,6 +169,26 @@ func TestAPanicOfOnTransitionIsIsolated(t *testing.T) {
 	})
 }
 
+// A connection that is lost again and again does not fill the log: the next record counts what was left out.
+func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		for _, pause := range []time.Duration{0, 2 * time.Minute, 0} {
+			v.hangUp()
+			v = s.next(t).modern()
+			await(t, c)
+			time.Sleep(pause)
+		}
+		records := rec.Logs("mcp_client.connection.flight_record")
+		if len(records) != 2 {
+			t.Fatalf("three losses, two of them at once: got %d records, want 2", len(records))
+		}
+		if got := records[1].Text("mcp_client.suppressed"); got != "1" {
+			t.Errorf("records left out before the second: got %q, want 1", got)
+		}
+	})
+}
+
 func TestAConnectionThatDoesNotCloseIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -237,6 +238,34 @@ func TestABrokenConnectionPutsTheFlightRecorderIntoTheLog(t *testing.T) {
 			if !strings.Contains(text, part) {
 				t.Errorf("want %q in the record, got:\n%s", part, text)
 			}
+		}
+	})
+}
+
+// Connections that break again and again do not fill the log: a record counts what was left out before it, and the older
+// entries that it has no room for.
+func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t)
+		s := bare(t, mcpserver.Options{Telemetry: rec.Telemetry()})
+		for _, pings := range []int{0, 0, telemetry.FlightSize} {
+			c := speak(t, s, mcp.Version20251125)
+			for range pings {
+				c.result(mcp.MethodPing, "")
+			}
+			c.in <- received{err: io.ErrUnexpectedEOF}
+			<-c.wire.result
+			time.Sleep(40 * time.Second)
+		}
+		records := rec.Logs("mcp_server.connection.flight_record")
+		if len(records) != 2 {
+			t.Fatalf("three failures in 80 s: got %d records, want 2", len(records))
+		}
+		if got := records[1].Text("mcp_server.suppressed"); got != "1" {
+			t.Errorf("records left out before the second: got %q, want 1", got)
+		}
+		if n, err := strconv.Atoi(records[1].Text("mcp_server.flight_record.omitted")); err != nil || n < 1 {
+			t.Errorf("entries without room: got %d, %v, want some", n, err)
 		}
 	})
 }

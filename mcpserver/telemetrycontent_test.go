@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
@@ -48,6 +51,26 @@ func useAll(t *testing.T, c *mcpclient.Client) {
 	}
 	if _, err := c.GetPrompt(t.Context(), "greet", map[string]string{"word": secret}); err != nil {
 		t.Error(err)
+	}
+}
+
+// bothSpans returns all spans once those of client and server are there with each of these names: a server ends its own when
+// the client has the answer already.
+func bothSpans(t *testing.T, rec *telemetrytest.Recording, names ...string) []sdktrace.ReadOnlySpan {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
+		spans, n := rec.Spans(), 0
+		for _, s := range spans {
+			if slices.Contains(names, s.Name()) {
+				n++
+			}
+		}
+		if n == 2*len(names) {
+			return spans
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("spans of client and server for each of %q: got %d", names, n)
+		}
 	}
 }
 
@@ -106,7 +129,7 @@ func TestContentThatIsAskedForIsOnSpansOnly(t *testing.T) {
 			}))
 			useAll(t, connect(t, confidential(t, rec.Telemetry()), w, mcpclient.Options{Telemetry: rec.Telemetry()}))
 			captured := 0
-			for _, s := range rec.Spans() {
+			for _, s := range bothSpans(t, rec, "tools/call open", "prompts/get greet") {
 				attrs := attributesOf(s)
 				switch s.Name() {
 				case "tools/call open":

@@ -38,8 +38,7 @@ func (op *Op) End(r Result) {
 }
 
 // elapsed is the time since the first sending, or since the start if nothing is sent: waiting for a connection is no part of
-// the operation. What is handled ends with handing over the answer, if there is one to give. It is zero if nobody wants to
-// know.
+// the operation. What is served ends with handing over its answer, if there is one to give. It is zero if nobody wants to know.
 func (op *Op) elapsed() time.Duration {
 	switch {
 	case !op.answered.IsZero():

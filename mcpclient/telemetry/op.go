@@ -23,7 +23,7 @@ type Op struct {
 	sent  time.Duration // the first sending, from the start, or from the base of the flight recorder if there is no start
 	entry uint64        // of the flight recorder; zero for none yet
 
-	answered time.Time // when the answer was handed over; zero unless timed and received
+	answered time.Time // when the answer was handed over; zero if there is none, or nobody wants to know
 
 	corr            Corr
 	corrText        string // the ids, once they were asked for
@@ -83,7 +83,7 @@ func (op *Op) Meet(p *Peer) {
 func (op *Op) Sending() {
 	switch {
 	case op.direction == Received:
-		if op.timed {
+		if !op.start.IsZero() {
 			op.answered = time.Now()
 		}
 		return

@@ -22,6 +22,10 @@ type link struct {
 	life context.Context // over after abandon
 	end  context.CancelCauseFunc
 
+	// whole says that each batch has all that was in those before, as that of cumulative metrics: if one is delivered,
+	// nothing is lost. The SDK's shutdown cancels the one at work and then sends the last.
+	whole bool
+
 	mu      sync.Mutex
 	closing bool                    // guarded by mu
 	failing bool                    // guarded by mu: the last try failed and no other has begun
@@ -47,16 +51,15 @@ func (l *link) do(ctx context.Context, export func(context.Context) error) error
 	defer cancel(nil)
 	defer context.AfterFunc(batch, func() { cancel(errAbandoned) })()
 	err := export(ctx)
-	if err != nil {
-		l.lose(err)
-	}
+	l.exported(err)
 	return err
 }
 
-func (l *link) lose(err error) {
+// exported notes what came of an export.
+func (l *link) exported(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closing {
+	if l.closing && (err != nil || l.whole) {
 		l.lost = err
 	}
 }

@@ -45,6 +45,20 @@ func TestAfterLastTryAFailureIsFinal(t *testing.T) {
 	}
 }
 
+// TestWhatALaterBatchHasTooIsNotLost is the shutdown of a reader of cumulative metrics whose export it interrupts.
+func TestWhatALaterBatchHasTooIsNotLost(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		l := newLink()
+		l.whole = whole
+		l.lastTry()
+		_ = l.do(t.Context(), func(context.Context) error { return context.Canceled })
+		_ = l.do(t.Context(), func(context.Context) error { return nil })
+		if lost := l.loss() != nil; lost == whole {
+			t.Errorf("batches that have all: %v: want a loss only if not, got %v", whole, l.loss())
+		}
+	}
+}
+
 func TestAfterLastTrySuccessIsSuccess(t *testing.T) {
 	l := newLink()
 	l.lastTry()

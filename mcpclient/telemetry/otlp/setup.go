@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel"
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
@@ -104,6 +105,7 @@ func (p *Providers) startMetrics(ctx context.Context, c *config, res *resource.R
 	if err != nil {
 		return err
 	}
+	l.whole = exporter.Temporality(sdkmetric.InstrumentKindHistogram) == metricdata.CumulativeTemporality
 	var opts []sdkmetric.PeriodicReaderOption
 	if c.interval > 0 {
 		opts = append(opts, sdkmetric.WithInterval(c.interval))
