@@ -150,8 +150,10 @@ var absent = map[string]func() mcp.Params{
 	"prompts/list":                     func() mcp.Params { return &mcp.ListPromptsParams{} },
 	"resources/list":                   func() mcp.Params { return &mcp.ListResourcesParams{} },
 	"resources/templates/list":         func() mcp.Params { return &mcp.ListResourceTemplatesParams{} },
+	//lint:ignore SA1019 legacy peers have roots
 	"roots/list":                       func() mcp.Params { return &mcp.ListRootsParams{} },
 	"notifications/initialized":        func() mcp.Params { return &mcp.InitializedParams{} },
+	//lint:ignore SA1019 legacy peers have roots
 	"notifications/roots/list_changed": func() mcp.Params { return &mcp.RootsListChangedParams{} },
 }
 
