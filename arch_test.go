@@ -30,8 +30,16 @@ var arrows = map[string][]string{
 	"internal/page":              {"internal/unit"},
 	"internal/dashboard":         {},
 	"dashboards":                 {}, // tests only
+	"internal/traceview":         {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit", "internal/waterfall"},
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
+
+	"inspect":          {"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
+	"internal/running": {"inspect", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
+	"inspect/debugpage": {
+		"inspect", "internal/running", "internal/loopback", "internal/page", "internal/unit",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry",
+	},
 
 	"mcpclient/connstate":               {},
 	"mcpclient/internal/machine":        {"mcpclient/connstate"},
@@ -53,24 +61,24 @@ var arrows = map[string][]string{
 	},
 
 	"mcpclient": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/transport", "mcpclient/telemetry",
 	},
 	"mcpclient/config": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/transport", "mcpclient/telemetry",
 		"mcpclient",
 	},
 	"mcpserver": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/storetest": {
-		"mcpserver", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcpserver", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/taskstoretest": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/ndjson", "internal/schema", "internal/sse",
+		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity", "mcpserver",
 	},
 	"mcpserver/bearer":            {"mcpserver/internal/identity"},
@@ -78,7 +86,7 @@ var arrows = map[string][]string{
 }
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
-var anywhere = []string{"cmd/", "examples/", "benchmarks", "internal/testsupport", "testenv/quirks", "testenv/wire"}
+var anywhere = []string{"cmd/", "examples/", "benchmarks", "internal/testsupport", "testenv/quirks", "testenv/trouble", "testenv/wire"}
 
 // foreign says which modules outside the standard library each package may import directly.
 var foreign = map[string][]string{

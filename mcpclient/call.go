@@ -80,7 +80,9 @@ func (c *Client) satisfy(ctx context.Context, cl *call, result any, err *Error) 
 func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 	cl.allow(cmp.Or(cl.timeout, c.cfg.RequestTimeout))
 	cl.settlePutOff()
-	ctx, op := c.tel.StartRequest(ctx, cl.telemetry())
+	about := cl.telemetry()
+	cl.target, cl.shownURI = about.Target, about.URI
+	ctx, op := c.tel.StartRequest(ctx, about)
 	cl.ref, cl.corr, cl.accepted = op.Ref(), op.Corr(), false
 	if cl.lead != nil {
 		if cl.lead.mismatch {

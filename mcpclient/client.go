@@ -24,6 +24,7 @@ type Client struct {
 	transport transport.Transport
 	network   telemetry.Network
 	tel       *telemetry.Client
+	number    uint64 // among those of the process
 	policy    machine.Policy
 	parent    telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
 
@@ -129,6 +130,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		c.tel.Close()
 		return nil, err
 	}
+	c.enlist()
 	c.start()
 	return c, nil
 }

@@ -223,9 +223,13 @@ func (d *dispatcher) handle(n *Notification) {
 		}
 		return
 	}
-	ctx, op := d.c.tel.StartHandler(d.c.base, incoming(n.Method, &n.params, n.peer, n.size, telemetry.Incoming{Notification: true, Known: true}))
+	hearers := d.hearers(n)
+	ctx, op := d.c.tel.StartHandler(d.c.base, incoming(n.Method, &n.params, n.peer, n.size, telemetry.Incoming{
+		Notification: true, URI: n.uri,
+		Known: slices.ContainsFunc(hearers, func(h *hearing) bool { return h.method == n.Method }), // and not only for all
+	}))
 	var result telemetry.Result
-	for _, h := range d.hearers(n) {
+	for _, h := range hearers {
 		if d.panics(ctx, h, n) {
 			result.ErrorType = "panic"
 		}
@@ -251,8 +255,5 @@ func incoming(method string, p *jsonrpc.Params, peer *telemetry.Peer, size int, 
 	in.Traceparent, _ = jsonrpc.Text(p.Traceparent)
 	in.Tracestate, _ = jsonrpc.Text(p.Tracestate)
 	in.Baggage, _ = jsonrpc.Text(p.Baggage)
-	if method == mcp.NotificationResourceUpdated {
-		in.URI, _ = jsonrpc.Text(p.URI)
-	}
 	return in
 }

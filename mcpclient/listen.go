@@ -343,7 +343,7 @@ func (c *Client) takeIn(s *session, cl *call) bool {
 		return false
 	}
 	c.lastID++
-	cl.id = c.lastID
+	cl.id, cl.begun = c.lastID, time.Now()
 	c.calls.Add(cl.id, time.Time{}, cl)
 	return true
 }

@@ -26,6 +26,9 @@ type call struct {
 	header   map[string]string // what HTTP repeats of the arguments
 	timeout  time.Duration     // zero means the client's
 	deadline time.Time         // of the request, before any progress; zero means none
+	begun    time.Time         // the request
+	target   string            // tool or prompt of it, for those who look at the client
+	shownURI string            // of its resource, likewise
 	wait     bool              // for the client to be ready
 
 	resets   bool          // progress gives the request its timeout anew

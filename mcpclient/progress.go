@@ -60,6 +60,7 @@ const longTotal = 10
 // allow gives the next request of the call its time, none or below for no limit.
 func (cl *call) allow(timeout time.Duration) {
 	now := time.Now()
+	cl.begun = now
 	cl.deadline, cl.latest, cl.patience = time.Time{}, time.Time{}, 0
 	if timeout > 0 {
 		cl.deadline = now.Add(timeout)

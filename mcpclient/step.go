@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
@@ -199,6 +200,7 @@ func (c *Client) end() {
 		c.timer.Stop()
 	}
 	c.goroutines.Go(c.closeTelemetry)
+	running.Clients.Remove(c.number)
 	close(c.done)
 }
 

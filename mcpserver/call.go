@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
@@ -28,6 +29,7 @@ type call struct {
 	size      int   // of the frame
 	refused   error // why the request is not handled at all
 	stands    bool  // its handler has seen to it that it is concluded later
+	arrived   time.Time
 
 	ctx      context.Context // of the handler
 	cancel   context.CancelCauseFunc
@@ -109,6 +111,9 @@ func (c *call) begin(p *jsonrpc.Params) {
 	if c.x.tel != nil {
 		ctx, c.op = c.x.tel.StartHandler(ctx, c.incoming(p, known))
 		c.op.Arguments(c.arguments)
+	}
+	if c.arrived = c.op.Started(); c.arrived.IsZero() {
+		c.arrived = time.Now()
 	}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
 }

@@ -75,6 +75,8 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	h.life, h.kill = context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.handlers[h] = struct{}{}
+	s.enlist()
 	if cfg.Sessions != nil {
 		h.fleet = newFleet(h)
 		s.fleets[h.fleet] = struct{}{}
@@ -197,5 +199,9 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	h.kill()
 	h.group.wait(settle)
 	h.group.close()
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	delete(h.s.handlers, h)
+	h.s.enlist()
 	return err
 }

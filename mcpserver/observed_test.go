@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"log/slog"
 	"testing"
 
 	"go.opentelemetry.io/otel/propagation"
@@ -18,3 +19,6 @@ func checked(t testing.TB) *telemetry.Telemetry {
 	}
 	return telemetrytest.Recorder(t, telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator())).Telemetry()
 }
+
+// quiet is a logger that nobody listens to.
+var quiet = slog.New(slog.DiscardHandler)

@@ -58,6 +58,9 @@ type connection struct {
 	since time.Time
 	gone  func() // takes it out of the metrics of what is there now
 
+	number  uint64            // among those of the server
+	network telemetry.Network // that it came over
+
 	passing atomic.Bool // the session goes on without it: its end is none of the session
 	away    atomic.Bool // another process sends what belongs to no request
 }
@@ -66,7 +69,7 @@ type connection struct {
 // many messages wait to be sent, nil for none. stop ends the contexts of handlers.
 func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queued func() int) (_ *connection, stop func()) {
 	g := newGroup(spare)
-	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now()}
+	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now(), network: o.network}
 	conn.exchange = &exchange{
 		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
 		asks: newAsks(), sites: new(sites), logs: new(logQueue),
@@ -82,6 +85,9 @@ func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queu
 	defer s.mu.Unlock()
 	s.conns[conn] = struct{}{}
 	s.audiences[conn.audience] = struct{}{}
+	s.lastConn++
+	conn.number = s.lastConn
+	s.enlist()
 	return conn, func() {
 		unwatch()
 		shutDown()
@@ -130,6 +136,7 @@ func (c *connection) close(lost bool) (left int) {
 	c.s.mu.Lock()
 	delete(c.s.conns, c)
 	delete(c.s.audiences, c.audience)
+	c.s.enlist()
 	c.s.mu.Unlock()
 	c.audience.close()
 	c.asks.close()
@@ -155,6 +162,9 @@ func (c *connection) ended(lost bool) {
 			errorType = telemetry.ErrorConnectionLost
 		}
 		c.peer(a.version).SessionEnd(time.Since(c.since), errorType)
+	}
+	if lost {
+		c.tel.ConnectionFailed(telemetry.ErrorConnectionLost)
 	}
 	c.tel.Close()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -21,6 +22,7 @@ type Server struct {
 	signed   mcp.Meta          // the _meta of a modern result that has no other
 	constant *jsonrpc.Constant // its members
 	cfg      config
+	number   uint64 // among those of the process
 
 	total      *limiter      // over all clients; nil for none
 	middleware MethodHandler // around the handlers of all requests; nil for none
@@ -49,6 +51,8 @@ type Server struct {
 	conns     map[*connection]struct{}       // guarded by mu; open ones, but for those of fleets
 	audiences map[*audience]struct{}         // guarded by mu; those who may listen now
 	fleets    map[*fleet]struct{}            // guarded by mu; of the handlers that share a store of sessions
+	handlers  map[*HTTPHandler]struct{}      // guarded by mu; that are not shut down
+	lastConn  uint64                         // guarded by mu; number of the latest connection
 	observers map[telemetry.Network]observer // guarded by mu
 }
 
@@ -65,9 +69,11 @@ func New(info mcp.Implementation, o *Options) *Server {
 	s := &Server{
 		info:      info,
 		cfg:       cfg,
+		number:    running.Servers.Number(),
 		conns:     map[*connection]struct{}{},
 		audiences: map[*audience]struct{}{},
 		fleets:    map[*fleet]struct{}{},
+		handlers:  map[*HTTPHandler]struct{}{},
 		observers: map[telemetry.Network]observer{},
 
 		total:      newLimiter(cfg.MaxTotal),

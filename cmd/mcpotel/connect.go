@@ -25,6 +25,7 @@ type connection struct {
 	roots                  roots
 	remote                 remote
 	file                   configured
+	web                    webFlag
 	adapt                  func(server string, o *mcpclient.Options) // what a command changes for each client; nil for nothing
 
 	spans     []string // that a trace has, besides that of the command, when it is complete
@@ -43,6 +44,7 @@ func (c *connection) parse(s streams, name, arguments string, args []string, own
 	c.streams, c.console = s, newConsole(s)
 	f.BoolVar(&c.asJSON, "json", false, "print the result as JSON, for programs")
 	f.BoolVar(&c.trace, "trace", false, "draw the trace, client and server")
+	c.web.flags(f)
 	f.BoolVar(&c.verbose, "v", false, "log everything the client does, and what the server writes to standard error")
 	f.DurationVar(&c.timeout, "timeout", 30*time.Second, "wait so long for each answer, a `DURATION` such as 500ms or 5m")
 	f.StringVar(&c.pin, "pin-version", "", "speak this `VERSION` of the protocol only")
@@ -155,11 +157,14 @@ func (c *connection) level() slog.Level {
 
 // observed does the work of a command under a span, and draws its trace if that is wanted.
 func (c *connection) observed(ctx context.Context, title string, work func(context.Context, *observation) error) error {
-	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, c.trace)
+	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, c.trace || c.web.wanted)
 	if err != nil {
 		return err
 	}
 	defer o.close(ctx)
+	if err := o.publish(c.web); err != nil {
+		return err
+	}
 	spanCtx, span := o.start(ctx, title)
 	err = work(spanCtx, o)
 	span.End()
@@ -170,6 +175,11 @@ func (c *connection) observed(ctx context.Context, title string, work func(conte
 			err = drawErr
 		}
 	}
+	if err != nil && o.site != nil && err.Error() != "" {
+		c.console.say("%v", err)
+		err = &exitError{code: codeOf(err)} // it has been reported, before the page is looked at
+	}
+	o.stay(ctx, c.streams.err)
 	return err
 }
 

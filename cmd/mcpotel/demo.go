@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,25 +16,47 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
+// demoUsage are the arguments of "demo".
+const demoUsage = "[--web]"
+
 // runDemo plays four scenes between a client and a server, which is this program once more as a child process, and draws
 // the trace of each.
 func runDemo(ctx context.Context, s streams, args []string) error {
-	if len(args) > 0 {
-		return misuse("unexpected argument %q", args[0])
+	var web webFlag
+	f := flag.NewFlagSet("demo", flag.ContinueOnError)
+	web.flags(f)
+	if err := parseFlags(f, s, demoUsage, args); err != nil {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
+	if f.NArg() > 0 {
+		return misuse("unexpected argument %q", f.Arg(0))
+	}
 	o, err := observe(ctx, "mcpotel-demo", slog.LevelInfo, s.err, true)
 	if err != nil {
 		return err
 	}
 	defer o.close(ctx)
+	if err := o.publish(web); err != nil {
+		return err
+	}
 	d := &demo{o: o, out: s.out}
+	err = d.run(ctx)
+	o.stay(ctx, s.out)
+	return err
+}
+
+// run plays the scenes, in a minute at most.
+func (d *demo) run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	d.say("mcpotel demo: a client, and a server as its child process. Logs are on standard error.")
-	if o.sink != nil {
-		d.say("Both export OTLP/gRPC to a receiver in this process, at %s.", o.sink.Endpoint())
+	if d.o.sink != nil {
+		d.say("Both export OTLP/gRPC to a receiver in this process, at %s.", d.o.sink.Endpoint())
 	} else {
 		d.say("Both export OTLP/gRPC to the collector that the environment names.")
+	}
+	if d.o.site != nil {
+		d.say("What they export is shown at %s", d.o.site.url)
 	}
 	if err := d.connect(ctx); err != nil {
 		return err
@@ -66,10 +89,11 @@ func (d *demo) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	environment := append(os.Environ(), "OTEL_SERVICE_NAME="+demoServer)
-	if d.o.sink != nil {
-		environment = append(environment, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+d.o.sink.Endpoint())
+	environment := d.o.exporting()
+	if environment == nil {
+		environment = os.Environ()
 	}
+	environment = append(environment, "OTEL_SERVICE_NAME="+demoServer)
 	spanCtx, span := d.o.start(ctx, "demo: connect")
 	d.client, err = mcpclient.Connect(spanCtx, transport.Stdio{Command: self, Args: []string{"serve-demo"}, Env: environment},
 		&mcpclient.Options{

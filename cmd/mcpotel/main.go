@@ -39,7 +39,8 @@ var commands []command
 
 func init() { // here because help lists the commands, of which it is one
 	commands = []command{
-		{"demo", "", "show a client, a server and their traces, with nothing to install", runDemo},
+		{"demo", demoUsage, "show a client, a server and their traces, with nothing to install", runDemo},
+		{"view", viewUsage, "receive telemetry, and show it on a page", runView},
 		{"tools", toolsUsage, "list the tools of a server", runTools},
 		{"call", callUsage, "call a tool of a server", runCall},
 		{"task", taskUsage, "look at a call that goes on, wait for its outcome, or cancel it", runTask},

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/internal/traceview"
 	"github.com/mcpotel/mcpotel/internal/waterfall"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
@@ -25,6 +26,7 @@ import (
 type observation struct {
 	providers *otlp.Providers
 	sink      *otlpsink.Sink // nil if a collector takes it, or nobody
+	site      *site          // nil without --web
 }
 
 // observe sets it up. With embedded, spans that no collector takes are kept here, to be drawn.
@@ -53,6 +55,39 @@ func observe(ctx context.Context, service string, console slog.Leveler, w io.Wri
 		return nil, &exitError{exitUsage, err}
 	}
 	return o, nil
+}
+
+// publish opens the page that shows what this process receives.
+func (o *observation) publish(w webFlag) error {
+	if !w.wanted {
+		return nil
+	}
+	if o.sink == nil {
+		return misuse("--web shows what comes to this process, but the environment names a collector (OTEL_EXPORTER_OTLP_…ENDPOINT): unset that")
+	}
+	var err error
+	o.site, err = openSite("web", w.address, withDebugPage(traceview.New(traceview.Options{Snapshot: o.sink.Snapshot})))
+	return err
+}
+
+// stay keeps the page open until ctx is done, if there is one.
+func (o *observation) stay(ctx context.Context, w io.Writer) {
+	if o.site == nil || ctx.Err() != nil {
+		return
+	}
+	flushing, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_ = o.providers.ForceFlush(flushing) // what does not arrive is not shown
+	fmt.Fprintf(w, "The traces are at %s\nCtrl-C ends it.\n", o.site.url)
+	<-ctx.Done()
+}
+
+// exporting is the environment in which a child process exports to this one, if it exports and nobody else is named.
+func (o *observation) exporting() []string {
+	if o.sink == nil {
+		return nil
+	}
+	return append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+o.sink.Endpoint(), "OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
 }
 
 // hasCollector reports whether the environment names a collector, for all signals or for one.
@@ -132,6 +167,9 @@ func (o *observation) close(ctx context.Context) {
 	defer cancel()
 	if o.providers != nil {
 		o.providers.Shutdown(ctx)
+	}
+	if o.site != nil {
+		o.site.close()
 	}
 	if o.sink != nil {
 		o.sink.Close(ctx)

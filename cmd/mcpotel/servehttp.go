@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcpotel/mcpotel/inspect/debugpage"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -36,6 +37,7 @@ func serveHTTP(ctx context.Context, s *mcpserver.Server, address string, out, st
 	handler := s.HTTPHandler(nil)
 	mux := http.NewServeMux()
 	mux.Handle(demoPath, handler)
+	mux.Handle(debugPath, debugpage.Handler(debugpage.LocalOnly()))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(stderr, "", 0)}
 	served := make(chan error, 1) // one result
 	go func() { served <- server.Serve(l) }()

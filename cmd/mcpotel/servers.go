@@ -75,7 +75,7 @@ func (c *connection) given(o *observation) (m mcpclient.Member, free func(), err
 		m.Transport, free, err = c.remote.transport(o, c.streams.err)
 		return m, free, err
 	}
-	m.Transport = transport.Stdio{Command: c.command[0], Args: c.command[1:]}
+	m.Transport = transport.Stdio{Command: c.command[0], Args: c.command[1:], Env: o.exporting()}
 	return m, func() {}, nil
 }
 

@@ -25,9 +25,12 @@ const (
 	Info     Severity = "info"     // when there is time
 )
 
+// runbook is where the runbook is.
+const runbook = "https://github.com/mcpotel/mcpotel/blob/main/docs/runbook.md"
+
 // RunbookURL is where the alert's section of the runbook is.
 func (a Alert) RunbookURL() string {
-	return "https://github.com/mcpotel/mcpotel/blob/main/docs/runbook.md#" + strings.ToLower(a.Name)
+	return runbook + "#" + strings.ToLower(a.Name)
 }
 
 // Alerts returns the alerts.
@@ -74,12 +77,13 @@ func Alerts() []Alert {
 			stuck("job, instance, mcp_server_name, mcp_method_name", series{name: "mcp_server_active_requests"}, serverRequests)), "10m", Warning,
 			`{{ $labels.job }}: {{ $value }} {{ $labels.mcp_method_name }} under way, and none has come to an end for 10 minutes`,
 			"Requests of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} are stuck."},
-		{"MCPNotificationsDropped",
-			positive(sumBy("job, mcp_client_name, mcp_method_name, mcp_client_drop_reason", growth(series{name: "mcp_client_notifications_dropped_total", labels: `mcp_client_drop_reason!="coalesced"`}, "5m"))), "10m", Warning,
-			`{{ $labels.mcp_client_name }} of {{ $labels.job }} drops {{ $labels.mcp_method_name }}: {{ $labels.mcp_client_drop_reason }}`,
-			"Notifications of the server do not reach their handlers."},
+		{"MCPNotificationsDropped", either(
+			positive(sumBy("job, mcp_client_name, mcp_method_name, mcp_client_drop_reason", growth(series{name: "mcp_client_notifications_dropped_total", labels: `mcp_client_drop_reason!="coalesced"`}, "5m"))),
+			positive(sumBy("job, mcp_server_name, mcp_method_name, mcp_server_drop_reason", growth(series{name: "mcp_server_notifications_dropped_total", labels: `mcp_server_drop_reason="queue_full"`}, "5m")))), "10m", Warning,
+			`{{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} of {{ $labels.job }} drops {{ $labels.mcp_method_name }}: {{ $labels.mcp_client_drop_reason }}{{ $labels.mcp_server_drop_reason }}`,
+			"Notifications do not reach their handlers, or are not sent because the peer does not read."},
 		{"MCPResponsesDropped", either(
-			positive(sumBy("job, mcp_client_name, mcp_client_drop_reason", growth(series{name: "mcp_client_responses_dropped_total", labels: `mcp_client_drop_reason=~"unknown_id|duplicate|unexpected"`}, "5m"))),
+			positive(sumBy("job, mcp_client_name, mcp_client_drop_reason", growth(series{name: "mcp_client_responses_dropped_total", labels: `mcp_client_drop_reason=~"unknown_id|duplicate"`}, "5m"))),
 			positive(sumBy("job, mcp_server_name, mcp_server_drop_reason", growth(series{name: "mcp_server_responses_dropped_total", labels: `mcp_server_drop_reason=~"unknown_id|duplicate|unexpected"`}, "5m")))), "", Warning,
 			`{{ $labels.job }}: answers that no request asked for: {{ $labels.mcp_client_drop_reason }}{{ $labels.mcp_server_drop_reason }} ({{ $value | humanize }} in 5 minutes)`,
 			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} invents or repeats answers. Late ones, which follow timeouts, are not meant."},

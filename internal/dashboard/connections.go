@@ -40,12 +40,14 @@ var connections = Dashboard{
 				Text: "Every client, its state now and how often it lost its connection in the time shown. Not ready: read the reasons below, then the process's debug page or the log records mcp_client.connection.attempt.",
 				Queries: []Query{
 					{Expr: positive(sumBy("job, instance, mcp_client_name, mcp_client_connection_state", state.String()))},
+					{Expr: positive(sumBy("job, instance, mcp_client_name", growth(transitions.with(isLost), perRange)))},
 				},
 				Columns: []Column{
 					{Field: "job", Title: "Service"},
 					{Field: "instance", Title: "Instance"},
 					{Field: "mcp_client_name", Title: "Client", Links: []Link{to("Operations of this client", "operations", "&var-client=${__data.fields.Client:percentencode}&var-job=${__data.fields.Service:percentencode}")}},
 					{Field: "mcp_client_connection_state", Title: "State"},
+					{Field: "B", Title: "Lost", Unit: "short", Steps: bad(1, 5)},
 					{Field: "A", Title: "Clients", Unit: "short"},
 				}},
 		}},

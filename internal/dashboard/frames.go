@@ -1,22 +1,26 @@
 package dashboard
 
-// Both ends of connections stand side by side here, so the variables choose services only.
+// Both ends of connections stand side by side here.
 var (
-	end = func(name string) series { return series{name: name, labels: `job=~"$job"`} }
+	clientEnd = clientSeries
+	serverEnd = func(name string) series {
+		return series{name: name, labels: `job=~"$job",mcp_server_name=~"$server"`}
+	}
+	eitherEnd = `{__name__=~"mcp_(client|server)_.+",job=~"$job"}`
 
-	clientSize, serverSize     = end("mcp_client_message_size_bytes"), end("mcp_server_message_size_bytes")
-	clientDecode, serverDecode = end("mcp_client_message_decode_duration_seconds"), end("mcp_server_message_decode_duration_seconds")
-	clientQueue, serverQueue   = end("mcp_client_send_queue_wait_seconds"), end("mcp_server_send_queue_wait_seconds")
-	clientBroken, serverBroken = end("mcp_client_protocol_violations_total"), end("mcp_server_protocol_violations_total")
-	clientLate, serverLate     = end("mcp_client_responses_dropped_total"), end("mcp_server_responses_dropped_total")
-	sendRetries                = end("mcp_client_transport_send_retries_total")
-	lostNews                   = end("mcp_client_notifications_dropped_total")
+	clientSize, serverSize     = clientEnd("mcp_client_message_size_bytes"), serverEnd("mcp_server_message_size_bytes")
+	clientDecode, serverDecode = clientEnd("mcp_client_message_decode_duration_seconds"), serverEnd("mcp_server_message_decode_duration_seconds")
+	clientQueue, serverQueue   = clientEnd("mcp_client_send_queue_wait_seconds"), serverEnd("mcp_server_send_queue_wait_seconds")
+	clientBroken, serverBroken = clientEnd("mcp_client_protocol_violations_total"), serverEnd("mcp_server_protocol_violations_total")
+	clientLate, serverLate     = clientEnd("mcp_client_responses_dropped_total"), serverEnd("mcp_server_responses_dropped_total")
+	sendRetries                = clientEnd("mcp_client_transport_send_retries_total")
+	lostNews, unsentNews       = clientEnd("mcp_client_notifications_dropped_total"), serverEnd("mcp_server_notifications_dropped_total")
 )
 
 var frames = Dashboard{
 	UID: "frames", Title: "MCP frames and decode",
 	Description: "Below the operations: frames, their sizes, decoding, queues, and whatever broke the protocol or went to nobody.",
-	Variables:   []Variable{eitherService},
+	Variables:   []Variable{eitherService, eitherClient, eitherServer},
 	Rows: []Row{
 		{"Should all be nothing", []Panel{
 			firing,
@@ -27,8 +31,8 @@ var frames = Dashboard{
 				Text:    "Responses that nobody waited for. Late ones follow timeouts and cancelled calls; unknown and repeated ones are a defect of the peer.",
 				Queries: []Query{{Expr: sumBy("", either(growth(clientLate, perRange), growth(serverLate, perRange)))}}},
 			{Title: "Lost notifications", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 100),
-				Text:    "Notifications that did not reach their handlers and were not made up for by one like them.",
-				Queries: []Query{{Expr: sumBy("", growth(lostNews.with(`mcp_client_drop_reason!="coalesced"`), perRange))}}},
+				Text:    "Notifications that did not reach a client's handlers, or that a server could not send because a client does not read.",
+				Queries: []Query{{Expr: sumBy("", either(growth(lostNews.with(`mcp_client_drop_reason!="coalesced"`), perRange), growth(unsentNews.with(`mcp_server_drop_reason="queue_full"`), perRange)))}}},
 			{Title: "Sent again", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(10, 1000),
 				Text:    "Further tries to send a message. busy: this side writes more than the transport takes. server_busy: the server answers 429 or 503.",
 				Queries: []Query{{Expr: sumBy("", growth(sendRetries, perRange))}}},
@@ -48,8 +52,11 @@ var frames = Dashboard{
 					{Expr: sumBy("mcp_server_name, mcp_server_drop_reason", growth(serverLate, perPoint)), Legend: "server {{mcp_server_name}} {{mcp_server_drop_reason}}"},
 				}},
 			{Title: "Dropped notifications by reason", Unit: "short", Empty: "none",
-				Text:    "Within the rate window. queue_full: handlers are slower than the server talks. coalesced: one like it was waiting already, which is fine. not_ready: it came before the connection was negotiated.",
-				Queries: []Query{{Expr: sumBy("mcp_client_name, mcp_method_name, mcp_client_drop_reason", growth(lostNews, perPoint)), Legend: "{{mcp_client_name}} {{mcp_method_name}} {{mcp_client_drop_reason}}"}}},
+				Text: "Within the rate window. queue_full: handlers are slower than the server talks, or the client does not read. coalesced: one like it was waiting already, which is fine. not_ready: it came before the connection was negotiated. no_stream: the client listens to none.",
+				Queries: []Query{
+					{Expr: sumBy("mcp_client_name, mcp_method_name, mcp_client_drop_reason", growth(lostNews, perPoint)), Legend: "client {{mcp_client_name}} {{mcp_method_name}} {{mcp_client_drop_reason}}"},
+					{Expr: sumBy("mcp_server_name, mcp_method_name, mcp_server_drop_reason", growth(unsentNews, perPoint)), Legend: "server {{mcp_server_name}} {{mcp_method_name}} {{mcp_server_drop_reason}}"},
+				}},
 			{Title: "Sent again by reason", Unit: "short", Empty: "none",
 				Text:    "Within the rate window. header_mismatch: the server and this client disagree about the headers that repeat parameters.",
 				Queries: []Query{{Expr: sumBy("mcp_client_name, mcp_client_retry_reason", growth(sendRetries, perPoint)), Legend: "{{mcp_client_name}} {{mcp_client_retry_reason}}"}}},
@@ -75,7 +82,7 @@ var frames = Dashboard{
 				}},
 			{Title: "Remembered calls", Unit: "short", Empty: "no call was given up",
 				Text:    "Ids of calls that ended without an answer, kept to know a late one by. It follows timeouts and cancelled calls, and falls by itself.",
-				Queries: []Query{{Expr: sumBy("mcp_client_name", end("mcp_client_tombstones").String()), Legend: "{{mcp_client_name}}"}}},
+				Queries: []Query{{Expr: sumBy("mcp_client_name", clientEnd("mcp_client_tombstones").String()), Legend: "{{mcp_client_name}}"}}},
 		}},
 		{"Decoding and queues", []Panel{
 			{Title: "Decoding, p99", Unit: "s", Empty: "no frames",
@@ -88,20 +95,24 @@ var frames = Dashboard{
 				Text: "Messages within the rate window. The violations above say why.",
 				Queries: []Query{
 					{Expr: sumBy("mcp_client_name, error_type", growth(clientDecode.with(`error_type!=""`).count(), perPoint)), Legend: "client {{mcp_client_name}} {{error_type}}"},
-					{Expr: sumBy("mcp_server_name, error_type", growth(serverDecode.with(`error_type!=""`).count(), perPoint)), Legend: "server {{mcp_server_name}} {{error_type}}"},
+					{Expr: sumBy("mcp_server_name, error_type", growth(serverDecode.with(`error_type!=""`).count(), perPoint)), Legend: "server {{mcp_server_name}} {{error_type}}",
+						Zero: "only an answer to a question of the server can fail to be decoded there"},
 				}},
 			{Title: "Waiting to be written, p99", Unit: "s", Empty: "nothing was sent", Steps: bad(.1, .5),
 				Text: "99 of 100 messages waited at most this long. High: the peer reads too slowly, or a large message is in front of the others.",
 				Queries: []Query{
-					{Expr: quantile(.99, "mcp_client_name", clientQueue, perPoint), Legend: "client {{mcp_client_name}}", Exemplars: true},
-					{Expr: quantile(.99, "mcp_server_name", serverQueue, perPoint), Legend: "server {{mcp_server_name}}", Exemplars: true},
+					{Expr: quantile(.99, "mcp_client_name", clientQueue, perPoint), Legend: "client {{mcp_client_name}}"},
+					{Expr: quantile(.99, "mcp_server_name", serverQueue, perPoint), Legend: "server {{mcp_server_name}}"},
 				}},
-			{Title: "Messages that wait", Unit: "short", Empty: "no client",
-				Text:    "Messages in the clients' write queues. A line that stays up: the server has stopped reading.",
-				Queries: []Query{{Expr: sumBy("mcp_client_name", end("mcp_client_send_queue_length").String()), Legend: "{{mcp_client_name}}", Zero: "queues may be empty at the moment of asking"}}},
+			{Title: "Messages that wait", Unit: "short", Empty: "nothing is connected",
+				Text: "Messages in write queues. A line that stays up: the peer has stopped reading.",
+				Queries: []Query{
+					{Expr: sumBy("mcp_client_name", clientEnd("mcp_client_send_queue_length").String()), Legend: "client {{mcp_client_name}}", Zero: "queues may be empty whenever they are looked at"},
+					{Expr: sumBy("mcp_server_name", serverEnd("mcp_server_send_queue_length").String()), Legend: "server {{mcp_server_name}}", Zero: "queues may be empty whenever they are looked at"},
+				}},
 			{Title: "Series by metric", Kind: BarGauge, Unit: "short", Empty: "no telemetry", Width: 24,
 				Text:    "The ten metrics with the most series: what the telemetry itself costs. One that grows with time: a name without bound has become a label.",
-				Queries: []Query{{Expr: `topk(10, count by (__name__) ({__name__=~"mcp_(client|server)_.+",job=~"$job"}))`, Legend: "{{__name__}}"}}},
+				Queries: []Query{{Expr: "topk(10, count by (__name__) (" + eitherEnd + "))", Legend: "{{__name__}}"}}},
 		}},
 	},
 }

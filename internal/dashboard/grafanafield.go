@@ -38,6 +38,9 @@ var kinds = map[Kind]kindOf{
 
 var lastValue = object{"calcs": []string{"lastNotNull"}, "fields": "", "values": false}
 
+// softMax is how far the axis of a unit reaches at least, so that a line at zero looks like one.
+var softMax = map[string]float64{"percentunit": .1, "short": 1, "reqps": 1, "cps": 1}
+
 func noCustom(Panel) object { return nil }
 
 func drawn(p Panel) object {
@@ -46,6 +49,9 @@ func drawn(p Panel) object {
 		"pointSize": 4, "spanNulls": false, "axisPlacement": "auto", "axisSoftMin": 0,
 		"stacking":        object{"mode": "none", "group": "A"},
 		"thresholdsStyle": object{"mode": "off"},
+	}
+	if most, ok := softMax[p.Unit]; ok {
+		o["axisSoftMax"] = most
 	}
 	if p.Stacked {
 		o["stacking"], o["fillOpacity"] = object{"mode": "normal", "group": "A"}, 30

@@ -15,7 +15,7 @@ var tools = Dashboard{
 		{"Rate, errors, duration", []Panel{
 			firing,
 			{Title: "Calls", Kind: Stat, Unit: "reqps", Empty: "no calls",
-				Text:    "Calls of tools in a second, now.",
+				Text:    "Calls of tools in a second, now. None where there should be some: see whether the clients are ready on the connections dashboard.",
 				Queries: []Query{{Expr: sumBy("", rate(toolCalls.count(), perPoint))}}},
 			{Title: "Failed", Kind: Stat, Unit: "percentunit", Empty: "no calls", Steps: bad(.01, .05),
 				Text:    "Part of the calls that failed before the tool could answer: timeouts, lost connections, JSON-RPC errors. The causes are on operations and connections.",
@@ -24,7 +24,7 @@ var tools = Dashboard{
 				Text:    "Part of the calls whose result says that the tool could not do it. Models provoke these with wrong arguments; a tool that does it all the time is broken, or its description misleads.",
 				Queries: []Query{{Expr: ratio(sumBy("", growth(toolCalls.with(toolError).count(), perRange)), sumBy("", growth(toolCalls.count(), perRange)))}}},
 			{Title: "p95", Kind: Stat, Unit: "s", Empty: "no calls", Steps: bad(2, 5),
-				Text:    "19 of 20 calls took at most this long.",
+				Text:    "19 of 20 calls took at most this long. High: sort the table below by p95.",
 				Queries: []Query{{Expr: quantile(.95, "", toolCalls, perRange)}}},
 			{Title: "Beyond the limit", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 100),
 				Text:    "Calls, in the time shown, of tools that metrics do not tell apart: there are more names than WithToolNameLimit allows, or names that the server never listed. Traces have their names. Raise the limit if the tools are yours.",

@@ -39,5 +39,7 @@ var (
 	serverMethod = values("server_method", "Method", "mcp_method_name",
 		`mcp_server_operation_duration_seconds_count{job=~"$server_job",mcp_server_name=~"$server"}`, named)
 
+	eitherClient  = values("client", "Client", "mcp_client_name", `mcp_client_message_size_bytes_count{job=~"$job"}`, named)
+	eitherServer  = values("server", "Server", "mcp_server_name", `mcp_server_message_size_bytes_count{job=~"$job"}`, named)
 	eitherService = values("job", "Service", "job", `{__name__=~"mcp_(client|server)_message_size_bytes_count"}`, any_)
 )

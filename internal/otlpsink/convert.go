@@ -28,9 +28,9 @@ func spansOf(resources []*trace.ResourceSpans) []Span {
 func spanOf(o Origin, s *trace.Span) Span {
 	span := Span{
 		Origin:        o,
-		TraceID:       hex.EncodeToString(s.GetTraceId()),
-		SpanID:        hex.EncodeToString(s.GetSpanId()),
-		ParentID:      hex.EncodeToString(s.GetParentSpanId()),
+		TraceID:       traceID(s.GetTraceId()),
+		SpanID:        spanID(s.GetSpanId()),
+		ParentID:      spanID(s.GetParentSpanId()),
 		TraceState:    s.GetTraceState(),
 		Name:          s.GetName(),
 		Kind:          strings.TrimPrefix(s.GetKind().String(), "SPAN_KIND_"),
@@ -45,7 +45,7 @@ func spanOf(o Origin, s *trace.Span) Span {
 	}
 	for _, l := range s.GetLinks() {
 		span.Links = append(span.Links, Link{
-			hex.EncodeToString(l.GetTraceId()), hex.EncodeToString(l.GetSpanId()), mapOf(l.GetAttributes()),
+			traceID(l.GetTraceId()), spanID(l.GetSpanId()), mapOf(l.GetAttributes()),
 		})
 	}
 	return span
@@ -75,8 +75,8 @@ func recordOf(o Origin, l *logs.LogRecord) Record {
 		Attributes:   mapOf(l.GetAttributes()),
 		Time:         timeOf(l.GetTimeUnixNano()),
 		Observed:     timeOf(l.GetObservedTimeUnixNano()),
-		TraceID:      hex.EncodeToString(l.GetTraceId()),
-		SpanID:       hex.EncodeToString(l.GetSpanId()),
+		TraceID:      traceID(l.GetTraceId()),
+		SpanID:       spanID(l.GetSpanId()),
 	}
 }
 
@@ -85,6 +85,10 @@ func resourceOf(r *resource.Resource) map[string]any { return mapOf(r.GetAttribu
 func originOf(attrs map[string]any, s *common.InstrumentationScope) Origin {
 	return Origin{Resource: attrs, Scope: s.GetName(), ScopeVersion: s.GetVersion()}
 }
+
+// traceID and spanID write ids; of those that are too long to be any, the beginning.
+func traceID(raw []byte) string { return hex.EncodeToString(raw[:min(len(raw), 16)]) }
+func spanID(raw []byte) string  { return hex.EncodeToString(raw[:min(len(raw), 8)]) }
 
 // timeOf is zero for the zero that OTLP sends for "not known".
 func timeOf(nanos uint64) time.Time {

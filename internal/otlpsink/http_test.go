@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -190,10 +189,7 @@ func TestCloseEndsHTTPToo(t *testing.T) {
 	if err := <-over; err == nil {
 		t.Error("want the request cut, got an answer")
 	}
-	stacks := make([]byte, 1<<20)
-	if stacks = stacks[:runtime.Stack(stacks, true)]; bytes.Contains(stacks, []byte("http.(*conn).serve")) {
-		t.Errorf("a goroutine of the server is left after Close:\n%s", stacks)
-	}
+	awaitNone(t, "http.(*conn).serve")
 }
 
 func FuzzHTTPNeverPanics(f *testing.F) {

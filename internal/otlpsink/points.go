@@ -1,8 +1,6 @@
 package otlpsink
 
 import (
-	"encoding/hex"
-
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
 )
@@ -106,8 +104,8 @@ func exemplarsOf(list []*metrics.Exemplar) []Exemplar {
 	var all []Exemplar
 	for _, e := range list {
 		x := Exemplar{
-			TraceID:    hex.EncodeToString(e.GetTraceId()),
-			SpanID:     hex.EncodeToString(e.GetSpanId()),
+			TraceID:    traceID(e.GetTraceId()),
+			SpanID:     spanID(e.GetSpanId()),
 			Time:       timeOf(e.GetTimeUnixNano()),
 			Attributes: mapOf(e.GetFilteredAttributes()),
 		}

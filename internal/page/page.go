@@ -66,6 +66,7 @@ type Templates struct{ all *template.Template }
 //	date TIME      "2006-01-02 15:04:05.000Z"
 //	iso TIME       for <time datetime>
 //	plural N WORD  "1 span", "2 spans"
+//	parts KEY      a dotted name in the parts between which a line may break
 func Parse(files fs.FS, patterns ...string) *Templates {
 	all := template.Must(template.New("frame").Funcs(functions).Parse(frameText))
 	return &Templates{template.Must(all.ParseFS(files, patterns...))}
@@ -79,6 +80,7 @@ var functions = template.FuncMap{
 	"clock":    func(t time.Time) string { return t.UTC().Format("15:04:05.000") },
 	"date":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000Z") },
 	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+	"parts":    parts,
 	"plural": func(n int, word string) string {
 		if n == 1 {
 			return "1 " + word

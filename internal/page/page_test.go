@@ -82,6 +82,15 @@ func TestLongTextIsCutAndSaysSo(t *testing.T) {
 	}
 }
 
+func TestNamesBreakBehindDots(t *testing.T) {
+	if got := strings.Join(parts("mcp_client.corr_id"), "|"); got != "mcp_|client.|corr_|id" {
+		t.Errorf("want mcp_|client.|corr_|id, got %s", got)
+	}
+	if got := parts(strings.Repeat(".", 1000)); len(got) > maxParts+1 || len(strings.Join(got, "")) != 1000 {
+		t.Errorf("want all of it in few parts, got %d", len(got))
+	}
+}
+
 func TestWhoHasThePageIsNotSentItAgain(t *testing.T) {
 	tag := serve(t, "x", nil).Header.Get("ETag")
 	again := serve(t, "x", func(r *http.Request) { r.Header.Set("If-None-Match", tag) })

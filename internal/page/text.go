@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -19,6 +20,23 @@ func Cut(n int, s string) string {
 	}
 	return s
 }
+
+// parts divides a name behind its dots and underscores.
+func parts(name string) []string {
+	var all []string
+	for name != "" {
+		i := strings.IndexAny(name, "._/") + 1
+		if i == 0 || len(all) == maxParts {
+			i = len(name)
+		}
+		all = append(all, name[:i])
+		name = name[i:]
+	}
+	return all
+}
+
+// maxParts keeps a name that is nothing but dots from growing.
+const maxParts = 20
 
 // maxMarks bounds the combining marks on one character, which would otherwise grow over the lines around it.
 const maxMarks = 4

@@ -81,3 +81,25 @@ func words[E fmt.Stringer](all []E) []string {
 	}
 	return w
 }
+
+func TestWordsAreReadBack(t *testing.T) {
+	for _, want := range connstate.States() {
+		var got connstate.State
+		if err := got.UnmarshalText([]byte(want.String())); err != nil || got != want {
+			t.Errorf("%v: got %v, %v", want, got, err)
+		}
+	}
+	for _, want := range connstate.Reasons() {
+		var got connstate.Reason
+		if err := got.UnmarshalText([]byte(want.String())); err != nil || got != want {
+			t.Errorf("%v: got %v, %v", want, got, err)
+		}
+	}
+	if err := new(connstate.State).UnmarshalText([]byte("asleep")); err == nil {
+		t.Error("a word that no state has is an error")
+	}
+	reason := connstate.Refused
+	if err := reason.UnmarshalText([]byte("bored")); err != nil || reason != connstate.Other {
+		t.Errorf("a reason of a later version: got %v, %v, want it as any other", reason, err)
+	}
+}

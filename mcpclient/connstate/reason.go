@@ -70,5 +70,15 @@ func (r Reason) String() string { return word(reasonWords[:], int(r)) }
 // MarshalText returns the word of [Reason.String]. It never fails.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
+// UnmarshalText reads the word of [Reason.String]. A word that is not listed is [Other], as a later version may have it.
+func (r *Reason) UnmarshalText(text []byte) error {
+	i, err := lookup(reasonWords[:], "reason", text)
+	if err != nil {
+		i = uint8(Other)
+	}
+	*r = Reason(i)
+	return nil
+}
+
 // LogValue makes a log record show the word of [Reason.String].
 func (r Reason) LogValue() slog.Value { return slog.StringValue(r.String()) }

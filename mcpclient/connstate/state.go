@@ -8,7 +8,11 @@
 // channel is closed.
 package connstate
 
-import "log/slog"
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+)
 
 // other is the word for any value that this version of the package does not list.
 const other = "_OTHER"
@@ -46,8 +50,24 @@ func (s State) String() string { return word(stateWords[:], int(s)) }
 // MarshalText returns the word of [State.String]. It never fails.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText reads the word of [State.String]. It is an error if no state has it.
+func (s *State) UnmarshalText(text []byte) error {
+	i, err := lookup(stateWords[:], "state", text)
+	*s = State(i)
+	return err
+}
+
 // LogValue makes a log record show the word of [State.String].
 func (s State) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// lookup returns which of the words text is.
+func lookup(words []string, what string, text []byte) (uint8, error) {
+	i := slices.Index(words, string(text))
+	if i < 0 {
+		return 0, fmt.Errorf("connstate: no %s is called %.40q", what, text)
+	}
+	return uint8(i), nil
+}
 
 func word(words []string, i int) string {
 	if i >= len(words) {

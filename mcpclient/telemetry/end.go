@@ -19,10 +19,7 @@ func (op *Op) End(r Result) {
 	if op.counted {
 		op.activeInstrument().Add(op.ctx, -1, op.info.active...)
 	}
-	var elapsed time.Duration
-	if !op.start.IsZero() {
-		elapsed = time.Since(op.start) - op.sent // waiting for a connection is no part of it
-	}
+	elapsed := op.elapsed()
 	o := outcomeOf(op.direction, &r)
 	op.recordMetrics(o, elapsed)
 	op.land(o, &r, elapsed)
@@ -38,6 +35,18 @@ func (op *Op) End(r Result) {
 	s.count(op.info, o, elapsed)
 	op.logStart()
 	op.logEnd(o, &r, elapsed)
+}
+
+// elapsed is the time since the first sending, or since the start if nothing is sent: waiting for a connection is no part of
+// the operation. It is zero if nobody wants to know.
+func (op *Op) elapsed() time.Duration {
+	switch {
+	case !op.start.IsZero():
+		return time.Since(op.start) - op.sent
+	case op.sending:
+		return op.side.flight.now() - op.sent
+	}
+	return 0
 }
 
 func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {

@@ -16,7 +16,7 @@ const FlightSize = 256
 //
 // It is one for each Client, which is one connection at a time. It is one for each Server, and so for each kind of network
 // of a server, however many clients come: modern clients over HTTP have no connection, ten thousand sessions would have
-// 40 MiB of recorders, and who looks wants to know what the server did, whoever asked for it.
+// 370 MiB of recorders, and who looks wants to know what the server did, whoever asked for it.
 //
 // The zero flight is ready once its base is set.
 type flight struct {
@@ -176,10 +176,13 @@ func (op *Op) takeOff() {
 
 // describe says in an entry what an operation is about.
 func (op *Op) describe(e *entry) {
-	if op.start.IsZero() {
-		e.at = op.side.flight.now()
-	} else {
+	switch {
+	case !op.start.IsZero():
 		e.at = op.start.Add(op.sent).Sub(op.side.flight.base)
+	case op.sending:
+		e.at = op.sent
+	default:
+		e.at = op.side.flight.now()
 	}
 	e.method, e.target, e.direction = op.info.method, op.info.target, op.direction
 	switch {

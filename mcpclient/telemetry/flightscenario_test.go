@@ -31,7 +31,7 @@ func breaking(t *testing.T, s *telemetry.Server, p *telemetry.Peer) {
 		serve(t.Context(), s, p, remoteParent)
 	}
 	for _, pause := range []time.Duration{time.Second, time.Minute, 0} {
-		s.ConnectionFailed(lost{})
+		s.ConnectionFailed(telemetry.ErrorConnectionLost)
 		time.Sleep(pause) // virtual
 	}
 }

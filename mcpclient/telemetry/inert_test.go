@@ -69,7 +69,7 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	c.StreamOpened(telemetry.StreamGet)(io.EOF)
 	c.CacheLookup("tools/list", true)
 	same = same && c.FlightRecord() == nil && c.Operations() == nil && s.FlightRecord() == nil && s.Operations() == nil
-	s.ConnectionFailed(errBroken)
+	s.ConnectionFailed(telemetry.ErrorConnectionLost)
 	c.Logger().Info("x")
 	c.Peer(stdio, "").SessionEnd(time.Second, "")
 	c.Close()

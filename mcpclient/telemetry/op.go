@@ -19,8 +19,8 @@ type Op struct {
 	ctx  context.Context // with the span; this is how log records and exemplars find it
 	span trace.Span      // nil for none
 
-	start time.Time     // zero unless timed or recorded; that of the sending if it is only recorded
-	sent  time.Duration // from the start to the first sending; zero if there was none
+	start time.Time     // zero if nobody has asked for the time before the first sending
+	sent  time.Duration // the first sending, from the start, or from the base of the flight recorder if there is no start
 	entry uint64        // of the flight recorder; zero for none yet
 
 	corr            Corr
@@ -83,8 +83,8 @@ func (op *Op) Sending() {
 		return
 	case op.timed:
 		op.sent = time.Since(op.start)
-	default: // nobody has asked for the time before
-		op.start = time.Now()
+	default: // cheaper than asking for the time of day
+		op.sent = op.side.flight.now()
 	}
 	op.sending = true
 	op.takeOff()

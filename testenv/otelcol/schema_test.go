@@ -43,7 +43,6 @@ func schema(t *testing.T) map[string]attribute {
 var foreign = []string{
 	"http.request.method", "url.path", "url.full", "url.query", // of HTTP instrumentations beside us
 	"service.name", "service.namespace", // of the resource
-	"gen_ai.tool.call.arguments", "gen_ai.tool.call.result", // content, which we emit only if told to
 }
 
 func TestDimensionsAreOurs(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 var (
 	//go:embed jaeger.yaml
 	jaegerConfig []byte
+	//go:embed jaeger-disk.yaml
+	jaegerDiskConfig []byte
 	//go:embed prometheus.yaml.tmpl
 	prometheusConfig string
 
@@ -25,6 +27,9 @@ func (s *Stack) configurations() error {
 	if err := os.WriteFile(s.file("jaeger.yaml"), jaegerConfig, 0o600); err != nil {
 		return err
 	}
+	if err := os.WriteFile(s.file("jaeger-disk.yaml"), jaegerDiskConfig, 0o600); err != nil {
+		return err
+	}
 	if err := s.writePrometheus(); err != nil {
 		return err
 	}
@@ -33,7 +38,7 @@ func (s *Stack) configurations() error {
 		name  string
 	}{{&s.options.Agent, "agent.yaml"}, {&s.options.Gateway, "gateway.yaml"}} {
 		if *c.files == nil {
-			root, err := repository()
+			root, err := Repository()
 			if err != nil {
 				return err
 			}
@@ -56,13 +61,22 @@ func (s *Stack) writePrometheus() error {
 	return os.WriteFile(s.file("prometheus.yaml"), []byte(text.String()), 0o600)
 }
 
+// jaegerFiles are the configurations of Jaeger.
+func (s *Stack) jaegerFiles() []string {
+	files := []string{s.file("jaeger.yaml")}
+	if s.options.Durable {
+		files = append(files, s.file("jaeger-disk.yaml"))
+	}
+	return files
+}
+
 // jaegerEnvironment also keeps Jaeger from tracing its own API, which would show up as one more service.
 func (s *Stack) jaegerEnvironment() []string {
 	return []string{
 		"OTEL_TRACES_SAMPLER=always_off",
 		"STACK_JAEGER_OTLP=" + address(s.Ports.JaegerGRPC), "STACK_JAEGER_UI=" + address(s.Ports.JaegerUI),
 		"STACK_JAEGER_QUERY=" + address(s.Ports.JaegerQuery), "STACK_JAEGER_HEALTH=" + address(s.Ports.JaegerHealth),
-		"STACK_JAEGER_METRICS_PORT=" + strconv.Itoa(s.Ports.JaegerMetric),
+		"STACK_JAEGER_METRICS_PORT=" + strconv.Itoa(s.Ports.JaegerMetric), "STACK_JAEGER_DIR=" + s.file("jaeger"),
 	}
 }
 
@@ -87,8 +101,8 @@ func (s *Stack) gatewayEnvironment() []string {
 	}, s.options.CollectorEnv...)
 }
 
-// repository is the directory of this project that the working directory is in.
-func repository() (string, error) {
+// Repository is the directory of this project that the working directory is in.
+func Repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err

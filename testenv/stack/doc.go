@@ -16,7 +16,7 @@
 //
 //   - Ports are below those the kernel gives to connections, so a process that was killed gets its own again.
 //   - On Linux the processes end with the one that started them, however that ends.
-//   - Jaeger keeps traces in memory: they are gone when it is killed. The Collectors' queues are on disk and are not.
+//   - Jaeger keeps traces in memory, and they are gone when it is killed, unless [Options.Durable] says otherwise. The Collectors' queues are on disk and are not.
 //   - The gateway keeps all traces unless [Options.Sampling] says otherwise, but none that are nothing but a ping.
 //   - The Collectors take what MCPOTEL_ variables are set in the environment, see collector/README.md.
 package stack

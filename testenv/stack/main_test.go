@@ -18,8 +18,12 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 func run(m *testing.M) (code int) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	var err error
-	if up, err = stack.Up(ctx, stack.Options{Log: os.Stderr}); err != nil {
+	rules, err := dashboardRules()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if up, err = stack.Up(ctx, stack.Options{Log: os.Stderr, Rules: rules}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -42,16 +46,24 @@ func limit(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// until asks again and again whether something has happened that nothing tells of.
+// until waits for something that nothing tells of.
 func until(t *testing.T, ctx context.Context, what string, happened func() bool) {
 	t.Helper()
-	again := time.NewTicker(50 * time.Millisecond)
+	if !within(ctx, happened) {
+		t.Fatalf("want that %s: %v", what, context.Cause(ctx))
+	}
+}
+
+// within asks again and again, until ctx ends, whether something has happened.
+func within(ctx context.Context, happened func() bool) bool {
+	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
 	for !happened() {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			t.Fatalf("want that %s: %v", what, context.Cause(ctx))
+			return false
 		}
 	}
+	return true
 }

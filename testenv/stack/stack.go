@@ -30,6 +30,10 @@ type Options struct {
 	// Sampling is the percentage of traces that the gateway keeps, besides slow and failed ones. Zero means 100.
 	Sampling float64
 
+	// Durable lets Jaeger keep traces on disk and acknowledge only what is there. Without it they are in memory, and gone when it
+	// is killed.
+	Durable bool
+
 	// CollectorEnv sets variables of the Collectors' configurations, "NAME=value", over those that the stack sets.
 	CollectorEnv []string
 
@@ -108,6 +112,9 @@ func (s *Stack) say(format string, args ...any) {
 // OTLP is where services export over gRPC, "127.0.0.1:port".
 func (s *Stack) OTLP() string { return address(s.Ports.AgentGRPC) }
 
+// OTLPHTTP is the same over HTTP.
+func (s *Stack) OTLPHTTP() string { return address(s.Ports.AgentHTTP) }
+
 // Dir is where logs and data are.
 func (s *Stack) Dir() string { return s.dir }
 
@@ -150,7 +157,7 @@ func (s *Stack) prepare(programs map[string]string) error {
 	process := func(name, program, ready string, env []string, args ...string) *Process {
 		return &Process{name: name, path: programs[program], args: args, env: env, log: s.file(name + ".log"), ready: "http://" + ready}
 	}
-	s.Jaeger = process("jaeger", "jaeger", address(p.JaegerHealth)+"/status", s.jaegerEnvironment(), "--config", s.file("jaeger.yaml"))
+	s.Jaeger = process("jaeger", "jaeger", address(p.JaegerHealth)+"/status", s.jaegerEnvironment(), configs(s.jaegerFiles())...)
 	s.Prometheus = process("prometheus", "prometheus", address(p.Prometheus)+"/-/ready", nil,
 		"--config.file="+s.file("prometheus.yaml"), "--storage.tsdb.path="+s.file("prometheus"), "--web.listen-address="+address(p.Prometheus),
 		"--enable-feature=exemplar-storage", "--log.level=warn")

@@ -11,7 +11,6 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 )
 
@@ -19,7 +18,7 @@ import (
 // endpoint the options undo what the environment may hold: credentials (which would beat "insecure") and headers.
 
 func newSpanExporter(ctx context.Context, endpoint string, l *link) (sdktrace.SpanExporter, error) {
-	opts := []otlptracegrpc.Option{otlptracegrpc.WithDialOption(grpc.WithChainUnaryInterceptor(l.intercept))}
+	opts := []otlptracegrpc.Option{otlptracegrpc.WithDialOption(dialing(l)...), otlptracegrpc.WithRetry(retries)}
 	if endpoint != "" {
 		opts = append(opts, otlptracegrpc.WithEndpoint(endpoint), otlptracegrpc.WithHeaders(nil),
 			otlptracegrpc.WithTLSCredentials(insecure.NewCredentials()))
@@ -29,7 +28,7 @@ func newSpanExporter(ctx context.Context, endpoint string, l *link) (sdktrace.Sp
 }
 
 func newMetricExporter(ctx context.Context, endpoint string, l *link) (sdkmetric.Exporter, error) {
-	opts := []otlpmetricgrpc.Option{otlpmetricgrpc.WithDialOption(grpc.WithChainUnaryInterceptor(l.intercept))}
+	opts := []otlpmetricgrpc.Option{otlpmetricgrpc.WithDialOption(dialing(l)...), otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig(retries))}
 	if endpoint != "" {
 		opts = append(opts, otlpmetricgrpc.WithEndpoint(endpoint), otlpmetricgrpc.WithHeaders(nil),
 			otlpmetricgrpc.WithTLSCredentials(insecure.NewCredentials()))
@@ -39,7 +38,7 @@ func newMetricExporter(ctx context.Context, endpoint string, l *link) (sdkmetric
 }
 
 func newLogExporter(ctx context.Context, endpoint string, l *link) (sdklog.Exporter, error) {
-	opts := []otlploggrpc.Option{otlploggrpc.WithDialOption(grpc.WithChainUnaryInterceptor(l.intercept))}
+	opts := []otlploggrpc.Option{otlploggrpc.WithDialOption(dialing(l)...), otlploggrpc.WithRetry(otlploggrpc.RetryConfig(retries))}
 	if endpoint != "" {
 		opts = append(opts, otlploggrpc.WithEndpoint(endpoint), otlploggrpc.WithHeaders(nil),
 			otlploggrpc.WithTLSCredentials(insecure.NewCredentials()))

@@ -75,3 +75,13 @@ func exemplarsIn(m *metrics.Metric) (all [][]*metrics.Exemplar) {
 	}
 	return all
 }
+
+// ParseSpans reads spans in OTLP's JSON, an object with resourceSpans.
+func ParseSpans(raw []byte) ([]Span, error) {
+	var req coltrace.ExportTraceServiceRequest
+	if err := codecs["application/json"].unmarshal(raw, &req); err != nil {
+		return nil, err
+	}
+	fixSpanIDs(&req)
+	return spansOf(req.GetResourceSpans()), nil
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/internal/traceview"
+)
+
+// viewUsage are the arguments of "view".
+const viewUsage = "[flags] [TRACEID]"
+
+// viewer is one run of "view".
+type viewer struct {
+	grpc, http, web, jaeger string
+	trace                   string
+	sink                    *otlpsink.Sink // nil if nothing is to be received
+}
+
+// runView receives telemetry and shows it on a page, until it is interrupted.
+func runView(ctx context.Context, s streams, args []string) error {
+	v, err := parseView(s, args)
+	if err != nil {
+		return err
+	}
+	options := traceview.Options{}
+	if v.jaeger != "" {
+		if options.Jaeger, err = traceview.NewJaeger(v.jaeger); err != nil {
+			return misuse("--jaeger: %w", err)
+		}
+	}
+	if err := v.receive(); err != nil {
+		return err
+	}
+	if v.sink != nil {
+		defer v.end()
+		options.Snapshot, options.GRPC, options.HTTP = v.sink.Snapshot, v.sink.Endpoint(), v.sink.HTTPEndpoint()
+	}
+	site, err := openSite("web", v.web, traceview.New(options))
+	if err != nil {
+		return err
+	}
+	defer site.close()
+	if err := v.explain(s.out, site.url); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func parseView(s streams, args []string) (*viewer, error) {
+	v := &viewer{}
+	f := flag.NewFlagSet("view", flag.ContinueOnError)
+	f.StringVar(&v.grpc, "grpc", "127.0.0.1:4317", "take OTLP/gRPC at this `ADDRESS`, on loopback")
+	f.StringVar(&v.http, "http", "127.0.0.1:4318", "take OTLP/HTTP at this `ADDRESS`, on loopback; empty for not at all")
+	f.StringVar(&v.web, "web", "127.0.0.1:4320", "serve the page at this `ADDRESS`, on loopback")
+	f.StringVar(&v.jaeger, "jaeger", "", "look traces up in the Jaeger at this `URL`, such as http://127.0.0.1:16686; nothing is received then, unless --grpc or --http is given")
+	if err := parseFlags(f, s, viewUsage, args); err != nil {
+		return nil, err
+	}
+	if v.jaeger != "" {
+		given := map[string]bool{}
+		f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+		if !given["grpc"] && !given["http"] {
+			v.grpc = ""
+		}
+	}
+	switch f.NArg() {
+	case 0:
+	case 1:
+		if v.trace = f.Arg(0); v.jaeger == "" {
+			return nil, misuse("trace %q is to be looked up where? --jaeger URL says it", v.trace)
+		}
+	default:
+		return nil, misuse("unexpected argument %q", f.Arg(1))
+	}
+	return v, nil
+}
+
+// receive starts the receiver.
+func (v *viewer) receive() (err error) {
+	if v.grpc == "" {
+		return nil
+	}
+	if v.sink, err = otlpsink.Listen(v.grpc); err != nil {
+		return taken("grpc", v.grpc, err)
+	}
+	if v.http == "" {
+		return nil
+	}
+	if err := v.sink.ListenHTTP(v.http); err != nil {
+		v.end()
+		return taken("http", v.http, err)
+	}
+	return nil
+}
+
+// end stops the receiver; who is still sending is not waited for long.
+func (v *viewer) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	v.sink.Close(ctx)
+}
+
+// explain says where to look and how to export.
+func (v *viewer) explain(w io.Writer, url string) error {
+	text := "The traces are at " + url + "\n"
+	switch {
+	case v.trace != "":
+		text = "The trace is at " + url + "trace/" + v.trace + "\n"
+	case v.sink == nil:
+		text = "Traces of " + v.jaeger + " can be looked up at " + url + "\n"
+	}
+	if v.sink != nil {
+		text += fmt.Sprintf(`
+To export there, with any OpenTelemetry SDK:
+
+    export OTEL_EXPORTER_OTLP_ENDPOINT=http://%s
+`, v.sink.Endpoint())
+		if v.sink.HTTPEndpoint() != "" {
+			text += fmt.Sprintf(`
+or, over HTTP:
+
+    export OTEL_EXPORTER_OTLP_ENDPOINT=%s OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf
+`, v.sink.HTTPEndpoint())
+		}
+	}
+	_, err := io.WriteString(w, text+"\nCtrl-C ends it.\n")
+	return err
+}

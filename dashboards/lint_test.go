@@ -1,0 +1,381 @@
+package dashboards
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// board is what the lint reads of a dashboard's file.
+type board struct {
+	file string
+
+	UID, Title, Description string
+	ID                      *int
+	SchemaVersion           int
+	Tags                    []string
+	Links                   []struct {
+		Type, URL             string
+		Tags                  []string
+		IncludeVars, KeepTime bool
+	}
+	Templating struct{ List []variable }
+	Panels     []panel
+}
+
+type variable struct {
+	Name, Label, Type string
+	Datasource        struct{ UID string }
+	Query             json.RawMessage
+	Definition        string
+}
+
+type panel struct {
+	ID                       int
+	Type, Title, Description string
+	GridPos                  struct{ X, Y, W, H int }
+	Datasource               struct{ Type, UID string }
+	Targets                  []target
+	FieldConfig              struct {
+		Defaults  struct{ Unit, NoValue string }
+		Overrides []struct {
+			Matcher    struct{ ID, Options string }
+			Properties []struct {
+				ID    string
+				Value json.RawMessage
+			}
+		}
+	}
+	Transformations []struct {
+		ID      string
+		Options struct{ RenameByName map[string]string }
+	}
+}
+
+type target struct {
+	RefID, Expr, LegendFormat, Format, Interval string
+	Instant, Range, Exemplar                    bool
+	Datasource                                  struct{ Type, UID string }
+}
+
+func boards(t *testing.T) (all []board) {
+	t.Helper()
+	files, err := filepath.Glob("*.json")
+	if err != nil || len(files) != 5 {
+		t.Fatalf("got the dashboards %v (%v), want five", files, err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := board{file: f}
+		if err := json.Unmarshal(data, &b); err != nil {
+			t.Fatalf("%s: %v", f, err)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// drawn are the panels that ask something.
+func (b board) drawn() []panel {
+	return slices.DeleteFunc(slices.Clone(b.Panels), func(p panel) bool { return p.Type == "row" })
+}
+
+func TestDashboardsImportAsTheyAre(t *testing.T) {
+	uids := map[string]string{}
+	for _, b := range boards(t) {
+		if b.ID != nil {
+			t.Errorf("%s: id %d, want none: it is the server's to give", b.file, *b.ID)
+		}
+		if b.UID != "mcpotel-"+strings.TrimSuffix(b.file, ".json") || len(b.UID) > 40 || uids[b.UID] != "" {
+			t.Errorf("%s: uid %q, want one of its own, after its file, up to 40 characters", b.file, b.UID)
+		}
+		uids[b.UID] = b.file
+		if b.Title == "" || !isSentence(b.Description) || b.SchemaVersion == 0 {
+			t.Errorf("%s: want title, description and schema version, got %q, %q, %d", b.file, b.Title, b.Description, b.SchemaVersion)
+		}
+		if len(b.Links) != 1 || !b.Links[0].IncludeVars || !b.Links[0].KeepTime || !slices.Contains(b.Tags, b.Links[0].Tags[0]) {
+			t.Errorf("%s: want links to the others that keep time and variables, got %+v", b.file, b.Links)
+		}
+	}
+}
+
+func TestPanelsSayWhatTheyAreAndWhatToDo(t *testing.T) {
+	for _, b := range boards(t) {
+		titles := map[string]bool{}
+		for _, p := range b.drawn() {
+			where := b.file + ": " + p.Title
+			if p.Title == "" || titles[p.Title] {
+				t.Errorf("%s: want a title of its own", where)
+			}
+			titles[p.Title] = true
+			if !isSentence(p.Description) || len(p.Description) < 40 {
+				t.Errorf("%s: want a description that says what to do, got %q", where, p.Description)
+			}
+			if p.FieldConfig.Defaults.NoValue == "" {
+				t.Errorf("%s: want words for no data", where)
+			}
+			if len(p.Targets) == 0 {
+				t.Errorf("%s: want a query", where)
+			}
+		}
+	}
+}
+
+func isSentence(s string) bool {
+	return s != "" && strings.HasSuffix(s, ".") && s == strings.TrimSpace(s)
+}
+
+// unitOf says what the metrics of a panel with this unit end with.
+var unitOf = map[string]*regexp.Regexp{
+	"s": regexp.MustCompile(`_seconds(_bucket|_sum|_count)$`), "bytes": regexp.MustCompile(`_bytes_bucket$`), "Bps": regexp.MustCompile(`_bytes_sum$`),
+	"reqps": regexp.MustCompile(`_count$`), "cps": regexp.MustCompile(`(_count|_total)$`),
+	"percentunit": regexp.MustCompile(`(_count|_total)$`), "short": regexp.MustCompile(``),
+}
+
+func TestPanelsHaveTheUnitOfTheirMetrics(t *testing.T) {
+	for _, b := range boards(t) {
+		for _, p := range b.drawn() {
+			names, ok := unitOf[p.FieldConfig.Defaults.Unit]
+			if !ok {
+				t.Errorf("%s: %s: unknown unit %q", b.file, p.Title, p.FieldConfig.Defaults.Unit)
+				continue
+			}
+			for _, q := range p.Targets {
+				for _, s := range parse(q.Expr).selectors {
+					if s.name != "" && p.Type != "table" && !names.MatchString(s.name) {
+						t.Errorf("%s: %s: %s is not in the unit %s", b.file, p.Title, s.name, p.FieldConfig.Defaults.Unit)
+					}
+				}
+				if ratio := strings.Contains(q.Expr, "> 0)") && strings.Contains(q.Expr, "or 0 *"); p.Type != "table" && ratio != (p.FieldConfig.Defaults.Unit == "percentunit") {
+					t.Errorf("%s: %s: a ratio, and nothing else, is in the unit percentunit", b.file, p.Title)
+				}
+			}
+		}
+	}
+}
+
+func TestPanelsDoNotOverlapAndIDsAreUnique(t *testing.T) {
+	for _, b := range boards(t) {
+		ids, taken := map[int]bool{}, map[[2]int]string{}
+		for _, p := range b.Panels {
+			if p.ID <= 0 || ids[p.ID] {
+				t.Errorf("%s: %s: id %d is taken or none", b.file, p.Title, p.ID)
+			}
+			ids[p.ID] = true
+			g := p.GridPos
+			if g.W <= 0 || g.H <= 0 || g.X < 0 || g.X+g.W > 24 {
+				t.Errorf("%s: %s: %+v is not on the grid", b.file, p.Title, g)
+			}
+			for x := g.X; x < g.X+g.W; x++ {
+				for y := g.Y; y < g.Y+g.H; y++ {
+					if other := taken[[2]int{x, y}]; other != "" {
+						t.Fatalf("%s: %s lies on %s", b.file, p.Title, other)
+					}
+					taken[[2]int{x, y}] = p.Title
+				}
+			}
+		}
+	}
+}
+
+func TestLinesOfPanelsAreFull(t *testing.T) {
+	for _, b := range boards(t) {
+		width := map[int]int{}
+		for _, p := range b.Panels {
+			width[p.GridPos.Y] += p.GridPos.W
+		}
+		for y, w := range width {
+			if w != 24 {
+				t.Errorf("%s: the panels at y=%d are %d wide together, want 24", b.file, y, w)
+			}
+		}
+	}
+}
+
+func TestDataSourcesAreVariables(t *testing.T) {
+	const source = "${datasource}"
+	for _, b := range boards(t) {
+		for _, v := range b.Templating.List {
+			if v.Type == "query" && v.Datasource.UID != source {
+				t.Errorf("%s: variable %s asks %q, want %s", b.file, v.Name, v.Datasource.UID, source)
+			}
+		}
+		for _, p := range b.drawn() {
+			if p.Datasource.UID != source {
+				t.Errorf("%s: %s asks %q, want %s", b.file, p.Title, p.Datasource.UID, source)
+			}
+			refs := map[string]bool{}
+			for _, q := range p.Targets {
+				if q.Datasource.UID != source || q.RefID == "" || refs[q.RefID] {
+					t.Errorf("%s: %s: query %q asks %q, want one of its own name that asks %s", b.file, p.Title, q.RefID, q.Datasource.UID, source)
+				}
+				refs[q.RefID] = true
+			}
+		}
+	}
+}
+
+var reference = regexp.MustCompile(`\$\{?([a-z_]+)\b`)
+
+// builtIn are variables that Grafana has.
+var builtIn = []string{"__rate_interval", "__range", "__url_time_range", "__from", "__to", "__data", "__all"}
+
+func TestVariablesAreDeclaredAndUsed(t *testing.T) {
+	for _, b := range boards(t) {
+		data, err := os.ReadFile(b.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := map[string]bool{}
+		for _, m := range reference.FindAllStringSubmatch(string(data), -1) {
+			used[m[1]] = true
+		}
+		for _, v := range b.Templating.List {
+			if !used[v.Name] && v.Name != "traces" {
+				t.Errorf("%s: nothing uses the variable %s", b.file, v.Name)
+			}
+			if v.Label == "" {
+				t.Errorf("%s: the variable %s has no label", b.file, v.Name)
+			}
+			delete(used, v.Name)
+		}
+		for name := range used {
+			if !slices.Contains(builtIn, name) {
+				t.Errorf("%s: no variable is named %s", b.file, name)
+			}
+		}
+	}
+}
+
+var labelValues = regexp.MustCompile(`^label_values\((.*), (\w+)\)$`)
+
+func TestVariablesAskForWhatTheSchemaHas(t *testing.T) {
+	for _, b := range boards(t) {
+		for _, v := range b.Templating.List {
+			if v.Type != "query" {
+				continue
+			}
+			m := labelValues.FindStringSubmatch(v.Definition)
+			if m == nil {
+				t.Errorf("%s: %s asks %q, want label values", b.file, v.Name, v.Definition)
+				continue
+			}
+			checkNames(t, b.file+": variable "+v.Name, m[1], m[2])
+		}
+	}
+}
+
+var (
+	legendLabel = regexp.MustCompile(`\{\{(\w+)\}\}`)
+	graphWindow = regexp.MustCompile(`^\$__rate_interval$`)
+	pieceWindow = regexp.MustCompile(`^\$__(range|rate_interval)$`)
+)
+
+func TestQueriesNameWhatTheSchemaHas(t *testing.T) {
+	for _, b := range boards(t) {
+		for _, p := range b.drawn() {
+			where := b.file + ": " + p.Title
+			window := pieceWindow
+			if p.Type == "timeseries" {
+				window = graphWindow
+			}
+			for _, q := range p.Targets {
+				var legend []string
+				for _, m := range legendLabel.FindAllStringSubmatch(q.LegendFormat, -1) {
+					legend = append(legend, m[1])
+				}
+				checkNames(t, where, q.Expr, legend...)
+				checkCounters(t, where, q.Expr, window)
+				if q.Range != (p.Type == "timeseries") || q.Instant == q.Range {
+					t.Errorf("%s: a graph asks for a range and everything else for an instant, got range %v, instant %v", where, q.Range, q.Instant)
+				}
+				if q.Interval != "$resolution" {
+					t.Errorf("%s: the least step is %q, want the variable", where, q.Interval)
+				}
+				if (q.Format == "table") != (p.Type == "table") {
+					t.Errorf("%s: format %s", where, q.Format)
+				}
+				if p.Type == "timeseries" && q.LegendFormat == "" {
+					t.Errorf("%s: no legend", where)
+				}
+			}
+		}
+	}
+}
+
+// TestDurationsLeadToTraces says that the dashboards of operations, tools, servers and connections show exemplars where they
+// show durations of what has spans.
+func TestDurationsLeadToTraces(t *testing.T) {
+	for _, b := range boards(t) {
+		for _, p := range b.drawn() {
+			quantiles := slices.ContainsFunc(p.Targets, func(q target) bool {
+				return strings.Contains(q.Expr, "operation_duration_seconds_bucket") || strings.Contains(q.Expr, "attempt_duration_seconds_bucket")
+			})
+			exemplars := slices.ContainsFunc(p.Targets, func(q target) bool { return q.Exemplar })
+			if p.Type == "timeseries" && quantiles && !exemplars {
+				t.Errorf("%s: %s shows durations without exemplars", b.file, p.Title)
+			}
+			if p.Type != "timeseries" && exemplars {
+				t.Errorf("%s: %s has exemplars, which only a graph can show", b.file, p.Title)
+			}
+		}
+	}
+}
+
+func TestColumnsOfTablesAreThoseOfTheirQueries(t *testing.T) {
+	for _, b := range boards(t) {
+		for _, p := range b.drawn() {
+			if p.Type != "table" {
+				continue
+			}
+			renamed := p.Transformations[len(p.Transformations)-1].Options.RenameByName
+			var titles []string
+			for _, q := range p.Targets {
+				value := "Value"
+				if len(p.Targets) > 1 {
+					value += " #" + q.RefID
+				}
+				for _, field := range append(parse(q.Expr).labels, value) {
+					if field != "le" && renamed[field] == "" {
+						t.Errorf("%s: %s: no column has the field %s", b.file, p.Title, field)
+					}
+				}
+			}
+			for _, title := range renamed {
+				titles = append(titles, title)
+			}
+			for _, o := range p.FieldConfig.Overrides {
+				if !slices.Contains(titles, o.Matcher.Options) {
+					t.Errorf("%s: %s: an override is for the column %q, which is not there", b.file, p.Title, o.Matcher.Options)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryMetricIsOnAPanel(t *testing.T) {
+	seen := map[string]bool{}
+	for _, b := range boards(t) {
+		for _, p := range b.drawn() {
+			for _, q := range p.Targets {
+				for _, s := range parse(q.Expr).selectors {
+					seen[known[s.name].metric.Name] = true
+				}
+			}
+		}
+	}
+	for _, m := range telemetry.Schema.Metrics {
+		if !seen[m.Name] {
+			t.Errorf("no panel shows %s", m.Name)
+		}
+	}
+}

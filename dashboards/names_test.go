@@ -1,0 +1,210 @@
+package dashboards
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/dashboard"
+	"github.com/mcpotel/mcpotel/internal/promname"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// A family is a metric of the schema as Prometheus knows it.
+type family struct {
+	metric  telemetry.Metric
+	labels  []string
+	counter bool // of the series: it only grows
+}
+
+// everySeries has the labels that the Collector gives to all series, and the SDK to those that overflow.
+var everySeries = []string{"job", "instance", "otel_metric_overflow"}
+
+// known are the series that there can be: those of the schema, those that rules record and Prometheus' own ALERTS.
+var known = func() map[string]family {
+	all := map[string]family{"ALERTS": {labels: []string{"alertname", "alertstate", "severity"}}}
+	for _, a := range dashboard.Alerts() {
+		f := all["ALERTS"]
+		f.labels = append(f.labels, parse(a.Expr).labels...)
+		all["ALERTS"] = f
+	}
+	for _, m := range telemetry.Schema.Metrics {
+		labels := slices.Clone(everySeries)
+		for _, u := range m.Attrs {
+			labels = append(labels, promname.Label(u.Key))
+		}
+		for _, name := range promname.Metric(m) {
+			f := family{metric: m, labels: labels}
+			f.counter = m.Instrument == telemetry.Counter || m.Instrument == telemetry.Histogram
+			if strings.HasSuffix(name, "_bucket") {
+				f.labels = append(slices.Clone(labels), "le")
+			}
+			all[name] = f
+		}
+	}
+	for _, g := range dashboard.Recordings() {
+		for _, r := range g.Rules {
+			all[r.Record] = family{labels: parse(r.Expr).labels}
+		}
+	}
+	return all
+}()
+
+// named returns the series that a selector means.
+func (s selector) named(t *testing.T, where string) (all []string) {
+	t.Helper()
+	if s.name != "" {
+		return []string{s.name}
+	}
+	for _, m := range s.matchers {
+		if m.label != "__name__" {
+			continue
+		}
+		names := regexp.MustCompile("^(?:" + m.value + ")$")
+		for name := range known {
+			if names.MatchString(name) {
+				all = append(all, name)
+			}
+		}
+	}
+	if all == nil {
+		t.Errorf("%s: %v means no series, want one of the schema", where, s)
+	}
+	return all
+}
+
+// checkNames holds the names in a query against the schema.
+func checkNames(t *testing.T, where, expr string, legend ...string) {
+	t.Helper()
+	q := parse(expr)
+	if len(q.selectors) == 0 {
+		return
+	}
+	var labels []string
+	for _, s := range q.selectors {
+		for _, name := range s.named(t, where) {
+			f, ok := known[name]
+			if !ok {
+				t.Errorf("%s: no metric of the schema and no rule is %s", where, name)
+			}
+			for _, m := range s.matchers {
+				if m.label != "__name__" && !slices.Contains(f.labels, m.label) {
+					t.Errorf("%s: %s has no label %s, want one of %v", where, name, m.label, f.labels)
+				}
+				checkValue(t, where, f, m)
+			}
+			labels = append(labels, f.labels...)
+		}
+	}
+	for _, l := range append(q.labels, legend...) {
+		made := strings.Contains(expr, `"`+l+`", "$1"`) // by label_replace
+		if l != "__name__" && !made && !slices.Contains(labels, l) {
+			t.Errorf("%s: no series of the query has the label %s", where, l)
+		}
+	}
+}
+
+// checkValue holds a value against those that a closed attribute can have, on this metric.
+func checkValue(t *testing.T, where string, f family, m matcher) {
+	t.Helper()
+	values := f.values(m.label)
+	if values == nil || strings.Contains(m.value, "$") {
+		return
+	}
+	for value := range strings.SplitSeq(m.value, "|") {
+		if value != "" && !slices.Contains(values, value) {
+			t.Errorf("%s: %s of %s is never %q, want one of %v", where, m.label, f.metric.Name, value, values)
+		}
+	}
+}
+
+// values are those that a label of a closed attribute can have; nil if it is not closed.
+func (f family) values(label string) []string {
+	for _, u := range f.metric.Attrs {
+		if promname.Label(u.Key) != label {
+			continue
+		}
+		if u.Only != nil {
+			return u.Only
+		}
+		for _, a := range telemetry.Schema.Attributes {
+			if a.Key == u.Key && a.Bound == telemetry.Closed {
+				return a.Enum
+			}
+		}
+	}
+	return nil
+}
+
+func TestRulesAndAlertsNameWhatTheSchemaHas(t *testing.T) {
+	for _, g := range dashboard.Recordings() {
+		for _, r := range g.Rules {
+			checkNames(t, r.Record, r.Expr)
+			checkCounters(t, r.Record, r.Expr, fixedWindow)
+		}
+	}
+	for _, a := range dashboard.Alerts() {
+		checkNames(t, a.Name, a.Expr)
+		checkCounters(t, a.Name, a.Expr, fixedWindow)
+		checkTemplates(t, a)
+	}
+}
+
+var (
+	fixedWindow   = regexp.MustCompile(`^[0-9]+[mhd]$`)
+	templateLabel = regexp.MustCompile(`\$labels\.(\w+)`)
+)
+
+// checkTemplates says that an alert's texts use labels that the alert has.
+func checkTemplates(t *testing.T, a dashboard.Alert) {
+	t.Helper()
+	labels := parse(a.Expr).labels
+	for _, s := range parse(a.Expr).selectors {
+		if f := known[s.name]; f.metric.Name == "" {
+			labels = append(labels, f.labels...) // a rule has no more than these
+		}
+	}
+	for _, m := range templateLabel.FindAllStringSubmatch(a.Summary+a.Text, -1) {
+		if !slices.Contains(labels, m[1]) {
+			t.Errorf("%s speaks of the label %s, but has only %v", a.Name, m[1], labels)
+		}
+	}
+}
+
+// checkCounters says that a counter is looked at through rate, increase or growth, over a window of the right kind, and that
+// a gauge is not.
+func checkCounters(t *testing.T, where, expr string, window *regexp.Regexp) {
+	t.Helper()
+	q := parse(expr)
+	for i, s := range q.selectors {
+		for _, name := range s.named(t, where) {
+			f := known[name]
+			grows := s.function == "rate" || s.function == "increase"
+			switch {
+			case f.metric.Name == "" || s.name == "": // what rules recorded; or all series of some names, to count them
+			case !f.counter && grows:
+				t.Errorf("%s: %s of %s, which can fall", where, s.function, name)
+			case !f.counter:
+			case grows:
+				if !window.MatchString(s.window) {
+					t.Errorf("%s: %s of %s over %q, want a window like %v", where, s.function, name, s.window, window)
+				}
+			case s.function == "last_over_time":
+				if !window.MatchString(s.offset) {
+					t.Errorf("%s: %s before %q, want before a window like %v", where, name, s.offset, window)
+				}
+			case !isGrowth(q.selectors[i:]):
+				t.Errorf("%s: the counter %s is outside rate, increase and growth", where, name)
+			}
+		}
+	}
+}
+
+// isGrowth reports whether the selectors begin as growth writes them: what is there now, unless it was there before the
+// window, or its increase over that window.
+func isGrowth(s []selector) bool {
+	return len(s) >= 3 && s[1].function == "last_over_time" && s[2].function == "increase" && s[1].offset == s[2].window &&
+		s[0].name == s[1].name && s[1].name == s[2].name &&
+		s[0].matchersText() == s[1].matchersText() && s[1].matchersText() == s[2].matchersText()
+}

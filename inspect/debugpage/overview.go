@@ -1,0 +1,166 @@
+package debugpage
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+)
+
+// Limits of lists on the overview.
+const (
+	maxRows   = 200
+	maxOldest = 20
+)
+
+// overview is all there is, for JSON: without what each did last, which its own page has.
+type overview struct {
+	Time    time.Time        `json:"time"`
+	Process process          `json:"process"`
+	Clients []inspect.Client `json:"clients"`
+	Servers []inspect.Server `json:"servers"`
+}
+
+// process is what tells this process from others.
+type process struct {
+	Program    string    `json:"program"`
+	PID        int       `json:"pid"`
+	Go         string    `json:"go"`
+	Goroutines int       `json:"goroutines"`
+	Since      time.Time `json:"since"` // when the page's package was initialized
+}
+
+var begun = time.Now()
+
+func (h *handler) look() *overview {
+	o := &overview{
+		Time: time.Now(),
+		Process: process{
+			Program: filepath.Base(os.Args[0]), PID: os.Getpid(), Go: runtime.Version(), Goroutines: runtime.NumGoroutine(), Since: begun,
+		},
+		Clients: []inspect.Client{}, Servers: []inspect.Server{},
+	}
+	for _, c := range h.clients() {
+		i := c.Inspect()
+		i.Recent = nil
+		o.Clients = append(o.Clients, i)
+	}
+	for _, s := range h.servers() {
+		i := s.Inspect()
+		for n := range i.Networks {
+			i.Networks[n].Recent = nil
+		}
+		o.Servers = append(o.Servers, i)
+	}
+	return o
+}
+
+// overviewModel is what the overview shows.
+type overviewModel struct {
+	overview
+	Up          time.Duration
+	Tiles       []tile
+	ServerTiles []tile
+	Clients     []clientRow
+	Others      int // clients that there is no room for
+	Servers     []serverRow
+	More        int // servers likewise
+	Oldest      []callRow
+	Calls       int // in flight that are not among the oldest
+}
+
+type clientRow struct {
+	inspect.Client
+	Href    string
+	State   stateBadge
+	Oldest  time.Duration // age of the oldest call
+	Traffic traffic
+}
+
+type serverRow struct {
+	inspect.Server
+	Href    string
+	Oldest  time.Duration
+	Traffic traffic
+}
+
+func (h *handler) overviewPage(o *overview) *overviewModel {
+	m := &overviewModel{overview: *o, Up: o.Time.Sub(o.Process.Since)}
+	var unready, inFlight int
+	var sum traffic
+	for _, c := range o.Clients {
+		row := clientRow{Client: c, Href: "?client=" + number(c.Number), State: badgeOf(&c), Traffic: trafficOf(c.Operations)}
+		inFlight += c.InFlight
+		for _, call := range c.Calls {
+			if !call.Stream {
+				row.Oldest = max(row.Oldest, call.Age)
+				m.Oldest = append(m.Oldest, h.callRow(&call, c.Time, c.Name, row.Href))
+			}
+		}
+		if c.State != connstate.Ready {
+			unready++
+		}
+		sum.add(row.Traffic)
+		m.Clients = append(m.Clients, row)
+	}
+	m.Tiles = []tile{
+		{Value: len(o.Clients), Name: plural(len(o.Clients), "client")},
+		{Value: unready, Name: "not ready", Bad: unready > 0},
+		{Value: inFlight, Name: "calls in flight"},
+		{Value: sum.Count, Name: "requests sent"},
+		{Text: percent(sum.Failed, sum.Count), Name: "failed", Bad: sum.Failed > 0},
+	}
+	// Who is in trouble comes first.
+	slices.SortStableFunc(m.Clients, func(a, b clientRow) int { return cmp.Compare(b.State.Rank, a.State.Rank) })
+	m.Clients, m.Others = bound(m.Clients, maxRows)
+	slices.SortStableFunc(m.Oldest, func(a, b callRow) int { return cmp.Compare(b.Age, a.Age) })
+	m.Oldest, _ = bound(m.Oldest, maxOldest)
+	m.Calls = inFlight - len(m.Oldest)
+	m.addServers(o)
+	return m
+}
+
+func (m *overviewModel) addServers(o *overview) {
+	var inFlight, connected int
+	var sum traffic
+	for _, s := range o.Servers {
+		row := serverRow{Server: s, Href: "?server=" + number(s.Number)}
+		for _, n := range s.Networks {
+			row.Traffic.add(trafficOf(n.Operations))
+		}
+		for _, r := range s.Requests {
+			row.Oldest = max(row.Oldest, r.Age)
+		}
+		inFlight, connected = inFlight+s.InFlight, connected+s.Connected
+		sum.add(row.Traffic)
+		m.Servers = append(m.Servers, row)
+	}
+	if len(o.Servers) > 0 {
+		m.ServerTiles = []tile{
+			{Value: len(o.Servers), Name: plural(len(o.Servers), "server")},
+			{Value: connected, Name: "connected"},
+			{Value: inFlight, Name: "being answered"},
+			{Value: sum.Count, Name: "requests answered"},
+			{Text: percent(sum.Failed, sum.Count), Name: "failed", Bad: sum.Failed > 0},
+		}
+	}
+	m.Servers, m.More = bound(m.Servers, maxRows)
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// bound returns the first n elements, and how many more there are.
+func bound[T any](all []T, n int) (some []T, more int) {
+	n = min(n, len(all))
+	return all[:n], len(all) - n
+}

@@ -1,0 +1,101 @@
+package traceview
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+)
+
+// A filter is what somebody wants to see, as the parameters of the page say. Its zero value lets everything pass.
+type filter struct {
+	Service string        // traces that this service takes part in
+	Text    string        // in a name, an id, a status message, or "key=value" of an attribute, in any case
+	Errors  bool          // those with errors
+	Min     time.Duration // those that take so long
+	Level   int           // log records that are as severe
+
+	MinText string // as it was given
+	Bad     string // what was given and makes no sense
+}
+
+func filterOf(r *http.Request) filter {
+	q := r.URL.Query()
+	f := filter{
+		Service: q.Get("service"), Text: strings.TrimSpace(q.Get("q")), Errors: q.Get("errors") != "", MinText: strings.TrimSpace(q.Get("min")),
+	}
+	f.Level, _ = strconv.Atoi(q.Get("level"))
+	if f.MinText == "" {
+		return f
+	}
+	var err error
+	if f.Min, err = durationOf(f.MinText); err != nil {
+		f.Bad = "“" + cut(scantText, f.MinText) + "” is no duration: write 250ms, 1.5s, or a number of milliseconds."
+	}
+	return f
+}
+
+// durationOf reads a duration; a bare number is milliseconds.
+func durationOf(s string) (time.Duration, error) {
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		s += "ms"
+	}
+	return time.ParseDuration(strings.ReplaceAll(s, " ", ""))
+}
+
+// Active reports whether it holds anything back; templates ask.
+func (f filter) Active() bool {
+	return f.Service != "" || f.Text != "" || f.Errors || f.Min > 0 || f.Level > 0
+}
+
+// query is the filter as the parameters of another page.
+func (f filter) query() string {
+	q := url.Values{}
+	for key, value := range map[string]string{"service": f.Service, "q": f.Text, "min": f.MinText} {
+		if value != "" {
+			q.Set(key, value)
+		}
+	}
+	if f.Errors {
+		q.Set("errors", "1")
+	}
+	if f.Level > 0 {
+		q.Set("level", strconv.Itoa(f.Level))
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + q.Encode()
+}
+
+func (f filter) passes(s summary, spans []*otlpsink.Span) bool {
+	switch {
+	case f.Service != "" && !slices.Contains(s.Services, f.Service),
+		f.Errors && s.Errors == 0,
+		s.Duration < f.Min:
+		return false
+	case f.Text == "", contains(s.TraceID, f.Text):
+		return true
+	}
+	return slices.ContainsFunc(spans, func(sp *otlpsink.Span) bool {
+		return contains(sp.Name, f.Text) || sp.SpanID == f.Text || contains(sp.StatusMessage, f.Text) || contained(sp.Attributes, f.Text)
+	})
+}
+
+// contained reports whether an attribute, written key=value, contains text.
+func contained(attributes map[string]any, text string) bool {
+	for k, v := range attributes {
+		if contains(k+"="+valueText(v), text) {
+			return true
+		}
+	}
+	return false
+}
+
+func contains(s, text string) bool {
+	return strings.Contains(strings.ToLower(s), strings.ToLower(text))
+}

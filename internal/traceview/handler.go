@@ -1,0 +1,130 @@
+package traceview
+
+import (
+	"embed"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/loopback"
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/internal/page"
+)
+
+//go:embed html
+var files embed.FS
+
+var templates = page.Parse(files, "html/*.html")
+
+// cut is the text of anybody, as long as a page has room for it.
+func cut(n int, s string) string { return page.Cut(n, s) }
+
+// Options say what there is to see. All of them may be left out.
+type Options struct {
+	Snapshot func() otlpsink.Snapshot // what has been received, usually a sink's; nil if nothing is
+	Jaeger   *Jaeger                  // whom to ask for traces that have not been received; nil for nobody
+	GRPC     string                   // where to export to, to tell who sees an empty list: "host:port"
+	HTTP     string                   // the same over HTTP: "http://host:port"
+}
+
+// How often the script of a page looks for news.
+const (
+	refresh       = time.Second
+	refreshJaeger = 5 * time.Second
+)
+
+// New returns the pages. They are served to the loopback only.
+func New(o Options) http.Handler {
+	if o.Snapshot == nil {
+		o.Snapshot = func() otlpsink.Snapshot { return otlpsink.Snapshot{} }
+	}
+	v := &view{Options: o, services: newPalette(), metrics: newMeters()}
+	mux := http.NewServeMux()
+	for path, serve := range map[string]http.HandlerFunc{
+		"/{$}": v.list, "/traces.json": v.list,
+		"/trace/{id}": v.trace, "/trace": v.lookUp,
+		"/metrics": v.metricsPage, "/metrics.json": v.metricsPage,
+		"/logs": v.logsPage, "/logs.json": v.logsPage,
+	} {
+		mux.Handle("GET "+path, serve)
+	}
+	mux.HandleFunc("GET /", v.nowhere)
+	return loopback.Only(mux)
+}
+
+// A view is the pages of one receiver.
+type view struct {
+	Options
+	services *palette
+	metrics  *meters
+}
+
+// frame is what all pages have in common.
+func (v *view) frame(title string, data any) page.Page {
+	p := page.Page{Title: title + " · mcpotel", Home: "/", Refresh: refresh, Data: data}
+	for _, l := range []page.Link{{Text: "Traces", Href: "/"}, {Text: "Metrics", Href: "/metrics"}, {Text: "Logs", Href: "/logs"}} {
+		l.Here = l.Text == title
+		p.Nav = append(p.Nav, l)
+	}
+	return p
+}
+
+// write answers with a page. Its template is part of the program, so an error is one, too.
+func (v *view) write(w http.ResponseWriter, r *http.Request, status int, name string, p page.Page) {
+	if err := templates.Write(w, r, status, name, p); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+func (v *view) writeJSON(w http.ResponseWriter, r *http.Request, status int, data any) {
+	if err := page.WriteJSON(w, r, status, data); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+// A message is a page that has only something to say.
+type message struct {
+	Title  string `json:"-"`
+	Text   string `json:"error"`
+	Jaeger bool   `json:"-"` // a trace id can be looked up
+	ID     string `json:"-"`
+}
+
+func (v *view) say(w http.ResponseWriter, r *http.Request, status int, m message, again time.Duration) {
+	if page.WantsJSON(r) {
+		v.writeJSON(w, r, status, m)
+		return
+	}
+	p := v.frame(m.Title, m)
+	p.Refresh = again
+	v.write(w, r, status, "message", p)
+}
+
+func (v *view) nowhere(w http.ResponseWriter, r *http.Request) {
+	v.say(w, r, http.StatusNotFound, message{Title: "No such page", Text: "There is nothing at this address."}, 0)
+}
+
+// lookUp leads from the form with a trace id to the trace.
+func (v *view) lookUp(w http.ResponseWriter, r *http.Request) {
+	id, ok := traceID(strings.TrimSpace(r.FormValue("id")))
+	if !ok {
+		v.notAnID(w, r)
+		return
+	}
+	http.Redirect(w, r, "/trace/"+id, http.StatusSeeOther)
+}
+
+func (v *view) notAnID(w http.ResponseWriter, r *http.Request) {
+	v.say(w, r, http.StatusBadRequest, message{
+		Title: "Not a trace id", Text: "A trace id has up to 32 hexadecimal digits.", Jaeger: v.Jaeger != nil,
+	}, 0)
+}
+
+// traceID reads a trace id as people and Jaeger write them, and returns it as OpenTelemetry does.
+func traceID(text string) (id string, ok bool) {
+	id = strings.ToLower(text)
+	if id == "" || len(id) > 32 || strings.Trim(id, "0123456789abcdef") != "" {
+		return "", false
+	}
+	return strings.Repeat("0", 32-len(id)) + id, true
+}

@@ -1,0 +1,87 @@
+package traceview
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+)
+
+// ErrNoTrace is returned by [Jaeger.Trace] for a trace that it does not have.
+var ErrNoTrace = errors.New("no such trace")
+
+// A Jaeger is a Jaeger's query service, by its API of version 3, which speaks OTLP.
+type Jaeger struct {
+	base   string
+	client *http.Client
+}
+
+// NewJaeger is the Jaeger at a URL such as "http://127.0.0.1:16686", with its base path if it has one.
+func NewJaeger(base string) (*Jaeger, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("%q is not the URL of a Jaeger, such as http://127.0.0.1:16686", base)
+	}
+	return &Jaeger{strings.TrimSuffix(u.String(), "/"), &http.Client{Timeout: 10 * time.Second}}, nil
+}
+
+// maxAnswer bounds what is read of an answer, in bytes.
+const maxAnswer = 64 << 20
+
+// Trace is the spans of a trace.
+func (j *Jaeger) Trace(ctx context.Context, id string) ([]otlpsink.Span, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, j.base+"/api/v3/traces/"+url.PathEscape(id), nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := j.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	body := io.LimitReader(answer.Body, maxAnswer)
+	switch answer.StatusCode {
+	case http.StatusOK:
+		return spansIn(body)
+	case http.StatusNotFound:
+		return nil, fmt.Errorf("%s: %w", id, ErrNoTrace)
+	}
+	text, _ := io.ReadAll(io.LimitReader(body, 200)) // whatever can be read explains the status
+	return nil, fmt.Errorf("%s answers %s: %s", j.base, answer.Status, strings.TrimSpace(string(text)))
+}
+
+// spansIn reads what Jaeger answers: one object after the other, each with a part of the trace.
+func spansIn(body io.Reader) (all []otlpsink.Span, err error) {
+	d := json.NewDecoder(body)
+	for {
+		var part struct {
+			Result json.RawMessage `json:"result"`
+		}
+		switch err := d.Decode(&part); {
+		case err == io.EOF && len(all) == 0:
+			return nil, ErrNoTrace
+		case err == io.EOF:
+			return all, nil
+		case err != nil:
+			return nil, fmt.Errorf("Jaeger's answer: %w", err)
+		}
+		if len(part.Result) == 0 {
+			continue
+		}
+		spans, err := otlpsink.ParseSpans(part.Result)
+		if err != nil {
+			return nil, fmt.Errorf("Jaeger's answer: %w", err)
+		}
+		all = append(all, spans...)
+	}
+}

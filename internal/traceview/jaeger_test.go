@@ -1,0 +1,114 @@
+package traceview
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// answered is what Jaeger 2.13 answers for a trace, shortened.
+const answered = `{"result":{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"mcpotel-demo-server"}}]},
+"scopeSpans":[{"scope":{"name":"github.com/mcpotel/mcpotel","version":"(devel)"},"spans":[{"traceId":"450a6458619ee611e4ea03ffb833d2db","spanId":"9742f0686140fd91",
+"parentSpanId":"11cf888188520afd","flags":769,"name":"tools/call divide","kind":2,"startTimeUnixNano":"1795261527945131692","endTimeUnixNano":"1795261527945349665",
+"attributes":[{"key":"error.type","value":{"stringValue":"tool_error"}},{"key":"mcp_server.request.size","value":{"intValue":"462"}}],"status":{"code":2}}]}]}]}}`
+
+const another = `{"result":{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"mcpotel"}}]},"scopeSpans":[{"spans":[
+{"traceId":"450a6458619ee611e4ea03ffb833d2db","spanId":"11cf888188520afd","name":"tools/call divide","kind":3,"startTimeUnixNano":"1795261527945000000","endTimeUnixNano":"1795261527945500000","status":{}}]}]}]}}`
+
+const answeredID = "450a6458619ee611e4ea03ffb833d2db"
+
+func withJaeger(t *testing.T, status int, body string) (http.Handler, *[]string) {
+	t.Helper()
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}))
+	t.Cleanup(server.Close)
+	j, err := NewJaeger(server.URL + "/jaeger/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Options{Jaeger: j}), &asked
+}
+
+func TestATraceOfJaegerIsDrawnAsAnyOther(t *testing.T) {
+	h, asked := withJaeger(t, 200, answered+another)
+	page := getPage(t, h, "/trace/"+answeredID)
+	var got []string
+	for _, s := range page.all("details.span") {
+		got = append(got, s.one(t, ".kind").text()+" "+s.one(t, ".title").text()+" "+s.one(t, ".from").text()+" "+strings.Join(s.texts(".badge"), ","))
+	}
+	if want := []string{"CLIENT tools/call divide mcpotel ", "SERVER tools/call divide mcpotel-demo-server tool_error"}; !slices.Equal(got, want) {
+		t.Errorf("want %q, got %q", want, got)
+	}
+	if !slices.Equal(*asked, []string{"/jaeger/api/v3/traces/" + answeredID}) {
+		t.Errorf("want one request, below the base path, got %v", *asked)
+	}
+	if text := page.text(); !strings.Contains(text, "from Jaeger at http://127.0.0.1:") || !strings.Contains(text, "Jaeger keeps no log records") {
+		t.Errorf("want it said where the trace is from, got %q", text)
+	}
+	type trace struct{ Spans []spanJSON }
+	if spans := getJSON[trace](t, h, "/trace/"+answeredID+".json").Spans; len(spans) != 2 || spans[1].Attributes["mcp_server.request.size"] != 462.0 {
+		t.Errorf("want both as JSON, got %+v", spans)
+	}
+}
+
+func TestWhatIsReceivedIsNotAskedFor(t *testing.T) {
+	_, asked := withJaeger(t, 200, answered)
+	s := sample()
+	h := New(Options{Snapshot: snapshotOf(s), Jaeger: &Jaeger{base: "http://127.0.0.1:1", client: http.DefaultClient}})
+	if page := getPage(t, h, "/trace/"+traceA); len(page.all("details.span")) != 3 || len(*asked) > 0 {
+		t.Errorf("want the trace that was received, and nobody asked")
+	}
+}
+
+func TestWhatJaegerCannotAnswerIsSaid(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		want   int
+		text   string
+	}{
+		"none":     {404, `{"error":{"httpCode":404,"message":"No traces found"}}`, 404, "has none either"},
+		"empty":    {200, "", 404, "has none either"},
+		"no spans": {200, `{"result":{}}`, 404, "has none either"},
+		"another":  {200, `{}`, 404, "has none either"},
+		"an error": {500, "<b>storage</b> is down", 502, "<b>storage</b> is down"},
+		"not JSON": {200, "<html>", 502, "Jaeger's answer"},
+		"not OTLP": {200, `{"result":{"resourceSpans":7}}`, 502, "Jaeger's answer"},
+		"cut off":  {200, answered[:100], 502, "Jaeger's answer"},
+	} {
+		h, _ := withJaeger(t, tc.status, tc.body)
+		w := get(t, h, "/trace/"+answeredID)
+		if page := parse(t, w.Body.String()); w.Code != tc.want || !strings.Contains(page.text(), tc.text) {
+			t.Errorf("%s: want %d and %q, got %d and %q", name, tc.want, tc.text, w.Code, page.text())
+		}
+		if w := get(t, h, "/trace/"+answeredID+".json"); w.Code != tc.want || w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("%s as JSON: want %d and JSON, got %d", name, tc.want, w.Code)
+		}
+	}
+}
+
+func TestAJaegerHasAURL(t *testing.T) {
+	for _, base := range []string{"", "127.0.0.1:16686", "ftp://x", "http://", "http://u:p@x", "http://x?y", "http://x#y", ":", "file:///etc"} {
+		if _, err := NewJaeger(base); err == nil {
+			t.Errorf("%q: want an error", base)
+		}
+	}
+}
+
+func TestAPageWithJaegerLooksTracesUp(t *testing.T) {
+	h, _ := withJaeger(t, 404, "")
+	form := getPage(t, h, "/").all("form")
+	if len(form) != 2 || form[1].attrs["action"] != "/trace" || form[1].one(t, "input").attrs["name"] != "id" {
+		t.Errorf("want a form for a trace id, got %d forms", len(form))
+	}
+	if len(getPage(t, showing(sample()), "/").all("form")) != 1 {
+		t.Error("without Jaeger: want none")
+	}
+}

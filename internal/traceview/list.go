@@ -1,0 +1,188 @@
+package traceview
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/internal/page"
+)
+
+// A summary is one trace in the list.
+type summary struct {
+	TraceID    string        `json:"trace_id"`
+	Name       string        `json:"name"`    // of its root, or of its first span if that is not there
+	Service    string        `json:"service"` // of that span
+	Rootless   bool          `json:"rootless,omitzero"`
+	Services   []string      `json:"services"`
+	Start      time.Time     `json:"start"`
+	Duration   time.Duration `json:"duration_ns"`
+	Spans      int           `json:"spans"`
+	Errors     int           `json:"errors"`
+	ErrorTypes []string      `json:"error_types,omitempty"`
+}
+
+// summarize is the traces that pass the filter, newest first.
+func summarize(spans []otlpsink.Span, f filter) []summary {
+	var ids []string
+	traces := make(map[string][]*otlpsink.Span)
+	for i := range spans {
+		id := spans[i].TraceID
+		if traces[id] == nil {
+			ids = append(ids, id)
+		}
+		traces[id] = append(traces[id], &spans[i])
+	}
+	var all []summary
+	for _, id := range ids {
+		if s := summaryOf(traces[id]); f.passes(s, traces[id]) {
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b summary) int { return b.Start.Compare(a.Start) })
+	return all
+}
+
+// summaryOf is that of the spans of one trace, of which there is at least one.
+func summaryOf(spans []*otlpsink.Span) summary {
+	first := rootOf(spans)
+	s := summary{
+		TraceID: first.TraceID, Name: first.Name, Service: first.Service(), Rootless: first.ParentID != "",
+		Spans: len(spans), Start: first.Start,
+	}
+	services, errorTypes := make(map[string]bool), make(map[string]bool)
+	end := first.End
+	for _, sp := range spans {
+		services[sp.Service()] = true
+		if sp.Start.Before(s.Start) {
+			s.Start = sp.Start
+		}
+		if sp.End.After(end) {
+			end = sp.End
+		}
+		if sp.Status == "ERROR" {
+			s.Errors++
+			errorTypes[errorType(sp)] = true
+		}
+	}
+	s.Duration = end.Sub(s.Start)
+	s.Services = slices.Sorted(maps.Keys(services))
+	s.ErrorTypes = slices.Sorted(maps.Keys(errorTypes))
+	return s
+}
+
+// rootOf is the first span without a parent, or the first of all if each has one.
+func rootOf(spans []*otlpsink.Span) *otlpsink.Span {
+	return slices.MinFunc(spans, func(a, b *otlpsink.Span) int {
+		if (a.ParentID == "") != (b.ParentID == "") {
+			if a.ParentID == "" {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.SpanID, b.SpanID))
+	})
+}
+
+// errorType is error.type of a span in error.
+func errorType(s *otlpsink.Span) string {
+	if v, ok := s.Attributes["error.type"]; ok {
+		return valueText(v)
+	}
+	return "error"
+}
+
+// listPage is what the list is drawn from.
+type listPage struct {
+	Filter   filter
+	Chosen   []string // services that can be chosen
+	Rows     []listRow
+	LeftOut  int
+	Traces   int // in all
+	Failed   int // of these
+	Spans    int
+	Services int
+	Records  int
+	Dropped  otlpsink.Dropped
+	GRPC     string
+	HTTP     string
+	Jaeger   *Jaeger
+	JSON     string
+}
+
+type listRow struct {
+	summary
+	Root     service
+	Others   []service
+	Badges   []string
+	MoreErrs int
+}
+
+func (v *view) list(w http.ResponseWriter, r *http.Request) {
+	now := v.Snapshot()
+	f := filterOf(r)
+	some := summarize(now.Spans, f)
+	if page.WantsJSON(r) {
+		v.writeJSON(w, r, http.StatusOK, map[string]any{"traces": nonNil(some), "dropped_spans": now.Dropped.Spans})
+		return
+	}
+	all := some
+	if f.Active() {
+		all = summarize(now.Spans, filter{})
+	}
+	p := listPage{
+		Filter: f, Traces: len(all), Spans: len(now.Spans), Records: len(now.Records), Dropped: now.Dropped,
+		GRPC: v.GRPC, HTTP: v.HTTP, Jaeger: v.Jaeger, JSON: "/traces.json" + f.query(),
+	}
+	services := make(map[string]bool)
+	for _, s := range slices.Backward(all) { // oldest first, for the colours
+		if s.Errors > 0 {
+			p.Failed++
+		}
+		for _, name := range append([]string{s.Service}, s.Services...) {
+			services[name] = true
+			v.services.of(name)
+		}
+	}
+	p.Services = len(services)
+	p.Chosen = choices(services)
+	p.LeftOut = max(len(some)-maxTraces, 0)
+	for _, s := range some[:len(some)-p.LeftOut] {
+		p.Rows = append(p.Rows, v.listRow(s))
+	}
+	v.write(w, r, http.StatusOK, "list", v.frame("Traces", p))
+}
+
+func (v *view) listRow(s summary) listRow {
+	row := listRow{summary: s, Root: v.services.of(s.Service)}
+	row.Name = called(s.Name)
+	for _, name := range s.Services {
+		if name != s.Service && len(row.Others) < colours {
+			row.Others = append(row.Others, v.services.of(name))
+		}
+	}
+	for _, t := range s.ErrorTypes[:min(len(s.ErrorTypes), maxBadges)] {
+		row.Badges = append(row.Badges, cut(scantText, t))
+	}
+	row.MoreErrs = len(s.ErrorTypes) - len(row.Badges)
+	return row
+}
+
+// choices are the services that a form offers.
+func choices(services map[string]bool) []string {
+	delete(services, "")
+	names := slices.Sorted(maps.Keys(services))
+	names = names[:min(len(names), maxServices)]
+	return slices.DeleteFunc(names, func(s string) bool { return len(s) > titleText })
+}
+
+// nonNil is a list that JSON shows as one even if it is empty.
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

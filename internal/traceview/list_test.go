@@ -1,0 +1,131 @@
+package traceview
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+)
+
+func TestTheListHasALineForEachTraceNewestFirst(t *testing.T) {
+	page := getPage(t, showing(sample()), "/")
+	rows := page.one(t, "table#traces").all("tr")[1:]
+	if len(rows) != 2 {
+		t.Fatalf("want two traces, got %d", len(rows))
+	}
+	if got, want := rows[0].texts("td"), []string{"again", "client", "", "1", "1.00ms", "12:00:00.200"}; !slices.Equal(got, want) {
+		t.Errorf("first: want %q, got %q", want, got)
+	}
+	if got, want := rows[1].texts("td"), []string{"work", "clientserver", "tool_error", "3", "100ms", "12:00:00.000"}; !slices.Equal(got, want) {
+		t.Errorf("second: want %q, got %q", want, got)
+	}
+	if rows[0].attrs["class"] == "failed" || rows[1].attrs["class"] != "failed" {
+		t.Error("want the second marked as failed, and only that")
+	}
+	if href := rows[1].one(t, "a").attrs["href"]; href != "/trace/"+traceA {
+		t.Errorf("want a link to the trace, got %s", href)
+	}
+}
+
+func TestTheListCanBeNarrowed(t *testing.T) {
+	h := showing(sample())
+	for query, want := range map[string][]string{
+		"":                           {"again", "work"},
+		"service=server":             {"work"},
+		"service=nobody":             nil,
+		"errors=1":                   {"work"},
+		"min=50ms":                   {"work"},
+		"min=50":                     {"work"},
+		"min=1s":                     nil,
+		"min=soon":                   {"again", "work"},
+		"q=DIVIDE":                   {"work"},
+		"q=gen_ai.tool.name=divide":  {"work"},
+		"q=count=7":                  {"work"},
+		"q=no such number":           {"work"},
+		"q=" + traceB[:10]:           {"again"},
+		"q=again&errors=1":           nil,
+		"q=work&errors=1&min=0.1s":   {"work"},
+		"q=work&errors=1&min=100.1":  nil,
+		"q=b1":                       {"again"},
+		"q=list=[\"x\",1.5]&errors=": {"work"},
+	} {
+		type list struct{ Traces []struct{ Name string } }
+		var got []string
+		for _, s := range getJSON[list](t, h, "/traces.json?"+strings.ReplaceAll(query, " ", "+")).Traces {
+			got = append(got, s.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: want %v, got %v", query, want, got)
+		}
+	}
+	if note := getPage(t, h, "/?min=soon").texts(".note"); len(note) != 1 || !strings.Contains(note[0], "“soon” is no duration") {
+		t.Errorf("want it said that soon is no duration, got %q", note)
+	}
+	if text := getPage(t, h, "/?q=nosuch").text(); !strings.Contains(text, "None of the 2 traces is like that") {
+		t.Errorf("want it said that none matches, got %q", text)
+	}
+}
+
+func TestATraceIsCalledByItsRootOrByWhatThereIs(t *testing.T) {
+	spans := sample().Spans
+	for name, tc := range map[string]struct {
+		spans []otlpsink.Span
+		want  summary
+	}{
+		"whole":        {spans[:3], summary{TraceID: traceA, Name: "work", Service: "client", Services: []string{"client", "server"}, Start: after(0), Duration: 100e6, Spans: 3, Errors: 2, ErrorTypes: []string{"tool_error"}}},
+		"without root": {[]otlpsink.Span{spans[0], spans[2]}, summary{TraceID: traceA, Name: "tools/call divide", Service: "client", Rootless: true, Services: []string{"client", "server"}, Start: after(10), Duration: 50e6, Spans: 2, Errors: 2, ErrorTypes: []string{"tool_error"}}},
+	} {
+		got := summarize(tc.spans, filter{})
+		if diff := cmp.Diff([]summary{tc.want}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestAnEmptyListSaysWhereToExport(t *testing.T) {
+	text := getPage(t, New(Options{GRPC: "127.0.0.1:4317", HTTP: "http://127.0.0.1:4318"}), "/").one(t, ".empty").text()
+	for _, want := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "http/protobuf"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q, got %q", want, text)
+		}
+	}
+}
+
+func TestALongListSaysWhatItLeavesOut(t *testing.T) {
+	var s otlpsink.Snapshot
+	for i := range maxTraces + 3 {
+		s.Spans = append(s.Spans, otlpsink.Span{Origin: from("x"), TraceID: fmt.Sprintf("%032x", i+1), SpanID: "1", Name: fmt.Sprint("n", i), Start: after(i), End: after(i)})
+	}
+	s.Dropped.Spans = 5
+	page := getPage(t, showing(s), "/")
+	if rows := page.all("tr"); len(rows) != maxTraces+1 || !strings.Contains(rows[1].text(), fmt.Sprint("n", maxTraces+2)) {
+		t.Errorf("want the newest %d, got %d lines", maxTraces, len(rows)-1)
+	}
+	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "3 older traces not shown") || !strings.Contains(notes, "5 older spans dropped") {
+		t.Errorf("want it said what is left out, got %q", notes)
+	}
+}
+
+func TestNobodyElseIsServed(t *testing.T) {
+	h := showing(sample())
+	for _, path := range []string{"/", "/traces.json", "/trace/" + traceA, "/trace/" + traceA + ".json", "/metrics", "/metrics.json", "/logs", "/logs.json"} {
+		if w := get(t, h, path, func(r *http.Request) { r.Host = "evil.example" }); w.Code != http.StatusMisdirectedRequest || strings.Contains(w.Body.String(), "divide") {
+			t.Errorf("%s for another host: want 421 and nothing told, got %d", path, w.Code)
+		}
+		w := get(t, h, path, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })
+		if w.Header().Get("Access-Control-Allow-Origin") != "" || w.Header().Get("Content-Security-Policy") == "" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: want no other origin allowed, a policy, and no sniffing, got %v", path, w.Header())
+		}
+		if w := get(t, h, path, func(r *http.Request) { r.Method = "POST" }); w.Code != http.StatusMethodNotAllowed {
+			t.Errorf("POST %s: want 405, got %d", path, w.Code)
+		}
+	}
+	if w := get(t, h, "/nosuch"); w.Code != http.StatusNotFound {
+		t.Errorf("/nosuch: want 404, got %d", w.Code)
+	}
+}

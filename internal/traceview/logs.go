@@ -1,0 +1,166 @@
+package traceview
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/internal/page"
+)
+
+// A record is a log record as a page shows it.
+type record struct {
+	Anchor     string
+	At         string // from the beginning of the trace, or by the clock
+	Time       time.Time
+	Level      string
+	Class      string // of the level's badge
+	Service    service
+	Text       string
+	Brief      []attribute // the few that tell most
+	Span       link        // none without Href
+	Attributes []attribute
+	More       int
+}
+
+// telling are the attributes that stand beside the text of a record, under the last part of their names.
+var telling = []string{
+	"mcp.method.name", "gen_ai.tool.name", "error.type", "error", "mcp_client.connection.from", "mcp_client.connection.to",
+	"mcp_client.connection.reason", "mcp_client.violation.reason",
+}
+
+const maxBrief = 4
+
+// levels are the names of OpenTelemetry's ranges of severity, each of four numbers.
+var levels = [...]struct{ name, class string }{
+	{"TRACE", "mute"}, {"DEBUG", "mute"}, {"INFO", "good"}, {"WARN", "warn"}, {"ERROR", "bad"}, {"FATAL", "bad"},
+}
+
+func levelOf(r otlpsink.Record) (name, class string) {
+	if r.Severity < 1 || r.Severity > 4*len(levels) {
+		return cut(12, r.SeverityText), "mute"
+	}
+	l := levels[(r.Severity-1)/4]
+	return l.name, l.class
+}
+
+// textOf is what a record says: its body, or the name of the event.
+func textOf(r otlpsink.Record) string {
+	if s := valueText(r.Body); s != "" {
+		return s
+	}
+	return r.EventName
+}
+
+func (v *view) record(i int, r otlpsink.Record, b *budget) record {
+	x := record{Anchor: "l-" + strconv.Itoa(i), Time: timeOf(r), Service: v.services.of(r.Service()), Text: b.text(textOf(r))}
+	x.Level, x.Class = levelOf(r)
+	for _, k := range telling {
+		if v, ok := r.Attributes[k]; ok && len(x.Brief) < maxBrief {
+			x.Brief = append(x.Brief, attribute{k[strings.LastIndexByte(k, '.')+1:], cut(scantText, valueText(v))})
+		}
+	}
+	x.Attributes, x.More = attributesOf(r.Attributes, b)
+	if r.EventName != "" && r.EventName != textOf(r) {
+		x.Attributes = append([]attribute{{"event.name", b.text(r.EventName)}}, x.Attributes...)
+	}
+	return x
+}
+
+// record is one of the trace.
+func (d *drawing) record(i int, r otlpsink.Record) record {
+	x := d.view.record(i, r, d.budget)
+	x.At = where(x.Time, d.arranged.From)
+	if r.SpanID != "" {
+		x.Span = d.link(d.trace.id, r.SpanID)
+	}
+	return x
+}
+
+// logsPage is what the page of all logs is drawn from.
+type logsPage struct {
+	Filter  filter
+	Chosen  []string
+	Rows    []record
+	LeftOut int
+	Dropped int
+	Levels  []levelChoice
+	JSON    string
+}
+
+type levelChoice struct {
+	Number int
+	Name   string
+}
+
+func (v *view) logsPage(w http.ResponseWriter, r *http.Request) {
+	now := v.Snapshot()
+	f := filterOf(r)
+	services := make(map[string]bool)
+	var some []otlpsink.Record
+	for _, rec := range now.Records {
+		services[rec.Service()] = true
+		if f.passesRecord(rec) {
+			some = append(some, rec)
+		}
+	}
+	slices.SortStableFunc(some, func(a, b otlpsink.Record) int { return timeOf(b).Compare(timeOf(a)) })
+	if page.WantsJSON(r) {
+		list := []recordJSON{}
+		for _, rec := range some {
+			list = append(list, jsonRecord(rec))
+		}
+		v.writeJSON(w, r, http.StatusOK, map[string]any{"records": list, "dropped_records": now.Dropped.Records})
+		return
+	}
+	p := logsPage{
+		Filter: f, Chosen: choices(services), LeftOut: max(len(some)-maxRecords, 0), Dropped: now.Dropped.Records, JSON: "/logs.json" + f.query(),
+	}
+	for i, l := range levels {
+		p.Levels = append(p.Levels, levelChoice{4*i + 1, l.name})
+	}
+	b := newBudget()
+	for i, rec := range some[:len(some)-p.LeftOut] {
+		x := v.record(i, rec, b)
+		x.Anchor = "" // the newest is always the first
+		x.At = x.Time.UTC().Format("15:04:05.000")
+		if rec.TraceID != "" {
+			x.Span = link{Href: "/trace/" + rec.TraceID + "#" + anchor(rec.SpanID), Text: "trace " + cut(8, rec.TraceID), Known: true}
+		}
+		p.Rows = append(p.Rows, x)
+	}
+	v.write(w, r, http.StatusOK, "logs", v.frame("Logs", p))
+}
+
+func (f filter) passesRecord(r otlpsink.Record) bool {
+	switch {
+	case f.Service != "" && r.Service() != f.Service, r.Severity < f.Level:
+		return false
+	case f.Text == "":
+		return true
+	}
+	return contains(textOf(r), f.Text) || contains(r.EventName, f.Text) || contains(r.TraceID, f.Text) || contained(r.Attributes, f.Text)
+}
+
+// recordJSON is a record for programs.
+type recordJSON struct {
+	Time         time.Time      `json:"time"`
+	Severity     int            `json:"severity"`
+	SeverityText string         `json:"severity_text"`
+	EventName    string         `json:"event_name,omitzero"`
+	Body         any            `json:"body"`
+	Attributes   map[string]any `json:"attributes"`
+	Service      string         `json:"service"`
+	TraceID      string         `json:"trace_id,omitzero"`
+	SpanID       string         `json:"span_id,omitzero"`
+}
+
+func jsonRecord(r otlpsink.Record) recordJSON {
+	return recordJSON{
+		Time: timeOf(r), Severity: r.Severity, SeverityText: r.SeverityText, EventName: r.EventName,
+		Body: jsonValue(r.Body), Attributes: jsonMap(r.Attributes), Service: r.Service(), TraceID: r.TraceID, SpanID: r.SpanID,
+	}
+}

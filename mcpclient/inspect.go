@@ -1,0 +1,173 @@
+package mcpclient
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// Clients returns the clients of this process that have not ended (see [Client.Done]), in the order in which they were
+// created.
+func Clients() []*Client {
+	var all []*Client
+	for _, v := range running.Clients.All() {
+		all = append(all, v.(*Client))
+	}
+	return all
+}
+
+// enlist makes the client one of those that run.
+func (c *Client) enlist() {
+	c.number = running.Clients.Number()
+	running.Enlist(&running.Clients, c.number, c)
+}
+
+// Inspect returns what the client is doing. All but what is marked is of one moment, in which nothing else happens to the
+// client; nobody's code is called in it, and it is short however much there is.
+func (c *Client) Inspect() inspect.Client {
+	i, why, oldest := c.inspect()
+	i.Transport, i.Protocol, i.Address = c.network.Transport, c.network.Protocol, c.network.Address
+	for _, f := range oldest {
+		i.Calls = append(i.Calls, f.show(i.Time))
+	}
+	if why.last != nil {
+		i.Err = excerpt(why.last.Error(), maxErrorText)
+	}
+	if why.gaveUp != nil {
+		i.GaveUp = excerpt(why.gaveUp.Error(), maxErrorText)
+	}
+	if s := why.session; s != nil {
+		info := s.conn.Info()
+		i.SendQueue, i.PID = info.Queued, info.PID
+	}
+	i.Operations, i.Recent = c.tel.Operations(), c.tel.FlightRecord()
+	return i
+}
+
+// inspected is what an inspection is told by code that is not the client's own.
+type inspected struct {
+	last, gaveUp error
+	session      *session
+}
+
+// flight is a call in flight as it was at the moment of the inspection, for the call itself belongs to another.
+type flight struct {
+	inflight.Flight[*call]
+	method, target, uri string
+	begun               time.Time
+	corr                telemetry.Corr
+	ref                 telemetry.Ref
+	rounds              int
+	stream              bool
+}
+
+// inspect is the one moment of an inspection.
+func (c *Client) inspect() (i inspect.Client, more inspected, oldest []flight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	i = inspect.Client{
+		Time: now, Number: c.number, Name: c.cfg.Name,
+		State: c.m.State, Ended: c.m.Ended, Reason: c.m.Reason, Since: c.m.Since, InState: now.Sub(c.m.Since), Due: c.m.Deadline,
+		Epoch: c.m.Epoch, Sessions: c.m.Session, Attempt: c.m.Attempt, Waiting: len(c.waiters),
+		InFlight: c.calls.Len(), Tombstones: c.calls.Tombstones(),
+	}
+	if s := c.session; s != nil {
+		i.Server, i.ServerVersion = excerpt(s.server.Name, maxShown), excerpt(s.server.Version, maxShown)
+		i.Version, i.Era, i.Listening = s.version, s.version.Era().String(), s.listening
+	}
+	i.Answering = c.serving.count()
+	i.Notifications, i.QueueLimit = c.dispatcher.queued()
+	i.Subscribed, i.Subscriptions = c.watches.show()
+	return i, inspected{c.lastErr, c.refusal, c.session}, c.oldest()
+}
+
+// oldest returns the calls in flight that were made first, in this order. It is called with mu held.
+func (c *Client) oldest() []flight {
+	var first []inflight.Flight[*call]
+	for f := range c.calls.All() {
+		first = among(first, f, func(a, b inflight.Flight[*call]) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	all := make([]flight, len(first))
+	for n, f := range first {
+		cl := f.Value
+		all[n] = flight{f, cl.method, cl.target, cl.shownURI, cl.begun, cl.corr, cl.ref, cl.rounds, cl.acknowledged != nil}
+	}
+	return all
+}
+
+// among puts v into its place among the first [inspect.Limit] there are, if it is one of them.
+func among[T any](first []T, v T, compare func(a, b T) int) []T {
+	if len(first) == inspect.Limit && compare(v, first[inspect.Limit-1]) >= 0 {
+		return first
+	}
+	at, _ := slices.BinarySearchFunc(first, v, compare)
+	first = slices.Insert(first, at, v)
+	return first[:min(len(first), inspect.Limit)]
+}
+
+func (f *flight) show(now time.Time) inspect.Call {
+	return inspect.Call{
+		ID: f.ID, Method: excerpt(f.method, maxShown), Target: excerpt(f.target, maxShown), URI: excerpt(f.uri, maxShown),
+		Since: f.begun, Age: now.Sub(f.begun), Deadline: f.Deadline,
+		CorrID: corrText(f.corr), TraceID: f.ref.TraceID(), Retries: f.Retries, Round: f.rounds, Stream: f.stream,
+	}
+}
+
+func corrText(c telemetry.Corr) string {
+	if c == (telemetry.Corr{}) {
+		return ""
+	}
+	return c.String()
+}
+
+// Limits of texts in an inspection, in bytes.
+const (
+	maxShown     = 128
+	maxErrorText = 512
+)
+
+// excerpt returns a copy of the beginning of s: the whole may be part of a large frame.
+func excerpt(s string, limit int) string {
+	if len(s) > limit {
+		return strings.ToValidUTF8(s[:limit-len("…")], "") + "…"
+	}
+	return strings.Clone(strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// count returns how many requests of the server are being answered.
+func (s *serving) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.running)
+}
+
+// queued returns how many notifications wait, and how many may.
+func (d *dispatcher) queued() (n, limit int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.queue.len(), d.queue.limit
+}
+
+// show returns how many resources are wanted, and which, as far as there is room for them.
+func (t *watches) show() (wanted int, uris []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for uri, w := range t.all {
+		if !w.wanted {
+			continue
+		}
+		wanted++
+		uris = among(uris, uri, cmp.Compare)
+	}
+	for i := range uris {
+		uris[i] = excerpt(uris[i], maxShown)
+	}
+	return wanted, uris
+}

@@ -1,0 +1,250 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+func TestInspectTellsWhereTheConnectionIs(t *testing.T) {
+	bubble(t, &Options{Name: "files", BackoffMin: 8 * time.Second, BackoffMax: 8 * time.Second}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		time.Sleep(3 * time.Second)
+		if i := c.Inspect(); i.State != connstate.Initializing || i.InState != 3*time.Second || i.Due.Sub(i.Time) != 7*time.Second ||
+			i.Epoch != 1 || i.Attempt != 1 || i.Name != "files" || i.Version != "" || i.Sessions != 0 {
+			t.Errorf("while the server is asked who it is: got %+v", i)
+		}
+		v.modern()
+		await(t, c)
+		time.Sleep(time.Minute)
+		if i := c.Inspect(); i.State != connstate.Ready || i.InState != time.Minute || !i.Due.IsZero() || i.Version != mcp.Version20260728 ||
+			i.Era != "modern" || i.Server == "" || i.Sessions != 1 || i.Err != "" {
+			t.Errorf("ready: got %+v", i)
+		}
+		v.hangUp()
+		synctest.Wait()
+		time.Sleep(2 * time.Second)
+		i := c.Inspect()
+		if wait := i.Due.Sub(i.Time); i.State != connstate.Backoff || i.Reason != connstate.TransportDown || i.InState != 2*time.Second ||
+			i.Err == "" || wait < 4*time.Second || wait > 8*time.Second || i.Server != "" || i.Attempt != 0 {
+			t.Errorf("in backoff, with %v to go: got %+v", wait, i)
+		}
+		if err := c.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if i := c.Inspect(); i.State != connstate.Closing || !i.Ended || i.Reason != connstate.TransportClosed {
+			t.Errorf("stopped: got %+v", i)
+		}
+	})
+}
+
+func TestInspectShowsCallsInFlightWithAgeAndDeadline(t *testing.T) {
+	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *Client) {
+		call := func(name string, options ...CallOption) <-chan error {
+			return background(func() error {
+				_, err := c.CallTool(context.Background(), name, nil, options...)
+				return err
+			})
+		}
+		first := call("slow", WithTimeout(time.Minute))
+		request := v.want(mcp.MethodCallTool)
+		time.Sleep(5 * time.Second)
+		second := call("quick")
+		v.want(mcp.MethodCallTool)
+		time.Sleep(time.Second)
+
+		i := c.Inspect()
+		if i.InFlight != 2 || len(i.Calls) != 2 {
+			t.Fatalf("calls in flight: got %d and %+v, want 2", i.InFlight, i.Calls)
+		}
+		slow, quick := i.Calls[0], i.Calls[1]
+		if slow.Target != "slow" || slow.Age != 6*time.Second || slow.Deadline.Sub(i.Time) != 54*time.Second || len(slow.CorrID) != 32 ||
+			slow.Method != mcp.MethodCallTool || slow.Stream {
+			t.Errorf("the older call: got %+v", slow)
+		}
+		if quick.Target != "quick" || quick.Age != time.Second || quick.ID <= slow.ID || quick.CorrID == slow.CorrID {
+			t.Errorf("the younger call: got %+v", quick)
+		}
+		v.answer(request, `{"content":[]}`)
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+		if err := <-second; !errors.Is(err, ErrTimeout) {
+			t.Errorf("the younger call: got %v, want a timeout", err)
+		}
+		i = c.Inspect()
+		if i.InFlight != 0 || len(i.Calls) != 0 || i.Tombstones != 1 {
+			t.Errorf("after the calls: got %d in flight and %d tombstones, want 0 and 1", i.InFlight, i.Tombstones)
+		}
+		var tools []string
+		for _, o := range i.Operations {
+			if o.Method == mcp.MethodCallTool {
+				tools = append(tools, fmt.Sprintf("%s %d/%d %v", o.Target, o.Failed, o.Count, o.Max))
+			}
+		}
+		if want := []string{"quick 1/1 30s", "slow 0/1 6s"}; !slices.Equal(tools, want) {
+			t.Errorf("operations: got %q, want %q", tools, want)
+		}
+		kinds := map[string]int{}
+		for _, e := range i.Recent {
+			kinds[e.Kind]++
+		}
+		if kinds["request"] < 2 || kinds["transition"] != 2 || kinds["attempt"] != 1 {
+			t.Errorf("recent: got %v, want the calls, two transitions and an attempt", kinds)
+		}
+	})
+}
+
+// Whoever looks at ten thousand calls sees the oldest, and how many there are.
+func TestInspectIsBounded(t *testing.T) {
+	ready(t, &Options{RequestTimeout: -1, Telemetry: telemetry.Off()}, func(t *testing.T, _ *script, _ *conversation, c *Client) {
+		const calls = 10_000
+		c.mu.Lock()
+		cl := c.newCall("tools/call", nil)
+		cl.target = strings.Repeat("x", 10_000) + "\xff"
+		cl.begun = time.Now()
+		for range calls {
+			c.lastID++
+			c.calls.Add(c.lastID, time.Now().Add(time.Duration(c.lastID%977)*time.Second+time.Hour), cl)
+		}
+		first := c.lastID - calls + 1
+		c.mu.Unlock()
+		c.watches.all = map[string]*watch{}
+		for n := range 999 {
+			c.watches.all[fmt.Sprint("file:///", n)] = &watch{wanted: true}
+		}
+		i := c.Inspect()
+		if i.InFlight != calls || len(i.Calls) != inspect.Limit || i.Subscribed != 999 || len(i.Subscriptions) != inspect.Limit {
+			t.Fatalf("got %d in flight and %d shown, %d subscriptions and %d shown, want %d, 999 and %d of each",
+				i.InFlight, len(i.Calls), i.Subscribed, len(i.Subscriptions), calls, inspect.Limit)
+		}
+		for n, f := range i.Calls {
+			if f.ID != first+int64(n) || len(f.Target) > 128 {
+				t.Fatalf("call %d: got %+v, want id %d and a short name", n, f, first+int64(n))
+			}
+		}
+		if raw, err := json.Marshal(i); err != nil || len(raw) > 100_000 {
+			t.Errorf("as JSON: got %d bytes, %v", len(raw), err)
+		}
+		if i.Operations != nil || i.Recent != nil {
+			t.Errorf("without telemetry: got %v and %v, want nothing", i.Operations, i.Recent)
+		}
+		c.mu.Lock() // the one call was in the table many times
+		for id := first; id < first+calls; id++ {
+			c.calls.Settle(id)
+		}
+		c.mu.Unlock()
+		c.watches.all = nil
+	})
+}
+
+func TestClientsAreThoseThatHaveNotEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var started []*Client
+		for _, name := range []string{"b", "a", "b"} {
+			c, err := New(newScript(), &Options{Name: name, Telemetry: telemetry.Off()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			started = append(started, c)
+		}
+		if _, err := New(newScript(), &Options{Features: []Feature{HandleRequest("x", nil)}}); err == nil {
+			t.Error("want an error for a handler that is nil")
+		}
+		own := func() []*Client { // other tests have clients too
+			return slices.DeleteFunc(Clients(), func(c *Client) bool { return !slices.Contains(started, c) })
+		}
+		if got := own(); !slices.Equal(got, started) {
+			t.Errorf("clients: got %v, want those that were created, in this order", got)
+		}
+		if a, b := started[0].Inspect().Number, started[1].Inspect().Number; a == 0 || b <= a {
+			t.Errorf("numbers: got %d and %d, want them to rise", a, b)
+		}
+		for n, c := range started {
+			if err := c.Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if got := own(); !slices.Equal(got, started[n+1:]) {
+				t.Errorf("after %d have ended: got %d clients, want %d", n+1, len(got), len(started)-n-1)
+			}
+		}
+	})
+}
+
+// Sixty-four callers call and leave while others look. The race detector does the rest.
+func TestInspectWhileCallersComeAndGo(t *testing.T) {
+	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *Client) {
+		const callers, calls = 64, 20
+		go func() { // ends with the calls
+			for range callers * calls {
+				if f := v.take(); f.ID != nil {
+					v.answer(f, `{"content":[]}`)
+				}
+			}
+		}()
+		over := make(chan struct{})
+		var looking, calling sync.WaitGroup
+		for range 4 {
+			looking.Go(func() {
+				for {
+					if i := c.Inspect(); i.InFlight > callers || len(i.Calls) != i.InFlight {
+						t.Errorf("got %d calls in flight and %d shown, want at most %d and all shown", i.InFlight, len(i.Calls), callers)
+					}
+					select {
+					case <-over:
+						return
+					default:
+					}
+				}
+			})
+		}
+		for n := range callers {
+			calling.Go(func() {
+				for range calls {
+					if _, err := c.CallTool(context.Background(), fmt.Sprint("tool", n), nil); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		calling.Wait()
+		close(over)
+		looking.Wait()
+	})
+}
+
+func BenchmarkInspect(b *testing.B) {
+	c, err := New(newScript(), &Options{Telemetry: telemetry.Off()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Stop(context.Background())
+	cl := c.newCall("tools/call", nil)
+	c.mu.Lock()
+	for range 10_000 {
+		c.lastID++
+		c.calls.Add(c.lastID, time.Now().Add(time.Hour+time.Duration(c.lastID%977)*time.Second), cl)
+	}
+	c.mu.Unlock()
+	b.ReportAllocs()
+	for b.Loop() {
+		c.inspect()
+	}
+	c.mu.Lock()
+	for id := range c.lastID {
+		c.calls.Settle(id + 1)
+	}
+	c.mu.Unlock()
+}

@@ -1,0 +1,252 @@
+package mcpserver
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/internal/running"
+)
+
+// Servers returns the servers of this process that serve a connection or have an [HTTPHandler] that is not shut down, in
+// the order in which they were made.
+func Servers() []*Server {
+	var all []*Server
+	for _, v := range running.Servers.All() {
+		all = append(all, v.(*Server))
+	}
+	return all
+}
+
+// enlist notes whether the server is at work. s.mu is held.
+func (s *Server) enlist() {
+	if len(s.conns)+len(s.handlers) > 0 {
+		running.Enlist(&running.Servers, s.number, s)
+	} else {
+		running.Servers.Remove(s.number)
+	}
+}
+
+// Inspect returns what the server is doing. What it says of each connection, and of each handler over HTTP, is of one
+// moment; these moments are one after the other, for a server has no lock of all its connections.
+func (s *Server) Inspect() inspect.Server {
+	i := inspect.Server{
+		Time: time.Now(), Number: s.number, Name: s.cfg.Name, Server: s.info.Name, Version: s.info.Version,
+		Versions: slices.Clone(s.cfg.versions),
+		Tools:    s.tools.len(), Resources: s.resources.len(), Templates: s.templates.len(), Prompts: s.prompts.len(),
+		Limits: inspect.Limits{
+			MaxConcurrent: s.cfg.MaxConcurrent, MaxQueued: s.cfg.MaxQueued, MaxTotal: s.cfg.MaxTotal,
+			RequestTimeout: s.cfg.RequestTimeout, FrameLimit: s.cfg.FrameLimit,
+		},
+		Places: s.total.inspect(),
+	}
+	s.mu.Lock()
+	conns, handlers, audiences := slices.Collect(maps.Keys(s.conns)), slices.Collect(maps.Keys(s.handlers)), maps.Clone(s.audiences)
+	observers := slices.Collect(maps.Values(s.observers))
+	s.mu.Unlock()
+
+	in := inspector{Server: i}
+	sessions := map[*connection]string{}
+	for _, h := range handlers {
+		in.handler(h, sessions)
+		delete(audiences, h.audience)
+		in.Subscriptions += h.audience.len()
+	}
+	for a := range audiences {
+		in.Subscriptions += a.len()
+	}
+	for _, c := range conns {
+		in.connection(c, sessions[c])
+	}
+	in.tasks(s.tasks)
+	for _, o := range observers {
+		in.network(o)
+	}
+	return in.done()
+}
+
+// inspector gathers an inspection.
+type inspector struct {
+	inspect.Server
+	calls []seenCall
+}
+
+// seenCall is a call as it was when it was looked at, for it belongs to another.
+type seenCall struct {
+	*call
+	conn      uint64
+	waiting   bool
+	cancelled bool
+}
+
+func (in *inspector) add(c seenCall) {
+	in.InFlight++
+	in.calls = among(in.calls, c, func(a, b seenCall) int { return a.arrived.Compare(b.arrived) })
+}
+
+// among puts v into its place among the first [inspect.Limit] there are, if it is one of them.
+func among[T any](first []T, v T, compare func(a, b T) int) []T {
+	if len(first) == inspect.Limit && compare(v, first[inspect.Limit-1]) >= 0 {
+		return first
+	}
+	at, _ := slices.BinarySearchFunc(first, v, func(a, b T) int {
+		if compare(a, b) <= 0 { // behind those that are equal
+			return -1
+		}
+		return 1
+	})
+	first = slices.Insert(first, at, v)
+	return first[:min(len(first), inspect.Limit)]
+}
+
+func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
+	state := inspect.HTTP{
+		MaxRequests: h.gate.limit, MaxSessions: h.sessions.limit, MaxSubs: h.audience.limit, Shared: h.fleet != nil,
+		Subscriptions: h.audience.len(),
+	}
+	h.gate.mu.Lock()
+	state.Inside, state.Requests, state.Closing = h.gate.inside, h.gate.posts, h.gate.closed
+	h.gate.mu.Unlock()
+	open := h.sessions.all()
+	state.Sessions = len(open)
+	for _, s := range open {
+		sessions[s.connection] = s.id
+	}
+	h.crowd.mu.Lock()
+	for c := range h.crowd.live {
+		in.add(seenCall{call: c})
+	}
+	h.crowd.mu.Unlock()
+	in.Handlers = append(in.Handlers, state)
+}
+
+func (in *inspector) connection(c *connection, session string) {
+	see := inspect.Connection{
+		Number: c.number, Transport: c.network.Transport, Protocol: c.network.Protocol, Since: c.since, Age: in.Time.Sub(c.since),
+		Asking: c.asks.len(), Watching: c.session.watched.len(),
+	}
+	if session != "" {
+		see.Session = session[:min(len(session), shownSession)] + "…"
+	}
+	if a := c.session.agreed.Load(); a != nil {
+		see.Client, see.ClientVer, see.Version = excerpt(a.client.Name), excerpt(a.client.Version), a.version
+	}
+	t := c.table
+	t.mu.Lock()
+	see.Running, see.Waiting, see.Bytes = t.running, len(t.waiting), t.bytes
+	waiting := make(map[*call]bool, len(t.waiting))
+	for _, w := range t.waiting {
+		waiting[w] = true
+	}
+	for _, live := range t.live {
+		in.add(seenCall{live, c.number, waiting[live], live.cancelled != nil})
+	}
+	t.mu.Unlock()
+	in.Connected++
+	in.Connections = among(in.Connections, see, func(a, b inspect.Connection) int {
+		if load := (b.Running + b.Waiting) - (a.Running + a.Waiting); load != 0 {
+			return load
+		}
+		return a.Since.Compare(b.Since)
+	})
+}
+
+// shownSession is how much of the id of a session is shown: enough to tell a few apart, and far from enough to guess it.
+const shownSession = 6
+
+func (in *inspector) tasks(k *taskKeeper) {
+	in.MaxTasks = k.cfg.MaxRunning
+	k.mu.Lock()
+	runs := slices.Collect(maps.Values(k.runs))
+	k.mu.Unlock()
+	for _, r := range runs {
+		see := inspect.Task{Tool: excerpt(r.tool.Name)}
+		if record := r.latest(); record != nil {
+			see.Status, see.Since, see.Age = record.Status, record.Created, in.Time.Sub(record.Created)
+		}
+		in.RunningTasks++
+		in.Tasks = among(in.Tasks, see, func(a, b inspect.Task) int { return a.Since.Compare(b.Since) })
+	}
+}
+
+func (in *inspector) network(o observer) {
+	see := inspect.Network{
+		Transport: o.network.Transport, Protocol: o.network.Protocol, Version: o.network.ProtocolVersion,
+		Operations: o.tel.Operations(), Recent: o.tel.FlightRecord(),
+	}
+	if len(see.Operations)+len(see.Recent) > 0 {
+		in.Networks = append(in.Networks, see)
+	}
+}
+
+// done writes down the requests, and puts what has no order of its own into one.
+func (in *inspector) done() inspect.Server {
+	for _, c := range in.calls {
+		ref := c.op.Ref() // it never changes
+		in.Requests = append(in.Requests, inspect.Request{
+			Connection: c.conn, ID: shortID(c.info.ID.String()), Method: excerpt(c.info.Method), Target: excerpt(c.target), URI: excerpt(c.uri),
+			Since: c.arrived, Age: in.Time.Sub(c.arrived), Waiting: c.waiting, Cancelled: c.cancelled, TraceID: ref.TraceID(),
+		})
+	}
+	slices.SortFunc(in.Networks, func(a, b inspect.Network) int {
+		return strings.Compare(a.Transport+a.Protocol+a.Version, b.Transport+b.Protocol+b.Version)
+	})
+	return in.Server
+}
+
+// maxShown is how long texts in an inspection are, in bytes.
+const maxShown = 128
+
+// excerpt returns a copy of the beginning of s: the whole may be part of a large frame.
+func excerpt(s string) string {
+	if len(s) > maxShown {
+		return strings.ToValidUTF8(s[:maxShown-len("…")], "") + "…"
+	}
+	return strings.Clone(strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+func shortID(id string) string { return strings.ToValidUTF8(id[:min(len(id), 16)], "") }
+
+func (r *registry[T]) len() int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.byName)
+}
+
+func (a *audience) len() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.subs)
+}
+
+// len returns how many requests the client has yet to answer; nil has none.
+func (a *asks) len() int {
+	if a == nil {
+		return 0
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.open)
+}
+
+// len returns how many there are on the list; nil has none.
+func (w *watchlist) len() int {
+	if w == nil {
+		return 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.uris)
+}
+
+// inspect returns how the places are used; nil has none.
+func (l *limiter) inspect() inspect.Places {
+	if l == nil {
+		return inspect.Places{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return inspect.Places{Used: l.used, Holders: l.holders, Hungry: len(l.hungry), Scarce: time.Now().Before(l.scarce)}
+}

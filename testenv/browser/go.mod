@@ -1,0 +1,11 @@
+module github.com/mcpotel/mcpotel/testenv/browser
+
+go 1.26
+
+require (
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.22.1
+	github.com/creack/pty v1.1.24
+)
+
+require github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect

@@ -1,0 +1,143 @@
+package browser
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Build builds the command into a directory and returns its path.
+func Build(ctx context.Context, dir string) (string, error) { return build(ctx, dir, "cmd/mcpotel") }
+
+// build builds the command in a directory of the repository.
+func build(ctx context.Context, dir, command string) (string, error) {
+	path := filepath.Join(dir, filepath.Base(command))
+	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env: %w", err)
+	}
+	root := filepath.Dir(filepath.Dir(filepath.Dir(strings.TrimSpace(string(out)))))
+	build := exec.CommandContext(ctx, "go", "build", "-o", path, "./"+command)
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build ./%s: %w: %s", command, err, out)
+	}
+	return path, nil
+}
+
+// A Program is the command, running.
+type Program struct {
+	cmd  *exec.Cmd
+	read sync.WaitGroup
+
+	mu    sync.Mutex
+	out   strings.Builder // guarded by mu
+	err   strings.Builder // guarded by mu
+	news  chan struct{}   // guarded by mu: closed and replaced at each line
+	ended bool            // guarded by mu: its output
+}
+
+// Run starts the command at a path that [Build] returned, free of the environment's OpenTelemetry.
+func Run(path string, args ...string) (*Program, error) {
+	p := &Program{cmd: exec.Command(path, args...), news: make(chan struct{})}
+	p.cmd.Env = Environment()
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	errs, err := p.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.read.Go(func() { p.copy(&p.err, errs) }) // both end with the program
+	p.read.Go(func() {
+		p.copy(&p.out, out)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.ended = true
+		close(p.news)
+		p.news = make(chan struct{})
+	})
+	return p, nil
+}
+
+// Environment is this process's, without what would send telemetry elsewhere.
+func Environment() []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "OTEL_") && !strings.HasPrefix(kv, "LC_ALL=") {
+			env = append(env, kv)
+		}
+	}
+	return append(env, "LC_ALL=C.UTF-8")
+}
+
+func (p *Program) copy(to *strings.Builder, from io.Reader) {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		p.mu.Lock()
+		fmt.Fprintln(to, lines.Text())
+		close(p.news)
+		p.news = make(chan struct{})
+		p.mu.Unlock()
+	}
+}
+
+// Await waits until the standard output matches a pattern and returns the match and its groups.
+func (p *Program) Await(pattern string) ([]string, error) {
+	re := regexp.MustCompile(pattern)
+	deadline := time.After(2 * patience)
+	for {
+		p.mu.Lock()
+		out, errs, news, ended := p.out.String(), p.err.String(), p.news, p.ended
+		p.mu.Unlock()
+		if m := re.FindStringSubmatch(out); m != nil {
+			return m, nil
+		}
+		if ended {
+			return nil, fmt.Errorf("%s ended before it printed %s:\n%s\n%s", p.cmd, pattern, out, errs)
+		}
+		select {
+		case <-news:
+		case <-deadline:
+			return nil, fmt.Errorf("%s has not printed %s:\n%s\n%s", p.cmd, pattern, out, errs)
+		}
+	}
+}
+
+// Stop interrupts the program, as Ctrl-C does, and waits for it.
+func (p *Program) Stop() error {
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		return err
+	}
+	kill := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
+	defer kill.Stop()
+	p.read.Wait()
+	return p.cmd.Wait()
+}
+
+// Demo runs the demo and returns it and the URL of its page, once it has played all of its scenes.
+func Demo(path string) (*Program, string, error) {
+	p, err := Run(path, "demo", "--web")
+	if err != nil {
+		return nil, "", err
+	}
+	m, err := p.Await(`(?s)That was it.*The traces are at (\S+)\nCtrl-C`)
+	if err != nil {
+		p.Stop()
+		return nil, "", err
+	}
+	return p, m[1], nil
+}

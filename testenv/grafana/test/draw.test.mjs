@@ -1,0 +1,91 @@
+// Every dashboard that ships, drawn from the Prometheus at PROMETHEUS_URL, which has to know traffic of every kind
+// (testenv/stack makes it). With PICTURES set, a picture of each is left in that directory.
+//
+// QUERY is what the page's address is to have besides: from=now-15m&var-resolution=5s&scrape=5s.
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { serve } from '../server.mjs';
+import { launch, open } from './browser.mjs';
+import { directory, names } from './dashboards.mjs';
+
+const { PROMETHEUS_URL: prometheus, PICTURES: pictures, QUERY = '' } = process.env;
+const query = Object.fromEntries(new URLSearchParams(QUERY));
+// By "dashboard: panel", why it has nothing to show.
+const mayBeEmpty = JSON.parse(readFileSync(new URL('../empty.json', import.meta.url), 'utf8'));
+const panelsOf = (name) =>
+  JSON.parse(readFileSync(path.join(directory, `${name}.json`), 'utf8')).panels.flatMap((p) => (p.type === 'row' ? (p.panels ?? []) : [p]));
+
+let browser, server;
+
+before(async () => {
+  assert.ok(prometheus, 'PROMETHEUS_URL is not set: the address of a Prometheus that has the metrics');
+  if (pictures) mkdirSync(pictures, { recursive: true });
+  server = await serve({ dashboards: directory, prometheus });
+  browser = await launch();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+// legendOf gives what is wrong with a legend, if anything is.
+function wrongLegend({ type, options }, { legend }) {
+  if (type !== 'timeseries' || options?.legend?.showLegend === false || options?.legend?.displayMode === 'hidden') return;
+  if (!legend.length) return 'no legend is drawn';
+  const odd = legend.filter((name) => /[{}]/.test(name) || name === 'Value');
+  if (odd.length) return `the legend says ${odd.join(', ')}`;
+  const twice = legend.filter((name, i) => legend.indexOf(name) !== i);
+  if (twice.length) return `several lines are called ${twice.join(', ')}`;
+}
+
+// units gives those that must be seen: that of the panel, and in a table those of its columns.
+function units({ type, fieldConfig }) {
+  const ofColumns = (fieldConfig?.overrides ?? []).flatMap((rule) => rule.properties.filter((p) => p.id === 'unit').map((p) => p.value));
+  return type === 'table' ? ofColumns : [fieldConfig?.defaults.unit].filter(Boolean);
+}
+
+async function wrongOn(name, opened) {
+  const models = new Map(panelsOf(name).map((model) => [String(model.id), model]));
+  assert.equal(opened.panels.length, models.size, 'panels on the page');
+  const problems = opened.variables.filter((v) => !v.values).map((v) => `variable ${v.name} has no values`);
+  for (const seen of opened.panels) problems.push(...(await wrong(name, models.get(seen.panel), seen, opened)));
+  return problems;
+}
+
+async function wrong(name, model, seen, opened) {
+  const problems = [];
+  const add = (what) => problems.push(`${seen.title}: ${what}`);
+  if (seen.state === 'error') add(seen.error);
+  if (seen.notes) add(`Prometheus remarks: ${seen.notes}`);
+  if (seen.state === 'empty' && !(`${name}: ${seen.title}` in mayBeEmpty)) add('nothing to show');
+  if (seen.state !== 'data') return problems;
+  const legend = wrongLegend(model, seen);
+  if (legend) add(legend);
+  for (const unit of units(model)) {
+    const suffixes = await opened.suffixes(unit);
+    if (!suffixes.includes('') && !seen.texts.some((text) => suffixes.some((s) => text.endsWith(s)))) add(`nothing is in ${unit}: ${seen.texts.join(' | ')}`);
+  }
+  return problems;
+}
+
+for (const name of names) {
+  test(`${name} is drawn, and every panel has something to show`, async () => {
+    const problems = [];
+    for (const [theme, suffix] of [['dark', ''], ['light', '-light']]) {
+      const opened = await open(browser, server.url, { dashboard: name, ...query, theme });
+      if (pictures) await opened.picture(path.join(pictures, `dashboards-${name}${suffix}.png`));
+      problems.push(...opened.complaints);
+      if (theme === 'dark') problems.push(...(await wrongOn(name, opened)));
+      await opened.page.close();
+    }
+    assert.deepEqual(problems, []);
+  });
+}
+
+test('empty.json names panels that there are', () => {
+  const all = names.flatMap((name) => panelsOf(name).map((panel) => `${name}: ${panel.title}`));
+  assert.deepEqual(Object.keys(mayBeEmpty).filter((key) => !all.includes(key)), []);
+});

@@ -1,0 +1,264 @@
+package stack_test
+
+import (
+	"context"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/dashboard"
+	"github.com/mcpotel/mcpotel/testenv/stack"
+	"github.com/mcpotel/mcpotel/testenv/stack/prom"
+	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
+)
+
+// What Grafana puts in place of its macros and variables: all values of the variables, a range that holds the run, and a rate
+// window for metrics that arrive every second.
+var macros = map[string]string{
+	"$__range": "15m", "$__rate_interval": "20s",
+	"$job": ".*", "$server_job": ".*", "$client": ".+", "$server": ".+", "$method": ".+", "$server_method": ".+", "$tool": ".+",
+}
+
+var macro = regexp.MustCompile(`\$[a-z_]+`)
+
+// filled is a query as Grafana asks it.
+func filled(t *testing.T, expr string) string {
+	t.Helper()
+	return macro.ReplaceAllStringFunc(expr, func(name string) string {
+		value, known := macros[name]
+		if !known {
+			t.Errorf("%s is no macro and no variable that this test knows, in %s", name, expr)
+		}
+		return value
+	})
+}
+
+// dashboardRules are the files that the shared stack's Prometheus loads.
+func dashboardRules() ([]string, error) {
+	root, err := stack.Repository()
+	return []string{filepath.Join(root, "dashboards", "rules.yaml"), filepath.Join(root, "dashboards", "alerts.yaml")}, err
+}
+
+// TestDashboardsAndRulesHaveAnswers plays every kind of traffic and asks everything that the dashboards, the rules and the alerts
+// ask.
+func TestDashboardsAndRulesHaveAnswers(t *testing.T) {
+	fleet(t)
+	overflow(t)
+	for _, d := range dashboard.All() {
+		t.Run(d.UID, func(t *testing.T) { askDashboard(t, d) })
+	}
+	t.Run("rules", askRules)
+	t.Run("alerts", askAlerts)
+}
+
+// fleet plays all scenarios, again and again until the test ends: what Prometheus sees for the first time has no rate yet.
+func fleet(t *testing.T) {
+	t.Helper()
+	f, err := traffic.Start(limit(t, 2*time.Minute), traffic.Options{
+		OTLP: up.OTLP(), OTLPHTTP: up.OTLPHTTP(), Interval: 200 * time.Millisecond, Log: t.Output(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var playing sync.WaitGroup
+	t.Cleanup(func() {
+		cancel()
+		playing.Wait()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := f.Stop(ctx); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	playing.Go(func() { // until cancel; whether the scenarios go as they should is for another test to say
+		for ctx.Err() == nil {
+			if err := f.Run(ctx, 1); err != nil {
+				t.Log(err)
+			}
+		}
+	})
+}
+
+// overflow runs the demo with an SDK that allows hardly any series.
+func overflow(t *testing.T) {
+	t.Helper()
+	root, err := stack.Repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	demo := exec.CommandContext(limit(t, 2*time.Minute), "go", "run", "./cmd/mcpotel", "demo")
+	demo.Dir = root
+	demo.Env = append(os.Environ(), "OTEL_GO_X_CARDINALITY_LIMIT=2", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+up.OTLP())
+	if out, err := demo.CombinedOutput(); err != nil {
+		t.Fatalf("the demo: %v\n%s", err, out)
+	}
+}
+
+func askDashboard(t *testing.T, d dashboard.Dashboard) {
+	for _, v := range d.Variables {
+		askVariable(t, v)
+	}
+	for _, r := range d.Rows {
+		for _, p := range r.Panels {
+			for i, q := range p.Queries {
+				t.Run(p.Title+"/"+dashboard.Letter(i), func(t *testing.T) {
+					askPanel(t, p, q)
+					if q.Exemplars {
+						askExemplars(t, q)
+					}
+				})
+			}
+		}
+	}
+}
+
+// askPanel wants an answer that is not nothing, unless the table says why there may be none.
+func askPanel(t *testing.T, p dashboard.Panel, q dashboard.Query) {
+	ctx, expr := limit(t, time.Minute), filled(t, q.Expr)
+	ask := func() ([]prom.Series, error) {
+		if p.Instant() {
+			return up.Metrics.Query(ctx, expr)
+		}
+		now := time.Now()
+		return up.Metrics.QueryRange(ctx, expr, now.Add(-10*time.Minute), now, 5*time.Second)
+	}
+	if q.Zero != "" {
+		if _, err := ask(); err != nil {
+			t.Errorf("%v, of\n%s", err, expr)
+		}
+		return
+	}
+	until(t, ctx, "there is an answer that is not nothing to\n"+expr, func() bool {
+		all, err := ask()
+		if err != nil && ctx.Err() == nil {
+			t.Fatalf("%v, of\n%s", err, expr)
+		}
+		return isSomething(all)
+	})
+}
+
+func isSomething(all []prom.Series) bool {
+	for _, s := range all {
+		for _, v := range s.Samples {
+			if v.Value != 0 && !math.IsNaN(v.Value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// askExemplars follows a point in a graph to its trace.
+func askExemplars(t *testing.T, q dashboard.Query) {
+	ctx, now := limit(t, time.Minute), time.Now()
+	all, err := up.Metrics.Exemplars(ctx, filled(t, q.Expr), now.Add(-10*time.Minute), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id string
+	for _, s := range all {
+		for _, e := range s.Exemplars {
+			id = e.Labels["trace_id"]
+		}
+	}
+	if id == "" {
+		t.Fatalf("none of %d series has an exemplar, want a point that leads to a trace, of\n%s", len(all), q.Expr)
+	}
+	until(t, ctx, "Jaeger has the trace "+id+" of the exemplar", func() bool {
+		trace, err := up.Traces.Trace(ctx, id)
+		return err == nil && trace != nil && len(trace.Spans) > 0
+	})
+}
+
+var labelValues = regexp.MustCompile(`^label_values\((.*), (\w+)\)$`)
+
+func askVariable(t *testing.T, v dashboard.Variable) {
+	m := labelValues.FindStringSubmatch(v.Query)
+	if m == nil {
+		t.Errorf("variable %s asks %q, want label values", v.Name, v.Query)
+		return
+	}
+	ctx, now := limit(t, time.Minute), time.Now()
+	all, err := up.Metrics.Series(ctx, now.Add(-15*time.Minute), now, filled(t, m[1]))
+	if err != nil {
+		t.Errorf("variable %s: %v", v.Name, err)
+	}
+	values := map[string]bool{}
+	for _, labels := range all {
+		values[labels[m[2]]] = true
+	}
+	if delete(values, ""); len(values) == 0 {
+		t.Errorf("variable %s has no values, want some of %s", v.Name, v.Query)
+	}
+}
+
+// askRules wants what Prometheus has recorded itself.
+func askRules(t *testing.T) {
+	for _, g := range dashboard.Recordings() {
+		for _, r := range g.Rules {
+			t.Run(r.Record, func(t *testing.T) {
+				ctx := limit(t, time.Minute)
+				until(t, ctx, "there is a recorded value, not nothing, of "+r.Record, func() bool {
+					all, err := up.Metrics.QueryRange(ctx, r.Record, time.Now().Add(-5*time.Minute), time.Now(), time.Second)
+					if err != nil && ctx.Err() == nil {
+						t.Fatal(err)
+					}
+					return isSomething(all)
+				})
+			})
+		}
+	}
+}
+
+// threshold is what an alert holds a value against.
+var threshold = regexp.MustCompile(`(>=?) [0-9.]+( \* scalar\([^)]*\))?`)
+
+// askAlerts wants that each alert looks at something that is there: without its thresholds, it has an answer.
+func askAlerts(t *testing.T) {
+	ctx := limit(t, time.Minute)
+	for _, a := range dashboard.Alerts() {
+		if _, err := up.Metrics.Query(ctx, a.Expr); err != nil {
+			t.Errorf("%s: %v, of\n%s", a.Name, err, a.Expr)
+		}
+		value, _, _ := strings.Cut(a.Expr, "\nunless")
+		value = threshold.ReplaceAllString(value, ">= 0")
+		until(t, ctx, a.Name+" looks at something, by\n"+value, func() bool {
+			all, err := up.Metrics.Query(ctx, value)
+			if err != nil && ctx.Err() == nil {
+				t.Fatalf("%s: %v, of\n%s", a.Name, err, value)
+			}
+			return len(all) > 0
+		})
+	}
+}
+
+// TestRulesAndAlertsPassTheirTests has promtool run them.
+func TestRulesAndAlertsPassTheirTests(t *testing.T) {
+	promtool, err := stack.Program("promtool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := stack.Repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"check", "rules", "rules.yaml", "alerts.yaml"}, {"test", "rules", "rules_test.yaml"}, {"test", "rules", "alerts_test.yaml"},
+	} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(limit(t, 3*time.Minute), promtool, args...)
+			cmd.Dir = filepath.Join(root, "dashboards")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("promtool: %v\n%s", err, out)
+			}
+		})
+	}
+}

@@ -1,0 +1,257 @@
+package traffic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/testenv/stack"
+	"github.com/mcpotel/mcpotel/testenv/stack/shop"
+)
+
+// Options configure a fleet.
+type Options struct {
+	// OTLP is where the services export over gRPC, and OTLPHTTP where the node server does over HTTP; "host:port" each.
+	OTLP, OTLPHTTP string
+
+	// Only names the scenarios to play. Nil means all.
+	Only []string
+
+	// Interval is how often the services export. Zero means a second.
+	Interval time.Duration
+
+	// Log is told of each round and of what did not go as it should. Nil means nobody is.
+	Log io.Writer
+}
+
+// Fleet is the clients and servers, from Start to Stop.
+type Fleet struct {
+	options Options
+	dir     string // has the command mcpotel
+	shop    *mcpserver.Server
+	shopURL string // serves it at /mcp, and at /busy with every other request refused
+	absent  string // URL of a server that is not there
+
+	mu       sync.Mutex
+	services map[string]*otlp.Providers   // guarded by mu
+	clients  map[string]*mcpclient.Client // guarded by mu; by name
+	closing  []func(context.Context) error
+}
+
+// The services that clients are part of.
+const (
+	assistant = "assistant" // most of them
+	batch     = "nightly-batch"
+)
+
+// Start builds the command and starts the servers. ctx bounds that, nothing else.
+func Start(ctx context.Context, o Options) (_ *Fleet, err error) {
+	f := &Fleet{options: o, services: map[string]*otlp.Providers{}, clients: map[string]*mcpclient.Client{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Stop(context.WithoutCancel(ctx)))
+		}
+	}()
+	for _, name := range o.Only {
+		if !slices.ContainsFunc(Scenarios, func(s Scenario) bool { return s.Name == name }) {
+			return nil, fmt.Errorf("no scenario is called %q", name)
+		}
+	}
+	if f.dir, err = os.MkdirTemp("", "mcpotel-traffic-"); err != nil {
+		return nil, err
+	}
+	root, err := stack.Repository()
+	if err != nil {
+		return nil, err
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-o", f.command(), "./cmd/mcpotel")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build mcpotel: %w\n%s", err, out)
+	}
+	return f, f.openShop(ctx)
+}
+
+func (f *Fleet) command() string { return filepath.Join(f.dir, "mcpotel") }
+
+// openShop serves the shop on loopback, and finds a port on which nobody serves.
+func (f *Fleet) openShop(ctx context.Context) error {
+	p, err := f.service(ctx, "shop")
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	f.shop = shop.New(p)
+	handler := f.shop.HTTPHandler(nil)
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", handler)
+	mux.Handle("/busy", busy(http.StripPrefix("/busy", handler)))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go server.Serve(l) // until Shutdown
+	f.later(func(ctx context.Context) error { return errors.Join(handler.Shutdown(ctx), server.Shutdown(ctx)) })
+	f.shopURL = "http://" + l.Addr().String()
+
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	f.absent = "http://" + nobody.Addr().String() + "/mcp"
+	return nobody.Close()
+}
+
+// later has something done at Stop, the last thing first.
+func (f *Fleet) later(end func(context.Context) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closing = append(f.closing, end)
+}
+
+// service returns the telemetry of a service, which it sets up the first time.
+func (f *Fleet) service(ctx context.Context, name string) (*otlp.Providers, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p := f.services[name]; p != nil {
+		return p, nil
+	}
+	p, err := otlp.Setup(ctx, otlp.WithEndpoint(f.options.OTLP), otlp.WithServiceName(name), otlp.WithGlobals(false),
+		otlp.WithConsole(nil, nil), otlp.WithExportInterval(cmp.Or(f.options.Interval, time.Second)))
+	if err != nil {
+		return nil, err
+	}
+	f.services[name] = p
+	f.closing = append(f.closing, p.Shutdown)
+	return p, nil
+}
+
+// client returns the client of a name, which it connects the first time and when it has ended. of is its service.
+func (f *Fleet) client(ctx context.Context, of, name string, t func() (transport.Transport, error), o mcpclient.Options) (*mcpclient.Client, error) {
+	f.mu.Lock()
+	c := f.clients[name]
+	f.mu.Unlock()
+	if c != nil && c.Err() == nil {
+		return c, c.Await(ctx)
+	}
+	c, err := f.visitor(ctx, of, name, t, o)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	f.clients[name] = c
+	f.mu.Unlock()
+	f.later(c.Stop)
+	return c, nil
+}
+
+// visitor connects a client that its scenario stops again.
+func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transport.Transport, error), o mcpclient.Options) (*mcpclient.Client, error) {
+	p, err := f.service(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	tr, err := t()
+	if err != nil {
+		return nil, err
+	}
+	o.Name, o.Telemetry = name, p.Telemetry()
+	o.CloseTimeout = 3 * time.Second // for servers to export their last spans
+	c, err := mcpclient.Connect(ctx, tr, &o)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", name, err)
+	}
+	return c, nil
+}
+
+// Run plays all scenarios at once, and again when they are through, until there have been as many rounds or ctx ends, which
+// is no error. Zero rounds means no end of them. The error is what did not go as it should in the first round in which
+// something did not; the others follow all the same.
+func (f *Fleet) Run(ctx context.Context, rounds int) (failed error) {
+	for round := 1; rounds == 0 || round <= rounds; round++ {
+		begun := time.Now()
+		err := f.round(ctx)
+		if ctx.Err() != nil {
+			return failed
+		}
+		f.say("round %d took %v", round, time.Since(begun).Round(time.Millisecond))
+		if err != nil {
+			f.say("round %d: %v", round, err)
+		}
+		if err != nil && failed == nil {
+			failed = fmt.Errorf("round %d: %w", round, err)
+		}
+	}
+	return failed
+}
+
+func (f *Fleet) say(format string, args ...any) {
+	if f.options.Log != nil {
+		fmt.Fprintf(f.options.Log, format+"\n", args...)
+	}
+}
+
+// round plays each scenario once.
+func (f *Fleet) round(ctx context.Context) error {
+	failed := make([]error, len(Scenarios))
+	var playing sync.WaitGroup
+	for i, s := range Scenarios {
+		if f.options.Only == nil || slices.Contains(f.options.Only, s.Name) {
+			playing.Go(func() { failed[i] = f.play(ctx, s) })
+		}
+	}
+	playing.Wait()
+	return errors.Join(failed...)
+}
+
+// playLimit bounds a scenario.
+const playLimit = time.Minute
+
+// play plays one scenario, under a span of the assistant's.
+func (f *Fleet) play(ctx context.Context, s Scenario) error {
+	p, err := f.service(ctx, assistant)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, playLimit, fmt.Errorf("%s takes more than %v", s.Name, playLimit))
+	defer cancel()
+	ctx, span := p.TracerProvider().Tracer("traffic").Start(ctx, "turn: "+s.Name)
+	defer span.End()
+	if err := s.play(ctx, f); err != nil {
+		span.SetStatus(codes.Error, "the scenario did not go as it should")
+		return fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// Stop ends the clients, then the servers, and exports what is left. When ctx ends first, the rest is cut off.
+func (f *Fleet) Stop(ctx context.Context) error {
+	f.mu.Lock()
+	closing := f.closing
+	f.closing = nil
+	f.mu.Unlock()
+	var failed []error
+	for _, end := range slices.Backward(closing) {
+		failed = append(failed, end(ctx))
+	}
+	if f.dir != "" {
+		failed = append(failed, os.RemoveAll(f.dir))
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,226 @@
+package traffic
+
+import "context"
+
+// A Scenario is one kind of traffic.
+type Scenario struct {
+	Name  string
+	Makes string   // what happens, for people
+	Moves []string // selectors of series in Prometheus, each of which has one above zero afterwards
+
+	play func(ctx context.Context, f *Fleet) error // fails if something else happens
+}
+
+// Scenarios are all of them. Clients and servers are named for what they stand for: shop, weather, calculator, grafana and
+// everything are servers of a healthy fleet, the others have their troubles.
+var Scenarios = []Scenario{
+	{
+		Name: "ok", Makes: "calls that succeed, over HTTP and standard streams, from two services", play: succeed,
+		Moves: []string{
+			`mcp_client_operation_duration_seconds_count{job="assistant",mcp_client_name="shop",gen_ai_tool_name="add",error_type=""}`,
+			`mcp_client_operation_duration_seconds_count{job="nightly-batch",mcp_client_name="shop-batch",gen_ai_tool_name="add",error_type=""}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="weather",gen_ai_tool_name="forecast",network_transport="pipe"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_prompt_name="pitch"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",mcp_method_name="resources/read"}`,
+			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="add",error_type=""}`,
+			`mcp_server_operation_duration_seconds_count{job="weather",gen_ai_tool_name="forecast"}`,
+			`mcp_client_message_size_bytes_count{mcp_client_direction="sent",mcp_client_message_kind="request"}`,
+			`mcp_client_message_size_bytes_count{mcp_client_direction="received",mcp_client_message_kind="response"}`,
+			`mcp_server_message_size_bytes_count{mcp_server_direction="received",mcp_server_message_kind="request"}`,
+			`mcp_client_message_decode_duration_seconds_count{mcp_client_message_kind="response"}`,
+			`mcp_server_message_decode_duration_seconds_count{mcp_server_message_kind="request"}`,
+			`mcp_client_connection_state{mcp_client_name="shop",mcp_client_connection_state="ready"}`,
+			`mcp_client_connection_transitions_total{mcp_client_connection_to="ready",mcp_client_connection_reason="negotiated"}`,
+			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_connection_attempt_kind="initial",error_type=""}`,
+			`traces_span_metrics_calls_total{service_name="assistant",span_kind="SPAN_KIND_CLIENT",mcp_client_name="shop"}`,
+		},
+	},
+	{
+		Name: "tool_error", Makes: "tools that report errors", play: toolErrors,
+		Moves: []string{
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="fail",error_type="tool_error"}`,
+			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="fail",error_type="tool_error"}`,
+			`traces_span_metrics_calls_total{service_name="shop",status_code="STATUS_CODE_ERROR",error_type="tool_error"}`,
+		},
+	},
+	{
+		Name: "rpc_error", Makes: "requests that the server refuses, by a code of its own, an unknown tool, an unknown resource", play: rpcErrors,
+		Moves: []string{
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="refuse",error_type="-32050",rpc_response_status_code="-32050"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",mcp_method_name="tools/call",error_type="-32602"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",mcp_method_name="resources/read",error_type="-32602"}`,
+			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="refuse",rpc_response_status_code="-32050"}`,
+		},
+	},
+	{
+		Name: "timeout", Makes: "calls that get no answer in time", play: timeouts,
+		Moves: []string{
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="wait",error_type="timeout"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="weather",gen_ai_tool_name="wait",error_type="timeout"}`,
+			`mcp_client_tombstones{mcp_client_name="weather"}`,
+		},
+	},
+	{
+		Name: "cancel", Makes: "calls that their callers cancel", play: cancels,
+		Moves: []string{
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="wait",error_type="cancelled"}`,
+			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="wait",error_type="cancelled"}`,
+			`mcp_client_notifications_total{mcp_client_name="weather",mcp_client_direction="sent",mcp_method_name="notifications/cancelled"}`,
+		},
+	},
+	{
+		Name: "slow", Makes: "calls that take seconds, several at once", play: slow,
+		Moves: []string{
+			`mcp_client_active_requests{mcp_client_name="shop",mcp_method_name="tools/call"}`,
+			`mcp_server_active_requests{mcp_server_name="shop",mcp_method_name="tools/call"}`,
+			`mcp_client_operation_duration_seconds_bucket{mcp_client_name="shop",gen_ai_tool_name="wait",error_type="",le="5.0"}`,
+		},
+	},
+	{
+		Name: "big", Makes: "answers of a kilobyte to a megabyte, and messages larger than a pipe", play: large,
+		Moves: []string{
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="big"}`,
+			`mcp_client_message_size_bytes_bucket{mcp_client_direction="received",le="4.194304e+06"}`,
+			`mcp_client_send_queue_wait_seconds_count{mcp_client_name="weather"}`,
+			`mcp_server_send_queue_wait_seconds_count{job="weather"}`,
+		},
+	},
+	{
+		Name: "server_error", Makes: "handlers of the server that panic", play: serverPanics,
+		Moves: []string{
+			`mcp_server_handler_panics_total{mcp_server_name="shop",mcp_method_name="tools/call"}`,
+			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="panic",error_type="-32603"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="panic",error_type="-32603"}`,
+		},
+	},
+	{
+		Name: "crash", Makes: "a server that is killed in the middle of a call, and comes back", play: crash,
+		Moves: []string{
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shaky",gen_ai_tool_name="crash",error_type="connection_lost"}`,
+			`mcp_client_connection_transitions_total{mcp_client_name="shaky",mcp_client_connection_reason="transport_down",mcp_client_connection_to="backoff"}`,
+			`mcp_client_connection_backoff_seconds_count{mcp_client_name="shaky"}`,
+			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_name="shaky",mcp_client_connection_attempt_kind="reconnect",error_type=""}`,
+		},
+	},
+	{
+		Name: "absent", Makes: "a server that is not there, and calls that do not wait for it", play: absent,
+		Moves: []string{
+			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_name="absent",error_type!=""}`,
+			`mcp_client_connection_state{mcp_client_name="absent",mcp_client_connection_state="backoff"}`,
+			`mcp_client_connection_backoff_seconds_count{mcp_client_name="absent"}`,
+		},
+	},
+	{
+		Name: "violations", Makes: "frames that break the protocol, to the client and to the server", play: violate,
+		Moves: []string{
+			`mcp_client_protocol_violations_total{mcp_client_name="impolite",mcp_client_violation_reason="invalid_json"}`,
+			`mcp_client_protocol_violations_total{mcp_client_name="impolite",mcp_client_violation_reason="invalid_version"}`,
+			`mcp_client_protocol_violations_total{mcp_client_name="impolite",mcp_client_violation_reason="batch"}`,
+			`mcp_client_protocol_violations_total{mcp_client_name="impolite",mcp_client_violation_reason="invalid_envelope"}`,
+			`mcp_client_protocol_violations_total{mcp_client_name="impolite",mcp_client_violation_reason="too_deep"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="impolite",error_type="protocol_violation"}`,
+			`mcp_server_protocol_violations_total{mcp_server_name="shop",mcp_server_violation_reason="invalid_json"}`,
+		},
+	},
+	{
+		Name: "late_answers", Makes: "answers that come too late, twice, or to nothing", play: lateAnswers,
+		Moves: []string{
+			`mcp_client_responses_dropped_total{mcp_client_name="forgetful",mcp_client_drop_reason="late_timeout"}`,
+			`mcp_client_responses_dropped_total{mcp_client_name="forgetful",mcp_client_drop_reason="late_cancelled"}`,
+			`mcp_client_responses_dropped_total{mcp_client_name="forgetful",mcp_client_drop_reason="duplicate"}`,
+			`mcp_client_responses_dropped_total{mcp_client_name="forgetful",mcp_client_drop_reason="unknown_id"}`,
+			`mcp_server_responses_dropped_total{mcp_server_name="shop"}`,
+		},
+	},
+	{
+		Name: "busy", Makes: "calls that are sent again: the server is busy, or the transport", play: busyRetries,
+		Moves: []string{
+			`mcp_client_transport_send_retries_total{mcp_client_name="busy",mcp_client_retry_reason="server_busy"}`,
+			`mcp_client_transport_send_retries_total{mcp_client_name="narrow",mcp_client_retry_reason="busy"}`,
+		},
+	},
+	{
+		Name: "questions", Makes: "servers that ask before they answer: in rounds to a modern client, by requests to a legacy one", play: questions,
+		Moves: []string{
+			`mcp_server_operation_duration_seconds_count{mcp_client_name="shop-legacy",mcp_method_name="elicitation/create"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_server_name="shop",mcp_method_name="elicitation/create"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop-asked",gen_ai_tool_name="order",error_type=""}`,
+			`mcp_client_active_handlers{mcp_client_name="shop-legacy",mcp_method_name="elicitation/create"}`,
+			`mcp_server_active_asks{mcp_server_name="shop",mcp_method_name="elicitation/create"}`,
+		},
+	},
+	{
+		Name: "handler_error", Makes: "handlers of the client that panic", play: clientPanics,
+		Moves: []string{
+			`mcp_client_handler_panics_total{mcp_client_name="shop-clumsy",mcp_method_name="elicitation/create"}`,
+			`mcp_server_operation_duration_seconds_count{mcp_client_name="shop-clumsy",error_type="-32603"}`,
+		},
+	},
+	{
+		Name: "notifications", Makes: "progress, log messages, changes; sent, received, and dropped because nobody keeps up", play: notifications,
+		Moves: []string{
+			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",mcp_method_name="notifications/progress"}`,
+			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",mcp_method_name="notifications/tools/list_changed"}`,
+			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",mcp_method_name="notifications/message"}`,
+			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="sent",mcp_method_name="notifications/roots/list_changed"}`,
+			`mcp_client_notifications_dropped_total{mcp_client_name="shop-listener"}`,
+			`mcp_server_notifications_total{mcp_server_name="shop",mcp_server_direction="sent"}`,
+			`mcp_server_notifications_dropped_total{mcp_server_name="shop",mcp_server_drop_reason="no_stream"}`,
+			`mcp_server_notifications_total{mcp_server_name="shop",mcp_server_direction="received"}`,
+		},
+	},
+	{
+		Name: "streams", Makes: "streams that are opened and closed: a session's, a subscription's, HTTP+SSE", play: streams,
+		Moves: []string{
+			`mcp_client_streams_active{mcp_client_stream_kind="listen"}`,
+			`mcp_client_stream_duration_seconds_count{mcp_client_stream_kind="listen"}`,
+			`mcp_client_stream_duration_seconds_count{mcp_client_stream_kind="get"}`,
+			`mcp_client_stream_duration_seconds_count{mcp_client_stream_kind="sse"}`,
+			`mcp_client_session_duration_seconds_count{mcp_client_name="shop-sse"}`,
+			`mcp_server_session_duration_seconds_count{mcp_server_name="shop"}`,
+			`mcp_server_sessions_active{mcp_server_name="shop"}`,
+			`mcp_server_streams_active{mcp_server_name="shop"}`,
+			`mcp_server_stream_duration_seconds_count{mcp_server_name="shop"}`,
+		},
+	},
+	{
+		Name: "cache", Makes: "lists and resources that the client has in its cache, and has not", play: cached,
+		Moves: []string{
+			`mcp_client_cache_lookups_total{mcp_client_name="shop",mcp_client_cache_outcome="hit"}`,
+			`mcp_client_cache_lookups_total{mcp_client_name="shop",mcp_client_cache_outcome="miss"}`,
+		},
+	},
+	{
+		Name: "tasks", Makes: "calls that become tasks: completed, failed, cancelled", play: tasks,
+		Moves: []string{
+			`mcp_server_tasks_active{mcp_server_name="shop",gen_ai_tool_name="brew"}`,
+			`mcp_server_task_duration_seconds_count{gen_ai_tool_name="brew",mcp_server_task_status="completed"}`,
+			`mcp_server_task_duration_seconds_count{gen_ai_tool_name="spill",mcp_server_task_status="failed"}`,
+			`mcp_server_task_duration_seconds_count{gen_ai_tool_name="brew",mcp_server_task_status="cancelled"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop-tasks",mcp_method_name="tasks/get"}`,
+		},
+	},
+	{
+		Name: "node", Makes: "calls to a node server with OpenTelemetry of its own", play: nodeServer,
+		Moves: []string{
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="calculator",gen_ai_tool_name="add",error_type=""}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="calculator",gen_ai_tool_name="fail",error_type="tool_error"}`,
+			`traces_span_metrics_calls_total{service_name="node-calculator",span_name="tools/call add",span_kind="SPAN_KIND_SERVER"}`,
+		},
+	},
+	{
+		Name: "grafana", Makes: "calls to mcp-grafana, with OpenTelemetry of its own, whose Grafana is not there", play: grafanaServer,
+		Moves: []string{
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="grafana",gen_ai_tool_name="generate_deeplink",error_type=""}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="grafana",gen_ai_tool_name="list_datasources",error_type="tool_error"}`,
+			`traces_span_metrics_calls_total{service_name="mcp-grafana",span_name="tools/call generate_deeplink"}`,
+		},
+	},
+	{
+		Name: "everything", Makes: "calls to server-everything, which knows nothing of telemetry", play: everythingServer,
+		Moves: []string{
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="everything",gen_ai_tool_name="echo",error_type=""}`,
+			`mcp_client_notifications_total{mcp_client_name="everything",mcp_client_direction="received",mcp_method_name="notifications/progress"}`,
+		},
+	},
+}

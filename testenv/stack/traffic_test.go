@@ -1,0 +1,83 @@
+package stack_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
+)
+
+// TestEachScenarioMovesItsMetrics plays every scenario twice, the second time with all connections open, and asks Prometheus for what it should have moved.
+func TestEachScenarioMovesItsMetrics(t *testing.T) {
+	ctx := limit(t, 3*time.Minute)
+	f, err := traffic.Start(ctx, traffic.Options{OTLP: up.OTLP(), OTLPHTTP: up.OTLPHTTP(), Interval: 200 * time.Millisecond, Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := f.Stop(ctx); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	}()
+	if err := f.Run(ctx, 2); err != nil {
+		t.Fatal(err)
+	}
+	missing := map[string]string{}
+	for _, metric := range idle {
+		missing["count("+metric+")"] = "all"
+	}
+	for _, s := range traffic.Scenarios {
+		for _, selector := range s.Moves {
+			missing["max(max_over_time("+selector+"[15m]))"] = s.Name
+		}
+	}
+	seen := func() bool {
+		for expression := range missing {
+			all, err := up.Metrics.Query(ctx, expression)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(all) == 1 && all[0].Value() > 0 {
+				delete(missing, expression)
+			}
+		}
+		return len(missing) == 0
+	}
+	if !within(limit(t, 30*time.Second), seen) {
+		for expression, scenario := range missing {
+			t.Errorf("%s: want more than zero for %s", scenario, expression)
+		}
+	}
+}
+
+// idle are metrics that may well be zero whenever somebody looks: how much waits to be written.
+var idle = []string{"mcp_client_send_queue_length", "mcp_server_send_queue_length"}
+
+// TestTheScenariosMoveEveryMetric holds the list of scenarios against the schema.
+func TestTheScenariosMoveEveryMetric(t *testing.T) {
+	moved := map[string]bool{}
+	for _, metric := range idle {
+		moved[metric] = true
+	}
+	for _, s := range traffic.Scenarios {
+		if s.Makes == "" || len(s.Moves) == 0 {
+			t.Errorf("%s: want what it makes and what it moves, got neither", s.Name)
+		}
+		for _, selector := range s.Moves {
+			name, _, _ := strings.Cut(selector, "{")
+			moved[name] = true
+		}
+	}
+	for _, m := range telemetry.Schema.Metrics {
+		base := strings.ReplaceAll(m.Name, ".", "_")
+		if !slices.ContainsFunc([]string{"", "_total", "_count", "_seconds_count", "_bytes_count"}, func(suffix string) bool { return moved[base+suffix] }) {
+			t.Errorf("want a scenario that moves %s, got none", m.Name)
+		}
+	}
+}
