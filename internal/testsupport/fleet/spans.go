@@ -110,7 +110,7 @@ func ofSDK(s sdktrace.ReadOnlySpan) Span {
 		out.ParentID = s.Parent().SpanID().String()
 	}
 	for _, kv := range s.Attributes() {
-		out.Attributes[string(kv.Key)] = kv.Value.Emit()
+		out.Attributes[string(kv.Key)] = kv.Value.String()
 	}
 	for _, l := range s.Links() {
 		out.Links = append(out.Links, l.SpanContext.SpanID().String())
