@@ -39,9 +39,10 @@ func theirs() *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "fail"}, func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
 		return nil, nil, fleet.ErrFailed
 	})
-	mcp.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
-		<-ctx.Done()
-		return nil, nil, ctx.Err()
+	mcp.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *mcp.CallToolRequest, in struct {
+		Bell string `json:"bell,omitempty"`
+	}) (*mcp.CallToolResult, any, error) {
+		return nil, nil, fleet.Wait(ctx, in.Bell)
 	})
 	s.AddTool(&mcp.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, ask)
 	return s

@@ -145,13 +145,15 @@ func withTrace(op *telemetry.Op, method string, req mcp.Request) mcp.Request {
 
 // absent makes the params of requests that the SDK sends without any.
 var absent = map[string]func() mcp.Params{
-	"ping":                             func() mcp.Params { return &mcp.PingParams{} },
-	"tools/list":                       func() mcp.Params { return &mcp.ListToolsParams{} },
-	"prompts/list":                     func() mcp.Params { return &mcp.ListPromptsParams{} },
-	"resources/list":                   func() mcp.Params { return &mcp.ListResourcesParams{} },
-	"resources/templates/list":         func() mcp.Params { return &mcp.ListResourceTemplatesParams{} },
-	"roots/list":                       func() mcp.Params { return &mcp.ListRootsParams{} },
-	"notifications/initialized":        func() mcp.Params { return &mcp.InitializedParams{} },
+	"ping":                     func() mcp.Params { return &mcp.PingParams{} },
+	"tools/list":               func() mcp.Params { return &mcp.ListToolsParams{} },
+	"prompts/list":             func() mcp.Params { return &mcp.ListPromptsParams{} },
+	"resources/list":           func() mcp.Params { return &mcp.ListResourcesParams{} },
+	"resources/templates/list": func() mcp.Params { return &mcp.ListResourceTemplatesParams{} },
+	//lint:ignore SA1019 legacy peers have roots
+	"roots/list":                func() mcp.Params { return &mcp.ListRootsParams{} },
+	"notifications/initialized": func() mcp.Params { return &mcp.InitializedParams{} },
+	//lint:ignore SA1019 legacy peers have roots
 	"notifications/roots/list_changed": func() mcp.Params { return &mcp.RootsListChangedParams{} },
 }
 

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 legacy peers have logging
+
 package gosdk_test
 
 import (
@@ -19,7 +21,7 @@ import (
 func fleetAttribute(attrs []attribute.KeyValue, key string) string {
 	for _, a := range attrs {
 		if string(a.Key) == key {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 legacy peers have ping and resources/subscribe
+
 package mcpgo_test
 
 import (
@@ -59,7 +61,7 @@ func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
 func attributeOf(attrs []attribute.KeyValue, key string) string {
 	for _, a := range attrs {
 		if string(a.Key) == key {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""

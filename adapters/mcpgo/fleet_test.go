@@ -37,9 +37,8 @@ func theirs(options ...server.ServerOption) *server.MCPServer {
 	s.AddTool(mcp.NewTool("fail"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultError(fleet.ErrFailed.Error()), nil
 	})
-	s.AddTool(mcp.NewTool("wait"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
+	s.AddTool(mcp.NewTool("wait"), func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return nil, fleet.Wait(ctx, q.GetString("bell", ""))
 	})
 	s.AddTool(mcp.NewTool("ask"), func(_ context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		answer := server.ElicitationResponse(q.Params.InputResponses, "name")

@@ -167,8 +167,7 @@ func TestSessionsLoseNothing(t *testing.T) {
 			if plain == ours {
 				t.Fatalf("want a session of ours in the handler, got %v", ours)
 			}
-			for i := range plain.NumMethod() {
-				m := plain.Method(i)
+			for m := range plain.Methods() {
 				if twin, ok := ours.MethodByName(m.Name); !ok || fmt.Sprint(twin.Type.NumIn(), twin.Type.NumOut()) != fmt.Sprint(m.Type.NumIn(), m.Type.NumOut()) {
 					t.Errorf("want %s on the session that handlers get", m.Name)
 				}

@@ -19,8 +19,8 @@ const (
 	ServerName = "fleet-server"
 )
 
-// Tools are what each server of the fleet offers: echo returns its argument text, fail reports an error, wait returns when
-// it is cancelled, and ask asks the user for a name and greets them with it.
+// Tools are what each server of the fleet offers: echo returns its argument text, fail reports an error, wait rings a bell
+// and returns when it is cancelled, and ask asks the user for a name and greets them with it.
 var Tools = []string{"echo", "fail", "wait", "ask"}
 
 // ErrFailed is what fail reports.
@@ -44,9 +44,10 @@ func Ours(tel *telemetry.Telemetry) *mcpserver.Server {
 		return in.Text, nil
 	})
 	add(s, "fail", func(context.Context, struct{}) (string, error) { return "", ErrFailed })
-	add(s, "wait", func(ctx context.Context, _ struct{}) (string, error) {
-		<-ctx.Done()
-		return "", context.Cause(ctx)
+	add(s, "wait", func(ctx context.Context, in struct {
+		Bell string `json:"bell,omitempty"`
+	}) (string, error) {
+		return "", Wait(ctx, in.Bell)
 	})
 	add(s, "ask", func(ctx context.Context, _ struct{}) (string, error) {
 		answer, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: Question, RequestedSchema: json.RawMessage(Form)})

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // Pair is a client and a server of the fleet that are connected.
@@ -41,7 +40,7 @@ type Pair struct {
 func Test(t *testing.T, p *Pair) {
 	p.outcomes(t)
 	p.asking(t)
-	p.leaving(t)
+	p.leave(t)
 	p.many(t)
 	if orphans := p.Spans.Orphans(); len(orphans) > 0 {
 		t.Errorf("spans without their parents: %v", orphans)
@@ -269,33 +268,20 @@ func (p *Pair) rounds(t *testing.T, clients []Span) {
 	}
 }
 
-// leaving are calls that nobody waits for to the end.
-func (p *Pair) leaving(t *testing.T) {
-	for _, tt := range []struct {
-		name, errorType string
-		leave           func(context.Context) (context.Context, context.CancelFunc)
-	}{
-		{"timeout", "timeout", func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, 50*time.Millisecond)
-		}},
-		{"cancelled", "cancelled", func(ctx context.Context) (context.Context, context.CancelFunc) {
-			ctx, cancel := context.WithCancel(ctx)
-			time.AfterFunc(50*time.Millisecond, cancel)
-			return ctx, cancel
-		}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			ctx, cancel := tt.leave(t.Context())
-			defer cancel()
+// leave makes calls that nobody waits for to the end, once they are being handled.
+func (p *Pair) leave(t *testing.T) {
+	for errorType, why := range map[string]error{"timeout": context.DeadlineExceeded, "cancelled": context.Canceled} {
+		t.Run(errorType, func(t *testing.T) {
+			url, rung := bell(t)
 			servers := 1
 			if p.Unheard {
 				servers = 0
 			}
-			c := p.call(ctx, t, "wait", nil, servers)
+			c := p.call(&leaving{t.Context(), rung, why}, t, "wait", map[string]any{"bell": url}, servers)
 			if c.err == nil {
 				t.Fatalf("the call itself: got %q, want an error", c.text)
 			}
-			client := p.client(t, c, "tools/call wait", "ERROR", map[string]string{"error.type": tt.errorType})
+			client := p.client(t, c, "tools/call wait", "ERROR", map[string]string{"error.type": errorType})
 			if !p.Unheard {
 				p.server(t, c, client, "tools/call wait", "wait", "ERROR", map[string]string{"error.type": "cancelled"})
 			}

@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	f.BoolVar(&s.free, "free-ports", false, "listen on free ports instead of the usual ones")
 	f.StringVar(&s.dir, "dir", "", "keep logs and data in this `DIRECTORY` instead of a temporary one")
 	f.Float64Var(&s.sampling, "sampling", 100, "percentage of the traces that are kept besides slow and failed ones")
-	f.StringVar(&s.rules, "rules", "", "files of rules and alerts for Prometheus, with commas between")
+	f.StringVar(&s.rules, "rules", "", "`FILES` of rules and alerts for Prometheus, with commas between, instead of those of dashboards/")
 	if len(args) == 0 || args[0] != "up" {
 		return errors.New("want: stack up [flags]; stack up -h lists them")
 	}
@@ -106,14 +106,8 @@ func (s *settings) up(ctx context.Context, out io.Writer) (err error) {
 	if !s.free {
 		o.Ports = stack.UsualPorts()
 	}
-	if s.rules != "" {
-		for file := range strings.SplitSeq(s.rules, ",") {
-			path, err := filepath.Abs(file)
-			if err != nil {
-				return err
-			}
-			o.Rules = append(o.Rules, path)
-		}
+	if o.Rules, err = rules(s.rules); err != nil {
+		return err
 	}
 	starting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -157,6 +151,22 @@ func (s *settings) runCommand(ctx context.Context, running *stack.Stack, out io.
 		return fmt.Errorf("%s: %w", s.command[0], err)
 	}
 	return nil
+}
+
+// rules are the files to load: those that are named, or those of the repository.
+func rules(named string) (files []string, err error) {
+	if named == "" {
+		root, err := stack.Repository()
+		return []string{filepath.Join(root, "dashboards", "rules.yaml"), filepath.Join(root, "dashboards", "alerts.yaml")}, err
+	}
+	for file := range strings.SplitSeq(named, ",") {
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, path)
+	}
+	return files, nil
 }
 
 // ending ends a part, says how long that took, and adds what went wrong to err.
