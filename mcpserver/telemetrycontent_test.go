@@ -129,7 +129,7 @@ func TestContentThatIsAskedForIsOnSpansOnly(t *testing.T) {
 			}))
 			useAll(t, connect(t, confidential(t, rec.Telemetry()), w, mcpclient.Options{Telemetry: rec.Telemetry()}))
 			captured := 0
-			for _, s := range bothSpans(t, rec, "tools/call open", "prompts/get greet") {
+			for _, s := range bothSpans(t, rec, "tools/call open", "tools/call break", "prompts/get greet") {
 				attrs := attributesOf(s)
 				switch s.Name() {
 				case "tools/call open":
