@@ -40,18 +40,21 @@ func confidential(t *testing.T, tel *telemetry.Telemetry) *mcpserver.Server {
 	return s
 }
 
-// useAll calls all that s offers.
-func useAll(t *testing.T, c *mcpclient.Client) {
+// useAll has a client call all that such a server offers. When it returns, both have ended.
+func useAll(t *testing.T, tel *telemetry.Telemetry, w way) {
 	t.Helper()
-	if _, err := c.CallTool(t.Context(), "open", map[string]string{"password": secret}); err != nil {
-		t.Error(err)
-	}
-	if _, err := c.CallTool(t.Context(), "break", nil); err == nil {
-		t.Error("the tool fails, got no error")
-	}
-	if _, err := c.GetPrompt(t.Context(), "greet", map[string]string{"word": secret}); err != nil {
-		t.Error(err)
-	}
+	t.Run("use", func(t *testing.T) {
+		c := connect(t, confidential(t, tel), w, mcpclient.Options{Telemetry: tel})
+		if _, err := c.CallTool(t.Context(), "open", map[string]string{"password": secret}); err != nil {
+			t.Error(err)
+		}
+		if _, err := c.CallTool(t.Context(), "break", nil); err == nil {
+			t.Error("the tool fails, got no error")
+		}
+		if _, err := c.GetPrompt(t.Context(), "greet", map[string]string{"word": secret}); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // bothSpans returns all spans once those of client and server are there with each of these names: a server ends its own when
@@ -101,7 +104,7 @@ func TestNothingOfWhatIsSaidIsInTelemetryUnlessItIsAskedFor(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20241105) {
 		t.Run(w.String(), func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
-			useAll(t, connect(t, confidential(t, rec.Telemetry()), w, mcpclient.Options{Telemetry: rec.Telemetry()}))
+			useAll(t, rec.Telemetry(), w)
 			for _, s := range rec.Spans() {
 				for key, v := range attributesOf(s) {
 					if strings.Contains(v, secret) {
@@ -127,7 +130,7 @@ func TestContentThatIsAskedForIsOnSpansOnly(t *testing.T) {
 				offered = append(offered, c)
 				return kept, c.Kind != telemetry.ErrorMessage
 			}))
-			useAll(t, connect(t, confidential(t, rec.Telemetry()), w, mcpclient.Options{Telemetry: rec.Telemetry()}))
+			useAll(t, rec.Telemetry(), w)
 			captured := 0
 			for _, s := range bothSpans(t, rec, "tools/call open", "tools/call break", "prompts/get greet") {
 				attrs := attributesOf(s)
@@ -184,7 +187,7 @@ func TestWhatTheRedactorReturnsIsKeptAndBounded(t *testing.T) {
 		}
 		return "x" + long, true
 	}))
-	useAll(t, connect(t, confidential(t, rec.Telemetry()), way{mcp.Version20260728, false}, mcpclient.Options{Telemetry: rec.Telemetry()}))
+	useAll(t, rec.Telemetry(), way{mcp.Version20260728, false})
 	for _, s := range rec.Spans() {
 		attrs := attributesOf(s)
 		if v, ok := attrs["gen_ai.tool.call.result"]; ok {

@@ -3,13 +3,9 @@
 //	export MCPOTEL_TELEMETRY_SEEN=$(mktemp -d)
 //	go test -count=1 ./...
 //	go run ./internal/unseen
-//
-// Rows that only tests with further prerequisites can show stand in [elsewhere], with the test that does; -all asks for
-// those too.
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,12 +14,10 @@ import (
 )
 
 func main() {
-	all := flag.Bool("all", false, "ask for rows that only end-to-end tests show, too")
-	flag.Parse()
-	os.Exit(run(os.Getenv(schemacheck.SeenVariable), *all, os.Stdout))
+	os.Exit(run(os.Getenv(schemacheck.SeenVariable), os.Stdout))
 }
 
-func run(dir string, all bool, out io.Writer) (code int) {
+func run(dir string, out io.Writer) (code int) {
 	if dir == "" {
 		fmt.Fprintf(out, "%s does not name the directory in which tests left what they saw\n", schemacheck.SeenVariable)
 		return 2
@@ -34,21 +28,13 @@ func run(dir string, all bool, out io.Writer) (code int) {
 		return 2
 	}
 	declared := schemacheck.Declared()
-	missing := 0
-	for _, row := range declared.Missing(seen) {
-		if where, ok := elsewhere[row]; ok && !all {
-			fmt.Fprintf(out, "not asked for: %s (%s)\n", row, where)
-			continue
-		}
+	missing := declared.Missing(seen)
+	for _, row := range missing {
 		fmt.Fprintf(out, "declared and never emitted: %s\n", row)
-		missing++
 	}
-	fmt.Fprintf(out, "%d of %d rows of the schema were seen\n", len(declared)-len(declared.Missing(seen)), len(declared))
-	if missing > 0 {
+	fmt.Fprintf(out, "%d of %d rows of the schema were seen\n", len(declared)-len(missing), len(declared))
+	if len(missing) > 0 {
 		return 1
 	}
 	return 0
 }
-
-// elsewhere are rows that tests of other modules show.
-var elsewhere = map[string]string{}
