@@ -48,7 +48,7 @@ func (c *Client) decode(s *session, cl *call, op *telemetry.Op, m *jsonrpc.Messa
 // unusable counts an answer that breaks the protocol and returns the error for the call.
 func (c *Client) unusable(cl *call, m *jsonrpc.Message, err error) *Error {
 	v := violationOf(m, err)
-	c.violation(v, len(m.Frame), 0)
+	c.violation(v, m.Frame, len(m.Frame), 0)
 	return &Error{Kind: KindProtocol, Op: cl.method, cause: v}
 }
 

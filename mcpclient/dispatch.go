@@ -142,7 +142,7 @@ func (d *dispatcher) hearers(n *Notification) []*hearing {
 func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 	params, err := m.Params()
 	if err != nil {
-		c.violation(violationOf(m, err), len(m.Frame), 0)
+		c.violation(violationOf(m, err), m.Frame, len(m.Frame), 0)
 		return
 	}
 	n := &Notification{Method: m.Method, Params: m.Middle(), client: c, params: params, peer: r.session.peer, size: len(m.Frame)}

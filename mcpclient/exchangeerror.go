@@ -69,7 +69,7 @@ func (r *reader) failed(e *exchangeError) error {
 		r.c.putOff(e.request, e.err)
 		return nil
 	case transport.Malformed:
-		r.c.violation(&jsonrpc.Violation{Reason: jsonrpc.NoAnswer, Cause: e.err}, 0, 0)
+		r.c.violation(&jsonrpc.Violation{Reason: jsonrpc.NoAnswer, Cause: e.err}, nil, 0, 0)
 	}
 	err := r.proceed(machine.RequestFailed, &fact{request: e.request, failed: e.err})
 	if err == nil && e.err.Reason == transport.SessionGone {

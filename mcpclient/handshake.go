@@ -195,7 +195,7 @@ func (h *handshake) settle(a *answer) {
 	}
 	var err error
 	if a.err, err = decodeError(&a.msg); err != nil {
-		h.c.violation(violationOf(&a.msg, err), len(a.msg.Frame), 0)
+		h.c.violation(violationOf(&a.msg, err), a.msg.Frame, len(a.msg.Frame), 0)
 		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}
 	}
 	result := resultOf(&Error{Kind: KindJSONRPC, Op: a.method, Server: a.err}, nil)
@@ -211,7 +211,7 @@ func (h *handshake) decode(a answer, result any) error {
 		return nil
 	}
 	v := violationOf(&a.msg, err)
-	h.c.violation(v, len(a.msg.Frame), 0)
+	h.c.violation(v, a.msg.Frame, len(a.msg.Frame), 0)
 	a.op.End(resultOf(&Error{Kind: KindProtocol, Op: a.method, cause: v}, nil))
 	return fmt.Errorf("%s: %w", a.method, v)
 }

@@ -107,7 +107,7 @@ func (r *reader) next(ctx context.Context) (m jsonrpc.Message, batch []byte, err
 		case v.Reason == jsonrpc.BatchFrame && r.batches():
 			return m, frame.Data, nil
 		}
-		if err := r.refused(v, len(frame.Data)); err != nil {
+		if err := r.refused(v, frame.Data); err != nil {
 			return m, nil, err
 		}
 		if id, ok := v.ID.Int(); ok && v.Response && r.session == nil {
@@ -203,14 +203,14 @@ func (r *reader) direct(f transport.Frame) bool {
 func (r *reader) runBatch(frame []byte, answer answerer) error {
 	elements, err := jsonrpc.Batch(frame)
 	if err != nil {
-		return r.refused(violationOf(nil, err), len(frame))
+		return r.refused(violationOf(nil, err), frame)
 	}
 	answers := &batchAnswer{waiting: 1, send: answer}
 	defer r.c.goroutines.Go(func() { answers.answer(nil, true) }) // sends, unless a handler is still at work
 	for data := range elements {
 		m, v := r.parse(data)
 		if v != nil {
-			if err := r.refused(v, len(data)); err != nil {
+			if err := r.refused(v, data); err != nil {
 				return err
 			}
 			continue
@@ -227,9 +227,9 @@ func (r *reader) runBatch(frame []byte, answer answerer) error {
 
 // refused counts an invalid frame, and returns an error if it ends the connection. A call that the frame was meant to
 // answer fails: no other answer will come.
-func (r *reader) refused(v *jsonrpc.Violation, size int) error {
+func (r *reader) refused(v *jsonrpc.Violation, frame []byte) error {
 	streak := r.invalid.Add(1)
-	r.c.violation(v, size, 0)
+	r.c.violation(v, frame, len(frame), 0)
 	r.answerInvalid(v)
 	if streak >= invalidStreak {
 		return &failure{event: machine.InvalidStreak, err: v}
@@ -252,7 +252,7 @@ func (r *reader) skipped(f *transport.Frame) (*jsonrpc.Violation, error) {
 	if f.Request != 0 {
 		v.ID, v.Response = jsonrpc.IntID(f.Request), true
 	}
-	r.c.violation(v, f.Err.Size, f.Err.Limit)
+	r.c.violation(v, f.Err.Head, f.Err.Size, f.Err.Limit)
 	return v, r.proceed(machine.FrameSkipped, &fact{violation: v})
 }
 
@@ -273,7 +273,7 @@ func (r *reader) over(err error) *failure {
 	if tooLarge, ok := errors.AsType[*transport.FrameTooLargeError](err); ok {
 		v := jsonrpc.TooLarge(tooLarge.Head, nil)
 		v.Cause = tooLarge
-		r.c.violation(v, tooLarge.Size, tooLarge.Limit)
+		r.c.violation(v, tooLarge.Head, tooLarge.Size, tooLarge.Limit)
 		return &failure{event: machine.FrameTooLarge, err: tooLarge}
 	}
 	if exit, ok := errors.AsType[*transport.ExitError](err); ok {

@@ -100,9 +100,9 @@ func (c *Client) dropped(m *jsonrpc.Message, d drop) {
 	c.tel.NotificationDropped(m.Method, telemetry.DropNotReady)
 }
 
-// violation counts a frame that breaks the protocol.
-func (c *Client) violation(v *jsonrpc.Violation, size, limit int) {
+// violation counts a frame that breaks the protocol, of which the head, or all, is there.
+func (c *Client) violation(v *jsonrpc.Violation, head []byte, size, limit int) {
 	c.tel.Violation(telemetry.Violation{
-		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received,
+		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received, Head: head,
 	})
 }

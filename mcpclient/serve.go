@@ -100,7 +100,7 @@ func (c *Client) serve(r *reader, m *jsonrpc.Message, answer answerer) {
 	params, err := m.Params()
 	if err != nil {
 		v := violationOf(m, err)
-		c.violation(v, len(m.Frame), 0)
+		c.violation(v, m.Frame, len(m.Frame), 0)
 		c.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}, answer)
 		return
 	}

@@ -29,13 +29,13 @@ var (
 func (x *exchange) takeBatch(frame []byte) {
 	messages, err := jsonrpc.Batch(frame)
 	if err != nil {
-		x.refuse(violationOf(nil, err), len(frame), x.out)
+		x.refuse(violationOf(nil, err), frame, x.out)
 		return
 	}
 	n := 0
 	for range messages {
 		if n++; n > maxBatch {
-			x.refuse(&jsonrpc.Violation{Reason: jsonrpc.InvalidEnvelope, Cause: errBatchTooLong}, len(frame), x.out)
+			x.refuse(&jsonrpc.Violation{Reason: jsonrpc.InvalidEnvelope, Cause: errBatchTooLong}, frame, x.out)
 			return
 		}
 	}
@@ -45,7 +45,7 @@ func (x *exchange) takeBatch(frame []byte) {
 		switch {
 		case err != nil:
 			b.expect()
-			x.refuse(violationOf(&m, err), len(data), b)
+			x.refuse(violationOf(&m, err), data, b)
 		case m.Kind == jsonrpc.Request && b.full():
 			b.expect()
 			_ = b.answer(x.work, answer{appendError(nil, m.ID, errBusy), errBusy, true, m.ID})

@@ -65,7 +65,7 @@ func (x *exchange) take(frame []byte) {
 		x.takeBatch(frame)
 		return
 	}
-	x.refuse(v, len(frame), x.out)
+	x.refuse(v, frame, x.out)
 }
 
 // route gives a message to what deals with its kind.
@@ -90,7 +90,7 @@ func (x *exchange) request(m *jsonrpc.Message, out sink) {
 		if took > 0 {
 			x.tel.Undecodable(took, v)
 		}
-		x.refuse(v, len(m.Frame), out)
+		x.refuse(v, m.Frame, out)
 		return
 	}
 	x.begin(m, &params, took, out)
@@ -121,7 +121,7 @@ func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, took time.Durati
 func (x *exchange) notification(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := violationOf(m, err)
-		x.violation(v, len(m.Frame), 0)
+		x.violation(v, m.Frame, len(m.Frame), 0)
 		return v
 	}
 	switch m.Method {
@@ -142,7 +142,7 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 func (x *exchange) response(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := violationOf(m, err)
-		x.violation(v, len(m.Frame), 0)
+		x.violation(v, m.Frame, len(m.Frame), 0)
 		x.deliver(m.ID, m) // there will be no other
 		return v
 	}
@@ -159,8 +159,8 @@ func (x *exchange) response(m *jsonrpc.Message) error {
 }
 
 // refuse counts a frame that breaks the protocol, and answers it if it may have been a request.
-func (x *exchange) refuse(v *jsonrpc.Violation, size int, out sink) {
-	x.violation(v, size, 0)
+func (x *exchange) refuse(v *jsonrpc.Violation, frame []byte, out sink) {
+	x.violation(v, frame, len(frame), 0)
 	if expectsAnswer(v) {
 		x.answerViolation(v, out)
 	} else {
@@ -199,10 +199,10 @@ func codeOf(r jsonrpc.Reason) int64 {
 	return mcp.CodeInvalidRequest
 }
 
-// violation counts a frame that breaks the protocol.
-func (x *exchange) violation(v *jsonrpc.Violation, size, limit int) {
+// violation counts a frame that breaks the protocol, of which the head, or all, is there.
+func (x *exchange) violation(v *jsonrpc.Violation, head []byte, size, limit int) {
 	x.tel.Violation(telemetry.Violation{
-		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received,
+		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received, Head: head,
 	})
 }
 

@@ -119,7 +119,7 @@ func (h *HTTPHandler) refuseVersion(p *parcel) {
 // violation answers a body that is no message.
 func (h *HTTPHandler) violation(p *parcel, v *jsonrpc.Violation) {
 	x := exchange{observer: h.observer(p.r), s: h.s}
-	x.violation(v, len(p.frame), 0)
+	x.violation(v, p.frame, len(p.frame), 0)
 	h.refuseViolation(p, v)
 }
 

@@ -120,7 +120,7 @@ func (c *connection) read(ctx context.Context, from Conn) error {
 func (x *exchange) skipped(e *TooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e
-	x.violation(v, e.Size, e.Limit)
+	x.violation(v, e.Head, e.Size, e.Limit)
 	switch {
 	case v.ID.IsZero():
 	case v.Response:

@@ -20,6 +20,9 @@
 //   - No span lives as long as a connection or a session. A connection is seen through its attempts, its transitions and
 //     the state gauge.
 //   - A result in which the tool reports an error ends its span with status ERROR and error.type tool_error.
+//   - A caller that names a span which is not sampled keeps the server's from being sampled too, by the SDK's default
+//     sampler, even if the HTTP request around it has a span that is. [WithPublicEndpointFn] makes the server decide by
+//     itself for callers that are not trusted with that.
 //   - Metrics carry no names without a limit: a tool beyond [WithToolNameLimit], an unknown method and a rare error code
 //     are _OTHER there, and themselves on the span.
 package telemetry

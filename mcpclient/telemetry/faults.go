@@ -2,7 +2,9 @@ package telemetry
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"time"
 )
@@ -13,6 +15,20 @@ type Violation struct {
 	Size      int    // of the frame in bytes, as far as it was read
 	Limit     int    // of a frame, if that was the rule; zero if not
 	Direction Direction
+	Head      []byte // its beginning, as far as it is there; only a hash of it is told
+}
+
+// maxHead is how much of a frame is hashed: its envelope, and little of what it says.
+const maxHead = 64
+
+// headHash tells frames that begin alike from others, and nothing else about them.
+func headHash(head []byte) string {
+	if len(head) == 0 {
+		return ""
+	}
+	h := fnv.New32a()
+	_, _ = h.Write(head[:min(len(head), maxHead)]) // never fails
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 func (s *side) violation(v Violation) {
@@ -37,6 +53,7 @@ func (s *side) violation(v Violation) {
 		slog.String(s.keys.direction, v.Direction.String()),
 		slog.Int(s.keys.frameSize, v.Size))
 	fields = appendCount(fields, s.keys.frameLimit, v.Limit)
+	fields = appendText(fields, s.keys.frameHash, headHash(v.Head))
 	fields = appendCount(fields, s.keys.suppressed, suppressed)
 	s.emit(ctx, slog.LevelWarn, s.events.violation, fields...)
 }

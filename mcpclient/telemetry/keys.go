@@ -48,6 +48,7 @@ const (
 	keyClientViolationReason  = "mcp_client.violation.reason"
 	keyClientFrameSize        = "mcp_client.frame.size"
 	keyClientFrameLimit       = "mcp_client.frame.limit"
+	keyClientFrameHash        = "mcp_client.frame.head_hash"
 	keyClientSuppressed       = "mcp_client.suppressed"
 	keyClientDropReason       = "mcp_client.drop.reason"
 	keyClientDropAge          = "mcp_client.drop.age"
@@ -84,6 +85,7 @@ const (
 	keyServerViolationReason = "mcp_server.violation.reason"
 	keyServerFrameSize       = "mcp_server.frame.size"
 	keyServerFrameLimit      = "mcp_server.frame.limit"
+	keyServerFrameHash       = "mcp_server.frame.head_hash"
 	keyServerSuppressed      = "mcp_server.suppressed"
 	keyServerDropReason      = "mcp_server.drop.reason"
 	keyServerDropAge         = "mcp_server.drop.age"
@@ -98,7 +100,7 @@ const (
 type keys struct {
 	corrID, // empty for a server, whose requests have none
 	name, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
-	violationReason, frameSize, frameLimit, suppressed, dropReason, dropAge, streamKind,
+	violationReason, frameSize, frameLimit, frameHash, suppressed, dropReason, dropAge, streamKind,
 	flightText, flightEntries, flightOmitted string
 }
 
@@ -115,6 +117,7 @@ var clientKeys = keys{
 	violationReason: keyClientViolationReason,
 	frameSize:       keyClientFrameSize,
 	frameLimit:      keyClientFrameLimit,
+	frameHash:       keyClientFrameHash,
 	suppressed:      keyClientSuppressed,
 	dropReason:      keyClientDropReason,
 	dropAge:         keyClientDropAge,
@@ -136,6 +139,7 @@ var serverKeys = keys{
 	violationReason: keyServerViolationReason,
 	frameSize:       keyServerFrameSize,
 	frameLimit:      keyServerFrameLimit,
+	frameHash:       keyServerFrameHash,
 	suppressed:      keyServerSuppressed,
 	dropReason:      keyServerDropReason,
 	dropAge:         keyServerDropAge,

@@ -215,7 +215,7 @@ func notifying(t *testing.T, c *telemetry.Client, p *telemetry.Peer) {
 // misbehaving is a server that breaks the protocol more often than the log wants to hear.
 func misbehaving(c *telemetry.Client) {
 	for range 7 {
-		c.Violation(telemetry.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received})
+		c.Violation(telemetry.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received, Head: []byte("{")})
 		c.Dropped(telemetry.Drop{Reason: telemetry.DropUnknownID, ID: "99"})
 	}
 	time.Sleep(time.Second) // virtual
@@ -244,7 +244,7 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	}
 	s.Notification(telemetry.Received, "notifications/progress")
 	for range 7 {
-		s.Violation(telemetry.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received})
+		s.Violation(telemetry.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received, Head: []byte("{")})
 		s.Dropped(telemetry.Drop{Reason: telemetry.DropUnknownID, ID: "99"})
 	}
 	s.Dropped(telemetry.Drop{Reason: telemetry.DropLateCancelled, Age: time.Second})

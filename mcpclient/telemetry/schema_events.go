@@ -64,7 +64,7 @@ var allEvents = []Event{
 		"A notification was handled, which took the duration, or has no handler."},
 	{eventClientViolation, atWarn,
 		slices.Concat(required(keyClientName, keyClientViolationReason, keyClientDirection),
-			when(keyClientFrameSize, keyClientFrameLimit, keyClientSuppressed)), true,
+			when(keyClientFrameSize, keyClientFrameLimit, keyClientFrameHash, keyClientSuppressed)), true,
 		measuresFrame, "", []string{metricClientViolations}, Stable,
 		"A frame broke the protocol. Five records for each reason at once, then one a second; what was left out is counted in the next record, or in a last one without a frame."},
 
@@ -165,7 +165,7 @@ var allEvents = []Event{
 		[]string{metricServerNotifications, metricClientDuration}, Experimental, "A notification was sent."},
 	{eventServerViolation, atWarn,
 		slices.Concat(required(keyServerName, keyServerViolationReason, keyServerDirection),
-			when(keyServerFrameSize, keyServerFrameLimit, keyServerSuppressed)), true,
+			when(keyServerFrameSize, keyServerFrameLimit, keyServerFrameHash, keyServerSuppressed)), true,
 		measuresFrame, "", []string{metricServerViolations}, Stable, "A frame broke the protocol. As rare as the client's."},
 	{eventServerDropped, atInfoWarn,
 		slices.Concat(required(keyServerName, keyServerDropReason), when(keyRequestID, keyServerDropAge, keyServerSuppressed)), false,

@@ -176,6 +176,9 @@ const (
 	KeyMCPClientFrameSize = "mcp_client.frame.size"
 	// Limit that the frame exceeded.
 	KeyMCPClientFrameLimit = "mcp_client.frame.limit"
+	// Hash of the first 64 bytes of the frame, 8 hexadecimal digits: it tells whether frames begin alike, and
+	// nothing of what is in them.
+	KeyMCPClientFrameHeadHash = "mcp_client.frame.head_hash"
 	// How many records like this one were not written before it.
 	KeyMCPClientSuppressed = "mcp_client.suppressed"
 	// Why a message went to nobody.
@@ -242,6 +245,9 @@ const (
 	KeyMCPServerFrameSize = "mcp_server.frame.size"
 	// Limit that the frame exceeded.
 	KeyMCPServerFrameLimit = "mcp_server.frame.limit"
+	// Hash of the first 64 bytes of the frame, 8 hexadecimal digits: it tells whether frames begin alike, and
+	// nothing of what is in them.
+	KeyMCPServerFrameHeadHash = "mcp_server.frame.head_hash"
 	// How many records like this one were not written before it.
 	KeyMCPServerSuppressed = "mcp_server.suppressed"
 	// Why a message went to nobody.
