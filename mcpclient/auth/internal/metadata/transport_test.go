@@ -289,20 +289,20 @@ func TestAProxyIsDialledWhereverItIs(t *testing.T) {
 func TestARoundTripperMayKnowNamesNobodyElseDoes(t *testing.T) {
 	before := net.DefaultResolver
 	t.Cleanup(func() { net.DefaultResolver = before })
-	asked := 0
+	var asked atomic.Int64 // questions for IPv4 and IPv6 are asked at once
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		asked++
+		asked.Add(1)
 		return nil, errors.New("no name server")
 	}}
 	fake := tripper(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
 	})
 	client := &http.Client{Transport: fake}
-	if _, err := get(t, New(Options{Client: client}), "https://nowhere.example"); err != nil || asked == 0 {
-		t.Errorf("error is %v after %d questions, want the name looked up and the RoundTripper's answer", err, asked)
+	if _, err := get(t, New(Options{Client: client}), "https://nowhere.example"); err != nil || asked.Load() == 0 {
+		t.Errorf("error is %v after %d questions, want the name looked up and the RoundTripper's answer", err, asked.Load())
 	}
-	asked = 0
-	if _, err := get(t, New(Options{Client: client, AllowPrivateAddresses: true}), "https://nowhere.example"); err != nil || asked != 0 {
-		t.Errorf("error is %v after %d questions, want none asked where private addresses are allowed", err, asked)
+	asked.Store(0)
+	if _, err := get(t, New(Options{Client: client, AllowPrivateAddresses: true}), "https://nowhere.example"); err != nil || asked.Load() != 0 {
+		t.Errorf("error is %v after %d questions, want none asked where private addresses are allowed", err, asked.Load())
 	}
 }
