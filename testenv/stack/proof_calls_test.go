@@ -30,7 +30,7 @@ type client interface {
 
 // callings are those to a shop, at least fifty in all.
 func callings(p *pair) []calling {
-	all := []calling{
+	return []calling{
 		{name: "ok", times: 14, tool: "add", arguments: map[string]any{"a": 1, "b": 2}, outcome: "ok", below: answered("add", node{
 			kind: "INTERNAL", name: shop.InnerSpan, service: p.serverName(),
 		})},
@@ -49,7 +49,6 @@ func callings(p *pair) []calling {
 		{name: "one question", times: 2, tool: "order", arguments: map[string]any{"times": 1}, outcome: "ok", below: asked(1)},
 		{name: "three questions", times: 2, tool: "order", arguments: map[string]any{"times": 3}, outcome: "ok", below: asked(3)},
 	}
-	return append(all, p.more...)
 }
 
 // method and so on are the attributes that every call of a tool has, on both sides.
@@ -125,7 +124,7 @@ func brewed(p *pair) []node {
 func left(errorType string) func(*pair) []node {
 	return func(p *pair) []node {
 		below := []node{p.served("wait", "cancelled", nil)}
-		if !p.closesToCancel {
+		if !p.closesToCancel && !p.hidden {
 			below = append(below, node{kind: "CLIENT", name: "notifications/cancelled", service: p.clientName()})
 		}
 		return []node{p.request("wait", errorType, nil, below...)}

@@ -21,7 +21,7 @@ import (
 const grafana = "mcp-grafana"
 
 // grafanaCallings are calls to mcp-grafana, whose Grafana is not there.
-func grafanaCallings() []calling {
+func grafanaCallings(*pair) []calling {
 	link := map[string]any{"resourceType": "dashboard", "dashboardUid": "abc"}
 	return []calling{
 		{name: "ok", times: 30, tool: "generate_deeplink", arguments: link, outcome: "ok", below: foreign("generate_deeplink", "")},
@@ -31,7 +31,7 @@ func grafanaCallings() []calling {
 }
 
 // nodeCallings are calls to the node server.
-func nodeCallings() []calling {
+func nodeCallings(*pair) []calling {
 	return []calling{
 		{name: "ok", times: 30, tool: "add", arguments: map[string]any{"a": 1, "b": 2}, outcome: "ok", below: func(p *pair) []node {
 			work := node{kind: "INTERNAL", name: "look up the price", service: p.serverName(), loose: true}

@@ -24,6 +24,9 @@ type pair struct {
 	modern         bool // the revision 2026-07-28, else 2025-11-25
 	closesToCancel bool // the client cancels by ending the HTTP request
 
+	// hidden says that the client's SDK does not show the adapter the ids of requests, and cancels past it.
+	hidden bool
+
 	server string // its service name; empty for one of the pair's own
 
 	// connect connects the client, which exports by p. The server exports under serverName.
@@ -32,8 +35,8 @@ type pair struct {
 	// connecting is what the trace of connect has; nil if that is not known.
 	connecting func(*pair) []node
 
-	// callings replaces those to a shop, more adds to them.
-	callings []calling
+	// callings are those that are made; nil means those to a shop. more are made besides.
+	callings func(*pair) []calling
 	more     []calling
 
 	clientAttributes, serverAttributes map[string]any // that each span of a tool call has

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -85,7 +84,7 @@ func must(err error) {
 // Serve is a whole program: it serves standard input and output, exports under a service name to where the environment says,
 // and returns when the client has left.
 func Serve(ctx context.Context, service string) error {
-	p, err := otlp.Setup(ctx, otlp.WithServiceName(service), otlp.WithConsole(os.Stderr, slog.LevelError),
+	p, err := otlp.Setup(ctx, otlp.WithServiceName(service), otlp.WithConsole(nil, nil),
 		otlp.WithExportInterval(100*time.Millisecond))
 	if err != nil {
 		return err
