@@ -122,8 +122,8 @@ func (c *Client) HandlerPanic(ctx context.Context, method string, value any, sta
 	}
 }
 
-// Logger returns the client's logger, for the one event that this package does not emit itself: a transport logs
-// mcp_client.process.stderr. It is never nil.
+// Logger returns the client's logger, for the events that this package does not emit itself: what transports hear beside all
+// calls. It is never nil.
 func (c *Client) Logger() *slog.Logger {
 	if c == nil {
 		return discard

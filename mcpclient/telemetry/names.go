@@ -78,6 +78,8 @@ const (
 	eventClientSubscriptionLost    = "mcp_client.subscription.lost"
 	eventClientStreamOpened        = "mcp_client.stream.opened"
 	eventClientStreamClosed        = "mcp_client.stream.closed"
+	eventClientStreamRefused       = "mcp_client.stream.refused"
+	eventClientMessageRefused      = "mcp_client.message.refused"
 	eventClientFlight              = "mcp_client.connection.flight_record"
 
 	eventServerStart               = "mcp_server.request.start"

@@ -59,8 +59,13 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	failing(t, c, p)
 	p.SessionEnd(time.Hour, "")
 	p.SessionEnd(time.Hour, telemetry.ErrorConnectionLost)
-	c.Logger().LogAttrs(t.Context(), slog.LevelDebug, "mcp_client.process.stderr", // as the stdio transport does
-		slog.String("event.name", "mcp_client.process.stderr"), slog.String("mcp_client.process.stderr.line", "starting"))
+	for event, fields := range map[string][]slog.Attr{ // as transports do
+		"mcp_client.process.stderr":  {slog.String("mcp_client.process.stderr.line", "starting")},
+		"mcp_client.stream.refused":  {slog.String("mcp_client.stream.kind", "get"), slog.String("error", "405")},
+		"mcp_client.message.refused": {slog.String("mcp_client.message.kind", "notification"), slog.String("mcp.method.name", "notifications/cancelled"), slog.String("error", "503")},
+	} {
+		c.Logger().LogAttrs(t.Context(), slog.LevelDebug, event, append(fields, slog.String("event.name", event))...)
+	}
 	c.ProcessExit(telemetry.ProcessExit{PID: 17})
 	c.ProcessExit(telemetry.ProcessExit{PID: 18, Code: -1, Signal: "SIGKILL"})
 	c.CloseFailed(errors.New("process 17 does not end"))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/url"
@@ -202,7 +203,11 @@ func (ex *exchange) fail(e *RequestError) {
 	if ex.kind == Request || e.Reason == SessionGone {
 		ex.deliver(Frame{Request: ex.id, Err: e})
 	} else if ex.Err() == nil {
-		c.logger.Debug("message not accepted", "method", ex.m.Method, "kind", ex.kind, "error", e)
+		about := []slog.Attr{slog.String(keyMessageKind, ex.kind.String()), slog.String(keyError, e.Error())}
+		if ex.m.Method != "" {
+			about = append(about, slog.String(keyMethod, ex.m.Method))
+		}
+		record(c.logger, messageRefusedEvent, about...)
 	}
 	if over {
 		c.fail(e.Err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -103,7 +104,7 @@ func (c *httpConn) again(s *session, failure *RequestError, had bool) bool {
 		c.deliver(s.ctx, s, Frame{Err: failure})
 		return false
 	case !passing(failure):
-		c.logger.Debug("server offers no stream", "error", failure)
+		record(c.logger, streamRefusedEvent, slog.String(keyStreamKind, "get"), slog.String(keyError, failure.Error()))
 		return false
 	case failure.Reason == Unreachable:
 		if c.missed(false) {

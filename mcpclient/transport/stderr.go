@@ -2,7 +2,6 @@ package transport
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"log/slog"
 	"strings"
@@ -13,12 +12,6 @@ const (
 	maxLine  = 64 << 10 // a longer line of standard error comes in pieces
 	keptLine = 1 << 10  // so much of a line is remembered
 	maxKept  = 20       // and of so many lines
-)
-
-// The names of the telemetry schema. (package telemetry, event mcp_client.process.stderr)
-const (
-	stderrEvent = "mcp_client.process.stderr"
-	stderrLine  = "mcp_client.process.stderr.line"
 )
 
 // lines takes apart what a child writes to its standard error: each line goes to the logger and to the callback, and the
@@ -81,9 +74,7 @@ func shrink(line []byte) []byte {
 func (l *lines) emit(b []byte) {
 	line := strings.ToValidUTF8(string(bytes.TrimSuffix(b, []byte{'\r'})), "\uFFFD")
 	l.keep(line)
-	if ctx := context.Background(); l.logger.Enabled(ctx, slog.LevelDebug) {
-		l.logger.LogAttrs(ctx, slog.LevelDebug, stderrEvent, slog.String("event.name", stderrEvent), slog.String(stderrLine, line))
-	}
+	record(l.logger, stderrEvent, slog.String(keyStderrLine, line))
 	if l.callback != nil {
 		l.callback(line)
 	}

@@ -38,8 +38,8 @@ type Config struct {
 	// connection with a [*FrameTooLargeError].
 	SkipOversize bool
 
-	// Logger gets what the server says beside the protocol, such as the lines of its standard error, at debug level. Nil
-	// means nobody wants to know. A client never leaves it nil.
+	// Logger gets what concerns no call, such as the lines of the server's standard error, as records of the telemetry
+	// schema at debug level. Nil means nobody wants to know. A client never leaves it nil.
 	Logger *slog.Logger
 
 	// QueueWait, if not nil, is called with the time an accepted frame has waited in the outbound queue, when it has left,

@@ -331,6 +331,10 @@ const (
 	EventMCPClientStreamOpened = "mcp_client.stream.opened"
 	// Such a stream has ended, with an error unless it ended in order.
 	EventMCPClientStreamClosed = "mcp_client.stream.closed"
+	// The server offers no such stream, which it need not.
+	EventMCPClientStreamRefused = "mcp_client.stream.refused"
+	// The server did not accept a message that has no answer: a notification, or the answer to a request of its own.
+	EventMCPClientMessageRefused = "mcp_client.message.refused"
 	// A connection that was ready is lost, or the client gave up: what happened before, as far as no record like
 	// this has said it. Follows the transition, once a minute at most.
 	EventMCPClientConnectionFlightRecord = "mcp_client.connection.flight_record"

@@ -1,0 +1,59 @@
+package transport_test
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+func TestARefusalThatConcernsNoCallIsARecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(legacyServer) // has no stream
+		var refuse atomic.Bool
+		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
+			if refuse.Load() {
+				w.WriteHeader(503)
+				return
+			}
+			s.ServeHTTP(w, r)
+		})
+		j := &journal{level: slog.LevelDebug, added: make(chan struct{}, 10)}
+		conn := dialHTTP(t, b.transport(), transport.Config{Logger: slog.New(j)})
+		startSession(t, conn)
+		synctest.Wait()
+		refuse.Store(true)
+		send(t, conn, notification("notifications/cancelled"))
+		synctest.Wait()
+		send(t, conn, transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":"a","result":{}}`), Kind: transport.Response, ProtocolVersion: "2025-11-25"})
+		synctest.Wait()
+		for _, r := range j.records {
+			if e := r["error"]; !strings.Contains(e, "405") && !strings.Contains(e, "503") {
+				t.Errorf("want the status in the error, got %q", e)
+			}
+			delete(r, "error")
+		}
+		record := func(event string, fields ...string) map[string]string {
+			r := map[string]string{"level": "DEBUG", "message": event, "event.name": event}
+			for i := 0; i < len(fields); i += 2 {
+				r[fields[i]] = fields[i+1]
+			}
+			return r
+		}
+		const kind = "mcp_client.message.kind"
+		want := []map[string]string{
+			record("mcp_client.stream.refused", "mcp_client.stream.kind", "get"),
+			record("mcp_client.message.refused", kind, "notification", "mcp.method.name", "notifications/cancelled"),
+			record("mcp_client.message.refused", kind, "response"),
+		}
+		if diff := cmp.Diff(want, j.records); diff != "" {
+			t.Errorf("records (-want +got):\n%s", diff)
+		}
+	})
+}
