@@ -12,6 +12,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -71,7 +72,7 @@ func newDemoServer(o *observation) (*mcpserver.Server, error) {
 		Telemetry:    o.telemetry(),
 	})
 	tracer := o.providers.TracerProvider().Tracer("github.com/mcpotel/mcpotel/cmd/mcpotel")
-	d := &demoTools{tracer: tracer, flush: o.providers.ForceFlush}
+	d := &demoTools{tracer: tracer, flush: o.providers.ForceFlush, inspect: s.Inspect}
 	return s, errors.Join(
 		mcpserver.AddTool(s, &mcp.Tool{Name: "forecast", Description: "The weather of the next days in a city."}, d.forecast),
 		mcpserver.AddTool(s, &mcp.Tool{Name: "divide", Description: "Divide one number by another."}, d.divide),
@@ -86,8 +87,9 @@ func newDemoServer(o *observation) (*mcpserver.Server, error) {
 
 // demoTools are the tools of the demo's server.
 type demoTools struct {
-	tracer trace.Tracer
-	flush  func(context.Context) error
+	tracer  trace.Tracer
+	flush   func(context.Context) error
+	inspect func() inspect.Server
 }
 
 type forecastArguments struct {
@@ -174,5 +176,25 @@ func (d *demoTools) crash(ctx context.Context, _ noArguments) (waitResult, error
 	if err != nil {
 		return waitResult{}, err
 	}
-	return waitResult{}, errors.Join(d.flush(ctx), self.Kill())
+	return waitResult{}, errors.Join(d.alone(ctx), d.flush(ctx), self.Kill())
+}
+
+// alone waits until this is the only request: one that was cancelled a moment ago may still have its span to end.
+func (d *demoTools) alone(ctx context.Context) error {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		running := 0
+		for _, c := range d.inspect().Connections {
+			running += c.Running
+		}
+		if running <= 1 {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
