@@ -4,41 +4,14 @@ package transport_test
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
-
-// journal is a slog.Handler that keeps what it is given, as level, message and attributes.
-type journal struct {
-	mu      sync.Mutex
-	records []map[string]string
-	level   slog.Level
-	added   chan struct{}
-}
-
-func (j *journal) Enabled(_ context.Context, l slog.Level) bool { return l >= j.level }
-func (j *journal) WithAttrs([]slog.Attr) slog.Handler           { return j }
-func (j *journal) WithGroup(string) slog.Handler                { return j }
-
-func (j *journal) Handle(_ context.Context, r slog.Record) error {
-	record := map[string]string{"level": r.Level.String(), "message": r.Message}
-	r.Attrs(func(a slog.Attr) bool {
-		record[a.Key] = a.Value.String()
-		return true
-	})
-	j.mu.Lock()
-	j.records = append(j.records, record)
-	j.mu.Unlock()
-	j.added <- struct{}{}
-	return nil
-}
 
 func TestStderrGoesToLoggerAndCallbackByLine(t *testing.T) {
 	h := newHarness(t)
