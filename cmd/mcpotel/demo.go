@@ -56,7 +56,7 @@ func (d *demo) run(ctx context.Context) error {
 		d.say("Both export OTLP/gRPC to the collector that the environment names.")
 	}
 	if d.o.site != nil {
-		d.say("What they export is shown at %s", d.o.site.url)
+		d.say("What they export is shown at %s", d.o.site.URL)
 	}
 	if err := d.connect(ctx); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/term"
 
+	"github.com/mcpotel/mcpotel/internal/loopback"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/traceview"
 	"github.com/mcpotel/mcpotel/internal/waterfall"
@@ -26,7 +27,7 @@ import (
 type observation struct {
 	providers *otlp.Providers
 	sink      *otlpsink.Sink // nil if a collector takes it, or nobody
-	site      *site          // nil without --web
+	site      *loopback.Site // nil without --web
 }
 
 // observe sets it up. With embedded, spans that no collector takes are kept here, to be drawn.
@@ -78,7 +79,7 @@ func (o *observation) stay(ctx context.Context, w io.Writer) {
 	flushing, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	_ = o.providers.ForceFlush(flushing) // what does not arrive is not shown
-	fmt.Fprintf(w, "The traces are at %s\nCtrl-C ends it.\n", o.site.url)
+	fmt.Fprintf(w, "The traces are at %s\nCtrl-C ends it.\n", o.site.URL)
 	<-ctx.Done()
 }
 
@@ -169,7 +170,7 @@ func (o *observation) close(ctx context.Context) {
 		o.providers.Shutdown(ctx)
 	}
 	if o.site != nil {
-		o.site.close()
+		o.site.Close()
 	}
 	if o.sink != nil {
 		o.sink.Close(ctx)

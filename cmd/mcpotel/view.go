@@ -44,8 +44,8 @@ func runView(ctx context.Context, s streams, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer site.close()
-	if err := v.explain(s.out, site.url); err != nil {
+	defer site.Close()
+	if err := v.explain(s.out, site.URL); err != nil {
 		return err
 	}
 	<-ctx.Done()

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"sync"
 	"syscall"
-	"time"
 
 	"github.com/mcpotel/mcpotel/internal/loopback"
 )
@@ -37,27 +35,12 @@ func (w *webFlag) Set(s string) error {
 	return nil
 }
 
-// A site serves pages on loopback.
-type site struct {
-	url    string
-	server *http.Server
-	serve  sync.WaitGroup
-}
-
-func openSite(name, address string, h http.Handler) (*site, error) {
-	l, err := loopback.Listen(address)
+func openSite(name, address string, h http.Handler) (*loopback.Site, error) {
+	s, err := loopback.Serve(address, h)
 	if err != nil {
 		return nil, taken(name, address, err)
 	}
-	s := &site{url: "http://" + l.Addr().String() + "/", server: &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}}
-	// Ends when close closes the server; close waits for it.
-	s.serve.Go(func() { _ = s.server.Serve(l) })
 	return s, nil
-}
-
-func (s *site) close() {
-	s.server.Close()
-	s.serve.Wait()
 }
 
 // taken says what to do about an address that cannot be had.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -16,6 +17,8 @@ var (
 	jaegerConfig []byte
 	//go:embed jaeger-disk.yaml
 	jaegerDiskConfig []byte
+	//go:embed agent-copy.yaml
+	agentCopyConfig []byte
 	//go:embed prometheus.yaml.tmpl
 	prometheusConfig string
 
@@ -24,11 +27,10 @@ var (
 
 // configurations writes what Jaeger and Prometheus read, and finds what the Collectors do.
 func (s *Stack) configurations() error {
-	if err := os.WriteFile(s.file("jaeger.yaml"), jaegerConfig, 0o600); err != nil {
-		return err
-	}
-	if err := os.WriteFile(s.file("jaeger-disk.yaml"), jaegerDiskConfig, 0o600); err != nil {
-		return err
+	for name, text := range map[string][]byte{"jaeger.yaml": jaegerConfig, "jaeger-disk.yaml": jaegerDiskConfig, "agent-copy.yaml": agentCopyConfig} {
+		if err := os.WriteFile(s.file(name), text, 0o600); err != nil {
+			return err
+		}
 	}
 	if err := s.writePrometheus(); err != nil {
 		return err
@@ -44,6 +46,9 @@ func (s *Stack) configurations() error {
 			}
 			*c.files = []string{filepath.Join(root, "collector", c.name)}
 		}
+	}
+	if s.options.Copy != "" {
+		s.options.Agent = append(slices.Clone(s.options.Agent), s.file("agent-copy.yaml"))
 	}
 	return nil
 }
@@ -87,7 +92,7 @@ func (s *Stack) agentEnvironment() []string {
 		"MCPOTEL_AGENT_OTLP_GRPC=" + address(s.Ports.AgentGRPC), "MCPOTEL_AGENT_OTLP_HTTP=" + address(s.Ports.AgentHTTP),
 		"MCPOTEL_AGENT_HEALTH=" + address(s.Ports.AgentHealth), "MCPOTEL_AGENT_TELEMETRY_PORT=" + strconv.Itoa(s.Ports.AgentMetrics),
 		"MCPOTEL_AGENT_QUEUE_DIR=" + s.file("agent"), "MCPOTEL_GATEWAY_ENDPOINT=" + address(s.Ports.GatewayGRPC),
-		"MCPOTEL_AGENT_BATCH_TIMEOUT=100ms",
+		"MCPOTEL_AGENT_BATCH_TIMEOUT=100ms", "STACK_COPY=" + s.options.Copy,
 	}, s.options.CollectorEnv...)
 }
 

@@ -27,6 +27,9 @@ type Options struct {
 	// collector/agent.yaml and collector/gateway.yaml of the repository that the working directory is in.
 	Agent, Gateway []string
 
+	// Copy is where a copy of everything goes that the agent takes, by OTLP/gRPC to "host:port". Empty means nowhere.
+	Copy string
+
 	// Sampling is the percentage of traces that the gateway keeps, besides slow and failed ones. Zero means 100.
 	Sampling float64
 

@@ -45,6 +45,7 @@ type settings struct {
 	dir      string
 	sampling float64
 	rules    string
+	web      bool
 	command  []string
 }
 
@@ -57,6 +58,7 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	f.StringVar(&s.dir, "dir", "", "keep logs and data in this `DIRECTORY` instead of a temporary one")
 	f.Float64Var(&s.sampling, "sampling", 100, "percentage of the traces that are kept besides slow and failed ones")
 	f.StringVar(&s.rules, "rules", "", "`FILES` of rules and alerts for Prometheus, with commas between, instead of those of dashboards/")
+	f.BoolVar(&s.web, "web", false, "show traces, metrics and logs on a page too")
 	if len(args) == 0 || args[0] != "up" {
 		return errors.New("want: stack up [flags]; stack up -h lists them")
 	}
@@ -109,6 +111,13 @@ func (s *settings) up(ctx context.Context, out io.Writer) (err error) {
 	if o.Rules, err = rules(s.rules); err != nil {
 		return err
 	}
+	page, err := s.page(&o)
+	if err != nil {
+		return err
+	}
+	if page != nil {
+		defer ending(out, "the page", &err, page.end)
+	}
 	starting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	begun := time.Now()
@@ -118,7 +127,9 @@ func (s *settings) up(ctx context.Context, out io.Writer) (err error) {
 	}
 	defer ending(out, "the stack", &err, running.Stop)
 	fmt.Fprintf(out, "the stack is up after %v\n\n%s\n", time.Since(begun).Round(time.Millisecond), addresses(running))
-
+	if page != nil {
+		fmt.Fprintf(out, "  %-52s %s\n\n", "traces, metrics and logs on a page", page.site.URL)
+	}
 	fleet, err := traffic.Start(starting, traffic.Options{OTLP: running.OTLP(), OTLPHTTP: running.OTLPHTTP(), Log: out})
 	if err != nil {
 		return err
