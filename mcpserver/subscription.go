@@ -52,12 +52,10 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	sub.filter.TaskIDs = granted.TaskIDs
 	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // all that keeps the frame in memory
 	sub.notices = notices{group: c.x.group, send: sub.tell, coalesced: c.x.coalesced, held: true}
-	c.op.Sending()
 	if err := sub.open(granted); err != nil {
 		return nil, err
 	}
 	stands = true
-	c.op.End(telemetry.Result{})
 	sub.notices.resume()
 	s.tasks.serve(sub)
 	context.AfterFunc(c.ctx, func() { c.x.group.start(sub) })
@@ -96,16 +94,19 @@ func (sub *subscription) wants(n notice) bool {
 }
 
 // open makes the subscription one of the audience and acknowledges it, in this order: nothing that happens in between is
-// missed. If it ends in between, it is concluded none the less, and behind that.
+// missed. If it ends in between, it is concluded none the less, and behind that. What was asked for is done with the
+// acknowledgement, and so is the operation.
 func (sub *subscription) open(granted mcp.SubscriptionFilter) error {
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
 	if err := sub.call.x.audience.add(sub); err != nil {
 		return err
 	}
+	sub.call.op.Sending()
 	if err := sub.acknowledge(granted); err != nil && sub.call.x.audience.remove(sub) {
 		return err
 	}
+	sub.call.op.End(telemetry.Result{})
 	sub.ended = sub.call.x.tel.StreamOpened(telemetry.StreamListen)
 	return nil
 }
