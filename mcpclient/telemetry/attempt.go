@@ -98,7 +98,7 @@ func (a *Attempt) End(err error) {
 	}
 	if err != nil && a.span.IsRecording() {
 		a.span.SetAttributes(attribute.String(keyErrorType, errorType))
-		a.span.SetStatus(codes.Error, truncate(err.Error(), maxMessage))
+		a.span.SetStatus(codes.Error, c.textOf(a.ctx, err))
 	}
 	a.span.End()
 	if !c.logs(a.ctx, level) {
@@ -110,7 +110,7 @@ func (a *Attempt) End(err error) {
 		slog.String(keyClientAttemptKind, a.kind),
 		slog.Float64(keyClientDuration, elapsed.Seconds()))
 	if err != nil {
-		fields = append(fields, slog.String(keyErrorType, errorType), slog.String(keyError, truncate(err.Error(), maxMessage)))
+		fields = appendText(append(fields, slog.String(keyErrorType, errorType)), keyError, c.textOf(a.ctx, err))
 	}
 	c.emit(a.ctx, level, eventClientAttempt, fields...)
 }

@@ -50,7 +50,7 @@ func (c *Client) Transition(t Transition) {
 		slog.Uint64(keyClientEpoch, t.Epoch),
 		slog.Float64(keyClientDuration, t.Duration.Seconds()))
 	if t.Err != nil {
-		fields = append(fields, slog.String(keyError, truncate(t.Err.Error(), maxMessage)))
+		fields = appendText(fields, keyError, c.textOf(ctx, t.Err))
 	}
 	c.emit(ctx, level, eventClientTransition, fields...)
 }
@@ -140,7 +140,7 @@ func (c *Client) CloseFailed(err error) {
 		return
 	}
 	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
-		c.emit(ctx, slog.LevelWarn, eventClientCloseFailed, slog.String(keyError, truncate(err.Error(), maxMessage)))
+		c.emit(ctx, slog.LevelWarn, eventClientCloseFailed, appendText(nil, keyError, c.textOf(ctx, err))...)
 	}
 }
 
@@ -159,8 +159,8 @@ func (c *Client) warnOfTool(event, tool string, err error) {
 		return
 	}
 	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
-		c.emit(ctx, slog.LevelWarn, event,
-			slog.String(keyTool, truncate(tool, maxName)), slog.String(keyError, truncate(err.Error(), maxMessage)))
+		fields := []slog.Attr{slog.String(keyTool, truncate(tool, maxName))}
+		c.emit(ctx, slog.LevelWarn, event, appendText(fields, keyError, c.textOf(ctx, err))...)
 	}
 }
 
@@ -170,7 +170,7 @@ func (c *Client) SubscriptionLost(uri string, err error) {
 		return
 	}
 	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
-		c.emit(ctx, slog.LevelWarn, eventClientSubscriptionLost,
-			slog.String(keyResourceURI, truncate(uri, maxURI)), slog.String(keyError, truncate(err.Error(), maxMessage)))
+		fields := []slog.Attr{slog.String(keyResourceURI, truncate(uri, maxURI))}
+		c.emit(ctx, slog.LevelWarn, eventClientSubscriptionLost, appendText(fields, keyError, c.textOf(ctx, err))...)
 	}
 }

@@ -19,7 +19,7 @@ const (
 	ToolResult
 	// PromptVariable is one argument of a prompt: plain text. Kept as gen_ai.prompt.variable. and its name.
 	PromptVariable
-	// ErrorMessage is the text of an error: that of the status of a span, and that of its log record. It is not offered
+	// ErrorMessage is the text of an error: that of the status of a span, and that of a log record. It is not offered
 	// for the sake of capturing it, but can be kept from there.
 	ErrorMessage
 )
@@ -37,7 +37,7 @@ type Content struct {
 	Kind      ContentKind
 	Side      Side
 	Direction Direction // Sent if the request is one that this side sends, Received if it answers it
-	Method    string    // of the request, as it is
+	Method    string    // of the request, as it is; empty for an error that is about none, such as that of an attempt to connect
 	Target    string    // name of the tool or prompt, as it is; empty for none
 	Name      string    // of the prompt's variable; empty for any other content
 
@@ -63,9 +63,8 @@ type Redactor func(ctx context.Context, c Content) (keep string, ok bool)
 
 // WithContentCapture puts the contents of messages onto spans, as far as keep lets them through: arguments and results of
 // tools, and variables of prompts. They are on spans only, never on metrics, and in no log record. The default, and nil,
-// is that there is none. The texts of errors go through keep as well, which are there without it: in the status of a span,
-// and in the field error of the record about the same request. The status of other spans and records about connections
-// are not asked for, as no message of the protocol is in them.
+// is that there is none. The texts of errors go through keep as well, which are there without it: in the status of spans
+// and in the field error of records, those about connections included, where a server may have written a part of them.
 func WithContentCapture(keep Redactor) Option {
 	return func(c *config) { c.keep = keep }
 }
@@ -141,6 +140,11 @@ func (op *Op) content(kind ContentKind) Content {
 // errorMessage returns what may be told of the text of the operation's error.
 func (op *Op) errorMessage(text string) string {
 	return op.side.errorMessage(op.ctx, op.content(ErrorMessage), text)
+}
+
+// textOf returns what may be told of an error that is about no request. A server may have written a part of it.
+func (s *side) textOf(ctx context.Context, err error) string {
+	return s.errorMessage(ctx, Content{Kind: ErrorMessage, Side: s.which}, err.Error())
 }
 
 func (s *side) errorMessage(ctx context.Context, c Content, text string) string {

@@ -117,8 +117,8 @@ func writeSpans(b *strings.Builder, spans []telemetry.Span) {
 ## Spans
 
 A span that succeeds leaves its status unset; one that fails has status Error and ` + "`error.type`" + `. The description of the
-status is the message of the JSON-RPC error, up to 256 bytes and as far as the redactor lets it through, or for an attempt to
-connect the error's text. Spans have no events. Samplers see the attributes at the start. What tools and prompts are given and
+status is the message of the JSON-RPC error, or for an attempt to connect the error's text: up to 256 bytes, and as far as the
+redactor lets it through. Spans have no events. Samplers see the attributes at the start. What tools and prompts are given and
 return is on spans only with ` + "`WithContentCapture`" + `, and in no other place.
 
 `)

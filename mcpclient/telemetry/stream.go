@@ -89,7 +89,7 @@ func (s *side) streamClosed(kind string, lived time.Duration, err error) {
 	var buf [maxFields]slog.Attr
 	fields := append(buf[:0], slog.String(s.keys.streamKind, kind), slog.Float64(s.keys.duration, lived.Seconds()))
 	if err != nil {
-		fields = append(fields, slog.String(keyErrorType, errorType), slog.String(keyError, truncate(err.Error(), maxMessage)))
+		fields = appendText(append(fields, slog.String(keyErrorType, errorType)), keyError, s.textOf(ctx, err))
 	}
 	s.emit(ctx, slog.LevelInfo, s.events.streamClosed, fields...)
 }

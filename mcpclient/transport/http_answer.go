@@ -203,7 +203,7 @@ func (ex *exchange) fail(e *RequestError) {
 	if ex.kind == Request || e.Reason == SessionGone {
 		ex.deliver(Frame{Request: ex.id, Err: e})
 	} else if ex.Err() == nil {
-		about := []slog.Attr{slog.String(keyMessageKind, ex.kind.String()), slog.String(keyError, e.Error())}
+		about := []slog.Attr{slog.String(keyMessageKind, ex.kind.String()), slog.String(keyError, withoutBody(e))}
 		if ex.m.Method != "" {
 			about = append(about, slog.String(keyMethod, ex.m.Method))
 		}

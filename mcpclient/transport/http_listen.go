@@ -104,7 +104,7 @@ func (c *httpConn) again(s *session, failure *RequestError, had bool) bool {
 		c.deliver(s.ctx, s, Frame{Err: failure})
 		return false
 	case !passing(failure):
-		record(c.logger, streamRefusedEvent, slog.String(keyStreamKind, "get"), slog.String(keyError, failure.Error()))
+		record(c.logger, streamRefusedEvent, slog.String(keyStreamKind, "get"), slog.String(keyError, withoutBody(failure)))
 		return false
 	case failure.Reason == Unreachable:
 		if c.missed(false) {

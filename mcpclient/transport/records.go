@@ -26,3 +26,11 @@ func record(l *slog.Logger, event string, fields ...slog.Attr) {
 	}
 	l.LogAttrs(ctx, slog.LevelDebug, event, append(fields, slog.String("event.name", event))...)
 }
+
+// withoutBody is the text of an error without what the server says about it, which is content.
+func withoutBody(e *RequestError) string {
+	if e.Status == 0 {
+		return e.Error()
+	}
+	return (&RequestError{Reason: e.Reason, Status: e.Status}).Error()
+}
