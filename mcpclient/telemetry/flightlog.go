@@ -71,7 +71,7 @@ func flightText(some []entry, now time.Duration) (text string, entries int) {
 //
 //	-2.104s request tools/call add 1.2ms id=41 sent=203 received=96 trace=4bf92f3577b34da6a3ce929d0e0e4736
 //	-0.302s request tools/call crash pending id=42 trace=00f067aa0ba902b7a3ce929d0e0e4736
-//	-0.001s transition ready to backoff: process_exit after 12.3s epoch=1 attempt=0
+//	-0.001s transition ready to backoff: transport_down after 12.3s epoch=1 attempt=0
 func (e *entry) appendLine(b []byte, now time.Duration) []byte {
 	s := e.show(time.Time{})
 	b = strconv.AppendFloat(b, (e.at - now).Seconds(), 'f', 3, 64)

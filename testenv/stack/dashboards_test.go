@@ -86,6 +86,9 @@ func fleet(t *testing.T) {
 	})
 }
 
+// overflowing marks, in its resource, a process whose metrics are beyond the SDK's limit on purpose.
+const overflowing = "stack.test.overflowing"
+
 // overflow runs the demo with an SDK that allows hardly any series.
 func overflow(t *testing.T) {
 	t.Helper()
@@ -95,7 +98,7 @@ func overflow(t *testing.T) {
 	}
 	demo := exec.CommandContext(limit(t, 2*time.Minute), "go", "run", "./cmd/mcpotel", "demo")
 	demo.Dir = root
-	demo.Env = append(os.Environ(), "OTEL_GO_X_CARDINALITY_LIMIT=2", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+up.OTLP())
+	demo.Env = append(os.Environ(), "OTEL_GO_X_CARDINALITY_LIMIT=2", "OTEL_RESOURCE_ATTRIBUTES="+overflowing+"=true", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+up.OTLP())
 	if out, err := demo.CombinedOutput(); err != nil {
 		t.Fatalf("the demo: %v\n%s", err, out)
 	}

@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/otlpcheck"
+	"github.com/mcpotel/mcpotel/internal/otlpsink"
+	"github.com/mcpotel/mcpotel/internal/schemacheck"
 	"github.com/mcpotel/mcpotel/testenv/stack"
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
@@ -33,11 +37,22 @@ func run(m *testing.M) (code int) {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if up, err = stack.Up(ctx, stack.Options{Log: os.Stderr, Rules: rules}); err != nil {
+	sink, err := otlpsink.Listen("")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer sink.Close(context.Background())
+	if up, err = stack.Up(ctx, stack.Options{Log: os.Stderr, Rules: rules, Copy: sink.Endpoint()}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer func() {
+		if !fitsSchema(sink.Snapshot()) {
+			code = 1
+		}
+	}()
+	defer func() { // before that, so that what the agent has is there
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := up.Stop(ctx); err != nil {
@@ -46,6 +61,18 @@ func run(m *testing.M) (code int) {
 		}
 	}()
 	return m.Run()
+}
+
+// fitsSchema holds what clients and servers of this module have exported while all tests ran against the schema.
+func fitsSchema(s otlpsink.Snapshot) bool {
+	s.Points = slices.DeleteFunc(s.Points, func(p otlpsink.Point) bool { return p.Resource[overflowing] != nil })
+	signals := otlpcheck.Signals(s)
+	problems := schemacheck.Problems(signals)
+	for _, p := range problems {
+		fmt.Fprintln(os.Stderr, "telemetry:", p)
+	}
+	fmt.Fprintf(os.Stderr, "held against the schema: %d spans, %d metrics, %d log records\n", len(signals.Spans), len(signals.Metrics), len(signals.Records))
+	return len(problems) == 0
 }
 
 // limit bounds a test's waiting.

@@ -187,12 +187,15 @@ func succeeds(ctx context.Context, url string) bool {
 	return resp.StatusCode/100 == 2
 }
 
-// tail is the end of the log.
+// tail is the end of the log, or the beginning of a panic there.
 func (p *Process) tail() string {
 	const enough = 2048
 	text, err := os.ReadFile(p.log)
 	if err != nil {
 		return err.Error()
+	}
+	if at := max(bytes.LastIndex(text, []byte("\npanic: ")), bytes.LastIndex(text, []byte("\nfatal error: "))); at >= 0 {
+		text = text[at:min(len(text), at+enough)]
 	}
 	return string(bytes.TrimSpace(text[max(0, len(text)-enough):]))
 }
