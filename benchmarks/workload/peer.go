@@ -1,0 +1,90 @@
+package workload
+
+import (
+	"context"
+	"io"
+	"net/http"
+)
+
+// Client is what every peer can do.
+type Client interface {
+	// Call calls a tool with [Hello] as its arguments, decodes the result into the type that the library has for it, and
+	// returns how many bytes its content has: the texts as they are, images as their base64.
+	Call(ctx context.Context, tool string) (contentBytes int, err error)
+
+	// List lists one page of tools and returns how many there are. It asks the server each time.
+	List(ctx context.Context) (tools int, err error)
+
+	// Close ends the connection and waits for what the client has started. It closes what Peer.Pipe was given.
+	Close() error
+}
+
+// Peer is a client library, or a floor. Its functions return when the handshake is over; the context has the revision that
+// the server speaks, see [EraOf], for those who have to be told, and does not bound the connection. A nil function means that
+// the peer has no such thing; the case is left out.
+type Peer struct {
+	Name string // as in peer=ours
+
+	// Stdio starts the command, a program with its arguments, with env as its whole environment.
+	Stdio func(ctx context.Context, command, env []string) (Client, error)
+
+	// Pipe talks over a pair of streams, a line a frame. Both are ends of pipes of the operating system.
+	Pipe func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (Client, error)
+
+	// HTTP talks Streamable HTTP to a server that answers with JSON or with a stream of one event, has no sessions and
+	// refuses GET.
+	HTTP func(ctx context.Context, url string) (Client, error)
+}
+
+// Server is a server library, or a floor, that serves both revisions and has two tools: [TinyTool], whose handler gets raw
+// arguments, looks at none of them and returns the text [HelloText], and [EchoTool], whose handler gets [Arguments], checked
+// and decoded, and returns their text. A nil function means that it has no such thing.
+type Server struct {
+	Name string
+
+	// Pipe serves one client over a pair of streams, a line a frame, and returns when r has ended. It closes both.
+	Pipe func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error
+
+	// HTTP returns a handler of Streamable HTTP that answers with JSON and needs no sessions.
+	HTTP func() http.Handler
+}
+
+// Arguments are those of every call, typed as a user's are.
+type Arguments struct {
+	Text string `json:"text"`
+}
+
+// TinyTool is the tool that clients call, EchoTool the other one that a Server has; see there.
+const (
+	TinyTool  = "tiny"
+	EchoTool  = "echo"
+	HelloText = "hello, world"
+)
+
+// Hello are the arguments of every call.
+var Hello = &Arguments{Text: HelloText}
+
+// Era is a revision of the protocol, one of each era.
+type Era string
+
+// The revisions that are measured.
+const (
+	Legacy Era = "2025-11-25" // begins with initialize
+	Modern Era = "2026-07-28" // each request says in its _meta who asks
+)
+
+// Eras are both, in order.
+var Eras = []Era{Legacy, Modern}
+
+type eraKey struct{}
+
+// WithEra returns a context that says what the server speaks.
+func WithEra(ctx context.Context, e Era) context.Context { return context.WithValue(ctx, eraKey{}, e) }
+
+// EraOf returns the revision that the server of a connection speaks, Legacy if ctx does not say.
+func EraOf(ctx context.Context) Era {
+	if e, ok := ctx.Value(eraKey{}).(Era); ok {
+		return e
+	}
+	return Legacy
+}
