@@ -34,6 +34,7 @@ var connections = Dashboard{
 				Text:    "19 of 20 attempts took at most this long, negotiation included. Slow for a child process: what the server does at its start. Slow over HTTP: name resolution, TLS or authorization.",
 				Queries: []Query{{Expr: quantile(.95, "", attempts, perRange)}}},
 			{Title: "Clients by state", Unit: "short", Empty: "no client", Stacked: true,
+				Colors:  []Color{{"ready", "green"}, {"starting", "blue"}, {"initializing", "purple"}, {"backoff", "orange"}, {"closing", "text"}},
 				Text:    "Clients in each state. Anything but ready that lasts for more than a minute is an alert. A service that ended without saying so stays here for up to five minutes.",
 				Queries: []Query{{Expr: sumBy("mcp_client_connection_state", state.String()), Legend: "{{mcp_client_connection_state}}"}}},
 			{Title: "Each client", Kind: Table, Empty: "no client", Width: 12, Height: 8,

@@ -136,10 +136,14 @@ func (p Panel) transformations() []object {
 // count is the unit of a single count, which has no decimals either: it is whole, though Prometheus extrapolates it.
 const count = "locale"
 
-// overrides give the columns of a table their units, thresholds and links. A label is text, even one like -32602, and what a
+// overrides give lines their colors, and the columns of a table their units, thresholds and links. A label is text, even one like -32602, and what a
 // cell lacks is not what the panel says when it is empty.
 func (p Panel) overrides() []object {
 	out := []object{}
+	for _, c := range p.Colors {
+		color := object{"id": "color", "value": object{"mode": "fixed", "fixedColor": c.Color}}
+		out = append(out, object{"matcher": object{"id": "byName", "options": c.Name}, "properties": []object{color}})
+	}
 	for _, c := range p.Columns {
 		if c.Title == "" {
 			continue

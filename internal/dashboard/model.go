@@ -40,6 +40,7 @@ type Panel struct {
 	Width   int    // of 24; zero means that of the kind
 	Height  int    // zero means that of the kind
 	Stacked bool
+	Colors  []Color  // of lines that are good or bad by their name; the others have any
 	Columns []Column // of a table
 	Links   []Link   // from its title
 }
@@ -60,6 +61,9 @@ type Step struct {
 	Value float64
 	Color string
 }
+
+// Color is that of the line with this name.
+type Color struct{ Name, Color string }
 
 // Column is a column of a table: a label, or the value of a query.
 type Column struct {
