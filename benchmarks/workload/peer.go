@@ -36,8 +36,9 @@ type Peer struct {
 	HTTP func(ctx context.Context, url string) (Client, error)
 }
 
-// Server is a server library, or a floor, that serves both revisions and has one tool, [TinyTool], whose result is the text
-// of its arguments. A nil function means that it has no such thing.
+// Server is a server library, or a floor, that serves both revisions and has two tools: [TinyTool], whose handler gets raw
+// arguments, looks at none of them and returns the text [HelloText], and [EchoTool], whose handler gets [Arguments], checked
+// and decoded, and returns their text. A nil function means that it has no such thing.
 type Server struct {
 	Name string
 
@@ -53,9 +54,10 @@ type Arguments struct {
 	Text string `json:"text"`
 }
 
-// TinyTool is the tool that is called, and HelloText the text that the tool of a Server gives back.
+// TinyTool is the tool that clients call, EchoTool the other one that a Server has; see there.
 const (
 	TinyTool  = "tiny"
+	EchoTool  = "echo"
 	HelloText = "hello, world"
 )
 

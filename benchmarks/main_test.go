@@ -1,0 +1,14 @@
+package benchmarks
+
+import (
+	"os"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/benchmarks/workload"
+)
+
+// A test binary is the canned server of its own clients, too.
+func TestMain(m *testing.M) {
+	workload.Play()
+	os.Exit(m.Run())
+}

@@ -1,0 +1,47 @@
+package workload
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+)
+
+// childOf makes a Peer.Stdio of a Peer.Pipe, for floors: the child is started, waited for at the end, and no more.
+func childOf(pipe func(context.Context, io.ReadCloser, io.WriteCloser) (Client, error)) func(context.Context, []string, []string) (Client, error) {
+	return func(ctx context.Context, command, env []string) (Client, error) {
+		toChild, w, r, fromChild, err := pipes()
+		if err != nil {
+			return nil, err
+		}
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, toChild, fromChild, os.Stderr
+		err = cmd.Start()
+		_ = toChild.Close()
+		_ = fromChild.Close()
+		if err != nil {
+			_ = w.Close()
+			_ = r.Close()
+			return nil, err
+		}
+		c, err := pipe(ctx, r, w)
+		if err != nil {
+			_ = w.Close()
+			_ = r.Close()
+			_ = cmd.Wait()
+			return nil, err
+		}
+		return &childClient{c, cmd}, nil
+	}
+}
+
+type childClient struct {
+	Client
+	cmd *exec.Cmd
+}
+
+func (c *childClient) Close() error {
+	err := c.Client.Close()
+	_ = c.cmd.Wait() // a child that could not write its last answer is no matter
+	return err
+}

@@ -1,0 +1,228 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// FloorJSON is the least that a client can do and be of use: the arguments are encoded, a goroutine reads, each answer is
+// decoded there by one pass of encoding/json into typed results, and belongs to the call whose id it has. It has no
+// timeouts, no states, no notifications, no telemetry, and believes what it reads.
+var FloorJSON = Peer{Name: "floorjson", Stdio: childOf(jsonPipe), Pipe: jsonPipe, HTTP: jsonHTTP}
+
+// jsonAnswer has what results of tools/call and tools/list may have.
+type jsonAnswer struct {
+	ID     int64 `json:"id"`
+	Result struct {
+		Content []struct {
+			Type, Text, Data, MimeType string
+			Annotations                json.RawMessage
+		}
+		StructuredContent json.RawMessage
+		Tools             []struct {
+			Name, Title, Description string
+			InputSchema, Annotations json.RawMessage
+		}
+	}
+	Error json.RawMessage `json:"error"`
+}
+
+func (a *jsonAnswer) counts() (content, tools int, err error) {
+	if a.Error != nil {
+		return 0, 0, fmt.Errorf("server: %s", a.Error)
+	}
+	for _, c := range a.Result.Content {
+		content += len(c.Text) + len(c.Data)
+	}
+	return content, len(a.Result.Tools), nil
+}
+
+// jsonRequests encodes requests.
+type jsonRequests struct{ call, list string } // what stands behind the id
+
+func newJSONRequests(e Era) jsonRequests {
+	meta := ""
+	if e == Modern {
+		meta = modernMeta + ","
+	}
+	return jsonRequests{
+		call: `,"method":"tools/call","params":{` + meta + `"name":"`,
+		list: `,"method":"tools/list","params":{` + strings.TrimSuffix(meta, ",") + "}}\n",
+	}
+}
+
+func (q *jsonRequests) appendCall(b []byte, id int64, tool string) ([]byte, error) {
+	arguments, err := json.Marshal(Hello)
+	if err != nil {
+		return nil, err
+	}
+	b = strconv.AppendInt(append(b, frameHead...), id, 10)
+	b = append(append(append(b, q.call...), tool...), `","arguments":`...)
+	return append(append(b, arguments...), "}}\n"...), nil
+}
+
+func (q *jsonRequests) appendList(b []byte, id int64) []byte {
+	return append(strconv.AppendInt(append(b, frameHead...), id, 10), q.list...)
+}
+
+func jsonPipe(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (Client, error) {
+	first, err := floorPipe(WithCallers(ctx, 1), r, w)
+	if err != nil {
+		return nil, err
+	}
+	c := &jsonStream{
+		floorStream: first.(*floorStream), requests: newJSONRequests(EraOf(ctx)),
+		waiting: make(map[int64]chan *jsonAnswer), ended: make(chan struct{}),
+	}
+	c.in = nil
+	c.next.Store(1000)
+	go c.read()
+	return c, nil
+}
+
+type jsonStream struct {
+	*floorStream // for its handshake and its end
+	requests     jsonRequests
+
+	next    atomic.Int64
+	mu      sync.Mutex // guards waiting
+	waiting map[int64]chan *jsonAnswer
+	writing sync.Mutex // held to write
+	ended   chan struct{}
+}
+
+// read ends with the stream.
+func (c *jsonStream) read() {
+	defer close(c.ended)
+	in := bufio.NewReader(c.r)
+	var line []byte
+	for {
+		var err error
+		if line, err = readLine(in, line[:0]); err != nil {
+			return
+		}
+		a := new(jsonAnswer)
+		if json.Unmarshal(line, a) != nil {
+			return
+		}
+		c.mu.Lock()
+		waiting := c.waiting[a.ID]
+		delete(c.waiting, a.ID)
+		c.mu.Unlock()
+		if waiting != nil {
+			waiting <- a
+		}
+	}
+}
+
+// readLine appends a line to b.
+func readLine(in *bufio.Reader, b []byte) ([]byte, error) {
+	for {
+		piece, err := in.ReadSlice('\n')
+		b = append(b, piece...)
+		if err != bufio.ErrBufferFull {
+			return b, err
+		}
+	}
+}
+
+func (c *jsonStream) Call(ctx context.Context, tool string) (int, error) {
+	id := c.next.Add(1)
+	line, err := c.requests.appendCall(nil, id, tool)
+	if err != nil {
+		return 0, err
+	}
+	content, _, err := c.roundtrip(ctx, id, line)
+	return content, err
+}
+
+func (c *jsonStream) List(ctx context.Context) (int, error) {
+	id := c.next.Add(1)
+	_, tools, err := c.roundtrip(ctx, id, c.requests.appendList(nil, id))
+	return tools, err
+}
+
+func (c *jsonStream) roundtrip(ctx context.Context, id int64, line []byte) (content, tools int, err error) {
+	answer := make(chan *jsonAnswer, 1)
+	c.mu.Lock()
+	c.waiting[id] = answer
+	c.mu.Unlock()
+	c.writing.Lock()
+	_, err = c.w.Write(line)
+	c.writing.Unlock()
+	if err != nil {
+		return 0, 0, err
+	}
+	select {
+	case a := <-answer:
+		return a.counts()
+	case <-ctx.Done():
+		return 0, 0, ctx.Err()
+	case <-c.ended:
+		return 0, 0, io.ErrUnexpectedEOF
+	}
+}
+
+func (c *jsonStream) Close() error {
+	err := c.floorStream.Close()
+	<-c.ended
+	return err
+}
+
+func jsonHTTP(ctx context.Context, url string) (Client, error) {
+	first, err := floorHTTP(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return &jsonWeb{floorWeb: first.(*floorWeb), requests: newJSONRequests(EraOf(ctx))}, nil
+}
+
+type jsonWeb struct {
+	*floorWeb // for its requests and its end
+	requests  jsonRequests
+}
+
+func (c *jsonWeb) Call(ctx context.Context, tool string) (int, error) {
+	line, err := c.requests.appendCall(nil, 1, tool)
+	if err != nil {
+		return 0, err
+	}
+	content, _, err := c.roundtrip(ctx, line)
+	return content, err
+}
+
+func (c *jsonWeb) List(ctx context.Context) (int, error) {
+	_, tools, err := c.roundtrip(ctx, c.requests.appendList(nil, 1))
+	return tools, err
+}
+
+func (c *jsonWeb) roundtrip(ctx context.Context, line []byte) (content, tools int, err error) {
+	resp, err := c.post(ctx, line[:len(line)-1])
+	if err != nil {
+		return 0, 0, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, 0, err
+	}
+	if data, ok := bytes.CutPrefix(body, []byte("event: message\ndata: ")); ok {
+		body = data
+	}
+	a := new(jsonAnswer)
+	if err := json.Unmarshal(body, a); err != nil {
+		return 0, 0, err
+	}
+	if a.ID != 1 {
+		return 0, 0, fmt.Errorf("answer to %d", a.ID)
+	}
+	return a.counts()
+}

@@ -1,0 +1,160 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+)
+
+// FloorServer moves the same bytes as the others and looks at none of them but the newlines: it answers whatever comes with
+// bytes that are ready, in the caller's goroutine, and those that come together together. It does not know which request
+// it answers, has no tools, and nothing can go wrong. Over HTTP it is net/http alone.
+var FloorServer = Server{Name: "floor", Pipe: floorServe, HTTP: func() http.Handler { return http.HandlerFunc(floorAnswer) }}
+
+// toolAnswer returns what our server and others answer to a call, without newline.
+func toolAnswer(e Era) []byte {
+	result := `{"content":[{"type":"text","text":"` + HelloText + `"}]}`
+	if e == Modern {
+		result = `{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"floor","version":"1.0"}},"resultType":"complete",` + result[1:]
+	}
+	return []byte(frameHead + "1000" + frameTail + result + "}")
+}
+
+func floorServe(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
+	defer r.Close()
+	defer w.Close()
+	answer := append(toolAnswer(EraOf(ctx)), '\n')
+	in := make([]byte, 64<<10)
+	var out []byte
+	for {
+		n, err := r.Read(in)
+		if err != nil {
+			return nil
+		}
+		out = out[:0]
+		for range bytes.Count(in[:n], []byte("\n")) {
+			out = append(out, answer...)
+		}
+		if _, err := w.Write(out); err != nil {
+			return err
+		}
+	}
+}
+
+var floorAnswers = map[string][]byte{string(Legacy): toolAnswer(Legacy), string(Modern): toolAnswer(Modern)}
+
+func floorAnswer(w http.ResponseWriter, r *http.Request) {
+	var in [4 << 10]byte
+	for {
+		if _, err := r.Body.Read(in[:]); err != nil {
+			break
+		}
+	}
+	w.Header()["Content-Type"] = jsonType
+	_, _ = w.Write(floorAnswers[r.Header.Get("Mcp-Protocol-Version")])
+}
+
+// FloorJSONServer is the least that a server can do and be of use: each request is decoded by one pass of encoding/json,
+// its tool is looked for, the arguments are decoded if the tool wants them, and the result is encoded by encoding/json. It
+// checks nothing against a schema, handles one request at a time, cancels nothing and has no telemetry.
+var FloorJSONServer = Server{Name: "floorjson", Pipe: jsonServe, HTTP: func() http.Handler { return http.HandlerFunc(jsonHandle) }}
+
+type jsonCall struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Meta struct {
+			ProtocolVersion string `json:"io.modelcontextprotocol/protocolVersion"`
+		} `json:"_meta"`
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"params"`
+}
+
+type jsonContent struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type jsonReply struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  struct {
+		Meta            map[string]any `json:"_meta,omitempty"`
+		ResultType      string         `json:"resultType,omitempty"`
+		ProtocolVersion string         `json:"protocolVersion,omitempty"`
+		Content         []jsonContent  `json:"content,omitempty"`
+	} `json:"result"`
+}
+
+var jsonInfo = map[string]any{"io.modelcontextprotocol/serverInfo": map[string]string{"name": "floorjson", "version": "1.0"}}
+
+// jsonToAnswer answers one request, with nil if it wants no answer.
+func jsonToAnswer(request []byte) ([]byte, error) {
+	var call jsonCall
+	if err := json.Unmarshal(request, &call); err != nil || call.ID == nil {
+		return nil, err
+	}
+	reply := jsonReply{JSONRPC: "2.0", ID: call.ID}
+	if call.Params.Meta.ProtocolVersion == string(Modern) {
+		reply.Result.Meta, reply.Result.ResultType = jsonInfo, "complete"
+	}
+	switch call.Params.Name {
+	case TinyTool:
+		reply.Result.Content = []jsonContent{{"text", HelloText}}
+	case EchoTool:
+		var in Arguments
+		if err := json.Unmarshal(call.Params.Arguments, &in); err != nil {
+			return nil, err
+		}
+		reply.Result.Content = []jsonContent{{"text", in.Text}}
+	default:
+		reply.Result.ProtocolVersion = string(Legacy)
+	}
+	return json.Marshal(&reply)
+}
+
+func jsonServe(_ context.Context, r io.ReadCloser, w io.WriteCloser) error {
+	defer r.Close()
+	defer w.Close()
+	in := bufio.NewReaderSize(r, 64<<10)
+	for {
+		request, err := in.ReadSlice('\n')
+		if err != nil {
+			return nil
+		}
+		answer, err := jsonToAnswer(request)
+		if err != nil {
+			return err
+		}
+		if answer == nil {
+			continue
+		}
+		if _, err := w.Write(append(answer, '\n')); err != nil {
+			return err
+		}
+	}
+}
+
+func jsonHandle(w http.ResponseWriter, r *http.Request) {
+	request, err := io.ReadAll(r.Body)
+	var answer []byte
+	if err == nil {
+		answer, err = jsonToAnswer(request)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if answer == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	w.Header()["Content-Type"] = jsonType
+	w.Header()["Content-Length"] = []string{strconv.Itoa(len(answer))}
+	_, _ = w.Write(answer)
+}

@@ -1,0 +1,93 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+)
+
+// Transport is how a client reaches a canned server.
+type Transport string
+
+// The transports. The server of Stdio is a process, those of the others are goroutines of this one.
+const (
+	Stdio    Transport = "stdio"
+	Pipe     Transport = "pipe"
+	HTTPJSON Transport = "httpjson"
+	HTTPSSE  Transport = "httpsse"
+)
+
+// Transports are all.
+var Transports = []Transport{Stdio, Pipe, HTTPJSON, HTTPSSE}
+
+// Has reports whether the peer has a transport.
+func (p Peer) Has(t Transport) bool {
+	switch t {
+	case Stdio:
+		return p.Stdio != nil
+	case Pipe:
+		return p.Pipe != nil
+	}
+	return p.HTTP != nil
+}
+
+// Connect connects the peer to a canned server of its own. The end of the client is that of the server.
+func (p Peer) Connect(ctx context.Context, t Transport, c Canned) (Client, error) {
+	ctx = WithEra(ctx, c.Era)
+	switch t {
+	case Stdio:
+		command, env, err := c.Command()
+		if err != nil {
+			return nil, err
+		}
+		return p.Stdio(ctx, command, env)
+	case Pipe:
+		r, w, wait, err := c.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		client, err := p.Pipe(ctx, r, w)
+		return with(client, err, func() {
+			_ = w.Close() // a client closes them, and one that did not come to be may not have
+			_ = r.Close()
+			wait()
+		})
+	}
+	form := JSON
+	if t == HTTPSSE {
+		form = SSE
+	}
+	url, stop, err := Listen(c.Handler(form))
+	if err != nil {
+		return nil, err
+	}
+	client, err := p.HTTP(ctx, url)
+	return with(client, err, stop)
+}
+
+// with returns a client whose Close ends the server, too.
+func with(c Client, err error, stop func()) (Client, error) {
+	if err != nil {
+		stop()
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return &served{c, stop}, nil
+}
+
+type served struct {
+	Client
+	stop func()
+}
+
+func (s *served) Close() error {
+	err := s.Client.Close()
+	s.stop()
+	return err
+}
+
+// Right reports whether n is what Call, or List, of the peer returns for a payload.
+func (p Peer) Right(payload Payload, n int) bool {
+	if p.Name == Floor.Name {
+		return n == len(payload.Frame)
+	}
+	return n == payload.Content+payload.Tools
+}

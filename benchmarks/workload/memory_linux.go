@@ -1,0 +1,35 @@
+package workload
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime/debug"
+)
+
+// PeakResident returns by how many bytes the memory of this process that is resident grows at most while f runs. It returns
+// false where the system does not tell.
+func PeakResident(f func()) (int, bool) {
+	debug.FreeOSMemory()
+	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil { // resets VmHWM
+		return 0, false
+	}
+	before, ok := resident("VmRSS:")
+	f()
+	peak, ok2 := resident("VmHWM:")
+	return peak - before, ok && ok2
+}
+
+// resident returns a line of /proc/self/status in bytes.
+func resident(name string) (n int, ok bool) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, false
+	}
+	_, rest, found := bytes.Cut(status, []byte("\n"+name))
+	if !found {
+		return 0, false
+	}
+	_, err = fmt.Sscan(string(rest[:min(len(rest), 40)]), &n)
+	return n << 10, err == nil
+}

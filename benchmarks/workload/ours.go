@@ -1,0 +1,66 @@
+package workload
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Ours is this project's client as a user has it: default options, telemetry to the global providers, and no SDK installed.
+var Ours = Peer{
+	Name: "ours",
+	Stdio: func(ctx context.Context, command, env []string) (Client, error) {
+		return connectOurs(ctx, transport.Stdio{Command: command[0], Args: command[1:], Env: env, Stderr: toStderr})
+	},
+	Pipe: func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (Client, error) {
+		return connectOurs(ctx, &streams{r: r, w: w})
+	},
+	HTTP: func(ctx context.Context, url string) (Client, error) {
+		return connectOurs(ctx, &transport.HTTP{URL: url})
+	},
+}
+
+func toStderr(line string) { _, _ = os.Stderr.WriteString(line + "\n") }
+
+func connectOurs(ctx context.Context, t transport.Transport) (Client, error) {
+	c, err := mcpclient.Connect(ctx, t, &mcpclient.Options{
+		ClientInfo: mcp.Implementation{Name: "ours", Version: "1.0"}, Telemetry: telemetry.New(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &oursClient{c}, nil
+}
+
+type oursClient struct{ c *mcpclient.Client }
+
+func (o *oursClient) Call(ctx context.Context, tool string) (content int, err error) {
+	r, err := o.c.CallTool(ctx, tool, Hello)
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range r.Content {
+		switch c := c.(type) {
+		case *mcp.TextContent:
+			content += len(c.Text)
+		case *mcp.ImageContent:
+			content += len(c.Data)
+		}
+	}
+	return content, nil
+}
+
+func (o *oursClient) List(ctx context.Context) (int, error) {
+	page, err := o.c.ListTools(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	return len(page.Tools), nil
+}
+
+func (o *oursClient) Close() error { return o.c.Stop(context.Background()) }

@@ -1,0 +1,42 @@
+package workload
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// OursServer is this project's server: default options, telemetry to
+// the global providers, and no SDK installed.
+var OursServer = Server{
+	Name: "ours",
+	Pipe: func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
+		s, err := newOursServer()
+		if err != nil {
+			return err
+		}
+		return s.Serve(ctx, mcpserver.NewStreamConn(r, w, 0))
+	},
+	HTTP: func() http.Handler {
+		s, err := newOursServer()
+		if err != nil {
+			panic(err)
+		}
+		return s.HTTPHandler(&mcpserver.HTTPOptions{Stateless: true})
+	},
+}
+
+func newOursServer() (*mcpserver.Server, error) {
+	s := mcpserver.New(mcp.Implementation{Name: "ours", Version: "1.0"}, &mcpserver.Options{Telemetry: telemetry.New()})
+	err := s.AddRawTool(&mcp.Tool{Name: TinyTool}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(HelloText)}}, nil
+	})
+	if err == nil {
+		err = mcpserver.AddTool(s, &mcp.Tool{Name: EchoTool}, func(_ context.Context, in Arguments) (string, error) { return in.Text, nil })
+	}
+	return s, err
+}

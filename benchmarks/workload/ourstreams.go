@@ -1,0 +1,114 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/ndjson"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// streams is transport.Stdio without the process: the library has no transport for a pair of streams, for every user of it
+// has a command or a URL. The framing is that of Stdio.
+type streams struct {
+	r io.ReadCloser
+	w io.WriteCloser
+}
+
+func (s *streams) Name() string               { return "streams" }
+func (s *streams) Network() transport.Network { return transport.Network{Transport: "pipe"} }
+
+// Dial can be called once.
+func (s *streams) Dial(_ context.Context, cfg transport.Config) (transport.Conn, error) {
+	limit := cfg.FrameLimit
+	if limit <= 0 {
+		limit = transport.DefaultFrameLimit
+	}
+	return &streamConn{
+		streams: s, in: ndjson.NewReader(s.r, limit, cfg.SkipOversize), out: ndjson.NewWriter(s.w, 0, ndjson.Waited(cfg.QueueWait)),
+		answer: make(chan received, 1), closed: make(chan struct{}),
+	}, nil
+}
+
+type received struct {
+	frame []byte
+	err   error
+}
+
+type streamConn struct {
+	*streams
+	in     *ndjson.Reader
+	out    *ndjson.Writer
+	asked  bool // a goroutine reads; owned by Receive
+	answer chan received
+	close  sync.Once
+	closed chan struct{}
+}
+
+func (c *streamConn) Send(ctx context.Context, m transport.Message) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	err := c.out.Send(m.Data)
+	switch {
+	case errors.Is(err, ndjson.ErrBusy):
+		return transport.ErrBusy
+	case errors.Is(err, ndjson.ErrClosed):
+		return fmt.Errorf("%w: %w", transport.ErrClosed, err)
+	}
+	return err
+}
+
+func (c *streamConn) Cancel(_ int64, notice transport.Message) {
+	_ = c.Send(context.Background(), notice)
+}
+
+// Receive reads in the goroutine of a caller that waits as long as it takes, and sends one for others.
+func (c *streamConn) Receive(ctx context.Context) (transport.Frame, error) {
+	if ctx.Err() != nil {
+		return transport.Frame{}, context.Cause(ctx)
+	}
+	if ctx.Done() == nil && !c.asked {
+		frame, err := c.in.Next()
+		return transport.Frame{Data: frame}, c.why(err)
+	}
+	if !c.asked {
+		c.asked = true
+		go func() {
+			frame, err := c.in.Next()
+			c.answer <- received{frame, err}
+		}()
+	}
+	select {
+	case a := <-c.answer:
+		c.asked = false
+		return transport.Frame{Data: a.frame}, c.why(a.err)
+	case <-ctx.Done():
+		return transport.Frame{}, context.Cause(ctx)
+	}
+}
+
+func (c *streamConn) why(err error) error {
+	select {
+	case <-c.closed:
+		return transport.ErrClosed
+	default:
+		return err
+	}
+}
+
+func (c *streamConn) Close(ctx context.Context) (err error) {
+	c.close.Do(func() {
+		close(c.closed)
+		_ = c.out.Flush(ctx)
+		_ = c.w.Close()
+		_ = c.r.Close()
+		err = c.out.Close(ctx)
+	})
+	return err
+}
+
+func (c *streamConn) Info() transport.Info { return transport.Info{Queued: c.out.Queued()} }

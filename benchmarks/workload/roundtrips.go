@@ -1,0 +1,165 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+)
+
+// roundtrip is a case: calls to one kind of canned server, of so many callers at once.
+type roundtrip struct {
+	transport Transport
+	canned    Canned
+	callers   int
+}
+
+func (r roundtrip) String() string {
+	size := SizeName(r.canned.Size)
+	if r.canned.Shape == Tools {
+		size = fmt.Sprint(r.canned.Size)
+	}
+	return fmt.Sprintf("transport=%s/era=%s/shape=%s/size=%s/callers=%d", r.transport, r.canned.Era, r.canned.Shape, size, r.callers)
+}
+
+// roundtrips returns all cases: tiny calls everywhere, results by size and shape, and a page of tools.
+func roundtrips() (all []roundtrip) {
+	add := func(t Transport, e Era, s Shape, size, callers int) {
+		all = append(all, roundtrip{t, Canned{e, s, size}, callers})
+	}
+	for _, t := range Transports {
+		for _, e := range Eras {
+			for _, callers := range []int{1, 8, 64, 512} {
+				if t != HTTPSSE || callers == 1 || callers == 64 {
+					add(t, e, Text, Tiny, callers)
+				}
+			}
+		}
+	}
+	for _, size := range []int{KiB, 10 * KiB, 100 * KiB, MiB, 10 * MiB, Limit} {
+		add(Stdio, Modern, Text, size, 1)
+	}
+	for _, size := range []int{KiB, 100 * KiB, MiB, Limit} {
+		add(Stdio, Modern, Items, size, 1)
+	}
+	for _, s := range []Shape{Escaped, Structured, Image} {
+		add(Stdio, Modern, s, MiB, 1)
+		add(Stdio, Modern, s, Limit, 1)
+	}
+	for _, t := range []Transport{HTTPJSON, HTTPSSE} {
+		add(t, Modern, Text, MiB, 1)
+		add(t, Modern, Text, Limit, 1)
+	}
+	for _, t := range []Transport{Stdio, HTTPJSON} {
+		add(t, Modern, Tools, 1000, 1)
+	}
+	return all
+}
+
+// Roundtrips runs every benchmark of whole calls, for each of the peers in turn within each case. The figures of stdio are
+// the client's alone; those of other transports have the canned server in them, which allocates next to nothing but for
+// what net/http does.
+func Roundtrips(b *testing.B, peers ...Peer) {
+	for _, r := range roundtrips() {
+		for _, p := range peers {
+			if p.Has(r.transport) {
+				b.Run(r.String()+"/peer="+p.Name, func(b *testing.B) { r.run(b, p) })
+			}
+		}
+	}
+}
+
+func (r roundtrip) run(b *testing.B, p Peer) {
+	client, err := p.Connect(WithCallers(context.Background(), r.callers), r.transport, r.canned)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := client.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	call, list := r.canned.payloads()
+	ctx, payload := context.Background(), call
+	one := func() error {
+		n, err := client.Call(ctx, TinyTool)
+		return p.check(payload, n, err)
+	}
+	if r.canned.Shape == Tools {
+		payload = list
+		one = func() error {
+			n, err := client.List(ctx)
+			return p.check(payload, n, err)
+		}
+	}
+	for range min(r.callers, 10) { // so that what is built once has been
+		if err := one(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.SetBytes(int64(len(payload.Frame)))
+	repeat(b, r.callers, one)
+	if r.transport == Stdio && len(payload.Frame) >= MiB {
+		reportPeak(b, len(payload.Frame), one)
+	}
+}
+
+// check complains unless n is right.
+func (p Peer) check(payload Payload, n int, err error) error {
+	if err == nil && !p.Right(payload, n) {
+		err = fmt.Errorf("want %d bytes or tools, got %d", payload.Content+payload.Tools, n)
+	}
+	return err
+}
+
+// repeat measures f, called by so many goroutines at once.
+func repeat(b *testing.B, callers int, f func() error) {
+	runtime.GC()
+	b.ReportAllocs()
+	if callers == 1 {
+		cpu := StartCPU()
+		for b.Loop() {
+			if err := f(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		cpu.Report(b)
+		return
+	}
+	var wg sync.WaitGroup
+	b.ResetTimer()
+	cpu := StartCPU()
+	for i := range callers {
+		wg.Go(func() {
+			for range share(b.N, i, callers) {
+				if err := f(); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	cpu.Report(b)
+	b.StopTimer()
+}
+
+// share returns how much of n the i-th of so many has to do.
+func share(n, i, of int) int { return n*(i+1)/of - n*i/of }
+
+// reportPeak reports peak-x, by how many times the size of an answer the memory of the process grows at most while ten of them
+// are received and dropped.
+func reportPeak(b *testing.B, size int, f func() error) {
+	b.StopTimer()
+	peak, ok := PeakResident(func() {
+		for range 10 {
+			if err := f(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	if ok {
+		b.ReportMetric(float64(peak)/float64(size), "peak-x")
+	}
+}

@@ -1,0 +1,282 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// serving is a case: requests to a server, so many at once.
+type serving struct {
+	transport Transport
+	era       Era
+	tool      string
+	callers   int
+}
+
+func (s serving) String() string {
+	return fmt.Sprintf("transport=%s/era=%s/tool=%s/callers=%d", s.transport, s.era, s.tool, s.callers)
+}
+
+func servings() (all []serving) {
+	for _, t := range []Transport{Pipe, HTTPJSON} {
+		for _, e := range Eras {
+			for _, callers := range []int{1, 64} {
+				for _, tool := range []string{TinyTool, EchoTool} {
+					all = append(all, serving{t, e, tool, callers})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Servers runs those of servers: a canned client that writes requests which are ready, and looks at nothing of the answers but
+// where they end, against a server of each. Client and server are one process, so the figures have both. Before it measures,
+// it checks one answer.
+func Servers(b *testing.B, servers ...Server) {
+	for _, c := range servings() {
+		for _, s := range servers {
+			if c.transport == Pipe && s.Pipe != nil || c.transport == HTTPJSON && s.HTTP != nil {
+				b.Run(c.String()+"/peer="+s.Name, func(b *testing.B) {
+					if err := c.run(b, s); err != nil {
+						b.Fatal(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+func (c serving) run(b *testing.B, s Server) error {
+	if c.transport == HTTPJSON {
+		return c.runHTTP(b, s)
+	}
+	d, err := c.drivePipe(s)
+	if err != nil {
+		return err
+	}
+	b.ReportAllocs()
+	cpu := StartCPU()
+	if c.callers == 1 {
+		for b.Loop() {
+			if err := errors.Join(d.write(0), d.read()); err != nil {
+				return err
+			}
+		}
+	} else {
+		err = d.keep(b, c.callers)
+	}
+	cpu.Report(b)
+	b.StopTimer()
+	return errors.Join(err, d.close())
+}
+
+// pipeDriver is a canned client of a server on a pair of pipes.
+type pipeDriver struct {
+	w, r   *os.File
+	in     *bufio.Reader
+	frames [][]byte // for each caller
+	done   chan error
+}
+
+func (c serving) drivePipe(s Server) (*pipeDriver, error) {
+	toServer, w, r, fromServer, err := pipes()
+	if err != nil {
+		return nil, err
+	}
+	d := &pipeDriver{w: w, r: r, in: bufio.NewReaderSize(r, 64<<10), done: make(chan error, 1)}
+	go func() { d.done <- s.Pipe(WithEra(context.Background(), c.era), toServer, fromServer) }() // ends when w is closed
+	for i := range c.callers {
+		d.frames = append(d.frames, c.request(1000+i))
+	}
+	return d, errors.Join(d.greet(c.era, s.Name), d.checked(s.Name))
+}
+
+// request returns a line. All ids have four digits.
+func (c serving) request(id int) []byte {
+	line := request(c.era, "tools/call", `"name":"`+c.tool+`","arguments":{"text":"`+HelloText+`"}`)
+	return bytes.Replace(line, []byte(`"id":1000`), []byte(`"id":`+strconv.Itoa(id)), 1)
+}
+
+func (d *pipeDriver) greet(e Era, name string) error {
+	if e == Modern {
+		return nil // every request says all there is to say
+	}
+	lines, answered := hello(e)
+	for i, line := range lines {
+		if _, err := d.w.Write(line); err != nil {
+			return err
+		}
+		if answered[i] || name == FloorServer.Name { // the floor answers everything
+			if err := d.read(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checked makes one call and looks at its answer.
+func (d *pipeDriver) checked(name string) error {
+	if err := d.write(0); err != nil {
+		return err
+	}
+	answer, err := d.in.ReadSlice('\n')
+	if err == nil && !rightReply(answer) {
+		err = fmt.Errorf("%s answered %s", name, answer)
+	}
+	return err
+}
+
+func rightReply(answer []byte) bool {
+	return bytes.Contains(answer, []byte(`"id":1000`)) && bytes.Contains(answer, []byte(`"text":"`+HelloText+`"`)) &&
+		!bytes.Contains(answer, []byte(`"isError":true`))
+}
+
+func (d *pipeDriver) write(i int) error {
+	_, err := d.w.Write(d.frames[i])
+	return err
+}
+
+func (d *pipeDriver) read() error {
+	_, err := d.in.ReadSlice('\n')
+	return err
+}
+
+// keep keeps so many requests under way, and reads all answers in the end.
+func (d *pipeDriver) keep(b *testing.B, callers int) error {
+	n := 0
+	for b.Loop() {
+		if n >= callers {
+			if err := d.read(); err != nil {
+				return err
+			}
+		}
+		if err := d.write(n % callers); err != nil {
+			return err
+		}
+		n++
+	}
+	for range min(n, callers) {
+		if err := d.read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *pipeDriver) close() error {
+	_ = d.w.Close()
+	err := <-d.done
+	_ = d.r.Close()
+	return err
+}
+
+func (c serving) runHTTP(b *testing.B, s Server) error {
+	url, stop, err := Listen(s.HTTP())
+	if err != nil {
+		return err
+	}
+	defer stop()
+	line, err := c.post(url)
+	if err != nil {
+		return err
+	}
+	host := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")
+	if err := checkedHTTP(host, line, s.Name); err != nil {
+		return err
+	}
+	drivers := make(chan *httpDriver, c.callers)
+	for range c.callers {
+		conn, err := net.Dial("tcp", host)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		drivers <- &httpDriver{conn, bufio.NewReader(conn)}
+	}
+	repeat(b, c.callers, func() error {
+		d := <-drivers
+		defer func() { drivers <- d }()
+		return d.roundtrip(line)
+	})
+	return nil
+}
+
+// post returns a whole HTTP request.
+func (c serving) post(url string) ([]byte, error) {
+	body := bytes.TrimSuffix(c.request(1000), []byte("\n"))
+	r, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header = http.Header{
+		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {string(c.era)},
+	}
+	if c.era == Modern {
+		r.Header["Mcp-Method"], r.Header["Mcp-Name"] = []string{"tools/call"}, []string{c.tool}
+	}
+	var line bytes.Buffer
+	err = r.Write(&line)
+	return line.Bytes(), err
+}
+
+// checkedHTTP makes one call and looks at its answer.
+func checkedHTTP(host string, line []byte, name string) error {
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.Write(line); err != nil {
+		return err
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return err
+	}
+	answer, err := io.ReadAll(resp.Body)
+	if err == nil && (resp.StatusCode != http.StatusOK || !rightReply(answer) || resp.ContentLength < 0) {
+		err = fmt.Errorf("%s answered %s, %s", name, resp.Status, answer)
+	}
+	return err
+}
+
+// httpDriver is one connection of a canned client.
+type httpDriver struct {
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func (d *httpDriver) roundtrip(request []byte) error {
+	if _, err := d.conn.Write(request); err != nil {
+		return err
+	}
+	length := 0
+	for {
+		line, err := d.in.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		if digits, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+			for _, c := range bytes.TrimSpace(digits) {
+				length = 10*length + int(c-'0')
+			}
+		}
+		if len(line) == 2 {
+			break
+		}
+	}
+	_, err := d.in.Discard(length)
+	return err
+}
