@@ -200,11 +200,13 @@ func (s *sharedStream) Close() error {
 	return err
 }
 
-// floorHTTP is one client of net/http, with a pool that holds as many connections as there are callers.
+// floorWebClient is shared by the floors, as http.DefaultClient is by many libraries. Its pool holds as many connections as
+// there are callers.
+var floorWebClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
+
 func floorHTTP(ctx context.Context, url string) (Client, error) {
 	e := EraOf(ctx)
-	t := &http.Transport{MaxIdleConnsPerHost: 1024}
-	f := &floorWeb{http: &http.Client{Transport: t}, url: url, call: request(e, "tools/call", callParams), list: request(e, "tools/list", "")}
+	f := &floorWeb{url: url, call: request(e, "tools/call", callParams), list: request(e, "tools/list", "")}
 	f.header = http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {string(e)},
 	}
@@ -221,7 +223,6 @@ func floorHTTP(ctx context.Context, url string) (Client, error) {
 }
 
 type floorWeb struct {
-	http       *http.Client
 	url        string
 	header     http.Header
 	call, list []byte
@@ -262,7 +263,7 @@ func (f *floorWeb) post(ctx context.Context, body []byte) (*http.Response, error
 		return nil, err
 	}
 	req.Header = f.header
-	resp, err := f.http.Do(req)
+	resp, err := floorWebClient.Do(req)
 	if err == nil && resp.StatusCode/100 != 2 {
 		_ = resp.Body.Close()
 		err = fmt.Errorf("status %s", resp.Status)
@@ -271,6 +272,6 @@ func (f *floorWeb) post(ctx context.Context, body []byte) (*http.Response, error
 }
 
 func (f *floorWeb) Close() error {
-	f.http.CloseIdleConnections()
+	floorWebClient.CloseIdleConnections()
 	return nil
 }

@@ -24,7 +24,7 @@ type jsonAnswer struct {
 	Result struct {
 		Content []struct {
 			Type, Text, Data, MimeType string
-			Annotations                json.RawMessage
+			Annotations                *jsonAnnotations
 		}
 		StructuredContent json.RawMessage
 		Tools             []struct {
@@ -33,6 +33,11 @@ type jsonAnswer struct {
 		}
 	}
 	Error json.RawMessage `json:"error"`
+}
+
+type jsonAnnotations struct {
+	Audience []string
+	Priority float64
 }
 
 func (a *jsonAnswer) counts() (content, tools int, err error) {
@@ -59,18 +64,14 @@ func newJSONRequests(e Era) jsonRequests {
 	}
 }
 
-func (q *jsonRequests) appendCall(b []byte, id int64, tool string) ([]byte, error) {
-	arguments, err := json.Marshal(Hello)
-	if err != nil {
-		return nil, err
-	}
+// append appends a call of a tool, or a request for the list if there is none.
+func (q *jsonRequests) append(b []byte, id int64, tool string, arguments []byte) []byte {
 	b = strconv.AppendInt(append(b, frameHead...), id, 10)
+	if tool == "" {
+		return append(b, q.list...)
+	}
 	b = append(append(append(b, q.call...), tool...), `","arguments":`...)
-	return append(append(b, arguments...), "}}\n"...), nil
-}
-
-func (q *jsonRequests) appendList(b []byte, id int64) []byte {
-	return append(strconv.AppendInt(append(b, frameHead...), id, 10), q.list...)
+	return append(append(b, arguments...), "}}\n"...)
 }
 
 func jsonPipe(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (Client, error) {
@@ -95,7 +96,9 @@ type jsonStream struct {
 	next    atomic.Int64
 	mu      sync.Mutex // guards waiting
 	waiting map[int64]chan *jsonAnswer
-	writing sync.Mutex // held to write
+	writing sync.Mutex // held to write; guards out
+	out     []byte
+	spare   sync.Pool
 	ended   chan struct{}
 }
 
@@ -135,40 +138,49 @@ func readLine(in *bufio.Reader, b []byte) ([]byte, error) {
 }
 
 func (c *jsonStream) Call(ctx context.Context, tool string) (int, error) {
-	id := c.next.Add(1)
-	line, err := c.requests.appendCall(nil, id, tool)
+	arguments, err := json.Marshal(Hello)
 	if err != nil {
 		return 0, err
 	}
-	content, _, err := c.roundtrip(ctx, id, line)
+	content, _, err := c.roundtrip(ctx, tool, arguments)
 	return content, err
 }
 
 func (c *jsonStream) List(ctx context.Context) (int, error) {
-	id := c.next.Add(1)
-	_, tools, err := c.roundtrip(ctx, id, c.requests.appendList(nil, id))
+	_, tools, err := c.roundtrip(ctx, "", nil)
 	return tools, err
 }
 
-func (c *jsonStream) roundtrip(ctx context.Context, id int64, line []byte) (content, tools int, err error) {
-	answer := make(chan *jsonAnswer, 1)
+// roundtrip calls a tool, or lists them if there is none.
+func (c *jsonStream) roundtrip(ctx context.Context, tool string, arguments []byte) (content, tools int, err error) {
+	answer, _ := c.spare.Get().(chan *jsonAnswer)
+	if answer == nil {
+		answer = make(chan *jsonAnswer, 1)
+	}
+	id := c.next.Add(1)
 	c.mu.Lock()
 	c.waiting[id] = answer
 	c.mu.Unlock()
-	c.writing.Lock()
-	_, err = c.w.Write(line)
-	c.writing.Unlock()
-	if err != nil {
+	if err := c.write(id, tool, arguments); err != nil {
 		return 0, 0, err
 	}
 	select {
 	case a := <-answer:
+		c.spare.Put(answer)
 		return a.counts()
 	case <-ctx.Done():
 		return 0, 0, ctx.Err()
 	case <-c.ended:
 		return 0, 0, io.ErrUnexpectedEOF
 	}
+}
+
+func (c *jsonStream) write(id int64, tool string, arguments []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	c.out = c.requests.append(c.out[:0], id, tool, arguments)
+	_, err := c.w.Write(c.out)
+	return err
 }
 
 func (c *jsonStream) Close() error {
@@ -191,16 +203,16 @@ type jsonWeb struct {
 }
 
 func (c *jsonWeb) Call(ctx context.Context, tool string) (int, error) {
-	line, err := c.requests.appendCall(nil, 1, tool)
+	arguments, err := json.Marshal(Hello)
 	if err != nil {
 		return 0, err
 	}
-	content, _, err := c.roundtrip(ctx, line)
+	content, _, err := c.roundtrip(ctx, c.requests.append(make([]byte, 0, 512), 1, tool, arguments))
 	return content, err
 }
 
 func (c *jsonWeb) List(ctx context.Context) (int, error) {
-	_, tools, err := c.roundtrip(ctx, c.requests.appendList(nil, 1))
+	_, tools, err := c.roundtrip(ctx, c.requests.append(make([]byte, 0, 512), 1, "", nil))
 	return tools, err
 }
 

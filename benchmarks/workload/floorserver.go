@@ -28,7 +28,7 @@ func floorServe(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
 	defer r.Close()
 	defer w.Close()
 	answer := append(toolAnswer(EraOf(ctx)), '\n')
-	in := make([]byte, 64<<10)
+	in := make([]byte, 16<<10)
 	var out []byte
 	for {
 		n, err := r.Read(in)
@@ -121,7 +121,7 @@ func jsonToAnswer(request []byte) ([]byte, error) {
 func jsonServe(_ context.Context, r io.ReadCloser, w io.WriteCloser) error {
 	defer r.Close()
 	defer w.Close()
-	in := bufio.NewReaderSize(r, 64<<10)
+	in := bufio.NewReader(r)
 	for {
 		request, err := in.ReadSlice('\n')
 		if err != nil {

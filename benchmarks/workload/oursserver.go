@@ -4,25 +4,26 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// OursServer is this project's server: default options, telemetry to
-// the global providers, and no SDK installed.
+// OursServer is this project's server: default options, telemetry to the global providers, and no SDK
+// installed. One server serves all connections.
 var OursServer = Server{
 	Name: "ours",
 	Pipe: func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
-		s, err := newOursServer()
+		s, err := oursServer()
 		if err != nil {
 			return err
 		}
 		return s.Serve(ctx, mcpserver.NewStreamConn(r, w, 0))
 	},
 	HTTP: func() http.Handler {
-		s, err := newOursServer()
+		s, err := oursServer()
 		if err != nil {
 			panic(err)
 		}
@@ -30,7 +31,8 @@ var OursServer = Server{
 	},
 }
 
-func newOursServer() (*mcpserver.Server, error) {
+// oursServer is one for all connections.
+var oursServer = sync.OnceValues(func() (*mcpserver.Server, error) {
 	s := mcpserver.New(mcp.Implementation{Name: "ours", Version: "1.0"}, &mcpserver.Options{Telemetry: telemetry.New()})
 	err := s.AddRawTool(&mcp.Tool{Name: TinyTool}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(HelloText)}}, nil
@@ -39,4 +41,4 @@ func newOursServer() (*mcpserver.Server, error) {
 		err = mcpserver.AddTool(s, &mcp.Tool{Name: EchoTool}, func(_ context.Context, in Arguments) (string, error) { return in.Text, nil })
 	}
 	return s, err
-}
+})

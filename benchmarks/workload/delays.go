@@ -1,0 +1,173 @@
+package workload
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Delays runs the benchmark of a small answer behind a large one, on a pipe: 50 calls wait when the large answer has come
+// whole, and theirs follow at once. An op is one round. It reports, over all rounds, the median of the time from the moment at
+// which the large answer had been written until the call with a small one returned, as p50-ns; and of the call with the
+// large one as large-p50-ns. What is still in the pipe at that moment, a megabyte at most, is in the figures.
+func Delays(b *testing.B, peers ...Peer) {
+	for _, s := range []Shape{Text, Items} {
+		for _, size := range []int{MiB, Limit} {
+			for _, p := range peers {
+				if p.Pipe != nil {
+					b.Run(fmt.Sprintf("transport=pipe/era=%s/shape=%s/size=%s/callers=%d/peer=%s", Modern, s, SizeName(size), behind, p.Name),
+						func(b *testing.B) { delay(b, p, Canned{Modern, s, size}) })
+				}
+			}
+		}
+	}
+}
+
+// behind is how many small answers there are behind a large one.
+const behind = 50
+
+// queue is a server whose answers come when it has been told to write them.
+type queue struct {
+	large, small *kitchen
+	in           *bufio.Reader
+	out          io.Writer
+	asked        chan struct{} // the large answer has been asked for
+	written      time.Time     // when the large answer had been; for those who got an answer behind it
+}
+
+// serve greets the client, and then answers the first request with the large answer when so many others are there. It ends
+// with the stream.
+func (q *queue) serve() error {
+	var requests [][]byte
+	for {
+		request, err := q.in.ReadSlice('\n')
+		if err != nil {
+			return nil
+		}
+		id, method := peek(request)
+		switch {
+		case id == nil:
+			continue
+		case string(method) != "tools/call":
+			if _, err := q.out.Write(q.small.answer(request)); err != nil {
+				return err
+			}
+			continue
+		}
+		requests = append(requests, slices.Clone(request))
+		if len(requests) == 1 {
+			q.asked <- struct{}{}
+		}
+		if len(requests) == 1+behind {
+			if err := q.answer(requests); err != nil {
+				return err
+			}
+			requests = requests[:0]
+		}
+	}
+}
+
+func (q *queue) answer(requests [][]byte) error {
+	if _, err := q.out.Write(q.large.answer(requests[0])); err != nil {
+		return err
+	}
+	q.written = time.Now()
+	var small []byte
+	for _, r := range requests[1:] {
+		small = append(small, q.small.answer(r)...)
+	}
+	_, err := q.out.Write(small)
+	return err
+}
+
+func delay(b *testing.B, p Peer, c Canned) {
+	in, w, r, out, err := pipes()
+	if err != nil {
+		b.Fatal(err)
+	}
+	q := &queue{
+		large: newKitchen(c), small: newKitchen(Canned{c.Era, Text, Tiny}), in: bufio.NewReaderSize(in, 64<<10), out: out,
+		asked: make(chan struct{}, 1),
+	}
+	done := make(chan error, 1)
+	go func() { done <- q.serve() }() // ends when the client has closed its pipe
+	client, err := p.Pipe(WithEra(WithCallers(context.Background(), 1+behind), c.Era), r, w)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var small, large []time.Duration
+	for b.Loop() {
+		l, s, err := q.round(client, p, c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		large, small = append(large, l), append(small, s...)
+	}
+	b.ReportMetric(float64(median(small)), "p50-ns")
+	b.ReportMetric(float64(median(large)), "large-p50-ns")
+	if err := client.Close(); err != nil {
+		b.Error(err)
+	}
+	_, _ = w.Close(), r.Close()
+	if err := <-done; err != nil {
+		b.Error(err)
+	}
+	closeAll(in, out)
+}
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+type outcome struct {
+	large bool
+	n     int
+	at    time.Time
+	err   error
+}
+
+// round makes the large call, and the others when it is under way.
+func (q *queue) round(client Client, p Peer, c Canned) (large time.Duration, small []time.Duration, err error) {
+	outcomes := make(chan outcome, 1+behind)
+	call := func(large bool) {
+		n, err := client.Call(context.Background(), TinyTool)
+		outcomes <- outcome{large, n, time.Now(), err}
+	}
+	go call(true)
+	<-q.asked
+	for range behind {
+		go call(false)
+	}
+	var all []outcome
+	for range 1 + behind {
+		o := <-outcomes
+		if o.err != nil {
+			return 0, nil, o.err
+		}
+		all = append(all, o)
+	}
+	for _, o := range all {
+		if o.large {
+			large = o.at.Sub(q.written)
+			want, _ := c.payloads()
+			if err := p.check(want, o.n, nil); err != nil {
+				return 0, nil, err
+			}
+			continue
+		}
+		small = append(small, o.at.Sub(q.written))
+	}
+	return large, small, nil
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}

@@ -1,0 +1,144 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// Idles runs the benchmark of clients that have made one call and wait: an op makes them all, and B/client is how much
+// more heap and stacks the process has then, goroutines/client how many more goroutines. The servers are not in it: that of
+// pipe is a function which the client's writes call, and that of HTTP closes each connection after its answer, so that no
+// connection of net/http, which has two goroutines and two buffers on each side, is left.
+func Idles(b *testing.B, peers ...Peer) {
+	for _, t := range []Transport{Pipe, HTTPJSON} {
+		for _, n := range []int{1000, 10000} {
+			for _, p := range peers {
+				if p.Has(t) {
+					b.Run(fmt.Sprintf("transport=%s/era=%s/clients=%d/peer=%s", t, Modern, n, p.Name), func(b *testing.B) { idles(b, p, t, n) })
+				}
+			}
+		}
+	}
+}
+
+// IdleServers does the same for sessions of servers, legacy ones, which have been opened and made one call.
+func IdleServers(b *testing.B, servers ...Server) {
+	for _, n := range []int{1000, 10000} {
+		for _, s := range servers {
+			if s.Pipe != nil {
+				b.Run(fmt.Sprintf("transport=pipe/era=%s/clients=%d/peer=%s", Legacy, n, s.Name), func(b *testing.B) {
+					Idle(b, n, func() (func() error, error) { return idleSession(s) })
+				})
+			}
+		}
+	}
+}
+
+func idles(b *testing.B, p Peer, t Transport, n int) {
+	canned := Canned{Modern, Text, Tiny}
+	call, _ := canned.payloads()
+	// No more than a thousand clients on one address: the ports of closed connections are not free at once.
+	var urls []string
+	if t == HTTPJSON {
+		for i := range n / 1000 {
+			url, stop, err := listenOnce(canned, i)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer stop()
+			urls = append(urls, url)
+		}
+	}
+	made := 0
+	Idle(b, n, func() (func() error, error) {
+		ctx := WithEra(context.Background(), Modern)
+		var client Client
+		var err error
+		if t == Pipe {
+			near := newNear(canned)
+			client, err = p.Pipe(ctx, near, near)
+		} else {
+			client, err = p.HTTP(ctx, urls[made%len(urls)])
+			made++
+		}
+		if err != nil {
+			return nil, err
+		}
+		got, err := client.Call(ctx, TinyTool)
+		return client.Close, errors.Join(p.check(call, got, err))
+	})
+}
+
+// listenOnce serves on the i-th of many loopback addresses, where there are many, one request on each connection.
+func listenOnce(c Canned, i int) (url string, stop func(), err error) {
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:0", 2+i))
+	if err != nil {
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	srv := &http.Server{Handler: c.Handler(JSON)}
+	srv.SetKeepAlivesEnabled(false)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = srv.Serve(l) // until Close
+	}()
+	return "http://" + l.Addr().String() + "/mcp", func() {
+		_ = srv.Close()
+		<-done
+	}, nil
+}
+
+// Idle makes so many of something in each op, and reports what they hold while they wait.
+func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
+	stops := make([]func() error, n)
+	var bytes, goroutines float64
+	for b.Loop() {
+		before := settle()
+		for i := range stops {
+			stop, err := newOne()
+			if err != nil {
+				b.Fatal(err)
+			}
+			stops[i] = stop
+		}
+		after := settle()
+		bytes, goroutines = float64(after.bytes-before.bytes)/float64(n), float64(after.goroutines-before.goroutines)/float64(n)
+		for _, stop := range stops {
+			if err := stop(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(bytes, "B/client")
+	b.ReportMetric(goroutines, "goroutines/client")
+}
+
+type held struct{ bytes, goroutines int }
+
+// settle waits until goroutines that are about to end have, and returns what the process holds.
+func settle() held {
+	last, same := -1, 0
+	for i := 0; i < 200 && same < 5; i++ {
+		if n := runtime.NumGoroutine(); n == last {
+			same++
+		} else {
+			last, same = n, 0
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	for range 3 { // pools are emptied by the second, stacks shrink with each
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return held{int(m.HeapAlloc + m.StackInuse), last}
+}
