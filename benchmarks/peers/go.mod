@@ -6,7 +6,7 @@ replace github.com/mcpotel/mcpotel => ../..
 
 require (
 	github.com/mark3labs/mcp-go v1.2.1
-	github.com/mcpotel/mcpotel v0.0.0-00010101000000-000000000000
+	github.com/mcpotel/mcpotel v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da
 )
