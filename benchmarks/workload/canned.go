@@ -44,6 +44,13 @@ func (c Canned) payloads() (call, list Payload) {
 	return NewPayload(c.Era, c.Shape, c.Size), NewPayload(c.Era, Tools, 1)
 }
 
+// sizes returns the same without the frames: a live frame would make the collector patient.
+func (c Canned) sizes() (call, list Payload) {
+	call, list = c.payloads()
+	call.Frame, list.Frame = nil, nil
+	return call, list
+}
+
 func asLine(frame []byte) []byte { return append(bytes.Clone(frame), '\n') }
 
 // answer returns the line that answers a request, nil for what wants no answer. It is valid until the next call.
@@ -87,6 +94,9 @@ func peek(message []byte) (id, method []byte) {
 				}
 			}
 		}
+	}
+	if bytes.HasPrefix(message, []byte(`{"jsonrpc":"2.0","method":"notifications/`)) {
+		return nil, nil
 	}
 	var m struct {
 		ID     json.RawMessage `json:"id"`

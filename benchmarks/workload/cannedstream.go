@@ -89,7 +89,7 @@ func waiting(in *bufio.Reader) bool {
 // Pipe starts a canned server in this process and returns the client's ends of two pipes of the operating system to it. It
 // ends when w is closed; wait waits for that.
 func (c Canned) Pipe() (r, w *os.File, wait func(), err error) {
-	in, w, r, out, err := pipes()
+	in, w, r, out, err := Pipes()
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -103,8 +103,8 @@ func (c Canned) Pipe() (r, w *os.File, wait func(), err error) {
 	return r, w, func() { <-done }, nil
 }
 
-// pipes returns a pipe to a server and one from it. That one holds a megabyte where the system allows.
-func pipes() (toServer, fromClient, toClient, fromServer *os.File, err error) {
+// Pipes returns a pipe to a server and one from it. That one holds a megabyte where the system allows.
+func Pipes() (toServer, fromClient, toClient, fromServer *os.File, err error) {
 	if toServer, fromClient, err = os.Pipe(); err != nil {
 		return nil, nil, nil, nil, err
 	}

@@ -22,7 +22,7 @@ func Connects(b *testing.B, peers ...Peer) {
 
 func connects(b *testing.B, p Peer, t Transport, e Era) {
 	c := Canned{e, Text, Tiny}
-	call, _ := c.payloads()
+	call, _ := c.sizes()
 	repeat(b, 1, func() error {
 		client, err := p.Connect(context.Background(), t, c)
 		if err != nil {

@@ -86,7 +86,7 @@ func (q *queue) answer(requests [][]byte) error {
 }
 
 func delay(b *testing.B, p Peer, c Canned) {
-	in, w, r, out, err := pipes()
+	in, w, r, out, err := Pipes()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -100,9 +100,10 @@ func delay(b *testing.B, p Peer, c Canned) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	want, _ := c.sizes()
 	var small, large []time.Duration
 	for b.Loop() {
-		l, s, err := q.round(client, p, c)
+		l, s, err := q.round(client, p, want)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -134,7 +135,7 @@ type outcome struct {
 }
 
 // round makes the large call, and the others when it is under way.
-func (q *queue) round(client Client, p Peer, c Canned) (large time.Duration, small []time.Duration, err error) {
+func (q *queue) round(client Client, p Peer, want Payload) (large time.Duration, small []time.Duration, err error) {
 	outcomes := make(chan outcome, 1+behind)
 	call := func(large bool) {
 		n, err := client.Call(context.Background(), TinyTool)
@@ -156,7 +157,6 @@ func (q *queue) round(client Client, p Peer, c Canned) (large time.Duration, sma
 	for _, o := range all {
 		if o.large {
 			large = o.at.Sub(q.written)
-			want, _ := c.payloads()
 			if err := p.check(want, o.n, nil); err != nil {
 				return 0, nil, err
 			}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 )
 
 // FloorServer moves the same bytes as the others and looks at none of them but the newlines: it answers whatever comes with
@@ -28,7 +29,7 @@ func floorServe(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
 	defer r.Close()
 	defer w.Close()
 	answer := append(toolAnswer(EraOf(ctx)), '\n')
-	in := make([]byte, 16<<10)
+	in := make([]byte, 4<<10)
 	var out []byte
 	for {
 		n, err := r.Read(in)
@@ -42,15 +43,21 @@ func floorServe(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
 		if _, err := w.Write(out); err != nil {
 			return err
 		}
+		if n == len(in) && n < 64<<10 {
+			in = make([]byte, 64<<10)
+		}
 	}
 }
 
 var floorAnswers = map[string][]byte{string(Legacy): toolAnswer(Legacy), string(Modern): toolAnswer(Modern)}
 
+var floorBodies = sync.Pool{New: func() any { return new(make([]byte, 4<<10)) }}
+
 func floorAnswer(w http.ResponseWriter, r *http.Request) {
-	var in [4 << 10]byte
+	in := floorBodies.Get().(*[]byte)
+	defer floorBodies.Put(in)
 	for {
-		if _, err := r.Body.Read(in[:]); err != nil {
+		if _, err := r.Body.Read(*in); err != nil {
 			break
 		}
 	}

@@ -42,7 +42,7 @@ func IdleServers(b *testing.B, servers ...Server) {
 
 func idles(b *testing.B, p Peer, t Transport, n int) {
 	canned := Canned{Modern, Text, Tiny}
-	call, _ := canned.payloads()
+	call, _ := canned.sizes()
 	// No more than a thousand clients on one address: the ports of closed connections are not free at once.
 	var urls []string
 	if t == HTTPJSON {

@@ -87,7 +87,7 @@ func (s *served) Close() error {
 // Right reports whether n is what Call, or List, of the peer returns for a payload.
 func (p Peer) Right(payload Payload, n int) bool {
 	if p.Name == Floor.Name {
-		return n == len(payload.Frame)
+		return n == payload.Size
 	}
 	return n == payload.Content+payload.Tools
 }

@@ -18,7 +18,7 @@ var Ours = Peer{
 		return connectOurs(ctx, transport.Stdio{Command: command[0], Args: command[1:], Env: env, Stderr: toStderr})
 	},
 	Pipe: func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (Client, error) {
-		return connectOurs(ctx, &streams{r: r, w: w})
+		return connectOurs(ctx, Streams(r, w))
 	},
 	HTTP: func(ctx context.Context, url string) (Client, error) {
 		return connectOurs(ctx, &transport.HTTP{URL: url})

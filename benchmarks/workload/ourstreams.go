@@ -11,8 +11,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// streams is transport.Stdio without the process: the library has no transport for a pair of streams, for every user of it
-// has a command or a URL. The framing is that of Stdio.
+// Streams returns a transport that can be dialled once: transport.Stdio without the process, with the same framing. The library
+// has none for a pair of streams, for every user of it has a command or a URL.
+func Streams(r io.ReadCloser, w io.WriteCloser) transport.Transport { return &streams{r, w} }
+
 type streams struct {
 	r io.ReadCloser
 	w io.WriteCloser

@@ -46,6 +46,7 @@ func SizeName(size int) string {
 // Payload is an answer that is ready but for its id.
 type Payload struct {
 	Frame   []byte // one line, without its newline; the id is 8 digits wide
+	Size    int    // of the frame, which those who only want to compare need not keep
 	Content int    // in bytes, see Client.Call
 	Tools   int    // of a page of tools/list
 }
@@ -85,7 +86,7 @@ func NewPayload(e Era, s Shape, size int) Payload {
 	if s != Tools && len(b) != size {
 		panic(fmt.Sprintf("workload: no %s of %d bytes, the nearest has %d", s, size, len(b)))
 	}
-	p.Frame = b
+	p.Frame, p.Size = b, len(b)
 	return p
 }
 

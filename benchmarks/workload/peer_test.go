@@ -35,16 +35,16 @@ func rightAnswers(t *testing.T, p Peer, tr Transport, c Canned, callers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call, list := c.payloads()
+	call, list := c.sizes()
 	var wg sync.WaitGroup
 	for range callers {
 		wg.Go(func() {
 			for range 3 {
 				if n, err := client.Call(context.Background(), TinyTool); err != nil || !p.Right(call, n) {
-					t.Errorf("call: want %d or %d bytes, got %d, %v", call.Content, len(call.Frame), n, err)
+					t.Errorf("call: want %d or %d bytes, got %d, %v", call.Content, call.Size, n, err)
 				}
 				if n, err := client.List(context.Background()); err != nil || !p.Right(list, n) {
-					t.Errorf("list: want %d tools or %d bytes, got %d, %v", list.Tools, len(list.Frame), n, err)
+					t.Errorf("list: want %d tools or %d bytes, got %d, %v", list.Tools, list.Size, n, err)
 				}
 			}
 		})

@@ -79,7 +79,7 @@ func (r roundtrip) run(b *testing.B, p Peer) {
 			b.Error(err)
 		}
 	}()
-	call, list := r.canned.payloads()
+	call, list := r.canned.sizes()
 	ctx, payload := context.Background(), call
 	one := func() error {
 		n, err := client.Call(ctx, TinyTool)
@@ -95,10 +95,10 @@ func (r roundtrip) run(b *testing.B, p Peer) {
 	if err := together(r.callers, r.callers*3, one); err != nil { // so that connections and buffers are there
 		b.Fatal(err)
 	}
-	b.SetBytes(int64(len(payload.Frame)))
+	b.SetBytes(int64(payload.Size))
 	repeat(b, r.callers, one)
-	if r.transport == Stdio && len(payload.Frame) >= MiB {
-		reportPeak(b, len(payload.Frame), one)
+	if r.transport == Stdio && payload.Size >= MiB {
+		reportPeak(b, payload.Size, one)
 	}
 }
 

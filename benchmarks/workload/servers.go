@@ -90,7 +90,7 @@ type pipeDriver struct {
 }
 
 func (c serving) drivePipe(s Server) (*pipeDriver, error) {
-	toServer, w, r, fromServer, err := pipes()
+	toServer, w, r, fromServer, err := Pipes()
 	if err != nil {
 		return nil, err
 	}
