@@ -24,3 +24,15 @@ func BenchmarkRoundtrip(b *testing.B) { workload.Roundtrips(b, clients...) }
 
 // BenchmarkServer is a call of a tool, by a client that has its requests ready.
 func BenchmarkServer(b *testing.B) { workload.Servers(b, servers...) }
+
+// BenchmarkDelay is a small answer behind a large one: how long the small one is kept waiting.
+func BenchmarkDelay(b *testing.B) { workload.Delays(b, clients...) }
+
+// BenchmarkConnect is the whole life of a client that makes one call.
+func BenchmarkConnect(b *testing.B) { workload.Connects(b, clients...) }
+
+// BenchmarkIdleClient is what many clients hold that wait.
+func BenchmarkIdleClient(b *testing.B) { workload.Idles(b, clients...) }
+
+// BenchmarkIdleServer is what many sessions of one server hold that wait.
+func BenchmarkIdleServer(b *testing.B) { workload.IdleServers(b, servers...) }
