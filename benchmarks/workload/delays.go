@@ -3,6 +3,7 @@ package workload
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,8 +37,8 @@ type queue struct {
 	large, small *kitchen
 	in           *bufio.Reader
 	out          io.Writer
-	asked        chan struct{} // the large answer has been asked for
-	written      time.Time     // when the large answer had been; for those who got an answer behind it
+	asked        chan struct{}  // the large answer has been asked for
+	written      chan time.Time // when the large answer had been
 }
 
 // serve greets the client, and then answers the first request with the large answer when so many others are there. It ends
@@ -76,7 +77,7 @@ func (q *queue) answer(requests [][]byte) error {
 	if _, err := q.out.Write(q.large.answer(requests[0])); err != nil {
 		return err
 	}
-	q.written = time.Now()
+	q.written <- time.Now()
 	var small []byte
 	for _, r := range requests[1:] {
 		small = append(small, q.small.answer(r)...)
@@ -86,17 +87,7 @@ func (q *queue) answer(requests [][]byte) error {
 }
 
 func delay(b *testing.B, p Peer, c Canned) {
-	in, w, r, out, err := Pipes()
-	if err != nil {
-		b.Fatal(err)
-	}
-	q := &queue{
-		large: newKitchen(c), small: newKitchen(Canned{c.Era, Text, Tiny}), in: bufio.NewReaderSize(in, 64<<10), out: out,
-		asked: make(chan struct{}, 1),
-	}
-	done := make(chan error, 1)
-	go func() { done <- q.serve() }() // ends when the client has closed its pipe
-	client, err := p.Pipe(WithEra(WithCallers(context.Background(), 1+behind), c.Era), r, w)
+	q, client, stop, err := newQueue(p, c)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -111,14 +102,31 @@ func delay(b *testing.B, p Peer, c Canned) {
 	}
 	b.ReportMetric(float64(median(small)), "p50-ns")
 	b.ReportMetric(float64(median(large)), "large-p50-ns")
-	if err := client.Close(); err != nil {
+	if err := stop(); err != nil {
 		b.Error(err)
 	}
-	_, _ = w.Close(), r.Close()
-	if err := <-done; err != nil {
-		b.Error(err)
+}
+
+// newQueue starts a server and connects a peer to it.
+func newQueue(p Peer, c Canned) (q *queue, client Client, stop func() error, err error) {
+	in, w, r, out, err := Pipes()
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	closeAll(in, out)
+	q = &queue{
+		large: newKitchen(c), small: newKitchen(Canned{c.Era, Text, Tiny}), in: bufio.NewReaderSize(in, 64<<10), out: out,
+		asked: make(chan struct{}, 1), written: make(chan time.Time, 1),
+	}
+	done := make(chan error, 1)
+	go func() { done <- q.serve() }() // ends when the client has closed its pipe
+	client, err = p.Pipe(WithEra(WithCallers(context.Background(), 1+behind), c.Era), r, w)
+	return q, client, func() error {
+		err := client.Close()
+		closeAll(w, r)
+		err = errors.Join(err, <-done)
+		closeAll(in, out)
+		return err
+	}, err
 }
 
 func closeAll(files ...*os.File) {
@@ -154,15 +162,16 @@ func (q *queue) round(client Client, p Peer, want Payload) (large time.Duration,
 		}
 		all = append(all, o)
 	}
+	written := <-q.written
 	for _, o := range all {
 		if o.large {
-			large = o.at.Sub(q.written)
+			large = o.at.Sub(written)
 			if err := p.check(want, o.n, nil); err != nil {
 				return 0, nil, err
 			}
 			continue
 		}
-		small = append(small, o.at.Sub(q.written))
+		small = append(small, o.at.Sub(written))
 	}
 	return large, small, nil
 }

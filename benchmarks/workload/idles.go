@@ -102,7 +102,7 @@ func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 	stops := make([]func() error, n)
 	var bytes, goroutines float64
 	for b.Loop() {
-		before := settle()
+		before := settle(50 * time.Millisecond)
 		for i := range stops {
 			stop, err := newOne()
 			if err != nil {
@@ -110,7 +110,7 @@ func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 			}
 			stops[i] = stop
 		}
-		after := settle()
+		after := settle(lingering)
 		bytes, goroutines = float64(after.bytes-before.bytes)/float64(n), float64(after.goroutines-before.goroutines)/float64(n)
 		for _, stop := range stops {
 			if err := stop(); err != nil {
@@ -124,16 +124,20 @@ func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 
 type held struct{ bytes, goroutines int }
 
-// settle waits until goroutines that are about to end have, and returns what the process holds.
-func settle() held {
-	last, same := -1, 0
-	for i := 0; i < 200 && same < 5; i++ {
+// lingering is longer than goroutines that wait for more work do so: those of our HTTP transport take two seconds to end.
+const lingering = 2500 * time.Millisecond
+
+// settle waits until the number of goroutines has been the same for so long, 20 s at most, and returns what the process holds.
+func settle(quiet time.Duration) held {
+	const tick = 10 * time.Millisecond
+	last, same := -1, time.Duration(0)
+	for waited := time.Duration(0); waited < 20*time.Second && same < quiet; waited += tick {
 		if n := runtime.NumGoroutine(); n == last {
-			same++
+			same += tick
 		} else {
 			last, same = n, 0
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(tick)
 	}
 	for range 3 { // pools are emptied by the second, stacks shrink with each
 		runtime.GC()
