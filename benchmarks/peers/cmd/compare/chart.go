@@ -11,7 +11,7 @@ import (
 )
 
 // charted is what the chart shows: one text, by size, from a child process.
-const charted = "Roundtrip/transport=stdio/era=2025-11-25/shape=text/size=.*/callers=1"
+const charted = "Roundtrip/transport=stdio/era=2026-07-28/shape=text/size=.*/callers=1"
 
 //go:embed chart.svg.tmpl
 var chartText string

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -55,7 +56,10 @@ func measure(ctx context.Context, p plan, keep func([]byte) error) ([]byte, erro
 	return lines.Bytes(), nil
 }
 
-// build builds both test binaries. What both measure, such as round trips, only the second does: it has all the peers.
+// halved is the benchmark that is in both binaries with different peers: what it measures of ours is internal.
+const halved = "BenchmarkDecode"
+
+// build builds both test binaries. Of other benchmarks that are in both, only the second runs: it has all the peers.
 func build(ctx context.Context, tmp string) (binaries []*binary, root string, err error) {
 	mod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {
@@ -75,23 +79,28 @@ func build(ctx context.Context, tmp string) (binaries []*binary, root string, er
 			return nil, "", fmt.Errorf("go test -c in %s: %w: %s", b.dir, err, out)
 		}
 	}
-	own.skip, err = all.list(ctx)
+	names, err := all.list(ctx)
+	own.skip = anyOf(slices.DeleteFunc(names, func(s string) bool { return s == halved }))
 	return []*binary{own, all}, root, err
 }
 
-// list returns a pattern of the benchmarks in a binary, empty if there are none.
-func (b *binary) list(ctx context.Context) (string, error) {
+// list returns the names of the benchmarks in a binary.
+func (b *binary) list(ctx context.Context) ([]string, error) {
 	cmd := exec.CommandContext(ctx, b.path, "-test.list", "^Benchmark")
 	cmd.Dir = b.dir
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("list benchmarks of %s: %w", b.dir, err)
+		return nil, fmt.Errorf("list benchmarks of %s: %w", b.dir, err)
 	}
-	names := regexp.MustCompile(`(?m)^Benchmark\S+$`).FindAllString(string(out), -1)
+	return regexp.MustCompile(`(?m)^Benchmark\S+$`).FindAllString(string(out), -1), nil
+}
+
+// anyOf returns a pattern for names, empty if there are none.
+func anyOf(names []string) string {
 	if len(names) == 0 {
-		return "", nil
+		return ""
 	}
-	return "^(" + strings.Join(names, "|") + ")$", nil
+	return "^(" + strings.Join(names, "|") + ")$"
 }
 
 // run runs a binary's benchmarks once.
