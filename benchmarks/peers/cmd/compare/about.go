@@ -55,7 +55,11 @@ func commit(ctx context.Context, root string) string {
 // load returns the load average of the last minute, empty where the system does not say.
 func load() string { return firstField("/proc/loadavg") }
 
-func kernel() string { return firstField("/proc/sys/kernel/osrelease") }
+// kernel returns the version of the kernel, without the name of who built it.
+func kernel() string {
+	version, _, _ := strings.Cut(firstField("/proc/sys/kernel/osrelease"), "-")
+	return version
+}
 
 // memory returns the memory of the machine.
 func memory() string {
