@@ -90,7 +90,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if o.check > 0 {
-		return check(out, m, judgeAll(m), o.check, o.bench != "")
+		return check(out, judgeAll(m), o.check, o.bench != "")
 	}
 	return write(o.out, m)
 }

@@ -70,7 +70,7 @@ func TestCheckHasAMarginForRatiosAndNoneForAllocations(t *testing.T) {
 			all = append(all, target.judge(m))
 		}
 		var out strings.Builder
-		err := check(&out, m, all, c.factor, c.some)
+		err := check(&out, all, c.factor, c.some)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: want error %q, got %v\n%s", c.what, c.want, err, &out)
 		}
