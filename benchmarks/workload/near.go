@@ -103,7 +103,7 @@ func idleSession(s Server) (stop func() error, err error) {
 			return nil, err
 		}
 	}
-	if err := ask(serving{era: Legacy, tool: TinyTool}.request(1000), true); err != nil {
+	if err := ask(serving{era: Legacy, tool: TinyTool}.request(), true); err != nil {
 		return nil, err
 	}
 	return func() error {

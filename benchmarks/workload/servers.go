@@ -10,7 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -69,7 +69,7 @@ func (c serving) run(b *testing.B, s Server) error {
 	cpu := StartCPU()
 	if c.callers == 1 {
 		for b.Loop() {
-			if err := errors.Join(d.write(0), d.read()); err != nil {
+			if err := errors.Join(d.write(d.frame), d.read()); err != nil {
 				return err
 			}
 		}
@@ -83,10 +83,10 @@ func (c serving) run(b *testing.B, s Server) error {
 
 // pipeDriver is a canned client of a server on a pair of pipes.
 type pipeDriver struct {
-	w, r   *os.File
-	in     *bufio.Reader
-	frames [][]byte // for each caller
-	done   chan error
+	w, r  *os.File
+	in    *bufio.Reader
+	frame []byte // a request
+	done  chan error
 }
 
 func (c serving) drivePipe(s Server) (*pipeDriver, error) {
@@ -96,16 +96,13 @@ func (c serving) drivePipe(s Server) (*pipeDriver, error) {
 	}
 	d := &pipeDriver{w: w, r: r, in: bufio.NewReaderSize(r, 64<<10), done: make(chan error, 1)}
 	go func() { d.done <- s.Pipe(WithEra(context.Background(), c.era), toServer, fromServer) }() // ends when w is closed
-	for i := range c.callers {
-		d.frames = append(d.frames, c.request(1000+i))
-	}
+	d.frame = c.request()
 	return d, errors.Join(d.greet(c.era, s.Name), d.checked(s.Name))
 }
 
-// request returns a line. All ids have four digits.
-func (c serving) request(id int) []byte {
-	line := request(c.era, "tools/call", `"name":"`+c.tool+`","arguments":{"text":"`+HelloText+`"}`)
-	return bytes.Replace(line, []byte(`"id":1000`), []byte(`"id":`+strconv.Itoa(id)), 1)
+// request returns a line, whose id is 1000.
+func (c serving) request() []byte {
+	return request(c.era, "tools/call", `"name":"`+c.tool+`","arguments":{"text":"`+HelloText+`"}`)
 }
 
 func (d *pipeDriver) greet(e Era, name string) error {
@@ -128,7 +125,7 @@ func (d *pipeDriver) greet(e Era, name string) error {
 
 // checked makes one call and looks at its answer.
 func (d *pipeDriver) checked(name string) error {
-	if err := d.write(0); err != nil {
+	if err := d.write(d.frame); err != nil {
 		return err
 	}
 	answer, err := d.in.ReadSlice('\n')
@@ -143,8 +140,8 @@ func rightReply(answer []byte) bool {
 		!bytes.Contains(answer, []byte(`"isError":true`))
 }
 
-func (d *pipeDriver) write(i int) error {
-	_, err := d.w.Write(d.frames[i])
+func (d *pipeDriver) write(frame []byte) error {
+	_, err := d.w.Write(frame)
 	return err
 }
 
@@ -153,16 +150,21 @@ func (d *pipeDriver) read() error {
 	return err
 }
 
-// keep keeps so many requests under way, and reads all answers in the end.
+// keep keeps so many requests under way, and reads all answers in the end. Each request has an id of its own: answers come in
+// any order, so that nobody knows which id is free again, and a server may drop a request whose id is not.
 func (d *pipeDriver) keep(b *testing.B, callers int) error {
-	n := 0
+	n, frame := 0, d.frame
+	at := bytes.Index(frame, []byte(`"id":1000`)) + len(`"id":`)
+	frame = slices.Concat(frame[:at], []byte("10000000"), frame[at+len("1000"):])
+	id := frame[at : at+8]
 	for b.Loop() {
 		if n >= callers {
 			if err := d.read(); err != nil {
 				return err
 			}
 		}
-		if err := d.write(n % callers); err != nil {
+		increment(id)
+		if err := d.write(frame); err != nil {
 			return err
 		}
 		n++
@@ -173,6 +175,16 @@ func (d *pipeDriver) keep(b *testing.B, callers int) error {
 		}
 	}
 	return nil
+}
+
+// increment adds one to a number in decimal digits.
+func increment(digits []byte) {
+	for i := len(digits) - 1; i >= 0; i-- {
+		if digits[i]++; digits[i] <= '9' {
+			return
+		}
+		digits[i] = '0'
+	}
 }
 
 func (d *pipeDriver) close() error {
@@ -215,7 +227,7 @@ func (c serving) runHTTP(b *testing.B, s Server) error {
 
 // post returns a whole HTTP request.
 func (c serving) post(url string) ([]byte, error) {
-	body := bytes.TrimSuffix(c.request(1000), []byte("\n"))
+	body := bytes.TrimSuffix(c.request(), []byte("\n"))
 	r, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

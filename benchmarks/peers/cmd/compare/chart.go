@@ -1,0 +1,222 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+// charted is what the chart shows: one text, by size, from a child process.
+const charted = "Roundtrip/transport=stdio/era=2026-07-28/shape=text/size=.*/callers=1"
+
+//go:embed chart.svg.tmpl
+var chartText string
+
+var chartTemplate = template.Must(template.New("chart").Parse(chartText))
+
+// chart is what the template draws, in pixels.
+type chart struct {
+	Width, Height            int
+	Left, Top, Right, Bottom float64 // of the plot
+	Notes                    string
+	X, Y                     []tick
+	Lines                    []*line
+}
+
+// LabelX is where the labels of the lines begin.
+func (c *chart) LabelX() float64 { return c.Right + 16 }
+
+// tick is a line of the grid, and its label.
+type tick struct {
+	At   float64
+	Text string
+}
+
+// line is a peer.
+type line struct {
+	Peer, Label, Value string
+	Points             string
+	Dots               []point
+	EndX, EndY         float64
+	LabelY             float64 // moved away from the other labels
+}
+
+// point is a size and a rate, in bytes and MB/s, or in pixels.
+type point struct{ X, Y float64 }
+
+// peerNames are what a reader of the chart calls the peers.
+var peerNames = map[string]string{
+	floor: "floor: bytes moved", floorJSON: "floor + encoding/json", ours: "mcpotel", "gosdk": "official Go SDK 1.8.0", "mcpgo": "mcp-go 1.2.1",
+}
+
+// throughputChart draws throughput.svg: size against throughput, both axes logarithmic, a line for each peer.
+func throughputChart(m *measurements) (string, error) {
+	c := &chart{Width: 860, Height: 460, Left: 72, Top: 76, Right: 640, Bottom: 388}
+	c.Notes = join(" · ", m.about["cpu"], m.about["go"], prefixed("commit ", m.about["commit"]), m.about["date"], fmt.Sprintf("medians of %d passes", m.passes))
+	curves, sizes := m.curves()
+	if len(sizes) == 0 {
+		return c.draw() // says that nothing was measured
+	}
+	x := logScale{slices.Min(sizes), slices.Max(sizes), c.Left, c.Right}
+	y := rates(curves, c.Bottom, c.Top)
+	for _, s := range sizes {
+		c.X = append(c.X, tick{x.at(s), sizeLabel(s)})
+	}
+	c.X = spacious(c.X, 48)
+	for v := y.from; v <= y.to*1.01; v *= 10 {
+		c.Y = append(c.Y, tick{y.at(v), number(v)})
+	}
+	for _, k := range curves {
+		c.Lines = append(c.Lines, k.line(x, y))
+	}
+	spreadLabels(c.Lines, 34, c.Top, c.Bottom)
+	return c.draw()
+}
+
+func (c *chart) draw() (string, error) {
+	var b strings.Builder
+	err := chartTemplate.Execute(&b, c)
+	return b.String(), err
+}
+
+// curve is the throughput of a peer, by size.
+type curve struct {
+	peer   string
+	points []point
+}
+
+// curves returns the peers in the order of the table's columns, and all sizes, ascending.
+func (m *measurements) curves() (all []*curve, sizes []float64) {
+	by := map[string]*curve{}
+	for _, c := range m.matching(charted) {
+		size, ok := c.size()
+		if !ok {
+			continue
+		}
+		for _, p := range c.peers {
+			s, ok := c.series(p, rate)
+			if !ok {
+				continue
+			}
+			if by[p] == nil {
+				by[p] = &curve{peer: p}
+				all = append(all, by[p])
+			}
+			by[p].points = append(by[p].points, point{size, s.median()})
+			sizes = append(sizes, size)
+		}
+	}
+	for _, k := range all {
+		slices.SortFunc(k.points, func(a, b point) int { return int(math.Copysign(1, a.X-b.X)) })
+	}
+	slices.SortStableFunc(all, func(a, b *curve) int { return column(a.peer) - column(b.peer) })
+	slices.Sort(sizes)
+	return all, slices.Compact(sizes)
+}
+
+// size returns the size that a case's name has, in bytes.
+func (c *benchCase) size() (float64, bool) {
+	for e := range strings.SplitSeq(c.name, "/") {
+		if text, ok := strings.CutPrefix(e, "size="); ok {
+			return parseSize(text)
+		}
+	}
+	return 0, false
+}
+
+// parseSize reads a size as names have it: 200B, 1KiB, 16MiB-1.
+func parseSize(s string) (float64, bool) {
+	s, less := strings.CutSuffix(s, "-1")
+	for _, u := range []struct {
+		suffix string
+		bytes  float64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"B", 1}} {
+		if digits, ok := strings.CutSuffix(s, u.suffix); ok {
+			n, err := strconv.ParseFloat(digits, 64)
+			if less {
+				return n*u.bytes - 1, err == nil
+			}
+			return n * u.bytes, err == nil
+		}
+	}
+	return 0, false
+}
+
+// sizeLabel writes a size in whole units.
+func sizeLabel(b float64) string {
+	switch {
+	case b >= 1<<20-1:
+		return number(math.Round(b/(1<<20))) + " MiB"
+	case b >= 1<<10-1:
+		return number(math.Round(b/(1<<10))) + " KiB"
+	default:
+		return number(b) + " B"
+	}
+}
+
+func (k *curve) line(x, y logScale) *line {
+	l := &line{Peer: k.peer, Label: orElse(peerNames[k.peer], k.peer)}
+	var points []string
+	for _, p := range k.points {
+		at := point{x.at(p.X), y.at(p.Y)}
+		l.Dots = append(l.Dots, at)
+		points = append(points, fmt.Sprintf("%g,%g", at.X, at.Y))
+	}
+	last := len(k.points) - 1
+	l.Points, l.EndX, l.EndY, l.LabelY = strings.Join(points, " "), l.Dots[last].X, l.Dots[last].Y, l.Dots[last].Y
+	l.Value = quantity(k.points[last].Y, rate)
+	return l
+}
+
+// logScale maps values from one to another to pixels.
+type logScale struct{ from, to, start, end float64 }
+
+func (s logScale) at(v float64) float64 {
+	share := 0.5
+	if s.from < s.to {
+		share = math.Log(v/s.from) / math.Log(s.to/s.from)
+	}
+	return math.Round((s.start+share*(s.end-s.start))*10) / 10
+}
+
+// rates returns a scale of whole powers of ten that all curves fit in.
+func rates(curves []*curve, bottom, top float64) logScale {
+	lo, hi := math.Inf(1), 0.0
+	for _, k := range curves {
+		for _, p := range k.points {
+			lo, hi = min(lo, p.Y), max(hi, p.Y)
+		}
+	}
+	from, to := math.Pow(10, math.Floor(math.Log10(lo))), math.Pow(10, math.Ceil(math.Log10(hi)))
+	return logScale{from, max(to, from*10), bottom, top}
+}
+
+// spacious leaves out the ticks that come too close before another.
+func spacious(ticks []tick, least float64) []tick {
+	var kept []tick
+	for i, t := range ticks {
+		if i == len(ticks)-1 || ticks[i+1].At-t.At >= least {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+// spreadLabels moves labels apart, each at least a distance from the next, within bounds.
+func spreadLabels(lines []*line, distance, top, bottom float64) {
+	byY := slices.SortedStableFunc(slices.Values(lines), func(a, b *line) int { return int(math.Copysign(1, a.EndY-b.EndY)) })
+	next := top
+	for _, l := range byY { // from the top: down where it is too narrow
+		l.LabelY = max(l.LabelY, next)
+		next = l.LabelY + distance
+	}
+	next = bottom
+	for _, l := range slices.Backward(byY) { // and from the bottom: up again
+		l.LabelY = min(l.LabelY, next)
+		next = l.LabelY - distance
+	}
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// throughputs are of five peers and seven sizes, two passes.
+func throughputs() *synthetic {
+	s := output()
+	for pass := range 2 {
+		s.pass(pass+1, 0.25)
+		for _, size := range []string{"200B", "1KiB", "10KiB", "100KiB", "1MiB", "10MiB", "16MiB-1"} {
+			bytes, _ := parseSize(size)
+			for peer, per := range map[string][2]float64{floor: {9000, 0.5}, floorJSON: {15_000, 10}, ours: {14_000, 1}, "gosdk": {120_000, 48}, "mcpgo": {30_000, 57}} {
+				ns := per[0] + per[1]*bytes
+				s.line("Roundtrip/transport=stdio/era=2026-07-28/shape=text/size="+size+"/callers=1/peer="+peer,
+					ns, wall, bytes/ns*1e3, rate, ns*1.2, cpu, 512, bytesPerOp, 12, allocs)
+			}
+		}
+	}
+	return s
+}
+
+func TestTheTableHasRatiosToTheFloor(t *testing.T) {
+	s := throughputs().line("Delay/peer=ours", 100, wall, 250_000, p50).line("Delay/peer=v1", 300, wall, 1e6, p50)
+	page, err := tablePage(s.parsed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| machine | Abacus & Sons, 2 cores |", "| Go | go1.99, GOMAXPROCS 2, GOGC 100 |", "| commit | 0123456789ab |", "| date | 2001-02-03 |",
+		"| load when a pass began | 0.25 to 0.25 |",
+		"| case | floor | floorjson | ours | gosdk | mcpgo |",
+		"| transport=stdio era=2026-07-28 shape=text size=200B callers=1 | 9.10 µs (CPU 10.9 µs); 12, 512 B | ×1.87 (CPU ×1.87); 12, 512 B |",
+		"Against floorjson: wall (CPU).",
+		"| transport=stdio era=2026-07-28 shape=text size=200B callers=1 | ×0.54 (CPU ×0.54) | ×1.00 (CPU ×1.00) |",
+		"## Delay", "| – | 100 ns; p50 250 µs | 300 ns; p50 1.00 ms |",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("want %q in the table, got\n%s", want, page)
+		}
+	}
+}
+
+func TestThePageOfTargetsTellsWhatIsNotMeasured(t *testing.T) {
+	s := throughputs()
+	for pass := range 2 {
+		s.pass(pass+1, 0.25).line("Envelope/size=1KiB/peer=ours", 110, wall, 0, bytesPerOp, 0, allocs)
+	}
+	page, err := targetsPage(s.parsed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| tools/call, tiny, stdio child, CPU × floor | ≤ ×2.00 | ×1.56 | yes |",
+		"| envelope of any frame, 200 B to 16 MiB | ≤ 150 ns | 110 ns | yes | `Envelope/size=1KiB` |",
+		"| server, HTTP JSON, CPU × floor | ≤ ×1.30 | – | not measured |",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("want %q in the page, got\n%s", want, page)
+		}
+	}
+}
+
+func TestTheChartHasALineAndALabelForEachPeer(t *testing.T) {
+	chart, err := throughputChart(throughputs().parsed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wellFormed(t, chart)
+	if file := os.Getenv("CHART"); file != "" { // to look at
+		if err := os.WriteFile(file, []byte(chart), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{
+		">floor: bytes moved<", ">floor + encoding/json<", ">mcpotel<", ">official Go SDK 1.8.0<", ">mcp-go 1.2.1<",
+		">200 B<", ">16 MiB<", ">1,000<", "prefers-color-scheme: dark", "Abacus &amp; Sons",
+	} {
+		if !strings.Contains(chart, want) {
+			t.Errorf("want %q in the chart", want)
+		}
+	}
+	if n := strings.Count(chart, "<polyline"); n != 5 {
+		t.Errorf("want 5 lines, got %d", n)
+	}
+	if strings.Contains(chart, "NaN") || strings.Contains(chart, "Inf") {
+		t.Error("want numbers, got one that is none")
+	}
+}
+
+func TestAChartOfNothingSaysSo(t *testing.T) {
+	chart, err := throughputChart(tiny().parsed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wellFormed(t, chart)
+	if !strings.Contains(chart, "Nothing of this was measured") {
+		t.Errorf("want a chart that says that it has nothing, got %s", chart)
+	}
+}
+
+func TestLabelsDoNotOverlapAndStayWithin(t *testing.T) {
+	lines := []*line{{EndY: 100}, {EndY: 390}, {EndY: 385}, {EndY: 102}, {EndY: 101}}
+	for _, l := range lines {
+		l.LabelY = l.EndY
+	}
+	spreadLabels(lines, 30, 50, 390)
+	for i, a := range lines {
+		if a.LabelY < 50 || a.LabelY > 390 {
+			t.Errorf("want a label from 50 to 390, got one at %v", a.LabelY)
+		}
+		for _, b := range lines[:i] {
+			if math.Abs(a.LabelY-b.LabelY) < 30 {
+				t.Errorf("want 30 between labels, got some at %v and %v", a.LabelY, b.LabelY)
+			}
+		}
+	}
+}
+
+func TestSizesAreRead(t *testing.T) {
+	for text, want := range map[string]float64{"200B": 200, "1KiB": 1024, "16MiB-1": 16<<20 - 1} {
+		if got, ok := parseSize(text); !ok || got != want {
+			t.Errorf("%s: want %v, got %v", text, want, got)
+		}
+	}
+	for _, text := range []string{"", "large", "KiB", "12"} {
+		if got, ok := parseSize(text); ok {
+			t.Errorf("%q is no size, got %v", text, got)
+		}
+	}
+}
+
+// TestPagesComeFromTheRawLines is the whole command without the measuring.
+func TestPagesComeFromTheRawLines(t *testing.T) {
+	dir, lines := t.TempDir(), throughputs().String()
+	if err := writeRaw(dir, []byte(lines)); err != nil {
+		t.Fatal(err)
+	}
+	o := &options{from: filepath.Join(dir, rawFile), out: dir}
+	if err := o.run(t.Context(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"table.md", "targets.md", "throughput.svg"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || len(text) < 500 {
+			t.Errorf("%s: want a page, got %d bytes, %v", name, len(text), err)
+		}
+	}
+	if again, err := readRaw(o.from); err != nil || string(again) != lines {
+		t.Errorf("want the raw lines as they were, got %v", err)
+	}
+	o.check = 1
+	if err := o.run(t.Context(), io.Discard); err == nil {
+		t.Error("want -check to fail without the benchmarks of most targets, got no error")
+	}
+}
+
+func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
+	for _, args := range [][]string{{"-passes", "0"}, {"-check", "0.5"}, {"-check", "-1"}, {"more"}, {"-unknown"}} {
+		if _, err := parseFlags(args, io.Discard); err == nil {
+			t.Errorf("%q: want an error, got none", args)
+		}
+	}
+}
+
+func wellFormed(t *testing.T, text string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(fmt.Errorf("want well-formed XML: %w", err))
+		}
+	}
+}

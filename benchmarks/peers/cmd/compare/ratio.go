@@ -1,0 +1,72 @@
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// The peers that have a part of their own here.
+const (
+	floor     = "floor"
+	floorJSON = "floorjson"
+	ours      = "ours"
+)
+
+// over returns the ratio of two figures within each pass: what one costs as a multiple of the other. Where the other is
+// nothing, there is no ratio.
+func (s series) over(base series) series {
+	ratios := make(series, min(len(s), len(base)))
+	for i := range ratios {
+		ratios[i] = math.NaN()
+		if base[i] > 0 {
+			ratios[i] = s[i] / base[i]
+		}
+	}
+	return ratios
+}
+
+// minus returns the difference of two figures within each pass.
+func (s series) minus(base series) series {
+	d := make(series, min(len(s), len(base)))
+	for i := range d {
+		d[i] = s[i] - base[i]
+	}
+	return d
+}
+
+// median returns the middle of the values there are, the mean of the two in the middle if their number is even, and NaN
+// without any.
+func (s series) median() float64 {
+	v := s.known()
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+	half := len(v) / 2
+	if len(v)%2 == 1 {
+		return v[half]
+	}
+	return (v[half-1] + v[half]) / 2
+}
+
+// least returns the smallest value there is, NaN without any.
+func (s series) least() float64 {
+	v := s.known()
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	return slices.Min(v)
+}
+
+// spread returns the smallest and the largest value.
+func (s series) spread() (lo, hi float64) {
+	v := s.known()
+	if len(v) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	return slices.Min(v), slices.Max(v)
+}
+
+func (s series) known() series {
+	return slices.DeleteFunc(slices.Clone(s), math.IsNaN)
+}

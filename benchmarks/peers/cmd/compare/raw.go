@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+const rawFile = "raw.txt.gz"
+
+// writeRaw writes the lines that the benchmarks printed.
+func writeRaw(dir string, lines []byte) error {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	_, _ = z.Write(lines) // a Buffer takes all
+	if err := z.Close(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, rawFile), b.Bytes(), 0o666)
+}
+
+// readRaw reads a file of writeRaw.
+func readRaw(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}

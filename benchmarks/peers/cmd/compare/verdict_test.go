@@ -1,0 +1,105 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// tiny has ours, the floors and some passes of one case: CPU 1.8, 3 and 2.2 times the floor's, wall at best 1.5 times.
+func tiny() *synthetic {
+	s := output()
+	for i, ns := range []float64{1800, 30_000, 2200} {
+		floorNs := []float64{1000, 10_000, 1000}[i]
+		s.pass(i+1, 0.1).
+			line("R/size=1KiB/peer=floor", floorNs, wall, floorNs, cpu, 0, bytesPerOp, 0, allocs).
+			line("R/size=1KiB/peer=ours", ns-300, wall, ns, cpu, 900, bytesPerOp, 11, allocs).
+			line("R/size=200B/peer=floor", 1000, wall, 1000, cpu, 0, bytesPerOp, 0, allocs).
+			line("R/size=200B/peer=ours", 1000, wall, 1100, cpu, 400, bytesPerOp, 9, allocs)
+	}
+	return s
+}
+
+func TestTargetsAreJudgedByTheWorstCase(t *testing.T) {
+	m := tiny().parsed(t)
+	for _, c := range []struct {
+		target target
+		want   float64
+		where  string
+	}{
+		{target{cases: "R", unit: cpu, over: floor}, 2.2, "R/size=1KiB"},
+		{target{cases: "R/size=200B", unit: cpu, over: floor}, 1.1, "R/size=200B"},
+		{target{cases: "R/size=.*KiB", unit: wall, over: floor, how: best}, 1.5, "R/size=1KiB"},
+		{target{cases: "R", unit: allocs}, 11, "R/size=1KiB"},
+		{target{cases: "R/size=1KiB", unit: allocs, over: floor, how: added}, 11, "R/size=1KiB"},
+		{target{cases: "R/size=200B", unit: wall, peer: floor}, 1000, "R/size=200B"},
+		{target{cases: "R/size=1KiB", unit: allocs, over: ours, overCases: "R/size=200B"}, 11.0 / 9, "R/size=1KiB"},
+	} {
+		v := c.target.judge(m)
+		if v.worst == nil || v.worst.name != c.where || v.figure != c.want {
+			t.Errorf("%+v: want %v in %s, got %v in %v", c.target, c.want, c.where, v.figure, v.worst)
+		}
+	}
+	for _, missing := range []target{{cases: "R/size=2KiB", unit: cpu}, {cases: "R", unit: "furlongs"}, {cases: "R", peer: "gosdk", unit: wall}, {cases: "R", unit: wall, over: "gosdk"}} {
+		if v := missing.judge(m); v.worst != nil || v.met(100) {
+			t.Errorf("%+v was not measured: want no figure, and that it is not met, got %v", missing, v.figure)
+		}
+	}
+}
+
+func TestCheckHasAMarginForRatiosAndNoneForAllocations(t *testing.T) {
+	m := tiny().parsed(t)
+	ratio, count := &target{row: "ratio", cases: "R", unit: cpu, over: floor, limit: 2}, &target{row: "count", cases: "R", unit: allocs, limit: 10}
+	absent := &target{row: "absent", cases: "Q", unit: cpu, limit: 1}
+	for _, c := range []struct {
+		what    string
+		targets []*target
+		factor  float64
+		some    bool
+		want    string // in the error; empty means none
+	}{
+		{"a ratio beyond its target", []*target{ratio}, 1, false, "1 of 1"},
+		{"a ratio within the margin", []*target{ratio}, 1.2, false, ""},
+		{"allocations beyond their target", []*target{ratio, count}, 5, false, "1 of 2"},
+		{"a target without a benchmark", []*target{ratio, absent}, 2, false, "1 of 2"},
+		{"the same when only some benchmarks are wanted", []*target{ratio, absent}, 2, true, ""},
+		{"nothing to check", []*target{absent}, 2, true, "no benchmark"},
+	} {
+		var all []*verdict
+		for _, target := range c.targets {
+			all = append(all, target.judge(m))
+		}
+		var out strings.Builder
+		err := check(&out, all, c.factor, c.some)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: want error %q, got %v\n%s", c.what, c.want, err, &out)
+		}
+	}
+}
+
+// TestTargetsAreComplete holds the table of targets against what a target needs.
+func TestTargetsAreComplete(t *testing.T) {
+	rows := map[string]bool{}
+	for _, target := range targets {
+		if target.row == "" || target.cases == "" || target.unit == "" || rows[target.row] {
+			t.Errorf("want a row of its own, cases and a unit, got %+v", target)
+		}
+		rows[target.row] = true
+		if target.how != median && target.over == "" {
+			t.Errorf("%s: is measured against nothing", target.row)
+		}
+	}
+}
+
+func TestThePatternForCheckRunsTheTargetsOnly(t *testing.T) {
+	got := neededBy([]*target{{cases: "R/size=16MiB-1"}, {cases: "Q", overCases: "P/a=(b|c)"}, {cases: "R/size=16MiB-1"}})
+	want := "^(?:BenchmarkR)$/^(?:size=16MiB-1)$|^(?:BenchmarkQ)$|^(?:BenchmarkP)$/^(?:a=(b|c))$"
+	if got != want {
+		t.Errorf("want %s, got %s", want, got)
+	}
+	for element := range strings.SplitSeq(neededBy(targets), "/") {
+		if _, err := regexp.Compile(element); err != nil {
+			t.Error(err)
+		}
+	}
+}
