@@ -165,12 +165,23 @@ func (s *authServer) serveAuthorize(rw http.ResponseWriter, req *http.Request) {
 	http.Redirect(rw, req, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
+// intercepted asks raw, which may sleep, and therefore without the lock: in a bubble no time passes while anybody waits for one.
+func (s *authServer) intercepted(rw http.ResponseWriter) bool {
+	raw := s.raw
+	if raw == nil {
+		return false
+	}
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	return raw(rw)
+}
+
 func (s *authServer) serveToken(rw http.ResponseWriter, req *http.Request) {
 	if err := req.ParseForm(); err != nil {
 		(&failure{400, "invalid_request", err.Error()}).reply(rw)
 		return
 	}
-	if s.raw != nil && s.raw(rw) {
+	if s.intercepted(rw) {
 		return
 	}
 	form := req.PostForm
