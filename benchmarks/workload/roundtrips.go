@@ -160,12 +160,12 @@ func together(callers, n int, f func() error) error {
 // share returns how much of n the i-th of so many has to do.
 func share(n, i, of int) int { return n*(i+1)/of - n*i/of }
 
-// reportPeak reports peak-x, by how many times the size of an answer the memory of the process grows at most while ten of them
+// reportPeak reports peak-x, by how many times the size of an answer the memory of the process grows at most while four of them
 // are received and dropped.
 func reportPeak(b *testing.B, size int, f func() error) {
 	b.StopTimer()
 	peak, ok := PeakResident(func() {
-		for range 10 {
+		for range 4 {
 			if err := f(); err != nil {
 				b.Fatal(err)
 			}

@@ -7,11 +7,12 @@ import (
 )
 
 const (
-	firstBuffer = 4 << 10  // what an idle connection holds
-	keptBuffer  = 64 << 10 // what it may hold after larger frames, once they have stopped
-	handOver    = 1 << 20  // from this size on, a frame keeps the buffer it was read into
-	quietFrames = 64       // so many frames below keptBuffer say that the large ones have stopped
-	keptEnds    = 1 << 10  // of a frame that is too large
+	firstBuffer = 4 << 10   // what an idle connection holds
+	keptBuffer  = 64 << 10  // what it may hold after larger frames, once they have stopped
+	large       = 256 << 10 // from this size on, a frame says what the next may need
+	handOver    = 1 << 20   // from this size on, a frame keeps the buffer it was read into
+	quietFrames = 64        // so many frames below keptBuffer say that the large ones have stopped
+	keptEnds    = 1 << 10   // of a frame that is too large
 )
 
 // Reader reads frames from a stream. It is not safe for concurrent use.
@@ -169,7 +170,7 @@ func (r *Reader) release(line []byte) []byte {
 		return bytes.Clone(line)
 	}
 	rest := r.buf[r.start:r.end]
-	r.buf = make([]byte, max(firstBuffer, len(rest)))
+	r.buf = make([]byte, max(keptBuffer, len(rest))) // the next one may be as large
 	r.start, r.end, r.scanned = 0, copy(r.buf, rest), 0
 	return line[:len(line):len(line)]
 }
@@ -177,7 +178,7 @@ func (r *Reader) release(line []byte) []byte {
 // note remembers what sizes frames have lately.
 func (r *Reader) note(size int) {
 	switch r.quiet++; {
-	case size >= handOver:
+	case size >= large:
 		r.expected = min(size+size/4, r.limit+2)
 	case r.quiet >= quietFrames:
 		r.expected = 0
@@ -201,7 +202,7 @@ func (r *Reader) fill() {
 }
 
 // makeRoom leaves space behind buf[end]. The buffer grows fourfold, up to a frame of the limit with \r\n behind it, but
-// from 1 MiB at once to what the last large frame needed. One that is too large for its use by now is replaced.
+// from 256 KiB at once to what the last large frame needed. One that is too large for its use by now is replaced.
 func (r *Reader) makeRoom() {
 	size := len(r.buf)
 	unread := r.end - r.start
@@ -216,10 +217,10 @@ func (r *Reader) makeRoom() {
 	case r.start > 0:
 		r.move(r.buf)
 		return
+	case size >= large && size < r.expected:
+		size = r.expected
 	case size < handOver:
 		size = max(firstBuffer, min(4*size, handOver, r.limit+2))
-	case size < r.expected:
-		size = r.expected
 	default:
 		size = min(4*size, r.limit+2)
 	}

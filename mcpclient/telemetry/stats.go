@@ -104,7 +104,7 @@ func (s *side) operations() []Operation {
 func (s *stats) summary() (o Operation) {
 	var counts [latencyBuckets]uint64
 	for i := range counts {
-		counts[i] = s.latencies.counts[i].Load()
+		counts[i] = s.latencies.count(i)
 		o.Count += counts[i]
 	}
 	o.Max = time.Duration(s.latencies.max.Load())
@@ -136,20 +136,36 @@ const (
 	latencyBuckets = latencyLinear + latencyOctaves*latencyParts
 )
 
-// latencies is a histogram of durations.
+// latencies is a histogram of durations. Those of one operation are much alike, so buckets are there in groups, from the
+// first duration in one on.
 type latencies struct {
-	counts [latencyBuckets]atomic.Uint64
+	groups [latencyBuckets / latencyParts]atomic.Pointer[[latencyParts]atomic.Uint64]
 	max    atomic.Int64
 }
 
 func (l *latencies) add(d time.Duration) {
-	l.counts[latencyBucket(d)].Add(1)
+	bucket := latencyBucket(d)
+	at := &l.groups[bucket/latencyParts]
+	group := at.Load()
+	if group == nil {
+		at.CompareAndSwap(nil, new([latencyParts]atomic.Uint64))
+		group = at.Load()
+	}
+	group[bucket%latencyParts].Add(1)
 	for {
 		high := l.max.Load()
 		if int64(d) <= high || l.max.CompareAndSwap(high, int64(d)) {
 			return
 		}
 	}
+}
+
+func (l *latencies) count(bucket int) uint64 {
+	group := l.groups[bucket/latencyParts].Load()
+	if group == nil {
+		return 0
+	}
+	return group[bucket%latencyParts].Load()
 }
 
 func latencyBucket(d time.Duration) int {
