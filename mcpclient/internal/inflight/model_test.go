@@ -243,6 +243,7 @@ func (m *model) compare(t *rapid.T, table *inflight.Table[*modelled, int64]) {
 	if due, ok := table.Next(); !due.Equal(m.next()) || ok == m.next().IsZero() {
 		t.Fatalf("next due: got %v, %v, want %v", due, ok, m.next())
 	}
+	m.compareAll(t, table)
 	beyond := int64(3)
 	for _, c := range m.calls {
 		want := 1
@@ -264,6 +265,28 @@ func (m *model) compare(t *rapid.T, table *inflight.Table[*modelled, int64]) {
 		if ok != (want == inflight.Late) || ok && stone != m.tombstone(id) {
 			t.Fatalf("tombstone %d of class %v: got %+v, %v", id, want, stone, ok)
 		}
+	}
+}
+
+func (m *model) compareAll(t *rapid.T, table *inflight.Table[*modelled, int64]) {
+	seen := make(map[int64]bool)
+	for f := range table.All() {
+		c := f.Value
+		if seen[f.ID] || f.ID != c.id || !c.inFlight || !f.Deadline.Equal(c.deadline) || f.Retries != c.attempts {
+			t.Fatalf("all: got %+v (again: %v), want %+v once", f, seen[f.ID], c)
+		}
+		seen[f.ID] = true
+	}
+	if got, want := len(seen), len(m.flying()); got != want {
+		t.Fatalf("all: got %d calls, want %d", got, want)
+	}
+	n := 0
+	for range table.All() {
+		n++
+		break
+	}
+	if want := min(1, len(seen)); n != want {
+		t.Fatalf("all, left at the first: got %d calls, want %d", n, want)
 	}
 }
 
