@@ -54,6 +54,9 @@ func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.O
 		ProtocolVersion: string(s.version), Header: cl.header, Answer: s.direct,
 	}
 	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
+	if cl.progressed == nil && cl.acknowledged == nil {
+		m.Inline = cl.inline
+	}
 	for {
 		select {
 		case o := <-cl.outcome: // failed while it was being encoded, or waiting for room

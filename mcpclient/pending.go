@@ -61,6 +61,9 @@ type call struct {
 	accepted bool // by the transport
 	ref      telemetry.Ref
 
+	inline func(end func()) // hears how to end an exchange that the transport does in the caller's goroutine
+	end    func()           // that; guarded by the client's mutex, nil for none
+
 	outcome      chan outcome                 // of one element
 	putOff       chan *transport.RequestError // of one element: the server has refused the request for now
 	acknowledged chan mcp.SubscriptionFilter  // of one element; nil unless the call asks for a subscription
@@ -93,6 +96,7 @@ func (c *Client) newCall(method string, params any) *call {
 	cl, _ := c.pool.Get().(*call)
 	if cl == nil {
 		cl = &call{outcome: make(chan outcome, 1), putOff: make(chan *transport.RequestError, 1)}
+		cl.inline = func(end func()) { c.inline(cl, end) }
 	}
 	cl.method, cl.params = method, params
 	return cl
@@ -104,7 +108,7 @@ const keptFrame = 64 << 10
 // free puts a call back. Its outcome has been received, or will never be sent.
 func (c *Client) free(cl *call) {
 	cl.settlePutOff()
-	*cl = call{outcome: cl.outcome, putOff: cl.putOff, frame: cl.frame[:0], scratch: cl.scratch[:0]}
+	*cl = call{inline: cl.inline, outcome: cl.outcome, putOff: cl.putOff, frame: cl.frame[:0], scratch: cl.scratch[:0]}
 	if cap(cl.frame)+cap(cl.scratch) > keptFrame {
 		cl.frame, cl.scratch = nil, nil
 	}
@@ -123,7 +127,7 @@ func (cl *call) inherit(from *call) {
 	own := *cl
 	*cl = *from
 	cl.method, cl.params = own.method, own.params
-	cl.outcome, cl.putOff, cl.frame, cl.scratch = own.outcome, own.putOff, own.frame, own.scratch
+	cl.inline, cl.outcome, cl.putOff, cl.frame, cl.scratch = own.inline, own.outcome, own.putOff, own.frame, own.scratch
 }
 
 // settlePutOff forgets a refusal that came behind the outcome of the request.
@@ -134,8 +138,26 @@ func (cl *call) settlePutOff() {
 	}
 }
 
-// finish gives the call its outcome. It is called with the client's mutex held, by whoever took the call out of flight.
-func (cl *call) finish(o outcome) { cl.outcome <- o }
+// finish gives the call its outcome. It is called with the client's mutex held, by whoever took the call out of flight. If
+// that is not the answer, the caller may still wait for it.
+func (cl *call) finish(o outcome) {
+	end := cl.end
+	cl.outcome <- o // and the call is its caller's again
+	if o.cause != 0 && end != nil {
+		end()
+	}
+}
+
+// inline hears that the transport does the exchange of the request in the caller's goroutine, until end is called.
+func (c *Client) inline(cl *call, end func()) {
+	c.mu.Lock()
+	cl.end = end
+	over := len(cl.outcome) > 0
+	c.mu.Unlock()
+	if over {
+		end()
+	}
+}
 
 // encode encodes the request for session s.
 func (cl *call) encode(s *session, op *telemetry.Op) error {

@@ -36,7 +36,7 @@ func (c *Client) route(r *reader, m *jsonrpc.Message, answer answerer) bool {
 func (c *Client) admit(l *link, m *jsonrpc.Message) (effects []machine.Effect, d drop, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	in := machine.Input{Epoch: l.epoch}
+	in := machine.Input{Epoch: l.epoch, Now: time.Now()}
 	f := &fact{message: m}
 	switch m.Kind {
 	case jsonrpc.Request:
@@ -44,7 +44,7 @@ func (c *Client) admit(l *link, m *jsonrpc.Message) (effects []machine.Effect, d
 	case jsonrpc.Notification:
 		in.Event = machine.Notification
 	default:
-		in.Event, d = c.classify(m, f)
+		in.Event, d = c.classify(m, f, in.Now)
 	}
 	effects, ok = c.stepLocked(in, f)
 	return effects, d, ok
@@ -57,12 +57,11 @@ type drop struct {
 }
 
 // classify says what a response is. It is called with mu held.
-func (c *Client) classify(m *jsonrpc.Message, f *fact) (machine.Event, drop) {
+func (c *Client) classify(m *jsonrpc.Message, f *fact, now time.Time) (machine.Event, drop) {
 	id, ok := m.ID.Int()
 	if !ok {
 		return machine.ResponseUnknown, drop{reason: telemetry.DropUnknownID}
 	}
-	now := time.Now()
 	cl, class := c.calls.Classify(id, now)
 	switch class {
 	case inflight.InFlight:

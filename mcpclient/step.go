@@ -63,7 +63,10 @@ func (c *Client) stepLocked(in machine.Input, f *fact) ([]machine.Effect, bool) 
 	if f == nil {
 		f = &fact{}
 	}
-	in.Now, in.Jitter = time.Now(), rand.Float64()
+	if in.Now.IsZero() {
+		in.Now = time.Now()
+	}
+	in.Jitter = rand.Float64()
 	before := c.m
 	next, effects, ok := c.policy.Step(before, in)
 	if !ok {

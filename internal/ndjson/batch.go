@@ -16,8 +16,12 @@ func (b *batch) add(frame []byte) {
 	b.frames++
 }
 
-// stamp notes that the frame added last begins to wait.
-func (b *batch) stamp() { b.since = append(b.since, time.Now()) }
+// stamp notes that the frames added last, those that do not wait yet, begin to.
+func (b *batch) stamp() {
+	for len(b.since) < b.frames {
+		b.since = append(b.since, time.Now())
+	}
+}
 
 // reset drops the frames and keeps the memory.
 func (b *batch) reset() { *b = batch{data: b.data[:0], since: b.since[:0]} }

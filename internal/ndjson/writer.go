@@ -26,16 +26,18 @@ const (
 	joined      = 64 << 10 // up to this size, a frame is copied, so that its newline goes out in the same write
 	turns       = 16       // so often the sender that holds the stream writes what others have queued meanwhile
 	keptWriting = 16 << 10 // what an idle writer may hold
+	quietWrites = 64       // so many writes in a row of a quarter of that at most make it idle
 )
 
 // Writer writes frames to a stream, each with a newline behind it, never one inside another. All its methods may be
 // called from any goroutine.
 //
 // Whoever finds the stream free writes, once and without waiting for the peer; what others send meanwhile is queued and
-// goes out together. What the stream does not take at once is left to a goroutine that exists until all is written. A
-// stream that cannot be asked to write without waiting (a file, a terminal, a pipe in blocking mode, anything that is not
-// a descriptor) is left to that goroutine altogether. So memory is bounded by twice the queue, plus one frame when that is
-// larger than the queue; with [Waited], by a time for each of these frames too.
+// goes out together. Where many send at once, he gives them the time to add theirs to the same write. What the stream does
+// not take at once is left to a goroutine that exists until all is written. A stream that cannot be asked to write without
+// waiting (a file, a terminal, a pipe in blocking mode, anything that is not a descriptor) is left to that goroutine
+// altogether. So memory is bounded by twice the queue, plus one frame when that is larger than the queue; with [Waited], by
+// a time for each of these frames too. When 64 writes in a row were small, all but 16 KiB of it is given back.
 //
 // The first error of the stream is kept: a frame may have been written in part then, so nothing can follow it.
 type Writer struct {
@@ -51,10 +53,13 @@ type Writer struct {
 	leaving int   // frames being written; unless it is 0, somebody owns out and the stream
 	large   bool  // what is being written is larger than the bound
 	waiting int   // calls of SendWait that found no space
+	company company
 	err     error
 	changed chan struct{} // closed when space comes free or the writing ends; nil when nobody waits for that
 
-	out batch // what is being written, owned by who set leaving
+	out       batch // what is being written, owned by who set leaving
+	few       int   // likewise; small writes in a row
+	gathering bool  // set by him too: until he takes that back, out is guarded by mu and others may add to it
 }
 
 // Option is an option of [NewWriter].
@@ -152,6 +157,11 @@ func (w *Writer) send(frame []byte, p patience) (changed <-chan struct{}, err er
 			w.waiting++
 		}
 		return w.change(), ErrBusy
+	case w.gathering && w.queue.frames == 0 && len(w.out.data)+len(frame) < w.bound:
+		defer w.mu.Unlock()
+		w.out.add(frame)
+		w.leaving++
+		return nil, nil
 	case w.leaving > 0:
 		defer w.mu.Unlock()
 		w.queue.add(frame)
@@ -161,6 +171,10 @@ func (w *Writer) send(frame []byte, p patience) (changed <-chan struct{}, err er
 		return nil, nil
 	}
 	w.leaving, w.large = 1, len(frame)+1 > w.bound
+	if w.try != nil && len(frame) <= joined && w.company.likely() {
+		w.gathering = true
+		w.out.add(frame)
+	}
 	w.mu.Unlock()
 	return nil, w.hold(frame)
 }
@@ -195,14 +209,19 @@ func (w *Writer) hold(frame []byte) error {
 		return nil
 	}
 	left := 0
-	if len(frame) > joined {
+	switch {
+	case w.gathering:
+		w.gather()
+	case len(frame) > joined:
 		n, err := w.try.write(frame)
 		if err != nil {
 			return w.fail(err)
 		}
-		left, frame = n, frame[n:]
+		left = n
+		w.out.add(frame[n:])
+	default:
+		w.out.add(frame)
 	}
-	w.out.add(frame)
 	for range turns {
 		n, err := w.try.write(w.out.data)
 		left += n
@@ -213,7 +232,7 @@ func (w *Writer) hold(frame []byte) error {
 			return err
 		}
 		if n < len(w.out.data) {
-			w.out.data = w.out.data[n:]
+			w.out.data = append(w.out.data[:0], w.out.data[n:]...)
 			break
 		}
 		if !w.next() {
@@ -224,9 +243,9 @@ func (w *Writer) hold(frame []byte) error {
 	return nil
 }
 
-// handOver leaves out to a goroutine. If the frame in it is not from the queue, it begins to wait now.
+// handOver leaves out to a goroutine. Frames in it that are not from the queue begin to wait now.
 func (w *Writer) handOver() {
-	if w.waited != nil && len(w.out.since) == 0 {
+	if w.waited != nil {
 		w.out.stamp()
 	}
 	go w.flush()
@@ -253,13 +272,18 @@ func (w *Writer) flush() {
 // next takes the queue for out, which has been written. It reports false, and gives up the stream, if there is nothing.
 func (w *Writer) next() bool {
 	w.out.report(w.waited)
+	if w.few++; len(w.out.data) > keptWriting/4 {
+		w.few = 0
+	}
 	w.out.reset()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wake()
 	w.out, w.queue = w.queue, w.out
 	w.leaving, w.large = w.out.frames, len(w.out.data) > w.bound
-	if w.leaving == 0 && w.out.memory()+w.queue.memory() > keptWriting {
+	if w.leaving > 0 {
+		w.company.met()
+	} else if w.few >= quietWrites && w.out.memory()+w.queue.memory() > keptWriting {
 		w.out, w.queue = batch{}, batch{}
 	}
 	return w.leaving > 0

@@ -29,6 +29,10 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 		ex.fail(failure)
 		return
 	}
+	if w.jobs == nil && resp.StatusCode/100 == 2 && isType(resp, eventsOnly) {
+		ex.stream = resp // it may go on behind the answer
+		return
+	}
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode/100 != 2:

@@ -17,16 +17,18 @@ const (
 )
 
 // httpConn is a connection to a server at a URL: what its exchanges have in common. An exchange is one message and all that
-// follows from it, in one goroutine of the pool. Other goroutines read the streams that serve no single request.
+// follows from it, in one goroutine of the pool, or as far as may be in that of its sender. Other goroutines read the streams
+// that serve no single request.
 //
-// Its parts lie in files of their own: exchanges (http_exchange.go), the requests they make (http_request.go) and the
-// answers they get (http_answer.go, http_body.go, http_events.go), sessions (http_session.go, http_listen.go), HTTP+SSE
-// (http_sse.go) and the end (http_close.go).
+// Its parts lie in files of their own: exchanges (http_exchange.go, http_inline.go), the requests they make (http_request.go)
+// and the answers they get (http_answer.go, http_body.go, http_events.go), sessions (http_session.go, http_listen.go),
+// HTTP+SSE (http_sse.go) and the end (http_close.go).
 type httpConn struct {
 	h         *HTTP
 	target    *url.URL
 	client    *http.Client
 	own       *http.Transport // nil if the client is the user's
+	prompt    bool            // the client returns when the context of a request ends
 	header    http.Header     // of the user, with canonical names
 	host      string          // of the user's header
 	limit     int             // of a frame
@@ -90,6 +92,7 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	c.host = c.header.Get("Host")
 	delete(c.header, "Host")
 	c.client, c.own = clientOf(h.Client)
+	_, c.prompt = c.client.Transport.(*http.Transport)
 	c.life, c.hangUp = context.WithCancel(context.Background())
 	c.end = ending{quiet: make(chan struct{}), deleted: make(chan struct{}), gone: make(chan struct{})}
 	c.pool.tasks = &c.tasks
@@ -111,8 +114,8 @@ func clientOf(user *http.Client) (*http.Client, *http.Transport) {
 	return client, own
 }
 
-// Send hands a copy of the message to a goroutine that does the rest. The values of ctx serve the request; its end does
-// not, that is what Cancel is for.
+// Send hands a copy of the message to a goroutine that does the rest, or does it all, see [Message.Inline]. The values of
+// ctx serve the request; its end does not, that is what Cancel is for.
 func (c *httpConn) Send(ctx context.Context, m Message) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -121,7 +124,11 @@ func (c *httpConn) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
-	c.pool.run(ex)
+	if ex.mayBeInline() {
+		ex.runInline(ctx)
+	} else {
+		c.pool.run(ex)
+	}
 	return nil
 }
 

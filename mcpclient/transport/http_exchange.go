@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"maps"
+	"net/http"
 	"sync/atomic"
 	"time"
 )
@@ -40,6 +41,7 @@ type exchange struct {
 	sessionID   string
 	gate        <-chan struct{}
 	state       atomic.Int32
+	stream      *http.Response // of an exchange that was begun in another goroutine: the answer comes on it
 }
 
 // The states of an exchange.
@@ -97,6 +99,11 @@ func (ex *exchange) leaves() bool { return !ex.state.CompareAndSwap(waiting, sto
 func (ex *exchange) run(w *worker) {
 	defer ex.conn.tasks.Done()
 	defer ex.finish()
+	if ex.stream != nil {
+		defer ex.stream.Body.Close()
+		ex.follow(w, ex.stream)
+		return
+	}
 	if ex.limit > 0 {
 		defer time.AfterFunc(ex.limit, ex.stop).Stop()
 	}

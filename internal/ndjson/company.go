@@ -1,0 +1,38 @@
+package ndjson
+
+import "runtime"
+
+// probe is after how many frames in a row a sender without company looks for some, and for how many he looks again once
+// there was some.
+const probe = 16
+
+// company guesses whether others are about to send as well.
+type company struct {
+	expected int // so many senders more will find some, or so it seems
+	alone    int // frames since there was some
+}
+
+// likely reports whether the sender of one frame should look for company.
+func (c *company) likely() bool {
+	if c.expected > 0 {
+		c.expected--
+		return true
+	}
+	c.alone++
+	return c.alone%probe == 0
+}
+
+// met notes that there was company.
+func (c *company) met() { c.expected, c.alone = probe, 0 }
+
+// gather lets those who are about to send put their frames behind that in out, so that one write takes them all: a write
+// costs more than all else that a small frame does. This one waits for nobody; it lets others run who could run already.
+func (w *Writer) gather() {
+	runtime.Gosched()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.gathering = false
+	if w.leaving > 1 {
+		w.company.met()
+	}
+}
