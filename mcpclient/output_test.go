@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
@@ -60,6 +61,28 @@ func TestAListThatFailsKeepsTheToolFromRunning(t *testing.T) {
 		v.refuse(v.want(mcp.MethodCallTool), mcp.CodeInvalidParams, "no such tool")
 		if server, ok := errors.AsType[*mcp.Error](<-done); !ok || server.Message != "no such tool" {
 			t.Errorf("want the error of the call, got %v", server)
+		}
+	})
+}
+
+// The list is asked for on the call's behalf, so it waits as the call does.
+func TestTypedOutputWaitsForTheClientToBeReady(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		call := func(options ...CallOption) <-chan error {
+			return background(func() error { _, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil, options...); return err })
+		}
+		if err := <-call(); !errors.Is(err, ErrNotReady) || !SafeToRetry(err) {
+			t.Errorf("want a client that is not ready, got %v", err)
+		}
+		if err := <-call(WaitForReady(), WithTimeout(time.Second)); !errors.Is(err, ErrTimeout) {
+			t.Errorf("want a timeout, got %v", err)
+		}
+		done := call(WaitForReady())
+		v := s.next(t).modern()
+		v.answer(v.want(mcp.MethodListTools), fmt.Sprintf(toolList, `{"type":"object"}`))
+		v.answer(v.want(mcp.MethodCallTool), structured)
+		if err := <-done; err != nil {
+			t.Errorf("want the output, got %v", err)
 		}
 	})
 }

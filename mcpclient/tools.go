@@ -77,6 +77,10 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 // match the schema or Out, or is missing, is an error of kind [KindProtocol]; then the tool has run.
 func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out, error) {
 	var out Out
+	_, options, unready := c.agreed(ctx, mcp.MethodCallTool, options)
+	if unready != nil {
+		return out, unready
+	}
 	version := c.schemas.version()
 	s, err := c.schemas.output(ctx, c, name)
 	if err != nil {

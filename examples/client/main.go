@@ -1,0 +1,71 @@
+// Command client lists the tools of the server in examples/server, which it starts, and calls one of them. With -url it talks to
+// one that runs already. The call is a trace: it goes where the OTEL_* variables say.
+//
+//	go run ./examples/client Oslo
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"go.opentelemetry.io/otel"
+
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Forecast is the part of the tool's output that is of interest here.
+type Forecast struct {
+	Celsius int `json:"celsius"`
+}
+
+func main() {
+	url := flag.String("url", "", "talk to the server at this `URL`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *url, flag.Arg(0)); err != nil {
+		fmt.Fprintln(os.Stderr, "client:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, url, city string) (err error) {
+	providers, err := otlp.Setup(ctx, otlp.WithServiceName("weather-client"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, providers.Shutdown(context.Background())) }()
+
+	var server transport.Transport = transport.Stdio{Command: "go", Args: []string{"run", "./examples/server"}, TraceContext: true}
+	if url != "" {
+		server = &transport.HTTP{URL: url}
+	}
+	ctx, span := otel.Tracer("examples/client").Start(ctx, "what to wear")
+	defer span.End()
+	c, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Name: "weather", Telemetry: providers.Telemetry()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Stop(context.WithoutCancel(ctx))) }()
+
+	for tool, err := range c.Tools(ctx) {
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s: %s\n", tool.Name, tool.Description)
+	}
+	f, err := mcpclient.CallToolAs[Forecast](ctx, c, "forecast", map[string]any{"city": city})
+	if refused, ok := errors.AsType[*mcpclient.ToolError](err); ok {
+		return fmt.Errorf("the tool says: %w", refused)
+	} else if err != nil {
+		return err
+	}
+	fmt.Printf("%s tomorrow: %d °C\n", city, f.Celsius)
+	return nil
+}

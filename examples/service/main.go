@@ -1,0 +1,117 @@
+// Command service is a web service that calls a tool for each request: GET /wear?city=Oslo. It keeps one connection to the MCP
+// server at -mcp for all requests, is ready when that is, and has its debug page at /debug/mcp/.
+//
+//	go run ./examples/server -http 127.0.0.1:8080 &
+//	go run ./examples/service -mcp http://127.0.0.1:8080/mcp -http 127.0.0.1:8081
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/propagation"
+
+	"github.com/mcpotel/mcpotel/inspect/debugpage"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Forecast is the part of the tool's output that is of interest here.
+type Forecast struct {
+	Celsius int `json:"celsius"`
+}
+
+func main() {
+	mcpURL := flag.String("mcp", "http://127.0.0.1:8080/mcp", "the MCP server's `URL`")
+	address := flag.String("http", "127.0.0.1:8081", "serve HTTP on this `address`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *mcpURL, *address); err != nil {
+		fmt.Fprintln(os.Stderr, "service:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, mcpURL, address string) (err error) {
+	providers, err := otlp.Setup(ctx, otlp.WithServiceName("wear"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, providers.Shutdown(context.Background())) }()
+
+	// New and not Connect: the service starts though the server may be down, and finds it when it is up.
+	c, err := mcpclient.New(&transport.HTTP{URL: mcpURL}, &mcpclient.Options{Name: "weather", Telemetry: providers.Telemetry()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Stop(context.Background())) }()
+
+	mux := http.NewServeMux()
+	mux.Handle("GET /wear", wear(c))
+	mux.Handle("GET /ready", ready(c))
+	mux.Handle("/debug/mcp/", debugpage.Handler(debugpage.LocalOnly()))
+	return listen(ctx, address, mux)
+}
+
+// wear calls the tool on behalf of the request: within its time, and in its trace.
+func wear(c *mcpclient.Client) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx := otel.GetTextMapPropagator().Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+		ctx, span := otel.Tracer("examples/service").Start(ctx, "GET /wear")
+		defer span.End()
+		f, err := mcpclient.CallToolAs[Forecast](ctx, c, "forecast", map[string]any{"city": r.FormValue("city")},
+			mcpclient.WithTimeout(2*time.Second), mcpclient.WaitForReady())
+		refused, isRefused := errors.AsType[*mcpclient.ToolError](err)
+		switch {
+		case isRefused:
+			http.Error(w, refused.Error(), http.StatusBadRequest)
+		case err != nil:
+			http.Error(w, "the weather cannot be had: "+err.Error(), http.StatusBadGateway)
+		case f.Celsius < 10:
+			_, _ = fmt.Fprintln(w, "a coat")
+		default:
+			_, _ = fmt.Fprintln(w, "a shirt")
+		}
+	}
+}
+
+// ready tells a load balancer whether calls can be made.
+func ready(c *mcpclient.Client) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if s := c.Status(); s.State != connstate.Ready {
+			http.Error(w, s.State.String(), http.StatusServiceUnavailable)
+		}
+	}
+}
+
+// listen serves until ctx ends, and then until the requests in flight have their answers.
+func listen(ctx context.Context, address string, h http.Handler) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "http://%s/wear?city=Oslo\n", l.Addr())
+	web := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		patience, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		done <- web.Shutdown(patience)
+	}()
+	if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-done
+}
