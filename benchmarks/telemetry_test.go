@@ -3,6 +3,7 @@ package benchmarks
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 
@@ -37,6 +38,7 @@ func BenchmarkTelemetryClient(b *testing.B) {
 	for _, in := range installations {
 		peers = append(peers, workload.OursWith(in.name, once(b, in.new)))
 	}
+	peers = slices.Insert(peers, slices.IndexFunc(peers, func(p workload.Peer) bool { return p.Name == "spans" }), bare(b))
 	workload.TinyRoundtrips(b, peers...)
 }
 
