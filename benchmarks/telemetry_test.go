@@ -3,22 +3,22 @@ package benchmarks
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"sync"
 	"testing"
 
+	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/mcpotel/mcpotel/benchmarks/workload"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
-	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
-	"github.com/mcpotel/mcpotel/mcpclient/transport"
-	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// installations are the programs that a client and a server may find themselves in.
+// installations are the programs that a client or a server may find itself in.
 var installations = []struct {
 	name string
 	new  func(*testing.B) *telemetry.Telemetry
@@ -26,63 +26,64 @@ var installations = []struct {
 	{"absent", func(*testing.B) *telemetry.Telemetry { return telemetry.Off() }},
 	{"no-sdk", func(*testing.B) *telemetry.Telemetry { return telemetry.New() }},
 	{"unsampled", func(b *testing.B) *telemetry.Telemetry { return sdk(b, sdktrace.NeverSample()) }},
+	{"spans", spans},
 	{"sampled", func(b *testing.B) *telemetry.Telemetry { return sdk(b, sdktrace.AlwaysSample()) }},
 	{"exported", exported},
 }
 
-// BenchmarkTelemetry is a call of a tiny tool, from a client to a server in the same process: what all of it costs, with the
-// telemetry of both ends.
-func BenchmarkTelemetry(b *testing.B) {
+// BenchmarkTelemetryClient is a call of a tiny tool, of a server that has its answer ready and observes nothing: what telemetry
+// costs a client.
+func BenchmarkTelemetryClient(b *testing.B) {
+	var peers []workload.Peer
 	for _, in := range installations {
-		b.Run(in.name, func(b *testing.B) {
-			c := connected(b, in.new(b))
-			ctx := b.Context()
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.CallTool(ctx, "tool", nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		peers = append(peers, workload.OursWith(in.name, once(b, in.new)))
 	}
+	peers = slices.Insert(peers, slices.IndexFunc(peers, func(p workload.Peer) bool { return p.Name == "spans" }), bare(b))
+	workload.TinyRoundtrips(b, peers...)
 }
 
-// connected returns a client of a server with one tool.
-func connected(b *testing.B, tel *telemetry.Telemetry) *mcpclient.Client {
-	b.Helper()
-	s := mcpserver.New(mcp.Implementation{Name: "bench", Version: "1"}, &mcpserver.Options{Telemetry: tel})
-	answer := &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("x")}}
-	err := s.AddRawTool(&mcp.Tool{Name: "tool"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) { return answer, nil })
-	if err != nil {
-		b.Fatal(err)
+// BenchmarkTelemetryServer is a call of a tiny tool, by a client that has its request ready and observes nothing: what telemetry
+// costs a server. The request names no trace.
+func BenchmarkTelemetryServer(b *testing.B) {
+	var servers []workload.Server
+	for _, in := range installations {
+		servers = append(servers, workload.OursServerWith(in.name, once(b, in.new)))
 	}
-	t := transport.InMemory(func(ctx context.Context, p *transport.Peer) { _ = s.Serve(ctx, p) })
-	c, err := mcpclient.Connect(b.Context(), t, &mcpclient.Options{Telemetry: tel})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
-			b.Error(err)
-		}
-	})
-	return c
+	workload.TinyServings(b, servers...)
 }
+
+// once returns what makes one Telemetry, when it is first needed, which lives as long as b.
+func once(b *testing.B, installed func(*testing.B) *telemetry.Telemetry) func(...telemetry.Option) *telemetry.Telemetry {
+	tel := sync.OnceValue(func() *telemetry.Telemetry { return installed(b) })
+	return func(...telemetry.Option) *telemetry.Telemetry { return tel() }
+}
+
+var w3c = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 
 // sdk returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at Info.
 // Nothing leaves it.
 func sdk(b *testing.B, s sdktrace.Sampler) *telemetry.Telemetry {
-	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
-	b.Cleanup(func() {
-		_ = tracers.Shutdown(context.Background())
-		_ = meters.Shutdown(context.Background())
-	})
+	b.Cleanup(func() { _ = meters.Shutdown(context.Background()) })
 	return telemetry.New(
-		telemetry.WithTracerProvider(tracers), telemetry.WithMeterProvider(meters),
-		telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})),
+		telemetry.WithTracerProvider(tracers(b, s)), telemetry.WithMeterProvider(meters), telemetry.WithPropagators(w3c),
 		telemetry.WithLogger(slog.New(infoOnly{slog.DiscardHandler})),
 	)
+}
+
+// spans returns a Telemetry with sampled spans and their propagation, and neither metrics nor logs: all that adapters for other
+// libraries do.
+func spans(b *testing.B) *telemetry.Telemetry {
+	return telemetry.New(
+		telemetry.WithTracerProvider(tracers(b, sdktrace.AlwaysSample())), telemetry.WithMeterProvider(noop.NewMeterProvider()),
+		telemetry.WithPropagators(w3c),
+	)
+}
+
+func tracers(b *testing.B, s sdktrace.Sampler) *sdktrace.TracerProvider {
+	p := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
+	b.Cleanup(func() { _ = p.Shutdown(context.Background()) })
+	return p
 }
 
 // exported returns a Telemetry whose spans, metrics and records all go out over OTLP, to a receiver in this process, whose

@@ -53,7 +53,7 @@ func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.O
 		Data: cl.frame, Kind: transport.Request, ID: cl.id, Method: cl.method, Name: cl.name(s.version),
 		ProtocolVersion: string(s.version), Header: cl.header, Answer: s.direct,
 	}
-	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
+	cl.trace.tell(&m)
 	if cl.progressed == nil && cl.acknowledged == nil {
 		m.Inline = cl.inline
 	}
@@ -192,7 +192,8 @@ func (c *Client) cancelUpstream(ctx context.Context, s *session, cl *call, reaso
 		return
 	}
 	_, op := c.tel.StartRequest(ctx, telemetry.Request{Method: mcp.NotificationCancelled, Notification: true, Parent: cl.ref})
-	notice := s.cancelNotice(cl.id, reason, traceMeta(&op, nil))
+	trace := traceOf(&op)
+	notice := s.cancelNotice(cl.id, reason, trace.meta(nil))
 	s.conn.Cancel(cl.id, notice)
 	op.Sent(len(notice.Data))
 	op.End(telemetry.Result{})

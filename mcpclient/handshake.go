@@ -103,11 +103,12 @@ func (h *handshake) send(ctx context.Context, method string, v mcp.Version, para
 	ctx, op := h.c.tel.StartRequest(ctx, telemetry.Request{Method: method})
 	id := h.c.nextID()
 	op.Admit(nil, id)
-	frame, err := encodeRequest(id, method, params, traceMeta(&op, meta))
+	trace := traceOf(&op)
+	frame, err := encodeRequest(id, method, params, trace.meta(meta))
 	if err == nil {
 		op.Sending()
 		m := transport.Message{Data: frame, Kind: transport.Request, ID: id, Method: method, ProtocolVersion: string(v)}
-		m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
+		trace.tell(&m)
 		err = h.link.conn.Send(ctx, m)
 	}
 	if err != nil {

@@ -59,14 +59,15 @@ func (c *Client) lost(s *session, err error) error {
 // sendNotification sends a notification in session s.
 func (c *Client) sendNotification(ctx context.Context, s *session, op *telemetry.Op, method string, params any) *Error {
 	op.Admit(s.peer, 0)
-	frame, err := encodeNotification(method, params, traceMeta(op, s.noticeMeta()))
+	trace := traceOf(op)
+	frame, err := encodeNotification(method, params, trace.meta(s.noticeMeta()))
 	if err != nil {
 		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: err}
 	}
 	m := transport.Message{
 		Data: frame, Kind: transport.Notification, Method: method, ProtocolVersion: string(s.version),
 	}
-	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
+	trace.tell(&m)
 	err = s.conn.Send(ctx, m)
 	switch {
 	case err == nil:

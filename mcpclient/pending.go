@@ -58,7 +58,8 @@ type call struct {
 
 	frame    []byte // the encoded request; its memory is kept with the call
 	scratch  []byte
-	accepted bool // by the transport
+	trace    traceContext // as it is in the frame
+	accepted bool         // by the transport
 	ref      telemetry.Ref
 
 	inline func(end func()) // hears how to end an exchange that the transport does in the caller's goroutine
@@ -177,7 +178,8 @@ func (cl *call) encode(s *session, op *telemetry.Op) error {
 			return err
 		}
 	}
-	meta := traceMeta(op, s.meta)
+	cl.trace = traceOf(op)
+	meta := cl.trace.meta(s.meta)
 	if meta.User, err = cl.withLogLevel(s, cl.meta); err != nil {
 		return err
 	}
@@ -186,13 +188,6 @@ func (cl *call) encode(s *session, op *telemetry.Op) error {
 	}
 	cl.frame, err = jsonrpc.AppendRequest(cl.frame, jsonrpc.IntID(cl.id), cl.method, meta, cl.scratch)
 	return err
-}
-
-// traceMeta returns the members of _meta that say whose trace a message belongs to.
-func traceMeta(op *telemetry.Op, constant *jsonrpc.Constant) jsonrpc.Meta {
-	m := jsonrpc.Meta{Const: constant}
-	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
-	return m
 }
 
 // name returns what HTTP puts into the header Mcp-Name. Params of the caller's own are read as they are encoded.

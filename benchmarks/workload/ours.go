@@ -12,30 +12,34 @@ import (
 )
 
 // Ours is this project's client as a user has it: default options, telemetry to the global providers, and no SDK installed.
-var Ours = Peer{
-	Name: "ours",
-	Stdio: func(ctx context.Context, command, env []string) (Client, error) {
-		return connectOurs(ctx, transport.Stdio{Command: command[0], Args: command[1:], Env: env, Stderr: toStderr})
-	},
-	Pipe: func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (Client, error) {
-		return connectOurs(ctx, Streams(r, w))
-	},
-	HTTP: func(ctx context.Context, url string) (Client, error) {
-		return connectOurs(ctx, &transport.HTTP{URL: url})
-	},
+var Ours = OursWith("ours", telemetry.New)
+
+// OursWith is [Ours] under this name, with what tel returns for each connection. Options are not given.
+func OursWith(name string, tel func(...telemetry.Option) *telemetry.Telemetry) Peer {
+	connect := func(ctx context.Context, t transport.Transport) (Client, error) {
+		c, err := mcpclient.Connect(ctx, t, &mcpclient.Options{
+			ClientInfo: mcp.Implementation{Name: "ours", Version: "1.0"}, Telemetry: tel(),
+		})
+		if err != nil {
+			return nil, err
+		}
+		return &oursClient{c}, nil
+	}
+	return Peer{
+		Name: name,
+		Stdio: func(ctx context.Context, command, env []string) (Client, error) {
+			return connect(ctx, transport.Stdio{Command: command[0], Args: command[1:], Env: env, Stderr: toStderr})
+		},
+		Pipe: func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (Client, error) {
+			return connect(ctx, Streams(r, w))
+		},
+		HTTP: func(ctx context.Context, url string) (Client, error) {
+			return connect(ctx, &transport.HTTP{URL: url})
+		},
+	}
 }
 
 func toStderr(line string) { _, _ = os.Stderr.WriteString(line + "\n") }
-
-func connectOurs(ctx context.Context, t transport.Transport) (Client, error) {
-	c, err := mcpclient.Connect(ctx, t, &mcpclient.Options{
-		ClientInfo: mcp.Implementation{Name: "ours", Version: "1.0"}, Telemetry: telemetry.New(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &oursClient{c}, nil
-}
 
 type oursClient struct{ c *mcpclient.Client }
 

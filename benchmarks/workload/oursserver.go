@@ -13,27 +13,32 @@ import (
 
 // OursServer is this project's server: default options, telemetry to the global providers, and no SDK
 // installed. One server serves all connections.
-var OursServer = Server{
-	Name: "ours",
-	Pipe: func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
-		s, err := oursServer()
-		if err != nil {
-			return err
-		}
-		return s.Serve(ctx, mcpserver.NewStreamConn(r, w, 0))
-	},
-	HTTP: func() http.Handler {
-		s, err := oursServer()
-		if err != nil {
-			panic(err)
-		}
-		return s.HTTPHandler(&mcpserver.HTTPOptions{Stateless: true})
-	},
+var OursServer = OursServerWith("ours", telemetry.New)
+
+// OursServerWith is [OursServer] under this name, with what tel returns. Options are not given.
+func OursServerWith(name string, tel func(...telemetry.Option) *telemetry.Telemetry) Server {
+	one := sync.OnceValues(func() (*mcpserver.Server, error) { return newOursServer(tel()) })
+	return Server{
+		Name: name,
+		Pipe: func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
+			s, err := one()
+			if err != nil {
+				return err
+			}
+			return s.Serve(ctx, mcpserver.NewStreamConn(r, w, 0))
+		},
+		HTTP: func() http.Handler {
+			s, err := one()
+			if err != nil {
+				panic(err)
+			}
+			return s.HTTPHandler(&mcpserver.HTTPOptions{Stateless: true})
+		},
+	}
 }
 
-// oursServer is one for all connections.
-var oursServer = sync.OnceValues(func() (*mcpserver.Server, error) {
-	s := mcpserver.New(mcp.Implementation{Name: "ours", Version: "1.0"}, &mcpserver.Options{Telemetry: telemetry.New()})
+func newOursServer(tel *telemetry.Telemetry) (*mcpserver.Server, error) {
+	s := mcpserver.New(mcp.Implementation{Name: "ours", Version: "1.0"}, &mcpserver.Options{Telemetry: tel})
 	err := s.AddRawTool(&mcp.Tool{Name: TinyTool}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(HelloText)}}, nil
 	})
@@ -41,4 +46,4 @@ var oursServer = sync.OnceValues(func() (*mcpserver.Server, error) {
 		err = mcpserver.AddTool(s, &mcp.Tool{Name: EchoTool}, func(_ context.Context, in Arguments) (string, error) { return in.Text, nil })
 	}
 	return s, err
-})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -59,8 +60,17 @@ func roundtrips() (all []roundtrip) {
 // Roundtrips runs every benchmark of whole calls, for each of the peers in turn within each case. The figures of stdio are
 // the client's alone; those of other transports have the canned server in them, which allocates next to nothing but for
 // what net/http does.
-func Roundtrips(b *testing.B, peers ...Peer) {
-	for _, r := range roundtrips() {
+func Roundtrips(b *testing.B, peers ...Peer) { runAll(b, roundtrips(), peers) }
+
+// TinyRoundtrips is those of [Roundtrips] that are one caller's tiny calls, without SSE, whose calls are those of HTTP with JSON.
+func TinyRoundtrips(b *testing.B, peers ...Peer) {
+	runAll(b, slices.DeleteFunc(roundtrips(), func(r roundtrip) bool {
+		return r.canned.Shape != Text || r.canned.Size != Tiny || r.callers != 1 || r.transport == HTTPSSE
+	}), peers)
+}
+
+func runAll(b *testing.B, cases []roundtrip, peers []Peer) {
+	for _, r := range cases {
 		for _, p := range peers {
 			if p.Has(r.transport) {
 				b.Run(r.String()+"/peer="+p.Name, func(b *testing.B) { r.run(b, p) })

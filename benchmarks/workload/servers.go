@@ -43,8 +43,15 @@ func servings() (all []serving) {
 // Servers runs those of servers: a canned client that writes requests which are ready, and looks at nothing of the answers but
 // where they end, against a server of each. Client and server are one process, so the figures have both. Before it measures,
 // it checks one answer.
-func Servers(b *testing.B, servers ...Server) {
-	for _, c := range servings() {
+func Servers(b *testing.B, servers ...Server) { serveAll(b, servings(), servers) }
+
+// TinyServings is those of [Servers] that are one caller's calls of [TinyTool].
+func TinyServings(b *testing.B, servers ...Server) {
+	serveAll(b, slices.DeleteFunc(servings(), func(s serving) bool { return s.tool != TinyTool || s.callers != 1 }), servers)
+}
+
+func serveAll(b *testing.B, cases []serving, servers []Server) {
+	for _, c := range cases {
 		for _, s := range servers {
 			if c.transport == Pipe && s.Pipe != nil || c.transport == HTTPJSON && s.HTTP != nil {
 				b.Run(c.String()+"/peer="+s.Name, func(b *testing.B) {

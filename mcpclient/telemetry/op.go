@@ -55,9 +55,9 @@ type Op struct {
 // Started returns when the operation began, or the zero time if nobody asked for times.
 func (op *Op) Started() time.Time { return op.start }
 
-// Timed reports whether anybody wants to know how long things take. If not, the caller need not read the clock for
+// Timed reports whether anybody wants to know how long decoding takes. If not, the caller need not read the clock for
 // [Op.Decoded].
-func (op *Op) Timed() bool { return op.timed }
+func (op *Op) Timed() bool { return op.side != nil && op.side.ins.decode.Enabled(op.ctx) }
 
 // Admit says that the message goes to this peer (nil if nothing is known of it yet), and a request under this id.
 func (op *Op) Admit(p *Peer, id int64) {
@@ -137,7 +137,7 @@ func (op *Op) Received(bytes int) { op.bytesIn = bytes }
 
 // Decoded says how long it took to decode the message that came in, and with what error.
 func (op *Op) Decoded(d time.Duration, err error) {
-	if op.side == nil || !op.side.ins.decode.Enabled(op.ctx) {
+	if !op.Timed() {
 		return
 	}
 	key := decodeKey{kind: op.requestKind()}

@@ -58,11 +58,13 @@ func (s *side) startOptions(k opKey) []trace.SpanStartOption {
 // endSpan sets what was not known at the start, all at once, and ends the span. A span that is the caller's gets the
 // attributes and nothing else.
 func (op *Op) endSpan(o outcome, r *Result) {
-	attrs := make([]attribute.KeyValue, 0, 20)
+	known := op.facts().attrs[op.direction]
+	attrs := make([]attribute.KeyValue, 0, usualAttributes+len(known)) // the SDK copies them: more room is for the collector only
 	if op.borrowed {
 		names := opKey{op.direction, op.info.targetKind, op.shownMethod(), op.shownTarget()}
 		attrs = append(attrs, present(append(names.attributes(), op.side.transport())...)...)
 	}
+	attrs = append(attrs, known...)
 	op.span.SetAttributes(op.endAttributes(attrs, o, r)...)
 	if op.borrowed {
 		return
@@ -80,6 +82,9 @@ func (op *Op) endSpan(o outcome, r *Result) {
 	}
 	op.span.End(trace.WithTimestamp(op.answered))
 }
+
+// usualAttributes is how many attributes a call has at its end that succeeds, besides those of its connection.
+const usualAttributes = 5
 
 func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []attribute.KeyValue {
 	s := op.side
@@ -122,5 +127,5 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	if op.peer != nil {
 		add(keySessionID, op.peer.sessionID)
 	}
-	return append(attrs, op.facts().attrs[op.direction]...)
+	return attrs
 }

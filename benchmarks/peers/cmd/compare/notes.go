@@ -3,8 +3,9 @@ package main
 // howToRead stands above the tables.
 const howToRead = `
 The first column that is a floor has times: wall, and in brackets the CPU time of the process. The others are multiples of it: the
-median over the passes of the ratio within a pass, wall and CPU. Where no floor takes part, all are times. Then follow allocations
-and bytes allocated for each operation, and what else a benchmark reports.
+median over the passes of the ratio within a pass, wall and CPU. Where no floor takes part, absent has its place, which is ours
+without telemetry; where that does not either, all are times. Then follow allocations and bytes allocated for each operation, and
+what else a benchmark reports.
 
 - floor moves the same bytes and looks at none of them. No client can be faster; none that does anything is as fast.
 - floorjson is the least that a client has to do, with encoding/json: a goroutine that reads, ids that are matched, one pass.
@@ -25,9 +26,12 @@ var leavesOut = map[string]string{
 		"time is in every column. What the handler of a real tool does is left out, and so are sessions: HTTP is stateless.",
 	"Decode": "A frame in memory becomes a typed value, for gosdk and mcpgo by what they export, which is less than their clients do. Left out: reading it, matching it to a call, and what the user does with the value. What is kept raw until " +
 		"it is asked for (structured content, base64, schemas) stays so, for those who do that.",
-	"Envelope":  "What a frame is and whose, found in memory: the id, and where the result begins and ends. The result is left as it is, not even validated.",
-	"Encode":    "A request written into a buffer in memory. The write itself is left out.",
-	"Telemetry": "A client and a server in one process, both of which emit: there are two spans for each call. The exporter is left out, except where it says exported.",
+	"Envelope": "What a frame is and whose, found in memory: the id, and where the result begins and ends. The result is left as it is, not even validated.",
+	"Encode":   "A request written into a buffer in memory. The write itself is left out.",
+	"TelemetryClient": "As in Roundtrip, with this library's client only: the server observes nothing. absent has no telemetry, no-sdk has it without an SDK of OpenTelemetry, " +
+		"unsampled and sampled have spans, metrics and logs at Info, exported sends all of them over OTLP to a receiver in this process, whose work is in the figure. " +
+		"spans has spans and their propagation alone. bare has no telemetry of this library, but one span of the SDK with ten attributes around each call. In all but exported, what exporters do is left out.",
+	"TelemetryServer": "The same for this library's server, as in Server. The requests name no trace.",
 	"IdleClient": "Heap and stacks of clients that have made one call and wait, without what their servers take; the buffers of pipes and sockets are the kernel's " +
 		"and left out, and over HTTP the connections, which are closed. The time is that of making all of them.",
 	"IdleServer": "The same for the sessions of a server in the legacy era, without what their clients take.",

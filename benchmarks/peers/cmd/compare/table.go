@@ -87,14 +87,16 @@ func (m *measurements) where() string {
 	return b.String()
 }
 
-// table writes a row for each case: what the floor takes, and for the others how often that.
+// table writes a row for each case: what the floor takes, or who takes its place, and for the others how often that.
 func (s *section) table(b *strings.Builder, base string) {
 	s.head(b)
 	for _, c := range s.cases {
 		fmt.Fprintf(b, "| %s |", orElse(strings.ReplaceAll(c.rest(), "/", " "), "–"))
 		against := base
-		if !c.has(against) {
-			against = floorJSON
+		for _, next := range []string{floorJSON, absent} {
+			if !c.has(against) {
+				against = next
+			}
 		}
 		for _, p := range s.peers {
 			fmt.Fprintf(b, " %s |", c.cell(p, against))

@@ -52,6 +52,7 @@ const (
 	hugeText  = "Roundtrip/transport=stdio/era=.*/shape=text/size=16MiB-1/callers=1"
 	idleStdio = "IdleClient/transport=pipe/era=.*/clients=1000"
 	idleHTTP  = "IdleClient/transport=httpjson/era=.*/clients=1000"
+	observed  = "TelemetryClient/transport=stdio/era=.*/shape=text/size=200B/callers=1"
 )
 
 // targets are the rows of the project's table of targets, in its order. A row with several limits is several targets.
@@ -75,8 +76,9 @@ var targets = []*target{
 	{row: "idle client, stdio: goroutines", cases: idleStdio, unit: goroutines, limit: 2},
 	{row: "idle client, HTTP: heap + stacks", cases: idleHTTP, unit: perClient, limit: 3 << 10},
 	{row: "idle client, HTTP: goroutines", cases: idleHTTP, unit: goroutines, limit: 2},
-	{row: "one sampled span with propagation, CPU × without telemetry", cases: "Telemetry", peer: "sampled", unit: wall, over: "absent", limit: 1.25},
-	{row: "one sampled span with propagation, added allocations", cases: "Telemetry", peer: "sampled", unit: allocs, over: "absent", how: added, limit: 13},
+	{row: "one sampled span with propagation, CPU × without telemetry", cases: observed, peer: "spans", unit: cpu, over: absent, limit: 1.25},
+	{row: "the same, CPU × one span of the SDK's around the call, of ten attributes", cases: observed, peer: "spans", unit: cpu, over: "bare", limit: 1.15},
+	{row: "one sampled span with propagation, metrics and logs, added allocations", cases: observed, peer: "sampled", unit: allocs, over: absent, how: added, limit: 13},
 	{row: "server, tools/call on a pipe, CPU × floor", cases: "Server/transport=pipe/era=.*/tool=.*/callers=1", unit: cpu, over: floor, limit: 3},
 	{row: "server, HTTP JSON, CPU × floor", cases: "Server/transport=httpjson/era=.*/tool=.*/callers=1", unit: cpu, over: floor, limit: 1.3},
 

@@ -1,0 +1,67 @@
+package benchmarks
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/benchmarks/workload"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// bare returns the client without telemetry of its own, whose caller has a span of the SDK around each call, with as many
+// attributes as ours has over stdio, and writes its trace context into a map that nobody reads: what of the cost of spans is
+// not ours.
+func bare(b *testing.B) workload.Peer {
+	absent := workload.OursWith("bare", func(...telemetry.Option) *telemetry.Telemetry { return telemetry.Off() })
+	tracer := tracers(b, sdktrace.AlwaysSample()).Tracer("bare")
+	spanned := func(c workload.Client, err error) (workload.Client, error) {
+		if err != nil {
+			return nil, err
+		}
+		return &spannedClient{c, tracer}, nil
+	}
+	p := absent
+	p.Stdio = func(ctx context.Context, command, env []string) (workload.Client, error) {
+		return spanned(absent.Stdio(ctx, command, env))
+	}
+	p.Pipe = func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (workload.Client, error) {
+		return spanned(absent.Pipe(ctx, r, w))
+	}
+	p.HTTP = func(ctx context.Context, url string) (workload.Client, error) { return spanned(absent.HTTP(ctx, url)) }
+	return p
+}
+
+// spannedClient has a span around each call.
+type spannedClient struct {
+	workload.Client
+	tracer trace.Tracer
+}
+
+func (c *spannedClient) Call(ctx context.Context, tool string) (int, error) {
+	ctx, span := c.tracer.Start(ctx, "tools/call tiny", atStart...)
+	carrier := propagation.MapCarrier{}
+	w3c.Inject(ctx, carrier)
+	n, err := c.Client.Call(ctx, tool)
+	span.SetAttributes(atEnd...)
+	span.End()
+	return n, err
+}
+
+// What is known of a call at its start and at its end; the keys are as long as ours.
+var (
+	atStart = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+		attribute.String("mcp.method.name", "tools/call"), attribute.String("gen_ai.tool.name", workload.TinyTool),
+		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("network.transport", "pipe"),
+	)}
+	atEnd = []attribute.KeyValue{
+		attribute.String("mcp.protocol.version", "2026-07-28"), attribute.String("bare.name", "ours"),
+		attribute.String("bare.corr_id", "0123456789abcdef0123456789abcdef"), attribute.String("jsonrpc.request.id", "1234567"),
+		attribute.Int("bare.request.size", 200), attribute.Int("bare.response.size", 200),
+	}
+)

@@ -1,0 +1,80 @@
+package mcpclient_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"go.opentelemetry.io/otel/propagation"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// counting counts how often a trace context is written.
+type counting struct {
+	propagation.TraceContext
+	n atomic.Int32
+}
+
+func (c *counting) Inject(ctx context.Context, into propagation.TextMapCarrier) {
+	c.n.Add(1)
+	c.TraceContext.Inject(ctx, into)
+}
+
+// Servers read the one or the other, and writing it takes an allocation each time.
+func TestTheTraceContextOfAMessageIsWrittenOnceForItsHeadersAndItsMeta(t *testing.T) {
+	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
+	err := s.AddRawTool(&mcp.Tool{Name: "add"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("3")}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve := s.HTTPHandler(nil)
+	var calls atomic.Int32
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var m struct {
+			Method string
+			Params struct {
+				Meta struct{ Traceparent string } `json:"_meta"`
+			}
+		}
+		if _ = json.Unmarshal(body, &m); m.Method == mcp.MethodCallTool {
+			calls.Add(1)
+			if header := r.Header.Get("Traceparent"); header == "" || header != m.Params.Meta.Traceparent {
+				t.Errorf("want one trace context in headers and _meta, got %q and %q", header, m.Params.Meta.Traceparent)
+			}
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		serve.ServeHTTP(w, r)
+	}))
+	defer web.Close()
+
+	tracers, propagator := sdktrace.NewTracerProvider(), new(counting)
+	defer tracers.Shutdown(context.Background())
+	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: web.URL}, &mcpclient.Options{
+		Telemetry: telemetry.New(telemetry.WithTracerProvider(tracers), telemetry.WithPropagators(propagator)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Stop(context.Background())
+	before := propagator.n.Load()
+	if _, err := c.CallTool(t.Context(), "add", nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := propagator.n.Load() - before; calls.Load() != 1 || n != 1 {
+		t.Errorf("want one request whose trace context is written once, got %d, %d times", calls.Load(), n)
+	}
+}
