@@ -69,7 +69,10 @@ func TestAListThatFailsKeepsTheToolFromRunning(t *testing.T) {
 func TestTypedOutputWaitsForTheClientToBeReady(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		call := func(options ...CallOption) <-chan error {
-			return background(func() error { _, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil, options...); return err })
+			return background(func() error {
+				_, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil, options...)
+				return err
+			})
 		}
 		if err := <-call(); !errors.Is(err, ErrNotReady) || !SafeToRetry(err) {
 			t.Errorf("want a client that is not ready, got %v", err)
