@@ -1,11 +1,7 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
-
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
@@ -58,30 +54,6 @@ func appendObject(dst, o []byte) ([]byte, error) {
 		return jsonscan.AppendLine(dst, o)
 	}
 	return dst, errNotObject
-}
-
-// encoding sends raw JSON as it is, spaces and line breaks excepted, and the same bytes for the same value each time.
-var encoding = jsonv2.JoinOptions(
-	jsontext.PreserveRawStrings(true),
-	jsontext.AllowInvalidUTF8(true),
-	jsontext.AllowDuplicateNames(true),
-	jsonv2.Deterministic(true),
-)
-
-// appendValue appends v by means of the JSON library.
-func appendValue(dst []byte, v any) ([]byte, error) {
-	if raw, ok := v.(json.RawMessage); ok {
-		return jsonscan.AppendLine(dst, raw)
-	}
-	buf := bytes.NewBuffer(dst)
-	err := jsonv2.MarshalWrite(buf, v, encoding)
-	if err == nil {
-		return buf.Bytes(), nil
-	}
-	if semantic, ok := err.(*jsonv2.SemanticError); ok && semantic.Err != nil {
-		err = withinPointer(semantic.JSONPointer, semantic.Err)
-	}
-	return dst, err
 }
 
 // objectWriter appends the members of one object. The first error stays.
