@@ -14,6 +14,9 @@ func (d *decoder) blocks(i int, block func(i int) (Content, int, error)) (list C
 	list = ContentList{}
 	end, err = d.array(i, func(i int) (int, error) {
 		c, end, err := block(i)
+		if len(list) == 0 {
+			list, d.list = d.list, nil
+		}
 		list = append(list, c)
 		return end, err
 	})
@@ -55,7 +58,7 @@ func (d *decoder) resultContent(i int) (c Content, end int, err error) {
 func (d *decoder) plainContent(o *object, i int, kind string) (c Content, end int, err error) {
 	switch kind {
 	case typeText:
-		c := d.texts.new()
+		c := d.newText()
 		end, err = d.text(o, c)
 		return c, end, err
 	case typeImage:
@@ -118,6 +121,19 @@ func knownType(raw []byte) string {
 	}
 	s, _ := jsonrpc.Text(raw)
 	return s
+}
+
+// newText returns a block. The first one, which is the only one of most results, is allocated together with a list for it.
+func (d *decoder) newText() *TextContent {
+	if d.begun {
+		return d.texts.new()
+	}
+	first := new(struct {
+		text TextContent
+		list [1]Content
+	})
+	d.begun, d.list = true, first.list[:0]
+	return &first.text
 }
 
 func (d *decoder) text(o *object, c *TextContent) (end int, err error) {

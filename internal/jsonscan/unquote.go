@@ -78,47 +78,37 @@ func unescape(b []byte, i int) (end, w int, err error) {
 func slide(b []byte, r, w int) (int, int) {
 	for len(b)-r >= 8 {
 		word := binary.LittleEndian.Uint64(b[r:])
-		m := special(word)
-		if m == 0 {
-			binary.LittleEndian.PutUint64(b[w:], word)
-			r, w = r+8, w+8
-			for len(b)-r >= 32 && slide32(b[r:r+32], b[w:w+32]) {
-				r, w = r+32, w+32
+		if m := special(word); m != 0 {
+			n := bits.TrailingZeros64(m) / 8
+			if w+8 > r+n { // the bytes behind the nth would go where not all has been read
+				return r + n, w + copy(b[w:], b[r:r+n])
 			}
-			continue
-		}
-		n := bits.TrailingZeros64(m) / 8
-		if w+8 <= r+n { // the bytes behind the nth go where all has been read
 			binary.LittleEndian.PutUint64(b[w:], word)
 			return r + n, w + n
 		}
-		for k := range n {
-			b[w+k] = b[r+k]
+		binary.LittleEndian.PutUint64(b[w:], word)
+		r, w = r+8, w+8
+		for len(b)-r >= 32 {
+			from, to := b[r:r+32], b[w:w+32]
+			w0 := binary.LittleEndian.Uint64(from)
+			w1 := binary.LittleEndian.Uint64(from[8:])
+			w2 := binary.LittleEndian.Uint64(from[16:])
+			w3 := binary.LittleEndian.Uint64(from[24:])
+			if (specials(w0)|specials(w1)|specials(w2)|specials(w3))&highs != 0 {
+				break
+			}
+			binary.LittleEndian.PutUint64(to, w0)
+			binary.LittleEndian.PutUint64(to[8:], w1)
+			binary.LittleEndian.PutUint64(to[16:], w2)
+			binary.LittleEndian.PutUint64(to[24:], w3)
+			r, w = r+32, w+32
 		}
-		return r + n, w + n
 	}
 	for r < len(b) && isPlain(b[r]) {
 		b[w] = b[r]
 		r, w = r+1, w+1
 	}
 	return r, w
-}
-
-// slide32 copies 32 bytes from r to w if none of them is special.
-func slide32(r, w []byte) bool {
-	_, _ = r[31], w[31]
-	w0 := binary.LittleEndian.Uint64(r)
-	w1 := binary.LittleEndian.Uint64(r[8:])
-	w2 := binary.LittleEndian.Uint64(r[16:])
-	w3 := binary.LittleEndian.Uint64(r[24:])
-	if (specials(w0)|specials(w1)|specials(w2)|specials(w3))&highs != 0 {
-		return false
-	}
-	binary.LittleEndian.PutUint64(w, w0)
-	binary.LittleEndian.PutUint64(w[8:], w1)
-	binary.LittleEndian.PutUint64(w[16:], w2)
-	binary.LittleEndian.PutUint64(w[24:], w3)
-	return true
 }
 
 // unescaped is what an escape of two bytes means, by its letter.
