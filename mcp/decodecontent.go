@@ -1,6 +1,9 @@
 package mcp
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
@@ -12,10 +15,13 @@ func (d *decoder) contentList(i int) (list ContentList, end int, err error) {
 
 func (d *decoder) blocks(i int, block func(i int) (Content, int, error)) (list ContentList, end int, err error) {
 	list = ContentList{}
+	start := i
 	end, err = d.array(i, func(i int) (int, error) {
 		c, end, err := block(i)
 		if len(list) == 0 {
 			list, d.list = d.list, nil
+		} else if len(list) == cap(list) {
+			list = slices.Grow(list, more(len(list), i-start, len(d.b)-i))
 		}
 		list = append(list, c)
 		return end, err
@@ -23,10 +29,16 @@ func (d *decoder) blocks(i int, block func(i int) (Content, int, error)) (list C
 	return list, end, err
 }
 
+// more returns for how many elements a list of n needs room, given how many bytes those took and how many are left: for
+// all of them, if they are like the others, but for no more than three times as many as there are.
+func more(n, done, left int) int {
+	return min(3*n, left/max(1, done/n)+n/16+1)
+}
+
 // content decodes one block.
 func (d *decoder) content(i int) (c Content, end int, err error) {
-	var o object
-	kind, err := d.openContent(&o, i)
+	o := d.blockAt(i)
+	kind, err := d.kind(&o, i)
 	if err != nil {
 		return nil, i, err
 	}
@@ -46,8 +58,8 @@ func (d *decoder) content(i int) (c Content, end int, err error) {
 // resultContent decodes one block of the result of a tool. Uses and results of tools do not belong there and remain
 // unknown content, so that nothing nests without end.
 func (d *decoder) resultContent(i int) (c Content, end int, err error) {
-	var o object
-	kind, err := d.openContent(&o, i)
+	o := d.blockAt(i)
+	kind, err := d.kind(&o, i)
 	if err != nil {
 		return nil, i, err
 	}
@@ -83,10 +95,23 @@ func (d *decoder) plainContent(o *object, i int, kind string) (c Content, end in
 	return &UnknownContent{Type: kind, Raw: d.b[i:end:end]}, end, err
 }
 
-// openContent begins to walk over the block at i and returns its type. Where that is the first member, as it nearly
+// usualText is how most blocks begin.
+var usualText = []byte(`{"type":"text"`)
+
+// blockAt begins to walk over the block at i. If it begins as most do, the walk is behind its type.
+func (d *decoder) blockAt(i int) object {
+	if !bytes.HasPrefix(d.b[i:], usualText) {
+		return d.objectAt(i)
+	}
+	return object{Object: jsonscan.ObjectFrom(d.b, i+len(usualText)), seen: 1 << memberType, has: 1 << memberType}
+}
+
+// kind returns the type of the block at i, over which o has begun to walk. Where that is the first member, as it nearly
 // always is, the walk goes on behind it, else it begins anew: nothing has been overwritten so far.
-func (d *decoder) openContent(o *object, i int) (kind string, err error) {
-	*o = d.objectAt(i)
+func (d *decoder) kind(o *object, i int) (kind string, err error) {
+	if o.seen == 1<<memberType {
+		return typeText, nil
+	}
 	for o.next() {
 		if o.member != memberType {
 			continue

@@ -161,6 +161,11 @@ func ObjectAt(b []byte, i int) Object {
 	return Object{cursor: cursor{b: b, i: i}}
 }
 
+// ObjectFrom returns a walk over what is left of an object at b[i], behind a member that has been validated elsewhere.
+func ObjectFrom(b []byte, i int) Object {
+	return Object{cursor: cursor{b: b, i: i, begun: true}}
+}
+
 // Next goes to the next member, false at the object's end and after an error.
 func (o *Object) Next() bool {
 	if !o.advance('{', '}', "object") {
