@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -37,8 +36,8 @@ func more(n, done, left int) int {
 
 // content decodes one block.
 func (d *decoder) content(i int) (c Content, end int, err error) {
-	o := d.blockAt(i)
-	kind, err := d.kind(&o, i)
+	var o object
+	kind, err := d.openContent(&o, i)
 	if err != nil {
 		return nil, i, err
 	}
@@ -58,8 +57,8 @@ func (d *decoder) content(i int) (c Content, end int, err error) {
 // resultContent decodes one block of the result of a tool. Uses and results of tools do not belong there and remain
 // unknown content, so that nothing nests without end.
 func (d *decoder) resultContent(i int) (c Content, end int, err error) {
-	o := d.blockAt(i)
-	kind, err := d.kind(&o, i)
+	var o object
+	kind, err := d.openContent(&o, i)
 	if err != nil {
 		return nil, i, err
 	}
@@ -96,22 +95,18 @@ func (d *decoder) plainContent(o *object, i int, kind string) (c Content, end in
 }
 
 // usualText is how most blocks begin.
-var usualText = []byte(`{"type":"text"`)
+const usualText = `{"type":"text"`
 
-// blockAt begins to walk over the block at i. If it begins as most do, the walk is behind its type.
-func (d *decoder) blockAt(i int) object {
-	if !bytes.HasPrefix(d.b[i:], usualText) {
-		return d.objectAt(i)
-	}
-	return object{Object: jsonscan.ObjectFrom(d.b, i+len(usualText)), seen: 1 << memberType, has: 1 << memberType}
-}
-
-// kind returns the type of the block at i, over which o has begun to walk. Where that is the first member, as it nearly
-// always is, the walk goes on behind it, else it begins anew: nothing has been overwritten so far.
-func (d *decoder) kind(o *object, i int) (kind string, err error) {
-	if o.seen == 1<<memberType {
+// openContent begins to walk over the block at i with o, which is zero, and returns the block's type. Where that is the
+// first member, as it nearly always is, the walk goes on behind it, else it begins anew: nothing has been overwritten so
+// far.
+func (d *decoder) openContent(o *object, i int) (kind string, err error) {
+	if end := i + len(usualText); end < len(d.b) && string(d.b[i:end]) == usualText {
+		o.seen, o.has = 1<<memberType, 1<<memberType
+		o.Resume(d.b, end)
 		return typeText, nil
 	}
+	*o = d.objectAt(i)
 	for o.next() {
 		if o.member != memberType {
 			continue

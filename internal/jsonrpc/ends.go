@@ -34,7 +34,7 @@ func parseEnds(frame []byte) (Message, bool) {
 }
 
 // usual is what most frames begin with.
-var usual = []byte(`{"jsonrpc":"2.0",`)
+const usual = `{"jsonrpc":"2.0",`
 
 // front reads members from the beginning up to the value of params, result or error, and returns where that begins; or,
 // if there is none, to the end of the object, and returns the offset behind it.
@@ -43,7 +43,7 @@ func (e *envelope) front(b []byte) (at int, complete, ok bool) {
 	if i == len(b) || b[i] != '{' {
 		return 0, false, false
 	}
-	if bytes.HasPrefix(b, usual) {
+	if len(b) > len(usual) && string(b[:len(usual)]) == usual {
 		i = len(usual) - len(`,`)
 		e.add(b, version, i-len(`"2.0"`), i)
 	}

@@ -161,9 +161,9 @@ func ObjectAt(b []byte, i int) Object {
 	return Object{cursor: cursor{b: b, i: i}}
 }
 
-// ObjectFrom returns a walk over what is left of an object at b[i], behind a member that has been validated elsewhere.
-func ObjectFrom(b []byte, i int) Object {
-	return Object{cursor: cursor{b: b, i: i, begun: true}}
+// Resume makes o, which is zero, walk over what is left of an object at b[i], behind a member that was validated elsewhere.
+func (o *Object) Resume(b []byte, i int) {
+	o.b, o.i, o.begun = b, i, true
 }
 
 // Next goes to the next member, false at the object's end and after an error.
