@@ -36,6 +36,9 @@ func more(n, done, left int) int {
 
 // content decodes one block.
 func (d *decoder) content(i int) (c Content, end int, err error) {
+	if c, end, err := d.usualText(i); c != nil {
+		return c, end, err
+	}
 	var o object
 	kind, err := d.openContent(&o, i)
 	if err != nil {
@@ -57,6 +60,9 @@ func (d *decoder) content(i int) (c Content, end int, err error) {
 // resultContent decodes one block of the result of a tool. Uses and results of tools do not belong there and remain
 // unknown content, so that nothing nests without end.
 func (d *decoder) resultContent(i int) (c Content, end int, err error) {
+	if c, end, err := d.usualText(i); c != nil {
+		return c, end, err
+	}
 	var o object
 	kind, err := d.openContent(&o, i)
 	if err != nil {
@@ -94,18 +100,31 @@ func (d *decoder) plainContent(o *object, i int, kind string) (c Content, end in
 	return &UnknownContent{Type: kind, Raw: d.b[i:end:end]}, end, err
 }
 
-// usualText is how most blocks begin.
-const usualText = `{"type":"text"`
-
-// openContent begins to walk over the block at i with o, which is zero, and returns the block's type. Where that is the
-// first member, as it nearly always is, the walk goes on behind it, else it begins anew: nothing has been overwritten so
-// far.
-func (d *decoder) openContent(o *object, i int) (kind string, err error) {
-	if end := i + len(usualText); end < len(d.b) && string(d.b[i:end]) == usualText {
-		o.seen, o.has = 1<<memberType, 1<<memberType
-		o.Resume(d.b, end)
-		return typeText, nil
+// usualText decodes the block at i if it begins like most do: with a type and a text and nothing between them. Then these
+// two need no walk. It returns nil if the block begins in another way.
+func (d *decoder) usualText(i int) (c *TextContent, end int, err error) {
+	const usual = `{"type":"text","text":"`
+	quoted := i + len(usual)
+	if quoted > len(d.b) || string(d.b[i:quoted]) != usual {
+		return nil, i, nil
 	}
+	c = d.newText()
+	c.Text, end, err = jsonscan.Text(d.b, quoted-1)
+	switch {
+	case err != nil:
+		return c, end, err
+	case end < len(d.b) && d.b[end] == '}':
+		return c, end + 1, nil
+	}
+	o := object{seen: 1<<memberType | 1<<memberText, has: 1<<memberType | 1<<memberText}
+	o.Resume(d.b, end)
+	end, err = d.text(&o, c)
+	return c, end, err
+}
+
+// openContent begins to walk over the block at i and returns its type. Where that is the first member, as it nearly
+// always is, the walk goes on behind it, else it begins anew: nothing has been overwritten so far.
+func (d *decoder) openContent(o *object, i int) (kind string, err error) {
 	*o = d.objectAt(i)
 	for o.next() {
 		if o.member != memberType {
