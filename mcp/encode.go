@@ -126,18 +126,19 @@ func (w *objectWriter) value(name string, v any) {
 	w.add(name, func(dst []byte) ([]byte, error) { return appendValue(dst, v) })
 }
 
+// append appends what jsonrpc.AppendOwnRequest takes.
 func (p *CallToolParams) append(dst []byte) ([]byte, error) {
 	w := openObject(dst)
 	w.object("_meta", p.Meta)
 	w.text("name", p.Name)
 	if p.Arguments != nil {
-		w.add("arguments", func(dst []byte) ([]byte, error) { return appendTop(dst, p.Arguments) })
+		w.add("arguments", func(dst []byte) ([]byte, error) { return appendSound(dst, p.Arguments) })
 	}
 	if p.Task != nil {
 		w.value("task", p.Task)
 	}
 	if p.InputResponses != nil {
-		w.value("inputResponses", p.InputResponses)
+		w.add("inputResponses", func(dst []byte) ([]byte, error) { return appendSound(dst, p.InputResponses) })
 	}
 	if p.RequestState != nil {
 		w.text("requestState", *p.RequestState)

@@ -41,7 +41,7 @@ func (l *library) Write(b []byte) (int, error) {
 // keptLibrary is how large a value may be whose encoder is kept, with the memory that it took.
 const keptLibrary = 64 << 10
 
-// appendValue appends v by means of the JSON library. What is appended is valid by the rules of package jsonscan.
+// appendValue appends v by means of the JSON library.
 func appendValue(dst []byte, v any) ([]byte, error) {
 	if raw, ok := v.(json.RawMessage); ok {
 		return jsonscan.AppendLine(dst, raw)
@@ -56,11 +56,20 @@ func appendValue(dst []byte, v any) ([]byte, error) {
 	}
 	out := l.out[:len(l.out)-1] // without the newline that ends a value
 	l.out = nil
-	text := out[len(dst):]
-	if len(text) <= keptLibrary {
+	if len(out)-len(dst) <= keptLibrary {
 		libraries.Put(l)
 	}
-	if err := sound(text); err != nil {
+	return out, nil
+}
+
+// appendSound appends v, which must encode to an object. What it appends is valid by the rules of package jsonscan, so that
+// nobody has to look at it again.
+func appendSound(dst []byte, v any) ([]byte, error) {
+	out, err := appendTop(dst, v)
+	if _, raw := v.(json.RawMessage); err == nil && !raw {
+		err = sound(out[len(dst):])
+	}
+	if err != nil {
 		return dst, err
 	}
 	return out, nil

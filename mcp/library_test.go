@@ -37,9 +37,16 @@ func TestWhatTheScannerRefusesIsNotSent(t *testing.T) {
 		{"a text that is large", json.RawMessage(`"` + strings.Repeat("x", 2*keptLibrary) + `"`), ""},
 		{"a text that is large and wrong", json.RawMessage(`"` + strings.Repeat("x", 2*keptLibrary) + "\xff\""), "invalid UTF-8"},
 	} {
-		for _, v := range []any{map[string]any{"a": c.raw}, map[string]any{"a": verbatim(c.raw)}} {
-			got, err := AppendParams([]byte("before "), &CallToolParams{Name: "t", Arguments: v})
-			want := `before {"name":"t","arguments":{"a":` + string(c.raw) + `}}`
+		for _, p := range []struct {
+			member string
+			params CallToolParams
+		}{
+			{"arguments", CallToolParams{Arguments: map[string]any{"a": c.raw}}},
+			{"arguments", CallToolParams{Arguments: map[string]any{"a": verbatim(c.raw)}}},
+			{"inputResponses", CallToolParams{InputRound: InputRound{InputResponses: InputResponses{"a": c.raw}}}},
+		} {
+			got, err := AppendParams([]byte("before "), &p.params)
+			want := `before {"name":"","` + p.member + `":{"a":` + string(c.raw) + `}}`
 			switch {
 			case c.want == "" && (err != nil || string(got) != want):
 				t.Errorf("%s: %.100s, %v\nwant %.100s", c.name, got, err, want)
