@@ -117,7 +117,7 @@ func oursEncode(b *testing.B) func(arguments any) ([]byte, error) {
 		if params, err = mcp.AppendParams(params[:0], &p); err != nil {
 			return nil, err
 		}
-		frame, err = jsonrpc.AppendRequest(frame[:0], jsonrpc.IntID(4711), "tools/call", meta, params)
+		frame, err = jsonrpc.AppendOwnRequest(frame[:0], jsonrpc.IntID(4711), "tools/call", meta, params)
 		return frame, err
 	}
 }

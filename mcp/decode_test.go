@@ -39,6 +39,7 @@ func TestErrorsNameTheWrongPart(t *testing.T) {
 		{"CallToolResult", `{"content":[{"type":1}]}`, "content[0].type is no string"},
 		{"CallToolResult", `{"content":[{"type":"text"}]}`, "content[0].text is missing"},
 		{"CallToolResult", `{"content":[{"type":"text","text":"a","text":"b"}]}`, "content[0].text occurs twice"},
+		{"CallToolResult", `{"content":[{"type":"text","text":"a","type":"text"}]}`, "content[0].type occurs twice"},
 		{"CallToolResult", `{"content":[{"type":"text","text":"a","annotations":{"audience":["user",1]}}]}`, "content[0].annotations.audience[1] is no string"},
 		{"CallToolResult", `{"content":[{"type":"image","data":""}]}`, "content[0].mimeType is missing"},
 		{"CallToolResult", `{"content":[{"type":"resource","resource":{"uri":"u"}}]}`, "content[0].resource.text is missing"},

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"slices"
+
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
@@ -12,16 +14,31 @@ func (d *decoder) contentList(i int) (list ContentList, end int, err error) {
 
 func (d *decoder) blocks(i int, block func(i int) (Content, int, error)) (list ContentList, end int, err error) {
 	list = ContentList{}
+	start := i
 	end, err = d.array(i, func(i int) (int, error) {
 		c, end, err := block(i)
+		if len(list) == 0 {
+			list, d.list = d.list, nil
+		} else if len(list) == cap(list) {
+			list = slices.Grow(list, more(len(list), i-start, len(d.b)-i))
+		}
 		list = append(list, c)
 		return end, err
 	})
 	return list, end, err
 }
 
+// more returns for how many elements a list of n needs room, given how many bytes those took and how many are left: for
+// all of them, if they are like the others, but for no more than three times as many as there are.
+func more(n, done, left int) int {
+	return min(3*n, left/max(1, done/n)+n/16+1)
+}
+
 // content decodes one block.
 func (d *decoder) content(i int) (c Content, end int, err error) {
+	if c, end, err := d.usualText(i); c != nil {
+		return c, end, err
+	}
 	var o object
 	kind, err := d.openContent(&o, i)
 	if err != nil {
@@ -43,6 +60,9 @@ func (d *decoder) content(i int) (c Content, end int, err error) {
 // resultContent decodes one block of the result of a tool. Uses and results of tools do not belong there and remain
 // unknown content, so that nothing nests without end.
 func (d *decoder) resultContent(i int) (c Content, end int, err error) {
+	if c, end, err := d.usualText(i); c != nil {
+		return c, end, err
+	}
 	var o object
 	kind, err := d.openContent(&o, i)
 	if err != nil {
@@ -55,7 +75,7 @@ func (d *decoder) resultContent(i int) (c Content, end int, err error) {
 func (d *decoder) plainContent(o *object, i int, kind string) (c Content, end int, err error) {
 	switch kind {
 	case typeText:
-		c := d.texts.new()
+		c := d.newText()
 		end, err = d.text(o, c)
 		return c, end, err
 	case typeImage:
@@ -78,6 +98,28 @@ func (d *decoder) plainContent(o *object, i int, kind string) (c Content, end in
 	i = jsonscan.Space(d.b, i)
 	end, err = jsonscan.Value(d.b, i)
 	return &UnknownContent{Type: kind, Raw: d.b[i:end:end]}, end, err
+}
+
+// usualText decodes the block at i if it begins like most do: with a type and a text and nothing between them. Then these
+// two need no walk. It returns nil if the block begins in another way.
+func (d *decoder) usualText(i int) (c *TextContent, end int, err error) {
+	const usual = `{"type":"text","text":"`
+	quoted := i + len(usual)
+	if quoted > len(d.b) || string(d.b[i:quoted]) != usual {
+		return nil, i, nil
+	}
+	c = d.newText()
+	c.Text, end, err = jsonscan.Text(d.b, quoted-1)
+	switch {
+	case err != nil:
+		return c, end, err
+	case end < len(d.b) && d.b[end] == '}':
+		return c, end + 1, nil
+	}
+	o := object{seen: 1<<memberType | 1<<memberText, has: 1<<memberType | 1<<memberText}
+	o.Resume(d.b, end)
+	end, err = d.text(&o, c)
+	return c, end, err
 }
 
 // openContent begins to walk over the block at i and returns its type. Where that is the first member, as it nearly
@@ -118,6 +160,19 @@ func knownType(raw []byte) string {
 	}
 	s, _ := jsonrpc.Text(raw)
 	return s
+}
+
+// newText returns a block. The first one, which is the only one of most results, is allocated together with a list for it.
+func (d *decoder) newText() *TextContent {
+	if d.begun {
+		return d.texts.new()
+	}
+	first := new(struct {
+		text TextContent
+		list [1]Content
+	})
+	d.begun, d.list = true, first.list[:0]
+	return &first.text
 }
 
 func (d *decoder) text(o *object, c *TextContent) (end int, err error) {

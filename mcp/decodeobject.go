@@ -9,6 +9,9 @@ import (
 type decoder struct {
 	b []byte
 
+	begun bool        // there has been a text
+	list  ContentList // empty, for the first text
+
 	texts       slab[TextContent]
 	images      slab[ImageContent]
 	links       slab[ResourceLink]

@@ -1,11 +1,7 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
-
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
@@ -58,30 +54,6 @@ func appendObject(dst, o []byte) ([]byte, error) {
 		return jsonscan.AppendLine(dst, o)
 	}
 	return dst, errNotObject
-}
-
-// encoding sends raw JSON as it is, spaces and line breaks excepted, and the same bytes for the same value each time.
-var encoding = jsonv2.JoinOptions(
-	jsontext.PreserveRawStrings(true),
-	jsontext.AllowInvalidUTF8(true),
-	jsontext.AllowDuplicateNames(true),
-	jsonv2.Deterministic(true),
-)
-
-// appendValue appends v by means of the JSON library.
-func appendValue(dst []byte, v any) ([]byte, error) {
-	if raw, ok := v.(json.RawMessage); ok {
-		return jsonscan.AppendLine(dst, raw)
-	}
-	buf := bytes.NewBuffer(dst)
-	err := jsonv2.MarshalWrite(buf, v, encoding)
-	if err == nil {
-		return buf.Bytes(), nil
-	}
-	if semantic, ok := err.(*jsonv2.SemanticError); ok && semantic.Err != nil {
-		err = withinPointer(semantic.JSONPointer, semantic.Err)
-	}
-	return dst, err
 }
 
 // objectWriter appends the members of one object. The first error stays.
@@ -154,18 +126,19 @@ func (w *objectWriter) value(name string, v any) {
 	w.add(name, func(dst []byte) ([]byte, error) { return appendValue(dst, v) })
 }
 
+// append appends what jsonrpc.AppendOwnRequest takes.
 func (p *CallToolParams) append(dst []byte) ([]byte, error) {
 	w := openObject(dst)
 	w.object("_meta", p.Meta)
 	w.text("name", p.Name)
 	if p.Arguments != nil {
-		w.add("arguments", func(dst []byte) ([]byte, error) { return appendTop(dst, p.Arguments) })
+		w.add("arguments", func(dst []byte) ([]byte, error) { return appendSound(dst, p.Arguments) })
 	}
 	if p.Task != nil {
 		w.value("task", p.Task)
 	}
 	if p.InputResponses != nil {
-		w.value("inputResponses", p.InputResponses)
+		w.add("inputResponses", func(dst []byte) ([]byte, error) { return appendSound(dst, p.InputResponses) })
 	}
 	if p.RequestState != nil {
 		w.text("requestState", *p.RequestState)

@@ -164,9 +164,13 @@ func (c *Client) inline(cl *call, end func()) {
 func (cl *call) encode(s *session, op *telemetry.Op) error {
 	var err error
 	cl.frame, cl.scratch = cl.frame[:0], cl.scratch[:0]
+	write := jsonrpc.AppendRequest
 	if params := cl.paramsFor(s); params != nil {
 		if cl.scratch, err = mcp.AppendParams(cl.scratch, params); err != nil {
 			return err
+		}
+		if _, own := params.(*mcp.CallToolParams); own {
+			write = jsonrpc.AppendOwnRequest
 		}
 	}
 	if op.Captures() {
@@ -174,6 +178,7 @@ func (cl *call) encode(s *session, op *telemetry.Op) error {
 		op.Arguments(arguments)
 	}
 	if cl.rounds > 0 {
+		write = jsonrpc.AppendRequest
 		if cl.scratch, err = withInput(cl.scratch, cl.round); err != nil {
 			return err
 		}
@@ -186,7 +191,7 @@ func (cl *call) encode(s *session, op *telemetry.Op) error {
 	if cl.progressed != nil {
 		meta.ProgressToken = jsonrpc.IntID(cl.id)
 	}
-	cl.frame, err = jsonrpc.AppendRequest(cl.frame, jsonrpc.IntID(cl.id), cl.method, meta, cl.scratch)
+	cl.frame, err = write(cl.frame, jsonrpc.IntID(cl.id), cl.method, meta, cl.scratch)
 	return err
 }
 

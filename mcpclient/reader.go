@@ -181,6 +181,7 @@ func (r *reader) run() error {
 		case !r.c.route(r, &m, answer):
 			err = errHungUp
 		}
+		m, batch = jsonrpc.Message{}, nil // or they would keep the frame in memory until there is another
 		if err != nil {
 			return err
 		}

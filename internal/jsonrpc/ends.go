@@ -33,12 +33,19 @@ func parseEnds(frame []byte) (Message, bool) {
 	return m, r == 0
 }
 
+// usual is what most frames begin with.
+const usual = `{"jsonrpc":"2.0",`
+
 // front reads members from the beginning up to the value of params, result or error, and returns where that begins; or,
 // if there is none, to the end of the object, and returns the offset behind it.
 func (e *envelope) front(b []byte) (at int, complete, ok bool) {
 	i := jsonscan.Space(b, 0)
 	if i == len(b) || b[i] != '{' {
 		return 0, false, false
+	}
+	if len(b) > len(usual) && string(b[:len(usual)]) == usual {
+		i = len(usual) - len(`,`)
+		e.add(b, version, i-len(`"2.0"`), i)
 	}
 	for {
 		i = jsonscan.Space(b, i+1)

@@ -75,11 +75,9 @@ func (m *Meta) appendParams(dst, params []byte) ([]byte, error) {
 	}
 	dst = append(dst, '{')
 	if !m.empty() || p.meta != nil {
-		dst = append(dst, `"_meta":{`...)
-		if dst, err = m.appendMembers(dst, p.meta); err != nil {
+		if dst, err = m.append(dst, p.meta); err != nil {
 			return dst[:n], err
 		}
-		dst = append(dst, '}')
 		if len(p.before)+len(p.behind) > 0 {
 			dst = append(dst, ',')
 		}
@@ -97,7 +95,13 @@ func (m *Meta) empty() bool {
 // isNone reports whether raw, an optional object, is missing.
 func isNone(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// appendMembers appends the members of _meta, theirs is what the params have.
+// append appends _meta; theirs is what the params have.
+func (m *Meta) append(dst, theirs []byte) ([]byte, error) {
+	dst, err := m.appendMembers(append(dst, `"_meta":{`...), theirs)
+	return append(dst, '}'), err
+}
+
+// appendMembers appends the members of _meta.
 func (m *Meta) appendMembers(dst, theirs []byte) ([]byte, error) {
 	if !m.Const.empty() {
 		dst = append(comma(dst), m.Const.members...)

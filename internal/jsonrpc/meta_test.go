@@ -140,6 +140,7 @@ func checkParams(t interface{ Fatalf(string, ...any) }, meta jsonrpc.Meta, param
 	if bytes.ContainsAny(line, "\n\r") {
 		t.Fatalf("AppendParams(%s): %q is more than a line", params, line)
 	}
+	checkOwn(t, meta, line)
 	names, values, ok := members(line)
 	if !ok {
 		t.Fatalf("AppendParams(%s): the oracle refuses %s", params, line)
@@ -188,6 +189,18 @@ func checkParams(t interface{ Fatalf(string, ...any) }, meta jsonrpc.Meta, param
 			t.Fatalf("AppendParams(%s): member %q is lost or changed in %s", params, name, line)
 		}
 		i++
+	}
+}
+
+// checkOwn asserts that params which are one line with _meta in front need not be looked at.
+func checkOwn(t interface{ Fatalf(string, ...any) }, meta jsonrpc.Meta, params []byte) {
+	want, err := jsonrpc.AppendRequest(nil, jsonrpc.IntID(1), "m", meta, params)
+	if err != nil {
+		return // the user's metadata
+	}
+	got, err := jsonrpc.AppendOwnRequest(nil, jsonrpc.IntID(1), "m", meta, params)
+	if err != nil || string(got) != string(want) {
+		t.Fatalf("AppendOwnRequest(%s): %s, %v\nwant %s", params, got, err, want)
 	}
 }
 

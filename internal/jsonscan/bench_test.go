@@ -50,18 +50,23 @@ func BenchmarkValid(b *testing.B) {
 	}
 }
 
-func BenchmarkUnquote(b *testing.B) {
-	texts := shapes(1 << 20)
-	for _, name := range []string{"lines", "escapes"} {
-		b.Run("shape="+name, func(b *testing.B) {
-			text := texts[name]
-			scratch := make([]byte, len(text))
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				copy(scratch, text)
-				jsonscan.Unquote(scratch)
-			}
-		})
+func BenchmarkText(b *testing.B) {
+	for _, size := range []int{1 << 10, 1 << 20} {
+		texts := shapes(size)
+		for _, name := range []string{"plain", "lines", "escapes", "cjk", "mixed"} {
+			b.Run(fmt.Sprintf("shape=%s/size=%d", name, size), func(b *testing.B) {
+				text := texts[name]
+				at := bytes.LastIndexByte(text, ':') + 1
+				scratch := make([]byte, len(text))
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					copy(scratch, text)
+					if _, _, err := jsonscan.Text(scratch, at); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
 

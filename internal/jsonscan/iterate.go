@@ -161,6 +161,11 @@ func ObjectAt(b []byte, i int) Object {
 	return Object{cursor: cursor{b: b, i: i}}
 }
 
+// Resume makes o, which is zero, walk over what is left of an object at b[i], behind a member that was validated elsewhere.
+func (o *Object) Resume(b []byte, i int) {
+	o.b, o.i, o.begun = b, i, true
+}
+
 // Next goes to the next member, false at the object's end and after an error.
 func (o *Object) Next() bool {
 	if !o.advance('{', '}', "object") {

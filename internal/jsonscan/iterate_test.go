@@ -176,3 +176,12 @@ func TestSeenTellsASecondMeeting(t *testing.T) {
 		}
 	}
 }
+
+func TestAWalkIsResumedBehindWhatOthersHaveRead(t *testing.T) {
+	text := []byte(`{"a":1 , "b":2}x`)
+	var o jsonscan.Object
+	o.Resume(text, len(`{"a":1`))
+	if !o.Next() || string(o.Key()) != "b" || o.Int() != 2 || o.Next() || o.Err() != nil || o.End() != len(text)-1 {
+		t.Errorf("stopped at %q of %s, offset %d, %v; want b to be 2 and the object to end with its bracket", o.Key(), text, o.End(), o.Err())
+	}
+}

@@ -33,6 +33,25 @@ func String(b []byte, i int) (end int, escaped bool, err error) {
 // contents validates the rest of a string from b[i] on, as [String] does.
 func contents(b []byte, i int) (end int, escaped bool, err error) {
 	for {
+		if i, err = unescaping(b, i); err != nil {
+			return i, escaped, err
+		}
+		if b[i] == '"' {
+			return i + 1, escaped, nil
+		}
+		escaped = true
+		if len(b)-i > 1 && unescaped[b[i+1]] != 0 {
+			i += 2
+		} else if i, err = escapedRune(b, i); err != nil {
+			return i, true, err
+		}
+	}
+}
+
+// unescaping validates the contents of a string from b[i] on up to the first backslash or, if there is none, the closing
+// quote, and returns the offset of that.
+func unescaping(b []byte, i int) (int, error) {
+	for {
 		if len(b)-i < 8 {
 			i = plain(b, i)
 		} else if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
@@ -40,22 +59,16 @@ func contents(b []byte, i int) (end int, escaped bool, err error) {
 		} else {
 			i = plain(b, i+8)
 		}
-		switch c := at(b, i); {
-		case c == '"':
-			return i + 1, escaped, nil
-		case c == '\\':
-			escaped = true
-			if len(b)-i > 1 && unescaped[b[i+1]] != 0 {
-				i += 2
-			} else if i, err = escapedRune(b, i); err != nil {
-				return i, true, err
-			}
-		case c >= 0x80:
-			if i, err = multibyte(b, i); err != nil {
-				return i, escaped, err
-			}
-		default:
-			return i, escaped, unexpected(b, i)
+		c := at(b, i)
+		if c == '"' || c == '\\' {
+			return i, nil
+		}
+		if c < 0x80 {
+			return i, unexpected(b, i)
+		}
+		var err error
+		if i, err = multibyte(b, i); err != nil {
+			return i, err
 		}
 	}
 }
@@ -67,43 +80,41 @@ const (
 
 // special marks, with its high bit, the first byte of w (in little-endian order) that a string cannot simply pass over:
 // a quote, a backslash, a control character, or a part of a multi-byte rune. Marks behind the first may be wrong.
-func special(w uint64) uint64 {
-	quote := w ^ ones*'"'
-	backslash := w ^ ones*'\\'
-	return (w | (w - ones*' ') | (quote - ones) | (backslash - ones)) & highs
+func special(w uint64) uint64 { return specials(w) & highs }
+
+// specials is special with bits of no meaning between the marks. Flipping one bit makes a quote the neighbour of the
+// control characters and leaves them below it.
+func specials(w uint64) uint64 {
+	const flip = '"' ^ ' '
+	return w | (w ^ ones*flip - ones*(' '+1)) | (w ^ ones*'\\' - ones)
 }
 
 // plain returns the offset of the first special byte from b[i] on, or len(b).
 func plain(b []byte, i int) int {
 	for len(b)-i >= 32 {
 		s := b[i : i+32]
-		m0 := special(binary.LittleEndian.Uint64(s))
-		m1 := special(binary.LittleEndian.Uint64(s[8:]))
-		m2 := special(binary.LittleEndian.Uint64(s[16:]))
-		m3 := special(binary.LittleEndian.Uint64(s[24:]))
-		switch {
-		case m0|m1|m2|m3 == 0:
-			i += 32
-			continue
-		case m0 != 0:
-			return i + bits.TrailingZeros64(m0)/8
-		case m1 != 0:
-			return i + 8 + bits.TrailingZeros64(m1)/8
-		case m2 != 0:
-			return i + 16 + bits.TrailingZeros64(m2)/8
+		m0 := specials(binary.LittleEndian.Uint64(s))
+		m1 := specials(binary.LittleEndian.Uint64(s[8:]))
+		m2 := specials(binary.LittleEndian.Uint64(s[16:]))
+		m3 := specials(binary.LittleEndian.Uint64(s[24:]))
+		if (m0|m1|m2|m3)&highs != 0 {
+			break
 		}
-		return i + 24 + bits.TrailingZeros64(m3)/8
+		i += 32
 	}
 	for ; len(b)-i >= 8; i += 8 {
 		if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)/8
 		}
 	}
-	for i < len(b) && b[i]-' ' < 0x80-' ' && b[i] != '"' && b[i] != '\\' {
+	for i < len(b) && isPlain(b[i]) {
 		i++
 	}
 	return i
 }
+
+// isPlain reports whether c is not special.
+func isPlain(c byte) bool { return c-' ' < 0x80-' ' && c != '"' && c != '\\' }
 
 // escapedRune validates the \u escape whose backslash is b[i] and returns the offset behind it.
 func escapedRune(b []byte, i int) (int, error) {

@@ -23,76 +23,88 @@ func Text(b []byte, i int) (s string, end int, err error) {
 	if at(b, i) != '"' {
 		return "", i, mistyped(b, i, "string")
 	}
-	end, escaped, err := String(b, i)
-	if err != nil {
+	start := i + 1
+	if end, err = unescaping(b, start); err != nil {
 		return "", end, err
 	}
-	s = Alias(b[i+1 : end-1])
-	if escaped {
-		s = Alias(Unquote(b[i+1 : end-1]))
+	w := end
+	if b[end] == '\\' {
+		if end, w, err = unescape(b, end); err != nil {
+			return "", end, err
+		}
 	}
-	return s, end, nil
+	return Alias(b[start:w]), end + 1, nil
 }
 
 // Unquote replaces the escapes of b, the contents of a validated string without its quotes, in place, and returns the
 // part of b that holds the result, with its capacity cut. A surrogate escape without its other half becomes U+FFFD.
 func Unquote(b []byte) []byte {
-	r := backslash(b, 0)
-	w := r
-	for r < len(b) {
-		if c := unescaped[b[r+1]]; c != 0 {
-			b[w] = c
-			r, w = r+2, w+1
-		} else {
-			u, n := unescapeRune(b[r:])
-			r, w = r+n, w+utf8.EncodeRune(b[w:r+6], u)
-		}
-		r, w = slide(b, r, w)
-	}
+	_, w, _ := unescape(b, 0) // it misses the closing quote and nothing else
 	return b[:w:w]
 }
 
-// backslash returns the offset of the first backslash from b[i] on, or len(b).
-func backslash(b []byte, i int) int {
-	for ; len(b)-i >= 8; i += 8 {
-		if m := backslashes(binary.LittleEndian.Uint64(b[i:])); m != 0 {
-			return i + bits.TrailingZeros64(m)/8
+// unescape validates the contents of a string from b[i] on and replaces the escapes on the way, so that each byte is
+// looked at once. It returns the offsets of the closing quote and of the end of what the contents mean.
+func unescape(b []byte, i int) (end, w int, err error) {
+	r := i
+	w = i
+	for {
+		r, w = slide(b, r, w)
+		switch c := at(b, r); {
+		case c == '"':
+			return r, w, nil
+		case c == '\\' && len(b)-r > 1 && unescaped[b[r+1]] != 0:
+			b[w] = unescaped[b[r+1]]
+			r, w = r+2, w+1
+		case c == '\\':
+			if end, err = escapedRune(b, r); err != nil {
+				return end, w, err
+			}
+			u, n := unescapeRune(b[r:])
+			r, w = r+n, w+utf8.EncodeRune(b[w:r+6], u)
+		case c >= 0x80:
+			if end, err = multibyte(b, r); err != nil {
+				return end, w, err
+			}
+			r, w = end, w+copy(b[w:], b[r:end])
+		default:
+			return r, w, unexpected(b, r)
 		}
 	}
-	for i < len(b) && b[i] != '\\' {
-		i++
-	}
-	return i
 }
 
-// backslashes marks the first byte of w (in little-endian order) that is a backslash with its high bit; marks behind
-// the first may be wrong.
-func backslashes(w uint64) uint64 {
-	w ^= ones * '\\'
-	return (w - ones) & ^w & highs
-}
-
-// slide moves the bytes from b[r] up to the next backslash to b[w], w below r, and returns the offsets behind both.
+// slide moves the bytes from b[r] up to the next special one to b[w], which is not behind b[r], and returns the offsets
+// behind both.
 func slide(b []byte, r, w int) (int, int) {
 	for len(b)-r >= 8 {
 		word := binary.LittleEndian.Uint64(b[r:])
-		m := backslashes(word)
-		if m == 0 {
-			binary.LittleEndian.PutUint64(b[w:], word)
-			r, w = r+8, w+8
-			continue
-		}
-		n := bits.TrailingZeros64(m) / 8
-		if w+8 <= r+n { // the bytes behind the nth go where all has been read
+		if m := special(word); m != 0 {
+			n := bits.TrailingZeros64(m) / 8
+			if w+8 > r+n { // the bytes behind the nth would go where not all has been read
+				return r + n, w + copy(b[w:], b[r:r+n])
+			}
 			binary.LittleEndian.PutUint64(b[w:], word)
 			return r + n, w + n
 		}
-		for k := range n {
-			b[w+k] = b[r+k]
+		binary.LittleEndian.PutUint64(b[w:], word)
+		r, w = r+8, w+8
+		for len(b)-r >= 32 {
+			from, to := b[r:r+32], b[w:w+32]
+			w0 := binary.LittleEndian.Uint64(from)
+			w1 := binary.LittleEndian.Uint64(from[8:])
+			w2 := binary.LittleEndian.Uint64(from[16:])
+			w3 := binary.LittleEndian.Uint64(from[24:])
+			if (specials(w0)|specials(w1)|specials(w2)|specials(w3))&highs != 0 {
+				break
+			}
+			binary.LittleEndian.PutUint64(to, w0)
+			binary.LittleEndian.PutUint64(to[8:], w1)
+			binary.LittleEndian.PutUint64(to[16:], w2)
+			binary.LittleEndian.PutUint64(to[24:], w3)
+			r, w = r+32, w+32
 		}
-		return r + n, w + n
 	}
-	for r < len(b) && b[r] != '\\' {
+	for r < len(b) && isPlain(b[r]) {
 		b[w] = b[r]
 		r, w = r+1, w+1
 	}

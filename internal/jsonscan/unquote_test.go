@@ -3,6 +3,7 @@ package jsonscan_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -39,6 +40,20 @@ func unquoted(text string) (string, bool) {
 	return s, err == nil && end == len(text)
 }
 
+// checkValidating asserts that Text, which validates and decodes in one pass, takes what String takes, refuses the rest
+// for the same reason, and leaves alone what is behind the string.
+func checkValidating(t interface{ Fatalf(string, ...any) }, text string) {
+	b := []byte(text)
+	_, end, err := jsonscan.Text(b, 0)
+	wantEnd, _, wantErr := jsonscan.String([]byte(text), 0)
+	if end != wantEnd || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+		t.Fatalf("Text(%q) = %d, %v; want %d, %v", text, end, err, wantEnd, wantErr)
+	}
+	if string(b[end:]) != text[end:] {
+		t.Fatalf("Text(%q): %q is behind it now, want that left alone", text, b[end:])
+	}
+}
+
 // checkText compares Text with encoding/json, which replaces lone surrogates like Unquote does, but invalid UTF-8 as
 // well, which Text refuses.
 func checkText(t interface {
@@ -46,6 +61,7 @@ func checkText(t interface {
 	Fatalf(string, ...any)
 }, text string) {
 	t.Helper()
+	checkValidating(t, text)
 	got, ok := unquoted(text)
 	if !ok {
 		return // what is valid is the matter of other tests
@@ -62,7 +78,7 @@ func checkText(t interface {
 func TestTextMeansWhatOthersReadInIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{
-			"a", "12345678", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d`, `\ude00`, `\uD83D\uDE00`, "é", "観", "😀", strings.Repeat("x", 30),
+			"a", "12345678", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d`, `\ude00`, `\uD83D\uDE00`, "é", "観", "😀", "\xed\xa0\x80", "\xff", "\n", `\x`, `\u00g0`, `"`, strings.Repeat("x", 30),
 		})).Draw(t, "pieces")
 		checkText(t, `"`+strings.Join(pieces, "")+`"`)
 	})

@@ -1,0 +1,69 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+)
+
+// verbatim is a type of the user's that writes its own JSON.
+type verbatim string
+
+func (v verbatim) MarshalJSON() ([]byte, error) {
+	if v == "" {
+		return nil, errors.New("empty")
+	}
+	return []byte(v), nil
+}
+
+func nested(levels int) json.RawMessage {
+	return json.RawMessage(strings.Repeat("[", levels) + strings.Repeat("]", levels))
+}
+
+func TestWhatTheScannerRefusesIsNotSent(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		raw  json.RawMessage
+		want string // in the error; empty for none
+	}{
+		{"invalid UTF-8", json.RawMessage("\"\xff\""), "invalid UTF-8"},
+		{"invalid UTF-8 in a name", json.RawMessage("{\"\xff\":1}"), "invalid UTF-8"},
+		{"a lone surrogate", json.RawMessage(`"\ud800"`), ""},
+		{"as many levels as may be", nested(jsonscan.MaxDepth - 1), ""},
+		{"a level more", nested(jsonscan.MaxDepth), jsonscan.TooDeep},
+		{"a text that is large", json.RawMessage(`"` + strings.Repeat("x", 2*keptLibrary) + `"`), ""},
+		{"a text that is large and wrong", json.RawMessage(`"` + strings.Repeat("x", 2*keptLibrary) + "\xff\""), "invalid UTF-8"},
+	} {
+		for _, p := range []struct {
+			member string
+			params CallToolParams
+		}{
+			{"arguments", CallToolParams{Arguments: map[string]any{"a": c.raw}}},
+			{"arguments", CallToolParams{Arguments: map[string]any{"a": verbatim(c.raw)}}},
+			{"inputResponses", CallToolParams{InputRound: InputRound{InputResponses: InputResponses{"a": c.raw}}}},
+		} {
+			got, err := AppendParams([]byte("before "), &p.params)
+			want := `before {"name":"","` + p.member + `":{"a":` + string(c.raw) + `}}`
+			switch {
+			case c.want == "" && (err != nil || string(got) != want):
+				t.Errorf("%s: %.100s, %v\nwant %.100s", c.name, got, err, want)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || string(got) != "before "):
+				t.Errorf("%s: %.100s, %v\nwant the error %s", c.name, got, err, c.want)
+			}
+		}
+	}
+}
+
+func TestAnEncoderThatFailedIsNotUsedAgain(t *testing.T) {
+	for range 100 {
+		if got, err := AppendParams(nil, map[string]any{"a": []any{1, verbatim("")}}); err == nil {
+			t.Fatalf("%s, want an error", got)
+		}
+		if got, err := AppendParams(nil, map[string]any{"a": []any{1, verbatim("2")}}); err != nil || string(got) != `{"a":[1,2]}` {
+			t.Fatalf("%s, %v, want it encoded as ever", got, err)
+		}
+	}
+}
