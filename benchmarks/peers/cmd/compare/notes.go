@@ -42,5 +42,6 @@ var leavesOut = map[string]string{
 	"FramesRejected": "The same for frames above a limit of 64 KiB, which are skipped.",
 	"FramesWrite":    "Frames written into a pipe; the CPU time of who empties it is in it.",
 	"NotifyReceived": "Notifications that a server sends, up to a handler which does not decode them.",
+	"Growth":         "A tiny call on a pipe after so many others, or while so many calls that were given up are remembered.",
 	"NotifySent":     "Notifications that a client sends; nobody answers. The server's goroutine is in the CPU time.",
 }

@@ -16,7 +16,13 @@ type target struct {
 
 	how   how
 	limit float64
+
+	// reached is what there is where the limit is not reached, see docs/performance.md: -check goes by that.
+	reached float64
 }
+
+// guarded is what -check goes by.
+func (t *target) guarded() float64 { return max(t.limit, t.reached) }
 
 // how says how the passes become one figure.
 type how int

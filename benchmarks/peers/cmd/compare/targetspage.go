@@ -11,7 +11,7 @@ func targetsPage(m *measurements) (string, error) {
 	var b strings.Builder
 	met := 0
 	for _, v := range all {
-		if v.met(1) {
+		if v.met() {
 			met++
 		}
 	}
@@ -39,7 +39,7 @@ func (v *verdict) verdict() string {
 	switch {
 	case v.worst == nil:
 		return "not measured"
-	case v.met(1):
+	case v.met():
 		return "yes"
 	default:
 		return "**no**"

@@ -41,7 +41,7 @@ func TestTargetsAreJudgedByTheWorstCase(t *testing.T) {
 		}
 	}
 	for _, missing := range []target{{cases: "R/size=2KiB", unit: cpu}, {cases: "R", unit: "furlongs"}, {cases: "R", peer: "gosdk", unit: wall}, {cases: "R", unit: wall, over: "gosdk"}} {
-		if v := missing.judge(m); v.worst != nil || v.met(100) {
+		if v := missing.judge(m); v.worst != nil || v.met() || v.holds(100) {
 			t.Errorf("%+v was not measured: want no figure, and that it is not met, got %v", missing, v.figure)
 		}
 	}
@@ -50,6 +50,7 @@ func TestTargetsAreJudgedByTheWorstCase(t *testing.T) {
 func TestCheckHasAMarginForRatiosAndNoneForAllocations(t *testing.T) {
 	m := tiny().parsed(t)
 	ratio, count := &target{row: "ratio", cases: "R", unit: cpu, over: floor, limit: 2}, &target{row: "count", cases: "R", unit: allocs, limit: 10}
+	missed := &target{row: "missed", cases: "R", unit: cpu, over: floor, limit: 1, reached: 2}
 	absent := &target{row: "absent", cases: "Q", unit: cpu, limit: 1}
 	for _, c := range []struct {
 		what    string
@@ -60,6 +61,8 @@ func TestCheckHasAMarginForRatiosAndNoneForAllocations(t *testing.T) {
 	}{
 		{"a ratio beyond its target", []*target{ratio}, 1, false, "1 of 1"},
 		{"a ratio within the margin", []*target{ratio}, 1.2, false, ""},
+		{"a ratio that is as far beyond its target as is known", []*target{missed}, 1.2, false, ""},
+		{"a ratio that is farther", []*target{missed}, 1, false, "1 of 1"},
 		{"allocations beyond their target", []*target{ratio, count}, 5, false, "1 of 2"},
 		{"a target without a benchmark", []*target{ratio, absent}, 2, false, "1 of 2"},
 		{"the same when only some benchmarks are wanted", []*target{ratio, absent}, 2, true, ""},
@@ -85,6 +88,9 @@ func TestTargetsAreComplete(t *testing.T) {
 			t.Errorf("want a row of its own, cases and a unit, got %+v", target)
 		}
 		rows[target.row] = true
+		if target.reached != 0 && target.reached <= target.limit {
+			t.Errorf("%s: %v is reached, so the limit of %v is not missed", target.row, target.reached, target.limit)
+		}
 		if target.how != median && target.over == "" {
 			t.Errorf("%s: is measured against nothing", target.row)
 		}
