@@ -34,6 +34,10 @@ type openLink struct {
 	hangUp      context.CancelCauseFunc // with why
 	authorizing int                     // guarded by Client.mu; messages that wait for an authorization
 	clock       stopwatch               // of the handshake
+
+	conn   transport.Conn // nil before it is open; owned by the connection's goroutine, as what follows
+	unhook func() bool    // keeps the end of ctx from closing it, if it has not begun to
+	closed chan struct{}  // closed when that has closed it
 }
 
 // start takes the machine's first step.
