@@ -70,10 +70,11 @@ func failureOf(err error, otherwise machine.Event) *failure {
 type reader struct {
 	c       *Client
 	link    *link
-	session *session     // nil during the handshake
-	heard   bool         // a valid message has arrived
-	invalid atomic.Int32 // invalid frames in a row; answers that come by direct count too
-	request int64        // whose own stream has carried the latest frame, 0 for a shared one
+	session *session         // nil during the handshake
+	heard   bool             // a valid message has arrived
+	invalid atomic.Int32     // invalid frames in a row; answers that come by direct count too
+	message *jsonrpc.Message // one for all, as nobody keeps it; nil before the first, which over HTTP may never come
+	request int64            // whose own stream has carried the latest frame, 0 for a shared one
 }
 
 // next returns the next message of the handshake. An *exchangeError says that one request gets no answer. Any other error,
@@ -179,18 +180,21 @@ func (r *reader) batches() bool { return r.session != nil && r.session.version =
 // run reads and routes messages until the connection is over, and says why it is. Closing the connection ends it. What it
 // and Receive have on the stack while they wait, every idle client has; so what is done with a frame is elsewhere.
 func (r *reader) run() error {
-	answer := r.answerTo()
-	m := new(jsonrpc.Message) // one for all, as nobody keeps it
+	answer := answerer(r.answer)
 	for {
 		frame, err := r.link.conn.Receive(context.Background()) // the cheapest to wait with
-		if err := r.take(m, frame, err, answer); err != nil {
+		if err := r.take(frame, err, answer); err != nil {
 			return err
 		}
 	}
 }
 
 // take routes what is in a frame. An error means that the connection is over.
-func (r *reader) take(m *jsonrpc.Message, frame transport.Frame, err error, answer answerer) error {
+func (r *reader) take(frame transport.Frame, err error, answer answerer) error {
+	if r.message == nil {
+		r.message = new(jsonrpc.Message)
+	}
+	m := r.message
 	what, err := r.look(m, frame, err)
 	switch {
 	case err != nil:
@@ -267,7 +271,7 @@ func (r *reader) answerInvalid(v *jsonrpc.Violation) {
 	if v.ID.IsZero() || v.Method == "" || v.Response || r.session == nil || !r.session.era.serves() {
 		return
 	}
-	_ = r.answerTo()(errorFrame(v.ID, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}), false)
+	_ = r.answer(errorFrame(v.ID, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}), false)
 }
 
 // skipped counts a frame over the limit that was skipped.

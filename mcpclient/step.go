@@ -159,7 +159,7 @@ func (c *Client) failOwn(f *fact, now time.Time) {
 // dial starts the goroutine of the next connection.
 func (c *Client) dial() {
 	l := &openLink{epoch: c.m.Epoch}
-	l.ctx, l.hangUp = context.WithCancelCause(c.base)
+	l.ctx, l.hangUp = context.WithCancelCause(context.Background()) // the machine hangs up before it ends
 	c.conn = l
 	c.goroutines.Go(func() { c.runLink(l) })
 }
@@ -214,7 +214,11 @@ func (c *Client) closeTelemetry() {
 	c.release()
 	c.mu.Lock()
 	for c.telling {
-		c.told.Wait()
+		told := make(chan struct{})
+		c.told = told
+		c.mu.Unlock()
+		<-told
+		c.mu.Lock()
 	}
 	c.mu.Unlock()
 	c.tel.Close()

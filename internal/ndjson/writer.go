@@ -257,7 +257,9 @@ func (w *Writer) next() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wake()
-	w.out, w.queue = w.queue, w.out
+	if w.queue.frames > 0 { // else one of them has all the memory
+		w.out, w.queue = w.queue, w.out
+	}
 	w.leaving, w.large = w.out.frames, len(w.out.data) > w.bound
 	if w.leaving == 0 && w.out.memory()+w.queue.memory() > keptWriting {
 		w.out, w.queue = batch{}, batch{}
