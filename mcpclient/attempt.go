@@ -50,8 +50,12 @@ func (c *Client) openLink(ctx context.Context, l *openLink, attempt telemetry.At
 		c.fail(l.epoch, f)
 		return false
 	}
-	l.conn, l.closed = conn, make(chan struct{})
-	l.unhook = context.AfterFunc(l.ctx, func() { c.close(conn); close(l.closed) })
+	l.conn = conn
+	l.hook.Add(1)
+	l.unhook = context.AfterFunc(l.ctx, func() {
+		defer l.hook.Done()
+		c.close(conn)
+	})
 	if _, ok := c.step(machine.Input{Event: machine.TransportUp, Epoch: l.epoch}, nil); !ok {
 		attempt.End(context.Cause(l.ctx))
 		return false
@@ -121,7 +125,7 @@ func (c *Client) closeLink(l *openLink) {
 		if l.unhook() {
 			c.close(l.conn)
 		} else {
-			<-l.closed
+			l.hook.Wait()
 		}
 	}
 	c.release()

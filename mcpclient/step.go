@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -37,7 +38,7 @@ type openLink struct {
 
 	conn   transport.Conn // nil before it is open; owned by the connection's goroutine, as what follows
 	unhook func() bool    // keeps the end of ctx from closing it, if it has not begun to
-	closed chan struct{}  // closed when that has closed it
+	hook   sync.WaitGroup // waits for that to have closed it
 }
 
 // start takes the machine's first step.

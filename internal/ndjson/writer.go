@@ -42,7 +42,7 @@ type Writer struct {
 	w     io.Writer
 	try   *tryWriter // nil if w cannot write without waiting
 	bound int
-	turn  chan struct{} // held by the one SendWait that waits for space
+	turn  chan struct{} // held by the one SendWait that waits for space; nil before the first that waits
 
 	waited func(time.Duration) // nil if nobody wants to know
 
@@ -74,7 +74,7 @@ func NewWriter(w io.Writer, queue int, options ...Option) *Writer {
 	if queue <= 0 {
 		queue = DefaultQueue
 	}
-	nw := &Writer{w: w, try: newTryWriter(w), bound: queue, turn: make(chan struct{}, 1)}
+	nw := &Writer{w: w, try: newTryWriter(w), bound: queue}
 	for _, option := range options {
 		option(nw)
 	}
@@ -150,6 +150,9 @@ func (w *Writer) send(frame []byte, p patience) (changed <-chan struct{}, err er
 		}
 		if p == newcomer {
 			w.waiting++
+			if w.turn == nil {
+				w.turn = make(chan struct{}, 1)
+			}
 		}
 		return w.change(), ErrBusy
 	case w.leaving > 0:

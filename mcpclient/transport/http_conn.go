@@ -69,7 +69,6 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	c := &httpConn{
 		h:         h,
 		target:    target,
-		header:    make(http.Header, len(h.Header)),
 		limit:     cfg.frameLimit(),
 		skip:      cfg.SkipOversize,
 		max:       h.MaxInFlight,
@@ -83,6 +82,9 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	if c.max <= 0 {
 		c.max = maxInFlight
 	}
+	if len(h.Header) > 0 {
+		c.header = make(http.Header, len(h.Header))
+	}
 	for name, values := range h.Header {
 		name = http.CanonicalHeaderKey(name)
 		c.header[name] = append(c.header[name], values...)
@@ -91,7 +93,6 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	delete(c.header, "Host")
 	c.client, c.own = clientOf(h.Client)
 	c.life, c.hangUp = context.WithCancel(context.Background())
-	c.end = ending{quiet: make(chan struct{}), deleted: make(chan struct{}), gone: make(chan struct{})}
 	c.pool.tasks = &c.tasks
 	c.session = newSession(c.life)
 	return c
