@@ -53,6 +53,14 @@ func (c *httpConn) refuse() {
 	c.noteQuiet()
 }
 
+// hangUp ends every exchange and stream. No session begins any more.
+func (c *httpConn) hangUp() {
+	c.cut()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session.drop()
+}
+
 // noteQuiet closes quiet when it is time. c.mu is held.
 func (c *httpConn) noteQuiet() {
 	if !c.closing || c.notices > 0 {

@@ -43,7 +43,7 @@ type httpConn struct {
 	lingering lingering
 	tasks     sync.WaitGroup // exchanges and goroutines
 	life      context.Context
-	hangUp    context.CancelFunc // ends life, and with it every exchange and stream
+	cut       context.CancelFunc // ends life; see hangUp
 	end       ending
 
 	connected   atomic.Int32 // requests that have a network connection
@@ -92,9 +92,9 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	c.host = c.header.Get("Host")
 	delete(c.header, "Host")
 	c.client, c.own = clientOf(h.Client)
-	c.life, c.hangUp = context.WithCancel(context.Background())
+	c.life, c.cut = context.WithCancel(context.Background())
 	c.pool.tasks = &c.tasks
-	c.session = newSession(c.life)
+	c.session = newSession()
 	return c
 }
 
@@ -140,7 +140,7 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 	}
 	if m.Kind == Request && m.Method == methodInitialize && c.session.begun() {
 		c.session.drop()
-		c.session = newSession(c.life)
+		c.session = newSession()
 	}
 	ex := c.newExchange(ctx, m)
 	c.inFlight[ex] = struct{}{}
