@@ -12,15 +12,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// runLink is the goroutine of one connection: it opens it, negotiates, reads until it is over, and closes it. It ends
-// soon after the client hangs up. No second connection is opened before this one is closed.
+// A connection has one goroutine after the other. That of runLink dials and negotiates, which takes a large stack. That of
+// readLink waits for the server nearly all its life, so it is a new one, whose stack is as small as they are made.
+
+// runLink opens a connection and negotiates. No second connection is opened before this one is closed.
 func (c *Client) runLink(l *openLink) {
-	defer l.hangUp(nil)
 	if !c.acquire(l.ctx.Done()) {
+		l.hangUp(nil)
 		return
 	}
-	defer c.release()
 	ctx, attempt := c.startAttempt(l.ctx, l.epoch)
+	if !c.openLink(ctx, l, attempt) {
+		c.closeLink(l)
+		return
+	}
+	c.tel.Queue(func() int { return l.conn.Info().Queued })
+	c.negotiate(ctx, l, attempt)
+}
+
+// openLink dials, and reports whether the connection is to negotiate.
+func (c *Client) openLink(ctx context.Context, l *openLink, attempt telemetry.Attempt) bool {
 	traceparent, tracestate, baggage := attempt.TraceContext()
 	conn, err := c.transport.Dial(ctx, transport.Config{
 		FrameLimit:   c.cfg.FrameLimit,
@@ -37,53 +48,88 @@ func (c *Client) runLink(l *openLink) {
 		f := dialFailure(l.ctx, err)
 		attempt.End(f)
 		c.fail(l.epoch, f)
-		return
+		return false
 	}
-	closed := make(chan struct{})
-	stop := context.AfterFunc(l.ctx, func() { c.close(conn); close(closed) })
-	defer func() {
-		if stop() {
-			c.close(conn)
-			return
-		}
-		<-closed
-	}()
+	l.conn = conn
+	l.hook.Add(1)
+	l.unhook = context.AfterFunc(l.ctx, func() {
+		defer l.hook.Done()
+		c.close(conn)
+	})
 	if _, ok := c.step(machine.Input{Event: machine.TransportUp, Epoch: l.epoch}, nil); !ok {
 		attempt.End(context.Cause(l.ctx))
-		return
+		return false
 	}
-	c.tel.Queue(func() int { return conn.Info().Queued })
-	defer c.tel.Queue(nil)
-	for c.converse(ctx, l, conn, attempt) {
+	return true
+}
+
+// negotiate makes a session and has it read, or leaves the connection if it is of no use.
+func (c *Client) negotiate(ctx context.Context, l *openLink, attempt telemetry.Attempt) {
+	for {
+		in, again := c.agree(ctx, l, attempt)
+		switch {
+		case in != nil:
+			c.goroutines.Go(func() { c.readLink(l, in) }) // ends soon after the client hangs up
+			return
+		case !again:
+			c.closeLink(l)
+			return
+		}
 		ctx, attempt = c.startAttempt(l.ctx, l.epoch)
 	}
 }
 
-// converse negotiates and then reads, with the attempt ending in between. It reports whether the connection is to
+// agree negotiates once, and ends the attempt. It returns the reader of the session, or whether the connection is to
 // negotiate anew, in the next epoch.
-func (c *Client) converse(ctx context.Context, l *openLink, conn transport.Conn, attempt telemetry.Attempt) bool {
-	life, end := context.WithCancelCause(l.ctx)
-	lk := &link{epoch: l.epoch, conn: conn, ctx: life}
-	in := &reader{c: c, link: lk}
+func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attempt) (in *reader, again bool) {
+	lk := &link{epoch: l.epoch, conn: l.conn}
+	lk.ctx, lk.end = context.WithCancelCause(l.ctx)
+	in = &reader{c: c, link: lk}
 	h := &handshake{c: c, link: lk, in: in, clock: &l.clock}
 	s, err := h.run(ctx)
 	if err != nil {
 		f := failureOf(err, machine.NegotiationFailed)
 		attempt.End(f)
-		end(f)
-		return c.fail(lk.epoch, f)
+		lk.end(f)
+		return nil, c.fail(lk.epoch, f)
 	}
 	s.direct = in.direct
 	attempt.End(nil)
 	c.schemas.forget() // it may be another version of the server
 	if _, ok := c.step(machine.Input{Event: machine.Negotiated, Epoch: lk.epoch}, &fact{session: s}); !ok {
-		end(errHungUp)
-		return false
+		lk.end(errHungUp)
+		return nil, false
 	}
 	in.session = s
-	f := in.run()
-	end(f)
-	return c.fail(lk.epoch, failureOf(f, machine.TransportDown))
+	return in, false
+}
+
+// readLink reads a session until it is over.
+func (c *Client) readLink(l *openLink, in *reader) { c.endSession(l, in.link, in.run()) }
+
+// endSession ends a session. If the connection is to negotiate anew then, it does so.
+func (c *Client) endSession(l *openLink, lk *link, err error) {
+	lk.end(err)
+	if !c.fail(lk.epoch, failureOf(err, machine.TransportDown)) {
+		c.closeLink(l)
+		return
+	}
+	ctx, attempt := c.startAttempt(l.ctx, l.epoch)
+	c.negotiate(ctx, l, attempt)
+}
+
+// closeLink closes the connection, if there is one, and lets the next be opened.
+func (c *Client) closeLink(l *openLink) {
+	if l.conn != nil {
+		c.tel.Queue(nil)
+		if l.unhook() {
+			c.close(l.conn)
+		} else {
+			l.hook.Wait()
+		}
+	}
+	c.release()
+	l.hangUp(nil)
 }
 
 // startAttempt starts the span of an attempt. The first is a child of the caller's span; each later one is the root of a

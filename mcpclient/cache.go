@@ -25,8 +25,14 @@ type resultCache struct {
 	results map[string]*list.Element // guarded by mu; of *keptResult, by key
 	recent  list.List                // guarded by mu; the same, the one used last in front
 	size    int                      // guarded by mu; bytes of all of them
-	changes map[string]int           // guarded by mu; how often the results of a method have become stale
+	changes []staled                 // guarded by mu; how often the results of a method have become stale
 	clears  int                      // guarded by mu; how often all have
+}
+
+// staled is how often the results of a method have become stale.
+type staled struct {
+	method string
+	count  int
 }
 
 // keptResult is one result and the request that it answers.
@@ -48,7 +54,7 @@ func (k *keptResult) about(uri string) bool {
 }
 
 func newResultCache(limit int) *resultCache {
-	return &resultCache{limit: limit, results: map[string]*list.Element{}, changes: map[string]int{}}
+	return &resultCache{limit: limit}
 }
 
 // find returns the result under key if session s has received it and it is fresh.
@@ -74,7 +80,28 @@ func (rc *resultCache) version(s *session, method string) int {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	rc.own(s)
-	return rc.clears + rc.changes[method]
+	return rc.present(method)
+}
+
+// present is version with mu held.
+func (rc *resultCache) present(method string) int {
+	for i := range rc.changes {
+		if c := &rc.changes[i]; c.method == method {
+			return rc.clears + c.count
+		}
+	}
+	return rc.clears
+}
+
+// change notes that results of method have become stale. mu is held.
+func (rc *resultCache) change(method string) {
+	for i := range rc.changes {
+		if c := &rc.changes[i]; c.method == method {
+			c.count++
+			return
+		}
+	}
+	rc.changes = append(rc.changes, staled{method, 1})
 }
 
 // keep keeps k, which was asked for when the results of its method had this version, unless that has changed since: then k
@@ -82,11 +109,14 @@ func (rc *resultCache) version(s *session, method string) int {
 func (rc *resultCache) keep(version int, k *keptResult) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
-	if rc.clears+rc.changes[k.method] != version {
+	if rc.present(k.method) != version {
 		return
 	}
 	if old, ok := rc.results[k.key]; ok {
 		rc.remove(old)
+	}
+	if rc.results == nil {
+		rc.results = map[string]*list.Element{}
 	}
 	rc.results[k.key] = rc.recent.PushFront(k)
 	for rc.size += k.size(); rc.size > rc.limit; {
@@ -102,7 +132,7 @@ func (rc *resultCache) drop(methods ...string) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	for _, m := range methods {
-		rc.changes[m]++
+		rc.change(m)
 	}
 	rc.removeIf(func(k *keptResult) bool { return slices.Contains(methods, k.method) })
 }
@@ -111,7 +141,7 @@ func (rc *resultCache) drop(methods ...string) {
 func (rc *resultCache) dropRead(uri string) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
-	rc.changes[mcp.MethodReadResource]++
+	rc.change(mcp.MethodReadResource)
 	rc.removeIf(func(k *keptResult) bool { return k.method == mcp.MethodReadResource && k.about(uri) })
 }
 

@@ -52,9 +52,9 @@ type Client struct {
 	timer     *time.Timer // guarded by mu; fires at armed
 	armed     time.Time   // guarded by mu; zero if the timer is stopped
 
-	records []record  // guarded by mu; what has happened and not been told yet
-	telling bool      // guarded by mu; the goroutine that tells is running
-	told    sync.Cond // signalled when it has told everything
+	records []record      // guarded by mu; what has happened and not been told yet
+	telling bool          // guarded by mu; the goroutine that tells is running
+	told    chan struct{} // guarded by mu; closed when it has told everything; nil unless somebody waits for that
 
 	pool        sync.Pool // of *call
 	dispatcher  dispatcher
@@ -113,13 +113,10 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		open:      make(chan struct{}, 1),
 		done:      make(chan struct{}),
 	}
-	c.told.L = &c.mu
 	c.base, c.cancel = context.WithCancel(context.Background())
 	c.tel = cfg.Telemetry.Client(cfg.Name, c.network)
 	c.calls = inflight.New[*call, headstone](cfg.inflight(), (*call).headstone)
 	c.dispatcher.init(c)
-	c.serving.init()
-	c.logLevel.init()
 	c.resumes = []func(*session){c.restoreLogLevel, c.restoreSubscriptions}
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)
@@ -137,7 +134,6 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 
 // use takes what the features contribute. Two that answer the same method are an error, and so is what cannot be declared.
 func (c *Client) use(features []Feature) error {
-	c.answers = map[string]RequestHandler{}
 	for _, f := range features {
 		f := f.feature()
 		if f.declare != nil {
@@ -157,8 +153,11 @@ func (c *Client) use(features []Feature) error {
 			}
 		}
 	}
-	if c.answers[mcp.MethodPing] == nil {
-		c.answers[mcp.MethodPing] = answerPing
+	switch {
+	case len(c.answers) == 0 && len(c.cfg.HandlerMiddleware) == 0 && !c.declaresTasks():
+		c.answers = onlyPing
+	case c.answers[mcp.MethodPing] == nil:
+		_ = c.answer(mcp.MethodPing, answerPing)
 	}
 	if err := c.interpose(); err != nil {
 		return err
@@ -174,6 +173,9 @@ func (c *Client) use(features []Feature) error {
 func (c *Client) answer(method string, h RequestHandler) error {
 	if c.answers[method] != nil || h == nil {
 		return fmt.Errorf("want one handler for %s", method)
+	}
+	if c.answers == nil {
+		c.answers = map[string]RequestHandler{}
 	}
 	c.answers[method] = h
 	return nil

@@ -108,21 +108,27 @@ func (d *dispatcher) wishesChanged() {
 	d.tellChange()
 }
 
-// wanted returns the changes of lists that there are handlers for, of those the server tells of, and a channel that is closed
-// when that may have become another answer.
-func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilter, changed <-chan struct{}) {
+// change returns a channel that is closed when the handlers, or other wishes, may have become others.
+func (d *dispatcher) change() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.changed == nil {
 		d.changed = make(chan struct{})
 	}
+	return d.changed
+}
+
+// wanted returns the changes of lists that there are handlers for, of those the server tells of.
+func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilter) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	hears := func(method string) bool {
 		return slices.ContainsFunc(d.handlers, func(e *hearing) bool { return e.method == method || e.method == "" })
 	}
 	f.ToolsListChanged = by.Tools != nil && by.Tools.ListChanged && hears(mcp.NotificationToolListChanged)
 	f.PromptsListChanged = by.Prompts != nil && by.Prompts.ListChanged && hears(mcp.NotificationPromptListChanged)
 	f.ResourcesListChanged = by.Resources != nil && by.Resources.ListChanged && hears(mcp.NotificationResourceListChanged)
-	return f, d.changed
+	return f
 }
 
 // hearers returns the handlers of n.

@@ -44,7 +44,10 @@ func (c *Client) tell() {
 		c.mu.Lock()
 		if len(c.records) == 0 {
 			c.telling = false
-			c.told.Broadcast()
+			if c.told != nil {
+				close(c.told)
+				c.told = nil
+			}
 			c.mu.Unlock()
 			return
 		}

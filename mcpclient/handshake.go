@@ -128,7 +128,7 @@ func (h *handshake) gone(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		if _, _, end := h.in.next(ctx); errors.As(end, new(*failure)) {
+		if _, end := h.in.next(ctx); errors.As(end, new(*failure)) {
 			return end
 		} else if end != nil {
 			return &failure{event: machine.TransportDown, err: err}
@@ -150,7 +150,7 @@ func (h *handshake) notify(ctx context.Context, s *session, method string) error
 // await returns the next answer to a request of the handshake. Whatever else arrives is dropped and counted.
 func (h *handshake) await(ctx context.Context) (answer, error) {
 	for {
-		msg, _, err := h.in.next(ctx)
+		msg, err := h.in.next(ctx)
 		if failed, ok := errors.AsType[*exchangeError](err); ok {
 			if a, ok := h.answerTo(jsonrpc.IntID(failed.request)); ok {
 				a.failed = failed.inHandshake()

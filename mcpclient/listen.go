@@ -35,7 +35,7 @@ type wish struct {
 
 // wishes returns the changes that the client has handlers for, or is subscribed to, of those the server tells of.
 func (c *Client) wishes(s *session) (w wish) {
-	w.filter, w.changed = c.dispatcher.wanted(&s.capabilities)
+	w.filter = c.dispatcher.wanted(&s.capabilities)
 	if hasSubscribing(&s.capabilities) {
 		w.filter.ResourceSubscriptions, w.asked = c.watches.filter()
 	}
@@ -91,7 +91,9 @@ func (c *Client) listen(s *session) {
 func (c *Client) stillWanted(s *session) (w wish, some bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	changed := c.dispatcher.change() // before the look, so that no change is missed
 	w = c.wishes(s)
+	w.changed = changed
 	s.listening = w.some()
 	return w, s.listening
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -14,10 +15,15 @@ import (
 // logLevel is the least severe level of the log messages that the server is to send, as long as the client lives.
 type logLevel struct {
 	kept atomic.Pointer[mcp.LoggingLevel]
-	turn chan struct{} // of one element; whoever sends a level to a server holds it, so that the last one sent is the one kept
+	made sync.Once
+	turn chan struct{} // see turns; of one element; whoever sends a level to a server holds it, so that the last one sent is the one kept
 }
 
-func (l *logLevel) init() { l.turn = make(chan struct{}, 1) }
+// turns returns turn, which few clients need.
+func (l *logLevel) turns() chan struct{} {
+	l.made.Do(func() { l.turn = make(chan struct{}, 1) })
+	return l.turn
+}
 
 // level returns the level, empty if none was set.
 func (l *logLevel) level() mcp.LoggingLevel {
@@ -49,8 +55,8 @@ func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, option
 	limited, cancel := c.within(ctx, options)
 	defer cancel()
 	select {
-	case c.logLevel.turn <- struct{}{}:
-		defer func() { <-c.logLevel.turn }()
+	case c.logLevel.turns() <- struct{}{}:
+		defer func() { <-c.logLevel.turns() }()
 	case <-limited.Done():
 		return (&call{method: mcp.MethodSetLevel}).left(limited)
 	}
@@ -70,8 +76,8 @@ func (c *Client) restoreLogLevel(s *session) {
 		return
 	}
 	select {
-	case c.logLevel.turn <- struct{}{}:
-		defer func() { <-c.logLevel.turn }()
+	case c.logLevel.turns() <- struct{}{}:
+		defer func() { <-c.logLevel.turns() }()
 	case <-s.ctx.Done():
 		return
 	}

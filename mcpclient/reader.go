@@ -70,50 +70,70 @@ func failureOf(err error, otherwise machine.Event) *failure {
 type reader struct {
 	c       *Client
 	link    *link
-	session *session     // nil during the handshake
-	heard   bool         // a valid message has arrived
-	invalid atomic.Int32 // invalid frames in a row; answers that come by direct count too
-	request int64        // whose own stream has carried the latest frame, 0 for a shared one
+	session *session         // nil during the handshake
+	heard   bool             // a valid message has arrived
+	invalid atomic.Int32     // invalid frames in a row; answers that come by direct count too
+	message *jsonrpc.Message // one for all, as nobody keeps it; nil before the first, which over HTTP may never come
+	request int64            // whose own stream has carried the latest frame, 0 for a shared one
 }
 
-// next returns the next message or, in a session whose version has batches, the next frame that is one. An
-// *exchangeError says that one request gets no answer. Any other error, always a *failure unless ctx ended, means that the
-// connection is over.
-func (r *reader) next(ctx context.Context) (m jsonrpc.Message, batch []byte, err error) {
+// next returns the next message of the handshake. An *exchangeError says that one request gets no answer. Any other error,
+// always a *failure unless ctx ended, means that the connection is over.
+func (r *reader) next(ctx context.Context) (m jsonrpc.Message, err error) {
 	for {
 		frame, err := r.link.conn.Receive(ctx)
-		switch {
-		case err != nil && ctx.Err() != nil && r.link.ctx.Err() == nil:
-			return m, nil, ctx.Err()
-		case err != nil:
-			return m, nil, r.over(err)
-		case frame.Err != nil && frame.Err.Reason == transport.TooLarge:
-			v, err := r.skipped(&frame)
-			if err != nil {
-				return m, nil, err
-			}
-			if id, ok := v.ID.Int(); ok && v.Response && r.session == nil {
-				return m, nil, &exchangeError{id, frame.Err}
-			}
-			continue
-		case frame.Err != nil:
-			return m, nil, &exchangeError{frame.Request, frame.Err}
+		if err != nil && ctx.Err() != nil && r.link.ctx.Err() == nil {
+			return m, ctx.Err()
 		}
-		r.request = frame.Request
-		m, v := r.parse(frame.Data)
-		switch {
-		case v == nil:
-			return m, nil, nil
-		case v.Reason == jsonrpc.BatchFrame && r.batches():
-			return m, frame.Data, nil
-		}
-		if err := r.refused(v, frame.Data); err != nil {
-			return m, nil, err
-		}
-		if id, ok := v.ID.Int(); ok && v.Response && r.session == nil {
-			return m, nil, &exchangeError{id, &transport.RequestError{Reason: transport.Malformed, Err: v}}
+		if what, err := r.look(&m, frame, err); what == aMessage || err != nil {
+			return m, err
 		}
 	}
+}
+
+// looks says what there is in a frame.
+type looks uint8
+
+const (
+	nothing  looks = iota // that anybody waits for
+	aMessage              // a valid one
+	aBatch                // in a session whose version has them
+)
+
+// look makes a message of what Receive has returned. Its errors are those of next.
+func (r *reader) look(m *jsonrpc.Message, frame transport.Frame, err error) (looks, error) {
+	switch {
+	case err != nil:
+		return nothing, r.over(err)
+	case frame.Err != nil && frame.Err.Reason == transport.TooLarge:
+		v, err := r.skipped(&frame)
+		if err != nil {
+			return nothing, err
+		}
+		return nothing, r.unanswered(v, frame.Err)
+	case frame.Err != nil:
+		return nothing, &exchangeError{frame.Request, frame.Err}
+	}
+	r.request = frame.Request
+	var v *jsonrpc.Violation
+	switch *m, v = r.parse(frame.Data); {
+	case v == nil:
+		return aMessage, nil
+	case v.Reason == jsonrpc.BatchFrame && r.batches():
+		return aBatch, nil
+	}
+	if err := r.refused(v, frame.Data); err != nil {
+		return nothing, err
+	}
+	return nothing, r.unanswered(v, &transport.RequestError{Reason: transport.Malformed, Err: v})
+}
+
+// unanswered returns the error for a request of the handshake whose answer cannot be used.
+func (r *reader) unanswered(v *jsonrpc.Violation, why *transport.RequestError) error {
+	if id, ok := v.ID.Int(); ok && v.Response && r.session == nil {
+		return &exchangeError{id, why}
+	}
+	return nil
 }
 
 // errHungUp ends a reader whose connection the client has given up.
@@ -157,35 +177,44 @@ func violationOf(m *jsonrpc.Message, err error) *jsonrpc.Violation {
 // batches reports whether the session's version has them. (specification 2025-03-26, basic, "Batching")
 func (r *reader) batches() bool { return r.session != nil && r.session.version == mcp.Version20250326 }
 
-// run reads and routes messages until the connection is over, and says why it is. Closing the connection ends it.
+// run reads and routes messages until the connection is over, and says why it is. Closing the connection ends it. What it
+// and Receive have on the stack while they wait, every idle client has; so what is done with a frame is elsewhere.
 func (r *reader) run() error {
-	var (
-		answer = r.answerTo()
-		m      jsonrpc.Message // one for all, as nobody keeps it
-		batch  []byte
-		err    error
-	)
+	answer := answerer(r.answer)
 	for {
-		m, batch, err = r.next(context.Background()) // the cheapest to wait with
-		if failed, ok := errors.AsType[*exchangeError](err); ok {
-			if err := r.failed(failed); err != nil {
-				return err
-			}
-			continue
-		}
-		switch {
-		case err != nil:
-			return err
-		case batch != nil:
-			err = r.runBatch(batch, answer)
-		case !r.c.route(r, &m, answer):
-			err = errHungUp
-		}
-		m, batch = jsonrpc.Message{}, nil // or they would keep the frame in memory until there is another
-		if err != nil {
+		frame, err := r.link.conn.Receive(context.Background()) // the cheapest to wait with
+		if err := r.take(frame, err, answer); err != nil {
 			return err
 		}
 	}
+}
+
+// take routes what is in a frame. An error means that the connection is over.
+func (r *reader) take(frame transport.Frame, err error, answer answerer) error {
+	if r.message == nil {
+		r.message = new(jsonrpc.Message)
+	}
+	m := r.message
+	what, err := r.look(m, frame, err)
+	switch {
+	case err != nil:
+		return r.survive(err)
+	case what == aBatch:
+		*m = jsonrpc.Message{}
+		return r.runBatch(frame.Data, answer)
+	case what == aMessage && !r.c.route(r, m, answer):
+		return errHungUp
+	}
+	*m = jsonrpc.Message{} // an idle client does not hold the last frame
+	return nil
+}
+
+// survive fails the request that err is about, if it is about one only.
+func (r *reader) survive(err error) error {
+	if failed, ok := errors.AsType[*exchangeError](err); ok {
+		return r.failed(failed)
+	}
+	return err
 }
 
 // direct takes a frame that is all of the answer to a request, if it is as it should be, in whatever goroutine has it: the
@@ -243,7 +272,7 @@ func (r *reader) answerInvalid(v *jsonrpc.Violation) {
 	if v.ID.IsZero() || v.Method == "" || v.Response || r.session == nil || !r.session.era.serves() {
 		return
 	}
-	_ = r.answerTo()(errorFrame(v.ID, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}), false)
+	_ = r.answer(errorFrame(v.ID, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}), false)
 }
 
 // skipped counts a frame over the limit that was skipped.

@@ -33,14 +33,16 @@ func (r *Request) Decode(v any) error {
 // answerPing is the one answer every client has. (specification 2025-11-25, basic/utilities/ping)
 func answerPing(context.Context, *Request) (any, error) { return nil, nil }
 
+// onlyPing are the answers of clients that have no other, which share them: nobody changes it.
+var onlyPing = map[string]RequestHandler{mcp.MethodPing: answerPing}
+
 // servedAtOnce bounds the requests of the server that are being answered; more are refused.
 const servedAtOnce = 64
 
 // serving holds the requests of the server that are being answered.
 type serving struct {
-	slots chan struct{}
-
 	mu      sync.Mutex
+	taken   int                         // guarded by mu; of servedAtOnce
 	running map[servedID]*servedRequest // guarded by mu
 }
 
@@ -56,9 +58,21 @@ type servedRequest struct {
 	cancelled bool // guarded by serving.mu; by the server, which wants no answer
 }
 
-func (s *serving) init() {
-	s.slots = make(chan struct{}, servedAtOnce)
-	s.running = map[servedID]*servedRequest{}
+// enter reports whether there is room for one request more. Whoever has got it leaves.
+func (s *serving) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken == servedAtOnce {
+		return false
+	}
+	s.taken++
+	return true
+}
+
+func (s *serving) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken--
 }
 
 // begin notes that a request is being answered and returns the context of its handler.
@@ -67,6 +81,9 @@ func (s *serving) begin(ctx context.Context, id servedID) (context.Context, *ser
 	r := &servedRequest{id: id, cancel: cancel}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.running == nil {
+		s.running = map[servedID]*servedRequest{}
+	}
 	s.running[id] = r
 	return ctx, r
 }
@@ -104,9 +121,7 @@ func (c *Client) serve(r *reader, m *jsonrpc.Message, answer answerer) {
 		c.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}, answer)
 		return
 	}
-	select {
-	case c.serving.slots <- struct{}{}:
-	default:
+	if !c.serving.enter() {
 		c.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}, answer)
 		return
 	}
@@ -114,7 +129,7 @@ func (c *Client) serve(r *reader, m *jsonrpc.Message, answer answerer) {
 	request := &Request{Method: m.Method, Params: m.Middle()}
 	ctx, served := c.serving.begin(r.link.ctx, servedID{r.link, m.ID}) // here, for a cancellation may be the next message
 	c.goroutines.Go(func() {                                           // ends with the handler
-		defer func() { <-c.serving.slots }()
+		defer c.serving.leave()
 		c.handle(ctx, served, in, request, answer)
 	})
 }
@@ -224,24 +239,17 @@ func handlerError(method string, err error) *Error {
 	return &Error{Kind: KindJSONRPC, Op: method, Server: e}
 }
 
-// answerTo returns what sends an answer over the connection. The read loop must not wait for a server that may be waiting
-// for it, so what it refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
-func (r *reader) answerTo() answerer {
-	m := transport.Message{Kind: transport.Response}
-	if r.session != nil {
-		m.ProtocolVersion = string(r.session.version)
-	}
-	return func(frame []byte, patient bool) error {
-		m := m
-		m.Data = frame
-		for frame != nil {
-			err := r.link.conn.Send(r.link.ctx, m)
-			if !patient || !errors.Is(err, transport.ErrBusy) || !pauseFor(r.link.ctx, answerRetry) {
-				return err
-			}
+// answer sends an answer over the connection. The read loop must not wait for a server that may be waiting for it, so what it
+// refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
+func (r *reader) answer(frame []byte, patient bool) error {
+	m := transport.Message{Data: frame, Kind: transport.Response, ProtocolVersion: string(r.session.version)}
+	for frame != nil {
+		err := r.link.conn.Send(r.link.ctx, m)
+		if !patient || !errors.Is(err, transport.ErrBusy) || !pauseFor(r.link.ctx, answerRetry) {
+			return err
 		}
-		return nil
 	}
+	return nil
 }
 
 // answerRetry is the time between two attempts to send an answer.

@@ -42,7 +42,8 @@ func (s *session) has(method string) bool {
 type link struct {
 	epoch uint64
 	conn  transport.Conn
-	ctx   context.Context // ends when the client hangs up; carries no span
+	ctx   context.Context         // ends when the client hangs up; carries no span
+	end   context.CancelCauseFunc // ends ctx, with why
 }
 
 // era is what differs between the two eras of the protocol after the handshake. The handshakes themselves are in

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -34,6 +35,10 @@ type openLink struct {
 	hangUp      context.CancelCauseFunc // with why
 	authorizing int                     // guarded by Client.mu; messages that wait for an authorization
 	clock       stopwatch               // of the handshake
+
+	conn   transport.Conn // nil before it is open; owned by the connection's goroutine, as what follows
+	unhook func() bool    // keeps the end of ctx from closing it, if it has not begun to
+	hook   sync.WaitGroup // waits for that to have closed it
 }
 
 // start takes the machine's first step.
@@ -158,7 +163,7 @@ func (c *Client) failOwn(f *fact, now time.Time) {
 // dial starts the goroutine of the next connection.
 func (c *Client) dial() {
 	l := &openLink{epoch: c.m.Epoch}
-	l.ctx, l.hangUp = context.WithCancelCause(c.base)
+	l.ctx, l.hangUp = context.WithCancelCause(context.Background()) // the machine hangs up before it ends
 	c.conn = l
 	c.goroutines.Go(func() { c.runLink(l) })
 }
@@ -213,7 +218,11 @@ func (c *Client) closeTelemetry() {
 	c.release()
 	c.mu.Lock()
 	for c.telling {
-		c.told.Wait()
+		told := make(chan struct{})
+		c.told = told
+		c.mu.Unlock()
+		<-told
+		c.mu.Lock()
 	}
 	c.mu.Unlock()
 	c.tel.Close()

@@ -131,7 +131,7 @@ func (c *Client) restoreSubscriptions(s *session) {
 	if s.era.subscribes() {
 		return
 	}
-	lists, _ := c.dispatcher.wanted(&s.capabilities)
+	lists := c.dispatcher.wanted(&s.capabilities)
 	c.missed(lists)
 	if !hasSubscribing(&s.capabilities) {
 		return

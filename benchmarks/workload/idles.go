@@ -20,7 +20,7 @@ func Idles(b *testing.B, peers ...Peer) {
 		for _, n := range []int{1000, 10000} {
 			for _, p := range peers {
 				if p.Has(t) {
-					b.Run(fmt.Sprintf("transport=%s/era=%s/clients=%d/peer=%s", t, Modern, n, p.Name), func(b *testing.B) { idles(b, p, t, n) })
+					b.Run(fmt.Sprintf("transport=%s/era=%s/clients=%d/peer=%s", t, Modern, n, p.Name), func(b *testing.B) { IdleClients(b, p, t, n) })
 				}
 			}
 		}
@@ -40,7 +40,8 @@ func IdleServers(b *testing.B, servers ...Server) {
 	}
 }
 
-func idles(b *testing.B, p Peer, t Transport, n int) {
+// IdleClients is one of these benchmarks.
+func IdleClients(b *testing.B, p Peer, t Transport, n int) {
 	canned := Canned{Modern, Text, Tiny}
 	call, _ := canned.sizes()
 	// No more than a thousand clients on one address: the ports of closed connections are not free at once.

@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	firstBuffer = 4 << 10   // what an idle connection holds
+	firstBuffer = 512       // what an idle connection holds that has seen small frames only
+	fullRead    = 4 << 10   // a smaller buffer grows when a read fills it: there is more
 	keptBuffer  = 64 << 10  // what it may hold after larger frames, once they have stopped
 	large       = 256 << 10 // from this size on, a frame says what the next may need
 	handOver    = 1 << 20   // from this size on, a frame keeps the buffer it was read into
@@ -201,8 +202,9 @@ func (r *Reader) fill() {
 	r.err = io.ErrNoProgress
 }
 
-// makeRoom leaves space behind buf[end]. The buffer grows fourfold, up to a frame of the limit with \r\n behind it, but
-// from 256 KiB at once to what the last large frame needed. One that is too large for its use by now is replaced.
+// makeRoom leaves space behind buf[end]. The buffer grows fourfold, first to that of a full read and then up to a frame of the
+// limit with \r\n behind it, but from 256 KiB at once to what the last large frame needed. One that is too large for its use
+// by now is replaced.
 func (r *Reader) makeRoom() {
 	size := len(r.buf)
 	unread := r.end - r.start
@@ -214,13 +216,15 @@ func (r *Reader) makeRoom() {
 			r.move(r.buf)
 		}
 		return
+	case size < fullRead:
+		size = max(firstBuffer, min(4*size, fullRead))
 	case r.start > 0:
 		r.move(r.buf)
 		return
 	case size >= large && size < r.expected:
 		size = r.expected
 	case size < handOver:
-		size = max(firstBuffer, min(4*size, handOver, r.limit+2))
+		size = max(fullRead, min(4*size, handOver, r.limit+2))
 	default:
 		size = min(4*size, r.limit+2)
 	}

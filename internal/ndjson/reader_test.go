@@ -94,6 +94,20 @@ func TestReaderTakesExactlyTheLimit(t *testing.T) {
 	}
 }
 
+// Frames that come one at a time need little room; where many come at once, a read takes many.
+func TestReaderMakesRoomForWhatComesAtOnce(t *testing.T) {
+	stream := strings.Repeat(strings.Repeat("a", 199)+"\n", 100)
+	for _, tt := range []struct{ atOnce, most int }{{200, 512}, {len(stream), 4096}} {
+		p := &pace{r: strings.NewReader(stream), n: tt.atOnce}
+		if got := len(frames(ndjson.NewReader(p, 16<<20, false))) - 1; got != 100 {
+			t.Errorf("%d bytes at once: want 100 frames, got %d", tt.atOnce, got)
+		}
+		if p.largest > tt.most || p.largest < tt.most/2 {
+			t.Errorf("%d bytes at once: want reads of up to %d bytes, got %d", tt.atOnce, tt.most, p.largest)
+		}
+	}
+}
+
 func TestReaderStopsForGoodAtAFrameTooLarge(t *testing.T) {
 	for _, stream := range []string{"ok\n123456\nnext\n", "ok\n1234567890", "ok\n" + strings.Repeat("1", 9000)} {
 		for _, n := range []int{1, 1 << 20} {

@@ -44,7 +44,7 @@ type Writer struct {
 	w     io.Writer
 	try   *tryWriter // nil if w cannot write without waiting
 	bound int
-	turn  chan struct{} // held by the one SendWait that waits for space
+	turn  chan struct{} // held by the one SendWait that waits for space; nil before the first that waits
 
 	waited func(time.Duration) // nil if nobody wants to know
 
@@ -79,7 +79,7 @@ func NewWriter(w io.Writer, queue int, options ...Option) *Writer {
 	if queue <= 0 {
 		queue = DefaultQueue
 	}
-	nw := &Writer{w: w, try: newTryWriter(w), bound: queue, turn: make(chan struct{}, 1)}
+	nw := &Writer{w: w, try: newTryWriter(w), bound: queue}
 	for _, option := range options {
 		option(nw)
 	}
@@ -155,6 +155,9 @@ func (w *Writer) send(frame []byte, p patience) (changed <-chan struct{}, err er
 		}
 		if p == newcomer {
 			w.waiting++
+			if w.turn == nil {
+				w.turn = make(chan struct{}, 1)
+			}
 		}
 		return w.change(), ErrBusy
 	case w.gathering && w.queue.frames == 0 && len(w.out.data)+len(frame) < w.bound:
@@ -279,7 +282,9 @@ func (w *Writer) next() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wake()
-	w.out, w.queue = w.queue, w.out
+	if w.queue.frames > 0 { // else one of them has all the memory
+		w.out, w.queue = w.queue, w.out
+	}
 	w.leaving, w.large = w.out.frames, len(w.out.data) > w.bound
 	if w.leaving > 0 {
 		w.company.met()

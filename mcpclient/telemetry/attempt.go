@@ -94,7 +94,7 @@ func (a *Attempt) End(err error) {
 		kind: flownAttempt, elapsed: elapsed, word: errorType, failed: err != nil, trace: a.span.SpanContext().TraceID(), in: int64(a.number),
 	})
 	if c.tel.ins.attempt.Enabled(a.ctx) {
-		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.attemptOptions.at(attemptKey{a.kind, bounded(errorType)})...)
+		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)
 	}
 	if err != nil && a.span.IsRecording() {
 		a.span.SetAttributes(attribute.String(keyErrorType, errorType))

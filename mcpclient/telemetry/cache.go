@@ -1,26 +1,79 @@
 package telemetry
 
 import (
+	"iter"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 )
 
-// cache keeps what was built for each key. Reading takes no lock; adding copies the map. Whoever owns it bounds
+// cache keeps what was built for each key. Reading takes no lock; adding copies the table. Whoever owns it bounds
 // the keys.
 type cache[K comparable, V any] struct {
 	build func(K) V
-	m     atomic.Pointer[map[K]V]
+	t     atomic.Pointer[table[K, V]]
 	mu    sync.Mutex
 }
 
-func (c *cache[K, V]) lookup(k K) (v V, ok bool) {
-	if m := c.m.Load(); m != nil {
-		v, ok = (*m)[k]
+// table is never changed. Most caches have a handful of keys, which as a list take a fraction of the memory of a map.
+type table[K comparable, V any] struct {
+	list []pair[K, V] // up to listed
+	m    map[K]V      // nil as long as there is the list
+}
+
+const listed = 8
+
+type pair[K comparable, V any] struct {
+	key   K
+	value V
+}
+
+func (t *table[K, V]) lookup(k K) (v V, ok bool) {
+	if t.m != nil {
+		v, ok = t.m[k]
+		return v, ok
 	}
-	return v, ok
+	for i := range t.list {
+		if p := &t.list[i]; p.key == k {
+			return p.value, true
+		}
+	}
+	return v, false
+}
+
+// with returns a table that has one key more.
+func (t *table[K, V]) with(k K, v V) *table[K, V] {
+	if t.len() < listed {
+		return &table[K, V]{list: slices.Concat(t.list, []pair[K, V]{{k, v}})}
+	}
+	m := maps.Collect(t.all())
+	m[k] = v
+	return &table[K, V]{m: m}
+}
+
+func (t *table[K, V]) all() iter.Seq2[K, V] {
+	if t.m != nil {
+		return maps.All(t.m)
+	}
+	return func(yield func(K, V) bool) {
+		for _, p := range t.list {
+			if !yield(p.key, p.value) {
+				return
+			}
+		}
+	}
+}
+
+func (t *table[K, V]) len() int { return len(t.list) + len(t.m) }
+
+func (c *cache[K, V]) lookup(k K) (v V, ok bool) {
+	if t := c.t.Load(); t != nil {
+		return t.lookup(k)
+	}
+	return v, false
 }
 
 // at returns the value for k, building it the first time.
@@ -42,19 +95,18 @@ func (c *cache[K, V]) within(limit int, k K) (v V, ok bool) {
 	if c.len() >= limit {
 		return v, false
 	}
-	next := map[K]V{}
-	if m := c.m.Load(); m != nil {
-		next = maps.Clone(*m)
-	}
 	v = c.build(k)
-	next[k] = v
-	c.m.Store(&next)
+	t := c.t.Load()
+	if t == nil {
+		t = new(table[K, V])
+	}
+	c.t.Store(t.with(k, v))
 	return v, true
 }
 
 func (c *cache[K, V]) len() int {
-	if m := c.m.Load(); m != nil {
-		return len(*m)
+	if t := c.t.Load(); t != nil {
+		return t.len()
 	}
 	return 0
 }

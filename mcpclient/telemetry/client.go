@@ -5,9 +5,6 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
-
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
 )
 
 // Client is what one client tells its telemetry. It is safe for concurrent use. A nil Client takes everything and does
@@ -19,29 +16,6 @@ type Client struct {
 	state      atomic.Uint32 // a connstate.State
 	queue      atomic.Pointer[func() int]
 	tombstones atomic.Int64 // as many as the metric counts
-
-	transitionOptions cache[transitionKey, []metric.AddOption]
-	attemptOptions    cache[attemptKey, []metric.RecordOption]
-	tombstoneOptions  []metric.AddOption
-	lookupOptions     cache[lookupKey, []metric.AddOption]
-}
-
-func (c *Client) init(t *Telemetry, name string, n Network) {
-	c.side.init(t, name, n, clientRole(t.ins))
-	c.transitionOptions.build = func(k transitionKey) []metric.AddOption {
-		return c.adding(
-			attribute.String(keyClientFrom, k.from.String()),
-			attribute.String(keyClientTo, k.to.String()),
-			attribute.String(keyClientTransitionReason, k.reason.String()),
-			c.transport())
-	}
-	c.attemptOptions.build = func(k attemptKey) []metric.RecordOption {
-		return c.recording(attribute.String(keyClientAttemptKind, k.kind), optional(keyErrorType, k.errorType), c.transport())
-	}
-	c.tombstoneOptions = c.adding()
-	c.lookupOptions.build = func(k lookupKey) []metric.AddOption {
-		return c.adding(attribute.String(keyMethod, k.method), attribute.String(keyClientCacheOutcome, k.outcome))
-	}
 }
 
 // Peer returns the other end of a connection that was negotiated: what is known of it goes onto the spans and metrics of
@@ -157,6 +131,6 @@ func (c *Client) Close() {
 
 func (s *side) queueWait(d time.Duration) {
 	if ctx := context.Background(); s.ins.queueWait.Enabled(ctx) {
-		s.ins.queueWait.Record(ctx, d.Seconds(), s.plain...)
+		s.ins.queueWait.Record(ctx, d.Seconds(), s.options().plain...)
 	}
 }

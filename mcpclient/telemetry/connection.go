@@ -32,7 +32,7 @@ func (c *Client) Transition(t Transition) {
 		defer c.logFlight(ctx) // behind the transition
 	}
 	if c.tel.ins.transitions.Enabled(ctx) {
-		c.tel.ins.transitions.Add(ctx, 1, c.transitionOptions.at(transitionKey{t.From, t.To, t.Reason})...)
+		c.tel.ins.transitions.Add(ctx, 1, c.options().transition.at(transitionKey{t.From, t.To, t.Reason})...)
 	}
 	level := slog.LevelInfo
 	if t.To == connstate.Backoff || t.Reason == connstate.Refused {
@@ -64,7 +64,7 @@ func (c *Client) Backoff(delay time.Duration, attempt int) {
 	ctx := context.Background()
 	c.flight.note(entry{kind: flownBackoff, elapsed: delay, in: int64(attempt)})
 	if c.tel.ins.backoff.Enabled(ctx) {
-		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.plain...)
+		c.tel.ins.backoff.Record(ctx, delay.Seconds(), c.options().plain...)
 	}
 	if c.logs(ctx, slog.LevelInfo) {
 		c.emit(ctx, slog.LevelInfo, eventClientBackoff,
@@ -80,7 +80,7 @@ func (c *Client) Tombstones(delta int) {
 	}
 	ctx := context.Background()
 	if n := c.countTombstones(ctx, int64(delta)); n != 0 {
-		c.tel.ins.tombstones.Add(ctx, n, c.tombstoneOptions...)
+		c.tel.ins.tombstones.Add(ctx, n, c.options().plainAdding...)
 	}
 	event := eventClientTombstoneAdded
 	if delta < 0 {

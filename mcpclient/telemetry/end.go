@@ -17,7 +17,7 @@ func (op *Op) End(r Result) {
 	op.left = true
 	s := op.side
 	if op.counted {
-		op.activeInstrument().Add(op.ctx, -1, op.info.active...)
+		op.activeInstrument().Add(op.ctx, -1, s.activeOptions(op.info)...)
 	}
 	elapsed := op.elapsed()
 	o := outcomeOf(op.direction, &r)

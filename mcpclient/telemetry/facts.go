@@ -38,12 +38,17 @@ func newKnownFacts(f Facts) *knownFacts {
 	attrs := present(
 		optional(keyMCPVersion, f.MCPVersion),
 		optional(keyProtocol, f.Protocol),
-		optional(keyProtocolVersion, f.ProtocolVersion))
-	k.attrs[Received] = attrs
-	k.attrs[Sent] = append(slices.Clip(attrs), present(optional(keyAddress, f.Address))...)
-	if f.Port != 0 {
-		k.attrs[Sent] = append(k.attrs[Sent], attribute.Int(keyPort, f.Port))
+		optional(keyProtocolVersion, f.ProtocolVersion),
+		optional(keyAddress, f.Address))
+	received := len(attrs)
+	if f.Address != "" {
+		received--
 	}
+	if f.Port != 0 {
+		attrs = append(attrs, attribute.Int(keyPort, f.Port))
+	}
+	k.attrs[Sent] = slices.Clone(attrs) // of just their size, for as long as the connection
+	k.attrs[Received] = k.attrs[Sent][:received:received]
 	return k
 }
 

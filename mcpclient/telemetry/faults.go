@@ -38,7 +38,7 @@ func (s *side) violation(v Violation) {
 		kind: flownViolation, failed: true, word: v.Reason, direction: v.Direction, out: int64(v.Size), in: int64(v.Limit),
 	})
 	if s.ins.violations.Enabled(ctx) {
-		s.ins.violations.Add(ctx, 1, s.violationOptions.at(violationKey{v.Reason, v.Direction})...)
+		s.ins.violations.Add(ctx, 1, s.options().violation.at(violationKey{v.Reason, v.Direction})...)
 	}
 	if !s.logs(ctx, slog.LevelWarn) {
 		return
@@ -71,7 +71,7 @@ func (s *side) drop(d Drop) {
 	d.Reason = oneOf(dropReasons, d.Reason)
 	s.flight.dropped(&d)
 	if s.ins.dropped.Enabled(ctx) {
-		s.ins.dropped.Add(ctx, 1, s.dropOptions.at(d.Reason)...)
+		s.ins.dropped.Add(ctx, 1, s.options().drop.at(d.Reason)...)
 	}
 	level := slog.LevelInfo
 	if d.Reason == DropUnknownID {
@@ -117,7 +117,7 @@ func (s *side) panicked(ctx context.Context, method string, value any, stack []b
 	label := s.methodLabel(method, true)
 	s.flight.note(entry{kind: flownPanic, method: label, failed: true})
 	if s.ins.panics.Enabled(ctx) {
-		s.ins.panics.Add(ctx, 1, s.panicOptions.at(label)...)
+		s.ins.panics.Add(ctx, 1, s.options().panic.at(label)...)
 	}
 	if s.logs(ctx, slog.LevelError) {
 		s.emit(ctx, slog.LevelError, s.events.panicked,

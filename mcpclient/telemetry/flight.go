@@ -37,9 +37,8 @@ type entry struct {
 	method, target string
 	word           string // why: error type, reason, status; of a closed or limited set
 	trace          trace.TraceID
-	corr           Corr
 	id             int64
-	peerID         [16]byte // the beginning of an id that the peer gave
+	name           [16]byte // the corr id or, if peerIDLen is not 0, the beginning of an id that the peer gave
 	out, in        int64    // sizes in bytes; for what has no sizes, two numbers
 	count          uint32   // how often it happened in a row; zero means once
 	retries, round uint16
@@ -198,11 +197,11 @@ func (op *Op) describe(e *entry) {
 		e.trace = trace.SpanContextFromContext(op.ctx).TraceID()
 	}
 	if op.direction == Received {
-		e.peerIDLen = uint8(copy(e.peerID[:], op.peerID))
+		e.peerIDLen = uint8(copy(e.name[:], op.peerID))
 		return
 	}
 	e.id = op.id
 	if op.side.keys.corrID != "" && !op.notification {
-		e.corr = op.Corr()
+		e.name = op.Corr().id
 	}
 }

@@ -114,12 +114,12 @@ func (e *entry) show(base time.Time) FlightEntry {
 	if e.trace.IsValid() {
 		s.TraceID = e.trace.String()
 	}
-	if e.corr != (Corr{}) {
-		s.CorrID = e.corr.String()
+	if corr := (Corr{e.name}); e.peerIDLen == 0 && corr != (Corr{}) {
+		s.CorrID = corr.String()
 	}
 	switch {
 	case e.peerIDLen > 0:
-		s.ID = truncate(string(e.peerID[:e.peerIDLen]), len(e.peerID))
+		s.ID = truncate(string(e.name[:e.peerIDLen]), len(e.name))
 	case e.id > 0:
 		s.ID = strconv.FormatInt(e.id, 10)
 	}

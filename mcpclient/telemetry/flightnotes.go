@@ -63,7 +63,7 @@ func (f *flight) transition(t *Transition) {
 
 func (f *flight) dropped(d *Drop) {
 	e := entry{kind: flownDrop, word: d.Reason, elapsed: d.Age}
-	e.peerIDLen = uint8(copy(e.peerID[:], d.ID))
+	e.peerIDLen = uint8(copy(e.name[:], d.ID))
 	if d.Ref != (Ref{}) {
 		e.trace = d.Ref.spanContext().TraceID()
 	}

@@ -25,5 +25,5 @@ func (c *Client) CacheLookup(method string, hit bool) {
 	if hit {
 		outcome = cacheHit
 	}
-	c.tel.ins.lookups.Add(ctx, 1, c.lookupOptions.at(lookupKey{c.methodLabel(method, true), outcome})...)
+	c.tel.ins.lookups.Add(ctx, 1, c.options().lookup.at(lookupKey{c.methodLabel(method, true), outcome})...)
 }

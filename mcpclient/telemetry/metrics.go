@@ -1,7 +1,9 @@
 package telemetry
 
 import (
+	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
@@ -46,6 +48,28 @@ type sideInstruments struct {
 	lost          metric.Int64Counter // notifications dropped
 	streams       metric.Int64UpDownCounter
 	stream        metric.Float64Histogram
+}
+
+// shared are the instruments of the meter that was used last. A program has one provider, and so one meter, but may well make
+// a Telemetry for each of a thousand clients.
+var shared atomic.Pointer[metered]
+
+type metered struct {
+	meter metric.Meter
+	ins   *instruments
+}
+
+// instrumentsOf returns our instruments of a meter.
+func instrumentsOf(m metric.Meter) *instruments {
+	if !reflect.ValueOf(m).Comparable() {
+		return newInstruments(m)
+	}
+	if last := shared.Load(); last != nil && last.meter == m {
+		return last.ins
+	}
+	ins := newInstruments(m)
+	shared.Store(&metered{m, ins})
+	return ins
 }
 
 func newInstruments(m metric.Meter) *instruments {

@@ -28,7 +28,7 @@ func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
 
 func (s *side) countNotification(ctx context.Context, d Direction, label string) {
 	if s.ins.notifications.Enabled(ctx) {
-		s.ins.notifications.Add(ctx, 1, s.notificationOptions.at(notificationKey{d, label})...)
+		s.ins.notifications.Add(ctx, 1, s.options().notification.at(notificationKey{d, label})...)
 	}
 }
 
@@ -58,7 +58,7 @@ func (s *side) dropNotification(d Direction, method, reason string) {
 	label := s.methodLabel(method, false)
 	s.flight.note(entry{kind: flownLost, method: label, word: reason, failed: reason != DropCoalesced})
 	if s.ins.lost.Enabled(ctx) {
-		s.ins.lost.Add(ctx, 1, s.lostOptions.at(lostKey{label, reason})...)
+		s.ins.lost.Add(ctx, 1, s.options().lost.at(lostKey{label, reason})...)
 	}
 	level := slog.LevelWarn
 	if reason == DropCoalesced || reason == DropNoStream {

@@ -123,7 +123,7 @@ func (op *Op) Retry(reason string) {
 	reason = oneOf(retryReasons, reason)
 	s, retries := op.side, op.side.ins.retries
 	if retries.Enabled(op.ctx) {
-		retries.Add(op.ctx, 1, s.retryOptions.at(reason)...)
+		retries.Add(op.ctx, 1, s.options().retry.at(reason)...)
 	}
 	if s.logs(op.ctx, slog.LevelDebug) {
 		var buf [maxFields]slog.Attr
@@ -147,7 +147,7 @@ func (op *Op) Decoded(d time.Duration, err error) {
 	if err != nil {
 		key.errorType = bounded(errorTypeOf(err))
 	}
-	op.side.ins.decode.Record(op.ctx, d.Seconds(), op.side.decodeOptions.at(key)...)
+	op.side.ins.decode.Record(op.ctx, d.Seconds(), op.side.options().decode.at(key)...)
 }
 
 // Ref names the operation's span, or the span around it if it has none of its own.

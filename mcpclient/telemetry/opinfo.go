@@ -22,8 +22,8 @@ type opInfo struct {
 	opKey
 	spanName string
 	start    []trace.SpanStartOption
-	active   []metric.AddOption
-	records  atomic.Pointer[[]record] // copy on write, guarded by side.ops.mu for writing
+	active   atomic.Pointer[[]metric.AddOption] // nil before the first measurement
+	records  atomic.Pointer[[]record]           // copy on write, guarded by side.ops.mu for writing
 	stats    stats
 }
 
@@ -55,8 +55,16 @@ func (s *side) newOpInfo(k opKey) *opInfo {
 		opKey:    k,
 		spanName: spanName(k.method, k.target),
 		start:    s.startOptions(k),
-		active:   s.adding(attribute.String(keyMethod, k.method), s.transport()),
 	}
+}
+
+// activeOptions returns the options to count an operation while it lasts.
+func (s *side) activeOptions(info *opInfo) []metric.AddOption {
+	if opts := info.active.Load(); opts != nil {
+		return *opts
+	}
+	info.active.CompareAndSwap(nil, new(s.adding(attribute.String(keyMethod, info.method), s.transport())))
+	return *info.active.Load()
 }
 
 // attributes are the names of the operation as attributes.
@@ -95,7 +103,7 @@ func (s *side) recordOptions(info *opInfo, f *knownFacts, o outcome) []metric.Re
 		return opts
 	}
 	if s.series[info.direction] >= maxPrecisely {
-		return s.restOptions.at(restKey{info.direction, o.anonymous()})
+		return s.options().rest.at(restKey{info.direction, o.anonymous()})
 	}
 	s.series[info.direction]++
 	opts := s.durationOptions(info, f, o)

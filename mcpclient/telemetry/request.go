@@ -114,7 +114,7 @@ func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, 
 func (op *Op) begin() {
 	s := op.side
 	if active := op.activeInstrument(); active != nil && active.Enabled(op.ctx) {
-		active.Add(op.ctx, 1, op.info.active...)
+		active.Add(op.ctx, 1, s.activeOptions(op.info)...)
 		op.counted = true
 	}
 	level := slog.LevelWarn

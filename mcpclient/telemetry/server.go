@@ -3,17 +3,12 @@ package telemetry
 import (
 	"context"
 	"time"
-
-	"go.opentelemetry.io/otel/metric"
 )
 
 // Server is what one server tells its telemetry about its connections over one kind of network. It is safe for
 // concurrent use. A nil Server takes everything and does nothing.
 type Server struct {
 	side
-
-	taskOptions    cache[string, []metric.AddOption]
-	taskEndOptions cache[taskEnd, []metric.RecordOption]
 }
 
 // Peer returns the client at the other end of a connection, once its version is known. The session id, empty for none,
@@ -66,7 +61,7 @@ func (s *Server) Decodes() bool { return s != nil && s.ins.decode.Enabled(contex
 func (s *Server) Undecodable(d time.Duration, err error) {
 	if s.Decodes() {
 		s.ins.decode.Record(context.Background(), d.Seconds(),
-			s.decodeOptions.at(decodeKey{KindRequest, bounded(errorTypeOf(err))})...)
+			s.options().decode.at(decodeKey{KindRequest, bounded(errorTypeOf(err))})...)
 	}
 }
 

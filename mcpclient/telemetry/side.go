@@ -3,10 +3,10 @@ package telemetry
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
 )
 
 // role is what differs between a client and a server: what their metrics, events and attributes are called.
@@ -41,41 +41,11 @@ type side struct {
 	limits  limiter
 	flight  flight
 
-	strangers   names  // outcomes beyond those of the protocol; guarded by ops.mu for writing
-	series      [2]int // of the durations, by direction; guarded by ops.mu
-	restOptions cache[restKey, []metric.RecordOption]
+	strangers names  // outcomes beyond those of the protocol; guarded by ops.mu for writing
+	series    [2]int // of the durations, by direction; guarded by ops.mu
 
-	notificationOptions cache[notificationKey, []metric.AddOption]
-	violationOptions    cache[violationKey, []metric.AddOption]
-	dropOptions         cache[string, []metric.AddOption]
-	panicOptions        cache[string, []metric.AddOption]
-	retryOptions        cache[string, []metric.AddOption]
-	sizeOptions         cache[sizeKey, []metric.RecordOption]
-	decodeOptions       cache[decodeKey, []metric.RecordOption]
-	lostOptions         cache[lostKey, []metric.AddOption]
-	streamOptions       cache[string, []metric.AddOption]
-	streamEndOptions    cache[streamEnd, []metric.RecordOption]
-	plain               []metric.RecordOption // the name alone
+	metric atomic.Pointer[metricOptions] // nil before the first measurement
 }
-
-type (
-	notificationKey struct {
-		direction Direction
-		method    string
-	}
-	violationKey struct {
-		reason    string
-		direction Direction
-	}
-	sizeKey struct {
-		direction Direction
-		kind      MessageKind
-	}
-	decodeKey struct {
-		kind      MessageKind
-		errorType string
-	}
-)
 
 func (s *side) init(t *Telemetry, name string, n Network, r role) {
 	s.role, s.tel, s.name = r, t, name
@@ -85,50 +55,7 @@ func (s *side) init(t *Telemetry, name string, n Network, r role) {
 	s.methods.init(maxMethods)
 	s.targets.init(t.toolLimit)
 	s.strangers.init(maxStrangers)
-	s.restOptions.build = func(k restKey) []metric.RecordOption {
-		return s.recording(attribute.String(keyMethod, other), s.transport(),
-			optional(keyErrorType, k.errorType()), optional(keyStatusCode, k.statusCode()))
-	}
 	s.ops.build = s.newOpInfo
-	s.notificationOptions.build = func(k notificationKey) []metric.AddOption {
-		return s.adding(attribute.String(keyMethod, k.method), attribute.String(r.keys.direction, k.direction.String()))
-	}
-	s.violationOptions.build = func(k violationKey) []metric.AddOption {
-		return s.adding(attribute.String(r.keys.violationReason, k.reason),
-			attribute.String(r.keys.direction, k.direction.String()), s.transport())
-	}
-	s.dropOptions.build = func(reason string) []metric.AddOption { return s.adding(attribute.String(r.keys.dropReason, reason)) }
-	s.panicOptions.build = func(method string) []metric.AddOption { return s.adding(attribute.String(keyMethod, method)) }
-	s.sizeOptions.build = func(k sizeKey) []metric.RecordOption {
-		return s.recording(attribute.String(r.keys.direction, k.direction.String()),
-			attribute.String(r.keys.messageKind, k.kind.String()), s.transport())
-	}
-	s.decodeOptions.build = func(k decodeKey) []metric.RecordOption {
-		return s.recording(attribute.String(r.keys.messageKind, k.kind.String()), optional(keyErrorType, k.errorType))
-	}
-	s.retryOptions.build = func(reason string) []metric.AddOption {
-		return s.adding(attribute.String(keyClientRetryReason, reason), s.transport())
-	}
-	s.lostOptions.build = func(k lostKey) []metric.AddOption {
-		return s.adding(attribute.String(keyMethod, k.method), attribute.String(r.keys.dropReason, k.reason))
-	}
-	s.initStreams()
-	s.plain = s.recording()
-}
-
-// adding and recording return options to record a measurement with the attributes and the side's name. A measurement
-// takes one option: several would be merged each time. Attributes that are not valid are left out.
-func (s *side) adding(attrs ...attribute.KeyValue) []metric.AddOption {
-	return []metric.AddOption{s.with(attrs)}
-}
-
-func (s *side) recording(attrs ...attribute.KeyValue) []metric.RecordOption {
-	return []metric.RecordOption{s.with(attrs)}
-}
-
-func (s *side) with(attrs []attribute.KeyValue) metric.MeasurementOption {
-	all := append(present(attrs...), attribute.String(s.keys.name, s.name))
-	return metric.WithAttributeSet(attribute.NewSet(all...))
 }
 
 func (s *side) transport() attribute.KeyValue { return optional(keyTransport, s.base.Transport) }
@@ -148,6 +75,6 @@ func (s *side) methodLabel(method string, known bool) string {
 
 func (s *side) messageSize(ctx context.Context, d Direction, k MessageKind, bytes int) {
 	if s.ins.size.Enabled(ctx) {
-		s.ins.size.Record(ctx, int64(bytes), s.sizeOptions.at(sizeKey{d, k})...)
+		s.ins.size.Record(ctx, int64(bytes), s.options().size.at(sizeKey{d, k})...)
 	}
 }

@@ -1,6 +1,8 @@
 package telemetry
 
 import (
+	"slices"
+
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
@@ -51,7 +53,7 @@ func (s *side) startOptions(k opKey) []trace.SpanStartOption {
 	if k.direction == Received {
 		kind = trace.SpanKindServer
 	}
-	attrs := present(append(k.attributes(), s.transport())...)
+	attrs := slices.Clone(present(append(k.attributes(), s.transport())...)) // of just their size
 	return []trace.SpanStartOption{trace.WithSpanKind(kind), trace.WithAttributes(attrs...)}
 }
 

@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"cmp"
-	"maps"
 	"math/bits"
 	"slices"
 	"sync/atomic"
@@ -84,12 +83,12 @@ func (s *stats) find(o outcome) *errorCount {
 
 // operations returns the statistics of all requests, those of one direction and method together.
 func (s *side) operations() []Operation {
-	infos := s.ops.m.Load()
+	infos := s.ops.t.Load()
 	if infos == nil {
 		return nil
 	}
 	var all []Operation
-	for info := range maps.Values(*infos) {
+	for _, info := range infos.all() {
 		if o := info.stats.summary(); o.Count > 0 {
 			o.Direction, o.Method, o.Target = info.direction.String(), info.method, info.target
 			all = append(all, o)
@@ -137,21 +136,40 @@ const (
 )
 
 // latencies is a histogram of durations. Those of one operation are much alike, so buckets are there in groups, from the
-// first duration in one on.
+// first duration in one on, in a list.
 type latencies struct {
-	groups [latencyBuckets / latencyParts]atomic.Pointer[[latencyParts]atomic.Uint64]
+	groups atomic.Pointer[latencyGroup]
 	max    atomic.Int64
+}
+
+// latencyGroup is the buckets from number*latencyParts on.
+type latencyGroup struct {
+	number int
+	counts [latencyParts]atomic.Uint64
+	next   atomic.Pointer[latencyGroup]
+}
+
+// group returns the group with a number, nil if there is none and make is false.
+func (l *latencies) group(number int, make bool) *latencyGroup {
+	at := &l.groups
+	for {
+		g := at.Load()
+		switch {
+		case g == nil && !make:
+			return nil
+		case g == nil:
+			at.CompareAndSwap(nil, &latencyGroup{number: number})
+		case g.number == number:
+			return g
+		default:
+			at = &g.next
+		}
+	}
 }
 
 func (l *latencies) add(d time.Duration) {
 	bucket := latencyBucket(d)
-	at := &l.groups[bucket/latencyParts]
-	group := at.Load()
-	if group == nil {
-		at.CompareAndSwap(nil, new([latencyParts]atomic.Uint64))
-		group = at.Load()
-	}
-	group[bucket%latencyParts].Add(1)
+	l.group(bucket/latencyParts, true).counts[bucket%latencyParts].Add(1)
 	for {
 		high := l.max.Load()
 		if int64(d) <= high || l.max.CompareAndSwap(high, int64(d)) {
@@ -161,11 +179,11 @@ func (l *latencies) add(d time.Duration) {
 }
 
 func (l *latencies) count(bucket int) uint64 {
-	group := l.groups[bucket/latencyParts].Load()
+	group := l.group(bucket/latencyParts, false)
 	if group == nil {
 		return 0
 	}
-	return group[bucket%latencyParts].Load()
+	return group.counts[bucket%latencyParts].Load()
 }
 
 func latencyBucket(d time.Duration) int {

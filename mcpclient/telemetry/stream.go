@@ -5,9 +5,6 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
 )
 
 // Values of mcp_client.stream.kind and mcp_server.stream.kind: what a stream that outlives requests is for.
@@ -20,16 +17,6 @@ const (
 var streamKinds = []string{StreamGet, StreamSSE, StreamListen}
 
 type streamEnd struct{ kind, errorType string }
-
-// initStreams makes what streams need.
-func (s *side) initStreams() {
-	s.streamOptions.build = func(kind string) []metric.AddOption {
-		return s.adding(attribute.String(s.keys.streamKind, kind))
-	}
-	s.streamEndOptions.build = func(k streamEnd) []metric.RecordOption {
-		return s.recording(attribute.String(s.keys.streamKind, k.kind), optional(keyErrorType, k.errorType))
-	}
-}
 
 // StreamOpened counts and logs a stream that has opened and serves no single request, of one of the Stream kinds. It
 // returns what to call when the stream has ended, with the reason unless it ended in order; only the first call counts.
@@ -58,7 +45,7 @@ func (s *side) streamOpened(kind string) (ended func(error)) {
 	active := s.ins.streams
 	counted := active.Enabled(ctx)
 	if counted {
-		active.Add(ctx, 1, s.streamOptions.at(kind)...)
+		active.Add(ctx, 1, s.options().stream.at(kind)...)
 	}
 	if s.logs(ctx, slog.LevelInfo) {
 		s.emit(ctx, slog.LevelInfo, s.events.streamOpened, slog.String(s.keys.streamKind, kind))
@@ -67,7 +54,7 @@ func (s *side) streamOpened(kind string) (ended func(error)) {
 	return func(err error) {
 		once.Do(func() {
 			if counted {
-				active.Add(ctx, -1, s.streamOptions.at(kind)...)
+				active.Add(ctx, -1, s.options().stream.at(kind)...)
 			}
 			s.streamClosed(kind, time.Since(opened), err)
 		})
@@ -81,7 +68,7 @@ func (s *side) streamClosed(kind string, lived time.Duration, err error) {
 	}
 	s.flight.streamClosed(kind, errorType, lived)
 	if s.ins.stream.Enabled(ctx) {
-		s.ins.stream.Record(ctx, lived.Seconds(), s.streamEndOptions.at(streamEnd{kind, bounded(errorType)})...)
+		s.ins.stream.Record(ctx, lived.Seconds(), s.options().streamEnd.at(streamEnd{kind, bounded(errorType)})...)
 	}
 	if !s.logs(ctx, slog.LevelInfo) {
 		return

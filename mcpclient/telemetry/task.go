@@ -16,14 +16,6 @@ var taskStatuses = []string{"completed", "failed", "cancelled"}
 
 type taskEnd struct{ tool, status, errorType string }
 
-func (s *Server) initTasks() {
-	s.taskOptions.build = func(tool string) []metric.AddOption { return s.adding(attribute.String(keyTool, tool)) }
-	s.taskEndOptions.build = func(k taskEnd) []metric.RecordOption {
-		return s.recording(attribute.String(keyTool, k.tool), attribute.String(keyServerTaskStatus, k.status),
-			optional(keyErrorType, k.errorType))
-	}
-}
-
 // Task is the work of a task of the tasks extension, from its creation to its end, which the request that created it has
 // not waited for. It is a value that its owner keeps and does not share; its methods do nothing on the zero Task.
 type Task struct {
@@ -50,7 +42,7 @@ func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, T
 	t.ctx, t.span = s.tel.tracer.Start(ctx, spanTask+" "+t.label, trace.WithAttributes(attribute.String(keyTool, t.tool)))
 	if active := s.tel.ins.tasks; active.Enabled(t.ctx) {
 		t.counted = true
-		active.Add(t.ctx, 1, s.taskOptions.at(t.label)...)
+		active.Add(t.ctx, 1, s.options().task.at(t.label)...)
 	}
 	return t.ctx, t
 }
@@ -67,7 +59,7 @@ func (t *Task) End(status string, r Result) {
 	elapsed := time.Since(t.start)
 	o := outcomeOf(Received, &r)
 	if t.counted {
-		s.tel.ins.tasks.Add(t.ctx, -1, s.taskOptions.at(t.label)...)
+		s.tel.ins.tasks.Add(t.ctx, -1, s.options().task.at(t.label)...)
 	}
 	s.flight.note(entry{
 		kind: flownTask, method: methodCallTool, target: t.label, word: status, failed: o.failed, elapsed: elapsed,
@@ -95,14 +87,14 @@ func (t *Task) errorMessage(text string) string {
 
 // taskEnded returns the options for a task that ended so, without the name of its tool if that would make too many series.
 func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
-	if opts, ok := s.taskEndOptions.within(maxPrecisely, k); ok {
+	if opts, ok := s.options().taskEnd.within(maxPrecisely, k); ok {
 		return opts
 	}
 	k.tool = other
 	if k.errorType != "" {
 		k.errorType = other
 	}
-	return s.taskEndOptions.at(k)
+	return s.options().taskEnd.at(k)
 }
 
 // log says how the work ended: Error if that is a defect of this side.

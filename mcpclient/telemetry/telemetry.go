@@ -28,7 +28,7 @@ func New(opts ...Option) *Telemetry {
 	version := moduleVersion()
 	meter := t.meters.Meter(ScopeName, metric.WithInstrumentationVersion(version))
 	t.tracer = t.tracers.Tracer(ScopeName, trace.WithInstrumentationVersion(version))
-	t.ins = newInstruments(meter)
+	t.ins = instrumentsOf(meter)
 	t.gauges.init(meter, t.ins)
 	return t
 }
@@ -43,7 +43,7 @@ func (t *Telemetry) Client(name string, n Network) *Client {
 		return nil
 	}
 	c := &Client{}
-	c.init(t, name, n)
+	c.side.init(t, name, n, clientRole(t.ins))
 	t.gauges.add(c)
 	return c
 }
@@ -56,7 +56,6 @@ func (t *Telemetry) Server(name string, n Network) *Server {
 	}
 	s := &Server{}
 	s.side.init(t, name, serverNetwork(n), serverRole(t.ins))
-	s.initTasks()
 	return s
 }
 

@@ -7,13 +7,17 @@ import (
 	"sync"
 )
 
-// ending is the state of Close. It may be called several times at once.
+// ending is the state of Close, which may be called several times at once. Its channels are there from the first time on.
 type ending struct {
 	begun   sync.Once
 	quiet   chan struct{} // closed when Close has been called and no notification or response is on its way
 	deleted chan struct{} // closed when the session has been deleted, or that was tried
 	gone    chan struct{} // closed when nothing is left
 	abandon context.CancelFunc
+}
+
+func (e *ending) init() {
+	e.quiet, e.deleted, e.gone = make(chan struct{}), make(chan struct{}), make(chan struct{})
 }
 
 // Close lets notifications and responses go out, ends everything else, and then the session on the server.
@@ -41,9 +45,20 @@ func (c *httpConn) Close(ctx context.Context) error {
 func (c *httpConn) refuse() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.closing = true
+	if !c.closing {
+		c.closing = true
+		c.end.init()
+	}
 	c.failLocked(ErrClosed)
 	c.noteQuiet()
+}
+
+// hangUp ends every exchange and stream. No session begins any more.
+func (c *httpConn) hangUp() {
+	c.cut()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session.drop()
 }
 
 // noteQuiet closes quiet when it is time. c.mu is held.

@@ -45,7 +45,7 @@ type httpConn struct {
 	lingering lingering
 	tasks     sync.WaitGroup // exchanges and goroutines
 	life      context.Context
-	hangUp    context.CancelFunc // ends life, and with it every exchange and stream
+	cut       context.CancelFunc // ends life; see hangUp
 	end       ending
 
 	connected   atomic.Int32 // requests that have a network connection
@@ -71,7 +71,6 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	c := &httpConn{
 		h:         h,
 		target:    target,
-		header:    make(http.Header, len(h.Header)),
 		limit:     cfg.frameLimit(),
 		skip:      cfg.SkipOversize,
 		max:       h.MaxInFlight,
@@ -85,6 +84,9 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	if c.max <= 0 {
 		c.max = maxInFlight
 	}
+	if len(h.Header) > 0 {
+		c.header = make(http.Header, len(h.Header))
+	}
 	for name, values := range h.Header {
 		name = http.CanonicalHeaderKey(name)
 		c.header[name] = append(c.header[name], values...)
@@ -93,10 +95,9 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	delete(c.header, "Host")
 	c.client, c.own = clientOf(h.Client)
 	_, c.prompt = c.client.Transport.(*http.Transport)
-	c.life, c.hangUp = context.WithCancel(context.Background())
-	c.end = ending{quiet: make(chan struct{}), deleted: make(chan struct{}), gone: make(chan struct{})}
+	c.life, c.cut = context.WithCancel(context.Background())
 	c.pool.tasks = &c.tasks
-	c.session = newSession(c.life)
+	c.session = newSession()
 	return c
 }
 
@@ -146,7 +147,7 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 	}
 	if m.Kind == Request && m.Method == methodInitialize && c.session.begun() {
 		c.session.drop()
-		c.session = newSession(c.life)
+		c.session = newSession()
 	}
 	ex := c.newExchange(ctx, m)
 	c.inFlight[ex] = struct{}{}

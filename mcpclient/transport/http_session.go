@@ -13,7 +13,7 @@ const initializedWait = 2 * time.Second
 // for the whole connection.
 // (specification 2025-11-25, basic/transports, "Session Management")
 type session struct {
-	ctx  context.Context // the streams and exchanges of the session live in it
+	ctx  context.Context // the streams and exchanges of the session live in it; ends with the connection
 	drop context.CancelFunc
 
 	id      string          // given by the server, "" for none; guarded by httpConn.mu
@@ -21,9 +21,9 @@ type session struct {
 	gate    <-chan struct{} // what is sent waits until it is closed, unless nil; guarded by httpConn.mu
 }
 
-func newSession(life context.Context) *session {
+func newSession() *session {
 	s := new(session)
-	s.ctx, s.drop = context.WithCancel(life)
+	s.ctx, s.drop = context.WithCancel(context.Background())
 	return s
 }
 

@@ -38,6 +38,12 @@ func (c *stdioConn) Receive(ctx context.Context) (Frame, error) {
 	if c.life.Err() != nil || !c.asked && (ctx.Done() == nil || !c.ask()) {
 		return c.next()
 	}
+	return c.asking(ctx)
+}
+
+// asking waits for what the goroutine brings. It is not part of Receive because of what it needs on the stack: an idle
+// connection waits in next.
+func (c *stdioConn) asking(ctx context.Context) (Frame, error) {
 	select {
 	case a := <-c.answer:
 		c.asked = false
@@ -76,9 +82,14 @@ func (c *stdioConn) next() (Frame, error) {
 		return Frame{}, c.over
 	}
 	data, err := c.in.Next()
-	if err == nil {
-		return Frame{Data: data}, nil
+	if err != nil {
+		return c.without(err)
 	}
+	return Frame{Data: data}, nil
+}
+
+// without makes of the reader's error what Receive returns.
+func (c *stdioConn) without(err error) (Frame, error) {
 	if tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err); ok && c.skip {
 		return Frame{Err: &RequestError{
 			Reason: TooLarge, Size: tooLarge.Size, Limit: tooLarge.Limit, Head: tooLarge.Head, Tail: tooLarge.Tail,
