@@ -7,7 +7,7 @@ import (
 
 // targetsPage writes targets.md.
 func targetsPage(m *measurements) (string, error) {
-	all := judgeAll(m)
+	all := judgeAll(m, targets)
 	var b strings.Builder
 	met := 0
 	for _, v := range all {

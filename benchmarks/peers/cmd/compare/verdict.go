@@ -27,8 +27,8 @@ func (v *verdict) holds(factor float64) bool {
 	return v.worst != nil && v.figure <= v.guarded()*factor
 }
 
-// judgeAll holds all targets against what was measured.
-func judgeAll(m *measurements) []*verdict {
+// judgeAll holds targets against what was measured.
+func judgeAll(m *measurements, targets []*target) []*verdict {
 	var all []*verdict
 	for _, t := range targets {
 		all = append(all, t.judge(m))

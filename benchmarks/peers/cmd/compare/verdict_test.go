@@ -80,6 +80,22 @@ func TestCheckHasAMarginForRatiosAndNoneForAllocations(t *testing.T) {
 	}
 }
 
+func TestTimesAreNotChecked(t *testing.T) {
+	for want, targets := range map[bool][]target{
+		true:  {{unit: wall}, {unit: cpu}, {unit: p50}},
+		false: {{unit: allocs}, {unit: perClient}, {unit: wall, over: floor}, {unit: cpu, over: ours, overCases: "R"}},
+	} {
+		for _, target := range targets {
+			if got := target.timed(); got != want {
+				t.Errorf("%+v: a time: %v, want %v", target, got, want)
+			}
+		}
+	}
+	if n := len(checkable()); n == 0 || n >= len(targets) {
+		t.Errorf("%d of %d targets are checked, want some and not all", n, len(targets))
+	}
+}
+
 // TestTargetsAreComplete holds the table of targets against what a target needs.
 func TestTargetsAreComplete(t *testing.T) {
 	rows := map[string]bool{}
