@@ -91,8 +91,8 @@ type Network struct {
 // Conn is one connection to a server. Except for Receive, which is for one goroutine at a time, its methods may be called
 // from any goroutine.
 type Conn interface {
-	// Send accepts m into a bounded outbound space and does not wait for the peer. nil means accepted: the frame leaves
-	// whole, never inside another, unless the connection ends before. Frames that share a stream leave in the order of
+	// Send accepts m into a bounded outbound space and does not wait for the peer, unless m lets it (see [Message.Inline]). nil
+	// means accepted: the frame leaves whole, never inside another, unless the connection ends before. Frames that share a stream leave in the order of
 	// acceptance; those of [HTTP], each a request of its own, in any order.
 	//
 	// An error means that no byte of m has left and none will. [ErrBusy] says that there is no space now; a frame larger
