@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"testing"
@@ -21,16 +22,7 @@ func BenchmarkFramesRead(b *testing.B) {
 		name := fmt.Sprintf("transport=pipe/size=%s/peer=", workload.SizeName(size))
 		b.Run(name+"floor", func(b *testing.B) {
 			r, buf := feed(b, line), make([]byte, min(len(line), 256<<10))
-			each(b, size, func() error {
-				for left := len(line); left > 0; {
-					n, err := r.Read(buf[:min(left, len(buf))])
-					if err != nil {
-						return err
-					}
-					left -= n
-				}
-				return nil
-			})
+			each(b, size, func() error { return drop(r, buf, len(line)) })
 		})
 		b.Run(name+"v1", func(b *testing.B) {
 			d := json.NewDecoder(feed(b, line))
@@ -49,6 +41,18 @@ func BenchmarkFramesRead(b *testing.B) {
 	}
 }
 
+// drop reads so many bytes into buf, again and again.
+func drop(r io.Reader, buf []byte, left int) error {
+	for left > 0 {
+		n, err := r.Read(buf[:min(left, len(buf))])
+		if err != nil {
+			return err
+		}
+		left -= n
+	}
+	return nil
+}
+
 // BenchmarkFramesRejected reads frames that are over a limit of 64 KiB and must be skipped. The floor is reading them.
 func BenchmarkFramesRejected(b *testing.B) {
 	for _, size := range []int{100 * workload.KiB, workload.MiB, workload.Limit} {
@@ -56,16 +60,7 @@ func BenchmarkFramesRejected(b *testing.B) {
 		name := fmt.Sprintf("transport=pipe/size=%s/peer=", workload.SizeName(size))
 		b.Run(name+"floor", func(b *testing.B) {
 			r, buf := feed(b, line), make([]byte, 64<<10)
-			each(b, size, func() error {
-				for left := len(line); left > 0; {
-					n, err := r.Read(buf[:min(left, len(buf))])
-					if err != nil {
-						return err
-					}
-					left -= n
-				}
-				return nil
-			})
+			each(b, size, func() error { return drop(r, buf, len(line)) })
 		})
 		b.Run(name+"ours", func(b *testing.B) {
 			r := ndjson.NewReader(feed(b, line), 64<<10, true)

@@ -89,7 +89,12 @@ func Listen(h http.Handler) (url string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	srv := &http.Server{Handler: h}
+	url, stop = serve(l, &http.Server{Handler: h})
+	return url, stop, nil
+}
+
+// serve runs a server until stop.
+func serve(l net.Listener, srv *http.Server) (url string, stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -98,5 +103,5 @@ func Listen(h http.Handler) (url string, stop func(), err error) {
 	return "http://" + l.Addr().String() + "/mcp", func() {
 		_ = srv.Close()
 		<-done
-	}, nil
+	}
 }

@@ -87,15 +87,8 @@ func listenOnce(c Canned, i int) (url string, stop func(), err error) {
 	}
 	srv := &http.Server{Handler: c.Handler(JSON)}
 	srv.SetKeepAlivesEnabled(false)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = srv.Serve(l) // until Close
-	}()
-	return "http://" + l.Addr().String() + "/mcp", func() {
-		_ = srv.Close()
-		<-done
-	}, nil
+	url, stop = serve(l, srv)
+	return url, stop, nil
 }
 
 // Idle makes so many of something in each op, and reports what they hold while they wait.
