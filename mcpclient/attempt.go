@@ -84,7 +84,7 @@ func (c *Client) negotiate(ctx context.Context, l *openLink, attempt telemetry.A
 func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attempt) (in *reader, again bool) {
 	lk := &link{epoch: l.epoch, conn: l.conn}
 	lk.ctx, lk.end = context.WithCancelCause(l.ctx)
-	in = &reader{c: c, link: lk}
+	in = &reader{c: c, link: lk, turn: turn{pace: c.pace}}
 	h := &handshake{c: c, link: lk, in: in, clock: &l.clock}
 	s, err := h.run(ctx)
 	if err != nil {
@@ -93,7 +93,12 @@ func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attem
 		lk.end(f)
 		return nil, c.fail(lk.epoch, f)
 	}
-	s.direct = in.direct
+	s.in, s.direct = in, in.direct
+	if conn, ok := l.conn.(transport.Interruptible); ok {
+		if in.turn.interrupt = conn.Interrupter(); in.turn.interrupt != nil {
+			s.direct = nil // all answers come by Receive
+		}
+	}
 	attempt.End(nil)
 	c.schemas.forget() // it may be another version of the server
 	if _, ok := c.step(machine.Input{Event: machine.Negotiated, Epoch: lk.epoch}, &fact{session: s}); !ok {

@@ -27,6 +27,7 @@ type Client struct {
 	number    uint64 // among those of the process
 	policy    machine.Policy
 	parent    telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
+	pace      *pace         // at which sessions lend their turn to read
 
 	base   context.Context // ends at Stop; carries no span
 	cancel context.CancelFunc
@@ -50,7 +51,7 @@ type Client struct {
 	refusal   error       // guarded by mu; why the client gave up for good
 	waiters   []*waiter   // guarded by mu
 	timer     *time.Timer // guarded by mu; fires at armed
-	armed     time.Time   // guarded by mu; zero if the timer is stopped
+	armed     time.Time   // guarded by mu; zero if the timer is not set
 
 	records []record      // guarded by mu; what has happened and not been told yet
 	telling bool          // guarded by mu; the goroutine that tells is running
@@ -112,6 +113,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		parent:    telemetry.RefOf(ctx),
 		open:      make(chan struct{}, 1),
 		done:      make(chan struct{}),
+		pace:      &usualPace,
 	}
 	c.base, c.cancel = context.WithCancel(context.Background())
 	c.tel = cfg.Telemetry.Client(cfg.Name, c.network)

@@ -24,6 +24,7 @@ func (c *Client) exchange(ctx context.Context, s *session, cl *call, op *telemet
 	if o, err := c.send(ctx, s, cl, op); err != nil || o.decided() {
 		return o, err
 	}
+	c.readAnswer(ctx, s, cl)
 	for {
 		select {
 		case o := <-cl.outcome:
@@ -79,6 +80,13 @@ func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.O
 			return o, err
 		}
 	}
+}
+
+// sendAttended is send for those who do not read their answer.
+func (c *Client) sendAttended(ctx context.Context, s *session, cl *call, op *telemetry.Op) (outcome, *Error) {
+	o, err := c.send(ctx, s, cl, op)
+	s.in.turn.attend()
+	return o, err
 }
 
 // retry waits until it is time to send the request again, which was refused for now: by the transport or, if why is not
@@ -155,6 +163,13 @@ func (c *Client) settled(cl *call, err *Error) (outcome, *Error) {
 		return <-cl.outcome, nil
 	}
 	return outcome{}, err
+}
+
+// anyInFlight reports whether any call is in flight.
+func (c *Client) anyInFlight() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls.Len() > 0
 }
 
 // forget takes the call out of flight if it is, without a look at its outcome: nobody will ask for that.

@@ -60,7 +60,13 @@ func (f *faulty) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 		return nil, errors.New("not opened")
 	}
 	c, err := f.Transport.Dial(ctx, cfg)
-	return faultyConn{c, f}, err
+	if err != nil {
+		return nil, err
+	}
+	if !f.Streams {
+		return newInterruptibleConn(faultyConn{c, f}, &interruptible{}), nil
+	}
+	return faultyConn{c, f}, nil
 }
 
 // faultyConn is busy when the plan says so.

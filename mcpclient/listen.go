@@ -266,7 +266,7 @@ func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call, op *
 	if err := cl.encode(s, op); err != nil {
 		panic("mcpclient: a subscription cannot be encoded: " + err.Error())
 	}
-	o, err := c.send(ctx, s, cl, op)
+	o, err := c.sendAttended(ctx, s, cl, op)
 	if err != nil {
 		return agreed, err
 	}

@@ -149,7 +149,7 @@ func (cl *call) finish(o outcome) {
 	}
 }
 
-// inline hears that the transport does the exchange of the request in the caller's goroutine, until end is called.
+// inline hears that the caller's goroutine waits in the transport for the answer, until end is called.
 func (c *Client) inline(cl *call, end func()) {
 	c.mu.Lock()
 	cl.end = end
@@ -158,6 +158,13 @@ func (c *Client) inline(cl *call, end func()) {
 	if over {
 		end()
 	}
+}
+
+// notInline forgets how to end what cl waited in.
+func (c *Client) notInline(cl *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	cl.end = nil
 }
 
 // encode encodes the request for session s.

@@ -31,8 +31,10 @@ const (
 type plan struct {
 	Legacy, Skip bool
 	Streams      bool // each request has a stream of its own, as in HTTP
+	Lent         bool // callers read their own answers whenever that may be
 	Ready        bool // before the first call
 	Together     bool // all calls begin at once
+	InTurn       bool // each begins when the one before has ended
 	Calls        []plannedCall
 	Troubles     []trouble
 	Dials        []fate        // of the first connections; the others fare well
@@ -132,8 +134,10 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 		Legacy:   rapid.Bool().Draw(t, "legacy"),
 		Skip:     rapid.Bool().Draw(t, "skip oversize"),
 		Streams:  rapid.Bool().Draw(t, "streams"),
+		Lent:     rapid.Bool().Draw(t, "lent"),
 		Ready:    rapid.IntRange(0, 3).Draw(t, "unready") > 0,
 		Together: rapid.Bool().Draw(t, "together"),
+		InTurn:   rapid.IntRange(0, 3).Draw(t, "in turn") == 0,
 		Calls:    rapid.SliceOfN(plannedCalls, n, n).Draw(t, "calls"),
 		Troubles: rapid.SliceOfN(troubles, 0, 6).Draw(t, "troubles"),
 		Dials:    rapid.SliceOfN(rapid.SampledFrom([]fate{fares, fares, unopened, silent, dies}), 0, 4).Draw(t, "dials"),
@@ -148,7 +152,7 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 // doubled, lost, late, unusable or for somebody else, calls that time out and are cancelled again and again, a transport
 // that is busy, connections that fail in every way, and a stop at any moment.
 func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
-	runs, peak, kinds := 0, 0, map[Kind]int{}
+	runs, peak, own, kinds := 0, 0, uint32(0), map[Kind]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		p := plans.Draw(rt, "plan")
 		var problems []string
@@ -157,6 +161,7 @@ func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
 			r.play()
 			problems = r.problems
 			peak = max(peak, r.peak)
+			own += r.own
 			for _, o := range r.outcomes {
 				kinds[o.kind]++
 			}
@@ -166,14 +171,14 @@ func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
 			rt.Fatalf("%d problems: %q", len(problems), problems)
 		}
 	})
-	t.Logf("%d runs; %d calls in flight at once; outcomes by kind: %v", runs, peak, kinds)
+	t.Logf("%d runs; %d calls in flight at once; %d answers read by their callers; outcomes by kind: %v", runs, peak, own, kinds)
 	for _, k := range []Kind{"", KindTransport, KindProtocol, KindJSONRPC, KindState, KindTimeout, KindCancelled, KindShutdown} {
 		if runs >= iterations && kinds[k] == 0 {
 			t.Errorf("want calls that end with kind %q among those of %d runs, got none", k, runs)
 		}
 	}
-	if !t.Failed() && (runs < iterations || peak < mostCalls/2) {
-		t.Errorf("want %d runs and many calls in flight at once, got %d and %d", iterations, runs, peak)
+	if !t.Failed() && (runs < iterations || peak < mostCalls/2 || own < iterations/10) {
+		t.Errorf("want %d runs, many calls in flight at once and answers read by their callers, got %d, %d and %d", iterations, runs, peak, own)
 	}
 }
 
@@ -188,6 +193,7 @@ type run struct {
 	outcomes map[int]ending // guarded by mu
 	problems []string       // guarded by mu
 	peak     int            // guarded by mu; the most calls that were in flight at once
+	own      uint32         // answers of the first and the last session that their callers have read
 }
 
 // ending is how a call ended: kind is empty for a result.
@@ -203,6 +209,9 @@ func newRun(p plan) *run {
 		RequestTimeout: 5 * time.Second, FrameLimit: faultyLimit, SkipOversize: p.Skip, NotificationQueue: 2,
 		Telemetry: telemetry.New(telemetry.WithLogger(slog.New(r.log))),
 		Features:  []Feature{HandleNotification("", func(context.Context, *Notification) {})},
+	}
+	if p.Lent {
+		o.Features = append(o.Features, lending)
 	}
 	if p.Legacy {
 		o.Versions = []mcp.Version{mcp.Version20251125}
@@ -226,8 +235,16 @@ func (r *run) play() {
 		r.recovers()
 	}
 	var calls, others sync.WaitGroup
-	for i := range r.Calls {
-		calls.Go(func() { r.call(i) })
+	if r.InTurn {
+		calls.Go(func() {
+			for i := range r.Calls {
+				r.call(i)
+			}
+		})
+	} else {
+		for i := range r.Calls {
+			calls.Go(func() { r.call(i) })
+		}
 	}
 	for _, t := range r.Troubles {
 		others.Go(func() {
@@ -245,6 +262,9 @@ func (r *run) play() {
 	others.Wait()
 	synctest.Wait() // until the server has seen all requests
 	r.server.answers.Wait()
+	if r.Lent {
+		time.Sleep(2 * patientPace.tick)
+	}
 	synctest.Wait() // until the client has noticed what was done to it
 	if r.Stop == 0 {
 		r.recovers()
@@ -257,7 +277,7 @@ func (r *run) play() {
 // call makes one call as planned.
 func (r *run) call(i int) {
 	p := &r.Calls[i]
-	if !r.Together {
+	if !r.Together && !r.InTurn {
 		time.Sleep(p.At)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -332,9 +352,13 @@ func (r *run) recovers() {
 		r.problem("the client does not recover: %v", err)
 		return
 	}
-	if err := r.c.Call(ctx, "custom/health", nil, nil); err != nil {
-		r.problem("the client does not work again: %v", err)
+	for range 3 {
+		if err := r.c.Call(ctx, "custom/health", nil, nil); err != nil {
+			r.problem("the client does not work again: %v", err)
+		}
+		synctest.Wait() // until whoever has the turn now waits
 	}
+	r.own += r.c.present().in.turn.own.Load()
 }
 
 // decays checks the table of calls now, and after the time in which tombstones are forgotten.

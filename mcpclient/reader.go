@@ -74,7 +74,8 @@ type reader struct {
 	heard   bool             // a valid message has arrived
 	invalid atomic.Int32     // invalid frames in a row; answers that come by direct count too
 	message *jsonrpc.Message // one for all, as nobody keeps it; nil before the first, which over HTTP may never come
-	request int64            // whose own stream has carried the latest frame, 0 for a shared one
+	turn    turn
+	request int64 // whose own stream has carried the latest frame, 0 for a shared one
 }
 
 // next returns the next message of the handshake. An *exchangeError says that one request gets no answer. Any other error,
@@ -82,6 +83,9 @@ type reader struct {
 func (r *reader) next(ctx context.Context) (m jsonrpc.Message, err error) {
 	for {
 		frame, err := r.link.conn.Receive(ctx)
+		if errors.Is(err, transport.ErrInterrupted) { // for somebody who read in the session before
+			continue
+		}
 		if err != nil && ctx.Err() != nil && r.link.ctx.Err() == nil {
 			return m, ctx.Err()
 		}
@@ -182,8 +186,16 @@ func (r *reader) batches() bool { return r.session != nil && r.session.version =
 func (r *reader) run() error {
 	answer := answerer(r.answer)
 	for {
-		frame, err := r.link.conn.Receive(context.Background()) // the cheapest to wait with
-		if err := r.take(frame, err, answer); err != nil {
+		var got received
+		if r.turn.due() {
+			got = r.turn.lend(r.link.ctx.Done(), r.c.anyInFlight)
+		} else {
+			got.frame, got.err = r.link.conn.Receive(context.Background()) // the cheapest to wait with
+		}
+		if errors.Is(got.err, transport.ErrInterrupted) {
+			continue
+		}
+		if err := r.take(got.frame, got.err, answer); err != nil {
 			return err
 		}
 	}
@@ -220,12 +232,25 @@ func (r *reader) survive(err error) error {
 // direct takes a frame that is all of the answer to a request, if it is as it should be, in whatever goroutine has it: the
 // connection's has nothing to do with it then. All else is for next.
 func (r *reader) direct(f transport.Frame) bool {
-	m, err := jsonrpc.Parse(f.Data)
-	if err != nil || m.Kind != jsonrpc.Result && m.Kind != jsonrpc.Error || m.ID != jsonrpc.IntID(f.Request) {
+	var m jsonrpc.Message
+	return r.answers(f.Data, f.Request, &m)
+}
+
+// own takes the frame that answers the request with this id, of the caller whose turn it is. All else is for take.
+func (r *reader) own(f transport.Frame, id int64) bool {
+	defer func() { *r.message = jsonrpc.Message{} }()
+	return f.Err == nil && f.Request == 0 && r.answers(f.Data, id, r.message)
+}
+
+// answers routes a frame, with m for the message in it, if it answers the request with this id, and reports whether it does.
+func (r *reader) answers(frame []byte, id int64, m *jsonrpc.Message) bool {
+	var err error
+	*m, err = jsonrpc.Parse(frame)
+	if err != nil || m.Kind != jsonrpc.Result && m.Kind != jsonrpc.Error || m.ID != jsonrpc.IntID(id) {
 		return false
 	}
 	r.invalid.Store(0)
-	r.c.route(r, &m, nil)
+	r.c.route(r, m, nil)
 	return true
 }
 

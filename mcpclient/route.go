@@ -11,7 +11,7 @@ import (
 
 // route gives one message to whom it is for, and reports whether the next may be asked for.
 func (c *Client) route(r *reader, m *jsonrpc.Message, answer answerer) bool {
-	effects, why, ok := c.admit(r.link, m)
+	effects, why, ok := c.admit(r, m)
 	if !ok {
 		return false
 	}
@@ -33,10 +33,10 @@ func (c *Client) route(r *reader, m *jsonrpc.Message, answer answerer) bool {
 
 // admit classifies a message and steps the machine, in one moment: a response finds its call and settles it, or finds
 // what became of it.
-func (c *Client) admit(l *link, m *jsonrpc.Message) (effects []machine.Effect, d drop, ok bool) {
+func (c *Client) admit(r *reader, m *jsonrpc.Message) (effects []machine.Effect, d drop, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	in := machine.Input{Epoch: l.epoch, Now: time.Now()}
+	in := machine.Input{Epoch: r.link.epoch, Now: time.Now()}
 	f := &fact{message: m}
 	switch m.Kind {
 	case jsonrpc.Request:
@@ -47,6 +47,9 @@ func (c *Client) admit(l *link, m *jsonrpc.Message) (effects []machine.Effect, d
 		in.Event, d = c.classify(m, f, in.Now)
 	}
 	effects, ok = c.stepLocked(in, f)
+	if f.call != nil && r.turn.interrupt != nil {
+		r.turn.answered(in.Now, c.calls.Len() == 0)
+	}
 	return effects, d, ok
 }
 

@@ -29,6 +29,7 @@ type session struct {
 	deaf         *Error // guarded by Client.mu; why there is no listening to them, nil if there may be
 	first        bool   // of the client
 
+	in     *reader
 	direct func(transport.Frame) bool // takes answers past the reader
 }
 

@@ -262,24 +262,22 @@ func (c *Client) settleUp() {
 	c.arm()
 }
 
-// arm sets the timer to what is due next: the machine's deadline, a call's, or the sweep of tombstones.
+// arm sets the timer to what is due next: the machine's deadline, a call's, or the sweep of tombstones. One that is set to
+// an earlier time is left so: the tick finds nothing to do, and arms anew. Calls that are soon answered set it only once.
 func (c *Client) arm() {
 	next := c.m.Deadline
 	if due, ok := c.calls.Next(); ok && c.m.State != connstate.Closing && (next.IsZero() || due.Before(next)) {
 		next = due
 	}
 	switch {
-	case next.Equal(c.armed) || c.m.Ended:
-	case next.IsZero():
-		c.timer.Stop()
-		c.armed = next
+	case c.m.Ended || next.IsZero() || !c.armed.IsZero() && !next.Before(c.armed):
+		return
 	case c.timer == nil:
 		c.timer = time.AfterFunc(time.Until(next), c.tick)
-		c.armed = next
 	default:
 		c.timer.Reset(time.Until(next))
-		c.armed = next
 	}
+	c.armed = next
 }
 
 // tick is called by the timer.

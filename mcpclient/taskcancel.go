@@ -58,7 +58,7 @@ func (c *Client) sendCancel(ctx context.Context, cl *call, op *telemetry.Op) (*s
 		o, err := c.settled(cl, &Error{Kind: KindInvalid, Op: cl.method, cause: err})
 		return s, o, err
 	}
-	o, err := c.send(ctx, s, cl, op)
+	o, err := c.sendAttended(ctx, s, cl, op)
 	return s, o, err
 }
 

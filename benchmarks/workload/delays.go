@@ -8,14 +8,15 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
 // Delays runs the benchmark of a small answer behind a large one, on a pipe: 50 calls wait when the large answer has come
 // whole, and theirs follow at once. An op is one round. It reports, over all rounds, the median of the time from the moment at
-// which the large answer had been written until the call with a small one returned, as p50-ns; and of the call with the
-// large one as large-p50-ns. What is still in the pipe at that moment, a megabyte at most, is in the figures.
+// which the client had read the last of the large answer until the call with a small one returned, as p50-ns; and of the call
+// with the large one as large-p50-ns.
 func Delays(b *testing.B, peers ...Peer) {
 	for _, s := range []Shape{Text, Items} {
 		for _, size := range []int{MiB, Limit} {
@@ -37,8 +38,27 @@ type queue struct {
 	large, small *kitchen
 	in           *bufio.Reader
 	out          io.Writer
-	asked        chan struct{}  // the large answer has been asked for
-	written      chan time.Time // when the large answer had been
+	sent         int64         // bytes
+	asked        chan struct{} // the large answer has been asked for
+	arrivals     *arrivals     // of what out has
+}
+
+// arrivals is the client's end of a pipe. It notes when the client has read so many bytes.
+type arrivals struct {
+	io.ReadCloser
+	read  int64
+	mark  atomic.Int64 // so many, 0 for none
+	there chan time.Time
+}
+
+func (a *arrivals) Read(p []byte) (int, error) {
+	n, err := a.ReadCloser.Read(p)
+	a.read += int64(n)
+	if mark := a.mark.Load(); mark > 0 && a.read >= mark {
+		a.mark.Store(0)
+		a.there <- time.Now()
+	}
+	return n, err
 }
 
 // serve greets the client, and then answers the first request with the large answer when so many others are there. It ends
@@ -55,7 +75,7 @@ func (q *queue) serve() error {
 		case id == nil:
 			continue
 		case string(method) != "tools/call":
-			if _, err := q.out.Write(q.small.answer(request)); err != nil {
+			if err := q.write(q.small.answer(request)); err != nil {
 				return err
 			}
 			continue
@@ -74,15 +94,21 @@ func (q *queue) serve() error {
 }
 
 func (q *queue) answer(requests [][]byte) error {
-	if _, err := q.out.Write(q.large.answer(requests[0])); err != nil {
+	large := q.large.answer(requests[0])
+	q.arrivals.mark.Store(q.sent + int64(len(large)))
+	if err := q.write(large); err != nil {
 		return err
 	}
-	q.written <- time.Now()
 	var small []byte
 	for _, r := range requests[1:] {
 		small = append(small, q.small.answer(r)...)
 	}
-	_, err := q.out.Write(small)
+	return q.write(small)
+}
+
+func (q *queue) write(b []byte) error {
+	q.sent += int64(len(b))
+	_, err := q.out.Write(b)
 	return err
 }
 
@@ -115,11 +141,11 @@ func newQueue(p Peer, c Canned) (q *queue, client Client, stop func() error, err
 	}
 	q = &queue{
 		large: newKitchen(c), small: newKitchen(Canned{c.Era, Text, Tiny}), in: bufio.NewReaderSize(in, 64<<10), out: out,
-		asked: make(chan struct{}, 1), written: make(chan time.Time, 1),
+		asked: make(chan struct{}, 1), arrivals: &arrivals{ReadCloser: r, there: make(chan time.Time, 1)},
 	}
 	done := make(chan error, 1)
 	go func() { done <- q.serve() }() // ends when the client has closed its pipe
-	client, err = p.Pipe(WithEra(WithCallers(context.Background(), 1+behind), c.Era), r, w)
+	client, err = p.Pipe(WithEra(WithCallers(context.Background(), 1+behind), c.Era), q.arrivals, w)
 	return q, client, func() error {
 		err := client.Close()
 		closeAll(w, r)
@@ -162,16 +188,16 @@ func (q *queue) round(client Client, p Peer, want Payload) (large time.Duration,
 		}
 		all = append(all, o)
 	}
-	written := <-q.written
+	there := <-q.arrivals.there
 	for _, o := range all {
 		if o.large {
-			large = o.at.Sub(written)
+			large = o.at.Sub(there)
 			if err := p.check(want, o.n, nil); err != nil {
 				return 0, nil, err
 			}
 			continue
 		}
-		small = append(small, o.at.Sub(written))
+		small = append(small, o.at.Sub(there))
 	}
 	return large, small, nil
 }

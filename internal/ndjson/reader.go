@@ -2,6 +2,7 @@ package ndjson
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -28,7 +29,11 @@ type Reader struct {
 	quiet      int    // frames below keptBuffer in a row
 	expected   int    // the size of a buffer for a frame like the last large one; 0 if there was none lately
 	err        error  // of r, or a TooLargeError that ends the reading
+	skipping   *ends  // of a line that is being dropped
 }
+
+// ErrInterrupted is an error of a stream that goes on. [Reader.Next] returns it once, and loses nothing.
+var ErrInterrupted = errors.New("interrupted")
 
 // TooLargeError is the error for a frame above the limit.
 type TooLargeError struct {
@@ -73,6 +78,9 @@ func (r *Reader) Next() ([]byte, error) {
 
 // line returns the next line as a part of the buffer; release or the next call of line ends its life.
 func (r *Reader) line() ([]byte, error) {
+	if r.skipping != nil {
+		return nil, r.overflow()
+	}
 	for {
 		if i := bytes.IndexByte(r.buf[r.scanned:r.end], '\n'); i >= 0 {
 			line := r.buf[r.start : r.scanned+i]
@@ -89,7 +97,7 @@ func (r *Reader) line() ([]byte, error) {
 			r.start = r.end
 			return r.limited(line)
 		case r.err != nil:
-			return nil, r.err
+			return nil, r.failed()
 		}
 		r.fill()
 	}
@@ -105,17 +113,37 @@ func (r *Reader) limited(line []byte) ([]byte, error) {
 	return nil, r.tooLarge(&e)
 }
 
+// failed returns the error of the stream, which goes on after an interruption.
+func (r *Reader) failed() error {
+	err := r.err
+	if err == ErrInterrupted {
+		r.err = nil
+	}
+	return err
+}
+
 // overflow handles a line of which more than the limit has been read and the end has not.
 func (r *Reader) overflow() error {
-	var e ends
 	if !r.skip {
+		var e ends
 		e.add(r.buf[r.start:r.end])
 		return r.tooLarge(&e)
 	}
-	for !r.drop(&e) && r.err == nil {
+	if r.skipping == nil {
+		r.skipping = new(ends)
+	}
+	for !r.drop(r.skipping) {
+		if r.err == ErrInterrupted {
+			return r.failed()
+		}
+		if r.err != nil {
+			break
+		}
 		r.fill()
 	}
-	return r.tooLarge(&e)
+	e := r.skipping
+	r.skipping = nil
+	return r.tooLarge(e)
 }
 
 // drop passes what is in the buffer of the current line to e and reports whether the line's end was there.

@@ -17,11 +17,12 @@ import (
 
 const roomy = 16 << 20
 
-// frames reads all there is and describes it: each frame, each frame too large, and the end.
+// frames reads all there is and describes it: each frame, each frame too large, and the end. Interruptions it passes over.
 func frames(r *ndjson.Reader) (got []string) {
 	for {
 		frame, err := r.Next()
 		switch tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err); {
+		case err == ndjson.ErrInterrupted:
 		case err == nil:
 			got = append(got, string(frame))
 		case ok:
@@ -35,16 +36,25 @@ func frames(r *ndjson.Reader) (got []string) {
 	}
 }
 
-// pace is a reader that gives at most n bytes a time, and asserts that no more are asked for than the bound allows.
+// pace is a reader that gives at most n bytes a time, and asserts that no more are asked for than the bound allows. If it is
+// nervous, it is interrupted now and then, with and without bytes.
 type pace struct {
 	r       io.Reader
 	n       int
 	largest int
+	nervous *rand.Rand
 }
 
-func (p *pace) Read(b []byte) (int, error) {
+func (p *pace) Read(b []byte) (n int, err error) {
 	p.largest = max(p.largest, len(b))
-	return p.r.Read(b[:min(len(b), p.n)])
+	if p.nervous != nil && p.nervous.IntN(4) == 0 {
+		return 0, ndjson.ErrInterrupted
+	}
+	n, err = p.r.Read(b[:min(len(b), p.n)])
+	if p.nervous != nil && err == nil && p.nervous.IntN(4) == 0 {
+		err = ndjson.ErrInterrupted
+	}
+	return n, err
 }
 
 func TestReaderSplitsAtNewlines(t *testing.T) {
@@ -183,6 +193,34 @@ type idle struct{}
 
 func (idle) Read([]byte) (int, error) { return 0, nil }
 
+func TestAnInterruptedReaderGoesOn(t *testing.T) {
+	startled := iotest.ErrReader(ndjson.ErrInterrupted)
+	for _, skip := range []bool{true, false} {
+		stream := io.MultiReader(&once{startled}, strings.NewReader("a\nb"), &once{startled}, strings.NewReader("c\n"))
+		r := ndjson.NewReader(stream, 100, skip)
+		for _, want := range []string{"interrupted", "a", "interrupted", "bc", "EOF"} {
+			got, err := r.Next()
+			if err != nil {
+				got = []byte(err.Error())
+			}
+			if string(got) != want {
+				t.Errorf("want %q, got %q", want, got)
+			}
+		}
+	}
+}
+
+// once is a reader whose first Read is r's, and then it has ended.
+type once struct{ r io.Reader }
+
+func (o *once) Read(p []byte) (int, error) {
+	if o.r == nil {
+		return 0, io.EOF
+	}
+	defer func() { o.r = nil }()
+	return o.r.Read(p)
+}
+
 func TestReaderNeedsALimit(t *testing.T) {
 	defer func() {
 		if recover() == nil {
@@ -317,6 +355,7 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("a\nb\r\n\n \nlong line\n"), uint8(5), uint64(1))
 	f.Add(bytes.Repeat([]byte("0123456789abcdef"), 1000), uint8(200), uint64(2))
 	f.Add([]byte("\r\r\n\r"), uint8(0), uint64(3))
+	f.Add([]byte("frame\nlong line that is skipped, while it is interrupted\nframe\n"), uint8(7), uint64(4))
 	f.Add([]byte("0\r\r\n"), uint8(0), uint64(70)) // one byte too large with the first \r, which belongs to it
 	f.Fuzz(func(t *testing.T, stream []byte, small uint8, seed uint64) {
 		limit := int(small) + 1
@@ -325,6 +364,9 @@ func FuzzReader(f *testing.F) {
 		}
 		random := rand.New(rand.NewPCG(seed, 0))
 		p := &pace{r: bytes.NewReader(stream), n: 1 + random.IntN(1+random.IntN(6000))}
+		if seed%2 == 0 {
+			p.nervous = random
+		}
 		got := frames(ndjson.NewReader(p, limit, true))
 		if diff := cmp.Diff(split(stream, limit), got); diff != "" {
 			t.Errorf("limit %d, %d bytes a time: (-want +got)\n%s", limit, p.n, diff)

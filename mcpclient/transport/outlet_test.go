@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
 func newOutlet(t *testing.T) (*outlet, *os.File) {
@@ -71,12 +73,50 @@ func TestCutOutletGivesNoMoreThanAPipeHolds(t *testing.T) {
 	}
 }
 
-func TestResumedOutletWaitsAgain(t *testing.T) {
+func TestDrainedOutletWaitsAgain(t *testing.T) {
 	o, w := newOutlet(t)
 	o.cut()
-	o.resume()
+	o.interrupt()
+	o.drain()
+	o.cut()
+	o.interrupt()
 	go func() { _, _ = w.Write([]byte("r")) }()
 	if n, err := o.Read(make([]byte, 1)); n != 1 || err != nil {
 		t.Errorf("want a byte, got %d and %v", n, err)
+	}
+}
+
+func TestAnInterruptedReadGoesOn(t *testing.T) {
+	o, w := newOutlet(t)
+	if !o.interruptible() {
+		t.Fatal("want an outlet that can be interrupted")
+	}
+	result := make(chan error)
+	go func() {
+		_, err := o.Read(make([]byte, 1))
+		result <- err
+	}()
+	o.interrupt()
+	if err := <-result; err != ndjson.ErrInterrupted {
+		t.Fatalf("want %v, got %v", ndjson.ErrInterrupted, err)
+	}
+	go func() { _, _ = w.Write([]byte("r")) }()
+	if n, err := o.Read(make([]byte, 1)); n != 1 || err != nil {
+		t.Errorf("want a byte, got %d and %v", n, err)
+	}
+}
+
+func TestAnInterruptedOutletStaysCut(t *testing.T) {
+	o, w := newOutlet(t)
+	if _, err := w.Write([]byte("r")); err != nil {
+		t.Fatal(err)
+	}
+	o.cut()
+	o.interrupt()
+	if n, err := o.Read(make([]byte, 1)); n != 0 || err != ndjson.ErrInterrupted {
+		t.Errorf("want nothing and %v, got %d and %v", ndjson.ErrInterrupted, n, err)
+	}
+	if got, err := io.ReadAll(o); string(got) != "r" || err != nil {
+		t.Errorf("want what was there and the end, got %q and %v", got, err)
 	}
 }

@@ -46,7 +46,7 @@ func (c *stdioConn) begin() {
 // discard ends when standard output does, or when clean closes it.
 func (c *stdioConn) discard() {
 	c.reading.Lock()
-	c.stdout.resume()
+	c.stdout.drain()
 	c.reading.Unlock()
 	_, _ = io.Copy(io.Discard, c.stdout.f)
 }

@@ -11,6 +11,6 @@ import (
 func TestStdioKeepsTheContract(t *testing.T) {
 	transporttest.Run(t, func(t *testing.T) transporttest.Subject {
 		h := newHarness(t)
-		return transporttest.Subject{Transport: h.stdio(), Accept: h.acceptPeer, Notices: true}
+		return transporttest.Subject{Transport: h.stdio(), Accept: h.acceptPeer, Notices: true, Interruptible: true}
 	})
 }

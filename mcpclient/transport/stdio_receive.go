@@ -71,6 +71,14 @@ func (c *stdioConn) ask() bool {
 	return true
 }
 
+// Interrupter implements [Interruptible].
+func (c *stdioConn) Interrupter() func() {
+	if !c.stdout.interruptible() {
+		return nil
+	}
+	return c.stdout.interrupt
+}
+
 // next waits for the next frame, or for the reason why there is none.
 func (c *stdioConn) next() (Frame, error) {
 	c.reading.Lock()
@@ -82,6 +90,9 @@ func (c *stdioConn) next() (Frame, error) {
 		return Frame{}, c.over
 	}
 	data, err := c.in.Next()
+	if err == ndjson.ErrInterrupted {
+		return Frame{}, ErrInterrupted
+	}
 	if err != nil {
 		return c.without(err)
 	}

@@ -121,6 +121,8 @@ type Conn interface {
 	// this one stopped. A ctx that has ended already asks for nothing. A ctx that cannot end, such as [context.Background],
 	// is the cheapest to wait with, and [Conn.Close] ends that wait too.
 	//
+	// [ErrInterrupted] comes of an interruption: see [Interruptible]. Nothing is lost then either.
+	//
 	// Every other error means that the connection is over, and every later Receive returns the same one. It is
 	//   - [io.EOF], possibly wrapped: the peer has ended the conversation;
 	//   - an [*ExitError]: the peer was a process, and this is how it ended;

@@ -20,6 +20,9 @@ type Subject struct {
 
 	// Notices says that Conn.Cancel sends the notice it is given, as it does wherever all requests share one stream.
 	Notices bool
+
+	// Interruptible says that the connections are [transport.Interruptible], and can be interrupted.
+	Interruptible bool
 }
 
 // Peer is the server's end of a connection. A method whose ctx ends returns its cause; what it was about to do may still
@@ -49,13 +52,22 @@ type Stubborn interface {
 
 // Run checks the contract. It calls open for each promise of it, with a new test.
 func Run(t *testing.T, open func(t *testing.T) Subject) {
+	if subject := run(t, promises, open); subject.Interruptible {
+		run(t, interruptions, open)
+	}
+}
+
+// run checks some promises, and returns the last subject.
+func run(t *testing.T, promises []promise, open func(t *testing.T) Subject) (subject Subject) {
 	for _, p := range promises {
 		t.Run(p.name, func(t *testing.T) {
-			r := &rig{T: t, Subject: open(t)}
+			subject = open(t)
+			r := &rig{T: t, Subject: subject}
 			r.before = r.goroutines()
 			p.check(r)
 		})
 	}
+	return subject
 }
 
 type promise struct {
@@ -83,6 +95,8 @@ var promises = []promise{
 	{"a peer nobody receives from is stopped", receivePulls},
 	{"frames before the peer's end arrive, then an error that stays", receivePeerEnds},
 
+	{"a connection can be interrupted if its transport says so", interruptIfSo},
+
 	{"frames leave whole and in order", sendInOrder},
 	{"a frame larger than the outbound space leaves", sendLarge},
 	{"a send whose context has ended sends nothing", sendEnded},
@@ -103,4 +117,13 @@ var promises = []promise{
 	{"close with a cancelled context is at once", closeAtOnce},
 	{"an impatient close shortens a patient one", closeImpatient},
 	{"close leaves nothing", closeLeavesNothing},
+}
+
+// interruptions is what else a transport promises whose connections can be interrupted.
+var interruptions = []promise{
+	{"an interruption ends the next receive, and loses nothing", interruptBefore},
+	{"an interruption ends a receive that waits", interruptDuring},
+	{"an interruption loses no part of a frame", interruptPart},
+	{"frames arrive whole and in order whatever interrupts", interruptOften},
+	{"an interrupted connection that is closed stays so", interruptClosed},
 }

@@ -1,0 +1,67 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// interruptible is a transport in memory whose connections can be interrupted, as those over pipes can.
+type interruptible struct {
+	transport.Transport
+	inHand func() // is called with a frame in hand; may be nil
+}
+
+func (i *interruptible) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	c, err := i.Transport.Dial(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return newInterruptibleConn(c, i), nil
+}
+
+// interruptibleConn has a Receive of the connection end for an interruption.
+type interruptibleConn struct {
+	transport.Conn
+	t *interruptible
+
+	mu     sync.Mutex
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+func newInterruptibleConn(c transport.Conn, t *interruptible) *interruptibleConn {
+	i := &interruptibleConn{Conn: c, t: t}
+	i.ctx, i.cancel = context.WithCancel(context.Background())
+	return i
+}
+
+func (c *interruptibleConn) Interrupter() func() {
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.cancel()
+	}
+}
+
+func (c *interruptibleConn) Receive(ctx context.Context) (transport.Frame, error) {
+	c.mu.Lock()
+	interrupted := c.ctx
+	c.mu.Unlock()
+	wait, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(interrupted, cancel)()
+	f, err := c.Conn.Receive(wait)
+	if err == nil && c.t.inHand != nil {
+		c.t.inHand()
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.ctx, c.cancel = context.WithCancel(context.Background())
+		return transport.Frame{}, transport.ErrInterrupted
+	}
+	return f, err
+}

@@ -1,0 +1,177 @@
+package mcpclient
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// turn says whose turn it is to read a session's frames. It is that of the connection's goroutine, for nothing that the
+// server says may be missed. But an answer has to be handed from there to its caller's goroutine, which costs more than all
+// else that a small call does. So while somebody makes one call after the other, that goroutine lends the turn, and the
+// caller reads the answer. Whatever else comes instead, the end of the wait included, the caller hands over, and the
+// connection's goroutine reads again.
+//
+// Between two such calls nobody reads. That lasts for two ticks of the pace at most.
+//
+// A caller whose call is in flight and who does not read has attend called, so somebody does. Whoever steps back looks
+// behind that whether a call is in flight; so one of the two sees the other.
+type turn struct {
+	*pace
+	interrupt func() // ends a Receive that waits; nil if nobody else may read
+
+	state  atomic.Int32
+	own    atomic.Uint32 // answers that their callers have read
+	handed chan received // of one element; made before the turn is lent
+
+	// Of the one whose turn it is.
+	lonely int       // answers in a row, each to the only call in flight and soon after the one before; less while loans do not pay
+	latest time.Time // answer
+	wait   int       // so many more answers there must be before the next loan
+}
+
+// The states of a turn.
+const (
+	turnAttended int32 = iota // it is that of the connection's goroutine
+	turnLent                  // the next caller's
+	turnTaken                 // a caller's
+	turnKept                  // a caller's for a while now; the connection's goroutine has it next
+)
+
+// pace says when the turn is lent, and for how long.
+type pace struct {
+	tick   time.Duration // between looks at whether the loan pays
+	few    uint32        // answers within one are too few
+	soon   time.Duration // a call that is answered within that of another follows it
+	enough int           // so many in a row say that there will be more
+}
+
+var usualPace = pace{tick: time.Millisecond, few: 3, soon: 200 * time.Microsecond, enough: 8}
+
+// mostWait bounds the wait behind loans that did not pay.
+const mostWait = 1024
+
+// received is what a Receive has returned. An error that is [transport.ErrInterrupted] says to go on reading.
+type received struct {
+	frame transport.Frame
+	err   error
+}
+
+var goOn = received{err: transport.ErrInterrupted}
+
+// answered notes that a call got its answer now. alone says that no other is in flight.
+func (t *turn) answered(now time.Time, alone bool) {
+	if alone && now.Sub(t.latest) < t.soon {
+		t.lonely++
+	} else {
+		t.lonely = min(t.lonely, 0)
+	}
+	t.latest = now
+}
+
+// due reports whether the connection's goroutine should lend the turn.
+func (t *turn) due() bool { return t.lonely >= t.enough }
+
+// lend lends the turn until a caller hands over, or few read, or the session is over. It returns what the caller has handed
+// over. busy reports whether a call is in flight.
+func (t *turn) lend(over <-chan struct{}, busy func() bool) received {
+	if t.handed == nil {
+		t.handed = make(chan received, 1)
+	}
+	before, r := t.own.Load(), goOn
+	t.state.Store(turnLent)
+	if !busy() || !t.state.CompareAndSwap(turnLent, turnAttended) {
+		r = t.watch(over)
+	}
+	t.settle(int(t.own.Load() - before))
+	return r
+}
+
+// watch waits until the turn is back, and takes it back if it is of little use.
+func (t *turn) watch(over <-chan struct{}) received {
+	ticker := time.NewTicker(t.tick)
+	defer ticker.Stop()
+	for own, ended := t.own.Load(), false; ; {
+		select {
+		case r := <-t.handed:
+			return r
+		case <-over:
+			ended = true
+		case <-ticker.C:
+		}
+		before := own
+		own = t.own.Load()
+		switch {
+		case own-before > t.few && !ended:
+		case t.state.CompareAndSwap(turnLent, turnAttended):
+			return goOn
+		case t.state.CompareAndSwap(turnTaken, turnKept):
+			return <-t.handed
+		}
+	}
+}
+
+// settle says how long to wait for the next loan, behind one in which callers have read so many answers.
+func (t *turn) settle(own int) {
+	if own >= t.enough {
+		t.wait = 0
+	} else {
+		t.wait = min(max(2*t.wait, t.enough), mostWait)
+	}
+	t.lonely = -t.wait
+}
+
+// take takes the turn if it is lent.
+func (t *turn) take() bool {
+	return t.state.Load() == turnLent && t.state.CompareAndSwap(turnLent, turnTaken)
+}
+
+// leave leaves the turn to the next caller, or the connection's goroutine.
+func (t *turn) leave(busy func() bool) {
+	t.own.Add(1)
+	if !t.state.CompareAndSwap(turnTaken, turnLent) {
+		t.handOver(goOn)
+	} else if busy() {
+		t.attend()
+	}
+}
+
+// handOver gives the turn, and what the caller has received, to the connection's goroutine.
+func (t *turn) handOver(r received) {
+	t.state.Store(turnAttended)
+	t.handed <- r
+}
+
+// attend gives the turn to the connection's goroutine if it is lent.
+func (t *turn) attend() {
+	if t.state.Load() == turnLent && t.state.CompareAndSwap(turnLent, turnAttended) {
+		t.handed <- goOn
+	}
+}
+
+// readAnswer reads the answer to the call in the caller's goroutine, if that may. Otherwise the connection's goroutine reads.
+// In both cases the outcome comes to where it always does.
+func (c *Client) readAnswer(ctx context.Context, s *session, cl *call) {
+	t := &s.in.turn
+	if cl.progressed != nil || !t.take() {
+		t.attend()
+		return
+	}
+	r, own := goOn, false
+	defer func() {
+		if own {
+			t.leave(c.anyInFlight)
+			return
+		}
+		c.notInline(cl) // the next to wait is somebody else
+		t.handOver(r)
+	}()
+	if ctx.Done() != nil {
+		defer context.AfterFunc(ctx, t.interrupt)()
+	}
+	c.inline(cl, t.interrupt)
+	r.frame, r.err = s.conn.Receive(context.Background())
+	own = r.err == nil && s.in.own(r.frame, cl.id)
+}

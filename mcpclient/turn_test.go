@@ -1,0 +1,444 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// patientPace has the turn lent whenever no call is in flight, for long.
+var patientPace = pace{tick: 20 * time.Millisecond, soon: time.Hour, enough: 1}
+
+var lending = feature{join: func(c *Client) error {
+	c.pace = &patientPace
+	return nil
+}}
+
+func TestWhenTheTurnIsLent(t *testing.T) {
+	type answer struct {
+		after time.Duration // the one before
+		alone bool
+	}
+	quick, slow, crowded := answer{time.Microsecond, true}, answer{200 * time.Microsecond, true}, answer{time.Microsecond, false}
+	for _, tt := range []struct {
+		name    string
+		answers []answer
+		due     bool
+	}{
+		{"none", nil, false},
+		{"the first is soon after none", []answer{slow, quick, quick}, false},
+		{"three in a row", []answer{slow, quick, quick, quick}, true},
+		{"a slow one among them", []answer{quick, quick, slow, quick, quick}, false},
+		{"another in flight", []answer{quick, quick, crowded, quick, quick}, false},
+		{"three in a row behind", []answer{slow, crowded, quick, quick, quick}, true},
+		{"a slow one behind", []answer{quick, quick, quick, quick, slow}, false},
+	} {
+		turn := turn{pace: &pace{soon: 200 * time.Microsecond, enough: 3}}
+		now := time.Now()
+		for _, a := range tt.answers {
+			now = now.Add(a.after)
+			turn.answered(now, a.alone)
+		}
+		if turn.due() != tt.due {
+			t.Errorf("%s: due %v, want %v", tt.name, turn.due(), tt.due)
+		}
+	}
+}
+
+func TestLoansThatDoNotPayBecomeRare(t *testing.T) {
+	turn := turn{pace: &pace{soon: time.Second, enough: 4}}
+	now := time.Now()
+	due := func() (after int) {
+		for !turn.due() {
+			turn.answered(now, true)
+			after++
+		}
+		return after
+	}
+	due()
+	for _, want := range []int{8, 12, 20, 36, 68, 132, 260, 516, 1028, 1028} {
+		turn.settle(3)
+		turn.answered(now, false) // forgives nothing
+		if got := due(); got != want {
+			t.Errorf("the next loan is due after %d answers, want %d", got, want)
+		}
+	}
+	turn.settle(4)
+	if got := due(); got != 4 {
+		t.Errorf("behind one that paid, the next is due after %d answers, want 4", got)
+	}
+}
+
+// lent runs f in a bubble with a client whose callers read, behind as many calls as that takes.
+func lent(t *testing.T, o *Options, f func(t *testing.T, v *conversation, c *Client)) {
+	t.Helper()
+	lentBy(t, &interruptible{}, o, func(t *testing.T, _ *script, v *conversation, c *Client) { f(t, v, c) })
+}
+
+func lentBy(t *testing.T, i *interruptible, o *Options, f func(t *testing.T, s *script, v *conversation, c *Client)) {
+	t.Helper()
+	interrupted(t, i, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).modern()
+		await(t, c)
+		for range usualPace.enough + 1 {
+			v.exchange(c)
+		}
+		wantTurn(t, c, turnLent)
+		f(t, s, v, c)
+	})
+}
+
+// interrupted runs f in a bubble with a client whose connections can be interrupted.
+func interrupted(t *testing.T, i *interruptible, o *Options, f func(t *testing.T, s *script, c *Client)) {
+	t.Helper()
+	bubbleWith(t, o, func(s *script) transport.Transport {
+		i.Transport = s
+		return i
+	}, f)
+}
+
+// exchange makes a call that is answered at once.
+func (v *conversation) exchange(c *Client) {
+	v.t.Helper()
+	done := background(func() error { return c.Call(v.t.Context(), "x/quick", nil, nil) })
+	v.answer(v.want("x/quick"), "{}")
+	if err := <-done; err != nil {
+		v.t.Errorf("a quick call: %v", err)
+	}
+	synctest.Wait() // until whoever has the turn now waits
+}
+
+func wantTurn(t *testing.T, c *Client, want int32) {
+	t.Helper()
+	synctest.Wait()
+	if got := c.present().in.turn.state.Load(); got != want {
+		t.Errorf("the turn is in state %d, want %d", got, want)
+	}
+}
+
+func TestCallersReadTheirOwnAnswersOneAfterTheOther(t *testing.T) {
+	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+		before := c.present().in.turn.own.Load()
+		for range 100 {
+			v.exchange(c)
+		}
+		wantTurn(t, c, turnLent)
+		if got := c.present().in.turn.own.Load() - before; got != 100 {
+			t.Errorf("of 100 calls, the callers of %d have read the answer", got)
+		}
+		time.Sleep(2 * usualPace.tick)
+		wantTurn(t, c, turnAttended)
+	})
+}
+
+func TestATurnInUseStaysLent(t *testing.T) {
+	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+		for range 50 {
+			v.exchange(c)
+			time.Sleep(usualPace.tick / 5)
+		}
+		wantTurn(t, c, turnLent)
+	})
+}
+
+func TestWhatComesWhileNobodyCallsIsReadSoon(t *testing.T) {
+	var heard time.Time
+	o := &Options{Features: []Feature{HandleNotification("x/news", func(context.Context, *Notification) { heard = time.Now() })}}
+	lent(t, o, func(t *testing.T, v *conversation, c *Client) {
+		said := time.Now()
+		v.write(`{"jsonrpc":"2.0","method":"x/news"}`)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if took := heard.Sub(said); heard.IsZero() || took > 2*usualPace.tick {
+			t.Errorf("a notification was heard after %v, want at most %v", took, 2*usualPace.tick)
+		}
+		v.exchange(c)
+	})
+}
+
+func TestWhatComesInsteadOfTheAnswerIsNotLost(t *testing.T) {
+	for name, frame := range map[string]string{
+		"notification":             `{"jsonrpc":"2.0","method":"x/news"}`,
+		"garbage":                  `{"jsonrpc":`,
+		"an answer to nobody":      `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
+		"the same with the server": `{"jsonrpc":"2.0","id":"987654321","error":{"code":1,"message":"no"}}`,
+	} {
+		heard := 0
+		o := &Options{Features: []Feature{HandleNotification("x/news", func(context.Context, *Notification) { heard++ })}}
+		lent(t, o, func(t *testing.T, v *conversation, c *Client) {
+			done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
+			f := v.want("x/slow")
+			wantTurn(t, c, turnTaken)
+			v.write(frame)
+			wantTurn(t, c, turnAttended)
+			if wanted := name == "notification"; wanted != (heard == 1) {
+				t.Errorf("%s: %d notifications were heard", name, heard)
+			}
+			v.answer(f, "{}")
+			if err := <-done; err != nil {
+				t.Errorf("%s: the call: %v", name, err)
+			}
+			v.exchange(c)
+		})
+	}
+}
+
+func TestARequestOfTheServerIsServedWhileACallerReads(t *testing.T) {
+	o := &Options{
+		Versions: []mcp.Version{mcp.Version20251125},
+		Features: []Feature{lending, HandleRoots(&mcp.Root{URI: "file:///r"})},
+	}
+	interrupted(t, &interruptible{}, o, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		v.exchange(c)
+		v.exchange(c)
+		done := background(func() error { return c.Call(t.Context(), "x/asks", nil, nil) })
+		f := v.want("x/asks")
+		wantTurn(t, c, turnTaken)
+		v.write(`{"jsonrpc":"2.0","id":"r","method":"roots/list"}`)
+		if got := v.take(); string(got.ID) != `"r"` || got.Result == nil {
+			t.Errorf("want the roots, got %s", got.raw)
+		}
+		v.answer(f, "{}")
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestACallerWhoReadsLeavesInTime(t *testing.T) {
+	const patience = 300 * time.Millisecond
+	for name, tt := range map[string]struct {
+		call func(ctx context.Context, c *Client) error
+		want Kind
+	}{
+		"timeout": {func(ctx context.Context, c *Client) error {
+			return c.Call(ctx, "x/slow", nil, nil, WithTimeout(patience))
+		}, KindTimeout},
+		"deadline": {func(ctx context.Context, c *Client) error {
+			ctx, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			return c.Call(ctx, "x/slow", nil, nil)
+		}, KindTimeout},
+		"cancelled": {func(ctx context.Context, c *Client) error {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(patience, cancel)
+			return c.Call(ctx, "x/slow", nil, nil)
+		}, KindCancelled},
+	} {
+		lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+			begun := time.Now()
+			done := background(func() error { return tt.call(t.Context(), c) })
+			f := v.want("x/slow")
+			wantTurn(t, c, turnTaken)
+			err := <-done
+			e, ok := errors.AsType[*Error](err)
+			if took := time.Since(begun); !ok || e.Kind != tt.want || took != patience {
+				t.Errorf("%s: got %v after %v, want kind %s after %v", name, err, took, tt.want, patience)
+			}
+			v.want(mcp.NotificationCancelled)
+			wantTurn(t, c, turnAttended)
+			v.answer(f, "{}") // too late
+			v.exchange(c)
+		})
+	}
+}
+
+func TestASecondCallerDoesNotWaitForTheFirst(t *testing.T) {
+	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+		first := background(func() error { return c.Call(t.Context(), "x/first", nil, nil) })
+		slow := v.want("x/first")
+		wantTurn(t, c, turnTaken)
+		v.exchange(c) // its answer is read by the first, which hands it over
+		wantTurn(t, c, turnAttended)
+		v.answer(slow, "{}")
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTheFirstCallerLeavesTheTurnToTheSecond(t *testing.T) {
+	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+		first := background(func() error { return c.Call(t.Context(), "x/first", nil, nil) })
+		one := v.want("x/first")
+		second := background(func() error { return c.Call(t.Context(), "x/second", nil, nil) })
+		two := v.want("x/second")
+		synctest.Wait()
+		v.answer(one, "{}")
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+		wantTurn(t, c, turnAttended)
+		v.answer(two, "{}")
+		if err := <-second; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAProgressOfACallIsHeardWhenTheTurnWasLent(t *testing.T) {
+	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+		reports := 0
+		done := background(func() error {
+			return c.Call(t.Context(), "x/slow", nil, nil, WithProgress(func(Progress) { reports++ }))
+		})
+		f := v.want("x/slow")
+		wantTurn(t, c, turnAttended)
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, f.ID))
+		synctest.Wait()
+		v.answer(f, "{}")
+		if err := <-done; err != nil || reports != 1 {
+			t.Errorf("want one report and the result, got %d and %v", reports, err)
+		}
+	})
+}
+
+func TestALongCallGivesTheTurnBack(t *testing.T) {
+	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+		done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
+		f := v.want("x/slow")
+		time.Sleep(2 * usualPace.tick)
+		wantTurn(t, c, turnKept)
+		v.answer(f, "{}")
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		wantTurn(t, c, turnAttended)
+	})
+}
+
+func TestTheEndOfTheConnectionIsFound(t *testing.T) {
+	for _, calling := range []bool{false, true} {
+		lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+			done := make(<-chan error)
+			if calling {
+				done = background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
+				v.want("x/slow")
+				wantTurn(t, c, turnTaken)
+			}
+			begun := time.Now()
+			v.hangUp()
+			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begun); took > 2*usualPace.tick {
+				t.Errorf("the end was found after %v, want at most %v", took, 2*usualPace.tick)
+			}
+			if calling {
+				if err := <-done; !errors.Is(err, ErrConnectionLost) {
+					t.Errorf("the call: got %v, want %v", err, ErrConnectionLost)
+				}
+			}
+		})
+	}
+}
+
+func TestAStopEndsWhoeverReads(t *testing.T) {
+	for _, calling := range []bool{false, true} {
+		lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+			done := make(<-chan error)
+			if calling {
+				done = background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
+				v.want("x/slow")
+				wantTurn(t, c, turnTaken)
+			}
+			begun := time.Now()
+			go v.hangUp()
+			if err := c.Stop(t.Context()); err != nil || time.Since(begun) > 0 {
+				t.Errorf("stop: %v after %v, want nothing to wait for", err, time.Since(begun))
+			}
+			if calling {
+				if err := <-done; !errors.Is(err, ErrShutdown) {
+					t.Errorf("the call: got %v, want %v", err, ErrShutdown)
+				}
+			}
+		})
+	}
+}
+
+func TestASessionThatEndsBehindTheCallersBack(t *testing.T) {
+	for name, end := range map[string]func(c *Client){
+		"stop": func(c *Client) { go func() { _ = c.Stop(context.Background()) }() },
+		"lost": func(c *Client) { _ = c.lost(c.present(), errors.New("broken pipe")) },
+	} {
+		i := &interruptible{}
+		lentBy(t, i, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
+			f := v.want("x/slow")
+			wantTurn(t, c, turnTaken)
+			i.inHand = func() {
+				i.inHand = nil
+				end(c)
+				time.Sleep(usualPace.tick / 10) // until the connection's goroutine knows
+			}
+			go func() {
+				<-v.ctx.Done()
+				v.hangUp()
+			}()
+			v.answer(f, "{}")
+			if err := <-done; err == nil {
+				t.Errorf("%s: the call got an answer that came too late", name)
+			}
+			if name == "lost" {
+				s.next(t).modern()
+				await(t, c)
+			}
+		})
+	}
+}
+
+func TestAnInterruptionBehindTheSessionEndsNothing(t *testing.T) {
+	i := &interruptible{}
+	o := &Options{Versions: []mcp.Version{mcp.Version20251125}}
+	var interrupt func()
+	bubbleWith(t, o, func(s *script) transport.Transport {
+		i.Transport = s
+		return dialled{i, func(c transport.Conn) { interrupt = c.(transport.Interruptible).Interrupter() }}
+	}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		f := v.want(mcp.MethodInitialize)
+		interrupt()
+		synctest.Wait()
+		v.answer(f, fmt.Sprintf(initialized, mcp.Version20251125))
+		v.want(mcp.NotificationInitialized)
+		await(t, c)
+	})
+}
+
+// dialled is a transport that tells of its connections.
+type dialled struct {
+	transport.Transport
+	tell func(transport.Conn)
+}
+
+func (d dialled) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	c, err := d.Transport.Dial(ctx, cfg)
+	if err == nil {
+		d.tell(c)
+	}
+	return c, err
+}
+
+func TestASubscriptionIsAcknowledgedAtOnceWhenTheTurnWasLent(t *testing.T) {
+	interrupted(t, &interruptible{}, &Options{Features: []Feature{lending}}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`, `"resources":{"subscribe":true}`, 1))
+		await(t, c)
+		v.exchange(c)
+		v.exchange(c)
+		wantTurn(t, c, turnLent)
+		go func() { _ = c.SubscribeResource(t.Context(), "file:///r") }()
+		v.want(mcp.MethodSubscriptionsListen)
+		wantTurn(t, c, turnAttended)
+	})
+}
