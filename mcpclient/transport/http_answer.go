@@ -24,7 +24,10 @@ const (
 // postTo sends the message to a URL and deals with the answer. If shared is true, that comes on the stream of HTTP+SSE.
 func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	c := ex.conn
-	resp, failure := c.roundTrip(outgoing{ctx: ex, method: http.MethodPost, to: to, body: ex.m.Data, header: ex})
+	if ex.reach.connected == nil {
+		ex.values = ex.reach.watch(ex.values, &c.connected)
+	}
+	resp, failure := c.roundTrip(outgoing{ctx: ex, method: http.MethodPost, to: to, body: ex.m.Data, header: ex, reach: &ex.reach})
 	if failure != nil {
 		ex.fail(failure)
 		return
@@ -118,6 +121,7 @@ func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
 	body := bodyOf(resp, errorBody)
 	if ex.initialize && !shared && ex.conn.mayBeOld(resp.StatusCode, body) {
 		if endpoint, failure := ex.conn.openShared(ex, endpointWait); failure == nil {
+			_ = resp.Body.Close() // before the next one, which reach is for then
 			ex.postTo(w, endpoint, true)
 			return
 		} else if failure.Reason == Malformed {

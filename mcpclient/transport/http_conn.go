@@ -52,13 +52,15 @@ type httpConn struct {
 	unreachable atomic.Int32 // failures to connect since the last answer
 	version     atomic.Int32 // of HTTP, times ten
 
-	mu       sync.Mutex
-	why      error // the connection is over
-	closing  bool  // Close has been called
-	session  *session
-	inFlight map[*exchange]struct{}
-	notices  int // those among them that are no requests
-	shared   *sharedStream
+	mu        sync.Mutex
+	why       error // the connection is over
+	closing   bool  // Close has been called
+	session   *session
+	exchanges *exchange // all that live, the latest first
+	inFlight  int       // those among them that are not settled
+	notices   int       // those among these that are no requests
+	shared    *sharedStream
+	usuals    map[alike]http.Header // of what has been asked for; see usual
 }
 
 // delivery is a frame on its way to Receive.
@@ -79,7 +81,6 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 		logger:    cfg.logger(),
 		frames:    make(chan delivery),
 		over:      make(chan struct{}),
-		inFlight:  make(map[*exchange]struct{}),
 	}
 	if c.max <= 0 {
 		c.max = maxInFlight
@@ -142,15 +143,19 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 		return nil, ErrClosed
 	case c.why != nil:
 		return nil, fmt.Errorf("%w: %w", ErrClosed, c.why)
-	case len(c.inFlight) >= c.max:
+	case c.inFlight >= c.max:
 		return nil, ErrBusy
 	}
 	if m.Kind == Request && m.Method == methodInitialize && c.session.begun() {
-		c.session.drop()
+		c.drop()
 		c.session = newSession()
 	}
 	ex := c.newExchange(ctx, m)
-	c.inFlight[ex] = struct{}{}
+	if ex.next = c.exchanges; ex.next != nil {
+		ex.next.previous = ex
+	}
+	c.exchanges = ex
+	c.inFlight++
 	if ex.kind != Request {
 		c.notices++
 	}
@@ -162,14 +167,44 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 func (c *httpConn) settle(ex *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.inFlight[ex]; !ok {
+	c.settleLocked(ex)
+}
+
+func (c *httpConn) settleLocked(ex *exchange) {
+	if ex.settled {
 		return
 	}
-	delete(c.inFlight, ex)
+	ex.settled = true
+	c.inFlight--
 	if ex.kind != Request {
 		c.notices--
 	}
 	c.noteQuiet()
+}
+
+// part settles ex, which is over.
+func (c *httpConn) part(ex *exchange) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settleLocked(ex)
+	if ex.next != nil {
+		ex.next.previous = ex.previous
+	}
+	if ex.previous != nil {
+		ex.previous.next = ex.next
+	} else {
+		c.exchanges = ex.next
+	}
+}
+
+// drop ends the present session with all that lives in it. c.mu is held.
+func (c *httpConn) drop() {
+	c.session.end()
+	for ex := c.exchanges; ex != nil; ex = ex.next {
+		if ex.session == c.session {
+			ex.stop()
+		}
+	}
 }
 
 // Cancel ends the request's exchange. A legacy server is told before, because to it the end of a stream means nothing.
@@ -208,8 +243,8 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 func (c *httpConn) find(id int64) (ex *exchange, shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for ex := range c.inFlight {
-		if ex.kind == Request && ex.id == id {
+	for ex := c.exchanges; ex != nil; ex = ex.next {
+		if ex.kind == Request && ex.id == id && !ex.settled {
 			return ex, c.shared != nil
 		}
 	}

@@ -134,7 +134,7 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 			return nil
 		}
 		cur.tries++
-		resp, failure := c.openStream(ex.Context, ex.session, cur.id)
+		resp, failure := c.openStream(&ex.life, ex.session, cur.id)
 		switch {
 		case failure == nil:
 			return resp

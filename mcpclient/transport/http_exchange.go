@@ -22,9 +22,15 @@ const (
 )
 
 // exchange is one message on its way to the server, and what comes back.
+// It is the context of its HTTP requests: it has the values of the one who sent the message, for whoever traces HTTP requests,
+// but a life of its own, which stop ends, without a word to Receive.
 type exchange struct {
-	exchangeContext
-	stop context.CancelFunc // ends it, without a word to Receive
+	life
+	values context.Context // the sender's, and then with what reports to reach
+	reach  reach           // of its requests, one after the other
+
+	next, previous *exchange // among those of conn; guarded by its mu
+	settled        bool      // it occupies no space; guarded by conn.mu
 
 	conn    *httpConn
 	session *session
@@ -39,6 +45,8 @@ type exchange struct {
 	modern      bool
 	open        func() // lets through what waits for this one, nil if nothing does
 	sessionID   string
+	usual       http.Header // see httpConn.usual
+	trace       [3]string   // room for values of the header
 	gate        <-chan struct{}
 	state       atomic.Int32
 	stream      *http.Response // of an exchange that was begun in another goroutine: the answer comes on it
@@ -51,19 +59,9 @@ const (
 	stopped       // it has not and will not
 )
 
-// exchangeContext is the context of an exchange: it has the values of the one who sent the message, for whoever traces HTTP
-// requests, but a life of its own.
-type exchangeContext struct {
-	context.Context                 // its life
-	sender          context.Context // its values
-}
-
-func (c *exchangeContext) Value(key any) any {
-	if v := c.Context.Value(key); v != nil {
-		return v
-	}
-	return c.sender.Value(key)
-}
+// Value has the standard library's own contexts, whose ends are not this one's, as well. It may be asked for them all the
+// same: what package context finds is compared with Done.
+func (ex *exchange) Value(key any) any { return ex.values.Value(key) }
 
 // newExchange returns the exchange for m in the current session. c.mu is held.
 func (c *httpConn) newExchange(ctx context.Context, m Message) *exchange {
@@ -75,8 +73,8 @@ func (c *httpConn) newExchange(ctx context.Context, m Message) *exchange {
 		ex.sessionID = s.id
 	}
 	ex.m.Data, ex.m.Header = bytes.Clone(m.Data), maps.Clone(m.Header)
-	ex.sender = ctx
-	ex.Context, ex.stop = context.WithCancel(s.ctx)
+	ex.begin()
+	ex.values = ctx
 	switch {
 	case m.Kind == Request:
 		ex.id = m.ID
@@ -89,6 +87,7 @@ func (c *httpConn) newExchange(ctx context.Context, m Message) *exchange {
 	default:
 		ex.limit = noticeLimit
 	}
+	ex.usual = c.usual(ex)
 	return ex
 }
 
@@ -120,7 +119,7 @@ func (ex *exchange) run(w *worker) {
 }
 
 func (ex *exchange) finish() {
-	ex.conn.settle(ex)
+	ex.conn.part(ex)
 	ex.stop()
 	if ex.open != nil {
 		ex.open()
