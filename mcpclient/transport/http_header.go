@@ -12,6 +12,7 @@ import (
 var (
 	jsonOnly     = []string{"application/json"}
 	jsonOrEvents = []string{"application/json, text/event-stream"}
+	gzipOnly     = []string{"gzip"}
 )
 
 // fields are what makes the header of a request.
@@ -37,6 +38,9 @@ func (f only) header(c *httpConn) http.Header {
 func (c *httpConn) newHeader() http.Header {
 	h := make(http.Header, len(c.header)+8)
 	maps.Copy(h, c.header)
+	if c.asksGzip() {
+		h["Accept-Encoding"] = gzipOnly
+	}
 	return h
 }
 

@@ -84,7 +84,11 @@ func (c *httpConn) do(req *http.Request) (*http.Response, error) {
 	if c.own == nil || req.URL.User != nil {
 		return c.client.Do(req)
 	}
-	return c.own.RoundTrip(req)
+	resp, err := c.own.RoundTrip(req)
+	if err == nil && c.asksGzip() {
+		gunzip(resp)
+	}
+	return resp, err
 }
 
 // request returns a new request for o. What it is made of belongs to it, except for the values in its header, unless the
