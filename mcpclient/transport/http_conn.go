@@ -156,7 +156,7 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 	}
 	c.exchanges = ex
 	c.inFlight++
-	if ex.kind != Request {
+	if ex.m.Kind != Request {
 		c.notices++
 	}
 	c.tasks.Add(1)
@@ -176,7 +176,7 @@ func (c *httpConn) settleLocked(ex *exchange) {
 	}
 	ex.settled = true
 	c.inFlight--
-	if ex.kind != Request {
+	if ex.m.Kind != Request {
 		c.notices--
 	}
 	c.noteQuiet()
@@ -226,11 +226,12 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 		ex.stop() // the server has not seen it
 		return
 	}
+	notice.Kind = Notification
 	n, err := c.accept(c.life, notice)
 	switch {
 	case err == nil:
-		if n.limit = cancelLimit; ex != nil {
-			n.after = ex.stop
+		if n.errand.limit = cancelLimit; ex != nil {
+			n.errand.after = ex.stop
 		}
 		c.pool.run(n)
 	case ex != nil:
@@ -244,7 +245,7 @@ func (c *httpConn) find(id int64) (ex *exchange, shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for ex := c.exchanges; ex != nil; ex = ex.next {
-		if ex.kind == Request && ex.id == id && !ex.settled {
+		if ex.m.Kind == Request && ex.m.ID == id && !ex.settled {
 			return ex, c.shared != nil
 		}
 	}

@@ -54,7 +54,7 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 			w.events = sse.NewReader(nil, ex.conn.limit, ex.conn.skip)
 		}
 		w.events.Reset(resp.Body)
-		complete, err := ex.conn.consume(ex, ex.session, w.events, ex.id, &cur)
+		complete, err := ex.conn.consume(ex, ex.session, w.events, ex.m.ID, &cur)
 		if complete {
 			ex.linger(resp)
 		}

@@ -30,26 +30,29 @@ type exchange struct {
 	reach  reach           // of its requests, one after the other
 
 	next, previous *exchange // among those of conn; guarded by its mu
-	settled        bool      // it occupies no space; guarded by conn.mu
 
-	conn    *httpConn
-	session *session
-	m       Message
-	kind    Kind
-	id      int64         // of a request, else 0
-	limit   time.Duration // 0 means none
-	after   func()        // when it is over, nil for nothing
+	conn      *httpConn
+	session   *session
+	m         Message // its ID is 0 unless it is a request
+	errand    *errand // nil of a request
+	sessionID string
+	usual     http.Header // see httpConn.usual
+	trace     [3]string   // room for values of the header
+	gate      <-chan struct{}
+	stream    *http.Response // of an exchange that was begun in another goroutine: the answer comes on it
 
+	state       atomic.Int32
+	settled     bool // it occupies no space; guarded by conn.mu
 	initialize  bool
 	initialized bool
 	modern      bool
-	open        func() // lets through what waits for this one, nil if nothing does
-	sessionID   string
-	usual       http.Header // see httpConn.usual
-	trace       [3]string   // room for values of the header
-	gate        <-chan struct{}
-	state       atomic.Int32
-	stream      *http.Response // of an exchange that was begun in another goroutine: the answer comes on it
+}
+
+// errand is what only the exchange of a notification or a response has.
+type errand struct {
+	limit time.Duration
+	open  func() // lets through what waits for this one, nil if nothing does
+	after func() // when it is over, nil for nothing
 }
 
 // The states of an exchange.
@@ -66,26 +69,21 @@ func (ex *exchange) Value(key any) any { return ex.values.Value(key) }
 // newExchange returns the exchange for m in the current session. c.mu is held.
 func (c *httpConn) newExchange(ctx context.Context, m Message) *exchange {
 	s := c.session
-	ex := &exchange{
-		conn: c, session: s, m: m, kind: m.Kind, gate: s.gate, modern: m.ProtocolVersion >= firstModern,
-	}
+	ex := &exchange{conn: c, session: s, m: m, gate: s.gate, modern: m.ProtocolVersion >= firstModern}
 	if !ex.modern {
 		ex.sessionID = s.id
 	}
 	ex.m.Data, ex.m.Header = bytes.Clone(m.Data), maps.Clone(m.Header)
 	ex.begin()
 	ex.values = ctx
-	switch {
-	case m.Kind == Request:
-		ex.id = m.ID
+	if m.Kind == Request {
 		ex.initialize = m.Method == methodInitialize
-	case m.Method == methodInitialized && !ex.modern:
-		ex.initialized = true
-		ex.open = s.shut()
-		s.version = m.ProtocolVersion
-		fallthrough
-	default:
-		ex.limit = noticeLimit
+	} else {
+		ex.m.ID, ex.errand = 0, &errand{limit: noticeLimit}
+		if ex.initialized = m.Method == methodInitialized && !ex.modern; ex.initialized {
+			ex.errand.open = s.shut()
+			s.version = m.ProtocolVersion
+		}
 	}
 	ex.usual = c.usual(ex)
 	return ex
@@ -103,8 +101,8 @@ func (ex *exchange) run(w *worker) {
 		ex.follow(w, ex.stream)
 		return
 	}
-	if ex.limit > 0 {
-		defer time.AfterFunc(ex.limit, ex.stop).Stop()
+	if ex.errand != nil {
+		defer time.AfterFunc(ex.errand.limit, ex.stop).Stop()
 	}
 	if ex.gate != nil {
 		select {
@@ -121,11 +119,14 @@ func (ex *exchange) run(w *worker) {
 func (ex *exchange) finish() {
 	ex.conn.part(ex)
 	ex.stop()
-	if ex.open != nil {
-		ex.open()
+	if ex.errand == nil {
+		return
 	}
-	if ex.after != nil {
-		ex.after()
+	if ex.errand.open != nil {
+		ex.errand.open()
+	}
+	if ex.errand.after != nil {
+		ex.errand.after()
 	}
 }
 

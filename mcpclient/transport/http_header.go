@@ -127,7 +127,7 @@ type alike struct {
 // name, as what is asked for again and again does. They share it: only a transport of our own sees it, which reads it.
 // c.mu is held.
 func (c *httpConn) usual(ex *exchange) http.Header {
-	if !c.private() || ex.kind != Request || ex.m.Name == "" {
+	if !c.private() || ex.m.Kind != Request || ex.m.Name == "" {
 		return nil
 	}
 	key := alike{ex.m.ProtocolVersion, ex.sessionID, ex.m.Method, ex.m.Name}

@@ -11,65 +11,71 @@ import (
 type life struct {
 	done chan struct{} // closed when it has ended
 
-	mu    sync.Mutex
-	ended bool      // guarded by mu
-	after []func()  // guarded by mu; called when it ends, but for those that are nil
-	room  [1]func() // for after: net/http derives one context
+	mu     sync.Mutex
+	number int32            // guarded by mu; of what AfterFunc was given last
+	first  int32            // guarded by mu; of after
+	after  func()           // guarded by mu; called when it ends, nil for nothing: net/http derives one context
+	more   map[int32]func() // guarded by mu; what else is called, by number
 }
 
-func (l *life) begin() {
-	l.done = make(chan struct{})
-	l.after = l.room[:0]
-}
+func (l *life) begin() { l.done = make(chan struct{}) }
 
 // stop ends it.
 func (l *life) stop() {
-	for _, f := range l.end() {
-		if f != nil {
-			f()
-		}
+	after, more := l.end()
+	if after != nil {
+		after()
+	}
+	for _, f := range more {
+		f()
 	}
 }
 
 // end returns what is to be called, once.
-func (l *life) end() []func() {
+func (l *life) end() (after func(), more map[int32]func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended {
-		return nil
+	if l.Err() == nil {
+		close(l.done)
 	}
-	l.ended = true
-	close(l.done)
-	after := l.after
-	l.after = nil
-	return after
+	after, more = l.after, l.more
+	l.after, l.more = nil, nil
+	return after, more
 }
 
 // AfterFunc is how package context learns of the end without a goroutine that waits for it. What it gives returns at once.
 func (l *life) AfterFunc(f func()) (stop func() bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended {
+	if l.Err() != nil {
 		go f() // it needs what the caller holds
 		return func() bool { return false }
 	}
-	place := len(l.after)
-	l.after = append(l.after, f)
-	return func() bool { return l.forget(place) }
+	l.number++
+	n := l.number
+	switch {
+	case l.after == nil:
+		l.after, l.first = f, n
+	case l.more == nil:
+		l.more = make(map[int32]func())
+		fallthrough
+	default:
+		l.more[n] = f
+	}
+	return func() bool { return l.forget(n) }
 }
 
 // forget takes back what AfterFunc was given, and reports false if it is too late.
-func (l *life) forget(place int) bool {
+func (l *life) forget(number int32) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if place >= len(l.after) || l.after[place] == nil {
-		return false
+	if l.first == number && l.after != nil {
+		l.after = nil
+		return true
 	}
-	l.after[place] = nil
-	for last := len(l.after) - 1; last >= 0 && l.after[last] == nil; last-- {
-		l.after = l.after[:last]
-	}
-	return true
+	_, ok := l.more[number]
+	delete(l.more, number)
+	return ok
 }
 
 func (l *life) Done() <-chan struct{} { return l.done }

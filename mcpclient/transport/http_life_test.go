@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 )
@@ -53,23 +54,28 @@ func TestALifeHoldsNothingOfWhatHasEndedBefore(t *testing.T) {
 		_, cancel := context.WithCancel(l)
 		cancel()
 	}
-	if n := len(l.after); n != 1 {
-		t.Errorf("want the one that goes on, got %d", n)
+	if l.after == nil || len(l.more) > 0 {
+		t.Errorf("want the one that goes on, got %d more", len(l.more))
 	}
 	cancelFirst()
-	if n := len(l.after); n != 0 || first.Err() == nil {
-		t.Errorf("want none, got %d", n)
+	if l.after != nil || first.Err() == nil {
+		t.Error("want nothing held, got the first")
 	}
 }
 
 func TestAfterFuncOfALife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLife()
-		calls := make(chan string, 3)
+		calls := make(chan string, 5)
 		stop := l.AfterFunc(func() { calls <- "taken back" })
 		l.AfterFunc(func() { calls <- "called" })
-		if !stop() || stop() {
-			t.Error("what has not been called can be taken back, once")
+		stopThird := l.AfterFunc(func() { calls <- "taken back, too" })
+		if !stop() || !stopThird() {
+			t.Error("what has not been called can be taken back")
+		}
+		l.AfterFunc(func() { calls <- "called" }) // in the place of the first
+		if stop() || stopThird() {
+			t.Error("want nothing taken back twice")
 		}
 		l.stop()
 		l.AfterFunc(func() { calls <- "late" })
@@ -79,7 +85,7 @@ func TestAfterFuncOfALife(t *testing.T) {
 		for c := range calls {
 			got = append(got, c)
 		}
-		if len(got) != 2 || got[0] != "called" || got[1] != "late" || stop() {
+		if !slices.Equal(got, []string{"called", "called", "late"}) || stop() {
 			t.Errorf("want what was not taken back, and at once what came late; got %q", got)
 		}
 	})

@@ -54,7 +54,7 @@ func (c *httpConn) roundTrip(o outgoing) (*http.Response, *RequestError) {
 		r.connect()
 		resp.Request = req // a RoundTripper of the user's need not say so
 		c.answered(resp)
-		resp.Body = r.watchBody(resp.Body)
+		r.ReadCloser, resp.Body = resp.Body, r
 		again, failure := c.review(resp, attempt)
 		if failure != nil {
 			discard(resp)
@@ -146,7 +146,8 @@ type reach struct {
 	asked     atomic.Bool   // for a connection
 	got       atomic.Bool   // one
 	connected *atomic.Int32 // counts the requests that have one
-	body      watchedBody   // of the latest response
+
+	io.ReadCloser // the body of the latest response, which is connected until it is closed
 }
 
 // watch returns ctx with which net/http reports to r, which counts in connected.
@@ -171,20 +172,9 @@ func (r *reach) leave() {
 	}
 }
 
-// watchBody returns the body of the response as one that is connected until it is closed.
-func (r *reach) watchBody(body io.ReadCloser) io.ReadCloser {
-	r.body = watchedBody{body, r}
-	return &r.body
-}
-
-type watchedBody struct {
-	io.ReadCloser
-	reach *reach
-}
-
-func (b *watchedBody) Close() error {
-	b.reach.leave()
-	return b.ReadCloser.Close()
+func (r *reach) Close() error {
+	r.leave()
+	return r.ReadCloser.Close()
 }
 
 // broken returns what err, the end of a request without a response, means.
