@@ -20,9 +20,9 @@ const (
 // follows from it, in one goroutine of the pool, or as far as may be in that of its sender. Other goroutines read the streams
 // that serve no single request.
 //
-// Its parts lie in files of their own: exchanges (http_exchange.go, http_inline.go), the requests they make (http_request.go)
-// and the answers they get (http_answer.go, http_body.go, http_events.go), sessions (http_session.go, http_listen.go),
-// HTTP+SSE (http_sse.go) and the end (http_close.go).
+// Its parts lie in files of their own: exchanges (http_exchange.go, http_life.go, http_inline.go), the requests they make
+// (http_request.go, http_header.go) and the answers they get (http_answer.go, http_gzip.go, http_body.go, http_events.go),
+// sessions (http_session.go, http_listen.go), HTTP+SSE (http_sse.go) and the end (http_close.go).
 type httpConn struct {
 	h         *HTTP
 	target    *url.URL

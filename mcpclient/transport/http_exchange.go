@@ -21,9 +21,9 @@ const (
 	cancelLimit = 2 * time.Second
 )
 
-// exchange is one message on its way to the server, and what comes back.
-// It is the context of its HTTP requests: it has the values of the one who sent the message, for whoever traces HTTP requests,
-// but a life of its own, which stop ends, without a word to Receive.
+// exchange is one message on its way to the server, and what comes back. It is the context of its HTTP requests: it has the
+// values of the one who sent the message, for whoever traces HTTP requests, but a life of its own, which stop ends, without a
+// word to Receive.
 type exchange struct {
 	life
 	values context.Context // the sender's, and then with what reports to reach
@@ -37,7 +37,7 @@ type exchange struct {
 	errand    *errand // nil of a request
 	sessionID string
 	usual     http.Header // see httpConn.usual
-	trace     [3]string   // room for values of the header
+	trace     [3]string   // values of the header that are written once, see traceFields
 	gate      <-chan struct{}
 	stream    *http.Response // of an exchange that was begun in another goroutine: the answer comes on it
 
@@ -70,6 +70,7 @@ func (ex *exchange) Value(key any) any { return ex.values.Value(key) }
 func (c *httpConn) newExchange(ctx context.Context, m Message) *exchange {
 	s := c.session
 	ex := &exchange{conn: c, session: s, m: m, gate: s.gate, modern: m.ProtocolVersion >= firstModern}
+	ex.trace = [3]string{m.Traceparent, m.Tracestate, m.Baggage}
 	if !ex.modern {
 		ex.sessionID = s.id
 	}

@@ -15,6 +15,9 @@ var (
 	gzipOnly     = []string{"gzip"}
 )
 
+// traceFields are those of exchange.trace.
+var traceFields = [3]string{"Traceparent", "Tracestate", "Baggage"}
+
 // fields are what makes the header of a request.
 type fields interface {
 	// header returns the header, with the fields that all requests have. Nobody may write to it if the connection is private.
@@ -81,17 +84,15 @@ func (ex *exchange) fillUsual(h http.Header) {
 
 // fillOwn fills in what is the message's alone.
 func (ex *exchange) fillOwn(h http.Header) {
-	m := &ex.m
-	if ex.traced() {
-		values := values(ex.trace[:0])
-		values.add(h, "Traceparent", m.Traceparent)
-		values.add(h, "Tracestate", m.Tracestate)
-		values.add(h, "Baggage", m.Baggage)
+	for i, name := range traceFields {
+		if value := ex.trace[i]; value != "" && headerValue(value) {
+			h[name] = ex.trace[i : i+1 : i+1]
+		}
 	}
 	if !ex.modern {
 		return
 	}
-	for name, value := range m.Header {
+	for name, value := range ex.m.Header {
 		name = http.CanonicalHeaderKey(name)
 		if strings.HasPrefix(name, "Mcp-Param-") && headerName(name) {
 			h[name] = []string{mirror.Encode(value)}
@@ -99,9 +100,7 @@ func (ex *exchange) fillOwn(h http.Header) {
 	}
 }
 
-func (ex *exchange) traced() bool {
-	return ex.m.Traceparent != "" || ex.m.Tracestate != "" || ex.m.Baggage != ""
-}
+func (ex *exchange) traced() bool { return ex.trace != [3]string{} }
 
 // values are those of several fields, in one piece of memory.
 type values []string
