@@ -50,7 +50,7 @@ type Client struct {
 	refusal   error       // guarded by mu; why the client gave up for good
 	waiters   []*waiter   // guarded by mu
 	timer     *time.Timer // guarded by mu; fires at armed
-	armed     time.Time   // guarded by mu; zero if the timer is stopped
+	armed     time.Time   // guarded by mu; zero if it does not; see arm
 
 	records []record      // guarded by mu; what has happened and not been told yet
 	telling bool          // guarded by mu; the goroutine that tells is running

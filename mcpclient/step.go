@@ -262,17 +262,16 @@ func (c *Client) settleUp() {
 	c.arm()
 }
 
-// arm sets the timer to what is due next: the machine's deadline, a call's, or the sweep of tombstones.
+// arm sets the timer to what is due next: the machine's deadline, a call's, or the sweep of tombstones. One that is set to
+// go off before that is left alone, and sets itself when it does: calls that are answered in time would set it twice each.
 func (c *Client) arm() {
 	next := c.m.Deadline
 	if due, ok := c.calls.Next(); ok && c.m.State != connstate.Closing && (next.IsZero() || due.Before(next)) {
 		next = due
 	}
 	switch {
-	case next.Equal(c.armed) || c.m.Ended:
-	case next.IsZero():
-		c.timer.Stop()
-		c.armed = next
+	case c.m.Ended || next.IsZero():
+	case !c.armed.IsZero() && !next.Before(c.armed):
 	case c.timer == nil:
 		c.timer = time.AfterFunc(time.Until(next), c.tick)
 		c.armed = next
