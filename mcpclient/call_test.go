@@ -114,6 +114,33 @@ func TestTheDefaultTimeoutIsThirtySeconds(t *testing.T) {
 	})
 }
 
+// The timer stays set for a call that was answered in time.
+func TestATimeoutComesInTimeWhateverCameBefore(t *testing.T) {
+	for name, limits := range map[string]struct{ answered, silent time.Duration }{
+		"a call with more time":          {answered: 10 * time.Second, silent: 3 * time.Second},
+		"a call whose time passes first": {answered: 2 * time.Second, silent: 3 * time.Second},
+		"a call of another minute":       {answered: time.Second, silent: 2 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+				for range 2 {
+					done := background(func() error { return c.Call(t.Context(), "quick", nil, nil, WithTimeout(limits.answered)) })
+					v.answer(v.want("quick"), `{}`)
+					if err := <-done; err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(500 * time.Millisecond)
+				}
+				var err error
+				took := elapsed(func() { err = c.Call(t.Context(), "silent", nil, nil, WithTimeout(limits.silent)) })
+				if took != limits.silent || !errors.Is(err, ErrTimeout) {
+					t.Errorf("want a timeout after %v, got %v after %v", limits.silent, err, took)
+				}
+			})
+		})
+	}
+}
+
 func TestACallerThatLeavesTellsTheServerOnce(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		cause := errors.New("lost interest")

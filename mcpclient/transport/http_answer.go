@@ -24,7 +24,10 @@ const (
 // postTo sends the message to a URL and deals with the answer. If shared is true, that comes on the stream of HTTP+SSE.
 func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	c := ex.conn
-	resp, failure := c.roundTrip(outgoing{ctx: ex, method: http.MethodPost, to: to, body: ex.m.Data, header: ex})
+	if ex.reach.connected == nil {
+		ex.values = ex.reach.watch(ex.values, &c.connected)
+	}
+	resp, failure := c.roundTrip(outgoing{ctx: ex.context(), method: http.MethodPost, to: to, body: ex.m.Data, header: ex, reach: &ex.reach})
 	if failure != nil {
 		ex.fail(failure)
 		return
@@ -37,7 +40,7 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	switch {
 	case resp.StatusCode/100 != 2:
 		ex.refused(w, resp, shared)
-	case shared || ex.kind != Request:
+	case shared || ex.m.Kind != Request:
 		ex.accepted(w, resp)
 	default:
 		ex.answered(w, resp)
@@ -47,8 +50,8 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 // accepted deals with an answer from which nothing is expected. If there is a message in it all the same, it is delivered.
 func (ex *exchange) accepted(w *worker, resp *http.Response) {
 	if ex.initialized {
-		ex.conn.listens(ex.session, ex.open)
-		ex.open = nil
+		ex.conn.listens(ex.session, ex.errand.open)
+		ex.errand.open = nil
 	}
 	if !isType(resp, "application/json") || resp.ContentLength == 0 {
 		discard(resp)
@@ -56,7 +59,7 @@ func (ex *exchange) accepted(w *worker, resp *http.Response) {
 	}
 	if data, err := ex.conn.readBody(w, resp); err == nil {
 		if _, err := jsonrpc.Parse(data); err == nil {
-			ex.deliver(Frame{Data: data, Request: ex.id})
+			ex.deliver(Frame{Data: data, Request: ex.m.ID})
 		}
 	}
 }
@@ -118,6 +121,7 @@ func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
 	body := bodyOf(resp, errorBody)
 	if ex.initialize && !shared && ex.conn.mayBeOld(resp.StatusCode, body) {
 		if endpoint, failure := ex.conn.openShared(ex, endpointWait); failure == nil {
+			_ = resp.Body.Close() // before the next one, which reach is for then
 			ex.postTo(w, endpoint, true)
 			return
 		} else if failure.Reason == Malformed {
@@ -178,11 +182,11 @@ func retryAfter(value string, now time.Time) time.Duration {
 
 // deliverWhole delivers data, which is all the answer there is. It reports true if that leaves the request without one.
 func (ex *exchange) deliverWhole(data []byte) bool {
-	f := Frame{Data: data, Request: ex.id}
+	f := Frame{Data: data, Request: ex.m.ID}
 	if ex.m.Answer != nil && ex.Err() == nil && !ex.conn.isOver() && ex.m.Answer(f) {
 		return false
 	}
-	complete := answers(data, ex.id)
+	complete := answers(data, ex.m.ID)
 	return ex.deliver(f) && !complete
 }
 
@@ -204,10 +208,10 @@ func (ex *exchange) tooLarge(e *RequestError) {
 func (ex *exchange) fail(e *RequestError) {
 	c := ex.conn
 	over := e.Reason == Unreachable && ex.Err() == nil && c.missed(true) && !c.sharesStream() // before anybody hears of it
-	if ex.kind == Request || e.Reason == SessionGone {
-		ex.deliver(Frame{Request: ex.id, Err: e})
+	if ex.m.Kind == Request || e.Reason == SessionGone {
+		ex.deliver(Frame{Request: ex.m.ID, Err: e})
 	} else if ex.Err() == nil {
-		about := []slog.Attr{slog.String(keyMessageKind, ex.kind.String()), slog.String(keyError, withoutBody(e))}
+		about := []slog.Attr{slog.String(keyMessageKind, ex.m.Kind.String()), slog.String(keyError, withoutBody(e))}
 		if ex.m.Method != "" {
 			about = append(about, slog.String(keyMethod, ex.m.Method))
 		}

@@ -58,7 +58,7 @@ func (c *httpConn) hangUp() {
 	c.cut()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.session.drop()
+	c.drop()
 }
 
 // noteQuiet closes quiet when it is time. c.mu is held.

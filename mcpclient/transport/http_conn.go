@@ -20,9 +20,9 @@ const (
 // follows from it, in one goroutine of the pool, or as far as may be in that of its sender. Other goroutines read the streams
 // that serve no single request.
 //
-// Its parts lie in files of their own: exchanges (http_exchange.go, http_inline.go), the requests they make (http_request.go)
-// and the answers they get (http_answer.go, http_body.go, http_events.go), sessions (http_session.go, http_listen.go),
-// HTTP+SSE (http_sse.go) and the end (http_close.go).
+// Its parts lie in files of their own: exchanges (http_exchange.go, http_life.go, http_inline.go), the requests they make
+// (http_request.go, http_header.go) and the answers they get (http_answer.go, http_gzip.go, http_body.go, http_events.go),
+// sessions (http_session.go, http_listen.go), HTTP+SSE (http_sse.go) and the end (http_close.go).
 type httpConn struct {
 	h         *HTTP
 	target    *url.URL
@@ -52,13 +52,15 @@ type httpConn struct {
 	unreachable atomic.Int32 // failures to connect since the last answer
 	version     atomic.Int32 // of HTTP, times ten
 
-	mu       sync.Mutex
-	why      error // the connection is over
-	closing  bool  // Close has been called
-	session  *session
-	inFlight map[*exchange]struct{}
-	notices  int // those among them that are no requests
-	shared   *sharedStream
+	mu        sync.Mutex
+	why       error // the connection is over
+	closing   bool  // Close has been called
+	session   *session
+	exchanges *exchange // all that live, the latest first
+	inFlight  int       // those among them that are not settled
+	notices   int       // those among these that are no requests
+	shared    *sharedStream
+	usuals    map[alike]http.Header // of what has been asked for; see usual
 }
 
 // delivery is a frame on its way to Receive.
@@ -79,7 +81,6 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 		logger:    cfg.logger(),
 		frames:    make(chan delivery),
 		over:      make(chan struct{}),
-		inFlight:  make(map[*exchange]struct{}),
 	}
 	if c.max <= 0 {
 		c.max = maxInFlight
@@ -142,16 +143,20 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 		return nil, ErrClosed
 	case c.why != nil:
 		return nil, fmt.Errorf("%w: %w", ErrClosed, c.why)
-	case len(c.inFlight) >= c.max:
+	case c.inFlight >= c.max:
 		return nil, ErrBusy
 	}
 	if m.Kind == Request && m.Method == methodInitialize && c.session.begun() {
-		c.session.drop()
+		c.drop()
 		c.session = newSession()
 	}
 	ex := c.newExchange(ctx, m)
-	c.inFlight[ex] = struct{}{}
-	if ex.kind != Request {
+	if ex.next = c.exchanges; ex.next != nil {
+		ex.next.previous = ex
+	}
+	c.exchanges = ex
+	c.inFlight++
+	if ex.m.Kind != Request {
 		c.notices++
 	}
 	c.tasks.Add(1)
@@ -162,14 +167,44 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 func (c *httpConn) settle(ex *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.inFlight[ex]; !ok {
+	c.settleLocked(ex)
+}
+
+func (c *httpConn) settleLocked(ex *exchange) {
+	if ex.settled {
 		return
 	}
-	delete(c.inFlight, ex)
-	if ex.kind != Request {
+	ex.settled = true
+	c.inFlight--
+	if ex.m.Kind != Request {
 		c.notices--
 	}
 	c.noteQuiet()
+}
+
+// part settles ex, which is over.
+func (c *httpConn) part(ex *exchange) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settleLocked(ex)
+	if ex.next != nil {
+		ex.next.previous = ex.previous
+	}
+	if ex.previous != nil {
+		ex.previous.next = ex.next
+	} else {
+		c.exchanges = ex.next
+	}
+}
+
+// drop ends the present session with all that lives in it. c.mu is held.
+func (c *httpConn) drop() {
+	c.session.end()
+	for ex := c.exchanges; ex != nil; ex = ex.next {
+		if ex.session == c.session {
+			ex.stop()
+		}
+	}
 }
 
 // Cancel ends the request's exchange. A legacy server is told before, because to it the end of a stream means nothing.
@@ -191,11 +226,12 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 		ex.stop() // the server has not seen it
 		return
 	}
+	notice.Kind = Notification
 	n, err := c.accept(c.life, notice)
 	switch {
 	case err == nil:
-		if n.limit = cancelLimit; ex != nil {
-			n.after = ex.stop
+		if n.errand.limit = cancelLimit; ex != nil {
+			n.errand.after = ex.stop
 		}
 		c.pool.run(n)
 	case ex != nil:
@@ -208,8 +244,8 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 func (c *httpConn) find(id int64) (ex *exchange, shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for ex := range c.inFlight {
-		if ex.kind == Request && ex.id == id {
+	for ex := c.exchanges; ex != nil; ex = ex.next {
+		if ex.m.Kind == Request && ex.m.ID == id && !ex.settled {
 			return ex, c.shared != nil
 		}
 	}

@@ -54,7 +54,7 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 			w.events = sse.NewReader(nil, ex.conn.limit, ex.conn.skip)
 		}
 		w.events.Reset(resp.Body)
-		complete, err := ex.conn.consume(ex, ex.session, w.events, ex.id, &cur)
+		complete, err := ex.conn.consume(ex, ex.session, w.events, ex.m.ID, &cur)
 		if complete {
 			ex.linger(resp)
 		}
@@ -134,7 +134,7 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 			return nil
 		}
 		cur.tries++
-		resp, failure := c.openStream(ex.Context, ex.session, cur.id)
+		resp, failure := c.openStream(&ex.life, ex.session, cur.id)
 		switch {
 		case failure == nil:
 			return resp

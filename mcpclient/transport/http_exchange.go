@@ -21,27 +21,38 @@ const (
 	cancelLimit = 2 * time.Second
 )
 
-// exchange is one message on its way to the server, and what comes back.
+// exchange is one message on its way to the server, and what comes back. It is the context of its HTTP requests: it has the
+// values of the one who sent the message, for whoever traces HTTP requests, but a life of its own, which stop ends, without a
+// word to Receive.
 type exchange struct {
-	exchangeContext
-	stop context.CancelFunc // ends it, without a word to Receive
+	life
+	values context.Context // the sender's, and then with what reports to reach
+	reach  reach           // of its requests, one after the other
 
-	conn    *httpConn
-	session *session
-	m       Message
-	kind    Kind
-	id      int64         // of a request, else 0
-	limit   time.Duration // 0 means none
-	after   func()        // when it is over, nil for nothing
+	next, previous *exchange // among those of conn; guarded by its mu
 
+	conn      *httpConn
+	session   *session
+	m         Message // its ID is 0 unless it is a request
+	errand    *errand // nil of a request
+	sessionID string
+	usual     http.Header // see httpConn.usual
+	trace     [3]string   // values of the header that are written once, see traceFields
+	gate      <-chan struct{}
+	stream    *http.Response // of an exchange that was begun in another goroutine: the answer comes on it
+
+	state       atomic.Int32
+	settled     bool // it occupies no space; guarded by conn.mu
 	initialize  bool
 	initialized bool
 	modern      bool
-	open        func() // lets through what waits for this one, nil if nothing does
-	sessionID   string
-	gate        <-chan struct{}
-	state       atomic.Int32
-	stream      *http.Response // of an exchange that was begun in another goroutine: the answer comes on it
+}
+
+// errand is what only the exchange of a notification or a response has.
+type errand struct {
+	limit time.Duration
+	open  func() // lets through what waits for this one, nil if nothing does
+	after func() // when it is over, nil for nothing
 }
 
 // The states of an exchange.
@@ -51,44 +62,42 @@ const (
 	stopped       // it has not and will not
 )
 
-// exchangeContext is the context of an exchange: it has the values of the one who sent the message, for whoever traces HTTP
-// requests, but a life of its own.
-type exchangeContext struct {
-	context.Context                 // its life
-	sender          context.Context // its values
-}
+// Value has the standard library's own contexts, whose ends are not this one's, as well. It may be asked for them all the
+// same: what package context finds is compared with Done.
+func (ex *exchange) Value(key any) any { return ex.values.Value(key) }
 
-func (c *exchangeContext) Value(key any) any {
-	if v := c.Context.Value(key); v != nil {
-		return v
+// context returns the context of the exchange's requests. That of others' clients is one of the standard library, for what
+// they wrap it into: package context would have a goroutine wait for the end of any other.
+func (ex *exchange) context() context.Context {
+	if ex.conn.private() {
+		return ex
 	}
-	return c.sender.Value(key)
+	ctx, cancel := context.WithCancel(ex)
+	_ = cancel // ctx ends with ex
+	return ctx
 }
 
 // newExchange returns the exchange for m in the current session. c.mu is held.
 func (c *httpConn) newExchange(ctx context.Context, m Message) *exchange {
 	s := c.session
-	ex := &exchange{
-		conn: c, session: s, m: m, kind: m.Kind, gate: s.gate, modern: m.ProtocolVersion >= firstModern,
-	}
+	ex := &exchange{conn: c, session: s, m: m, gate: s.gate, modern: m.ProtocolVersion >= firstModern}
+	ex.trace = [3]string{m.Traceparent, m.Tracestate, m.Baggage}
 	if !ex.modern {
 		ex.sessionID = s.id
 	}
 	ex.m.Data, ex.m.Header = bytes.Clone(m.Data), maps.Clone(m.Header)
-	ex.sender = ctx
-	ex.Context, ex.stop = context.WithCancel(s.ctx)
-	switch {
-	case m.Kind == Request:
-		ex.id = m.ID
+	ex.begin()
+	ex.values = ctx
+	if m.Kind == Request {
 		ex.initialize = m.Method == methodInitialize
-	case m.Method == methodInitialized && !ex.modern:
-		ex.initialized = true
-		ex.open = s.shut()
-		s.version = m.ProtocolVersion
-		fallthrough
-	default:
-		ex.limit = noticeLimit
+	} else {
+		ex.m.ID, ex.errand = 0, &errand{limit: noticeLimit}
+		if ex.initialized = m.Method == methodInitialized && !ex.modern; ex.initialized {
+			ex.errand.open = s.shut()
+			s.version = m.ProtocolVersion
+		}
 	}
+	ex.usual = c.usual(ex)
 	return ex
 }
 
@@ -104,8 +113,8 @@ func (ex *exchange) run(w *worker) {
 		ex.follow(w, ex.stream)
 		return
 	}
-	if ex.limit > 0 {
-		defer time.AfterFunc(ex.limit, ex.stop).Stop()
+	if ex.errand != nil {
+		defer time.AfterFunc(ex.errand.limit, ex.stop).Stop()
 	}
 	if ex.gate != nil {
 		select {
@@ -120,13 +129,16 @@ func (ex *exchange) run(w *worker) {
 }
 
 func (ex *exchange) finish() {
-	ex.conn.settle(ex)
+	ex.conn.part(ex)
 	ex.stop()
-	if ex.open != nil {
-		ex.open()
+	if ex.errand == nil {
+		return
 	}
-	if ex.after != nil {
-		ex.after()
+	if ex.errand.open != nil {
+		ex.errand.open()
+	}
+	if ex.errand.after != nil {
+		ex.errand.after()
 	}
 }
 

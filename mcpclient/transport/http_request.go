@@ -7,25 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync/atomic"
-
-	"github.com/mcpotel/mcpotel/internal/mirror"
 )
 
 const (
 	maxAttempts  = 5 // of one message, because of authorization
 	maxRedirects = 5
-)
-
-// Values of header fields that never change. Nobody writes to them.
-var (
-	jsonOnly     = []string{"application/json"}
-	jsonOrEvents = []string{"application/json, text/event-stream"}
 )
 
 const eventsOnly = "text/event-stream"
@@ -37,32 +28,19 @@ type outgoing struct {
 	to     *url.URL
 	body   []byte // nil for none
 	header fields
-}
-
-// fields are the header of a request.
-type fields interface {
-	// fill adds them to h, under their canonical names.
-	fill(h http.Header)
-}
-
-// only are fields that all have one value. Those without a value, or with one that cannot be sent, are left out.
-type only map[string]string
-
-func (f only) fill(h http.Header) {
-	for name, value := range f {
-		if value != "" && headerValue(value) {
-			h[name] = []string{value}
-		}
-	}
+	reach  *reach // of ctx
 }
 
 // roundTrip makes the request, with the credentials there are, again when there are better ones, and follows the redirects
 // that may be followed. Whoever gets the response closes its body.
 func (c *httpConn) roundTrip(o outgoing) (*http.Response, *RequestError) {
-	r := &reach{connected: &c.connected}
-	o.ctx = r.watch(o.ctx)
+	r := o.reach
+	if r == nil {
+		r = new(reach)
+		o.ctx = r.watch(o.ctx, &c.connected)
+	}
 	for attempt, hops := 1, 0; ; {
-		req := c.request(o)
+		req := c.request(&o)
 		if a := c.h.Authorizer; a != nil {
 			if err := a.Authorize(req); err != nil {
 				return nil, &RequestError{Reason: Unauthorized, Unsent: true, Err: err}
@@ -76,7 +54,7 @@ func (c *httpConn) roundTrip(o outgoing) (*http.Response, *RequestError) {
 		r.connect()
 		resp.Request = req // a RoundTripper of the user's need not say so
 		c.answered(resp)
-		resp.Body = r.watchBody(resp.Body)
+		r.ReadCloser, resp.Body = resp.Body, r
 		again, failure := c.review(resp, attempt)
 		if failure != nil {
 			discard(resp)
@@ -96,26 +74,36 @@ func (c *httpConn) roundTrip(o outgoing) (*http.Response, *RequestError) {
 	}
 }
 
-// do makes one request. Of what a client does beyond its transport, one of our own needs only the password in a URL.
-func (c *httpConn) do(req *http.Request) (*http.Response, error) {
-	if c.own != nil && req.URL.User == nil {
-		return c.own.RoundTrip(req)
-	}
-	return c.client.Do(req)
+// private reports whether nobody sees requests but a transport of our own, so that they may have parts in common.
+func (c *httpConn) private() bool {
+	return c.own != nil && c.h.Authorizer == nil && c.target.User == nil
 }
 
-// request returns a new request for o. What it is made of belongs to it, except for the values in its header.
-func (c *httpConn) request(o outgoing) *http.Request {
-	to := *o.to
-	header := make(http.Header, len(c.header)+8)
-	maps.Copy(header, c.header)
-	o.header.fill(header)
+// do makes one request. Of what a client does beyond its transport, one of our own needs only the password in a URL.
+func (c *httpConn) do(req *http.Request) (*http.Response, error) {
+	if c.own == nil || req.URL.User != nil {
+		return c.client.Do(req)
+	}
+	resp, err := c.own.RoundTrip(req)
+	if err == nil && c.asksGzip() {
+		gunzip(resp)
+	}
+	return resp, err
+}
+
+// request returns a new request for o. What it is made of belongs to it, except for the values in its header, unless the
+// connection is private.
+func (c *httpConn) request(o *outgoing) *http.Request {
+	to := o.to
+	if !c.private() {
+		to = new(*o.to)
+	}
 	req := (&http.Request{
-		Method: o.method, URL: &to, Host: c.host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: o.method, URL: to, Host: c.host, Header: o.header.header(c), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(o.ctx)
-	if o.body != nil {
-		req.ContentLength = int64(len(o.body))
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(o.body)), nil }
+	if body := o.body; body != nil {
+		req.ContentLength = int64(len(body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 		req.Body, _ = req.GetBody()
 	}
 	return req
@@ -158,11 +146,13 @@ type reach struct {
 	asked     atomic.Bool   // for a connection
 	got       atomic.Bool   // one
 	connected *atomic.Int32 // counts the requests that have one
-	body      watchedBody
+
+	io.ReadCloser // the body of the latest response, which is connected until it is closed
 }
 
-// watch returns ctx with which net/http reports to r.
-func (r *reach) watch(ctx context.Context) context.Context {
+// watch returns ctx with which net/http reports to r, which counts in connected.
+func (r *reach) watch(ctx context.Context, connected *atomic.Int32) context.Context {
+	r.connected = connected
 	r.trace.GetConn = func(string) { r.asked.Store(true) }
 	r.trace.GotConn = func(httptrace.GotConnInfo) { r.connect() }
 	return httptrace.WithClientTrace(ctx, &r.trace)
@@ -182,20 +172,9 @@ func (r *reach) leave() {
 	}
 }
 
-// watchBody returns the body of the response as one that is connected until it is closed.
-func (r *reach) watchBody(body io.ReadCloser) io.ReadCloser {
-	r.body = watchedBody{body, r}
-	return &r.body
-}
-
-type watchedBody struct {
-	io.ReadCloser
-	reach *reach
-}
-
-func (b *watchedBody) Close() error {
-	b.reach.leave()
-	return b.ReadCloser.Close()
+func (r *reach) Close() error {
+	r.leave()
+	return r.ReadCloser.Close()
 }
 
 // broken returns what err, the end of a request without a response, means.
@@ -224,39 +203,4 @@ func discard(resp *http.Response) {
 func isType(resp *http.Response, want string) bool {
 	got, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	return strings.EqualFold(strings.TrimSpace(got), want)
-}
-
-// fill fills the header of the message's POST. Values that come from elsewhere are encoded or left out if they could be
-// anything but values. (specification 2026-07-28, basic/transports/streamable-http, "Request Metadata")
-func (ex *exchange) fill(h http.Header) {
-	h["Content-Type"], h["Accept"] = jsonOnly, jsonOrEvents
-	m := &ex.m
-	values := make([]string, 0, 7) // in one piece of memory
-	set := func(name, value string) {
-		if value != "" && headerValue(value) {
-			n := len(values)
-			values = append(values, value)
-			h[name] = values[n : n+1 : n+1]
-		}
-	}
-	set("Traceparent", m.Traceparent)
-	set("Tracestate", m.Tracestate)
-	set("Baggage", m.Baggage)
-	set("Mcp-Session-Id", ex.sessionID)
-	if !ex.initialize {
-		set("Mcp-Protocol-Version", m.ProtocolVersion)
-	}
-	if !ex.modern {
-		return
-	}
-	set("Mcp-Method", mirror.Encode(m.Method))
-	if m.Name != "" {
-		set("Mcp-Name", mirror.Encode(m.Name))
-	}
-	for name, value := range m.Header {
-		name = http.CanonicalHeaderKey(name)
-		if strings.HasPrefix(name, "Mcp-Param-") && headerName(name) {
-			h[name] = []string{mirror.Encode(value)}
-		}
-	}
 }

@@ -13,8 +13,8 @@ const initializedWait = 2 * time.Second
 // for the whole connection.
 // (specification 2025-11-25, basic/transports, "Session Management")
 type session struct {
-	ctx  context.Context // the streams and exchanges of the session live in it; ends with the connection
-	drop context.CancelFunc
+	ctx context.Context // its streams live in it; ends with the session, see drop
+	end context.CancelFunc
 
 	id      string          // given by the server, "" for none; guarded by httpConn.mu
 	version string          // negotiated, "" as long as that is not known; guarded by httpConn.mu
@@ -23,7 +23,7 @@ type session struct {
 
 func newSession() *session {
 	s := new(session)
-	s.ctx, s.drop = context.WithCancel(context.Background())
+	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
 }
 

@@ -75,7 +75,7 @@ func (c *httpConn) openShared(ex *exchange, limit time.Duration) (*url.URL, *Req
 	case <-s.ready:
 		return s.endpoint, s.failure
 	case <-ex.Done():
-		return nil, &RequestError{Reason: Lost, Unsent: true, Err: context.Cause(ex)}
+		return nil, &RequestError{Reason: Lost, Unsent: true, Err: ex.Err()}
 	}
 }
 
@@ -83,7 +83,7 @@ func (c *httpConn) openShared(ex *exchange, limit time.Duration) (*url.URL, *Req
 func (c *httpConn) connectShared(ex *exchange, s *sharedStream, limit time.Duration) {
 	defer close(s.ready)
 	ctx, end := context.WithCancelCause(c.life)
-	detach := context.AfterFunc(ex.Context, func() { end(context.Cause(ex)) })
+	detach := context.AfterFunc(&ex.life, func() { end(ex.Err()) })
 	inTime := func() bool { return true }
 	if limit > 0 {
 		inTime = time.AfterFunc(limit, func() { end(errNoEndpoint) }).Stop

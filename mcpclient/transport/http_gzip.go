@@ -1,0 +1,42 @@
+package transport
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// asksGzip reports whether requests say themselves that an answer may be compressed, as net/http would for each of them, in a
+// second header. Nobody else is there then to undo it.
+func (c *httpConn) asksGzip() bool {
+	return c.private() && !c.own.DisableCompression && c.header["Accept-Encoding"] == nil && c.header["Range"] == nil
+}
+
+// gunzip makes the body of a compressed answer what it was, as net/http does.
+func gunzip(resp *http.Response) {
+	if resp.ContentLength == 0 || !strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
+		return
+	}
+	resp.Body = &gunzipped{ReadCloser: resp.Body}
+	resp.Header.Del("Content-Encoding")
+	resp.Header.Del("Content-Length")
+	resp.ContentLength, resp.Uncompressed = -1, true
+}
+
+// gunzipped is a compressed body, of which nothing is read before somebody reads it.
+type gunzipped struct {
+	io.ReadCloser
+	content *gzip.Reader
+	err     error
+}
+
+func (g *gunzipped) Read(p []byte) (int, error) {
+	if g.content == nil && g.err == nil {
+		g.content, g.err = gzip.NewReader(g.ReadCloser)
+	}
+	if g.err != nil {
+		return 0, g.err
+	}
+	return g.content.Read(p)
+}

@@ -1,0 +1,143 @@
+package transport
+
+import (
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/mirror"
+)
+
+// Values of header fields that never change. Nobody writes to them.
+var (
+	jsonOnly     = []string{"application/json"}
+	jsonOrEvents = []string{"application/json, text/event-stream"}
+	gzipOnly     = []string{"gzip"}
+)
+
+// traceFields are those of exchange.trace.
+var traceFields = [3]string{"Traceparent", "Tracestate", "Baggage"}
+
+// fields are what makes the header of a request.
+type fields interface {
+	// header returns the header, with the fields that all requests have. Nobody may write to it if the connection is private.
+	header(c *httpConn) http.Header
+}
+
+// only are fields that all have one value. Those without a value, or with one that cannot be sent, are left out.
+type only map[string]string
+
+func (f only) header(c *httpConn) http.Header {
+	h := c.newHeader()
+	for name, value := range f {
+		if value != "" && headerValue(value) {
+			h[name] = []string{value}
+		}
+	}
+	return h
+}
+
+// newHeader returns a new header with the fields that all requests have.
+func (c *httpConn) newHeader() http.Header {
+	h := make(http.Header, len(c.header)+8)
+	maps.Copy(h, c.header)
+	if c.asksGzip() {
+		h["Accept-Encoding"] = gzipOnly
+	}
+	return h
+}
+
+// header returns the header of the message's POST.
+func (ex *exchange) header(c *httpConn) http.Header {
+	switch {
+	case ex.usual == nil:
+		h := c.newHeader()
+		ex.fillUsual(h)
+		ex.fillOwn(h)
+		return h
+	case !ex.traced() && len(ex.m.Header) == 0:
+		return ex.usual
+	}
+	h := maps.Clone(ex.usual)
+	ex.fillOwn(h)
+	return h
+}
+
+// fillUsual fills in what messages that are alike have in common. Values that come from elsewhere are encoded or left out if
+// they could be anything but values. (specification 2026-07-28, basic/transports/streamable-http, "Request Metadata")
+func (ex *exchange) fillUsual(h http.Header) {
+	h["Content-Type"], h["Accept"] = jsonOnly, jsonOrEvents
+	m := &ex.m
+	values := make(values, 0, 4)
+	values.add(h, "Mcp-Session-Id", ex.sessionID)
+	if !ex.initialize {
+		values.add(h, "Mcp-Protocol-Version", m.ProtocolVersion)
+	}
+	if !ex.modern {
+		return
+	}
+	values.add(h, "Mcp-Method", mirror.Encode(m.Method))
+	if m.Name != "" {
+		values.add(h, "Mcp-Name", mirror.Encode(m.Name))
+	}
+}
+
+// fillOwn fills in what is the message's alone.
+func (ex *exchange) fillOwn(h http.Header) {
+	for i, name := range traceFields {
+		if value := ex.trace[i]; value != "" && headerValue(value) {
+			h[name] = ex.trace[i : i+1 : i+1]
+		}
+	}
+	if !ex.modern {
+		return
+	}
+	for name, value := range ex.m.Header {
+		name = http.CanonicalHeaderKey(name)
+		if strings.HasPrefix(name, "Mcp-Param-") && headerName(name) {
+			h[name] = []string{mirror.Encode(value)}
+		}
+	}
+}
+
+func (ex *exchange) traced() bool { return ex.trace != [3]string{} }
+
+// values are those of several fields, in one piece of memory.
+type values []string
+
+// add sets a field that has a value and can be sent.
+func (v *values) add(h http.Header, name, value string) {
+	if value != "" && headerValue(value) {
+		n := len(*v)
+		*v = append(*v, value)
+		h[name] = (*v)[n : n+1 : n+1]
+	}
+}
+
+// maxUsual is how many headers a connection keeps.
+const maxUsual = 16
+
+// alike is what messages have in common whose headers are the same, but for what fillOwn fills in.
+type alike struct {
+	version, session, method, name string
+}
+
+// usual returns the header of requests like this one, without what fillOwn fills in; nil unless it asks for something by
+// name, as what is asked for again and again does. They share it: only a transport of our own sees it, which reads it.
+// c.mu is held.
+func (c *httpConn) usual(ex *exchange) http.Header {
+	if !c.private() || ex.m.Kind != Request || ex.m.Name == "" {
+		return nil
+	}
+	key := alike{ex.m.ProtocolVersion, ex.sessionID, ex.m.Method, ex.m.Name}
+	h := c.usuals[key]
+	if h == nil {
+		if len(c.usuals) == maxUsual || c.usuals == nil {
+			c.usuals = make(map[alike]http.Header)
+		}
+		h = c.newHeader()
+		ex.fillUsual(h)
+		c.usuals[key] = h
+	}
+	return h
+}

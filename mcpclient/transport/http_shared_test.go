@@ -1,0 +1,175 @@
+package transport_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// A transport of the user's must not change a request, but some do.
+func TestRequestsThatTheUsersTransportSeesHaveNothingInCommon(t *testing.T) {
+	url1 := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Mcp-Name"); got != "t" || r.Header.Get("X-Key") != "k" || r.URL.Path != "/mcp" {
+			t.Errorf("want a request as it should be, got name %q and header %v", got, r.Header)
+		}
+		answerJSON(w, http.StatusOK, result(readSent(r).ID))
+	})
+	h := &transport.HTTP{URL: url1, Header: http.Header{"X-Key": {"k"}}, Client: &http.Client{
+		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			resp, err := http.DefaultTransport.RoundTrip(r.Clone(r.Context()))
+			clear(r.Header)
+			*r.URL = url.URL{}
+			return resp, err
+		}),
+	}}
+	conn := dialHTTP(t, h, transport.Config{})
+	for id := int64(1); id <= 3; id++ {
+		send(t, conn, modernCall(id))
+		receiveData(t, conn, result(id), id)
+	}
+}
+
+// What traces requests puts a value around their context, and net/http makes a context of that which ends with it. For any
+// but the standard library's own, package context would start a goroutine.
+func TestContextsAroundThoseOfTheUsersRequestsTakeNoGoroutine(t *testing.T) {
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) { answerJSON(w, http.StatusOK, result(readSent(r).ID)) })
+	h := &transport.HTTP{URL: target, Client: &http.Client{
+		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			ctx, cancel := context.WithCancel(context.WithValue(r.Context(), valueKey{}, "span"))
+			defer cancel()
+			stacks := make([]byte, 1<<20)
+			stacks = stacks[:runtime.Stack(stacks, true)]
+			if bytes.Contains(stacks, []byte("propagateCancel")) {
+				t.Errorf("a goroutine waits for the end of a request:\n%s", stacks)
+			}
+			return http.DefaultTransport.RoundTrip(r.WithContext(ctx))
+		}),
+	}}
+	conn := dialHTTP(t, h, transport.Config{})
+	send(t, conn, modernCall(1))
+	receiveData(t, conn, result(1), 1)
+}
+
+type valueKey struct{}
+
+// Calls of one thing share a header, more things are called than headers are kept, and some have fields of their own.
+func TestHeadersThatAreSharedAreRight(t *testing.T) {
+	const callers, calls = 8, 100
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		id := readSent(r).ID
+		want := map[string]string{
+			"Mcp-Name": fmt.Sprint("tool-", id%20), "Mcp-Method": "tools/call", "Mcp-Protocol-Version": "2026-07-28", "X-Key": "k",
+			"Accept-Encoding": "gzip", "Accept": "application/json, text/event-stream", "Content-Type": "application/json",
+			"Traceparent": traceparentOf(id), "Mcp-Param-Id": paramOf(id),
+		}
+		for name, value := range want {
+			if got := strings.Join(r.Header[name], "|"); got != value {
+				t.Errorf("call %d: want %s %q, got %q", id, name, value, got)
+			}
+		}
+		answerJSON(w, http.StatusOK, result(id))
+	})
+	conn := dialHTTP(t, &transport.HTTP{URL: target, Header: http.Header{"X-Key": {"k"}}}, transport.Config{})
+	var all sync.WaitGroup
+	for caller := range int64(callers) {
+		all.Go(func() {
+			for i := range int64(calls) {
+				m, _ := inlined(caller*calls + i + 1)
+				m.Name, m.Traceparent = fmt.Sprint("tool-", m.ID%20), traceparentOf(m.ID)
+				if param := paramOf(m.ID); param != "" {
+					m.Header = map[string]string{"Mcp-Param-Id": param}
+				}
+				answered := false
+				m.Answer = func(transport.Frame) bool { answered = true; return true }
+				if err := conn.Send(t.Context(), m); err != nil || !answered {
+					t.Errorf("call %d: answered %v, %v", m.ID, answered, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func traceparentOf(id int64) string {
+	if id%3 > 0 {
+		return ""
+	}
+	return fmt.Sprintf("00-0af7651916cd43dd8448eb211c80319c-%016x-01", id)
+}
+
+func paramOf(id int64) string {
+	if id%4 > 0 {
+		return ""
+	}
+	return fmt.Sprint(id)
+}
+
+// squeeze answers with a body that is compressed if the client allows that.
+func squeeze(contentType string, write func(io.Writer)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		if r.Header.Get("Accept-Encoding") != "gzip" {
+			write(w)
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		write(z)
+		_ = z.Close()
+	}
+}
+
+// With a client of our own it is not net/http that asks for compression and undoes it; with another it is.
+func TestCompressedAnswersAreReadByEveryClient(t *testing.T) {
+	text := func(s string) func(io.Writer) { return func(w io.Writer) { _, _ = io.WriteString(w, s) } }
+	for name, h := range map[string]struct {
+		user   string // in the URL
+		client *http.Client
+		header http.Header
+	}{
+		"of our own":            {},
+		"a password in the URL": {user: "user:secret@"},
+		"the user's":            {client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}},
+		"refused by the user":   {header: http.Header{"Accept-Encoding": {"identity"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dial := func(handler http.HandlerFunc) transport.Conn {
+				target := serve(t, handler)
+				to := "http://" + h.user + strings.TrimPrefix(target, "http://")
+				return dialHTTP(t, &transport.HTTP{URL: to, Client: h.client, Header: h.header}, transport.Config{FrameLimit: 1000})
+			}
+			conn := dial(squeeze("application/json", text(result(1))))
+			send(t, conn, modernCall(1))
+			receiveData(t, conn, result(1), 1)
+
+			conn = dial(squeeze("text/event-stream", text(event(`{"jsonrpc":"2.0","method":"x"}`)+event(result(1)))))
+			send(t, conn, modernCall(1))
+			receiveData(t, conn, `{"jsonrpc":"2.0","method":"x"}`, 1)
+			receiveData(t, conn, result(1), 1)
+
+			conn = dial(squeeze("application/json", text(strings.Repeat(" ", 1<<20))))
+			send(t, conn, modernCall(1))
+			if _, err := conn.Receive(t.Context()); err == nil {
+				t.Error("the limit is of what the answer is, and not of what it is compressed to; want an error")
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatOnlySaysItIsCompressedIsLost(t *testing.T) {
+	conn := dialHTTP(t, &transport.HTTP{URL: serve(t, answer(200, result(1), "Content-Type", "application/json", "Content-Encoding", "gzip"))}, transport.Config{})
+	send(t, conn, modernCall(1))
+	if e := receiveError(t, conn, 1); e.Reason != transport.Lost {
+		t.Errorf("want it lost, got %v", e)
+	}
+}
