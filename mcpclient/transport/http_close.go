@@ -14,6 +14,7 @@ type ending struct {
 	deleted chan struct{} // closed when the session has been deleted, or that was tried
 	gone    chan struct{} // closed when nothing is left
 	abandon context.CancelFunc
+	parted  sync.Once // from those who share a client
 }
 
 func (e *ending) init() {
@@ -32,8 +33,8 @@ func (c *httpConn) Close(ctx context.Context) error {
 	p.await(ctx, c.end.deleted, 40)
 	c.end.abandon()
 	left := !p.last(c.end.gone)
-	if c.own != nil {
-		c.own.CloseIdleConnections()
+	if c.joined != nil {
+		c.end.parted.Do(c.joined.leave)
 	}
 	if left {
 		return errors.New("the user's HTTP client, authorizer or callback does not return though its context has ended")

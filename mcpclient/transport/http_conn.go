@@ -12,7 +12,6 @@ import (
 
 const (
 	maxInFlight    = 1024 // of a zero MaxInFlight
-	idleConns      = 64   // per host, of a client of our own
 	maxUnreachable = 3    // failures in a row that end a connection of which something is still connected
 )
 
@@ -27,7 +26,8 @@ type httpConn struct {
 	h         *HTTP
 	target    *url.URL
 	client    *http.Client
-	own       *http.Transport // nil if the client is the user's
+	joined    *originClient   // nil if the client is the user's
+	own       *http.Transport // of joined, if it has one
 	prompt    bool            // the client returns when the context of a request ends
 	header    http.Header     // of the user, with canonical names
 	host      string          // of the user's header
@@ -93,26 +93,17 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	}
 	c.host = c.header.Get("Host")
 	delete(c.header, "Host")
-	c.client, c.own = clientOf(h.Client)
+	if h.Client != nil {
+		c.client = clientOf(h.Client)
+	} else {
+		c.joined = joinOrigin(target)
+		c.client, c.own = &c.joined.client, c.joined.pool
+	}
 	_, c.prompt = c.client.Transport.(*http.Transport)
 	c.life, c.cut = context.WithCancel(context.Background())
 	c.pool.tasks = &c.tasks
 	c.session = newSession()
 	return c
-}
-
-// clientOf returns a client that follows no redirects: the user's otherwise as it is, or one with a pool of its own.
-func clientOf(user *http.Client) (*http.Client, *http.Transport) {
-	client, own := new(http.Client), (*http.Transport)(nil)
-	if user != nil {
-		*client = *user
-	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		own = t.Clone()
-		own.MaxIdleConns, own.MaxIdleConnsPerHost = 0, idleConns
-		client.Transport = own
-	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return client, own
 }
 
 // Send hands a copy of the message to a goroutine that does the rest, or does it all, see [Message.Inline]. The values of
