@@ -13,7 +13,8 @@ import (
 )
 
 // A connection has one goroutine after the other. That of runLink dials and negotiates, which takes a large stack. That of
-// readLink waits for the server nearly all its life, so it is a new one, whose stack is as small as they are made.
+// readLink waits for the server nearly all its life, so it is a new one, whose stack is as small as they are made; over HTTP
+// there is one only while something is on its way.
 
 // runLink opens a connection and negotiates. No second connection is opened before this one is closed.
 func (c *Client) runLink(l *openLink) {
@@ -104,8 +105,18 @@ func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attem
 	return in, false
 }
 
-// readLink reads a session until it is over.
-func (c *Client) readLink(l *openLink, in *reader) { c.endSession(l, in.link, in.run()) }
+// readLink reads a session until it is over, or until there is nothing to read. Then nobody reads as long as that is so.
+func (c *Client) readLink(l *openLink, in *reader) {
+	conn, rests := l.conn.(transport.Rester)
+	if !rests {
+		c.endSession(l, in.link, in.run())
+		return
+	}
+	err := in.runUntilRest(conn, func() { c.goroutines.Go(func() { c.readLink(l, in) }) }) // which Stop closes before it waits
+	if err != transport.ErrResting {
+		c.endSession(l, in.link, err)
+	}
+}
 
 // endSession ends a session. If the connection is to negotiate anew then, it does so.
 func (c *Client) endSession(l *openLink, lk *link, err error) {

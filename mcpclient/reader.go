@@ -189,6 +189,20 @@ func (r *reader) run() error {
 	}
 }
 
+// runUntilRest is run for a connection that says when there is nothing to read: then it returns [transport.ErrResting], and
+// wake is called when there is. Another goroutine may have the reader by then.
+func (r *reader) runUntilRest(conn transport.Rester, wake func()) error {
+	for {
+		frame, err := conn.ReceiveOrRest(wake)
+		if err == transport.ErrResting {
+			return err
+		}
+		if err := r.take(frame, err, r.answer); err != nil {
+			return err
+		}
+	}
+}
+
 // take routes what is in a frame. An error means that the connection is over.
 func (r *reader) take(frame transport.Frame, err error, answer answerer) error {
 	if r.message == nil {

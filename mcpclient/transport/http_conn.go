@@ -59,6 +59,7 @@ type httpConn struct {
 	inFlight map[*exchange]struct{}
 	notices  int // those among them that are no requests
 	shared   *sharedStream
+	rest     rest
 }
 
 // delivery is a frame on its way to Receive.
@@ -161,6 +162,7 @@ func (c *httpConn) settle(ex *exchange) {
 		c.notices--
 	}
 	c.noteQuiet()
+	c.noteCalm()
 }
 
 // Cancel ends the request's exchange. A legacy server is told before, because to it the end of a stream means nothing.
@@ -212,20 +214,30 @@ func (c *httpConn) Receive(ctx context.Context) (Frame, error) {
 	if ctx.Err() != nil {
 		return Frame{}, context.Cause(ctx)
 	}
+	f, err, ok := c.next(ctx.Done())
+	if !ok {
+		return Frame{}, context.Cause(ctx)
+	}
+	return f, err
+}
+
+// next returns what is received next, or reports false if enough is closed, or gives something, first.
+func (c *httpConn) next(enough <-chan struct{}) (_ Frame, _ error, ok bool) {
 	for {
 		select {
 		case <-c.over:
-			return c.last()
+			f, err := c.last()
+			return f, err, true
 		default:
 		}
 		select {
 		case d := <-c.frames:
 			if !d.session.dropped() {
-				return d.frame, nil
+				return d.frame, nil, true
 			}
 		case <-c.over:
-		case <-ctx.Done():
-			return Frame{}, context.Cause(ctx)
+		case <-enough:
+			return Frame{}, nil, false
 		}
 	}
 }
@@ -251,6 +263,8 @@ func (c *httpConn) deliver(ctx context.Context, s *session, f Frame) bool {
 	if ctx.Err() != nil {
 		return false
 	}
+	c.handing(1)
+	defer c.handing(-1)
 	select {
 	case c.frames <- delivery{f, s}:
 		return true
@@ -270,6 +284,7 @@ func (c *httpConn) failLocked(why error) {
 	if c.why == nil {
 		c.why = why
 		close(c.over)
+		c.rouse()
 	}
 }
 

@@ -127,10 +127,15 @@ func (c *httpConn) hear(s *session, resp *http.Response, cur *cursor) {
 
 // streamOpened tells whoever wants to know that a stream has opened, and returns a function to tell that it has ended.
 func (c *httpConn) streamOpened(kind string) (ended func(error)) {
+	var tell func(error)
 	if c.opened != nil {
-		if ended = c.opened(kind); ended != nil {
-			return ended
+		tell = c.opened(kind)
+	}
+	c.streaming(1)
+	return func(why error) {
+		c.streaming(-1)
+		if tell != nil {
+			tell(why)
 		}
 	}
-	return func(error) {}
 }
