@@ -77,8 +77,13 @@ func (f *flight) add(e *entry) uint64 {
 	return f.append(e)
 }
 
-// append is add with mu held.
+// append is add with mu held. A client that has connected and waits has five or six entries: as long as there are few, the ring
+// has room for little more.
 func (f *flight) append(e *entry) uint64 {
+	const few = 16
+	if n := len(f.ring); n < few && n == cap(f.ring) {
+		f.ring = append(make([]entry, 0, n+2), f.ring...)
+	}
 	if len(f.ring) < FlightSize {
 		f.ring = append(f.ring, *e)
 	} else {
