@@ -47,7 +47,7 @@ func (c *Client) start() {
 	defer c.mu.Unlock()
 	now := time.Now()
 	var effects []machine.Effect
-	c.m, effects = c.policy.Start(now)
+	c.m, effects = c.cfg.machine.Start(now)
 	for _, e := range effects {
 		c.apply(e, &fact{}, now)
 	}
@@ -73,7 +73,7 @@ func (c *Client) stepLocked(in machine.Input, f *fact) ([]machine.Effect, bool) 
 	}
 	in.Jitter = rand.Float64()
 	before := c.m
-	next, effects, ok := c.policy.Step(before, in)
+	next, effects, ok := c.cfg.machine.Step(before, in)
 	if !ok {
 		return nil, false
 	}
@@ -183,7 +183,7 @@ func (c *Client) hangUp(why error) {
 		return
 	}
 	c.goroutines.Go(func() {
-		if c.acquire(c.done) {
+		if c.acquire(c.base.Done()) {
 			c.release()
 			c.step(machine.Input{Event: machine.TransportClosed}, nil)
 		}
@@ -192,24 +192,50 @@ func (c *Client) hangUp(why error) {
 
 // acquire waits until no connection is open, and reports false if giveUp is closed before.
 func (c *Client) acquire(giveUp <-chan struct{}) bool {
-	select {
-	case c.open <- struct{}{}:
-		return true
-	case <-giveUp:
-		return false
+	for {
+		freed := c.tryAcquire()
+		if freed == nil {
+			return true
+		}
+		select {
+		case <-freed:
+		case <-giveUp:
+			return false
+		}
 	}
 }
 
-func (c *Client) release() { <-c.open }
+// tryAcquire returns nil if no connection is open, and otherwise a channel that is closed when it is worth another try.
+func (c *Client) tryAcquire() (freed <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.open {
+		c.open = true
+		return nil
+	}
+	if c.freed == nil {
+		c.freed = make(chan struct{})
+	}
+	return c.freed
+}
+
+func (c *Client) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open = false
+	if c.freed != nil {
+		close(c.freed)
+		c.freed = nil
+	}
+}
 
 func (c *Client) end() {
-	c.cancel()
 	if c.timer != nil {
 		c.timer.Stop()
 	}
 	c.goroutines.Go(c.closeTelemetry)
 	running.Clients.Remove(c.number)
-	close(c.done)
+	c.cancel()
 }
 
 // closeTelemetry waits for what is still to be told, by the connection too if that has taken too long to close.
