@@ -1,10 +1,8 @@
 package mcpclient
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -26,19 +24,6 @@ type fact struct {
 
 	request int64                   // that has failed by itself, and
 	failed  *transport.RequestError // why
-}
-
-// openLink is a connection of the present epoch, from the dialling on. The epoch changes if it is negotiated anew.
-type openLink struct {
-	epoch       uint64                  // changed by the steps of the connection's own goroutine only
-	ctx         context.Context         // ends when the client hangs up; carries no span
-	hangUp      context.CancelCauseFunc // with why
-	authorizing int                     // guarded by Client.mu; messages that wait for an authorization
-	clock       stopwatch               // of the handshake
-
-	conn   transport.Conn // nil before it is open; owned by the connection's goroutine, as what follows
-	unhook func() bool    // keeps the end of ctx from closing it, if it has not begun to
-	hook   sync.WaitGroup // waits for that to have closed it
 }
 
 // start takes the machine's first step.
@@ -162,8 +147,7 @@ func (c *Client) failOwn(f *fact, now time.Time) {
 
 // dial starts the goroutine of the next connection.
 func (c *Client) dial() {
-	l := &openLink{epoch: c.m.Epoch}
-	l.ctx, l.hangUp = context.WithCancelCause(context.Background()) // the machine hangs up before it ends
+	l := newOpenLink(c.m.Epoch)
 	c.conn = l
 	c.goroutines.Go(func() { c.runLink(l) })
 }
@@ -176,7 +160,7 @@ func (c *Client) hangUp(why error) {
 		why = ErrShutdown
 	}
 	if c.conn != nil {
-		c.conn.hangUp(why)
+		c.leaveLink(c.conn, why)
 	}
 	c.conn = nil
 	if !closing {
