@@ -56,10 +56,13 @@ func (c *httpConn) refuse() {
 
 // hangUp ends every exchange and stream. No session begins any more.
 func (c *httpConn) hangUp() {
-	c.cut()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.session.drop()
+	c.hungUp = true
+	c.drop(c.session)
+	if c.shared != nil && c.shared.end != nil {
+		c.shared.end(nil)
+	}
 }
 
 // noteQuiet closes quiet when it is time. c.mu is held.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -38,14 +39,10 @@ type httpConn struct {
 	authorize func(bool)
 	logger    *slog.Logger
 
-	frames    chan delivery // hands over from the streams to Receive
-	over      chan struct{} // closed when why is set
-	told      bool          // Receive has returned why; owned by Receive
-	pool      pool          // of the goroutines for exchanges
+	told      bool // Receive has returned why; owned by Receive
+	pool      pool // of the goroutines for exchanges
 	lingering lingering
 	tasks     sync.WaitGroup // exchanges and goroutines
-	life      context.Context
-	cut       context.CancelFunc // ends life; see hangUp
 	end       ending
 
 	connected   atomic.Int32 // requests that have a network connection
@@ -53,19 +50,15 @@ type httpConn struct {
 	version     atomic.Int32 // of HTTP, times ten
 
 	mu       sync.Mutex
-	why      error // the connection is over
-	closing  bool  // Close has been called
+	why      error         // the connection is over
+	over     chan struct{} // closed when it is; nil unless somebody waits for that
+	closing  bool          // Close has been called
+	hungUp   bool          // no session or stream begins any more
 	session  *session
-	inFlight map[*exchange]struct{}
+	inFlight []*exchange
 	notices  int // those among them that are no requests
 	shared   *sharedStream
-	rest     rest
-}
-
-// delivery is a frame on its way to Receive.
-type delivery struct {
-	frame   Frame
-	session *session // whose end makes it worthless
+	receiving
 }
 
 func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
@@ -78,9 +71,6 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 		opened:    cfg.Stream,
 		authorize: cfg.Authorizing,
 		logger:    cfg.logger(),
-		frames:    make(chan delivery),
-		over:      make(chan struct{}),
-		inFlight:  make(map[*exchange]struct{}),
 	}
 	if c.max <= 0 {
 		c.max = maxInFlight
@@ -101,9 +91,8 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 		c.client, c.own = &c.joined.client, c.joined.pool
 	}
 	_, c.prompt = c.client.Transport.(*http.Transport)
-	c.life, c.cut = context.WithCancel(context.Background())
 	c.pool.tasks = &c.tasks
-	c.session = newSession()
+	c.session = new(session)
 	return c
 }
 
@@ -138,11 +127,11 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 		return nil, ErrBusy
 	}
 	if m.Kind == Request && m.Method == methodInitialize && c.session.begun() {
-		c.session.drop()
-		c.session = newSession()
+		c.drop(c.session)
+		c.session = new(session)
 	}
 	ex := c.newExchange(ctx, m)
-	c.inFlight[ex] = struct{}{}
+	c.inFlight = append(c.inFlight, ex)
 	if ex.kind != Request {
 		c.notices++
 	}
@@ -154,10 +143,13 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 func (c *httpConn) settle(ex *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.inFlight[ex]; !ok {
+	i := slices.Index(c.inFlight, ex)
+	if i < 0 {
 		return
 	}
-	delete(c.inFlight, ex)
+	last := len(c.inFlight) - 1
+	c.inFlight[i], c.inFlight[last] = c.inFlight[last], nil
+	c.inFlight = c.inFlight[:last]
 	if ex.kind != Request {
 		c.notices--
 	}
@@ -184,7 +176,7 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 		ex.stop() // the server has not seen it
 		return
 	}
-	n, err := c.accept(c.life, notice)
+	n, err := c.accept(context.Background(), notice)
 	switch {
 	case err == nil:
 		if n.limit = cancelLimit; ex != nil {
@@ -201,76 +193,12 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 func (c *httpConn) find(id int64) (ex *exchange, shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for ex := range c.inFlight {
+	for _, ex := range c.inFlight {
 		if ex.kind == Request && ex.id == id {
 			return ex, c.shared != nil
 		}
 	}
 	return nil, c.shared != nil
-}
-
-// Receive waits for a stream to hand over a frame. Streams that do not find it waiting hold one each.
-func (c *httpConn) Receive(ctx context.Context) (Frame, error) {
-	if ctx.Err() != nil {
-		return Frame{}, context.Cause(ctx)
-	}
-	f, err, ok := c.next(ctx.Done())
-	if !ok {
-		return Frame{}, context.Cause(ctx)
-	}
-	return f, err
-}
-
-// next returns what is received next, or reports false if enough is closed, or gives something, first.
-func (c *httpConn) next(enough <-chan struct{}) (_ Frame, _ error, ok bool) {
-	for {
-		select {
-		case <-c.over:
-			f, err := c.last()
-			return f, err, true
-		default:
-		}
-		select {
-		case d := <-c.frames:
-			if !d.session.dropped() {
-				return d.frame, nil, true
-			}
-		case <-c.over:
-		case <-enough:
-			return Frame{}, nil, false
-		}
-	}
-}
-
-// last returns what there still is when the connection is over, and then why it is.
-func (c *httpConn) last() (Frame, error) {
-	c.mu.Lock()
-	closing := c.closing
-	c.mu.Unlock()
-	if !closing && !c.told {
-		select {
-		case d := <-c.frames:
-			return d.frame, nil
-		default:
-		}
-	}
-	c.told = true
-	return Frame{}, c.why
-}
-
-// deliver waits until Receive has taken the frame or ctx has ended, and reports whether it was taken.
-func (c *httpConn) deliver(ctx context.Context, s *session, f Frame) bool {
-	if ctx.Err() != nil {
-		return false
-	}
-	c.handing(1)
-	defer c.handing(-1)
-	select {
-	case c.frames <- delivery{f, s}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // fail ends the connection, once: nothing is sent any more, and Receive says why. What goes on still has to be closed.
@@ -283,19 +211,31 @@ func (c *httpConn) fail(why error) {
 func (c *httpConn) failLocked(why error) {
 	if c.why == nil {
 		c.why = why
-		close(c.over)
+		if c.over != nil {
+			close(c.over)
+		}
+		c.tell()
 		c.rouse()
 	}
 }
 
 // isOver reports whether the connection is over.
 func (c *httpConn) isOver() bool {
-	select {
-	case <-c.over:
-		return true
-	default:
-		return false
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.why != nil
+}
+
+// whenOver returns a channel that is closed when the connection is over.
+func (c *httpConn) whenOver() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over == nil {
+		if c.over = make(chan struct{}); c.why != nil {
+			close(c.over)
+		}
 	}
+	return c.over
 }
 
 // answered notes that there was an answer.

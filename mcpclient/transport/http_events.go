@@ -111,8 +111,8 @@ func tooLargeFrame(e *sse.TooLargeError, request int64) (f Frame, complete bool)
 
 // linger lets a stream end that has no more to say. The exchange is settled meanwhile.
 func (ex *exchange) linger(resp *http.Response) {
+	ex.conn.lingering.add(ex) // first, so that the end of the session finds it in one place or the other
 	ex.conn.settle(ex)
-	ex.conn.lingering.add(ex)
 	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
 	ex.conn.lingering.remove(ex)
 }
@@ -130,7 +130,7 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 			ex.fail(&RequestError{Reason: Lost, Err: fmt.Errorf("the stream ended before the answer: %w", err)})
 			return nil
 		}
-		if await(ex, c.over, max(cur.pause(), leastRetry)) || ex.Err() != nil {
+		if await(ex, c.whenOver(), max(cur.pause(), leastRetry)) || ex.Err() != nil {
 			return nil
 		}
 		cur.tries++

@@ -76,7 +76,7 @@ func (c *httpConn) newExchange(ctx context.Context, m Message) *exchange {
 	}
 	ex.m.Data, ex.m.Header = bytes.Clone(m.Data), maps.Clone(m.Header)
 	ex.sender = ctx
-	ex.Context, ex.stop = context.WithCancel(s.ctx)
+	ex.Context, ex.stop = context.WithCancel(context.Background())
 	switch {
 	case m.Kind == Request:
 		ex.id = m.ID

@@ -38,6 +38,19 @@ func (l *lingering) remove(ex *exchange) {
 	delete(l.old, ex)
 }
 
+// stop ends those of a session.
+func (l *lingering) stop(s *session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, all := range []map[*exchange]struct{}{l.old, l.young} {
+		for ex := range all {
+			if ex.session == s {
+				ex.stop()
+			}
+		}
+	}
+}
+
 // sweep ends what was there at the last sweep.
 func (l *lingering) sweep() {
 	l.mu.Lock()
