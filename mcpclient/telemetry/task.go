@@ -62,7 +62,7 @@ func (t *Task) End(status string, r Result) {
 		s.tel.ins.tasks.Add(t.ctx, -1, s.options().task.at(t.label)...)
 	}
 	s.flight.note(entry{
-		kind: flownTask, method: methodCallTool, target: t.label, word: status, failed: o.failed, elapsed: elapsed,
+		kind: flownTask, method: labelOf(methodCallTool), target: labelOf(t.label), word: labelOf(status), failed: o.failed, elapsed: elapsed,
 		trace: t.span.SpanContext().TraceID(),
 	})
 	if h := s.tel.ins.task; h.Enabled(t.ctx) {
