@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -70,11 +71,10 @@ func failureOf(err error, otherwise machine.Event) *failure {
 type reader struct {
 	c       *Client
 	link    *link
-	session *session         // nil during the handshake
-	heard   bool             // a valid message has arrived
-	invalid atomic.Int32     // invalid frames in a row; answers that come by direct count too
-	message *jsonrpc.Message // one for all, as nobody keeps it; nil before the first, which over HTTP may never come
-	request int64            // whose own stream has carried the latest frame, 0 for a shared one
+	session *session     // nil during the handshake
+	heard   bool         // a valid message has arrived
+	invalid atomic.Int32 // invalid frames in a row; answers that come by direct count too
+	request int64        // whose own stream has carried the latest frame, 0 for a shared one
 }
 
 // next returns the next message of the handshake. An *exchangeError says that one request gets no answer. Any other error,
@@ -203,23 +203,25 @@ func (r *reader) runUntilRest(conn transport.Rester, wake func()) error {
 	}
 }
 
+// messages are those that no reader has any use for now: nobody keeps one.
+var messages = sync.Pool{New: func() any { return new(jsonrpc.Message) }}
+
 // take routes what is in a frame. An error means that the connection is over.
 func (r *reader) take(frame transport.Frame, err error, answer answerer) error {
-	if r.message == nil {
-		r.message = new(jsonrpc.Message)
-	}
-	m := r.message
+	m := messages.Get().(*jsonrpc.Message)
+	defer func() {
+		*m = jsonrpc.Message{} // nobody keeps a frame
+		messages.Put(m)
+	}()
 	what, err := r.look(m, frame, err)
 	switch {
 	case err != nil:
 		return r.survive(err)
 	case what == aBatch:
-		*m = jsonrpc.Message{}
 		return r.runBatch(frame.Data, answer)
 	case what == aMessage && !r.c.route(r, m, answer):
 		return errHungUp
 	}
-	*m = jsonrpc.Message{} // an idle client does not hold the last frame
 	return nil
 }
 

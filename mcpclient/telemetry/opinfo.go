@@ -59,7 +59,7 @@ func (s *side) operation(d Direction, kind TargetKind, method, target string, kn
 	if target != "" {
 		label, ok := "", false
 		if targetKnown && key.method != other {
-			label, ok = s.targets.intern(target)
+			label, ok = s.targets.intern(target, s.tel.toolLimit)
 		}
 		if key.target = label; !ok {
 			key.target = other
@@ -131,7 +131,7 @@ func (s *side) tells(o outcome) bool {
 	if o.known() {
 		return true
 	}
-	_, ok := s.strangers.intern(o.text())
+	_, ok := s.strangers.intern(o.text(), maxStrangers)
 	return ok
 }
 

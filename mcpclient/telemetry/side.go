@@ -44,9 +44,6 @@ func (s *side) init(t *Telemetry, name string, n Network, r *role) {
 	s.log = t.log.With(slog.String(r.keys.name, name))
 	s.base = s.facts.intern(Facts{Network: n})
 	s.flight.base = time.Now()
-	s.methods.init(maxMethods)
-	s.targets.init(t.toolLimit)
-	s.strangers.init(maxStrangers)
 	s.ops.build = s.newOpInfo
 }
 
@@ -58,7 +55,7 @@ func (s *side) methodLabel(method string, known bool) string {
 		return own
 	}
 	if known {
-		if own, ok := s.methods.intern(method); ok {
+		if own, ok := s.methods.intern(method, maxMethods); ok {
 			return own
 		}
 	}

@@ -10,9 +10,13 @@ const few = 8
 
 // index finds things by id. Beyond few it is a map that shrinks: Go's never gives memory back. The zero index is empty.
 type index[V any] struct {
-	list []entry[V]  // as long as there is no m
-	m    map[int64]V // nil until there were more than few
-	peak int         // the most that m held since it was made
+	list []entry[V] // as long as there is no big
+	big  *big[V]    // nil until there were more than few
+}
+
+type big[V any] struct {
+	m    map[int64]V
+	peak int // the most that m held since it was made
 }
 
 type entry[V any] struct {
@@ -21,8 +25,8 @@ type entry[V any] struct {
 }
 
 func (x *index[V]) get(id int64) (v V, ok bool) {
-	if x.m != nil {
-		v, ok = x.m[id]
+	if x.big != nil {
+		v, ok = x.big.m[id]
 		return v, ok
 	}
 	if i := x.place(id); i >= 0 {
@@ -43,32 +47,39 @@ func (x *index[V]) place(id int64) int {
 
 // put adds something under an id that there is nothing under.
 func (x *index[V]) put(id int64, v V) {
-	if x.m == nil && len(x.list) < few {
+	switch {
+	case x.big != nil:
+		x.big.put(id, v)
+	case len(x.list) < few:
 		x.list = append(x.list, entry[V]{id, v})
-		return
-	}
-	if x.m == nil {
-		x.m = make(map[int64]V, 2*few)
+	default:
+		x.big = &big[V]{m: make(map[int64]V, 2*few)}
 		for _, e := range x.list {
-			x.m[e.id] = e.value
+			x.big.put(e.id, e.value)
 		}
 		x.list = nil
+		x.big.put(id, v)
 	}
-	x.m[id] = v
-	x.peak = max(x.peak, len(x.m))
+}
+
+func (b *big[V]) put(id int64, v V) {
+	b.m[id] = v
+	b.peak = max(b.peak, len(b.m))
 }
 
 func (x *index[V]) remove(id int64) {
-	if x.m == nil {
-		if i := x.place(id); i >= 0 {
-			x.list = slices.Delete(x.list, i, i+1)
-		}
-		return
+	if b := x.big; b != nil {
+		b.remove(id)
+	} else if i := x.place(id); i >= 0 {
+		x.list = slices.Delete(x.list, i, i+1)
 	}
-	delete(x.m, id)
-	if x.peak/2 >= keep && len(x.m) < x.peak/4 {
-		small := make(map[int64]V, x.peak/2)
-		maps.Copy(small, x.m)
-		x.m, x.peak = small, x.peak/2
+}
+
+func (b *big[V]) remove(id int64) {
+	delete(b.m, id)
+	if b.peak/2 >= keep && len(b.m) < b.peak/4 {
+		small := make(map[int64]V, b.peak/2)
+		maps.Copy(small, b.m)
+		b.m, b.peak = small, b.peak/2
 	}
 }
