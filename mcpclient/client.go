@@ -24,35 +24,37 @@ type Client struct {
 	elicitor  elicitor // nil without handlers for elicitation
 	transport transport.Transport
 	tel       *telemetry.Client
-	number    uint64        // among those of the process
-	parent    telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
+	number    uint64 // among those of the process
 
 	base   context.Context // ends when the machine has; carries no span
 	cancel context.CancelFunc
 
 	mu           sync.Mutex
-	open         bool                              // guarded by mu; a connection is open, or being opened or closed
-	freed        chan struct{}                     // guarded by mu; closed when none is any more; nil unless somebody waits for that
+	freed        chan struct{}                     // guarded by mu; closed when no connection is open any more; nil unless somebody waits for that
 	m            machine.Machine                   // guarded by mu
 	calls        *inflight.Table[*call, headstone] // guarded by mu
 	lastID       int64                             // guarded by mu; the last request id given out
 	buried       int                               // guarded by mu; tombstones that telemetry knows of
-	attempt      telemetry.Ref                     // guarded by mu; the latest attempt
 	conn         *openLink                         // guarded by mu; what the present epoch opened, nil in backoff
 	session      *session                          // guarded by mu; not nil if and only if ready
-	subscribed   telemetry.Ref                     // guarded by mu; the request that opened the latest subscription
-	subscribedIn uint64                            // guarded by mu; its epoch, 0 for none
+	subscribedIn uint64                            // guarded by mu; the epoch of subscribed, 0 for none
 
-	probeLost bool        // guarded by mu; the server died on the probe: do without it
-	knownEra  mcp.Era     // guarded by mu; what the server turned out to be, 0 if unknown
-	lastErr   error       // guarded by mu; why the last attempt or connection failed
-	refusal   error       // guarded by mu; why the client gave up for good
-	waiters   []*waiter   // guarded by mu
-	timer     *time.Timer // guarded by mu; fires at armed
-	armed     time.Time   // guarded by mu; zero if the timer is stopped
+	// What is small lies together, without gaps.
+	parent     telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
+	attempt    telemetry.Ref // guarded by mu; the latest attempt
+	subscribed telemetry.Ref // guarded by mu; the request that opened the latest subscription
+	open       bool          // guarded by mu; a connection is open, or being opened or closed
+	telling    bool          // guarded by mu; the goroutine that tells is running
+	probeLost  bool          // guarded by mu; the server died on the probe: do without it
+	knownEra   mcp.Era       // guarded by mu; what the server turned out to be, 0 if unknown
+
+	lastErr error       // guarded by mu; why the last attempt or connection failed
+	refusal error       // guarded by mu; why the client gave up for good
+	waiters []*waiter   // guarded by mu
+	timer   *time.Timer // guarded by mu; fires at armed
+	armed   time.Time   // guarded by mu; zero if the timer is stopped
 
 	records []record      // guarded by mu; what has happened and not been told yet
-	telling bool          // guarded by mu; the goroutine that tells is running
 	told    chan struct{} // guarded by mu; closed when it has told everything; nil unless somebody waits for that
 
 	pool        sync.Pool // of *call

@@ -27,6 +27,7 @@ type originClient struct {
 	client http.Client
 	pool   *http.Transport // nil if the program has put something else in the place of net/http's
 	users  int             // guarded by origins.mu
+	target *url.URL        // guarded by origins.mu; of the latest user: mostly the next one has the same
 }
 
 type origin struct {
@@ -39,11 +40,12 @@ var origins struct {
 	clients map[origin]*originClient // guarded by mu; those that have users
 }
 
-// joinOrigin returns the client for the origin of a URL. Whoever gets it leaves it.
-func joinOrigin(u *url.URL) *originClient {
+// joinOrigin returns the client for the origin of a URL, and that URL, which is not to be changed. Whoever gets the client
+// leaves it.
+func joinOrigin(u *url.URL) (*originClient, *url.URL) {
 	like, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return &originClient{client: http.Client{CheckRedirect: stay}}
+		return &originClient{client: http.Client{CheckRedirect: stay}}, u
 	}
 	at := origin{like, u.Scheme, strings.ToLower(net.JoinHostPort(u.Hostname(), portOf(u)))}
 	origins.mu.Lock()
@@ -57,7 +59,10 @@ func joinOrigin(u *url.URL) *originClient {
 		origins.clients[at] = o
 	}
 	o.users++
-	return o
+	if o.target == nil || *o.target != *u { // one with a password is never the same
+		o.target = u
+	}
+	return o, o.target
 }
 
 func newOriginClient(at origin, like *http.Transport) *originClient {

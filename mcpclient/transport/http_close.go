@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// ending is the state of Close, which may be called several times at once. Its channels are there from the first time on.
+// ending is the state of Close, which may be called several times at once.
 type ending struct {
 	begun   sync.Once
 	quiet   chan struct{} // closed when Close has been called and no notification or response is on its way
@@ -17,8 +17,8 @@ type ending struct {
 	parted  sync.Once // from those who share a client
 }
 
-func (e *ending) init() {
-	e.quiet, e.deleted, e.gone = make(chan struct{}), make(chan struct{}), make(chan struct{})
+func newEnding() *ending {
+	return &ending{quiet: make(chan struct{}), deleted: make(chan struct{}), gone: make(chan struct{})}
 }
 
 // Close lets notifications and responses go out, ends everything else, and then the session on the server.
@@ -48,7 +48,7 @@ func (c *httpConn) refuse() {
 	defer c.mu.Unlock()
 	if !c.closing {
 		c.closing = true
-		c.end.init()
+		c.end = newEnding()
 	}
 	c.failLocked(ErrClosed)
 	c.noteQuiet()

@@ -43,7 +43,7 @@ type httpConn struct {
 	pool      pool // of the goroutines for exchanges
 	lingering lingering
 	tasks     sync.WaitGroup // exchanges and goroutines
-	end       ending
+	end       *ending        // nil before the first Close
 
 	connected   atomic.Int32 // requests that have a network connection
 	unreachable atomic.Int32 // failures to connect since the last answer
@@ -87,7 +87,7 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	if h.Client != nil {
 		c.client = clientOf(h.Client)
 	} else {
-		c.joined = joinOrigin(target)
+		c.joined, c.target = joinOrigin(target)
 		c.client, c.own = &c.joined.client, c.joined.pool
 	}
 	_, c.prompt = c.client.Transport.(*http.Transport)
