@@ -55,7 +55,7 @@ func (c *Client) renew(l *openLink) {
 func (c *Client) leaveLink(l *openLink, why error) {
 	l.hungUp, l.why = true, why
 	l.end(why)
-	if l.conn != nil {
+	if l.conn != nil && !l.closing {
 		c.beginClose(l)
 	}
 }

@@ -177,6 +177,11 @@ func (c *Client) hangUp(why error) {
 // acquire waits until no connection is open, and reports false if giveUp is closed before.
 func (c *Client) acquire(giveUp <-chan struct{}) bool {
 	for {
+		select {
+		case <-giveUp:
+			return false
+		default:
+		}
 		freed := c.tryAcquire()
 		if freed == nil {
 			return true
