@@ -177,35 +177,35 @@ func (c *Client) hangUp(why error) {
 // acquire waits until no connection is open, and reports false if giveUp is closed before.
 func (c *Client) acquire(giveUp <-chan struct{}) bool {
 	for {
-		select {
-		case <-giveUp:
-			return false
-		default:
-		}
-		freed := c.tryAcquire()
+		freed, ok := c.tryAcquire(giveUp)
 		if freed == nil {
-			return true
+			return ok
 		}
 		select {
 		case <-freed:
 		case <-giveUp:
-			return false
 		}
 	}
 }
 
-// tryAcquire returns nil if no connection is open, and otherwise a channel that is closed when it is worth another try.
-func (c *Client) tryAcquire() (freed <-chan struct{}) {
+// tryAcquire acquires if no connection is open, unless giveUp is closed. If one is, it returns a channel that is closed when it is
+// worth another try. Who hangs up holds the mutex, too: nobody acquires for a connection that is given up.
+func (c *Client) tryAcquire(giveUp <-chan struct{}) (freed <-chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	select {
+	case <-giveUp:
+		return nil, false
+	default:
+	}
 	if !c.open {
 		c.open = true
-		return nil
+		return nil, true
 	}
 	if c.freed == nil {
 		c.freed = make(chan struct{})
 	}
-	return c.freed
+	return c.freed, false
 }
 
 func (c *Client) release() {
