@@ -13,12 +13,13 @@ import (
 )
 
 // A connection has one goroutine after the other. That of runLink dials and negotiates, which takes a large stack. That of
-// readLink waits for the server nearly all its life, so it is a new one, whose stack is as small as they are made.
+// readLink waits for the server nearly all its life, so it is a new one, whose stack is as small as they are made; over HTTP
+// there is one only while something is on its way.
 
 // runLink opens a connection and negotiates. No second connection is opened before this one is closed.
 func (c *Client) runLink(l *openLink) {
 	if !c.acquire(l.ctx.Done()) {
-		l.hangUp(nil)
+		l.end(nil)
 		return
 	}
 	ctx, attempt := c.startAttempt(l.ctx, l.epoch)
@@ -50,12 +51,7 @@ func (c *Client) openLink(ctx context.Context, l *openLink, attempt telemetry.At
 		c.fail(l.epoch, f)
 		return false
 	}
-	l.conn = conn
-	l.hook.Add(1)
-	l.unhook = context.AfterFunc(l.ctx, func() {
-		defer l.hook.Done()
-		c.close(conn)
-	})
+	c.attach(l, conn)
 	if _, ok := c.step(machine.Input{Event: machine.TransportUp, Epoch: l.epoch}, nil); !ok {
 		attempt.End(context.Cause(l.ctx))
 		return false
@@ -75,15 +71,14 @@ func (c *Client) negotiate(ctx context.Context, l *openLink, attempt telemetry.A
 			c.closeLink(l)
 			return
 		}
-		ctx, attempt = c.startAttempt(l.ctx, l.epoch)
+		ctx, attempt = c.nextAttempt(l)
 	}
 }
 
 // agree negotiates once, and ends the attempt. It returns the reader of the session, or whether the connection is to
 // negotiate anew, in the next epoch.
 func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attempt) (in *reader, again bool) {
-	lk := &link{epoch: l.epoch, conn: l.conn}
-	lk.ctx, lk.end = context.WithCancelCause(l.ctx)
+	lk := &link{epoch: l.epoch, conn: l.conn, ctx: l.ctx, end: l.end}
 	in = &reader{c: c, link: lk, turn: turn{pace: c.pace}}
 	h := &handshake{c: c, link: lk, in: in, clock: &l.clock}
 	s, err := h.run(ctx)
@@ -100,6 +95,8 @@ func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attem
 		}
 	}
 	attempt.End(nil)
+	c.renew(l)
+	lk.ctx, lk.end = l.ctx, l.end
 	c.schemas.forget() // it may be another version of the server
 	if _, ok := c.step(machine.Input{Event: machine.Negotiated, Epoch: lk.epoch}, &fact{session: s}); !ok {
 		lk.end(errHungUp)
@@ -109,8 +106,18 @@ func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attem
 	return in, false
 }
 
-// readLink reads a session until it is over.
-func (c *Client) readLink(l *openLink, in *reader) { c.endSession(l, in.link, in.run()) }
+// readLink reads a session until it is over, or until there is nothing to read. Then nobody reads as long as that is so.
+func (c *Client) readLink(l *openLink, in *reader) {
+	conn, rests := l.conn.(transport.Rester)
+	if !rests {
+		c.endSession(l, in.link, in.run())
+		return
+	}
+	err := in.runUntilRest(conn, func() { c.goroutines.Go(func() { c.readLink(l, in) }) }) // which Stop closes before it waits
+	if err != transport.ErrResting {
+		c.endSession(l, in.link, err)
+	}
+}
 
 // endSession ends a session. If the connection is to negotiate anew then, it does so.
 func (c *Client) endSession(l *openLink, lk *link, err error) {
@@ -119,22 +126,14 @@ func (c *Client) endSession(l *openLink, lk *link, err error) {
 		c.closeLink(l)
 		return
 	}
-	ctx, attempt := c.startAttempt(l.ctx, l.epoch)
+	ctx, attempt := c.nextAttempt(l)
 	c.negotiate(ctx, l, attempt)
 }
 
-// closeLink closes the connection, if there is one, and lets the next be opened.
-func (c *Client) closeLink(l *openLink) {
-	if l.conn != nil {
-		c.tel.Queue(nil)
-		if l.unhook() {
-			c.close(l.conn)
-		} else {
-			l.hook.Wait()
-		}
-	}
-	c.release()
-	l.hangUp(nil)
+// nextAttempt starts to negotiate anew over the same connection.
+func (c *Client) nextAttempt(l *openLink) (context.Context, telemetry.Attempt) {
+	c.renew(l)
+	return c.startAttempt(l.ctx, l.epoch)
 }
 
 // startAttempt starts the span of an attempt. The first is a child of the caller's span; each later one is the root of a

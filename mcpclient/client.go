@@ -17,44 +17,45 @@ import (
 // Client is a connection to one MCP server that is kept up until it is stopped. Its methods may be called from any
 // goroutine, handlers included.
 type Client struct {
-	cfg       config
+	name      string
+	cfg       *config // may be that of other clients, too
 	answers   map[string]RequestHandler
 	tasks     TaskOptions
 	elicitor  elicitor // nil without handlers for elicitation
 	transport transport.Transport
-	network   telemetry.Network
 	tel       *telemetry.Client
 	number    uint64 // among those of the process
-	policy    machine.Policy
-	parent    telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
-	pace      *pace         // at which sessions lend their turn to read
+	pace      *pace  // at which sessions lend their turn to read
 
-	base   context.Context // ends at Stop; carries no span
+	base   context.Context // ends when the machine has; carries no span
 	cancel context.CancelFunc
-	open   chan struct{} // holds one element while a connection is open, or being opened or closed
-	done   chan struct{} // closed when the machine has ended
 
 	mu           sync.Mutex
+	freed        chan struct{}                     // guarded by mu; closed when no connection is open any more; nil unless somebody waits for that
 	m            machine.Machine                   // guarded by mu
 	calls        *inflight.Table[*call, headstone] // guarded by mu
 	lastID       int64                             // guarded by mu; the last request id given out
 	buried       int                               // guarded by mu; tombstones that telemetry knows of
-	attempt      telemetry.Ref                     // guarded by mu; the latest attempt
 	conn         *openLink                         // guarded by mu; what the present epoch opened, nil in backoff
 	session      *session                          // guarded by mu; not nil if and only if ready
-	subscribed   telemetry.Ref                     // guarded by mu; the request that opened the latest subscription
-	subscribedIn uint64                            // guarded by mu; its epoch, 0 for none
+	subscribedIn uint64                            // guarded by mu; the epoch of subscribed, 0 for none
 
-	probeLost bool        // guarded by mu; the server died on the probe: do without it
-	knownEra  mcp.Era     // guarded by mu; what the server turned out to be, 0 if unknown
-	lastErr   error       // guarded by mu; why the last attempt or connection failed
-	refusal   error       // guarded by mu; why the client gave up for good
-	waiters   []*waiter   // guarded by mu
-	timer     *time.Timer // guarded by mu; fires at armed
-	armed     time.Time   // guarded by mu; zero if the timer is not set
+	// What is small lies together, without gaps.
+	parent     telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
+	attempt    telemetry.Ref // guarded by mu; the latest attempt
+	subscribed telemetry.Ref // guarded by mu; the request that opened the latest subscription
+	open       bool          // guarded by mu; a connection is open, or being opened or closed
+	telling    bool          // guarded by mu; the goroutine that tells is running
+	probeLost  bool          // guarded by mu; the server died on the probe: do without it
+	knownEra   mcp.Era       // guarded by mu; what the server turned out to be, 0 if unknown
+
+	lastErr error       // guarded by mu; why the last attempt or connection failed
+	refusal error       // guarded by mu; why the client gave up for good
+	waiters []*waiter   // guarded by mu
+	timer   *time.Timer // guarded by mu; fires at armed
+	armed   time.Time   // guarded by mu; zero if the timer is not set
 
 	records []record      // guarded by mu; what has happened and not been told yet
-	telling bool          // guarded by mu; the goroutine that tells is running
 	told    chan struct{} // guarded by mu; closed when it has told everything; nil unless somebody waits for that
 
 	pool        sync.Pool // of *call
@@ -64,11 +65,10 @@ type Client struct {
 	watches     watches
 	logLevel    logLevel
 	roots       rootList
-	resumes     []func(*session) // what features do when a session begins
-	cache       *resultCache     // nil for none
-	urls        *urlVisits       // nil without a handler for URLs
-	intercepted CallFunc         // makes a call through the middleware; nil if there is none
-	goroutines  sync.WaitGroup   // all that the client started, handlers included
+	cache       *resultCache   // nil for none
+	urls        *urlVisits     // nil without a handler for URLs
+	intercepted CallFunc       // makes a call through the middleware; nil if there is none
+	goroutines  sync.WaitGroup // all that the client started, handlers included
 }
 
 // New creates a client and starts to connect in the background. The error is about the options only. Whoever creates a
@@ -106,20 +106,17 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		cfg.InitialAttempts = attempts
 	}
 	c := &Client{
-		cfg:       cfg,
+		name:      cfg.Name,
+		cfg:       &cfg,
 		transport: t,
-		network:   telemetry.Network(t.Network()),
-		policy:    cfg.policy(),
 		parent:    telemetry.RefOf(ctx),
-		open:      make(chan struct{}, 1),
-		done:      make(chan struct{}),
 		pace:      &usualPace,
 	}
+	cfg.Name, cfg.machine = "", cfg.policy()
 	c.base, c.cancel = context.WithCancel(context.Background())
-	c.tel = cfg.Telemetry.Client(cfg.Name, c.network)
+	c.tel = cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()))
 	c.calls = inflight.New[*call, headstone](cfg.inflight(), (*call).headstone)
 	c.dispatcher.init(c)
-	c.resumes = []func(*session){c.restoreLogLevel, c.restoreSubscriptions}
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)
 		c.schemas.cache = c.cache
@@ -129,6 +126,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		c.tel.Close()
 		return nil, err
 	}
+	c.cfg = cfg.shared()
 	c.enlist()
 	c.start()
 	return c, nil
@@ -165,7 +163,7 @@ func (c *Client) use(features []Feature) error {
 		return err
 	}
 	c.relate()
-	if _, err := (modernEra{}).requestMeta(&c.cfg, c.cfg.newest()); err != nil {
+	if _, err := (modernEra{}).requestMeta(c.cfg, c.cfg.newest()); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
 	return nil
@@ -185,7 +183,7 @@ func (c *Client) answer(method string, h RequestHandler) error {
 
 // Done returns a channel that is closed when the client has ended: after [Client.Stop], or after a failure that no
 // further attempt can mend, which [Client.Err] tells.
-func (c *Client) Done() <-chan struct{} { return c.done }
+func (c *Client) Done() <-chan struct{} { return c.base.Done() }
 
 // Err returns why the client gave up, nil if it has not or if it was stopped.
 func (c *Client) Err() error {
@@ -201,10 +199,10 @@ func (c *Client) Err() error {
 func (c *Client) Stop(ctx context.Context) error {
 	c.step(machine.Input{Event: machine.Stop}, nil)
 	select {
-	case <-c.done:
+	case <-c.base.Done():
 	case <-ctx.Done():
 		select {
-		case <-c.done: // first, or at the same time
+		case <-c.base.Done(): // first, or at the same time
 		default:
 			return context.Cause(ctx)
 		}

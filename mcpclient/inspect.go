@@ -32,7 +32,8 @@ func (c *Client) enlist() {
 // client; nobody's code is called in it, and it is short however much there is.
 func (c *Client) Inspect() inspect.Client {
 	i, why, oldest := c.inspect()
-	i.Transport, i.Protocol, i.Address = c.network.Transport, c.network.Protocol, c.network.Address
+	network := c.transport.Network()
+	i.Transport, i.Protocol, i.Address = network.Transport, network.Protocol, network.Address
 	for _, f := range oldest {
 		i.Calls = append(i.Calls, f.show(i.Time))
 	}
@@ -73,7 +74,7 @@ func (c *Client) inspect() (i inspect.Client, more inspected, oldest []flight) {
 	defer c.mu.Unlock()
 	now := time.Now()
 	i = inspect.Client{
-		Time: now, Number: c.number, Name: c.cfg.Name,
+		Time: now, Number: c.number, Name: c.name,
 		State: c.m.State, Ended: c.m.Ended, Reason: c.m.Reason, Since: c.m.Since, InState: now.Sub(c.m.Since), Due: c.m.Deadline,
 		Epoch: c.m.Epoch, Sessions: c.m.Session, Attempt: c.m.Attempt, Waiting: len(c.waiters),
 		InFlight: c.calls.Len(), Tombstones: c.calls.Tombstones(),

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -15,14 +14,15 @@ import (
 // logLevel is the least severe level of the log messages that the server is to send, as long as the client lives.
 type logLevel struct {
 	kept atomic.Pointer[mcp.LoggingLevel]
-	made sync.Once
-	turn chan struct{} // see turns; of one element; whoever sends a level to a server holds it, so that the last one sent is the one kept
+	turn atomic.Pointer[chan struct{}] // see turns; nil before the first; of one element; whoever sends a level to a server holds it, so that the last one sent is the one kept
 }
 
 // turns returns turn, which few clients need.
 func (l *logLevel) turns() chan struct{} {
-	l.made.Do(func() { l.turn = make(chan struct{}, 1) })
-	return l.turn
+	if l.turn.Load() == nil {
+		l.turn.CompareAndSwap(nil, new(make(chan struct{}, 1)))
+	}
+	return *l.turn.Load()
 }
 
 // level returns the level, empty if none was set.

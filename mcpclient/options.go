@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
@@ -113,6 +114,7 @@ type Options struct {
 type config struct {
 	Options
 	modern, legacy []mcp.Version // newest first
+	machine        machine.Policy
 }
 
 func newConfig(o *Options, transportName string) (config, error) {

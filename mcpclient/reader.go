@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -70,10 +71,9 @@ func failureOf(err error, otherwise machine.Event) *failure {
 type reader struct {
 	c       *Client
 	link    *link
-	session *session         // nil during the handshake
-	heard   bool             // a valid message has arrived
-	invalid atomic.Int32     // invalid frames in a row; answers that come by direct count too
-	message *jsonrpc.Message // one for all, as nobody keeps it; nil before the first, which over HTTP may never come
+	session *session     // nil during the handshake
+	heard   bool         // a valid message has arrived
+	invalid atomic.Int32 // invalid frames in a row; answers that come by direct count too
 	turn    turn
 	request int64 // whose own stream has carried the latest frame, 0 for a shared one
 }
@@ -201,23 +201,43 @@ func (r *reader) run() error {
 	}
 }
 
+// runUntilRest is run for a connection that says when there is nothing to read: then it returns [transport.ErrResting], and
+// wake is called when there is. Another goroutine may have the reader by then.
+func (r *reader) runUntilRest(conn transport.Rester, wake func()) error {
+	for {
+		frame, err := conn.ReceiveOrRest(wake)
+		if err == transport.ErrResting {
+			return err
+		}
+		if err := r.take(frame, err, r.answer); err != nil {
+			return err
+		}
+	}
+}
+
+// messages are those that no reader has any use for now: nobody keeps one.
+var messages = sync.Pool{New: func() any { return new(jsonrpc.Message) }}
+
+func newMessage() *jsonrpc.Message { return messages.Get().(*jsonrpc.Message) }
+
+func freeMessage(m *jsonrpc.Message) {
+	*m = jsonrpc.Message{} // with the frame
+	messages.Put(m)
+}
+
 // take routes what is in a frame. An error means that the connection is over.
 func (r *reader) take(frame transport.Frame, err error, answer answerer) error {
-	if r.message == nil {
-		r.message = new(jsonrpc.Message)
-	}
-	m := r.message
+	m := newMessage()
+	defer freeMessage(m)
 	what, err := r.look(m, frame, err)
 	switch {
 	case err != nil:
 		return r.survive(err)
 	case what == aBatch:
-		*m = jsonrpc.Message{}
 		return r.runBatch(frame.Data, answer)
 	case what == aMessage && !r.c.route(r, m, answer):
 		return errHungUp
 	}
-	*m = jsonrpc.Message{} // an idle client does not hold the last frame
 	return nil
 }
 
@@ -231,19 +251,17 @@ func (r *reader) survive(err error) error {
 
 // direct takes a frame that is all of the answer to a request, if it is as it should be, in whatever goroutine has it: the
 // connection's has nothing to do with it then. All else is for next.
-func (r *reader) direct(f transport.Frame) bool {
-	var m jsonrpc.Message
-	return r.answers(f.Data, f.Request, &m)
-}
+func (r *reader) direct(f transport.Frame) bool { return r.answers(f.Data, f.Request) }
 
 // own takes the frame that answers the request with this id, of the caller whose turn it is. All else is for take.
 func (r *reader) own(f transport.Frame, id int64) bool {
-	defer func() { *r.message = jsonrpc.Message{} }()
-	return f.Err == nil && f.Request == 0 && r.answers(f.Data, id, r.message)
+	return f.Err == nil && f.Request == 0 && r.answers(f.Data, id)
 }
 
-// answers routes a frame, with m for the message in it, if it answers the request with this id, and reports whether it does.
-func (r *reader) answers(frame []byte, id int64, m *jsonrpc.Message) bool {
+// answers routes a frame if it answers the request with this id, and reports whether it does.
+func (r *reader) answers(frame []byte, id int64) bool {
+	m := newMessage()
+	defer freeMessage(m)
 	var err error
 	*m, err = jsonrpc.Parse(frame)
 	if err != nil || m.Kind != jsonrpc.Result && m.Kind != jsonrpc.Error || m.ID != jsonrpc.IntID(id) {

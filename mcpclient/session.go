@@ -68,14 +68,14 @@ func (c *Client) newSession(s session) (*session, error) {
 	if s.version.Era() == mcp.Modern {
 		s.era = modernEra{}
 	}
-	meta, err := s.era.requestMeta(&c.cfg, s.version)
+	meta, err := s.era.requestMeta(c.cfg, s.version)
 	if err != nil {
 		return nil, err
 	}
 	s.meta = meta
-	s.ownStreams = c.network.Protocol == "http" && s.version.Era() == mcp.Modern
+	network := telemetry.Network(c.transport.Network())
+	s.ownStreams = network.Protocol == "http" && s.version.Era() == mcp.Modern
 	info := s.conn.Info()
-	network := c.network
 	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)
 	s.peer = c.tel.Peer(telemetry.Facts{Network: network, MCPVersion: string(s.version)}, info.SessionID)
 	s.since = time.Now()
@@ -113,7 +113,7 @@ func (c *Client) agreed(ctx context.Context, method string, options []CallOption
 // began lets the features go on in a new session. Each does so in a goroutine of its own, which ends soon after the session at
 // the latest; nobody waits for them but Stop. It is called with mu held.
 func (c *Client) began(s *session) {
-	for _, f := range c.resumes {
+	for _, f := range []func(*session){c.restoreLogLevel, c.restoreSubscriptions} {
 		c.goroutines.Go(func() { f(s) })
 	}
 }

@@ -1,10 +1,8 @@
 package mcpclient
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -28,26 +26,13 @@ type fact struct {
 	failed  *transport.RequestError // why
 }
 
-// openLink is a connection of the present epoch, from the dialling on. The epoch changes if it is negotiated anew.
-type openLink struct {
-	epoch       uint64                  // changed by the steps of the connection's own goroutine only
-	ctx         context.Context         // ends when the client hangs up; carries no span
-	hangUp      context.CancelCauseFunc // with why
-	authorizing int                     // guarded by Client.mu; messages that wait for an authorization
-	clock       stopwatch               // of the handshake
-
-	conn   transport.Conn // nil before it is open; owned by the connection's goroutine, as what follows
-	unhook func() bool    // keeps the end of ctx from closing it, if it has not begun to
-	hook   sync.WaitGroup // waits for that to have closed it
-}
-
 // start takes the machine's first step.
 func (c *Client) start() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
 	var effects []machine.Effect
-	c.m, effects = c.policy.Start(now)
+	c.m, effects = c.cfg.machine.Start(now)
 	for _, e := range effects {
 		c.apply(e, &fact{}, now)
 	}
@@ -73,7 +58,7 @@ func (c *Client) stepLocked(in machine.Input, f *fact) ([]machine.Effect, bool) 
 	}
 	in.Jitter = rand.Float64()
 	before := c.m
-	next, effects, ok := c.policy.Step(before, in)
+	next, effects, ok := c.cfg.machine.Step(before, in)
 	if !ok {
 		return nil, false
 	}
@@ -162,8 +147,7 @@ func (c *Client) failOwn(f *fact, now time.Time) {
 
 // dial starts the goroutine of the next connection.
 func (c *Client) dial() {
-	l := &openLink{epoch: c.m.Epoch}
-	l.ctx, l.hangUp = context.WithCancelCause(context.Background()) // the machine hangs up before it ends
+	l := newOpenLink(c.m.Epoch)
 	c.conn = l
 	c.goroutines.Go(func() { c.runLink(l) })
 }
@@ -176,14 +160,14 @@ func (c *Client) hangUp(why error) {
 		why = ErrShutdown
 	}
 	if c.conn != nil {
-		c.conn.hangUp(why)
+		c.leaveLink(c.conn, why)
 	}
 	c.conn = nil
 	if !closing {
 		return
 	}
 	c.goroutines.Go(func() {
-		if c.acquire(c.done) {
+		if c.acquire(c.base.Done()) {
 			c.release()
 			c.step(machine.Input{Event: machine.TransportClosed}, nil)
 		}
@@ -192,24 +176,55 @@ func (c *Client) hangUp(why error) {
 
 // acquire waits until no connection is open, and reports false if giveUp is closed before.
 func (c *Client) acquire(giveUp <-chan struct{}) bool {
-	select {
-	case c.open <- struct{}{}:
-		return true
-	case <-giveUp:
-		return false
+	for {
+		freed, ok := c.tryAcquire(giveUp)
+		if freed == nil {
+			return ok
+		}
+		select {
+		case <-freed:
+		case <-giveUp:
+		}
 	}
 }
 
-func (c *Client) release() { <-c.open }
+// tryAcquire acquires if no connection is open, unless giveUp is closed. If one is, it returns a channel that is closed when it is
+// worth another try. Who hangs up holds the mutex, too: nobody acquires for a connection that is given up.
+func (c *Client) tryAcquire(giveUp <-chan struct{}) (freed <-chan struct{}, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-giveUp:
+		return nil, false
+	default:
+	}
+	if !c.open {
+		c.open = true
+		return nil, true
+	}
+	if c.freed == nil {
+		c.freed = make(chan struct{})
+	}
+	return c.freed, false
+}
+
+func (c *Client) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open = false
+	if c.freed != nil {
+		close(c.freed)
+		c.freed = nil
+	}
+}
 
 func (c *Client) end() {
-	c.cancel()
 	if c.timer != nil {
 		c.timer.Stop()
 	}
 	c.goroutines.Go(c.closeTelemetry)
 	running.Clients.Remove(c.number)
-	close(c.done)
+	c.cancel()
 }
 
 // closeTelemetry waits for what is still to be told, by the connection too if that has taken too long to close.

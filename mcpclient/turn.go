@@ -27,9 +27,9 @@ type turn struct {
 	handed chan received // of one element; made before the turn is lent
 
 	// Of the one whose turn it is.
-	lonely int       // answers in a row, each to the only call in flight and soon after the one before; less while loans do not pay
+	lonely int32     // answers in a row, each to the only call in flight and soon after the one before; less while loans do not pay
+	wait   int32     // so many more answers there must be before the next loan
 	latest time.Time // answer
-	wait   int       // so many more answers there must be before the next loan
 }
 
 // The states of a turn.
@@ -45,7 +45,7 @@ type pace struct {
 	tick   time.Duration // between looks at whether the loan pays
 	few    uint32        // answers within one are too few
 	soon   time.Duration // a call that is answered within that of another follows it
-	enough int           // so many in a row say that there will be more
+	enough int32         // so many in a row say that there will be more
 }
 
 var usualPace = pace{tick: time.Millisecond, few: 3, soon: 200 * time.Microsecond, enough: 8}
@@ -85,7 +85,7 @@ func (t *turn) lend(over <-chan struct{}, busy func() bool) received {
 	if !busy() || !t.state.CompareAndSwap(turnLent, turnAttended) {
 		r = t.watch(over)
 	}
-	t.settle(int(t.own.Load() - before))
+	t.settle(int32(t.own.Load() - before))
 	return r
 }
 
@@ -114,7 +114,7 @@ func (t *turn) watch(over <-chan struct{}) received {
 }
 
 // settle says how long to wait for the next loan, behind one in which callers have read so many answers.
-func (t *turn) settle(own int) {
+func (t *turn) settle(own int32) {
 	if own >= t.enough {
 		t.wait = 0
 	} else {
@@ -155,7 +155,10 @@ func (t *turn) attend() {
 // In both cases the outcome comes to where it always does.
 func (c *Client) readAnswer(ctx context.Context, s *session, cl *call) {
 	t := &s.in.turn
-	if cl.progressed != nil || !t.take() {
+	switch {
+	case len(cl.outcome) > 0: // the answer was there sooner
+		return
+	case cl.progressed != nil || !t.take():
 		t.attend()
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -31,7 +32,6 @@ func (s *streams) Dial(_ context.Context, cfg transport.Config) (transport.Conn,
 	}
 	return &streamConn{
 		streams: s, in: ndjson.NewReader(s.r, limit, cfg.SkipOversize), out: ndjson.NewWriter(s.w, 0, ndjson.Waited(cfg.QueueWait)),
-		answer: make(chan received, 1), closed: make(chan struct{}),
 	}, nil
 }
 
@@ -44,10 +44,9 @@ type streamConn struct {
 	*streams
 	in     *ndjson.Reader
 	out    *ndjson.Writer
-	asked  bool // a goroutine reads; owned by Receive
-	answer chan received
+	answer chan received // of the goroutine that reads; nil if there is none; owned by Receive
 	close  sync.Once
-	closed chan struct{}
+	closed atomic.Bool
 }
 
 func (c *streamConn) Send(ctx context.Context, m transport.Message) error {
@@ -73,20 +72,21 @@ func (c *streamConn) Receive(ctx context.Context) (transport.Frame, error) {
 	if ctx.Err() != nil {
 		return transport.Frame{}, context.Cause(ctx)
 	}
-	if ctx.Done() == nil && !c.asked {
+	if ctx.Done() == nil && c.answer == nil {
 		frame, err := c.in.Next()
 		return transport.Frame{Data: frame}, c.why(err)
 	}
-	if !c.asked {
-		c.asked = true
+	if c.answer == nil {
+		answer := make(chan received, 1)
+		c.answer = answer
 		go func() {
 			frame, err := c.in.Next()
-			c.answer <- received{frame, err}
+			answer <- received{frame, err}
 		}()
 	}
 	select {
 	case a := <-c.answer:
-		c.asked = false
+		c.answer = nil
 		return transport.Frame{Data: a.frame}, c.why(a.err)
 	case <-ctx.Done():
 		return transport.Frame{}, context.Cause(ctx)
@@ -94,17 +94,15 @@ func (c *streamConn) Receive(ctx context.Context) (transport.Frame, error) {
 }
 
 func (c *streamConn) why(err error) error {
-	select {
-	case <-c.closed:
+	if c.closed.Load() {
 		return transport.ErrClosed
-	default:
-		return err
 	}
+	return err
 }
 
 func (c *streamConn) Close(ctx context.Context) (err error) {
 	c.close.Do(func() {
-		close(c.closed)
+		c.closed.Store(true)
 		_ = c.out.Flush(ctx)
 		_ = c.w.Close()
 		_ = c.r.Close()

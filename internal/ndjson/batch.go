@@ -1,6 +1,12 @@
 package ndjson
 
-import "time"
+import (
+	"sync"
+	"time"
+)
+
+// batches are those that no writer has any use for now. Many writers have nothing to write, and need no memory to write in.
+var batches = sync.Pool{New: func() any { return new(batch) }}
 
 // batch is frames that go out together, each with its newline.
 type batch struct {
@@ -26,8 +32,13 @@ func (b *batch) stamp() {
 // reset drops the frames and keeps the memory.
 func (b *batch) reset() { *b = batch{data: b.data[:0], since: b.since[:0]} }
 
-// memory returns how many bytes the batch holds on to.
-func (b *batch) memory() int { return cap(b.data) + cap(b.since)*stampSize }
+// memory returns how many bytes the batch holds on to, if there is one.
+func (b *batch) memory() int {
+	if b == nil {
+		return 0
+	}
+	return cap(b.data) + cap(b.since)*stampSize
+}
 
 // report tells how long each frame has waited.
 func (b *batch) report(waited func(time.Duration)) {

@@ -21,7 +21,7 @@ func (w *Writer) Close(ctx context.Context) error {
 	if w.err == nil {
 		w.err = ErrClosed
 	}
-	w.queue = batch{}
+	w.queue = nil
 	w.wake()
 	writing := w.leaving > 0
 	w.mu.Unlock()

@@ -25,7 +25,7 @@ const DefaultQueue = 256 << 10
 const (
 	joined      = 64 << 10 // up to this size, a frame is copied, so that its newline goes out in the same write
 	turns       = 16       // so often the sender that holds the stream writes what others have queued meanwhile
-	keptWriting = 16 << 10 // what an idle writer may hold
+	keptWriting = 16 << 10 // what is worth giving to other writers
 	quietWrites = 64       // so many writes in a row of a quarter of that at most make it idle
 )
 
@@ -37,7 +37,8 @@ const (
 // not take at once is left to a goroutine that exists until all is written. A stream that cannot be asked to write without
 // waiting (a file, a terminal, a pipe in blocking mode, anything that is not a descriptor) is left to that goroutine
 // altogether. So memory is bounded by twice the queue, plus one frame when that is larger than the queue; with [Waited], by
-// a time for each of these frames too. When 64 writes in a row were small, all but 16 KiB of it is given back.
+// a time for each of these frames too. What is not used is given to others,
+// but for more than 16 KiB: that is kept until 64 writes in a row were small.
 //
 // The first error of the stream is kept: a frame may have been written in part then, so nothing can follow it.
 type Writer struct {
@@ -49,17 +50,17 @@ type Writer struct {
 	waited func(time.Duration) // nil if nobody wants to know
 
 	mu      sync.Mutex
-	queue   batch // frames accepted while another was written
-	leaving int   // frames being written; unless it is 0, somebody owns out and the stream
-	large   bool  // what is being written is larger than the bound
-	waiting int   // calls of SendWait that found no space
+	queue   *batch // frames accepted while another was written; nil if there may be none
+	leaving int    // frames being written; unless it is 0, somebody owns out and the stream
+	large   bool   // what is being written is larger than the bound
+	waiting int    // calls of SendWait that found no space
 	company company
 	err     error
 	changed chan struct{} // closed when space comes free or the writing ends; nil when nobody waits for that
 
-	out       batch // what is being written, owned by who set leaving
-	few       int   // likewise; small writes in a row
-	gathering bool  // set by him too: until he takes that back, out is guarded by mu and others may add to it
+	out       *batch // what is being written, owned by who set leaving; nil if there may be nothing
+	few       int    // likewise; small writes in a row
+	gathering bool   // set by him too: until he takes that back, out is guarded by mu and others may add to it
 }
 
 // Option is an option of [NewWriter].
@@ -160,13 +161,16 @@ func (w *Writer) send(frame []byte, p patience) (changed <-chan struct{}, err er
 			}
 		}
 		return w.change(), ErrBusy
-	case w.gathering && w.queue.frames == 0 && len(w.out.data)+len(frame) < w.bound:
+	case w.gathering && w.queued() == 0 && len(w.out.data)+len(frame) < w.bound:
 		defer w.mu.Unlock()
 		w.out.add(frame)
 		w.leaving++
 		return nil, nil
 	case w.leaving > 0:
 		defer w.mu.Unlock()
+		if w.queue == nil {
+			w.queue = batches.Get().(*batch)
+		}
 		w.queue.add(frame)
 		if w.waited != nil {
 			w.queue.stamp()
@@ -174,6 +178,9 @@ func (w *Writer) send(frame []byte, p patience) (changed <-chan struct{}, err er
 		return nil, nil
 	}
 	w.leaving, w.large = 1, len(frame)+1 > w.bound
+	if w.out == nil {
+		w.out = batches.Get().(*batch)
+	}
 	if w.try != nil && len(frame) <= joined && w.company.likely() {
 		w.gathering = true
 		w.out.add(frame)
@@ -184,7 +191,15 @@ func (w *Writer) send(frame []byte, p patience) (changed <-chan struct{}, err er
 
 // fits reports whether n bytes more may be accepted. mu is held.
 func (w *Writer) fits(n int) bool {
-	return len(w.queue.data)+n <= w.bound || w.queue.frames == 0 && !w.large
+	return w.queued() == 0 && (n <= w.bound || !w.large) || w.queue != nil && len(w.queue.data)+n <= w.bound
+}
+
+// queued returns how many frames are in the queue. mu is held.
+func (w *Writer) queued() int {
+	if w.queue == nil {
+		return 0
+	}
+	return w.queue.frames
 }
 
 // change returns a channel that is closed at the next change. mu is held.
@@ -282,16 +297,30 @@ func (w *Writer) next() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wake()
-	if w.queue.frames > 0 { // else one of them has all the memory
+	if w.queued() > 0 { // else one of them has all the memory
 		w.out, w.queue = w.queue, w.out
 	}
 	w.leaving, w.large = w.out.frames, len(w.out.data) > w.bound
 	if w.leaving > 0 {
 		w.company.met()
-	} else if w.few >= quietWrites && w.out.memory()+w.queue.memory() > keptWriting {
-		w.out, w.queue = batch{}, batch{}
+		return true
 	}
-	return w.leaving > 0
+	w.rest()
+	return false
+}
+
+// rest gives away what the writer has to write in, unless it has written much lately. mu is held.
+func (w *Writer) rest() {
+	switch held := w.out.memory() + w.queue.memory(); {
+	case held <= keptWriting:
+		batches.Put(w.out)
+		if w.queue != nil {
+			batches.Put(w.queue)
+		}
+	case w.few < quietWrites:
+		return
+	}
+	w.out, w.queue = nil, nil
 }
 
 // fail gives up the stream for good because of err, and returns what Send has to return from now on.
@@ -301,7 +330,7 @@ func (w *Writer) fail(err error) error {
 	if w.err == nil {
 		w.err = fmt.Errorf("%w: %w", ErrClosed, err)
 	}
-	w.queue, w.out, w.leaving, w.large = batch{}, batch{}, 0, false
+	w.queue, w.out, w.leaving, w.large = nil, nil, 0, false
 	w.wake()
 	return w.err
 }
@@ -311,5 +340,5 @@ func (w *Writer) fail(err error) error {
 func (w *Writer) Queued() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.queue.frames + w.leaving
+	return w.queued() + w.leaving
 }

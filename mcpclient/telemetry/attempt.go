@@ -91,7 +91,7 @@ func (a *Attempt) End(err error) {
 		level, errorType = slog.LevelWarn, wordOf(errorTypeOf(err))
 	}
 	c.flight.note(entry{
-		kind: flownAttempt, elapsed: elapsed, word: errorType, failed: err != nil, trace: a.span.SpanContext().TraceID(), in: int64(a.number),
+		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: err != nil, trace: a.span.SpanContext().TraceID(), in: int64(a.number),
 	})
 	if c.tel.ins.attempt.Enabled(a.ctx) {
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)

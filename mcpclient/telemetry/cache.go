@@ -14,8 +14,13 @@ import (
 // the keys.
 type cache[K comparable, V any] struct {
 	build func(K) V
-	t     atomic.Pointer[table[K, V]]
-	mu    sync.Mutex
+	memo[K, V]
+}
+
+// memo is a cache without the building.
+type memo[K comparable, V any] struct {
+	t  atomic.Pointer[table[K, V]]
+	mu sync.Mutex
 }
 
 // table is never changed. Most caches have a handful of keys, which as a list take a fraction of the memory of a map.
@@ -69,7 +74,7 @@ func (t *table[K, V]) all() iter.Seq2[K, V] {
 
 func (t *table[K, V]) len() int { return len(t.list) + len(t.m) }
 
-func (c *cache[K, V]) lookup(k K) (v V, ok bool) {
+func (c *memo[K, V]) lookup(k K) (v V, ok bool) {
 	if t := c.t.Load(); t != nil {
 		return t.lookup(k)
 	}
@@ -78,12 +83,12 @@ func (c *cache[K, V]) lookup(k K) (v V, ok bool) {
 
 // at returns the value for k, building it the first time.
 func (c *cache[K, V]) at(k K) V {
-	v, _ := c.within(math.MaxInt, k)
+	v, _ := c.within(math.MaxInt, k, c.build)
 	return v
 }
 
-// within is at, except that it builds nothing once the cache has limit keys.
-func (c *cache[K, V]) within(limit int, k K) (v V, ok bool) {
+// within returns the value for k, which build makes the first time, unless there are limit keys already.
+func (c *memo[K, V]) within(limit int, k K, build func(K) V) (v V, ok bool) {
 	if v, ok := c.lookup(k); ok {
 		return v, true
 	}
@@ -95,7 +100,7 @@ func (c *cache[K, V]) within(limit int, k K) (v V, ok bool) {
 	if c.len() >= limit {
 		return v, false
 	}
-	v = c.build(k)
+	v = build(k)
 	t := c.t.Load()
 	if t == nil {
 		t = new(table[K, V])
@@ -104,31 +109,23 @@ func (c *cache[K, V]) within(limit int, k K) (v V, ok bool) {
 	return v, true
 }
 
-func (c *cache[K, V]) len() int {
+func (c *memo[K, V]) len() int {
 	if t := c.t.Load(); t != nil {
 		return t.len()
 	}
 	return 0
 }
 
-// names holds up to limit names, each as a copy of its own: a name may be part of a frame of many MiB.
-type names struct {
-	limit int
-	cache[string, string]
-}
+// names holds names, each as a copy of its own: a name may be part of a frame of many MiB.
+type names struct{ memo[string, string] }
 
-func (n *names) init(limit int) {
-	n.limit = limit
-	n.build = func(name string) string { return name }
-}
-
-// intern returns the copy of name, and whether there was room for it.
-func (n *names) intern(name string) (string, bool) {
+// intern returns the copy of name, and whether there was room for it: there is for limit names.
+func (n *names) intern(name string, limit int) (string, bool) {
 	if own, ok := n.lookup(name); ok {
 		return own, true
 	}
-	if n.len() >= n.limit {
+	if n.len() >= limit {
 		return "", false
 	}
-	return n.within(n.limit, strings.Clone(name))
+	return n.within(limit, strings.Clone(name), func(name string) string { return name })
 }

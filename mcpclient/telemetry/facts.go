@@ -33,6 +33,9 @@ type knownFacts struct {
 	attrs [2][]attribute.KeyValue
 }
 
+// commonFacts are those of all clients and servers of the process.
+var commonFacts commons[Facts, knownFacts]
+
 func newKnownFacts(f Facts) *knownFacts {
 	k := &knownFacts{Facts: f}
 	attrs := present(
@@ -89,7 +92,7 @@ func (in *interned) intern(f Facts) *knownFacts {
 		}
 	}
 	f.MCPVersion, f.ProtocolVersion = strings.Clone(f.MCPVersion), strings.Clone(f.ProtocolVersion)
-	k := newKnownFacts(f)
+	k := commonFacts.get(f, newKnownFacts)
 	in.all = append(in.all, k)
 	return k
 }

@@ -35,7 +35,7 @@ func (s *side) violation(v Violation) {
 	ctx := context.Background()
 	v.Reason = oneOf(violationReasons, v.Reason)
 	s.flight.note(entry{
-		kind: flownViolation, failed: true, word: v.Reason, direction: v.Direction, out: int64(v.Size), in: int64(v.Limit),
+		kind: flownViolation, failed: true, word: labelOf(v.Reason), direction: v.Direction, out: int64(v.Size), in: int64(v.Limit),
 	})
 	if s.ins.violations.Enabled(ctx) {
 		s.ins.violations.Add(ctx, 1, s.options().violation.at(violationKey{v.Reason, v.Direction})...)
@@ -115,7 +115,7 @@ const maxStack = 16 << 10
 
 func (s *side) panicked(ctx context.Context, method string, value any, stack []byte) {
 	label := s.methodLabel(method, true)
-	s.flight.note(entry{kind: flownPanic, method: label, failed: true})
+	s.flight.note(entry{kind: flownPanic, method: labelOf(label), failed: true})
 	if s.ins.panics.Enabled(ctx) {
 		s.ins.panics.Add(ctx, 1, s.options().panic.at(label)...)
 	}

@@ -34,8 +34,8 @@ type flight struct {
 // them.
 type entry struct {
 	at, elapsed    time.Duration // since base; of what has ended
-	method, target string
-	word           string // why: error type, reason, status; of a closed or limited set
+	method, target label
+	word           label // why: error type, reason, status; of a closed or limited set
 	trace          trace.TraceID
 	id             int64
 	name           [16]byte // the corr id or, if peerIDLen is not 0, the beginning of an id that the peer gave
@@ -77,8 +77,13 @@ func (f *flight) add(e *entry) uint64 {
 	return f.append(e)
 }
 
-// append is add with mu held.
+// append is add with mu held. A client that has connected and waits has five or six entries: as long as there are few, the ring
+// has room for little more.
 func (f *flight) append(e *entry) uint64 {
+	const few = 16
+	if n := len(f.ring); n < few && n == cap(f.ring) {
+		f.ring = append(make([]entry, 0, n+2), f.ring...)
+	}
 	if len(f.ring) < FlightSize {
 		f.ring = append(f.ring, *e)
 	} else {
@@ -153,11 +158,11 @@ func (op *Op) complete(e *entry, o outcome, r *Result, elapsed time.Duration) {
 	e.out, e.in, e.retries, e.round = int64(op.bytesOut), int64(op.bytesIn), uint16(op.retries), uint16(op.round)
 	switch {
 	case o.failed:
-		e.word = o.errorType()
+		e.word = labelOf(o.errorType())
 	case o.hasCode:
-		e.word = o.statusCode()
+		e.word = labelOf(o.statusCode())
 	case r.ResultType == resultInputRequired || r.ResultType == resultTask:
-		e.word = oneOf(flownResults, r.ResultType)
+		e.word = labelOf(oneOf(flownResults, r.ResultType))
 	}
 }
 
@@ -184,7 +189,7 @@ func (op *Op) describe(e *entry) {
 	default:
 		e.at = op.side.flight.now()
 	}
-	e.method, e.target, e.direction = op.info.method, op.info.target, op.direction
+	e.method, e.target, e.direction = op.info.labels[0], op.info.labels[1], op.direction
 	switch {
 	case op.notification:
 		e.kind = flownNotification

@@ -104,8 +104,8 @@ func (f *flight) copyFrom(from uint64) []entry {
 // show returns the entry as users see it.
 func (e *entry) show(base time.Time) FlightEntry {
 	s := FlightEntry{
-		Time: base.Add(e.at), Kind: flightKinds[e.kind], Method: e.method, Target: e.target,
-		Pending: !e.ended, Failed: e.failed, Reason: e.word, Elapsed: e.elapsed,
+		Time: base.Add(e.at), Kind: flightKinds[e.kind], Method: e.method.String(), Target: e.target.String(),
+		Pending: !e.ended, Failed: e.failed, Reason: e.word.String(), Elapsed: e.elapsed,
 		Retries: int(e.retries), Round: int(e.round),
 	}
 	if e.count > 1 {

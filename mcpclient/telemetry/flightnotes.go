@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"strings"
 	"time"
 )
 
@@ -46,13 +45,13 @@ func (s *Server) ConnectionFailed(errorType string) {
 	if s == nil {
 		return
 	}
-	s.flight.note(entry{kind: flownFailure, failed: true, word: wordOf(errorType)})
+	s.flight.note(entry{kind: flownFailure, failed: true, word: labelOf(wordOf(errorType))})
 	s.logFlight(context.Background())
 }
 
 func (f *flight) transition(t *Transition) {
 	e := entry{
-		kind: flownTransition, elapsed: t.Duration, from: uint8(t.From), to: uint8(t.To), word: t.Reason.String(),
+		kind: flownTransition, elapsed: t.Duration, from: uint8(t.From), to: uint8(t.To), word: labelOf(t.Reason.String()),
 		out: int64(t.Epoch), in: int64(t.Transition.Attempt),
 	}
 	if t.Attempt != (Ref{}) {
@@ -62,7 +61,7 @@ func (f *flight) transition(t *Transition) {
 }
 
 func (f *flight) dropped(d *Drop) {
-	e := entry{kind: flownDrop, word: d.Reason, elapsed: d.Age}
+	e := entry{kind: flownDrop, word: labelOf(d.Reason), elapsed: d.Age}
 	e.peerIDLen = uint8(copy(e.name[:], d.ID))
 	if d.Ref != (Ref{}) {
 		e.trace = d.Ref.spanContext().TraceID()
@@ -72,12 +71,12 @@ func (f *flight) dropped(d *Drop) {
 
 func (f *flight) exit(x ProcessExit) {
 	f.note(entry{
-		kind: flownExit, word: strings.Clone(x.Signal), failed: x.Code != 0 || x.Signal != "", out: int64(x.PID), in: int64(x.Code),
+		kind: flownExit, word: labelOf(x.Signal), failed: x.Code != 0 || x.Signal != "", out: int64(x.PID), in: int64(x.Code),
 	})
 }
 
-func (f *flight) stream(kind string) { f.note(entry{kind: flownStream, method: kind}) }
+func (f *flight) stream(kind string) { f.note(entry{kind: flownStream, method: labelOf(kind)}) }
 
 func (f *flight) streamClosed(kind, errorType string, lived time.Duration) {
-	f.note(entry{kind: flownStream, method: kind, word: errorType, failed: errorType != "", elapsed: lived, out: 1})
+	f.note(entry{kind: flownStream, method: labelOf(kind), word: labelOf(errorType), failed: errorType != "", elapsed: lived, out: 1})
 }

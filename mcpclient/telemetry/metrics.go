@@ -18,6 +18,8 @@ type instruments struct {
 	client sideInstruments
 	server sideInstruments
 
+	asClient, asServer role // with these instruments
+
 	tombstones  metric.Int64UpDownCounter
 	transitions metric.Int64Counter
 	attempt     metric.Float64Histogram
@@ -73,7 +75,7 @@ func instrumentsOf(m metric.Meter) *instruments {
 }
 
 func newInstruments(m metric.Meter) *instruments {
-	return &instruments{
+	ins := &instruments{
 		clientDuration: histogram(m.Float64Histogram, metricClientDuration),
 		serverDuration: histogram(m.Float64Histogram, metricServerDuration),
 		client: sideInstruments{
@@ -120,6 +122,9 @@ func newInstruments(m metric.Meter) *instruments {
 		serverQueueLength: build(m.Int64ObservableGauge, metricServerQueueLength),
 		sessions:          build(m.Int64ObservableUpDownCounter, metricServerSessions),
 	}
+	ins.asClient = role{ClientSide, &ins.client, &clientKeys, &clientEvents}
+	ins.asServer = role{ServerSide, &ins.server, &serverKeys, &serverEvents}
+	return ins
 }
 
 // build makes an instrument from its row of the schema. A provider that does not like it says so to OpenTelemetry's error

@@ -36,7 +36,7 @@ func (s *side) countNotification(ctx context.Context, d Direction, label string)
 func (s *side) notification(d Direction, method string) {
 	ctx, label := context.Background(), s.methodLabel(method, false)
 	if s.tel.notifications(method) {
-		s.flight.note(entry{kind: flownNotification, method: label, direction: d})
+		s.flight.note(entry{kind: flownNotification, method: labelOf(label), direction: d})
 	}
 	s.countNotification(ctx, d, label)
 	if !s.logs(ctx, slog.LevelDebug) {
@@ -56,7 +56,7 @@ func (s *side) dropNotification(d Direction, method, reason string) {
 	ctx := context.Background()
 	reason = oneOf(dropReasons, reason)
 	label := s.methodLabel(method, false)
-	s.flight.note(entry{kind: flownLost, method: label, word: reason, failed: reason != DropCoalesced})
+	s.flight.note(entry{kind: flownLost, method: labelOf(label), word: labelOf(reason), failed: reason != DropCoalesced})
 	if s.ins.lost.Enabled(ctx) {
 		s.ins.lost.Add(ctx, 1, s.options().lost.at(lostKey{label, reason})...)
 	}

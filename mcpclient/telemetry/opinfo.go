@@ -17,14 +17,32 @@ type opKey struct {
 	target     string
 }
 
-// opInfo is what all operations of a key share: everything about them that need not be built twice.
+// opInfo is what all operations of a key share in one side: everything about them that need not be built twice.
 type opInfo struct {
+	*opNames
+	active  atomic.Pointer[[]metric.AddOption] // nil before the first measurement
+	records atomic.Pointer[[]record]           // copy on write, guarded by side.ops.mu for writing
+	stats   stats
+}
+
+// opNames is what they share in all sides over the same kind of network.
+type opNames struct {
 	opKey
+	labels   [2]label // method and target
 	spanName string
 	start    []trace.SpanStartOption
-	active   atomic.Pointer[[]metric.AddOption] // nil before the first measurement
-	records  atomic.Pointer[[]record]           // copy on write, guarded by side.ops.mu for writing
-	stats    stats
+}
+
+type opNamesKey struct {
+	opKey
+	transport string
+}
+
+// commonNames are those of all clients and servers of the process.
+var commonNames commons[opNamesKey, opNames]
+
+func newOpNames(k opNamesKey) *opNames {
+	return &opNames{k.opKey, [2]label{labelOf(k.method), labelOf(k.target)}, spanName(k.method, k.target), startOptions(k)}
 }
 
 // operation returns what is shared by the operations with these names. exact is false if the names are not those given:
@@ -41,7 +59,7 @@ func (s *side) operation(d Direction, kind TargetKind, method, target string, kn
 	if target != "" {
 		label, ok := "", false
 		if targetKnown && key.method != other {
-			label, ok = s.targets.intern(target)
+			label, ok = s.targets.intern(target, s.tel.toolLimit)
 		}
 		if key.target = label; !ok {
 			key.target = other
@@ -51,11 +69,7 @@ func (s *side) operation(d Direction, kind TargetKind, method, target string, kn
 }
 
 func (s *side) newOpInfo(k opKey) *opInfo {
-	return &opInfo{
-		opKey:    k,
-		spanName: spanName(k.method, k.target),
-		start:    s.startOptions(k),
-	}
+	return &opInfo{opNames: commonNames.get(opNamesKey{k, s.base.Transport}, newOpNames)}
 }
 
 // activeOptions returns the options to count an operation while it lasts.
@@ -117,7 +131,7 @@ func (s *side) tells(o outcome) bool {
 	if o.known() {
 		return true
 	}
-	_, ok := s.strangers.intern(o.text())
+	_, ok := s.strangers.intern(o.text(), maxStrangers)
 	return ok
 }
 

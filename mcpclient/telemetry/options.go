@@ -36,7 +36,7 @@ func newConfig(opts []Option) config {
 		tracers:       otel.GetTracerProvider(),
 		meters:        otel.GetMeterProvider(),
 		propagator:    otel.GetTextMapPropagator(),
-		log:           slog.New(slog.DiscardHandler),
+		log:           discard,
 		toolLimit:     DefaultToolNameLimit,
 		slow:          DefaultSlowThreshold,
 		notifications: quietNotifications,

@@ -35,7 +35,7 @@ func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
 	if errorType != "" {
 		errorType = oneOf(sessionErrors, errorType)
 	}
-	s.flight.note(entry{kind: flownSession, elapsed: d, word: errorType, failed: errorType != ""})
+	s.flight.note(entry{kind: flownSession, elapsed: d, word: labelOf(errorType), failed: errorType != ""})
 	if s.ins.session.Enabled(ctx) {
 		attrs := append(slices.Clone(f.attrs[Sent]), s.transport(), optional(keyErrorType, errorType))
 		s.ins.session.Record(ctx, d.Seconds(), s.recording(attrs...)...)

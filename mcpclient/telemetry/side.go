@@ -17,18 +17,10 @@ type role struct {
 	events *events
 }
 
-func clientRole(ins *instruments) role {
-	return role{ClientSide, &ins.client, &clientKeys, &clientEvents}
-}
-
-func serverRole(ins *instruments) role {
-	return role{ServerSide, &ins.server, &serverKeys, &serverEvents}
-}
-
 // side is what a client and a server have in common: everything but the connection's own life. It is safe for concurrent
 // use.
 type side struct {
-	role
+	*role
 	tel  *Telemetry
 	name string
 	log  *slog.Logger // has the name
@@ -47,14 +39,11 @@ type side struct {
 	metric atomic.Pointer[metricOptions] // nil before the first measurement
 }
 
-func (s *side) init(t *Telemetry, name string, n Network, r role) {
+func (s *side) init(t *Telemetry, name string, n Network, r *role) {
 	s.role, s.tel, s.name = r, t, name
 	s.log = t.log.With(slog.String(r.keys.name, name))
 	s.base = s.facts.intern(Facts{Network: n})
 	s.flight.base = time.Now()
-	s.methods.init(maxMethods)
-	s.targets.init(t.toolLimit)
-	s.strangers.init(maxStrangers)
 	s.ops.build = s.newOpInfo
 }
 
@@ -66,7 +55,7 @@ func (s *side) methodLabel(method string, known bool) string {
 		return own
 	}
 	if known {
-		if own, ok := s.methods.intern(method); ok {
+		if own, ok := s.methods.intern(method, maxMethods); ok {
 			return own
 		}
 	}

@@ -32,7 +32,7 @@ func (op *Op) spanStart(kind TargetKind) (string, []trace.SpanStartOption) {
 	name, opts := op.info.spanName, op.info.start
 	if op.direction == Sent && !op.exact {
 		key := opKey{Sent, kind, op.shownMethod(), op.shownTarget()}
-		name, opts = spanName(key.method, key.target), op.side.startOptions(key)
+		name, opts = spanName(key.method, key.target), startOptions(opNamesKey{key, op.side.base.Transport})
 	}
 	if op.side.tel.uriInName && op.uri != "" {
 		name += " " + truncate(op.uri, maxURI)
@@ -48,12 +48,12 @@ func spanName(method, target string) string {
 }
 
 // startOptions are a span's kind and the attributes that samplers see.
-func (s *side) startOptions(k opKey) []trace.SpanStartOption {
+func startOptions(k opNamesKey) []trace.SpanStartOption {
 	kind := trace.SpanKindClient
 	if k.direction == Received {
 		kind = trace.SpanKindServer
 	}
-	attrs := slices.Clone(present(append(k.attributes(), s.transport())...)) // of just their size
+	attrs := slices.Clone(present(append(k.attributes(), optional(keyTransport, k.transport))...)) // of just their size
 	return []trace.SpanStartOption{trace.WithSpanKind(kind), trace.WithAttributes(attrs...)}
 }
 

@@ -36,7 +36,7 @@ func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, T
 		return ctx, Task{}
 	}
 	t := Task{s: s, tool: truncate(tool, maxName), label: other, start: time.Now()}
-	if own, ok := s.targets.intern(tool); ok {
+	if own, ok := s.targets.intern(tool, s.tel.toolLimit); ok {
 		t.label = own
 	}
 	t.ctx, t.span = s.tel.tracer.Start(ctx, spanTask+" "+t.label, trace.WithAttributes(attribute.String(keyTool, t.tool)))
@@ -62,7 +62,7 @@ func (t *Task) End(status string, r Result) {
 		s.tel.ins.tasks.Add(t.ctx, -1, s.options().task.at(t.label)...)
 	}
 	s.flight.note(entry{
-		kind: flownTask, method: methodCallTool, target: t.label, word: status, failed: o.failed, elapsed: elapsed,
+		kind: flownTask, method: labelOf(methodCallTool), target: labelOf(t.label), word: labelOf(status), failed: o.failed, elapsed: elapsed,
 		trace: t.span.SpanContext().TraceID(),
 	})
 	if h := s.tel.ins.task; h.Enabled(t.ctx) {
@@ -87,7 +87,8 @@ func (t *Task) errorMessage(text string) string {
 
 // taskEnded returns the options for a task that ended so, without the name of its tool if that would make too many series.
 func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
-	if opts, ok := s.options().taskEnd.within(maxPrecisely, k); ok {
+	ends := &s.options().taskEnd
+	if opts, ok := ends.within(maxPrecisely, k, ends.build); ok {
 		return opts
 	}
 	k.tool = other

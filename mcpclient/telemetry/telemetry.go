@@ -2,8 +2,10 @@ package telemetry
 
 import (
 	"log/slog"
+	"reflect"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
@@ -22,9 +24,43 @@ type Telemetry struct {
 }
 
 // New returns a Telemetry that uses the global OpenTelemetry providers and propagator, and no log, unless options say
-// otherwise. It may be called before the providers are set: what is set later counts from then on.
+// otherwise. It may be called before the providers are set: what is set later counts from then on. Calls without options return
+// the same Telemetry as long as the globals are the same.
 func New(opts ...Option) *Telemetry {
-	t := &Telemetry{config: newConfig(opts)}
+	c := newConfig(opts)
+	if len(opts) > 0 {
+		return newTelemetry(c)
+	}
+	if last := usual.Load(); last != nil && last.sameGlobals(&c) {
+		return last
+	}
+	t := newTelemetry(c)
+	usual.Store(t)
+	return t
+}
+
+// usual is the latest Telemetry that was made without options. A program may well make one for each of a thousand clients.
+var usual atomic.Pointer[Telemetry]
+
+// sameGlobals reports whether c has the same providers and propagator.
+func (t *Telemetry) sameGlobals(c *config) bool {
+	return same(t.tracers, c.tracers) && same(t.meters, c.meters) && same(t.propagator, c.propagator)
+}
+
+// same reports whether a and b are the same, as far as that can be said. A propagator that is made of several is a slice.
+func same(a, b any) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	switch {
+	case x.Type() != y.Type():
+		return false
+	case x.Kind() == reflect.Slice:
+		return x.Len() == y.Len() && x.Pointer() == y.Pointer()
+	}
+	return x.Comparable() && y.Comparable() && a == b
+}
+
+func newTelemetry(c config) *Telemetry {
+	t := &Telemetry{config: c}
 	version := moduleVersion()
 	meter := t.meters.Meter(ScopeName, metric.WithInstrumentationVersion(version))
 	t.tracer = t.tracers.Tracer(ScopeName, trace.WithInstrumentationVersion(version))
@@ -43,7 +79,7 @@ func (t *Telemetry) Client(name string, n Network) *Client {
 		return nil
 	}
 	c := &Client{}
-	c.side.init(t, name, n, clientRole(t.ins))
+	c.side.init(t, name, n, &t.ins.asClient)
 	t.gauges.add(c)
 	return c
 }
@@ -55,7 +91,7 @@ func (t *Telemetry) Server(name string, n Network) *Server {
 		return nil
 	}
 	s := &Server{}
-	s.side.init(t, name, serverNetwork(n), serverRole(t.ins))
+	s.side.init(t, name, serverNetwork(n), &t.ins.asServer)
 	return s
 }
 

@@ -51,9 +51,10 @@ type HTTP struct {
 	// no error and no log record.
 	URL string
 
-	// Client does the requests as it is, but for its redirects. Nil means one that belongs to the connection, with a pool
-	// of 64 idle connections, which Close closes, and no time limit. A client with a Timeout ends streams too when that has
-	// passed.
+	// Client does the requests as it is, but for its redirects. Nil means one that all connections to the same scheme, host and
+	// port share that were given none, in the whole program: with [http.DefaultTransport] as it was when the first of them was
+	// dialled, up to 256 idle network connections, and no time limit. They are closed with the last of those connections. A
+	// client with a Timeout ends streams too when that has passed.
 	Client *http.Client
 
 	// Header is added to every request, except for the fields the protocol itself needs. It is never logged.

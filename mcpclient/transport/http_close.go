@@ -7,17 +7,18 @@ import (
 	"sync"
 )
 
-// ending is the state of Close, which may be called several times at once. Its channels are there from the first time on.
+// ending is the state of Close, which may be called several times at once.
 type ending struct {
 	begun   sync.Once
 	quiet   chan struct{} // closed when Close has been called and no notification or response is on its way
 	deleted chan struct{} // closed when the session has been deleted, or that was tried
 	gone    chan struct{} // closed when nothing is left
 	abandon context.CancelFunc
+	parted  sync.Once // from those who share a client
 }
 
-func (e *ending) init() {
-	e.quiet, e.deleted, e.gone = make(chan struct{}), make(chan struct{}), make(chan struct{})
+func newEnding() *ending {
+	return &ending{quiet: make(chan struct{}), deleted: make(chan struct{}), gone: make(chan struct{})}
 }
 
 // Close lets notifications and responses go out, ends everything else, and then the session on the server.
@@ -32,8 +33,8 @@ func (c *httpConn) Close(ctx context.Context) error {
 	p.await(ctx, c.end.deleted, 40)
 	c.end.abandon()
 	left := !p.last(c.end.gone)
-	if c.own != nil {
-		c.own.CloseIdleConnections()
+	if c.joined != nil {
+		c.end.parted.Do(c.joined.leave)
 	}
 	if left {
 		return errors.New("the user's HTTP client, authorizer or callback does not return though its context has ended")
@@ -47,7 +48,7 @@ func (c *httpConn) refuse() {
 	defer c.mu.Unlock()
 	if !c.closing {
 		c.closing = true
-		c.end.init()
+		c.end = newEnding()
 	}
 	c.failLocked(ErrClosed)
 	c.noteQuiet()
@@ -55,10 +56,13 @@ func (c *httpConn) refuse() {
 
 // hangUp ends every exchange and stream. No session begins any more.
 func (c *httpConn) hangUp() {
-	c.cut()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.drop()
+	c.hungUp = true
+	c.drop(c.session)
+	if c.shared != nil && c.shared.end != nil {
+		c.shared.end(nil)
+	}
 }
 
 // noteQuiet closes quiet when it is time. c.mu is held.

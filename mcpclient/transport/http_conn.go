@@ -8,11 +8,11 @@ import (
 	"net/url"
 	"sync"
 	"sync/atomic"
+	"weak"
 )
 
 const (
 	maxInFlight    = 1024 // of a zero MaxInFlight
-	idleConns      = 64   // per host, of a client of our own
 	maxUnreachable = 3    // failures in a row that end a connection of which something is still connected
 )
 
@@ -27,7 +27,8 @@ type httpConn struct {
 	h         *HTTP
 	target    *url.URL
 	client    *http.Client
-	own       *http.Transport // nil if the client is the user's
+	joined    *originClient   // nil if the client is the user's
+	own       *http.Transport // of joined, if it has one
 	prompt    bool            // the client returns when the context of a request ends
 	header    http.Header     // of the user, with canonical names
 	host      string          // of the user's header
@@ -38,35 +39,28 @@ type httpConn struct {
 	authorize func(bool)
 	logger    *slog.Logger
 
-	frames    chan delivery // hands over from the streams to Receive
-	over      chan struct{} // closed when why is set
-	told      bool          // Receive has returned why; owned by Receive
-	pool      pool          // of the goroutines for exchanges
+	told      bool // Receive has returned why; owned by Receive
+	pool      pool // of the goroutines for exchanges
 	lingering lingering
 	tasks     sync.WaitGroup // exchanges and goroutines
-	life      context.Context
-	cut       context.CancelFunc // ends life; see hangUp
-	end       ending
+	end       *ending        // nil before the first Close
 
 	connected   atomic.Int32 // requests that have a network connection
 	unreachable atomic.Int32 // failures to connect since the last answer
 	version     atomic.Int32 // of HTTP, times ten
 
 	mu        sync.Mutex
-	why       error // the connection is over
-	closing   bool  // Close has been called
+	why       error         // the connection is over
+	over      chan struct{} // closed when it is; nil unless somebody waits for that
+	closing   bool          // Close has been called
+	hungUp    bool          // no session or stream begins any more
 	session   *session
 	exchanges *exchange // all that live, the latest first
 	inFlight  int       // those among them that are not settled
 	notices   int       // those among these that are no requests
 	shared    *sharedStream
-	usuals    map[alike]http.Header // of what has been asked for; see usual
-}
-
-// delivery is a frame on its way to Receive.
-type delivery struct {
-	frame   Frame
-	session *session // whose end makes it worthless
+	usuals    weak.Pointer[usuals]
+	receiving
 }
 
 func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
@@ -79,8 +73,6 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 		opened:    cfg.Stream,
 		authorize: cfg.Authorizing,
 		logger:    cfg.logger(),
-		frames:    make(chan delivery),
-		over:      make(chan struct{}),
 	}
 	if c.max <= 0 {
 		c.max = maxInFlight
@@ -94,26 +86,16 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	}
 	c.host = c.header.Get("Host")
 	delete(c.header, "Host")
-	c.client, c.own = clientOf(h.Client)
-	_, c.prompt = c.client.Transport.(*http.Transport)
-	c.life, c.cut = context.WithCancel(context.Background())
-	c.pool.tasks = &c.tasks
-	c.session = newSession()
-	return c
-}
-
-// clientOf returns a client that follows no redirects: the user's otherwise as it is, or one with a pool of its own.
-func clientOf(user *http.Client) (*http.Client, *http.Transport) {
-	client, own := new(http.Client), (*http.Transport)(nil)
-	if user != nil {
-		*client = *user
-	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		own = t.Clone()
-		own.MaxIdleConns, own.MaxIdleConnsPerHost = 0, idleConns
-		client.Transport = own
+	if h.Client != nil {
+		c.client = clientOf(h.Client)
+	} else {
+		c.joined, c.target = joinOrigin(target)
+		c.client, c.own = &c.joined.client, c.joined.pool
 	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return client, own
+	_, c.prompt = c.client.Transport.(*http.Transport)
+	c.pool.tasks = &c.tasks
+	c.session = new(session)
+	return c
 }
 
 // Send hands a copy of the message to a goroutine that does the rest, or does it all, see [Message.Inline]. The values of
@@ -147,8 +129,8 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 		return nil, ErrBusy
 	}
 	if m.Kind == Request && m.Method == methodInitialize && c.session.begun() {
-		c.drop()
-		c.session = newSession()
+		c.drop(c.session)
+		c.session = new(session)
 	}
 	ex := c.newExchange(ctx, m)
 	if ex.next = c.exchanges; ex.next != nil {
@@ -180,6 +162,7 @@ func (c *httpConn) settleLocked(ex *exchange) {
 		c.notices--
 	}
 	c.noteQuiet()
+	c.noteCalm()
 }
 
 // part settles ex, which is over.
@@ -194,16 +177,6 @@ func (c *httpConn) part(ex *exchange) {
 		ex.previous.next = ex.next
 	} else {
 		c.exchanges = ex.next
-	}
-}
-
-// drop ends the present session with all that lives in it. c.mu is held.
-func (c *httpConn) drop() {
-	c.session.end()
-	for ex := c.exchanges; ex != nil; ex = ex.next {
-		if ex.session == c.session {
-			ex.stop()
-		}
 	}
 }
 
@@ -227,7 +200,7 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 		return
 	}
 	notice.Kind = Notification
-	n, err := c.accept(c.life, notice)
+	n, err := c.accept(context.Background(), notice)
 	switch {
 	case err == nil:
 		if n.errand.limit = cancelLimit; ex != nil {
@@ -252,58 +225,6 @@ func (c *httpConn) find(id int64) (ex *exchange, shared bool) {
 	return nil, c.shared != nil
 }
 
-// Receive waits for a stream to hand over a frame. Streams that do not find it waiting hold one each.
-func (c *httpConn) Receive(ctx context.Context) (Frame, error) {
-	if ctx.Err() != nil {
-		return Frame{}, context.Cause(ctx)
-	}
-	for {
-		select {
-		case <-c.over:
-			return c.last()
-		default:
-		}
-		select {
-		case d := <-c.frames:
-			if !d.session.dropped() {
-				return d.frame, nil
-			}
-		case <-c.over:
-		case <-ctx.Done():
-			return Frame{}, context.Cause(ctx)
-		}
-	}
-}
-
-// last returns what there still is when the connection is over, and then why it is.
-func (c *httpConn) last() (Frame, error) {
-	c.mu.Lock()
-	closing := c.closing
-	c.mu.Unlock()
-	if !closing && !c.told {
-		select {
-		case d := <-c.frames:
-			return d.frame, nil
-		default:
-		}
-	}
-	c.told = true
-	return Frame{}, c.why
-}
-
-// deliver waits until Receive has taken the frame or ctx has ended, and reports whether it was taken.
-func (c *httpConn) deliver(ctx context.Context, s *session, f Frame) bool {
-	if ctx.Err() != nil {
-		return false
-	}
-	select {
-	case c.frames <- delivery{f, s}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // fail ends the connection, once: nothing is sent any more, and Receive says why. What goes on still has to be closed.
 func (c *httpConn) fail(why error) {
 	c.mu.Lock()
@@ -314,18 +235,31 @@ func (c *httpConn) fail(why error) {
 func (c *httpConn) failLocked(why error) {
 	if c.why == nil {
 		c.why = why
-		close(c.over)
+		if c.over != nil {
+			close(c.over)
+		}
+		c.tell()
+		c.rouse()
 	}
 }
 
 // isOver reports whether the connection is over.
 func (c *httpConn) isOver() bool {
-	select {
-	case <-c.over:
-		return true
-	default:
-		return false
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.why != nil
+}
+
+// whenOver returns a channel that is closed when the connection is over.
+func (c *httpConn) whenOver() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over == nil {
+		if c.over = make(chan struct{}); c.why != nil {
+			close(c.over)
+		}
 	}
+	return c.over
 }
 
 // answered notes that there was an answer.

@@ -130,7 +130,7 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 			ex.fail(&RequestError{Reason: Lost, Err: fmt.Errorf("the stream ended before the answer: %w", err)})
 			return nil
 		}
-		if await(ex, c.over, max(cur.pause(), leastRetry)) || ex.Err() != nil {
+		if await(ex, c.whenOver(), max(cur.pause(), leastRetry)) || ex.Err() != nil {
 			return nil
 		}
 		cur.tries++

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"weak"
 
 	"github.com/mcpotel/mcpotel/internal/mirror"
 )
@@ -117,6 +118,10 @@ func (v *values) add(h http.Header, name, value string) {
 // maxUsual is how many headers a connection keeps.
 const maxUsual = 16
 
+// usuals are headers that a connection keeps while it is in use: nothing holds them between two calls but the collector's
+// patience.
+type usuals map[alike]http.Header
+
 // alike is what messages have in common whose headers are the same, but for what fillOwn fills in.
 type alike struct {
 	version, session, method, name string
@@ -129,15 +134,17 @@ func (c *httpConn) usual(ex *exchange) http.Header {
 	if !c.private() || ex.m.Kind != Request || ex.m.Name == "" {
 		return nil
 	}
+	kept := c.usuals.Value()
+	if kept == nil || len(*kept) == maxUsual {
+		kept = &usuals{}
+		c.usuals = weak.Make(kept)
+	}
 	key := alike{ex.m.ProtocolVersion, ex.sessionID, ex.m.Method, ex.m.Name}
-	h := c.usuals[key]
+	h := (*kept)[key]
 	if h == nil {
-		if len(c.usuals) == maxUsual || c.usuals == nil {
-			c.usuals = make(map[alike]http.Header)
-		}
 		h = c.newHeader()
 		ex.fillUsual(h)
-		c.usuals[key] = h
+		(*kept)[key] = h
 	}
 	return h
 }

@@ -75,14 +75,14 @@ func (c *httpConn) listens(s *session, opened func()) {
 // goes on behind the last event it has seen.
 // (specification 2025-11-25, basic/transports, "Listening for Messages from the Server")
 func (c *httpConn) listen(s *session, opened func()) {
-	cur, had := cursor{retry: -1}, false
+	ctx, cur, had := c.living(s), cursor{retry: -1}, false
 	for !s.dropped() && !c.isOver() {
-		resp, failure := c.openStream(s.ctx, s, cur.id)
+		resp, failure := c.openStream(ctx, s, cur.id)
 		opened()
 		if failure == nil {
 			had = true
-			c.hear(s, resp, &cur)
-		} else if !c.again(s, failure, had) {
+			c.hear(ctx, s, resp, &cur)
+		} else if !c.again(ctx, s, failure, had) {
 			return
 		}
 		wait := max(cur.pause(), leastRetry)
@@ -90,18 +90,18 @@ func (c *httpConn) listen(s *session, opened func()) {
 			wait = max(wait, failure.RetryAfter)
 		}
 		cur.tries++
-		await(s.ctx, c.over, wait)
+		await(ctx, c.whenOver(), wait)
 	}
 }
 
 // again reports whether a stream that could not be opened is worth another try. A session that had one before and is not
 // known any more is gone.
-func (c *httpConn) again(s *session, failure *RequestError, had bool) bool {
+func (c *httpConn) again(ctx context.Context, s *session, failure *RequestError, had bool) bool {
 	switch {
 	case s.dropped():
 		return false
 	case failure.Reason == SessionGone && had:
-		c.deliver(s.ctx, s, Frame{Err: failure})
+		c.deliver(ctx, s, Frame{Err: failure})
 		return false
 	case !passing(failure):
 		record(c.logger, streamRefusedEvent, slog.String(keyStreamKind, "get"), slog.String(keyError, withoutBody(failure)))
@@ -115,9 +115,9 @@ func (c *httpConn) again(s *session, failure *RequestError, had bool) bool {
 }
 
 // hear delivers what comes on the stream until it ends.
-func (c *httpConn) hear(s *session, resp *http.Response, cur *cursor) {
+func (c *httpConn) hear(ctx context.Context, s *session, resp *http.Response, cur *cursor) {
 	ended := c.streamOpened("get")
-	_, err := c.consume(s.ctx, s, sse.NewReader(resp.Body, c.limit, c.skip), 0, cur)
+	_, err := c.consume(ctx, s, sse.NewReader(resp.Body, c.limit, c.skip), 0, cur)
 	_ = resp.Body.Close()
 	if errors.Is(err, io.EOF) || s.dropped() {
 		err = nil
@@ -127,10 +127,15 @@ func (c *httpConn) hear(s *session, resp *http.Response, cur *cursor) {
 
 // streamOpened tells whoever wants to know that a stream has opened, and returns a function to tell that it has ended.
 func (c *httpConn) streamOpened(kind string) (ended func(error)) {
+	var tell func(error)
 	if c.opened != nil {
-		if ended = c.opened(kind); ended != nil {
-			return ended
+		tell = c.opened(kind)
+	}
+	c.streaming(1)
+	return func(why error) {
+		c.streaming(-1)
+		if tell != nil {
+			tell(why)
 		}
 	}
-	return func(error) {}
 }

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,18 +14,40 @@ const initializedWait = 2 * time.Second
 // for the whole connection.
 // (specification 2025-11-25, basic/transports, "Session Management")
 type session struct {
-	ctx context.Context // its streams live in it; ends with the session, see drop
-	end context.CancelFunc
+	stream context.Context    // its stream lives in it; nil unless there has been one; guarded by httpConn.mu
+	end    context.CancelFunc // ends that; guarded by httpConn.mu
+	gone   atomic.Bool        // see dropped
 
 	id      string          // given by the server, "" for none; guarded by httpConn.mu
 	version string          // negotiated, "" as long as that is not known; guarded by httpConn.mu
 	gate    <-chan struct{} // what is sent waits until it is closed, unless nil; guarded by httpConn.mu
 }
 
-func newSession() *session {
-	s := new(session)
-	s.ctx, s.end = context.WithCancel(context.Background())
-	return s
+// drop ends a session with all that belongs to it. c.mu is held.
+func (c *httpConn) drop(s *session) {
+	s.gone.Store(true)
+	if s.end != nil {
+		s.end()
+	}
+	for ex := c.exchanges; ex != nil; ex = ex.next {
+		if ex.session == s {
+			ex.stop()
+		}
+	}
+}
+
+// living returns the context of the session's stream. Exchanges have contexts of their own: what many have come of keeps a table
+// of them for as long as it is there.
+func (c *httpConn) living(s *session) context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.stream == nil {
+		s.stream, s.end = context.WithCancel(context.Background())
+		if s.dropped() {
+			s.end()
+		}
+	}
+	return s.stream
 }
 
 // begun reports whether anything was agreed on in the session: what is on its way in one in which nothing was, such as a
@@ -32,7 +55,7 @@ func newSession() *session {
 func (s *session) begun() bool { return s.id != "" || s.version != "" }
 
 // dropped reports whether there is a newer session, or none any more. What belongs to no session, nil, stays.
-func (s *session) dropped() bool { return s != nil && s.ctx.Err() != nil }
+func (s *session) dropped() bool { return s != nil && s.gone.Load() }
 
 // shut makes what is sent from now on wait until open is called, for a while at most. It is called when
 // notifications/initialized is on its way, before which a server need not answer anything else.

@@ -25,6 +25,8 @@ type sharedStream struct {
 	ready    chan struct{} // closed when one of these is set
 	endpoint *url.URL      // where messages go
 	failure  *RequestError
+
+	end context.CancelCauseFunc // ends it; guarded by httpConn.mu, nil as long as it is not opened
 }
 
 // endpoint returns where ex goes if the server speaks HTTP+SSE, having opened the stream if there is none, and nil if it
@@ -82,7 +84,7 @@ func (c *httpConn) openShared(ex *exchange, limit time.Duration) (*url.URL, *Req
 // connectShared opens the stream and waits for its endpoint event.
 func (c *httpConn) connectShared(ex *exchange, s *sharedStream, limit time.Duration) {
 	defer close(s.ready)
-	ctx, end := context.WithCancelCause(c.life)
+	ctx, end := c.livingShared(s)
 	detach := context.AfterFunc(&ex.life, func() { end(ex.Err()) })
 	inTime := func() bool { return true }
 	if limit > 0 {
@@ -106,6 +108,17 @@ func (c *httpConn) connectShared(ex *exchange, s *sharedStream, limit time.Durat
 	c.mu.Lock()
 	c.shared = nil
 	c.mu.Unlock()
+}
+
+// livingShared returns the context of the shared stream, and its end.
+func (c *httpConn) livingShared(s *sharedStream) (context.Context, context.CancelCauseFunc) {
+	ctx, end := context.WithCancelCause(context.Background())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.end = end; c.hungUp {
+		end(nil)
+	}
+	return ctx, end
 }
 
 // greet asks for the stream and reads its endpoint event.
@@ -141,7 +154,7 @@ func (c *httpConn) readShared(ctx context.Context, resp *http.Response, events *
 	_, err := c.consume(ctx, nil, events, 0, &cur)
 	_ = resp.Body.Close()
 	c.fail(fmt.Errorf("the server's event stream ended: %w", err))
-	if errors.Is(err, io.EOF) || c.life.Err() != nil {
+	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		err = nil
 	}
 	ended(err)

@@ -137,7 +137,8 @@ type Conn interface {
 	// there is none: first it lets the peer end by itself, then it asks, then it uses force. If ctx is cancelled it uses
 	// force at once. A later call with less patience shortens an earlier one.
 	//
-	// When Close has returned nil, nothing is left: no goroutine, no process, no descriptor. An error says what is.
+	// When Close has returned nil, nothing is left: no goroutine, no process, no descriptor. An error says what is. What
+	// connections share, such as the idle network connections of [HTTP.Client], goes with the last of them.
 	Close(ctx context.Context) error
 
 	// Info returns what is known about the connection now, also after Close.

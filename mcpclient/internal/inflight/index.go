@@ -1,31 +1,85 @@
 package inflight
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
-// index finds things by id. It is a map that shrinks: Go's never gives memory back. The zero index is empty.
+// few is up to how many things a list is as good as a map, which would take more memory than all else of an idle table.
+const few = 8
+
+// index finds things by id. Beyond few it is a map that shrinks: Go's never gives memory back. The zero index is empty.
 type index[V any] struct {
+	list []entry[V] // as long as there is no big
+	big  *big[V]    // nil until there were more than few
+}
+
+type big[V any] struct {
 	m    map[int64]V
-	peak int // the most it held since it was made
+	peak int // the most that m held since it was made
 }
 
-func (x *index[V]) get(id int64) (V, bool) {
-	v, ok := x.m[id]
-	return v, ok
+type entry[V any] struct {
+	id    int64
+	value V
 }
 
-func (x *index[V]) put(id int64, v V) {
-	if x.m == nil {
-		x.m = make(map[int64]V)
+func (x *index[V]) get(id int64) (v V, ok bool) {
+	if x.big != nil {
+		v, ok = x.big.m[id]
+		return v, ok
 	}
-	x.m[id] = v
-	x.peak = max(x.peak, len(x.m))
+	if i := x.place(id); i >= 0 {
+		return x.list[i].value, true
+	}
+	return v, false
+}
+
+// place returns where in the list id is, -1 for nowhere.
+func (x *index[V]) place(id int64) int {
+	for i := range x.list {
+		if x.list[i].id == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// put adds something under an id that there is nothing under.
+func (x *index[V]) put(id int64, v V) {
+	switch {
+	case x.big != nil:
+		x.big.put(id, v)
+	case len(x.list) < few:
+		x.list = append(x.list, entry[V]{id, v})
+	default:
+		x.big = &big[V]{m: make(map[int64]V, 2*few)}
+		for _, e := range x.list {
+			x.big.put(e.id, e.value)
+		}
+		x.list = nil
+		x.big.put(id, v)
+	}
+}
+
+func (b *big[V]) put(id int64, v V) {
+	b.m[id] = v
+	b.peak = max(b.peak, len(b.m))
 }
 
 func (x *index[V]) remove(id int64) {
-	delete(x.m, id)
-	if x.peak/2 >= keep && len(x.m) < x.peak/4 {
-		small := make(map[int64]V, x.peak/2)
-		maps.Copy(small, x.m)
-		x.m, x.peak = small, x.peak/2
+	if b := x.big; b != nil {
+		b.remove(id)
+	} else if i := x.place(id); i >= 0 {
+		x.list = slices.Delete(x.list, i, i+1)
+	}
+}
+
+func (b *big[V]) remove(id int64) {
+	delete(b.m, id)
+	if b.peak/2 >= keep && len(b.m) < b.peak/4 {
+		small := make(map[int64]V, b.peak/2)
+		maps.Copy(small, b.m)
+		b.m, b.peak = small, b.peak/2
 	}
 }

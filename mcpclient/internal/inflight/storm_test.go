@@ -157,9 +157,9 @@ func wantSmall[T, N any](t *testing.T, table *Table[T, N]) {
 	for what, room := range map[string]int{
 		"entries for reuse":   len(table.spare),
 		"heap of deadlines":   cap(table.deadlines),
-		"index of calls":      table.calls.peak,
+		"index of calls":      table.calls.big.peak,
 		"ring of tombstones":  len(table.yard.ring),
-		"index of tombstones": table.graves.peak,
+		"index of tombstones": table.graves.big.peak,
 	} {
 		if room >= 2*keep {
 			t.Errorf("%s of an empty table: room for %d, want less than %d", what, room, 2*keep)

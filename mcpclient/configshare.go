@@ -1,0 +1,33 @@
+package mcpclient
+
+import (
+	"reflect"
+	"sync"
+	"weak"
+)
+
+// usualConfig is the config that clients with plain options have in common. A program may well make a thousand clients with the
+// same options, and a config takes more memory than the rest of [Client].
+var usualConfig struct {
+	mu     sync.Mutex
+	latest weak.Pointer[config] // guarded by mu
+}
+
+// shared returns c, or the same config of another client. It is not changed any more.
+func (c *config) shared() *config {
+	if !c.plain() {
+		return c
+	}
+	usualConfig.mu.Lock()
+	defer usualConfig.mu.Unlock()
+	if latest := usualConfig.latest.Value(); latest != nil && latest.Telemetry == c.Telemetry && reflect.DeepEqual(latest, c) {
+		return latest
+	}
+	usualConfig.latest = weak.Make(c)
+	return c
+}
+
+// plain reports whether nothing in c is the user's own to look into.
+func (c *config) plain() bool {
+	return len(c.Features)+len(c.Middleware)+len(c.HandlerMiddleware) == 0 && c.OnTransition == nil && reflect.ValueOf(c.Capabilities).IsZero()
+}

@@ -1,0 +1,97 @@
+package telemetry
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+
+	"go.opentelemetry.io/otel/propagation"
+)
+
+func TestWhatIsCommonIsMadeOnce(t *testing.T) {
+	var c commons[int, string]
+	made := 0
+	build := func(int) *string { made++; return new("x") }
+	a, b, other := c.get(1, build), c.get(1, build), c.get(2, build)
+	if a != b || a == other || made != 2 {
+		t.Errorf("want one for each of two keys, got %p, %p and %p of %d", a, b, other, made)
+	}
+	var users sync.WaitGroup
+	for range 4 {
+		users.Go(func() {
+			for k := range 1000 {
+				if k%2 == 1 {
+					c.get(k, func(int) *string { return new("y") })
+				} else if got := c.get(1, func(int) *string { return new("z") }); got != a {
+					t.Error("somebody got another one than the others")
+				}
+			}
+		})
+	}
+	users.Wait()
+	runtime.KeepAlive(a)
+}
+
+func TestWhatIsCommonGoesWithItsUsers(t *testing.T) {
+	var c commons[int, [64]byte]
+	build := func(int) *[64]byte { return new([64]byte) }
+	kept := c.get(-1, build)
+	for k := range 10_000 {
+		if c.get(k, build); k%1000 == 0 {
+			runtime.GC()
+		}
+	}
+	runtime.GC()
+	if c.sweep(); len(c.all) != 1 || c.get(-1, build) != kept {
+		t.Errorf("want only what is used, got %d", len(c.all))
+	}
+}
+
+// A thousand clients of one server say the same about it.
+func TestClientsShareWhatTheySay(t *testing.T) {
+	n := Network{Transport: "tcp", Address: "server.test", Port: 443}
+	about := Request{Method: "tools/call", Target: "t", TargetKind: Tool}
+	use := func(x *Telemetry) (*Client, *opInfo) {
+		c := x.Client("c", n)
+		_, op := c.StartRequest(t.Context(), about)
+		op.Admit(c.Peer(Facts{Network: n, MCPVersion: "2026-07-28"}, ""), 1)
+		op.End(Result{})
+		return c, op.info
+	}
+	a, of := use(New())
+	b, other := use(New(WithToolNameLimit(7)))
+	if a.base != b.base || of.opNames != other.opNames || of == other {
+		t.Error("want the same names and facts, and statistics of their own")
+	}
+	if got := a.operations(); len(got) != 1 || got[0].Count != 1 {
+		t.Errorf("want one call of each client in its statistics, got %v", got)
+	}
+	a.Close()
+	b.Close()
+}
+
+func TestTelemetryWithoutOptionsIsOne(t *testing.T) {
+	if New() != New() {
+		t.Error("want the same Telemetry for the same globals")
+	}
+	if New(WithLogger(nil)) == New() {
+		t.Error("with options: want one of its own")
+	}
+	globals := func(p propagation.TextMapPropagator) config {
+		return config{tracers: New().tracers, meters: New().meters, propagator: p}
+	}
+	one := globals(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}))
+	for _, test := range []struct {
+		p    propagation.TextMapPropagator
+		want bool
+	}{
+		{one.propagator, true},
+		{propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}), false},
+		{propagation.TraceContext{}, false},
+	} {
+		other := globals(test.p)
+		if got := newTelemetry(one).sameGlobals(&other); got != test.want {
+			t.Errorf("propagator %v and %v: want the same: %t", one.propagator, test.p, test.want)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package transport
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+// idleConns is how many network connections to a server wait for more requests, of all who share them.
+const idleConns = 256
+
+// clientOf returns the user's client as it is, but that it follows no redirects.
+func clientOf(user *http.Client) *http.Client {
+	client := *user
+	client.CheckRedirect = stay
+	return &client
+}
+
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// originClient is the client of all connections to one origin that were given none: a transport of net/http takes more memory
+// than all else of a connection, and a server need not have a network connection for each client that waits.
+type originClient struct {
+	origin
+	client http.Client
+	pool   *http.Transport // nil if the program has put something else in the place of net/http's
+	users  int             // guarded by origins.mu
+	target *url.URL        // guarded by origins.mu; of the latest user: mostly the next one has the same
+}
+
+type origin struct {
+	like         http.RoundTripper // what the program's default transport is
+	scheme, host string
+}
+
+var origins struct {
+	mu      sync.Mutex
+	clients map[origin]*originClient // guarded by mu; those that have users
+}
+
+// joinOrigin returns the client for the origin of a URL, and that URL, which is not to be changed. Whoever gets the client
+// leaves it.
+func joinOrigin(u *url.URL) (*originClient, *url.URL) {
+	like, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return &originClient{client: http.Client{CheckRedirect: stay}}, u
+	}
+	at := origin{like, u.Scheme, strings.ToLower(net.JoinHostPort(u.Hostname(), portOf(u)))}
+	origins.mu.Lock()
+	defer origins.mu.Unlock()
+	o := origins.clients[at]
+	if o == nil {
+		o = newOriginClient(at, like)
+		if origins.clients == nil {
+			origins.clients = map[origin]*originClient{}
+		}
+		origins.clients[at] = o
+	}
+	o.users++
+	if o.target == nil || *o.target != *u { // one with a password is never the same
+		o.target = u
+	}
+	return o, o.target
+}
+
+func newOriginClient(at origin, like *http.Transport) *originClient {
+	pool := like.Clone()
+	pool.MaxIdleConns, pool.MaxIdleConnsPerHost = 0, idleConns
+	return &originClient{origin: at, client: http.Client{Transport: pool, CheckRedirect: stay}, pool: pool}
+}
+
+// leave says that one user less has requests for o. With the last one the network connections are closed.
+func (o *originClient) leave() {
+	if o.pool == nil {
+		return
+	}
+	origins.mu.Lock()
+	if o.users--; o.users > 0 {
+		origins.mu.Unlock()
+		return
+	}
+	delete(origins.clients, o.origin)
+	origins.mu.Unlock()
+	o.pool.CloseIdleConnections()
+}

@@ -1,0 +1,127 @@
+package transport_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// doors is a server that notes on which network connection each request came.
+type doors struct {
+	mu   sync.Mutex
+	seen []string
+}
+
+func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	d.seen = append(d.seen, r.RemoteAddr)
+	d.mu.Unlock()
+	answerJSON(w, 200, result(readSent(r).ID))
+}
+
+// number returns how many different ones there were.
+func (d *doors) number() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(slices.Compact(slices.Sorted(slices.Values(d.seen))))
+}
+
+// ask makes a call.
+func ask(t *testing.T, conn transport.Conn) {
+	t.Helper()
+	send(t, conn, modernCall(1))
+	receiveData(t, conn, result(1), 1)
+}
+
+func TestHTTPConnectionsToOneOriginShareWhatWaits(t *testing.T) {
+	d := new(doors)
+	url := serve(t, d.ServeHTTP)
+	a := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
+	b := dialHTTP(t, &transport.HTTP{URL: url + "/other?x=1"}, transport.Config{})
+	ask(t, a)
+	ask(t, b)
+	if n := d.number(); n != 1 {
+		t.Errorf("two connections, one after the other: want one network connection, got %d", n)
+	}
+	for range 2 { // however often it is closed
+		if err := a.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	ask(t, b)
+	if n := d.number(); n != 1 {
+		t.Errorf("once the other is closed: want the same network connection, got %d", n)
+	}
+	if err := b.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	ask(t, dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{}))
+	if n := d.number(); n != 2 {
+		t.Errorf("once all were closed: want a new network connection, got %d in all", n)
+	}
+}
+
+func TestHTTPConnectionsToOtherOriginsShareNothing(t *testing.T) {
+	one, other := new(doors), new(doors)
+	a := dialHTTP(t, &transport.HTTP{URL: serve(t, one.ServeHTTP)}, transport.Config{})
+	url := serve(t, other.ServeHTTP)
+	b := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
+	ask(t, a)
+	ask(t, b)
+	if err := b.Close(t.Context()); err != nil { // the last to that origin
+		t.Error(err)
+	}
+	ask(t, a)
+	ask(t, dialHTTP(t, &transport.HTTP{URL: strings.ToUpper(url[:4]) + url[4:]}, transport.Config{}))
+	if n, m := one.number(), other.number(); n != 1 || m != 2 {
+		t.Errorf("want one network connection, and one before and one after the close, got %d and %d", n, m)
+	}
+}
+
+// A program that puts another transport in the place of net/http's has it used from the next connection on.
+func TestHTTPConnectionsFollowTheDefaultTransport(t *testing.T) {
+	d := new(doors)
+	url := serve(t, d.ServeHTTP)
+	ask(t, dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{}))
+	old := http.DefaultTransport
+	t.Cleanup(func() { http.DefaultTransport = old })
+	for i, next := range []http.RoundTripper{old.(*http.Transport).Clone(), roundTripper(old.RoundTrip)} {
+		http.DefaultTransport = next
+		ask(t, dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{}))
+		if n := d.number(); n != i+2 {
+			t.Errorf("default transport %d: want a network connection of its own, got %d in all", i, n)
+		}
+	}
+	old.(*http.Transport).CloseIdleConnections()
+}
+
+func TestHTTPConnectionsComeAndGoAtOnce(t *testing.T) {
+	d := new(doors)
+	h := &transport.HTTP{URL: serve(t, d.ServeHTTP)}
+	var users sync.WaitGroup
+	for range 8 {
+		users.Go(func() {
+			for range 20 {
+				conn, err := h.Dial(t.Context(), transport.Config{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := conn.Send(t.Context(), modernCall(1)); err != nil {
+					t.Error(err)
+				}
+				if f, err := conn.Receive(t.Context()); err != nil || f.Err != nil {
+					t.Errorf("want an answer, got %v and %v", f.Err, err)
+				}
+				if err := conn.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	users.Wait()
+}
