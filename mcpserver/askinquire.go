@@ -35,6 +35,7 @@ func (t *stream) inquire(ctx context.Context, frame []byte) error {
 
 // inquireAll asks a legacy client for several things at the same time. The first failure ends the rest.
 func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
+	c.x.reading.release(c)
 	c.x.asks.wait(c)
 	defer c.x.asks.resume(c)
 	if c.x.linger != nil {

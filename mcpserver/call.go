@@ -30,6 +30,8 @@ type call struct {
 	refused   error // why the request is not handled at all
 	stands    bool  // its handler has seen to it that it is concluded later
 	arrived   time.Time
+	pace      *pace // of its handler; nil if nobody wants to know
+	here      bool  // the goroutine that reads answers it
 
 	ctx      context.Context // of the handler
 	cancel   context.CancelCauseFunc
@@ -116,6 +118,9 @@ func (c *call) begin(p *jsonrpc.Params) {
 		c.arrived = time.Now()
 	}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	if c.x.reading != nil && c.method != nil && c.method.pace != nil {
+		c.pace = c.method.pace(c.target)
+	}
 }
 
 // incoming describes the request for telemetry.
@@ -176,8 +181,18 @@ func (c *call) serve() {
 			c.conclude(result, err)
 		}
 	}()
+	if c.pace != nil && c.refused == nil {
+		begun := c.arrived
+		if !c.here {
+			begun = time.Now() // it may have waited
+		}
+		defer c.timed(begun)
+	}
 	result, err = c.handle()
 }
+
+// timed notes how long the handler has run.
+func (c *call) timed(since time.Time) { c.pace.ran(time.Since(since)) }
 
 // handle calls the handler, and turns a panic into an error.
 func (c *call) handle() (result any, err error) {
@@ -234,6 +249,9 @@ func (c *call) conclude(result any, err error) {
 	if c.op.Captures() && err == nil {
 		sent, _ := mcp.Object(frame).Lookup("result")
 		c.op.Answer(sent)
+	}
+	if c.pace != nil && len(frame) > maxKept {
+		c.pace.ran(patience) // so may writing it take
 	}
 	releaseBuffer(buf, frame)
 	end := outcome(result, err)

@@ -9,7 +9,8 @@ import (
 
 // admission decides when the requests of an exchange are served, and knows them until they are concluded.
 type admission interface {
-	// admit sees to it that c is served, before it returns or later, or returns the error that refuses it.
+	// admit sees to it that c is served, before it returns or later, or returns the error that refuses it. A request that is
+	// to be answered here may begin now, and the caller serves it; if not, that is no longer so.
 	admit(c *call) error
 	// answering reports whether the id belongs to a request that was admitted.
 	answering(id jsonrpc.ID) bool
@@ -45,7 +46,8 @@ func newCalls(c *config, g *group, total *limiter) *calls {
 	}
 }
 
-// admit sees to it that c is served, now or later, in a goroutine of its own, or returns the error that refuses it.
+// admit sees to it that c is served, now or later, in a goroutine of its own, or returns the error that refuses it. If it is
+// to be answered here, and now, that is left to the caller.
 func (t *calls) admit(c *call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,10 +59,13 @@ func (t *calls) admit(c *call) error {
 		return errDuplicateID
 	case len(t.waiting) == 0 && t.running < t.limit && t.total.take(t.running):
 		t.running++
-		t.group.start(c)
+		if !c.here {
+			t.group.start(c)
+		}
 	case t.running == 0: // nothing would ever begin it
 		return errOverloaded
 	case len(t.waiting) < t.queue && (len(t.waiting) == 0 || t.bytes+c.size <= t.capacity):
+		c.here = false
 		t.waiting = append(t.waiting, c)
 		t.bytes += c.size
 		t.catchUp()

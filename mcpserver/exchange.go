@@ -24,6 +24,8 @@ type exchange struct {
 	logs     *logQueue // likewise, of what belongs to no request; nil without a session
 	out      sink
 
+	reading *reading // that brings the messages of a stream; nil over HTTP
+
 	asks   *asks         // that a legacy client has yet to answer; nil where it cannot be asked
 	sites  *sites        // where it was sent, likewise
 	linger func() func() // makes room for answers while a handler waits for them; nil where none is needed
@@ -105,8 +107,12 @@ func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, took time.Durati
 	switch {
 	case c.refused != nil:
 	case !c.method.inline:
+		c.here = x.reading.wants(c)
 		err := x.calls.admit(c)
 		if err == nil {
+			if c.here {
+				x.reading.answer(c)
+			}
 			return
 		}
 		c.refused = err

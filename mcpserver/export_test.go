@@ -29,3 +29,9 @@ func AskInTask(ctx context.Context, requests mcp.InputRequests) (mcp.InputRespon
 
 // ErrNoTask is returned by AskInTask if what is asked has to go by way of the request.
 var ErrNoTask = errors.New("no task to ask in")
+
+// FirstTrust is after how many quick runs the goroutine that reads runs a handler, Patience how long it may keep it.
+const (
+	FirstTrust = firstTrust
+	Patience   = patience
+)

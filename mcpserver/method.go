@@ -29,6 +29,8 @@ type method struct {
 
 	byURI bool // it is about a resource
 
+	pace func(target string) *pace // of what its requests are about, nil if they are never to be answered where they are read
+
 	rows []mcp.Method // what the protocol says about it; nil for a method of the user's own
 	own  bool         // the handler is the user's, and reads the params
 }
@@ -122,6 +124,7 @@ func (s *Server) Handle(name string, h func(ctx context.Context, r *Request) (an
 	added := !slices.Contains(toolMethods, name) && s.methods.add(feature{methods: []*method{{
 		name: name,
 		own:  true,
+		pace: alone(),
 		handle: func(ctx context.Context, c *call) (any, error) {
 			result, err := h(ctx, &Request{RequestInfo: &c.info, Params: c.params})
 			if err != nil {

@@ -104,7 +104,7 @@ var promptMembers = []member[mcp.Prompt]{
 // offerPrompts makes the server answer the methods of prompts, once there are some.
 func (s *Server) offerPrompts() error {
 	return s.offer(&s.promptsOffer, feature{declare: declarePrompts, methods: []*method{
-		{name: mcp.MethodListPrompts, handle: s.listPrompts},
+		{name: mcp.MethodListPrompts, handle: s.listPrompts, pace: alone()},
 		{name: mcp.MethodGetPrompt, handle: s.getPrompt, kind: telemetry.Prompt, find: s.prompts.find},
 	}})
 }

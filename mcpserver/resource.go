@@ -105,8 +105,8 @@ var resourceMembers = []member[mcp.Resource]{
 // offerResources makes the server answer the methods of resources, once there are some or a template for them.
 func (s *Server) offerResources() error {
 	return s.offer(&s.resourcesOffer, feature{declare: declareResources, methods: []*method{
-		{name: mcp.MethodListResources, handle: s.listResources},
-		{name: mcp.MethodListResourceTemplates, handle: s.listTemplates},
+		{name: mcp.MethodListResources, handle: s.listResources, pace: alone()},
+		{name: mcp.MethodListResourceTemplates, handle: s.listTemplates, pace: alone()},
 		{name: mcp.MethodReadResource, handle: s.readResource, byURI: true},
 		{name: mcp.MethodSubscribe, handle: s.subscribe, byURI: true, inline: true}, // in the order in which they come
 		{name: mcp.MethodUnsubscribe, handle: s.unsubscribe, byURI: true, inline: true},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync/atomic"
 	"time"
 
@@ -91,28 +90,6 @@ func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queu
 	return conn, func() {
 		unwatch()
 		shutDown()
-	}
-}
-
-// read takes frames until there are no more, which is no error, or ctx ends.
-func (c *connection) read(ctx context.Context, from Conn) error {
-	for {
-		frame, err := from.Receive(ctx)
-		if err == nil {
-			c.take(frame)
-			continue
-		}
-		if large, ok := errors.AsType[*TooLargeError](err); ok {
-			c.skipped(large)
-			continue
-		}
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case errors.Is(err, io.EOF):
-			return nil
-		}
-		return fmt.Errorf("receive: %w", err)
 	}
 }
 

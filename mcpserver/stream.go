@@ -78,6 +78,9 @@ func (c *streamConn) Receive(ctx context.Context) ([]byte, error) {
 	return nil, err
 }
 
+// Buffered reports whether more has come than Receive has returned.
+func (c *streamConn) Buffered() bool { return c.in.Buffered() }
+
 // watch makes the end of ctx interrupt the reading. The same context, call after call, costs nothing.
 func (c *streamConn) watch(ctx context.Context) {
 	if ctx == c.ctx {

@@ -26,8 +26,11 @@ type CallToolRequest struct {
 
 // ToolHandler answers the calls of one tool. A nil result is an empty one. An error of type [*mcp.Error] refuses the
 // request; the text of any other error is sent as a result with isError, for the client's model to read. ctx ends when
-// the client cancels the call, the connection ends or the server's time limit has passed. It runs in a goroutine of its
-// own.
+// the client cancels the call, the connection ends or the server's time limit has passed.
+//
+// It runs in a goroutine that does nothing else meanwhile, and may run several times at once. Where the handler has been quick
+// so far, that may be the goroutine which reads the connection: if it then takes longer than a millisecond, or asks the client
+// for something, another one reads on.
 type ToolHandler func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error)
 
 // AddRawTool adds a tool whose handler gets the arguments as they came and makes the result itself. The tool's input
@@ -74,6 +77,7 @@ type tool struct {
 	task     *taskTool      // nil unless calls may become tasks
 	mirrored []mirror.Param // arguments that calls over HTTP repeat in headers
 	views    views
+	pace     pace
 }
 
 func (t *tool) key() string { return t.Name }
@@ -182,8 +186,8 @@ func (s *Server) register(t *mcp.Tool, h ToolHandler, task *taskTool) error {
 // offerTools makes the server answer the methods of tools, once there are some.
 func (s *Server) offerTools() error {
 	return s.offer(&s.toolsOffer, feature{declare: declareTools, methods: []*method{
-		{name: mcp.MethodListTools, handle: s.listTools},
-		{name: mcp.MethodCallTool, handle: s.callTool, kind: telemetry.Tool, find: s.tools.find},
+		{name: mcp.MethodListTools, handle: s.listTools, pace: alone()},
+		{name: mcp.MethodCallTool, handle: s.callTool, kind: telemetry.Tool, find: s.tools.find, pace: s.paceOfTool},
 	}})
 }
 
@@ -199,6 +203,14 @@ func declareTools(c *mcp.ServerCapabilities, _ mcp.Version) {
 // listTools answers tools/list. (specification 2026-07-28, server/tools, "Listing Tools")
 func (s *Server) listTools(_ context.Context, c *call) (any, error) {
 	return pageOf(c, &s.tools, "tools", (*tool).view)
+}
+
+// paceOfTool returns the pace of a tool, unless its calls may become tasks.
+func (s *Server) paceOfTool(name string) *pace {
+	if t, ok := s.tools.lookup(name); ok && t.task == nil {
+		return &t.pace
+	}
+	return nil
 }
 
 // callTool answers tools/call. (specification 2026-07-28, server/tools, "Calling Tools")

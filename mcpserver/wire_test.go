@@ -67,6 +67,8 @@ func (w *wire) Receive(ctx context.Context) ([]byte, error) {
 	}
 }
 
+func (w *wire) Buffered() bool { return len(w.in) > 0 }
+
 func (w *wire) Close() error {
 	close(w.done)
 	return nil

@@ -76,6 +76,9 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
+// Buffered reports whether there is more in memory than Next has returned.
+func (r *Reader) Buffered() bool { return r.start < r.end }
+
 // line returns the next line as a part of the buffer; release or the next call of line ends its life.
 func (r *Reader) line() ([]byte, error) {
 	if r.skipping != nil {

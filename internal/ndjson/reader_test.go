@@ -163,6 +163,15 @@ func TestReaderReadsLittleMoreThanTheLimitOfAnEndlessLine(t *testing.T) {
 	}
 }
 
+func TestReaderTellsWhetherMoreIsThere(t *testing.T) {
+	r := ndjson.NewReader(strings.NewReader("a\nb\nc"), 100, false)
+	for _, want := range []bool{true, true, false} {
+		if _, err := r.Next(); err != nil || r.Buffered() != want {
+			t.Errorf("Next returned %v and Buffered %v, want nil and %v", err, r.Buffered(), want)
+		}
+	}
+}
+
 func TestReaderReturnsTheStreamsError(t *testing.T) {
 	cause := errors.New("cause")
 	r := ndjson.NewReader(io.MultiReader(strings.NewReader("a\nunfinished"), iotest.ErrReader(cause)), 100, false)

@@ -1,0 +1,94 @@
+package mcpserver
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestAHandlerIsTrustedAfterEnoughQuickRuns(t *testing.T) {
+	const us = time.Microsecond
+	type runs struct {
+		n    int
+		took time.Duration // negative for runs that stall
+	}
+	for _, tt := range []struct {
+		name  string
+		runs  []runs
+		quick bool
+	}{
+		{"new", nil, false},
+		{"one run short of it", []runs{{firstTrust - 1, us}}, false},
+		{"enough", []runs{{firstTrust, us}}, true},
+		{"as long as it may be", []runs{{firstTrust, quickRun}}, true},
+		{"not quick", []runs{{10 * firstTrust, quickRun + us}}, false},
+		{"very slow", []runs{{10 * firstTrust, time.Hour}}, false},
+		{"a slow start", []runs{{1, time.Hour}, {firstTrust - 1, us}}, false},
+		{"a slow start long ago", []runs{{1, time.Hour}, {200, us}}, true},
+		{"one run of a tenth of a millisecond", []runs{{firstTrust, us}, {1, 100 * us}}, true},
+		{"one run of any length", []runs{{firstTrust, us}, {1, time.Hour}}, false},
+		{"which was forgotten", []runs{{firstTrust, us}, {1, time.Hour}, {40, us}}, true},
+		{"one run in ten is slow", []runs{{firstTrust, us}, {1, time.Hour}, {9, us}, {1, time.Hour}, {9, us}}, false},
+		{"stalled", []runs{{firstTrust, us}, {1, -1}, {2*firstTrust - 1, us}}, false},
+		{"stalled and forgiven", []runs{{firstTrust, us}, {1, -1}, {2 * firstTrust, us}}, true},
+		{"stalled twice", []runs{{firstTrust, us}, {2, -1}, {4*firstTrust - 1, us}}, false},
+		{"stalled again and again", []runs{{100, -1}, {firstTrust<<maxDouble - 1, us}}, false},
+		{"which has an end", []runs{{100, -1}, {firstTrust << maxDouble, us}}, true},
+		{"good for long", []runs{{firstTrust, us}, {1, -1}, {2*firstTrust + lapse, us}, {1, -1}, {2 * firstTrust, us}}, true},
+	} {
+		p := new(pace)
+		for _, r := range tt.runs {
+			for range r.n {
+				if r.took < 0 {
+					p.stalled()
+				} else {
+					p.ran(r.took)
+				}
+			}
+		}
+		if quick := p.quick(); quick != tt.quick {
+			t.Errorf("%s: quick is %v, want %v (%+v)", tt.name, quick, tt.quick, p.load())
+		}
+	}
+}
+
+func TestTrustIsEarnedAndLostByRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := new(pace)
+		since, stalls := 0, 0 // runs since the last stall
+		t.Repeat(map[string]func(*rapid.T){
+			"run": func(t *rapid.T) {
+				n := rapid.IntRange(1, 3000).Draw(t, "n")
+				took := time.Duration(rapid.Int64Range(0, int64(2*patience)).Draw(t, "took"))
+				for range n {
+					p.ran(took)
+				}
+				since += n
+				switch {
+				case n >= 100 && took > quickRun+time.Microsecond && p.quick():
+					t.Fatalf("quick after %d runs of %v: %+v", n, took, p.load())
+				case n >= 100 && took < quickRun-time.Microsecond && since >= firstTrust<<maxDouble && !p.quick():
+					t.Fatalf("not quick after %d runs of %v: %+v", n, took, p.load())
+				}
+			},
+			"stall": func(*rapid.T) {
+				p.stalled()
+				since = 0
+				stalls++
+			},
+			"": func(t *rapid.T) {
+				r := p.load()
+				p.store(r)
+				switch {
+				case p.load() != r:
+					t.Fatalf("%+v is read as %+v", r, p.load())
+				case p.quick() && (since < firstTrust || stalls > 0 && since < 2*firstTrust):
+					t.Fatalf("quick %d runs after a stall: %+v", since, r)
+				case time.Duration(r.mean) > patience || r.doublings > maxDouble || r.runs > r.trust()+lapse:
+					t.Fatalf("out of bounds: %+v", r)
+				}
+			},
+		})
+	})
+}

@@ -1,0 +1,200 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// reading takes the frames of a connection, in one goroutine at a time. That one also answers the requests that are likely to
+// be quick: to hand one over wakes a thread, which costs more than most of them do. If one is not quick after all, or wants
+// something from the client, another goroutine reads on.
+type reading struct {
+	conn *connection
+	from Conn
+	ctx  context.Context // ends the reading
+	done chan error      // gets what ended it
+
+	buffered func() bool // whether more has come than was received; true where nobody knows
+
+	turn   atomic.Uint64 // number of the goroutine that reads; changed when another is to
+	latest time.Time     // when the latest request arrived; owned by the goroutine that reads
+
+	mu       sync.Mutex
+	here     *call       // guarded by mu; that the goroutine which reads is answering, nil if it reads
+	used     bool        // guarded by mu; something was answered here since the last look
+	watching bool        // guarded by mu; a look is to come, as it must while something is answered here
+	timer    *time.Timer // guarded by mu; for that; nil before the first
+	looks    sync.WaitGroup
+}
+
+const (
+	// patience is how long nobody reads for the sake of a request that was thought to be quick.
+	patience = time.Millisecond
+	// steady is the time between two requests below which a look now and then costs less than handing them over.
+	steady = 250 * time.Microsecond
+)
+
+// errReceive is what ends the reading if Receive has ended its goroutine.
+var errReceive = errors.New("receive: it has ended its goroutine")
+
+// read takes frames until there are no more, which is no error, or ctx ends.
+func (c *connection) read(ctx context.Context, from Conn) error {
+	r := &reading{conn: c, from: from, ctx: ctx, done: make(chan error, 1), buffered: func() bool { return true }}
+	if b, ok := from.(interface{ Buffered() bool }); ok {
+		r.buffered = b.Buffered
+	}
+	c.reading = r
+	c.group.start(r)
+	err := <-r.done
+	r.unwatch()
+	return err
+}
+
+// run reads until there is no more, or another goroutine does.
+func (r *reading) run() {
+	mine := r.turn.Load()
+	var err error
+	dealing := false
+	defer func() {
+		switch {
+		case r.turn.Load() != mine:
+		case dealing: // a handler has ended this goroutine
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.passOn()
+		default:
+			r.done <- err
+		}
+	}()
+	for r.turn.Load() == mine {
+		dealing, err = false, errReceive
+		var frame []byte
+		if frame, err = r.from.Receive(r.ctx); err == nil {
+			dealing = true
+			r.conn.take(frame)
+			continue
+		}
+		large, ok := errors.AsType[*TooLargeError](err)
+		if !ok {
+			err = r.ending(err)
+			return
+		}
+		dealing = true
+		r.conn.skipped(large)
+	}
+}
+
+// ending returns what the reading ends with when Receive returns err.
+func (r *reading) ending(err error) error {
+	switch {
+	case r.ctx.Err() != nil:
+		return context.Cause(r.ctx)
+	case errors.Is(err, io.EOF):
+		return nil
+	}
+	return fmt.Errorf("receive: %w", err)
+}
+
+// wants reports whether the reader should answer a request itself. It is called with each, in the goroutine that reads, and
+// nil wants none.
+func (r *reading) wants(c *call) bool {
+	if r == nil {
+		return false
+	}
+	gap := c.arrived.Sub(r.latest)
+	r.latest = c.arrived
+	if c.pace == nil || gap > steady {
+		return false
+	}
+	if _, batched := c.out.(*batch); batched { // of which more is to come
+		return false
+	}
+	return !r.buffered() && c.pace.quick()
+}
+
+// answer answers a request that was admitted, in the goroutine that reads, which it may end.
+func (r *reading) answer(c *call) {
+	r.mu.Lock()
+	r.here, r.used = c, true
+	if !r.watching {
+		r.watch()
+	}
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.here == c {
+			r.here = nil
+		}
+	}()
+	c.run()
+}
+
+// release lets another goroutine read if it is for c that none does.
+func (r *reading) release(c *call) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.here == c {
+		r.passOn()
+	}
+}
+
+// passOn lets another goroutine read. This one, or the one that answers a request, does not read any more. mu is held.
+func (r *reading) passOn() {
+	if r.here != nil {
+		r.here.pace.stalled()
+	}
+	r.here = nil
+	r.turn.Add(1)
+	r.conn.group.start(r) // which is not closed while somebody reads
+}
+
+// watch begins to look now and then. mu is held.
+func (r *reading) watch() {
+	r.watching = true
+	r.looks.Add(1)
+	if r.timer == nil {
+		r.timer = time.AfterFunc(patience, r.look)
+	} else {
+		r.timer.Reset(patience)
+	}
+}
+
+// look lets another goroutine read if nobody has for too long, and ends the watch if there is no need for it.
+func (r *reading) look() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := patience
+	if r.here != nil {
+		if next -= time.Since(r.here.arrived); next <= 0 {
+			r.passOn()
+			next = patience
+		}
+	} else if !r.used {
+		r.watching = false
+		r.looks.Done()
+		return
+	}
+	r.used = false
+	r.timer.Reset(next)
+}
+
+// unwatch ends the watch, now that nobody reads any more.
+func (r *reading) unwatch() {
+	r.mu.Lock()
+	r.used = false
+	if r.watching && r.timer.Stop() {
+		r.watching = false
+		r.looks.Done()
+	}
+	r.mu.Unlock()
+	r.looks.Wait()
+}

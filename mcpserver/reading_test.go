@@ -1,0 +1,382 @@
+package mcpserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// turning is a tool that does nothing but when a call has arguments: then it does what is set.
+type turning struct {
+	then func(ctx context.Context) (*mcp.CallToolResult, error)
+}
+
+func (h *turning) call(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+	if r.Arguments == nil || string(r.Arguments) == "{}" {
+		return nil, nil
+	}
+	return h.then(ctx)
+}
+
+const turn = `{"turn":true}`
+
+// practise has the tool run so often that the goroutine which reads runs it from then on.
+func (w *wire) practise(t *testing.T, runs int) {
+	t.Helper()
+	for id := range runs {
+		w.send(callOf(1000+id, "tool", "{}"))
+	}
+	if n := len(w.taken()); n != runs {
+		t.Fatalf("%d answers to %d calls", n, runs)
+	}
+}
+
+// read reports whether somebody reads what the client sends.
+func (w *wire) read(t *testing.T) bool {
+	t.Helper()
+	w.send(pingRequest)
+	out := strings.Join(w.taken(), "\n")
+	if out != "" && out != `{"jsonrpc":"2.0","id":"ping","result":{}}` {
+		t.Errorf("the server sent %s, want the answer to a ping or nothing", out)
+	}
+	return out != ""
+}
+
+// quick serves a client whose tool is run by the goroutine that reads; then is what it does with arguments.
+func quick(t *testing.T, ctx context.Context, o mcpserver.Options, then func(ctx context.Context) (*mcp.CallToolResult, error)) *wire {
+	t.Helper()
+	w := serve(t, ctx, withTool(t, o, "tool", (&turning{then}).call))
+	w.send(initializeAble, initialized)
+	w.taken()
+	w.practise(t, mcpserver.FirstTrust)
+	return w
+}
+
+// wait is what a tool does that waits for the end of its context.
+func wait(ctx context.Context) (*mcp.CallToolResult, error) {
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+func TestAToolThatIsNoLongerQuickKeepsNobodyForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		w := quick(t, t.Context(), mcpserver.Options{}, func(context.Context) (*mcp.CallToolResult, error) {
+			<-free
+			return nil, nil
+		})
+		w.send(callOf(1, "tool", turn))
+		if w.read(t) {
+			t.Fatal("somebody reads, want the goroutine that reads to run the tool")
+		}
+		time.Sleep(mcpserver.Patience - 1)
+		synctest.Wait()
+		w.expect(t)
+		time.Sleep(1)
+		synctest.Wait()
+		w.expect(t, `{"jsonrpc":"2.0","id":"ping","result":{}}`)
+		w.send(callOf(2, "tool", turn))
+		if !w.read(t) {
+			t.Error("nobody reads while the tool runs that has kept others waiting, want that it runs elsewhere")
+		}
+		close(free)
+		synctest.Wait()
+		if n := len(w.taken()); n != 2 {
+			t.Errorf("%d answers of the tool, want 2", n)
+		}
+		free = make(chan struct{})
+		w.practise(t, 200) // more than it takes
+		w.send(callOf(3, "tool", turn))
+		if w.read(t) {
+			t.Error("somebody reads, want the tool to have earned trust again")
+		}
+		time.Sleep(mcpserver.Patience)
+		close(free)
+		synctest.Wait()
+		if n := len(w.taken()); n != 2 {
+			t.Errorf("%d answers, want those to the ping and of the tool", n)
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAToolIsLeftToAnotherGoroutine(t *testing.T) {
+	for name, tt := range map[string]struct {
+		runs  int
+		pause time.Duration
+		busy  time.Duration // each run
+	}{
+		"until it has proved quick": {runs: mcpserver.FirstTrust - 1},
+		"after a pause":             {runs: mcpserver.FirstTrust, pause: 300 * time.Microsecond},
+		"that takes too long":       {runs: 200, busy: time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := opened(t, t.Context(), withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					if string(r.Arguments) == turn {
+						return wait(ctx)
+					}
+					time.Sleep(tt.busy)
+					return nil, nil
+				}))
+				for id := range tt.runs {
+					w.send(callOf(1000+id, "tool", "{}"))
+					time.Sleep(tt.busy)
+				}
+				w.send(requestOf(1, "tools/list", "{}"))
+				w.taken()
+				time.Sleep(tt.pause)
+				w.send(callOf(1, "tool", turn))
+				if !w.read(t) {
+					t.Error("nobody reads while the tool runs")
+				}
+				if err := w.finish(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestAStreamSeesWhetherMoreIsWaiting(t *testing.T) {
+	for _, more := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				if string(r.Arguments) == turn {
+					time.Sleep(time.Second)
+				}
+				time.Sleep(20 * time.Microsecond)
+				return nil, nil
+			})
+			in, out, result := piped(t, t.Context(), s, 0)
+			say := func(lines string, answers int) {
+				t.Helper()
+				go io.WriteString(in, lines)
+				for range answers {
+					if !out.Scan() {
+						t.Fatal("the server has ended")
+					}
+				}
+			}
+			say(initialize+"\n"+initialized+"\n", 1)
+			for range mcpserver.FirstTrust {
+				say(callOf(1, "tool", "{}")+"\n", 1)
+			}
+			start := time.Now()
+			if more {
+				say(callOf(1, "tool", turn)+"\n"+pingRequest+"\n", 1)
+			} else {
+				say(callOf(1, "tool", turn)+"\n", 0)
+				synctest.Wait()
+				say(pingRequest+"\n", 1)
+			}
+			if waited := time.Since(start); (waited == 0) != more {
+				t.Errorf("more %v: a ping was answered after %v, want that a tool which takes 20 µs is run here unless more is waiting", more, waited)
+			}
+			say("", 1)
+			in.Close()
+			if err := <-result; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestAQuickToolThatAsksTheClientLetsOthersReadAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := quick(t, t.Context(), mcpserver.Options{}, func(ctx context.Context) (*mcp.CallToolResult, error) { return rootsTool(ctx, nil) })
+		start := time.Now()
+		for id := 1; id < 4; id++ {
+			w.send(callOf(id, "tool", turn))
+			w.expect(t, fmt.Sprintf(rootsAsked, id))
+			w.send(fmt.Sprintf(noRoots, id))
+			w.expect(t, fmt.Sprintf(rootsAnswer, id, "0 roots"))
+		}
+		if d := time.Since(start); d != 0 {
+			t.Errorf("it took %v, want that nobody waits for the watch", d)
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWhatEndsAQuickToolEndsNothingElse(t *testing.T) {
+	for name, end := range map[string]func(){"panic": func() { panic("secret") }, "exit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rec := telemetrytest.Recorder(t)
+				w := quick(t, t.Context(), mcpserver.Options{Telemetry: rec.Telemetry()}, func(context.Context) (*mcp.CallToolResult, error) {
+					end()
+					return nil, nil
+				})
+				for range 3 {
+					w.send(callOf(1, "tool", turn))
+					if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeInternalError {
+						t.Errorf("got %+v, want an internal error", m)
+					}
+				}
+				w.practise(t, 10)
+				if err := w.finish(); err != nil {
+					t.Error(err)
+				}
+				want := int64(0)
+				if name == "panic" {
+					want = 3
+				}
+				if n := rec.Value("mcp_server.handler.panics"); n != want {
+					t.Errorf("%d panics counted, want %d", n, want)
+				}
+			})
+		})
+	}
+}
+
+func TestAQuickToolThatWaitsIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cause error
+		w := quick(t, t.Context(), mcpserver.Options{}, func(ctx context.Context) (*mcp.CallToolResult, error) {
+			_, cause = wait(ctx)
+			return nil, cause
+		})
+		w.send(callOf(1, "tool", turn))
+		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"bored"}}`)
+		time.Sleep(mcpserver.Patience)
+		synctest.Wait()
+		if cause == nil || cause.Error() != "cancelled by the client: bored" {
+			t.Errorf("the cause of the handler's context is %v, want the client's reason", cause)
+		}
+		w.expect(t)
+		w.practise(t, 10)
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestServeEndsWhileAQuickToolRuns(t *testing.T) {
+	why := errors.New("why")
+	for name, tt := range map[string]struct {
+		then func(context.Context) (*mcp.CallToolResult, error)
+		end  func(w *wire, cancel context.CancelCauseFunc)
+		want string
+		took time.Duration
+	}{
+		"the client has left": {
+			then: wait,
+			end:  func(w *wire, _ context.CancelCauseFunc) { close(w.in) },
+			want: "<nil>",
+			took: time.Second + mcpserver.Patience,
+		},
+		"the context ends": {
+			then: wait,
+			end:  func(_ *wire, cancel context.CancelCauseFunc) { cancel(why) },
+			want: "why",
+		},
+		"the handler is deaf": {
+			then: func(context.Context) (*mcp.CallToolResult, error) {
+				time.Sleep(time.Minute)
+				return nil, nil
+			},
+			end:  func(_ *wire, cancel context.CancelCauseFunc) { cancel(why) },
+			want: "why\nhandlers that ignore the end of their contexts: 1",
+			took: 2*time.Second + mcpserver.Patience,
+		},
+		"the client takes nothing": {
+			then: func(context.Context) (*mcp.CallToolResult, error) { return nil, nil },
+			end: func(w *wire, cancel context.CancelCauseFunc) {
+				w.block()
+				w.send(callOf(2, "tool", "{}"))
+				cancel(why)
+			},
+			want: "why",
+			took: time.Second + mcpserver.Patience,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				w := quick(t, ctx, mcpserver.Options{}, tt.then)
+				w.send(callOf(1, "tool", turn))
+				start := time.Now()
+				tt.end(w, cancel)
+				if err := fmt.Sprint(<-w.result); err != tt.want {
+					t.Errorf("Serve returned %s, want %s", err, tt.want)
+				}
+				if took := time.Since(start); took != tt.took {
+					t.Errorf("it took %v, want %v", took, tt.took)
+				}
+				cancel(nil)
+				time.Sleep(time.Hour) // until the deaf one has ended
+			})
+		})
+	}
+}
+
+func TestAQuickToolKeepsToTheBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := quick(t, t.Context(), mcpserver.Options{MaxConcurrent: 1, MaxQueued: 1}, func(context.Context) (*mcp.CallToolResult, error) {
+			time.Sleep(time.Second)
+			return nil, nil
+		})
+		w.send(callOf(1, "tool", turn))
+		w.send(callOf(2, "tool", "{}"), callOf(3, "tool", "{}"), callOf(1, "tool", "{}"))
+		time.Sleep(mcpserver.Patience)
+		synctest.Wait()
+		w.expect(t, `{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"too many requests at once"}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a request with this id is still being answered"}}`)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.expect(t, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`, `{"jsonrpc":"2.0","id":2,"result":{"content":[]}}`)
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestABatchIsReadToItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := serve(t, t.Context(), withTool(t, mcpserver.Options{}, "tool", (&turning{wait}).call))
+		w.send(initializeAs("2025-03-26"), initialized)
+		w.taken()
+		w.practise(t, mcpserver.FirstTrust)
+		w.send("[" + callOf(1, "tool", turn) + "," + callOf(2, "tool", "{}") + "]")
+		if !w.read(t) {
+			t.Error("nobody reads while a request of a batch is handled")
+		}
+		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		if m := w.taken(); len(m) != 1 || m[0] != `[{"jsonrpc":"2.0","id":2,"result":{"content":[]}}]` {
+			t.Errorf("the server sent %q, want the answer to the batch", m)
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// leavingConn ends the goroutine that receives from it.
+type leavingConn struct{ *wire }
+
+func (c leavingConn) Receive(context.Context) ([]byte, error) {
+	runtime.Goexit()
+	return nil, nil
+}
+
+func TestServeReturnsWhenReceiveDoesNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, mcpserver.Options{})
+		wantError(t, s.Serve(t.Context(), leavingConn{&wire{done: make(chan struct{})}}), "receive: it has ended its goroutine")
+	})
+}
