@@ -35,8 +35,8 @@
 // What may surprise:
 //
 //   - Handlers run at the same time, up to [Options.MaxConcurrent] for a connection. More requests wait in a queue, and
-//     when that is full they are refused, so that the connection is always read and a cancellation always arrives. A tool that has been quick is run before the
-//     next message is read, which then waits a millisecond for it at most.
+//     when that is full they are refused, so that the connection is always read and a cancellation always arrives. A tool
+//     that has been quick is run before the next message is read, which then waits about a millisecond for it at most.
 //   - The context of a handler ends when the client cancels the request, and then nothing that the handler returns is sent.
 //   - An error that a tool returns is sent, text and all, as a result with isError, for the model to read. Return an
 //     [*mcp.Error] to refuse the request itself. What else goes wrong (an error of any other handler, a panic, output

@@ -56,7 +56,7 @@ func (r record) ran(took time.Duration) record {
 	} else {
 		r.mean = (r.mean*(window-1) + latest) / window
 	}
-	if r.runs < r.trust() || r.doublings > 0 {
+	if r.runs < r.trust() || r.doublings > 0 && r.quick() {
 		r.runs++
 	}
 	if r.doublings > 0 && r.runs >= r.trust()+lapse {

@@ -92,3 +92,16 @@ func TestTrustIsEarnedAndLostByRuns(t *testing.T) {
 		})
 	})
 }
+
+func TestSlowRunsTakeNoDoublingBack(t *testing.T) {
+	var r record
+	for range 3 {
+		r = r.stalled()
+	}
+	for range 20_000 {
+		r = r.ran(patience)
+	}
+	if r.doublings != 3 {
+		t.Errorf("behind three stalls and many slow runs, %d doublings are left, want 3", r.doublings)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +18,7 @@ type reading struct {
 	conn *connection
 	from Conn
 	ctx  context.Context // ends the reading
-	done chan error      // gets what ended it
+	done chan lastWord   // gets what ended it
 
 	buffered func() bool // whether more has come than was received; true where nobody knows
 
@@ -33,7 +34,7 @@ type reading struct {
 }
 
 const (
-	// patience is how long nobody reads for the sake of a request that was thought to be quick.
+	// patience is about how long nobody reads for the sake of a request that was thought to be quick.
 	patience = time.Millisecond
 	// steady is the time between two requests below which a look now and then costs less than handing them over.
 	steady = 250 * time.Microsecond
@@ -44,15 +45,24 @@ var errReceive = errors.New("receive: it has ended its goroutine")
 
 // read takes frames until there are no more, which is no error, or ctx ends.
 func (c *connection) read(ctx context.Context, from Conn) error {
-	r := &reading{conn: c, from: from, ctx: ctx, done: make(chan error, 1), buffered: func() bool { return true }}
+	r := &reading{conn: c, from: from, ctx: ctx, done: make(chan lastWord, 1), buffered: func() bool { return true }}
 	if b, ok := from.(interface{ Buffered() bool }); ok {
 		r.buffered = b.Buffered
 	}
 	c.reading = r
 	c.group.start(r)
-	err := <-r.done
+	end := <-r.done
 	r.unwatch()
-	return err
+	if end.panicked != nil {
+		panic(end.panicked) // whoever called Serve may recover from it
+	}
+	return end.err
+}
+
+// lastWord is what the reading ended with.
+type lastWord struct {
+	err      error
+	panicked any // with what Receive, or what deals with a frame, has panicked, with its stack; nil if it has not
 }
 
 // run reads until there is no more, or another goroutine does.
@@ -61,14 +71,20 @@ func (r *reading) run() {
 	var err error
 	dealing := false
 	defer func() {
+		if r.turn.Load() != mine {
+			return // with its panic, if there is one
+		}
+		if v := recover(); v != nil {
+			r.done <- lastWord{panicked: fmt.Sprintf("%v\n\n%s", v, debug.Stack())}
+			return
+		}
 		switch {
-		case r.turn.Load() != mine:
 		case dealing: // a handler has ended this goroutine
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.passOn()
 		default:
-			r.done <- err
+			r.done <- lastWord{err: err}
 		}
 	}()
 	for r.turn.Load() == mine {
@@ -108,7 +124,7 @@ func (r *reading) wants(c *call) bool {
 	}
 	gap := c.arrived.Sub(r.latest)
 	r.latest = c.arrived
-	if c.pace == nil || gap > steady {
+	if c.pace == nil || gap <= 0 || gap > steady { // where the clock stands still, as in a bubble of a test, the watch does too
 		return false
 	}
 	if _, batched := c.out.(*batch); batched { // of which more is to come

@@ -28,6 +28,7 @@ func TestWhateverQuickToolsTurnToEachRequestIsAnsweredOnce(t *testing.T) {
 					mood = []string{"short", "slow", "ask", "panic", "exit", "wait"}[random.IntN(6)]
 				}
 				open[float64(id)] = true
+				time.Sleep(time.Duration(random.IntN(2)))
 				w.in <- received{frame: []byte(callOf(id, "tool", fmt.Sprintf(`{"mood":%q}`, mood)))}
 				if mood == "wait" {
 					w.in <- received{frame: fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)}
