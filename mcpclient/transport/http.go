@@ -53,7 +53,7 @@ type HTTP struct {
 
 	// Client does the requests as it is, but for its redirects. Nil means one that all connections to the same scheme, host and
 	// port share that were given none, in the whole program: with [http.DefaultTransport] as it was when the first of them was
-	// dialled, up to 256 idle network connections, and no time limit. They are closed with the last of those connections. A
+	// dialled, up to 1024 idle network connections, and no time limit. They are closed with the last of those connections. A
 	// client with a Timeout ends streams too when that has passed.
 	Client *http.Client
 

@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// idleConns is how many network connections to a server wait for more requests, of all who share them.
-const idleConns = 256
+// idleConns is how many network connections to a server wait for more requests, of all who share them: as many as one of them
+// may have in flight. Fewer would be closed and opened again where many call at once.
+const idleConns = maxInFlight
 
 // clientOf returns the user's client as it is, but that it follows no redirects.
 func clientOf(user *http.Client) *http.Client {
