@@ -32,7 +32,7 @@ const turn = `{"turn":true}`
 
 // later sends a frame when the clock has moved: where it stands still, nothing is run in the goroutine that reads.
 func (w *wire) later(frames ...string) {
-	time.Sleep(1)
+	time.Sleep(time.Nanosecond)
 	w.send(frames...)
 }
 
@@ -88,7 +88,7 @@ func TestAToolThatIsNoLongerQuickKeepsNobodyForLong(t *testing.T) {
 		time.Sleep(mcpserver.Patience - 1)
 		synctest.Wait()
 		w.expect(t)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		w.expect(t, `{"jsonrpc":"2.0","id":"ping","result":{}}`)
 		w.later(callOf(2, "tool", turn))

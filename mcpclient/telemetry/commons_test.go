@@ -71,7 +71,7 @@ func TestClientsShareWhatTheySay(t *testing.T) {
 }
 
 func TestTelemetryWithoutOptionsIsOne(t *testing.T) {
-	if New() != New() {
+	if first, second := New(), New(); first != second {
 		t.Error("want the same Telemetry for the same globals")
 	}
 	if New(WithLogger(nil)) == New() {
