@@ -22,7 +22,7 @@ func typed(t *testing.T, lines string, args ...string) (code int, stdout, stderr
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	var out, err bytes.Buffer
+	var out, err buffer
 	code = run(ctx, streams{strings.NewReader(lines), &out, &err, true}, args)
 	return code, out.String(), err.String()
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -23,7 +22,7 @@ func serves(t *testing.T, address string) (url string, stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
-	var stderr bytes.Buffer
+	var stderr buffer
 	var code int
 	done := make(chan struct{})
 	go func() {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,12 +33,30 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// buffer is a stream that several goroutines may write to, as they may to standard error.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer // guarded by mu
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
 // runs runs the command as a user does.
 func runs(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	var out, err bytes.Buffer
+	var out, err buffer
 	code = run(ctx, streams{strings.NewReader(""), &out, &err, false}, args)
 	return code, out.String(), err.String()
 }

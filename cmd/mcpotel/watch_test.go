@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -17,7 +16,7 @@ func watching(t *testing.T, args ...string) (next func() string, stop func() (in
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
-	var stderr bytes.Buffer
+	var stderr buffer
 	var code int
 	done := make(chan struct{})
 	go func() {
