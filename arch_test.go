@@ -1,6 +1,7 @@
 package mcpotel_test
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -18,72 +19,81 @@ var arrows = map[string][]string{
 	"internal/mirror":            {"internal/jsonscan"},
 	"internal/ndjson":            {},
 	"internal/sse":               {},
+	"internal/grow":              {},
+	"internal/hostname":          {},
 	"internal/schema":            {},
-	"internal/promname":          {"mcpclient/telemetry", "mcpclient/connstate"},
-	"internal/schemacheck":       {"mcpclient/telemetry", "mcpclient/connstate"},
-	"internal/otlpcheck":         {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck", "internal/otlpsink", "internal/waterfall", "internal/unit", "internal/loopback"},
-	"internal/unseen":            {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck"},
-	"internal/otlpsink":          {"internal/loopback", "internal/waterfall", "internal/unit"},
+	"internal/usercode":          {},
+	"internal/promname":          {"internal/usercode", "mcpclient/telemetry", "mcpclient/connstate"},
+	"internal/schemacheck":       {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry", "mcpclient/connstate"},
+	"internal/otlpcheck":         {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck", "internal/otlpsink", "internal/waterfall", "internal/unit", "internal/visible", "internal/loopback"},
+	"internal/unseen":            {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck"},
+	"internal/otlpsink":          {"internal/loopback", "internal/waterfall", "internal/unit", "internal/visible"},
 	"internal/loopback":          {},
 	"internal/unit":              {},
-	"internal/waterfall":         {"internal/unit"},
-	"internal/page":              {"internal/unit"},
+	"internal/visible":           {},
+	"internal/waterfall":         {"internal/unit", "internal/visible"},
+	"internal/page":              {"internal/unit", "internal/visible"},
 	"internal/dashboard":         {},
+	"internal/bounds":            {}, // only its own tests use it
 	"dashboards":                 {}, // tests only
-	"internal/traceview":         {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit", "internal/waterfall"},
+	"internal/traceview":         {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit", "internal/visible", "internal/waterfall"},
 
 	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
 
-	"inspect":          {"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
-	"internal/running": {"inspect", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
+	"inspect":          {"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
+	"internal/running": {"internal/usercode", "inspect", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
 	"inspect/debugpage": {
-		"inspect", "internal/running", "internal/loopback", "internal/page", "internal/unit",
+		"internal/usercode", "inspect", "internal/running", "internal/loopback", "internal/page", "internal/unit", "internal/visible",
 		"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry",
 	},
 
 	"mcpclient/connstate":               {},
 	"mcpclient/internal/machine":        {"mcpclient/connstate"},
 	"mcpclient/internal/inflight":       {},
-	"mcpclient/transport":               {"internal/ndjson", "internal/sse", "internal/mirror", "internal/jsonrpc", "internal/jsonscan"},
-	"mcpclient/transport/transporttest": {"internal/ndjson", "internal/sse", "internal/mirror", "internal/jsonrpc", "internal/jsonscan", "mcpclient/transport"},
-	"mcpclient/telemetry":               {"mcpclient/connstate"},
+	"mcpclient/internal/waits":          {},
+	"mcpclient/transport":               {"internal/usercode", "internal/ndjson", "internal/sse", "internal/grow", "internal/mirror", "internal/jsonrpc", "internal/jsonscan", "mcpclient/internal/waits"},
+	"mcpclient/transport/transporttest": {"internal/usercode", "internal/ndjson", "internal/sse", "internal/grow", "internal/mirror", "internal/jsonrpc", "internal/jsonscan", "mcpclient/transport", "mcpclient/internal/waits"},
+	"mcpclient/telemetry":               {"internal/usercode", "mcpclient/connstate"},
 	"mcpclient/telemetry/names":         {},
-	"mcpclient/telemetry/telemetrytest": {"mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck"},
-	"mcpclient/telemetry/otlp":          {"mcpclient/telemetry", "mcpclient/connstate"},
+	"mcpclient/telemetry/telemetrytest": {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry", "mcpclient/connstate", "internal/schemacheck"},
+	"mcpclient/telemetry/otlp":          {"internal/usercode", "mcpclient/telemetry", "mcpclient/connstate", "internal/visible"},
 
 	"mcpclient/auth/internal/metadata":  {},
 	"mcpclient/auth/internal/challenge": {},
 	"mcpclient/auth/internal/dpop":      {},
 	"mcpclient/auth/internal/assertion": {},
 	"mcpclient/auth": {
-		"mcpclient/auth/internal/metadata", "mcpclient/auth/internal/challenge", "mcpclient/auth/internal/dpop",
+		"internal/usercode", "mcpclient/auth/internal/metadata", "mcpclient/auth/internal/challenge", "mcpclient/auth/internal/dpop",
 		"mcpclient/auth/internal/assertion", "mcpclient/telemetry", "mcpclient/connstate",
 	},
 
 	"mcpclient": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
-		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/transport", "mcpclient/telemetry",
+		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 	},
 	"mcpclient/config": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
-		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/transport", "mcpclient/telemetry",
+		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 		"mcpclient",
 	},
 	"mcpserver": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
+		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/storetest": {
-		"mcpserver", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
+		"internal/usercode", "mcpserver", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/taskstoretest": {
-		"mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse",
+		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity", "mcpserver",
 	},
-	"mcpserver/bearer":            {"mcpserver/internal/identity"},
+	"mcpserver/bearer":            {"internal/usercode", "mcpserver/internal/identity"},
 	"mcpserver/internal/identity": {},
 }
+
+// leaves import nothing of this module, and every package may import them.
+var leaves = []string{"internal/hostname"}
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
 var anywhere = []string{"cmd/", "examples/", "benchmarks", "examples", "internal/testsupport", "testenv/quirks", "testenv/trouble", "testenv/wire"}
@@ -98,8 +108,8 @@ var foreign = map[string][]string{
 	"mcpclient/config":                  {"github.com/go-json-experiment/json"},
 	"mcpserver":                         {"github.com/go-json-experiment/json", "github.com/yosida95/uritemplate/v3"},
 	"mcpserver/bearer":                  {"github.com/go-json-experiment/json", "github.com/go-jose/go-jose/v4"},
-	"mcpclient/transport":               {"golang.org/x/sys"},
-	"mcpclient/transport/transporttest": {"golang.org/x/sys"},
+	"mcpclient/transport":               {"internal/usercode", "golang.org/x/sys"},
+	"mcpclient/transport/transporttest": {"internal/usercode", "golang.org/x/sys"},
 	"mcpclient/auth":                    {"golang.org/x/oauth2"},
 	"mcpclient/auth/internal/metadata":  {"github.com/go-json-experiment/json"},
 	"mcpclient/auth/internal/dpop":      {"github.com/go-jose/go-jose/v4"},
@@ -132,7 +142,8 @@ func TestPackagesImportOnlyWhatTheArrowsAllow(t *testing.T) {
 			continue
 		}
 		for _, dep := range p.deps {
-			if own, ok := strings.CutPrefix(dep, module+"/"); ok && !slices.Contains(allowed, own) {
+			own, ok := strings.CutPrefix(dep, module+"/")
+			if ok && !slices.Contains(allowed, own) && !slices.Contains(leaves, own) {
 				t.Errorf("%s imports %s, want only %v", name, own, allowed)
 			}
 		}
@@ -156,6 +167,43 @@ func TestOnlyTheLeafPackageNeedsTheSDK(t *testing.T) {
 			if slices.ContainsFunc(heavy, func(m string) bool { return within(dep, m) }) {
 				t.Errorf("%s depends on %s, want the OpenTelemetry API only", p.path, dep)
 			}
+		}
+	}
+}
+
+// TestEachDependencyHasItsReason holds the table of CONTRIBUTING.md against go.mod.
+func TestEachDependencyHasItsReason(t *testing.T) {
+	page, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "## Dependencies")
+	var reasons []string
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) > 3 {
+			for i, name := range strings.Split(cells[1], "`") {
+				if i%2 == 1 {
+					reasons = append(reasons, name)
+				}
+			}
+		}
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	used := map[string]bool{}
+	for module := range strings.FieldsSeq(string(out)) {
+		i := slices.IndexFunc(reasons, func(r string) bool { return within(module, r) && (r != "go.opentelemetry.io/otel" || module == r) })
+		if i < 0 {
+			t.Errorf("CONTRIBUTING.md has no reason for %s", module)
+			continue
+		}
+		used[reasons[i]] = true
+	}
+	for _, r := range reasons {
+		if !used[r] {
+			t.Errorf("CONTRIBUTING.md has a reason for %s, which go.mod does not require", r)
 		}
 	}
 }

@@ -109,11 +109,10 @@ func oursDecode(frame []byte, v any) error {
 	if err != nil {
 		return err
 	}
-	n, err := mcp.Decode(m.Middle(), v)
-	if err != nil {
+	if _, err := mcp.ResultTypeOf(m.Middle()); err != nil {
 		return err
 	}
-	return m.Settle(n)
+	return m.Consume(func(middle []byte) (int, error) { return mcp.DecodeInPlace(middle, v) })
 }
 
 // plainAnswer is what v1 and v2 decode into.

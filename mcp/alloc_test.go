@@ -12,7 +12,7 @@ func allocations(t *testing.T, data []byte, v func() any) float64 {
 	t.Helper()
 	clone := testing.AllocsPerRun(5, func() { bytes.Clone(data) })
 	return testing.AllocsPerRun(5, func() {
-		if _, err := Decode(bytes.Clone(data), v()); err != nil {
+		if _, err := DecodeInPlace(bytes.Clone(data), v()); err != nil {
 			t.Fatal(err)
 		}
 	}) - clone

@@ -75,7 +75,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.SetBytes(int64(len(c.data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Decode(bytes.Clone(c.data), c.v()); err != nil {
+				if _, err := DecodeInPlace(bytes.Clone(c.data), c.v()); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -123,7 +123,7 @@ func BenchmarkAppendResult(b *testing.B) {
 		b.Run(fmt.Sprintf("text=%dKiB", size>>10), func(b *testing.B) {
 			var r CallToolResult
 			data := textResult(size)
-			if _, err := Decode(bytes.Clone(data), &r); err != nil {
+			if _, err := DecodeInPlace(bytes.Clone(data), &r); err != nil {
 				b.Fatal(err)
 			}
 			b.SetBytes(int64(len(data)))

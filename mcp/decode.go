@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strconv"
 
@@ -19,18 +21,31 @@ import (
 // v is a pointer to a zero value: of a type of this package, of a [json.RawMessage], or of any type of the user's own
 // that JSON can be decoded into. A nil v only validates.
 //
-// Decode takes ownership of data. Strings and raw JSON in what it decodes into a [*CallToolResult], [*ListToolsResult],
-// [*GetPromptResult], [*ReadResourceResult], [*CallToolParams] or [*json.RawMessage] point into data, and data is
-// overwritten on the way, so the caller must not touch it again but for what [ResultType] says. And whoever keeps a
-// string of ten bytes keeps all of data in memory: [strings.Clone] it.
+// Decode leaves data as it is, and what it decodes shares no memory with it: for the types that [DecodeInPlace] would have
+// point into data, it works on a copy.
 //
 // JSON is taken strictly: valid UTF-8 in strings, no member twice, names exactly as the protocol spells them, nesting of
-// 1024 levels at most. A lone surrogate, which only an escape can spell, becomes U+FFFD. Inside of raw JSON that points
-// into data nobody looks for members that occur twice.
+// 1024 levels at most. What is decoded into types of this package has 100,000 objects at most, each null counted as one. A lone
+// surrogate, which only an escape can spell, becomes U+FFFD. Inside of raw JSON that is kept as it is, members that occur twice
+// are not looked for.
 //
 // An error about the value names the part that is wrong, such as "tools[3].name is missing". After an error, what v holds
 // and what n says mean nothing.
 func Decode(data []byte, v any) (n int, err error) {
+	switch v.(type) {
+	case *json.RawMessage, *CallToolResult, *ListToolsResult, *GetPromptResult, *ReadResourceResult, *CallToolParams:
+		data = bytes.Clone(data)
+	}
+	return DecodeInPlace(data, v)
+}
+
+// DecodeInPlace is [Decode] for a caller that owns data and gives it up: nothing is copied. Strings and raw JSON in what it
+// decodes into a [*CallToolResult], [*ListToolsResult], [*GetPromptResult], [*ReadResourceResult], [*CallToolParams] or
+// [*json.RawMessage] point into data, and data is overwritten on the way. A text of which the escapes are gone looks like
+// any other JSON, so data must not be read again, whether there was an error or not: what has to be known before,
+// such as the type of a result, [ResultTypeOf] says. And a string of ten bytes keeps all of data in memory:
+// [strings.Clone] it.
+func DecodeInPlace(data []byte, v any) (n int, err error) {
 	var d decoder
 	d.b = data
 	switch v := v.(type) {
@@ -64,12 +79,21 @@ func Decode(data []byte, v any) (n int, err error) {
 	return n, settle(v)
 }
 
+// maxObjects bounds the objects in what is decoded into types of this package: two bytes of text can become a struct of
+// hundreds. No list of the protocol is as long.
+const maxObjects = 100_000
+
+var errTooMany = fmt.Errorf("has more than %d objects", maxObjects)
+
 // decoding makes the JSON library replace lone surrogates. It would replace invalid UTF-8 too, but that has been ruled
 // out before.
 var decoding = jsontext.AllowInvalidUTF8(true)
 
 // decodeValue decodes text, which has been validated, into v by means of the JSON library.
 func decodeValue(text []byte, v any) error {
+	if objects(text) > maxObjects && ofThisPackage(v) {
+		return errTooMany
+	}
 	err := jsonv2.Unmarshal(text, v, decoding)
 	switch err := err.(type) {
 	case *jsonv2.SemanticError:
@@ -80,6 +104,16 @@ func decodeValue(text []byte, v any) error {
 		}
 	}
 	return err
+}
+
+// objects returns how many objects there may be in text: a null may stand for one, which takes as much room in a list or a map.
+func objects(text []byte) int {
+	return bytes.Count(text, []byte("{")) + bytes.Count(text, []byte("null"))
+}
+
+func ofThisPackage(v any) bool {
+	t := reflect.TypeOf(v)
+	return t.Kind() == reflect.Pointer && t.Elem().PkgPath() == thisPackage
 }
 
 // semanticCause puts what the JSON library found wrong with one value into the words of the decoders in this package.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unsafe"
@@ -117,7 +118,7 @@ func TestDecodeTakesOneValue(t *testing.T) {
 func TestRawJSONIsHandedOverAndValidated(t *testing.T) {
 	data := []byte(` {"a" : "\u0041"} ,`)
 	var raw json.RawMessage
-	if _, err := Decode(data, &raw); err != nil {
+	if _, err := DecodeInPlace(data, &raw); err != nil {
 		t.Fatal(err)
 	}
 	if want := `{"a" : "\u0041"}`; string(raw) != want {
@@ -139,7 +140,7 @@ func TestRawJSONIsHandedOverAndValidated(t *testing.T) {
 func TestResultsPointIntoTheFrame(t *testing.T) {
 	data := []byte(`{"content":[{"type":"text","text":"a\nb"}],"structuredContent":{"x":1},"_meta":{"y":2}}`)
 	var r CallToolResult
-	if _, err := Decode(data, &r); err != nil {
+	if _, err := DecodeInPlace(data, &r); err != nil {
 		t.Fatal(err)
 	}
 	inside := func(p *byte) bool {
@@ -155,6 +156,34 @@ func TestResultsPointIntoTheFrame(t *testing.T) {
 			t.Errorf("%s has capacity %d for %d bytes, want bytes of the frame with no room behind", name, cap(raw), len(raw))
 		}
 	}
+}
+
+func TestDecodeLeavesItsInputAlone(t *testing.T) {
+	decode := func(what string, text []byte, v func() any) {
+		want, got, input := v(), v(), bytes.Clone(text)
+		if _, err := Decode(bytes.Clone(text), want); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if _, err := Decode(input, got); err != nil || !bytes.Equal(input, text) {
+			t.Errorf("%s: %v, the input has become %s, want it as it was: %s", what, err, input, text)
+		}
+		clear(input)
+		if diff := cmp.Diff(want, got, cmpID); diff != "" {
+			t.Errorf("%s: the value changed with its input (-want +got):\n%s", what, diff)
+		}
+	}
+	for _, g := range goldens(t) {
+		decode(fmt.Sprintf("golden.txt:%d", g.line), g.text, g.new)
+	}
+	escaped := []byte(`{"content":[{"type":"text","text":"a\n\"b\""}],"structuredContent":{"x":"\u0041"}}`)
+	decode("a result", escaped, func() any { return new(CallToolResult) })
+	decode("raw JSON", escaped, func() any { return new(json.RawMessage) })
+	decode("a type of the user's", escaped, func() any {
+		return new(struct {
+			Content           json.RawMessage `json:"content"`
+			StructuredContent Object          `json:"structuredContent"`
+		})
+	})
 }
 
 func TestUnmarshalJSONKeepsNothingOfItsInput(t *testing.T) {
@@ -276,8 +305,8 @@ func TestNestingIsBounded(t *testing.T) {
 	}
 }
 
-// TestIncompleteResultsCanBeDecodedAgain follows a client that learns from a result that it is another type's.
-func TestIncompleteResultsCanBeDecodedAgain(t *testing.T) {
+// TestNothingIsRequiredOfResultsOfAnotherType decodes a result into the type of its method, and then into its own.
+func TestNothingIsRequiredOfResultsOfAnotherType(t *testing.T) {
 	data := []byte(`{"_meta":{"a":"\u0041"},"inputRequests":{"k":{"method":"roots/list"}},"isError":true,"requestState":"\u0053","resultType":"input_\u0072equired"}`)
 	var first CallToolResult
 	if _, err := Decode(data, &first); err != nil {
@@ -315,6 +344,10 @@ func TestResultTypeOf(t *testing.T) {
 		err  string
 	}{
 		{`{}`, ResultComplete, ""},
+		{`{"resultType":"complete","a":`, ResultComplete, ""},
+		{`{"resultType":"complete"}`, ResultComplete, ""},
+		{`{"resultType":"completed"}`, "completed", ""},
+		{`{"resultType":"complete\u0064"}`, "completed", ""},
 		{`{"resultType":null}`, ResultComplete, ""},
 		{`{"content":[{"resultType":"task"}]}`, ResultComplete, ""},
 		{`{"a":{"resultType":"x"},"resultType":"task","b":`, ResultTask, ""},

@@ -128,7 +128,7 @@ func (o *object) wrong(want string) {
 	}
 }
 
-// resultType reads the current value without overwriting it; see [ResultType] for the reason.
+// resultType reads the current value, without allocating for the types that are defined.
 func (o *object) resultType() ResultType {
 	t, ok := resultType(o.Raw())
 	if !ok {

@@ -14,6 +14,9 @@ func (d *decoder) listToolsResult(i int, r *ListToolsResult) (end int, err error
 		case memberTools:
 			r.Tools = []*Tool{}
 			o.Take(d.array(o.At(), func(i int) (int, error) {
+				if len(r.Tools) >= maxObjects/2 { // each has a schema
+					return i, errTooMany
+				}
 				t := d.tools.new()
 				r.Tools = append(r.Tools, t)
 				return d.tool(i, t)

@@ -15,7 +15,8 @@
 //
 // What may surprise:
 //
-//   - Results decoded here point into the frame they came in. See [Decode] for what that costs and how to avoid it.
+//   - [Decode] leaves its input alone and copies what it needs. [DecodeInPlace] does not, which is cheaper for large results
+//     and uses the input up.
 //   - Optional scalars are pointers where their zero value means something else than their absence: new(0.5), new(true).
 //   - JSON that has no fixed shape stays JSON: schemas, structured content, arguments that were received, log data. So do
 //     _meta and settings, as an [Object], and base64 data, as a string.

@@ -26,14 +26,14 @@ func (o Object) Lookup(name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// Decode decodes the value of the member called name into v, as [Decode] does, from a copy. It reports false, and leaves
-// v alone, if there is no such member or if it is null.
+// Decode decodes the value of the member called name into v, as [Decode] does. It reports false, and leaves v alone, if
+// there is no such member or if it is null.
 func (o Object) Decode(name string, v any) (found bool, err error) {
 	raw, found := o.Lookup(name)
 	if !found || string(raw) == "null" {
 		return false, nil
 	}
-	if _, err := Decode(bytes.Clone(raw), v); err != nil {
+	if _, err := Decode(raw, v); err != nil {
 		return true, within(name, err)
 	}
 	return true, nil

@@ -36,8 +36,14 @@ func (e *pathError) Error() string {
 
 func (e *pathError) Unwrap() error { return e.err }
 
+// maxName bounds what an error shows of a name, in bytes; a peer may have made it up.
+const maxName = 128
+
 // within says that err is about the member called name.
 func within(name string, err error) error {
+	if len(name) > maxName {
+		name = strings.ToValidUTF8(name[:maxName], "") + "…"
+	}
 	inner, ok := err.(*pathError)
 	if !ok {
 		return &pathError{name, err}

@@ -132,6 +132,31 @@ func TestBrokenBatches(t *testing.T) {
 	})
 }
 
+// The answers to a batch are kept until the last one is there, so there is a bound of requests.
+func TestRequestsOfABatchAreBounded(t *testing.T) {
+	legacyServed(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
+		var all strings.Builder
+		for id := range maxBatchRequests + 2 {
+			fmt.Fprintf(&all, `,{"jsonrpc":"2.0","id":%d,"method":"ping"}`, id+1)
+		}
+		v.write("[" + all.String()[1:] + "]")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		answered := 0
+		for answered < maxBatchRequests+2 { // or told that too many are at work
+			got, err := v.peer.Receive(ctx)
+			if err != nil {
+				t.Fatalf("after %d answers: %v", answered, err)
+			}
+			answered += strings.Count(string(got), `"jsonrpc"`)
+		}
+		synctest.Wait()
+		if n := rec.Value("mcp_client.protocol.violations"); n != 2 {
+			t.Errorf("want 2 violations, got %d", n)
+		}
+	})
+}
+
 // A run of invalid elements ends the connection as a run of invalid frames does.
 func TestABatchOfGarbageEndsTheConnection(t *testing.T) {
 	legacyServed(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
@@ -146,21 +171,21 @@ func TestABatchOfGarbageEndsTheConnection(t *testing.T) {
 	})
 }
 
-// trap is a slog.Handler that acts on a record at once, in the goroutine that it comes from.
+// trap is a slog.Handler that acts once it is set, in the goroutine that is about to log a warning.
 type trap struct {
 	slog.Handler
-	message string
-	act     func()
+	act atomic.Pointer[func()]
 }
 
-func (*trap) Enabled(context.Context, slog.Level) bool { return true }
-func (h *trap) WithAttrs([]slog.Attr) slog.Handler     { return h }
+func (h *trap) WithAttrs([]slog.Attr) slog.Handler { return h }
 
-func (h *trap) Handle(_ context.Context, r slog.Record) error {
-	if r.Message == h.message {
-		h.act()
+func (h *trap) Enabled(_ context.Context, l slog.Level) bool {
+	if l == slog.LevelWarn {
+		if act := h.act.Swap(nil); act != nil {
+			(*act)()
+		}
 	}
-	return nil
+	return false
 }
 
 // TestNothingIsLookedAtBehindAStop stops the client in the middle of what its read loop has got.
@@ -173,7 +198,7 @@ func TestNothingIsLookedAtBehindAStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			heard := make(chan string, 9)
-			h := &trap{Handler: slog.DiscardHandler, message: "mcp_client.protocol.violation"}
+			h := &trap{Handler: slog.DiscardHandler}
 			o := &Options{
 				Versions: []mcp.Version{mcp.Version20250326}, FrameLimit: 1000, SkipOversize: true,
 				Telemetry: telemetry.New(telemetry.WithLogger(slog.New(h))),
@@ -182,15 +207,15 @@ func TestNothingIsLookedAtBehindAStop(t *testing.T) {
 			bubble(t, o, func(t *testing.T, s *script, c *Client) {
 				heard = make(chan string, 9)
 				acted := make(chan struct{})
-				h.act = func() {
+				v := s.next(t).initialize(mcp.Version20250326)
+				await(t, c)
+				h.act.Store(new(func() { // at the violation
 					defer close(acted)
 					synctest.Wait() // the first notification has been heard
 					ctx, cancel := context.WithCancel(context.Background())
 					cancel()
 					_ = c.Stop(ctx)
-				}
-				v := s.next(t).initialize(mcp.Version20250326)
-				await(t, c)
+				}))
 				for _, f := range frames {
 					_ = v.peer.Send(v.ctx, []byte(f)) // the last one finds nobody
 				}

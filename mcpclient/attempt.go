@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -27,16 +28,20 @@ func (c *Client) runLink(l *openLink) {
 		c.closeLink(l)
 		return
 	}
-	c.tel.Queue(func() int { return l.conn.Info().Queued })
+	c.tel.Queue(func() (n int) {
+		usercode.Run(func() { n = l.conn.Info().Queued }, c.failed(c.base, "Conn.Info"))
+		return n
+	})
 	c.negotiate(ctx, l, attempt)
 }
 
 // openLink dials, and reports whether the connection is to negotiate.
 func (c *Client) openLink(ctx context.Context, l *openLink, attempt telemetry.Attempt) bool {
 	traceparent, tracestate, baggage := attempt.TraceContext()
-	conn, err := c.transport.Dial(ctx, transport.Config{
+	conn, err := c.dialled(ctx, transport.Config{
 		FrameLimit:   c.cfg.FrameLimit,
 		SkipOversize: c.cfg.SkipOversize,
+		SendQueue:    c.cfg.SendQueue,
 		Logger:       c.tel.Logger(),
 		QueueWait:    c.tel.QueueWait,
 		Stream:       c.tel.StreamOpened,
@@ -44,6 +49,7 @@ func (c *Client) openLink(ctx context.Context, l *openLink, attempt telemetry.At
 		Tracestate:   tracestate,
 		Baggage:      baggage,
 		Authorizing:  func(on bool) { c.authorizing(l, on) },
+		Failed:       func(name string, value any, stack []byte) { c.tel.HandlerPanic(c.base, name, value, stack) },
 	})
 	if err != nil {
 		f := dialFailure(l.ctx, err)
@@ -57,6 +63,14 @@ func (c *Client) openLink(ctx context.Context, l *openLink, attempt telemetry.At
 		return false
 	}
 	return true
+}
+
+// dialled returns what the transport's Dial does. If Dial fails to return, that is an error like any other.
+func (c *Client) dialled(ctx context.Context, cfg transport.Config) (conn transport.Conn, err error) {
+	if failed := c.apart("Transport.Dial", func() { conn, err = c.transport.Dial(ctx, cfg) }); failed != nil {
+		return nil, failed
+	}
+	return conn, err
 }
 
 // negotiate makes a session and has it read, or leaves the connection if it is of no use.
@@ -80,8 +94,7 @@ func (c *Client) negotiate(ctx context.Context, l *openLink, attempt telemetry.A
 func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attempt) (in *reader, again bool) {
 	lk := &link{epoch: l.epoch, conn: l.conn, ctx: l.ctx, end: l.end}
 	in = &reader{c: c, link: lk, turn: turn{pace: c.pace}}
-	h := &handshake{c: c, link: lk, in: in, clock: &l.clock}
-	s, err := h.run(ctx)
+	s, err := c.handshake(ctx, lk, in, &l.clock)
 	if err != nil {
 		f := failureOf(err, machine.NegotiationFailed)
 		attempt.End(f)
@@ -106,14 +119,32 @@ func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attem
 	return in, false
 }
 
+// handshake performs a handshake. If code of the transport's fails to return, that is an error like any other.
+func (c *Client) handshake(ctx context.Context, lk *link, in *reader, clock *stopwatch) (s *session, err error) {
+	h := &handshake{c: c, link: lk, in: in, clock: clock}
+	if failed := c.apart("transport", func() { s, err = h.run(ctx) }); failed != nil {
+		s, err = nil, failed
+	}
+	h.abandon(err)
+	return s, err
+}
+
 // readLink reads a session until it is over, or until there is nothing to read. Then nobody reads as long as that is so.
 func (c *Client) readLink(l *openLink, in *reader) {
-	conn, rests := l.conn.(transport.Rester)
-	if !rests {
-		c.endSession(l, in.link, in.run())
-		return
+	returned := false
+	defer func() {
+		if failure := usercode.Caught(recover(), returned); failure != nil { // here, for an idle client has all of this stack
+			c.goroutines.Go(func() { c.endSession(l, in.link, failure) })
+			c.failed(c.base, "transport")(failure)
+		}
+	}()
+	var err error
+	if conn, rests := l.conn.(transport.Rester); rests {
+		err = in.runUntilRest(conn, func() { c.goroutines.Go(func() { c.readLink(l, in) }) }) // which Stop closes before it waits
+	} else {
+		err = in.run()
 	}
-	err := in.runUntilRest(conn, func() { c.goroutines.Go(func() { c.readLink(l, in) }) }) // which Stop closes before it waits
+	returned = true
 	if err != transport.ErrResting {
 		c.endSession(l, in.link, err)
 	}
@@ -159,7 +190,11 @@ func (c *Client) startAttempt(life context.Context, epoch uint64) (context.Conte
 func (c *Client) close(conn transport.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.CloseTimeout/10*8)
 	defer cancel()
-	if err := conn.Close(ctx); err != nil {
+	var err error
+	if failed := c.apart("Conn.Close", func() { err = conn.Close(ctx) }); failed != nil {
+		err = failed
+	}
+	if err != nil {
 		c.tel.CloseFailed(err)
 	}
 }

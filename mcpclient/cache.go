@@ -46,7 +46,7 @@ type keptResult struct {
 // keptOverhead is what keeping a result costs beside its bytes, and roughly so.
 const keptOverhead = 256
 
-func (k *keptResult) size() int { return len(k.key) + len(k.raw) + keptOverhead }
+func (k *keptResult) size() int { return len(k.key) + len(k.uri) + len(k.raw) + keptOverhead }
 
 // about reports whether k is of a resource that has changed with the one at uri: that one, or one it is a part of.
 func (k *keptResult) about(uri string) bool {

@@ -1,7 +1,6 @@
 package mcpclient
 
 import (
-	"bytes"
 	"context"
 	"time"
 
@@ -37,7 +36,10 @@ func (c *Client) recall(cl *call, result any) (hit bool, _ *Error) {
 	if k == nil {
 		return false, nil
 	}
-	if _, err := mcp.Decode(bytes.Clone(k.raw), result); err != nil {
+	if cl.received != nil {
+		cl.received.Add(int64(len(k.raw)))
+	}
+	if _, err := mcp.Decode(k.raw, result); err != nil {
 		c.cache.drop(cl.method)
 		return true, &Error{Kind: KindProtocol, Op: cl.method, cause: err}
 	}

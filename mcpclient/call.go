@@ -50,8 +50,8 @@ func (c *Client) call(ctx context.Context, method string, params, result any, op
 	if err == nil && cl.task != nil {
 		err = c.taskCreated(ctx, cl, result)
 	}
-	if err != nil && (cl.rounds+cl.visits > 0 || cl.task != nil) {
-		err.Unsent = false // the server has had the requests of the rounds before
+	if err != nil && (cl.rounds+cl.visits > 0 || cl.task != nil || cl.seen) {
+		err.Unsent = false // the server has had the requests of the rounds, or the tries, before
 	}
 	if err != nil && err.Server != nil {
 		c.cache.doubt(method, err.Server)
@@ -82,6 +82,7 @@ func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 	cl.settlePutOff()
 	about := cl.telemetry()
 	cl.target, cl.shownURI = about.Target, about.URI
+	about.Beside = cl.own
 	about.Stranger = about.TargetKind == telemetry.Tool && c.tel != nil && c.schemas.stranger(about.Target)
 	ctx, op := c.tel.StartRequest(ctx, about)
 	cl.ref, cl.corr, cl.accepted = op.Ref(), op.Corr(), false
@@ -114,8 +115,11 @@ func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 
 // roundTrip is a request between the start and the end of its operation.
 func (c *Client) roundTrip(ctx context.Context, cl *call, op *telemetry.Op, result any) *Error {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return cl.left(ctx)
+	case !cl.deadline.IsZero() && !cl.begun.Before(cl.deadline): // what came before the call has taken its time
+		return cl.failed(outcome{cause: inflight.Timeout})
 	}
 	s, err := c.take(ctx, cl)
 	if err != nil {
@@ -136,7 +140,10 @@ func (c *Client) roundTrip(ctx context.Context, cl *call, op *telemetry.Op, resu
 		}
 		return cl.failed(o)
 	}
-	op.Received(len(o.message.Frame))
+	op.Received(o.message.Size())
+	if cl.received != nil {
+		cl.received.Add(int64(o.message.Size()))
+	}
 	kept := c.cache.worthKeeping(cl, &o.message)
 	err = c.decode(s, cl, op, &o.message, result)
 	if err == nil && kept != nil {

@@ -329,7 +329,7 @@ func TestWaitForReadyIsBoundedByTheTimeout(t *testing.T) {
 }
 
 func TestBackpressureAfterThreeAttempts(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, &Options{SendQueue: 700 << 10}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		big := json.RawMessage(`{"x":"` + strings.Repeat("x", 200<<10) + `"}`)

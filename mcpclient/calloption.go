@@ -9,8 +9,9 @@ import (
 // CallOption changes one call.
 type CallOption func(*call)
 
-// WithTimeout bounds the call: waiting for readiness, send retries and handlers of progress included. A call that the server
-// answers by asking for input has the time anew for each of its requests, and a person any time. Zero means
+// WithTimeout bounds the call: waiting for readiness, send retries, handlers of progress, and a list of the tools that comes
+// before the call included. A call that the server answers by asking for input has the time anew for each of its requests, and
+// a person any time. For a list of many pages, such as [Client.Tools], it bounds the waiting for all of them together. Zero means
 // [Options.RequestTimeout], negative means none.
 func WithTimeout(d time.Duration) CallOption { return func(cl *call) { cl.timeout = d } }
 
@@ -20,6 +21,12 @@ func WithMeta(m mcp.Meta) CallOption { return func(cl *call) { cl.meta = m } }
 // WaitForReady lets the call wait until the client is ready, within its timeout. Without it a call on a client that is
 // not ready fails at once with [ErrNotReady].
 func WaitForReady() CallOption { return func(cl *call) { cl.wait = true } }
+
+// WaitForRoom lets the call wait in line for room in a transport that is busy, within its timeout, first come, first served.
+// Without it a call is tried three times in 20 ms or so and then fails with [ErrBackpressure]; and while others stand in line,
+// it finds the transport busy. The first in line tries again every 10 ms, so that it works with any transport. It is about the
+// transport: a server that says itself that it is busy is asked three times either way. See [Options.WaitForRoom].
+func WaitForRoom() CallOption { return func(cl *call) { cl.waitForRoom = true } }
 
 // WithoutCache asks the server even if the client keeps a result that is fresh, see [Options.NoCache]. The new result takes
 // the place of the old one.

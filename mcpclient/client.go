@@ -56,6 +56,7 @@ type Client struct {
 	armed   time.Time   // guarded by mu; zero if the timer is not set
 
 	records []record      // guarded by mu; what has happened and not been told yet
+	untold  int           // guarded by mu; records that had no room there
 	told    chan struct{} // guarded by mu; closed when it has told everything; nil unless somebody waits for that
 
 	pool        sync.Pool // of *call

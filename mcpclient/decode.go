@@ -1,6 +1,8 @@
 package mcpclient
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -8,8 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// decode decodes the answer in the caller's goroutine. The decoder sees the part of the frame that nobody has validated
-// yet, so an answer that is not valid JSON is found here; it fails this call and nothing else.
+// decode decodes the answer in the caller's goroutine. The decoder sees the part of the frame that has not been validated
+// yet, so an answer that is not valid JSON is found here; it fails this call and nothing else. Whatever has to be known of the
+// bytes is read before the decoder has them, which works in place: see [jsonrpc.Message.Consume].
 func (c *Client) decode(s *session, cl *call, op *telemetry.Op, m *jsonrpc.Message, result any) *Error {
 	if m.Kind == jsonrpc.Error {
 		server, err := decodeError(m)
@@ -18,69 +21,75 @@ func (c *Client) decode(s *session, cl *call, op *telemetry.Op, m *jsonrpc.Messa
 		}
 		return &Error{Kind: KindJSONRPC, Op: cl.method, Server: server}
 	}
-	if op.Captures() && m.Check() == nil { // before the decoder, which works in place
+	if op.Captures() && m.Check() == nil {
 		op.Answer(m.Middle())
 	}
 	var begun time.Time
 	if op.Timed() {
 		begun = time.Now()
 	}
-	var kind mcp.ResultType
 	var err error
-	if !cl.augmented || !decodeLegacyTask(cl, m) {
-		kind, err = decodeResult(m, result)
-	}
-	if s.era.asks() && (err != nil || kind == mcp.ResultInputRequired || kind == mcp.ResultTask) {
-		kind, err = c.decodeOther(cl, m, kind, err)
+	if !cl.augmented || !readLegacyTask(cl, m) {
+		err = c.decodeByType(s, cl, m, result)
 	}
 	if op.Timed() {
 		op.Decoded(time.Since(begun), err)
 	}
+	if refused, ok := errors.AsType[*resultTypeError](err); ok {
+		return &Error{Kind: KindProtocol, Op: cl.method, cause: refused}
+	}
 	if err != nil {
 		return c.unusable(cl, m, err)
-	}
-	if err := s.era.checkResult(cl, kind); err != nil {
-		return &Error{Kind: KindProtocol, Op: cl.method, cause: err}
 	}
 	return nil
 }
 
 // unusable counts an answer that breaks the protocol and returns the error for the call.
 func (c *Client) unusable(cl *call, m *jsonrpc.Message, err error) *Error {
-	v := violationOf(m, err)
-	c.violation(v, m.Frame, len(m.Frame), 0)
-	return &Error{Kind: KindProtocol, Op: cl.method, cause: v}
+	return &Error{Kind: KindProtocol, Op: cl.method, cause: c.refused(m, err)}
 }
 
-// decodeResult decodes the result of m and returns its type. Every byte has been validated when it returns nil.
-func decodeResult(m *jsonrpc.Message, result any) (mcp.ResultType, error) {
-	n, err := mcp.Decode(m.Middle(), result)
-	if err != nil {
-		return "", err
-	}
-	if err := m.Settle(n); err != nil {
-		return "", err
-	}
-	if r, ok := result.(interface{ Base() *mcp.Result }); ok {
-		return r.Base().ResultType, nil
-	}
-	return mcp.ResultTypeOf(m.Middle()[:n])
-}
-
-// decodeOther decodes the result of m if it is of another type than its method has by itself and may be, which cl then has. If
-// not, it returns kind and err, which came of decoding it as what the method has. The bytes may be invalid still.
-func (c *Client) decodeOther(cl *call, m *jsonrpc.Message, kind mcp.ResultType, err error) (mcp.ResultType, error) {
-	other, unknown := mcp.ResultTypeOf(m.Middle())
+// decodeByType decodes the result of m into what its type asks for: result, or what cl gets instead. Types that the client has
+// not negotiated are refused, and so is a result that asks for input where nothing can be asked for.
+// (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") What says of itself to be a task
+// may answer tasks/get, as in examples of the extension's specification; what a task needs is in its state.
+func (c *Client) decodeByType(s *session, cl *call, m *jsonrpc.Message, result any) error {
+	kind, err := s.era.resultType(m.Middle())
 	switch {
-	case unknown != nil:
-	case other == mcp.ResultInputRequired:
-		cl.input = new(mcp.InputRequiredResult)
-		return decodeResult(m, cl.input)
-	case other == mcp.ResultTask && c.mayBecomeTask(cl):
-		cl.task = new(mcp.CreateTaskResult)
-		return decodeResult(m, cl.task)
+	case err != nil:
+		return err
+	case kind == mcp.ResultComplete, kind == "", kind == mcp.ResultTask && cl.method == mcp.MethodGetTask:
+		return decodeResult(m, result)
+	case kind == mcp.ResultInputRequired && mayRequireInput(cl.method):
+		input := new(mcp.InputRequiredResult)
+		if err = decodeResult(m, input); err == nil {
+			cl.input = input
+		}
+		return err
+	case kind == mcp.ResultTask && c.mayBecomeTask(cl):
+		task := new(mcp.CreateTaskResult)
+		if err = decodeResult(m, task); err == nil {
+			cl.task = task
+		}
+		return err
 	}
-	return kind, err
+	return &resultTypeError{kind}
+}
+
+// resultTypeError is the error for a result of a type that the client has not negotiated.
+type resultTypeError struct{ kind mcp.ResultType }
+
+// ErrorType is the value of the attribute error.type of an operation that ends with e.
+func (e *resultTypeError) ErrorType() string { return telemetry.ErrorViolation }
+
+func (e *resultTypeError) Error() string {
+	return fmt.Sprintf("result type %q was not negotiated", string(e.kind))
+}
+
+// decodeResult decodes the result of m, of which nothing can be read afterwards. Every byte has been validated when it returns
+// nil.
+func decodeResult(m *jsonrpc.Message, result any) error {
+	return m.Consume(func(middle []byte) (int, error) { return mcp.DecodeInPlace(middle, result) })
 }
 
 // decodeError decodes the error of m.

@@ -3,12 +3,12 @@ package mcpclient
 import (
 	"context"
 	"encoding/json"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -21,7 +21,7 @@ type Notification struct {
 	client *Client
 	params jsonrpc.Params
 	peer   *telemetry.Peer
-	size   int
+	size   int    // of its frame, in bytes
 	uri    string // of the resource that was updated
 	missed bool   // it was not received: there may have been one that nobody heard
 }
@@ -31,7 +31,7 @@ func (n *Notification) Decode(v any) error {
 	if n.Params == nil {
 		return nil
 	}
-	_, err := mcp.Decode(slices.Clone(n.Params), v)
+	_, err := mcp.Decode(n.Params, v)
 	return err
 }
 
@@ -58,6 +58,16 @@ type dispatcher struct {
 	changed  chan struct{} // guarded by mu; closed when they change; nil unless somebody waits
 	queue    notifyQueue   // guarded by mu
 	running  bool          // guarded by mu; the goroutine that empties the queue is running
+	now      delivery      // owned by that goroutine
+}
+
+// delivery is one notification on its way to its handlers.
+type delivery struct {
+	n      *Notification // nil for none
+	ctx    context.Context
+	op     telemetry.Op // the zero one for a notification that was missed
+	left   []*hearing   // that have not been called
+	result telemetry.Result
 }
 
 type hearing struct {
@@ -73,7 +83,7 @@ func (e *hearing) hears(n *Notification) bool {
 
 func (d *dispatcher) init(c *Client) {
 	d.c = c
-	d.queue.limit = c.cfg.NotificationQueue
+	d.queue.limit, d.queue.bytes = c.cfg.NotificationQueue, c.cfg.NotificationBytes
 }
 
 func (d *dispatcher) add(entry *hearing) (remove func()) {
@@ -148,10 +158,10 @@ func (d *dispatcher) hearers(n *Notification) []*hearing {
 func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 	params, err := m.Params()
 	if err != nil {
-		c.violation(violationOf(m, err), m.Frame, len(m.Frame), 0)
+		c.refused(m, err)
 		return
 	}
-	n := &Notification{Method: m.Method, Params: m.Middle(), client: c, params: params, peer: r.session.peer, size: len(m.Frame)}
+	n := &Notification{Method: m.Method, Params: m.Middle(), client: c, params: params, peer: r.session.peer, size: m.Size()}
 	if params.URI != nil {
 		n.uri, _ = jsonrpc.Text(params.URI)
 	}
@@ -189,21 +199,22 @@ func (d *dispatcher) push(n *Notification) bool {
 	done := d.queue.push(n)
 	if !d.running {
 		d.running = true
-		d.c.goroutines.Go(d.run) // ends when the queue is empty
+		d.c.goroutines.Go(func() { usercode.Persist(d.c.goroutines.Go, d.run) }) // ends when the queue is empty
 	}
 	d.mu.Unlock()
-	switch {
-	case done.coalesced:
+	if done.coalesced {
 		d.c.tel.NotificationDropped(n.Method, telemetry.DropCoalesced)
-	case done.dropped != nil:
-		d.c.tel.NotificationDropped(done.dropped.Method, telemetry.DropQueueFull)
+	}
+	for _, lost := range done.dropped {
+		d.c.tel.NotificationDropped(lost.Method, telemetry.DropQueueFull)
 	}
 	return true
 }
 
 // run empties the queue. What came before the client was stopped is still heard, as long as Stop waits for handlers: the
-// last log messages of a call that was the last.
+// last log messages of a call that was the last. If a handler has ended the goroutine, another goes on behind it.
 func (d *dispatcher) run() {
+	d.deliver()
 	var until time.Time // zero as long as the client has not been stopped
 	for {
 		d.mu.Lock()
@@ -217,42 +228,38 @@ func (d *dispatcher) run() {
 			return
 		}
 		d.mu.Unlock()
-		d.handle(n)
+		d.take(n)
+		d.deliver()
 	}
 }
 
-// handle calls the handlers of one notification, under one span if it was received.
-func (d *dispatcher) handle(n *Notification) {
+// take makes n the notification to deliver, under one span if it was received.
+func (d *dispatcher) take(n *Notification) {
+	hearers := d.hearers(n)
+	d.now = delivery{n: n, ctx: d.c.base, left: hearers}
 	if n.missed {
-		for _, h := range d.hearers(n) {
-			d.panics(d.c.base, h, n)
-		}
 		return
 	}
-	hearers := d.hearers(n)
-	ctx, op := d.c.tel.StartHandler(d.c.base, incoming(n.Method, &n.params, n.peer, n.size, telemetry.Incoming{
+	d.now.ctx, d.now.op = d.c.tel.StartHandler(d.c.base, incoming(n.Method, &n.params, n.peer, n.size, telemetry.Incoming{
 		Notification: true, URI: n.uri,
 		Known: slices.ContainsFunc(hearers, func(h *hearing) bool { return h.method == n.Method }), // and not only for all
 	}))
-	var result telemetry.Result
-	for _, h := range hearers {
-		if d.panics(ctx, h, n) {
-			result.ErrorType = "panic"
-		}
-	}
-	op.End(result)
 }
 
-// panics calls one handler and reports whether it panicked; then that is logged and counted, and the next one is called.
-func (d *dispatcher) panics(ctx context.Context, h *hearing, n *Notification) (panicked bool) {
-	defer func() {
-		if v := recover(); v != nil {
-			panicked = true
-			d.c.tel.HandlerPanic(ctx, n.Method, v, debug.Stack())
-		}
-	}()
-	h.handle(ctx, n)
-	return false
+// deliver calls the handlers that are left, if there is a notification. What becomes of one changes nothing for the next.
+func (d *dispatcher) deliver() {
+	v := &d.now
+	for len(v.left) > 0 {
+		h := v.left[0]
+		v.left = v.left[1:]
+		usercode.Run(func() { h.handle(v.ctx, v.n) }, func(f *usercode.Failure) {
+			v.result = brokenOff
+			d.c.failed(v.ctx, v.n.Method)(f)
+		})
+	}
+	op, result := v.op, v.result
+	*v = delivery{}
+	op.End(result)
 }
 
 // incoming describes a message of the server for telemetry.

@@ -38,7 +38,8 @@
 //   - A tool that reports an error is a result, not a Go error; [CallToolAs] makes it one.
 //   - Lists and resources that the server says are fresh are not asked for again; see [Options.NoCache].
 //   - A call is not repeated when the connection is lost, for the server may have acted. [SafeToRetry] says when repeating
-//     it cannot make it act twice.
+//     it cannot make it act twice. A server over HTTP that is busy is asked three times in all, if it says that it did nothing;
+//     if it does not, only with methods that change nothing and tools that it lists with readOnlyHint or idempotentHint.
 //   - Strings and raw JSON in a large result share its memory: clone what is kept for long.
 //   - Handlers of notifications run one at a time, in order, and may call the client; those of requests run at once.
 //   - Handlers of changes are also called after a connection was lost, when the next is ready: they may have missed something.

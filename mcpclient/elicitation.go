@@ -21,7 +21,9 @@ type ElicitationHandler func(ctx context.Context, p *mcp.ElicitParams) (*mcp.Eli
 // HandleElicitation declares that the client shows forms, and lets h show them: for elicitation/create of a legacy server,
 // and for what a modern one needs before it can answer a call. What an accepted form leaves out gets its default from the
 // requested schema, and the content must match that schema; if it does not, the server gets an error. What was declined or
-// cancelled goes without content. [HandleURLElicitation] is the other mode; a client can have both.
+// cancelled goes without content. A schema that is no flat form of strings, numbers, booleans and choices is refused with
+// -32602, without h: a reference, a nested object, a combination of schemas. [HandleURLElicitation] is the other mode; a
+// client can have both.
 // (specification 2026-07-28, client/elicitation, "Form Mode")
 func HandleElicitation(h ElicitationHandler) Feature {
 	return feature{
@@ -109,14 +111,14 @@ func elicitForm(ctx context.Context, h ElicitationHandler, p *mcp.ElicitParams) 
 		return result, err
 	}
 	filled := *result
-	filled.Content, err = completeForm(form, result.Content)
+	filled.Content, err = completeForm(ctx, form, result.Content)
 	return &filled, err
 }
 
-// compileForm compiles the schema of a form. Patterns that Go cannot compile, as schemas made for JavaScript have, are left
-// to the server to check.
+// compileForm compiles the schema of a form; anything but a flat one is an error. Patterns that Go cannot compile, as schemas
+// made for JavaScript have, are left to the server to check.
 func compileForm(raw json.RawMessage) (*schema.Schema, error) {
-	form, err := schema.Compile(slices.Clone(raw))
+	form, err := schema.CompileForm(raw)
 	if !errors.Is(err, schema.ErrPattern) {
 		return form, err
 	}
@@ -130,11 +132,11 @@ func compileForm(raw json.RawMessage) (*schema.Schema, error) {
 	}
 	s["properties"], _ = json.Marshal(properties) // it was JSON before
 	raw, _ = json.Marshal(s)
-	return schema.Compile(raw)
+	return schema.CompileForm(raw)
 }
 
 // completeForm adds the defaults to what was filled in and checks the whole.
-func completeForm(form *schema.Schema, content map[string]any) (map[string]any, error) {
+func completeForm(ctx context.Context, form *schema.Schema, content map[string]any) (map[string]any, error) {
 	if content = maps.Clone(content); content == nil {
 		content = map[string]any{}
 	}
@@ -142,10 +144,10 @@ func completeForm(form *schema.Schema, content map[string]any) (map[string]any, 
 	if err != nil {
 		return nil, fmt.Errorf("content of the form: %w", err)
 	}
-	if raw, err = form.ApplyDefaults(raw); err != nil {
+	if raw, err = form.ApplyDefaults(ctx, raw); err != nil {
 		return nil, fmt.Errorf("content of the form: %w", err)
 	}
-	if err := form.Validate(raw); err != nil {
+	if err := form.Validate(ctx, raw); err != nil {
 		return nil, fmt.Errorf("content of the form: %w", err)
 	}
 	var filled map[string]json.RawMessage // the numbers as they are

@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ func TestIntegersOfAFormStayExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := completeForm(form, map[string]any{"n": int64(9007199254740993)})
+	got, err := completeForm(t.Context(), form, map[string]any{"n": int64(9007199254740993)})
 	raw, _ := json.Marshal(got)
 	if err != nil || string(raw) != `{"n":9007199254740993}` {
 		t.Errorf("got %s, %v, want 9007199254740993 as it is", raw, err)
@@ -53,13 +54,13 @@ func TestDefaultsOfEveryKindOfFieldAreFilledIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := completeForm(form, nil)
+	got, err := completeForm(t.Context(), form, nil)
 	raw, _ := json.Marshal(got)
 	const want = `{"named":"r","one":"green","real":0.5,"some":["a","c"],"text":"a@b.c","titled":"#0F0","titles":["y"],"whole":9007199254740993,"yes":false}`
 	if err != nil || string(raw) != want {
 		t.Errorf("got %s, %v, want %s", raw, err, want)
 	}
-	got, err = completeForm(form, map[string]any{"some": []string{"b"}, "yes": true, "text": "x"})
+	got, err = completeForm(t.Context(), form, map[string]any{"some": []string{"b"}, "yes": true, "text": "x"})
 	if raw, _ = json.Marshal(got); err != nil || !strings.Contains(string(raw), `"some":["b"]`) || !strings.Contains(string(raw), `"yes":true`) {
 		t.Errorf("got %s, %v, want what the user filled in", raw, err)
 	}
@@ -78,11 +79,11 @@ func TestContentThatNoFieldAllowsDoesNotLeave(t *testing.T) {
 		"text": "", "real": 2, "whole": 0.5, "yes": "yes", "one": "blue", "named": "Red", "titled": "Green",
 		"some": []string{}, "titles": []string{"z"}, "open": 1,
 	} {
-		if _, err := completeForm(form, map[string]any{name: content}); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := completeForm(t.Context(), form, map[string]any{name: content}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s of %v: got %v, want an error that names it", name, content, err)
 		}
 	}
-	if _, err := completeForm(form, map[string]any{"some": []string{"a", "b", "c"}}); err == nil {
+	if _, err := completeForm(t.Context(), form, map[string]any{"some": []string{"a", "b", "c"}}); err == nil {
 		t.Error("three of two at most were accepted")
 	}
 }
@@ -92,10 +93,10 @@ func TestAPatternThatGoCannotCompileIsLeftToTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := completeForm(form, nil); err != nil || fmt.Sprintf("%s", got["a"]) != `"d"` {
+	if got, err := completeForm(t.Context(), form, nil); err != nil || fmt.Sprintf("%s", got["a"]) != `"d"` {
 		t.Errorf("got %v, %v, want the default", got, err)
 	}
-	if _, err := completeForm(form, map[string]any{"b": "x"}); err == nil {
+	if _, err := completeForm(t.Context(), form, map[string]any{"b": "x"}); err == nil {
 		t.Error("the rest is not checked")
 	}
 	for _, broken := range []string{`{"type":3}`, `{"type":"object","properties":{"a":{"type":"string"}},"pattern":"(?=x)"}`} {
@@ -127,12 +128,38 @@ func TestWhatIsNotAcceptedGoesWithoutContent(t *testing.T) {
 func TestFormsThatAreNoneAreRefused(t *testing.T) {
 	for params, want := range map[string]string{
 		`{"message":"m"}`: "requestedSchema is missing",
-		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":3}}}}`: "requestedSchema: ",
+		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":3}}}}`:                                     "requestedSchema: ",
+		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","$ref":"#","default":{}}}}}`:      "requestedSchema: not a flat form at /properties/a/$ref",
+		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"object"}}}}`:                              "requestedSchema: not a flat form at /properties/a/type",
+		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","pattern":"(?=a)","$ref":"#"}}}}`: "requestedSchema: not a flat form at /properties/a/$ref",
+		`{"message":"m","requestedSchema":` + doublingForm(40) + `}`:                                                            "requestedSchema: not a flat form at /$defs",
 	} {
 		got := elicited(t, confirming(), `{"method":"elicitation/create","params":`+params+`}`)
 		if !strings.Contains(got.raw, want) || !strings.Contains(got.raw, "-32602") {
 			t.Errorf("answered %s, want -32602 with %q", got.raw, want)
 		}
+	}
+}
+
+// doublingForm has two defaults a level, that many levels deep.
+func doublingForm(levels int) string {
+	var defs strings.Builder
+	for i := range levels {
+		fmt.Fprintf(&defs, `"%d":{"type":"object","default":{},"properties":{"l":{"$ref":"#/$defs/%d"},"r":{"$ref":"#/$defs/%[2]d"}}},`, i, i+1)
+	}
+	return fmt.Sprintf(`{"type":"object","properties":{"a":{"$ref":"#/$defs/0"}},"$defs":{%s"%d":{"type":"string","default":"d"}}}`, &defs, levels)
+}
+
+// TestAFormEndsWithItsRequest: what is filled in is not checked for longer than the request goes on.
+func TestAFormEndsWithItsRequest(t *testing.T) {
+	form, err := compileForm(json.RawMessage(formFields))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := completeForm(ctx, form, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the end of the context", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -86,6 +87,9 @@ func (v *urlVisits) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elici
 
 // newURLElicitation returns what p asks for, if its URL is one to show to a user.
 func newURLElicitation(p *mcp.ElicitParams) (*URLElicitation, error) {
+	if err := checkVisitSize(p); err != nil {
+		return nil, err
+	}
 	u, err := url.Parse(p.URL)
 	if err != nil {
 		return nil, errors.New("url is none")
@@ -95,6 +99,19 @@ func newURLElicitation(p *mcp.ElicitParams) (*URLElicitation, error) {
 	}
 	u.RawQuery = escapeBeyondASCII(u.RawQuery) // the one part that String returns as it came
 	return &URLElicitation{Message: p.Message, ID: p.ElicitationID, URL: u, Warning: warningAbout(u.Hostname())}, nil
+}
+
+// maxVisit bounds what is to be shown and remembered of one visit, in bytes.
+const maxVisit = 64 << 10
+
+var errVisitSize = fmt.Errorf("message, url and elicitationId have more than %d bytes", maxVisit)
+
+// checkVisitSize says whether there is more of p than a person can be shown.
+func checkVisitSize(p *mcp.ElicitParams) error {
+	if len(p.Message)+len(p.URL)+len(p.ElicitationID) > maxVisit {
+		return errVisitSize
+	}
+	return nil
 }
 
 // checkVisit says why a URL is not one to show to a user.
@@ -107,40 +124,22 @@ func checkVisit(u *url.URL) error {
 		return errors.New("has no host")
 	case u.User != nil:
 		return errors.New("has a user name, which can be made to look like the host")
-	case u.Scheme == "http" && !isLoopback(host):
+	case u.Scheme == "http" && !hostname.Loopback(host):
 		return errors.New("is http to another machine, want https")
 	}
 	return nil
 }
 
-// isLoopback reports whether host is this machine, by its name or number.
-func isLoopback(host string) bool {
-	host = strings.ToLower(host)
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && addr.Unmap().IsLoopback()
-}
-
 // warningAbout says what a user should know who sees the name of a host.
 func warningAbout(host string) string {
-	addr, err := netip.ParseAddr(host)
+	_, err := netip.ParseAddr(host)
 	switch {
-	case err == nil && !addr.Unmap().IsLoopback() || err != nil && endsInNumber(host):
+	case err == nil && !hostname.Loopback(host) || hostname.Numeric(host):
 		return "the host is a number: nothing tells whose it is"
 	case strings.Contains("."+strings.ToLower(host), ".xn--") || strings.ContainsFunc(host, func(r rune) bool { return r > 127 }):
 		return "the host's name has letters beyond ASCII: it may look like another name"
 	}
 	return ""
-}
-
-// endsInNumber reports whether browsers take host for an address of IPv4, which they do in forms that no other program
-// takes: 3405803783, 0xCB007107, 203.7. (WHATWG URL, "ends in a number checker")
-func endsInNumber(host string) bool {
-	host = strings.TrimSuffix(host, ".")
-	last := host[strings.LastIndexByte(host, '.')+1:]
-	if hex, ok := strings.CutPrefix(strings.ToLower(last), "0x"); ok {
-		return strings.Trim(hex, "0123456789abcdef") == ""
-	}
-	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
 // escapeBeyondASCII escapes the letters of a query that may be shown as what they are not, such as one that turns around what
@@ -193,21 +192,40 @@ func (e *Error) As(target any) bool {
 
 var errNotRequired = errors.New("the error requires no elicitation")
 
+// The bounds of what one error of the server may want the user to do.
+const (
+	maxVisits     = 64
+	maxVisitBytes = 1 << 20 // of the error's data
+)
+
+// tooManyVisits is the error for what exceeds them.
+type tooManyVisits struct{ limit string }
+
+func (e tooManyVisits) Error() string {
+	return "the server sends the user to URLs with more than " + e.limit + " at once"
+}
+
 // requiredElicitations returns what an error of the server wants the user to do.
 func requiredElicitations(e *mcp.Error) ([]*mcp.ElicitParams, error) {
 	if e == nil || e.Code != mcp.CodeURLElicitationRequired {
 		return nil, errNotRequired
+	}
+	if len(e.Data) > maxVisitBytes {
+		return nil, tooManyVisits{fmt.Sprint(maxVisitBytes, " bytes")}
 	}
 	var data mcp.URLElicitationRequiredData
 	r := Request{Params: e.Data}
 	if err := r.Decode(&data); err != nil {
 		return nil, err
 	}
-	if len(data.Elicitations) == 0 {
+	switch n := len(data.Elicitations); {
+	case n == 0:
 		return nil, errNotRequired
+	case n > maxVisits:
+		return nil, tooManyVisits{fmt.Sprint(maxVisits, " URLs")}
 	}
 	for _, p := range data.Elicitations {
-		if p == nil || p.Mode != mcp.ElicitURL || p.ElicitationID == "" {
+		if p == nil || p.Mode != mcp.ElicitURL || p.ElicitationID == "" || checkVisitSize(p) != nil {
 			return nil, errNotRequired
 		}
 	}

@@ -2,10 +2,11 @@ package mcpclient
 
 import (
 	"errors"
-	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -25,20 +26,39 @@ type record struct {
 	tombstones int // more, or fewer
 }
 
-// note adds to what is to be told and sees to it that somebody tells. It is called with mu held. What happens while a slow
-// log handler is being told waits in memory; there are a few records per attempt to connect, and one for all the tombstones in between.
+// untoldRecords bounds what has happened and was not told yet: the user's function for transitions may not return.
+const untoldRecords = 256
+
+// note adds to what is to be told and sees to it that it is told. It is called with mu held. What happens while
+// OnTransition is at work waits; there are a few records per attempt to connect, and one for all the tombstones in between.
 func (c *Client) note(r record) {
 	if last := len(c.records) - 1; last >= 0 && r.tombstones != 0 && c.records[last].tombstones != 0 {
 		c.records[last].tombstones += r.tombstones
 		return
 	}
+	if len(c.records) == untoldRecords {
+		c.omit()
+	}
 	c.records = append(c.records, r)
 	if !c.telling {
 		c.telling = true
-		c.goroutines.Go(c.tell) // ends when there is nothing left to tell
+		c.goroutines.Go(func() { usercode.Persist(c.goroutines.Go, c.tell) }) // ends when there is nothing left to tell
 	}
 }
 
+// omit makes room: the oldest record is not told, but for changes in the number of tombstones, which are one then. It is called
+// with mu held.
+func (c *Client) omit() {
+	i := slices.IndexFunc(c.records, func(r record) bool { return r.tombstones == 0 })
+	if i > 0 && i+1 < len(c.records) && c.records[i+1].tombstones != 0 {
+		c.records[i-1].tombstones += c.records[i+1].tombstones
+		c.records = slices.Delete(c.records, i+1, i+2)
+	}
+	c.records = slices.Delete(c.records, i, i+1)
+	c.untold++
+}
+
+// tell tells one record after the other. If code of the user's has ended the goroutine, another goes on behind it.
 func (c *Client) tell() {
 	for {
 		c.mu.Lock()
@@ -51,12 +71,16 @@ func (c *Client) tell() {
 			c.mu.Unlock()
 			return
 		}
-		records := c.records
-		c.records = nil
-		c.mu.Unlock()
-		for i := range records {
-			c.tellOne(&records[i])
+		r, untold := c.records[0], c.untold
+		c.records[0], c.untold = record{}, 0
+		if c.records = c.records[1:]; len(c.records) == 0 {
+			c.records = nil
 		}
+		c.mu.Unlock()
+		if untold > 0 {
+			c.tel.Untold(untold)
+		}
+		c.tellOne(&r)
 	}
 }
 
@@ -80,14 +104,9 @@ func (c *Client) tellOne(r *record) {
 	}
 }
 
-// onTransition calls the user's function, whose panic is logged and counted like that of a handler.
+// onTransition calls the user's function, whose failure is logged and counted like that of a handler.
 func (c *Client) onTransition(t connstate.Transition) {
-	defer func() {
-		if v := recover(); v != nil {
-			c.tel.HandlerPanic(c.base, "OnTransition", v, debug.Stack())
-		}
-	}()
-	c.cfg.OnTransition(t)
+	usercode.Run(func() { c.cfg.OnTransition(t) }, c.failed(c.base, "OnTransition"))
 }
 
 // errorType says how a session ended that err ended, empty if it ended in order.

@@ -15,8 +15,8 @@ type legacyEra struct{}
 
 func (legacyEra) requestMeta(*config, mcp.Version) (*jsonrpc.Constant, error) { return nil, nil }
 
-// checkResult accepts any: legacy results have no type, and a member of that name is the server's own.
-func (legacyEra) checkResult(*call, mcp.ResultType) error { return nil }
+// resultType takes all for complete: legacy results have no type, and a member of that name is the server's own.
+func (legacyEra) resultType([]byte) (mcp.ResultType, error) { return mcp.ResultComplete, nil }
 
 func (legacyEra) serves() bool     { return true }
 func (legacyEra) asks() bool       { return false }
@@ -60,7 +60,7 @@ func (h *handshake) initializeAnswer(ctx context.Context) (*session, error) {
 		case a.err != nil:
 			refused = a.err
 		default:
-			return h.initialized(ctx, a)
+			return h.initialized(ctx, &a)
 		}
 		if h.held != nil && (refused != nil || wait == ctx) {
 			return h.held, nil
@@ -72,14 +72,14 @@ func (h *handshake) initializeAnswer(ctx context.Context) (*session, error) {
 }
 
 // initialized checks the server's answer to initialize and tells it that the session begins.
-func (h *handshake) initialized(ctx context.Context, a answer) (*session, error) {
+func (h *handshake) initialized(ctx context.Context, a *answer) (*session, error) {
 	var r mcp.InitializeResult
 	if err := h.decode(a, &r); err != nil {
 		return nil, err
 	}
 	if !slices.Contains(h.c.cfg.legacy, r.ProtocolVersion) {
 		return nil, refuse(fmt.Errorf("%w: the server answered initialize with %q, the client speaks %q",
-			errNoCommonVersion, r.ProtocolVersion, h.c.cfg.legacy))
+			errNoCommonVersion, excerpt(string(r.ProtocolVersion), maxShown), h.c.cfg.legacy))
 	}
 	s, err := h.c.newSession(session{
 		link: h.link, version: r.ProtocolVersion, server: r.ServerInfo, capabilities: r.Capabilities,

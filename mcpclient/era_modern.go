@@ -44,23 +44,9 @@ type knownMeta struct {
 	*jsonrpc.Constant
 }
 
-// checkResult refuses what the client has not negotiated. (specification 2026-07-28, basic, "ResultType") What says of itself
-// to be a task may answer tasks/get, as in examples of the extension's specification; what a task needs is in its state.
-func (modernEra) checkResult(cl *call, t mcp.ResultType) error {
-	switch t {
-	case mcp.ResultComplete, "":
-		return nil
-	case mcp.ResultInputRequired:
-		if m, _ := mcp.Lookup(cl.method, mcp.Version20260728); m.Extension == "" {
-			return nil
-		}
-	case mcp.ResultTask:
-		if cl.task != nil || cl.method == mcp.MethodGetTask {
-			return nil
-		}
-	}
-	return fmt.Errorf("result type %q was not negotiated", t)
-}
+// resultType reads the one member that tells. Servers write it first, which costs next to nothing; behind a large content it
+// costs one pass that only validates. There is no other way to know before the content is decoded in place.
+func (modernEra) resultType(result []byte) (mcp.ResultType, error) { return mcp.ResultTypeOf(result) }
 
 func (modernEra) serves() bool     { return false }
 func (modernEra) asks() bool       { return true }
@@ -83,7 +69,7 @@ func (h *handshake) probe(ctx context.Context) (*session, error) {
 		case a.failed != nil:
 			return nil, a.failed
 		case a.err == nil:
-			return h.discovered(a)
+			return h.discovered(&a)
 		}
 		offered, err := h.refusedProbe(a.err)
 		if err != nil || again {
@@ -143,15 +129,18 @@ func (h *handshake) choose(supported []mcp.Version) (mcp.Version, error) {
 			return "", errLegacy
 		}
 	}
-	return "", refuse(fmt.Errorf("%w: the server speaks %q, the client %q", errNoCommonVersion, supported,
+	return "", refuse(fmt.Errorf("%w: the server speaks %q, the client %q", errNoCommonVersion, excerpts(supported),
 		slices.Concat(h.c.cfg.modern, h.c.cfg.legacy)))
 }
 
 // discovered makes a session of the answer to the probe. A result without a modern version that the client speaks is
 // what legacy servers give that answer any method with success, or list their versions although they need initialize.
-func (h *handshake) discovered(a answer) (*session, error) {
+func (h *handshake) discovered(a *answer) (*session, error) {
 	var r mcp.DiscoverResult
 	if err := h.decode(a, &r); err != nil {
+		if errors.As(err, new(*introductionError)) {
+			return nil, err
+		}
 		return nil, errLegacy
 	}
 	if len(r.SupportedVersions) == 0 {

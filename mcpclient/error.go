@@ -131,9 +131,12 @@ func httpStatus(err error) int {
 	return 0
 }
 
-// SafeToRetry reports whether err comes from a request on which the server cannot have acted, because no part of it was
-// sent or because the server refused it unread (HTTP 401, 429, 503, an unknown session): sending it again cannot make the
-// server act twice. False means unknown, not harmful.
+// SafeToRetry reports whether err comes from a request on which the server cannot have acted: sending it again cannot make the
+// server act twice. Either part of it never left, or HTTP says that it was refused unread: with 401, with 429, with a 403 that
+// has a challenge or a JSON-RPC error, with a 503 that has Retry-After or a JSON-RPC error, with an unknown session, or by
+// refusing the stream in HTTP/2. That word is taken for true. No other status proves anything, for a proxy may answer 502, 503
+// or 504 after the server has acted; nor does a connection that is cut. Once one try of a call may have been seen, no later
+// error of that call is safe to retry. False means unknown, not harmful.
 func SafeToRetry(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Unsent

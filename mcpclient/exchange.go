@@ -9,6 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -34,6 +35,7 @@ func (c *Client) exchange(ctx context.Context, s *session, cl *call, op *telemet
 			c.deliverProgress(cl)
 		case why := <-cl.putOff:
 			cl.accepted = false
+			cl.seen = cl.seen || !why.Unsent
 			o, err, done := c.retry(ctx, s, cl, op, why)
 			if !done {
 				o, err = c.send(ctx, s, cl, op)
@@ -58,6 +60,8 @@ func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.O
 	if cl.progressed == nil && cl.acknowledged == nil {
 		m.Inline = cl.inline
 	}
+	var place *place // in the line for room
+	defer func() { s.in.line.leave(place) }()
 	for {
 		select {
 		case o := <-cl.outcome: // failed while it was being encoded, or waiting for room
@@ -65,7 +69,10 @@ func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.O
 		default:
 		}
 		op.Sending()
-		err := s.conn.Send(ctx, m)
+		err := transport.ErrBusy
+		if place != nil || s.in.line.empty() {
+			err = s.conn.Send(ctx, m)
+		}
 		switch {
 		case err == nil:
 			cl.accepted = true
@@ -76,7 +83,15 @@ func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.O
 		case !errors.Is(err, transport.ErrBusy):
 			return c.unsendable(ctx, s, cl, err)
 		}
-		if o, err, done := c.retry(ctx, s, cl, op, nil); done {
+		if c.cfg.WaitForRoom || cl.waitForRoom {
+			if place == nil {
+				place, m.Inline = s.in.line.enter(), nil // those behind must not wait for the answer
+				op.Retry(telemetry.RetryBusy)
+			}
+			if o, err, done := c.waitInLine(ctx, s, cl, place); done {
+				return o, err
+			}
+		} else if o, err, done := c.retry(ctx, s, cl, op, nil); done {
 			return o, err
 		}
 	}
@@ -90,13 +105,13 @@ func (c *Client) sendAttended(ctx context.Context, s *session, cl *call, op *tel
 }
 
 // retry waits until it is time to send the request again, which was refused for now: by the transport or, if why is not
-// nil, by the server. If done, the call is over instead.
+// nil, by the server; that is final unless the request had no effect or may have it twice. If done, the call is over instead.
 func (c *Client) retry(ctx context.Context, s *session, cl *call, op *telemetry.Op, why *transport.RequestError) (_ outcome, _ *Error, done bool) {
 	delay, again := c.busy(cl)
 	reason := telemetry.RetryBusy
 	if why != nil {
-		delay = max(delay, why.RetryAfter)
-		again = again && fits(ctx, cl.deadline, delay)
+		delay = max(delay, min(why.RetryAfter, waits.Most))
+		again = again && why.Repeatable(c.harmless(cl)) && fits(ctx, cl.deadline, delay)
 		reason = telemetry.RetryServerBusy
 	}
 	if !again {
@@ -124,6 +139,24 @@ func (c *Client) busy(cl *call) (time.Duration, bool) {
 	}
 	delay, again, ok := c.calls.Busy(cl.id, rand.Float64())
 	return delay, again || !ok
+}
+
+// waitInLine waits until the call is the first in line, or, if it is that already and has found no room, for a while. If done,
+// the call is over instead.
+func (c *Client) waitInLine(ctx context.Context, s *session, cl *call, p *place) (_ outcome, _ *Error, done bool) {
+	if p.tried {
+		return c.pause(ctx, s, cl, roomEvery)
+	}
+	p.tried = true
+	select {
+	case <-p.first:
+		return outcome{}, nil, false
+	case o := <-cl.outcome:
+		return o, nil, true
+	case <-ctx.Done():
+		o, err := c.leave(ctx, s, cl)
+		return o, err, true
+	}
 }
 
 // pause waits until it is time to try again, unless the call gets its outcome first.
@@ -207,6 +240,7 @@ func (c *Client) cancelUpstream(ctx context.Context, s *session, cl *call, reaso
 		return
 	}
 	_, op := c.tel.StartRequest(ctx, telemetry.Request{Method: mcp.NotificationCancelled, Notification: true, Parent: cl.ref})
+	defer op.End(brokenOff)
 	trace := traceOf(&op)
 	notice := s.cancelNotice(cl.id, reason, trace.meta(nil))
 	s.conn.Cancel(cl.id, notice)

@@ -28,11 +28,15 @@ func (f feature) feature() feature { return f }
 // or the client stops. An error of type [*mcp.Error] goes to the server as it is, any other as -32603 with a neutral message.
 // For a modern server, which asks in its answer to a call, it runs in the goroutine of that call, with its context, and an
 // error ends the call.
+//
+// A panic, and the end of its goroutine by [runtime.Goexit], is an error like any other, which is logged and counted; but a
+// goroutine of a call that a handler has ended does not come back.
 type RequestHandler func(ctx context.Context, r *Request) (any, error)
 
 // NotificationHandler hears one notification. Handlers run one at a time in the order of arrival, off the read loop, so
 // one may call the client; while it runs, the notifications behind it wait in a bounded queue (see
-// [Options.NotificationQueue]). ctx ends when the client stops.
+// [Options.NotificationQueue]). ctx ends when the client stops. If one panics, or ends its goroutine, that is logged and
+// counted, and the next one runs.
 type NotificationHandler func(ctx context.Context, n *Notification)
 
 // HandleRequest answers the server's requests of one method; there is one handler for each method. What it implies is for

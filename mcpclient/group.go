@@ -58,7 +58,7 @@ type member struct {
 	client       *Client
 
 	mu      sync.Mutex
-	aliases map[string]string // guarded by mu; tools that do not have their own name in the group, by the one they have
+	aliases aliases // guarded by mu
 }
 
 // ErrNoMember says that a group has no member of that name, or none that a tool of that name could belong to.
@@ -216,7 +216,7 @@ func (g *Group) Stop(ctx context.Context) error {
 
 // CallTool calls a tool by its name in the group, as [Client.CallTool] does.
 func (g *Group) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult, error) {
-	c, tool, err := g.Route(ctx, name, options...)
+	c, tool, options, err := g.route(ctx, name, options)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -57,9 +59,34 @@ type memberTools struct {
 	err   error
 }
 
+// aliasRoom bounds what is remembered of the names of one member's tools, in bytes. A name for which there is no room is looked
+// up in the list each time.
+const aliasRoom = 1 << 20
+
+// aliases are the tools of a member that do not have their own names in the group, by those that they have.
+type aliases struct {
+	names map[string]string
+	size  int
+}
+
+// add adds a tool, if there is room for its names. They share no memory with the list.
+func (a *aliases) add(name, original string) {
+	const overhead = 64
+	size := len(name) + len(original) + overhead
+	if a.size+size > aliasRoom {
+		return
+	}
+	if a.names == nil {
+		a.names = map[string]string{}
+	}
+	a.names[name] = strings.Clone(original)
+	a.size += size
+}
+
 // list lists the tools of a member, and remembers those that do not have their own names.
 func (n naming) list(ctx context.Context, m *member, options []CallOption) (all memberTools) {
-	aliases, seen := map[string]string{}, map[string]bool{}
+	var known aliases
+	seen := map[string]bool{}
 	for t, err := range m.client.Tools(ctx, options...) {
 		if err != nil {
 			all.err = err
@@ -73,7 +100,7 @@ func (n naming) list(ctx context.Context, m *member, options []CallOption) (all 
 		seen[tool.Name] = true
 		all.tools = append(all.tools, tool)
 		if tool.Name != m.prefix+t.Name {
-			aliases[tool.Name] = t.Name
+			known.add(tool.Name, t.Name)
 		}
 	}
 	if s := m.client.present(); s != noSession && s.capabilities.Tools == nil {
@@ -81,7 +108,7 @@ func (n naming) list(ctx context.Context, m *member, options []CallOption) (all 
 	}
 	if all.err == nil {
 		m.mu.Lock()
-		m.aliases = aliases
+		m.aliases = known
 		m.mu.Unlock()
 	}
 	return all
@@ -91,40 +118,44 @@ func (n naming) list(ctx context.Context, m *member, options []CallOption) (all 
 // tool only its server knows, which is asked for its list if the name is one that had to be made up and has not been listed
 // yet; options for timeouts and [WaitForReady] are for that. The error is [ErrNoMember] if no member's tools have such names.
 func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (*Client, string, error) {
-	prefix, rest, ok := g.naming.split(name)
-	if ok {
-		for _, m := range g.present() {
-			if m.prefix == prefix {
-				tool, err := g.naming.original(ctx, m, name, rest, options)
-				if err != nil {
-					return nil, "", err
-				}
-				return m.client, tool, nil
-			}
-		}
-	}
-	return nil, "", &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: fmt.Errorf("tool %q: %w", name, ErrNoMember)}
+	c, tool, _, err := g.route(ctx, name, options)
+	return c, tool, err
 }
 
-// original returns a tool's own name: what follows the prefix, or what is remembered of it.
-func (n naming) original(ctx context.Context, m *member, name, rest string, options []CallOption) (string, error) {
-	if !looksLikeAlias(rest) {
-		return rest, nil
+// route is Route, and returns the options with the time that is left, if some of it is gone.
+func (g *Group) route(ctx context.Context, name string, options []CallOption) (*Client, string, []CallOption, error) {
+	prefix, rest, ok := g.naming.split(name)
+	for _, m := range g.present() {
+		if !ok || m.prefix != prefix {
+			continue
+		}
+		if !looksLikeAlias(rest) {
+			return m.client, rest, options, nil
+		}
+		options = m.client.timed(options, time.Now())
+		tool, err := g.naming.original(ctx, m, name, rest, options)
+		if err != nil {
+			return nil, "", nil, err
+		}
+		return m.client, tool, options, nil
 	}
+	none := fmt.Errorf("tool %q: %w", name, ErrNoMember)
+	return nil, "", nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: none}
+}
+
+// original returns the own name of a tool that has another one in the group: what is remembered of it, or listed.
+func (n naming) original(ctx context.Context, m *member, name, rest string, options []CallOption) (string, error) {
 	if tool, ok := m.remembered(name); ok {
 		return tool, nil
 	}
-	var cl call
-	cl.apply(options)
-	ask := []CallOption{WithTimeout(cl.timeout)}
-	if cl.wait {
-		ask = append(ask, WaitForReady())
-	}
-	if got := n.list(ctx, m, ask); got.err != nil {
+	got := n.list(ctx, m, toList(options))
+	if got.err != nil {
 		return "", got.err
 	}
-	if tool, ok := m.remembered(name); ok {
-		return tool, nil
+	for _, t := range got.tools {
+		if t.Name == name {
+			return strings.Clone(t.Original), nil
+		}
 	}
 	return rest, nil // the server will say that it has no such tool
 }
@@ -132,6 +163,6 @@ func (n naming) original(ctx context.Context, m *member, name, rest string, opti
 func (m *member) remembered(name string) (tool string, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	tool, ok = m.aliases[name]
+	tool, ok = m.aliases.names[name]
 	return tool, ok
 }

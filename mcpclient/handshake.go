@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -47,7 +48,6 @@ type answer struct {
 
 // run performs the handshake. ctx ends with the client's patience for this attempt, and carries the attempt's span.
 func (h *handshake) run(ctx context.Context) (s *session, err error) {
-	defer func() { h.abandon(err) }()
 	probed := h.c.probes()
 	if probed {
 		s, err = h.probeFor(ctx)
@@ -100,7 +100,13 @@ func (h *handshake) probeKilled(err error) bool {
 // send sends a request of the handshake. HTTP is told the version of those that carry it in their _meta; initialize is
 // what versions are agreed on with.
 func (h *handshake) send(ctx context.Context, method string, v mcp.Version, params any, meta *jsonrpc.Constant) error {
-	ctx, op := h.c.tel.StartRequest(ctx, telemetry.Request{Method: method})
+	ctx, op := h.c.tel.StartRequest(ctx, telemetry.Request{Method: method, Beside: true})
+	waits := false
+	defer func() {
+		if !waits {
+			op.End(brokenOff)
+		}
+	}()
 	id := h.c.nextID()
 	op.Admit(nil, id)
 	trace := traceOf(&op)
@@ -116,6 +122,7 @@ func (h *handshake) send(ctx context.Context, method string, v mcp.Version, para
 		return h.gone(ctx, err)
 	}
 	op.Sent(len(frame))
+	waits = true
 	h.waiting = append(h.waiting, exchange{id: jsonrpc.IntID(id), method: method, op: op})
 	return nil
 }
@@ -138,7 +145,8 @@ func (h *handshake) gone(ctx context.Context, err error) error {
 
 // notify sends a notification of the handshake.
 func (h *handshake) notify(ctx context.Context, s *session, method string) error {
-	ctx, op := h.c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true})
+	ctx, op := h.c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true, Beside: true})
+	defer op.End(brokenOff)
 	err := h.c.sendNotification(ctx, s, &op, method, nil)
 	op.End(resultOf(err, nil))
 	if err != nil {
@@ -190,29 +198,32 @@ func (h *handshake) answerTo(id jsonrpc.ID) (answer, bool) {
 
 // settle reads an error answer and ends the request's operation; that of a result ends when it has been decoded.
 func (h *handshake) settle(a *answer) {
-	a.op.Received(len(a.msg.Frame))
+	a.op.Received(a.msg.Size())
 	if a.msg.Kind != jsonrpc.Error {
 		return
 	}
 	var err error
 	if a.err, err = decodeError(&a.msg); err != nil {
-		h.c.violation(violationOf(&a.msg, err), a.msg.Frame, len(a.msg.Frame), 0)
+		h.c.refused(&a.msg, err)
 		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}
 	}
+	a.err = brief(a.err)
 	result := resultOf(&Error{Kind: KindJSONRPC, Op: a.method, Server: a.err}, nil)
 	result.Expected = a.method == mcp.MethodDiscover
 	a.op.End(result)
 }
 
 // decode decodes a result.
-func (h *handshake) decode(a answer, result any) error {
-	_, err := decodeResult(&a.msg, result)
+func (h *handshake) decode(a *answer, result any) error {
+	err := checkIntroduction(a.msg.Middle())
+	if err == nil {
+		err = decodeResult(&a.msg, result)
+	}
 	if err == nil {
 		a.op.End(resultOf(nil, result))
 		return nil
 	}
-	v := violationOf(&a.msg, err)
-	h.c.violation(v, a.msg.Frame, len(a.msg.Frame), 0)
+	v := h.c.refused(&a.msg, err)
 	a.op.End(resultOf(&Error{Kind: KindProtocol, Op: a.method, cause: v}, nil))
 	return fmt.Errorf("%s: %w", a.method, v)
 }
@@ -220,7 +231,7 @@ func (h *handshake) decode(a answer, result any) error {
 // keepDiscovered keeps what the answer to the probe says for the case that initialize fails, if it can be of use.
 func (h *handshake) keepDiscovered(a answer) {
 	if a.err == nil && a.failed == nil && len(h.c.cfg.modern) > 0 {
-		h.held, _ = h.discovered(a)
+		h.held, _ = h.discovered(&a)
 	}
 }
 
@@ -236,6 +247,9 @@ func (h *handshake) abandon(err error) {
 // handshakeErrorType says how a request of the handshake ended that got no answer: with the connection, or because
 // another answer came first or time ran out.
 func handshakeErrorType(err error) string {
+	if failure, ok := errors.AsType[*usercode.Failure](err); ok {
+		return failure.ErrorType()
+	}
 	if f, ok := errors.AsType[*failure](err); ok && (f.event == machine.TransportDown || f.event == machine.ProbeLost) {
 		return telemetry.ErrorConnectionLost
 	}

@@ -20,6 +20,41 @@ import (
 // such answer to the next.
 const inputDelay = 50 * time.Millisecond
 
+// mayRequireInput reports whether the server may ask for input before it answers a method.
+// (specification 2026-07-28, basic/patterns/mrtr, "Supported Requests")
+func mayRequireInput(method string) bool {
+	switch method {
+	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource:
+		return true
+	}
+	return false
+}
+
+// The bounds of what a server may ask for in one answer. It is kept for as long as a person takes.
+const (
+	maxInputs     = 64
+	maxInputKey   = 1 << 10  // bytes of a key
+	maxInputBytes = 16 << 20 // of all requests, keys included
+)
+
+// checkInputs says which bound a server exceeds that asks for all this in one answer.
+func checkInputs(requests mcp.InputRequests) error {
+	if len(requests) > maxInputs {
+		return fmt.Errorf("the server asks for more than %d inputs at once", maxInputs)
+	}
+	size := 0
+	for key, r := range requests {
+		if len(key) > maxInputKey {
+			return fmt.Errorf("the server asks for an input under a key of more than %d bytes", maxInputKey)
+		}
+		size += len(key) + len(r.Method) + len(r.Params)
+	}
+	if size > maxInputBytes {
+		return fmt.Errorf("the server asks for inputs with more than %d bytes at once", maxInputBytes)
+	}
+	return nil
+}
+
 // provide gets what the server asked for instead of a result, from the handlers that answer the same requests of legacy
 // servers, and makes the call ready to be sent again.
 // (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
@@ -31,6 +66,9 @@ func (c *Client) provide(ctx context.Context, cl *call, result any) *Error {
 	}
 	if cl.rounds++; cl.rounds >= c.cfg.MaxInputRounds {
 		return &Error{Kind: KindProtocol, Op: cl.method, cause: fmt.Errorf("the server has asked for input %d times", cl.rounds)}
+	}
+	if err := checkInputs(in.InputRequests); err != nil {
+		return &Error{Kind: KindProtocol, Op: cl.method, cause: err}
 	}
 	cl.round = mcp.InputRound{RequestState: in.RequestState}
 	limited, cancel := context.WithCancelCause(ctx)
@@ -76,6 +114,7 @@ func (c *Client) answerInput(ctx context.Context, id int64, r mcp.InputRequest) 
 	ctx, op := c.tel.StartHandler(ctx, incoming(r.Method, &jsonrpc.Params{}, c.present().peer, 0, telemetry.Incoming{
 		ID: strconv.FormatInt(id, 10), Known: true,
 	}))
+	defer op.End(brokenOff) // a handler may end the caller's goroutine
 	raw, err := c.protect(ctx, handler, &Request{Method: r.Method, Params: r.Params})
 	end := resultOf(handlerError(r.Method, err), nil)
 	end.Err = err

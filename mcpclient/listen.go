@@ -22,7 +22,7 @@ func (c *Client) subscribeChanges() {
 	}
 	if w := c.wishes(s); w.some() {
 		s.listening = true
-		c.goroutines.Go(func() { c.listen(s) }) // ends with the session, or when nobody listens any more
+		c.inBackground(s.link, func() { c.listen(s) }) // ends with the session, or with the last listener
 	}
 }
 
@@ -60,8 +60,9 @@ type listener struct {
 	open *subscription // nil for none
 
 	gap   bool          // changes may have gone unheard
+	since time.Time     // it is open
 	pause time.Time     // no attempt before, unless somebody waits for it
-	delay time.Duration // after the next attempt that fails
+	delay time.Duration // after the next attempt that fails, or the next subscription that does not last
 }
 
 // listen keeps a subscription open, as long as session s lasts, to the changes that the client has handlers for, or is
@@ -116,7 +117,7 @@ func (l *listener) renew(w *wish) bool {
 	if over || len(d.restored) > 0 || !l.open.covers(&next.filter) {
 		c.cache.clear() // changes have gone unheard so far
 	}
-	l.open, l.delay = next, c.cfg.BackoffMin
+	l.open, l.since = next, time.Now()
 	missed := mcp.SubscriptionFilter{ResourceSubscriptions: d.restored}
 	if l.gap {
 		c.schemas.forget()
@@ -174,7 +175,10 @@ func (l *listener) follow(w *wish) {
 		l.open.over(o)
 	}
 	l.c.free(l.open.call)
-	l.open, l.gap, l.delay = nil, true, l.c.cfg.BackoffMin
+	if time.Since(l.since) >= l.c.cfg.BackoffMax { // that it was acknowledged proves nothing
+		l.delay = l.c.cfg.BackoffMin
+	}
+	l.open, l.gap = nil, true
 	l.pauseNow()
 }
 
@@ -211,10 +215,12 @@ func (sub *subscription) over(o outcome) {
 // acknowledgment: no span lasts as long as the stream.
 func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter) (_ *subscription, agreed mcp.SubscriptionFilter, _ *Error) {
 	cl := c.newCall(mcp.MethodSubscriptionsListen, &mcp.SubscriptionsListenParams{Notifications: filter})
-	cl.acknowledged = make(chan mcp.SubscriptionFilter, 1)
+	cl.acknowledged, cl.own = make(chan mcp.SubscriptionFilter, 1), true
 	r := cl.telemetry()
 	r.Link, r.Reissue = c.lastSubscription(s)
+	r.Beside = true
 	ctx, op := c.tel.StartRequest(s.ctx, r)
+	defer op.End(brokenOff)
 	cl.ref, cl.corr = op.Ref(), op.Corr()
 	if !c.takeIn(s, cl) {
 		op.End(telemetry.Result{ErrorType: telemetry.ErrorConnectionLost})
@@ -295,7 +301,7 @@ func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call, op *
 	if o.cause != 0 {
 		return agreed, cl.failed(o)
 	}
-	op.Received(len(o.message.Frame))
+	op.Received(o.message.Size())
 	if err := c.decode(s, cl, op, &o.message, nil); err != nil {
 		return agreed, err
 	}

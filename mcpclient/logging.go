@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -61,7 +60,7 @@ func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, option
 		return (&call{method: mcp.MethodSetLevel}).left(limited)
 	}
 	if s.has(mcp.MethodSetLevel) && level != "" {
-		if err := c.Call(ctx, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, options...); err != nil {
+		if err := c.Call(limited, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, options...); err != nil {
 			return err
 		}
 	}
@@ -82,7 +81,7 @@ func (c *Client) restoreLogLevel(s *session) {
 		return
 	}
 	if level := c.logLevel.level(); level != "" {
-		_ = c.call(s.ctx, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil)
+		_ = c.call(s.ctx, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, restoring)
 	}
 }
 
@@ -146,7 +145,7 @@ func logTo(l *slog.Logger) func(context.Context, *mcp.LoggingMessageParams) {
 // logData is the attribute for what a message says.
 func logData(data json.RawMessage) slog.Attr {
 	var text *string
-	if _, err := mcp.Decode(slices.Clone(data), &text); err == nil && text != nil {
+	if _, err := mcp.Decode(data, &text); err == nil && text != nil {
 		return slog.String("data", *text)
 	}
 	return slog.Any("data", data)

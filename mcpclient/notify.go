@@ -19,6 +19,7 @@ import (
 // [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	ctx, op := c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true})
+	defer op.End(brokenOff)
 	c.mu.Lock()
 	s, err := c.session, c.admission(method)
 	c.mu.Unlock()

@@ -6,39 +6,74 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// notifyQueue holds the notifications that wait for their handlers, at most limit of them, in the order of arrival. It is
-// pure; the dispatcher guards it.
+// notifyQueue holds the notifications that wait for their handlers, in the order of arrival: at most limit of them, and at
+// most so many bytes of frames, unless a single one is larger. It is pure; the dispatcher guards it.
 //
 // When it is full, room is made in this order: a list-changed or updated notification that says again what one in the
-// queue says is coalesced with it; the oldest progress or log message is dropped; the new one is dropped.
+// queue says is coalesced with it; the oldest progress and log messages are dropped, no more of them than it takes; if
+// that is not enough, the new one is dropped and they stay.
 type notifyQueue struct {
 	limit   int
+	bytes   int             // the limit of size; 0 for none
 	waiting []*Notification // waiting[head:] in order
 	head    int
+	size    int // of all that wait, in bytes
 }
 
-// pushed says what push did with the new notification, or with the one that made room for it.
+// pushed says what push did with the new notification, or with those that made room for it.
 type pushed struct {
-	coalesced bool          // the new one says what a waiting one says
-	dropped   *Notification // lost, the new one or an older one; nil for none
+	coalesced bool            // the new one says what a waiting one says
+	dropped   []*Notification // lost, the new one or older ones
 }
 
-func (q *notifyQueue) push(n *Notification) pushed {
-	if q.len() < q.limit {
+func (q *notifyQueue) push(n *Notification) (p pushed) {
+	if q.fits(q.len(), q.size, n) {
 		q.append(n)
-		return pushed{}
+		return p
 	}
 	waiting := q.waiting[q.head:]
-	if key := n.sameness(); key != "" && slices.ContainsFunc(waiting, func(w *Notification) bool { return w.sameness() == key }) {
+	if slices.ContainsFunc(waiting, n.repeats) {
 		return pushed{coalesced: true}
 	}
-	if i := slices.IndexFunc(waiting, (*Notification).expendable); i >= 0 {
-		oldest := waiting[i]
-		q.waiting = slices.Delete(q.waiting, q.head+i, q.head+i+1)
-		q.append(n)
-		return pushed{dropped: oldest}
+	if p.dropped = q.enough(n); p.dropped == nil {
+		return pushed{dropped: []*Notification{n}}
 	}
-	return pushed{dropped: n}
+	q.drop(p.dropped)
+	q.append(n)
+	return p
+}
+
+// fits reports whether there is room for n beside so many others of so many bytes.
+func (q *notifyQueue) fits(others, size int, n *Notification) bool {
+	return others < q.limit && (others == 0 || q.bytes == 0 || size+n.held() <= q.bytes)
+}
+
+// enough returns the oldest of those that may be dropped, as many as make room for n, nil if all of them do not.
+func (q *notifyQueue) enough(n *Notification) (oldest []*Notification) {
+	size := q.size
+	for _, w := range q.waiting[q.head:] {
+		if !w.expendable() {
+			continue
+		}
+		oldest, size = append(oldest, w), size-w.held()
+		if q.fits(q.len()-len(oldest), size, n) {
+			return oldest
+		}
+	}
+	return nil
+}
+
+// drop takes out some, which are in order.
+func (q *notifyQueue) drop(some []*Notification) {
+	kept := slices.DeleteFunc(q.waiting[q.head:], func(w *Notification) bool {
+		if len(some) == 0 || w != some[0] {
+			return false
+		}
+		q.size -= w.held()
+		some = some[1:]
+		return true
+	})
+	q.waiting = q.waiting[:q.head+len(kept)]
 }
 
 func (q *notifyQueue) pop() (*Notification, bool) {
@@ -48,6 +83,7 @@ func (q *notifyQueue) pop() (*Notification, bool) {
 	n := q.waiting[q.head]
 	q.waiting[q.head] = nil
 	q.head++
+	q.size -= n.held()
 	if q.head == len(q.waiting) {
 		q.waiting, q.head = q.waiting[:0], 0
 	}
@@ -64,20 +100,24 @@ func (q *notifyQueue) append(n *Notification) {
 		q.waiting, q.head = q.waiting[:kept], 0
 	}
 	q.waiting = append(q.waiting, n)
+	q.size += n.held()
 }
 
-// sameness returns a key that two notifications share if hearing the second says nothing new; empty if every one counts.
-func (n *Notification) sameness() string {
-	if n.missed {
-		return "" // not all handlers hear it
+// held is what n keeps in memory, and roughly so: its frame and, if it is about a resource, the URI once more.
+func (n *Notification) held() int { return n.size + len(n.uri) }
+
+// repeats reports whether hearing n behind w says nothing new. It copies nothing: a queue may hold many long URIs.
+func (n *Notification) repeats(w *Notification) bool {
+	if n.Method != w.Method || n.missed || w.missed { // not all handlers hear what was missed
+		return false
 	}
 	switch n.Method {
 	case mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged, mcp.NotificationResourceListChanged:
-		return n.Method
+		return true
 	case mcp.NotificationResourceUpdated:
-		return n.Method + " " + n.uri
+		return n.uri == w.uri
 	}
-	return ""
+	return false
 }
 
 // expendable reports whether n may be dropped to make room: the next one of its kind makes up for it.

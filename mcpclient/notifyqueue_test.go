@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,6 +45,62 @@ func drain(q *notifyQueue) (words []string) {
 	return words
 }
 
+// words returns the words of some notifications.
+func words(some []*Notification) string {
+	var all []string
+	for _, n := range some {
+		all = append(all, string(n.Params))
+	}
+	return strings.Join(all, " ")
+}
+
+// sized is short for a frame of so many bytes.
+func sized(word string, bytes int) *Notification {
+	n := short(word)
+	n.size = bytes
+	return n
+}
+
+func TestAQueueThatIsFullByBytesMakesRoomByTheSameRules(t *testing.T) {
+	for _, tc := range []struct {
+		name, waiting string // a digit behind the colon is the size
+		comes         string
+		left, lost    string
+		coalesced     bool
+	}{
+		{"there is room", "a:3 b:3", "c:4", "a:3 b:3 c:4", "", false},
+		{"the oldest progress goes", "a:2 P:4 P:4", "b:3", "a:2 P:4 b:3", "P:4", false},
+		{"as many go as it takes", "P:3 a:1 L:3 P:3", "b:5", "a:1 P:3 b:5", "P:3 L:3", false},
+		{"none goes if all are not enough", "P:2 a:7", "b:5", "P:2 a:7", "b:5", false},
+		{"what is alone has room", "", "a:99", "a:99", "", false},
+		{"and beside it there is none", "a:99", "b:1", "a:99", "b:1", false},
+		{"nor for what is as large", "a:1", "b:99", "a:1", "b:99", false},
+		{"unless that can be missed", "P:99", "b:1", "b:1", "P:99", false},
+		{"list changed twice is once", "a:5 T:5", "T:1", "a:5 T:5", "", true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			parse := func(word string) *Notification {
+				_, size, _ := strings.Cut(word, ":")
+				n, _ := strconv.Atoi(size)
+				return sized(word, n)
+			}
+			q := notifyQueue{limit: 100, bytes: 10}
+			for word := range strings.FieldsSeq(tc.waiting) {
+				if p := q.push(parse(word)); p.coalesced || p.dropped != nil {
+					t.Fatalf("want room for %s, got %+v", word, p)
+				}
+			}
+			p := q.push(parse(tc.comes))
+			if lost := words(p.dropped); lost != tc.lost || p.coalesced != tc.coalesced {
+				t.Errorf("want lost %q, coalesced %v, got %q, %v", tc.lost, tc.coalesced, lost, p.coalesced)
+			}
+			if got := strings.Join(drain(&q), " "); got != tc.left || q.size != 0 {
+				t.Errorf("want %q left, and nothing counted behind it, got %q, %d bytes", tc.left, got, q.size)
+			}
+		})
+	}
+}
+
 func TestAFullQueueMakesRoomByWhatCanBeMissed(t *testing.T) {
 	for _, tc := range []struct {
 		name, waiting, comes, left, lost string
@@ -66,16 +123,12 @@ func TestAFullQueueMakesRoomByWhatCanBeMissed(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			q := notifyQueue{limit: 3}
 			for word := range strings.FieldsSeq(tc.waiting) {
-				if p := q.push(short(word)); p != (pushed{}) {
+				if p := q.push(short(word)); p.coalesced || p.dropped != nil {
 					t.Fatalf("want room for %s, got %+v", word, p)
 				}
 			}
 			p := q.push(short(tc.comes))
-			lost := ""
-			if p.dropped != nil {
-				lost = string(p.dropped.Params)
-			}
-			if lost != tc.lost || p.coalesced != tc.coalesced {
+			if lost := words(p.dropped); lost != tc.lost || p.coalesced != tc.coalesced {
 				t.Errorf("want lost %q, coalesced %v, got %q, %v", tc.lost, tc.coalesced, lost, p.coalesced)
 			}
 			if got := strings.Join(drain(&q), " "); got != tc.left {
@@ -100,50 +153,33 @@ func TestAnEmptyQueueHasNothing(t *testing.T) {
 func TestTheQueueLosesOnlyWhatItMay(t *testing.T) {
 	kinds := []string{"P", "L", "T", "R", "S", "Ux", "Uy", "a", "b"}
 	rapid.Check(t, func(t *rapid.T) {
-		q := notifyQueue{limit: rapid.IntRange(1, 8).Draw(t, "limit")}
-		var want []string // what waits
+		q := notifyQueue{limit: rapid.IntRange(1, 8).Draw(t, "limit"), bytes: rapid.IntRange(1, 40).Draw(t, "bytes")}
+		var want []*Notification // what waits
 		for i, kind := range rapid.SliceOf(rapid.SampledFrom(append(kinds, "pop", "pop", "pop"))).Draw(t, "what comes") {
 			if kind == "pop" {
 				n, ok := q.pop()
-				if ok != (len(want) > 0) || ok && string(n.Params) != want[0] {
+				if ok != (len(want) > 0) || ok && n != want[0] {
 					t.Fatalf("%d: pop: want the first of %v, got %v", i, want, n)
 				}
 				want = want[min(1, len(want)):]
 				continue
 			}
-			word := fmt.Sprint(kind, ":", i)
-			p := q.push(short(word))
-			expendable := slices.IndexFunc(want, func(w string) bool { return w[0] == 'P' || w[0] == 'L' })
-			same := strings.Contains("TRSUxUy", kind) && slices.ContainsFunc(want, func(w string) bool { return strings.HasPrefix(w, kind+":") })
-			switch {
-			case len(want) < q.limit:
-				if p != (pushed{}) {
-					t.Fatalf("%d: want room for %s in %v, got %+v", i, word, want, p)
-				}
-				want = append(want, word)
-			case same:
-				if !p.coalesced || p.dropped != nil {
-					t.Fatalf("%d: want %s coalesced with one of %v, got %+v", i, word, want, p)
-				}
-			case expendable >= 0:
-				if p.coalesced || p.dropped == nil || string(p.dropped.Params) != want[expendable] {
-					t.Fatalf("%d: want %s lost for %s, got %+v", i, want[expendable], word, p)
-				}
-				want = append(slices.Delete(want, expendable, expendable+1), word)
-			default:
-				if p.coalesced || p.dropped == nil || string(p.dropped.Params) != word {
-					t.Fatalf("%d: want %s lost itself, as %v is all wanted, got %+v", i, word, want, p)
-				}
+			n := sized(fmt.Sprint(kind, ":", i), rapid.IntRange(0, 20).Draw(t, "size"))
+			p := q.push(n)
+			left, coalesced, lost := told(&q, want, n)
+			if p.coalesced != coalesced || !slices.Equal(p.dropped, lost) {
+				t.Fatalf("%d: %s comes to %s: want %s lost, coalesced %v, got %+v", i, n.Params, words(want), words(lost), coalesced, p)
 			}
-			if q.len() != len(want) || q.len() > q.limit {
-				t.Fatalf("%d: want %d waiting, got %d of %d", i, len(want), q.len(), q.limit)
+			want = left
+			if q.len() != len(want) || q.len() > q.limit || q.len() > 1 && q.size > q.bytes || q.size != held(want) {
+				t.Fatalf("%d: want %d waiting with %d bytes, got %d of %d with %d of %d", i, len(want), held(want), q.len(), q.limit, q.size, q.bytes)
 			}
 			if cap(q.waiting) > 4*q.limit+4 {
 				t.Fatalf("%d: want memory bounded by the limit of %d, got room for %d", i, q.limit, cap(q.waiting))
 			}
 		}
-		if got := drain(&q); !slices.Equal(got, want) {
-			t.Fatalf("want %v in the end, got %v", want, got)
+		if got := strings.Join(drain(&q), " "); got != words(want) {
+			t.Fatalf("want %s in the end, got %v", words(want), got)
 		}
 		for _, n := range q.waiting[:cap(q.waiting)] {
 			if n != nil {
@@ -153,19 +189,62 @@ func TestTheQueueLosesOnlyWhatItMay(t *testing.T) {
 	})
 }
 
-func TestTheProgressRingKeepsTheLatestReports(t *testing.T) {
+func held(some []*Notification) (bytes int) {
+	for _, n := range some {
+		bytes += n.held()
+	}
+	return bytes
+}
+
+// told is what the description of a queue says of n: what waits then, and what is lost.
+func told(q *notifyQueue, waiting []*Notification, n *Notification) (left []*Notification, coalesced bool, lost []*Notification) {
+	room := func(others []*Notification) bool {
+		return len(others) < q.limit && (len(others) == 0 || held(others)+n.held() <= q.bytes)
+	}
+	if room(waiting) {
+		return append(slices.Clone(waiting), n), false, nil
+	}
+	if slices.ContainsFunc(waiting, n.repeats) {
+		return waiting, true, nil
+	}
+	left = slices.Clone(waiting)
+	for !room(left) {
+		i := slices.IndexFunc(left, (*Notification).expendable)
+		if i < 0 {
+			return waiting, false, []*Notification{n}
+		}
+		lost = append(lost, left[i])
+		left = slices.Delete(left, i, i+1)
+	}
+	return append(left, n), false, lost
+}
+
+func TestTheLatestReportsOfProgressAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var r progressRing
-		for _, reports := range rapid.SliceOf(rapid.IntRange(0, 3*progressKept)).Draw(t, "reports before each take") {
+		var q progressQueue
+		for _, sizes := range rapid.SliceOf(rapid.SliceOfN(rapid.IntRange(0, 3*progressBytes/2), 0, 3*progressKept)).Draw(t, "reports before each take") {
 			var want []float64
-			for i := range reports {
-				if lost := r.push(Progress{Progress: float64(i)}); lost != (i >= progressKept) {
-					t.Fatalf("report %d: want an older one lost %v, got %v", i, i >= progressKept, lost)
+			small := rapid.Bool().Draw(t, "small")
+			size := 0 // of what is kept
+			for i, bytes := range sizes {
+				if small {
+					bytes /= 1 << 16
+					sizes[i] = bytes
 				}
-				want = append(want, float64(i))
+				lost := q.push(Progress{Progress: float64(i), Message: strings.Repeat("x", bytes)})
+				want, size = append(want, float64(i)), size+bytes
+				for _, old := range want[:lost] {
+					if size <= progressBytes && len(want) <= progressKept {
+						t.Fatalf("report %d: report %v was lost, want it kept: there is room", i, old)
+					}
+					size, want = size-sizes[int(old)], want[1:]
+				}
+				if len(want) > progressKept || len(want) > 1 && size > progressBytes {
+					t.Fatalf("report %d: %d reports of %d bytes are kept", i, len(want), size)
+				}
 			}
-			if got := values(r.take()); !slices.Equal(got, want[max(0, len(want)-progressKept):]) {
-				t.Fatalf("want the latest %d of %v, got %v", progressKept, want, got)
+			if got := values(q.take()); !slices.Equal(got, want) {
+				t.Fatalf("want the latest, %v, got %v", want, got)
 			}
 		}
 	})
@@ -176,4 +255,19 @@ func values(reports []Progress) (all []float64) {
 		all = append(all, p.Progress)
 	}
 	return all
+}
+
+// The read loop looks through the queue for each notification that finds it full.
+func TestLookingForWhatRepeatsCopiesNothing(t *testing.T) {
+	updated := func(uri string) *Notification {
+		return &Notification{Method: mcp.NotificationResourceUpdated, uri: uri}
+	}
+	q := notifyQueue{limit: 100}
+	for i := range q.limit {
+		q.push(updated(strings.Repeat("u", 1<<10+i)))
+	}
+	n := updated("other")
+	if allocated := testing.AllocsPerRun(100, func() { q.push(n) }); allocated > 1 { // what it returns
+		t.Errorf("push allocates %v times, want it to copy none of the %d URIs in the queue", allocated, q.limit)
+	}
 }

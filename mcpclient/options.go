@@ -46,8 +46,9 @@ type Options struct {
 	// a person a while; what follows has InitTimeout again. Zero means 5 min. Calls keep to their own timeouts.
 	AuthTimeout time.Duration
 
-	// BackoffMin and BackoffMax are the first and the longest delay between attempts, each ±20 %; the delay doubles
-	// until a connection is ready. Zero means 1 s and 30 s. A server that says how long it is busy is waited for, 10 min at
+	// BackoffMin and BackoffMax are the first and the longest delay between attempts, each ±20 %. The delay doubles until a
+	// session has answered a call or has lasted for BackoffMax: a server that dies after each handshake is not started again
+	// and again. Zero means 1 s and 30 s. A server that says how long it is busy is waited for, 10 min at
 	// most.
 	BackoffMin, BackoffMax time.Duration
 
@@ -63,6 +64,14 @@ type Options struct {
 	// [DefaultFrameLimit].
 	FrameLimit int
 
+	// SendQueue is how many bytes of messages may wait until the server reads them, over transports that share one stream; a
+	// single message may be larger. Then the transport is busy: see [ErrBackpressure] and WaitForRoom. Zero means FrameLimit,
+	// and at least 256 KiB. Over HTTP it is [transport.HTTP.MaxInFlight] that bounds what is on its way.
+	SendQueue int
+
+	// WaitForRoom, if true, has every call wait for room in a transport that is busy, as the call option [WaitForRoom] does.
+	WaitForRoom bool
+
 	// SkipOversize, if true, skips a frame over the limit and fails only its own call. Otherwise such a frame ends the
 	// connection, and the client reconnects.
 	SkipOversize bool
@@ -70,6 +79,11 @@ type Options struct {
 	// NotificationQueue is how many notifications may wait for their handlers. Zero means 1,024. When it is full,
 	// list-changed and updated notifications are coalesced and the oldest progress and log messages dropped, counted.
 	NotificationQueue int
+
+	// NotificationBytes is how many bytes the notifications that wait for their handlers may have, as frames. Zero means
+	// 16 MiB, or FrameLimit if that is more. What happens when there is no room is the same as with NotificationQueue. A
+	// notification that is larger by itself waits if no other does.
+	NotificationBytes int
 
 	// MaxInputRounds is how often in all a call is sent whose modern server asks for input by each answer but the last. Zero
 	// means 10.
@@ -94,7 +108,7 @@ type Options struct {
 	// outermost: it sees a call first and its outcome last. A call passes once, however many requests it takes (retries,
 	// rounds of input), though a tool whose HTTP headers turn out to be stale is called again; and also if the result comes
 	// out of the cache. Notifications, the handshake, subscriptions/listen and what the client restores in a new session do not
-	// pass. Panics go to the caller.
+	// pass. Panics go to the caller, and so does the end of the goroutine.
 	Middleware []Middleware
 
 	// HandlerMiddleware is put around the handlers of the server's requests: those that a legacy server sends, and those
@@ -102,7 +116,9 @@ type Options struct {
 	// as one of the handler.
 	HandlerMiddleware []func(next RequestHandler) RequestHandler
 
-	// OnTransition, if not nil, hears of every transition, in order, one at a time, off the paths of calls.
+	// OnTransition, if not nil, hears of every transition, in order, one at a time, off the paths of calls. While it does not
+	// return, up to 256 wait; the oldest are left out then, and a log record says how many. What becomes of one call, a panic or
+	// the end of its goroutine, changes nothing for the next.
 	OnTransition func(connstate.Transition)
 
 	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
@@ -134,6 +150,7 @@ func newConfig(o *Options, transportName string) (config, error) {
 	c.CloseTimeout = cmp.Or(c.CloseTimeout, 100*time.Millisecond)
 	c.FrameLimit = cmp.Or(c.FrameLimit, DefaultFrameLimit)
 	c.NotificationQueue = cmp.Or(c.NotificationQueue, 1024)
+	c.NotificationBytes = cmp.Or(c.NotificationBytes, max(DefaultFrameLimit, c.FrameLimit))
 	c.MaxInputRounds = cmp.Or(c.MaxInputRounds, 10)
 	c.CacheSize = cmp.Or(c.CacheSize, 4<<20)
 	if c.Telemetry == nil {
@@ -142,8 +159,8 @@ func newConfig(o *Options, transportName string) (config, error) {
 	for name, v := range map[string]int64{
 		"InitTimeout": int64(c.InitTimeout), "AuthTimeout": int64(c.AuthTimeout), "BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax),
 		"CloseTimeout": int64(c.CloseTimeout), "FrameLimit": int64(c.FrameLimit),
-		"NotificationQueue": int64(c.NotificationQueue), "MaxInputRounds": int64(c.MaxInputRounds),
-		"CacheSize": int64(c.CacheSize),
+		"NotificationQueue": int64(c.NotificationQueue), "NotificationBytes": int64(c.NotificationBytes), "MaxInputRounds": int64(c.MaxInputRounds),
+		"CacheSize": int64(c.CacheSize), "SendQueue": int64(c.SendQueue),
 	} {
 		if v < 0 {
 			return c, fmt.Errorf("options: %s is negative", name)

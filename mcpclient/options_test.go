@@ -13,10 +13,12 @@ func TestUnusableOptionsAreRefusedAtOnce(t *testing.T) {
 	for want, o := range map[string]Options{
 		"InitTimeout is negative":                     {InitTimeout: -1},
 		"BackoffMin is negative":                      {BackoffMin: -1},
+		"SendQueue is negative":                       {SendQueue: -1},
 		"BackoffMax is negative":                      {BackoffMax: -1},
 		"CloseTimeout is negative":                    {CloseTimeout: -1},
 		"FrameLimit is negative":                      {FrameLimit: -1},
 		"NotificationQueue is negative":               {NotificationQueue: -1},
+		"NotificationBytes is negative":               {NotificationBytes: -1},
 		"backoff maximum 1s is below the minimum 2s":  {BackoffMin: 2 * time.Second, BackoffMax: time.Second},
 		`unknown protocol version "1999-01-01"`:       {Versions: []mcp.Version{mcp.Version20251125, "1999-01-01"}},
 		"mcpclient: options: InitTimeout is negative": {InitTimeout: -time.Second},
@@ -59,7 +61,7 @@ func TestDefaultOptions(t *testing.T) {
 				t.Errorf("%s: want the %s %v, got %v", name, what, want, got)
 			}
 		}
-		if c.FrameLimit != 16_777_216 || c.NotificationQueue != 1024 || p.BackoffJitter != 0.2 || c.SkipOversize {
+		if c.FrameLimit != 16_777_216 || c.NotificationQueue != 1024 || c.NotificationBytes != 16_777_216 || p.BackoffJitter != 0.2 || c.SkipOversize {
 			t.Errorf("%s: want the stated defaults, got %+v", name, c)
 		}
 		if c.Name != "name-of-the-transport" || c.ClientInfo.Name == "" || c.Telemetry == nil {

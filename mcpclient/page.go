@@ -1,9 +1,20 @@
 package mcpclient
 
 import (
-	"context"
+	"cmp"
 	"fmt"
+	"hash/maphash"
 	"iter"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// The bounds of one list, all its pages together. Who needs more asks for the pages one by one, as by [Client.ListTools].
+const (
+	maxPages      = 1000
+	maxItems      = 100_000
+	maxListFrames = 4 // bytes of the answers, in frame limits
 )
 
 // page is one page of a list.
@@ -12,16 +23,21 @@ type page[T any] struct {
 	next  string // the cursor of the next page, empty for the last
 }
 
-// pages yields the items of all pages. It ends with an error if the server gives a cursor twice, which would go on for
-// ever. (specification 2026-07-28, server/utilities/pagination)
-func pages[T any](ctx context.Context, method string, fetch func(ctx context.Context, cursor string) (page[T], error)) iter.Seq2[T, error] {
+// pages yields the items of all pages of a list: every list of the client that has more than one page is walked here. It
+// ends with an error if the server gives a cursor twice, which would go on for ever, or if the list exceeds its bounds.
+// (specification 2026-07-28, server/utilities/pagination)
+//
+// The time for the list is that of [WithTimeout]. Without it each page has the client's timeout, and all of them ten times
+// that. What the caller does with the items does not count.
+func pages[T any](
+	c *Client, method string, options []CallOption, fetch func(cursor string, options []CallOption) (page[T], error),
+) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var zero T
-		seen := map[string]bool{}
-		for cursor := ""; ; {
-			p, err := fetch(ctx, cursor)
+		w := newWalk(c, method, options)
+		for {
+			p, err := fetchNext(w, fetch)
 			if err != nil {
-				yield(zero, err)
+				yield(*new(T), err)
 				return
 			}
 			for _, item := range p.items {
@@ -29,14 +45,111 @@ func pages[T any](ctx context.Context, method string, fetch func(ctx context.Con
 					return
 				}
 			}
-			if cursor = p.next; cursor == "" {
+			more, err := w.follow(p.next)
+			if err != nil {
+				yield(*new(T), err)
+			}
+			if !more {
 				return
 			}
-			if seen[cursor] {
-				yield(zero, &Error{Kind: KindProtocol, Op: method, cause: fmt.Errorf("the server gave the cursor %q twice", cursor)})
-				return
-			}
-			seen[cursor] = true
 		}
 	}
+}
+
+// fetchNext fetches the page that w has come to.
+func fetchNext[T any](w *walk, fetch func(cursor string, options []CallOption) (page[T], error)) (p page[T], err error) {
+	options, late := w.allow()
+	if late != nil {
+		return p, late
+	}
+	begun := time.Now()
+	p, err = fetch(w.cursor, options)
+	w.spent += time.Since(begun)
+	if err != nil {
+		return p, err
+	}
+	if err := w.count(len(p.items)); err != nil {
+		return page[T]{}, err
+	}
+	return p, nil
+}
+
+// walk is a walk through the pages of one list.
+type walk struct {
+	method  string
+	options []CallOption
+	each    time.Duration // for a page, zero or less for no limit
+	all     time.Duration // for all of them, likewise
+	room    int64         // for the bytes of all
+
+	cursor string // of the next page
+	spent  time.Duration
+	pages  int
+	items  int
+	bytes  atomic.Int64 // of the answers; a middleware may have the calls made in other goroutines
+
+	seed maphash.Seed
+	seen map[uint64]bool // hashes of the cursors, which can be as long as a frame
+}
+
+func newWalk(c *Client, method string, options []CallOption) *walk {
+	var cl call
+	cl.apply(options)
+	w := &walk{method: method, options: options, room: maxListFrames * int64(c.cfg.FrameLimit), seed: maphash.MakeSeed()}
+	w.each = cmp.Or(cl.timeout, c.cfg.RequestTimeout)
+	if w.all = w.each; cl.timeout == 0 {
+		w.all = longer(w.each)
+	}
+	return w
+}
+
+// allow returns the options for the next page, with the time there is for it.
+func (w *walk) allow() ([]CallOption, error) {
+	timeout := w.each
+	if w.all > 0 {
+		left := w.all - w.spent
+		if left <= 0 {
+			return nil, &Error{Kind: KindTimeout, Op: w.method, cause: fmt.Errorf("%w: %d pages took %v", ErrTimeout, w.pages, w.spent)}
+		}
+		timeout = min(timeout, left)
+	}
+	return append(w.options[:len(w.options):len(w.options)], WithTimeout(timeout), func(cl *call) { cl.received = &w.bytes }), nil
+}
+
+// count adds a page, and says which bound it exceeds.
+func (w *walk) count(items int) error {
+	w.pages++
+	w.items += items
+	switch {
+	case w.items > maxItems:
+		return w.exceeds("%d items", maxItems)
+	case w.bytes.Load() > w.room:
+		return w.exceeds("%d bytes, %d frame limits", w.room, maxListFrames)
+	}
+	return nil
+}
+
+func (w *walk) exceeds(format string, limit ...any) *Error {
+	return &Error{Kind: KindProtocol, Op: w.method, cause: fmt.Errorf("the list has more than "+format, limit...)}
+}
+
+// follow takes the cursor of the next page, and reports whether there is one.
+func (w *walk) follow(cursor string) (more bool, _ error) {
+	if cursor == "" {
+		return false, nil
+	}
+	if w.pages == maxPages {
+		return false, w.exceeds("%d pages", maxPages)
+	}
+	hash := maphash.String(w.seed, cursor)
+	if w.seen[hash] {
+		twice := fmt.Errorf("the server gave the cursor %q twice", excerpt(cursor, maxShown))
+		return false, &Error{Kind: KindProtocol, Op: w.method, cause: twice}
+	}
+	if w.seen == nil {
+		w.seen = map[uint64]bool{}
+	}
+	w.seen[hash] = true
+	w.cursor = strings.Clone(cursor) // without its page
+	return true, nil
 }

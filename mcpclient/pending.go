@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -18,18 +19,22 @@ import (
 // and whoever takes it out of flight, under the client's mutex, fills outcome, once. Calls are pooled: nothing may keep
 // a pointer to one beyond that.
 type call struct {
-	id       int64
-	method   string
-	params   any
-	meta     mcp.Meta
-	logLevel mcp.LoggingLevel  // empty for none
-	header   map[string]string // what HTTP repeats of the arguments
-	timeout  time.Duration     // zero means the client's
-	deadline time.Time         // of the request, before any progress; zero means none
-	begun    time.Time         // the request
-	target   string            // tool or prompt of it, for those who look at the client
-	shownURI string            // of its resource, likewise
-	wait     bool              // for the client to be ready
+	id          int64
+	method      string
+	params      any
+	meta        mcp.Meta
+	logLevel    mcp.LoggingLevel  // empty for none
+	header      map[string]string // what HTTP repeats of the arguments
+	timeout     time.Duration     // zero means the client's
+	by          time.Time         // the first request has no time beyond this; zero means none
+	deadline    time.Time         // of the request, before any progress; zero means none
+	begun       time.Time         // the request
+	target      string            // tool or prompt of it, for those who look at the client
+	shownURI    string            // of its resource, likewise
+	received    *atomic.Int64     // counts the bytes of answers; may be nil
+	wait        bool              // for the client to be ready
+	waitForRoom bool              // in the transport
+	own         bool              // the client makes it by itself whenever a session begins
 
 	resets   bool          // progress gives the request its timeout anew
 	total    time.Duration // which bounds that; see ResetTimeoutOnProgress
@@ -60,6 +65,7 @@ type call struct {
 	scratch  []byte
 	trace    traceContext // as it is in the frame
 	accepted bool         // by the transport
+	seen     bool         // by the server, perhaps: an earlier try, which it has refused without a word that it did nothing
 	ref      telemetry.Ref
 
 	inline func(end func()) // hears how to end an exchange that the transport does in the caller's goroutine
@@ -70,7 +76,7 @@ type call struct {
 	acknowledged chan mcp.SubscriptionFilter  // of one element; nil unless the call asks for a subscription
 	progressed   chan struct{}                // of one element; nil unless the caller wants progress
 	onProgress   func(Progress)
-	progress     progressRing // guarded by the client's mutex
+	progress     progressQueue // guarded by the client's mutex
 }
 
 // outcome is how a call ended: with a message, or because of a cause.
@@ -239,12 +245,15 @@ func (cl *call) telemetry() telemetry.Request {
 }
 
 // left is the error of a call whose context ended.
-func (cl *call) left(ctx context.Context) *Error {
+func (cl *call) left(ctx context.Context) *Error { return outlived(ctx, cl.method, !cl.accepted) }
+
+// outlived is the error of an operation whose context ended.
+func outlived(ctx context.Context, op string, unsent bool) *Error {
 	cause := ctx.Err()
 	if why := context.Cause(ctx); why != cause {
 		cause = fmt.Errorf("%w: %w", cause, why)
 	}
-	e := &Error{Kind: KindCancelled, Op: cl.method, Unsent: !cl.accepted, cause: cause}
+	e := &Error{Kind: KindCancelled, Op: op, Unsent: unsent, cause: cause}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		e.Kind, e.cause = KindTimeout, fmt.Errorf("%w: %w", ErrTimeout, cause)
 	}
@@ -257,7 +266,7 @@ func (cl *call) backpressure(why *transport.RequestError) *Error {
 	if why != nil {
 		err = fmt.Errorf("%w: %w", err, why)
 	}
-	return &Error{Kind: KindTransport, Op: cl.method, Unsent: true, cause: err}
+	return &Error{Kind: KindTransport, Op: cl.method, Unsent: why == nil || why.Unsent, cause: err}
 }
 
 // failed is the error of a call that was taken out of flight without an answer.

@@ -298,7 +298,7 @@ func TestAnOversizeFrameThatIsSkippedFailsOnlyItsOwnCall(t *testing.T) {
 
 func TestAServerThatNeverReadsHoldsNobodyUp(t *testing.T) {
 	const deadline = 200 * time.Millisecond
-	c := connect(t, roleServer, nil)
+	c := connect(t, roleServer, &mcpclient.Options{SendQueue: 1 << 20})
 	mustCall(t, c, methodDeafen)
 	large := json.RawMessage(`{"x":"` + strings.Repeat("x", 1<<20) + `"}`)
 	var wg sync.WaitGroup

@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -12,37 +13,45 @@ import (
 // Progress is one report of how far a call has got.
 type Progress = mcp.ProgressParams
 
-// progressKept is how many reports wait for a caller that is busy with one.
-const progressKept = 16
+// The bounds of the reports that wait for a caller who is busy with one.
+const (
+	progressKept  = 16
+	progressBytes = 1 << 20 // unless the latest alone has more
+)
 
-// progressRing holds the reports that a caller has not taken yet, in order; the oldest gives way. It is guarded by the
-// client's mutex.
-type progressRing struct {
+// progressQueue holds the reports that a caller has not taken yet, in order; the oldest give way. It is guarded by the client's
+// mutex.
+type progressQueue struct {
 	reports []Progress
-	first   int
+	size    int // in bytes
 }
 
-// push adds a report and reports whether another one was lost for it.
-func (r *progressRing) push(p Progress) (lost bool) {
-	if len(r.reports) < progressKept {
-		r.reports = append(r.reports, p)
-		return false
+// push adds a report and returns how many others were lost for it.
+func (q *progressQueue) push(p Progress) (lost int) {
+	q.size += progressSize(&p)
+	for ; lost < len(q.reports) && (len(q.reports)-lost == progressKept || q.size > progressBytes); lost++ {
+		q.size -= progressSize(&q.reports[lost])
 	}
-	r.reports[r.first] = p
-	r.first = (r.first + 1) % progressKept
-	return true
+	q.reports = append(slices.Delete(q.reports, 0, lost), p)
+	return lost
 }
 
-// take empties the ring.
-func (r *progressRing) take() []Progress {
-	all := append(r.reports[r.first:len(r.reports):len(r.reports)], r.reports[:r.first]...)
-	*r = progressRing{}
+// progressSize is what a report keeps in memory beside itself: texts of the server's.
+func progressSize(p *Progress) int {
+	token, _ := p.ProgressToken.Text()
+	return len(p.Message) + len(p.Meta) + len(token)
+}
+
+// take empties the queue.
+func (q *progressQueue) take() []Progress {
+	all := q.reports
+	*q = progressQueue{}
 	return all
 }
 
 // WithProgress asks the server for reports of progress and hands them to f, in order, in the goroutine of the call, all
-// that arrived before the result before the call returns. While f runs, the latest 16 reports are kept. f may call the
-// client.
+// that arrived before the result before the call returns. While f runs, the latest 16 reports are kept, fewer if their texts
+// have more than 1 MiB together. f may call the client.
 func WithProgress(f func(Progress)) CallOption { return func(cl *call) { cl.onProgress = f } }
 
 // ResetTimeoutOnProgress asks the server for reports of progress, and each of them gives the request its timeout anew: a call
@@ -54,8 +63,13 @@ func ResetTimeoutOnProgress(total time.Duration) CallOption {
 	return func(cl *call) { cl.resets, cl.total = true, total }
 }
 
-// longTotal is how many timeouts a request may take that progress prolongs, unless told otherwise.
+// longTotal is how many timeouts a request may take that progress prolongs, and a list of many pages, unless told otherwise.
 const longTotal = 10
+
+// longer returns the time for what may take so many timeouts, zero or less for no limit.
+func longer(timeout time.Duration) time.Duration {
+	return min(timeout, math.MaxInt64/longTotal) * longTotal
+}
 
 // allow gives the next request of the call its time, none or below for no limit.
 func (cl *call) allow(timeout time.Duration) {
@@ -65,11 +79,14 @@ func (cl *call) allow(timeout time.Duration) {
 	if timeout > 0 {
 		cl.deadline = now.Add(timeout)
 	}
+	if first := cl.rounds+cl.visits == 0; first && !cl.by.IsZero() && (cl.deadline.IsZero() || cl.by.Before(cl.deadline)) {
+		cl.deadline = cl.by
+	}
 	if !cl.resets {
 		return
 	}
 	cl.patience = max(timeout, 0)
-	if total := cmp.Or(cl.total, min(cl.patience, math.MaxInt64/longTotal)*longTotal); total > 0 {
+	if total := cmp.Or(cl.total, longer(cl.patience)); total > 0 {
 		cl.latest = now.Add(total)
 		cl.deadline = cl.sooner(cl.deadline)
 	}
@@ -98,24 +115,28 @@ func (c *Client) deliverProgress(cl *call) {
 
 // progress gives a report to the call that asked for it, whose id is the token.
 func (c *Client) progress(p Progress) {
-	if id, ok := p.ProgressToken.Int(); ok && c.progressTo(id, p) {
+	id, ok := p.ProgressToken.Int()
+	if !ok {
+		return
+	}
+	for range c.progressTo(id, p) {
 		c.tel.NotificationDropped(mcp.NotificationProgress, telemetry.DropQueueFull)
 	}
 }
 
-// progressTo reports whether an older report was lost.
-func (c *Client) progressTo(id int64, p Progress) (lost bool) {
+// progressTo returns how many older reports were lost.
+func (c *Client) progressTo(id int64, p Progress) (lost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	cl, ok := c.calls.Find(id)
 	if !ok || cl.progressed == nil {
-		return false
+		return 0
 	}
 	if cl.patience > 0 { // the timer, if it was set to the deadline before, finds that there is time
 		c.calls.Postpone(id, cl.sooner(time.Now().Add(cl.patience)))
 	}
 	if cl.onProgress == nil {
-		return false
+		return 0
 	}
 	lost = cl.progress.push(p)
 	select {

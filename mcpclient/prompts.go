@@ -20,10 +20,10 @@ func (c *Client) ListPrompts(ctx context.Context, cursor string, options ...Call
 	return r, nil
 }
 
-// Prompts yields the server's prompts, page after page as they are asked for. An error ends it; it is also an error if the
-// server repeats a cursor.
+// Prompts yields the server's prompts, page after page as they are asked for. An error ends it; see [Client.Tools] for
+// its bounds.
 func (c *Client) Prompts(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Prompt, error] {
-	return pages(ctx, mcp.MethodListPrompts, func(ctx context.Context, cursor string) (page[*mcp.Prompt], error) {
+	return pages(c, mcp.MethodListPrompts, options, func(cursor string, options []CallOption) (page[*mcp.Prompt], error) {
 		r, err := c.ListPrompts(ctx, cursor, options...)
 		if err != nil {
 			return page[*mcp.Prompt]{}, err

@@ -1,8 +1,10 @@
 package mcpclient
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -75,6 +77,7 @@ type reader struct {
 	heard   bool         // a valid message has arrived
 	invalid atomic.Int32 // invalid frames in a row; answers that come by direct count too
 	turn    turn
+	line    line
 	request int64 // whose own stream has carried the latest frame, 0 for a shared one
 }
 
@@ -272,16 +275,29 @@ func (r *reader) answers(frame []byte, id int64) bool {
 	return true
 }
 
-// runBatch routes the messages of a batch. The answers to the requests among them go back together.
+// maxBatchRequests is how many requests a batch may have: their answers are kept until the last one is there.
+const maxBatchRequests = 1024
+
+var errBatchRequests = fmt.Errorf("the batch has more than %d requests", maxBatchRequests)
+
+// runBatch routes the messages of a batch. The answers to the requests among them go back together; requests beyond
+// maxBatchRequests are refused one by one.
 func (r *reader) runBatch(frame []byte, answer answerer) error {
 	elements, err := jsonrpc.Batch(frame)
 	if err != nil {
 		return r.refused(violationOf(nil, err), frame)
 	}
 	answers := &batchAnswer{waiting: 1, send: answer}
-	defer r.c.goroutines.Go(func() { answers.answer(nil, true) }) // sends, unless a handler is still at work
-	for data := range elements {
+	defer r.c.inBackground(r.link, func() { answers.answer(nil, true) }) // sends, unless a handler is still at work
+	requests := 0
+	for element := range elements {
+		data := bytes.Clone(element) // a message that is kept does not keep the batch
 		m, v := r.parse(data)
+		if v == nil && m.Kind == jsonrpc.Request {
+			if requests++; requests > maxBatchRequests {
+				v = &jsonrpc.Violation{Reason: jsonrpc.InvalidEnvelope, ID: m.ID, Method: m.Method, Cause: errBatchRequests}
+			}
+		}
 		if v != nil {
 			if err := r.refused(v, data); err != nil {
 				return err

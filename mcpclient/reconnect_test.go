@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,7 +100,7 @@ func TestTheSessionOfALegacyServerEndsWithItsErrorType(t *testing.T) {
 	}
 }
 
-func TestTheBackoffDoublesUntilTheClientIsReady(t *testing.T) {
+func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 	failures := 7
 	rig := &rigged{dial: func(context.Context) (error, bool) {
 		failures--
@@ -114,11 +115,15 @@ func TestTheBackoffDoublesUntilTheClientIsReady(t *testing.T) {
 	observed(t, o, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
+		v.hangUp() // behind the handshake
+		v = s.next(t).modern()
+		await(t, c)
+		v.exchange(c)
 		v.hangUp()
 		s.next(t).modern()
 		await(t, c)
 		synctest.Wait()
-		want := []time.Duration{1, 2, 4, 8, 8, 8, 8, 1} // seconds, the last one after the client was ready
+		want := []time.Duration{1, 2, 4, 8, 8, 8, 8, 8, 1} // seconds, the last one after the call
 		if len(delays) != len(want) {
 			t.Fatalf("want %d delays, got %v", len(want), delays)
 		}
@@ -128,6 +133,40 @@ func TestTheBackoffDoublesUntilTheClientIsReady(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Each server here does what can be done without an answer to a call, and dies: it is left alone for longer and longer.
+func TestAServerThatDiesBehindEachHandshakeIsLeftAlone(t *testing.T) {
+	const withLogging = `{"protocolVersion":"2025-11-25","capabilities":{"logging":{}},"serverInfo":{"name":"legacy","version":"1"}}`
+	for name, tt := range map[string]struct {
+		version mcp.Version
+		live    func(v *conversation, first bool)
+	}{
+		"modern": {mcp.Version20260728, func(v *conversation, _ bool) { v.modern() }},
+		"legacy": {mcp.Version20251125, func(v *conversation, _ bool) { v.initialize(mcp.Version20251125) }},
+		"restored": {mcp.Version20251125, func(v *conversation, first bool) {
+			v.answer(v.want(mcp.MethodInitialize), withLogging)
+			v.want(mcp.NotificationInitialized)
+			if !first {
+				v.answer(v.want(mcp.MethodSetLevel), "{}")
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var connections atomic.Int32
+			mortal := transport.InMemory(func(ctx context.Context, p *transport.Peer) {
+				tt.live(&conversation{t: t, peer: p, ctx: ctx}, connections.Add(1) == 1)
+			})
+			bubbleWith(t, &Options{Versions: []mcp.Version{tt.version}}, func(*script) transport.Transport { return mortal },
+				func(t *testing.T, _ *script, c *Client) {
+					c.logLevel.kept.Store(new(mcp.LevelWarning))
+					time.Sleep(10 * time.Minute)
+					if n := connections.Load(); n < 20 || n > 31 { // 5 in the first half minute, then one in 24 s at most
+						t.Errorf("the server was started %d times in 10 min, want 20 to 31", n)
+					}
+				})
+		})
+	}
 }
 
 func TestAStoppedClientIsNoLongerInTheMetrics(t *testing.T) {

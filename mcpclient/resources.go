@@ -1,7 +1,6 @@
 package mcpclient
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -22,10 +21,10 @@ func (c *Client) ListResources(ctx context.Context, cursor string, options ...Ca
 	return r, nil
 }
 
-// Resources yields the server's resources, page after page as they are asked for. An error ends it; it is also an error if
-// the server repeats a cursor.
+// Resources yields the server's resources, page after page as they are asked for. An error ends it; see
+// [Client.Tools] for its bounds.
 func (c *Client) Resources(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Resource, error] {
-	return pages(ctx, mcp.MethodListResources, func(ctx context.Context, cursor string) (page[*mcp.Resource], error) {
+	return pages(c, mcp.MethodListResources, options, func(cursor string, options []CallOption) (page[*mcp.Resource], error) {
 		r, err := c.ListResources(ctx, cursor, options...)
 		if err != nil {
 			return page[*mcp.Resource]{}, err
@@ -47,10 +46,10 @@ func (c *Client) ListResourceTemplates(ctx context.Context, cursor string, optio
 	return r, nil
 }
 
-// ResourceTemplates yields the server's templates of resources, page after page as they are asked for. An error ends it; it
-// is also an error if the server repeats a cursor.
+// ResourceTemplates yields the server's templates of resources, page after page as they are asked for. An error ends it; see
+// [Client.Tools] for its bounds.
 func (c *Client) ResourceTemplates(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.ResourceTemplate, error] {
-	return pages(ctx, mcp.MethodListResourceTemplates, func(ctx context.Context, cursor string) (page[*mcp.ResourceTemplate], error) {
+	return pages(c, mcp.MethodListResourceTemplates, options, func(cursor string, options []CallOption) (page[*mcp.ResourceTemplate], error) {
 		r, err := c.ListResourceTemplates(ctx, cursor, options...)
 		if err != nil {
 			return page[*mcp.ResourceTemplate]{}, err
@@ -86,7 +85,7 @@ func ResourceNotFound(err error) bool {
 	case mcp.CodeResourceNotFound:
 		return true
 	case mcp.CodeInvalidParams:
-		_, undecodable := mcp.Decode(bytes.Clone(e.Data), &data)
+		_, undecodable := mcp.Decode(e.Data, &data)
 		return undecodable == nil && data.URI != ""
 	}
 	return false

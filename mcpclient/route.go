@@ -69,6 +69,9 @@ func (c *Client) classify(m *jsonrpc.Message, f *fact, now time.Time) (machine.E
 	switch class {
 	case inflight.InFlight:
 		f.call = cl
+		if cl.own {
+			return machine.ResponseOwn, drop{}
+		}
 		return machine.ResponseInFlight, drop{}
 	case inflight.Late:
 		stone, _ := c.calls.Tombstone(id, now)
@@ -100,6 +103,17 @@ func (c *Client) dropped(m *jsonrpc.Message, d drop) {
 		return
 	}
 	c.tel.NotificationDropped(m.Method, telemetry.DropNotReady)
+}
+
+// refused counts a message whose middle is invalid, as err says. A message that has been consumed has left its head in err.
+func (c *Client) refused(m *jsonrpc.Message, err error) *jsonrpc.Violation {
+	v := violationOf(m, err)
+	head := m.Frame
+	if head == nil {
+		head = v.Head
+	}
+	c.violation(v, head, m.Size(), 0)
+	return v
 }
 
 // violation counts a frame that breaks the protocol, of which the head, or all, is there.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/mirror"
@@ -12,20 +12,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// schemaMemo remembers what the schemas of the tools say that were listed, and which may be tasks, until the list changes. A schema is compiled when
-// it is first used.
+// schemaMemo remembers, of the tools that were listed, what their calls need, until the list changes: what the output schemas
+// say, which parameters are repeated in headers, and which may be tasks. A tool that a later list has no more is forgotten. A
+// schema is compiled when it is first used.
+//
+// What is kept is bounded in bytes, see [toolSet]. For what there was no room, the tools are listed anew each time it is needed.
 type schemaMemo struct {
 	mu      sync.Mutex
-	changes int                    // guarded by mu; how often the list has changed
-	tools   map[string]*toolSchema // guarded by mu
-	listed  bool                   // guarded by mu; all tools have been listed since the last change
-	cache   *resultCache           // forgets the lists with the schemas; may be nil
-}
-
-type toolSchema struct {
-	compile  func() (*schema.Schema, error) // of the output
-	mirrored []mirror.Param
-	tasks    mcp.TaskSupport // of a server of 2025-11-25; empty for forbidden
+	changes int          // guarded by mu; how often the list has changed
+	known   toolSet      // guarded by mu
+	listed  bool         // guarded by mu; all tools have been listed since the last change
+	cache   *resultCache // forgets the lists with the schemas; may be nil
 }
 
 // version returns a number that is another one after the list has changed.
@@ -45,7 +42,7 @@ func (m *schemaMemo) forget() {
 // clear forgets all. mu is held.
 func (m *schemaMemo) clear() {
 	m.changes++
-	m.tools, m.listed = nil, false
+	m.known, m.listed = toolSet{}, false
 	m.cache.drop(mcp.MethodListTools)
 }
 
@@ -58,50 +55,46 @@ func (m *schemaMemo) outdated(version int) {
 	}
 }
 
-// learn remembers tools that were asked for when the list had version before; it may have changed since. whole says that there
-// are no others.
-func (m *schemaMemo) learn(before int, tools []*mcp.Tool, mirrors, whole bool) {
+// toolListing is what is learned from one list, page by page.
+type toolListing struct {
+	before int // version of the list when it was begun; it may have changed since
+	whole  bool
+	tools  toolSet
+}
+
+func (m *schemaMemo) begin() *toolListing { return &toolListing{before: m.version()} }
+
+// learn remembers the tools of one page of a list. When it is the last one, those that were not in the list are forgotten.
+func (m *schemaMemo) learn(l *toolListing, tools []*mcp.Tool, mirrors, last bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.changes != before {
+	if m.changes != l.before {
 		return
 	}
-	if m.tools == nil {
-		m.tools = map[string]*toolSchema{}
-	}
 	for _, t := range tools {
-		s := newToolSchema(t)
-		if mirrors {
-			s.mirrored, _ = mirror.Params(t.InputSchema) // it has been checked
-		}
-		m.tools[t.Name] = s
+		s := newToolSchema(t, mirrors)
+		name := strings.Clone(t.Name)
+		m.known.put(name, s)
+		l.tools.put(name, s)
 	}
-	m.listed = m.listed || whole
+	if last && l.whole {
+		m.known, m.listed = l.tools, true
+	}
 }
 
-// stranger reports whether a tool is none of those that the server lists, as far as they are known.
+// stranger reports whether a tool is none of those that the server lists, as far as they are known: if the list has more names
+// than there is room for, the others are strangers.
 func (m *schemaMemo) stranger(tool string) bool {
-	t, listed := m.find(tool)
-	return t == nil && listed
-}
-
-func newToolSchema(t *mcp.Tool) *toolSchema {
-	s := &toolSchema{compile: func() (*schema.Schema, error) { return nil, nil }}
-	if t.Execution != nil {
-		s.tasks = t.Execution.TaskSupport
-	}
-	if t.OutputSchema != nil {
-		raw := slices.Clone(t.OutputSchema) // the list's frame may be large
-		s.compile = sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(raw) })
-	}
-	return s
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.listed && m.known.tools[tool] == nil
 }
 
 // output returns the output schema of a tool, nil if it has none, is not listed, or has one with a regular expression that
 // Go cannot compile, as schemas made for JavaScript have. It lists the tools if they have not been listed since the last
 // change.
-func (m *schemaMemo) output(ctx context.Context, c *Client, tool string) (*schema.Schema, error) {
-	t, err := m.look(ctx, c, tool)
+func (m *schemaMemo) output(ctx context.Context, c *Client, tool string, options []CallOption) (*schema.Schema, error) {
+	t, err := m.look(ctx, c, tool, options)
 	if t == nil {
 		return nil, err
 	}
@@ -117,66 +110,53 @@ func (m *schemaMemo) output(ctx context.Context, c *Client, tool string) (*schem
 }
 
 // taskSupport returns whether a tool may be called as a task in 2025-11-25. It lists the tools as output does.
-func (m *schemaMemo) taskSupport(ctx context.Context, c *Client, tool string) (mcp.TaskSupport, error) {
-	t, err := m.look(ctx, c, tool)
+func (m *schemaMemo) taskSupport(ctx context.Context, c *Client, tool string, options []CallOption) (mcp.TaskSupport, error) {
+	t, err := m.look(ctx, c, tool, options)
 	if t == nil {
 		return mcp.TaskForbidden, err
 	}
 	return t.tasks, nil
 }
 
-// look returns what is known of a tool, nil if it is not listed. A list that changes while it is asked for is not remembered; some
-// servers announce changes as soon as a session begins.
-func (m *schemaMemo) look(ctx context.Context, c *Client, tool string) (t *toolSchema, err error) {
-	t, listed := m.find(tool)
-	if t != nil || listed {
+// look returns what is known of a tool, nil if it is not listed.
+func (m *schemaMemo) look(ctx context.Context, c *Client, tool string, options []CallOption) (*toolSchema, error) {
+	if t, certain := m.find(tool); certain {
 		return t, nil
 	}
-	err = m.listEach(ctx, c, func(found *mcp.Tool) {
-		if found.Name == tool {
-			t = newToolSchema(found)
-		}
-	})
-	if known, _ := m.find(tool); known != nil {
-		t = known
-	}
-	return t, err
+	return m.list(ctx, c, tool, toList(options))
 }
 
-// list lists all tools, which are remembered with that.
-func (m *schemaMemo) list(ctx context.Context, c *Client) error {
-	return m.listEach(ctx, c, func(*mcp.Tool) {})
-}
-
-// listEach is list, and calls f for each.
-func (m *schemaMemo) listEach(ctx context.Context, c *Client, f func(*mcp.Tool)) error {
-	before := m.version()
-	for t, err := range c.Tools(ctx) {
+// list lists all tools, which are remembered with that, and returns what the list says of one, nil if it is not there. A list
+// that changes while it is asked for is not remembered; some servers announce changes as soon as a session begins.
+func (m *schemaMemo) list(ctx context.Context, c *Client, tool string, options []CallOption) (found *toolSchema, _ error) {
+	mirrors := c.mirrors()
+	for t, err := range c.Tools(ctx, options...) {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		f(t)
+		if t.Name == tool {
+			found = newToolSchema(t, mirrors)
+		}
 	}
-	m.complete(before)
-	return nil
+	if known, certain := m.find(tool); certain && known != nil {
+		return known, nil // the one that others use too
+	}
+	return found, nil
 }
 
 // mirrored returns the parameters of a tool that are repeated in headers, as far as is known.
 func (m *schemaMemo) mirrored(tool string) []mirror.Param {
-	if t, _ := m.find(tool); t != nil {
-		return t.mirrored
+	t, _ := m.find(tool)
+	return t.params()
+}
+
+// find returns what is kept of a tool, nil for nothing, and whether that is all that the server's list says of it.
+func (m *schemaMemo) find(tool string) (_ *toolSchema, certain bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.known.tools[tool]
+	if t == nil {
+		return nil, m.listed && !m.known.partial
 	}
-	return nil
-}
-
-func (m *schemaMemo) find(tool string) (*toolSchema, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.tools[tool], m.listed
-}
-
-func (m *schemaMemo) complete(before int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.listed = m.changes == before
+	return t, t != nameOnly
 }

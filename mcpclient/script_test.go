@@ -73,9 +73,18 @@ func (c *conversation) take() frame {
 	if err != nil {
 		c.t.Fatalf("want a frame of the client, got %v", err)
 	}
+	f := parseFrame(raw)
+	if f.raw == "" {
+		c.t.Fatalf("the client sent %q", raw)
+	}
+	return f
+}
+
+// parseFrame returns the zero frame if raw is none.
+func parseFrame(raw []byte) frame {
 	f := frame{raw: string(raw)}
-	if err := json.Unmarshal(raw, &f); err != nil {
-		c.t.Fatalf("the client sent %q: %v", raw, err)
+	if json.Unmarshal(raw, &f) != nil {
+		return frame{}
 	}
 	return f
 }

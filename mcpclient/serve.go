@@ -4,12 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -26,7 +25,7 @@ func (r *Request) Decode(v any) error {
 	if r.Params == nil {
 		return nil
 	}
-	_, err := mcp.Decode(slices.Clone(r.Params), v)
+	_, err := mcp.Decode(r.Params, v)
 	return err
 }
 
@@ -39,10 +38,12 @@ var onlyPing = map[string]RequestHandler{mcp.MethodPing: answerPing}
 // servedAtOnce bounds the requests of the server that are being answered; more are refused.
 const servedAtOnce = 64
 
-// serving holds the requests of the server that are being answered.
+// serving holds the requests of the server that are being answered. Those that wait for a person take long, so their frames are
+// bounded in bytes as well: by 16 MiB or one frame limit, whichever is more.
 type serving struct {
 	mu      sync.Mutex
 	taken   int                         // guarded by mu; of servedAtOnce
+	size    int                         // guarded by mu; of their frames, in bytes
 	running map[servedID]*servedRequest // guarded by mu
 }
 
@@ -58,21 +59,24 @@ type servedRequest struct {
 	cancelled bool // guarded by serving.mu; by the server, which wants no answer
 }
 
-// enter reports whether there is room for one request more. Whoever has got it leaves.
-func (s *serving) enter() bool {
+// enter reports whether there is room for one request more, in a frame of this size: all have room bytes. A caller that has got it
+// leaves.
+func (s *serving) enter(size, room int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.taken == servedAtOnce {
+	if s.taken == servedAtOnce || s.size+size > room {
 		return false
 	}
 	s.taken++
+	s.size += size
 	return true
 }
 
-func (s *serving) leave() {
+func (s *serving) leave(size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.taken--
+	s.size -= size
 }
 
 // begin notes that a request is being answered and returns the context of its handler.
@@ -116,20 +120,20 @@ type answerer func(frame []byte, patient bool) error
 func (c *Client) serve(r *reader, m *jsonrpc.Message, answer answerer) {
 	params, err := m.Params()
 	if err != nil {
-		v := violationOf(m, err)
-		c.violation(v, m.Frame, len(m.Frame), 0)
+		v := c.refused(m, err)
 		c.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}, answer)
 		return
 	}
-	if !c.serving.enter() {
+	size := len(m.Frame)
+	if !c.serving.enter(size, max(DefaultFrameLimit, c.cfg.FrameLimit)) {
 		c.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}, answer)
 		return
 	}
-	in := incoming(m.Method, &params, r.session.peer, len(m.Frame), telemetry.Incoming{ID: m.ID.String()})
+	in := incoming(m.Method, &params, r.session.peer, m.Size(), telemetry.Incoming{ID: m.ID.String()})
 	request := &Request{Method: m.Method, Params: m.Middle()}
 	ctx, served := c.serving.begin(r.link.ctx, servedID{r.link, m.ID}) // here, for a cancellation may be the next message
-	c.goroutines.Go(func() {                                           // ends with the handler
-		defer c.serving.leave()
+	c.inBackground(r.link, func() {                                    // ends with the handler
+		defer c.serving.leave(size)
 		c.handle(ctx, served, in, request, answer)
 	})
 }
@@ -137,7 +141,7 @@ func (c *Client) serve(r *reader, m *jsonrpc.Message, answer answerer) {
 // refuse answers a request with an error at once, on the read loop.
 func (c *Client) refuse(r *reader, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error, answer answerer) {
 	_, known := c.answers[m.Method]
-	in := incoming(m.Method, params, r.session.peer, len(m.Frame), telemetry.Incoming{ID: m.ID.String(), Known: known})
+	in := incoming(m.Method, params, r.session.peer, m.Size(), telemetry.Incoming{ID: m.ID.String(), Known: known})
 	_, op := c.tel.StartHandler(r.link.ctx, in)
 	reply(&op, m.Method, errorFrame(m.ID, e), e, answer, false)
 }
@@ -149,19 +153,27 @@ func (c *Client) handle(ctx context.Context, served *servedRequest, in telemetry
 		handler = noHandler
 	}
 	in.Known = known
-	ctx, op := c.tel.StartHandler(ctx, in)
-	raw, err := c.protect(ctx, handler, r)
+	var op telemetry.Op
+	raw, err := []byte(nil), error(errInternal)
+	defer func() { c.conclude(&op, served, r, raw, err, answer) }() // even if the handler ends its goroutine
+	ctx, op = c.tel.StartHandler(ctx, in)
+	raw, err = c.protect(ctx, handler, r)
+}
+
+// conclude answers a request with what its handler has returned, unless the server has cancelled it meanwhile.
+func (c *Client) conclude(op *telemetry.Op, served *servedRequest, r *Request, raw []byte, err error, answer answerer) {
 	if c.serving.end(served) {
+		defer op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled})
 		_ = answer(nil, true)
-		op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled})
 		return
 	}
 	frame, err := answerFrame(served.id.id, raw, err)
-	reply(&op, r.Method, frame, err, answer, true)
+	reply(op, r.Method, frame, err, answer, true)
 }
 
 // reply sends an answer, which carries err unless that is nil, and ends the operation: as lost if the answer is.
 func reply(op *telemetry.Op, method string, frame []byte, err error, answer answerer, patient bool) {
+	defer op.End(brokenOff)
 	op.Sending()
 	lost := answer(frame, patient)
 	if lost != nil {
@@ -189,14 +201,15 @@ func noHandler(_ context.Context, r *Request) (any, error) {
 // errInternal is what the server gets to see of an error that is not meant for it.
 var errInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 
-// protect calls a handler and encodes its result, which may be code of the user's as well, and turns a panic into an error.
+// protect does what answerOf does, and turns a panic into an error.
 func (c *Client) protect(ctx context.Context, h RequestHandler, r *Request) (raw []byte, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			c.tel.HandlerPanic(ctx, r.Method, v, debug.Stack())
-			err = errInternal
-		}
-	}()
+	err = errInternal
+	usercode.Run(func() { raw, err = answerOf(ctx, h, r) }, c.failed(ctx, r.Method))
+	return raw, err
+}
+
+// answerOf calls a handler and encodes its result, which may be code of the user's as well.
+func answerOf(ctx context.Context, h RequestHandler, r *Request) ([]byte, error) {
 	result, err := h(ctx, r)
 	if err != nil {
 		return nil, err

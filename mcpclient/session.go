@@ -52,8 +52,8 @@ type link struct {
 type era interface {
 	// requestMeta returns the members that every request's _meta has, nil for none.
 	requestMeta(*config, mcp.Version) (*jsonrpc.Constant, error)
-	// checkResult says whether the result of a call may have this type.
-	checkResult(*call, mcp.ResultType) error
+	// resultType returns the type of a result, of which nothing has been decoded yet.
+	resultType(result []byte) (mcp.ResultType, error)
 	// serves reports whether the server may send requests.
 	serves() bool
 	// asks reports whether the server may ask for input by a result.
@@ -83,12 +83,12 @@ func (c *Client) newSession(s session) (*session, error) {
 }
 
 // agreed returns the present session, for what has to know the version before it makes a call of method. If there is none, and
-// the options say WaitForReady, it waits for one, and returns the options with the time that is left for the call.
+// the options say WaitForReady, it waits for one. It returns the options with the time that the operation has, waiting included.
 func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*session, []CallOption, error) {
 	cl := &call{method: method}
 	cl.apply(options)
-	if timeout := cmp.Or(cl.timeout, c.cfg.RequestTimeout); timeout > 0 {
-		cl.deadline = time.Now().Add(timeout)
+	if cl.deadline = c.endOf(cl, time.Now()); !cl.deadline.IsZero() {
+		options = append(options[:len(options):len(options)], until(cl.deadline))
 	}
 	for {
 		c.mu.Lock()
@@ -103,10 +103,6 @@ func (c *Client) agreed(ctx context.Context, method string, options []CallOption
 		if err := c.awaitReady(ctx, cl); err != nil {
 			return nil, nil, err
 		}
-		if !cl.deadline.IsZero() {
-			left := max(time.Until(cl.deadline), time.Nanosecond)
-			options = append(options[:len(options):len(options)], WithTimeout(left))
-		}
 	}
 }
 
@@ -114,9 +110,13 @@ func (c *Client) agreed(ctx context.Context, method string, options []CallOption
 // the latest; nobody waits for them but Stop. It is called with mu held.
 func (c *Client) began(s *session) {
 	for _, f := range []func(*session){c.restoreLogLevel, c.restoreSubscriptions} {
-		c.goroutines.Go(func() { f(s) })
+		c.inBackground(s.link, func() { f(s) })
 	}
 }
+
+// restoring marks a call that restores what was asked for in the sessions before: that a server answers it proves no more than
+// the handshake did.
+func restoring(cl *call) { cl.own = true }
 
 // noticeMeta returns the members that every notification's _meta has. Where it is on its own, it has to say whose it is.
 func (s *session) noticeMeta() *jsonrpc.Constant {

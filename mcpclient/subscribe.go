@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
@@ -43,7 +44,7 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	if s.era.subscribes() {
 		return c.listenTo(limited, s, w)
 	}
-	if err := c.Call(ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, options...); err != nil {
+	if err := c.Call(limited, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, options...); err != nil {
 		return err
 	}
 	c.watches.want(w, true)
@@ -55,6 +56,7 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 // succeeds; an error says that a legacy server may go on to tell of it in this one. A client that is not ready has nobody to
 // tell, which is no error.
 func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
+	options = c.timed(options, time.Now())
 	limited, cancel := c.within(ctx, options)
 	defer cancel()
 	w, ok := c.watches.enter(limited, uri)
@@ -70,7 +72,7 @@ func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ..
 	if s == noSession || s.era.subscribes() || !hasSubscribing(&s.capabilities) {
 		return nil
 	}
-	return c.Call(ctx, mcp.MethodUnsubscribe, &mcp.UnsubscribeParams{URI: uri}, nil, options...)
+	return c.Call(limited, mcp.MethodUnsubscribe, &mcp.UnsubscribeParams{URI: uri}, nil, options...)
 }
 
 // listenTo adds a resource to what the client listens to in session s, and waits until the server has agreed.
@@ -143,7 +145,7 @@ func (c *Client) restoreSubscriptions(s *session) {
 		case <-s.ctx.Done():
 			return
 		}
-		c.goroutines.Go(func() { // ends with its call
+		c.inBackground(s.link, func() { // ends with its call
 			defer func() { <-slots }()
 			c.restore(s, uri)
 		})
@@ -160,7 +162,7 @@ func (c *Client) restore(s *session, uri string) {
 	if !c.watches.wanted(w) {
 		return
 	}
-	err := c.call(s.ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil)
+	err := c.call(s.ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, restoring)
 	switch {
 	case err == nil:
 		c.missed(mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})

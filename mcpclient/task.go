@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 )
 
 // UseTasks declares that a modern server may answer the call of a tool with a task, which it works on beyond that answer, and
@@ -103,15 +103,7 @@ func (o *TaskOptions) bounds() (least, most time.Duration) {
 // failures in a row it doubles with each.
 func (o *TaskOptions) interval(suggested *int64, failures int) time.Duration {
 	least, most := o.bounds()
-	d := cmp.Or(o.PollInterval, time.Second)
-	if suggested != nil {
-		d = time.Duration(min(max(*suggested, 0), most.Milliseconds()+1)) * time.Millisecond
-	}
-	d = min(max(d, least), most)
-	for range min(failures, 30) {
-		d = min(2*d, most)
-	}
-	return d + time.Duration(rand.Float64()*float64(d)/10)
+	return waits.Poll(suggested, cmp.Or(o.PollInterval, time.Second), least, most, failures)
 }
 
 // declaresTasks reports whether a server may make tasks of calls.

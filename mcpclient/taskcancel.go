@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -48,7 +49,12 @@ func (t *Task) abandon(ctx context.Context, err *Error) {
 }
 
 // sendCancel sends cl, if the client is ready.
-func (c *Client) sendCancel(ctx context.Context, cl *call, op *telemetry.Op) (*session, outcome, *Error) {
+func (c *Client) sendCancel(ctx context.Context, cl *call, op *telemetry.Op) (s *session, o outcome, err *Error) {
+	usercode.Pass(func() { s, o, err = c.trySendCancel(ctx, cl, op) }, func() { op.End(brokenOff) })
+	return s, o, err
+}
+
+func (c *Client) trySendCancel(ctx context.Context, cl *call, op *telemetry.Op) (*session, outcome, *Error) {
 	s, err := c.tryTake(cl)
 	if err != nil {
 		return nil, outcome{}, err
@@ -68,7 +74,7 @@ func (c *Client) endCancel(s *session, cl *call, op *telemetry.Op, o outcome, er
 	case err == nil && o.cause != 0:
 		err = cl.failed(o)
 	case err == nil:
-		op.Received(len(o.message.Frame))
+		op.Received(o.message.Size())
 		err = c.decode(s, cl, op, &o.message, nil)
 	}
 	op.End(resultOf(err, nil))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -14,11 +15,11 @@ import (
 // the server asks for what it needs by requests. tasklegacywait.go waits for the outcome.
 
 // LegacyTasks yields the tasks that a server of 2025-11-25 keeps for the client, page after page as they are asked for.
-// [Client.ResumeTask] goes on with one, if it is that of a tool. An error ends it; a server that lists no tasks, as one of
+// [Client.ResumeTask] goes on with one, if it is that of a tool. An error ends it; see [Client.Tools] for its bounds. A server that lists no tasks, as one of
 // another revision, is an error with [ErrUnsupported] in its chain.
 // (specification 2025-11-25, basic/utilities/tasks, "Listing Tasks")
 func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.LegacyTask, error] {
-	return pages(ctx, mcp.MethodListTasks, func(ctx context.Context, cursor string) (page[*mcp.LegacyTask], error) {
+	return pages(c, mcp.MethodListTasks, options, func(cursor string, options []CallOption) (page[*mcp.LegacyTask], error) {
 		var r mcp.LegacyListTasksResult
 		if s := c.present(); s != noSession && !s.listsTasks() {
 			return page[*mcp.LegacyTask]{}, unsupported(mcp.MethodListTasks, "tasks.list")
@@ -87,9 +88,8 @@ func (c *Client) augment(ctx context.Context, tool string, options []CallOption)
 	if !s.makesTasks() {
 		return s, options, nil
 	}
-	limited, cancel := c.within(ctx, options)
-	defer cancel()
-	switch support, err := c.schemas.taskSupport(limited, c, tool); {
+	options = c.timed(options, time.Now())
+	switch support, err := c.schemas.taskSupport(ctx, c, tool, options); {
 	case err != nil:
 		return nil, nil, err
 	case support == mcp.TaskRequired, support == mcp.TaskOptional && cl.handle != nil:
@@ -117,11 +117,11 @@ func (cl *call) paramsFor(s *session) any {
 	return &asking
 }
 
-// decodeLegacyTask gives cl the task that it was answered with, and reports whether there is one: a server that knows no tasks
-// answers as ever.
-func decodeLegacyTask(cl *call, m *jsonrpc.Message) bool {
+// readLegacyTask gives cl the task that it was answered with, and reports whether there is one: a server that knows no tasks
+// answers as ever, which is for another decoder. So the result is read and not consumed.
+func readLegacyTask(cl *call, m *jsonrpc.Message) bool {
 	var r mcp.LegacyCreateTaskResult
-	if _, err := decodeResult(m, &r); err != nil {
+	if _, err := mcp.Decode(m.Middle(), &r); err != nil || m.Check() != nil {
 		return false
 	}
 	cl.task = &mcp.CreateTaskResult{Result: r.Result, Task: taskOf(&r.Task)}

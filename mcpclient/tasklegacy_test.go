@@ -63,7 +63,7 @@ func oldTasked(t *testing.T, o *TaskOptions, more Options, f func(t *testing.T, 
 		v := s.next(t)
 		v.oldSession(allTasks)
 		await(t, c)
-		listed := background(func() error { return c.schemas.list(t.Context(), c) })
+		listed := background(func() error { _, err := c.schemas.list(t.Context(), c, "", nil); return err })
 		v.answer(v.want(mcp.MethodListTools), oldTools)
 		if err := <-listed; err != nil {
 			t.Fatal(err)

@@ -1,13 +1,13 @@
 package mcpclient
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -27,7 +27,7 @@ type askedResult struct {
 	limited  bool          // by the timeout of a request
 	result   json.RawMessage
 	err      *Error
-	panicked any
+	broken   *usercode.Failure // of the user's middleware: Wait does in its place what that did
 }
 
 // done is closed when there is an answer, nil if none is to come.
@@ -201,8 +201,9 @@ func (t *Task) askResult(ctx context.Context, limited bool) {
 	}
 	go func() { // ends with the answer, or with drop
 		defer close(a.answered)
-		defer func() { a.panicked = recover() }() // of the user's middleware: Wait panics in its place
-		a.err = t.request(ctx, mcp.MethodTaskResult, &mcp.TaskParams{TaskID: t.ID()}, &a.result, nil, WithTimeout(patience))
+		usercode.Run(func() {
+			a.err = t.request(ctx, mcp.MethodTaskResult, &mcp.TaskParams{TaskID: t.ID()}, &a.result, nil, WithTimeout(patience))
+		}, func(f *usercode.Failure) { a.broken = f })
 	}()
 }
 
@@ -232,8 +233,9 @@ func (t *Task) resultAnswered(ctx context.Context) *Error {
 	a := t.old.asked
 	t.drop()
 	switch {
-	case a.panicked != nil:
-		panic(a.panicked)
+	case a.broken != nil:
+		a.broken.Repeat()
+		return nil
 	case a.err == nil:
 		t.finish(a.result, nil)
 		return nil
@@ -269,7 +271,7 @@ func (t *Task) finish(result json.RawMessage, failed *Error) {
 		var r struct {
 			IsError bool `json:"isError"`
 		}
-		if _, err := mcp.Decode(bytes.Clone(result), &r); err == nil && r.IsError {
+		if _, err := mcp.Decode(result, &r); err == nil && r.IsError {
 			t.state.Status = mcp.TaskFailed
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -110,7 +111,7 @@ func (t *Task) postpone(err *Error, failures int) *Error {
 	}
 	delay := t.c.tasks.interval(t.state.PollIntervalMs, failures)
 	if e, ok := errors.AsType[*transport.RequestError](err); ok {
-		delay = max(delay, min(e.RetryAfter, 10*time.Minute))
+		delay = max(delay, min(e.RetryAfter, waits.Most))
 	}
 	t.due = time.Now().Add(delay)
 	return nil
@@ -152,9 +153,15 @@ func (t *Task) refused(ctx context.Context, err *Error) *Error {
 	return err
 }
 
+// maxTaskInputs is how much a task can ask for in all. Each key is remembered, so that nothing is answered twice.
+const maxTaskInputs = 10_000
+
 // answer has the handlers answer those of the requests that came by the poll id and have no answer yet. Answers that nobody
 // wants any more are forgotten.
 func (t *Task) answer(ctx context.Context, id int64, requests mcp.InputRequests) *Error {
+	if err := t.checkInputs(requests); err != nil {
+		return t.about(&Error{Kind: KindProtocol, Op: mcp.MethodCallTool, cause: err})
+	}
 	maps.DeleteFunc(t.answers, func(key string, _ json.RawMessage) bool { _, wanted := requests[key]; return !wanted })
 	for _, key := range slices.Sorted(maps.Keys(requests)) {
 		t.mu.Lock()
@@ -171,6 +178,16 @@ func (t *Task) answer(ctx context.Context, id int64, requests mcp.InputRequests)
 		t.answers[key] = answer
 	}
 	return nil
+}
+
+// checkInputs says which bound the server exceeds that asks for all this.
+func (t *Task) checkInputs(requests mcp.InputRequests) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.answered)+len(t.answers) > maxTaskInputs {
+		return fmt.Errorf("the task has asked for more than %d inputs", maxTaskInputs)
+	}
+	return checkInputs(requests)
 }
 
 // transient reports whether asking again later may help.

@@ -1,11 +1,11 @@
 package mcpclient
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"maps"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -38,10 +38,11 @@ func (c *Client) withoutUnmirrored(tools []*mcp.Tool) []*mcp.Tool {
 
 // callMirrored calls a tool of which arguments may have to be repeated in headers. If the server says that the headers do
 // not match, or the arguments do not fit what is known of the tool, it may have changed: the tools are listed anew and the
-// call, which was refused or not made, is made once more.
+// call, which was refused or not made, is made once more. All of it has the time of one call.
 func (c *Client) callMirrored(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult, options []CallOption) error {
+	begun := time.Now()
 	version := c.schemas.version()
-	header, err := c.header(p)
+	header, err := headerOf(p, c.schemas.mirrored(p.Name))
 	var before lead
 	if err == nil {
 		err = c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(header, options)...)
@@ -50,13 +51,13 @@ func (c *Client) callMirrored(ctx context.Context, p *mcp.CallToolParams, r *mcp
 		}
 		before.mismatch = true
 	}
-	ctx, cancel := c.within(ctx, options)
-	defer cancel()
+	options = c.timed(options, begun)
 	c.schemas.outdated(version)
-	if listed := c.schemas.list(ctx, c); listed != nil {
+	t, listed := c.schemas.list(ctx, c, p.Name, options)
+	if listed != nil {
 		return err
 	}
-	anew, unusable := c.header(p)
+	anew, unusable := headerOf(p, t.params())
 	switch {
 	case unusable != nil:
 		return unusable
@@ -64,16 +65,6 @@ func (c *Client) callMirrored(ctx context.Context, p *mcp.CallToolParams, r *mcp
 		return err
 	}
 	return c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(anew, options)...)
-}
-
-// within bounds what follows by the time that a call with these options has.
-func (c *Client) within(ctx context.Context, options []CallOption) (context.Context, context.CancelFunc) {
-	var cl call
-	cl.apply(options)
-	if timeout := cmp.Or(cl.timeout, c.cfg.RequestTimeout); timeout > 0 {
-		return context.WithTimeoutCause(ctx, timeout, ErrTimeout)
-	}
-	return context.WithCancel(ctx)
 }
 
 // lead is what telemetry knows of a call that another one goes on with.
@@ -91,9 +82,8 @@ func (l *lead) lends(header map[string]string, options []CallOption) []CallOptio
 	})
 }
 
-// header returns the headers for a call of a tool, nil for none or if the tool has not been listed.
-func (c *Client) header(p *mcp.CallToolParams) (map[string]string, error) {
-	params := c.schemas.mirrored(p.Name)
+// headerOf returns the headers for a call of a tool with these parameters that are repeated, nil for none.
+func headerOf(p *mcp.CallToolParams, params []mirror.Param) (map[string]string, error) {
 	if len(params) == 0 || p.Arguments == nil {
 		return nil, nil
 	}

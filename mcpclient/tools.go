@@ -15,29 +15,43 @@ import (
 // ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor is the
 // NextCursor of the page before, empty for the first. (specification 2026-07-28, server/tools, "Listing Tools")
 func (c *Client) ListTools(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListToolsResult, error) {
+	l := c.schemas.begin()
+	l.whole = cursor == ""
+	return c.listTools(ctx, l, cursor, options)
+}
+
+// listTools is ListTools for a page of l.
+func (c *Client) listTools(ctx context.Context, l *toolListing, cursor string, o []CallOption) (*mcp.ListToolsResult, error) {
 	if err := c.require(mcp.MethodListTools, hasTools, "tools"); err != nil {
 		return nil, err
 	}
-	before := c.schemas.version()
 	r := new(mcp.ListToolsResult)
-	if err := c.cachedCall(ctx, mcp.MethodListTools, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+	if err := c.cachedCall(ctx, mcp.MethodListTools, &mcp.PageParams{Cursor: cursor}, r, o...); err != nil {
 		return nil, err
 	}
 	r.Tools = c.withoutUnmirrored(r.Tools)
-	c.schemas.learn(before, r.Tools, c.mirrors(), cursor == "" && r.NextCursor == "")
+	c.schemas.learn(l, r.Tools, c.mirrors(), r.NextCursor == "")
 	return r, nil
 }
 
-// Tools yields the server's tools, page after page as they are asked for. An error ends it; it is also an error if the
-// server repeats a cursor.
+// Tools yields the server's tools, page after page as they are asked for. An error ends it.
+//
+// The list is bounded: a server that repeats a cursor, or has more than 1,000 pages, 100,000 items or four times
+// [Options.FrameLimit] in all, ends it with an error of kind [KindProtocol]; by [Client.ListTools] larger lists can be had. The
+// client waits for all pages together as long as [WithTimeout] says; without that, [Options.RequestTimeout] for each and ten
+// times that for all. What the loop does with the tools does not count.
 func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Tool, error] {
-	return pages(ctx, mcp.MethodListTools, func(ctx context.Context, cursor string) (page[*mcp.Tool], error) {
-		r, err := c.ListTools(ctx, cursor, options...)
-		if err != nil {
-			return page[*mcp.Tool]{}, err
-		}
-		return page[*mcp.Tool]{r.Tools, r.NextCursor}, nil
-	})
+	return func(yield func(*mcp.Tool, error) bool) {
+		l := c.schemas.begin()
+		l.whole = true
+		pages(c, mcp.MethodListTools, options, func(cursor string, options []CallOption) (page[*mcp.Tool], error) {
+			r, err := c.listTools(ctx, l, cursor, options)
+			if err != nil {
+				return page[*mcp.Tool]{}, err
+			}
+			return page[*mcp.Tool]{r.Tools, r.NextCursor}, nil
+		})(yield)
+	}
 }
 
 // noArguments are sent instead of none: many servers hold what is there against a schema that wants an object.
@@ -82,7 +96,7 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 		return out, unready
 	}
 	version := c.schemas.version()
-	s, err := c.schemas.output(ctx, c, name)
+	s, err := c.schemas.output(ctx, c, name, options)
 	if err != nil {
 		return out, err
 	}
@@ -96,7 +110,10 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 		return out, unusableOutput(name, errors.New("no structured content"))
 	}
 	if s != nil {
-		if err := s.Validate(r.StructuredContent); err != nil {
+		if err := s.Validate(ctx, r.StructuredContent); err != nil {
+			if ctx.Err() != nil {
+				return out, outlived(ctx, mcp.MethodCallTool, false)
+			}
 			c.schemas.outdated(version) // the tool may have changed unheard
 			return out, unusableOutput(name, err)
 		}

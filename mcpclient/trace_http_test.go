@@ -7,9 +7,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 
+	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/propagation"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
@@ -76,5 +78,57 @@ func TestTheTraceContextOfAMessageIsWrittenOnceForItsHeadersAndItsMeta(t *testin
 	}
 	if n := propagator.n.Load() - before; calls.Load() != 1 || n != 1 {
 		t.Errorf("want one request whose trace context is written once, got %d, %d times", calls.Load(), n)
+	}
+}
+
+// What a program notes about its work leaves for a server over HTTP only as far as the program says so, in headers and in
+// _meta alike.
+func TestBaggageLeavesForAServerOverHTTPByItsKeysOnly(t *testing.T) {
+	bag, err := baggage.Parse("tenant=acme,user=alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		keys []string
+		want string
+	}{{nil, ""}, {[]string{"tenant"}, "tenant=acme"}} {
+		s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
+		serve := s.HTTPHandler(nil)
+		var mu sync.Mutex
+		told := map[string]bool{}
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			var m struct {
+				Params struct {
+					Meta struct{ Baggage string } `json:"_meta"`
+				}
+			}
+			_ = json.Unmarshal(body, &m)
+			mu.Lock()
+			told[m.Params.Meta.Baggage], told[r.Header.Get("Baggage")] = true, true
+			mu.Unlock()
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			serve.ServeHTTP(w, r)
+		}))
+		propagator := propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
+		tel := telemetry.New(telemetry.WithPropagators(propagator), telemetry.WithBaggageKeys(tt.keys...))
+		ctx := baggage.ContextWithBaggage(t.Context(), bag)
+		c, err := mcpclient.Connect(ctx, &transport.HTTP{URL: web.URL}, &mcpclient.Options{Telemetry: tel})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Call(ctx, mcp.MethodDiscover, nil, nil); err != nil {
+			t.Error(err)
+		}
+		c.Stop(context.Background())
+		web.Close()
+		for got := range told {
+			if got != "" && got != tt.want {
+				t.Errorf("keys %v: the server was told %q, want %q", tt.keys, got, tt.want)
+			}
+		}
+		if !told[tt.want] {
+			t.Errorf("keys %v: the server was told %v, want %q", tt.keys, told, tt.want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -171,7 +172,10 @@ func (c *Client) visitURLs(ctx context.Context, cl *call, refused *Error) (again
 		return false, refused
 	}
 	elicitations, err := requiredElicitations(refused.Server)
-	if err != nil {
+	switch {
+	case errors.As(err, new(tooManyVisits)):
+		return false, &Error{Kind: KindProtocol, Op: cl.method, cause: err}
+	case err != nil:
 		return false, refused
 	}
 	cl.visits++

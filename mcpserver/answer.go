@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -57,12 +58,10 @@ func appendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
 // encode does what appendResult does, and takes the panic of a result that cannot be read, such as one with a block of
 // content that is a nil pointer, for an error.
 func (s *Server) encode(dst []byte, result any, w view) (encoded []byte, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			encoded, err = dst, fmt.Errorf("panic: %v", v)
-		}
-	}()
-	return s.appendResult(dst, result, w)
+	usercode.Run(func() { encoded, err = s.appendResult(dst, result, w) }, func(f *usercode.Failure) {
+		encoded, err = dst, fmt.Errorf("panic: %v", f.Value)
+	})
+	return encoded, err
 }
 
 // appendResult appends a result as the client's revision has it.

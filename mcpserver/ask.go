@@ -53,8 +53,8 @@ type question interface {
 	missing(v mcp.Version, declared, need *mcp.ClientCapabilities) bool
 	// params returns the params as clients of a revision see them.
 	params(v mcp.Version, declared *mcp.ClientCapabilities) (any, error)
-	// take checks an answer and stores it. It may be called again.
-	take(answer json.RawMessage) error
+	// take checks an answer, as long as ctx lets it, and stores it. It may be called again.
+	take(ctx context.Context, answer json.RawMessage) error
 }
 
 // AskAll asks the client that sent the request of ctx for everything at once, and returns when all answers are there.
@@ -90,7 +90,7 @@ func (c *call) ask(ctx context.Context, asks []*Ask) error {
 	if err != nil {
 		return err
 	}
-	left, err := c.rounds.take(c, items)
+	left, err := c.rounds.take(ctx, c, items)
 	switch {
 	case err != nil || len(left) == 0:
 		return err

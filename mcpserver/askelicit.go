@@ -54,11 +54,11 @@ func (q *elicitQuestion) check() error {
 	case p.Mode != "" && p.Mode != mcp.ElicitForm:
 		return fmt.Errorf("unknown mode %q", p.Mode)
 	}
-	err := checkForm(q.asked.RequestedSchema)
-	if err == nil {
-		q.form, err = schema.Compile(q.asked.RequestedSchema)
+	if q.asked.RequestedSchema == nil {
+		return errors.New("requestedSchema: it is missing")
 	}
-	if err != nil {
+	var err error
+	if q.form, err = schema.CompileForm(q.asked.RequestedSchema); err != nil {
 		return fmt.Errorf("requestedSchema: %w", err)
 	}
 	return nil
@@ -120,7 +120,7 @@ func (q *elicitQuestion) params(v mcp.Version, _ *mcp.ClientCapabilities) (any, 
 	return &shown, err
 }
 
-func (q *elicitQuestion) take(answer json.RawMessage) error {
+func (q *elicitQuestion) take(ctx context.Context, answer json.RawMessage) error {
 	var taken mcp.ElicitResult
 	if err := decodeCopy(answer, &taken); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (q *elicitQuestion) take(answer json.RawMessage) error {
 		if !ok || string(content) == "null" {
 			content = json.RawMessage("{}")
 		}
-		if err := q.form.Validate(content); err != nil {
+		if err := q.form.Validate(ctx, content); err != nil {
 			return fmt.Errorf("content: %w", err)
 		}
 		if q.raw != nil {

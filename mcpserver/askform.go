@@ -125,40 +125,6 @@ func listsStrings(property json.RawMessage) bool {
 	return string(kind) == `"string"`
 }
 
-// checkForm says whether a schema is one that clients can make a form of.
-// (specification 2026-07-28, client/elicitation, "Requested Schema")
-func checkForm(raw json.RawMessage) error {
-	if raw == nil {
-		return errors.New("it is missing")
-	}
-	if !objectSchema(raw) {
-		return errors.New(`"type" is not "object"`)
-	}
-	var form mcp.FormSchema
-	if err := json.Unmarshal(raw, &form); err != nil {
-		return err
-	}
-	for i := range form.Properties {
-		if err := checkField(&form.Properties[i]); err != nil {
-			return fmt.Errorf("properties.%s: %w", form.Properties[i].Name, err)
-		}
-	}
-	return nil
-}
-
-func checkField(f *mcp.FormField) error {
-	switch f.Type {
-	case mcp.FormString, mcp.FormNumber, mcp.FormInteger, mcp.FormBoolean:
-		return nil
-	case mcp.FormArray:
-		if f.Items == nil || len(f.Items.Enum) == 0 && len(f.Items.AnyOf) == 0 {
-			return errors.New("an array without the values to choose from")
-		}
-		return nil
-	}
-	return fmt.Errorf("type %q in a form, which is flat", f.Type)
-}
-
 // oldForm returns a form in the words of a revision before 2025-11-25.
 // (schema 2025-06-18, PrimitiveSchemaDefinition)
 func oldForm(raw json.RawMessage, v mcp.Version) (json.RawMessage, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -38,8 +39,12 @@ func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
 	c.x.reading.release(c)
 	c.x.asks.wait(c)
 	defer c.x.asks.resume(c)
-	if c.x.linger != nil {
-		defer c.x.linger()()
+	if c.x.visit != nil {
+		back, ok := c.x.visit.await()
+		if !ok {
+			return errBusy
+		}
+		defer back()
 	}
 	if len(items) == 1 {
 		return c.inquire(ctx, items[0])
@@ -51,24 +56,33 @@ func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
 		once   sync.Once
 		first  error
 	)
+	fail := func(err error) {
+		once.Do(func() { first = err })
+		cancel(err)
+	}
 	for _, it := range items {
 		asking.Go(func() { // ends with the answer or with ctx
-			if err := c.inquire(ctx, it); err != nil {
-				once.Do(func() { first = err })
-				cancel(err)
-			}
+			usercode.Run(func() {
+				if err := c.inquire(ctx, it); err != nil {
+					fail(err)
+				}
+			}, func(broken *usercode.Failure) { fail(broken) })
 		})
 	}
 	asking.Wait()
+	if broken, ok := errors.AsType[*usercode.Failure](first); ok {
+		broken.Repeat() // in the handler, which has asked
+	}
 	return first
 }
 
 // inquire asks a legacy client for one thing and waits for the answer.
 func (c *call) inquire(ctx context.Context, it *inquiry) error {
 	ctx, op := c.x.tel.StartRequest(ctx, telemetry.Request{Method: it.method()})
+	defer op.End(brokenOff)
 	answer, err := c.answerTo(ctx, &op, it)
 	if err == nil {
-		if err = it.take(answer); err != nil {
+		if err = it.take(ctx, answer); err != nil && ctx.Err() == nil {
 			err = &violation{fmt.Errorf("%s: the client's answer: %w", it.method(), err)}
 		}
 	}
@@ -113,7 +127,7 @@ func (c *call) answerTo(ctx context.Context, op *telemetry.Op, it *inquiry) (jso
 	if m == nil {
 		return nil, fmt.Errorf("%s: %w", it.method(), errOver)
 	}
-	op.Received(len(m.Frame))
+	op.Received(m.Size())
 	w := c.x.stopwatch()
 	result, err := resultIn(m, it.method())
 	if d := w.stop(); d > 0 && !isRefusal(err) {
@@ -189,6 +203,7 @@ func (c *call) withdraw(asked *telemetry.Op, id int64, it *inquiry) {
 	ctx, op := c.x.tel.StartRequest(c.x.life, telemetry.Request{
 		Method: mcp.NotificationCancelled, Notification: true, Parent: asked.Ref(),
 	})
+	defer op.End(brokenOff)
 	op.Admit(c.x.peer(c.info.Version), 0)
 	meta := jsonrpc.Meta{User: it.related()}
 	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()

@@ -38,7 +38,9 @@ func (*rootsQuestion) missing(_ mcp.Version, declared, need *mcp.ClientCapabilit
 
 func (*rootsQuestion) params(mcp.Version, *mcp.ClientCapabilities) (any, error) { return nil, nil }
 
-func (q *rootsQuestion) take(answer json.RawMessage) error { return takeInto(answer, q.result) }
+func (q *rootsQuestion) take(_ context.Context, answer json.RawMessage) error {
+	return takeInto(answer, q.result)
+}
 
 // takeInto decodes a copy of an answer, and stores it unless result is nil.
 func takeInto[T any](answer json.RawMessage, result *T) error {

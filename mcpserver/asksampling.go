@@ -147,4 +147,6 @@ func oneBlock(c mcp.SamplingContent, v mcp.Version) error {
 	return nil
 }
 
-func (q *messageQuestion) take(answer json.RawMessage) error { return takeInto(answer, q.result) }
+func (q *messageQuestion) take(_ context.Context, answer json.RawMessage) error {
+	return takeInto(answer, q.result)
+}

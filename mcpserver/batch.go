@@ -3,9 +3,11 @@ package mcpserver
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -40,23 +42,37 @@ func (x *exchange) takeBatch(frame []byte) {
 		}
 	}
 	b := &batch{out: x.out, limit: x.s.cfg.FrameLimit, waiting: 1}
-	for data := range messages {
-		m, err := jsonrpc.Parse(data)
-		switch {
-		case err != nil:
-			b.expect()
-			x.refuse(violationOf(&m, err), data, b)
-		case m.Kind == jsonrpc.Request && b.full():
-			b.expect()
-			_ = b.answer(x.work, answer{appendError(nil, m.ID, errBusy), errBusy, true, m.ID})
-		case m.Kind == jsonrpc.Request:
-			b.expect()
-			x.request(&m, b)
-		default:
-			x.route(&m, b)
+	defer func() { _ = b.answer(x.work, answer{}) }() // for the batch itself
+	x.takeAll(slices.Collect(messages), b)
+}
+
+// takeAll deals with the messages of a batch. If code of the user's ends the goroutine in one, the others have their turn before.
+func (x *exchange) takeAll(messages [][]byte, b *batch) {
+	usercode.Pass(func() {
+		for len(messages) > 0 {
+			data := messages[0]
+			messages = messages[1:]
+			x.takeOne(data, b)
 		}
+	}, func() { x.takeAll(messages, b) })
+}
+
+// takeOne deals with a message of a batch.
+func (x *exchange) takeOne(data []byte, b *batch) {
+	m, err := jsonrpc.Parse(data)
+	switch {
+	case err != nil:
+		b.expect()
+		x.refuse(violationOf(&m, err), data, b)
+	case m.Kind == jsonrpc.Request && b.full():
+		b.expect()
+		_ = b.answer(x.work, answer{appendError(nil, m.ID, errBusy), errBusy, true, m.ID})
+	case m.Kind == jsonrpc.Request:
+		b.expect()
+		x.request(&m, b)
+	default:
+		x.route(&m, b)
 	}
-	_ = b.answer(x.work, answer{}) // for the batch itself
 }
 
 // batch is the sink of the requests of a batch: their answers go back in one frame when the last one is there.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -46,9 +46,11 @@ type call struct {
 	asking    int   // guarded by asks.mu; goroutines that wait for answers of the client
 }
 
-// newCall decides by which revision a request is answered and by what, or why it is refused, and begins its telemetry.
-func (x *exchange) newCall(m *jsonrpc.Message, p *jsonrpc.Params, out sink) *call {
-	c := &call{x: x, params: m.Middle(), arguments: p.Arguments, task: p.Task, out: out, size: len(m.Frame)}
+// newCall makes c of a request: it decides by which revision that is answered and by what, or why it is refused, and begins its
+// telemetry.
+func (x *exchange) newCall(c *call, m *jsonrpc.Message, p *jsonrpc.Params, out sink) {
+	x.visit.retain()
+	c.x, c.params, c.arguments, c.task, c.out, c.size = x, m.Middle(), p.Arguments, p.Task, out, m.Size()
 	c.info = RequestInfo{Method: m.Method, ID: m.ID, Meta: p.Meta, call: c}
 	c.info.Version, c.info.from, c.refused = x.terms(m.Method, p)
 	c.method, _ = x.s.methods.lookup(m.Method)
@@ -57,7 +59,13 @@ func (x *exchange) newCall(m *jsonrpc.Message, p *jsonrpc.Params, out sink) *cal
 	}
 	c.begin(p)
 	c.arrive(p)
-	return c
+}
+
+// abandon answers a request that could not even be begun: code of the user's that telemetry calls has ended the goroutine.
+func (c *call) abandon(m *jsonrpc.Message, out sink) {
+	defer c.op.End(brokenOff)
+	c.x.visit.drop()
+	_ = out.answer(c.x.work, answer{appendError(nil, m.ID, errInternal), errInternal, true, m.ID})
 }
 
 // terms returns the revision by which a request is answered, and who asks. initialize is legacy whatever it carries,
@@ -127,7 +135,7 @@ func (c *call) begin(p *jsonrpc.Params) {
 func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) telemetry.Incoming {
 	in := telemetry.Incoming{
 		Method: c.info.Method, Target: c.target, ID: c.info.ID.String(), Known: c.method != nil, TargetKnown: targetKnown,
-		URI: c.uri, Size: c.size, Peer: c.x.peer(c.info.Version),
+		URI: c.uri, Size: c.size, Peer: c.x.peer(c.info.Version), Untrusted: c.x.untrusted,
 	}
 	if c.method != nil {
 		in.TargetKind = c.method.kind
@@ -194,7 +202,7 @@ func (c *call) serve() {
 // timed notes how long the handler has run.
 func (c *call) timed(since time.Time) { c.pace.ran(time.Since(since)) }
 
-// handle calls the handler, and turns a panic into an error.
+// handle does what outcome does, and turns a panic into an error.
 func (c *call) handle() (result any, err error) {
 	switch {
 	case c.refused != nil:
@@ -204,12 +212,13 @@ func (c *call) handle() (result any, err error) {
 	case c.ctx.Err() != nil:
 		return nil, context.Cause(c.ctx)
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			c.x.tel.HandlerPanic(c.ctx, c.info.Method, v, debug.Stack())
-			result, err = nil, errInternal
-		}
-	}()
+	err = errInternal
+	usercode.Run(func() { result, err = c.outcome() }, c.x.failed(c.ctx, c.info.Method))
+	return result, err
+}
+
+// outcome calls the handler, or the middleware around it.
+func (c *call) outcome() (result any, err error) {
 	ctx := c.ctx
 	if limit := c.x.s.cfg.RequestTimeout; limit > 0 {
 		var cancel context.CancelFunc
@@ -242,7 +251,21 @@ func (c *call) conclude(result any, err error) {
 		return
 	}
 	buf := takeBuffer()
-	frame, err := c.x.s.appendAnswer((*buf)[:0], &c.info, result, err)
+	frame, wrong := []byte(nil), error(errInternal)
+	defer func() { // even if the encoder of the user's ends the goroutine
+		if frame == nil {
+			frame = appendError((*buf)[:0], c.info.ID, errInternal)
+		}
+		c.reply(buf, frame, result, wrong)
+	}()
+	frame, wrong = c.x.s.appendAnswer((*buf)[:0], &c.info, result, err)
+}
+
+// reply sends the answer, in a frame that carries err unless that is nil, and ends the operation.
+func (c *call) reply(buf *[]byte, frame []byte, result any, err error) {
+	defer c.cancel(nil)
+	defer c.op.End(brokenOff)
+	c.x.visit.drop() // before the client sees the answer, and sends its next request
 	c.op.Sending()
 	lost := c.out.answer(c.sending(), answer{frame, err, c.refused != nil, c.info.ID})
 	c.op.Sent(len(frame))
@@ -259,7 +282,6 @@ func (c *call) conclude(result any, err error) {
 		end = telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: lost}
 	}
 	c.op.End(end)
-	c.cancel(nil)
 }
 
 // sending is the context to send the answer with. The read loop, which serves what it does not leave to others, must not
@@ -273,7 +295,8 @@ func (c *call) sending() context.Context {
 
 // leave ends a request that gets no answer.
 func (c *call) leave(why error) {
+	defer c.cancel(why)
+	defer c.op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: why, CallerLeft: true})
+	c.x.visit.drop()
 	_ = c.out.answer(c.x.life, answer{})
-	c.op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: why, CallerLeft: true})
-	c.cancel(why)
 }

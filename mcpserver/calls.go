@@ -46,6 +46,12 @@ func newCalls(c *config, g *group, total *limiter) *calls {
 	}
 }
 
+// confine lets no more than so many requests run and wait together.
+func (t *calls) confine(n int) {
+	t.limit = min(t.limit, n)
+	t.queue = min(t.queue, n-t.limit)
+}
+
 // admit sees to it that c is served, now or later, in a goroutine of its own, or returns the error that refuses it. If it is
 // to be answered here, and now, that is left to the caller.
 func (t *calls) admit(c *call) error {

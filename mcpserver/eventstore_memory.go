@@ -12,10 +12,15 @@ import (
 
 // NewMemoryEventStore returns a store that keeps, for each session, the latest events: at most so many, with so many bytes
 // of data together. Zero means 1,000 events and 4 MiB. All sessions together keep 64 MiB, or what one may keep if that is
-// more; beyond that the oldest events of all go first. It is a [SharedEventStore] for the handlers of one process.
+// more, where an event counts 128 bytes besides its data. Beyond that the oldest events go of what has most: of the sessions of
+// one [HTTPOptions.Account] together, or of a session without an account. A store that wraps this one has no accounts. Of the id
+// of a session of 64 bytes and more it keeps a hash. It is a [SharedEventStore] for the handlers of one process.
 func NewMemoryEventStore(events, size int) EventStore {
 	events, size = cmp.Or(max(events, 0), 1000), cmp.Or(max(size, 0), 4<<20)
-	return &memoryStore{events: events, size: size, total: max(64<<20, size), sessions: map[string]*kept{}}
+	return &memoryStore{
+		events: events, size: size, total: max(keptInAll, size+events*eventCost), sessions: map[string]*kept{},
+		holders: eventHolders{byKey: map[eventHolderKey]*eventHolder{}},
+	}
 }
 
 type memoryStore struct {
@@ -24,27 +29,41 @@ type memoryStore struct {
 
 	mu       sync.Mutex
 	sessions map[string]*kept // guarded by mu
-	ages     list.List        // guarded by mu; *kept for each event, of the session it is the oldest of, in the order of their coming
-	bytes    int              // guarded by mu
+	holders  eventHolders     // guarded by mu
+	last     uint64           // guarded by mu; number of the latest event
+	bytes    int              // guarded by mu; with eventCost for each event
 
 	shared map[string]*numberedStreams // guarded by mu; sessions with streams from Open
 	news   chan struct{}               // guarded by mu; closed when something happens, nil unless somebody waits
 }
 
+// keptInAll is how many bytes the events of all sessions may take, unless one may take more.
+const keptInAll = 64 << 20
+
+// eventCost is about how many bytes an event takes besides its data.
+const eventCost = 128
+
 // kept are the events of a session, the oldest first.
 type kept struct {
 	session string
+	holder  *eventHolder
 	events  []keptEvent
 	bytes   int
 }
 
 type keptEvent struct {
 	Event
-	age *list.Element
+	number uint64 // counts the events of all sessions
+	age    *list.Element
 }
 
 func (s *memoryStore) Append(_ context.Context, session string, e Event) error {
-	e.Data = bytes.Clone(e.Data)
+	return s.keep(account{}, session, e)
+}
+
+// keep is Append, on an account.
+func (s *memoryStore) keep(who account, session string, e Event) error {
+	e.Data, session = bytes.Clone(e.Data), keptID(session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.shared) > 0 || e.ID.Sequence == 0 {
@@ -55,17 +74,20 @@ func (s *memoryStore) Append(_ context.Context, session string, e Event) error {
 	s.tell()
 	k := s.sessions[session]
 	if k == nil {
-		k = &kept{session: session}
+		k = &kept{session: session, holder: s.holders.of(who, session)}
 		s.sessions[session] = k
 	}
-	k.events = append(k.events, keptEvent{e, s.ages.PushBack(k)})
+	cost := len(e.Data) + eventCost
+	s.last++
+	k.events = append(k.events, keptEvent{Event: e, number: s.last})
+	k.events[len(k.events)-1].age = s.holders.add(k, cost)
 	k.bytes += len(e.Data)
-	s.bytes += len(e.Data)
+	s.bytes += cost
 	for len(k.events) > s.events || k.bytes > s.size {
 		s.drop(k)
 	}
 	for s.bytes > s.total {
-		s.drop(s.ages.Front().Value.(*kept))
+		s.drop(s.holders.most())
 	}
 	return nil
 }
@@ -76,8 +98,8 @@ func (s *memoryStore) drop(k *kept) {
 	k.events[0] = keptEvent{}
 	k.events = k.events[1:]
 	k.bytes -= len(oldest.Data)
-	s.bytes -= len(oldest.Data)
-	s.ages.Remove(oldest.age)
+	s.bytes -= len(oldest.Data) + eventCost
+	s.holders.remove(k.holder, oldest.age, len(oldest.Data)+eventCost)
 	if len(k.events) == 0 {
 		delete(s.sessions, k.session)
 	}
@@ -86,7 +108,7 @@ func (s *memoryStore) drop(k *kept) {
 func (s *memoryStore) Behind(_ context.Context, session string, id EventID) iter.Seq2[Event, error] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found := s.behind(session, id)
+	found := s.behind(keptID(session), id)
 	return func(yield func(Event, error) bool) {
 		for _, e := range slices.Clip(found) {
 			if !yield(e, nil) {
@@ -111,6 +133,7 @@ func (s *memoryStore) behind(session string, id EventID) (found []Event) {
 func (s *memoryStore) Forget(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	session = keptID(session)
 	delete(s.shared, session)
 	s.tell()
 	for k := s.sessions[session]; k != nil && len(k.events) > 0; {

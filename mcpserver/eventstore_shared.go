@@ -52,7 +52,7 @@ func (s *memoryStore) number(session string, e *Event) error {
 func (s *memoryStore) Open(_ context.Context, session string, note []byte) (stream int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.of(session)
+	n := s.of(keptID(session))
 	n.last++
 	n.open[n.last] = &numberedStream{note: bytes.Clone(note)}
 	return n.last, nil
@@ -61,7 +61,7 @@ func (s *memoryStore) Open(_ context.Context, session string, note []byte) (stre
 func (s *memoryStore) Note(_ context.Context, session string, stream int64) (note []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := s.shared[session]; n != nil && stream > 0 && n.open[stream] != nil {
+	if n := s.shared[keptID(session)]; n != nil && stream > 0 && n.open[stream] != nil {
 		return n.open[stream].note, nil
 	}
 	return nil, ErrNoStream
@@ -91,7 +91,7 @@ func (s *memoryStore) Follow(ctx context.Context, session string, id EventID) it
 func (s *memoryStore) Latest(_ context.Context, session string) (sequence int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := s.shared[session]; n != nil {
+	if n := s.shared[keptID(session)]; n != nil {
 		return n.open[0].latest, nil
 	}
 	return 0, nil
@@ -100,6 +100,7 @@ func (s *memoryStore) Latest(_ context.Context, session string) (sequence int64,
 // follow returns the events behind one, whether the stream is over with them, and a channel that is closed when there may
 // be more.
 func (s *memoryStore) follow(session string, id EventID) (events []Event, over bool, news <-chan struct{}) {
+	session = keptID(session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.shared[session]

@@ -26,16 +26,28 @@ type exchange struct {
 
 	reading *reading // that brings the messages of a stream; nil over HTTP
 
-	asks   *asks         // that a legacy client has yet to answer; nil where it cannot be asked
-	sites  *sites        // where it was sent, likewise
-	linger func() func() // makes room for answers while a handler waits for them; nil where none is needed
+	asks  *asks  // that a legacy client has yet to answer; nil where it cannot be asked
+	sites *sites // where it was sent, likewise
+	visit *visit // of the HTTP request that brings the messages of a session; nil for any other
 
 	header      http.Header   // of the HTTP request that brings a modern message; nil for any other
 	httpRequest *http.Request // that brings a message; nil on any other connection
 	principal   string        // who has sent the message, or opened the session, over HTTP; empty for nobody
+	untrusted   bool          // the client does not decide about traces and baggage
+	who         *account      // on which that goes, likewise; nil for none
+
+	watching *watchRoom // for what is watched
 
 	work context.Context // of handlers and of what the read loop sends: ends when no more is to be done
 	life context.Context // of what handlers send: ends when nothing can be sent any more
+}
+
+// account returns on whose account a message goes.
+func (x *exchange) account() account {
+	if x.who == nil {
+		return account{}
+	}
+	return *x.who
 }
 
 // sink is where that goes which a message leads to: the connection, a batch, or a stream of its own. Frames may be used
@@ -100,10 +112,17 @@ func (x *exchange) request(m *jsonrpc.Message, out sink) {
 
 // begin begins to answer a request whose params have been read, which took so long, zero if nobody wants to know.
 func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, took time.Duration, out sink) {
-	c := x.newCall(m, p, out)
+	c, begun := new(call), false
+	defer func() {
+		if !begun {
+			c.abandon(m, out)
+		}
+	}()
+	x.newCall(c, m, p, out)
 	if took > 0 {
 		c.op.Decoded(took, nil)
 	}
+	begun = true
 	switch {
 	case c.refused != nil:
 	case !c.method.inline:
@@ -127,7 +146,7 @@ func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, took time.Durati
 func (x *exchange) notification(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := violationOf(m, err)
-		x.violation(v, m.Frame, len(m.Frame), 0)
+		x.violation(v, m.Frame, m.Size(), 0)
 		return v
 	}
 	switch m.Method {
@@ -139,7 +158,7 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 		})
 	}
 	x.tel.Notification(telemetry.Received, m.Method)
-	x.tel.MessageSize(telemetry.Received, telemetry.KindNotification, len(m.Frame))
+	x.tel.MessageSize(telemetry.Received, telemetry.KindNotification, m.Size())
 	return nil
 }
 
@@ -148,7 +167,7 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 func (x *exchange) response(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := violationOf(m, err)
-		x.violation(v, m.Frame, len(m.Frame), 0)
+		x.violation(v, m.Frame, m.Size(), 0)
 		x.deliver(m.ID, m) // there will be no other
 		return v
 	}
@@ -159,7 +178,7 @@ func (x *exchange) response(m *jsonrpc.Message) error {
 	if m.Kind == jsonrpc.Error {
 		kind = telemetry.KindError
 	}
-	x.tel.MessageSize(telemetry.Received, kind, len(m.Frame))
+	x.tel.MessageSize(telemetry.Received, kind, m.Size())
 	x.tel.Dropped(x.stray(m.ID))
 	return nil
 }

@@ -35,3 +35,24 @@ const (
 	FirstTrust = firstTrust
 	Patience   = patience
 )
+
+// Taken is what an HTTP handler counts for requests: places, bytes of bodies, requests inside, and sessions, opened or being
+// opened. All are zero when nothing is going on.
+type Taken struct{ Places, Bytes, Inside, Sessions, Accounts int }
+
+// Taken returns what is taken now.
+func (h *HTTPHandler) Taken() (t Taken) {
+	h.gate.mu.Lock()
+	t.Places, t.Accounts = h.gate.places.used, len(h.gate.places.held)
+	h.gate.mu.Unlock()
+	h.room.mu.Lock()
+	t.Bytes = h.room.bytes.used
+	t.Accounts += len(h.room.bytes.held)
+	h.room.mu.Unlock()
+	h.sessions.mu.Lock()
+	t.Sessions = h.sessions.places.used
+	t.Accounts += len(h.sessions.places.held)
+	h.sessions.mu.Unlock()
+	t.Inside = int(h.gate.inside.Load())
+	return t
+}

@@ -14,6 +14,7 @@ import (
 var (
 	ErrShuttingDown   = errors.New("the server is shutting down")
 	ErrSessionTimeout = errors.New("the session has expired")
+	ErrSessionEvicted = errors.New("the session was not used, and another needed its place")
 )
 
 // Session is what a legacy client opens by initialize, and what lasts between its requests: on one connection, or over
@@ -260,10 +261,10 @@ func (x *exchange) dismiss(s *Session, hosts []*host, reason error) (left int) {
 	done := make(chan struct{})
 	go func() { // ends with the hosts, whose context ends
 		defer close(done)
-		for _, h := range hosts {
-			defer x.guarded(ctx, mcp.MethodInitialize, func() { h.terminate.Terminate(ctx, s, s.why()) })
-		}
 		x.unwatchAll(ctx, x.session.watched)
+		for _, h := range slices.Backward(hosts) {
+			x.guarded(ctx, mcp.MethodInitialize, func() { h.terminate.Terminate(ctx, s, s.why()) })
+		}
 	}()
 	late, stop := context.WithTimeout(context.WithoutCancel(ctx), x.s.cfg.patience()+settle)
 	defer stop()

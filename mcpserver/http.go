@@ -32,9 +32,11 @@ type HTTPHandler struct {
 	guard guard
 
 	gate     gate
+	room     room
 	crowd    crowd     // of those who are answered by themselves
 	audience *audience // of modern clients
 	group    *group    // that sends them notices
+	watching *watchRoom
 	sessions sessions
 	fleet    *fleet // nil if sessions are known in this process only
 
@@ -51,21 +53,24 @@ type HTTPHandler struct {
 // HTTPHandler returns a handler that serves s under the URL where it is mounted. Options that contradict themselves are
 // mistakes in the program, and HTTPHandler panics.
 func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
-	cfg, err := newHTTPConfig(o)
+	cfg, err := newHTTPConfig(o, s.cfg.FrameLimit)
 	if err != nil {
 		panic("mcpserver: HTTPHandler: " + err.Error())
 	}
 	h := &HTTPHandler{
 		s:        s,
-		cfg:      cfg,
+		cfg:      s.guardStores(cfg),
 		guard:    guard{cfg.AllowedOrigins, cfg.AllowedHosts},
-		gate:     gate{limit: cfg.MaxRequests},
+		gate:     gate{places: newShares(cfg.MaxRequests), waits: newShares(cfg.MaxWaiting)},
+		room:     room{bytes: newShares(cfg.MaxBodies)},
 		crowd:    crowd{total: s.total, live: map[*call]struct{}{}},
 		audience: newAudience(cfg.MaxSubscriptions),
 		group:    newGroup(maxSpare),
-		sessions: sessions{limit: cfg.MaxSessions, byID: map[string]*httpSession{}},
+		watching: newWatchRoom(cfg.MaxWatchedBytes),
+		sessions: sessions{places: newShares(cfg.MaxSessions), byID: map[string]*httpSession{}},
 		assumed:  map[mcp.Version]*session{},
 	}
+	h.gate.room = &h.room
 	h.http1 = s.observer(telemetry.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
 	h.http2 = s.observer(telemetry.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
 	for _, v := range s.cfg.legacy {
@@ -92,8 +97,7 @@ func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.turnAway(w, r, http.StatusForbidden, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: why})
 		return
 	}
-	post := r.Method == http.MethodPost
-	v, err := h.gate.enter(post)
+	v, err := h.gate.enter()
 	if err != nil {
 		w.Header()["Retry-After"] = retryAfter
 		h.turnAway(w, r, http.StatusServiceUnavailable, err)
@@ -125,8 +129,8 @@ func (h *HTTPHandler) notAllowed(w http.ResponseWriter, r *http.Request) {
 // turnAway refuses a request whose body has not been read. net/http reads it then, up to a point: no longer than this
 // handler would have.
 func (h *HTTPHandler) turnAway(w http.ResponseWriter, r *http.Request, status int, e *mcp.Error) {
-	if r.ContentLength != 0 && h.cfg.BodyTimeout > 0 {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.cfg.BodyTimeout))
+	if d := h.cfg.bodyPatience(); r.ContentLength != 0 && d > 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d))
 	}
 	refuseID(w, status, jsonrpc.ID{}, e)
 }

@@ -58,11 +58,15 @@ func (f *fleet) take(r *http.Request, id, principal string, raw []byte, revision
 // attach makes a session of the store known in this process, held.
 func (f *fleet) attach(r *http.Request, id string, record sessionRecord, revision int64) (*httpSession, error) {
 	o := f.h.observer(r)
-	s, fresh := f.h.sessions.attach(id, func() *httpSession {
-		s := f.restore(id, record, o)
+	who := f.h.account(r)
+	s, fresh, evicted := f.h.sessions.attach(id, who, func() *httpSession {
+		s := f.restore(id, record, who, o)
 		s.shared.saving.Lock() // others wait until it is complete
 		return s
 	})
+	if evicted != nil {
+		f.h.evict(evicted)
+	}
 	switch {
 	case s == nil:
 		return nil, errTooManySessions
@@ -94,8 +98,9 @@ func (sh *shared) await() error {
 }
 
 // restore returns a session as a record has it, held, which is yet to be entered.
-func (f *fleet) restore(id string, record sessionRecord, o observer) *httpSession {
-	s := f.h.makeSession(id, record.Principal, o, nil)
+func (f *fleet) restore(id string, record sessionRecord, who account, o observer) *httpSession {
+	s := f.h.makeSession(id, record.Principal, who, o, nil)
+	s.met = true
 	f.share(s, record)
 	s.exchange.observer = s.observer.inSession(record.Version, id)
 	s.connection.since = record.Created

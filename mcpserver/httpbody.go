@@ -1,28 +1,50 @@
 package mcpserver
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/grow"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// firstRead is how much room a body gets before any of it has come: what a client announces costs nothing yet.
-const firstRead = 64 << 10
+// bodyWindow is how long a body may take for what BodyRate says comes in that time.
+const bodyWindow = 10 * time.Second
 
-var errBodyTooLarge = errors.New("the body is above the limit of this server")
+// bodyPatience is how long the first bytes of a body may take; zero or less for ever.
+func (c *HTTPOptions) bodyPatience() time.Duration {
+	switch {
+	case c.BodyRate < 0:
+		return c.BodyTimeout
+	case c.BodyTimeout <= 0:
+		return bodyWindow
+	}
+	return min(c.BodyTimeout, bodyWindow)
+}
 
 // readBody reads the body of a request, which then belongs to the caller. It refuses the request if that fails.
 func (h *HTTPHandler) readBody(p *parcel) (ok bool) {
-	bounded := h.cfg.BodyTimeout > 0 && p.ctl.SetReadDeadline(time.Now().Add(h.cfg.BodyTimeout)) == nil
+	patience := h.cfg.bodyPatience()
+	bounded := patience > 0 && p.ctl.SetReadDeadline(time.Now().Add(patience)) == nil
 	var err error
-	if p.frame, err = readAll(p.r, h.s.cfg.FrameLimit); err != nil {
-		if p.r.ProtoMajor == 1 { // nobody waits for the rest
+	if n := p.r.ContentLength; n >= 0 && n <= int64(min(grow.First, h.s.cfg.FrameLimit)) {
+		p.frame = make([]byte, n)
+		_, err = io.ReadFull(p.r.Body, p.frame)
+	} else {
+		p.frame, err = h.readLarge(p)
+	}
+	if err != nil {
+		if p.r.ProtoMajor == 1 { // nothing waits for the rest
 			p.w.Header().Set("Connection", "close")
+		}
+		if err == errNoRoom {
+			p.w.Header()["Retry-After"] = retryAfter
+			refuse(p.w, http.StatusServiceUnavailable, mcp.CodeInternalError, err.Error())
+			return false
 		}
 		status, why := bodyRefusal(err)
 		refuse(p.w, status, mcp.CodeInvalidRequest, why)
@@ -34,44 +56,72 @@ func (h *HTTPHandler) readBody(p *parcel) (ok bool) {
 	return true
 }
 
-// readAll reads the body of r, up to limit bytes.
-func readAll(r *http.Request, limit int) ([]byte, error) {
-	n := r.ContentLength
-	if n > int64(limit) {
-		return nil, errBodyTooLarge
-	}
-	if n >= 0 && n <= firstRead {
-		body := make([]byte, n)
-		_, err := io.ReadFull(r.Body, body)
-		return body, err
-	}
-	return readGrowing(r.Body, make([]byte, 0, firstRead), limit)
+// upload is a body that may be large while it is being read: it takes room as it comes, and has to come at a rate. It is used by
+// the goroutine of its request.
+type upload struct {
+	*parcel
+	cfg   *HTTPOptions
+	room  *room
+	begun time.Time
+	came  int // in this window
 }
 
-// readGrowing reads all of r, up to limit bytes.
-func readGrowing(r io.Reader, body []byte, limit int) ([]byte, error) {
-	for {
-		if len(body) == cap(body) {
-			body = slices.Grow(body, len(body))
-		}
-		n, err := r.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		switch {
-		case len(body) > limit:
-			return nil, errBodyTooLarge
-		case err == io.EOF:
-			return body, nil
-		case err != nil:
-			return nil, err
-		}
+func (h *HTTPHandler) readLarge(p *parcel) ([]byte, error) {
+	u := &upload{parcel: p, cfg: &h.cfg, room: &h.room, begun: time.Now()}
+	b := grow.Body{Announced: p.r.ContentLength, Limit: h.s.cfg.FrameLimit, Grow: u.grow}
+	return b.Read(u)
+}
+
+// Read reads from the body. What keeps up with the rate gets more time.
+func (u *upload) Read(b []byte) (int, error) {
+	n, err := u.r.Body.Read(b)
+	if u.came += n; err == nil && u.cfg.BodyRate >= 0 && u.came >= u.cfg.BodyRate*int(bodyWindow/time.Second) {
+		u.came = 0
+		u.extend(bodyWindow)
 	}
+	return n, err
+}
+
+// extend gives the body some time from now on, within BodyTimeout.
+func (u *upload) extend(d time.Duration) {
+	until := time.Now().Add(d)
+	if end := u.begun.Add(u.cfg.BodyTimeout); u.cfg.BodyTimeout > 0 && end.Before(until) {
+		until = end
+	}
+	_ = u.ctl.SetReadDeadline(until)
+}
+
+// grow takes room for a larger buffer. Until the request has been answered, what it needs is the visit's.
+func (u *upload) grow(from, to int) (grown func(), err error) {
+	if !u.room.try(u.visit.who, to) && !u.await(to) {
+		return nil, errNoRoom
+	}
+	u.visit.bytes += to
+	return func() {
+		if from > grow.First {
+			u.visit.bytes -= from
+			u.room.give(u.visit.who, from)
+		}
+	}, nil
+}
+
+// await waits for room. Meanwhile nothing is read, so the time does not count.
+func (u *upload) await(n int) bool {
+	if u.cfg.BodyRate >= 0 {
+		u.extend(roomWait + bodyWindow)
+		u.came = 0
+		defer u.extend(bodyWindow)
+	}
+	ctx, cancel := context.WithTimeout(u.r.Context(), roomWait)
+	defer cancel()
+	return u.room.wait(ctx, u.visit.who, n)
 }
 
 // bodyRefusal returns the status for a body that could not be read, and what is wrong with it.
 func bodyRefusal(err error) (status int, why string) {
 	switch {
-	case errors.Is(err, errBodyTooLarge):
-		return http.StatusRequestEntityTooLarge, err.Error()
+	case errors.Is(err, grow.ErrLimit):
+		return http.StatusRequestEntityTooLarge, "the body is above the limit of this server"
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return http.StatusRequestTimeout, "the body was not there in time"
 	}

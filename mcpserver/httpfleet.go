@@ -61,13 +61,13 @@ func (f *fleet) leave(ctx context.Context) {
 	_ = f.store.Beat(ctx, f.self, 0) // it will be noticed
 }
 
-// ttl is how long the store keeps a session that is not used: a little longer than the process that used it last, which is
-// to see it end.
-func (f *fleet) ttl() time.Duration {
-	if f.h.cfg.SessionTimeout < 0 {
+// ttl is how long the store keeps a session that lasts so long when it is not used: a little longer than the process that used
+// it last, which is to see it end.
+func ttl(lasts time.Duration) time.Duration {
+	if lasts < 0 {
 		return 0
 	}
-	return f.h.cfg.SessionTimeout + f.h.cfg.SessionTimeout/8 + settle
+	return lasts + lasts/8 + settle
 }
 
 // bounded returns a context for one thing that is asked of the store.
@@ -204,8 +204,10 @@ func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
 	case sig.Kind == signalEnded:
 		f.forget(sig.Session)
 	case sig.Kind == signalChanged:
-		if s := f.h.sessions.known(sig.Session); s != nil && s.shared != nil {
+		if s := f.h.sessions.known(sig.Session); s != nil && s.shared != nil && s.hold() {
+			f.h.sessions.greet(s)
 			f.refresh(ctx, s)
+			s.release()
 		}
 	}
 }
@@ -241,8 +243,10 @@ func (f *fleet) fetch(_ context.Context, sig *signal, _ int64) {
 	if sig == nil || sig.Kind != signalFrame {
 		return
 	}
-	if s := f.h.sessions.known(sig.Session); s != nil && s.shared != nil {
+	if s := f.h.sessions.known(sig.Session); s != nil && s.shared != nil && s.hold() {
+		f.h.sessions.greet(s)
 		s.shared.handed.add(sig.Frame)
+		s.release()
 	}
 }
 
@@ -278,5 +282,5 @@ func (f *fleet) refresh(ctx context.Context, s *httpSession) bool {
 }
 
 func (f *fleet) use(ctx context.Context, id string, known int64) (record []byte, revision int64, err error) {
-	return f.store.Use(ctx, id, known, f.ttl())
+	return f.store.Use(ctx, id, known, ttl(f.h.cfg.SessionTimeout))
 }

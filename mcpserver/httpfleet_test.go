@@ -417,7 +417,7 @@ func TestASessionExpiresWhenNoProcessUsesIt(t *testing.T) {
 }
 
 func TestAMessageForHTTPAndSSEReachesTheProcessOfItsStream(t *testing.T) {
-	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
+	isolated(t, mcpserver.HTTPOptions{ConfirmTimeout: -1}, func(t *testing.T, a, b process) {
 		s, address := a.oldSession("http://localhost/mcp")
 		synctest.Wait()
 		for id, body := range []string{initializeAs("2024-11-05"), callOf(1, "greet", `{"name":"x"}`), callOf(2, "greet", `{"name":"x"}`)} {

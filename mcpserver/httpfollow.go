@@ -27,7 +27,7 @@ func (b board) notify(ctx context.Context, frame []byte) error {
 	}
 	ctx, cancel := bounded(context.WithoutCancel(ctx))
 	defer cancel()
-	return sh.f.events.Append(ctx, b.s.id, Event{Data: frame}) // as the next one
+	return keepEvent(ctx, sh.f.events, b.s, Event{Data: frame}) // as the next one
 }
 
 // answer has nothing to do: requests have streams of their own.
@@ -251,7 +251,7 @@ func (c *follower) conclude(ctx context.Context) {
 	}
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	_ = c.f.events.Append(ctx, c.s.id, Event{ID: EventID{c.stream, c.last.Load() + 1}, Data: data, Final: true})
+	_ = keepEvent(ctx, c.f.events, c.s, Event{ID: EventID{c.stream, c.last.Load() + 1}, Data: data, Final: true})
 }
 
 // reader is one who reads a stream from the store.

@@ -3,57 +3,107 @@ package mcpserver
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// gate counts the HTTP requests that are inside, and lets no POST in above a limit.
+// gate counts the HTTP requests that are inside, and has places for POSTs whose body is there.
 type gate struct {
-	limit int
+	room *room // for bodies
+
+	inside atomic.Int64 // HTTP requests, and what else keeps the gate from being empty
+	closed atomic.Bool
 
 	mu     sync.Mutex
-	inside int           // guarded by mu
-	posts  int           // guarded by mu; how many of those are POSTs that do not linger
-	closed bool          // guarded by mu
-	moved  chan struct{} // guarded by mu; closed when somebody leaves, nil unless somebody waits
+	places shares        // guarded by mu; those that are taken belong to POSTs that do not linger
+	waits  shares        // guarded by mu; handlers that wait for their clients
+	moved  chan struct{} // guarded by mu; closed when something leaves, nil unless its end is waited for
 }
 
-// visit is the stay of one HTTP request inside.
+// visit is the stay of one HTTP request inside, and what it takes. Calls that it has led to keep its place and its bytes until
+// they are concluded, though the request may be gone: they are what takes time and memory.
 type visit struct {
-	gate      *gate
-	post      bool
+	gate *gate
+	who  account
+	refs atomic.Int32 // the request, and the calls that it has led to
+
+	bytes     int  // of room; owned by the request's goroutine until there is a call, then constant
+	placed    bool // guarded by gate.mu
 	lingering int  // guarded by gate.mu; how often it is said to linger
-	gone      bool // guarded by gate.mu
+	gone      bool // guarded by gate.mu; it has given its place back
 }
 
 // enter lets a request in, or returns what refuses it.
-func (g *gate) enter(post bool) (*visit, *mcp.Error) {
+func (g *gate) enter() (*visit, *mcp.Error) {
+	g.inside.Add(1)
+	if g.closed.Load() {
+		g.release()
+		return nil, errShuttingDown
+	}
+	v := &visit{gate: g}
+	v.refs.Store(1)
+	return v, nil
+}
+
+// place takes a place for a POST whose body is there, or returns what refuses it.
+func (v *visit) place() *mcp.Error {
+	g := v.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.closed:
-		return nil, errShuttingDown
-	case post && g.posts >= g.limit:
-		return nil, errBusy
+	case g.closed.Load():
+		return errShuttingDown
+	case !g.places.affords(v.who, 1):
+		return errBusy
 	}
-	g.inside++
-	if post {
-		g.posts++
+	g.places.take(v.who, 1)
+	v.placed = true
+	return nil
+}
+
+// retain says that the request has led to a call, which drops it when it is concluded. A nil visit is that of what comes by no
+// HTTP request, or waits in its goroutine.
+func (v *visit) retain() {
+	if v != nil {
+		v.refs.Add(1)
 	}
-	return &visit{gate: g, post: post}, nil
+}
+
+// drop says that such a call is concluded.
+func (v *visit) drop() {
+	if v == nil || v.refs.Add(-1) > 0 {
+		return
+	}
+	v.gate.mu.Lock()
+	v.vacate()
+	v.gate.mu.Unlock()
+	v.gate.room.give(v.who, v.bytes)
 }
 
 // leave lets the request out.
 func (v *visit) leave() {
 	g := v.gate
+	last := v.refs.Add(-1) == 0
+	g.inside.Add(-1)
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.inside--
-	if v.post && v.lingering == 0 {
-		g.posts--
+	if last {
+		v.vacate()
+	}
+	g.move()
+	g.mu.Unlock()
+	if last {
+		g.room.give(v.who, v.bytes)
+	}
+}
+
+// vacate gives the place back. gate.mu is held.
+func (v *visit) vacate() {
+	if v.placed && v.lingering == 0 {
+		v.gate.places.give(v.who, 1)
 	}
 	v.gone = true
-	g.move()
+	v.gate.move()
 }
 
 // linger makes room for another POST while this one stays inside for long; back takes it again, unless it has left.
@@ -61,35 +111,51 @@ func (v *visit) linger() (back func()) {
 	g := v.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if v.lingering++; v.lingering == 1 && !v.gone {
-		g.posts--
+	if v.lingering++; v.lingering == 1 && v.placed && !v.gone {
+		g.places.give(v.who, 1)
 		g.move()
 	}
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		if v.lingering--; v.lingering == 0 && !v.gone {
-			g.posts++
+		if v.lingering--; v.lingering == 0 && v.placed && !v.gone {
+			g.places.take(v.who, 1)
 		}
 	}
 }
 
-// detain keeps the gate from being empty until something else is released.
-func (g *gate) detain() {
+// await is linger for a handler that waits for its client. It reports false if too many do.
+func (v *visit) await() (back func(), ok bool) {
+	g := v.gate
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.inside++
+	if ok = g.waits.affords(v.who, 1); ok {
+		g.waits.take(v.who, 1)
+	}
+	g.mu.Unlock()
+	if !ok {
+		return nil, false
+	}
+	stay := v.linger()
+	return func() {
+		stay()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.waits.give(v.who, 1)
+	}, true
 }
+
+// detain keeps the gate from being empty until something else is released.
+func (g *gate) detain() { g.inside.Add(1) }
 
 // release lets go of what was detained.
 func (g *gate) release() {
+	g.inside.Add(-1)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.inside--
 	g.move()
 }
 
-// move wakes those who wait. mu is held.
+// move wakes what waits. mu is held.
 func (g *gate) move() {
 	if g.moved != nil {
 		close(g.moved)
@@ -100,24 +166,24 @@ func (g *gate) move() {
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.closed = true
+	g.closed.Store(true)
 }
 
-// waitPosts waits until no POST is inside that does not linger, or ctx ends.
+// waitPosts waits until no place is taken, or ctx ends.
 func (g *gate) waitPosts(ctx context.Context) {
-	g.wait(ctx, func() int { return g.posts })
+	g.wait(ctx, func() bool { return g.places.used == 0 })
 }
 
-// waitAll waits until nobody is inside or ctx ends, and reports whether nobody is.
+// waitAll waits until nothing is inside or ctx ends, and reports whether nothing is.
 func (g *gate) waitAll(ctx context.Context) bool {
-	return g.wait(ctx, func() int { return g.inside })
+	return g.wait(ctx, func() bool { return g.inside.Load() == 0 })
 }
 
-// wait waits until there are none of what count counts, or ctx ends, and reports whether there are none.
-func (g *gate) wait(ctx context.Context, count func() int) bool {
+// wait waits until done says so, which is called with mu held, or ctx ends, and reports which.
+func (g *gate) wait(ctx context.Context, done func() bool) bool {
 	for {
 		g.mu.Lock()
-		if count() == 0 {
+		if done() {
 			g.mu.Unlock()
 			return true
 		}

@@ -1,11 +1,13 @@
 package mcpserver
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // guard keeps web pages of others from talking to the server through a browser.
@@ -13,6 +15,16 @@ import (
 type guard struct {
 	origins []string
 	hosts   []string
+}
+
+// checkHosts finds what could never be the host of a request: it would keep all clients out.
+func checkHosts(allowed []string) error {
+	for _, h := range allowed {
+		if h != "*" && !hostname.Plain(h) && !hostname.Plain(hostname.Host(h)) {
+			return fmt.Errorf("options: AllowedHosts has %q, want names of ASCII or addresses, with or without a port", h)
+		}
+	}
+	return nil
 }
 
 // check returns why a request is refused, empty if it is not.
@@ -35,45 +47,42 @@ func (g *guard) originAllowed(r *http.Request) bool {
 	if len(origins) > 1 {
 		return false
 	}
-	if slices.ContainsFunc(g.origins, func(o string) bool { return strings.EqualFold(o, origins[0]) }) {
+	if slices.Contains(g.origins, origins[0]) {
 		return true
 	}
 	u, err := url.Parse(origins[0])
-	if err != nil || u.Host == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
 		return false
 	}
-	return strings.EqualFold(withPort(u.Host, u.Scheme), withPort(r.Host, u.Scheme))
-}
-
-// withPort returns host with the port it stands for.
-func withPort(host, scheme string) string {
-	u := url.URL{Host: host}
-	if port := u.Port(); port != "" {
-		return host
-	}
-	host = strings.TrimSuffix(host, ":")
-	switch scheme {
-	case "http":
-		return host + ":80"
-	case "https":
-		return host + ":443"
-	}
-	return host
-}
-
-// hostAllowed reports whether the name by which the client calls a server at a loopback address is one that leads there
-// whatever anybody writes into the DNS.
-func (g *guard) hostAllowed(r *http.Request) bool {
-	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	if !ok || !local.IP.IsLoopback() {
+	if hostname.SameOrigin(u, &url.URL{Scheme: u.Scheme, Host: r.Host}) {
 		return true
 	}
-	host := (&url.URL{Host: r.Host}).Hostname()
-	switch host {
-	case "localhost", "127.0.0.1", "::1":
-		return true
-	}
-	return strings.EqualFold(host, "localhost") || slices.ContainsFunc(g.hosts, func(allowed string) bool {
-		return allowed == "*" || strings.EqualFold(allowed, host) || strings.EqualFold(allowed, r.Host)
+	return slices.ContainsFunc(g.origins, func(o string) bool {
+		listed, err := url.Parse(o)
+		return err == nil && hostname.SameOrigin(u, listed)
 	})
+}
+
+// hostAllowed reports whether a client may call the server by the name that it does. By a name of the loopback it reaches
+// this machine whatever is written in the DNS. Without a list, any other name is refused at a loopback address only: there
+// a page of the web can have brought a browser, by having its own name lead to it.
+func (g *guard) hostAllowed(r *http.Request) bool {
+	local, overTCP := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	here := !overTCP || hostname.LoopbackAddr(local)
+	switch {
+	case len(g.hosts) == 0 && (!overTCP || !here):
+		return true
+	case here && hostname.Loopback(hostname.Host(r.Host)):
+		return true
+	}
+	return slices.ContainsFunc(g.hosts, func(allowed string) bool { return allowed == "*" || names(allowed, r.Host) })
+}
+
+// names reports whether a listed host, with or without a port, is the one that a client has named.
+func names(allowed, host string) bool {
+	if _, port, err := net.SplitHostPort(allowed); err == nil {
+		_, named, err := net.SplitHostPort(host)
+		return err == nil && port == named && hostname.Equal(hostname.Host(allowed), hostname.Host(host))
+	}
+	return hostname.Equal(allowed, hostname.Host(host))
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -34,8 +35,10 @@ func TestOnlyAllowedOriginsAndHostsAreServed(t *testing.T) {
 		{"with a user", elsewhere, nil, "mcp.example", []string{"https://x@mcp.example"}, false},
 		{"with a path", elsewhere, nil, "mcp.example", []string{"https://mcp.example/x"}, false},
 		{"two origins", elsewhere, nil, "mcp.example", []string{"https://mcp.example", "https://mcp.example"}, false},
-		{"listed origin", elsewhere, o, "mcp.example", []string{"https://app.example"}, true},
-		{"listed origin with another scheme", elsewhere, o, "mcp.example", []string{"http://app.example"}, false},
+		{"listed origin", elsewhere, o, "proxy.example", []string{"https://app.example"}, true},
+		{"listed origin with another scheme", elsewhere, o, "proxy.example", []string{"http://app.example"}, false},
+		{"listed origin with the port of its scheme", elsewhere, o, "proxy.example", []string{"https://APP.example:443"}, true},
+		{"own origin in letters that fold", elsewhere, nil, "evis.example", []string{"https://evi\u017f.example"}, false},
 		{"any origin", elsewhere, &mcpserver.HTTPOptions{AllowedOrigins: []string{"*"}}, "mcp.example", []string{"null"}, true},
 
 		{"localhost", loopback, nil, "LOCALHOST:1", nil, true},
@@ -49,6 +52,20 @@ func TestOnlyAllowedOriginsAndHostsAreServed(t *testing.T) {
 		{"listed host and port", loopback, o, "mcp.example:8080", nil, true},
 		{"listed host and another port", loopback, o, "mcp.example:9", nil, false},
 		{"any host", loopback, &mcpserver.HTTPOptions{AllowedHosts: []string{"*"}}, "evil.example", nil, true},
+		{"listed host in another case", loopback, o, "PROXY.example", nil, true},
+		{"other name of the loopback", loopback, nil, "app.localhost.:1", nil, true},
+		{"mapped address of the loopback", loopback, nil, "[::ffff:127.0.0.1]:1", nil, true},
+		{"letters that fold to localhost", loopback, nil, "localho\u017ft", nil, false},
+		{"listed host elsewhere", elsewhere, o, "proxy.example:9", nil, true},
+		{"listed host and port elsewhere", elsewhere, o, "mcp.example:8080", nil, true},
+		{"listed host and another port elsewhere", elsewhere, o, "mcp.example", nil, false},
+		{"host not listed elsewhere", elsewhere, o, "evil.example", nil, false},
+		{"host not listed without TCP", &net.UnixAddr{}, o, "evil.example", nil, false},
+		{"loopback without TCP", &net.UnixAddr{}, o, "localhost", nil, true},
+		{"loopback elsewhere", elsewhere, o, "localhost", nil, false},
+		{"any host elsewhere", elsewhere, &mcpserver.HTTPOptions{AllowedHosts: []string{"*"}}, "evil.example", nil, true},
+		{"listed address", elsewhere, &mcpserver.HTTPOptions{AllowedHosts: []string{"2001:db8::1"}}, "[2001:db8:0::1]:80", nil, true},
+		{"no host for a list", elsewhere, o, "", nil, false},
 		{"not loopback", elsewhere, nil, "evil.example", nil, true},
 		{"IPv6 loopback", &net.TCPAddr{IP: net.IPv6loopback}, nil, "evil.example", nil, false},
 		{"no TCP", &net.UnixAddr{}, nil, "evil.example", nil, true},
@@ -67,5 +84,18 @@ func TestOnlyAllowedOriginsAndHostsAreServed(t *testing.T) {
 				t.Errorf("got %d, want the request served: %v", w.Code, tt.ok)
 			}
 		})
+	}
+}
+
+func TestHostsThatNoRequestCanHavePanic(t *testing.T) {
+	for _, host := range []string{"", "https://mcp.example", "mcp.example/mcp", "bücher.example", "127.1", "a b", ":80"} {
+		func() {
+			defer func() {
+				if v, _ := recover().(string); !strings.Contains(v, "AllowedHosts has") {
+					t.Errorf("%q: the panic is %q, want what is wrong", host, v)
+				}
+			}()
+			newServer(t, mcpserver.Options{}).HTTPHandler(&mcpserver.HTTPOptions{AllowedHosts: []string{"mcp.example:80", "[::1]", "::1", "*", host}})
+		}()
 	}
 }

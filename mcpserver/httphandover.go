@@ -36,17 +36,20 @@ type handed struct {
 
 	mu     sync.Mutex
 	frames [][]byte // guarded by mu
+	bytes  int      // guarded by mu; of those
 	taking bool     // guarded by mu
 }
 
-// maxHanded is how many wait. A client that sends more without taking what it gets loses them.
+// maxHanded is how many wait; together they may be as large as one frame of the limit. A client that sends more without taking
+// what it gets loses them.
 const maxHanded = 1024
 
 func (h *handed) add(frame []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.frames) < maxHanded {
+	if n := len(h.frames); n == 0 || n < maxHanded && h.bytes+len(frame) <= h.s.exchange.s.cfg.FrameLimit {
 		h.frames = append(h.frames, frame)
+		h.bytes += len(frame)
 	}
 	if !h.taking {
 		h.taking = h.s.group.start(h)
@@ -68,6 +71,8 @@ func (h *handed) next() []byte {
 		return nil
 	}
 	frame := h.frames[0]
+	h.frames[0] = nil
 	h.frames = h.frames[1:]
+	h.bytes -= len(frame)
 	return frame
 }

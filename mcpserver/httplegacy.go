@@ -45,11 +45,13 @@ func (h *HTTPHandler) initialize(p *parcel) {
 	}
 	s.notices.hold() // there is no stream for them yet
 	out := &opening{reply: reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}}, h: h, s: s, work: p.r.Context()}
-	p.begin(s.serving(p.r), out)
-	if !out.opened {
-		h.end(s)
-	}
-	s.release()
+	defer func() { // even if a handler ends the goroutine
+		if !out.opened {
+			h.end(s)
+		}
+		s.release()
+	}()
+	p.lead(func() { p.begin(s.serving(p.r), out) }, func() {})
 }
 
 // full refuses another session.
@@ -106,19 +108,22 @@ func (h *HTTPHandler) postSession(p *parcel) {
 		h.accept(p, x.response(&p.m))
 		return
 	}
-	x.linger = p.visit.linger
+	x.visit = p.visit
 	resp := &response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}
 	st := s.newStream(resp)
 	if s.shared != nil {
 		st.asked = askedBy(&p.m, p.frame)
 	}
-	if p.broken != nil {
-		x.out = st
-		x.take(p.frame)
-	} else {
-		p.begin(x, st)
-	}
-	st.serve(p.r.Context(), resp)
+	respond := func() { st.serve(p.r.Context(), resp) }
+	p.lead(func() {
+		if p.broken != nil {
+			x.out = st
+			x.take(p.frame)
+		} else {
+			p.begin(x, st)
+		}
+	}, respond)
+	respond()
 }
 
 // session returns the session of an HTTP request, of HTTP+SSE or of Streamable HTTP, held, or refuses the request and

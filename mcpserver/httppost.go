@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -27,6 +28,7 @@ type parcel struct {
 // post takes a message that a client sends.
 func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit) {
 	p := parcel{w: w, r: r, visit: v, ctl: http.NewResponseController(w), accept: accepted(r.Header)}
+	v.who = h.account(r)
 	switch {
 	case !isJSON(r.Header):
 		h.turnAway(w, r, http.StatusUnsupportedMediaType, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the body must be " + typeJSON})
@@ -36,6 +38,11 @@ func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit) {
 		return
 	}
 	if !h.readBody(&p) {
+		return
+	}
+	if err := v.place(); err != nil {
+		w.Header()["Retry-After"] = retryAfter
+		refuseID(w, http.StatusServiceUnavailable, jsonrpc.ID{}, err)
 		return
 	}
 	var err error
@@ -166,7 +173,8 @@ type lone struct {
 func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
 	x := &lone{}
 	x.exchange = exchange{observer: h.observer(p.r), s: h.s, calls: &h.crowd, group: h.group, audience: h.audience}
-	x.principal = h.cfg.Principal(p.r)
+	x.principal, x.who, x.watching = h.cfg.Principal(p.r), &p.visit.who, h.watching
+	x.untrusted = h.cfg.distrusts(x.principal)
 	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}, modern: modern}
 	x.out = &x.reply
 	x.httpRequest = p.r
@@ -183,22 +191,26 @@ func (h *HTTPHandler) serveAlone(p *parcel, x *lone) {
 		h.accept(p, x.response(&p.m))
 		return
 	}
-	returned := false
-	defer func() {
-		x.reply.close()
-		if !returned { // a handler has ended the goroutine: net/http would not send what is there
-			_ = x.reply.ctl.Flush()
+	defer x.reply.close()
+	p.lead(func() {
+		if p.broken != nil {
+			x.take(p.frame)
+		} else {
+			p.begin(&x.exchange, &x.reply)
 		}
-	}()
-	if p.broken != nil {
-		x.take(p.frame)
-	} else {
-		p.begin(&x.exchange, &x.reply)
-	}
+	}, x.reply.close)
 	if !x.reply.isOver() { // a subscription
 		<-x.reply.done()
 	}
-	returned = true
+}
+
+// lead deals with the message. If a handler ends the goroutine, respond completes the response: net/http would not even send what
+// is there.
+func (p *parcel) lead(deal, respond func()) {
+	usercode.Pass(deal, func() {
+		respond()
+		_ = p.ctl.Flush()
+	})
 }
 
 // begin begins to answer a request.

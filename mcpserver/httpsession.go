@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"container/list"
 	"context"
 	"crypto/rand"
 	"maps"
@@ -17,123 +18,41 @@ type httpSession struct {
 	*connection
 	id        string
 	principal string
-	stop      func() // ends the contexts of handlers
+	who       account // that has its place
+	stop      func()  // ends the contexts of handlers
 	cfg       *HTTPOptions
 	general   *stream   // of what belongs to no request; nil in HTTP+SSE, and where a store has its events for all processes
 	channel   *response // of all that is sent in HTTP+SSE; nil in any other session
 	shared    *shared   // nil if it is known in this process only
 	idle      *time.Timer
+	newcomer  *list.Element // guarded by sessions.mu; nil for one to which the client has come back
 
 	mu      sync.Mutex
 	held    int               // guarded by mu; HTTP requests that belong to it
+	met     bool              // guarded by mu; the client has come back since it was opened
 	ended   bool              // guarded by mu
 	last    int64             // guarded by mu; number of the latest stream
 	streams map[int64]*stream // guarded by mu; to which more is to be written; under negative numbers if they have none yet
 }
 
-// sessions are those of an HTTP handler.
-type sessions struct {
-	limit int
-
-	mu     sync.Mutex
-	byID   map[string]*httpSession // guarded by mu; nil for one that is being opened
-	closed bool                    // guarded by mu
-}
-
-// reserve takes the place of a session, false if there is none.
-func (t *sessions) reserve(id string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed || len(t.byID) >= t.limit {
-		return false
-	}
-	t.byID[id] = nil
-	return true
-}
-
-// open makes a session known whose place is reserved, unless no more are let in.
-func (t *sessions) open(s *httpSession) (ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.closed {
-		t.byID[s.id] = s
-	}
-	return !t.closed
-}
-
-// attach returns the session with that id, held: what fresh returns if there is none, and nil if there is no place.
-func (t *sessions) attach(id string, fresh func() *httpSession) (s *httpSession, isFresh bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s = t.byID[id]
-	switch {
-	case t.closed:
-		return nil, false
-	case s != nil && s.hold():
-		return s, false
-	case s == nil && len(t.byID) >= t.limit:
-		return nil, false
-	}
-	s = fresh()
-	t.byID[id] = s
-	return s, true
-}
-
-// known returns a session, nil if there is none with that id.
-func (t *sessions) known(id string) *httpSession {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.byID[id]
-}
-
-// all returns the sessions that are open.
-func (t *sessions) all() (open []*httpSession) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, s := range t.byID {
-		if s != nil {
-			open = append(open, s)
-		}
-	}
-	return open
-}
-
-// find returns a session, held, nil if the principal has none with that id.
-func (t *sessions) find(id, principal string, sse bool) *httpSession {
-	t.mu.Lock()
-	s := t.byID[id]
-	t.mu.Unlock()
-	if s == nil || s.principal != principal || sse != (s.channel != nil) || !s.hold() {
-		return nil
-	}
-	return s
-}
-
-// remove forgets a session, or that its place was reserved.
-func (t *sessions) remove(s *httpSession) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if now := t.byID[s.id]; now == s || now == nil {
-		delete(t.byID, s.id)
-	}
-}
-
-// close lets no more sessions in and returns those that are open.
-func (t *sessions) close() (open []*httpSession) {
-	t.mu.Lock()
-	t.closed = true
-	t.mu.Unlock()
-	return t.all()
-}
+// fewest is how many requests of a session may be handled or wait, however few a handler answers at once: those that wait for
+// answers of their client take no place.
+const fewest = 4
 
 // newSession returns a session that is not open yet, held, nil if there are too many. All that is sent goes to channel, or
 // to streams of its own if that is nil.
 func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSession {
+	principal := h.cfg.Principal(r)
 	id := rand.Text() // 128 bits and more, in letters and digits
-	if !h.sessions.reserve(id) {
+	who := h.account(r)
+	evicted, ok := h.sessions.reserve(id, who)
+	if evicted != nil {
+		h.evict(evicted)
+	}
+	if !ok {
 		return nil
 	}
-	s := h.makeSession(id, h.cfg.Principal(r), h.observer(r), channel)
+	s := h.makeSession(id, principal, who, h.observer(r), channel)
 	if h.fleet != nil {
 		process := ""
 		if channel != nil {
@@ -144,9 +63,9 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 	return s
 }
 
-// makeSession makes a session, held.
-func (h *HTTPHandler) makeSession(id, principal string, o observer, channel *response) *httpSession {
-	s := &httpSession{id: id, principal: principal, cfg: &h.cfg, channel: channel, streams: map[int64]*stream{}, held: 1}
+// makeSession makes a session, held, whose place an account has.
+func (h *HTTPHandler) makeSession(id, principal string, who account, o observer, channel *response) *httpSession {
+	s := &httpSession{id: id, principal: principal, who: who, cfg: &h.cfg, channel: channel, streams: map[int64]*stream{}, held: 1}
 	var out sink = broadcast{channel}
 	switch {
 	case channel != nil:
@@ -157,28 +76,40 @@ func (h *HTTPHandler) makeSession(id, principal string, o observer, channel *res
 		out = s.general
 	}
 	s.connection, s.stop = h.s.open(h.life, o, out, 0, nil)
-	s.exchange.principal = s.principal
+	s.table.confine(max(fewest, h.cfg.MaxRequests/2))
+	s.exchange.principal, s.exchange.who, s.exchange.watching = s.principal, &s.who, h.watching
+	s.exchange.untrusted = h.cfg.distrusts(s.principal)
+	s.session.watched.join(h.watching, who)
 	s.session.public.id, s.session.public.principal = id, s.principal
-	if h.cfg.SessionTimeout > 0 {
-		s.idle = time.AfterFunc(h.cfg.SessionTimeout, func() {
-			if s.expired() {
-				h.expire(s)
-			}
-		})
-		s.idle.Stop()
-	}
+	s.idle = time.AfterFunc(time.Hour, func() {
+		if s.expired() {
+			h.expire(s)
+		}
+	})
+	s.idle.Stop() // until it rests
 	return s
 }
 
 // expire ends a session in which nothing happens. One that others know too lives on if they have used it.
 func (h *HTTPHandler) expire(s *httpSession) {
 	if s.shared != nil {
-		deleted, _ := s.shared.delete(h.life, h.cfg.SessionTimeout)
+		deleted, _ := s.shared.delete(h.life, s.patience())
 		if !deleted && !s.expired() { // it has been used meanwhile, here
 			return
 		}
 	}
 	s.session.public.because(ErrSessionTimeout)
+	h.end(s)
+}
+
+// evict ends a session that has been taken off the table because its place is needed. One that others know too lives on if they
+// have used it.
+func (h *HTTPHandler) evict(s *httpSession) {
+	if s.shared != nil {
+		const blur = 10 * time.Millisecond // the clock of the store is another
+		_, _ = s.shared.delete(h.life, max(time.Since(*s.shared.used.Load())-blur, 1))
+	}
+	s.session.public.because(ErrSessionEvicted)
 	h.end(s)
 }
 
@@ -301,9 +232,8 @@ func (s *httpSession) hold() bool {
 		return false
 	}
 	s.held++
-	if s.idle != nil {
-		s.idle.Stop()
-	}
+	s.met = true
+	s.idle.Stop()
 	return true
 }
 
@@ -311,9 +241,40 @@ func (s *httpSession) hold() bool {
 func (s *httpSession) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held--; s.held == 0 && s.idle != nil && !s.ended {
-		s.idle.Reset(s.cfg.SessionTimeout)
+	if s.held--; s.held == 0 {
+		s.rest()
 	}
+}
+
+// await lets the session expire unless the client comes back, though it is held.
+func (s *httpSession) await() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.met {
+		s.rest()
+	}
+}
+
+// rest lets the session expire when its time is over. mu is held.
+func (s *httpSession) rest() {
+	if d := s.lasts(); d > 0 && !s.ended {
+		s.idle.Reset(d)
+	}
+}
+
+// lasts returns how long the session lasts in which nothing happens; zero or less for ever. mu is held.
+func (s *httpSession) lasts() time.Duration {
+	if !s.met {
+		return s.cfg.ConfirmTimeout
+	}
+	return s.cfg.SessionTimeout
+}
+
+// patience is lasts.
+func (s *httpSession) patience() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lasts()
 }
 
 // isHeld reports whether something happens in the session, in the way of expired.
@@ -329,10 +290,10 @@ func (s *httpSession) expired() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.ended || s.held > 0:
+	case s.ended || s.held > 0 && s.met:
 		return false
 	case s.table.busy(s.asks.waiting()):
-		s.idle.Reset(s.cfg.SessionTimeout)
+		s.rest()
 		return false
 	}
 	return true

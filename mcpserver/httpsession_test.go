@@ -96,7 +96,10 @@ func TestASessionExpiresWhenNothingHappens(t *testing.T) {
 func TestThereAreOnlySoManySessions(t *testing.T) {
 	w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{MaxSessions: 2})
 	first := w.open("2025-11-25")
-	stream := w.stream("GET", "") // HTTP+SSE
+	stream, address := w.oldSession("http://localhost/mcp")
+	if p := w.post(initialized, address); p.status != http.StatusAccepted { // one that is used does not give way
+		t.Fatalf("a message over HTTP+SSE got %d, want 202", p.status)
+	}
 	if p := w.post(initialize); p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" || !strings.Contains(p.body, "too many sessions") {
 		t.Errorf("the third session got %d, %v: %s, want 503 and when to try again", p.status, p.header, p.body)
 	}

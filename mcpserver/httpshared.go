@@ -59,9 +59,14 @@ func (sh *shared) create(ctx context.Context) error {
 	}
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	if err := sh.f.store.Create(ctx, sh.s.id, raw, sh.f.ttl()); err != nil {
+	lasts := sh.f.h.cfg.ConfirmTimeout // until it is used
+	if sh.record.Process != "" {
+		lasts = sh.f.h.cfg.SessionTimeout // this process sees to its end
+	}
+	if err := sh.f.store.Create(ctx, sh.s.id, raw, ttl(lasts)); err != nil {
 		return err
 	}
+	sh.used.Store(new(time.Now()))
 	sh.revision.Store(1)
 	return nil
 }

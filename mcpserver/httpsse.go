@@ -39,6 +39,7 @@ func (h *HTTPHandler) getSSE(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	s.await()
 	if h.sessions.open(s) && resp.event(sse.Event{Name: "endpoint", Data: endpoint(r.URL, s.id)}) == nil {
 		ended := s.tel.StreamOpened(telemetry.StreamSSE)
 		select {
@@ -73,22 +74,30 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 	}
 	defer s.release()
 	x := s.serving(p.r)
+	x.visit = p.visit
 	switch {
 	case p.broken != nil && !x.batches():
 		h.violation(p, p.broken)
 		return
-	case p.broken != nil:
-		x.take(p.frame)
-	case p.m.Kind == jsonrpc.Request:
-		x.request(&p.m, x.out)
-	case p.m.Kind == jsonrpc.Notification:
+	case p.broken == nil && p.m.Kind == jsonrpc.Notification:
 		h.accept(p, x.notification(&p.m))
 		return
-	default:
+	case p.broken == nil && p.m.Kind != jsonrpc.Request:
 		h.accept(p, x.response(&p.m))
 		return
 	}
-	p.w.WriteHeader(http.StatusAccepted)
+	accepted := func() {
+		p.w.Header()["Content-Length"] = []string{"0"} // so that it is whole when it is flushed
+		p.w.WriteHeader(http.StatusAccepted)
+	}
+	p.lead(func() {
+		if p.broken != nil {
+			x.take(p.frame)
+		} else {
+			x.request(&p.m, x.out)
+		}
+	}, accepted)
+	accepted()
 }
 
 // postElsewhere gives a message to the process that has the stream of its session.

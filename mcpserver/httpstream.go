@@ -163,7 +163,7 @@ func (t *stream) keep(ctx context.Context, e Event) error {
 		ctx, cancel = bounded(ctx)
 		defer cancel()
 	}
-	return t.events.Append(ctx, t.s.id, e)
+	return keepEvent(ctx, t.events, t.s, e)
 }
 
 // write writes an event to the reader, and gives it up if it takes nothing. mu is held.

@@ -2,7 +2,6 @@ package mcpserver_test
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -144,10 +143,11 @@ func TestAHandlerThatEndsItsGoroutineIsAnswered(t *testing.T) {
 func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
 	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
-		for _, traced := range []bool{false, true} {
-			t.Run(fmt.Sprint(version, " traced=", traced), func(t *testing.T) {
+		for _, who := range []string{"untraced", "traced", "trusted"} {
+			t.Run(version+" "+who, func(t *testing.T) {
+				traced, trusted := who != "untraced", who == "trusted"
 				rec := telemetrytest.Recorder(t)
-				h := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}).HTTPHandler(nil)
+				h := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}).HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: trusted})
 				w := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					h.ServeHTTP(w, r.WithContext(trace.ContextWithSpanContext(r.Context(), ambient)))
 				}), h)
@@ -166,7 +166,9 @@ func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
 				w.end()
 				span := rec.Span("tools/call echo")
 				switch links := span.Links(); {
-				case traced && (span.Parent().SpanID().String() != "b7ad6b7169203331" || len(links) != 1 || links[0].SpanContext.SpanID() != ambient.SpanID()):
+				case traced && !trusted && (span.Parent().SpanID() != ambient.SpanID() || len(links) != 1 || links[0].SpanContext.SpanID().String() != "b7ad6b7169203331"):
+					t.Errorf("parent %v and links %v, want the server's span as parent and the client's as link", span.Parent(), links)
+				case trusted && (span.Parent().SpanID().String() != "b7ad6b7169203331" || len(links) != 1 || links[0].SpanContext.SpanID() != ambient.SpanID()):
 					t.Errorf("parent %v and links %v, want the client's span as parent and the server's as link", span.Parent(), links)
 				case !traced && (span.Parent().SpanID() != ambient.SpanID() || len(links) > 0):
 					t.Errorf("parent %v and links %v, want the server's span as parent", span.Parent(), links)

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"maps"
 	"strconv"
@@ -84,7 +85,7 @@ func (r *rounds) read(c *call) (past state, given mcp.InputResponses, err error)
 }
 
 // take gives items their keys and those answers that are there. It returns the others.
-func (r *rounds) take(c *call, items []*inquiry) (left []*inquiry, err error) {
+func (r *rounds) take(ctx context.Context, c *call, items []*inquiry) (left []*inquiry, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.open(c); err != nil {
@@ -100,7 +101,10 @@ func (r *rounds) take(c *call, items []*inquiry) (left []*inquiry, err error) {
 			left = append(left, it)
 			continue
 		}
-		if err := it.take(answer); err != nil {
+		if err := it.take(ctx, answer); err != nil {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
 			return nil, invalidParams("params.inputResponses: %q: %w", it.key, err)
 		}
 		r.keeping(it.key, answer)

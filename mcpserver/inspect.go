@@ -103,11 +103,11 @@ func among[T any](first []T, v T, compare func(a, b T) int) []T {
 
 func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 	state := inspect.HTTP{
-		MaxRequests: h.gate.limit, MaxSessions: h.sessions.limit, MaxSubs: h.audience.limit, Shared: h.fleet != nil,
+		MaxRequests: h.cfg.MaxRequests, MaxSessions: h.cfg.MaxSessions, MaxSubs: h.cfg.MaxSubscriptions, Shared: h.fleet != nil,
 		Subscriptions: h.audience.len(),
 	}
 	h.gate.mu.Lock()
-	state.Inside, state.Requests, state.Closing = h.gate.inside, h.gate.posts, h.gate.closed
+	state.Inside, state.Requests, state.Closing = int(h.gate.inside.Load()), h.gate.places.used, h.gate.closed.Load()
 	h.gate.mu.Unlock()
 	open := h.sessions.all()
 	state.Sessions = len(open)

@@ -45,8 +45,7 @@ func (x *exchange) legacyTerms(method string) (mcp.Version, client, error) {
 // initialize opens the session of a legacy client, once.
 // (specification 2025-11-25, basic/lifecycle, "Version Negotiation")
 func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
-	var p mcp.InitializeParams
-	err := decodeCopy(c.params, &p)
+	p, err := introduction(c.params)
 	switch {
 	case len(s.cfg.legacy) == 0:
 		return nil, unsupportedVersion(p.ProtocolVersion, s.cfg.versions)
@@ -55,10 +54,8 @@ func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
 	case p.ProtocolVersion == "":
 		return nil, invalidParams("params.protocolVersion is missing")
 	}
-	a := &agreement{version: s.cfg.legacy[0], client: p.ClientInfo, capabilities: p.Capabilities}
-	if slices.Contains(s.cfg.legacy, p.ProtocolVersion) {
-		a.version = p.ProtocolVersion
-	}
+	known := max(0, slices.Index(s.cfg.legacy, p.ProtocolVersion))
+	a := &agreement{version: s.cfg.legacy[known], client: p.ClientInfo, capabilities: p.Capabilities}
 	a.declared = s.capabilities(a.version)
 	if c.x.session.watched == nil {
 		silence(&a.declared)

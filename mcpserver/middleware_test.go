@@ -220,3 +220,36 @@ func TestAHandlerThatMiddlewareCallsAgainFindsTheAnswers(t *testing.T) {
 		must(t, c.w.finish())
 	})
 }
+
+// The arguments of a tool are decoded into types of package mcp, too, whose texts are otherwise unescaped where they lie.
+func TestToolsDecodeTheirArgumentsAndLeaveTheRequestAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const params = `{"name":"relay","arguments":{"name":"a\n\"b\"","arguments":{}}}`
+		var before, after, decoded string
+		looking := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+			before = string(r.Params)
+			defer func() { after = string(r.Params) }()
+			return next(ctx, r)
+		})
+		s := newServer(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{looking}})
+		relay := &mcp.Tool{Name: "relay", InputSchema: json.RawMessage(`{"type":"object"}`)}
+		err := mcpserver.AddTool(s, relay, func(_ context.Context, in mcp.CallToolParams) (string, error) {
+			decoded = in.Name
+			return "", nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := opened(t, t.Context(), s)
+		w.send(requestOf(1, mcp.MethodCallTool, params))
+		if out := w.taken(); decoded != "a\n\"b\"" {
+			t.Errorf("the tool was called with %q, want its escapes decoded; the answer is %q", decoded, out)
+		}
+		if before != params || after != before {
+			t.Errorf("the params were %s, and behind the tool they are %s, want them as they came", before, after)
+		}
+		if err := w.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}

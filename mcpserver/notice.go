@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -117,9 +118,19 @@ func (n *notices) begin() {
 
 // run sends what is pending.
 func (n *notices) run() {
-	for one, ok := n.next(); ok; one, ok = n.next() {
-		n.send(one)
-	}
+	usercode.Pass(func() {
+		for one, ok := n.next(); ok; one, ok = n.next() {
+			n.send(one)
+		}
+	}, n.dropped)
+}
+
+// dropped goes on in another goroutine behind the notice that has ended this one.
+func (n *notices) dropped() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sending = false
+	n.begin()
 }
 
 // next returns the next notice, false if there is none.
@@ -213,6 +224,7 @@ func (x *exchange) notify(out sink, v mcp.Version, method string, meta mcp.Meta,
 func (x *exchange) send(out sink, v mcp.Version, r telemetry.Request, meta mcp.Meta, params json.RawMessage) error {
 	r.Notification = true
 	ctx, op := x.tel.StartRequest(x.work, r)
+	defer op.End(brokenOff)
 	op.Admit(x.peer(v), 0)
 	var result telemetry.Result
 	m := jsonrpc.Meta{User: meta}

@@ -50,7 +50,7 @@ func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
 	if x.tel == nil {
 		return deal()
 	}
-	in := telemetry.Incoming{Method: m.Method, Known: true, Notification: true, Size: len(m.Frame)}
+	in := telemetry.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted}
 	if a := x.session.agreed.Load(); a != nil {
 		in.Peer = x.peer(a.version)
 	}
@@ -58,6 +58,7 @@ func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
 		in.Traceparent, in.Tracestate, in.Baggage = text(p.Traceparent), text(p.Tracestate), text(p.Baggage)
 	}
 	_, op := x.tel.StartHandler(x.work, in)
+	defer op.End(brokenOff)
 	err := deal()
 	op.End(outcome(nil, err))
 	return err

@@ -44,7 +44,7 @@ const (
 var errReceive = errors.New("receive: it has ended its goroutine")
 
 // read takes frames until there are no more, which is no error, or ctx ends.
-func (c *connection) read(ctx context.Context, from Conn) error {
+func (c *connection) read(ctx context.Context, from Conn) lastWord {
 	r := &reading{conn: c, from: from, ctx: ctx, done: make(chan lastWord, 1), buffered: func() bool { return true }}
 	if b, ok := from.(interface{ Buffered() bool }); ok {
 		r.buffered = b.Buffered
@@ -53,10 +53,7 @@ func (c *connection) read(ctx context.Context, from Conn) error {
 	c.group.start(r)
 	end := <-r.done
 	r.unwatch()
-	if end.panicked != nil {
-		panic(end.panicked) // whoever called Serve may recover from it
-	}
-	return end.err
+	return end
 }
 
 // lastWord is what the reading ended with.

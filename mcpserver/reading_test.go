@@ -238,12 +238,8 @@ func TestWhatEndsAQuickToolEndsNothingElse(t *testing.T) {
 				if err := w.finish(); err != nil {
 					t.Error(err)
 				}
-				want := int64(0)
-				if name == "panic" {
-					want = 3
-				}
-				if n := rec.Value("mcp_server.handler.panics"); n != want {
-					t.Errorf("%d panics counted, want %d", n, want)
+				if n := rec.Value("mcp_server.handler.panics"); n != 3 {
+					t.Errorf("%d panics counted, want 3", n)
 				}
 			})
 		})

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -107,11 +106,11 @@ func (r *Request) Decode(v any) error {
 	return nil
 }
 
-// decodeCopy decodes a copy of raw, if there is any.
+// decodeCopy decodes raw, if there is any, and leaves it as it is.
 func decodeCopy(raw json.RawMessage, v any) error {
 	if raw == nil {
 		return nil
 	}
-	_, err := mcp.Decode(bytes.Clone(raw), v)
+	_, err := mcp.Decode(raw, v)
 	return err
 }

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +35,45 @@ type watchlist struct {
 	uris   map[string]struct{} // guarded by mu
 	bytes  int                 // guarded by mu; in all URIs together
 	closed bool                // guarded by mu; nothing is added any more
+	room   *watchRoom          // guarded by mu; nil for as much as there is
+	who    account             // guarded by mu; that takes of it
+	taken  int                 // guarded by mu; of room
+}
+
+// join makes an account take the memory for the list of a room.
+func (w *watchlist) join(room *watchRoom, who account) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.room, w.who = room, who
+}
+
+// reserve takes so many bytes of the room, and reports whether they were there.
+func (w *watchlist) reserve(n int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.take(n)
+}
+
+// take is reserve; mu is held.
+func (w *watchlist) take(n int) bool {
+	switch {
+	case w.room == nil:
+		return true
+	case !w.room.take(w.who, n):
+		return false
+	}
+	w.taken += n
+	return true
+}
+
+// release gives back all that was taken of the room, and takes nothing more.
+func (w *watchlist) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.room != nil {
+		w.room.change(w.who, -w.taken)
+		w.room, w.taken = nil, 0
+	}
 }
 
 // add reports false if there are too many, or if the list is closed. A URI that is there already is no other one.
@@ -45,7 +83,7 @@ func (w *watchlist) add(uri string) bool {
 	if _, there := w.uris[uri]; there {
 		return true
 	}
-	if w.closed || len(w.uris) >= maxWatched || w.bytes+len(uri) > maxWatchedBytes {
+	if w.closed || len(w.uris) >= maxWatched || w.bytes+len(uri) > maxWatchedBytes || !w.take(len(uri)+watchCost) {
 		return false
 	}
 	if w.uris == nil {
@@ -64,6 +102,10 @@ func (w *watchlist) remove(uri string) bool {
 	if there {
 		delete(w.uris, uri)
 		w.bytes -= len(uri)
+		if w.room != nil {
+			w.room.change(w.who, -len(uri)-watchCost)
+			w.taken -= len(uri) + watchCost
+		}
 	}
 	return there
 }
@@ -78,7 +120,7 @@ func (w *watchlist) has(uri string) bool {
 	return there
 }
 
-// replace makes the list one of these URIs.
+// replace makes the list one of these URIs, for which another process had room.
 func (w *watchlist) replace(uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,6 +128,11 @@ func (w *watchlist) replace(uris []string) {
 	for _, uri := range uris {
 		w.uris[uri] = struct{}{}
 		w.bytes += len(uri)
+	}
+	if w.room != nil {
+		takes := w.bytes + len(uris)*watchCost
+		w.room.change(w.who, takes-w.taken)
+		w.taken = takes
 	}
 }
 
@@ -147,16 +194,6 @@ func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
 			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.unwatch(ctx, uri) }) // nobody could be told of an error
 		}
 	}
-}
-
-// guarded calls a part of a handler that answers no request, and survives its panic.
-func (x *exchange) guarded(ctx context.Context, method string, f func()) {
-	defer func() {
-		if v := recover(); v != nil {
-			x.tel.HandlerPanic(ctx, method, v, debug.Stack())
-		}
-	}()
-	f()
 }
 
 // subscribe answers resources/subscribe. (specification 2025-11-25, server/resources, "Subscriptions")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
@@ -31,16 +32,26 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if m, ok := c.(measured); ok && o.tel != nil {
 		queued = m.measure(o.tel.QueueWait)
 	}
-	conn, stop := s.open(ctx, o, pipe{c}, maxSpare, queued)
-	err := conn.read(ctx, c)
+	conn, stop := s.open(ctx, o, pipe{c, o}, maxSpare, queued)
+	conn.watching = newWatchRoom(maxWatchedAlone)
+	conn.session.watched.join(conn.watching, account{})
+	end := conn.read(ctx, c)
+	err, lost := end.err, end.err != nil || end.panicked != nil
 	conn.asks.close()
-	if err == nil {
+	if !lost {
 		conn.group.wait(s.cfg.DrainTimeout)
 	}
 	stop()
 	conn.session.public.because(err)
-	left := conn.close(err != nil && ctx.Err() == nil)
-	if closed := c.Close(); err == nil && closed != nil {
+	left := conn.close(lost && ctx.Err() == nil)
+	var closed error
+	if failed := s.apart(ctx, "Conn.Close", func() { closed = c.Close() }); failed != nil {
+		closed = failed
+	}
+	if end.panicked != nil {
+		panic(end.panicked) // the caller of Serve may recover from it
+	}
+	if err == nil && closed != nil {
 		err = fmt.Errorf("close: %w", closed)
 	}
 	if left > 0 {
@@ -101,7 +112,7 @@ func (x *exchange) skipped(e *TooLargeError) {
 	switch {
 	case v.ID.IsZero():
 	case v.Response:
-		x.deliver(v.ID, &jsonrpc.Message{Frame: e.Head}) // there will be no other
+		x.deliver(v.ID, jsonrpc.Broken(e.Head)) // there will be no other
 	default:
 		x.answerViolation(v, x.out)
 	}
@@ -125,6 +136,7 @@ func (c *connection) close(lost bool) (left int) {
 	c.group.close()
 	c.session.watched.close() // over HTTP, a request to watch may still be under way
 	left += c.dismiss(c.session.public, c.session.public.end(), nil)
+	c.session.watched.release()
 	c.cut()
 	c.ended(lost)
 	return left
@@ -147,13 +159,23 @@ func (c *connection) ended(lost bool) {
 }
 
 // pipe is the sink that a connection is.
-type pipe struct{ conn Conn }
+type pipe struct {
+	conn Conn
+	observer
+}
 
-func (p pipe) notify(ctx context.Context, frame []byte) error { return p.conn.Send(ctx, frame) }
+// notify sends a frame. A panic of the connection's is an error of it: there is no caller of the user's to whom it could go.
+func (p pipe) notify(ctx context.Context, frame []byte) (err error) {
+	usercode.Run(func() { err = p.conn.Send(ctx, frame) }, func(f *usercode.Failure) {
+		p.failed(ctx, "Conn.Send")(f)
+		err = f
+	})
+	return err
+}
 
 func (p pipe) answer(ctx context.Context, a answer) error {
 	if a.frame == nil {
 		return nil
 	}
-	return p.conn.Send(ctx, a.frame)
+	return p.notify(ctx, a.frame)
 }

@@ -3,21 +3,28 @@ package mcpserver
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"iter"
 	"sync"
 	"time"
 )
 
 // NewMemorySessionStore returns a store for handlers in one process: to serve one set of sessions under several of them,
-// and to test what is served by several processes.
+// and to test what is served by several processes. Of the messages to one handler, and of those to all, it keeps the latest
+// 4,096, with 64 MiB together. Of an id of 64 bytes and more it keeps a hash.
 func NewMemorySessionStore() SessionStore {
 	return &memorySessions{
 		sessions: map[string]*keptSession{}, processes: map[string]time.Time{}, topics: map[string]*topic{}, news: make(chan struct{}),
 	}
 }
 
-// maxMessages is how many messages to one receiver a memory store keeps.
-const maxMessages = 4096
+// What a memory store keeps of the messages to one receiver: the latest, with so many bytes together, or the one latest if it
+// is larger.
+const (
+	maxMessages     = 4096
+	maxMessageBytes = 64 << 20
+)
 
 type memorySessions struct {
 	mu        sync.Mutex
@@ -38,13 +45,26 @@ type keptSession struct {
 type topic struct {
 	last     int64 // position of the latest
 	messages [][]byte
+	bytes    int
+}
+
+// add keeps a message, at the expense of the oldest.
+func (t *topic) add(message []byte) {
+	t.last++
+	t.messages = append(t.messages, bytes.Clone(message))
+	t.bytes += len(message)
+	for len(t.messages) > 1 && (len(t.messages) > maxMessages || t.bytes > maxMessageBytes) {
+		t.bytes -= len(t.messages[0])
+		t.messages[0] = nil
+		t.messages = t.messages[1:]
+	}
 }
 
 // find returns a session, nil if there is none. mu is held.
 func (t *memorySessions) find(id string) *keptSession {
-	s := t.sessions[id]
+	s := t.sessions[keptID(id)]
 	if s != nil && !s.until.IsZero() && !time.Now().Before(s.until) {
-		delete(t.sessions, id)
+		delete(t.sessions, keptID(id))
 		return nil
 	}
 	return s
@@ -66,7 +86,7 @@ func (t *memorySessions) Create(_ context.Context, id string, record []byte, ttl
 	}
 	s := &keptSession{record: bytes.Clone(record), revision: 1}
 	s.use(ttl)
-	t.sessions[id] = s
+	t.sessions[keptID(id)] = s
 	return nil
 }
 
@@ -106,7 +126,7 @@ func (t *memorySessions) Delete(_ context.Context, id string, unused time.Durati
 	if s == nil || time.Since(s.used) < unused {
 		return false, nil
 	}
-	delete(t.sessions, id)
+	delete(t.sessions, keptID(id))
 	return true, nil
 }
 
@@ -114,11 +134,11 @@ func (t *memorySessions) Beat(_ context.Context, process string, ttl time.Durati
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if ttl > 0 {
-		t.processes[process] = time.Now().Add(ttl)
+		t.processes[keptID(process)] = time.Now().Add(ttl)
 		return nil
 	}
-	delete(t.processes, process)
-	delete(t.topics, process)
+	delete(t.processes, keptID(process))
+	delete(t.topics, keptID(process))
 	return nil
 }
 
@@ -129,7 +149,9 @@ func (t *memorySessions) Alive(_ context.Context, process string) (bool, error) 
 }
 
 // alive is Alive; mu is held.
-func (t *memorySessions) alive(process string) bool { return time.Now().Before(t.processes[process]) }
+func (t *memorySessions) alive(process string) bool {
+	return time.Now().Before(t.processes[keptID(process)])
+}
 
 func (t *memorySessions) Publish(_ context.Context, process string, message []byte) error {
 	t.mu.Lock()
@@ -137,14 +159,12 @@ func (t *memorySessions) Publish(_ context.Context, process string, message []by
 	if process != "" && !t.alive(process) {
 		return ErrNoProcess
 	}
-	to := t.topics[process]
+	to := t.topics[keptID(process)]
 	if to == nil {
 		to = new(topic)
-		t.topics[process] = to
+		t.topics[keptID(process)] = to
 	}
-	to.last++
-	to.messages = append(to.messages, bytes.Clone(message))
-	to.messages = to.messages[max(0, len(to.messages)-maxMessages):]
+	to.add(message)
 	close(t.news)
 	t.news = make(chan struct{})
 	return nil
@@ -173,10 +193,20 @@ func (t *memorySessions) Receive(ctx context.Context, process string, behind int
 func (t *memorySessions) next(process string, behind int64) (m Message, ok bool, news <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	from := t.topics[process]
+	from := t.topics[keptID(process)]
 	if from == nil || from.last <= behind {
 		return Message{}, false, t.news
 	}
 	i := max(0, len(from.messages)-int(from.last-behind))
 	return Message{from.last - int64(len(from.messages)-1-i), from.messages[i]}, true, nil
+}
+
+// keptID returns what stands for an id in the tables of a memory store: the id itself if it is short, as those are that the
+// server makes, and otherwise its SHA-256. Two ids have two names: one as long as a hash is hashed too.
+func keptID(id string) string {
+	if len(id) < hex.EncodedLen(sha256.Size) {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])
 }

@@ -39,15 +39,20 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	sub := &subscription{call: c, meta: meta}
+	sub.watched.join(c.x.watching, c.x.account())
 	stands := false
 	defer func() {
 		if !stands {
 			c.x.unwatchAll(c.ctx, &sub.watched)
+			sub.watched.release()
 		}
 	}()
 	granted := s.honour(ctx, sub, p.Notifications)
 	if granted.TaskIDs, err = s.tasks.watchable(c.ctx, c, p.Notifications.TaskIDs); err != nil {
 		return nil, err
+	}
+	if !sub.watched.reserve(len(granted.TaskIDs) * watchedTaskCost) {
+		return nil, errBusy
 	}
 	sub.filter.TaskIDs = granted.TaskIDs
 	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // all that keeps the frame in memory
@@ -150,19 +155,19 @@ func (sub *subscription) run() {
 		ended()
 	}
 	sub.call.x.unwatchAll(sub.call.ctx, &sub.watched)
+	sub.watched.release()
 }
 
 // audience are the subscriptions that are open on a connection, or on all streams of an HTTP handler.
 type audience struct {
-	limit int
-
 	mu     sync.Mutex
+	places shares                     // guarded by mu
 	subs   map[*subscription]struct{} // guarded by mu
 	closed bool                       // guarded by mu
 }
 
 func newAudience(limit int) *audience {
-	return &audience{limit: limit, subs: map[*subscription]struct{}{}}
+	return &audience{places: newShares(limit), subs: map[*subscription]struct{}{}}
 }
 
 func (a *audience) add(sub *subscription) error {
@@ -171,9 +176,10 @@ func (a *audience) add(sub *subscription) error {
 	switch {
 	case a.closed:
 		return errShuttingDown
-	case len(a.subs) >= a.limit:
+	case !a.places.affords(sub.call.x.account(), 1):
 		return errBusy
 	}
+	a.places.take(sub.call.x.account(), 1)
 	a.subs[sub] = struct{}{}
 	return nil
 }
@@ -183,7 +189,10 @@ func (a *audience) remove(sub *subscription) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	_, there := a.subs[sub]
-	delete(a.subs, sub)
+	if there {
+		a.places.give(sub.call.x.account(), 1)
+		delete(a.subs, sub)
+	}
 	return there
 }
 

@@ -135,7 +135,7 @@ func askIn(ctx context.Context, a asker, items []*inquiry) error {
 		return err
 	}
 	for _, it := range items {
-		if err := it.take(responses[it.key]); err != nil {
+		if err := it.take(ctx, responses[it.key]); err != nil {
 			return fmt.Errorf("%s: the client's response: %w", it.method(), err)
 		}
 	}

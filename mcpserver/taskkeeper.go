@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -22,6 +23,7 @@ type taskKeeper struct {
 	group *group // of handlers, and of errands to the store
 	offer sync.Once
 
+	ledger   *taskLedger
 	conflict bool // a method of tasks has another handler; set by offer
 	offered  atomic.Bool
 
@@ -31,6 +33,7 @@ type taskKeeper struct {
 	runs    map[string]*taskRun                  // guarded by mu; handlers that run here, of tasks and of calls that may become some
 	watches map[string]map[taskListener]struct{} // guarded by mu; by the tasks that they are about
 	claims  map[askedKey]*taskWait               // guarded by mu; who puts what a task asks to its client
+	places  shares                               // guarded by mu; of those that run
 	unwatch func()                               // guarded by mu; ends to watch the store, nil while nobody does
 	closed  bool                                 // guarded by mu; no task begins any more
 }
@@ -39,6 +42,7 @@ func newTaskKeeper(s *Server) (*taskKeeper, error) {
 	cfg, err := newTaskOptions(s.cfg.Tasks, s.cfg.FrameLimit)
 	return &taskKeeper{
 		s: s, cfg: cfg, owner: rand.Text(), group: newGroup(0), turn: make(chan struct{}, 1),
+		ledger: newTaskLedger(cfg.MaxKept, cfg.MaxKeptBytes), places: newShares(cfg.MaxRunning),
 		runs: map[string]*taskRun{}, watches: map[string]map[taskListener]struct{}{}, claims: map[askedKey]*taskWait{},
 	}, err
 }
@@ -50,6 +54,7 @@ func (s *Server) offerTasks() bool {
 		if k.cfg.Store == nil {
 			k.cfg.Store = NewMemoryTaskStore(0, 0)
 		}
+		k.cfg.Store = s.guardTasks(k.cfg.Store)
 		k.conflict = !s.methods.add(feature{declare: declareTasks, methods: k.methods()})
 		k.offered.Store(!k.conflict)
 	})
@@ -92,7 +97,7 @@ func (k *taskKeeper) change(ctx context.Context, id string, known *TaskRecord, f
 			return r, nil
 		}
 		r.Revision++
-		if err := k.cfg.Store.Save(ctx, r); !errors.Is(err, ErrTaskConflict) {
+		if err := k.ledger.save(r, func() error { return k.cfg.Store.Save(ctx, r) }); !errors.Is(err, ErrTaskConflict) {
 			return r, err
 		}
 	}
@@ -178,9 +183,10 @@ func (k *taskKeeper) enter(r *taskRun) error {
 	switch {
 	case k.closed:
 		return errShuttingDown
-	case len(k.runs) >= k.cfg.MaxRunning:
+	case !k.places.affords(r.who, 1):
 		return errBusy
 	}
+	k.places.take(r.who, 1)
 	k.runs[r.id] = r
 	return nil
 }
@@ -189,7 +195,10 @@ func (k *taskKeeper) enter(r *taskRun) error {
 func (k *taskKeeper) leave(r *taskRun) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.runs, r.id)
+	if k.runs[r.id] != nil {
+		delete(k.runs, r.id)
+		k.places.give(r.who, 1)
+	}
 }
 
 // Shutdown ends the tasks that run in this server, after whatever serves its clients has ended: it lets no more begin,
@@ -225,6 +234,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		unwatch()
 	}
 	k.group.close()
+	k.ledger.close()
 	return err
 }
 
@@ -284,15 +294,26 @@ func (e *errand) ask() {
 }
 
 func (e *errand) run() {
-	for {
-		e.do()
-		e.mu.Lock()
-		if !e.again {
-			e.running = false
-			e.mu.Unlock()
-			return
+	usercode.Pass(func() {
+		for again := true; again; again = e.more() {
+			e.do()
 		}
-		e.again = false
-		e.mu.Unlock()
+	}, e.dropped)
+}
+
+// more reports whether it was asked for meanwhile.
+func (e *errand) more() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.running, e.again = e.again, false
+	return e.running
+}
+
+// dropped goes on in another goroutine if there is more to do than what has ended this one.
+func (e *errand) dropped() {
+	if e.more() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.running = e.group.start(e)
 	}
 }

@@ -233,7 +233,7 @@ func (q *relaying) missing(mcp.Version, *mcp.ClientCapabilities, *mcp.ClientCapa
 
 func (q *relaying) params(mcp.Version, *mcp.ClientCapabilities) (any, error) { return nil, nil }
 
-func (q *relaying) take(answer json.RawMessage) error {
+func (q *relaying) take(_ context.Context, answer json.RawMessage) error {
 	q.answer = slices.Clone(answer)
 	return nil
 }

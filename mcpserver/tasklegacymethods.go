@@ -70,8 +70,12 @@ func (w *taskWait) wait() (*TaskRecord, error) {
 		defer k.mu.Unlock()
 		k.unlisten(w.id, w)
 	}()
-	if w.c.x.linger != nil {
-		defer w.c.x.linger()()
+	if w.c.x.visit != nil {
+		back, ok := w.c.x.visit.await()
+		if !ok {
+			return nil, errBusy
+		}
+		defer back()
 	}
 	for {
 		t, err := k.find(ctx, w.c, w.id)

@@ -97,10 +97,13 @@ func (k *taskKeeper) find(ctx context.Context, c *call, id string) (*TaskRecord,
 
 var errUnknownTask = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "unknown task: there is none with this id, or it has expired"}
 
-// gone tells the client of a task that is not there any more.
+// gone tells the client of a task that is not there any more, or for which there is no room.
 func gone(err error) error {
-	if errors.Is(err, ErrTaskNotFound) {
+	switch {
+	case errors.Is(err, ErrTaskNotFound):
 		return errUnknownTask
+	case errors.Is(err, ErrTaskStoreFull):
+		return &failure{errBusy, err}
 	}
 	return err
 }

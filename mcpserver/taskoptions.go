@@ -19,9 +19,19 @@ type TaskOptions struct {
 	// PollInterval is how often clients are asked to look at a task. Zero means 1 s.
 	PollInterval time.Duration
 
-	// MaxRunning is how many tasks run at once in this server, those that wait for input included; more are refused. Zero
-	// means 1,024.
+	// MaxRunning is how many tasks run at once in this server, those that wait for input included; more are refused, over HTTP
+	// with 429. One [HTTPOptions.Account] gets half of them, two a third each, and so on. Zero means 1,024.
 	MaxRunning int
+
+	// MaxKept is how many tasks of this server there may be at once, in whatever store: a task counts from its creation until
+	// its time is up, and for ever if its TTL is. More are refused, over HTTP with 429. One account gets half of them, as above.
+	// Zero means 10,000.
+	MaxKept int
+
+	// MaxKeptBytes is how many bytes the results of these tasks may have together, with what they ask and are told. A task whose
+	// result finds no room fails; a response that finds none is refused. One account gets half of it, as above. Zero means
+	// 256 MiB.
+	MaxKeptBytes int
 
 	// MaxResult is how many bytes of JSON the result of a task may have; a task with a larger one fails. Zero means the
 	// [Options.FrameLimit].
@@ -40,7 +50,9 @@ func newTaskOptions(o *TaskOptions, frameLimit int) (TaskOptions, error) {
 		c = *o
 	}
 	for field, v := range map[string]int64{
-		"PollInterval": int64(c.PollInterval), "MaxRunning": int64(c.MaxRunning), "MaxResult": int64(c.MaxResult), "Lease": int64(c.Lease),
+		"PollInterval": int64(c.PollInterval), "MaxRunning": int64(c.MaxRunning),
+		"MaxResult": int64(c.MaxResult), "Lease": int64(c.Lease),
+		"MaxKept": int64(c.MaxKept), "MaxKeptBytes": int64(c.MaxKeptBytes),
 	} {
 		if v < 0 {
 			return c, fmt.Errorf("options: Tasks.%s is negative", field)
@@ -49,6 +61,8 @@ func newTaskOptions(o *TaskOptions, frameLimit int) (TaskOptions, error) {
 	c.TTL = cmp.Or(c.TTL, time.Hour)
 	c.PollInterval = cmp.Or(c.PollInterval, time.Second)
 	c.MaxRunning = cmp.Or(c.MaxRunning, 1024)
+	c.MaxKept = cmp.Or(c.MaxKept, 10_000)
+	c.MaxKeptBytes = cmp.Or(c.MaxKeptBytes, 256<<20)
 	c.MaxResult = cmp.Or(c.MaxResult, frameLimit)
 	c.Lease = cmp.Or(c.Lease, 30*time.Second)
 	return c, nil

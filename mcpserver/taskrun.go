@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -22,6 +22,7 @@ type taskRun struct {
 	tool *tool
 	work taskWork
 	call *call       // the request; not to be used when the task has begun
+	who  account     // on which the task goes
 	info RequestInfo // what the handler sees of it
 
 	waits  bool          // it does not become a task at once
@@ -59,10 +60,13 @@ type taskRun struct {
 // taskWork is what is left to do for a call when its arguments are in order.
 type taskWork func(ctx context.Context) (*mcp.CallToolResult, error)
 
+// bindTask puts the arguments of a call in order. The error answers the call.
+type bindTask func(context.Context, *CallToolRequest) (taskWork, error)
+
 // newRun returns the run of a call whose context is ctx.
 func (k *taskKeeper) newRun(ctx context.Context, c *call, t *tool) *taskRun {
 	r := &taskRun{
-		k: k, id: rand.Text(), tool: t, call: c, info: c.info, request: ctx,
+		k: k, id: rand.Text(), tool: t, call: c, who: c.x.account(), info: c.info, request: ctx,
 		waits: t.task.waits, after: t.task.after, ttl: t.task.timeToLive(&k.cfg),
 		turn: make(chan struct{}, 1), begun: make(chan struct{}), answered: make(chan struct{}), moved: make(chan struct{}),
 	}
@@ -94,7 +98,7 @@ func (r *taskRun) start() (any, error) {
 	if err := r.k.enter(r); err != nil {
 		return nil, err
 	}
-	work, err := r.tool.task.bind(&CallToolRequest{RequestInfo: &r.info, Name: r.tool.Name, Arguments: r.call.arguments})
+	work, err := r.bind()
 	switch {
 	case err != nil && r.legacy != nil: // the client waits for a task and nothing else
 		work = func(context.Context) (*mcp.CallToolResult, error) { return nil, err }
@@ -123,6 +127,14 @@ func (r *taskRun) start() (any, error) {
 	return nil, nil
 }
 
+// bind decodes the arguments. If code of the user's fails in that, the place is given back.
+func (r *taskRun) bind() (work taskWork, err error) {
+	usercode.Pass(func() {
+		work, err = r.tool.task.bind(r.request, &CallToolRequest{RequestInfo: &r.info, Name: r.tool.Name, Arguments: r.call.arguments})
+	}, func() { r.k.leave(r) })
+	return work, err
+}
+
 // begin makes the call a task: when it returns nil, the task is there for whoever asks.
 // (tasks extension, "Task Creation")
 func (r *taskRun) begin(ctx context.Context) error {
@@ -141,7 +153,12 @@ func (r *taskRun) begin(ctx context.Context) error {
 	}
 	r.k.watch(ctx)
 	record := r.newRecord(stamp())
+	if !r.k.ledger.open(r.who, record) {
+		r.tie()
+		return &failure{errBusy, ErrTaskStoreFull}
+	}
 	if err := r.k.cfg.Store.Save(ctx, record); err != nil {
+		r.k.ledger.drop(r.id)
 		r.tie()
 		if errors.Is(err, ErrTaskStoreFull) {
 			return &failure{errBusy, err}
@@ -185,12 +202,13 @@ func (r *taskRun) run() {
 
 // handle calls the handler, and turns a panic into an error.
 func (r *taskRun) handle() (result any, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			r.call.x.tel.HandlerPanic(r.within, r.info.Method, v, debug.Stack())
-			result, err = nil, errInternal
-		}
-	}()
+	err = errInternal
+	usercode.Run(func() { result, err = r.outcome() }, r.call.x.failed(r.within, r.info.Method))
+	return result, err
+}
+
+// outcome returns what the handler does, in the form of an answer.
+func (r *taskRun) outcome() (result any, err error) {
 	out, err := r.work(r.within)
 	if err != nil && r.latest() != nil && errors.Is(context.Cause(r.ctx), errCancelled) {
 		return nil, errCancelled // whatever the error is: the client has asked for it

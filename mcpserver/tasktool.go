@@ -39,8 +39,8 @@ func AddTaskTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context
 	if err != nil {
 		return err
 	}
-	return s.addTaskTool(added, options, func(r *CallToolRequest) (taskWork, error) {
-		in, err := decodeArguments[In](input, r.Arguments)
+	return s.addTaskTool(added, options, func(ctx context.Context, r *CallToolRequest) (taskWork, error) {
+		in, err := decodeArguments[In](ctx, input, r.Arguments)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func AddTaskTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context
 			if err != nil {
 				return nil, err
 			}
-			return resultOf(out, output)
+			return resultOf(ctx, out, output)
 		}, nil
 	})
 }
@@ -63,7 +63,7 @@ func (s *Server) AddRawTaskTool(t *mcp.Tool, h ToolHandler, options ...TaskToolO
 	if err != nil {
 		return err
 	}
-	return s.addTaskTool(added, options, func(r *CallToolRequest) (taskWork, error) {
+	return s.addTaskTool(added, options, func(_ context.Context, r *CallToolRequest) (taskWork, error) {
 		return func(ctx context.Context) (*mcp.CallToolResult, error) { return h(ctx, r) }, nil
 	})
 }
@@ -87,10 +87,10 @@ func TaskTTL(d time.Duration) TaskToolOption { return func(t *taskTool) { t.ttl 
 
 // taskTool is what a tool has beyond others whose calls may become tasks.
 type taskTool struct {
-	bind     func(*CallToolRequest) (taskWork, error) // the error answers the call
-	required bool                                     // no call is answered in any other way
-	waits    bool                                     // no call becomes a task at once
-	after    time.Duration                            // but then; zero for never
+	bind     bindTask
+	required bool          // no call is answered in any other way
+	waits    bool          // no call becomes a task at once
+	after    time.Duration // but then; zero for never
 	ttl      time.Duration
 }
 
@@ -102,7 +102,7 @@ func (t *taskTool) timeToLive(o *TaskOptions) time.Duration {
 	return max(0, o.TTL)
 }
 
-func (s *Server) addTaskTool(t *mcp.Tool, options []TaskToolOption, bind func(*CallToolRequest) (taskWork, error)) error {
+func (s *Server) addTaskTool(t *mcp.Tool, options []TaskToolOption, bind bindTask) error {
 	task := &taskTool{bind: bind}
 	for _, option := range options {
 		option(task)
@@ -123,7 +123,7 @@ func (s *Server) addTaskTool(t *mcp.Tool, options []TaskToolOption, bind func(*C
 		return fmt.Errorf("add tool %s: the methods of tasks have other handlers", t.Name)
 	}
 	return s.register(t, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
-		work, err := bind(r)
+		work, err := bind(ctx, r)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,9 @@ import (
 // maxTasksWatched is how many tasks one subscription may be about.
 const maxTasksWatched = 1000
 
+// watchedTaskCost is about how many bytes it takes to watch a task: its id is one that the server has made.
+const watchedTaskCost = 256
+
 // taskWatch tells one subscription how its tasks get on: each status once it is there, but for those that others have
 // overtaken before the client took them.
 // (tasks extension, "Task Status Notifications")

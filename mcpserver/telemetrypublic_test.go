@@ -33,7 +33,7 @@ func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
 					inside = append(inside, baggage.FromContext(ctx).Member("tenant").Value())
 					return nil, nil
 				}))
-				h := s.HTTPHandler(nil)
+				h := s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 				w := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if within {
 						r = r.WithContext(trace.ContextWithSpanContext(r.Context(), ambient))
@@ -93,11 +93,72 @@ func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
 // Trusting the client, the default sampler would follow it.
 func TestAServerDecidesItselfWhetherACallOfAnUntrustedClientIsSampled(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithPublicEndpointFn(func(context.Context) bool { return true }))
-	w := serveWeb(t, newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}), nil)
+	w := serveWeb(t, newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}), &mcpserver.HTTPOptions{TrustTraceContext: true})
 	unsampled := strings.Replace(traceParent, `-01"`, `-00"`, 1)
 	w.post(asked(1, "tools/call", bothMetas+","+unsampled, `"name":"echo"`), modernHeaders("tools/call", "echo")...)
 	w.end()
 	if span := rec.Span("tools/call echo"); !span.SpanContext().IsSampled() {
 		t.Error("the span is sampled, though the client's is not: got one that is not")
+	}
+}
+
+// A client over HTTP decides about traces and baggage if it has said who it is, or if the server's options say so. It is on
+// the loopback here, which makes no difference.
+func TestAnAnonymousClientOverHTTPDecidesNothingAboutTraces(t *testing.T) {
+	alice := func(*http.Request) string { return "alice" }
+	for _, tt := range []struct {
+		name    string
+		options *mcpserver.HTTPOptions
+		trusted bool
+	}{
+		{"by default", nil, false},
+		{"without sessions", &mcpserver.HTTPOptions{Stateless: true}, false},
+		{"without a principal", &mcpserver.HTTPOptions{Principal: func(*http.Request) string { return "" }}, false},
+		{"with a principal", &mcpserver.HTTPOptions{Principal: alice}, true},
+		{"with the option", &mcpserver.HTTPOptions{TrustTraceContext: true}, true},
+	} {
+		for _, version := range []string{"2025-11-25", "2026-07-28"} {
+			t.Run(fmt.Sprint(tt.name, " ", version), func(t *testing.T) {
+				rec := telemetrytest.Recorder(t)
+				s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
+				s.RemoveTools("echo")
+				var tenant string
+				var sampled bool
+				must(t, s.AddRawTool(&mcp.Tool{Name: "echo"}, func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					tenant = baggage.FromContext(ctx).Member("tenant").Value()
+					sampled = trace.SpanContextFromContext(ctx).IsSampled()
+					return nil, nil
+				}))
+				w := serveWeb(t, s, tt.options)
+				unsampled := strings.Replace(traceParent, `-01"`, `-00"`, 1)
+				meta, headers := unsampled+`,"baggage":"tenant=acme"`, []string{}
+				switch {
+				case version == "2026-07-28":
+					meta, headers = bothMetas+","+meta, modernHeaders("tools/call", "echo")
+				case tt.options == nil || !tt.options.Stateless:
+					headers = []string{"Mcp-Session-Id", w.open(version)}
+				}
+				if p := w.post(asked(1, "tools/call", meta, `"name":"echo"`), headers...); p.status != 200 {
+					t.Fatalf("got %d with %s", p.status, p.body)
+				}
+				news := `{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":{"_meta":{` + meta + `}}}`
+				if p := w.post(news, headers...); p.status/100 != 2 && version != "2026-07-28" {
+					t.Fatalf("notification: got %d with %s", p.status, p.body)
+				}
+				w.end()
+				if sampled == tt.trusted || (tenant == "acme") != tt.trusted {
+					t.Errorf("sampled %t with tenant %q, want the client to decide that it is not and whose: %t", sampled, tenant, tt.trusted)
+				}
+				for _, span := range rec.Spans() {
+					if strings.Contains(span.Name(), "initialize") {
+						continue // the session's opening, without a trace
+					}
+					links := span.Links()
+					if tt.trusted || span.Parent().IsValid() || len(links) != 1 || links[0].SpanContext.SpanID().String() != "b7ad6b7169203331" {
+						t.Errorf("%s: parent %v and links %v; want a root with a link to the client's span", span.Name(), span.Parent(), links)
+					}
+				}
+			})
+		}
 	}
 }

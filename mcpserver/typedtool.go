@@ -17,8 +17,9 @@ import (
 //
 // In is a struct, or a map with string keys. A struct's fields are the tool's arguments under their JSON names, required
 // unless omitempty or omitzero; a tag `jsonschema:"text"` describes one to the model. Defaults of the input schema are
-// filled in, then the arguments are checked against it and decoded. What does not fit never reaches h: from 2025-11-25 on
-// it is answered with a result with isError, so that the model can correct itself, and with -32602 before that.
+// filled in, at most 10,000 of 1 MiB in all and none into another. Then the arguments are checked against the schema, for as
+// long as the context of the call lasts, and decoded. What does not fit never reaches h: from 2025-11-25 on it is answered
+// with a result with isError, so that the model can correct itself, and with -32602 before that.
 //
 // Out is how the tool answers:
 //   - [*mcp.CallToolResult]: the result as it is, nil for an empty one;
@@ -42,7 +43,7 @@ func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in
 		return err
 	}
 	return s.addTool(added, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
-		in, err := decodeArguments[In](input, r.Arguments)
+		in, err := decodeArguments[In](ctx, input, r.Arguments)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +51,7 @@ func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in
 		if err != nil {
 			return nil, err
 		}
-		return resultOf(out, output)
+		return resultOf(ctx, out, output)
 	})
 }
 
@@ -83,24 +84,27 @@ func structured[Out any]() bool {
 }
 
 // decodeArguments checks the arguments of a call and decodes them.
-func decodeArguments[In any](c *contract, arguments json.RawMessage) (in In, err error) {
+func decodeArguments[In any](ctx context.Context, c *contract, arguments json.RawMessage) (in In, err error) {
 	if arguments == nil {
 		arguments = json.RawMessage("{}")
 	}
-	if arguments, err = c.schema.ApplyDefaults(arguments); err == nil {
-		err = c.check(arguments)
+	if arguments, err = c.schema.ApplyDefaults(ctx, arguments); err == nil {
+		err = c.check(ctx, arguments)
 	}
 	if err == nil {
 		_, err = mcp.Decode(arguments, &in)
 	}
-	if err != nil {
-		return in, &argumentsError{err}
+	switch {
+	case err == nil:
+		return in, nil
+	case ctx.Err() != nil:
+		return in, context.Cause(ctx)
 	}
-	return in, nil
+	return in, &argumentsError{err}
 }
 
 // resultOf makes the result of a tool that returned out.
-func resultOf(out any, c *contract) (*mcp.CallToolResult, error) {
+func resultOf(ctx context.Context, out any, c *contract) (*mcp.CallToolResult, error) {
 	switch out := out.(type) {
 	case string:
 		if c == nil {
@@ -110,14 +114,14 @@ func resultOf(out any, c *contract) (*mcp.CallToolResult, error) {
 		if out == nil || out.IsError || c == nil {
 			return out, nil
 		}
-		return out, checkOutput(out.StructuredContent, c)
+		return out, checkOutput(ctx, out.StructuredContent, c)
 	}
 	raw, err := jsonv2.Marshal(out, jsonv2.Deterministic(true))
 	if err != nil {
 		return nil, &failure{errInternal, fmt.Errorf("encode output: %w", err)}
 	}
 	if c != nil {
-		if err := checkOutput(raw, c); err != nil {
+		if err := checkOutput(ctx, raw, c); err != nil {
 			return nil, err
 		}
 	}
@@ -125,15 +129,18 @@ func resultOf(out any, c *contract) (*mcp.CallToolResult, error) {
 }
 
 // checkOutput holds a tool to its output schema.
-func checkOutput(raw json.RawMessage, c *contract) error {
+func checkOutput(ctx context.Context, raw json.RawMessage, c *contract) error {
 	err := errors.New("no structured content")
 	if raw != nil {
-		err = c.check(raw)
+		err = c.check(ctx, raw)
 	}
-	if err != nil {
-		return &failure{errBadOutput, fmt.Errorf("output: %w", err)}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	}
-	return nil
+	return &failure{errBadOutput, fmt.Errorf("output: %w", err)}
 }
 
 var errBadOutput = &mcp.Error{Code: mcp.CodeInternalError, Message: "the tool's output does not match its output schema"}

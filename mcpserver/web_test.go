@@ -100,6 +100,16 @@ func serveProtocols(t testing.TB, h http.Handler, inner *mcpserver.HTTPHandler, 
 	return w
 }
 
+// dial returns a connection to the server.
+func (w *web) dial() net.Conn {
+	w.t.Helper()
+	conn, err := w.client.Transport.(*http.Transport).DialContext(w.t.Context(), "", "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return conn
+}
+
 // page is an HTTP response that was read to its end.
 type page struct {
 	status int

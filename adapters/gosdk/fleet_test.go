@@ -219,11 +219,11 @@ func commandOurs(t *testing.T, command string, env []string, tel *telemetry.Tele
 
 func TestOverHTTP(t *testing.T) {
 	ours := func(tel *telemetry.Telemetry, _ string) http.Handler {
-		return fleet.Ours(tel).HTTPHandler(&mcpserver.HTTPOptions{})
+		return fleet.Ours(tel).HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 	}
 	sdk := func(tel *telemetry.Telemetry, version string) http.Handler {
 		s := theirs()
-		gosdk.InstrumentServer(s, tel, fleet.ServerName)
+		gosdk.InstrumentServer(s, tel, fleet.ServerName, gosdk.TrustTraceContext())
 		return sdkHandler(s, version)
 	}
 	plain := func(_ *telemetry.Telemetry, version string) http.Handler { return sdkHandler(theirs(), version) }

@@ -20,16 +20,28 @@ type Server struct {
 	*mcp.Server
 }
 
+// ServerOption says more of a server.
+type ServerOption func(*serving)
+
+// TrustTraceContext lets clients over HTTP that have no token of the SDK's package auth decide about traces: the parent of a request's span is then
+// what the client wrote into the request, sampled if that is, and the client's baggage is in the handler's context. Otherwise
+// the span has a link to the client's, is below that of the HTTP request, if there is one, and the baggage is not read. Set it
+// where only programs of your own can reach the server; telemetry.WithPublicEndpointFn may distrust more, request by request.
+func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = true } }
+
 // InstrumentServer observes everything that s receives and sends from now on. The name is the value of mcp_server.name.
 //
 // What does not come by HTTP is taken to come through pipes, unless the transport that was given to the Server's Connect or
 // Run says otherwise.
 //
-// The parent of a request's span is what the client wrote into the request. The span of the HTTP request is linked to it,
-// or is the parent if the client wrote nothing. In HTTP sessions the SDK has only the span of the first HTTP request, which
+// The parent of a request's span is what the client wrote into the request. Over HTTP, that takes a token that was verified, or
+// [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the client wrote nothing. In HTTP sessions the SDK has only the span of the first HTTP request, which
 // is not used; serve them through [HTTPHandler] to have the right one.
-func InstrumentServer(s *mcp.Server, tel *telemetry.Telemetry, name string) *Server {
+func InstrumentServer(s *mcp.Server, tel *telemetry.Telemetry, name string, opts ...ServerOption) *Server {
 	v := &serving{tel: tel, name: name}
+	for _, o := range opts {
+		o(v)
+	}
 	if tel.Server(name, telemetry.Network{}) == nil {
 		return &Server{s} // it is off
 	}
@@ -55,6 +67,8 @@ type networkKey struct{}
 type serving struct {
 	tel  *telemetry.Telemetry
 	name string
+
+	trusting bool // clients over HTTP without a token decide about traces
 
 	tools, prompts roster
 
@@ -186,6 +200,7 @@ func (v *serving) receiving(next mcp.MethodHandler) mcp.MethodHandler {
 		extra := req.GetExtra()
 		known := v.session(ctx, s, extra)
 		in := incoming(method, req.GetParams(), known.client(s, req.GetParams()))
+		in.Untrusted = known.network.Protocol == served.Protocol && !v.trusting && (extra == nil || extra.TokenInfo == nil)
 		switch in.TargetKind {
 		case telemetry.Tool:
 			in.TargetKnown = v.tools.has(in.Target, func() (map[string]bool, error) { return toolNames(ctx, s, next) })

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"strconv"
 	"testing"
 
@@ -191,4 +192,30 @@ func TestAServersSessionsAreMeasured(t *testing.T) {
 	fleet.Until(t, "the session's duration", func() bool {
 		return r.Count("mcp.server.session.duration", "mcp.protocol.version", legacy) == 1
 	}, func() string { return "none" })
+}
+
+func TestAStrangerOverHTTPDoesNotDecideAboutTraces(t *testing.T) {
+	const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
+	for name, opts := range map[string][]gosdk.ServerOption{"stranger": nil, "trusted": {gosdk.TrustTraceContext()}} {
+		t.Run(name, func(t *testing.T) {
+			r := telemetrytest.Recorder(t)
+			s := theirs()
+			gosdk.InstrumentServer(s, r.Telemetry(), fleet.ServerName, opts...)
+			h := httptest.NewServer(sdkHandler(s, legacy))
+			defer h.Close()
+			tr := &mcp.StreamableClientTransport{Endpoint: h.URL}
+			c, err := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil).Connect(t.Context(), tr, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = c.Close() }()
+			meta := mcp.Meta{"traceparent": "00-" + traceID + "-00f067aa0ba902b7-01"}
+			if _, err := c.CallTool(t.Context(), &mcp.CallToolParams{Meta: meta, Name: "echo"}); err != nil {
+				t.Fatal(err)
+			}
+			if within := r.Span("tools/call echo").SpanContext().TraceID().String() == traceID; within != (opts != nil) {
+				t.Errorf("the span is in the client's trace: %t", within)
+			}
+		})
+	}
 }

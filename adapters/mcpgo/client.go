@@ -3,7 +3,6 @@ package mcpgo
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -11,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/baggage"
 	oteltrace "go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
@@ -222,8 +222,10 @@ func (t *Transport) SetNotificationHandler(handler func(mcp.JSONRPCNotification)
 		in := telemetry.Incoming{Method: n.Method, URI: uri, Known: true, Notification: true, Peer: t.current("", nil)}
 		in.Traceparent, in.Tracestate, in.Baggage = traceOf(n.Params.Meta)
 		ctx, op := t.tel.StartHandler(context.Background(), in)
-		defer t.panicked(ctx, n.Method, &op)
+		returned := false
+		defer func() { t.broken(ctx, n.Method, &op, usercode.Caught(recover(), returned)) }()
 		handler(n)
+		returned = true
 		op.End(telemetry.Result{})
 	})
 }
@@ -238,8 +240,10 @@ func (t *Transport) SetRequestHandler(handler transport.RequestHandler) {
 		in := telemetry.Incoming{Method: q.Method, ID: idText(q.ID), Known: served[q.Method], Peer: t.current("", nil)}
 		in.Traceparent, in.Tracestate, in.Baggage = traceOf(metaOf(q.Params))
 		ctx, op := t.tel.StartHandler(withoutSpan(ctx), in)
-		defer t.panicked(ctx, q.Method, &op)
+		returned := false
+		defer func() { t.broken(ctx, q.Method, &op, usercode.Caught(recover(), returned)) }()
 		response, err := handler(ctx, q)
+		returned = true
 		switch {
 		case err != nil && ctx.Err() != nil:
 			op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: err, CallerLeft: true})
@@ -252,12 +256,15 @@ func (t *Transport) SetRequestHandler(handler transport.RequestHandler) {
 	})
 }
 
-// panicked, when deferred, ends op if the handler panics, which then goes on.
-func (t *Transport) panicked(ctx context.Context, method string, op *telemetry.Op) {
-	if v := recover(); v != nil {
-		t.tel.HandlerPanic(ctx, method, v, debug.Stack())
-		op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic, Err: fmt.Errorf("panic: %v", v)})
-		panic(v)
+// broken ends op if its handler has failed, which then goes on.
+func (t *Transport) broken(ctx context.Context, method string, op *telemetry.Op, f *usercode.Failure) {
+	if f == nil {
+		return
+	}
+	t.tel.HandlerPanic(ctx, method, f.Value, f.Stack)
+	op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic, Err: f})
+	if !f.Exited() {
+		panic(f.Value)
 	}
 }
 

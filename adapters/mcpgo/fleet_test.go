@@ -208,11 +208,11 @@ func TestOverHTTP(t *testing.T) {
 			cancel()
 			_ = s.Shutdown(ended) // with the calls that it has not heard the end of
 		})
-		return s.HTTPHandler(&mcpserver.HTTPOptions{})
+		return s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 	}
 	observed := func(_ *testing.T, tel *telemetry.Telemetry) http.Handler {
 		s := theirs()
-		mcpgo.InstrumentServer(s, tel, fleet.ServerName)
+		mcpgo.InstrumentServer(s, tel, fleet.ServerName, mcpgo.TrustTraceContext())
 		return server.NewStreamableHTTPServer(s)
 	}
 	plain := func(*testing.T, *telemetry.Telemetry) http.Handler { return server.NewStreamableHTTPServer(theirs()) }

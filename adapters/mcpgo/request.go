@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
@@ -64,6 +64,7 @@ func (r *request) begin(id string, message any) {
 	if meta, ok := r.base.Value(metaKey{}).(*mcp.Meta); ok {
 		in.Traceparent, in.Tracestate, in.Baggage = traceOf(meta.AdditionalFields)
 	}
+	in.Untrusted = carrier == overHTTP && !r.v.trusting
 	r.aim(&in, session, message)
 	ctx := r.base
 	if carrier == pipe {
@@ -193,35 +194,40 @@ func outcome(result any) telemetry.Result {
 	return telemetry.Result{}
 }
 
-// panicked, when deferred, tells of a panic of a handler, which then goes on.
-func (v *serving) panicked(ctx context.Context) {
-	p := recover()
-	if p == nil {
-		return
-	}
-	if r := requestOf(ctx); r != nil && r.tel != nil {
-		r.tel.HandlerPanic(ctx, r.method, p, debug.Stack())
-	}
-	panic(p)
+// called calls a handler. If it panics or ends its goroutine, that is told and goes on. After a goroutine has ended, mcp-go ends no
+// span, so the operation ends here.
+func (v *serving) called(ctx context.Context, handle func()) {
+	usercode.Run(handle, func(f *usercode.Failure) {
+		r := requestOf(ctx)
+		if r != nil && r.tel != nil {
+			r.tel.HandlerPanic(ctx, r.method, f.Value, f.Stack)
+		}
+		switch {
+		case !f.Exited():
+			panic(f.Value)
+		case r != nil:
+			r.finish()
+		}
+	})
 }
 
 func (v *serving) aroundTool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
-	return func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		defer v.panicked(ctx)
-		return next(ctx, q)
+	return func(ctx context.Context, q mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+		v.called(ctx, func() { result, err = next(ctx, q) })
+		return result, err
 	}
 }
 
 func (v *serving) aroundPrompt(next server.PromptHandlerFunc) server.PromptHandlerFunc {
-	return func(ctx context.Context, q mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		defer v.panicked(ctx)
-		return next(ctx, q)
+	return func(ctx context.Context, q mcp.GetPromptRequest) (result *mcp.GetPromptResult, err error) {
+		v.called(ctx, func() { result, err = next(ctx, q) })
+		return result, err
 	}
 }
 
 func (v *serving) aroundResource(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
-	return func(ctx context.Context, q mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		defer v.panicked(ctx)
-		return next(ctx, q)
+	return func(ctx context.Context, q mcp.ReadResourceRequest) (result []mcp.ResourceContents, err error) {
+		v.called(ctx, func() { result, err = next(ctx, q) })
+		return result, err
 	}
 }

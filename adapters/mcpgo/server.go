@@ -15,13 +15,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
+// ServerOption says more of a server.
+type ServerOption func(*serving)
+
+// TrustTraceContext lets clients over HTTP decide about traces: the parent of a request's span is then
+// what the client wrote into the request, sampled if that is, and the client's baggage is in the handler's context. Otherwise
+// the span has a link to the client's, is below that of the HTTP request, if there is one, and the baggage is not read. Set it
+// where only programs of your own can reach the server; telemetry.WithPublicEndpointFn may distrust more, request by request.
+func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = true } }
+
 // InstrumentServer observes every request that s receives from now on, and those that its handlers send to legacy clients.
 // The name is the value of mcp_server.name. Call it when s is made, before it serves.
 //
-// The parent of a request's span is what the client wrote into the request. The span of the HTTP request is linked to it,
-// or is the parent if the client wrote nothing.
-func InstrumentServer(s *server.MCPServer, tel *telemetry.Telemetry, name string) {
+// The parent of a request's span is what the client wrote into the request. Over HTTP, where clients are strangers to mcp-go,
+// that takes [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the client wrote nothing.
+func InstrumentServer(s *server.MCPServer, tel *telemetry.Telemetry, name string, opts ...ServerOption) {
 	v := &serving{server: s, tel: tel, name: name}
+	for _, o := range opts {
+		o(v)
+	}
 	if v.network(pipe).tel == nil {
 		return // it is off
 	}
@@ -48,6 +60,8 @@ type serving struct {
 	server *server.MCPServer
 	tel    *telemetry.Telemetry
 	name   string
+
+	trusting bool // clients over HTTP decide about traces
 
 	networks sync.Map // of *network by telemetry.Network
 	prompts  sync.Map // names that the server has had

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -78,6 +81,28 @@ func TestAPanicIsToldAndLeftToTheServersRecovery(t *testing.T) {
 	}
 	if got := r.Log("mcp_server.handler.panic").Text("exception.message"); got != "out of cheese" {
 		t.Errorf("want the value in the log, got %q", got)
+	}
+}
+
+func TestAHandlerThatEndsItsGoroutineEndsItsOperation(t *testing.T) {
+	r := telemetrytest.Recorder(t)
+	s := theirs()
+	s.AddTool(mcp.NewTool("exit"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		runtime.Goexit()
+		return nil, nil
+	})
+	mcpgo.InstrumentServer(s, r.Telemetry(), fleet.ServerName)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"exit"}}`))
+	}()
+	<-done
+	if n := r.Count("mcp.server.operation.duration", "gen_ai.tool.name", "exit", "error.type", "panic"); n != 1 {
+		t.Errorf("want one operation that ended with the handler, got %d", n)
+	}
+	if n := r.Value("mcp_server.handler.panics", "mcp.method.name", "tools/call"); n != 1 {
+		t.Errorf("want the end of the goroutine counted once, got %d", n)
 	}
 }
 
@@ -188,5 +213,29 @@ func TestAServersSessionsAreMeasured(t *testing.T) {
 	<-p.done
 	if n := r.Count("mcp.server.session.duration", "mcp.protocol.version", legacy); n != 1 {
 		t.Errorf("want one session, got %d", n)
+	}
+}
+
+func TestAStrangerOverHTTPDoesNotDecideAboutTraces(t *testing.T) {
+	const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
+	for name, opts := range map[string][]mcpgo.ServerOption{"stranger": nil, "trusted": {mcpgo.TrustTraceContext()}} {
+		t.Run(name, func(t *testing.T) {
+			r := telemetrytest.Recorder(t)
+			s := theirs()
+			mcpgo.InstrumentServer(s, r.Telemetry(), fleet.ServerName, opts...)
+			h := httptest.NewServer(server.NewStreamableHTTPServer(s, server.WithStateLess(true)))
+			defer h.Close()
+			resp, err := http.Post(h.URL, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo",`+
+				`"_meta":{"traceparent":"00-`+traceID+`-00f067aa0ba902b7-01"}}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			fleet.Until(t, "the SERVER span", func() bool { return r.Count("mcp.server.operation.duration", "gen_ai.tool.name", "echo") == 1 },
+				func() string { return resp.Status })
+			if within := r.Span("tools/call echo").SpanContext().TraceID().String() == traceID; within != (opts != nil) {
+				t.Errorf("the span is in the client's trace: %t", within)
+			}
+		})
 	}
 }

@@ -32,7 +32,7 @@ func OursServerWith(name string, tel func(...telemetry.Option) *telemetry.Teleme
 			if err != nil {
 				panic(err)
 			}
-			return s.HTTPHandler(&mcpserver.HTTPOptions{Stateless: true})
+			return s.HTTPHandler(&mcpserver.HTTPOptions{Stateless: true, TrustTraceContext: true})
 		},
 	}
 }

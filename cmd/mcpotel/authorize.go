@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// newAuthorizer returns what authorizes as the person at this terminal. What it was given is kept for the next run.
-func newAuthorizer(o *observation, stderr io.Writer, browser bool) (*auth.Authorizer, error) {
+// newAuthorizer returns what authorizes at a server as the person at this terminal. What it was given is kept for the next
+// run.
+func newAuthorizer(o *observation, stderr io.Writer, r *remote, server string) (*auth.Authorizer, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
 		return nil, fmt.Errorf("nowhere to keep the authorization: %w", err)
@@ -23,7 +25,8 @@ func newAuthorizer(o *observation, stderr io.Writer, browser bool) (*auth.Author
 		return nil, err
 	}
 	return auth.New(auth.Options{
-		Interact:     newPerson(stderr, browser),
+		Interact:     newPerson(stderr, !r.noBrowser),
+		Resource:     r.resourceOf(server),
 		Store:        store,
 		Registration: auth.Registration{ClientName: "mcpotel", SoftwareVersion: version()},
 		Logger:       o.providers.Logger(),
@@ -42,14 +45,13 @@ func newPerson(stderr io.Writer, browser bool) auth.Interaction {
 		return person{&auth.Loopback{}, stderr}
 	}
 	return &auth.Loopback{Show: func(_ context.Context, url string) error {
-		_, err := fmt.Fprintf(stderr, "mcpotel: open this page to authorize:\n%s\n", clean(url))
-		return err
+		return printText(stderr, "mcpotel: open this page to authorize:\n"+visible.Line(url))
 	}}
 }
 
 // Authorize opens the browser and says so.
 func (p person) Authorize(ctx context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
-	fmt.Fprintf(p.stderr, "mcpotel: authorize at %s, in the browser that opens\n", clean(r.Issuer))
+	_ = printLine(p.stderr, "mcpotel: authorize at "+visible.Line(r.Issuer)+", in the browser that opens")
 	redirect, err := p.Loopback.Authorize(ctx, r)
 	if err != nil {
 		return redirect, fmt.Errorf("%w; --no-browser prints the page instead", err)

@@ -19,6 +19,7 @@ import (
 type guarded struct {
 	*httptest.Server
 	mu         sync.Mutex
+	resource   string            // that it says it is
 	challenges map[string]string // guarded by mu; by code
 	visits     int               // guarded by mu; of persons
 }
@@ -37,7 +38,7 @@ func newGuarded(t *testing.T, behind http.Handler) *guarded {
 		behind.ServeHTTP(w, r)
 	})
 	mux.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, _ *http.Request) {
-		answers(w, map[string]any{"resource": g.URL + "/mcp", "authorization_servers": []string{g.URL}})
+		answers(w, map[string]any{"resource": g.resource, "authorization_servers": []string{g.URL}})
 	})
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		answers(w, map[string]any{
@@ -58,6 +59,7 @@ func newGuarded(t *testing.T, behind http.Handler) *guarded {
 	mux.HandleFunc("/authorize", g.authorize)
 	mux.HandleFunc("POST /token", g.token)
 	g.Server = httptest.NewServer(mux)
+	g.resource = g.URL + "/mcp"
 	t.Cleanup(g.Close)
 	return g
 }
@@ -141,6 +143,40 @@ func TestAuthorizationIsGotOnceAndRemembered(t *testing.T) {
 	defer g.mu.Unlock()
 	if g.visits != 1 {
 		t.Errorf("visits of the person in two runs: got %d, want 1", g.visits)
+	}
+}
+
+// A server may have the tokens of what it is part of only if the person says so.
+func TestAResourceAboveTheServerTakesAFlag(t *testing.T) {
+	noCollector(t)
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", home)
+	t.Setenv("AppData", home)
+	address, _ := serves(t, "0")
+	g := newGuarded(t, forwardsTo(t, address))
+	g.resource = g.URL
+	for _, tc := range []struct {
+		flags []string
+		want  int
+	}{
+		{nil, exitConnection},
+		{[]string{"--auth-resource", "https://elsewhere.example"}, exitConnection},
+		{[]string{"--auth-resource", g.URL}, exitOK},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		var out bytes.Buffer
+		var person visitor
+		args := append([]string{"call", "--url", g.URL + "/mcp", "--auth", "--no-browser"}, tc.flags...)
+		code := run(ctx, streams{strings.NewReader(""), &out, &person, false}, append(args, "divide", `{"a":6,"b":3}`))
+		cancel()
+		person.pages.Wait()
+		if code != tc.want {
+			t.Errorf("flags %v: got exit code %d, want %d: %s", tc.flags, code, tc.want, &person.text)
+		}
+		if code != exitOK && !strings.Contains(person.text.String(), "--auth-resource") {
+			t.Errorf("flags %v: got %s, want a hint to --auth-resource", tc.flags, &person.text)
+		}
 	}
 }
 

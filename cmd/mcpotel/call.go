@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"strings"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -114,23 +115,31 @@ func (c *connection) printResult(r *mcp.CallToolResult) error {
 		}
 		return nil
 	}
-	w := c.streams.out
-	if r.IsError {
-		c.console.say("the tool reports an error:")
-		w = c.streams.err
-	}
-	for _, block := range r.Content {
-		if _, err := fmt.Fprintln(w, describe(block)); err != nil {
-			return err
-		}
-	}
-	if len(r.Content) == 0 && r.StructuredContent != nil {
-		if err := printJSON(w, r.StructuredContent); err != nil {
-			return err
-		}
+	blocks, err := described(r)
+	if err != nil {
+		return err
 	}
 	if r.IsError {
+		c.console.say("the tool reports an error:\n%s", strings.Join(blocks, "\n"))
 		return &exitError{code: exitTool}
 	}
+	for _, block := range blocks {
+		if err := printText(c.streams.out, block); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// described shows a result block by block, or what is structured in it if there are none.
+func described(r *mcp.CallToolResult) (blocks []string, err error) {
+	for _, block := range r.Content {
+		blocks = append(blocks, describe(block))
+	}
+	if len(blocks) == 0 && r.StructuredContent != nil {
+		var b strings.Builder
+		err = printJSON(&b, r.StructuredContent)
+		blocks = append(blocks, strings.TrimSuffix(b.String(), "\n"))
+	}
+	return blocks, err
 }

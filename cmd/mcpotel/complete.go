@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -53,7 +53,7 @@ func (c *connection) printCompletion(found *mcp.Completion) error {
 		return printJSON(c.streams.out, found)
 	}
 	for _, v := range found.Values {
-		if _, err := fmt.Fprintln(c.streams.out, oneLine(clean(v))); err != nil {
+		if err := printLine(c.streams.out, visible.Line(v)); err != nil {
 			return err
 		}
 	}

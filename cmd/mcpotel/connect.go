@@ -74,7 +74,7 @@ func parseFlags(f *flag.FlagSet, s streams, arguments string, args []string) err
 	f.Usage = func() {}
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(s.err, "usage: mcpotel %s %s\n", f.Name(), arguments)
+		_ = printLine(s.err, "usage: mcpotel "+f.Name()+" "+arguments)
 		f.SetOutput(s.err)
 		f.PrintDefaults()
 		return &exitError{code: exitOK}

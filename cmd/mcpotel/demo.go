@@ -81,7 +81,7 @@ type demo struct {
 	client *mcpclient.Client
 }
 
-func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
+func (d *demo) say(format string, args ...any) { _ = printText(d.out, fmt.Sprintf(format, args...)) }
 
 // connect starts the server.
 func (d *demo) connect(ctx context.Context) error {

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -31,7 +30,7 @@ func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) 
 		return nil, err
 	}
 	if !c.person {
-		c.say("%s asks: %s", server, indented(p.Message))
+		c.say("%s asks: %s", server, p.Message)
 		c.say("declined, for there is no terminal to ask at")
 		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
 	}
@@ -40,7 +39,7 @@ func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) 
 		return nil, err
 	}
 	defer done()
-	c.say("%s asks: %s", server, indented(p.Message))
+	c.say("%s asks: %s", server, p.Message)
 	c.print("  Enter takes what is in [brackets], or leaves out what is optional; " + decline + " declines, " + cancel + " ends it.\n")
 	for {
 		content, err := c.fill(ctx, questions)
@@ -58,11 +57,6 @@ func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) 
 			return nil, err
 		}
 	}
-}
-
-// indented keeps what a server says from looking like what this program says.
-func indented(text string) string {
-	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ")
 }
 
 // questionsOf reads the form.
@@ -94,12 +88,12 @@ func (c *console) fill(ctx context.Context, questions []*question) (map[string]a
 			if err != nil {
 				return nil, err
 			}
-			value, err := q.answer(text)
+			value, err := q.answer(ctx, text)
 			if err == nil {
 				q.given = value
 				break
 			}
-			c.print("  " + clean(oneLine(err.Error())) + "\n")
+			c.print("  " + visible.Line(err.Error()) + "\n")
 		}
 		if q.given != nil {
 			content[q.Name] = q.given
@@ -112,7 +106,7 @@ func (c *console) fill(ctx context.Context, questions []*question) (map[string]a
 func (c *console) review(ctx context.Context, questions []*question) error {
 	for _, q := range questions {
 		if q.given != nil {
-			c.print("  " + q.label() + " = " + clean(string(bytes.TrimSpace(q.given))) + "\n")
+			c.print("  " + q.label() + " = " + visible.Line(string(visible.JSON(q.given))) + "\n")
 		}
 	}
 	for {

@@ -161,7 +161,7 @@ func TestAnswersFitTheirQuestions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := questions[0].answer(tc.text)
+			got, err := questions[0].answer(t.Context(), tc.text)
 			if tc.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wrong) {
 					t.Errorf("%q: want an error with %q, got %s, %v", tc.text, tc.wrong, got, err)
@@ -214,7 +214,7 @@ func TestALineThatIsWrittenOverIsGoneBeforeAnythingElseIsPrinted(t *testing.T) {
 	}
 	c.progress(mcp.ProgressParams{Progress: 3})
 	done()
-	if got, want := b.String(), " 50% (1 of 2) half[31m\r\x1b[Kmcpotel: ab\n2\r\x1b[K"; got != want {
+	if got, want := b.String(), " 50% (1 of 2) half�[31m\r\x1b[Kmcpotel: a�b\n2\r\x1b[K"; got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
 }

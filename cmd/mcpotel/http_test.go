@@ -100,6 +100,8 @@ func TestFlagsForHTTPAreChecked(t *testing.T) {
 		"a header without URL":    {[]string{"tools", "--header", "A=secret", "--", "server"}, "--url"},
 		"auth without URL":        {[]string{"tools", "--auth", "--", "server"}, "--url"},
 		"no-browser without auth": {[]string{"tools", "--url", "http://x/", "--no-browser"}, "--auth"},
+		"resource without auth":   {[]string{"tools", "--url", "http://x/", "--auth-resource", "http://x"}, "--auth"},
+		"no resource":             {[]string{"tools", "--url", "http://x/", "--auth", "--auth-resource", "x"}, "URL"},
 		"a header without value":  {[]string{"tools", "--url", "http://x/", "--header", "secret"}, "header 1"},
 		"a header without name":   {[]string{"tools", "--url", "http://x/", "--header", "A=1", "--header", "=secret"}, "header 2"},
 		"another notation":        {[]string{"tools", "--url", "http://x/", "--header", "Authorization: secret="}, "header 1"},

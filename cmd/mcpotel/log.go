@@ -6,6 +6,7 @@ import (
 	"flag"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
@@ -56,5 +57,5 @@ func logLine(m *mcp.LoggingMessageParams) string {
 	if m.Logger != "" {
 		head += " " + m.Logger
 	}
-	return clean(head + ": " + strings.TrimSpace(text))
+	return visible.Line(head) + ": " + visible.Text(strings.TrimSpace(text))
 }

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
 // Exit codes, for scripts.
@@ -110,7 +112,7 @@ func exitCode(s streams, err error) int {
 		return exitOK
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(s.err, "mcpotel:", clean(text))
+		_ = printText(s.err, "mcpotel: "+visible.Indented(text)) // the exit code says it as well
 	}
 	return codeOf(err)
 }
@@ -137,8 +139,7 @@ func runHelp(ctx context.Context, s streams, args []string) error {
 		switch {
 		case c.name != args[0]:
 		case c.arguments == "":
-			_, err := fmt.Fprintf(s.out, "usage: mcpotel %s\n%s\n", c.name, c.brief)
-			return err
+			return printText(s.out, "usage: mcpotel "+c.name+"\n"+c.brief)
 		case c.name == "task":
 			return c.run(ctx, s, []string{"get", "-h"})
 		default:

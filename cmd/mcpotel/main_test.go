@@ -243,9 +243,3 @@ func TestExitCodes(t *testing.T) {
 		})
 	}
 }
-
-func TestWhatAServerSaysCannotControlTheTerminal(t *testing.T) {
-	if got, want := clean("a\x1b[31mb\u202ec\td\ne\r"), "a[31mbc\td\ne"; got != want {
-		t.Errorf("want %q, got %q", want, got)
-	}
-}

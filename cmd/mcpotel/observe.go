@@ -79,7 +79,7 @@ func (o *observation) stay(ctx context.Context, w io.Writer) {
 	flushing, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	_ = o.providers.ForceFlush(flushing) // what does not arrive is not shown
-	fmt.Fprintf(w, "The traces are at %s\nCtrl-C ends it.\n", o.site.URL)
+	_ = printText(w, "The traces are at "+o.site.URL+"\nCtrl-C ends it.")
 	<-ctx.Done()
 }
 
@@ -115,8 +115,7 @@ const patience = 3 * time.Second
 func (o *observation) draw(ctx context.Context, w io.Writer, span trace.Span, complete func([]otlpsink.Span) bool) error {
 	id := span.SpanContext().TraceID().String()
 	if o.sink == nil {
-		_, err := fmt.Fprintf(w, "trace %s was exported to the collector\n", id)
-		return err
+		return printLine(w, "trace "+id+" was exported to the collector")
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

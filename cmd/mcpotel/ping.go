@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -42,7 +43,6 @@ type sign struct {
 func (s *sign) json() any { return s }
 
 func (s *sign) print(w io.Writer, label string) error {
-	_, err := fmt.Fprintf(w, "%s%s answered in %v, protocol %s\n", label, oneLine(clean(s.ServerInfo.Name+" "+s.ServerInfo.Version)),
-		time.Duration(s.Milliseconds*float64(time.Millisecond)), s.Version)
-	return err
+	return printLine(w, fmt.Sprintf("%s%s answered in %v, protocol %s", label, visible.Line(s.ServerInfo.Name+" "+s.ServerInfo.Version),
+		time.Duration(s.Milliseconds*float64(time.Millisecond)), s.Version))
 }

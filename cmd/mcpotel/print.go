@@ -1,52 +1,77 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
-	"unicode"
+	"unicode/utf8"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
+// All that the command writes goes through the functions of this file or through a console: a test holds that. Each makes
+// what a peer says harmless, whichever way it was put together.
+
+// printLine prints text as one line, which it stays whatever a peer has put into it.
+func printLine(w io.Writer, text string) error {
+	_, err := fmt.Fprintf(w, "%s\n", visible.Map([]byte(text), func(rune) rune { return utf8.RuneError }))
+	return err
+}
+
+// lines writes each message of a logger as one line.
+type lines struct{ w io.Writer }
+
+func (l lines) Write(message []byte) (int, error) {
+	return len(message), printLine(l.w, string(bytes.TrimSpace(message)))
+}
+
+// printText prints text of several lines and a line break.
+func printText(w io.Writer, text string) error {
+	_, err := fmt.Fprintln(w, visible.Text(text))
+	return err
+}
+
+// printJSON prints v for programs. It is the same JSON on a terminal, where nothing in it can control that.
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(visible.JSON(b.Bytes()))
+	return err
+}
+
+// printBytes prints what was read, as it is.
+func printBytes(w io.Writer, data []byte) error {
+	_, err := w.Write(data)
+	return err
 }
 
 // describe shows one block of content in text.
 func describe(c mcp.Content) string {
 	switch c := c.(type) {
 	case *mcp.TextContent:
-		return clean(c.Text)
+		return visible.Text(c.Text)
 	case *mcp.ImageContent:
-		return fmt.Sprintf("[image %s, %d bytes of base64]", clean(c.MIMEType), len(c.Data))
+		return fmt.Sprintf("[image %s, %d bytes of base64]", visible.Line(c.MIMEType), len(c.Data))
 	case *mcp.AudioContent:
-		return fmt.Sprintf("[audio %s, %d bytes of base64]", clean(c.MIMEType), len(c.Data))
+		return fmt.Sprintf("[audio %s, %d bytes of base64]", visible.Line(c.MIMEType), len(c.Data))
 	case *mcp.ResourceLink:
-		return fmt.Sprintf("[link %s %s]", clean(c.Name), clean(c.URI))
+		return fmt.Sprintf("[link %s %s]", visible.Line(c.Name), visible.Line(c.URI))
 	case *mcp.EmbeddedResource:
 		if c.Resource.Blob != nil {
-			return fmt.Sprintf("[resource %s %s, %d bytes of base64]", clean(c.Resource.URI), clean(c.Resource.MIMEType), len(*c.Resource.Blob))
+			return fmt.Sprintf("[resource %s %s, %d bytes of base64]", visible.Line(c.Resource.URI), visible.Line(c.Resource.MIMEType), len(*c.Resource.Blob))
 		}
-		return fmt.Sprintf("[resource %s %s]\n%s", clean(c.Resource.URI), clean(c.Resource.MIMEType), clean(c.Resource.Text))
+		return fmt.Sprintf("[resource %s %s]\n%s", visible.Line(c.Resource.URI), visible.Line(c.Resource.MIMEType), visible.Text(c.Resource.Text))
 	}
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return "[" + err.Error() + "]"
 	}
-	return string(raw)
-}
-
-// clean keeps what a server says from controlling the terminal: of the control characters, only line breaks and tabs stay.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-			return -1
-		}
-		return r
-	}, s)
+	return string(visible.JSON(raw))
 }

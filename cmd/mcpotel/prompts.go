@@ -3,10 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -86,7 +86,7 @@ func runPrompt(ctx context.Context, s streams, args []string) error {
 			return printJSON(s.out, r)
 		}
 		for _, m := range r.Messages {
-			if _, err := fmt.Fprintf(s.out, "%s: %s\n", clean(string(m.Role)), describe(m.Content)); err != nil {
+			if err := printText(s.out, visible.Line(string(m.Role))+": "+visible.Indented(describe(m.Content))); err != nil {
 				return err
 			}
 		}

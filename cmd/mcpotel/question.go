@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/schema"
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -53,16 +55,16 @@ func options(f *mcp.FormField) (all []mcp.FormOption) {
 }
 
 // label is what the field is called.
-func (q *question) label() string { return oneLine(clean(cmp.Or(q.Title, q.Name))) }
+func (q *question) label() string { return visible.Line(cmp.Or(q.Title, q.Name)) }
 
 // introduction is what stands before the question.
 func (q *question) introduction() string {
 	var b strings.Builder
-	if about := oneLine(clean(q.Description)); about != "" {
-		fmt.Fprintf(&b, "  %s: %s\n", q.label(), about)
+	if about := visible.Line(q.Description); about != "" {
+		b.WriteString("  " + q.label() + ": " + about + "\n")
 	}
 	for i, o := range q.options {
-		fmt.Fprintf(&b, "  %3d  %s\n", i+1, oneLine(clean(cmp.Or(o.Title, o.Const))))
+		b.WriteString(fmt.Sprintf("  %3d  ", i+1) + visible.Line(cmp.Or(o.Title, o.Const)) + "\n")
 	}
 	return b.String()
 }
@@ -84,9 +86,9 @@ func (q *question) prompt() string {
 	if q.required {
 		need = "required"
 	}
-	text := fmt.Sprintf("%s (%s, %s)", q.label(), oneLine(clean(kind)), need)
+	text := fmt.Sprintf("%s (%s, %s)", q.label(), visible.Line(kind), need)
 	if q.given != nil {
-		text += " [" + oneLine(clean(q.show(q.given))) + "]"
+		text += " [" + visible.Line(q.show(q.given)) + "]"
 	}
 	return text + ": "
 }
@@ -123,7 +125,7 @@ func (q *question) titles(values ...string) string {
 
 // answer reads what was typed. Nothing typed is the value in brackets, or no value. The error says what is wrong, for the
 // person to try again.
-func (q *question) answer(text string) (json.RawMessage, error) {
+func (q *question) answer(ctx context.Context, text string) (json.RawMessage, error) {
 	if text == "" {
 		if q.given == nil && q.required {
 			return nil, errors.New("an answer is required")
@@ -139,7 +141,7 @@ func (q *question) answer(text string) (json.RawMessage, error) {
 		return nil, err
 	}
 	if q.schema != nil {
-		if err := q.schema.Validate(raw); err != nil {
+		if err := q.schema.Validate(ctx, raw); err != nil {
 			return nil, err
 		}
 	}

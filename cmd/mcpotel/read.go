@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -48,15 +48,15 @@ func (c *connection) printContents(contents []*mcp.ResourceContents) error {
 		if err != nil {
 			return &exitError{exitTool, fmt.Errorf("%s: %w", part.URI, err)}
 		}
-		text := string(data)
 		switch {
 		case !isTerminal(c.streams.out):
+			err = printBytes(c.streams.out, data)
 		case part.Blob != nil:
-			text = fmt.Sprintf("[%s, %d bytes: not for a terminal]\n", clean(part.MIMEType), len(data))
+			err = printLine(c.streams.out, fmt.Sprintf("[%s, %d bytes: not for a terminal]", visible.Line(part.MIMEType), len(data)))
 		default:
-			text = clean(text) + "\n"
+			err = printText(c.streams.out, string(data))
 		}
-		if _, err := io.WriteString(c.streams.out, text); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/hostname"
+	"github.com/mcpotel/mcpotel/mcpclient/auth"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -16,6 +19,7 @@ type remote struct {
 	url             string
 	headers         []string // as they were given: they may hold secrets, so that nothing quotes them
 	auth, noBrowser bool
+	resource        string
 
 	header http.Header
 }
@@ -28,6 +32,8 @@ func (r *remote) flags(f *flag.FlagSet) {
 	})
 	f.BoolVar(&r.auth, "auth", false, "authorize in the browser when the server asks for it, and remember it in the user's configuration directory")
 	f.BoolVar(&r.noBrowser, "no-browser", false, "with --auth: print the page to authorize at instead of opening it")
+	f.StringVar(&r.resource, "auth-resource", "",
+		"with --auth: take the server's word that it is part of what is at this `URL`, above its own, and send it tokens for all of that")
 }
 
 // check reads the headers and finds flags that make no sense together.
@@ -39,20 +45,20 @@ func (r *remote) check(configured bool) error {
 		return misuse("--auth is for servers with --url or --config")
 	case !r.auth && r.noBrowser:
 		return misuse("--no-browser goes with --auth")
+	case !r.auth && r.resource != "":
+		return misuse("--auth-resource goes with --auth")
+	case r.resource != "" && !strings.HasPrefix(r.resource, "https://") && !strings.HasPrefix(r.resource, "http://"):
+		return misuse("--auth-resource wants a URL that begins with https:// or http://")
 	}
 	r.header = http.Header{}
 	for i, given := range r.headers {
 		name, value, ok := strings.Cut(given, "=")
-		if !ok || name == "" || strings.ContainsFunc(name, notInHeaderName) || strings.ContainsAny(value, "\r\n\x00") {
+		if !ok || !hostname.Token(name) || strings.ContainsAny(value, "\r\n\x00") {
 			return misuse("header %d is not of the form NAME=VALUE", i+1)
 		}
 		r.header.Add(name, value)
 	}
 	return nil
-}
-
-func notInHeaderName(c rune) bool {
-	return (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }
 
 // transport reaches the server. close frees what belongs to it.
@@ -61,7 +67,7 @@ func (r *remote) transport(o *observation, stderr io.Writer) (_ transport.Transp
 	if !r.auth {
 		return t, func() {}, nil
 	}
-	a, err := newAuthorizer(o, stderr, !r.noBrowser)
+	a, err := newAuthorizer(o, stderr, r, r.url)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,8 +75,21 @@ func (r *remote) transport(o *observation, stderr io.Writer) (_ transport.Transp
 	return t, func() { a.Close() }, nil
 }
 
+// resourceOf returns the resource that a server may be part of, by the flags: those of other origins are not meant.
+func (r *remote) resourceOf(server string) string {
+	u, err := url.Parse(server)
+	above, wrong := url.Parse(r.resource)
+	if wrong == nil && above.Host != "" && (err != nil || !hostname.SameOrigin(u, above)) {
+		return ""
+	}
+	return r.resource
+}
+
 // hint adds to the error of a server that wants an authorization what to do about it.
 func (r *remote) hint(err error) error {
+	if errors.Is(err, auth.ErrOtherResource) {
+		return fmt.Errorf("%w; --auth-resource takes its word for it", err)
+	}
 	refused, ok := errors.AsType[*transport.RequestError](err)
 	if r.auth || !ok || refused.Reason != transport.Unauthorized {
 		return err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -57,16 +58,16 @@ func (l *resourceList) print(w io.Writer, label string) error {
 
 // printEntry prints one entry of a list: what it is called, what is known of it, and a line about it.
 func printEntry(w io.Writer, name string, known []string, title, description string) error {
-	line := clean(oneLine(name))
+	line := visible.Line(name)
 	for _, k := range known {
 		if k != "" {
-			line += "  " + clean(oneLine(k))
+			line += "  " + visible.Line(k)
 		}
 	}
-	if _, err := fmt.Fprintln(w, line); err != nil {
+	if err := printLine(w, line); err != nil {
 		return err
 	}
-	about := slices.DeleteFunc([]string{firstLine(title), firstLine(description)}, func(s string) bool { return s == "" })
+	about := slices.DeleteFunc([]string{visible.FirstLine(title), visible.FirstLine(description)}, func(s string) bool { return s == "" })
 	if len(about) == 0 {
 		return nil
 	}
@@ -74,8 +75,7 @@ func printEntry(w io.Writer, name string, known []string, title, description str
 	if len(about) == 2 && about[0] != about[1] {
 		line += ": " + about[1]
 	}
-	_, err := fmt.Fprintf(w, "    %s\n", line)
-	return err
+	return printLine(w, "    "+line)
 }
 
 func size(bytes *int64) string {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/inspect/debugpage"
+	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -31,17 +32,17 @@ func serveHTTP(ctx context.Context, s *mcpserver.Server, address string, out, st
 	if err != nil {
 		return err
 	}
-	if a := l.Addr().(*net.TCPAddr); !a.IP.IsLoopback() {
-		fmt.Fprintf(stderr, "mcpotel: whoever reaches %v can call the tools, crash among them\n", a)
+	if a := l.Addr(); !hostname.LoopbackAddr(a) {
+		_ = printLine(stderr, fmt.Sprintf("mcpotel: every program that reaches %v can call the tools, crash among them", a))
 	}
-	handler := s.HTTPHandler(nil)
+	handler := s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true}) // a demo of traces, to who started it
 	mux := http.NewServeMux()
 	mux.Handle(demoPath, handler)
 	mux.Handle(debugPath, debugpage.Handler(debugpage.LocalOnly()))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(stderr, "", 0)}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(lines{stderr}, "", 0)}
 	served := make(chan error, 1) // one result
 	go func() { served <- server.Serve(l) }()
-	if _, err := fmt.Fprintf(out, "http://%v%s\n", l.Addr(), demoPath); err != nil {
+	if err := printLine(out, fmt.Sprintf("http://%v%s", l.Addr(), demoPath)); err != nil {
 		server.Close()
 		return err
 	}

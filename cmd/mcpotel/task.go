@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
@@ -32,8 +32,7 @@ func (c *connection) startTool(ctx context.Context, client *mcpclient.Client, to
 	if c.asJSON {
 		return printJSON(c.streams.out, task.Status())
 	}
-	_, err = fmt.Fprintln(c.streams.out, clean(task.ID()))
-	return err
+	return printLine(c.streams.out, visible.Line(task.ID()))
 }
 
 // taskStatus returns what shows how far a task is, whenever that changes.
@@ -49,10 +48,10 @@ func (c *connection) taskStatus() mcpclient.CallOption {
 
 // statusLine shows a task without its id, which may be all it takes to see what the task brings.
 func statusLine(t *mcp.Task) string {
-	if message := firstLine(t.StatusMessage); message != "" {
-		return clean(string(t.Status)) + ": " + message
+	if message := visible.FirstLine(t.StatusMessage); message != "" {
+		return visible.Line(string(t.Status)) + ": " + message
 	}
-	return clean(string(t.Status))
+	return visible.Line(string(t.Status))
 }
 
 func runTask(ctx context.Context, s streams, args []string) error {
@@ -102,8 +101,7 @@ func (c *connection) getTask(ctx context.Context, client *mcpclient.Client, id s
 	if c.asJSON {
 		return printJSON(c.streams.out, now)
 	}
-	_, err = fmt.Fprintln(c.streams.out, statusLine(&now.Task))
-	return err
+	return printLine(c.streams.out, statusLine(&now.Task))
 }
 
 func (c *connection) waitTask(ctx context.Context, client *mcpclient.Client, id string) error {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
@@ -49,17 +50,18 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// say prints a line. What comes from a server is made harmless.
+// say prints a message of this program. Every line but the first is indented, so that none in what a server says passes for
+// another message.
 func (c *console) say(format string, args ...any) {
-	c.print("mcpotel: " + clean(fmt.Sprintf(format, args...)) + "\n")
+	c.print("mcpotel: " + visible.Indented(fmt.Sprintf(format, args...)) + "\n")
 }
 
-// print prints text as it is.
+// print prints text, with no more than line breaks to control the terminal.
 func (c *console) print(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wipe()
-	io.WriteString(c.w, text)
+	io.WriteString(c.w, visible.Text(text))
 }
 
 // wipe takes away the line that is written over. mu is held.
@@ -81,7 +83,7 @@ func (c *console) progress(p mcpclient.Progress) {
 		text = fmt.Sprintf("%3.0f%% (%g of %g)", 100*p.Progress / *p.Total, p.Progress, *p.Total)
 	}
 	if p.Message != "" {
-		text += " " + firstLine(p.Message)
+		text += " " + visible.FirstLine(p.Message)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
@@ -64,11 +64,13 @@ func printTools(w io.Writer, tools []*mcp.Tool, asJSON bool) error {
 		return printJSON(w, tools)
 	}
 	for _, t := range tools {
-		if _, err := fmt.Fprintf(w, "%s\n", clean(t.Name+signature(t.InputSchema))); err != nil {
+		if err := printLine(w, visible.Line(t.Name+signature(t.InputSchema))); err != nil {
 			return err
 		}
-		if line := firstLine(t.Description); line != "" {
-			fmt.Fprintf(w, "    %s\n", line)
+		if line := visible.FirstLine(t.Description); line != "" {
+			if err := printLine(w, "    "+line); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -105,12 +107,4 @@ func signature(raw json.RawMessage) string {
 		return strings.Compare(a, b)
 	})
 	return "(" + strings.Join(arguments, ", ") + ")"
-}
-
-// oneLine keeps a name in its line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return clean(line)
 }

@@ -9,8 +9,7 @@ import (
 )
 
 func runVersion(_ context.Context, s streams, _ []string) error {
-	fmt.Fprintf(s.out, "mcpotel %s, protocol versions %v\n", version(), mcp.SupportedVersions())
-	return nil
+	return printLine(s.out, fmt.Sprintf("mcpotel %s, protocol versions %v", version(), mcp.SupportedVersions()))
 }
 
 // version is that of the module, as it was built.

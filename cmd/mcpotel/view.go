@@ -129,6 +129,5 @@ or, over HTTP:
 `, v.sink.HTTPEndpoint())
 		}
 	}
-	_, err := io.WriteString(w, text+"\nCtrl-C ends it.\n")
-	return err
+	return printText(w, text+"\nCtrl-C ends it.")
 }

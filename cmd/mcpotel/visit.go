@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
@@ -15,7 +16,7 @@ import (
 // terminal it declines.
 func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 	if !c.person {
-		c.say("%s wants you to open %s: %s", server, e.URL, oneLine(e.Message))
+		c.say("%s wants you to open %s: %s", server, e.URL, visible.Line(e.Message))
 		c.say("declined, for there is no terminal to ask at")
 		return mcp.ElicitDecline, nil
 	}
@@ -24,7 +25,7 @@ func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElic
 		return "", err
 	}
 	defer done()
-	c.say("%s wants you to open a page at\n\n    %s\n\n%s\nThe whole address: %s", server, e.URL.Host, indented(e.Message), e.URL)
+	c.say("%s wants you to open a page at\n\n%s\n\nThe whole address: %s\nIt says: %s", server, visible.Line(e.URL.Host), e.URL, visible.Line(e.Message))
 	if e.Warning != "" {
 		c.say("take care: %s", e.Warning)
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
@@ -160,12 +160,12 @@ func (w *watch) print(e *event) {
 		if err != nil {
 			return // the client has checked that the params are JSON
 		}
-		line = string(raw)
+		line = string(visible.JSON(raw))
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.console.clear()
-	if _, err := fmt.Fprintln(w.streams.out, line); err != nil {
+	if err := printLine(w.streams.out, line); err != nil {
 		select {
 		case w.failed <- err:
 		default:
@@ -179,7 +179,7 @@ func (e *event) line() string {
 	if e.Server != "" {
 		line += e.Server + ": "
 	}
-	return clean(oneLine(line + e.what()))
+	return visible.Line(line + e.what())
 }
 
 func (e *event) what() string {

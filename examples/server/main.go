@@ -67,7 +67,9 @@ func run(ctx context.Context, address string) (err error) {
 	if address == "" {
 		return s.ServeStdio(ctx)
 	}
-	return listen(ctx, address, s.HTTPHandler(nil))
+	// The traces of programs that call it go on here. A server that strangers reach has no TrustTraceContext: with package
+	// bearer, clients that say who they are have the same.
+	return listen(ctx, address, s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true}))
 }
 
 // listen serves until ctx ends, and then until the requests in flight have their answers.

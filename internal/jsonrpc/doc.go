@@ -2,9 +2,9 @@
 //
 // [Parse] finds out what a frame is, its id and its method, and where its params, result or error lie, without looking at
 // the bytes of these: a frame of sixteen megabytes costs what a frame of two hundred bytes costs. The part not looked at
-// is [Message.Middle]; whoever decodes it must consume it exactly and say so with [Message.Settle], or have it validated
-// by [Message.Check]. Until one of the two has returned nil, nothing is known about the middle, and a frame that is not
-// valid JSON may still look like a message.
+// is [Message.Middle]; [Message.Consume] gives it to a decoder, once, and [Message.Check] has it validated. Until one of
+// the two has returned nil, nothing is known about the middle, and a frame that is not valid JSON may still look like a
+// message.
 //
 // The Append functions write one message each by appending to the caller's buffer; [AppendParams] puts the trace context
 // and the session's constant members into params._meta on the way.

@@ -28,7 +28,7 @@ func parseEnds(frame []byte) (Message, bool) {
 	}
 	m, r := e.message(frame, complete)
 	if m.Kind == Error && !e.has(id) {
-		return Message{}, false // the id may hide in front of an extension member; see Message.Settle
+		return Message{}, false // the id may hide in front of an extension member; see Message.Consume
 	}
 	return m, r == 0
 }

@@ -156,7 +156,9 @@ func (e *envelope) kind() (Kind, Reason) {
 // message returns the message that the members make up.
 func (e *envelope) message(frame []byte, checked bool) (Message, Reason) {
 	k, r := e.kind()
-	return Message{Kind: k, ID: e.id, Method: e.method, Frame: frame, start: e.start, end: e.end, checked: checked}, r
+	return Message{
+		Kind: k, ID: e.id, Method: e.method, Frame: frame, size: len(frame), start: e.start, end: e.end, checked: checked,
+	}, r
 }
 
 // address writes on v whom it concerns, as far as it is known.

@@ -13,20 +13,18 @@ func ExampleParse() {
 		fmt.Println(err) // a *jsonrpc.Violation
 		return
 	}
-	// The message goes to whoever waits for the id, and is decoded there:
-	middle := m.Middle()
-	o := jsonscan.ObjectAt(middle, 0)
-	for o.Next() {
-		fmt.Printf("%s %v: %s = %s\n", m.Kind, m.ID, o.Key(), o.Raw())
-	}
-	if o.Err() != nil {
-		fmt.Println(m.Invalid(o.Err()))
-		return
-	}
-	fmt.Println(m.Settle(o.End()))
+	// The message goes to the caller that waits for the id, and is decoded there:
+	err = m.Consume(func(middle []byte) (n int, err error) {
+		o := jsonscan.ObjectAt(middle, 0)
+		for o.Next() {
+			fmt.Printf("%s %v: %s = %s\n", m.Kind, m.ID, o.Key(), o.Raw())
+		}
+		return o.End(), o.Err()
+	})
+	fmt.Println(err, m.Middle() == nil)
 	// Output:
 	// response 7: content = []
-	// <nil>
+	// <nil> true
 }
 
 func ExampleAppendRequest() {

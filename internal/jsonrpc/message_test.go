@@ -57,7 +57,7 @@ func TestParseLeavesTheMiddleAlone(t *testing.T) {
 	}
 }
 
-func TestSettle(t *testing.T) {
+func TestConsumeTakesTheBytesAndLooksAtWhatFollows(t *testing.T) {
 	const head = `{"jsonrpc":"2.0","id":1,"result":`
 	for _, tt := range []struct {
 		name, frame string
@@ -79,17 +79,30 @@ func TestSettle(t *testing.T) {
 	} {
 		m := parse(t, tt.frame)
 		got := ""
-		if err := m.Settle(tt.n); err != nil {
+		err := m.Consume(func(middle []byte) (int, error) {
+			if got = string(middle[:tt.n]); m.Middle() != nil || m.Frame != nil {
+				t.Errorf("%s: the decoder is not alone with the bytes", tt.name)
+			}
+			return tt.n, nil
+		})
+		if v, ok := err.(*jsonrpc.Violation); ok {
 			got = err.Error()
-		} else if got = string(m.Middle()); !m.Checked() {
-			t.Errorf("%s: settled, but not checked", tt.name)
+			if string(v.Head) != tt.frame[:min(64, len(tt.frame))] {
+				t.Errorf("%s: the frame began with %q, want %.64q", tt.name, v.Head, tt.frame)
+			}
+		} else if !m.Checked() || m.Check() != nil {
+			t.Errorf("%s: consumed, but not checked", tt.name)
+		}
+		if m.Frame != nil || m.Middle() != nil || m.Size() != len(tt.frame) {
+			t.Errorf("%s: consumed, and still has %q, %q of %d bytes, want the size only", tt.name, m.Frame, m.Middle(), m.Size())
 		}
 		if got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
 	m := parse(t, `{"jsonrpc":"2.0","method":"m","params":{},"id":7,"x":{}}`)
-	if v, ok := errors.AsType[*jsonrpc.Violation](m.Settle(2)); !ok || v.ID != jsonrpc.IntID(7) || v.Method != "m" || v.Response {
+	err := m.Consume(func([]byte) (int, error) { return 2, nil })
+	if v, ok := errors.AsType[*jsonrpc.Violation](err); !ok || v.ID != jsonrpc.IntID(7) || v.Method != "m" || v.Response {
 		t.Errorf("the violation for a request taken for a notification is %#v, want it to name id 7 and method m", v)
 	}
 }

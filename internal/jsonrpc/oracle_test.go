@@ -152,7 +152,7 @@ func decodeInPlace(b []byte, i int) (end int, err error) {
 	return jsonscan.Value(b, i)
 }
 
-// refusedByDesign reports whether the frame is of the one form that only Settle refuses; see there.
+// refusedByDesign reports whether the frame is of the one form that only Consume refuses; see there.
 func refusedByDesign(frame []byte, err error) bool {
 	v, ok := errors.AsType[*jsonrpc.Violation](err)
 	if !ok || v.Reason != jsonrpc.InvalidEnvelope || v.ID.IsZero() {
@@ -198,12 +198,17 @@ func checkFrame(t interface{ Fatalf(string, ...any) }, frame []byte) {
 		return
 	}
 
-	n, err := decodeInPlace(unchecked.Middle(), 0)
-	if unchecked.Middle() == nil {
-		n, err = 0, nil
+	err = unchecked.Consume(func(middle []byte) (int, error) {
+		if middle == nil {
+			return 0, nil
+		}
+		return decodeInPlace(middle, 0)
+	})
+	if unchecked.Frame != nil || unchecked.Middle() != nil || unchecked.Size() != len(original) {
+		t.Fatalf("a consumed message still has %q and %q, want no bytes but the size", unchecked.Frame, unchecked.Middle())
 	}
-	if err == nil {
-		err = unchecked.Settle(n)
+	if v, ok := errors.AsType[*jsonrpc.Violation](err); ok && !bytes.Equal(v.Head, original[:min(64, len(original))]) {
+		t.Fatalf("the violation of a consumed frame says that it began with %q, want %q", v.Head, original[:min(64, len(original))])
 	}
 	if v, ok := errors.AsType[*jsonscan.SyntaxError](err); ok && v.Reason == jsonscan.TooDeep {
 		return

@@ -40,7 +40,7 @@ func (m *Message) Params() (Params, error) {
 	if err != nil {
 		return Params{}, m.Invalid(err)
 	}
-	if err := m.Settle(n); err != nil {
+	if err := m.settle(m.Frame, n); err != nil {
 		return Params{}, err
 	}
 	return p, nil

@@ -99,6 +99,9 @@ type Violation struct {
 	Method   string
 	Response bool
 
+	// Head is how the frame began, of at most 64 bytes, if the frame has been consumed; nil if it is still there to be read.
+	Head []byte
+
 	// Cause says more, nil if the reason says all: a [*jsonscan.SyntaxError] or the error of a decoder.
 	Cause error
 }

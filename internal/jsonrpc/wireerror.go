@@ -28,7 +28,7 @@ func (m *Message) Failure() (WireError, error) {
 	if err != nil {
 		return e, m.Invalid(err)
 	}
-	return e, m.Settle(n)
+	return e, m.settle(m.Frame, n)
 }
 
 // decodeError decodes the error object at the beginning of b and returns its length.

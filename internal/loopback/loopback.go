@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
-	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // Listen listens at "host:port"; "" means a free port of 127.0.0.1.
@@ -20,7 +20,7 @@ func Listen(addr string) (*net.TCPListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !tcp.IP.IsLoopback() {
+	if !hostname.LoopbackAddr(tcp) {
 		return nil, fmt.Errorf("%q is not on the loopback", addr)
 	}
 	return net.ListenTCP("tcp", tcp)
@@ -29,7 +29,7 @@ func Listen(addr string) (*net.TCPListener, error) {
 // Only serves h to those who come to an address of the loopback and name it so.
 func Only(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !cameTo(r) || !Named(r.Host) {
+		if !cameTo(r) || !hostname.Loopback(hostname.Host(r.Host)) {
 			http.Error(w, "served under a name or address of the loopback only", http.StatusMisdirectedRequest)
 			return
 		}
@@ -43,19 +43,5 @@ func cameTo(r *http.Request) bool {
 	if !ok {
 		return true // it did not come over the network
 	}
-	at, err := netip.ParseAddrPort(to.String())
-	return err == nil && at.Addr().Unmap().IsLoopback()
-}
-
-// Named reports whether a host, with or without port, names the loopback: localhost, or one of its addresses.
-func Named(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
+	return hostname.LoopbackAddr(to)
 }

@@ -3,6 +3,8 @@ package mirror
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // SchemaError says what makes an input schema with marks, and its tool, invalid. Its text quotes little of the schema, safely.
@@ -32,24 +34,12 @@ func (m mark) broken(static bool) string {
 		return "the name of a header is not empty"
 	case len(m.name) > MaxName:
 		return fmt.Sprintf("the name of a header has at most %d bytes", MaxName)
-	case !isToken(m.name):
+	case !hostname.Token(m.name):
 		return "the name of a header has only letters, digits and !#$%&'*+-.^_`|~"
 	case m.kind != "string" && m.kind != "integer" && m.kind != "boolean":
 		return `the type of a mirrored property is one of "string", "integer", "boolean"`
 	}
 	return ""
-}
-
-// isToken reports whether name is a token. (RFC 9110, section 5.6.2)
-func isToken(name []byte) bool {
-	for _, c := range name {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		digit := c >= '0' && c <= '9'
-		if !letter && !digit && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // An applicator says where the value of a keyword has subschemas.

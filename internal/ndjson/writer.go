@@ -27,6 +27,7 @@ const (
 	turns       = 16       // so often the sender that holds the stream writes what others have queued meanwhile
 	keptWriting = 16 << 10 // what is worth giving to other writers
 	quietWrites = 64       // so many writes in a row of a quarter of that at most make it idle
+	crowd       = 1 << 20  // what many frames have waited in is not kept if it is larger
 )
 
 // Writer writes frames to a stream, each with a newline behind it, never one inside another. All its methods may be
@@ -38,7 +39,8 @@ const (
 // waiting (a file, a terminal, a pipe in blocking mode, anything that is not a descriptor) is left to that goroutine
 // altogether. So memory is bounded by twice the queue, plus one frame when that is larger than the queue; with [Waited], by
 // a time for each of these frames too. What is not used is given to others,
-// but for more than 16 KiB: that is kept until 64 writes in a row were small.
+// but for more than 16 KiB: that is kept until 64 writes in a row were small, unless many frames have waited in more than
+// 1 MiB, which is given up when they have left.
 //
 // The first error of the stream is kept: a frame may have been written in part then, so nothing can follow it.
 type Writer struct {
@@ -60,6 +62,7 @@ type Writer struct {
 
 	out       *batch // what is being written, owned by who set leaving; nil if there may be nothing
 	few       int    // likewise; small writes in a row
+	crowded   bool   // likewise; there have been many frames in much memory
 	gathering bool   // set by him too: until he takes that back, out is guarded by mu and others may add to it
 }
 
@@ -293,6 +296,7 @@ func (w *Writer) next() bool {
 	if w.few++; len(w.out.data) > keptWriting/4 {
 		w.few = 0
 	}
+	w.crowded = w.crowded || w.out.frames > 1 && w.out.memory() > crowd
 	w.out.reset()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -317,10 +321,10 @@ func (w *Writer) rest() {
 		if w.queue != nil {
 			batches.Put(w.queue)
 		}
-	case w.few < quietWrites:
+	case w.few < quietWrites && !w.crowded:
 		return
 	}
-	w.out, w.queue = nil, nil
+	w.out, w.queue, w.crowded = nil, nil, false
 }
 
 // fail gives up the stream for good because of err, and returns what Send has to return from now on.

@@ -21,13 +21,29 @@ import (
 // headerTimeout bounds how long a client may take to say what it wants.
 const headerTimeout = 10 * time.Second
 
+// bodyTimeout bounds how long it may take to say it.
+const bodyTimeout = time.Minute
+
 // handler takes OTLP/HTTP: a path for each signal, in protobuf or JSON.
 func (s *store) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /v1/traces", taking(s.takeSpans, fixSpanIDs, &coltrace.ExportTraceServiceResponse{}))
 	mux.Handle("POST /v1/metrics", taking(s.takePoints, fixPointIDs, &colmetrics.ExportMetricsServiceResponse{}))
 	mux.Handle("POST /v1/logs", taking(s.takeRecords, fixRecordIDs, &collogs.ExportLogsServiceResponse{}))
-	return mux
+	return inLine(mux)
+}
+
+// inLine lets atOnce requests through at once.
+func inLine(next http.Handler) http.Handler {
+	places := make(chan struct{}, atOnce)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+			next.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	})
 }
 
 // pointer is *M, if that is a message.
@@ -51,7 +67,11 @@ func taking[M any, P pointer[M]](take, fix func(P), taken proto.Message) http.Ha
 		}
 		req := P(new(M))
 		if err := c.unmarshal(body, req); err != nil {
-			c.answer(w, http.StatusBadRequest, refusal(err))
+			code := http.StatusBadRequest
+			if errors.Is(err, errUnpacked) {
+				code = http.StatusRequestEntityTooLarge
+			}
+			c.answer(w, code, refusal(err))
 			return
 		}
 		if c.isJSON {
@@ -71,8 +91,8 @@ type codec struct {
 }
 
 var codecs = map[string]codec{
-	"application/x-protobuf": {"application/x-protobuf", false, proto.Unmarshal, proto.Marshal},
-	"application/json":       {"application/json", true, protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal, protojson.Marshal},
+	"application/x-protobuf": {"application/x-protobuf", false, unmarshal, proto.Marshal},
+	"application/json":       {"application/json", true, unmarshalJSON, protojson.Marshal},
 }
 
 func contentType(r *http.Request) string {

@@ -6,11 +6,15 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	coltrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -146,6 +150,9 @@ func TestWhatIsNotOTLPIsRefused(t *testing.T) {
 		"not JSON":         {"/v1/logs", "application/json", strings.NewReader("{"), nil, 400},
 		"too large":        {"/v1/traces", "application/x-protobuf", io.LimitReader(zeroes{}, maxMessage+1), nil, 413},
 		"a bomb":           {"/v1/traces", "application/x-protobuf", bomb, []func(*http.Request){encoding("gzip")}, 413},
+		"empty spans":      {"/v1/traces", "application/x-protobuf", zipped(t, emptySpans(2<<20)), []func(*http.Request){encoding("gzip")}, 413},
+		"empty in JSON":    {"/v1/traces", "application/json", strings.NewReader("[" + strings.Repeat("{},", 1<<20) + "{}]"), nil, 413},
+		"nested values":    {"/v1/logs", "application/x-protobuf", bytes.NewReader(nestedValue(100)), nil, 400},
 		"another host":     {"/v1/traces", "application/json", strings.NewReader("{}"), []func(*http.Request){foreign}, 421},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,6 +163,59 @@ func TestWhatIsNotOTLPIsRefused(t *testing.T) {
 	}
 	if now := s.Snapshot(); len(now.Spans)+len(now.Points)+len(now.Records) > 0 {
 		t.Errorf("want nothing kept, got %+v", now)
+	}
+}
+
+// emptySpans is an export request of n spans that say nothing, of two bytes each.
+func emptySpans(n int) []byte {
+	spans := bytes.Repeat([]byte{2<<3 | 2, 0}, n)
+	inScope := append(protowire.AppendVarint([]byte{2<<3 | 2}, uint64(len(spans))), spans...)
+	return append(protowire.AppendVarint([]byte{1<<3 | 2}, uint64(len(inScope))), inScope...)
+}
+
+// nestedValue is an export request of a log record whose body is lists within each other.
+func nestedValue(n int) []byte {
+	var raw []byte
+	wrap := func(field byte) {
+		raw = append(protowire.AppendVarint([]byte{field<<3 | 2}, uint64(len(raw))), raw...)
+	}
+	for range n {
+		wrap(1) // values
+		wrap(5) // arrayValue
+	}
+	for _, field := range []byte{5, 2, 2, 1} { // body, logRecords, scopeLogs, resourceLogs
+		wrap(field)
+	}
+	return raw
+}
+
+func TestWhatIsUnpackedIsBounded(t *testing.T) {
+	s := startHTTP(t)
+	small := zipped(t, emptySpans(2<<20))
+	if small.Len() > 64<<10 {
+		t.Fatalf("the bomb has %d bytes", small.Len())
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	code, _ := post(t, s, "/v1/traces", "application/x-protobuf", small, encoding("gzip"))
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; code != 413 || allocated > 32<<20 {
+		t.Errorf("a bomb of 4 MiB: want 413 and less than 32 MiB allocated, got %d and %d bytes", code, allocated)
+	}
+	connection, err := grpc.NewClient(s.Endpoint(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	var request coltrace.ExportTraceServiceRequest
+	if err := proto.Unmarshal(emptySpans(1<<18), &request); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = coltrace.NewTraceServiceClient(connection).Export(t.Context(), &request); err == nil || !strings.Contains(err.Error(), "unpacked") {
+		t.Errorf("over gRPC: want an error that says what is wrong, got %v", err)
+	}
+	if got := len(s.Snapshot().Spans); got != 0 {
+		t.Errorf("want nothing kept, got %d spans", got)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
+	grpcencoding "google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/gzip" // OTEL_EXPORTER_OTLP_COMPRESSION=gzip
 
 	"github.com/mcpotel/mcpotel/internal/loopback"
@@ -16,6 +17,9 @@ import (
 
 // maxMessage is the size of the largest export request that is taken, in bytes; the SDK's exporters send no larger one.
 const maxMessage = 64 << 20
+
+// atOnce is how many export requests are taken at once, over HTTP in all and over gRPC on each connection; others wait.
+const atOnce = 4
 
 // ErrClosed is returned by [Sink.WaitFor] when the sink is closed before the condition is met.
 var ErrClosed = errors.New("sink is closed")
@@ -46,10 +50,11 @@ func listen(addr string, limit int) (*Sink, error) {
 	s := &Sink{
 		listener: &listener{Listener: port, open: make(map[*conn]struct{})},
 		store:    newStore(limit),
-		server:   grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.WaitForHandlers(true)),
-		closed:   make(chan struct{}),
+		server: grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.WaitForHandlers(true), grpc.MaxConcurrentStreams(atOnce),
+			grpc.ForceServerCodecV2(weighing{grpcencoding.GetCodecV2("proto")})),
+		closed: make(chan struct{}),
 	}
-	s.web = &http.Server{Handler: loopback.Only(s.store.handler()), ReadHeaderTimeout: headerTimeout, ConnState: s.count}
+	s.web = &http.Server{Handler: loopback.Only(s.store.handler()), ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, ConnState: s.count}
 	s.store.register(s.server)
 	// Ends when Close stops the server; Close waits for it.
 	s.serve.Go(func() { _ = s.server.Serve(s.listener) })

@@ -107,7 +107,7 @@ func (t *Templates) Write(w http.ResponseWriter, r *http.Request, status int, na
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", policy)
-	send(w, r, status, visible(whole.Bytes()))
+	send(w, r, status, shown(whole.Bytes()))
 	return nil
 }
 

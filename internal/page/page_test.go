@@ -77,7 +77,7 @@ func TestLongTextIsCutAndSaysSo(t *testing.T) {
 	if got := Cut(5, "äöüß!"); got != "äöüß!" {
 		t.Errorf("want text of five characters whole, got %q", got)
 	}
-	if got := string(visible([]byte("a" + strings.Repeat("\u0301", 1000)))); len(got) > 20 {
+	if got := string(shown([]byte("a" + strings.Repeat("\u0301", 1000)))); len(got) > 20 {
 		t.Errorf("want few combining marks, got %d bytes", len(got))
 	}
 }
@@ -121,7 +121,7 @@ func FuzzNothingInvisibleIsLeft(f *testing.F) {
 	f.Add("plain")
 	f.Add("\x1b[2J\u202e\u0301\u0301\u0301\u0301\u0301\xff\x00")
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, r := range string(visible([]byte(s))) {
+		for _, r := range string(shown([]byte(s))) {
 			if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == '\u202e' {
 				t.Errorf("want no %U of %q", r, s)
 			}

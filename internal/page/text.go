@@ -3,8 +3,9 @@ package page
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
 // Cut is the first n characters of s, and says how long it is if that is not all.
@@ -38,47 +39,18 @@ func parts(name string) []string {
 // maxParts keeps a name that is nothing but dots from growing.
 const maxParts = 20
 
-// maxMarks bounds the combining marks on one character, which would otherwise grow over the lines around it.
-const maxMarks = 4
-
-// visible replaces what cannot be seen in a rendered page: control characters by their pictures, others, such as those that
+// shown replaces what cannot be seen in a rendered page: control characters by their pictures, others, such as those that
 // change the direction of the text around them, by U+FFFD. The templates have none, so what there is comes from data.
-func visible(text []byte) []byte {
-	clean := make([]byte, 0, len(text)+16)
-	marks := 0
-	for i := 0; i < len(text); {
-		if c := text[i]; c >= ' ' && c < 0x7f || c == '\n' {
-			clean = append(clean, c)
-			marks = 0
-			i++
-			continue
+func shown(text []byte) []byte {
+	return visible.Map(text, func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case r < ' ':
+			return '\u2400' + r // ␀ and so on
+		case r == 0x7f:
+			return '\u2421' // ␡
 		}
-		r, size := utf8.DecodeRune(text[i:])
-		i += size
-		if unicode.In(r, unicode.Mn, unicode.Me) {
-			if marks++; marks > maxMarks {
-				continue
-			}
-		} else {
-			marks = 0
-		}
-		clean = utf8.AppendRune(clean, shown(r))
-	}
-	return clean
-}
-
-func shown(r rune) rune {
-	switch {
-	case r == '\t':
-		return r
-	case r < ' ':
-		return '\u2400' + r // ␀ and so on
-	case r == 0x7f:
-		return '\u2421' // ␡
-	case r == '\u200c', r == '\u200d': // which scripts and emoji need to join characters
-		return r
-	case !unicode.IsGraphic(r):
 		return utf8.RuneError
-	}
-	return r
+	})
 }

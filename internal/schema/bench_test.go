@@ -51,51 +51,53 @@ func mustCompile(tb testing.TB, raw string) *Schema {
 
 func BenchmarkValidate(b *testing.B) {
 	s, instance := order(b)
-	if err := s.Validate(instance); err != nil {
+	if err := s.Validate(b.Context(), instance); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(instance)))
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Validate(instance)
+		s.Validate(b.Context(), instance)
 	}
 }
 
-// BenchmarkParts shows what of BenchmarkValidate is decoding, the meter and
-// the library.
+// BenchmarkParts shows what of BenchmarkValidate is decoding and what is
+// evaluation.
 func BenchmarkParts(b *testing.B) {
 	s, instance := order(b)
-	v, _ := decode(instance, MaxInstanceDepth, rounded)
+	v := mustDecode(b, instance)
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			decode(instance, MaxInstanceDepth, rounded)
+			newMeter(b.Context(), len(instance)).decode(instance, MaxInstanceDepth, rounded)
 		}
 	})
-	b.Run("meter", func(b *testing.B) {
+	b.Run("evaluate", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			m := meter{left: baseWork}
-			m.visit(s.root, v)
+			s.evaluate(newMeter(b.Context(), len(instance)), v, nil)
 		}
 	})
-	b.Run("library", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			s.resolved.Validate(v)
-		}
-	})
+}
+
+func mustDecode(tb testing.TB, instance []byte) any {
+	tb.Helper()
+	v, problem, err := newMeter(tb.Context(), len(instance)).decode(instance, MaxInstanceDepth, rounded)
+	if problem != nil || err != nil {
+		tb.Fatalf("decode %.200s: %v, %v", instance, problem, err)
+	}
+	return v
 }
 
 func BenchmarkValidateInvalid(b *testing.B) {
 	s, instance := order(b)
 	instance = []byte(strings.Replace(string(instance), `"count":3`, `"count":"3"`, 1))
-	if s.Validate(instance) == nil {
+	if s.Validate(b.Context(), instance) == nil {
 		b.Fatal("want an error")
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Validate(instance)
+		s.Validate(b.Context(), instance)
 	}
 }
 

@@ -1,30 +1,25 @@
 package schema
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A builder turns a decoded schema into nodes and the library's tree. It makes
-// that tree itself, not by decoding: the library matches keywords without
-// regard to case, reads every level several times over, rounds the numbers in
-// enum and const, and leaves references to be resolved by rules that this
-// package would have to guess in order to find cycles.
+// A builder turns a decoded schema into nodes.
 type builder struct {
 	dialect   Dialect
 	nodes     []*node
 	pointers  map[string]*node
 	resources map[string]*resource
-	dynamic   map[string][]*node // by $dynamicAnchor
+	anchors   map[string][]*node // by $dynamicAnchor
 	refs      []reference
-	program   int // instructions of all regular expressions
-	places    int // bytes of all pointers
+	program   int  // instructions of all regular expressions
+	places    int  // bytes of all pointers
+	defaults  bool // there are some
+	scoped    bool // some references depend on the way to them
 
 	dynamicEdges int
 }
@@ -46,17 +41,14 @@ func (b *builder) node(n *node, v any) error {
 	if len(b.nodes) == MaxSubschemas {
 		return fail(ErrLimit, n.pointer, "more than %d subschemas", MaxSubschemas)
 	}
-	if b.places += len(n.pointer) + len(n.path); b.places > maxPlaces {
-		return fail(ErrLimit, n.pointer, "names too long")
+	if err := b.place(len(n.pointer), n.pointer); err != nil {
+		return err
 	}
-	n.id, n.lib = len(b.nodes), new(jsonschema.Schema)
 	b.nodes = append(b.nodes, n)
 	b.pointers[n.pointer] = n
 	switch v := v.(type) {
 	case bool:
-		if !v {
-			n.lib.Not = new(jsonschema.Schema)
-		}
+		n.never = !v
 		return nil
 	case object:
 		n.raw = v
@@ -64,6 +56,14 @@ func (b *builder) node(n *node, v any) error {
 	default:
 		return fail(ErrInvalid, n.pointer, "a schema is an object or a boolean, not %s", show(v))
 	}
+}
+
+// place counts bytes of pointers.
+func (b *builder) place(bytes int, pointer string) error {
+	if b.places += bytes; b.places > maxPlaces {
+		return fail(ErrLimit, pointer, "names too long")
+	}
+	return nil
 }
 
 func (b *builder) object(n *node) error {
@@ -87,45 +87,47 @@ func (b *builder) object(n *node) error {
 	return nil
 }
 
-// settle drops the edges that other keywords put out of force, and sets those
-// that depend on other keywords.
+// settle puts out of force what other keywords do, and sets what depends on
+// other keywords.
 func (n *node) settle(d Dialect) {
-	_, ref := n.raw["$ref"]
-	n.edges = slices.DeleteFunc(n.edges, func(e *edge) bool {
-		return ref && d == Draft07 || // a reference has no siblings there
-			n.lib.If == nil && (e.keyword == "then" || e.keyword == "else") ||
-			n.lib.ItemsArray == nil && e.keyword == "additionalItems"
-	})
-	n.named = make(map[string]*edge, len(n.lib.Properties))
-	for _, e := range n.edges {
-		switch e.on {
-		case property:
-			n.named[e.name] = e
-		case matching, additional:
-			n.unnamed = append(n.unnamed, e)
-		case items:
-			e.from = max(len(n.lib.PrefixItems), len(n.lib.ItemsArray))
-		}
+	if _, ref := n.raw["$ref"]; ref && d == Draft07 {
+		n.rules, n.edges = rules{}, nil // a reference has no siblings there
+		return
 	}
-	slices.SortStableFunc(n.unnamed, func(a, b *edge) int { return cmp.Compare(a.on, b.on) })
+	if n.cond == nil {
+		n.then, n.otherwise = nil, nil
+	}
+	if d == Draft07 && n.prefix != nil {
+		n.rest = n.more
+	}
+	n.more = nil
+	n.edges = slices.DeleteFunc(n.edges, func(e *edge) bool {
+		return n.cond == nil && (e.keyword == "then" || e.keyword == "else") || e.keyword == "additionalItems" && n.rest != e
+	})
+	n.named = make(map[string]*edge, len(n.properties))
+	for _, e := range n.properties {
+		n.named[e.name] = e
+	}
+}
+
+// below builds the subschema v at the given place below n.
+func (b *builder) below(n *node, v any, place string) (*node, error) {
+	c := &node{pointer: n.pointer + place, depth: n.depth + 1, scope: n.scope}
+	return c, b.node(c, v)
 }
 
 // child builds the subschema v at the given place below n and joins the two.
-func (b *builder) child(n *node, v any, place string, e *edge) (*jsonschema.Schema, error) {
-	c := &node{pointer: n.pointer + place, path: n.path + place, depth: n.depth + 1, scope: n.scope}
-	if err := b.node(c, v); err != nil {
-		return nil, err
-	}
-	e.to = c
+func (b *builder) child(n *node, v any, place string, e *edge) (_ *edge, err error) {
+	e.to, err = b.below(n, v, place)
 	n.edges = append(n.edges, e)
-	return c.lib, nil
+	return e, err
 }
 
-// field sets a field of the library's schema, whose type says what the value
-// has to be.
+// field sets a field of a node's rules, whose type says what the value has to
+// be.
 func (b *builder) field(n *node, key string, v any) (err error) {
 	kw, pointer := keywords[key], n.pointer+token(key)
-	switch f := kw.field(n.lib).(type) {
+	switch f := kw.field(&n.rules).(type) {
 	case *bool:
 		*f, err = as[bool](v, pointer, "true or false")
 	case **int:
@@ -134,17 +136,17 @@ func (b *builder) field(n *node, key string, v any) (err error) {
 		*f, err = limit(v, pointer)
 	case *[]string:
 		*f, err = stringList(v, pointer)
-	case **jsonschema.Schema:
+	case **edge:
 		*f, err = b.child(n, v, token(key), &edge{on: kw.on, keyword: key})
-	case *[]*jsonschema.Schema:
-		*f, err = b.list(n, key, v)
-	case *map[string]*jsonschema.Schema:
+	case *[]*edge:
+		*f, err = b.list(n, key, v, kw.on)
+	case *namedEdges:
 		*f, err = b.byName(n, key, v)
 	}
 	return err
 }
 
-func (b *builder) list(n *node, key string, v any) ([]*jsonschema.Schema, error) {
+func (b *builder) list(n *node, key string, v any, on on) ([]*edge, error) {
 	a, err := as[array](v, n.pointer+token(key), "an array of schemas")
 	if err != nil {
 		return nil, err
@@ -152,9 +154,9 @@ func (b *builder) list(n *node, key string, v any) ([]*jsonschema.Schema, error)
 	if len(a) == 0 {
 		return nil, fail(ErrInvalid, n.pointer+token(key), "want at least one schema")
 	}
-	list := make([]*jsonschema.Schema, len(a))
+	list := make([]*edge, len(a))
 	for i, v := range a {
-		e := &edge{on: keywords[key].on, keyword: key, from: i}
+		e := &edge{on: on, keyword: key}
 		if list[i], err = b.child(n, v, token(key)+token(strconv.Itoa(i)), e); err != nil {
 			return nil, err
 		}
@@ -162,24 +164,20 @@ func (b *builder) list(n *node, key string, v any) ([]*jsonschema.Schema, error)
 	return list, nil
 }
 
-func (b *builder) byName(n *node, key string, v any) (map[string]*jsonschema.Schema, error) {
+func (b *builder) byName(n *node, key string, v any) (namedEdges, error) {
 	o, err := as[object](v, n.pointer+token(key), "an object of schemas")
 	if err != nil {
 		return nil, err
 	}
-	m := make(map[string]*jsonschema.Schema, len(o))
+	list := make(namedEdges, 0, len(o))
 	for _, name := range slices.Sorted(maps.Keys(o)) {
-		e := &edge{on: keywords[key].on, keyword: key, name: name}
-		if e.on == matching {
-			if e.pattern, e.program, err = b.compile(name, n.pointer+token(key)+token(name)); err != nil {
-				return nil, err
-			}
-		}
-		if m[name], err = b.child(n, o[name], token(key)+token(name), e); err != nil {
+		e, err := b.child(n, o[name], token(key)+token(name), &edge{on: keywords[key].on, keyword: key, name: name})
+		if err != nil {
 			return nil, err
 		}
+		list = append(list, e)
 	}
-	return m, nil
+	return list, nil
 }
 
 // as returns v if it is a T, else an error that says what was wanted.
@@ -191,8 +189,8 @@ func as[T any](v any, pointer, want string) (T, error) {
 	return t, nil
 }
 
-// limit takes a number. The library compares with its nearest float64, which
-// from 2^53 on may be a neighbour.
+// limit takes a number: the nearest float64, which from 2^53 on may be a
+// neighbour.
 func limit(v any, pointer string) (*float64, error) {
 	f, ok := float(v)
 	if !ok {

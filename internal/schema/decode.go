@@ -15,11 +15,13 @@ import (
 // decode reads data as exactly one JSON value, nested at most depth deep.
 // Repeated names and invalid UTF-8 are errors; an escaped lone surrogate
 // becomes U+FFFD, as on the wire. A number is what number makes of its text.
-func decode(data []byte, depth int, number func(string) (any, error)) (any, *Problem) {
+// The error is the meter's.
+func (m *meter) decode(data []byte, depth int, number func(string) (any, error)) (any, *Problem, error) {
 	if !utf8.Valid(data) {
-		return nil, &Problem{Message: "not JSON: invalid UTF-8"}
+		return nil, &Problem{Message: "not JSON: invalid UTF-8"}, nil
 	}
 	d := decoder{
+		meter:  m,
 		dec:    jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true)),
 		depth:  depth,
 		number: number,
@@ -27,20 +29,27 @@ func decode(data []byte, depth int, number func(string) (any, error)) (any, *Pro
 	v, err := d.value()
 	if err == nil {
 		if _, err = d.dec.ReadToken(); err == io.EOF {
-			return v, nil
+			return v, nil, nil
 		}
 		err = cmp.Or(err, errMore)
 	}
-	return nil, d.problem(err)
+	if m.err != nil {
+		return nil, nil, m.err
+	}
+	return nil, d.problem(err), nil
 }
 
 type decoder struct {
+	meter  *meter
 	dec    *jsontext.Decoder
 	depth  int
 	number func(string) (any, error)
 }
 
 func (d *decoder) value() (any, error) {
+	if !d.meter.pay(1) {
+		return nil, d.meter.err
+	}
 	tok, err := d.dec.ReadToken()
 	if err != nil {
 		return nil, err

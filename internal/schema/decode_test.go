@@ -29,7 +29,7 @@ func TestDecodeIsExact(t *testing.T) {
 		{`{}`, object{}},
 		{`[{"a":[1,"b"]},2]`, array{object{"a": array{int64(1), text("b")}}, int64(2)}},
 	} {
-		got, problem := decode([]byte(c.in), MaxInstanceDepth, rounded)
+		got, problem, _ := newMeter(t.Context(), len(c.in)).decode([]byte(c.in), MaxInstanceDepth, rounded)
 		if problem != nil {
 			t.Errorf("%s: want a value, got %v", c.in, problem)
 		} else if diff := cmp.Diff(c.want, got); diff != "" {
@@ -57,7 +57,7 @@ func TestValidateRefusesWhatIsNotOneValue(t *testing.T) {
 		{`{"` + strings.Repeat("n", 1000) + `":{"a":1,"a":1}}`, "/" + strings.Repeat("n", maxShown) + "…/a: not JSON: duplicate object member name"},
 	} {
 		got := ""
-		if err := s.Validate([]byte(c.in)); err != nil {
+		if err := s.Validate(t.Context(), []byte(c.in)); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
@@ -72,7 +72,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, problem := decode(data, MaxInstanceDepth, rounded)
+		got, problem, _ := newMeter(t.Context(), len(data)).decode(data, MaxInstanceDepth, rounded)
 		if problem != nil {
 			return
 		}

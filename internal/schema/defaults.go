@@ -1,82 +1,103 @@
 package schema
 
-import "github.com/go-json-experiment/json"
+import (
+	"context"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Bounds on the defaults that are filled into one value.
+const (
+	MaxDefaults     = 10_000 // defaults
+	MaxDefaultBytes = 1 << 20
+)
+
+// A fallback is a default.
+type fallback struct {
+	text  jsontext.Value // it is not looked into, wherever it is filled in
+	depth int            // of the arrays and objects in it
+}
+
+func newFallback(v any) (*fallback, error) {
+	text, err := json.Marshal(v, json.Deterministic(true))
+	return &fallback{text, depthOf(v)}, err
+}
 
 // ApplyDefaults returns the instance with the properties that it lacks and
 // whose schema has a default, required or not. It goes into the properties
 // that are there, follows $ref and allOf, and keeps everything else, numbers to
-// the last digit; names come out in order. It makes no object just to hold
-// defaults, and does not look into arrays or alternatives.
+// the last digit; names come out in order. What it fills in stays as it is in
+// the schema: nothing is filled into that. It does not look into arrays or
+// alternatives.
 //
-// Nothing says that a default is valid: validate the result. An error is a
-// [*ValidationError] if the instance is not JSON, or [ErrBudget].
-func (s *Schema) ApplyDefaults(instance []byte) ([]byte, error) {
+// It fills in at most [MaxDefaults] defaults of [MaxDefaultBytes] in all, none
+// nested deeper than [MaxInstanceDepth] in the result; else the error is
+// [ErrDefaults]. Nothing says that a default is valid: validate the result. The
+// error is a [*ValidationError] if the instance is not JSON, or else
+// [ErrBudget] or why ctx has ended.
+func (s *Schema) ApplyDefaults(ctx context.Context, instance []byte) ([]byte, error) {
 	if !s.defaults {
 		return instance, nil
 	}
-	v, problem := decode(instance, MaxInstanceDepth, verbatim)
-	if problem != nil {
+	m := newMeter(ctx, len(instance))
+	v, problem, err := m.decode(instance, MaxInstanceDepth, verbatim)
+	switch {
+	case err != nil:
+		return nil, err
+	case problem != nil:
 		return nil, &ValidationError{Problems: []Problem{*problem}}
 	}
-	m := meter{left: baseWork + len(instance)}
-	if m.visit(s.root, v); m.left < 0 {
-		return nil, ErrBudget
+	f := filling{meter: m}
+	if f.fill(s.root, v, 1); m.err != nil {
+		return nil, m.err
 	}
-	fill(s.root, v)
 	return json.Marshal(v, json.Deterministic(true))
 }
 
-// fill adds to v what n has defaults for.
-func fill(n *node, v any) {
+// A filling fills defaults into one value.
+type filling struct {
+	*meter
+	count, bytes int // of the defaults filled in
+}
+
+// fill adds to v what n has defaults for. v is that deep in the whole.
+func (f *filling) fill(n *node, v any, depth int) {
 	o, ok := v.(object)
-	if !ok {
+	if !ok || !f.pay(visitCost) {
 		return
 	}
-	for _, e := range n.edges {
-		switch {
-		case e.keyword == "$ref", e.keyword == "allOf":
-			fill(e.to, v)
-		case e.on == property:
-			if _, ok := o[e.name]; !ok {
-				value, ok := e.to.fallback()
-				if !ok {
-					continue
-				}
-				o[e.name] = clone(value)
-			}
-			fill(e.to, o[e.name])
+	if n.ref != nil {
+		f.fill(n.ref.to, v, depth)
+	}
+	for _, e := range each(f.meter, n.allOf) {
+		f.fill(e.to, v, depth)
+	}
+	for _, e := range each(f.meter, n.properties) {
+		if inner, ok := o[e.name]; ok {
+			f.fill(e.to, inner, depth+1)
+		} else if d := f.fallback(e.to); d != nil && f.insert(e.name, d, depth) {
+			o[e.name] = d.text
 		}
 	}
 }
 
 // fallback returns the default of n, or of what it refers to.
-func (n *node) fallback() (any, bool) {
-	if v, ok := n.raw["default"]; ok {
-		return v, true
+func (f *filling) fallback(n *node) *fallback {
+	if n.given != nil || n.ref == nil || !f.pay(1) {
+		return n.given
 	}
-	for _, e := range n.edges {
-		if e.keyword == "$ref" {
-			return e.to.fallback()
-		}
-	}
-	return nil, false
+	return f.fallback(n.ref.to)
 }
 
-func clone(v any) any {
-	switch v := v.(type) {
-	case object:
-		c := make(object, len(v))
-		for name, v := range v {
-			c[name] = clone(v)
-		}
-		return c
-	case array:
-		c := make(array, len(v))
-		for i, v := range v {
-			c[i] = clone(v)
-		}
-		return c
-	default:
-		return v
+// insert pays for a default in an object that is so deep, and reports whether
+// there is room for it.
+func (f *filling) insert(name string, d *fallback, depth int) bool {
+	f.count++
+	f.bytes += len(name) + len(d.text)
+	if f.count > MaxDefaults || f.bytes > MaxDefaultBytes || depth+d.depth > MaxInstanceDepth {
+		f.stop(ErrDefaults)
+		return false
 	}
+	return f.pay(unit + len(d.text)/bytesPerStep)
 }

@@ -1,7 +1,10 @@
 package schema
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -16,7 +19,8 @@ func TestApplyDefaults(t *testing.T) {
 			`{"a":9007199254740993,"c":1.50,"d":123456789012345678901234567890,"e":1e400}`},
 		{"below", `{"properties":{"a":{"properties":{"b":{"default":[1]}}}}}`, `{"a":{}}`, `{"a":{"b":[1]}}`},
 		{"no object made for it", `{"properties":{"a":{"properties":{"b":{"default":[1]}}}}}`, `{}`, `{}`},
-		{"in a default", `{"properties":{"a":{"default":{},"properties":{"b":{"default":{"c":[1]}}}}}}`, `{}`, `{"a":{"b":{"c":[1]}}}`},
+		{"not in a default", `{"properties":{"a":{"default":{},"properties":{"b":{"default":{"c":[1]}}}}}}`, `{}`, `{"a":{}}`},
+		{"nor in one by reference", `{"properties":{"a":{"type":"string","$ref":"#","default":{}}}}`, `{}`, `{"a":{}}`},
 		{"by reference", `{"properties":{"a":{"$ref":"#/$defs/d"}},"$defs":{"d":{"$ref":"#/$defs/e"},"e":{"default":7}}}`, `{}`, `{"a":7}`},
 		{"nearest first", `{"properties":{"a":{"$ref":"#/$defs/d","default":8}},"$defs":{"d":{"default":7}}}`, `{}`, `{"a":8}`},
 		{"through a reference and allOf", `{"$ref":"#/$defs/o","allOf":[{"properties":{"b":{"default":2}}}],"$defs":{"o":{"properties":{"a":{"default":1}}}}}`, `{}`, `{"a":1,"b":2}`},
@@ -26,7 +30,7 @@ func TestApplyDefaults(t *testing.T) {
 	} {
 		s := mustCompile(t, c.schema)
 		for range 2 { // the second time finds the schema unchanged
-			got, err := s.ApplyDefaults([]byte(c.instance))
+			got, err := s.ApplyDefaults(t.Context(), []byte(c.instance))
 			if err != nil || string(got) != c.want {
 				t.Errorf("%s: want %s, got %s, %v", c.name, c.want, got, err)
 			}
@@ -34,29 +38,89 @@ func TestApplyDefaults(t *testing.T) {
 	}
 }
 
-// TestApplyDefaultsDoesNotShareThem: two schemas of the same property fill in
-// one default, which must not end up in the other.
-func TestApplyDefaultsDoesNotShareThem(t *testing.T) {
+// TestApplyDefaultsLeavesThemAlone: two schemas of the same property fill in
+// one default, which the other does not look into.
+func TestApplyDefaultsLeavesThemAlone(t *testing.T) {
 	s := mustCompile(t, `{"allOf":[{"properties":{"a":{"default":{}}}},{"properties":{"a":{"properties":{"b":{"default":1}}}}}],"const":{"a":{}}}`)
 	for range 2 {
-		got, err := s.ApplyDefaults([]byte(`{}`))
-		if err != nil || string(got) != `{"a":{"b":1}}` {
+		got, err := s.ApplyDefaults(t.Context(), []byte(`{}`))
+		if err != nil || string(got) != `{"a":{}}` {
+			t.Errorf(`want {"a":{}}, got %s, %v`, got, err)
+		}
+		if got, err = s.ApplyDefaults(t.Context(), []byte(`{"a":{}}`)); err != nil || string(got) != `{"a":{"b":1}}` {
 			t.Errorf(`want {"a":{"b":1}}, got %s, %v`, got, err)
 		}
 	}
-	if v := s.root.edges[0].to.edges[0].to.raw["default"]; len(v.(object)) != 0 {
-		t.Errorf("want the default unchanged, got %v", v)
+}
+
+// TestDefaultsAreBounded counts what is filled in, however small the schema
+// and the value are.
+func TestDefaultsAreBounded(t *testing.T) {
+	var tree strings.Builder
+	tree.WriteString(`{"properties":{"l":{"$ref":"#/$defs/0"},"r":{"$ref":"#/$defs/0"}},"$defs":{`)
+	for i := range 40 {
+		tree.WriteString(fmt.Sprintf(`"%d":{"default":{},"properties":{"l":{"$ref":"#/$defs/%d"},"r":{"$ref":"#/$defs/%[2]d"}}},`, i, i+1))
 	}
+	tree.WriteString(`"40":{"default":1}}}`)
+	for _, c := range []struct {
+		name, schema, instance string
+		want                   error
+	}{
+		{"two a level, 40 levels deep", tree.String(), `{}`, nil},
+		{"a cycle through a default", `{"type":"object","properties":{"a":{"type":"string","$ref":"#","default":{}}}}`, `{}`, nil},
+		{"a large one in each of many objects", `{"additionalProperties":true,"properties":{` + numbered(1000, `"p%d":{"$ref":"#/$defs/a"}`) +
+			`},"$defs":{"a":{"properties":{"x":{"default":"` + strings.Repeat("d", 1<<19) + `"}}}}}`, `{` + numbered(1000, `"p%d":{}`) + `}`, ErrDefaults},
+		{"many small ones in each of many objects", `{"properties":{` + numbered(1000, `"p%d":{"$ref":"#/$defs/a"}`) +
+			`},"$defs":{"a":{"properties":{` + numbered(100, `"x%d":{"default":1}`) + `}}}}`, `{` + numbered(1000, `"p%d":{}`) + `}`, ErrDefaults},
+		{"a deep one in a deep value", `{"properties":{"n":{"$ref":"#"},"d":{"default":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}}}`,
+			strings.Repeat(`{"n":`, 50) + `{}` + strings.Repeat(`}`, 50), ErrDefaults},
+		{"allOf that doubles", doubling(16, "allOf")[:len(doubling(16, "allOf"))-1] + `,"default":0}`, `{}`, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := mustCompile(t, c.schema)
+			var got []byte
+			var err error
+			spent := allocated(func() { got, err = s.ApplyDefaults(t.Context(), []byte(c.instance)) })
+			if !errors.Is(err, c.want) {
+				t.Errorf("want %v, got %v", c.want, err)
+			}
+			if limit := len(c.instance) + 2*MaxDefaultBytes; len(got) > limit {
+				t.Errorf("want at most %d bytes, got %d", limit, len(got))
+			}
+			if spent > 16<<20 {
+				t.Errorf("want at most 16 MiB allocated, got %d", spent)
+			}
+		})
+	}
+}
+
+// numbered is n members made by format.
+func numbered(n int, format string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(distinct(n, format), "["), ",0]")
+}
+
+// allocated returns the bytes that f allocates, give or take what runs beside.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }
 
 func TestApplyDefaultsRefuses(t *testing.T) {
 	s := mustCompile(t, `{"properties":{"a":{"default":1,"anyOf":[{"$ref":"#"},{"$ref":"#"}]}}}`)
-	_, err := s.ApplyDefaults([]byte(`{"a":`))
+	_, err := s.ApplyDefaults(t.Context(), []byte(`{"a":`))
 	if _, ok := errors.AsType[*ValidationError](err); !ok {
 		t.Errorf("want a ValidationError for half a text, got %v", err)
 	}
-	deep := strings.Repeat(`{"a":`, 60) + `1` + strings.Repeat(`}`, 60)
-	if _, err := s.ApplyDefaults([]byte(deep)); !errors.Is(err, ErrBudget) {
+	s = mustCompile(t, `{"default":1,`+doubling(18, "allOf")[1:])
+	if _, err := s.ApplyDefaults(t.Context(), []byte(`{}`)); !errors.Is(err, ErrBudget) {
 		t.Errorf("want ErrBudget, got %v", err)
+	}
+	ended, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.ErrUnsupported)
+	if _, err := s.ApplyDefaults(ended, []byte(`{}`)); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("want the cause of the context's end, got %v", err)
 	}
 }

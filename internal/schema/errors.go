@@ -23,17 +23,26 @@ var (
 	// ErrLimit: the schema is larger, deeper or more composed than the bounds
 	// of this package.
 	ErrLimit = errors.New("schema limit exceeded")
+	// ErrForm: the schema is more than the form of an elicitation may be; of
+	// [CompileForm] only.
+	ErrForm = errors.New("not a flat form")
 )
 
-// ErrBudget is returned by [Schema.Validate] when checking the value would
-// take more work than allowed. It says nothing about the value's validity.
-var ErrBudget = errors.New("validation would take too long")
+var (
+	// ErrBudget is returned by [Schema.Validate] and [Schema.ApplyDefaults]
+	// when the value would take more work than allowed. It says nothing about
+	// the value's validity.
+	ErrBudget = errors.New("validation would take too long")
+	// ErrDefaults is returned by [Schema.ApplyDefaults] when the defaults to
+	// fill in are too many, too large or too deep.
+	ErrDefaults = errors.New("defaults too large")
+)
 
 // CompileError reports why and where [Compile] did not accept a schema.
 type CompileError struct {
 	Path    string // JSON Pointer to the keyword or subschema; "" is the root
 	Message string
-	Reason  error // one of ErrInvalid, ErrDialect, ErrRef, ErrCycle, ErrPattern, ErrLimit
+	Reason  error // one of ErrInvalid, ErrDialect, ErrRef, ErrCycle, ErrPattern, ErrLimit, ErrForm
 }
 
 func (e *CompileError) Error() string {
@@ -54,8 +63,8 @@ func (e *CompileError) Unwrap() error { return e.Reason }
 // ValidationError says what is wrong with a value, in words that a model can
 // act on. It quotes at most 64 bytes of any one value or name.
 type ValidationError struct {
-	// Problems has at least one element and at most eight. The library stops
-	// at the first keyword that fails, so the list is not complete: only
+	// Problems has at least one element and at most eight. A subschema stops
+	// at its first keyword that fails, so the list is not complete: only
 	// sibling properties and items are reported together.
 	Problems []Problem
 }

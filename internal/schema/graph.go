@@ -6,11 +6,11 @@ import (
 )
 
 // maxChain bounds how many subschemas apply to one value by way of each
-// other. With [MaxInstanceDepth] it bounds the library's stack.
+// other. With [MaxInstanceDepth] it bounds the stack.
 const maxChain = 128
 
 // A composition walks the subschemas that apply to the same value. What it
-// finds out is about the schema alone; the cost of one value is in cost.go.
+// finds out is about the schema alone; the work on one value is what its meter pays for.
 type composition struct {
 	// seen has what is known of a node; while it is being walked, nothing yet.
 	seen map[*node]*reach
@@ -24,10 +24,9 @@ type reach struct {
 	chain  int // the longest trail of them
 }
 
-// checkComposition refuses a schema that the library would not finish with:
-// one that applies itself to the same value, which it follows until the stack
-// overflows, and one that applies more subschemas to a single value than may
-// be visited in all.
+// checkComposition refuses a schema that validation could not end: one that
+// applies itself to the same value, and one that applies more subschemas to a
+// single value than may be visited in all.
 func checkComposition(nodes []*node) error {
 	c := composition{seen: make(map[*node]*reach, len(nodes))}
 	for _, n := range nodes {

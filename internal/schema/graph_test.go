@@ -4,13 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"runtime/debug"
 	"strings"
 	"testing"
-
-	"github.com/google/jsonschema-go/jsonschema"
+	"time"
 )
 
 func TestCompileRefusesASchemaThatAppliesItself(t *testing.T) {
@@ -63,7 +60,7 @@ func TestCompileAllowsRecursionIntoTheValue(t *testing.T) {
 	} {
 		s := mustCompile(t, schema)
 		for _, v := range []string{`{"a":{"a":{"a":[[[1]]]}}}`, `[[[{"a":1}]]]`, `1`} {
-			if err := s.Validate([]byte(v)); errors.Is(err, ErrBudget) {
+			if err := s.Validate(t.Context(), []byte(v)); errors.Is(err, ErrBudget) {
 				t.Errorf("%s: want a verdict on %s, got %v", schema, v, err)
 			}
 		}
@@ -78,40 +75,13 @@ func TestCycleErrorNamesTheWay(t *testing.T) {
 	}
 }
 
-// TestLibraryOverflowsOnCycle shows what ErrCycle is for: the library follows
-// a cycle until the stack is full, and that ends the process.
-func TestLibraryOverflowsOnCycle(t *testing.T) {
-	const schema = `{"anyOf":[{"$ref":"#"}]}`
-	if os.Getenv("SCHEMA_TEST_OVERFLOW") != "" {
-		debug.SetMaxStack(1 << 20)
-		var s jsonschema.Schema
-		if err := json.Unmarshal([]byte(schema), &s); err != nil {
-			t.Fatal(err)
-		}
-		resolved, err := s.Resolve(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Fatalf("want no return, got %v", resolved.Validate(1))
-	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLibraryOverflowsOnCycle$")
-	cmd.Env = append(os.Environ(), "SCHEMA_TEST_OVERFLOW=1")
-	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "stack overflow") {
-		t.Errorf("want the process to die of a stack overflow, got %v:\n%.500s", err, out)
-	}
-}
-
 // TestStackIsBounded: the longest trail of subschemas in the deepest value
 // needs far less than the gigabyte of stack that Go allows.
 func TestStackIsBounded(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(128 << 20))
 	s := mustCompile(t, chain(maxChain-3, `{"items":{"$ref":"#"}}`))
-	var deep any
-	for range MaxInstanceDepth {
-		deep = array{deep}
-	}
-	if err := s.resolved.Validate(deep); err != nil { // the meter would refuse it
+	deep := strings.Repeat("[", MaxInstanceDepth) + strings.Repeat("]", MaxInstanceDepth)
+	if err := s.Validate(t.Context(), []byte(deep)); err != nil {
 		t.Errorf("want valid, got %v", err)
 	}
 }
@@ -187,4 +157,44 @@ func dynamic(n int) string {
 	}
 	b.WriteString(`"z":true}}`)
 	return b.String()
+}
+
+// TestHostileCompilationsEnd: no schema takes much more to compile than its text is long.
+func TestHostileCompilationsEnd(t *testing.T) {
+	rep := strings.Repeat
+	long := rep("n", 300_000)
+	for _, c := range []struct {
+		name, schema string
+		ok           bool
+	}{
+		{"many references to a long URI", `{"$id":"https://example.com/` + rep("n", 1900) + `","anyOf":[` + rep(`{"$ref":"#/$defs/a"},`, 9990) + `true],"$defs":{"a":true}}`, true},
+		{"a URI that is too long", `{"$id":"https://example.com/` + rep("n", 2000) + `/","items":{"$id":"` + rep("m", 100) + `"}}`, false},
+		{"many references into a long name", `{"anyOf":[` + rep(`{"$ref":"b#/$defs/c"},`, 9000) + `true],"$defs":{"` + long + `":{"$id":"b","$defs":{"c":true}}}}`, false},
+		{"many references by a long name", `{"anyOf":[` + rep(`{"$ref":"#/$defs/`+rep("n", 60)+`"},`, 9000) + `true],"$defs":{"` + rep("n", 60) + `":true}}`, true},
+		{"many resources", `{"$id":"https://example.com/","$defs":{` + numbered(9990, `"d%d":{"$id":"%[1]d"}`) + `}}`, true},
+		{"many anchors", `{"$defs":{` + numbered(9990, `"d%d":{"$anchor":"a%[1]d","$dynamicAnchor":"b%[1]d"}`) + `}}`, true},
+		{"many expressions", `{"allOf":[` + rep(`{"pattern":"^[a-z]{0,400}$"},`, 80) + `true]}`, true},
+		{"an expression of many parts", `{"pattern":"` + rep("(a|b)*", 2700) + `"}`, true},
+		{"a large enum", `{"enum":` + distinct(80_000, "1%de-310") + `}`, true},
+		{"large exponents", `{"multipleOf":1e-323,"minimum":1e-323,"maximum":1e308,"enum":[` + rep("1e308,", 100_000) + `1]}`, true},
+		{"an exponent that is too large", `{"maximum":1e999999999}`, false},
+		{"a large default", `{"default":` + distinct(100_000, `"s%d"`) + `}`, true},
+		{"many required", `{"required":[` + rep(`"a",`, 200_000) + `"b"]}`, true},
+		{"long chains from everywhere", chain(maxChain-3, `{"anyOf":[`+rep(`{"type":"string"},`, 9000)+`true]}`), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var err error
+			cpu := cpuTime()
+			memory := allocated(func() { _, err = Compile(json.RawMessage(c.schema)) })
+			if took := cpuTime() - cpu; took > 5*time.Second {
+				t.Errorf("want at most 5 s, took %v", took)
+			}
+			if memory > 128*MaxBytes {
+				t.Errorf("want at most %d bytes, got %d", 128*MaxBytes, memory)
+			}
+			if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrLimit) && !errors.Is(err, ErrInvalid) {
+				t.Errorf("want compiled %v, got %.200v", c.ok, err)
+			}
+		})
+	}
 }

@@ -141,7 +141,7 @@ func TestInferredSchemaFitsTheType(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := mustCompile(t, string(raw)).Validate(text); err != nil {
+		if err := mustCompile(t, string(raw)).Validate(t.Context(), text); err != nil {
 			t.Errorf("%s against %s: want valid, got %v", text, raw, err)
 		}
 	}

@@ -1,13 +1,11 @@
 package schema
 
-import "github.com/google/jsonschema-go/jsonschema"
-
-// A keyword is how one keyword of JSON Schema reaches the library.
+// A keyword is how one keyword of JSON Schema is read.
 type keyword struct {
 	dialects Dialect
-	// field returns a pointer to the library's field. Its type is also the
-	// type that the keyword's value must have.
-	field func(*jsonschema.Schema) any
+	// field returns a pointer to the field of a node's rules. Its type is also
+	// the type that the keyword's value must have.
+	field func(*rules) any
 	// on says where subschemas in the value apply.
 	on on
 	// read takes a value that has no one type. It replaces field.
@@ -16,9 +14,7 @@ type keyword struct {
 
 const both = Draft202012 | Draft07
 
-type lib = jsonschema.Schema
-
-// keywords has every keyword that takes part in validation. All others are
+// keywords has every keyword that takes part in validation, and default. All others are
 // annotations here: kept in the raw schema, and ignored. So are "format" and
 // the content keywords, which assert nothing unless asked to, and the keywords
 // of the other dialect.
@@ -36,49 +32,51 @@ func init() { // not a literal: builder methods read the table
 		"definitions":   {dialects: both, read: (*builder).definitions},
 		"contentSchema": {dialects: Draft202012, read: (*builder).definition},
 
+		"default": {dialects: both, read: (*builder).fallback},
+
 		"type":  {dialects: both, read: (*builder).types},
 		"enum":  {dialects: both, read: (*builder).enum},
 		"const": {dialects: both, read: (*builder).constant},
 
 		"multipleOf":       {dialects: both, read: (*builder).multipleOf},
-		"minimum":          {dialects: both, field: func(s *lib) any { return &s.Minimum }},
-		"maximum":          {dialects: both, field: func(s *lib) any { return &s.Maximum }},
-		"exclusiveMinimum": {dialects: both, field: func(s *lib) any { return &s.ExclusiveMinimum }},
-		"exclusiveMaximum": {dialects: both, field: func(s *lib) any { return &s.ExclusiveMaximum }},
+		"minimum":          {dialects: both, field: func(r *rules) any { return &r.minimum }},
+		"maximum":          {dialects: both, field: func(r *rules) any { return &r.maximum }},
+		"exclusiveMinimum": {dialects: both, field: func(r *rules) any { return &r.exclusiveMinimum }},
+		"exclusiveMaximum": {dialects: both, field: func(r *rules) any { return &r.exclusiveMaximum }},
 
-		"minLength": {dialects: both, field: func(s *lib) any { return &s.MinLength }},
-		"maxLength": {dialects: both, field: func(s *lib) any { return &s.MaxLength }},
+		"minLength": {dialects: both, field: func(r *rules) any { return &r.minLength }},
+		"maxLength": {dialects: both, field: func(r *rules) any { return &r.maxLength }},
 		"pattern":   {dialects: both, read: (*builder).pattern},
 
-		"prefixItems":      {dialects: Draft202012, field: func(s *lib) any { return &s.PrefixItems }, on: item},
+		"prefixItems":      {dialects: Draft202012, field: func(r *rules) any { return &r.prefix }, on: item},
 		"items":            {dialects: both, read: (*builder).items},
-		"additionalItems":  {dialects: Draft07, field: func(s *lib) any { return &s.AdditionalItems }, on: items},
-		"unevaluatedItems": {dialects: Draft202012, field: func(s *lib) any { return &s.UnevaluatedItems }, on: looseItems},
-		"contains":         {dialects: both, field: func(s *lib) any { return &s.Contains }, on: containing},
-		"minContains":      {dialects: Draft202012, field: func(s *lib) any { return &s.MinContains }},
-		"maxContains":      {dialects: Draft202012, field: func(s *lib) any { return &s.MaxContains }},
-		"minItems":         {dialects: both, field: func(s *lib) any { return &s.MinItems }},
-		"maxItems":         {dialects: both, field: func(s *lib) any { return &s.MaxItems }},
-		"uniqueItems":      {dialects: both, field: func(s *lib) any { return &s.UniqueItems }},
+		"additionalItems":  {dialects: Draft07, field: func(r *rules) any { return &r.more }, on: item},
+		"unevaluatedItems": {dialects: Draft202012, field: func(r *rules) any { return &r.looseItems }, on: item},
+		"contains":         {dialects: both, field: func(r *rules) any { return &r.contains }, on: item},
+		"minContains":      {dialects: Draft202012, field: func(r *rules) any { return &r.minContains }},
+		"maxContains":      {dialects: Draft202012, field: func(r *rules) any { return &r.maxContains }},
+		"minItems":         {dialects: both, field: func(r *rules) any { return &r.minItems }},
+		"maxItems":         {dialects: both, field: func(r *rules) any { return &r.maxItems }},
+		"uniqueItems":      {dialects: both, field: func(r *rules) any { return &r.uniqueItems }},
 
-		"properties":            {dialects: both, field: func(s *lib) any { return &s.Properties }, on: property},
-		"patternProperties":     {dialects: both, field: func(s *lib) any { return &s.PatternProperties }, on: matching},
-		"additionalProperties":  {dialects: both, field: func(s *lib) any { return &s.AdditionalProperties }, on: additional},
-		"unevaluatedProperties": {dialects: Draft202012, field: func(s *lib) any { return &s.UnevaluatedProperties }, on: looseProps},
-		"propertyNames":         {dialects: both, field: func(s *lib) any { return &s.PropertyNames }, on: names},
-		"minProperties":         {dialects: both, field: func(s *lib) any { return &s.MinProperties }},
-		"maxProperties":         {dialects: both, field: func(s *lib) any { return &s.MaxProperties }},
-		"required":              {dialects: both, field: func(s *lib) any { return &s.Required }},
+		"properties":            {dialects: both, field: func(r *rules) any { return &r.properties }, on: property},
+		"patternProperties":     {dialects: both, read: (*builder).patterns, on: property},
+		"additionalProperties":  {dialects: both, field: func(r *rules) any { return &r.others }, on: property},
+		"unevaluatedProperties": {dialects: Draft202012, field: func(r *rules) any { return &r.looseProps }, on: property},
+		"propertyNames":         {dialects: both, field: func(r *rules) any { return &r.names }, on: name},
+		"minProperties":         {dialects: both, field: func(r *rules) any { return &r.minProperties }},
+		"maxProperties":         {dialects: both, field: func(r *rules) any { return &r.maxProperties }},
+		"required":              {dialects: both, field: func(r *rules) any { return &r.required }},
 		"dependentRequired":     {dialects: Draft202012, read: (*builder).dependencies},
-		"dependentSchemas":      {dialects: Draft202012, field: func(s *lib) any { return &s.DependentSchemas }},
+		"dependentSchemas":      {dialects: Draft202012, field: func(r *rules) any { return &r.dependents }},
 		"dependencies":          {dialects: Draft07, read: (*builder).dependencies},
 
-		"allOf": {dialects: both, field: func(s *lib) any { return &s.AllOf }},
-		"anyOf": {dialects: both, field: func(s *lib) any { return &s.AnyOf }},
-		"oneOf": {dialects: both, field: func(s *lib) any { return &s.OneOf }},
-		"not":   {dialects: both, field: func(s *lib) any { return &s.Not }},
-		"if":    {dialects: both, field: func(s *lib) any { return &s.If }},
-		"then":  {dialects: both, field: func(s *lib) any { return &s.Then }},
-		"else":  {dialects: both, field: func(s *lib) any { return &s.Else }},
+		"allOf": {dialects: both, field: func(r *rules) any { return &r.allOf }},
+		"anyOf": {dialects: both, field: func(r *rules) any { return &r.anyOf }},
+		"oneOf": {dialects: both, field: func(r *rules) any { return &r.oneOf }},
+		"not":   {dialects: both, field: func(r *rules) any { return &r.not }},
+		"if":    {dialects: both, field: func(r *rules) any { return &r.cond }},
+		"then":  {dialects: both, field: func(r *rules) any { return &r.then }},
+		"else":  {dialects: both, field: func(r *rules) any { return &r.otherwise }},
 	}
 }

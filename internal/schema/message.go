@@ -2,10 +2,7 @@ package schema
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // A failure is a keyword of a node that a value does not satisfy.
@@ -13,27 +10,22 @@ type failure struct {
 	node    *node
 	keyword string
 	value   any
-	verdict string // in the library's words
-}
+	names   []string // of properties that are missing or unexpected
+	pair    [2]int   // items that are equal
 
-// keywordOf reads the keyword off the front of the library's message. Two of
-// its messages do not begin with theirs.
-func keywordOf(n *node, message string) string {
-	keyword := message[:max(strings.IndexAny(message, ":[ "), 0)]
-	switch {
-	case keyword == "unexpected":
-		return "additionalProperties"
-	case keyword == "dependentRequired" && n.lib.DependentRequired == nil:
-		return "dependencies"
-	}
-	return keyword
+	// Of the first branches of anyOf or oneOf, none of which matched.
+	branches []*report
+	count    int // of all branches
+	at       *path
 }
 
 // messages words a failure for someone who has to correct the value.
-var messages = map[string]func(failure) string{
-	"type":  func(f failure) string { return "got " + typeOf(f.value) + ", want " + f.types() },
-	"enum":  func(f failure) string { return "got " + show(f.value) + ", want one of " + listed(f.node.lib.Enum) },
-	"const": func(f failure) string { return "got " + show(f.value) + ", want " + f.bound() },
+var messages = map[string]func(*run, failure) string{
+	"type": func(_ *run, f failure) string { return "got " + typeOf(f.value) + ", want " + f.types() },
+	"enum": func(_ *run, f failure) string {
+		return "got " + show(f.value) + ", want one of " + listed(f.node.enum, show)
+	},
+	"const": func(_ *run, f failure) string { return "got " + show(f.value) + ", want " + f.bound() },
 
 	"multipleOf":       amount("a multiple of"),
 	"minimum":          amount("at least"),
@@ -49,42 +41,59 @@ var messages = map[string]func(failure) string{
 	"minProperties": extent("properties, want at least"),
 	"maxProperties": extent("properties, want at most"),
 
-	"uniqueItems": func(f failure) string { return strings.TrimPrefix(f.verdict, "uniqueItems: ") },
-	"contains":    func(failure) string { return "no item matches the schema in contains" },
+	"uniqueItems": func(_ *run, f failure) string {
+		return fmt.Sprintf("array items %d and %d are equal", f.pair[0], f.pair[1])
+	},
+	"contains":    func(*run, failure) string { return "no item matches the schema in contains" },
 	"minContains": matches("at least"),
 	"maxContains": matches("at most"),
 
-	"required":             func(f failure) string { return "missing " + quoted(f.missing(f.node.lib.Required)) },
-	"dependentRequired":    failure.dependent,
-	"dependencies":         failure.dependent,
-	"additionalProperties": failure.unexpected,
+	"required":             func(_ *run, f failure) string { return "missing " + quoted(f.names) },
+	"dependentRequired":    dependent,
+	"dependencies":         dependent,
+	"additionalProperties": unexpected,
 
-	"oneOf": func(failure) string { return "matches more than one of the alternatives, want exactly one" },
-	"not":   func(failure) string { return "matches the schema in not, want a value that does not" },
+	"anyOf": func(_ *run, f failure) string { return f.noneOf() },
+	"oneOf": func(_ *run, f failure) string {
+		if f.count > 0 {
+			return f.noneOf()
+		}
+		return "matches more than one of the alternatives, want exactly one"
+	},
+	"not": func(*run, failure) string { return "matches the schema in not, want a value that does not" },
 }
 
 // bound shows the value of the keyword in the schema.
 func (f failure) bound() string { return show(f.node.raw[f.keyword]) }
 
+// typeOf is the narrowest type of a value.
+func typeOf(v any) string { return typesOf(v).names()[0] }
+
 func (f failure) types() string {
-	if f.node.lib.Types != nil {
-		return strings.Join(f.node.lib.Types, " or ")
+	list, ok := f.node.raw["type"].(array)
+	if !ok {
+		list = array{f.node.raw["type"]}
 	}
-	return f.node.lib.Type
+	names := make([]string, len(list)) // a few: each is a type, and none may be there twice
+	for i, name := range list {
+		s, _ := name.(text)
+		names[i] = string(s)
+	}
+	return strings.Join(names, " or ")
 }
 
-func amount(want string) func(failure) string {
-	return func(f failure) string {
+func amount(want string) func(*run, failure) string {
+	return func(_ *run, f failure) string {
 		return fmt.Sprintf("got %s, want %s %s", show(f.value), want, f.bound())
 	}
 }
 
-func extent(want string) func(failure) string {
-	return func(f failure) string {
+func extent(want string) func(*run, failure) string {
+	return func(r *run, f failure) string {
 		n := 0
 		switch v := f.value.(type) {
 		case text:
-			n = utf8.RuneCountInString(string(v))
+			n = r.runes(v)
 		case array:
 			n = len(v)
 		case object:
@@ -94,33 +103,21 @@ func extent(want string) func(failure) string {
 	}
 }
 
-func matches(want string) func(failure) string {
-	return func(f failure) string {
+func matches(want string) func(*run, failure) string {
+	return func(_ *run, f failure) string {
 		return fmt.Sprintf("want %s %s items that match the schema in contains", want, f.bound())
 	}
 }
 
-// missing returns which of the properties the value lacks.
-func (f failure) missing(properties []string) []string {
-	o, _ := f.value.(object)
-	return slices.DeleteFunc(slices.Clone(properties), func(name string) bool {
-		_, ok := o[name]
-		return ok
-	})
-}
-
-func (f failure) dependent() string {
-	required := f.node.lib.DependentRequired
-	if required == nil {
-		required = f.node.lib.DependencyStrings
-	}
+// dependent lists the properties that others ask for.
+func dependent(r *run, f failure) string {
 	o, _ := f.value.(object)
 	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(required)) {
-		if _, ok := o[name]; !ok {
+	for name, required := range inOrder(r.meter, f.node.dependentRequired) {
+		if _, ok := o[name]; !ok || len(lines) == maxListed {
 			continue
 		}
-		if missing := f.missing(required[name]); len(missing) > 0 {
+		if missing := r.missing(o, required); len(missing) > 0 {
 			lines = append(lines, show(text(name))+" also needs "+quoted(missing))
 		}
 	}
@@ -129,30 +126,37 @@ func (f failure) dependent() string {
 
 // unexpected lists the properties that additionalProperties forbids, and those
 // there are to choose from.
-func (f failure) unexpected() string {
-	o, _ := f.value.(object)
-	var extra []string
-	for _, name := range slices.Sorted(maps.Keys(o)) {
-		for _, e := range f.node.applied(name) {
-			if e.on == additional {
-				extra = append(extra, name)
-			}
+func unexpected(_ *run, f failure) string {
+	if len(f.node.properties) == 0 {
+		return "unexpected " + quoted(f.names)
+	}
+	known := listed(f.node.properties, func(e *edge) string { return show(text(e.name)) })
+	return "unexpected " + quoted(f.names) + "; known: " + known
+}
+
+// noneOf says why the first of some alternatives do not match.
+func (f failure) noneOf() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "matches none of %d alternatives", f.count)
+	at := f.at.String()
+	for i, branch := range f.branches {
+		if len(branch.problems) > 0 {
+			p := branch.problems[0]
+			p.Instance = strings.TrimPrefix(p.Instance, at)
+			fmt.Fprintf(&b, "; %d: %s", i+1, p)
 		}
 	}
-	if len(f.node.lib.Properties) == 0 {
-		return "unexpected " + quoted(extra)
-	}
-	return "unexpected " + quoted(extra) + "; known: " + quoted(slices.Sorted(maps.Keys(f.node.lib.Properties)))
+	return b.String()
 }
 
 // notAllowed words that a part is under the schema false.
 func notAllowed(e *edge) string {
 	switch e.on {
-	case property, matching, additional, looseProps:
+	case property:
 		return "this property is not allowed"
-	case item, items, looseItems:
+	case item:
 		return "this item is not allowed"
-	case names:
+	case name:
 		return "no property is allowed"
 	}
 	return "no value is allowed here"
@@ -160,25 +164,21 @@ func notAllowed(e *edge) string {
 
 const maxListed = 16 // values or names in one message
 
-func listed(a []any) string {
+// listed shows the first elements of a list.
+func listed[T any](list []T, show func(T) string) string {
 	var b strings.Builder
-	for i, v := range a {
-		if i == maxListed {
-			fmt.Fprintf(&b, " and %d more", len(a)-i)
-			break
-		}
+	for i, v := range list[:min(len(list), maxListed)] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
 		b.WriteString(show(v))
 	}
+	if more := len(list) - maxListed; more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
+	}
 	return b.String()
 }
 
 func quoted(names []string) string {
-	a := make([]any, len(names))
-	for i, name := range names {
-		a[i] = text(name)
-	}
-	return listed(a)
+	return listed(names, func(name string) string { return show(text(name)) })
 }

@@ -3,41 +3,56 @@ package schema
 import (
 	"net/url"
 	"regexp"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A node is one subschema: what the library is given, and what this package
-// needs to bound and explain the library's work.
+// A node is one subschema.
 type node struct {
-	id      int
 	pointer string // where it is in the raw schema
-	path    string // where it is in the library's tree; definitions are moved
 	depth   int
 	scope   *resource
 	raw     object // nil for true and false
-	lib     *jsonschema.Schema
-	edges   []*edge
-	named   map[string]*edge // of edges, those to a property
-	unnamed []*edge          // of edges, the matching ones and then the additional one
-	program int              // instructions of "pattern"
-	visit   int              // units of work of one visit by the library
-	text    int              // bytes a visit may add to the library's error
+	never   bool   // it is the schema false
+	rules
+	edges   []*edge // all that lead from here and are in force
+	ref     *edge
+	dynamic *dynamicRef
+	given   *fallback // its default
 }
 
-// never reports whether n is the schema false.
-func (n *node) never() bool { return n.raw == nil && n.lib.Not != nil }
+// rules are the keywords of a node that are in force, but for references.
+type rules struct {
+	types    typeSet // empty for any
+	enum     []any
+	constant *any
 
-// label is how the library names n in an error.
-func (n *node) label() string {
-	switch {
-	case n.lib.ID != "":
-		return n.lib.ID
-	case n.path != "":
-		return n.path
-	default:
-		return "root"
-	}
+	multipleOf, minimum, maximum, exclusiveMinimum, exclusiveMaximum *float64
+
+	minLength, maxLength *int
+	pattern              *expression
+
+	prefix                   []*edge // to the first items, one by one
+	rest                     *edge   // to those behind them
+	more                     *edge   // additionalItems: the rest, if there is a prefix
+	contains                 *edge
+	minContains, maxContains *int
+	minItems, maxItems       *int
+	uniqueItems              bool
+	looseItems               *edge // to items that nothing else was applied to
+
+	properties                   namedEdges
+	named                        map[string]*edge // properties by their names
+	matching                     namedEdges       // to the properties whose name matches
+	others                       *edge            // to the properties neither named nor matched
+	names                        *edge            // to the names of properties, as strings
+	minProperties, maxProperties *int
+	required                     []string
+	dependentRequired            map[string][]string
+	dependents                   namedEdges // to an object that has the property
+	looseProps                   *edge      // to properties that nothing else was applied to
+
+	allOf, anyOf, oneOf []*edge
+	not, cond           *edge // cond is if
+	then, otherwise     *edge
 }
 
 // An edge applies a subschema to a value or to parts of it.
@@ -45,32 +60,21 @@ type edge struct {
 	to      *node
 	on      on
 	keyword string
-	name    string         // the property, or the property depended on
-	pattern *regexp.Regexp // of matching
-	program int            // instructions of pattern
-	from    int            // the item, or the first of the items
+	name    string      // of namedEdges
+	pattern *expression // the name, of patternProperties
 }
 
-// dependent reports whether e applies to an object that has the property name.
-func (e *edge) dependent() bool {
-	return e.keyword == "dependentSchemas" || e.keyword == "dependencies"
-}
+// namedEdges are the edges of a keyword whose value is an object, by name.
+type namedEdges []*edge
 
-// on says what of a value an edge leads to. The zero value is the value
-// itself: allOf, $ref and so on.
+// on says what of a value an edge leads to.
 type on uint8
 
 const (
-	same       on = iota
-	property      // the property called name
-	matching      // properties whose name matches pattern
-	additional    // properties neither named nor matched
-	looseProps    // properties nothing else was applied to
-	names         // the names of properties, as strings
-	item          // one item
-	items         // the items from one on
-	looseItems    // items nothing else was applied to
-	containing    // any items
+	same     on = iota // the value itself: allOf, $ref and so on
+	property           // some of its properties
+	name               // the names of its properties
+	item               // some of its items
 )
 
 // A resource is the root or a subschema with a URI of its own ($id): the base
@@ -79,4 +83,19 @@ type resource struct {
 	base    *url.URL
 	root    *node
 	anchors map[string]*node
+	dynamic map[string]*node // of them, those by $dynamicAnchor
+}
+
+// A dynamicRef leads to the anchor of that name in the outermost resource on
+// the way to it, if one has it.
+type dynamicRef struct {
+	anchor string          // empty if the way makes no difference
+	static *edge           // without such a resource
+	to     map[*node]*edge // all that the anchor may be
+}
+
+// An expression is a compiled regular expression.
+type expression struct {
+	regexp  *regexp.Regexp
+	program int // instructions
 }

@@ -10,22 +10,22 @@ const (
 	maxProgram = 1 << 17  // instructions of all regular expressions of a schema
 )
 
-// program compiles a regular expression and returns about how many
-// instructions it has: nested counts such as ((a{100}){100}){100} are small
-// as text and huge when compiled.
-func program(pattern string) (re *regexp.Regexp, size int, err error) {
+// newExpression compiles a regular expression unless it has too many
+// instructions: nested counts such as ((a{100}){100}){100} are small as text
+// and huge when compiled.
+func newExpression(pattern string) (*expression, error) {
 	if len(pattern) > maxPattern {
-		return nil, maxProgram + 1, nil
+		return &expression{program: maxProgram + 1}, nil
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	if size = instructions(parsed); size > maxProgram {
-		return nil, size, nil
+	e := &expression{program: instructions(parsed)}
+	if e.program <= maxProgram {
+		e.regexp, err = regexp.Compile(pattern)
 	}
-	re, err = regexp.Compile(pattern)
-	return re, size, err
+	return e, err
 }
 
 // instructions counts up to a little over [maxProgram].

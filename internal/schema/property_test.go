@@ -37,7 +37,7 @@ func TestVerdictsAreTheLibrarys(t *testing.T) {
 		for range 4 {
 			instance := drawValue(t, 3)
 			text := must(json.Marshal(instance))
-			err := s.Validate(text)
+			err := s.Validate(t.Context(), text)
 			if errors.Is(err, ErrBudget) {
 				continue
 			}
@@ -50,7 +50,7 @@ func TestVerdictsAreTheLibrarys(t *testing.T) {
 			}
 			invalid++
 			ve, ok := errors.AsType[*ValidationError](err)
-			if !ok || len(ve.Problems) == 0 || s.Validate(text).Error() != err.Error() {
+			if !ok || len(ve.Problems) == 0 || s.Validate(t.Context(), text).Error() != err.Error() {
 				t.Fatalf("%s against %s: want problems, the same each time, got %v", text, raw, err)
 			}
 		}
@@ -151,7 +151,7 @@ func drawValue(t *rapid.T, depth int) any {
 }
 
 // FuzzValidate: no schema and no value makes Compile or Validate panic, run
-// long, or give an error without its parts.
+// long, take more memory than is paid for, or give an error without its parts.
 func FuzzValidate(f *testing.F) {
 	for _, seed := range []struct{ schema, instance string }{
 		{`true`, `1`},
@@ -179,16 +179,17 @@ func FuzzValidate(f *testing.F) {
 			}
 			return
 		}
-		err = s.Validate(instance)
+		err = s.Validate(t.Context(), instance)
 		if ve, ok := errors.AsType[*ValidationError](err); err != nil && !errors.Is(err, ErrBudget) && (!ok || len(ve.Problems) == 0) {
 			t.Fatalf("want a ValidationError with problems, got %#v", err)
 		}
-		filled, err := s.ApplyDefaults(instance)
+		filled, err := s.ApplyDefaults(t.Context(), instance)
 		if err == nil {
-			if _, problem := decode(filled, 2*MaxInstanceDepth+maxNesting, rounded); problem != nil && s.defaults {
+			if _, problem, _ := newMeter(t.Context(), len(filled)).decode(filled, MaxInstanceDepth, rounded); problem != nil && s.defaults {
 				t.Fatalf("want JSON with defaults, got %s: %v", filled, problem)
 			}
 		}
+		checkWork(t, s, instance)
 		if took := time.Since(start); took > patience {
 			t.Fatalf("want an end within %v, took %v", patience, took)
 		}

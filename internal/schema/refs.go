@@ -2,17 +2,21 @@ package schema
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
 )
 
-// References are resolved here, within the schema and nowhere else, and given
-// to the library as JSON Pointers into its tree. So the two cannot disagree
-// about where one leads, which the search for cycles relies on, and nothing is
-// left that the library could want to load.
+// References are resolved here, within the schema and nowhere else.
 
 // rootURI is the base of a schema that does not name its own.
 var rootURI = &url.URL{Scheme: "schema", Path: "/"}
+
+// maxBase bounds the bytes of a resource's URI: each reference is resolved
+// against one.
+const maxBase = 2048
+
+func newResource(base *url.URL, root *node) *resource {
+	return &resource{base: base, root: root, anchors: map[string]*node{}, dynamic: map[string]*node{}}
+}
 
 type reference struct {
 	from         *node
@@ -49,11 +53,15 @@ func (b *builder) identify(n *node) error {
 	if base.String() == n.scope.base.String() {
 		return nil
 	}
-	if _, ok := b.resources[base.String()]; ok {
+	uri := base.String()
+	if len(uri) > maxBase {
+		return fail(ErrLimit, pointer, "a URI of %d bytes, more than %d", len(uri), maxBase)
+	}
+	if _, ok := b.resources[uri]; ok {
 		return fail(ErrInvalid, pointer, "used twice: %s", show(s))
 	}
-	n.scope = &resource{base: base, root: n, anchors: map[string]*node{}}
-	b.resources[base.String()] = n.scope
+	n.scope = newResource(base, n)
+	b.resources[uri] = n.scope
 	return nil
 }
 
@@ -64,7 +72,8 @@ func (b *builder) anchor(n *node, key string, v any) error {
 		return err
 	}
 	if key == "$dynamicAnchor" {
-		b.dynamic[string(s)] = append(b.dynamic[string(s)], n)
+		b.anchors[string(s)] = append(b.anchors[string(s)], n)
+		n.scope.dynamic[string(s)] = n
 	}
 	return b.setAnchor(n, string(s), pointer)
 }
@@ -79,36 +88,39 @@ func (b *builder) setAnchor(n *node, name, pointer string) error {
 
 // link resolves all references and joins their ends.
 func (b *builder) link() error {
-	b.setScopes()
 	for _, r := range b.refs {
 		to, anchor, err := b.resolve(r)
 		if err != nil {
 			return err
 		}
+		e := &edge{to: to, keyword: r.keyword}
+		r.from.edges = append(r.from.edges, e)
 		if r.keyword == "$ref" {
-			r.from.lib.Ref = b.address(to)
-			r.from.edges = append(r.from.edges, &edge{to: to, keyword: r.keyword})
-		} else if err := b.linkDynamic(r, to, anchor); err != nil {
+			r.from.ref = e
+		} else if err := b.linkDynamic(r.from, e, anchor); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// linkDynamic joins a $dynamicRef with its target, or with all that it may
-// have, depending on the way taken to it.
-func (b *builder) linkDynamic(r reference, to *node, anchor string) error {
-	targets := []*node{to}
-	r.from.lib.DynamicRef = b.address(to)
-	if b.scoped(anchor) && to.raw["$dynamicAnchor"] == text(anchor) {
-		targets = b.dynamic[anchor]
-		r.from.lib.DynamicRef = to.scope.root.lib.ID + "#" + fragment(anchor)
+// linkDynamic joins a $dynamicRef, which leads to the named anchor by e, with
+// all that it may lead to depending on the way taken to it.
+func (b *builder) linkDynamic(from *node, e *edge, anchor string) error {
+	from.dynamic = &dynamicRef{static: e}
+	targets := b.anchors[anchor]
+	if len(targets) < 2 || e.to.raw["$dynamicAnchor"] != text(anchor) {
+		return nil
 	}
 	if b.dynamicEdges += len(targets); b.dynamicEdges > MaxSubschemas {
-		return fail(ErrLimit, r.from.pointer, "more than %d targets of dynamic references", MaxSubschemas)
+		return fail(ErrLimit, from.pointer, "more than %d targets of dynamic references", MaxSubschemas)
 	}
+	b.scoped = true
+	from.dynamic.anchor, from.dynamic.to = anchor, make(map[*node]*edge, len(targets))
 	for _, to := range targets {
-		r.from.edges = append(r.from.edges, &edge{to: to, keyword: r.keyword})
+		e := &edge{to: to, keyword: e.keyword}
+		from.dynamic.to[to] = e
+		from.edges = append(from.edges, e)
 	}
 	return nil
 }
@@ -129,6 +141,9 @@ func (b *builder) resolve(r reference) (to *node, anchor string, err error) {
 		return nil, "", fail(ErrRef, pointer, "%s is outside the schema; nothing is fetched", show(text(r.uri)))
 	}
 	if frag == "" || strings.HasPrefix(frag, "/") {
+		if err := b.place(len(res.root.pointer), pointer); err != nil {
+			return nil, "", err
+		}
 		to = b.pointers[res.root.pointer+frag]
 	} else {
 		to, anchor = res.anchors[frag], frag
@@ -138,35 +153,3 @@ func (b *builder) resolve(r reference) (to *node, anchor string, err error) {
 	}
 	return to, anchor, nil
 }
-
-// scoped reports whether the target of a $dynamicRef to the named anchor
-// depends on the way taken to it: there is more than one.
-func (b *builder) scoped(anchor string) bool { return len(b.dynamic[anchor]) > 1 }
-
-// setScopes gives the library the dynamic anchors that depend on the way
-// taken, and then the resources too, under URIs of its own.
-func (b *builder) setScopes() {
-	any := false
-	for anchor, nodes := range b.dynamic {
-		if !b.scoped(anchor) {
-			continue
-		}
-		any = true
-		for _, n := range nodes {
-			n.lib.DynamicAnchor = anchor
-		}
-	}
-	if !any {
-		return
-	}
-	for _, r := range b.resources {
-		r.root.lib.ID = "schema:///" + strconv.Itoa(r.root.id)
-	}
-}
-
-// address is the URI of n for the library.
-func (b *builder) address(n *node) string {
-	return b.nodes[0].lib.ID + "#" + fragment(n.path)
-}
-
-func fragment(s string) string { return (&url.URL{Fragment: s}).EscapedFragment() }

@@ -2,14 +2,13 @@
 // from Go types ([InferInput], [InferOutput]), compiled from what a peer sent
 // ([Compile]), and applied to arguments and results ([Schema.Validate]).
 //
-// Validation itself is github.com/google/jsonschema-go. This package stands in
-// front of it because schemas and values come from peers: it reads both
-// exactly, resolves references within the schema and fetches nothing, and
-// refuses what the library would not finish with. A schema is bounded in size
-// and composition when compiled. Each validation is rehearsed by a meter and
-// refused with [ErrBudget] if it could take more work than its budget: about
-// one second, and one more for each MiB of the value. Whether the value is valid
-// is then not known.
+// Schemas and values come from peers: this package reads both exactly, resolves
+// references within the schema and fetches nothing. A schema is bounded in size
+// and composition when compiled. Each validation has a budget, of about a tenth
+// of a second and as much again for each MiB of the value, and is refused with
+// [ErrBudget] when that is gone; it ends with its context too. Whether the value
+// is valid is then not known. Filling in defaults has a bound of its own,
+// [ErrDefaults].
 //
 // What surprises:
 //
@@ -20,7 +19,7 @@
 //   - "format" and the content keywords are annotations and assert nothing.
 //   - A bound (minimum and the like) and multipleOf are float64. So is any
 //     number of a value that is not an integer of 64 bits, and a number above
-//     1.8e308 is refused. multipleOf is a division of floats: 19.99 is no
+//     1.8e308 is refused: no number costs more than its text is long. multipleOf is a division of floats: 19.99 is no
 //     multiple of 0.01.
 //   - A reference leads to a subschema under a keyword of the dialect, by
 //     JSON Pointer, anchor or $id; not into unknown keywords.
@@ -31,11 +30,9 @@ package schema
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strings"
-	"sync"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Bounds on schemas and values.
@@ -59,7 +56,7 @@ const (
 	Draft07
 )
 
-// uri is how the library wants the dialect named.
+// uri is the dialect's name.
 func (d Dialect) uri() string {
 	if d == Draft07 {
 		return "http://json-schema.org/draft-07/schema#"
@@ -86,11 +83,9 @@ func dialectOf(v any) (Dialect, bool) {
 type Schema struct {
 	raw      json.RawMessage
 	root     *node
-	nodes    []*node
 	dialect  Dialect
-	resolved *jsonschema.Resolved
 	defaults bool // there are some
-	parts    func() (*parts, error)
+	scoped   bool // some references depend on the way to them
 }
 
 // Compile reads a JSON Schema of dialect 2020-12 or draft-07. It makes no
@@ -99,15 +94,19 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if len(raw) > MaxBytes {
 		return nil, fail(ErrLimit, "", "%d bytes, more than %d", len(raw), MaxBytes)
 	}
-	v, problem := decode(raw, maxNesting, rounded)
-	if problem != nil {
+	m := newMeter(context.Background(), len(raw)) // its budget is above what MaxBytes of text can take
+	v, problem, err := m.decode(raw, maxNesting, rounded)
+	switch {
+	case err != nil:
+		return nil, fail(ErrLimit, "", "%s", err)
+	case problem != nil:
 		return nil, fail(ErrInvalid, problem.Instance, "%s", problem.Message)
 	}
 	b := builder{
 		dialect:   Draft202012,
 		pointers:  map[string]*node{},
 		resources: map[string]*resource{},
-		dynamic:   map[string][]*node{},
+		anchors:   map[string][]*node{},
 	}
 	root, err := b.root(v)
 	if err != nil {
@@ -116,18 +115,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	if err := checkComposition(b.nodes); err != nil {
 		return nil, err
 	}
-	resolved, err := root.lib.Resolve(nil)
-	if err != nil {
-		return nil, fail(ErrInvalid, "", "%s", clip(err.Error(), maxText))
-	}
-	s := &Schema{raw: bytes.Clone(raw), root: root, nodes: b.nodes, dialect: b.dialect, resolved: resolved}
-	for _, n := range b.nodes {
-		n.setCost()
-		_, ok := n.raw["default"]
-		s.defaults = s.defaults || ok
-	}
-	s.parts = sync.OnceValues(s.newParts)
-	return s, nil
+	return &Schema{raw: bytes.Clone(raw), root: root, dialect: b.dialect, defaults: b.defaults, scoped: b.scoped}, nil
 }
 
 // root builds the whole schema.
@@ -138,12 +126,11 @@ func (b *builder) root(v any) (*node, error) {
 		}
 	}
 	root := new(node)
-	root.scope = &resource{base: rootURI, root: root, anchors: map[string]*node{}}
+	root.scope = newResource(rootURI, root)
 	b.resources[rootURI.String()] = root.scope
 	if err := b.node(root, v); err != nil {
 		return nil, err
 	}
-	root.lib.Schema = b.dialect.uri()
 	return root, b.link()
 }
 
@@ -168,21 +155,25 @@ func (s *Schema) Dialect() Dialect { return s.dialect }
 // IsObject reports whether the root says "type": "object", as the schema of a
 // tool's input must in all versions of the protocol, and that of its output
 // before 2026-07-28.
-func (s *Schema) IsObject() bool { return s.root.lib.Type == "object" }
+func (s *Schema) IsObject() bool { return s.root.raw["type"] == text("object") }
 
-// Validate checks the JSON text of a value. The error is a [*ValidationError]
-// or [ErrBudget].
-func (s *Schema) Validate(instance []byte) error {
-	v, problem := decode(instance, MaxInstanceDepth, rounded)
-	if problem != nil {
+// Validate checks the JSON text of a value. The error is a [*ValidationError],
+// [ErrBudget], or why ctx has ended.
+func (s *Schema) Validate(ctx context.Context, instance []byte) error {
+	m := newMeter(ctx, len(instance))
+	v, problem, err := m.decode(instance, MaxInstanceDepth, rounded)
+	switch {
+	case err != nil:
+		return err
+	case problem != nil:
 		return &ValidationError{Problems: []Problem{*problem}}
 	}
-	m := meter{left: baseWork + len(instance)}
-	if m.visit(s.root, v); m.left < 0 {
-		return ErrBudget
-	}
-	if err := s.resolved.Validate(v); err != nil {
-		return &ValidationError{Problems: s.explain(v, err)}
+	valid := s.evaluate(m, v, nil)
+	switch {
+	case m.err != nil:
+		return m.err
+	case !valid:
+		return &ValidationError{Problems: s.explain(newMeter(ctx, 0), v)}
 	}
 	return nil
 }

@@ -77,12 +77,12 @@ func TestVerdicts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := mustCompile(t, c.schema)
 			for _, v := range c.valid {
-				if err := s.Validate([]byte(v)); err != nil {
+				if err := s.Validate(t.Context(), []byte(v)); err != nil {
 					t.Errorf("want %s valid, got %v", v, err)
 				}
 			}
 			for _, v := range c.invalid {
-				err := s.Validate([]byte(v))
+				err := s.Validate(t.Context(), []byte(v))
 				if _, ok := errors.AsType[*ValidationError](err); !ok {
 					t.Errorf("want a ValidationError for %s, got %v", v, err)
 				}
@@ -117,7 +117,7 @@ func TestNumbersKeepTheirValue(t *testing.T) {
 		{`{"uniqueItems":true}`, `[9007199254740992,9007199254740993]`, true},
 		{`{"uniqueItems":true}`, `[1,1.0]`, false},
 	} {
-		err := mustCompile(t, c.schema).Validate([]byte(c.instance))
+		err := mustCompile(t, c.schema).Validate(t.Context(), []byte(c.instance))
 		if got := err == nil; got != c.valid {
 			t.Errorf("%s against %s: want valid %v, got %v", c.instance, c.schema, c.valid, err)
 		}
@@ -282,10 +282,10 @@ func TestSchemaIsConcurrent(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 20 {
-				if err := s.Validate(valid); err != nil {
+				if err := s.Validate(t.Context(), valid); err != nil {
 					t.Errorf("want valid, got %v", err)
 				}
-				if err := s.Validate(invalid); err == nil || err.Error() != "/lines/0/count: got string, want integer" {
+				if err := s.Validate(t.Context(), invalid); err == nil || err.Error() != "/lines/0/count: got string, want integer" {
 					t.Errorf("want the count to be at fault, got %v", err)
 				}
 			}

@@ -57,7 +57,7 @@ func TestOfficialSuite(t *testing.T) {
 					continue
 				}
 				for _, tt := range g.Tests {
-					err := s.Validate(tt.Data)
+					err := s.Validate(t.Context(), tt.Data)
 					if got := err == nil; got != tt.Valid {
 						t.Errorf("%s: %s: want valid %v, got %v", g.Description, tt.Description, tt.Valid, err)
 					}

@@ -1,45 +1,61 @@
 package schema
 
-import (
-	"fmt"
-	"io"
-	"math"
-)
+import "math"
 
 // A decoded value is nil, a bool, an int64, a uint64 (above int64), a float64
-// or one of the three types below. They have the kinds that the library looks
-// at, and print themselves short: the library formats a value into an error at
-// every keyword that fails, also in branches whose error it then drops.
+// or one of these.
 type (
 	object map[string]any
 	array  []any
 	text   string
 )
 
-func (o object) Format(f fmt.State, _ rune) { io.WriteString(f, show(o)) }
-func (a array) Format(f fmt.State, _ rune)  { io.WriteString(f, show(a)) }
-func (t text) Format(f fmt.State, _ rune)   { io.WriteString(f, show(t)) }
+// typeSet is a set of JSON types.
+type typeSet uint8
 
-// typeOf returns the JSON Schema type of v; numbers without a fraction are
-// integers.
-func typeOf(v any) string {
+const (
+	isArray typeSet = 1 << iota
+	isBoolean
+	isInteger
+	isNull
+	isNumber
+	isObject
+	isString
+)
+
+// typeNames are the types in the order of their bits.
+var typeNames = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
+
+// typesOf returns the JSON Schema types of v; numbers without a fraction are
+// integers too.
+func typesOf(v any) typeSet {
 	switch v := v.(type) {
 	case nil:
-		return "null"
+		return isNull
 	case bool:
-		return "boolean"
+		return isBoolean
 	case text:
-		return "string"
+		return isString
 	case array:
-		return "array"
+		return isArray
 	case object:
-		return "object"
+		return isObject
 	case float64:
 		if v != math.Trunc(v) {
-			return "number"
+			return isNumber
 		}
 	}
-	return "integer"
+	return isInteger | isNumber
+}
+
+// names lists the types.
+func (t typeSet) names() (names []string) {
+	for i, name := range typeNames {
+		if t&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // float returns the number v as the nearest float64.
@@ -55,18 +71,19 @@ func float(v any) (float64, bool) {
 	return 0, false
 }
 
-// size counts the values in v, itself included.
-func size(v any) int {
-	n := 1
+// depthOf counts the arrays and objects in each other in v.
+func depthOf(v any) (depth int) {
 	switch v := v.(type) {
 	case array:
 		for _, v := range v {
-			n += size(v)
+			depth = max(depth, depthOf(v))
 		}
 	case object:
 		for _, v := range v {
-			n += size(v)
+			depth = max(depth, depthOf(v))
 		}
+	default:
+		return 0
 	}
-	return n
+	return depth + 1
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // check checks a log record against its row.
@@ -29,13 +30,20 @@ func (r *Record) check() (problems []string) {
 	return problems
 }
 
-// Unpaired returns which requests started without exactly one stop or exception. It is for records of every level.
+// Unpaired returns which requests started without exactly one stop or exception. It is for records of every level. Of a client
+// that has lost records it knows nothing.
 func Unpaired(records []Record) (problems []string) {
 	open := map[string]int{}
+	lossy := map[string]bool{}
+	for _, r := range records {
+		if r.Event == names.EventMCPClientLogLost {
+			lossy[nameOf(r)] = true
+		}
+	}
 	for _, r := range records {
 		life, phase := cutLast(r.Event)
-		if name := r.Attrs["mcp_client.name"].Text + r.Attrs["mcp_server.name"].Text; strings.HasSuffix(life, ".request") ||
-			strings.HasSuffix(life, ".handler") || strings.HasSuffix(life, ".ask") {
+		if name := nameOf(r); !lossy[name] && (strings.HasSuffix(life, ".request") ||
+			strings.HasSuffix(life, ".handler") || strings.HasSuffix(life, ".ask")) {
 			switch phase {
 			case "start":
 				open[life+" of "+name]++
@@ -50,6 +58,10 @@ func Unpaired(records []Record) (problems []string) {
 		}
 	}
 	return problems
+}
+
+func nameOf(r Record) string {
+	return r.Attrs["mcp_client.name"].Text + r.Attrs["mcp_server.name"].Text
 }
 
 func cutLast(name string) (before, after string) {

@@ -6,10 +6,8 @@ import (
 	"unicode"
 
 	"github.com/mcpotel/mcpotel/internal/unit"
+	"github.com/mcpotel/mcpotel/internal/visible"
 )
-
-// maxMarks bounds the combining marks on one character: they take no column, so truncating would not stop them.
-const maxMarks = 4
 
 // clean makes text from a peer harmless. What cannot be seen, and in ASCII what is not ASCII, is replaced.
 func clean(s string, ascii bool) string {
@@ -17,24 +15,17 @@ func clean(s string, ascii bool) string {
 	if ascii {
 		replacement = '?'
 	}
-	marks := 0
+	shown := visible.Map([]byte(s), func(rune) rune { return replacement })
 	return strings.Map(func(r rune) rune {
 		switch r {
 		case '\uFE0E', '\uFE0F', '\u200C', '\u200D': // variation selectors and joiners: they only change other characters
 			return -1
 		}
-		if !unicode.IsPrint(r) || ascii && r > unicode.MaxASCII {
+		if !unicode.IsPrint(r) || ascii && r > unicode.MaxASCII { // other blanks have other widths
 			return replacement
 		}
-		if !unicode.In(r, unicode.Mn, unicode.Me) {
-			marks = 0
-			return r
-		}
-		if marks++; marks > maxMarks {
-			return -1
-		}
 		return r
-	}, s)
+	}, string(shown))
 }
 
 // wide holds the characters that take two columns (UAX #11, wide and fullwidth), in blocks.

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/dpop"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 )
@@ -131,21 +131,10 @@ func (a *Authorizer) serve(u *url.URL) error {
 	if a.server == nil {
 		a.server = new(*u)
 	}
-	if !sameOrigin(a.server, u) {
-		return refuse(StepResource, "request to another server than %s: each needs an Authorizer of its own", quoteShort(origin(a.server)))
+	if !hostname.SameOrigin(a.server, u) {
+		return refuse(StepResource, "request to another server than %s: each needs an Authorizer of its own", quoteShort(hostname.Origin(a.server)))
 	}
 	return nil
-}
-
-func sameOrigin(a, b *url.URL) bool { return origin(a) == origin(b) }
-
-// origin returns scheme, host and port of u (RFC 6454).
-func origin(u *url.URL) string {
-	scheme, port := strings.ToLower(u.Scheme), u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[scheme]
-	}
-	return scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
 // LogValue tells what the Authorizer is for, and no secret.
@@ -154,7 +143,7 @@ func (a *Authorizer) LogValue() slog.Value {
 	defer a.mu.Unlock()
 	server := ""
 	if a.server != nil {
-		server = origin(a.server)
+		server = hostname.Origin(a.server)
 	}
 	return slog.GroupValue(slog.String("server", server), slog.String("grant", a.o.Grant.name()))
 }

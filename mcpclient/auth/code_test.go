@@ -67,7 +67,7 @@ func TestMetadataIsFoundWhereverTheSpecificationPutsIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			arrange(b)
-			b.ok(b.authorizer(), "tools/list")
+			b.ok(b.authorizer(func(o *auth.Options) { o.Resource = b.mcp.resource }), "tools/list")
 			host := strings.TrimPrefix(b.person.asked[0].Issuer, "http://")
 			host, _, _ = strings.Cut(host, "/")
 			for _, path := range []string{"/authorize", "/token"} {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -22,7 +23,7 @@ func (f *flow) discover(ctx context.Context) error {
 
 func (f *flow) discoverResource(ctx context.Context) error {
 	ctx, end := telemetry.StartAuthStep(ctx, string(StepDiscoverResource))
-	r, err := f.fetch.Resource(ctx, f.url, f.want.metadataURL)
+	r, err := f.fetch.Resource(ctx, f.url, f.a.o.Resource, f.want.metadataURL)
 	if err == nil && len(r.AuthorizationServers) == 0 {
 		err = refuse(StepDiscoverResource, "metadata of the MCP server names no authorization server")
 	}
@@ -86,6 +87,16 @@ func (f *flow) boundIssuer() string {
 	default:
 		return ""
 	}
+}
+
+// own returns the URL of an MCP server in one form and with its query, which may tell one tenant from another: what is stored
+// for it serves nothing else, whatever the server says that it is.
+func own(u *url.URL) string {
+	c := url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}
+	if c.Path == "/" {
+		c.Path, c.RawPath = "", ""
+	}
+	return hostname.Origin(u) + c.String()
 }
 
 // canonical returns the URL of an MCP server without what does not identify it: query, fragment, user information, and the

@@ -23,6 +23,9 @@
 //   - Trouble with the network never costs a token. Only the authorization server's word that it is not valid does.
 //   - What the server does not say is not guessed: without PKCE in the metadata there is no authorization, an issuer that
 //     differs by a slash is another one, and a token that is not bound to its key as it should be is refused.
+//   - An MCP server is the resource at its own URL and no other: one that says that it is what is above it, as some do that
+//     have one token for several endpoints, is refused unless [Options.Resource] says the same. What is stored for a server
+//     serves no other, whatever they say.
 //   - Credentials belong to the authorization server that gave them. When the MCP server names another one, the client
 //     registers anew and everything of the old one stays behind; credentials from Options cannot, which is an error.
 //   - Metadata and token requests go to public addresses over https only, unless the MCP server itself is on loopback or

@@ -5,12 +5,17 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 var (
 	// ErrNoInteraction is in the error of an authorization that needs a person when [Options.Interact] is nil.
 	ErrNoInteraction = errors.New("a person has to authorize, and there is no Interaction to ask with")
+
+	// ErrOtherResource is in the error when the MCP server says that it is another resource than the one at its URL. Of
+	// one above that URL, [Options.Resource] takes its word.
+	ErrOtherResource = metadata.ErrOtherResource
 
 	// ErrClosed is in every error that comes of [Authorizer.Close].
 	ErrClosed = errors.New("authorizer is closed")

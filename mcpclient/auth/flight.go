@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptrace"
-	"runtime/debug"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
 // errTooLong is the cause that ends a flight when its time is up.
@@ -30,8 +31,9 @@ func (a *Authorizer) launch(ctx context.Context, f *flight) *flight {
 		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(apart{ctx}), a.o.InteractionTimeout, errTooLong)
 		defer cancel()
 		defer context.AfterFunc(a.life, cancel)()
-		s, err := a.fly(ctx, flow, f.renew)
-		a.land(f, s, err)
+		s, err := (*session)(nil), error(refuse(StepAuthorize, "%w", usercode.ErrExited))
+		defer func() { a.land(f, s, err) }() // even if code of the user's ends the goroutine
+		s, err = a.fly(ctx, flow, f.renew)
 	})
 	return f
 }
@@ -51,17 +53,16 @@ func (a apart) Value(key any) any {
 
 // fly runs a flow, in which code of the user may panic.
 func (a *Authorizer) fly(ctx context.Context, f *flow, renew bool) (s *session, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			a.o.Logger.ErrorContext(ctx, "panic in an authorization", "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
-			s, err = nil, refuse(StepAuthorize, "panic of type %T", v)
+	usercode.Run(func() {
+		if renew {
+			s, err = f.renew(ctx)
+		} else {
+			s, err = f.authorize(ctx)
 		}
-	}()
-	if renew {
-		s, err = f.renew(ctx)
-	} else {
-		s, err = f.authorize(ctx)
-	}
+	}, func(failed *usercode.Failure) {
+		a.o.Logger.ErrorContext(ctx, "panic in an authorization", "type", fmt.Sprintf("%T", failed.Value), "stack", string(failed.Stack))
+		s, err = nil, refuse(StepAuthorize, "%w", failed)
+	})
 	if err != nil && a.life.Err() != nil {
 		err = refuse(StepAuthorize, "%w", ErrClosed)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptrace"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -198,10 +199,20 @@ func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 }
 
 func TestAPanicOfTheUsersCodeIsAnError(t *testing.T) {
-	b := newBench(t)
-	b.person.edit = func(*auth.Redirect) { panic("secret") }
-	e := b.fails(b.authorizer(), "tools/list")
-	if !e.Permanent() || e.Error() != "authorization: authorize: panic of type string" {
-		t.Errorf("want a permanent error with the type of the panic, got %v", e)
+	for _, tt := range []struct {
+		name, want string
+		fail       func()
+	}{
+		{"panic", "panic of type string", func() { panic("secret") }},
+		{"exit", "it has ended its goroutine (runtime.Goexit)", runtime.Goexit},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.person.edit = func(*auth.Redirect) { tt.fail() }
+			e := b.fails(b.authorizer(), "tools/list")
+			if !e.Permanent() || e.Error() != "authorization: authorize: "+tt.want {
+				t.Errorf("want a permanent error that says %q, got %v", tt.want, e)
+			}
+		})
 	}
 }

@@ -31,25 +31,6 @@ func TestCanonicalURIs(t *testing.T) {
 	}
 }
 
-func TestOriginsAreComparedWithTheirDefaultPorts(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{
-		{"https://a.example/x", "HTTPS://A.example:443/y?z", true},
-		{"http://a.example", "http://a.example:80", true},
-		{"https://a.example", "http://a.example", false},
-		{"https://a.example", "https://a.example:8443", false},
-		{"https://a.example", "https://b.example", false},
-	} {
-		a, _ := url.Parse(c.a)
-		b, _ := url.Parse(c.b)
-		if got := sameOrigin(a, b); got != c.want {
-			t.Errorf("%s and %s: want %t, got %t", c.a, c.b, c.want, got)
-		}
-	}
-}
-
 func TestLapseIsEarlyButNotTooEarly(t *testing.T) {
 	now := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct{ life, early, want time.Duration }{

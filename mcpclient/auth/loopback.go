@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,12 +15,16 @@ import (
 const (
 	callbackPath = "/callback"
 
-	// loopbackAddress is where the listener is, whatever name the redirect URI has for it.
-	loopbackAddress = "127.0.0.1"
+	// freePortTries is how often a port that is free in one family is looked for in the other.
+	freePortTries = 16
 )
 
+// families are the addresses that a browser may go to for each name of the redirect URI. A program that listened at one
+// that is left out would be sent the authorization code.
+var families = map[string][]string{"127.0.0.1": {"127.0.0.1"}, "localhost": {"127.0.0.1", "::1"}}
+
 // Loopback is the [Interaction] of RFC 8252 §7.3, for programs that run where the person's browser does: it opens the
-// browser, which comes back to a listener on 127.0.0.1. The listener answers one redirect and is gone. The zero value is
+// browser, which comes back to a listener on the loopback. The listener answers one redirect and is gone. The zero value is
 // ready, and one Loopback serves any number of authorizations at the same time; with a fixed Port one waits for the other.
 //
 // A redirect with another state than the request's is turned away and not waited for any less: any page the browser shows
@@ -32,7 +37,9 @@ type Loopback struct {
 	// Path of the redirect URI; empty means /callback.
 	Path string
 
-	// Hostname of the redirect URI; empty means 127.0.0.1. For servers that want localhost.
+	// Hostname of the redirect URI: 127.0.0.1, or localhost for servers that want that. For localhost the listener is at
+	// 127.0.0.1 and, unless the machine has no IPv6, at ::1, because browsers may go to either; a port that is taken at one
+	// of them is an error. Empty means 127.0.0.1.
 	Hostname string
 
 	// Show shows the URL to the person, and may return before they have seen it. Its error ends the authorization. Nil
@@ -53,13 +60,13 @@ func (l *Loopback) RedirectURI(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("loopback: port %d: %w", l.Port, err)
 	}
-	listener, err := net.Listen("tcp4", net.JoinHostPort(loopbackAddress, strconv.Itoa(l.Port)))
+	listeners, port, err := listen(families[l.hostname()], l.Port)
 	if err != nil {
 		leave()
 		return "", fmt.Errorf("loopback: %w", err)
 	}
-	c := newCallback(listener, l.path(), leave)
-	uri := l.uri(listener.Addr().(*net.TCPAddr).Port)
+	c := newCallback(listeners, l.path(), leave)
+	uri := l.uri(port)
 	l.put(ctx, uri, c)
 	return uri, nil
 }
@@ -103,8 +110,8 @@ func (l *Loopback) check() error {
 		return fmt.Errorf("port is %d, want 0 to 65535", l.Port)
 	case l.Path != "" && !strings.HasPrefix(l.Path, "/") || strings.ContainsAny(l.Path, "?#"):
 		return fmt.Errorf("path is %q, want one that begins with / and has no query", l.Path)
-	case l.Hostname != "" && l.Hostname != loopbackAddress && l.Hostname != "localhost":
-		return fmt.Errorf("host name is %q, want %s or localhost", l.Hostname, loopbackAddress)
+	case families[l.hostname()] == nil:
+		return fmt.Errorf("host name is %q, want 127.0.0.1 or localhost", l.Hostname)
 	}
 	return nil
 }
@@ -116,12 +123,10 @@ func (l *Loopback) path() string {
 	return l.Path
 }
 
+func (l *Loopback) hostname() string { return cmp.Or(l.Hostname, "127.0.0.1") }
+
 func (l *Loopback) uri(port int) string {
-	host := l.Hostname
-	if host == "" {
-		host = loopbackAddress
-	}
-	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(port)), Path: l.path()}).String()
+	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(l.hostname(), strconv.Itoa(port)), Path: l.path()}).String()
 }
 
 // enter waits for the fixed port, and returns what gives it back.

@@ -8,12 +8,14 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // callbackTimeout is how long a browser may take for its request, and for the page.
 const callbackTimeout = 10 * time.Second
 
-// callback is a listener for one redirect.
+// callback listens for one redirect.
 type callback struct {
 	path     string
 	server   http.Server
@@ -28,8 +30,8 @@ type callback struct {
 	done     bool   // a redirect has been taken; guarded by mu
 }
 
-// newCallback answers on listener until close, which calls leave.
-func newCallback(listener net.Listener, path string, leave func()) *callback {
+// newCallback answers on the listeners until close, which calls leave.
+func newCallback(listeners []net.Listener, path string, leave func()) *callback {
 	c := &callback{path: path, leave: leave, redirect: make(chan Redirect, 1)}
 	c.server = http.Server{
 		Handler:           c,
@@ -39,7 +41,9 @@ func newCallback(listener net.Listener, path string, leave func()) *callback {
 		MaxHeaderBytes:    1 << 16,
 	}
 	c.server.SetKeepAlivesEnabled(false)
-	c.serving.Go(func() { _ = c.server.Serve(listener) })
+	for _, l := range listeners {
+		c.serving.Go(func() { _ = c.server.Serve(l) })
+	}
 	return c
 }
 
@@ -108,9 +112,6 @@ func (c *callback) accept(q url.Values) bool {
 
 func fromLoopback(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	if !ok {
-		return false
-	}
-	port := strconv.Itoa(local.Port)
-	return r.Host == net.JoinHostPort(loopbackAddress, port) || r.Host == net.JoinHostPort("localhost", port)
+	_, port, err := net.SplitHostPort(r.Host)
+	return ok && err == nil && port == strconv.Itoa(local.Port) && hostname.Loopback(hostname.Host(r.Host))
 }

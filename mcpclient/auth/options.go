@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/assertion"
 )
 
@@ -32,9 +33,14 @@ type Options struct {
 	// used and refreshed, and what needs a person fails with [ErrNoInteraction].
 	Interact Interaction
 
-	// Credentials are those of a client that was registered beforehand; ClientID is what they need. With Issuer they are
-	// used at that authorization server only, and an MCP server that names others is an error; without it they are used
-	// wherever the MCP server sends, so a secret without Issuer is at the mercy of that server. TokenAuthMethod empty
+	// Resource is what the MCP server may say that it is besides its own URL, which is all that it may otherwise: a URL above
+	// it, such as https://example.com for a server at https://example.com/mcp. Tokens are then good for everything that is
+	// below that URL, so each of the servers there can use them at the others. Empty means none. (RFC 9728 §3.3)
+	Resource string
+
+	// Credentials are those of a client that was registered beforehand; ClientID is what they need, and with a ClientSecret
+	// Issuer too. With Issuer they are used at that authorization server only, and an MCP server that names others is an
+	// error; without it they are used where the MCP server sends first. TokenAuthMethod empty
 	// means what the authorization server's metadata prefers, of client_secret_basic, client_secret_post,
 	// private_key_jwt and none. (specification 2026-07-28, basic/authorization/client-registration, "Pre-registration")
 	Credentials *Credentials
@@ -69,7 +75,8 @@ type Options struct {
 
 	// HTTPClient lends its Transport to all requests to metadata and authorization servers; its other fields do not count.
 	// Addresses are checked when an [*http.Transport] dials them, and before the request if the Transport is of another
-	// type. Nil means a client of the Authorizer's own.
+	// type: then names have to be known to the resolver of this program, unless AllowPrivateAddresses says otherwise. Nil
+	// means a client of the Authorizer's own.
 	HTTPClient *http.Client
 
 	// AllowPrivateAddresses lets metadata and authorization servers be in private networks and on loopback. Otherwise they
@@ -182,9 +189,12 @@ func (o Options) settle() (*settings, error) {
 	if s.Interact != nil && !s.Grant.interactive() {
 		return nil, fmt.Errorf("a grant %s needs no Interact", s.Grant.name())
 	}
+	if err := checkResource(o.Resource); err != nil {
+		return nil, err
+	}
 	if o.Credentials != nil {
-		if o.Credentials.ClientID == "" {
-			return nil, errors.New("credentials without ClientID")
+		if err := o.Credentials.check(); err != nil {
+			return nil, err
 		}
 		s.Credentials = new(*o.Credentials)
 	}
@@ -216,6 +226,29 @@ func (o Options) settle() (*settings, error) {
 	return s, nil
 }
 
+func checkResource(resource string) error {
+	u, err := url.Parse(resource)
+	if resource == "" {
+		return nil
+	}
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" {
+		return errors.New("option Resource is no http or https URL without user and fragment")
+	}
+	return nil
+}
+
+// check says what is wrong with credentials that the user has given. A secret goes to one authorization server: which one an
+// MCP server names may change, and be its own.
+func (c *Credentials) check() error {
+	switch {
+	case c.ClientID == "":
+		return errors.New("credentials without ClientID")
+	case c.ClientSecret != "" && c.Issuer == "":
+		return errors.New("credentials with ClientSecret and without Issuer: say which authorization server may see it")
+	}
+	return nil
+}
+
 func (s *settings) fill() {
 	if s.Registration.ClientName == "" {
 		s.Registration.ClientName = "mcpotel"
@@ -232,6 +265,7 @@ func (s *settings) fill() {
 	if s.Logger == nil {
 		s.Logger = slog.New(slog.DiscardHandler)
 	}
+	s.Logger = slog.New(usercode.LogHandler(s.Logger.Handler(), func(*usercode.Failure) {})) // there is no other place to tell
 	if s.Now == nil {
 		s.Now = time.Now
 	}

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/dpop"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -25,7 +25,7 @@ const (
 // document, registered dynamically before. If it is none of these f.client stays nil until [flow.register]. It also finds
 // the previous session of that client. (specification 2026-07-28, basic/authorization/client-registration)
 func (f *flow) identify(ctx context.Context) error {
-	f.key = StoreKey{Resource: f.id, Issuer: f.server.Issuer}
+	f.key = StoreKey{Resource: own(f.url), Issuer: f.server.Issuer}
 	switch {
 	case f.a.o.Credentials != nil:
 		f.key.Client = f.a.o.Credentials.ClientID
@@ -268,7 +268,7 @@ func applicationType(redirectURI string) string {
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return applicationNative
 	}
-	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsLoopback() || u.Hostname() == "localhost" {
+	if hostname.Loopback(u.Hostname()) {
 		return applicationNative
 	}
 	return applicationWeb

@@ -156,8 +156,8 @@ func TestAnAnswerThatIsNoClientIsAnError(t *testing.T) {
 func TestAClientThatCannotAuthenticateAsTheServerWantsIsRefused(t *testing.T) {
 	for name, c := range map[string]auth.Credentials{
 		"has no secret":  {ClientID: "pre"},
-		"has no key":     {ClientID: "pre", ClientSecret: "s", TokenAuthMethod: "private_key_jwt"},
-		"unknown method": {ClientID: "pre", ClientSecret: "s", TokenAuthMethod: "tls_client_auth"},
+		"has no key":     {ClientID: "pre", ClientSecret: "s", Issuer: "http://" + asHost, TokenAuthMethod: "private_key_jwt"},
+		"unknown method": {ClientID: "pre", ClientSecret: "s", Issuer: "http://" + asHost, TokenAuthMethod: "tls_client_auth"},
 	} {
 		b := newBench(t)
 		b.as.metadata = func(doc object) { doc["token_endpoint_auth_methods_supported"] = []string{"client_secret_basic"} }
@@ -223,12 +223,12 @@ func TestCredentialsAreNeverShownToAnotherAuthorizationServer(t *testing.T) {
 			o.Credentials = &auth.Credentials{ClientID: "pre", ClientSecret: "pre-secret", Issuer: "http://" + asHost}
 		},
 		"bound by the first use": func(o *auth.Options) {
-			o.Credentials = &auth.Credentials{ClientID: "pre", ClientSecret: "pre-secret"}
+			o.Credentials = &auth.Credentials{ClientID: "public"}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.as.clients["pre"] = object{"client_secret": "pre-secret"}
+			b.as.clients["pre"], b.as.clients["public"] = object{"client_secret": "pre-secret"}, object{}
 			a := b.authorizer(options)
 			b.ok(a, "tools/list")
 			second := newAuthServer(b.world, as2Host)

@@ -38,7 +38,7 @@ type Record struct {
 
 // StoreKey says for what a [Record] is of use: one client of one authorization server at one MCP server.
 type StoreKey struct {
-	Resource string // the MCP server's canonical URI
+	Resource string // the MCP server's URL, as this client calls it and with its query, whatever the server says that it is
 	Issuer   string // of the authorization server, byte for byte
 	Client   string // the client id if it was known beforehand, else whatever tells registrations apart
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // Parse reads what a file contains. The error joins all that is wrong with it, each a [Problem]; then there is no config.
@@ -198,7 +200,7 @@ func (p *parser) headers(path string, v jsontext.Value) http.Header {
 	for _, m := range members {
 		at := within(path, m.name)
 		value := p.text(at, m.value)
-		if !isToken(m.name) {
+		if !hostname.Token(m.name) {
 			p.fail(at, "this is no name of a header field")
 		}
 		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
@@ -207,13 +209,6 @@ func (p *parser) headers(path string, v jsontext.Value) http.Header {
 		header.Add(m.name, value)
 	}
 	return header
-}
-
-// isToken reports whether s is a token of RFC 9110, section 5.6.2.
-func isToken(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
-	})
 }
 
 func (p *parser) url(path string, v jsontext.Value) string {

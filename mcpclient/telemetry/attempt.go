@@ -74,7 +74,7 @@ func (a *Attempt) TraceContext() (traceparent, tracestate, baggage string) {
 	if a.client == nil {
 		return "", "", ""
 	}
-	return a.client.tel.inject(a.ctx)
+	return a.client.inject(a.ctx)
 }
 
 // End ends the attempt: with nil if the connection is ready, else with the reason why it is not. Only the first call
@@ -96,11 +96,7 @@ func (a *Attempt) End(err error) {
 	if c.tel.ins.attempt.Enabled(a.ctx) {
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)
 	}
-	if err != nil && a.span.IsRecording() {
-		a.span.SetAttributes(attribute.String(keyErrorType, errorType))
-		a.span.SetStatus(codes.Error, c.textOf(a.ctx, err))
-	}
-	a.span.End()
+	a.endSpan(errorType, err)
 	if !c.logs(a.ctx, level) {
 		return
 	}
@@ -113,4 +109,12 @@ func (a *Attempt) End(err error) {
 		fields = appendText(append(fields, slog.String(keyErrorType, errorType)), keyError, c.textOf(a.ctx, err))
 	}
 	c.emit(a.ctx, level, eventClientAttempt, fields...)
+}
+
+func (a *Attempt) endSpan(errorType string, err error) {
+	defer a.span.End() // whatever becomes of the user's redactor
+	if err != nil && a.span.IsRecording() {
+		a.span.SetAttributes(attribute.String(keyErrorType, errorType))
+		a.span.SetStatus(codes.Error, a.client.textOf(a.ctx, err))
+	}
 }

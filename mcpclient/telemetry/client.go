@@ -11,11 +11,15 @@ import (
 // nothing.
 //
 // Methods that take no context write log records without a trace, except those that are told a [Ref].
+//
+// Only the operations of callers wait for the log handler. All other records wait for it in a queue of at most 1,024 records
+// and 1 MiB; those beyond are not written, and a record says how many.
 type Client struct {
 	side
 	state      atomic.Uint32 // a connstate.State
 	queue      atomic.Pointer[func() int]
 	tombstones atomic.Int64 // as many as the metric counts
+	teller     teller
 }
 
 // Peer returns the other end of a connection that was negotiated: what is known of it goes onto the spans and metrics of
@@ -117,8 +121,8 @@ func (c *Client) Queue(length func() int) {
 	}
 }
 
-// Close takes the client out of the metrics of what is there now, and logs what was held back. Operations may still
-// end.
+// Close takes the client out of the metrics of what is there now, logs what was held back, and waits until the log handler has
+// taken all of it. Operations may still end.
 func (c *Client) Close() {
 	if c == nil {
 		return
@@ -127,6 +131,7 @@ func (c *Client) Close() {
 	c.Tombstones(-int(c.tombstones.Load()))
 	c.flush()
 	c.queue.Store(nil)
+	_ = c.teller.flush(context.Background()) // never fails
 }
 
 func (s *side) queueWait(d time.Duration) {

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"runtime/debug"
 
 	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
 // ContentKind says which content of a message is offered to a [Redactor].
@@ -48,7 +49,7 @@ type Content struct {
 // Redactor decides what is kept of a content: the text that it returns, or nothing if ok is false. It is called in the
 // context of the span, in the goroutine of the call, only for spans that are recorded; it must be quick and is called
 // from any number of goroutines. Of what it returns, 8 KiB are kept, which may cut JSON in two; of the text of an error 256
-// bytes. If it panics, nothing is kept, and the panic is logged and counted as that of a handler.
+// bytes. If it panics, or ends its goroutine, nothing is kept, and that is logged and counted as a panic of a handler.
 //
 //	func(_ context.Context, c telemetry.Content) (string, bool) {
 //		switch {
@@ -155,16 +156,16 @@ func (s *side) errorMessage(ctx context.Context, c Content, text string) string 
 	return truncate(text, maxMessage)
 }
 
-// redact asks the user's function, which may panic.
+// redact asks the user's function, which may fail: then nothing is kept.
 func (s *side) redact(ctx context.Context, c Content) (kept string, ok bool) {
-	defer func() {
-		if v := recover(); v != nil {
-			s.panicked(ctx, "redactor", v, debug.Stack())
-			kept, ok = "", false
-		}
-	}()
-	if kept, ok = s.tel.keep(ctx, c); !ok {
+	usercode.Run(func() { kept, ok = s.tel.keep(ctx, c) }, s.failed(ctx, "redactor"))
+	if !ok {
 		kept = ""
 	}
 	return kept, ok
+}
+
+// failed returns what tells of a failure of the user's function of this name.
+func (s *side) failed(ctx context.Context, name string) func(*usercode.Failure) {
+	return func(f *usercode.Failure) { s.panicked(ctx, name, f.Value, f.Stack) }
 }

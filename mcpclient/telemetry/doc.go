@@ -21,8 +21,10 @@
 //     the state gauge.
 //   - A result in which the tool reports an error ends its span with status ERROR and error.type tool_error.
 //   - A caller that names a span which is not sampled keeps the server's from being sampled too, by the SDK's default
-//     sampler, even if the HTTP request around it has a span that is. [WithPublicEndpointFn] makes the server decide by
-//     itself for callers that are not trusted with that.
+//     sampler, even if the HTTP request around it has a span that is. For callers that are not trusted with that the
+//     server decides by itself, with a link to their span: for those over HTTP that have no principal, see HTTPOptions of
+//     package mcpserver, and for those of whom [WithPublicEndpointFn] says so.
+//   - Baggage goes over a network only by the keys of [WithBaggageKeys].
 //   - Metrics carry no names without a limit: a tool beyond [WithToolNameLimit], an unknown method and a rare error code
 //     are _OTHER there, and themselves on the span.
 package telemetry

@@ -94,10 +94,13 @@ func (s *side) drop(d Drop) {
 	s.emit(ctx, level, s.events.dropped, fields...)
 }
 
-// flush tells what the limiter still holds back.
+// flush tells what the limiter still holds back. Exceptions it does not hold back: they were logged at another level.
 func (s *side) flush() {
 	ctx := context.Background()
 	for k, n := range s.limits.flush() {
+		if k.event == s.events.handled.exception {
+			continue
+		}
 		reason := s.keys.dropReason
 		fields := []slog.Attr{slog.Int(s.keys.suppressed, n)}
 		if k.event == s.events.violation {
@@ -113,12 +116,17 @@ func (s *side) flush() {
 // maxStack is how much of a stack is logged, in bytes.
 const maxStack = 16 << 10
 
-func (s *side) panicked(ctx context.Context, method string, value any, stack []byte) {
+// countPanic counts what panicked logs: a panic of code of the user's, or the end of the goroutine that ran it.
+func (s *side) countPanic(ctx context.Context, method string) {
 	label := s.methodLabel(method, true)
 	s.flight.note(entry{kind: flownPanic, method: labelOf(label), failed: true})
 	if s.ins.panics.Enabled(ctx) {
 		s.ins.panics.Add(ctx, 1, s.options().panic.at(label)...)
 	}
+}
+
+func (s *side) panicked(ctx context.Context, method string, value any, stack []byte) {
+	s.countPanic(ctx, method)
 	if s.logs(ctx, slog.LevelError) {
 		s.emit(ctx, slog.LevelError, s.events.panicked,
 			slog.String(keyMethod, truncate(method, maxName)),

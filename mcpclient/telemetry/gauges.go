@@ -71,6 +71,13 @@ func (g *gauges) remove(c *Client) {
 	})
 }
 
+// everyClient returns the clients there are.
+func (g *gauges) everyClient() []*Client {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.clients)
+}
+
 // change changes what is observed and registers or unregisters the callback as it needs.
 func (g *gauges) change(f func()) {
 	g.registering.Lock()
@@ -97,10 +104,7 @@ func (g *gauges) change(f func()) {
 func (g *gauges) observe(_ context.Context, o metric.Observer) error {
 	g.observeServers(o)
 	states, queues := map[attribute.Set]int64{}, map[attribute.Set]int64{}
-	g.mu.Lock()
-	clients := slices.Clone(g.clients)
-	g.mu.Unlock()
-	for _, c := range clients {
+	for _, c := range g.everyClient() {
 		current := connstate.State(c.state.Load())
 		for _, s := range connstate.States() {
 			n := int64(0)

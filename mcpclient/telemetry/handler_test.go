@@ -4,8 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/codes"
@@ -138,6 +141,84 @@ func TestContextOfOneSideArrivesAtTheOther(t *testing.T) {
 	}
 }
 
+// What a program notes about its work is not for strangers at the other end of a network.
+func TestBaggageGoesOverNetworksByItsKeysOnly(t *testing.T) {
+	const all = "tenant=acme,user=alice;meta=1,price=9"
+	bag, err := baggage.Parse(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tcp := telemetry.Network{Transport: "tcp", Protocol: "http", Address: "127.0.0.1", Port: 80}
+	for _, tt := range []struct {
+		name string
+		n    telemetry.Network
+		keys []string
+		want string // sorted members
+	}{
+		{"child process", pipe, nil, all},
+		{"in the process", telemetry.Network{}, nil, all},
+		{"Unix socket", telemetry.Network{Transport: "unix", Address: "/run/x"}, nil, all},
+		{"network", tcp, nil, ""},
+		{"QUIC", telemetry.Network{Transport: "quic"}, nil, ""},
+		{"with keys", tcp, []string{"user", "tenant"}, "tenant=acme,user=alice;meta=1"},
+		{"with keys of others", tcp, []string{"Tenant", "pric"}, ""},
+		{"with all", tcp, []string{"*"}, all},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			rec := telemetrytest.Recorder(t, telemetry.WithBaggageKeys(tt.keys...))
+			c, s := rec.Telemetry().Client("files", tt.n), rec.Telemetry().Server("demo", tt.n)
+			defer c.Close()
+			defer s.Close()
+			ctx := baggage.ContextWithBaggage(t.Context(), bag)
+			_, attempt := c.StartAttempt(ctx, telemetry.AttemptStart{Number: 1})
+			_, request := c.StartRequest(ctx, telemetry.Request{Method: "tools/list"})
+			_, asking := s.StartRequest(ctx, telemetry.Request{Method: "roots/list"})
+			for what, told := range map[string]func() (string, string, string){
+				"attempt": attempt.TraceContext, "request": request.TraceContext, "request of a server": asking.TraceContext,
+			} {
+				if parent, _, got := told(); sorted(got) != sorted(tt.want) || parent == "" {
+					t.Errorf("%s: baggage is %q, want %q, with a trace", what, got, tt.want)
+				}
+			}
+			in := telemetry.Incoming{Method: "roots/list", Known: true, ID: "1", Traceparent: remoteParent, Baggage: all}
+			inside, handling := c.StartHandler(t.Context(), in)
+			if got := baggage.FromContext(inside).String(); sorted(got) != sorted(tt.want) {
+				t.Errorf("the handler of a client has %q of a server's baggage, want %q", got, tt.want)
+			}
+			handling.End(telemetry.Result{})
+			inside, handling = s.StartHandler(t.Context(), in)
+			if got := baggage.FromContext(inside).String(); sorted(got) != sorted(all) {
+				t.Errorf("the handler of a server has %q of a trusted client's baggage, want %q", got, all)
+			}
+			handling.End(telemetry.Result{})
+			asking.End(telemetry.Result{})
+			request.End(telemetry.Result{})
+			attempt.End(nil)
+		})
+	}
+}
+
+func TestATransportThatNamesAnAddressOnlyIsANetwork(t *testing.T) {
+	bag, err := baggage.Parse("tenant=acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := telemetrytest.Recorder(t)
+	c := rec.Telemetry().Client("files", telemetry.Network{Address: "example.com"})
+	defer c.Close()
+	_, op := c.StartRequest(baggage.ContextWithBaggage(t.Context(), bag), telemetry.Request{Method: "tools/list"})
+	if _, _, got := op.TraceContext(); got != "" {
+		t.Errorf("baggage is %q, want none", got)
+	}
+	op.End(telemetry.Result{})
+}
+
+func sorted(members string) string {
+	all := strings.Split(members, ",")
+	slices.Sort(all)
+	return strings.Join(all, ",")
+}
+
 func TestUnknownNamesAreOthersExceptOnTheSpan(t *testing.T) {
 	long := strings.Repeat("n", 300)
 	for _, tt := range []struct {
@@ -255,4 +336,43 @@ func TestAClientThatAnswersItsServerIsTheReceiver(t *testing.T) {
 			t.Errorf("sizes of a %s that was %s: got %d, want 1", want[1], want[0], n)
 		}
 	}
+}
+
+// A peer may send any number of requests that are refused. Each is counted and logged, and few of them as warnings.
+func TestRefusedRequestsOfAPeerWarnAsRarelyAsViolations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t)
+		tel := rec.Telemetry()
+		s, c := tel.Server("demo", pipe), tel.Client("files", pipe)
+		type starter = func(context.Context, telemetry.Incoming) (context.Context, telemetry.Op)
+		refuse := func(n int) {
+			for range n {
+				for _, start := range []starter{s.StartHandler, c.StartHandler} {
+					_, op := start(t.Context(), telemetry.Incoming{Method: "roots/list", Known: true, ID: "1", Size: 30})
+					op.End(telemetry.Result{Code: -32021, HasCode: true, Message: "capability missing"})
+				}
+			}
+		}
+		refuse(100)
+		time.Sleep(time.Second) // virtual
+		refuse(1)
+		s.Close()
+		c.Close()
+		for side, event := range map[string]string{
+			"mcp_server": "mcp_server.request.exception", "mcp_client": "mcp_client.handler.exception",
+		} {
+			records, warnings, suppressed := rec.Logs(event), 0, int64(0)
+			for _, r := range records {
+				if r.Level == slog.LevelWarn {
+					warnings++
+				}
+				if v, ok := r.Attrs[side+".suppressed"]; ok {
+					suppressed += v.Int64()
+				}
+			}
+			if len(records) != 101 || warnings != 5+1 || suppressed != 95 {
+				t.Errorf("%s: %d records, %d warnings that tell of %d others; want 101, 6 and 95", event, len(records), warnings, suppressed)
+			}
+		}
+	})
 }

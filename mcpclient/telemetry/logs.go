@@ -8,10 +8,24 @@ import (
 
 func (s *side) logs(ctx context.Context, l slog.Level) bool { return s.log.Enabled(ctx, l) }
 
-// emit writes the log record of an event. Callers ask logs first, so that nothing is built for nobody.
+// emit writes the log record of an event that no operation tells of: of a client, without waiting for the handler. Callers ask
+// logs first, so that no record is built without a reader.
 func (s *side) emit(ctx context.Context, l slog.Level, event string, fields ...slog.Attr) {
+	write(ctx, s.beside, l, event, fields)
+}
+
+// emit writes the log record of an event of the operation. Its goroutine waits for the handler, unless it has others to serve.
+func (op *Op) emit(l slog.Level, event string, fields ...slog.Attr) {
+	log := op.side.log
+	if op.beside {
+		log = op.side.beside
+	}
+	write(op.ctx, log, l, event, fields)
+}
+
+func write(ctx context.Context, log *slog.Logger, l slog.Level, event string, fields []slog.Attr) {
 	all := append(make([]slog.Attr, 0, maxFields), slog.String(keyEventName, event))
-	s.log.LogAttrs(ctx, l, event, append(all, fields...)...)
+	log.LogAttrs(ctx, l, event, append(all, fields...)...)
 }
 
 // maxFields is as many as any event has, beside its name.
@@ -33,7 +47,7 @@ func (op *Op) logStart() {
 func (op *Op) logReissue() {
 	if s := op.side; s.logs(op.ctx, slog.LevelInfo) {
 		fields := appendText([]slog.Attr{slog.String(keyMethod, op.shownMethod())}, keyRequestID, op.requestID())
-		s.emit(op.ctx, slog.LevelInfo, op.requestEvents().reissued, appendText(fields, s.keys.corrID, op.corrID())...)
+		op.emit(slog.LevelInfo, op.requestEvents().reissued, appendText(fields, s.keys.corrID, op.corrID())...)
 	}
 }
 
@@ -41,7 +55,7 @@ func (op *Op) logReissue() {
 func (op *Op) logIdentity(l slog.Level, event string) {
 	if s := op.side; s.logs(op.ctx, l) {
 		var buf [maxFields]slog.Attr
-		s.emit(op.ctx, l, event, op.identity(buf[:0])...)
+		op.emit(l, event, op.identity(buf[:0])...)
 	}
 }
 
@@ -55,9 +69,10 @@ func (op *Op) requestEvents() *requestEvents {
 // logEnd logs how a request ended: either its stop or its exception.
 func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
 	s, events := op.side, op.requestEvents()
-	level, event := op.stopLevel(elapsed), events.stop
+	level, event, suppressed := op.stopLevel(elapsed), events.stop, 0
 	if o.failed {
 		level, event = op.exceptionLevel(o, r), events.exception
+		level, suppressed = op.spare(level, event, o)
 	}
 	if s.logs(op.ctx, level) {
 		var buf [maxFields]slog.Attr
@@ -66,18 +81,19 @@ func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
 		if o.failed {
 			fields = append(fields, slog.String(keyErrorType, o.errorType()), slog.String(s.keys.errorKind, o.kind(r.Kind)))
 			fields = appendText(fields, keyError, op.errorMessage(errorText(r)))
+			fields = appendCount(fields, s.keys.suppressed, suppressed)
 		} else if r.ResultType != "complete" {
 			fields = appendText(fields, s.keys.resultType, truncate(r.ResultType, maxName))
 		}
-		s.emit(op.ctx, level, event, fields...)
+		op.emit(level, event, fields...)
 	}
 	if r.ResultType == resultInputRequired && events.inputRequired != "" && s.logs(op.ctx, slog.LevelDebug) {
 		var buf [maxFields]slog.Attr
-		s.emit(op.ctx, slog.LevelDebug, events.inputRequired, appendCount(op.identity(buf[:0]), keyClientRound, op.round)...)
+		op.emit(slog.LevelDebug, events.inputRequired, appendCount(op.identity(buf[:0]), keyClientRound, op.round)...)
 	}
 	if r.ToolError && events.toolError != "" && s.logs(op.ctx, slog.LevelInfo) {
 		var buf [maxFields]slog.Attr
-		s.emit(op.ctx, slog.LevelInfo, events.toolError, append(op.identity(buf[:0]), slog.Float64(s.keys.duration, elapsed.Seconds()))...)
+		op.emit(slog.LevelInfo, events.toolError, append(op.identity(buf[:0]), slog.Float64(s.keys.duration, elapsed.Seconds()))...)
 	}
 }
 
@@ -100,6 +116,21 @@ func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
 		return slog.LevelError
 	}
 	return slog.LevelWarn
+}
+
+// spare returns the level at which the exception of a peer's request is logged: a peer can send as many bad ones as it likes, so
+// beyond what the limiter lets through, what would be a warning is there for debugging only. suppressed says how many were
+// since the last warning.
+func (op *Op) spare(l slog.Level, event string, o outcome) (_ slog.Level, suppressed int) {
+	s := op.side
+	if op.direction != Received || l != slog.LevelWarn || !s.logs(op.ctx, l) {
+		return l, 0
+	}
+	suppressed, ok := s.limits.allow(limitKey{event, bounded(o.errorType()), Received, l}, time.Now())
+	if !ok {
+		return slog.LevelDebug, 0
+	}
+	return l, suppressed
 }
 
 // identity appends the fields that tell which request a record is about.

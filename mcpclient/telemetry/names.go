@@ -72,6 +72,7 @@ const (
 	eventClientTombstoneExpired    = "mcp_client.tombstone.expired"
 	eventClientExit                = "mcp_client.process.exit"
 	eventClientStderr              = "mcp_client.process.stderr"
+	eventClientLogLost             = "mcp_client.log.lost"
 	eventClientCloseFailed         = "mcp_client.connection.close_failed"
 	eventClientUnchecked           = "mcp_client.tool.output_unchecked"
 	eventClientToolRejected        = "mcp_client.tool.rejected"

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
 // notified counts a notification that was sent or handled, and logs it.
@@ -23,7 +25,7 @@ func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
 		fields = append(fields, slog.Float64(s.keys.duration, elapsed.Seconds()))
 		fields = appendText(fields, keyErrorType, o.errorType())
 	}
-	s.emit(op.ctx, slog.LevelDebug, event, fields...)
+	op.emit(slog.LevelDebug, event, fields...)
 }
 
 func (s *side) countNotification(ctx context.Context, d Direction, label string) {
@@ -32,10 +34,16 @@ func (s *side) countNotification(ctx context.Context, d Direction, label string)
 	}
 }
 
+// spansNotification asks the user's function, if there is one, whether a notification has a span.
+func (s *side) spansNotification(ctx context.Context, method string) (wanted bool) {
+	usercode.Run(func() { wanted = s.tel.notifications(method) }, s.failed(ctx, "notification spans"))
+	return wanted
+}
+
 // notification counts and logs a notification that has neither a handler nor an operation of its own.
 func (s *side) notification(d Direction, method string) {
 	ctx, label := context.Background(), s.methodLabel(method, false)
-	if s.tel.notifications(method) {
+	if s.spansNotification(ctx, method) {
 		s.flight.note(entry{kind: flownNotification, method: labelOf(label), direction: d})
 	}
 	s.countNotification(ctx, d, label)

@@ -50,6 +50,7 @@ type Op struct {
 	sending         bool // has begun
 	accepted        bool // sent
 	reissue         bool
+	beside          bool // log records are written beside it
 }
 
 // Started returns when the operation began, or the zero time if nobody asked for times.
@@ -127,7 +128,7 @@ func (op *Op) Retry(reason string) {
 	}
 	if s.logs(op.ctx, slog.LevelDebug) {
 		var buf [maxFields]slog.Attr
-		s.emit(op.ctx, slog.LevelDebug, eventClientRetry, append(op.identity(buf[:0]),
+		op.emit(slog.LevelDebug, eventClientRetry, append(op.identity(buf[:0]),
 			slog.String(keyClientRetryReason, reason), slog.Int(keyClientSendRetries, op.retries))...)
 	}
 }

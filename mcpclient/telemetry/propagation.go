@@ -2,11 +2,14 @@ package telemetry
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
 // The keys of _meta that the specification reserves for the trace context, under which it has the W3C's formats.
@@ -65,35 +68,69 @@ func (op *Op) TraceContext() (traceparent, tracestate, baggage string) {
 	if op.side == nil {
 		return "", "", ""
 	}
-	return op.side.tel.inject(op.ctx)
+	return op.side.inject(op.ctx)
 }
 
-func (t *Telemetry) inject(ctx context.Context) (traceparent, tracestate, baggage string) {
+func (s *side) inject(ctx context.Context) (traceparent, tracestate, baggage string) {
 	c := carriers.Get().(*carrier)
-	t.propagator.Inject(ctx, c)
-	traceparent, tracestate, baggage = c.traceparent, c.tracestate, c.baggage
+	s.tel.propagator.Inject(ctx, c)
+	traceparent, tracestate, baggage = c.traceparent, c.tracestate, s.shared(c.baggage)
 	*c = carrier{}
 	carriers.Put(c)
 	return traceparent, tracestate, baggage
+}
+
+// shared returns what of the baggage the other end may have: see [WithBaggageKeys].
+func (s *side) shared(baggage string) string {
+	if baggage == "" || !s.overNetwork() || slices.Contains(s.tel.baggage, "*") {
+		return baggage
+	}
+	if len(s.tel.baggage) == 0 {
+		return ""
+	}
+	members := strings.Split(baggage, ",")
+	members = slices.DeleteFunc(members, func(member string) bool {
+		key, _, _ := strings.Cut(member, "=")
+		return !slices.Contains(s.tel.baggage, strings.TrimSpace(key))
+	})
+	return strings.Join(members, ",")
+}
+
+// overNetwork reports whether the other end is on a network, and may be a program of others on a machine of others. One
+// reached over pipes, a Unix socket or within the process was started by the user, or is where the user has put it.
+func (s *side) overNetwork() bool {
+	switch s.base.Transport {
+	case "pipe", "unix":
+		return false
+	case "":
+		return s.base.Address != ""
+	}
+	return true
 }
 
 // origin is where a message comes from: the context to handle it in, and the spans that its own has links to.
 type origin struct {
 	ctx    context.Context
 	link   Ref // the span of the context before, if that is not the parent
-	remote Ref // the span that the sender names, if it is not trusted and there is no parent
+	remote Ref // the span that the sender names, if it is not trusted
 }
 
 // extract reads what the sender wrote into the message.
 func (s *side) extract(ctx context.Context, in *Incoming) origin {
-	if s.tel.untrusted != nil && s.which == ServerSide && s.tel.untrusted(ctx) {
+	switch {
+	case s.which == ServerSide && s.tel.untrusted != nil && s.untrusted(ctx):
 		return s.distrust(ctx, in)
-	}
-	if in.Traceparent == "" && in.Tracestate == "" && in.Baggage == "" {
+	case in.Traceparent == "" && in.Tracestate == "" && in.Baggage == "":
 		return origin{ctx: ctx}
+	case in.Untrusted:
+		return origin{ctx: ctx, remote: s.sender(in, newRef(trace.SpanContextFromContext(ctx)))}
+	}
+	baggage := in.Baggage
+	if s.which == ClientSide {
+		baggage = s.shared(baggage) // a server has no more say than it is told
 	}
 	ambient := trace.SpanContextFromContext(ctx)
-	ctx = s.read(ctx, in, in.Baggage)
+	ctx = s.read(ctx, in, baggage)
 	sender := trace.SpanContextFromContext(ctx)
 	if !ambient.IsValid() || sender.TraceID() == ambient.TraceID() && sender.SpanID() == ambient.SpanID() {
 		return origin{ctx: ctx}
@@ -101,17 +138,31 @@ func (s *side) extract(ctx context.Context, in *Incoming) origin {
 	return origin{ctx: ctx, link: newRef(ambient)}
 }
 
+// untrusted asks the user's function. If that fails, the sender is not trusted.
+func (s *side) untrusted(ctx context.Context) bool {
+	untrusted := true
+	usercode.Run(func() { untrusted = s.tel.untrusted(ctx) }, s.failed(ctx, "public endpoint"))
+	return untrusted
+}
+
 // distrust reads which span a sender names whom nobody trusts, and makes it and the span of ctx no parent of anything.
 func (s *side) distrust(ctx context.Context, in *Incoming) origin {
 	o := origin{link: newRef(trace.SpanContextFromContext(ctx))}
 	o.ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})
-	if in.Traceparent != "" {
-		o.remote = newRef(trace.SpanContextFromContext(s.read(o.ctx, in, "")))
-	}
-	if o.remote == o.link {
-		o.remote = Ref{}
-	}
+	o.remote = s.sender(in, o.link)
 	return o
+}
+
+// sender returns the span that a sender names, unless it is the one that is known.
+func (s *side) sender(in *Incoming, known Ref) Ref {
+	if in.Traceparent == "" {
+		return Ref{}
+	}
+	named := newRef(trace.SpanContextFromContext(s.read(context.Background(), in, "")))
+	if named == known {
+		return Ref{}
+	}
+	return named
 }
 
 // read returns ctx with the trace context of the message.

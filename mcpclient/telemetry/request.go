@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
 // Request is a request or a notification that is about to be sent.
@@ -32,6 +34,10 @@ type Request struct {
 	// duration is for [WithNotificationSpans].
 	Notification bool
 
+	// Beside says that the log records are written beside the operation, as those of all that a client handles are: its
+	// goroutine has others to serve, who must not wait for a log handler.
+	Beside bool
+
 	// Parent, if not zero, takes the place of ctx's span. A notifications/cancelled names the request it is about here,
 	// and has a span if that request's is exported.
 	Parent Ref
@@ -44,17 +50,18 @@ func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op
 		side: s, ctx: ctx, direction: Sent,
 		corr: r.Corr, method: r.Method, target: r.Target, uri: r.URI, round: r.Round,
 		notification: r.Notification, measured: true, reissue: r.Reissue,
+		beside: r.Beside,
 	}
 	op.info, op.exact = s.operation(Sent, r.TargetKind, r.Method, r.Target, true, !r.Stranger)
 	spanned := true
 	if r.Notification {
-		op.measured = s.tel.notifications(r.Method)
+		op.measured = s.spansNotification(ctx, r.Method)
 		spanned = op.measured || r.Method == methodCancelled && r.Parent.sampled()
 	}
 	if spanned {
 		op.startSpan(r.TargetKind, r.Link, Ref{})
 	}
-	op.begin()
+	usercode.Pass(op.begin, op.abandon)
 	return op.ctx, op
 }
 
@@ -75,31 +82,36 @@ type Incoming struct {
 	// What the sender wrote into _meta.
 	Traceparent, Tracestate, Baggage string
 
+	// Untrusted says that the sender is not trusted with this side's traces: its span is linked to and is no parent, and
+	// its baggage is not read. What the context has of its own counts, unlike with [WithPublicEndpointFn].
+	Untrusted bool
+
 	Size int // of the frame in bytes; zero if it is counted elsewhere
 	Peer *Peer
 }
 
 // startHandler begins the handling of a message. The context that it returns is the one to handle it with. The parent of
 // its span is what the sender wrote into the message, with a link to the span of ctx if that is another one; or else the
-// span of ctx. For a sender that is not trusted there is no parent, and a link to both.
+// span of ctx. For a sender that is not trusted it is the span of ctx, with a link to what the sender wrote; where
+// [WithPublicEndpointFn] says so there is no parent, and a link to both.
 func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, Op) {
 	from := s.extract(ctx, &in)
 	ctx = from.ctx
 	op := Op{
 		side: s, ctx: ctx, direction: Received, peer: in.Peer,
 		method: in.Method, target: in.Target, uri: in.URI, peerID: in.ID, bytesIn: in.Size,
-		notification: in.Notification, measured: true,
+		notification: in.Notification, measured: true, beside: true, // to a server it makes no difference
 	}
 	op.info, op.exact = s.operation(Received, in.TargetKind, in.Method, in.Target, in.Known, in.TargetKnown)
 	if in.Notification {
-		op.measured = s.tel.notifications(in.Method)
+		op.measured = s.spansNotification(ctx, in.Method)
 	}
 	if op.measured {
 		op.startSpan(in.TargetKind, from.link, from.remote)
 	}
-	op.begin()
+	usercode.Pass(op.begin, op.abandon)
 	op.takeOff()
-	op.logStart()
+	usercode.Pass(op.logStart, op.abandon)
 	if in.Size > 0 {
 		kind := KindRequest
 		if in.Notification {

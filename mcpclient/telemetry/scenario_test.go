@@ -69,6 +69,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.ProcessExit(telemetry.ProcessExit{PID: 17})
 	c.ProcessExit(telemetry.ProcessExit{PID: 18, Code: -1, Signal: "SIGKILL"})
 	c.CloseFailed(errors.New("process 17 does not end"))
+	c.Untold(3)
 	c.OutputUnchecked("search", errors.New("look-ahead"))
 	c.ToolRejected("search", errors.New("the name of a header is not empty"))
 	c.SubscriptionLost("file:///etc/motd", errors.New("not supported by the server"))
@@ -192,6 +193,18 @@ func answering(t *testing.T, c *telemetry.Client, p *telemetry.Peer) {
 	_, op := c.StartHandler(t.Context(), telemetry.Incoming{Method: "ping", Known: true, ID: "8", Peer: p})
 	op.End(telemetry.Result{})
 	c.HandlerPanic(t.Context(), "sampling/createMessage", "boom", debug.Stack())
+	refusing(t, c.StartHandler, p)
+}
+
+// refusing refuses more requests of one kind than the log wants warnings of.
+func refusing(t *testing.T, start func(context.Context, telemetry.Incoming) (context.Context, telemetry.Op), p *telemetry.Peer) {
+	for i := range 8 {
+		if i == 7 {
+			time.Sleep(time.Second) // virtual; the limiter lets one more through
+		}
+		_, op := start(t.Context(), telemetry.Incoming{Method: "roots/list", Known: true, ID: "9", Peer: p})
+		op.End(telemetry.Result{Code: -32021, HasCode: true, Message: "capability missing"})
+	}
 }
 
 // notifying sends and receives notifications.
@@ -234,6 +247,7 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	defer s.Close()
 	p := s.Peer(legacy, "session-1")
 	serving(t, s, p)
+	refusing(t, s.StartHandler, p)
 	asking(t, s, p)
 	for _, r := range []telemetry.Result{{}, {Err: lost{}}} {
 		_, op := s.StartRequest(t.Context(), telemetry.Request{

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
 // role is what differs between a client and a server: what their metrics, events and attributes are called.
@@ -24,7 +26,10 @@ type side struct {
 	tel  *Telemetry
 	name string
 	log  *slog.Logger // has the name
-	base *knownFacts  // what is known without a peer
+
+	// beside is where the records go that no operation waits for. A client's does not wait for the log handler.
+	beside *slog.Logger
+	base   *knownFacts // what is known without a peer
 
 	facts   interned
 	methods names // beyond those of the protocol
@@ -41,10 +46,19 @@ type side struct {
 
 func (s *side) init(t *Telemetry, name string, n Network, r *role) {
 	s.role, s.tel, s.name = r, t, name
-	s.log = t.log.With(slog.String(r.keys.name, name))
+	s.log = s.logger().With(slog.String(r.keys.name, name))
+	s.beside = s.log
 	s.base = s.facts.intern(Facts{Network: n})
 	s.flight.base = time.Now()
 	s.ops.build = s.newOpInfo
+}
+
+// logger returns the user's logger, which may fail.
+func (s *side) logger() *slog.Logger {
+	if s.tel.log == discard {
+		return discard
+	}
+	return slog.New(usercode.LogHandler(s.tel.log.Handler(), func(*usercode.Failure) { s.countPanic(context.Background(), "logger") }))
 }
 
 func (s *side) transport() attribute.KeyValue { return optional(keyTransport, s.base.Transport) }

@@ -60,6 +60,7 @@ func startOptions(k opNamesKey) []trace.SpanStartOption {
 // endSpan sets what was not known at the start, all at once, and ends the span. A span that is the caller's gets the
 // attributes and nothing else.
 func (op *Op) endSpan(o outcome, r *Result) {
+	defer op.closeSpan() // whatever becomes of the user's redactor
 	known := op.facts().attrs[op.direction]
 	attrs := make([]attribute.KeyValue, 0, usualAttributes+len(known)) // the SDK copies them: more room is for the collector only
 	if op.borrowed {
@@ -78,11 +79,17 @@ func (op *Op) endSpan(o outcome, r *Result) {
 		}
 		op.span.SetStatus(codes.Error, description)
 	}
-	if op.answered.IsZero() {
+}
+
+// closeSpan ends the span, unless it is the caller's.
+func (op *Op) closeSpan() {
+	switch {
+	case op.borrowed:
+	case op.answered.IsZero():
 		op.span.End()
-		return
+	default:
+		op.span.End(trace.WithTimestamp(op.answered))
 	}
-	op.span.End(trace.WithTimestamp(op.answered))
 }
 
 // usualAttributes is how many attributes a call has at its end that succeeds, besides those of its connection.

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
 // Values of mcp_client.stream.kind and mcp_server.stream.kind: what a stream that outlives requests is for.
@@ -47,11 +49,8 @@ func (s *side) streamOpened(kind string) (ended func(error)) {
 	if counted {
 		active.Add(ctx, 1, s.options().stream.at(kind)...)
 	}
-	if s.logs(ctx, slog.LevelInfo) {
-		s.emit(ctx, slog.LevelInfo, s.events.streamOpened, slog.String(s.keys.streamKind, kind))
-	}
 	var once sync.Once
-	return func(err error) {
+	ended = func(err error) {
 		once.Do(func() {
 			if counted {
 				active.Add(ctx, -1, s.options().stream.at(kind)...)
@@ -59,6 +58,12 @@ func (s *side) streamOpened(kind string) (ended func(error)) {
 			s.streamClosed(kind, time.Since(opened), err)
 		})
 	}
+	usercode.Pass(func() {
+		if s.logs(ctx, slog.LevelInfo) {
+			s.emit(ctx, slog.LevelInfo, s.events.streamOpened, slog.String(s.keys.streamKind, kind))
+		}
+	}, func() { ended(nil) })
+	return ended
 }
 
 func (s *side) streamClosed(kind string, lived time.Duration, err error) {

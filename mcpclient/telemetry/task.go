@@ -68,6 +68,13 @@ func (t *Task) End(status string, r Result) {
 	if h := s.tel.ins.task; h.Enabled(t.ctx) {
 		h.Record(t.ctx, elapsed.Seconds(), s.taskEnded(taskEnd{t.label, status, bounded(o.errorType())})...)
 	}
+	t.endSpan(status, o, &r)
+	t.log(status, elapsed, o, &r)
+}
+
+func (t *Task) endSpan(status string, o outcome, r *Result) {
+	defer t.span.End() // whatever becomes of the user's redactor
+	s := t.s
 	if t.span.IsRecording() {
 		t.span.SetAttributes(present(attribute.String(s.keys.name, s.name), attribute.String(keyServerTaskStatus, status),
 			optional(keyErrorType, o.errorType()), optional(keyStatusCode, o.statusCode()))...)
@@ -75,8 +82,6 @@ func (t *Task) End(status string, r Result) {
 			t.span.SetStatus(codes.Error, t.errorMessage(r.Message))
 		}
 	}
-	t.span.End()
-	t.log(status, elapsed, o, &r)
 }
 
 // errorMessage returns what may be told of the text of the task's error.

@@ -80,6 +80,8 @@ func (t *Telemetry) Client(name string, n Network) *Client {
 	}
 	c := &Client{}
 	c.side.init(t, name, n, &t.ins.asClient)
+	c.teller.report = c.logLost
+	c.beside = slog.New(tellerHandler{c.log.Handler(), &c.teller})
 	t.gauges.add(c)
 	return c
 }

@@ -9,9 +9,10 @@ type Authorizer interface {
 	// refreshed, within the request's context. An error fails the request unsent.
 	Authorize(req *http.Request) error
 
-	// Review is told of every response before its body is read, which it must not touch. attempt counts from 1 how often
-	// this message has been sent. For a refusal, HTTP 401 or 403, it gets what is needed, within the context of the
-	// response's request, and reports whether the message is to be sent again; an error says why that is of no use, and
-	// whether for good (see [Permanent]). For all other responses it returns false and nil.
+	// Review is told of every response before its body is read, which it must not touch. attempt counts from 1 how often this
+	// message has been sent. For a refusal, HTTP 401 or 403, it gets what is needed, within the context of the response's request,
+	// and reports whether the message is to be sent again; an error says why that is of no use, and whether for good (see
+	// [Permanent]). For all other responses it returns false and nil. The message is not sent again after a 403 without
+	// WWW-Authenticate, which a proxy may give for what the server has done.
 	Review(resp *http.Response, attempt int) (again bool, err error)
 }

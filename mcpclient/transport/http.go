@@ -8,8 +8,9 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // HTTPMode says which of the protocol's two HTTP transports to speak.
@@ -45,7 +46,13 @@ const (
 // failure in a row otherwise. [Conn.Close] ends the session on the server with DELETE, for which it takes at most 40 % of
 // its time.
 //
-// Only redirects with status 307 and 308 that stay at the same scheme, host and port are followed.
+// A request is sent again only if the server has not acted on it: after a redirect with status 307 or 308 that stays at the
+// same scheme, host and port; after 401, or 403 with a challenge, with other credentials; and three times in all if HTTP/2
+// turned it away unread. net/http may repeat what it could not write, and nothing else, whatever the header says.
+//
+// A stream that has ended is opened again after the time the server suggests, between 100 ms and 10 min, with up to a fifth
+// more; for streams that end within 10 s the least time doubles until it is 1 s. Without a suggestion it is 1 s, up to a fifth
+// less, and doubles until it is 30 s as long as nothing comes.
 type HTTP struct {
 	// URL is the address of the server, with scheme http or https. What is secret in it (user, password, query) appears in
 	// no error and no log record.
@@ -54,7 +61,8 @@ type HTTP struct {
 	// Client does the requests as it is, but for its redirects. Nil means one that all connections to the same scheme, host and
 	// port share that were given none, in the whole program: with [http.DefaultTransport] as it was when the first of them was
 	// dialled, up to 1024 idle network connections, and no time limit. They are closed with the last of those connections. A
-	// client with a Timeout ends streams too when that has passed.
+	// client with a Timeout ends streams too when that has passed, and one whose RoundTripper repeats requests may have a tool
+	// run twice.
 	Client *http.Client
 
 	// Header is added to every request, except for the fields the protocol itself needs. It is never logged.
@@ -66,8 +74,12 @@ type HTTP struct {
 	// Mode is Auto unless set.
 	Mode HTTPMode
 
-	// MaxInFlight is how many messages may be on their way at once, requests until they are answered; the next one is
-	// refused with [ErrBusy]. Zero means 1,024.
+	// MaxInFlight is how many requests may be on their way at once, each until its stream is over. Those beyond wait in line, first
+	// come first served, until one of them is answered or they are cancelled: as many as find space in 32 MiB, or in the frame
+	// limit if that is more, with 512 bytes added to each; then Send returns [ErrBusy]. What a server may need to answer those on
+	// their way does not wait: initialize, subscriptions, and as many notifications and responses again, beyond which Send returns
+	// ErrBusy. A stream that has brought its answer and does not end has some time to do so, unless its place is needed. Zero means
+	// 1,024.
 	MaxInFlight int
 
 	// NoListening, if true, keeps a legacy session from opening the stream for what the server says unasked.
@@ -89,7 +101,7 @@ func (h *HTTP) Network() Network {
 	n := Network{Transport: "tcp", Protocol: "http"}
 	if u, err := url.Parse(h.URL); err == nil {
 		n.Address = u.Hostname()
-		n.Port, _ = strconv.Atoi(portOf(u)) // a port that is not a number is none
+		n.Port, _ = strconv.Atoi(hostname.Port(u)) // a port that is not a number is none
 	}
 	return n
 }
@@ -131,23 +143,11 @@ func (h *HTTP) target() (*url.URL, error) {
 // checkHeader returns an error if a field of Header cannot be sent. It names the field and not its value.
 func (h *HTTP) checkHeader() error {
 	for name, values := range h.Header {
-		if !headerName(name) || slices.ContainsFunc(values, func(v string) bool { return !headerValue(v) }) {
+		if !hostname.Token(name) || slices.ContainsFunc(values, func(v string) bool { return !headerValue(v) }) {
 			return fmt.Errorf("header field %q cannot be sent", name)
 		}
 	}
 	return nil
-}
-
-// headerName reports whether name can be the name of a header field: a token. (RFC 9110, section 5.6.2)
-func headerName(name string) bool {
-	const marks = "!#$%&'*+-.^_`|~"
-	for i := range len(name) {
-		c := name[i]
-		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') && !strings.Contains(marks, name[i:i+1]) {
-			return false
-		}
-	}
-	return name != ""
 }
 
 // headerValue reports whether value can be the value of a header field.
@@ -158,22 +158,4 @@ func headerValue(value string) bool {
 		}
 	}
 	return true
-}
-
-// portOf returns the port that u says or means.
-func portOf(u *url.URL) string {
-	switch port := u.Port(); {
-	case port != "":
-		return port
-	case u.Scheme == "https":
-		return "443"
-	case u.Scheme == "http":
-		return "80"
-	}
-	return ""
-}
-
-// sameOrigin reports whether a and b have the same scheme, host and port.
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
 }

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
@@ -129,55 +127,35 @@ func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
 			return
 		}
 	}
-	failure := refusal(resp, body)
+	to := theServer
 	switch {
-	case failure.Reason != Status:
-		ex.fail(failure)
-	case resp.StatusCode == http.StatusNotFound && shared && errorCode(body) != methodNotFound:
-		failure.Reason, failure.Unsent = Lost, true
-		ex.fail(failure)
+	case shared:
+		to = theOldServer
+	case ex.sessionID != "":
+		to = theSession
+	}
+	failure := refusal(resp, to, body)
+	if failure.Reason == Status && isAnswer(body) && !ex.deliverWhole(body) {
+		return
+	}
+	ex.fail(failure)
+	if to == theOldServer && failure.Reason == Lost {
 		ex.conn.fail(fmt.Errorf("the server does not know the endpoint any more that it gave: %w", failure))
-	case ex.sessionID != "" && forgotten(resp.StatusCode, body):
-		failure.Reason, failure.Unsent = SessionGone, true
-		ex.fail(failure)
-	case isAnswer(body):
-		if ex.deliverWhole(body) {
-			ex.fail(failure)
-		}
-	default:
-		ex.fail(failure)
 	}
 }
 
-// refusal returns what the status of a response means that is not 2xx, without regard to sessions and to what the body may
-// say in JSON.
-func refusal(resp *http.Response, body []byte) *RequestError {
-	e := &RequestError{Reason: Status, Status: resp.StatusCode}
+// refusal returns what the response to a request means whose status is not 2xx.
+func refusal(resp *http.Response, to addressee, body []byte) *RequestError {
+	says, wait := saidBy(resp, body)
+	e := &RequestError{Status: resp.StatusCode, RetryAfter: wait}
+	e.Reason, e.Unsent = verdictOf(refused, to, says)
 	if len(body) > 0 {
 		e.Err = errors.New(excerpt(resp.Request, body))
-	}
-	switch resp.StatusCode {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		e.Reason, e.Unsent = Busy, true
-		e.RetryAfter = retryAfter(resp.Header.Get("Retry-After"), time.Now())
-	case http.StatusUnauthorized, http.StatusForbidden:
-		e.Reason, e.Unsent = Unauthorized, true
 	}
 	if location, err := url.Parse(resp.Header.Get("Location")); resp.StatusCode/100 == 3 && err == nil {
 		e.Err = fmt.Errorf("a redirect to %q is not followed", clip(location.Scheme+"://"+location.Host))
 	}
 	return e
-}
-
-// retryAfter returns how long the header field wants one to wait, 0 if it does not say. (RFC 9110, section 10.2.3)
-func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
-		return time.Duration(min(seconds, math.MaxInt64/uint64(time.Second))) * time.Second
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }
 
 // deliverWhole delivers data, which is all the answer there is. It reports true if that leaves the request without one.

@@ -73,10 +73,32 @@ func TestHTTPAuthorizerGetsCredentials(t *testing.T) {
 	})
 }
 
-func TestHTTPAuthorizerIsNotAskedForEver(t *testing.T) {
+// What a proxy answers 403 to may have been done: it looks at answers, too.
+func TestHTTPAuthorizerRepeatsNothingThatMayBeDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sends := 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) { sends++; w.WriteHeader(403) })
+		h := b.transport()
+		h.Authorizer = auth{
+			func(*http.Request) error { return nil },
+			func(*http.Response, int) (bool, error) { return true, nil },
+		}
+		conn := dialHTTP(t, h, transport.Config{})
+		send(t, conn, call(1))
+		if e := receiveError(t, conn, 1); e.Reason != transport.Unauthorized || e.Status != 403 || e.Unsent || sends != 1 {
+			t.Errorf("want the request refused once, and not unsent, got %v at send %d, unsent %v", e, sends, e.Unsent)
+		}
+	})
+}
+
+func TestHTTPAuthorizerIsNotAskedForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sends := 0
+		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
+			sends++
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			w.WriteHeader(403)
+		})
 		h := b.transport()
 		h.Authorizer = auth{
 			func(*http.Request) error { return nil },

@@ -6,27 +6,23 @@ import (
 	"math"
 	"net/http"
 
+	"github.com/mcpotel/mcpotel/internal/grow"
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-const (
-	firstBody = 4 << 10  // of a body whose length is not known
-	keptBody  = 64 << 10 // of a buffer, from one body to the next
-)
+// keptBody is how large a buffer may be to be kept from one body of unknown length to the next.
+const keptBody = 64 << 10
 
-// readBody returns the body of the response, in memory of just its size if that is known or small. A body above the limit
-// is an error, a *RequestError with its size and its ends; it has been read to its end if such frames are skipped.
+// readBody returns the body of the response, in memory of just its size if that is known or small. Memory follows what has
+// come: what the server announces costs nothing. A body above the limit is an error, a *RequestError with its size and its
+// ends; it has been read to its end if such frames are skipped.
 func (c *httpConn) readBody(w *worker, resp *http.Response) ([]byte, error) {
 	switch n := resp.ContentLength; {
 	case n > int64(c.limit):
 		return nil, c.passBody(resp.Body, nil, int(min(n, math.MaxInt)))
 	case n >= 0:
-		data := make([]byte, n)
-		_, err := io.ReadFull(resp.Body, data)
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return data, err
+		b := grow.Body{Announced: n, Limit: c.limit}
+		return b.Read(resp.Body)
 	}
 	return c.readUnknown(w, resp.Body)
 }
@@ -36,7 +32,7 @@ func (c *httpConn) readUnknown(w *worker, body io.Reader) ([]byte, error) {
 	buf, n := w.body, 0
 	for {
 		if n == len(buf) {
-			buf = append(make([]byte, 0, max(firstBody, min(4*n, c.limit+1))), buf...)
+			buf = append(make([]byte, 0, grow.Next(n, -1, c.limit)), buf...)
 			buf = buf[:cap(buf)]
 		}
 		m, err := body.Read(buf[n:])

@@ -1,16 +1,20 @@
 package transport
 
 import (
-	"net"
+	"cmp"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // idleConns is how many network connections to a server wait for more requests, of all who share them: as many as one of them
 // may have in flight. Fewer would be closed and opened again where many call at once.
 const idleConns = maxInFlight
+
+// maxHeader bounds the header of an answer, in bytes, unless the program's default transport has a bound: it is read at once.
+const maxHeader = 1 << 20
 
 // clientOf returns the user's client as it is, but that it follows no redirects.
 func clientOf(user *http.Client) *http.Client {
@@ -32,8 +36,8 @@ type originClient struct {
 }
 
 type origin struct {
-	like         http.RoundTripper // what the program's default transport is
-	scheme, host string
+	like http.RoundTripper // what the program's default transport is
+	site string            // scheme, host and port
 }
 
 var origins struct {
@@ -48,7 +52,7 @@ func joinOrigin(u *url.URL) (*originClient, *url.URL) {
 	if !ok {
 		return &originClient{client: http.Client{CheckRedirect: stay}}, u
 	}
-	at := origin{like, u.Scheme, strings.ToLower(net.JoinHostPort(u.Hostname(), portOf(u)))}
+	at := origin{like, hostname.Origin(u)}
 	origins.mu.Lock()
 	defer origins.mu.Unlock()
 	o := origins.clients[at]
@@ -69,6 +73,7 @@ func joinOrigin(u *url.URL) (*originClient, *url.URL) {
 func newOriginClient(at origin, like *http.Transport) *originClient {
 	pool := like.Clone()
 	pool.MaxIdleConns, pool.MaxIdleConnsPerHost = 0, idleConns
+	pool.MaxResponseHeaderBytes = cmp.Or(pool.MaxResponseHeaderBytes, maxHeader)
 	return &originClient{origin: at, client: http.Client{Transport: pool, CheckRedirect: stay}, pool: pool}
 }
 

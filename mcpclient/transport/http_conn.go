@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"sync"
 	"sync/atomic"
+	"time"
 	"weak"
 )
 
@@ -20,9 +21,10 @@ const (
 // follows from it, in one goroutine of the pool, or as far as may be in that of its sender. Other goroutines read the streams
 // that serve no single request.
 //
-// Its parts lie in files of their own: exchanges (http_exchange.go, http_life.go, http_inline.go), the requests they make
-// (http_request.go, http_header.go) and the answers they get (http_answer.go, http_gzip.go, http_body.go, http_events.go),
-// sessions (http_session.go, http_listen.go), HTTP+SSE (http_sse.go) and the end (http_close.go).
+// Its parts lie in files of their own: exchanges (http_exchange.go, http_life.go, http_inline.go) and the line of those that
+// wait (http_line.go), the requests they make (http_request.go, http_header.go), the answers they get (http_answer.go,
+// http_gzip.go, http_body.go, http_events.go) and what the lack of one means (http_verdict.go), sessions (http_session.go,
+// http_listen.go), HTTP+SSE (http_sse.go) and the end (http_close.go).
 type httpConn struct {
 	h         *HTTP
 	target    *url.URL
@@ -34,10 +36,12 @@ type httpConn struct {
 	host      string          // of the user's header
 	limit     int             // of a frame
 	skip      bool            // frames above it
-	max       int             // exchanges
+	max       int             // requests that are on their way, and other messages
 	opened    func(string) func(error)
 	authorize func(bool)
 	logger    *slog.Logger
+	waited    func(time.Duration) // told how long each request was in the line, may be nil
+	config    *Config             // hears of failures
 
 	told      bool // Receive has returned why; owned by Receive
 	pool      pool // of the goroutines for exchanges
@@ -56,7 +60,9 @@ type httpConn struct {
 	hungUp    bool          // no session or stream begins any more
 	session   *session
 	exchanges *exchange // all that live, the latest first
-	inFlight  int       // those among them that are not settled
+	placed    int       // those among them that take a place
+	line      line      // of requests that wait for one
+	inFlight  int       // exchanges that are not settled
 	notices   int       // those among these that are no requests
 	shared    *sharedStream
 	usuals    weak.Pointer[usuals]
@@ -73,6 +79,8 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 		opened:    cfg.Stream,
 		authorize: cfg.Authorizing,
 		logger:    cfg.logger(),
+		waited:    cfg.QueueWait,
+		config:    &cfg,
 	}
 	if c.max <= 0 {
 		c.max = maxInFlight
@@ -105,18 +113,18 @@ func (c *httpConn) Send(ctx context.Context, m Message) error {
 		return context.Cause(ctx)
 	}
 	ex, err := c.accept(ctx, m)
-	if err != nil {
-		return err
-	}
-	if ex.mayBeInline() {
+	switch {
+	case ex == nil: // or in the line
+	case ex.mayBeInline():
 		ex.runInline(ctx)
-	} else {
+	default:
 		c.pool.run(ex)
 	}
-	return nil
+	return err
 }
 
-// accept makes an exchange of m. Whoever gets it runs it.
+// accept makes an exchange of m. The caller runs it, unless it is nil because it has to wait for a place: that is run when it has
+// one.
 func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +133,7 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 		return nil, ErrClosed
 	case c.why != nil:
 		return nil, fmt.Errorf("%w: %w", ErrClosed, c.why)
-	case c.inFlight >= c.max:
+	case c.isFull(&m):
 		return nil, ErrBusy
 	}
 	if m.Kind == Request && m.Method == methodInitialize && c.session.begun() {
@@ -133,19 +141,41 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 		c.session = new(session)
 	}
 	ex := c.newExchange(ctx, m)
+	c.tasks.Add(1)
+	if takesPlace(&m) && c.placed >= c.max {
+		c.line.join(ex)
+		c.lingering.cut()
+		return nil, nil
+	}
+	c.enter(ex)
+	return ex, nil
+}
+
+// isFull reports whether there is no space for m now. What is no request does not wait behind requests: the server may need it to
+// answer them. c.mu is held.
+func (c *httpConn) isFull(m *Message) bool {
+	if m.Kind != Request {
+		return c.notices >= c.max
+	}
+	return takesPlace(m) && c.placed >= c.max && !c.line.isFree(len(m.Data), c.limit)
+}
+
+// enter has ex be one of those that live. c.mu is held.
+func (c *httpConn) enter(ex *exchange) {
 	if ex.next = c.exchanges; ex.next != nil {
 		ex.next.previous = ex
 	}
 	c.exchanges = ex
 	c.inFlight++
+	if takesPlace(&ex.m) {
+		c.placed++
+	}
 	if ex.m.Kind != Request {
 		c.notices++
 	}
-	c.tasks.Add(1)
-	return ex, nil
 }
 
-// settle takes ex out of flight: it occupies no space any more, and cancelling it is of no use.
+// settle takes ex out of flight: cancelling it is of no use any more.
 func (c *httpConn) settle(ex *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,11 +195,17 @@ func (c *httpConn) settleLocked(ex *exchange) {
 	c.noteCalm()
 }
 
-// part settles ex, which is over.
-func (c *httpConn) part(ex *exchange) {
+// part settles ex, which is over, and runs the next.
+func (c *httpConn) part(ex *exchange) { c.runNext(c.remove(ex)) }
+
+// remove takes ex out of those that live, and returns the exchange that gets its place, if there is one.
+func (c *httpConn) remove(ex *exchange) *exchange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settleLocked(ex)
+	if takesPlace(&ex.m) {
+		c.placed--
+	}
 	if ex.next != nil {
 		ex.next.previous = ex.previous
 	}
@@ -178,11 +214,15 @@ func (c *httpConn) part(ex *exchange) {
 	} else {
 		c.exchanges = ex.next
 	}
+	return c.admit()
 }
 
 // Cancel ends the request's exchange. A legacy server is told before, because to it the end of a stream means nothing.
 // (specification 2025-11-25, basic/transports, "Sending Messages to the Server"; 2026-07-28, "Cancellation")
 func (c *httpConn) Cancel(id int64, notice Message) {
+	if c.cancelInLine(id) {
+		return
+	}
 	ex, shared := c.find(id)
 	switch untold := len(notice.Data) == 0 || notice.ProtocolVersion >= firstModern; {
 	case ex != nil && (ex.modern || untold):
@@ -238,6 +278,7 @@ func (c *httpConn) failLocked(why error) {
 		if c.over != nil {
 			close(c.over)
 		}
+		c.dismiss(nil)
 		c.tell()
 		c.rouse()
 	}
@@ -285,7 +326,7 @@ func (c *httpConn) sharesStream() bool {
 func (c *httpConn) Info() Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	info := Info{SessionID: c.session.id}
+	info := Info{SessionID: c.session.id, Queued: len(c.line.waiting)}
 	switch v := c.version.Load(); {
 	case v >= 20:
 		info.HTTPVersion = fmt.Sprint(v / 10)

@@ -9,24 +9,30 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/sse"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 )
 
-const (
-	maxResumes = 5               // in a row without an event
-	firstRetry = 1 * time.Second // between them, unless the server says how long
-	lastRetry  = 30 * time.Second
-)
+const maxResumes = 5 // in a row without an event
 
-// cursor is where in a stream we are.
+// lasting is how long a stream must last to be of use even if it brings nothing: proxies end those that are idle.
+const lasting = 10 * time.Second
+
+// cursor is where in a stream we are, and how it did so far.
 type cursor struct {
-	id    string        // of the last event, "" if it cannot be resumed
-	retry time.Duration // what the server wants us to wait before resuming, negative if it has not said
-	tries int           // to resume it, since the last event
+	id      string        // of the last event, "" if it cannot be resumed
+	retry   time.Duration // what the server wants us to wait before resuming, negative if it has not said
+	tries   int           // to resume it, since the last event
+	useless int           // times in a row that it brought nothing and ended soon, or could not be opened
+	brief   int           // times in a row that it ended soon, whatever it brought, or could not be opened
+	since   time.Time     // it was opened
 }
 
 // note takes in an event.
 func (cur *cursor) note(e sse.Event) {
 	cur.tries = 0
+	if len(e.Data) > 0 || e.HasID && e.ID != cur.id {
+		cur.useless = 0
+	}
 	if e.HasID {
 		cur.id = ""
 		if headerValue(e.ID) {
@@ -38,12 +44,22 @@ func (cur *cursor) note(e sse.Event) {
 	}
 }
 
-// pause returns how long to wait before the next try to resume.
-func (cur *cursor) pause() time.Duration {
-	if cur.retry >= 0 {
-		return cur.retry
+// opened notes that the stream is open.
+func (cur *cursor) opened() { cur.since = time.Now() }
+
+// pause returns how long to wait before the next try to open the stream, which has ended or, because of failure, was not opened.
+func (cur *cursor) pause(failure *RequestError) time.Duration {
+	if failure == nil && time.Since(cur.since) >= lasting {
+		cur.useless, cur.brief = 0, 0
 	}
-	return min(firstRetry<<min(cur.tries, 10), lastRetry)
+	wait := waits.Reopen(cur.retry, cur.useless, cur.brief)
+	cur.tries++
+	cur.useless++
+	cur.brief++
+	if failure != nil {
+		wait = max(wait, failure.RetryAfter)
+	}
+	return wait
 }
 
 // follow delivers what comes on the stream that answers the request, until that has its answer.
@@ -54,6 +70,7 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 			w.events = sse.NewReader(nil, ex.conn.limit, ex.conn.skip)
 		}
 		w.events.Reset(resp.Body)
+		cur.opened()
 		complete, err := ex.conn.consume(ex, ex.session, w.events, ex.m.ID, &cur)
 		if complete {
 			ex.linger(resp)
@@ -79,7 +96,7 @@ func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, 
 			c.fail(&FrameTooLargeError{Size: tooLarge.Size, Limit: tooLarge.Limit, Head: tooLarge.Head})
 			return false, err
 		case isTooLarge:
-			cur.tries = 0
+			cur.tries, cur.useless = 0, 0
 			frame, complete = tooLargeFrame(tooLarge, id)
 		case err != nil:
 			return false, err
@@ -109,10 +126,13 @@ func tooLargeFrame(e *sse.TooLargeError, request int64) (f Frame, complete bool)
 	return f, false
 }
 
-// linger lets a stream end that has no more to say. The exchange is settled meanwhile.
+// linger lets a stream end that has no more to say. The exchange is settled meanwhile; it keeps its place, unless another needs that.
 func (ex *exchange) linger(resp *http.Response) {
-	ex.conn.settle(ex)
 	ex.conn.lingering.add(ex)
+	ex.conn.settle(ex)
+	if ex.conn.anyInLine() {
+		defer time.AfterFunc(lingerBriefly, ex.stop).Stop()
+	}
 	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
 	ex.conn.lingering.remove(ex)
 }
@@ -122,7 +142,7 @@ func (ex *exchange) linger(resp *http.Response) {
 // (specification 2025-11-25, basic/transports, "Resumability and Redelivery")
 func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 	c := ex.conn
-	for {
+	for failure := (*RequestError)(nil); ; {
 		if ex.Err() != nil || c.isOver() {
 			return nil
 		}
@@ -130,11 +150,11 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 			ex.fail(&RequestError{Reason: Lost, Err: fmt.Errorf("the stream ended before the answer: %w", err)})
 			return nil
 		}
-		if await(ex, c.whenOver(), max(cur.pause(), leastRetry)) || ex.Err() != nil {
+		if await(ex, c.whenOver(), cur.pause(failure)) || ex.Err() != nil {
 			return nil
 		}
-		cur.tries++
-		resp, failure := c.openStream(&ex.life, ex.session, cur.id)
+		var resp *http.Response
+		resp, failure = c.openStream(&ex.life, ex.session, cur.id)
 		switch {
 		case failure == nil:
 			return resp

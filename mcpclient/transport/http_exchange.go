@@ -7,11 +7,14 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
 const (
 	methodInitialize  = "initialize"
 	methodInitialized = "notifications/initialized"
+	methodListen      = "subscriptions/listen"
 	firstModern       = "2026-07-28" // later revisions compare greater
 
 	// noticeLimit is how long the exchange of a notification or a response may take. Nobody can cancel it.
@@ -29,7 +32,8 @@ type exchange struct {
 	values context.Context // the sender's, and then with what reports to reach
 	reach  reach           // of its requests, one after the other
 
-	next, previous *exchange // among those of conn; guarded by its mu
+	next, previous *exchange // among those of conn, or in its line; guarded by its mu
+	since          time.Time // when it joined the line, zero if it had no need to
 
 	conn      *httpConn
 	session   *session
@@ -42,7 +46,7 @@ type exchange struct {
 	stream    *http.Response // of an exchange that was begun in another goroutine: the answer comes on it
 
 	state       atomic.Int32
-	settled     bool // it occupies no space; guarded by conn.mu
+	settled     bool // see httpConn.settle; guarded by conn.mu
 	initialize  bool
 	initialized bool
 	modern      bool
@@ -108,6 +112,16 @@ func (ex *exchange) leaves() bool { return !ex.state.CompareAndSwap(waiting, sto
 func (ex *exchange) run(w *worker) {
 	defer ex.conn.tasks.Done()
 	defer ex.finish()
+	usercode.Run(func() { ex.carryOut(w) }, ex.broken)
+}
+
+// broken deals with a body of the user's client, or a logger, that has failed.
+func (ex *exchange) broken(f *usercode.Failure) {
+	ex.conn.config.tell("HTTP", f)
+	ex.fail(&RequestError{Reason: Lost, Err: f})
+}
+
+func (ex *exchange) carryOut(w *worker) {
 	if ex.stream != nil {
 		defer ex.stream.Body.Close()
 		ex.follow(w, ex.stream)

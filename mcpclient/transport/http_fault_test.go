@@ -74,9 +74,15 @@ func TestHTTPBadAnswersFailTheirRequest(t *testing.T) {
 		{"403", answer(403, nullError), transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 403}, "Bad Request"},
 		{"429", answer(429, ""), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 429}, ""},
 		{"429 with seconds", answer(429, "", "Retry-After", "7"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 429, RetryAfter: 7 * time.Second}, ""},
-		{"503 with nonsense", answer(503, "", "Retry-After", "soon"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
-		{"503 with a negative number", answer(503, "", "Retry-After", "-1"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
-		{"503 with an age", answer(503, "", "Retry-After", "18446744073709551615"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503, RetryAfter: 9223372036 * time.Second}, ""},
+		{"503", answer(503, ""), transport.RequestError{Reason: transport.Busy, Status: 503}, ""},
+		{"503 with an error", answer(503, nullError), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, "Bad Request"},
+		{"503 with seconds", answer(503, "", "Retry-After", "0"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
+		{"504 with seconds", answer(504, "", "Retry-After", "7"), transport.RequestError{Reason: transport.Status, Status: 504, RetryAfter: 7 * time.Second}, ""},
+		{"403 of a proxy", answer(403, page), transport.RequestError{Reason: transport.Unauthorized, Status: 403}, "Bad"},
+		{"403 with a challenge", answer(403, "", "WWW-Authenticate", "Bearer"), transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 403}, ""},
+		{"503 with nonsense", answer(503, "", "Retry-After", "soon"), transport.RequestError{Reason: transport.Busy, Status: 503}, ""},
+		{"503 with a negative number", answer(503, "", "Retry-After", "-1"), transport.RequestError{Reason: transport.Busy, Status: 503}, ""},
+		{"503 with an age", answer(503, "", "Retry-After", "18446744073709551615"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503, RetryAfter: 10 * time.Minute}, ""},
 		{"503 with a date in the past", answer(503, "", "Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
 
 		{"202", answer(202, ""), transport.RequestError{Reason: transport.Malformed, Status: 202}, "empty"},
@@ -182,13 +188,13 @@ func zipped(body string) http.HandlerFunc {
 
 func TestHTTPRetryAfterMayBeADate(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		w.Header().Set("Retry-After", time.Now().Add(9*time.Minute).UTC().Format(http.TimeFormat))
 		w.WriteHeader(503)
 	})
 	conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
 	send(t, conn, call(1))
-	if e := receiveError(t, conn, 1); e.RetryAfter < 59*time.Minute || e.RetryAfter > time.Hour {
-		t.Errorf("Retry-After in an hour: want that, got %v", e.RetryAfter)
+	if e := receiveError(t, conn, 1); e.RetryAfter < 8*time.Minute || e.RetryAfter > 9*time.Minute {
+		t.Errorf("Retry-After in nine minutes: want that, got %v", e.RetryAfter)
 	}
 }
 
@@ -233,6 +239,21 @@ func TestHTTPRedirectsWithinTheOriginAreFollowed(t *testing.T) {
 	receiveData(t, conn, result(3), 3)
 	if want := "POST /mcp s,POST /mcp/ s,POST /here s"; strings.Join(got, ",") != want {
 		t.Errorf("want %s, got %s", want, strings.Join(got, ","))
+	}
+}
+
+func TestHTTPHeadersOfAnswersAreBounded(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		m := readSent(r)
+		w.Header().Set("X-Much", strings.Repeat("x", int(m.ID)<<19))
+		answerJSON(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, m.ID))
+	})
+	conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
+	send(t, conn, call(1))
+	receiveData(t, conn, `{"jsonrpc":"2.0","id":1,"result":{}}`, 1)
+	send(t, conn, call(3))
+	if e := receiveError(t, conn, 3); e.Err == nil || !strings.Contains(e.Err.Error(), "header") {
+		t.Errorf("a header of 1.5 MiB: got %v, want an error that speaks of headers", e.Err)
 	}
 }
 

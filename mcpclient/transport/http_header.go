@@ -6,6 +6,7 @@ import (
 	"strings"
 	"weak"
 
+	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/internal/mirror"
 )
 
@@ -95,7 +96,7 @@ func (ex *exchange) fillOwn(h http.Header) {
 	}
 	for name, value := range ex.m.Header {
 		name = http.CanonicalHeaderKey(name)
-		if strings.HasPrefix(name, "Mcp-Param-") && headerName(name) {
+		if strings.HasPrefix(name, "Mcp-Param-") && hostname.Token(name) {
 			h[name] = []string{mirror.Encode(value)}
 		}
 	}

@@ -2,8 +2,6 @@ package transport
 
 import (
 	"errors"
-	"net/http"
-	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
@@ -59,25 +57,6 @@ func errorCode(data []byte) int64 {
 	}
 	e, _ := m.Failure() // what could be read is returned even so
 	return e.Code
-}
-
-// forgotten reports whether the refusal of a request with a session id means that the server does not know the session: 404,
-// or, from servers built on the examples of the TypeScript SDK, 400 with an error that is for no request and complains of the
-// session. (specification 2025-11-25, basic/transports, "Session Management")
-func forgotten(status int, body []byte) bool {
-	switch status {
-	case http.StatusNotFound:
-		return errorCode(body) != methodNotFound
-	case http.StatusBadRequest:
-		m, err := jsonrpc.Parse(body)
-		if err != nil || m.Kind != jsonrpc.Error || !m.ID.IsZero() {
-			return false
-		}
-		e, _ := m.Failure() // what could be read is returned even so
-		text := strings.ToLower(e.Message)
-		return strings.Contains(text, "session") || strings.Contains(text, "not initialized")
-	}
-	return false
 }
 
 // isModern reports whether data are an error that tells a server of the modern era.

@@ -9,8 +9,12 @@ import (
 // its network connection can be used again.
 const lingerWait = 250 * time.Millisecond
 
+// lingerBriefly is the same while requests wait for a place: long enough for a server that ends its streams, which need no new
+// network connection then.
+const lingerBriefly = 10 * time.Millisecond
+
 // lingering are the exchanges whose stream has no more to say. They share a timer: one of their own for each would cost as
-// much as the rest.
+// much as the rest. Each has a network connection and a goroutine, so each keeps its place of MaxInFlight until it is over.
 type lingering struct {
 	mu         sync.Mutex
 	old, young map[*exchange]struct{} // from before the last sweep, and since
@@ -36,6 +40,19 @@ func (l *lingering) remove(ex *exchange) {
 	defer l.mu.Unlock()
 	delete(l.young, ex)
 	delete(l.old, ex)
+}
+
+// cut ends one of them if there are any, the older ones first: its place is needed.
+func (l *lingering) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, some := range []map[*exchange]struct{}{l.old, l.young} {
+		for ex := range some {
+			ex.stop()
+			delete(some, ex)
+			return
+		}
+	}
 }
 
 // sweep ends what was there at the last sweep.

@@ -12,9 +12,6 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-// leastRetry is the least time before a stream is opened again, whatever the server wants.
-const leastRetry = 10 * time.Millisecond
-
 // openStream asks for an event stream: the one of session s, or, with the id of its last event, one that has ended.
 func (c *httpConn) openStream(ctx context.Context, s *session, last string) (*http.Response, *RequestError) {
 	c.mu.Lock()
@@ -23,11 +20,12 @@ func (c *httpConn) openStream(ctx context.Context, s *session, last string) (*ht
 	resp, failure := c.roundTrip(outgoing{ctx: ctx, method: http.MethodGet, to: c.target, header: only{
 		"Accept": eventsOnly, "Mcp-Session-Id": id, "Mcp-Protocol-Version": version, "Last-Event-Id": last,
 	}})
-	if failure == nil {
-		failure = noStream(resp)
+	to := theServer
+	if id != "" {
+		to = theSession
 	}
-	if failure != nil && failure.Status == http.StatusNotFound && id != "" {
-		failure.Reason, failure.Unsent = SessionGone, true
+	if failure == nil {
+		failure = noStream(resp, to)
 	}
 	if failure != nil {
 		return nil, failure
@@ -36,13 +34,13 @@ func (c *httpConn) openStream(ctx context.Context, s *session, last string) (*ht
 }
 
 // noStream returns nil if the response is an event stream, and otherwise closes it and says what it is.
-func noStream(resp *http.Response) *RequestError {
+func noStream(resp *http.Response, to addressee) *RequestError {
 	if resp.StatusCode == http.StatusOK && isType(resp, eventsOnly) {
 		return nil
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return refusal(resp, bodyOf(resp, errorBody))
+		return refusal(resp, to, bodyOf(resp, errorBody))
 	}
 	return &RequestError{
 		Reason: Malformed, Status: resp.StatusCode,
@@ -85,12 +83,7 @@ func (c *httpConn) listen(s *session, opened func()) {
 		} else if !c.again(ctx, s, failure, had) {
 			return
 		}
-		wait := max(cur.pause(), leastRetry)
-		if failure != nil {
-			wait = max(wait, failure.RetryAfter)
-		}
-		cur.tries++
-		await(ctx, c.whenOver(), wait)
+		await(ctx, c.whenOver(), cur.pause(failure))
 	}
 }
 
@@ -117,6 +110,7 @@ func (c *httpConn) again(ctx context.Context, s *session, failure *RequestError,
 // hear delivers what comes on the stream until it ends.
 func (c *httpConn) hear(ctx context.Context, s *session, resp *http.Response, cur *cursor) {
 	ended := c.streamOpened("get")
+	cur.opened()
 	_, err := c.consume(ctx, s, sse.NewReader(resp.Body, c.limit, c.skip), 0, cur)
 	_ = resp.Body.Close()
 	if errors.Is(err, io.EOF) || s.dropped() {

@@ -145,7 +145,7 @@ func (c *httpConn) streaming(n int) {
 
 // isCalm reports whether nothing is to be expected. c.mu is held.
 func (c *httpConn) isCalm() bool {
-	return c.why == nil && c.inFlight == 0 && c.streams == 0 && c.handing == 0
+	return c.why == nil && c.inFlight == 0 && c.line.first == nil && c.streams == 0 && c.handing == 0
 }
 
 // noteCalm tells a receiver that waits if nothing is to be expected any more. c.mu is held.

@@ -12,11 +12,14 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 const (
-	maxAttempts  = 5 // of one message, because of authorization
-	maxRedirects = 5
+	maxAttempts   = 5 // of one message, because of authorization
+	maxRedirects  = 5
+	maxTurnedAway = 3
 )
 
 const eventsOnly = "text/event-stream"
@@ -31,25 +34,47 @@ type outgoing struct {
 	reach  *reach // of ctx
 }
 
-// roundTrip makes the request, with the credentials there are, again when there are better ones, and follows the redirects
-// that may be followed. Whoever gets the response closes its body.
+// roundTrip does what tryRoundTrip does, and returns whatever the user's client or authorizer does.
 func (c *httpConn) roundTrip(o outgoing) (*http.Response, *RequestError) {
 	r := o.reach
 	if r == nil {
 		r = new(reach)
 		o.ctx = r.watch(o.ctx, &c.connected)
 	}
-	for attempt, hops := 1, 0; ; {
-		req := c.request(&o)
+	if c.private() {
+		return c.tryRoundTrip(o, r)
+	}
+	return c.guardedRoundTrip(o, r)
+}
+
+// guardedRoundTrip is apart from roundTrip for what it allocates.
+func (c *httpConn) guardedRoundTrip(o outgoing, r *reach) (resp *http.Response, failure *RequestError) {
+	if err := c.config.guard("HTTP", func() { resp, failure = c.tryRoundTrip(o, r) }); err != nil {
+		r.leave()
+		return nil, &RequestError{Reason: Lost, Err: err}
+	}
+	return resp, failure
+}
+
+// tryRoundTrip makes the request, with the credentials there are, again when there are better ones, and follows the redirects
+// that may be followed. The caller closes the body of the response.
+func (c *httpConn) tryRoundTrip(o outgoing, r *reach) (*http.Response, *RequestError) {
+	for attempt, hops, turns := 1, 0, 0; ; {
+		req := c.request(&o, r)
 		if a := c.h.Authorizer; a != nil {
 			if err := a.Authorize(req); err != nil {
 				return nil, &RequestError{Reason: Unauthorized, Unsent: true, Err: err}
 			}
 		}
+		c.forbidRepeats(req)
 		resp, err := c.do(req)
 		if err != nil {
-			defer r.leave()
-			return nil, c.broken(r, err)
+			failure := c.broken(&o, r, err)
+			r.leave()
+			if turns++; failure.Reason == Busy && turns < maxTurnedAway {
+				continue
+			}
+			return nil, failure
 		}
 		r.connect()
 		resp.Request = req // a RoundTripper of the user's need not say so
@@ -93,7 +118,7 @@ func (c *httpConn) do(req *http.Request) (*http.Response, error) {
 
 // request returns a new request for o. What it is made of belongs to it, except for the values in its header, unless the
 // connection is private.
-func (c *httpConn) request(o *outgoing) *http.Request {
+func (c *httpConn) request(o *outgoing, r *reach) *http.Request {
 	to := o.to
 	if !c.private() {
 		to = new(*o.to)
@@ -101,12 +126,47 @@ func (c *httpConn) request(o *outgoing) *http.Request {
 	req := (&http.Request{
 		Method: o.method, URL: to, Host: c.host, Header: o.header.header(c), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(o.ctx)
+	r.sent.Store(false)
 	if body := o.body; body != nil {
 		req.ContentLength = int64(len(body))
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-		req.Body, _ = req.GetBody()
+		req.GetBody = func() (io.ReadCloser, error) { return newPosted(body, r), nil }
+		req.Body = newPosted(body, r)
 	}
 	return req
+}
+
+// posted is the body of a POST. A server that has not been sent it cannot act on it.
+type posted struct {
+	body  bytes.Reader
+	reach *reach
+}
+
+func newPosted(body []byte, r *reach) *posted {
+	p := &posted{reach: r}
+	p.body.Reset(body)
+	return p
+}
+
+func (p *posted) Read(b []byte) (int, error) {
+	p.reach.sent.Store(true)
+	return p.body.Read(b)
+}
+
+func (p *posted) WriteTo(w io.Writer) (int64, error) {
+	p.reach.sent.Store(true)
+	return p.body.WriteTo(w)
+}
+
+func (p *posted) Close() error { return nil }
+
+// forbidRepeats keeps net/http from sending a message again by itself that the server may have acted on. What it could not write
+// to an idle connection, it may send over another. But with Idempotency-Key it would repeat what was written too, and in HTTP/2
+// after the error PROTOCOL_ERROR, which proxies give for what a server has answered; so there it gets no second body, and what
+// the server has turned away is repeated by roundTrip.
+func (c *httpConn) forbidRepeats(req *http.Request) {
+	if c.version.Load() >= 20 || req.Header["Idempotency-Key"] != nil || req.Header["X-Idempotency-Key"] != nil {
+		req.GetBody = nil
+	}
 }
 
 // review lets the authorizer see the response.
@@ -114,16 +174,20 @@ func (c *httpConn) review(resp *http.Response, attempt int) (again bool, failure
 	if c.h.Authorizer == nil {
 		return false, nil
 	}
-	refused := resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
-	if refused && c.authorize != nil {
-		c.authorize(true)
-		defer c.authorize(false)
+	unsent := false
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		says, _ := saidBy(resp, nil) // its body is not read yet
+		_, unsent = verdictOf(refused, theServer, says)
+		if c.authorize != nil {
+			c.authorize(true)
+			defer c.authorize(false)
+		}
 	}
 	again, err := c.h.Authorizer.Review(resp, attempt)
 	if err != nil {
-		return false, &RequestError{Reason: Unauthorized, Unsent: refused, Status: resp.StatusCode, Err: err}
+		return false, &RequestError{Reason: Unauthorized, Unsent: unsent, Status: resp.StatusCode, Err: err}
 	}
-	return again, nil
+	return again && unsent, nil
 }
 
 // redirect returns where the response sends the request, if it may be sent there: the same request, to the same origin.
@@ -133,7 +197,7 @@ func redirect(from *url.URL, resp *http.Response) *url.URL {
 		return nil
 	}
 	next, err := from.Parse(resp.Header.Get("Location"))
-	if err != nil || resp.Header.Get("Location") == "" || !sameOrigin(from, next) {
+	if err != nil || resp.Header.Get("Location") == "" || !hostname.SameOrigin(from, next) {
 		return nil
 	}
 	return next
@@ -145,6 +209,7 @@ type reach struct {
 	trace     httptrace.ClientTrace
 	asked     atomic.Bool   // for a connection
 	got       atomic.Bool   // one
+	sent      atomic.Bool   // its body, or part of it
 	connected *atomic.Int32 // counts the requests that have one
 
 	io.ReadCloser // the body of the latest response, which is connected until it is closed
@@ -178,17 +243,25 @@ func (r *reach) Close() error {
 }
 
 // broken returns what err, the end of a request without a response, means.
-func (c *httpConn) broken(r *reach, err error) *RequestError {
+func (c *httpConn) broken(o *outgoing, r *reach, err error) *RequestError {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // e quotes the URL
 	}
 	if e, ok := errors.AsType[tls.RecordHeaderError](err); ok && string(e.RecordHeader[:]) == "HTTP/" {
 		err = http.ErrSchemeMismatch
 	}
-	if r.asked.Load() && !r.got.Load() {
-		return &RequestError{Reason: Unreachable, Unsent: true, Err: fmt.Errorf("connect to %s: %w", c.target.Host, err)}
+	p := written
+	switch {
+	case r.asked.Load() && !r.got.Load():
+		p, err = unconnected, fmt.Errorf("connect to %s: %w", c.target.Host, err)
+	case isTurnedAway(err):
+		p = turnedAway
+	case o.body != nil && !r.sent.Load() && o.ctx.Err() == nil:
+		p = unwritten
 	}
-	return &RequestError{Reason: Lost, Err: err}
+	e := &RequestError{Err: err}
+	e.Reason, e.Unsent = verdictOf(p, theServer, said{})
+	return e
 }
 
 // discard closes the body of a response nobody wants, having read a little of it so that the connection can be used again.

@@ -34,6 +34,7 @@ func (c *httpConn) drop(s *session) {
 			ex.stop()
 		}
 	}
+	c.dismiss(s)
 }
 
 // living returns the context of the session's stream. Exchanges have contexts of their own: what many have come of keeps a table

@@ -272,33 +272,6 @@ func TestHTTPInitializeLeavesTheProbeAlone(t *testing.T) {
 	})
 }
 
-func TestHTTPFailsBusyWhenTooMuchIsInFlight(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
-		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
-			<-release
-			answerJSON(w, 200, result(readSent(r).ID))
-		})
-		h := b.transport()
-		h.MaxInFlight = 3
-		conn := dialHTTP(t, h, transport.Config{})
-		for id := range int64(3) {
-			send(t, conn, call(id+1))
-		}
-		if err := conn.Send(t.Context(), call(4)); err != transport.ErrBusy {
-			t.Errorf("one more than MaxInFlight: want %v, got %v", transport.ErrBusy, err)
-		}
-		conn.Cancel(9, notification("notifications/cancelled")) // unknown, and no space: nothing
-		close(release)
-		for range 3 {
-			receive(t, conn)
-		}
-		synctest.Wait()
-		send(t, conn, call(5))
-		receiveData(t, conn, result(5), 5)
-	})
-}
-
 // A notification nobody answers does not stay for ever.
 func TestHTTPNotificationsAreGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

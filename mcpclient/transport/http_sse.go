@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
@@ -125,7 +126,7 @@ func (c *httpConn) livingShared(s *sharedStream) (context.Context, context.Cance
 func (c *httpConn) greet(ctx context.Context, s *sharedStream) (*http.Response, *sse.Reader, *RequestError) {
 	resp, failure := c.roundTrip(outgoing{ctx: ctx, method: http.MethodGet, to: c.target, header: only{"Accept": eventsOnly}})
 	if failure == nil {
-		failure = noStream(resp)
+		failure = noStream(resp, theServer)
 	}
 	if failure != nil {
 		return nil, nil, failure
@@ -140,7 +141,7 @@ func (c *httpConn) greet(ctx context.Context, s *sharedStream) (*http.Response, 
 			continue
 		}
 		s.endpoint, err = c.target.Parse(string(e.Data))
-		if err != nil || !sameOrigin(s.endpoint, c.target) {
+		if err != nil || !hostname.SameOrigin(s.endpoint, c.target) {
 			return resp, nil, &RequestError{Reason: Malformed, Err: errOrigin}
 		}
 		return resp, events, nil

@@ -8,11 +8,7 @@ import (
 	"sync"
 )
 
-const (
-	outboundFrames = 1024      // bound of what waits to be sent, and
-	outboundBytes  = 256 << 10 // another one, unless one frame alone is larger
-	keptEnds       = 1 << 10   // of a frame over the limit
-)
+const keptEnds = 1 << 10 // of a frame over the limit
 
 // InMemory returns a transport whose server is a function in the same process. Each Dial runs accept in a goroutine of
 // its own, with the other end of a new connection; when accept returns, that connection is over.
@@ -43,8 +39,8 @@ func (t inMemory) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	}
 	life, end := context.WithCancel(context.Background())
 	c := &memoryConn{
-		out:   &lane{maxFrames: outboundFrames, maxBytes: outboundBytes, waited: cfg.QueueWait},
-		in:    &lane{maxFrames: 1, maxBytes: outboundBytes},
+		out:   &lane{maxBytes: cfg.sendQueue(), waited: cfg.QueueWait},
+		in:    &lane{maxFrames: 1},
 		limit: cfg.frameLimit(),
 		skip:  cfg.SkipOversize,
 		end:   end,
@@ -54,7 +50,7 @@ func (t inMemory) Dial(ctx context.Context, cfg Config) (Conn, error) {
 		defer close(c.ended)
 		p := &Peer{in: c.out, out: c.in}
 		defer p.Close()
-		t.accept(life, p)
+		_ = cfg.guard("InMemory", func() { t.accept(life, p) }) // then the connection is over
 	}()
 	return c, nil
 }

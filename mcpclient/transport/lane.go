@@ -10,8 +10,8 @@ import (
 // lane is one direction of an in-memory connection: a queue of frames with a bound. Its methods may be called from any
 // goroutine, and wait on channels only.
 type lane struct {
-	maxFrames int                 // at most so many frames wait
-	maxBytes  int                 // and so many bytes; a larger frame is accepted when no other waits
+	maxFrames int                 // at most so many frames wait; zero for any number
+	maxBytes  int                 // and so many bytes, with laneOverhead; a larger frame is accepted when no other waits
 	waited    func(time.Duration) // told how long each frame waited, may be nil
 
 	mu      sync.Mutex
@@ -22,6 +22,12 @@ type lane struct {
 	final   bool          // err has been returned, or is about to be, and does not change any more
 	changed chan struct{} // closed at the next change, nil while nobody waits for one
 }
+
+// laneOverhead is what a frame takes besides its bytes.
+const laneOverhead = 64
+
+// laneKept is for how many frames an empty lane keeps room.
+const laneKept = 1024
 
 type laneFrame struct {
 	data  []byte
@@ -37,7 +43,7 @@ func (l *lane) offer(data []byte) (<-chan struct{}, error) {
 	switch {
 	case l.closed:
 		return nil, ErrClosed
-	case n > 0 && (n >= l.maxFrames || l.bytes+len(data) > l.maxBytes):
+	case n > 0 && (n == l.maxFrames || l.bytes+len(data)+laneOverhead > l.maxBytes):
 		return l.change(), ErrBusy
 	}
 	f := laneFrame{data: bytes.Clone(data)}
@@ -45,7 +51,7 @@ func (l *lane) offer(data []byte) (<-chan struct{}, error) {
 		f.since = time.Now()
 	}
 	l.frames = append(l.frames, f)
-	l.bytes += len(data)
+	l.bytes += len(data) + laneOverhead
 	l.wake()
 	return nil, nil
 }
@@ -96,8 +102,10 @@ func (l *lane) poll() (laneFrame, <-chan struct{}, error) {
 	}
 	f := l.frames[0]
 	l.frames[0] = laneFrame{}
-	l.frames = l.frames[1:]
-	l.bytes -= len(f.data)
+	if l.frames = l.frames[1:]; len(l.frames) == 0 && cap(l.frames) > laneKept {
+		l.frames = nil
+	}
+	l.bytes -= len(f.data) + laneOverhead
 	l.wake()
 	return f, nil, nil
 }

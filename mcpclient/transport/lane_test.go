@@ -16,8 +16,8 @@ import (
 func TestLaneIsABoundedQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := &lane{
-			maxFrames: rapid.IntRange(1, 4).Draw(t, "frames"),
-			maxBytes:  rapid.IntRange(1, 20).Draw(t, "bytes"),
+			maxFrames: rapid.IntRange(0, 4).Draw(t, "frames"),
+			maxBytes:  rapid.IntRange(1, 4*laneOverhead).Draw(t, "bytes"),
 		}
 		var model []string
 		var closed, final bool
@@ -27,9 +27,9 @@ func TestLaneIsABoundedQueue(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"offer": func(t *rapid.T) {
 				data := rapid.StringMatching(`a{0,25}`).Draw(t, "data")
-				size := len(data)
+				size := len(data) + laneOverhead
 				for _, f := range model {
-					size += len(f)
+					size += len(f) + laneOverhead
 				}
 				var want error
 				switch {

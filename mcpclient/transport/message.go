@@ -70,7 +70,7 @@ type RequestReason uint8
 // The reasons. HTTP has all of them, the others only the first.
 const (
 	TooLarge     RequestReason = iota + 1 // the answer is over the limit and was skipped
-	Busy                                  // the server has no room for it now: HTTP 429 or 503
+	Busy                                  // the server has no room for it now: HTTP 429 or 503, or HTTP/2 turned it away
 	SessionGone                           // the server does not know the session any more: HTTP 404
 	Unauthorized                          // HTTP 401 or 403, and no way to authorize
 	Status                                // another HTTP status, without a JSON-RPC answer
@@ -96,11 +96,11 @@ func (r RequestReason) String() string {
 // [Frame.Request], or, if that is 0, has to be read out of Head and Tail.
 type RequestError struct {
 	Reason RequestReason
-	Unsent bool // the server has not acted on the request: it never got it, or said that it refused it
+	Unsent bool // the server has not acted on the request: it never got all of it, or it was said that it was refused unread
 
 	// Of an HTTP response:
 	Status     int           // its status, 0 if there was none
-	RetryAfter time.Duration // how long the server asks to wait, 0 if it does not say
+	RetryAfter time.Duration // how long the server asks to wait, 10 min at most, 0 if it does not say
 
 	// Of a frame that was TooLarge:
 	Size  int    // in bytes

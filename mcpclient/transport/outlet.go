@@ -20,10 +20,11 @@ type outlet struct {
 	f    *os.File
 	past int // bytes read since it was cut; owned by the reader
 
-	mu          sync.Mutex // held to set the deadline
-	severed     bool       // it was cut
-	interrupted bool       // the next read that would wait is interrupted
-	draining    bool       // and can be neither any more
+	mu          sync.Mutex    // held to set the deadline
+	severed     bool          // it was cut
+	interrupted bool          // the next read that would wait is interrupted
+	woken       chan struct{} // closed by an interruption; nil unless it is waited for
+	draining    bool          // and can be neither any more
 }
 
 var longAgo = time.Unix(1, 0)
@@ -33,7 +34,29 @@ var longAgo = time.Unix(1, 0)
 func (o *outlet) cut() { o.end(&o.severed) }
 
 // interrupt has the read that waits, or else the next, return [ndjson.ErrInterrupted], and may be called while somebody reads.
-func (o *outlet) interrupt() { o.end(&o.interrupted) }
+func (o *outlet) interrupt() {
+	o.end(&o.interrupted)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.woken != nil {
+		close(o.woken)
+		o.woken = nil
+	}
+}
+
+// interruption returns a channel that is closed by the next interruption, for what waits for something else than the pipe. If
+// there was one already, it forgets that and reports false.
+func (o *outlet) interruption() (_ <-chan struct{}, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.forget() {
+		return nil, false
+	}
+	if o.woken == nil {
+		o.woken = make(chan struct{})
+	}
+	return o.woken, true
+}
 
 func (o *outlet) end(why *bool) {
 	o.mu.Lock()
@@ -55,6 +78,11 @@ func (o *outlet) interruptible() bool {
 func (o *outlet) wasInterrupted() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.forget()
+}
+
+// forget is wasInterrupted with mu held.
+func (o *outlet) forget() bool {
 	if !o.interrupted {
 		return false
 	}

@@ -19,6 +19,7 @@ const (
 type lines struct {
 	logger   *slog.Logger
 	callback func(line string) // may be nil
+	config   *Config           // hears of failures; may be nil
 
 	mu   sync.Mutex
 	kept [maxKept]string // a ring
@@ -74,10 +75,12 @@ func shrink(line []byte) []byte {
 func (l *lines) emit(b []byte) {
 	line := strings.ToValidUTF8(string(bytes.TrimSuffix(b, []byte{'\r'})), "\uFFFD")
 	l.keep(line)
-	record(l.logger, stderrEvent, slog.String(keyStderrLine, line))
-	if l.callback != nil {
-		l.callback(line)
-	}
+	_ = l.config.guard("Stderr", func() { // what becomes of that, the child must not be kept from writing
+		record(l.logger, stderrEvent, slog.String(keyStderrLine, line))
+		if l.callback != nil {
+			l.callback(line)
+		}
+	})
 }
 
 // keep remembers the beginning of a line that is not blank.

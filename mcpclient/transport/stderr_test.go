@@ -3,6 +3,7 @@ package transport
 import (
 	"io"
 	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -16,6 +17,27 @@ func read(r io.Reader) (all, last []string) {
 	l := &lines{logger: slog.New(slog.DiscardHandler), callback: func(line string) { all = append(all, line) }}
 	l.readAll(r)
 	return all, l.last()
+}
+
+func TestStandardErrorIsReadOnWhateverBecomesOfTheUsersFunction(t *testing.T) {
+	for name, fail := range map[string]func(){"panic": func() { panic("oops") }, "exit": runtime.Goexit} {
+		var heard []string
+		told := 0
+		l := &lines{
+			logger: slog.New(slog.DiscardHandler),
+			callback: func(line string) {
+				heard = append(heard, line)
+				if line == "a" {
+					fail()
+				}
+			},
+			config: &Config{Failed: func(string, any, []byte) { told++ }},
+		}
+		l.readAll(strings.NewReader("a\nb\n"))
+		if diff := cmp.Diff([]string{"a", "b"}, heard); diff != "" || told != 1 {
+			t.Errorf("%s: told of %d failures, want 1; lines (-want +got):\n%s", name, told, diff)
+		}
+	}
 }
 
 func TestStandardErrorIsTakenApartByLine(t *testing.T) {

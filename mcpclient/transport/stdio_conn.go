@@ -44,11 +44,11 @@ func newStdioConn(s Stdio, cfg Config, proc *process, std streams) *stdioConn {
 		proc:    proc,
 		grace:   s.Grace,
 		stdin:   std.in,
-		out:     ndjson.NewWriter(std.in, 0, ndjson.Waited(cfg.QueueWait)),
+		out:     ndjson.NewWriter(std.in, cfg.sendQueue(), ndjson.Waited(cfg.QueueWait)),
 		stdout:  &outlet{f: std.out},
 		stderr:  &outlet{f: std.err},
 		answer:  make(chan answer, 1),
-		said:    &lines{logger: cfg.logger(), callback: s.Stderr},
+		said:    &lines{logger: cfg.logger(), callback: s.Stderr, config: &cfg},
 		heard:   make(chan struct{}),
 		watched: make(chan struct{}),
 	}

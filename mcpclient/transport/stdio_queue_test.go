@@ -15,7 +15,7 @@ import (
 func TestStdioTellsWhatWaitsForAChildThatDoesNotRead(t *testing.T) {
 	h := newHarness(t)
 	reports := make(chan time.Duration, 10_000)
-	conn, child := h.dial(h.stdio(), transport.Config{QueueWait: func(d time.Duration) { reports <- d }})
+	conn, child := h.dial(h.stdio(), transport.Config{SendQueue: 256 << 10, QueueWait: func(d time.Duration) { reports <- d }})
 	if got := conn.Info().Queued; got != 0 {
 		t.Errorf("nothing sent: want no frame queued, got %d", got)
 	}
@@ -53,6 +53,38 @@ func TestStdioTellsWhatWaitsForAChildThatDoesNotRead(t *testing.T) {
 	}
 	if got := conn.Info().Queued; got != 0 || len(reports) != 0 {
 		t.Errorf("closed: want no frame queued and no other reported, got %d and %d", got, len(reports))
+	}
+}
+
+// What counts is bytes: a child that does not read is sent as much as a frame of the limit has, in however small pieces, or what
+// the user says.
+func TestStdioIsBusyOnlyWhenItsSpaceInBytesIsGone(t *testing.T) {
+	const size = 300
+	for name, tt := range map[string]struct {
+		cfg  transport.Config
+		want int
+	}{
+		"default":           {transport.Config{}, transport.DefaultFrameLimit},
+		"small frame limit": {transport.Config{FrameLimit: 1000}, 256 << 10},
+		"frame limit":       {transport.Config{FrameLimit: 1 << 20}, 1 << 20},
+		"own":               {transport.Config{SendQueue: 100 << 10}, 100 << 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t)
+			conn, _ := h.dial(h.stdio(), tt.cfg)
+			m := transport.Message{Data: bytes.Repeat([]byte("s"), size-1)}
+			accepted, err := 0, error(nil)
+			for ; err == nil && accepted < 2*tt.want+4<<20; accepted += size {
+				err = conn.Send(t.Context(), m)
+			}
+			// Beside the queue there is the pipe, and what is being written.
+			if most := 2*tt.want + 2<<20; !errors.Is(err, transport.ErrBusy) || accepted < tt.want || accepted > most {
+				t.Errorf("accepted %d bytes, then %v; want from %d to %d bytes, then %v", accepted, err, tt.want, most, transport.ErrBusy)
+			}
+			if err := conn.Close(h.within(100 * time.Millisecond)); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
 	}
 }
 

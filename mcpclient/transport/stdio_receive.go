@@ -21,6 +21,9 @@ type reader struct {
 	in      *ndjson.Reader
 	skip    bool
 	over    error // what every Receive returns from now on
+
+	end   error     // of the reader, of which it is not known yet what it means
+	until time.Time // so long that may take
 }
 
 // answer is what a fetch brings.
@@ -89,7 +92,11 @@ func (c *stdioConn) next() (Frame, error) {
 	if c.over != nil {
 		return Frame{}, c.over
 	}
-	data, err := c.in.Next()
+	var data []byte
+	err := c.end
+	if err == nil {
+		data, err = c.in.Next()
+	}
 	if err == ndjson.ErrInterrupted {
 		return Frame{}, ErrInterrupted
 	}
@@ -106,20 +113,46 @@ func (c *stdioConn) without(err error) (Frame, error) {
 			Reason: TooLarge, Size: tooLarge.Size, Limit: tooLarge.Limit, Head: tooLarge.Head, Tail: tooLarge.Tail,
 		}}, nil
 	}
+	if tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err); ok {
+		c.over = &FrameTooLargeError{Size: tooLarge.Size, Limit: tooLarge.Limit, Head: tooLarge.Head}
+		return Frame{}, c.over
+	}
+	if c.end == nil {
+		c.end, c.until = err, time.Now().Add(statusWait)
+	}
+	if !c.await(c.proc.ended) || !c.await(c.heard) {
+		return Frame{}, ErrInterrupted
+	}
 	c.over = c.reason(err)
 	return Frame{}, c.over
 }
 
-// reason says why there are no more frames, given the error of the reader. The end of the child's output is mostly seen
-// before its status can be had and before all it wrote to standard error was read, so both are waited for. When the child
-// has ended, watch sees to it that this takes no longer than settle.
-func (c *stdioConn) reason(err error) error {
-	if tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err); ok {
-		return &FrameTooLargeError{Size: tooLarge.Size, Limit: tooLarge.Limit, Head: tooLarge.Head}
+// await waits for done until the time is over that the end of the output may take to be understood, or the connection is being
+// closed. It reports false if it was interrupted: the caller who reads may have to leave before.
+func (c *stdioConn) await(done <-chan struct{}) bool {
+	for {
+		interrupted, ok := c.stdout.interruption()
+		if !ok {
+			return false
+		}
+		timer := time.NewTimer(time.Until(c.until))
+		select {
+		case <-interrupted:
+			timer.Stop()
+			continue
+		case <-done:
+		case <-timer.C:
+		case <-c.life.Done():
+		}
+		timer.Stop()
+		return true
 	}
-	until := time.Now().Add(statusWait)
-	await(c.life, c.proc.ended, statusWait)
-	await(c.life, c.heard, time.Until(until))
+}
+
+// reason says why there are no more frames, given the error of the reader. The end of the child's output is mostly seen
+// before its status can be had and before all it wrote to standard error was read, so both have been waited for. When the
+// child has ended, watch sees to it that this takes no longer than settle.
+func (c *stdioConn) reason(err error) error {
 	switch exit := c.exit(); {
 	case c.life.Err() != nil:
 		return ErrClosed

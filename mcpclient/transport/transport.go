@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
 // DefaultFrameLimit is the limit of a zero [Config.FrameLimit]: 16 MiB.
@@ -21,7 +23,9 @@ type Transport interface {
 	// [Permanent] tells whether it makes sense to call Dial again after an error.
 	Dial(ctx context.Context, cfg Config) (Conn, error)
 
-	// Network returns what is known about the connection before there is one. It never changes.
+	// Network returns what is known about the connection before there is one. It never changes. A transport that leads to
+	// another machine, or to a program that the user has not started, says so here: what it leaves zero counts as this
+	// process, which gets all of the baggage (see telemetry.WithBaggageKeys).
 	Network() Network
 
 	// Name returns the name a client has by default: the base name of the command, the host of the URL, "in-memory".
@@ -33,6 +37,10 @@ type Config struct {
 	// FrameLimit is the size in bytes of the largest frame that is received, exactly this size included and the newline
 	// or other framing excluded. Zero or less means [DefaultFrameLimit].
 	FrameLimit int
+
+	// SendQueue is how many bytes may wait to be written, all frames together, before [Conn.Send] returns [ErrBusy]. Zero or
+	// less means the frame limit, and at least 256 KiB. A single frame may be larger. [HTTP] has [HTTP.MaxInFlight] instead.
+	SendQueue int
 
 	// SkipOversize, if true, skips a frame over the limit and reports it in [Frame.Err]. Otherwise such a frame ends the
 	// connection with a [*FrameTooLargeError].
@@ -60,6 +68,27 @@ type Config struct {
 	// Authorizing, if not nil, is called with true when a message has to wait for an authorization, which may take a person
 	// a while, and with false when it goes on. Calls of several messages come in pairs of their own.
 	Authorizing func(bool)
+
+	// Failed, if not nil, hears of code of the user's that the transport calls, by a name, and that has panicked, or ended its
+	// goroutine: value is then that of the panic, or an error that says so.
+	Failed func(name string, value any, stack []byte)
+}
+
+// guard calls code of the user's in a goroutine of its own. The error is a failure of that code.
+func (c *Config) guard(name string, f func()) error {
+	failure := usercode.Apart(f)
+	if failure == nil {
+		return nil
+	}
+	c.tell(name, failure)
+	return failure
+}
+
+// tell tells of a failure, if there is a function for that.
+func (c *Config) tell(name string, f *usercode.Failure) {
+	if c != nil && c.Failed != nil {
+		c.Failed(name, f.Value, f.Stack)
+	}
 }
 
 // frameLimit returns the limit in force.
@@ -68,6 +97,17 @@ func (c *Config) frameLimit() int {
 		return DefaultFrameLimit
 	}
 	return c.FrameLimit
+}
+
+// leastSendQueue is the least a send queue has unless its user says so.
+const leastSendQueue = 256 << 10
+
+// sendQueue returns the bound in force.
+func (c *Config) sendQueue() int {
+	if c.SendQueue <= 0 {
+		return max(c.frameLimit(), leastSendQueue)
+	}
+	return c.SendQueue
 }
 
 // logger returns the logger in force, never nil.
@@ -96,7 +136,9 @@ type Conn interface {
 	// acceptance; those of [HTTP], each a request of its own, in any order.
 	//
 	// An error means that no byte of m has left and none will. [ErrBusy] says that there is no space now; a frame larger
-	// than the space is accepted when nothing else waits in it. An error that wraps [ErrClosed] says that the connection
+	// than the space is accepted when nothing else waits in it. The space should be measured in bytes, and have room for a frame
+	// of the limit at least: a client tries three times, about 10 ms apart, unless its user lets calls wait for room. An error
+	// that wraps [ErrClosed] says that the connection
 	// is closed or the peer gone; Receive tells why. A connection that breaks while a frame is half written has accepted
 	// it: Send returns nil and Receive reports.
 	//

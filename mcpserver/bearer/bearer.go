@@ -13,7 +13,8 @@
 //	}))
 //
 // What may surprise: a token has to name this server as its audience, whoever verified it, because one that was given for
-// another server must not be good here. Tokens bound to a key (DPoP, mutual TLS) are refused by [JWT]: nothing here checks
+// another server must not be good here, and its subject or its client, because everything that belongs to a principal goes
+// by them. Tokens bound to a key (DPoP, mutual TLS) are refused by [JWT]: nothing here checks
 // the key. And a token is looked for in the header Authorization only.
 package bearer
 
@@ -25,7 +26,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync/atomic"
+	"time"
 
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 )
 
@@ -95,6 +99,7 @@ func Require(v Verifier, o Options) func(http.Handler) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	o.Logger = slog.New(usercode.LogHandler(o.Logger.Handler(), func(*usercode.Failure) {})) // there is no other place to tell
 	o.Audiences = append([]string{o.Resource}, o.Audiences...)
 	o.Scopes = slices.Clone(o.Scopes)
 	return func(next http.Handler) http.Handler {
@@ -107,17 +112,31 @@ type guard struct {
 	verifier Verifier
 	options  Options
 	next     http.Handler
+	warned   atomic.Int64 // when it last warned of a refusal, in nanoseconds since 1970
 }
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p, refused := g.admit(r)
 	if refused != nil {
-		g.options.Logger.LogAttrs(r.Context(), refused.level(), "request refused", slog.Int("status", refused.status), slog.String("reason", refused.reason()))
+		g.options.Logger.LogAttrs(r.Context(), g.level(refused), "request refused", slog.Int("status", refused.status), slog.String("reason", refused.reason()))
 		refused.write(w, g.options.MetadataURL)
 		return
 	}
 	ctx := context.WithValue(r.Context(), principalKey{}, p)
 	g.next.ServeHTTP(w, r.WithContext(identity.With(ctx, p.identity())))
+}
+
+// level is that of the record about a refusal. One a second is a warning: strangers can cause as many as they like.
+func (g *guard) level(refused *refusal) slog.Level {
+	level := refused.level()
+	if level < slog.LevelWarn {
+		return level
+	}
+	now, last := time.Now().UnixNano(), g.warned.Load()
+	if now-last < int64(time.Second) || !g.warned.CompareAndSwap(last, now) {
+		return slog.LevelDebug
+	}
+	return level
 }
 
 func (g *guard) admit(r *http.Request) (*Principal, *refusal) {

@@ -45,6 +45,25 @@ func tokens(change ...func(*bearer.Principal)) bearer.Verifier {
 	return bearer.Static(map[string]*bearer.Principal{"good": p, "another": {Subject: "bob"}})
 }
 
+func TestRefusalsThatAnyoneCanCauseWarnOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		failing := bearer.VerifierFunc(func(context.Context, string, *http.Request) (*bearer.Principal, error) {
+			return nil, errors.New("the database is away")
+		})
+		h := bearer.Require(failing, bearer.Options{Resource: resource, MetadataURL: prm, Logger: slog.New(slog.NewTextHandler(&log, nil))})(who)
+		for range 3 {
+			for range 100 {
+				ask(h, "Bearer good")
+			}
+			time.Sleep(time.Second)
+		}
+		if got := strings.Count(log.String(), "level=WARN"); got != 3 {
+			t.Errorf("300 refusals in three seconds: want 3 warnings, got %d", got)
+		}
+	})
+}
+
 func TestRequire(t *testing.T) {
 	challenge := `Bearer resource_metadata="` + prm + `"`
 	for name, tt := range map[string]struct {
@@ -168,7 +187,7 @@ func TestTokensAreNotLogged(t *testing.T) {
 func TestIdentityIsOfSubjectAndClient(t *testing.T) {
 	seen := map[string]string{}
 	for _, p := range []*bearer.Principal{
-		{Issuer: "i", Subject: "a", ClientID: "b"}, {Issuer: "i", Subject: `a" "b`}, {Issuer: "i", Subject: "a"}, {Subject: "a", ClientID: "b"}, {},
+		{Issuer: "i", Subject: "a", ClientID: "b"}, {Issuer: "i", Subject: `a" "b`}, {Issuer: "i", Subject: "a"}, {Subject: "a", ClientID: "b"}, {ClientID: "b"},
 	} {
 		p.Audience = []string{resource}
 		v := bearer.Static(map[string]*bearer.Principal{"good": p})
@@ -185,6 +204,23 @@ func TestIdentityIsOfSubjectAndClient(t *testing.T) {
 	}
 }
 
+// Tokens without subject and client would all be one principal's: each could see the sessions and tasks of all.
+func TestATokenWithoutSubjectAndClientIsRefused(t *testing.T) {
+	for _, p := range []bearer.Principal{{}, {Issuer: "i"}, {Claims: map[string]any{"sub": "alice"}}} {
+		p.Audience = []string{resource}
+		v := bearer.VerifierFunc(func(context.Context, string, *http.Request) (*bearer.Principal, error) { return &p, nil })
+		var log bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		w := ask(bearer.Require(v, bearer.Options{Resource: resource, Logger: logger})(who), "Bearer good")
+		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Header().Get("WWW-Authenticate"), "invalid_token") {
+			t.Errorf("%+v: got status %d, %v, want 401 with invalid_token", p, w.Code, w.Header())
+		}
+		if !strings.Contains(log.String(), "no subject and no client") {
+			t.Errorf("%+v: log is %s, want the reason", p, &log)
+		}
+	}
+}
+
 func TestWrongSettingsPanic(t *testing.T) {
 	for name, f := range map[string]func(){
 		"no verifier":          func() { bearer.Require(nil, bearer.Options{Resource: resource}) },
@@ -194,6 +230,7 @@ func TestWrongSettingsPanic(t *testing.T) {
 		"metadata of no use":   func() { bearer.Require(tokens(), bearer.Options{Resource: resource, MetadataURL: "/x"}) },
 		"an empty token":       func() { bearer.Static(map[string]*bearer.Principal{"": {}}) },
 		"no principal":         func() { bearer.Static(map[string]*bearer.Principal{"x": nil}) },
+		"no subject or client": func() { bearer.Static(map[string]*bearer.Principal{"x": {Issuer: "i"}}) },
 		"no servers":           func() { bearer.Metadata(bearer.ResourceMetadata{Resource: resource}) },
 		"no URL":               func() { bearer.MetadataPath("x") },
 	} {

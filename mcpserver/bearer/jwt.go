@@ -17,8 +17,8 @@ import (
 // maxToken is the size of a JWT that is looked at, in bytes.
 const maxToken = 16 << 10
 
-// JWT says which JWTs are good access tokens (RFC 9068). They need the claims iss, aud, exp, and a signature by a key of
-// the issuer. Give either Keys or KeysURL.
+// JWT says which JWTs are good access tokens (RFC 9068). They need the claims iss, aud, exp, and one of sub, client_id and
+// azp, and a signature by a key of the issuer. Give either Keys or KeysURL.
 type JWT struct {
 	// Issuer is compared with the claim iss, byte for byte. Required.
 	Issuer string
@@ -28,7 +28,7 @@ type JWT struct {
 
 	// KeysURL is where the set is fetched from, the jwks_uri of the issuer's metadata: https, or http on loopback. It is
 	// fetched for the first token, again when it is an hour old, and when a token names a key that is not in it, but not
-	// more than twice a minute. While it cannot be fetched again, it is good for a day.
+	// more than twice a minute. What was fetched is good for a day: until new keys are there, tokens do not wait for them.
 	KeysURL string
 
 	// Client fetches KeysURL. Nil means one of its own with a timeout of 10 s, which follows no redirect away from https; one

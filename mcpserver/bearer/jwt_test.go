@@ -293,6 +293,7 @@ func TestFetchedKeys(t *testing.T) {
 			if _, err := v.Verify(t.Context(), token, nil); !errors.Is(err, want) || (want == nil) != (err == nil) {
 				t.Errorf("%s: error is %v, want %v", what, err, want)
 			}
+			synctest.Wait() // a fetch may be under way that the token did not wait for
 			if server.asked != asked {
 				t.Errorf("%s: the server was asked %d times, want %d", what, server.asked, asked)
 			}
@@ -367,5 +368,43 @@ func TestWaitingForKeysEndsWithTheRequest(t *testing.T) {
 		if _, err := v.Verify(t.Context(), a.token(nil), nil); err != nil || server.asked != 1 {
 			t.Errorf("error is %v after %d fetches, want the keys of the one that went on", err, server.asked)
 		}
+	})
+}
+
+// A server of keys that hangs keeps no token waiting whose key is known: what is an hour old serves while new ones are
+// fetched.
+func TestStaleKeysServeWhileNewOnesAreFetched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAuthority(t, "1")
+		server := &keyServer{answer: func() (int, []byte, error) { return 200, a.set(), nil }}
+		v := newJWT(t, bearer.JWT{KeysURL: "https://as.example.com/keys", Client: &http.Client{Transport: server}})
+		verify := func(what string, want error) {
+			t.Helper()
+			begun := time.Now()
+			if _, err := v.Verify(t.Context(), a.token(nil), nil); !errors.Is(err, want) || (want == nil) != (err == nil) {
+				t.Errorf("%s: error is %v, want %v", what, err, want)
+			}
+			if took := time.Since(begun); want == nil && took != 0 {
+				t.Errorf("%s: it took %v, want no wait", what, took)
+			}
+		}
+		verify("with new keys", nil)
+		hung := errors.New("hung")
+		server.answer = func() (int, []byte, error) {
+			time.Sleep(10 * time.Second)
+			return 0, nil, hung
+		}
+		time.Sleep(time.Hour)
+		for range 3 {
+			verify("when new keys are due", nil)
+			verify("while they are fetched", nil)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+		}
+		if server.asked != 4 {
+			t.Errorf("the server was asked %d times, want once and then again each minute", server.asked)
+		}
+		time.Sleep(24 * time.Hour)
+		verify("after a day", hung)
 	})
 }

@@ -6,13 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
 const (
@@ -38,7 +40,7 @@ func newKeySource(j JWT) (keySource, error) {
 		return fixedKeys(keys), err
 	}
 	u, err := url.Parse(j.KeysURL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !hostname.Loopback(u.Hostname())) {
 		return nil, errors.New("KeysURL is no https URL")
 	}
 	client := j.Client
@@ -54,11 +56,6 @@ func secureRedirect(req *http.Request, via []*http.Request) error {
 		return errors.New("redirect refused")
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // parseKeys returns the public signing keys of a set. Keys of kinds nobody knows here do not matter.
@@ -126,24 +123,26 @@ func (f *fetchedKeys) find(ctx context.Context, id, alg string) ([]jose.JSONWebK
 	}
 }
 
-// look returns what there is, or the fetch to wait for.
+// look returns what there is, or the fetch to wait for. Keys that are due to be fetched again serve meanwhile, so that a
+// server of keys that hangs delays only tokens of keys that are not known.
 func (f *fetchedKeys) look(id, alg string) ([]jose.JSONWebKey, <-chan struct{}, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := candidates(f.keys, id, alg)
 	now := time.Now()
-	fresh := !f.fetched.IsZero() && now.Sub(f.fetched) < keysAge
+	age := now.Sub(f.fetched)
+	if age < keysAge && len(found) > 0 {
+		return found, nil, nil
+	}
+	if f.flight == nil && (f.tried.IsZero() || now.Sub(f.tried) >= keysPause) {
+		f.flight = make(chan struct{})
+		go f.fetch() // ends with its timeout at the latest
+	}
 	switch {
-	case fresh && len(found) > 0:
+	case age < keysStale && len(found) > 0:
 		return found, nil, nil
 	case f.flight != nil:
 		return nil, f.flight, nil
-	case f.tried.IsZero() || now.Sub(f.tried) >= keysPause:
-		f.flight = make(chan struct{})
-		go f.fetch() // ends with the client's timeout at the latest
-		return nil, f.flight, nil
-	case len(found) > 0 && now.Sub(f.fetched) < keysStale:
-		return found, nil, nil
 	case f.err != nil:
 		return nil, nil, fmt.Errorf("keys of the issuer: %w", f.err)
 	}
@@ -154,7 +153,11 @@ func (f *fetchedKeys) look(id, alg string) ([]jose.JSONWebKey, <-chan struct{}, 
 func (f *fetchedKeys) fetch() {
 	ctx, cancel := context.WithTimeout(context.Background(), keysTimeout)
 	defer cancel()
-	keys, err := f.get(ctx)
+	var keys []jose.JSONWebKey
+	var err error
+	if failed := usercode.Apart(func() { keys, err = f.get(ctx) }); failed != nil { // by the user's Client
+		err = failed
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.tried, f.err = time.Now(), err

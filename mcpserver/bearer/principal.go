@@ -15,7 +15,8 @@ import (
 // clockSkew is how far the clocks of the authorization server and of this one may differ.
 const clockSkew = 30 * time.Second
 
-// Principal is who asks, and what the token is good for. Nothing in it is secret.
+// Principal is who asks, and what the token is good for. Without a Subject and a ClientID it is refused: all such tokens
+// would be those of one principal, with one set of sessions and tasks. Nothing in it is secret.
 type Principal struct {
 	Subject   string         // whose token it is; a person or, for a client of its own, often the client
 	ClientID  string         // the client that was given it
@@ -41,6 +42,8 @@ func (p *Principal) HasScopes(scopes ...string) bool {
 func (p *Principal) check(audiences []string) error {
 	now := time.Now()
 	switch {
+	case p.anonymous():
+		return errors.New("the token names no subject and no client, so nothing tells whose it is")
 	case !p.Expiry.IsZero() && now.After(p.Expiry.Add(clockSkew)):
 		return errors.New("the token has expired")
 	case now.Add(clockSkew).Before(p.NotBefore):
@@ -70,6 +73,8 @@ func PrincipalFrom(ctx context.Context) (*Principal, bool) {
 // Identity returns a text that is the same for all tokens of one subject and client, and empty without [Require]. It is what
 // HTTPOptions.Principal of package mcpserver is unless set: a session then belongs to who opened it.
 func Identity(r *http.Request) string { return identity.From(r.Context()) }
+
+func (p *Principal) anonymous() bool { return p.Subject == "" && p.ClientID == "" }
 
 func (p *Principal) identity() string {
 	return fmt.Sprintf("%q %q %q", p.Issuer, p.Subject, p.ClientID)

@@ -11,12 +11,15 @@ import (
 // Static returns a [Verifier] for tokens known beforehand, such as one from the environment of a small deployment. The
 // principals have to name the server, as [Options.Resource] does, among their audiences, and are those that handlers get. It
 // keeps hashes of the tokens, and compares each token with all of them in a time that does not depend on what it finds. A
-// token that is empty, or a nil principal, panics.
+// token that is empty, or a principal that is nil or has neither Subject nor ClientID, panics.
 func Static(tokens map[string]*Principal) Verifier {
 	s := make(static, 0, len(tokens))
 	for token, p := range tokens {
 		if token == "" || p == nil {
 			panic("bearer: Static with an empty token or a nil principal")
+		}
+		if p.anonymous() {
+			panic("bearer: Static with a principal without Subject and ClientID")
 		}
 		s = append(s, known{sha256.Sum256([]byte(token)), p})
 	}

@@ -18,6 +18,8 @@
 //     what [Options] allow each session.
 //   - What Redis loses in a crash or a failover is lost: by its own settings up to a second, or all. Clients whose session
 //     is gone open another; those whose events are gone are told that there is a gap.
-//   - Session ids and what clients send are in Redis as they are. Who can read them can take over a session, but for what
-//     [mcpserver.HTTPOptions] Principal prevents.
+//   - What clients send is in Redis as it is, and session ids are part of keys as the server makes them. Who can read them can
+//     take over a session, but for what [mcpserver.HTTPOptions] Principal prevents.
+//   - Ids in keys that no server has made, long ones and those with other characters than letters, digits, '-', '_' and '.', are
+//     there as their SHA-256.
 package redisstore

@@ -11,17 +11,6 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// all is in the keys of messages to all processes. No process is called so.
-const all = "*"
-
-// receiver returns what is in the keys of messages to a process, or to all.
-func receiver(process string) string {
-	if process == "" {
-		return all
-	}
-	return process
-}
-
 // publishScript: positions are the ids of a stream. Should Redis have lost the last one, they begin anew.
 var publishScript = redis.NewScript(`
 if ARGV[2] ~= '0' and redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
@@ -44,11 +33,11 @@ redis.call('PUBLISH', KEYS[2], '')
 return 1`)
 
 func (s sessions) Publish(ctx context.Context, process string, message []byte) error {
-	to, keep := receiver(process), int64(0)
+	keep := int64(0)
 	if process != "" {
 		keep = millis(undelivered) // until the process says that it lives
 	}
-	keys := []string{s.key(kindProcess, to), s.key(kindMessages, to), s.key(kindPositions, to)}
+	keys := []string{s.key(kindProcess, process), s.key(kindMessages, process), s.key(kindPositions, process)}
 	n, err := s.run(ctx, publishScript, keys, message, keep, s.cfg.MaxMessages, s.cfg.MaxMessageBytes).Int()
 	if err == nil && n == 0 {
 		return mcpserver.ErrNoProcess
@@ -80,8 +69,8 @@ return found`)
 
 func (s sessions) Receive(ctx context.Context, process string, behind int64) iter.Seq2[mcpserver.Message, error] {
 	return func(yield func(mcpserver.Message, error) bool) {
-		to, own := receiver(process), process != ""
-		messages := s.key(kindMessages, to)
+		own := process != ""
+		messages := s.key(kindMessages, process)
 		l, err := s.bell.listen(ctx, messages)
 		if err != nil {
 			yield(mcpserver.Message{}, err)
@@ -90,7 +79,7 @@ func (s sessions) Receive(ctx context.Context, process string, behind int64) ite
 		defer l.leave()
 		for ctx.Err() == nil {
 			rung := l.next()
-			found, err := s.run(ctx, receiveScript, []string{messages, s.key(kindPositions, to)}, behind, own).StringSlice()
+			found, err := s.run(ctx, receiveScript, []string{messages, s.key(kindPositions, process)}, behind, own).StringSlice()
 			if err != nil {
 				if ctx.Err() == nil {
 					yield(mcpserver.Message{}, failed("receive messages", err))

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		serve(served)
 		return
 	}
-	r, err := startRedis()
+	r, err := startRedis(nil)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -46,14 +46,14 @@ type redisServer struct {
 	exited  chan error
 }
 
-// startRedis starts one on a free port. Another process may take the port first: then it tries again.
-func startRedis() (*redisServer, error) {
+// startRedis starts one on a free port, with more arguments. Another process may take the port first: then it tries again.
+func startRedis(arguments []string) (*redisServer, error) {
 	binary, err := exec.LookPath("redis-server")
 	if err != nil {
-		return nil, errors.New("redis-server is missing, version 6.2 or later: apt-get install redis-server")
+		return nil, errors.New("redis-server is missing, version 7 or later, which tests need: apt-get install redis-server")
 	}
 	for range 5 {
-		r, failed := tryRedis(binary)
+		r, failed := tryRedis(binary, arguments)
 		if failed == nil {
 			return r, nil
 		}
@@ -62,7 +62,7 @@ func startRedis() (*redisServer, error) {
 	return nil, err
 }
 
-func tryRedis(binary string) (*redisServer, error) {
+func tryRedis(binary string, arguments []string) (*redisServer, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -73,13 +73,15 @@ func tryRedis(binary string) (*redisServer, error) {
 	if r.dir, err = os.MkdirTemp("", "redisstore"); err != nil {
 		return nil, err
 	}
-	return r, r.start(binary, port)
+	return r, r.start(binary, port, arguments)
 }
 
 // start starts the process and waits until it answers.
-func (r *redisServer) start(binary string, port int) error {
-	r.cmd = exec.Command(binary, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", r.dir, "--save", "", "--appendonly", "no",
-		"--daemonize", "no", "--maxmemory-policy", "noeviction")
+func (r *redisServer) start(binary string, port int, arguments []string) error {
+	r.cmd = exec.Command(binary, append([]string{
+		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", r.dir, "--save", "", "--appendonly", "no",
+		"--daemonize", "no", "--maxmemory-policy", "noeviction",
+	}, arguments...)...)
 	diesWithParent(r.cmd)
 	if err := r.cmd.Start(); err != nil {
 		return err

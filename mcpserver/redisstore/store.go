@@ -14,7 +14,9 @@ import (
 // Options configure a [Store]. A nil *Options, and the zero value of every field, mean the defaults stated here. All
 // processes that share a store should have the same.
 type Options struct {
-	// Prefix begins all keys and channels. Zero means "mcp:".
+	// Prefix begins all keys and channels. What stands behind it in a key has 76 bytes at most, whatever ids clients send. With
+	// a hash tag of its own, such as "{app}:", all keys are in one slot of a cluster; with braces that are none, New panics.
+	// Zero means "mcp:".
 	Prefix string
 
 	// MaxEvents and MaxEventBytes bound what is kept of the events of one session: the latest, with so many bytes of data
@@ -45,6 +47,9 @@ func New(c redis.UniversalClient, o *Options) *Store {
 		s.cfg = *o
 	}
 	s.cfg.Prefix = cmp.Or(s.cfg.Prefix, "mcp:")
+	if movesTag(s.cfg.Prefix) {
+		panic("redisstore: New: the braces of the Prefix are no hash tag")
+	}
 	s.cfg.MaxEvents = cmp.Or(s.cfg.MaxEvents, 1000)
 	s.cfg.MaxEventBytes = cmp.Or(s.cfg.MaxEventBytes, 4<<20)
 	s.cfg.MaxMessages = cmp.Or(s.cfg.MaxMessages, 4096)
@@ -63,20 +68,6 @@ func (s *Store) Sessions() mcpserver.SessionStore { return sessions{s} }
 
 // Events returns the part that keeps events.
 func (s *Store) Events() mcpserver.SharedEventStore { return events{s} }
-
-// key returns the key of something of a session or process, which is its hash tag.
-func (s *Store) key(kind, id string) string { return s.cfg.Prefix + kind + ":{" + id + "}" }
-
-// Kinds of keys.
-const (
-	kindSession   = "session"   // a hash: data, revision, used (in ms since 1970, by the clock of Redis)
-	kindEvents    = "events"    // a stream: s(tream), q (sequence), d(ata), f(inal)
-	kindStreams   = "streams"   // a hash: n (last stream), b(ytes), and of each stream l:n (latest event) and o:n (note)
-	kindProcess   = "process"   // a string, as long as the process lives
-	kindMessages  = "messages"  // a stream: d(ata); the ids are the positions
-	kindPositions = "positions" // a hash: n (last position), b(ytes)
-	kindTask      = "task"      // a hash: data, revision
-)
 
 // run runs a script.
 func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {

@@ -78,9 +78,6 @@ func (s tasks) Save(ctx context.Context, r *mcpserver.TaskRecord) error {
 	return nil
 }
 
-// taskNews is the channel on which each revision is told.
-func (s tasks) taskNews() string { return s.cfg.Prefix + "tasks" }
-
 // Watch has a subscription of its own.
 func (s tasks) Watch(ctx context.Context, changed func(id string, revision int64)) (stop func(), err error) {
 	p := s.client.Subscribe(ctx, s.taskNews())

@@ -18,6 +18,7 @@ import (
 func TestEvents(t *testing.T, events, size int, open func(t *testing.T) mcpserver.SharedEventStore) {
 	for name, test := range map[string]func(*testing.T, mcpserver.SharedEventStore){
 		"events are kept by stream":                  keptEvents,
+		"sessions of any id are told apart":          anySessions,
 		"streams are numbered":                       numbered,
 		"a stream refuses what is not next":          consecutive,
 		"of many who append one succeeds":            oneAppends,
@@ -346,5 +347,23 @@ func tooLarge(t *testing.T, s mcpserver.SharedEventStore, size int) {
 	must(t, "Append", s.Append(t.Context(), session, last(n, 2, strings.Repeat("x", size+1))))
 	if got := <-done; ctx.Err() != nil || got > 1 {
 		t.Errorf("want following to end with the stream, got %d events and %v", got, ctx.Err())
+	}
+}
+
+// anySessions checks that events and streams are those of their session, however long and strange its id is.
+func anySessions(t *testing.T, s mcpserver.SharedEventStore) {
+	ids := append(strange(), "") // which needs a place of its own too
+	for _, session := range ids {
+		s.Forget(session)
+		if n := opened(t, s, session); n != 1 {
+			t.Errorf("the first stream of %.60q: want 1, got %d", session, n)
+		}
+		must(t, "Append", s.Append(t.Context(), session, event(1, 1, session)))
+		must(t, "Append", s.Append(t.Context(), session, event(0, 0, "of no request")))
+	}
+	for _, session := range ids {
+		same(t, fmt.Sprintf("events of %.60q", session), behind(t, s, session, id(1, 0)), event(1, 1, session))
+		s.Forget(session)
+		same(t, fmt.Sprintf("events of %.60q, forgotten", session), behind(t, s, session, id(1, 0)))
 	}
 }

@@ -30,6 +30,7 @@ const patience = 30 * time.Second
 func TestSessions(t *testing.T, open func(t *testing.T) mcpserver.SessionStore) {
 	for name, test := range map[string]func(*testing.T, mcpserver.SessionStore){
 		"a session is kept as it was given":         kept,
+		"ids of any kind are told apart":            anyIDs,
 		"an id is taken once":                       takenOnce,
 		"a record is replaced by revision":          replaced,
 		"of many who replace a record one succeeds": oneReplaces,
@@ -328,5 +329,43 @@ func receivingEnds(t *testing.T, s mcpserver.SessionStore) {
 			t.Errorf("want the end of the context to be no error, got %v", err)
 		}
 		cancel()
+	}
+}
+
+// strange are ids as a client may send them, or parts of them. None is another.
+func strange() []string {
+	name := fresh()
+	long := strings.Repeat(name, 1<<20/len(name))
+	return []string{
+		name, name + "{}", "{" + name + "}", name + "}:{x", "{" + name, "}" + name, name + "\x00", name + "\x00x",
+		name + "\r\nQUIT\r\n", name + " ", name + "*", name + "?", name + ":events", name + "ä\u202e", long, long + "x",
+	}
+}
+
+// anyIDs checks that a session is that of its id and of no other, however long and strange these are.
+func anyIDs(t *testing.T, s mcpserver.SessionStore) {
+	ids := strange()
+	for _, id := range ids {
+		_, _, err := s.Use(t.Context(), id, 0, time.Minute)
+		want(t, fmt.Sprintf("Use of %.60q before there is a session", id), err, mcpserver.ErrNoSession)
+		must(t, "Create", s.Create(t.Context(), id, []byte(id), time.Minute))
+		want(t, fmt.Sprintf("Create of %.60q again", id), s.Create(t.Context(), id, nil, time.Minute), mcpserver.ErrConflict)
+		must(t, "Beat", s.Beat(t.Context(), id, time.Minute))
+		must(t, "Publish", s.Publish(t.Context(), id, []byte("to "+id)))
+	}
+	for _, id := range ids {
+		if record, _, err := s.Use(t.Context(), id, 0, time.Minute); err != nil || string(record) != id {
+			t.Errorf("Use of %.60q: want its own record, got %.60q, %v", id, record, err)
+		}
+		for m, err := range s.Receive(t.Context(), id, 0) {
+			if must(t, "Receive", err); string(m.Data) != "to "+id {
+				t.Errorf("Receive for %.60q: want its own message, got %.60q", id, m.Data)
+			}
+			break
+		}
+		if deleted, err := s.Delete(t.Context(), id, 0); !deleted || err != nil {
+			t.Errorf("Delete of %.60q: want it deleted, got %v, %v", id, deleted, err)
+		}
+		must(t, "Beat", s.Beat(t.Context(), id, 0))
 	}
 }

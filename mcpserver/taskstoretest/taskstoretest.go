@@ -48,6 +48,7 @@ func Run(t *testing.T, h Harness) {
 	for name, test := range map[string]func(*rig){
 		"WhatIsSavedIsFoundByAll":          found,
 		"WhatIsNotThereIsNotFound":         missing,
+		"TasksOfAnyIdAreToldApart":         anyIDs,
 		"RevisionsFollowEachOther":         revisions,
 		"OneOfSeveralWritersWins":          contended,
 		"NoChangeIsLost":                   counted,
@@ -332,4 +333,25 @@ func ended(r *rig) {
 	_, err := r.one.Load(ctx, "t")
 	r.fails("Load with a context that has ended", err, context.Canceled)
 	r.fails("Save with a context that has ended", r.one.Save(ctx, r.task("u")), context.Canceled)
+}
+
+// anyIDs checks that a task is that of its id and of no other, however long and strange these are: clients ask for any.
+func anyIDs(r *rig) {
+	long := strings.Repeat("x", 1<<20)
+	ids := []string{
+		"a", "{a}", "a}", "{a", "a}:{a", "a\x00", "a\x00a", "a\r\n", "a ", "a*", "ä\u202e", "{}", "*",
+		long, long + "{a}", strings.Repeat("}", 1<<20),
+	}
+	for i, id := range ids {
+		_, err := r.one.Load(r.Context(), id)
+		r.fails(fmt.Sprintf("Load of %.40q before it is there", id), err, mcpserver.ErrTaskNotFound)
+		t := r.task(id)
+		t.Result, t.Target = nil, fmt.Sprint(i)
+		r.save(r.one, t)
+	}
+	for i, id := range ids {
+		if t := r.load(r.other, id); t.ID != id || t.Target != fmt.Sprint(i) {
+			r.Errorf("Load of %.40q: want its own task, got %.40q", id, t.ID)
+		}
+	}
 }

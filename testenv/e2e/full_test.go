@@ -33,10 +33,10 @@ var ways = []way{
 	{name: "stdio", versions: mcp.SupportedVersions(), alone: true, open: func(*testing.T) transport.Transport {
 		return transport.Stdio{Command: os.Args[0], Env: environment(environmentFull + "=1"), Stderr: func(string) {}}
 	}},
-	{name: "HTTP", versions: mcp.SupportedVersions(), open: overHTTP(transport.Streamable, &mcpserver.HTTPOptions{})},
+	{name: "HTTP", versions: mcp.SupportedVersions(), open: overHTTP(transport.Streamable, &mcpserver.HTTPOptions{TrustTraceContext: true})},
 	{name: "HTTP without sessions", versions: mcp.SupportedVersions(), mute: true,
-		open: overHTTP(transport.Streamable, &mcpserver.HTTPOptions{Stateless: true})},
-	{name: "HTTP+SSE", versions: legacyVersions, open: overHTTP(transport.SSE, &mcpserver.HTTPOptions{})},
+		open: overHTTP(transport.Streamable, &mcpserver.HTTPOptions{Stateless: true, TrustTraceContext: true})},
+	{name: "HTTP+SSE", versions: legacyVersions, open: overHTTP(transport.SSE, &mcpserver.HTTPOptions{TrustTraceContext: true})},
 }
 
 func overHTTP(mode transport.HTTPMode, o *mcpserver.HTTPOptions) func(t *testing.T) transport.Transport {

@@ -42,7 +42,7 @@ func TestHTTPSpansAreBelowTheCallThatMadeThem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			handler := s.HTTPHandler(nil)
+			handler := s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 			site := httptest.NewServer(otelhttp.NewHandler(handler, "mcp", instrumented...))
 			defer site.Close()
 			defer handler.Shutdown(context.Background())

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
@@ -94,7 +95,7 @@ func overHTTP(mode transport.HTTPMode) func(*testing.T, context.Context, *pair, 
 }
 
 func shopHandler(t *testing.T, name string) http.Handler {
-	h := shop.New(service(t, up, name)).HTTPHandler(nil)
+	h := shop.New(service(t, up, name)).HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 	t.Cleanup(func() { h.Shutdown(context.Background()) })
 	return h
 }

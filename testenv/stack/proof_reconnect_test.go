@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
@@ -78,7 +79,7 @@ func forgetful(t *testing.T, name string) (transport.Transport, func()) {
 	p := service(t, up, name)
 	var current atomic.Pointer[http.Handler]
 	forget := func() {
-		h := shop.New(p).HTTPHandler(nil)
+		h := shop.New(p).HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 		t.Cleanup(func() { h.Shutdown(context.Background()) })
 		current.Store(new(http.Handler(h)))
 	}

@@ -121,7 +121,7 @@ func (p *troubled) serve(context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.front = p.weather.HTTPHandler(nil)
+	p.front = p.weather.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 	p.http = &http.Server{Handler: p.front, ReadHeaderTimeout: 5 * time.Second}
 	p.url = "http://" + l.Addr().String() + "/mcp"
 	p.running.Go(func() { _ = p.http.Serve(l) })

@@ -59,9 +59,11 @@ event is in exactly one row.
 |---|---|---|
 | starting | %v (init timeout) | next epoch; next attempt, unless it is a lost probe that is dialled again |
 | initializing | %v (init timeout), anew | when the session had gone: next epoch, first attempt |
-| ready | none | next session; the backoff is back at its minimum |
+| ready | none | next session |
 | backoff | the delay ± %v %% | the next delay is twice as long: %s |
 | closing | %v (close timeout) | |
+
+The delay is back at its minimum when a session answers a call (ResponseInFlight), or has been ready for %v when it ends.
 
 ## Before the table
 
@@ -82,7 +84,7 @@ event is in exactly one row.
 
 A move is reported with one of these words: %s.
 `,
-		diagram(), rows(), p.InitTimeout, p.InitTimeout, 100*p.BackoffJitter, delays(p), p.CloseTimeout,
+		diagram(), rows(), p.InitTimeout, p.InitTimeout, 100*p.BackoffJitter, delays(p), p.CloseTimeout, p.BackoffMax,
 		glossary(consts["Event"]), glossary(consts["Effect"]), list(connstate.Reasons(), connstate.Reason.String))
 	return b.String()
 }

@@ -42,7 +42,7 @@ const (
 	// RefuseShutdown fails a call because the client is stopped.
 	RefuseShutdown
 	// RetrySend tries to send the request again after a short delay, or fails the call with backpressure after the last
-	// attempt.
+	// attempt. A call that waits for room in line does so by itself.
 	RetrySend
 	// Abandon removes a call from flight and leaves a tombstone.
 	Abandon

@@ -39,6 +39,8 @@ const (
 	Resumed
 	// ResponseInFlight: a response to a call that is in flight.
 	ResponseInFlight
+	// ResponseOwn: a response to a call that is in flight and that the client makes by itself whenever a session begins.
+	ResponseOwn
 	// ResponseLate: a response to a call that has already had its outcome and is remembered.
 	ResponseLate
 	// ResponseUnknown: a response to no call that is in flight or remembered.
@@ -91,6 +93,7 @@ var events = [eventCount]struct {
 	Held:              {name: "Held"},
 	Resumed:           {name: "Resumed"},
 	ResponseInFlight:  {name: "ResponseInFlight"},
+	ResponseOwn:       {name: "ResponseOwn"},
 	ResponseLate:      {name: "ResponseLate"},
 	ResponseUnknown:   {name: "ResponseUnknown"},
 	Notification:      {name: "Notification"},

@@ -78,7 +78,7 @@ func (s *step) meet(w world) world {
 			w.link = open
 		}
 	case FrameInvalid, InvalidStreak, FrameTooLarge, FrameSkipped, RequestFailed,
-		ResponseInFlight, ResponseLate, ResponseUnknown, Notification, Request:
+		ResponseInFlight, ResponseOwn, ResponseLate, ResponseUnknown, Notification, Request:
 		if connected {
 			s.require(w.pulled, "a frame that comes was asked for")
 			w.pulled = false
@@ -208,13 +208,19 @@ func (s *step) checkOnce(w *world) {
 	}
 }
 
-// checkBackoff asserts that delays double from one failure to the next, and that only ready brings them back.
+// checkBackoff asserts that delays double from one failure to the next, and that only a session that has answered a call of
+// the user, or has lasted, brings them back.
 func (s *step) checkBackoff(w *world) {
-	switch {
-	case s.next.State == s.m.State:
-	case s.next.State == ready:
-		w.delay = s.policy.BackoffMin
-	case s.next.State == backoff:
+	if s.m.State == ready {
+		lived := s.in.Now.Sub(s.m.Since)
+		switch {
+		case s.next.State == ready && s.does(Deliver) && s.in.Event != ResponseOwn:
+			w.delay = s.policy.BackoffMin
+		case s.next.State != ready && lived >= s.policy.BackoffMax:
+			w.delay = s.policy.BackoffMin
+		}
+	}
+	if s.next.State == backoff && s.m.State != backoff {
 		wait, want := s.next.Deadline.Sub(s.in.Now), w.delay
 		switch {
 		case s.in.Jitter == 0:
@@ -226,7 +232,7 @@ func (s *step) checkBackoff(w *world) {
 		s.require((wait-want).Abs() < time.Microsecond, "a backoff is as long as its turn and chance say, or as the server asks")
 		w.delay = min(2*w.delay, s.policy.BackoffMax)
 	}
-	s.require(s.next.Delay == w.delay, "only ready resets the backoff, only backoff prolongs it")
+	s.require(s.next.Delay == w.delay, "only a session that proves itself resets the backoff, only backoff prolongs it")
 }
 
 func (s *step) checkMove() {
@@ -250,7 +256,7 @@ func (s *step) checkStay() {
 		rest.Deadline = s.m.Deadline
 	}
 	if s.does(Deliver) {
-		rest.Renegotiated = s.m.Renegotiated
+		rest.Renegotiated, rest.Delay = s.m.Renegotiated, s.m.Delay
 	}
 	s.require(rest == s.m, "what does not move changes nothing")
 	s.require(!s.does(Deliver) || !s.next.Renegotiated, "a session that answers a call has proved itself")

@@ -33,7 +33,8 @@ type Machine struct {
 	// again after a lost probe belongs to the same attempt.
 	Attempt int
 
-	// Delay is what the next backoff will wait, before jitter.
+	// Delay is what the next backoff will wait, before jitter. Each backoff doubles it. A session brings it back to the
+	// minimum by an answer to a call, or by having lasted; that a handshake succeeds is not enough.
 	Delay time.Duration
 
 	// Probed means that this attempt has lost a connection to the probe. It may do so once.
@@ -146,6 +147,8 @@ func (p Policy) stay(m Machine, in Input) Machine {
 	case in.Event == Resumed && negotiating:
 		m.Deadline = in.Now.Add(p.InitTimeout)
 	case in.Event == ResponseInFlight && m.State == ready:
+		m.Renegotiated, m.Delay = false, p.BackoffMin
+	case in.Event == ResponseOwn && m.State == ready:
 		m.Renegotiated = false
 	}
 	return m
@@ -154,6 +157,9 @@ func (p Policy) stay(m Machine, in Input) Machine {
 // enter returns m in state to.
 func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in Input) Machine {
 	from := m.State
+	if from == ready && p.lasted(in.Now.Sub(m.Since)) {
+		m.Delay = p.BackoffMin
+	}
 	m.State, m.Reason, m.Since = to, why, in.Now
 	switch to {
 	case starting:
@@ -174,7 +180,6 @@ func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in In
 	case ready:
 		m.Session++
 		m.Probed = false
-		m.Delay = p.BackoffMin
 		m.Deadline = time.Time{}
 	case backoff:
 		if from == ready {

@@ -20,7 +20,8 @@ type Policy struct {
 	WaitMax time.Duration
 
 	// BackoffMin is the delay before the second attempt to connect. Each further one waits twice as long as the one
-	// before it, up to BackoffMax. Only a ready connection brings the delay back to BackoffMin.
+	// before it, up to BackoffMax. A session brings the delay back to BackoffMin when it answers a call of the user, or
+	// has lasted for BackoffMax.
 	BackoffMin, BackoffMax time.Duration
 
 	// BackoffJitter is the part of a delay, from 0 to 1, by which chance makes it shorter or longer.
@@ -80,6 +81,9 @@ func check(ok bool, format string, args ...any) error {
 func (p Policy) spread(d time.Duration, r float64) time.Duration {
 	return time.Duration(float64(d) * (1 + (r-0.5)*2*p.BackoffJitter))
 }
+
+// lasted reports whether a session that was ready for so long has proved itself without an answer.
+func (p Policy) lasted(d time.Duration) bool { return d >= p.BackoffMax }
 
 // longer returns the delay that follows d.
 func (p Policy) longer(d time.Duration) time.Duration {

@@ -18,7 +18,7 @@ const (
 // pair of a state and an event is in exactly one row, also where nothing is to be done.
 //
 // What entering a state means for the deadline, the counters and the backoff is in Policy.enter, and what little changes
-// within a state in Policy.stay. Before the first
+// within a state in Policy.stay: an answer to a call brings the backoff back to its minimum there. Before the first
 // session, a row that leads to backoff leads to closing instead, and reports the cause, if no further attempt is allowed.
 var table = []row{
 	// A connection is opened.
@@ -32,7 +32,7 @@ var table = []row{
 	{in(initializing), on(NegotiationFailed, TransportDown, SessionGone), do(HangUp), backoff},
 	{in(initializing), on(ProbeLost), do(HangUp, Dial), starting},
 	{in(starting, initializing), on(Held, Resumed), nothing, same},
-	{in(initializing), on(ResponseInFlight, ResponseLate, ResponseUnknown), do(Drop, Pull), same},
+	{in(initializing), on(ResponseInFlight, ResponseOwn, ResponseLate, ResponseUnknown), do(Drop, Pull), same},
 	{in(initializing), on(Notification, Request), do(Drop, Pull), same},
 
 	// The server breaks the protocol.
@@ -47,7 +47,7 @@ var table = []row{
 	{in(ready), on(RequestFailed), do(FailOwn, Pull), same},
 
 	// The server speaks.
-	{in(ready), on(ResponseInFlight), do(Deliver, Pull), same},
+	{in(ready), on(ResponseInFlight, ResponseOwn), do(Deliver, Pull), same},
 	{in(ready), on(ResponseLate, ResponseUnknown), do(Drop, Pull), same},
 	{in(ready), on(Notification), do(Enqueue, Pull), same},
 	{in(ready), on(Request), do(Serve, Pull), same},
@@ -75,7 +75,7 @@ var table = []row{
 	// What a connection still says that is not open yet, or no longer, is ignored.
 	{in(starting, backoff), on(TransportDown, SessionGone), nothing, same},
 	{in(starting, backoff), on(FrameInvalid, InvalidStreak, FrameTooLarge, FrameSkipped, RequestFailed), nothing, same},
-	{in(starting, backoff), on(ResponseInFlight, ResponseLate, ResponseUnknown), nothing, same},
+	{in(starting, backoff), on(ResponseInFlight, ResponseOwn, ResponseLate, ResponseUnknown), nothing, same},
 	{in(starting, backoff), on(Notification, Request), nothing, same},
 	{in(starting, initializing, backoff), on(CallTimeout, CallerLeft, SendBusy), nothing, same},
 

@@ -63,7 +63,7 @@ func TestLifeOfAClient(t *testing.T) {
 2s         Negotiated           ready (negotiated), epoch 3, attempt 2, session 1: StoreSession, Pull, Resubscribe, ReleaseWaiters
 3s         UserCall             Admit
 3s         SendBusy             RetrySend
-4s         ResponseInFlight     Deliver, Pull
+4s         ResponseInFlight     ready (negotiated), epoch 3, attempt 2, session 1: Deliver, Pull
 5s         CallTimeout          Abandon, CancelUpstream, ReplyTimeout
 6s         ResponseLate         Drop, Pull
 7s         FrameInvalid         ReportViolation, Drop, FailOwn, Pull
@@ -153,6 +153,41 @@ func TestOnceReadyAClientNeverGivesUp(t *testing.T) {
 	got := play(t, p, "1s TransportUp\n2s Negotiated\n3s TransportDown\n4s Elapsed\n5s OpenFailed\n6s Elapsed\n7s OpenFailed")
 	if strings.Contains(got, "closing") {
 		t.Errorf("got\n%s\nwant no closing", got)
+	}
+}
+
+// A server that dies behind each handshake is left alone for longer and longer, also if it answers what the client restores by
+// itself. An answer to a call, or a session that has lasted, ends that; one that has nearly lasted does not.
+func TestAHandshakeDoesNotEndTheBackoff(t *testing.T) {
+	p := Defaults()
+	p.BackoffMax = 8 * time.Second
+	for _, c := range []struct {
+		name, session string
+		want          []string // delays behind four sessions
+	}{
+		{"dies at once", "0s TransportUp, 0s Negotiated, 0s TransportDown", []string{"1s", "2s", "4s", "8s"}},
+		{"restores", "0s TransportUp, 0s Negotiated, 0s ResponseOwn, 0s TransportDown", []string{"1s", "2s", "4s", "8s"}},
+		{"nearly lasts", "0s TransportUp, 0s Negotiated, 7.999s TransportDown", []string{"1s", "2s", "4s", "8s"}},
+		{"lasts", "0s TransportUp, 0s Negotiated, 8s TransportDown", []string{"1s", "1s", "1s", "1s"}},
+		{"answers", "0s TransportUp, 0s Negotiated, 0s ResponseInFlight, 0s TransportDown", []string{"1s", "1s", "1s", "1s"}},
+		{"loses its session", "0s TransportUp, 0s Negotiated, 0s SessionGone, 0s Negotiated, 0s SessionGone", []string{"1s", "2s", "4s", "8s"}},
+		{"breaks the protocol", "0s TransportUp, 0s Negotiated, 0s InvalidStreak", []string{"1s", "2s", "4s", "8s"}},
+	} {
+		var got []string
+		m, _ := p.Start(noon)
+		for range c.want {
+			begun := m.Since
+			for step := range strings.SplitSeq(c.session, ", ") {
+				words := strings.Fields(step)
+				after, _ := time.ParseDuration(words[0])
+				m, _, _ = p.Step(m, Input{Event: eventNamed(t, words[1]), Epoch: m.Epoch, Now: begun.Add(after), Jitter: 0.5})
+			}
+			got = append(got, m.Deadline.Sub(m.Since).String())
+			m, _, _ = p.Step(m, Input{Event: Elapsed, Now: m.Deadline})
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: delays (-want +got):\n%s", c.name, diff)
+		}
 	}
 }
 

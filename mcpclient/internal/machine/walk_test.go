@@ -73,7 +73,7 @@ func (w *walk) run() {
 	for queue := []node{first}; len(queue) > 0 && !w.t.Failed(); queue = queue[1:] {
 		here := queue[0]
 		for e := range eventCount {
-			for _, in := range inputs(w.nodes[here], e) {
+			for _, in := range w.policy.inputs(w.nodes[here], e) {
 				there, m := w.step(here, in)
 				if there == here {
 					continue
@@ -91,8 +91,8 @@ func (w *walk) run() {
 }
 
 // inputs returns e in every form in which a machine like m may meet it.
-func inputs(m Machine, e Event) (all []Input) {
-	times := []time.Time{m.Since, m.Since.Add(time.Minute)}
+func (p Policy) inputs(m Machine, e Event) (all []Input) {
+	times := []time.Time{m.Since, m.Since.Add(p.BackoffMax - 1), m.Since.Add(p.BackoffMax), m.Since.Add(time.Minute)}
 	if !m.Deadline.IsZero() {
 		times = []time.Time{m.Since, m.Deadline.Add(-1), m.Deadline, m.Deadline.Add(time.Second)}
 	}

@@ -298,7 +298,7 @@ const (
 	// the slow threshold.
 	EventMCPClientHandlerStop = "mcp_client.handler.stop"
 	// The client did not answer a request of the server. Debug if the server cancelled it, Error for an internal
-	// error.
+	// error. Warnings are as rare as records of violations: beyond that, Debug.
 	EventMCPClientHandlerException = "mcp_client.handler.exception"
 	// A handler panicked.
 	EventMCPClientHandlerPanic = "mcp_client.handler.panic"
@@ -327,6 +327,9 @@ const (
 	EventMCPClientProcessStderr = "mcp_client.process.stderr"
 	// Closing a connection left something behind, such as a process that the kernel does not let go of.
 	EventMCPClientConnectionCloseFailed = "mcp_client.connection.close_failed"
+	// So many records were not written, or transitions not told of: the log handler, or the user's function, took
+	// too long.
+	EventMCPClientLogLost = "mcp_client.log.lost"
 	// A stream is open that serves no single request.
 	EventMCPClientStreamOpened = "mcp_client.stream.opened"
 	// Such a stream has ended, with an error unless it ended in order.
@@ -350,7 +353,7 @@ const (
 	// The server answered a request, or the request was at fault. Info if it took longer than the slow threshold.
 	EventMCPServerRequestStop = "mcp_server.request.stop"
 	// The server did not answer a request as asked. Debug if the client cancelled it or the tool reported the error,
-	// Error for an internal error.
+	// Error for an internal error. Warnings are as rare as records of violations: beyond that, Debug.
 	EventMCPServerRequestException = "mcp_server.request.exception"
 	// A tool reported an error in its result. Follows the exception.
 	EventMCPServerRequestToolError = "mcp_server.request.tool_error"

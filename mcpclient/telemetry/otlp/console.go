@@ -6,10 +6,11 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/lmittmann/tint"
 	"golang.org/x/term"
+
+	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
 // newConsole is the handler for a person to read: one line a record, trace ids at its end.
@@ -67,20 +68,24 @@ func harmless(groups []string, a slog.Attr) slog.Attr {
 
 var oneLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
-// printable spells out control characters other than newline and tab, which tint quotes, as \u and four hex digits.
+// printable spells out what may not be shown as \u and four hex digits, or \U and eight. Line breaks and tabs stay, as tint
+// quotes them.
 func printable(s string) string {
-	if !strings.ContainsFunc(s, isControl) && !strings.Contains(s, `\x1b`) {
+	if !strings.ContainsFunc(s, isHidden) && !strings.Contains(s, `\x1b`) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if isControl(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
+		switch {
+		case !isHidden(r):
 			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return strings.ReplaceAll(b.String(), `\x1b`, `\u001b`)
 }
 
-func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+func isHidden(r rune) bool { return !visible.Rune(r) && r != '\n' && r != '\t' }

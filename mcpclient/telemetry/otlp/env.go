@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/otel/propagation"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // A signal is one of the three kinds of telemetry.
@@ -132,18 +134,11 @@ func checkHeaders(env func(string) string, key string) error {
 	}
 	for pair := range strings.SplitSeq(v, ",") {
 		name, value, found := strings.Cut(pair, "=")
-		if _, err := url.PathUnescape(value); !found || err != nil || !isToken(strings.TrimSpace(name)) {
+		if _, err := url.PathUnescape(value); !found || err != nil || !hostname.Token(strings.TrimSpace(name)) {
 			return fmt.Errorf("%s: not a list of key=value pairs with percent-encoded values (value not shown)", key)
 		}
 	}
 	return nil
-}
-
-// isToken reports whether s can be the name of a header, RFC 9110 section 5.6.2.
-func isToken(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", r)
-	})
 }
 
 func readPropagators(list string) (propagation.TextMapPropagator, error) {

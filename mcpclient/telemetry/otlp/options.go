@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // An Option changes what [Setup] builds. The zero set of options is right for a program that is configured by its
@@ -46,7 +48,7 @@ func (c *config) check() error {
 	if err != nil {
 		return fmt.Errorf("endpoint: %w", err)
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if !hostname.Loopback(host) {
 		return fmt.Errorf("endpoint %q is not on the loopback; use OTEL_EXPORTER_OTLP_ENDPOINT for a collector elsewhere", c.endpoint)
 	}
 	return nil

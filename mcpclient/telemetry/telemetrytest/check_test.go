@@ -225,6 +225,21 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 	}
 }
 
+func TestWhereRecordsAreLostNoEndIsMissed(t *testing.T) {
+	r := newRecording(t, nil)
+	debug := func(event string, fields ...slog.Attr) {
+		fields = append(fields, slog.String("event.name", event), slog.String("mcp_client.name", "x"))
+		slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelDebug, event, fields...)
+	}
+	debug("mcp_client.request.start", slog.String("mcp_client.corr_id", "y"), slog.String("mcp.method.name", "ping"))
+	debug("mcp_client.log.lost")
+	for _, problem := range r.Problems() {
+		if strings.Contains(problem, "starts without") {
+			t.Errorf("the end may be among the lost records, got %q", problem)
+		}
+	}
+}
+
 func TestNothingEmittedIsNoProblemAndAllIsMissing(t *testing.T) {
 	r := newRecording(t, nil)
 	if problems := r.Problems(); len(problems) > 0 {

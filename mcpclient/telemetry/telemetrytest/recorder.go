@@ -105,6 +105,7 @@ func (r *Recording) Span(name string) sdktrace.ReadOnlySpan {
 
 // Logs returns the log records of an event, or all of them for "", in order.
 func (r *Recording) Logs(event string) []Record {
+	_ = r.telemetry.Flush(context.Background()) // never fails
 	all := r.logs.snapshot()
 	if event == "" {
 		return all

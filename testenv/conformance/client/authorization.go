@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
@@ -23,6 +25,12 @@ func newAuthorizer(o auth.Options) (*auth.Authorizer, error) {
 
 // byCode is an authorization by a person, as a client that nobody knows yet.
 func byCode(details) auth.Options { return auth.Options{Interact: obedient{}} }
+
+// byCodeForAll takes the server's word that it is its whole origin, as metadata at the root may say.
+func byCodeForAll(d details) auth.Options {
+	origin, _, _ := strings.Cut(strings.TrimPrefix(d.URL, "http://"), "/")
+	return auth.Options{Interact: obedient{}, Resource: "http://" + origin}
+}
 
 func byMetadataDocument(details) auth.Options {
 	return auth.Options{Interact: obedient{}, ClientMetadataURL: metadataDocument}
@@ -67,8 +75,34 @@ func byWorkload(d details) auth.Options {
 	}
 }
 
+// credentials are those of the scenario. A secret is for one authorization server: who registers a client knows which,
+// and where the scenario does not say it is the one that the MCP server names before there is anything to lose.
 func credentials(d details) *auth.Credentials {
-	return &auth.Credentials{Issuer: d.Issuer, ClientID: d.ClientID, ClientSecret: d.ClientSecret}
+	c := &auth.Credentials{Issuer: d.Issuer, ClientID: d.ClientID, ClientSecret: d.ClientSecret}
+	if c.ClientSecret != "" && c.Issuer == "" {
+		c.Issuer = namedIssuer(d.URL)
+	}
+	return c
+}
+
+// namedIssuer returns the first authorization server that the metadata of an MCP server names, empty if there is none.
+func namedIssuer(server string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return ""
+	}
+	resp, err := http.Get(u.Scheme + "://" + u.Host + "/.well-known/oauth-protected-resource" + u.Path)
+	if err != nil {
+		return ""
+	}
+	defer resp.Body.Close()
+	var metadata struct {
+		AuthorizationServers []string `json:"authorization_servers"`
+	}
+	if json.NewDecoder(resp.Body).Decode(&metadata) != nil || len(metadata.AuthorizationServers) == 0 {
+		return ""
+	}
+	return metadata.AuthorizationServers[0]
 }
 
 // obedient is a person who agrees to everything, with a browser that shows nothing: it asks for the authorization page and

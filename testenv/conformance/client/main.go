@@ -40,6 +40,8 @@ type task struct {
 
 // details are the fields of MCP_CONFORMANCE_CONTEXT. No scenario has all of them.
 type details struct {
+	URL string `json:"-"` // of the server
+
 	ClientID         string `json:"client_id"`
 	ClientSecret     string `json:"client_secret"`
 	Issuer           string `json:"issuer"`
@@ -82,6 +84,7 @@ func readTask(args []string) (task, error) {
 			return task{}, fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
 		}
 	}
+	t.details.URL = t.url
 	return t, nil
 }
 

@@ -43,7 +43,7 @@ var scenarios = map[string]scenario{
 
 	"auth/metadata-default":                     authorized(byCode),
 	"auth/metadata-var1":                        authorized(byCode),
-	"auth/metadata-var2":                        authorized(byCode),
+	"auth/metadata-var2":                        authorized(byCodeForAll),
 	"auth/metadata-var3":                        authorized(byCode),
 	"auth/basic-cimd":                           authorized(byMetadataDocument),
 	"auth/pre-registration":                     authorized(byPreRegistration),

@@ -101,7 +101,7 @@ func (f *Fleet) openShop(ctx context.Context) error {
 		return err
 	}
 	f.shop = shop.New(p)
-	handler := f.shop.HTTPHandler(nil)
+	handler := f.shop.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", handler)
 	mux.Handle("/busy", busy(http.StripPrefix("/busy", handler)))

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -323,7 +324,7 @@ func busyRetries(ctx context.Context, f *Fleet) error {
 		return err
 	}
 	narrow, err := f.client(ctx, assistant, "narrow", func() (transport.Transport, error) {
-		return &transport.HTTP{URL: f.shopURL + "/mcp", MaxInFlight: 1}, nil
+		return narrowTransport{&transport.HTTP{URL: f.shopURL + "/mcp"}}, nil
 	}, mcpclient.Options{})
 	if err != nil {
 		return err
@@ -332,9 +333,28 @@ func busyRetries(ctx context.Context, f *Fleet) error {
 	for range 4 {
 		failed = append(failed, succeeds(refused.CallTool(ctx, "add", args{"a": 1})))
 	}
-	together(3, func() error { // who comes third may be refused for good
-		_, err := narrow.CallTool(ctx, "wait", args{"seconds": 0.02})
-		return err
-	})
+	for range 3 {
+		failed = append(failed, succeeds(narrow.CallTool(ctx, "wait", args{"seconds": 0.02})))
+	}
 	return errors.Join(failed...)
+}
+
+// narrowTransport has no space for every other request.
+type narrowTransport struct{ transport.Transport }
+
+func (t narrowTransport) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
+	conn, err := t.Transport.Dial(ctx, cfg)
+	return &narrowConn{Conn: conn}, err
+}
+
+type narrowConn struct {
+	transport.Conn
+	calls atomic.Int32
+}
+
+func (c *narrowConn) Send(ctx context.Context, m transport.Message) error {
+	if m.Method == mcp.MethodCallTool && c.calls.Add(1)%2 == 1 {
+		return transport.ErrBusy
+	}
+	return c.Conn.Send(ctx, m)
 }

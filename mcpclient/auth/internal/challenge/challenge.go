@@ -8,6 +8,8 @@ package challenge
 import (
 	"net/http"
 	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // Limits on what one response can make Parse keep; more of either is left out.
@@ -175,9 +177,9 @@ func (p *parser) skip() {
 
 // token takes a token (RFC 9110 §5.6.2), which may be empty.
 func (p *parser) token() string {
-	n := strings.IndexFunc(p.rest, func(r rune) bool { return !isTokenChar(r) })
-	if n < 0 {
-		n = len(p.rest)
+	n := 0
+	for n < len(p.rest) && hostname.TokenByte(p.rest[n]) {
+		n++
 	}
 	token := p.rest[:n]
 	p.rest = p.rest[n:]
@@ -185,8 +187,6 @@ func (p *parser) token() string {
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }
-
-func isTokenChar(r rune) bool { return isAlphanumeric(r) || strings.ContainsRune("!#$%&'*+-.^_`|~", r) }
 
 func isToken68(r rune) bool { return isAlphanumeric(r) || strings.ContainsRune("-._~+/", r) }
 

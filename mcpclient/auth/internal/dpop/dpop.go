@@ -14,10 +14,11 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // Alg is the algorithm of every key.
@@ -111,17 +112,5 @@ func target(u *url.URL) string {
 	if path == "" {
 		path = "/"
 	}
-	return origin(u) + path
-}
-
-// origin has no port if it is the usual one.
-func origin(u *url.URL) string {
-	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	switch scheme {
-	case "https":
-		host = strings.TrimSuffix(host, ":443")
-	case "http":
-		host = strings.TrimSuffix(host, ":80")
-	}
-	return scheme + "://" + host
+	return hostname.Origin(u) + path
 }

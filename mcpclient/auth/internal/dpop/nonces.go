@@ -3,6 +3,8 @@ package dpop
 import (
 	"net/url"
 	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 const (
@@ -21,7 +23,7 @@ type Nonces struct {
 func (n *Nonces) For(u *url.URL) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.latest[origin(u)]
+	return n.latest[hostname.Origin(u)]
 }
 
 // Note takes the header DPoP-Nonce of any response to a request to u. An empty one changes nothing, and neither does one
@@ -35,7 +37,7 @@ func (n *Nonces) Note(u *url.URL, nonce string) {
 	if n.latest == nil {
 		n.latest = map[string]string{}
 	}
-	o := origin(u)
+	o := hostname.Origin(u)
 	if _, known := n.latest[o]; !known && len(n.latest) >= maxOrigins {
 		n.forgetOne()
 	}

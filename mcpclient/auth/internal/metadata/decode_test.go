@@ -23,12 +23,12 @@ func TestDecodeNamesTheMemberThatIsWrong(t *testing.T) {
 		`{}`:                                                                      "resource is missing",
 		`{"resource":"https://h/mcp","` + strings.Repeat("x", 5000) + `":1` + strings.Repeat(" ", 3): "not valid JSON",
 	} {
-		_, err := decodeResource([]byte(in), resource)
+		_, err := decodeResource([]byte(in), resource, "")
 		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 500 {
 			t.Errorf("%.100s: error is %.600v, want %q", in, err, want)
 		}
 	}
-	got, err := decodeResource([]byte(`{"resource":"https://h/mcp","scopes_supported":null,"authorization_servers":[]}`), resource)
+	got, err := decodeResource([]byte(`{"resource":"https://h/mcp","scopes_supported":null,"authorization_servers":[]}`), resource, "")
 	if err != nil || got.ScopesSupported != nil || got.AuthorizationServers == nil {
 		t.Errorf("null and an empty list are %+v, %v, want nil and an empty list", got, err)
 	}
@@ -45,7 +45,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	resource := &url.URL{Scheme: "https", Host: "h", Path: "/mcp"}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if r, err := decodeResource(data, resource); err == nil && !covers(r.Resource, resource) {
+		if r, err := decodeResource(data, resource, ""); err == nil && !isAbout(r.Resource, resource) {
 			t.Fatalf("metadata of %q was accepted for %s", r.Resource, resource)
 		}
 		g := guard{}

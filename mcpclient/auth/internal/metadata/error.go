@@ -13,6 +13,9 @@ import (
 // 4xx, or with something that is not a JSON object, like the page some servers have for every path.
 var ErrNotFound = errors.New("there is no metadata")
 
+// ErrOtherResource is in the error when a document is about another resource than the MCP server.
+var ErrOtherResource = errors.New("it is not about this server")
+
 // Error says what went wrong where. All methods of [Fetcher] return errors of this type.
 type Error struct {
 	URL    string // what was asked for, without query; of several places the one that matters most

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // ErrRefused is in the error when the guard did not let a request go out.
@@ -17,7 +18,9 @@ type guard struct {
 	loopback bool
 }
 
-// url judges what can be seen in a URL. Names are judged by what they stand for, when that is known.
+// url judges what can be seen in a URL. Names are judged by what they stand for, when that is known. A host that programs
+// understand in different ways is refused: what is dialled must be what was judged, and net/http makes 127.0.0.1 of digits
+// from beyond ASCII, a C library of 127.1. (RFC 3986 §3.2.2; 2026-07-28, Security Best Practices, "Server-Side Request Forgery")
 func (g guard) url(u *url.URL) error {
 	host := u.Hostname()
 	switch {
@@ -25,7 +28,9 @@ func (g guard) url(u *url.URL) error {
 		return refuse("it is no absolute URL with a host")
 	case u.User != nil:
 		return refuse("it has user information")
-	case u.Scheme == "http" && !isLoopback(host):
+	case !hostname.Plain(host):
+		return refuse("its host is no address in its usual form and no name of ASCII, for which an international one has xn--")
+	case u.Scheme == "http" && !hostname.Loopback(host):
 		return refuse("it is not https")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return refuse("its scheme is not https")
@@ -33,7 +38,7 @@ func (g guard) url(u *url.URL) error {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return g.address(host, ip)
 	}
-	if isLoopback(host) && !g.loopback {
+	if hostname.Loopback(host) && !g.loopback {
 		return refuseAddress(host, "loopback")
 	}
 	return nil
@@ -42,7 +47,7 @@ func (g guard) url(u *url.URL) error {
 // address judges what a host's name stands for.
 func (g guard) address(host string, ip netip.Addr) error {
 	kind := classify(ip)
-	if isLoopback(host) && kind != loopback {
+	if hostname.Loopback(host) && !hostname.LoopbackIP(ip) {
 		return refuse(fmt.Sprintf("%s is not loopback", ip))
 	}
 	switch kind {
@@ -58,15 +63,6 @@ func (g guard) address(host string, ip netip.Addr) error {
 		}
 	}
 	return refuseAddress(ip.String(), kind)
-}
-
-// isLoopback reports whether a host of a URL is loopback without having to be looked up.
-func isLoopback(host string) bool {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return classify(ip) == loopback
-	}
-	name := strings.ToLower(strings.TrimSuffix(host, "."))
-	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
 func refuse(why string) error { return fmt.Errorf("%w: %s", ErrRefused, why) }

@@ -3,6 +3,7 @@ package metadata
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -104,6 +106,25 @@ func resolveAs(t *testing.T, ip string) {
 	}}
 }
 
+// resolveNothing has no name known while the test runs: by an answer that says so, or because there is no answer. It counts
+// the questions.
+func resolveNothing(t *testing.T, answers bool) *atomic.Int64 {
+	t.Helper()
+	before := net.DefaultResolver
+	t.Cleanup(func() { net.DefaultResolver = before })
+	var asked atomic.Int64 // those for IPv4 and IPv6 are asked at once
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		asked.Add(1)
+		if !answers {
+			return nil, errors.New("no name server")
+		}
+		client, server := net.Pipe()
+		go serveDNS(server, netip.Addr{}) // ends with the connection
+		return client, nil
+	}}
+	return &asked
+}
+
 // serveDNS answers one question of one connection, as over TCP: each message has its length before it.
 func serveDNS(c net.Conn, answer netip.Addr) {
 	defer func() { _ = c.Close() }()
@@ -125,6 +146,9 @@ func serveDNS(c net.Conn, answer netip.Addr) {
 	kind := q[end-3]
 	r := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, q[12:end]...)
 	data := answer.AsSlice()
+	if data == nil {
+		r[3] = 0x83 // there is no such name
+	}
 	if want := map[int]byte{4: 1, 16: 28}[len(data)]; want == kind {
 		r[7] = 1
 		r = append(r, 0xc0, 12, 0, kind, 0, 1, 0, 0, 0, 0, 0, byte(len(data)))

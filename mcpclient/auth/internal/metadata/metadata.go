@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 // What Options has if it does not say.
@@ -30,8 +32,9 @@ type Options struct {
 	// environment. The Client's Jar, CheckRedirect and Timeout are not used.
 	//
 	// Of an *http.Transport every address is checked when it is dialled. Any other RoundTripper, and an *http.Transport that
-	// dials TLS by itself, has names looked up before each request instead, unless private addresses are allowed; that is no
-	// help against names that change in between. Through a proxy only the URL is checked: the proxy is what looks names up and dials.
+	// dials TLS by itself, has names looked up before each request instead, unless private addresses are allowed, and names
+	// that are not known here are refused; that is no help against names that change in between. Through a proxy only the
+	// URL is checked: the proxy is what looks names up and dials.
 	Client *http.Client
 
 	// AllowPrivateAddresses also allows private networks, shared address space (RFC 6598) and loopback. Link-local,
@@ -78,7 +81,7 @@ func newFetcher(o Options, g guard) *Fetcher {
 // For returns the Fetcher for what the MCP server at resource names. If that server is on loopback, what it names may be,
 // too. The two share connections and options.
 func (f *Fetcher) For(resource *url.URL) *Fetcher {
-	if isLoopback(resource.Hostname()) {
+	if hostname.Loopback(resource.Hostname()) {
 		return f.local
 	}
 	return f

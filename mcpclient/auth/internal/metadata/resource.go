@@ -2,9 +2,12 @@ package metadata
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 const resourceSuffix = "/.well-known/oauth-protected-resource"
@@ -12,7 +15,7 @@ const resourceSuffix = "/.well-known/oauth-protected-resource"
 // Resource is the protected-resource metadata of an MCP server (RFC 9728 §2), as far as a client needs it. A list is nil if
 // the server did not give it.
 type Resource struct {
-	Resource             string // the MCP server's own URL or one above it, as the document has it
+	Resource             string // the MCP server's identifier, as the document has it
 	AuthorizationServers []string
 	ScopesSupported      []string
 	BearerMethods        []string
@@ -24,10 +27,14 @@ type Resource struct {
 // the only place that is asked; without one, "", it is the well-known places, the one of the server's path before the one
 // of its root.
 //
-// A document that is about another server than this one must not be used (RFC 9728 §3.3). One about a URL above it is: the
-// root's document, and servers of several endpoints, have the URL that the endpoints share.
-func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, hint string) (*Resource, error) {
-	if resource.Scheme == "http" && !isLoopback(resource.Hostname()) { // wherever hint points to: the token would go over it
+// A document must be about this server (RFC 9728 §3.3): otherwise a server could have a token for another one at its origin.
+// above is a URL that it may be about instead, "" for none: one above the server's, by the word of the user.
+func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, above, hint string) (*Resource, error) {
+	if above != "" && !isAbove(above, resource) {
+		return nil, &Error{URL: bare(resource), Err: invalid("Options.Resource, %.200q, is not above the server's URL", above)}
+	}
+	// wherever hint points to: the token would go over it
+	if resource.Scheme == "http" && !hostname.Loopback(resource.Hostname()) {
 		return nil, &Error{URL: bare(resource), Err: refuse("it is not https")}
 	}
 	places := resourcePlaces(resource)
@@ -40,7 +47,7 @@ func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, hint string) 
 	}
 	var found *Resource
 	err := f.For(resource).first(ctx, places, http.Header{}, func(data []byte) (err error) {
-		found, err = decodeResource(data, resource)
+		found, err = decodeResource(data, resource, above)
 		return err
 	})
 	if err != nil {
@@ -51,7 +58,7 @@ func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, hint string) 
 
 // resourcePlaces has the well-known path before the resource's own, which keeps its query (RFC 9728 §3.1).
 func resourcePlaces(resource *url.URL) []*url.URL {
-	root := origin(resource).JoinPath(resourceSuffix)
+	root := hostname.Root(resource).JoinPath(resourceSuffix)
 	path := strings.TrimSuffix(resource.EscapedPath(), "/")
 	if path == "" && resource.RawQuery == "" {
 		return []*url.URL{root}
@@ -61,7 +68,7 @@ func resourcePlaces(resource *url.URL) []*url.URL {
 	return []*url.URL{own, root}
 }
 
-func decodeResource(data []byte, resource *url.URL) (*Resource, error) {
+func decodeResource(data []byte, resource *url.URL, above string) (*Resource, error) {
 	var doc struct {
 		Resource             string   `json:"resource"`
 		AuthorizationServers []string `json:"authorization_servers"`
@@ -76,39 +83,43 @@ func decodeResource(data []byte, resource *url.URL) (*Resource, error) {
 	if doc.Resource == "" {
 		return nil, invalid("resource is missing")
 	}
-	if !covers(doc.Resource, resource) {
+	if !isAbout(doc.Resource, resource) && !sameResource(doc.Resource, above) {
 		named, _, _ := strings.Cut(doc.Resource, "?") // the query may repeat what is secret in the server's URL
-		return nil, invalid("resource is %.200q, which is not the server at %q", named, bare(resource))
+		return nil, fmt.Errorf("%w: resource is %.200q, the server is at %q: %w; see Options.Resource",
+			errInvalid, named, bare(resource), ErrOtherResource)
 	}
 	return new(Resource(doc)), nil
 }
 
-// covers reports whether id, of a document, is the resource or above it.
-func covers(id string, resource *url.URL) bool {
+// isAbout reports whether id, of a document, identifies the resource: the same URL, but for what makes no other URL of it. A
+// slash at the end makes none (specification 2026-07-28, basic/authorization, "Canonical Server URI"), and a query that id
+// does not have, because a query should not be part of an identifier (RFC 9728 §1.2).
+func isAbout(id string, resource *url.URL) bool {
+	u := identifier(id)
+	return u != nil && hostname.SameOrigin(u, resource) && path(u) == path(resource) &&
+		(u.RawQuery == "" || u.RawQuery == resource.RawQuery)
+}
+
+// sameResource reports whether two texts are one identifier.
+func sameResource(a, b string) bool {
+	x, y := identifier(a), identifier(b)
+	return x != nil && y != nil && isAbout(a, y) && x.RawQuery == y.RawQuery
+}
+
+// isAbove reports whether id identifies something at the resource's origin whose path leads to it.
+func isAbove(id string, resource *url.URL) bool {
+	u := identifier(id)
+	return u != nil && hostname.SameOrigin(u, resource) && strings.HasPrefix(path(resource)+"/", path(u)+"/")
+}
+
+// identifier reads what can identify a resource, nil if id cannot.
+func identifier(id string) *url.URL {
 	u, err := url.Parse(id)
-	if err != nil || u.Fragment != "" || u.User != nil || !sameOrigin(u, resource) {
-		return false
+	if err != nil || u.Fragment != "" || u.User != nil {
+		return nil
 	}
-	above := strings.TrimSuffix(u.EscapedPath(), "/")
-	rest, ok := strings.CutPrefix(resource.EscapedPath(), above)
-	if !ok || rest != "" && rest[0] != '/' {
-		return false
-	}
-	return u.RawQuery == "" || u.RawQuery == resource.RawQuery
+	return u
 }
 
-func sameOrigin(a, b *url.URL) bool {
-	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
-}
-
-func port(u *url.URL) string {
-	if p := u.Port(); p != "" {
-		return p
-	}
-	return map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)]
-}
-
-// origin returns the root of u's server.
-func origin(u *url.URL) *url.URL {
-	return &url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: "/"}
-}
+// path is the path of a URL without a slash at its end.
+func path(u *url.URL) string { return strings.TrimSuffix(u.EscapedPath(), "/") }

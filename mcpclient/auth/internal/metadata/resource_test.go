@@ -40,7 +40,7 @@ func TestResourceIsFoundInItsPlaces(t *testing.T) {
 			})
 			f := New(Options{})
 			defer f.Close()
-			got, err := f.Resource(t.Context(), resource, strings.Replace(tt.hint, "SITE", s.URL, 1))
+			got, err := f.Resource(t.Context(), resource, "", strings.Replace(tt.hint, "SITE", s.URL, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestResourceIsFoundInItsPlaces(t *testing.T) {
 func TestResourceSaysThatThereIsNone(t *testing.T) {
 	s := newSite(t)
 	s.text("/.well-known/oauth-protected-resource/mcp", http.StatusOK, "<!doctype html><p>a page for every path")
-	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "")
+	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "")
 	if !errors.Is(err, ErrNotFound) {
 		t.Fatalf("error is %v, want ErrNotFound", err)
 	}
@@ -82,7 +82,7 @@ func TestResourceSaysThatThereIsNone(t *testing.T) {
 func TestResourceDoesNotLookElsewhereThanTheChallengeSays(t *testing.T) {
 	s := newSite(t)
 	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL})
-	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), s.URL+"/gone?secret=1")
+	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", s.URL+"/gone?secret=1")
 	if !errors.Is(err, ErrNotFound) {
 		t.Errorf("error is %v, want ErrNotFound", err)
 	}
@@ -90,7 +90,7 @@ func TestResourceDoesNotLookElsewhereThanTheChallengeSays(t *testing.T) {
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("error %q has the query, want it left out", err)
 	}
-	if _, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "http://[x"); err == nil {
+	if _, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "http://[x"); err == nil {
 		t.Error("a challenge with something that is no URL was accepted, want an error")
 	}
 }
@@ -100,7 +100,7 @@ func TestAServerThatIsBrokenMayRecover(t *testing.T) {
 	for _, status := range []int{500, 503, 429, 408} {
 		s := newSite(t)
 		s.text("/.well-known/oauth-protected-resource/mcp", status, "")
-		_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "")
+		_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "")
 		e, ok := errors.AsType[*Error](err)
 		if !ok || e.Permanent() || e.Status != status || errors.Is(err, ErrNotFound) {
 			t.Errorf("status %d: error is %v, want one with the status that is not permanent", status, err)
@@ -109,43 +109,63 @@ func TestAServerThatIsBrokenMayRecover(t *testing.T) {
 	s := newSite(t)
 	resource := s.at(t, "/mcp")
 	s.Close()
-	_, err := New(Options{}).Resource(t.Context(), resource, "")
+	_, err := New(Options{}).Resource(t.Context(), resource, "", "")
 	if e, ok := errors.AsType[*Error](err); !ok || e.Permanent() || e.Status != 0 {
 		t.Errorf("a server that is down: error is %v, want one that is not permanent", err)
 	}
 }
 
-func TestCovers(t *testing.T) {
+func TestADocumentIsAboutOneServer(t *testing.T) {
 	const resource = "https://mcp.example.com/team/mcp?tenant=1"
-	for id, want := range map[string]bool{
-		"https://mcp.example.com/team/mcp?tenant=1": true,
-		"https://mcp.example.com/team/mcp":          true,
-		"https://mcp.example.com/team/mcp/":         true,
-		"HTTPS://MCP.example.com:443/team":          true,
-		"https://mcp.example.com/":                  true,
-		"https://mcp.example.com":                   true,
-		"https://mcp.example.com/team/mcp?tenant=2": false,
-		"https://mcp.example.com/team/mc":           false,
-		"https://mcp.example.com/team/mcp/more":     false,
-		"https://mcp.example.com/Team":              false,
-		"https://mcp.example.com/other":             false,
-		"https://mcp.example.com/team/mcp#x":        false,
-		"https://user@mcp.example.com/team/mcp":     false,
-		"http://mcp.example.com/team/mcp":           false,
-		"https://mcp.example.com:8443/team/mcp":     false,
-		"https://evil.example.com/team/mcp":         false,
-		"https://mcp.example.com.evil/team/mcp":     false,
-		"mcp.example.com/team/mcp":                  false,
-		"/team/mcp":                                 false,
-		"":                                          false,
-		"://":                                       false,
+	for id, want := range map[string]struct{ about, above bool }{
+		"https://mcp.example.com/team/mcp?tenant=1": {true, true},
+		"https://mcp.example.com/team/mcp":          {true, true},
+		"https://mcp.example.com/team/mcp/":         {true, true},
+		"HTTPS://MCP.example.com:443/team/mcp":      {true, true},
+		"HTTPS://MCP.example.com:443/team":          {false, true},
+		"https://mcp.example.com/":                  {false, true},
+		"https://mcp.example.com":                   {false, true},
+		"https://mcp.example.com/team/mcp?tenant=2": {false, true}, // by the word of the user
+		"https://mcp.example.com/team/mc":           {},
+		"https://mcp.example.com/team/mcp/more":     {},
+		"https://mcp.example.com/Team":              {},
+		"https://mcp.example.com/other":             {},
+		"https://mcp.example.com/team/../team/mcp":  {},
+		"https://mcp.example.com/team/mcp#x":        {},
+		"https://user@mcp.example.com/team/mcp":     {},
+		"http://mcp.example.com/team/mcp":           {},
+		"https://mcp.example.com:8443/team/mcp":     {},
+		"https://mcp.example.com./team/mcp":         {},
+		"https://evil.example.com/team/mcp":         {},
+		"https://mcp.example.com.evil/team/mcp":     {},
+		"mcp.example.com/team/mcp":                  {},
+		"/team/mcp":                                 {},
+		"":                                          {},
+		"://":                                       {},
 	} {
 		u, err := url.Parse(resource)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := covers(id, u); got != want {
-			t.Errorf("covers(%q, %s) = %v, want %v", id, resource, got, want)
+		if got := isAbout(id, u); got != want.about {
+			t.Errorf("isAbout(%q, %s) = %v, want %v", id, resource, got, want.about)
+		}
+		if got := isAbove(id, u); got != want.above {
+			t.Errorf("isAbove(%q, %s) = %v, want %v", id, resource, got, want.above)
+		}
+	}
+}
+
+func TestAResourceAboveTakesTheUsersWord(t *testing.T) {
+	s := newSite(t)
+	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL})
+	for above, good := range map[string]bool{"": false, s.URL: true, s.URL + "/": true, s.URL + "/mcp": false, s.URL + "?x": false, "https://elsewhere.example": false} {
+		r, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), above, "")
+		if got := err == nil && r.Resource == s.URL; got != good {
+			t.Errorf("with %q above: %+v, %v, want it good: %t", above, r, err, good)
+		}
+		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || !e.Permanent()) {
+			t.Errorf("with %q above: %v, want a permanent error", above, err)
 		}
 	}
 }
@@ -153,7 +173,7 @@ func TestCovers(t *testing.T) {
 func TestResourceOfAnotherServerIsNotUsed(t *testing.T) {
 	s := newSite(t)
 	s.json("/.well-known/oauth-protected-resource/mcp", map[string]any{"resource": "https://evil.example.com/mcp"})
-	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "")
+	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "")
 	e, ok := errors.AsType[*Error](err)
 	if !ok || !e.Permanent() || !strings.Contains(err.Error(), `resource is "https://evil.example.com/mcp"`) {
 		t.Errorf("error is %v, want a permanent one that names the other server", err)
@@ -166,8 +186,8 @@ func TestAPlaceThatLeadsAstrayIsNotTheLast(t *testing.T) {
 	s.page("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://login.example/", http.StatusFound)
 	})
-	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL})
-	if r, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), ""); err != nil || r.Resource != s.URL {
+	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL + "/mcp"})
+	if r, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", ""); err != nil || r.Resource != s.URL+"/mcp" {
 		t.Errorf("metadata is %+v, %v, want what the root has", r, err)
 	}
 }

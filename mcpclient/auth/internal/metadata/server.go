@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
 const (
@@ -53,7 +55,7 @@ func (f *Fetcher) Server(ctx context.Context, issuer string) (*Server, error) {
 // the document at the root of the server's origin, or else the default endpoints.
 func (f *Fetcher) LegacyServer(ctx context.Context, resource *url.URL) (*Server, error) {
 	f = f.For(resource)
-	root := origin(resource)
+	root := hostname.Root(resource)
 	if err := f.guard.url(root); err != nil {
 		return nil, &Error{URL: bare(root), Err: err}
 	}
@@ -92,7 +94,7 @@ func (f *Fetcher) server(ctx context.Context, places []*url.URL, header http.Hea
 
 // serverPlaces has the priority of the specification.
 func serverPlaces(issuer *url.URL) []*url.URL {
-	root := origin(issuer)
+	root := hostname.Root(issuer)
 	path := strings.TrimSuffix(issuer.EscapedPath(), "/")
 	if path == "" {
 		return []*url.URL{root.JoinPath(oauthSuffix), root.JoinPath(openIDSuffix)}

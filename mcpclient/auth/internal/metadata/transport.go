@@ -85,10 +85,19 @@ func (t *transport) choose(req *http.Request) (http.RoundTripper, error) {
 	if !t.lookup {
 		return t.direct, nil
 	}
-	if _, err := t.guard.resolve(req.Context(), req.URL.Hostname()); errors.Is(err, ErrRefused) {
-		return nil, err
+	if _, err := t.guard.resolve(req.Context(), req.URL.Hostname()); err != nil {
+		return nil, unjudged(err)
 	}
-	return t.direct, nil // a name that is not known here may be known to the RoundTripper
+	return t.direct, nil
+}
+
+// unjudged makes the error of a name about which nothing is known: whatever the RoundTripper takes it for has been judged by
+// nothing. A resolver that does not answer may do so the next time.
+func unjudged(err error) error {
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
+		return fmt.Errorf("%w: %v, and the RoundTripper may take it for anything, see AllowPrivateAddresses", ErrRefused, err)
+	}
+	return err
 }
 
 // CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.

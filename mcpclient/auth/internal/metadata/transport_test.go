@@ -286,23 +286,56 @@ func TestAProxyIsDialledWhereverItIs(t *testing.T) {
 	}
 }
 
-func TestARoundTripperMayKnowNamesNobodyElseDoes(t *testing.T) {
-	before := net.DefaultResolver
-	t.Cleanup(func() { net.DefaultResolver = before })
-	var asked atomic.Int64 // questions for IPv4 and IPv6 are asked at once
-	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		asked.Add(1)
-		return nil, errors.New("no name server")
-	}}
+// What does not resolve cannot be judged, and a RoundTripper may take it for something on loopback.
+func TestANameThatIsNotKnownIsNotGivenToARoundTripper(t *testing.T) {
+	var reached atomic.Int32
 	fake := tripper(func(r *http.Request) (*http.Response, error) {
+		reached.Add(1)
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
 	})
 	client := &http.Client{Transport: fake}
-	if _, err := get(t, New(Options{Client: client}), "https://nowhere.example"); err != nil || asked.Load() == 0 {
-		t.Errorf("error is %v after %d questions, want the name looked up and the RoundTripper's answer", err, asked.Load())
+	for name, permanent := range map[string]bool{"nowhere.invalid": true, "lost.example": false} {
+		asked := resolveNothing(t, permanent)
+		_, err := get(t, New(Options{Client: client}), "https://"+name)
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Permanent() != permanent || errors.Is(err, ErrRefused) != permanent || asked.Load() == 0 || reached.Load() != 0 {
+			t.Errorf("%s: error is %v after %d questions and %d requests, want a permanent one: %t, and no request",
+				name, err, asked.Load(), reached.Load(), permanent)
+		}
+		asked.Store(0)
+		if _, err := get(t, New(Options{Client: client, AllowPrivateAddresses: true}), "https://"+name); err != nil || asked.Load() != 0 {
+			t.Errorf("%s: error is %v after %d questions, want none asked where private addresses are allowed", name, err, asked.Load())
+		}
+		reached.Store(0)
 	}
-	asked.Store(0)
-	if _, err := get(t, New(Options{Client: client, AllowPrivateAddresses: true}), "https://nowhere.example"); err != nil || asked.Load() != 0 {
-		t.Errorf("error is %v after %d questions, want none asked where private addresses are allowed", err, asked.Load())
+}
+
+// TestAHostThatIsMappedReachesNothing: net/http maps such hosts to loopback when it dials, behind the back of a guard that
+// judged them by their letters.
+func TestAHostThatIsMappedReachesNothing(t *testing.T) {
+	server, own, connections := secure(t)
+	port := server.URL[strings.LastIndexByte(server.URL, ':')+1:]
+	resolveNothing(t, true)
+	for _, client := range []*http.Client{nil, {Transport: own}, {Transport: struct{ http.RoundTripper }{own}}} {
+		for _, host := range []string{
+			"①②⑦.0.0.1", "127。0。0。1", "loc\u00adalhost", "ⓛocalhost", "１２７.0.0.1", "%E2%91%A0%E2%91%A1%E2%91%A6.0.0.1",
+			"127.1", "0x7f.0.0.1", "2130706433", "127.0.0.1.",
+		} {
+			for _, o := range []Options{{Client: client}, {Client: client, AllowPrivateAddresses: true}} {
+				u, err := url.Parse("https://" + host + ":" + port)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f := New(o)
+				_, err = f.Do((&http.Request{Method: http.MethodGet, URL: u, Header: http.Header{}}).WithContext(t.Context()))
+				if !errors.Is(err, ErrRefused) {
+					t.Errorf("%s, private addresses allowed %t: error is %v, want it refused", host, o.AllowPrivateAddresses, err)
+				}
+				f.Close()
+			}
+		}
+	}
+	if n := connections.Load(); n != 0 {
+		t.Errorf("%d connections were made, want none", n)
 	}
 }

@@ -1,0 +1,132 @@
+package bounds
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/bounds.md anew")
+
+// root is where the repository is.
+const root = "../.."
+
+// watched are the packages in which nothing may grow that does not stand in the table.
+var watched = []string{
+	"mcpclient", "mcpclient/transport", "mcpclient/auth", "mcpclient/auth/internal/dpop", "mcpclient/auth/internal/metadata",
+	"mcpclient/internal/inflight", "mcpclient/telemetry",
+	"mcpserver", "mcpserver/bearer", "mcpserver/redisstore", "internal/ndjson", "internal/sse", "internal/schema",
+	"internal/otlpsink",
+	"internal/running", "internal/grow", "internal/jsonrpc", "internal/jsonscan", "internal/mirror", "inspect",
+}
+
+func TestThePageIsThatOfTheTable(t *testing.T) {
+	const file = root + "/docs/bounds.md"
+	want, err := newSource(root).page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("%s is not what the table says (%v); run go generate ./internal/bounds", file, err)
+	}
+}
+
+func TestEveryNameOfTheTableIsInTheSource(t *testing.T) {
+	s := newSource(root)
+	known := func(about, name string) {
+		if _, err := s.object(name); err != nil {
+			t.Errorf("%s: %v", about, err)
+		}
+	}
+	for _, a := range areas {
+		for _, r := range a.rows {
+			if r.what == "" || r.bound == "" || r.full == "" || len(r.where) == 0 {
+				t.Errorf("%s: a row lacks a text: %+v", a.title, r)
+			}
+			if (r.weighs == "") != (r.holder == noTotal) {
+				t.Errorf("%s: a weight is in a total, and what is in one has a weight", r.what)
+			}
+			for _, name := range r.where {
+				known(r.what, name)
+			}
+			if r.option != "" {
+				known(r.what, r.option)
+			}
+			if !s.hasTest(r.test) {
+				t.Errorf("%s: there is no test %s", r.what, r.test)
+			}
+		}
+	}
+}
+
+func TestWhateverMayGrowStandsInTheTable(t *testing.T) {
+	s := newSource(root)
+	var grow []string
+	for _, path := range watched {
+		members, err := s.members(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grow = append(grow, members...)
+	}
+	stands := map[string]bool{}
+	for _, a := range areas {
+		for _, r := range a.rows {
+			for _, name := range r.where {
+				stands[name] = true
+			}
+		}
+	}
+	for _, e := range exceptions {
+		for _, name := range e.names {
+			if stands[name] {
+				t.Errorf("%s stands twice", name)
+			}
+			if stands[name] = true; !slices.ContainsFunc(grow, func(member string) bool { return covers(name, member) }) {
+				t.Errorf("%s is an exception and does not grow", name)
+			}
+		}
+	}
+	for _, member := range grow {
+		kind := member[:strings.LastIndexByte(member, '.')+1] + "*"
+		if !stands[member] && !stands[kind] {
+			t.Errorf("%s may grow: what bounds it? Add a row, or a reason why it needs none", member)
+		}
+	}
+}
+
+// covers reports whether an exception, which may be all fields of a type, is about a member.
+func covers(name, member string) bool {
+	all, ok := strings.CutSuffix(name, "*")
+	return name == member || ok && strings.HasPrefix(member, all)
+}
+
+func TestUnits(t *testing.T) {
+	s := newSource(root)
+	for text, want := range map[string]string{
+		"{mcpclient.maxItems / 2 + 1}":                          "50,001",
+		"{mcpclient.maxItems} items":                            "100,000 items",
+		"{bytes mcpclient.DefaultFrameLimit}":                   "16 MiB",
+		"{bytes 2 * mcpclient.Options.CacheSize + 524288}":      "8.5 MiB",
+		"{time mcpserver.HTTPOptions.SessionTimeout}":           "30 min",
+		"{mcpserver.Options.MaxQueued} and {bytes 7}":           "1,024 and 7 bytes",
+		"{bytes mcpclient.Options.FrameLimit}, as is":           "16 MiB, as is",
+		"{time 1500000000} or {time 250000000}, or {bytes 768}": "1,500 ms or 250 ms, or 768 bytes",
+	} {
+		if got, err := s.fill(text); err != nil || got != want {
+			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"{mcpclient.noSuchThing}", "{mcpclient.Client}", "{mcpclient.Options.Name}", "{nowhere.x}"} {
+		if got, err := s.fill(text); err == nil {
+			t.Errorf("%q: got %q, want an error", text, got)
+		}
+	}
+}

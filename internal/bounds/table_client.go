@@ -1,0 +1,137 @@
+package bounds
+
+var clientArea = area{
+	title: "The client",
+	intro: "What a client holds for the one server it is connected to, and what it does with lists that have many pages.",
+	rows: []row{
+		{
+			what: "Notifications that wait for their handlers", where: []string{"mcpclient.notifyQueue.waiting"},
+			bound: "{mcpclient.Options.NotificationQueue}, and {bytes mcpclient.DefaultFrameLimit} of frames, or one " +
+				"FrameLimit if that is more",
+			option: "mcpclient.Options.NotificationBytes",
+			full: "list-changed and updated notifications are coalesced, the oldest progress and log messages dropped, " +
+				"then the new one; counted",
+			test:   "mcpclient.TestAQueueThatIsFullByBytesMakesRoomByTheSameRules",
+			weighs: "mcpclient.Options.FrameLimit", holder: ofClient,
+		},
+		{
+			what: "Requests of the server that are answered at once", where: []string{"mcpclient.serving.running"},
+			bound: "{mcpclient.servedAtOnce}, and {bytes mcpclient.DefaultFrameLimit} of their frames, or one " +
+				"FrameLimit if that is more",
+			option: "mcpclient.Options.FrameLimit", full: "the server gets an error",
+			test:   "mcpclient.TestWhatAServerAsksForAtOnceIsBounded",
+			weighs: "mcpclient.DefaultFrameLimit", holder: ofClient,
+		},
+		{
+			what: "Answers to a batch of the server's (revision 2025-03-26)", where: []string{"mcpclient.batchAnswer.frames"},
+			bound: "{mcpclient.maxBatchRequests} requests, {mcpclient.servedAtOnce} of which are handled at once",
+			full:  "the others are refused one by one", test: "mcpclient.TestRequestsOfABatchAreBounded",
+		},
+		{
+			what:   "Results that are kept because the server said that they are fresh",
+			where:  []string{"mcpclient.resultCache.results", "mcpclient.resultCache.recent"},
+			bound:  "{bytes mcpclient.Options.CacheSize}; none larger than a quarter of that",
+			option: "mcpclient.Options.CacheSize",
+			full:   "what has not been used for the longest time makes room", test: "mcpclient.TestTheResultsUsedLastAreKept",
+			weighs: "mcpclient.Options.CacheSize", holder: ofClient,
+		},
+		{
+			what:  "What is known of the server's tools: output schemas, mirrored parameters",
+			where: []string{"mcpclient.toolSet.tools"},
+			bound: "{bytes mcpclient.toolRoom}, for a complete list and for the one being fetched; replaced by each " +
+				"complete list",
+			full:   "names are kept without the rest, then nothing; a call of such a tool lists anew",
+			test:   "mcpclient.TestWhatThereIsNoRoomForIsListedAnew",
+			weighs: "2 * mcpclient.toolRoom", holder: ofClient,
+		},
+		{
+			what: "Cursors of a list that is walked", where: []string{"mcpclient.walk.seen"},
+			bound: "a list has {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
+				"{mcpclient.maxListFrames} FrameLimits together; a cursor is kept as a hash",
+			option: "mcpclient.Options.FrameLimit",
+			full: "the list ends with a KindProtocol error, as it does with a cursor that comes twice and at its " +
+				"deadline",
+			test: "mcpclient.TestEveryListIsBounded",
+		},
+		{
+			what: "Reports of progress that wait for a caller", where: []string{"mcpclient.progressQueue.reports"},
+			bound: "{mcpclient.progressKept} a call, and {bytes mcpclient.progressBytes} of their texts, or the latest " +
+				"alone",
+			full: "the oldest give way, counted",
+			test: "mcpclient.TestTheLatestReportsOfProgressAreKept",
+		},
+		{
+			what: "Requests in one answer that asks for input", where: []string{"mcpclient.maxInputs"},
+			bound: "{mcpclient.maxInputs}, {bytes mcpclient.maxInputBytes} in all, keys of {bytes " +
+				"mcpclient.maxInputKey}; {mcpclient.Options.MaxInputRounds} rounds a call",
+			option: "mcpclient.Options.MaxInputRounds",
+			full:   "the call fails with a KindProtocol error",
+			test:   "mcpclient.TestWhatAServerAsksForAtOnceIsBounded",
+		},
+		{
+			what: "Inputs of a task that are answered", where: []string{"mcpclient.Task.answered", "mcpclient.Task.answers"},
+			bound: "{mcpclient.maxTaskInputs} a task, keys of {bytes mcpclient.maxInputKey}",
+			full:  "waiting for the task fails with a KindProtocol error",
+			test:  "mcpclient.TestWhatATaskAsksForInAllIsBounded",
+		},
+		{
+			what: "Visits to URLs whose end is waited for", where: []string{"mcpclient.urlVisits.visits"},
+			bound:  "{mcpclient.visitsKept}, each of {bytes mcpclient.maxVisit}",
+			full:   "the oldest gives way",
+			test:   "mcpclient.TestVisitsThatNeverEndAreBounded",
+			weighs: "mcpclient.visitsKept * mcpclient.maxVisit", holder: ofClient,
+		},
+		{
+			what: "URLs that one error asks for", where: []string{"mcpclient.URLElicitationRequiredError.Elicitations"},
+			bound: "{bytes mcpclient.maxVisitBytes} of the error's data",
+			full:  "the error is one without URLs",
+			test:  "mcpclient.TestTheURLsOfOneErrorAreBounded",
+		},
+		{
+			what: "What the server says about itself", where: []string{"mcpclient.maxIntroduction"},
+			bound:  "{bytes mcpclient.maxIntroduction}",
+			full:   "the handshake fails",
+			test:   "mcpclient.TestAnIntroductionIsBounded",
+			weighs: "mcpclient.maxIntroduction", holder: ofClient,
+		},
+		{
+			what: "Names that a Group has made up for tools", where: []string{"mcpclient.aliases.names"},
+			bound:  "{bytes mcpclient.aliasRoom} a member",
+			full:   "a name is found again by listing",
+			test:   "mcpclient.TestAliasesOfAGroupAreBounded",
+			weighs: "mcpclient.aliasRoom", holder: ofClient,
+		},
+		{
+			what:  "Tombstones: calls that ended without their answer",
+			where: []string{"mcpclient/internal/inflight.big.m", "mcpclient/internal/inflight.index.list"},
+			bound: "65,536, for 75 s; calls in flight are the user's own",
+			full:  "the oldest makes room; its answer counts as a duplicate",
+			test:  "mcpclient/internal/inflight.TestOldestTombstoneMakesRoom",
+		},
+		{
+			what: "Entries of ended calls for reuse", where: []string{"mcpclient/internal/inflight.Table.spare"},
+			bound: "{mcpclient/internal/inflight.keep}",
+			full:  "what is more is left to the collector",
+			test:  "mcpclient/internal/inflight.TestStormOfTimeoutsStaysWithinBounds",
+		},
+		{
+			what: "Transitions that wait for OnTransition", where: []string{"mcpclient.Client.records"},
+			bound: "{mcpclient.untoldRecords}",
+			full:  "the oldest are left out; a log record says how many",
+			test:  "mcpclient.TestAnOnTransitionThatDoesNotReturnHoldsUpNothing",
+		},
+		{
+			what: "Calls that wait for room in the transport", where: []string{"mcpclient.line.waiting"},
+			bound:  "one for each call of the user's that has asked to wait",
+			option: "mcpclient.WaitForRoom",
+			full:   "each leaves at its deadline",
+			test:   "mcpclient.TestAWaitForRoomEndsWithTheCall",
+		},
+		{
+			what: "Buffers in which requests were encoded", where: []string{"mcpclient.call.frame", "mcpclient.call.scratch"},
+			bound: "{bytes mcpclient.keptFrame} are kept for reuse, of pooled calls",
+			full:  "a larger one is left to the collector",
+			test:  "mcpclient.TestAQuietConnectionKeepsNoFrame",
+		},
+	},
+}

@@ -1,0 +1,74 @@
+package bounds
+
+var schemaArea = area{
+	title: "JSON and schemas",
+	intro: "What it takes to understand a message. A schema comes from the peer; so does what it is to judge.",
+	rows: []row{
+		{
+			what:  "Depth of JSON",
+			where: []string{"internal/jsonscan.MaxDepth"},
+			bound: "{internal/jsonscan.MaxDepth} arrays and objects in each other",
+			full:  "the message is malformed",
+			test:  "internal/jsonscan.TestNestingIsLimitedWithoutRecursion",
+		},
+		{
+			what:  "Objects in one list of a result",
+			where: []string{"mcp.maxObjects"},
+			bound: "{mcp.maxObjects}",
+			full:  "the result does not decode",
+			test:  "mcp.TestNoListTakesMuchMoreMemoryThanItsText",
+		},
+		{
+			what: "A schema", where: []string{"internal/schema.builder.nodes"},
+			bound: "{bytes internal/schema.MaxBytes}, {internal/schema.MaxSubschemas} subschemas, patterns of {bytes " +
+				"internal/schema.maxPattern} and {internal/schema.maxProgram} instructions",
+			full: "it does not compile, and its tool's results are not checked: the error says so",
+			test: "internal/schema.TestCompileBoundsTheSchema",
+		},
+		{
+			what: "Work and memory of judging a value", where: []string{"internal/schema.baseWork"},
+			bound: "{internal/schema.baseWork} steps and some for each byte of the value, numbers by their exponent; " +
+				"{internal/schema.MaxInstanceDepth} deep; the context is looked at every {internal/schema.stepsPerLook}",
+			full: "the judgement ends with an error", test: "internal/schema.FuzzValidate",
+		},
+		{
+			what: "Defaults that are filled into a form", where: []string{"internal/schema.MaxDefaults"},
+			bound: "{internal/schema.MaxDefaults}, and {bytes internal/schema.MaxDefaultBytes}",
+			full:  "filling in ends with an error",
+			test:  "internal/schema.TestDefaultsAreBounded",
+		},
+		{
+			what:  "Parameters that HTTP headers repeat",
+			where: []string{"internal/mirror.MaxValues"},
+			bound: "{bytes internal/mirror.MaxValues} a call, names of {bytes internal/mirror.MaxName}",
+			full:  "the call fails", test: "internal/mirror.TestParamsAreLimitedInNumber",
+		},
+	},
+}
+
+var viewerArea = area{
+	title: "The viewer",
+	intro: "mcpotel view: an OTLP receiver in the process, which only this machine reaches.",
+	rows: []row{
+		{
+			what: "A request of telemetry", where: []string{"internal/otlpsink.maxUnpacked", "internal/otlpsink.inLine"},
+			bound: "{bytes internal/otlpsink.maxMessage} as it comes, {bytes internal/otlpsink.maxUnpacked} unpacked, " +
+				"{internal/otlpsink.maxNesting} values in each other; {internal/otlpsink.atOnce} at once",
+			full: "it is refused; more wait", test: "internal/otlpsink.TestWhatIsUnpackedIsBounded",
+		},
+		{
+			what: "Spans, points and records", where: []string{"internal/otlpsink.quota.messages"},
+			bound: "{internal/otlpsink.defaultLimit} of each, and {bytes internal/otlpsink.maxBytes} of each as they " +
+				"were sent",
+			full: "the oldest are dropped, counted",
+			test: "internal/otlpsink.TestTheOldestAreDroppedWhenTheyAreLarge",
+		},
+		{
+			what: "Series, and what a page shows", where: []string{"internal/traceview.maxKept"},
+			bound: "{internal/traceview.maxKept} series of {internal/traceview.maxProcesses} processes; a page " +
+				"{internal/traceview.maxTraces} traces, {internal/traceview.maxRows} spans, {internal/traceview.maxRecords} " +
+				"records and {bytes internal/traceview.pageBudget} of values",
+			full: "the page says how many there are in all", test: "internal/traceview.TestTooManySeriesAreCountedNotKept",
+		},
+	},
+}

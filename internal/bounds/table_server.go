@@ -1,0 +1,377 @@
+package bounds
+
+var serverArea = area{
+	title: "The server, on every transport",
+	intro: "What a server holds for one client: the one of a stream, or of a session over HTTP.",
+	rows: []row{
+		{
+			what:  "Requests that are handled and that wait for it",
+			where: []string{"mcpserver.calls.live", "mcpserver.calls.waiting"},
+			bound: "{mcpserver.Options.MaxConcurrent} run; {mcpserver.Options.MaxQueued} wait, with frames of one " +
+				"FrameLimit together, or one alone. Those that run may have one FrameLimit each",
+			option: "mcpserver.Options.MaxConcurrent",
+			full:   "the request is answered with an error",
+			test:   "mcpserver.TestQueueIsBoundedInBytes",
+			weighs: "mcpserver.Options.MaxConcurrent * mcpserver.Options.FrameLimit + mcpserver.Options.FrameLimit",
+			holder: ofStream,
+		},
+		{
+			what:   "A frame that is being read, and answers that wait for a client to read them",
+			where:  []string{"mcpserver.NewStreamConn"},
+			bound:  "as in a client; handlers wait until there is room, so the answer of each of those that run",
+			option: "mcpserver.Options.FrameLimit",
+			full:   "the handler that answers waits; the client's requests are read no further",
+			test:   "mcpserver.TestTheReadLoopIsNotKeptByAClientThatTakesNothing",
+			weighs: "2 * mcpserver.Options.FrameLimit", holder: ofStream,
+		},
+		{
+			what: "Requests handled by the server, over all clients", where: []string{"mcpserver.limiter.hungry"},
+			bound:  "no bound unless it is set; each client has its own",
+			option: "mcpserver.Options.MaxTotal",
+			full:   "more wait, or get an error; shares for each while places are scarce",
+			test:   "mcpserver.TestMaxTotalBoundsAllConnectionsTogether",
+		},
+		{
+			what: "What a legacy client says about itself", where: []string{"mcpserver.maxIntroduction"},
+			bound: "{bytes mcpserver.maxIntroduction} and {mcpserver.maxIntroductionValues} values of JSON",
+			full:  "initialize is refused",
+			test:  "mcpserver.TestWhatAClientSaysAboutItselfIsBounded", weighs: "mcpserver.maxIntroduction", holder: ofStream,
+		},
+		{
+			what: "Answers to a batch (revision 2025-03-26)", where: []string{"mcpserver.batch.frame"},
+			bound:  "{mcpserver.maxBatch} messages; answers of one FrameLimit together",
+			option: "mcpserver.Options.FrameLimit",
+			full:   "a longer batch is refused, answers beyond are errors",
+			test:   "mcpserver.TestTheAnswersToABatchHaveABound",
+			weighs: "mcpserver.Options.FrameLimit", holder: ofStream,
+		},
+		{
+			what: "Requests to the client that wait for their answers", where: []string{"mcpserver.asks.open"},
+			bound:  "those of the handlers that run",
+			option: "mcpserver.Options.MaxConcurrent",
+			full:   "each ends with its handler's context",
+			test:   "mcpserver.TestWhoeverStopsWaitingTellsTheClient",
+		},
+		{
+			what:  "Requests to the client that were given up",
+			where: []string{"mcpserver.stones.byID", "mcpserver.stones.order"},
+			bound: "{mcpserver.maxStones}",
+			full:  "the oldest give way; a late answer is then one that was never asked for",
+			test:  "mcpserver.TestAnAnswerThatNobodyWaitsForSaysWhy",
+		},
+		{
+			what:  "Elicitations by URL that are remembered",
+			where: []string{"mcpserver.sites.ids"},
+			bound: "{mcpserver.maxSites} a client",
+			full:  "the oldest give way", test: "mcpserver.TestAnElicitationByURLIsCompleted",
+		},
+		{
+			what: "Changes that wait to be told", where: []string{"mcpserver.backlog.known", "mcpserver.backlog.order"},
+			bound: "each once: one for each list, each resource that is watched, and {mcpserver.maxTaskNotices} of tasks",
+			full:  "a notice of a task is left out; the client may ask",
+			test:  "mcpserver.TestASessionThatTakesNothingHearsOfEachResourceOnce",
+		},
+		{
+			what: "Log messages that wait for a client", where: []string{"mcpserver.logQueue.frames"},
+			bound: "{mcpserver.maxWaiting}, and {bytes mcpserver.maxLogMessage}; one message has {bytes " +
+				"mcpserver.maxLogMessage}",
+			full: "the oldest are dropped, and a message says how many",
+			test: "mcpserver.TestServerLogDoesNotWaitAndTellsWhatIsLost", weighs: "mcpserver.maxLogMessage", holder: ofStream,
+		},
+		{
+			what: "Resources that one session or subscription watches", where: []string{"mcpserver.watchlist.uris"},
+			bound: "{mcpserver.maxWatched}, and {bytes mcpserver.maxWatchedBytes} of URIs",
+			full:  "resources/subscribe is refused; a subscription does without the resource",
+			test:  "mcpserver.TestASessionMayWatchSoManyResources",
+		},
+		{
+			what: "Subscriptions of modern clients on a stream", where: []string{"mcpserver.maxListening"},
+			bound: "{mcpserver.maxListening}; what they watch takes {bytes mcpserver.maxWatchedAlone} together",
+			full:  "subscriptions/listen is refused",
+			test:  "mcpserver.TestWhatIsWatchedIsGivenBackToTheRoom", weighs: "mcpserver.maxWatchedAlone", holder: ofStream,
+		},
+		{
+			what: "State of a modern request between its rounds",
+			where: []string{
+				"mcpserver.state.Answers", "mcpserver.state.Done", "mcpserver.rounds.asked", "mcpserver.rounds.before",
+				"mcpserver.rounds.doing", "mcpserver.rounds.done",
+				"mcpserver.rounds.given", "mcpserver.rounds.kept", "mcpserver.rounds.used",
+			},
+			bound: "{bytes mcpserver.maxState}, kept by the client, for {time mcpserver.Options.StateTTL}; " +
+				"{mcpserver.maxInputRounds} rounds",
+			option: "mcpserver.Options.StateTTL",
+			full:   "the request fails", test: "mcpserver.TestAStateHasABound",
+		},
+		{
+			what: "A page of a list, and of completions", where: []string{"mcpserver.maxCompletions"},
+			bound:  "{mcpserver.Options.PageSize} entries, {mcpserver.maxCompletions} completions",
+			option: "mcpserver.Options.PageSize",
+			full:   "there is a next page; completions say that there are more",
+			test:   "mcpserver.TestAPageIsNotChangedByWhatIsRemovedLater",
+		},
+		{
+			what:  "A URI that is matched with templates",
+			where: []string{"mcpserver.maxURI"},
+			bound: "{bytes mcpserver.maxURI}, {mcpserver.maxParts} separators",
+			full:  "no template matches", test: "mcpserver.FuzzTemplates",
+		},
+		{
+			what:  "Goroutines of a client that wait for tasks",
+			where: []string{"mcpserver.newGroup"},
+			bound: "{mcpserver.maxSpare}",
+			full:  "a goroutine that is done ends",
+			test:  "mcpserver.TestAnIdleConnectionKeepsFewGoroutines",
+		},
+		{
+			what:  "Buffers in which answers were encoded",
+			where: []string{"mcpserver.buffers"},
+			bound: "{bytes mcpserver.maxKept} are kept for reuse",
+			full:  "a larger one is left to the collector", test: "mcpserver.TestQueueIsBoundedInBytes",
+		},
+	},
+}
+
+var httpArea = area{
+	title: "The server over HTTP",
+	intro: "What all clients of a handler share. An account gets half of it as long as it is alone, a third beside " +
+		"another one, and so on.",
+	rows: []row{
+		{
+			what: "Bodies of requests, being read and being answered", where: []string{"mcpserver.room.bytes"},
+			bound: "{mcpserver.bodyFrames} FrameLimits: {bytes mcpserver.bodyFrames * mcpserver.Options.FrameLimit}; " +
+				"memory follows what has come. One body " +
+				"has one FrameLimit. The first {bytes internal/grow.First} of each do not count",
+			option: "mcpserver.HTTPOptions.MaxBodies",
+			full:   "a body waits for room, {time mcpserver.roomWait} at most, then 503",
+			test:   "mcpserver.TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs",
+			weighs: "mcpserver.bodyFrames * mcpserver.Options.FrameLimit", holder: ofServer,
+		},
+		{
+			what:  "Bodies, of one account",
+			where: []string{"mcpserver.shares.held"},
+			bound: "half of them: {bytes mcpserver.bodyFrames * mcpserver.Options.FrameLimit / 2}; what holds nothing " +
+				"has no entry",
+			option: "mcpserver.HTTPOptions.Account", full: "503", test: "mcpserver.TestAccountsLeavePlacesAndRoomToOthers",
+			weighs: "mcpserver.bodyFrames * mcpserver.Options.FrameLimit / 2", holder: ofAccount,
+		},
+		{
+			what: "How slowly a body may come", where: []string{"mcpserver.HTTPOptions.BodyRate"},
+			bound:  "{mcpserver.HTTPOptions.BodyRate} bytes a second, and {time mcpserver.HTTPOptions.BodyTimeout} in all",
+			option: "mcpserver.HTTPOptions.BodyRate",
+			full:   "408",
+			test:   "mcpserver.TestABodyHasToComeAtARate",
+		},
+		{
+			what: "POSTs that are answered", where: []string{"mcpserver.crowd.live", "mcpserver.gate.places"},
+			bound:  "{mcpserver.HTTPOptions.MaxRequests}, their bodies read; one session or account gets half",
+			option: "mcpserver.HTTPOptions.MaxRequests",
+			full:   "503",
+			test:   "mcpserver.TestBodiesThatDoNotComeTakeNoPlaces",
+			weighs: "mcpserver.HTTPOptions.MaxRequests * internal/grow.First", holder: ofServer,
+		},
+		{
+			what: "Sessions of legacy clients", where: []string{"mcpserver.sessions.byID", "mcpserver.sessions.newcomers"},
+			bound: "{mcpserver.HTTPOptions.MaxSessions}, each with {bytes mcpserver.maxIntroduction} of introduction; " +
+				"{time mcpserver.HTTPOptions.SessionTimeout} unused, {time mcpserver.HTTPOptions.ConfirmTimeout} if it was " +
+				"never used",
+			option: "mcpserver.HTTPOptions.MaxSessions",
+			full:   "the oldest ends that was opened and not used; if there is none, 503",
+			test:   "mcpserver.TestBareInitializeDoesNotFillTheTable",
+			weighs: "mcpserver.HTTPOptions.MaxSessions * mcpserver.maxIntroduction", holder: ofServer,
+		},
+		{
+			what:   "Sessions, of one account",
+			where:  []string{"mcpserver.HTTPOptions.Account"},
+			bound:  "half of them",
+			option: "mcpserver.HTTPOptions.Account",
+			full:   "its own oldest unused one ends; if there is none, 503",
+			test:   "mcpserver.TestOneAddressLeavesSessionsToOthers",
+			weighs: "mcpserver.HTTPOptions.MaxSessions * mcpserver.maxIntroduction / 2", holder: ofAccount,
+		},
+		{
+			what:   "Streams of a session",
+			where:  []string{"mcpserver.httpSession.streams"},
+			bound:  "one for each request that is handled, and one for the rest",
+			option: "mcpserver.Options.MaxConcurrent",
+			full:   "requests beyond are refused", test: "mcpserver.TestABusySessionRefusesMore",
+		},
+		{
+			what: "Events that are kept for clients whose connection broke",
+			where: []string{
+				"mcpserver.kept.events", "mcpserver.memoryStore.sessions", "mcpserver.memoryStore.shared",
+				"mcpserver.numberedStreams.open",
+				"mcpserver.eventHolders.byKey", "mcpserver.eventHolders.order", "mcpserver.eventHolder.ages",
+			},
+			bound: "{mcpserver.NewMemoryEventStore.events} events and {bytes mcpserver.NewMemoryEventStore.size} a " +
+				"session, {bytes mcpserver.keptInAll} in all; each counts {bytes mcpserver.eventCost} more",
+			option: "mcpserver.NewMemoryEventStore",
+			full:   "the oldest go, of the account that has most; a client that comes back for them is told",
+			test:   "mcpserver.TestTheEventsOfAllSessionsTogetherAreBounded",
+			weighs: "mcpserver.keptInAll", holder: ofServer,
+		},
+		{
+			what:   "Events kept, of one account",
+			where:  []string{"mcpserver.eventHolder"},
+			bound:  "all there is room for, until others need it",
+			option: "mcpserver.HTTPOptions.Account",
+			full:   "its own oldest go first", test: "mcpserver.TestEventsOfOneAccountLeaveThoseOfOthers",
+			weighs: "mcpserver.keptInAll", holder: ofAccount,
+		},
+		{
+			what: "Subscriptions of modern clients", where: []string{"mcpserver.audience.subs", "mcpserver.Server.audiences"},
+			bound:  "{mcpserver.HTTPOptions.MaxSubscriptions}; half for one account",
+			option: "mcpserver.HTTPOptions.MaxSubscriptions",
+			full:   "429",
+			test:   "mcpserver.TestOneAccountLeavesSubscriptionsToOthers",
+		},
+		{
+			what: "What is watched, in all sessions and subscriptions", where: []string{"mcpserver.watchRoom.bytes"},
+			bound: "{bytes mcpserver.HTTPOptions.MaxWatchedBytes} of URIs and tasks, each counting {bytes " +
+				"mcpserver.watchCost} more; half for one account",
+			option: "mcpserver.HTTPOptions.MaxWatchedBytes",
+			full:   "it is refused, or not granted",
+			test:   "mcpserver.TestWhatOneAccountWatchesLeavesRoomToOthers",
+			weighs: "mcpserver.HTTPOptions.MaxWatchedBytes", holder: ofServer,
+		},
+		{
+			what:   "What is watched, of one account",
+			where:  []string{"mcpserver.watchRoom"},
+			bound:  "half of it",
+			option: "mcpserver.HTTPOptions.Account",
+			full:   "it is refused, or not granted",
+			test:   "mcpserver.TestWhatOneAccountWatchesLeavesRoomToOthers",
+			weighs: "mcpserver.HTTPOptions.MaxWatchedBytes / 2",
+			holder: ofAccount,
+		},
+		{
+			what:  "News between processes that share sessions",
+			where: []string{"mcpserver.news.heard", "mcpserver.outbox.signals", "mcpserver.signal.Notices"},
+			bound: "{mcpserver.maxNews} remembered; {mcpserver.maxOutbox} waiting, log messages among them of {bytes " +
+				"mcpserver.maxLogMessage} together",
+			full: "log messages are lost to the clients of others; of notices the oldest, and then anything may have " +
+				"changed",
+			test:   "mcpserver.TestAProcessThatComesTooLateToKnowTakesEverythingToHaveChanged",
+			weighs: "mcpserver.maxLogMessage", holder: ofServer,
+		},
+		{
+			what: "Messages handed to the process that has a client's stream", where: []string{"mcpserver.handed.frames"},
+			bound:  "{mcpserver.maxHanded} a session, and one FrameLimit together",
+			option: "mcpserver.Options.FrameLimit",
+			full:   "they are lost to a client that takes none",
+			test:   "mcpserver.TestAnAnswerReachesTheProcessThatAsked",
+		},
+		{
+			what:  "Streams that a process reads for another",
+			where: []string{"mcpserver.shared.readers", "mcpserver.asked.Requests"},
+			bound: "one for each request with a connection that waits for it",
+			full:  "requests beyond are refused", test: "mcpserver.TestAnAnswerReachesTheProcessThatAsked",
+		},
+	},
+}
+
+var taskArea = area{
+	title: "Tasks",
+	intro: "They outlive the requests that began them.",
+	rows: []row{
+		{
+			what:   "Tasks that run",
+			where:  []string{"mcpserver.taskKeeper.runs"},
+			bound:  "{mcpserver.TaskOptions.MaxRunning}; half for one account",
+			option: "mcpserver.TaskOptions.MaxRunning",
+			full:   "more are refused, over HTTP with 429", test: "mcpserver.TestOneAccountLeavesTasksToOthers",
+		},
+		{
+			what: "Tasks that are kept, in whatever store", where: []string{"mcpserver.taskLedger.entries"},
+			bound: "{mcpserver.TaskOptions.MaxKept} of a server, with {bytes mcpserver.TaskOptions.MaxKeptBytes} of " +
+				"results and what they ask and are told; one result has one FrameLimit",
+			option: "mcpserver.TaskOptions.MaxKeptBytes", full: "more are refused; a task whose result finds no room fails",
+			test:   "mcpserver.TestResultsOfOneAccountLeaveRoomToOthers",
+			weighs: "mcpserver.TaskOptions.MaxKeptBytes", holder: ofServer,
+		},
+		{
+			what:   "Tasks kept, of one account",
+			where:  []string{"mcpserver.taskLedger"},
+			bound:  "half of them, and of their bytes",
+			option: "mcpserver.HTTPOptions.Account",
+			full:   "as above",
+			test:   "mcpserver.TestResultsOfOneAccountLeaveRoomToOthers",
+			weighs: "mcpserver.TaskOptions.MaxKeptBytes / 2",
+			holder: ofAccount,
+		},
+		{
+			what: "Tasks in the store of the process", where: []string{"mcpserver.memoryTasks.byID"},
+			bound: "{mcpserver.NewMemoryTaskStore.tasks}, with {bytes mcpserver.NewMemoryTaskStore.size} together; a " +
+				"task that is there may grow by {bytes mcpserver.taskSlack} more",
+			option: "mcpserver.NewMemoryTaskStore",
+			full:   "it takes no more: each was promised to be kept for its time", test: "mcpserver.TestTasksAreBounded",
+			weighs: "mcpserver.TaskOptions.MaxKeptBytes", holder: ofStream,
+		},
+		{
+			what:  "Tasks that one subscription is about",
+			where: []string{"mcpserver.taskWatch.due", "mcpserver.taskWatch.sent", "mcpserver.taskKeeper.watches"},
+			bound: "{mcpserver.maxTasksWatched}, {bytes mcpserver.watchedTaskCost} each of what may be watched",
+			full:  "the subscription is refused",
+			test:  "mcpserver.TestWhatIsWatchedIsGivenBackToTheRoom",
+		},
+		{
+			what: "What tasks ask and are told",
+			where: []string{"mcpserver.TaskRecord.Requests", "mcpserver.TaskRecord.Responses",
+				"mcpserver.taskWait.inquiries", "mcpserver.taskKeeper.claims"},
+			bound:  "counts as a part of the task",
+			option: "mcpserver.TaskOptions.MaxKeptBytes",
+			full:   "a response is refused",
+			test:   "mcpserver.TestTasksAreBounded",
+		},
+	},
+}
+
+var storeArea = area{
+	title: "Stores that processes share",
+	intro: "The one in Redis, and the one in memory that tests and single processes use in its place.",
+	rows: []row{
+		{
+			what:  "Keys of ids that clients choose",
+			where: []string{"mcpserver/redisstore.tag"},
+			bound: "64 bytes: longer ids are hashed, and none moves the hash tag",
+			full:  "two ids have two keys all the same",
+			test:  "mcpserver/redisstore.TestKeysOfAnyIdAreBoundedAndShareTheSlotOfTheId",
+		},
+		{
+			what: "Events of a session in Redis", where: []string{"mcpserver/redisstore.Options.MaxEvents"},
+			bound: "{mcpserver/redisstore.Options.MaxEvents}, and {bytes mcpserver/redisstore.Options.MaxEventBytes}, as " +
+				"long as the session, or {time mcpserver/redisstore.Options.KeepEvents}",
+			option: "mcpserver/redisstore.Options.MaxEvents",
+			full:   "the oldest go", test: "mcpserver/redisstore.TestNothingIsKeptForEver",
+		},
+		{
+			what: "Messages between processes in Redis", where: []string{"mcpserver/redisstore.Options.MaxMessages"},
+			bound: "{mcpserver/redisstore.Options.MaxMessages} a process, and {bytes " +
+				"mcpserver/redisstore.Options.MaxMessageBytes}, or the latest alone",
+			option: "mcpserver/redisstore.Options.MaxMessages",
+			full:   "the oldest go; a process that missed some takes everything to have changed",
+			test:   "mcpserver/redisstore.TestNothingIsKeptForEver",
+		},
+		{
+			what:   "Records of sessions",
+			where:  []string{"mcpserver.maxRecord"},
+			bound:  "{bytes mcpserver.maxRecord}, as long as the session; those of a handler are as many as its sessions",
+			option: "mcpserver.HTTPOptions.MaxSessions",
+			full:   "the session gets no more values",
+			test:   "mcpserver.TestAClientThatSaysTooMuchGetsNoSession",
+		},
+		{
+			what: "Messages between processes in memory",
+			where: []string{"mcpserver.topic.messages", "mcpserver.memorySessions.topics",
+				"mcpserver.memorySessions.processes", "mcpserver.memorySessions.sessions"},
+			bound: "{mcpserver.maxMessages} a process, and {bytes mcpserver.maxMessageBytes}, or the latest alone",
+			full:  "the oldest go",
+			test:  "mcpserver.TestAMemorySessionStoreIsOne",
+		},
+		{
+			what:  "Channels on which Redis is listened to",
+			where: []string{"mcpserver/redisstore.bell.rings"},
+			bound: "one for each stream that is read or receiver that waits",
+			full:  "each ends with its reader", test: "mcpserver/redisstore.TestNothingIsKeptForEver",
+		},
+	},
+}

@@ -1,0 +1,224 @@
+package bounds
+
+var transportArea = area{
+	title: "Transports",
+	intro: "Streams of messages in both directions; the server's stdio uses the same reader and writer.",
+	rows: []row{
+		{
+			what:  "A frame that is being read from a stream",
+			where: []string{"internal/ndjson.ends.head", "internal/ndjson.ends.tail"},
+			bound: "{bytes mcpclient/transport.DefaultFrameLimit}, and up to as much again while the buffer grows; of a " +
+				"larger frame, {bytes internal/ndjson.keptEnds} at each end are kept",
+			option: "mcpclient.Options.FrameLimit",
+			full:   "the connection ends, or with SkipOversize the call of the frame fails",
+			test:   "internal/ndjson.TestReaderReadsLittleMoreThanTheLimitOfAnEndlessLine",
+			weighs: "2 * mcpclient/transport.DefaultFrameLimit", holder: ofClient,
+		},
+		{
+			what:  "Buffer of a quiet stream",
+			where: []string{"internal/ndjson.keptBuffer"},
+			bound: "{bytes internal/ndjson.keptBuffer}",
+			full:  "a larger one is given up once frames are small",
+			test:  "internal/ndjson.TestALargeBufferIsDroppedWhenTheFramesAreSmallAgain",
+		},
+		{
+			what:  "Messages that wait until the peer reads them from a stream",
+			where: []string{"internal/ndjson.batch.data", "internal/ndjson.batch.since", "internal/ndjson.batches"},
+			bound: "one FrameLimit, {bytes mcpclient/transport.leastSendQueue} at least; one larger frame is accepted " +
+				"when no other waits",
+			option: "mcpclient.Options.SendQueue",
+			full:   "the transport is busy: ErrBackpressure after three tries, or the call waits (WaitForRoom)",
+			test:   "internal/ndjson.TestSendDoesNotWaitForAPeerThatNeverReads",
+			weighs: "mcpclient.Options.FrameLimit", holder: ofClient,
+		},
+		{
+			what: "Messages in memory transports that wait", where: []string{"mcpclient/transport.lane.frames"},
+			bound: "as on a stream; {bytes mcpclient/transport.laneOverhead} more are counted for each. In the other " +
+				"direction, one frame",
+			option: "mcpclient.Options.SendQueue",
+			full:   "the transport is busy", test: "mcpclient/transport.TestLaneIsABoundedQueue",
+		},
+		{
+			what: "Requests over HTTP on their way", where: []string{"mcpclient/transport.HTTP.MaxInFlight"},
+			bound:  "{mcpclient/transport.maxInFlight}, their lingering streams included",
+			option: "mcpclient/transport.HTTP.MaxInFlight",
+			full:   "the next ones wait in line", test: "mcpclient/transport.TestHTTPRequestsWaitInLineForAPlace",
+		},
+		{
+			what: "Requests over HTTP in line for a place", where: []string{"mcpclient/transport.line.waiting"},
+			bound: "{bytes mcpclient/transport.lineSpace}, or one FrameLimit if that is more; {bytes " +
+				"mcpclient/transport.lineEach} more are counted for each",
+			full: "the transport is busy", test: "mcpclient/transport.TestHTTPIsBusyWhenTheSpaceOfTheLineIsGone",
+		},
+		{
+			what:   "Streams whose answer has come and that have not ended",
+			where:  []string{"mcpclient/transport.lingering.old", "mcpclient/transport.lingering.young"},
+			bound:  "the places that MaxInFlight leaves, {time mcpclient/transport.lingerWait} to twice that each",
+			option: "mcpclient/transport.HTTP.MaxInFlight",
+			full:   "the oldest is cut when its place is needed",
+			test:   "mcpclient/transport.TestHTTPStreamsThatLingerCountAsInFlight",
+		},
+		{
+			what: "An answer over HTTP", where: []string{"mcpclient/transport.keptBody"},
+			bound: "one FrameLimit; memory follows what has come, not what Content-Length announces. {bytes " +
+				"mcpclient/transport.keptBody} are kept for reuse",
+			option: "mcpclient.Options.FrameLimit",
+			full:   "its call fails",
+			test:   "mcpclient/transport.TestHTTPWhatIsAnnouncedIsNotAllocated",
+		},
+		{
+			what: "The header of an answer over HTTP", where: []string{"mcpclient/transport.maxHeader"},
+			bound: "{bytes mcpclient/transport.maxHeader}, unless http.DefaultTransport or your own client says " +
+				"otherwise",
+			full:   "its call fails",
+			option: "mcpclient/transport.HTTP.Client", test: "mcpclient/transport.TestHTTPHeadersOfAnswersAreBounded",
+		},
+		{
+			what: "A refusal over HTTP", where: []string{"mcpclient/transport.errorBody"},
+			bound: "{bytes mcpclient/transport.errorBody} are read for a JSON-RPC message, {bytes " +
+				"mcpclient/transport.excerptOf} of another body are in the error",
+			full: "the rest is not read", test: "mcpclient/transport.TestHTTPLimitIsExact",
+		},
+		{
+			what:  "An event of a stream of server-sent events",
+			where: []string{"internal/sse.Reader.data", "internal/sse.Ends.Head", "internal/sse.Ends.Tail"},
+			bound: "one FrameLimit of data, fields of {bytes internal/sse.maxField}; each stream hands on one event at a " +
+				"time",
+			option: "mcpclient.Options.FrameLimit",
+			full:   "its call fails; of the event, {bytes internal/sse.keptEnds} at each end are kept",
+			test:   "mcpclient/transport.TestHTTPStreamsHoldOneFrameEach",
+		},
+		{
+			what: "Network connections to one origin", where: []string{"mcpclient/transport.origins.clients"},
+			bound: "{mcpclient/transport.idleConns} idle ones, shared by all clients of the origin",
+			full:  "more are closed when they become idle",
+			test:  "mcpclient/transport.TestHTTPConnectionsToOneOriginShareWhatWaits",
+		},
+		{
+			what:  "Goroutines that wait for exchanges",
+			where: []string{"mcpclient/transport.pool.idle", "mcpclient/transport.visitors"},
+			bound: "as many as were at work; those that no one needs end at the next sweep",
+			full:  "none waits that was not at work",
+			test:  "mcpclient/transport.TestHTTPCloseLeavesNothing",
+		},
+		{
+			what: "Standard error of a server", where: []string{"mcpclient/transport.maxLine"},
+			bound: "lines of {bytes mcpclient/transport.maxLine}; {bytes mcpclient/transport.keptLine} of each of the " +
+				"last ones are remembered",
+			full: "a longer line comes in pieces",
+			test: "mcpclient/transport.TestTenMegabytesOfStderrWithoutANewlineAreDrainedInPieces",
+		},
+	},
+}
+
+var authArea = area{
+	title: "Authorization",
+	intro: "What a client learns from servers and authorization servers, and what a server learns from tokens.",
+	rows: []row{
+		{
+			what:  "A document of an authorization server",
+			where: []string{"mcpclient/auth/internal/metadata.DefaultSizeLimit"},
+			bound: "{bytes mcpclient/auth/internal/metadata.DefaultSizeLimit}, headers too, " +
+				"{mcpclient/auth/internal/metadata.maxRedirects} redirects, {time " +
+				"mcpclient/auth/internal/metadata.DefaultTimeout}",
+			full: "the step fails", test: "mcpclient/auth/internal/metadata.TestAnswersOverTheLimitAreErrors",
+			weighs: "2 * mcpclient/auth/internal/metadata.DefaultSizeLimit", holder: ofClient,
+		},
+		{
+			what: "Scopes that were asked for lately", where: []string{"mcpclient/auth.Authorizer.asked"},
+			bound: "those of {mcpclient/auth.budgetSize} authorizations in {time mcpclient/auth.budgetPeriod}, for {time " +
+				"mcpclient/auth.askedPause}",
+			full: "no authorization begins", test: "mcpclient/auth.TestTheBudgetHoldsInEveryWindow",
+		},
+		{
+			what: "Nonces of servers that want DPoP", where: []string{"mcpclient/auth/internal/dpop.Nonces.latest"},
+			bound: "{mcpclient/auth/internal/dpop.maxOrigins} origins, each of {bytes " +
+				"mcpclient/auth/internal/dpop.maxNonce}",
+			full:   "an origin is forgotten, which costs it a round trip",
+			test:   "mcpclient/auth/internal/dpop.TestNoncesOfEndlesslyManyOriginsAreForgotten",
+			weighs: "mcpclient/auth/internal/dpop.maxOrigins * mcpclient/auth/internal/dpop.maxNonce", holder: ofClient,
+		},
+		{
+			what:  "Tokens in files",
+			where: []string{"mcpclient/auth.recordLimit"},
+			bound: "{bytes mcpclient/auth.recordLimit} a record",
+			full:  "the file counts as corrupt", test: "mcpclient/auth.TestACorruptFileIsToldAndReplaced",
+		},
+		{
+			what:  "A bearer token that a server looks at",
+			where: []string{"mcpserver/bearer.maxToken"},
+			bound: "{bytes mcpserver/bearer.maxToken}",
+			full:  "401", test: "mcpserver/bearer.FuzzAuthorization",
+		},
+		{
+			what: "Keys that sign tokens", where: []string{"mcpserver/bearer.keysLimit"},
+			bound: "{bytes mcpserver/bearer.keysLimit} of one set, {mcpserver/bearer.maxCandidate} tried for a token; " +
+				"fetched every {time mcpserver/bearer.keysPause} at most",
+			full: "the set is not taken; tokens are refused or judged by the one before",
+			test: "mcpserver/bearer.TestFetchedKeys",
+		},
+	},
+}
+
+var telemetryArea = area{
+	title: "Telemetry and inspection",
+	intro: "What is remembered to be told. Series of metrics have bounds of their own, which stand in " +
+		"[telemetry.md](telemetry.md).",
+	rows: []row{
+		{
+			what: "Log records that wait for a slow handler", where: []string{"mcpclient/telemetry.teller.queue"},
+			bound:  "{mcpclient/telemetry.toldRecords}, and {bytes mcpclient/telemetry.toldBytes}",
+			full:   "more are not written, and a record says how many",
+			test:   "mcpclient/telemetry.TestRecordsThatFindNoRoomAreCounted",
+			weighs: "mcpclient/telemetry.toldBytes",
+			holder: ofClient,
+		},
+		{
+			what: "The flight recorder", where: []string{"mcpclient/telemetry.flight.ring"},
+			bound: "{mcpclient/telemetry.FlightSize} entries a client or connection; names of {bytes " +
+				"mcpclient/telemetry.maxName}, URIs of {bytes mcpclient/telemetry.maxURI}, messages of {bytes " +
+				"mcpclient/telemetry.maxMessage}",
+			full: "the oldest makes room", test: "mcpclient/telemetry.TestNothingKeepsAFrame",
+			weighs: "mcpclient/telemetry.FlightSize * 2048", holder: ofClient,
+		},
+		{
+			what: "Names of tools, methods, outcomes and versions that metrics and statistics tell apart",
+			where: []string{"mcpclient/telemetry.table.m", "mcpclient/telemetry.interned.all",
+				"mcpclient/telemetry.Operation.Errors"},
+			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools, {mcpclient/telemetry.maxMethods} methods, " +
+				"{mcpclient/telemetry.maxStrangers} outcomes and {mcpclient/telemetry.maxFacts} versions, cloned; " +
+				"{mcpclient/telemetry.maxSeries} series a metric",
+			option: "mcpclient/telemetry.WithToolNameLimit",
+			full:   "the others are _OTHER",
+			test:   "mcpclient/telemetry.TestStatisticsAreBounded",
+		},
+		{
+			what: "Warnings about a peer that are written", where: []string{"mcpclient/telemetry.limiter.buckets"},
+			bound: "a bucket for each event and reason of the schema; {mcpclient/telemetry.limitBurst} at once, then one " +
+				"every {time mcpclient/telemetry.limitEvery}",
+			full: "they are counted, and the next one says how many",
+			test: "mcpclient/telemetry.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
+		},
+		{
+			what:  "Trace context from a peer",
+			where: []string{"mcpclient/telemetry.maxTracestate", "mcpclient/telemetry.maxBaggage"},
+			bound: "tracestate of {bytes mcpclient/telemetry.maxTracestate}, baggage of {bytes " +
+				"mcpclient/telemetry.maxBaggage}",
+			full: "whole members are left out",
+			test: "mcpclient/telemetry.TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable",
+		},
+		{
+			what: "Contents of messages on spans, if they are wanted", where: []string{"mcpclient/telemetry.maxContent"},
+			bound: "{bytes mcpclient/telemetry.maxContent} each",
+			full:  "they are cut off",
+			test:  "mcpserver.TestWhatTheRedactorReturnsIsKeptAndBounded",
+		},
+		{
+			what: "Lists of an inspection", where: []string{"inspect.Limit"},
+			bound: "{inspect.Limit} entries, texts of {bytes mcpclient.maxShown}, errors of {bytes " +
+				"mcpclient.maxErrorText}",
+			full: "the inspection says how many there are in all",
+			test: "mcpclient.TestInspectIsBounded",
+		},
+	},
+}

@@ -1,0 +1,125 @@
+// Package hostname has the one answer of this module to questions about hosts: whether one is this machine ([Loopback],
+// [LoopbackAddr]), whether every program understands it alike ([Plain], [Numeric]), whether two URLs are of one origin
+// ([SameOrigin], [Origin]), and what a header field may be called ([Token]).
+//
+// The answers decide who is trusted, so each errs on the safe side: what this package does not know for sure is not
+// loopback, not plain, and of another origin. Only letters of ASCII are compared without regard to case: beyond ASCII there
+// are letters that fold to one of ASCII ("localhoſt") or are mapped to one on the way to the network ("①②⑦.0.0.1").
+//
+// A test in this package keeps other packages from answering these questions by themselves.
+package hostname
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+)
+
+const local = "localhost"
+
+// Loopback reports whether a host is this machine whatever is written in the DNS: an address of the loopback, also in the
+// form of IPv4 mapped into IPv6 and with a zone; localhost, or a name below it (RFC 6761 §6.3), with or without the dot at
+// the end. The host may have the brackets of an address in a URL, and no port: see [Host].
+func Loopback(host string) bool {
+	if ip, ok := address(host); ok {
+		return LoopbackIP(ip)
+	}
+	name := strings.TrimSuffix(lower(host), ".")
+	return name == local || strings.HasSuffix(name, "."+local) && name != "."+local
+}
+
+// LoopbackIP reports whether an address is of the loopback.
+func LoopbackIP(ip netip.Addr) bool { return ip.Unmap().WithZone("").IsLoopback() }
+
+// LoopbackAddr reports whether one end of a network connection is on the loopback: a [net.TCPAddr], or another address that
+// prints as host and port. Nil is not.
+func LoopbackAddr(a net.Addr) bool {
+	if a == nil {
+		return false
+	}
+	at, err := netip.ParseAddrPort(a.String())
+	return err == nil && LoopbackIP(at.Addr())
+}
+
+// Host returns the host of "host", "host:port", "[host]" or "[host]:port", as the Host field of a request or [net.Dial] has
+// it, without brackets. It is empty if the text is none of these.
+func Host(hostport string) string {
+	if name, port, err := net.SplitHostPort(hostport); err == nil {
+		if strings.Trim(port, "0123456789") != "" {
+			return ""
+		}
+		return name
+	}
+	name, opened := strings.CutPrefix(hostport, "[")
+	name, closed := strings.CutSuffix(name, "]")
+	if opened != closed || !opened && strings.Contains(name, ":") {
+		return ""
+	}
+	return name
+}
+
+// Plain reports whether every program understands a host in the same way, so that what one has judged is what another
+// dials: an address in its usual form, or a name of ASCII letters, digits, hyphens, underscores and single dots that is
+// not [Numeric]. An international name is plain in its form of ASCII, xn--….
+func Plain(host string) bool {
+	if _, ok := address(host); ok {
+		return true
+	}
+	name := strings.TrimSuffix(host, ".")
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || strings.ContainsFunc(label, func(r rune) bool { return !alphanumeric(r) && r != '-' && r != '_' }) {
+			return false
+		}
+	}
+	return !Numeric(host)
+}
+
+// Numeric reports whether a host is no address for this program and one of IPv4 for others: browsers, and resolvers of C,
+// take 3405803783, 0xCB007107, 203.7 and 127.0.0.1 with a dot at the end. (WHATWG URL, "ends in a number checker")
+func Numeric(host string) bool {
+	if _, ok := address(host); ok {
+		return false
+	}
+	host = strings.TrimSuffix(host, ".")
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if hex, ok := strings.CutPrefix(lower(last), "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return last != "" && strings.Trim(last, "0123456789") == ""
+}
+
+// Equal reports whether two hosts, without port, are the same name or address. No host is not even equal to itself.
+func Equal(a, b string) bool {
+	if lower(a) == lower(b) {
+		return a != ""
+	}
+	x, first := address(a)
+	y, second := address(b)
+	return first && second && x == y
+}
+
+// address reads a host that is an address.
+func address(host string) (netip.Addr, bool) {
+	if inner, ok := strings.CutPrefix(host, "["); ok && strings.HasSuffix(inner, "]") {
+		host = inner[:len(inner)-1]
+	}
+	ip, err := netip.ParseAddr(host)
+	return ip, err == nil
+}
+
+// lower returns s with the capitals of ASCII, and no others, made small.
+func lower(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' }) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+func alphanumeric(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+}

@@ -1,0 +1,110 @@
+package schema
+
+// array applies the keywords for arrays.
+func (r *run) array(n *node, a array, s site) bool {
+	return r.items(n, a, s) && r.contains(n, a, s) && r.countItems(n, a, s) && r.unique(n, a, s) && r.loose(n, a, s)
+}
+
+// items applies prefixItems and items, or what they are called in draft-07.
+func (r *run) items(n *node, a array, s site) bool {
+	if n.rest == nil {
+		a = a[:min(len(a), len(n.prefix))]
+	}
+	valid := true
+	for i, v := range each(r.meter, a) {
+		e := n.rest
+		if i < len(n.prefix) {
+			e = n.prefix[i]
+		}
+		if !r.visit(e, v, s.atItem(i)) {
+			if valid = false; s.out.full() {
+				break
+			}
+		}
+		s.seen.mark(i)
+	}
+	return valid
+}
+
+// contains counts the items that match, no further than it has to.
+func (r *run) contains(n *node, a array, s site) bool {
+	if n.contains == nil {
+		return true
+	}
+	atLeast, found := 1, 0
+	if n.minContains != nil {
+		atLeast = *n.minContains
+	}
+	for i, v := range each(r.meter, a) {
+		if r.visit(n.contains, v, site{}) {
+			found++
+			s.seen.mark(i)
+		}
+		if found >= atLeast && n.maxContains == nil && s.seen == nil {
+			break
+		}
+	}
+	f := failure{node: n, value: a}
+	switch {
+	case found == 0 && atLeast > 0:
+		f.keyword = "contains"
+	case found < atLeast:
+		f.keyword = "minContains"
+	case n.maxContains != nil && found > *n.maxContains:
+		f.keyword = "maxContains"
+	default:
+		return true
+	}
+	return r.fail(s, f)
+}
+
+func (r *run) countItems(n *node, a array, s site) bool {
+	f := failure{node: n, value: a}
+	switch {
+	case n.minItems != nil && len(a) < *n.minItems:
+		f.keyword = "minItems"
+	case n.maxItems != nil && len(a) > *n.maxItems:
+		f.keyword = "maxItems"
+	default:
+		return true
+	}
+	return r.fail(s, f)
+}
+
+// uniqueCost is what an item pays for its place in a table, besides its hash.
+const uniqueCost = unit
+
+// unique compares the items that have the same hash.
+func (r *run) unique(n *node, a array, s site) bool {
+	if !n.uniqueItems || len(a) < 2 || !r.pay(len(a)*uniqueCost) {
+		return true
+	}
+	last := make(map[uint64]int, len(a)) // the last item with a hash, from 1 on
+	before := make([]int, len(a))        // of an item, the one before it with its hash
+	for i, v := range each(r.meter, a) {
+		h := r.hash(v)
+		for j := range back(r.meter, before, last[h]) {
+			if r.equal(v, a[j]) {
+				return r.fail(s, failure{node: n, keyword: "uniqueItems", value: a, pair: [2]int{i, j}})
+			}
+		}
+		before[i], last[h] = last[h], i+1
+	}
+	return true
+}
+
+// loose applies unevaluatedItems.
+func (r *run) loose(n *node, a array, s site) bool {
+	if n.looseItems == nil {
+		return true
+	}
+	valid := true
+	for i, v := range each(r.meter, a) {
+		if !s.seen.has(i) && !r.visit(n.looseItems, v, s.atItem(i)) {
+			if valid = false; s.out.full() {
+				break
+			}
+		}
+	}
+	return valid
+}

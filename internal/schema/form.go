@@ -1,0 +1,149 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// CompileForm compiles the schema of a form that a user is asked to fill in:
+// a flat object whose properties are strings, numbers, integers, booleans,
+// choices of one string or choices of several, as the specification has them.
+// Anything that leads further, such as a reference, an object in the form or a
+// combination of schemas, is a [*CompileError] of reason [ErrForm]; so is a
+// default of another type than its field. Keywords that assert nothing are
+// ignored, as JSON Schema wants.
+//
+// See https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation,
+// Requested Schema, and PrimitiveSchemaDefinition in the schemas of 2025-06-18 to
+// 2026-07-28.
+func CompileForm(raw json.RawMessage) (*Schema, error) {
+	s, err := Compile(raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkForm(s.root); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// What the parts of a form may assert. The first ones are the specification's;
+// those behind them assert no more than it does, and servers send them.
+var (
+	formKeywords   = []string{"$schema", "type", "properties", "required", "additionalProperties"}
+	textKeywords   = []string{"type", "default", "minLength", "maxLength", "enum", "oneOf", "pattern", "const"}
+	numberKeywords = []string{"type", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "const"}
+	choiceKeywords = []string{"type", "default", "minItems", "maxItems", "items", "uniqueItems"}
+	itemKeywords   = []string{"type", "enum", "anyOf"}
+	optionKeywords = []string{"const", "type"}
+
+	fieldKeywords = map[text][]string{
+		"string": textKeywords, "number": numberKeywords, "integer": numberKeywords, "boolean": {"type", "default", "const"},
+		"array": choiceKeywords,
+	}
+)
+
+func checkForm(n *node) error {
+	if n.raw["type"] != text("object") {
+		return fail(ErrForm, n.pointer+"/type", `want "object"`)
+	}
+	if err := n.only(formKeywords); err != nil {
+		return err
+	}
+	if n.others != nil && n.others.to.raw != nil {
+		return fail(ErrForm, n.others.to.pointer, "want true or false")
+	}
+	for _, e := range n.properties {
+		if err := checkField(e.to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// only refuses keywords that assert something and are not in the list.
+func (n *node) only(list []string) error {
+	for _, key := range slices.Sorted(maps.Keys(n.raw)) {
+		if _, known := keywords[key]; known && !slices.Contains(list, key) {
+			return fail(ErrForm, n.pointer+token(key), "no keyword for this part of a flat form")
+		}
+	}
+	return nil
+}
+
+func checkField(n *node) error {
+	if field := n.optional(); field != nil {
+		if d, ok := n.raw["default"]; ok && typesOf(d) != isNull && !field.fits(d) {
+			return fail(ErrForm, n.pointer+"/default", "want null or a value of the field's type, not %s", show(d))
+		}
+		n = field
+	}
+	kind, _ := n.raw["type"].(text)
+	list, ok := fieldKeywords[kind]
+	if !ok {
+		return fail(ErrForm, n.pointer+"/type", "want one of string, number, integer, boolean and array, not %s", show(n.raw["type"]))
+	}
+	if err := n.only(list); err != nil {
+		return err
+	}
+	if d, ok := n.raw["default"]; ok && !n.fits(d) {
+		return fail(ErrForm, n.pointer+"/default", "want a value of type %s, not %s", kind, show(d))
+	}
+	if err := n.checkChoice(n.oneOf); err != nil || kind != "array" {
+		return err
+	}
+	if n.rest == nil || n.rest.to.enum == nil && n.rest.to.anyOf == nil {
+		return fail(ErrForm, n.pointer+"/items", "want the values to choose from")
+	}
+	items := n.rest.to
+	if t, ok := items.raw["type"]; ok && t != text("string") {
+		return fail(ErrForm, items.pointer+"/type", `want "string"`)
+	}
+	if err := items.only(itemKeywords); err != nil {
+		return err
+	}
+	return items.checkChoice(items.anyOf)
+}
+
+// optional returns the field of a union of one and null, nil if n is none. The specification has no such union, but
+// pydantic makes one of each field that may be left out, and servers send it.
+func (n *node) optional() *node {
+	if _, typed := n.raw["type"]; typed || len(n.anyOf) != 2 || n.only([]string{"anyOf", "default"}) != nil {
+		return nil
+	}
+	first, second := n.anyOf[0].to, n.anyOf[1].to
+	switch text("null") {
+	case first.raw["type"]:
+		return second
+	case second.raw["type"]:
+		return first
+	}
+	return nil
+}
+
+// fits reports whether a default has the type of its field; that of a choice
+// of several is a list of strings.
+func (n *node) fits(v any) bool {
+	a, _ := v.(array)
+	return n.types&typesOf(v) != 0 && !slices.ContainsFunc(a, func(v any) bool { return typesOf(v) != isString })
+}
+
+// checkChoice checks the values to choose from: strings, in enum or as options
+// with titles.
+func (n *node) checkChoice(options []*edge) error {
+	for _, v := range n.enum {
+		if typesOf(v) != isString {
+			return fail(ErrForm, n.pointer+"/enum", "want strings, not %s", show(v))
+		}
+	}
+	for _, e := range options {
+		if e.to.constant == nil || typesOf(*e.to.constant) != isString {
+			return fail(ErrForm, e.to.pointer, "want an option with a string in const")
+		}
+		if err := e.to.only(optionKeywords); err != nil {
+			return err
+		}
+	}
+	return nil
+}

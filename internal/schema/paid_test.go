@@ -1,0 +1,112 @@
+package schema
+
+import (
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// paidFiles are those that evaluate what peers send.
+var paidFiles = []string{
+	"evaluate.go", "assert.go", "arrays.go", "objects.go", "evaluated.go", "equal.go", "explain.go", "defaults.go",
+}
+
+// paidLoops are the functions that yield to a loop and pay for each turn.
+var paidLoops = []string{"each", "entries", "inOrder", "back", "members"}
+
+// paidImports have nothing that takes longer for a longer argument, but for defaults.go, which encodes what has been
+// paid for.
+var paidImports = []string{
+	"cmp", "context", "encoding/binary", "hash/maphash", "iter", "math",
+	"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext",
+}
+
+// TestEveryLoopIsPaidFor: what evaluates schemas and values loops over what the meter yields and over nothing else, and
+// imports no package whose functions loop.
+func TestEveryLoopIsPaidFor(t *testing.T) {
+	files := gotoken.NewFileSet()
+	for _, name := range paidFiles {
+		f, err := parser.ParseFile(files, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			if path, _ := strconv.Unquote(i.Path.Value); !slices.Contains(paidImports, path) {
+				t.Errorf("%s: %s is imported; what takes longer for a longer argument belongs in meter.go", name, path)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ForStmt:
+				t.Errorf("%v: a loop that pays nothing", files.Position(n.Pos()))
+			case *ast.RangeStmt:
+				if !slices.Contains(paidLoops, called(n.X)) {
+					t.Errorf("%v: a loop over what the meter does not yield", files.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}
+
+// called is the name of the function that an expression calls.
+func called(e ast.Expr) string {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	}
+	return ""
+}
+
+// TestRecursionIsPaidFor: of the functions that evaluate, those that take part in a cycle of calls do so only by way of
+// functions that pay first.
+func TestRecursionIsPaidFor(t *testing.T) {
+	paying := []string{"visit", "fill", "hash", "equal", "fallback"}
+	calls := map[string][]string{}
+	files := gotoken.NewFileSet()
+	for _, name := range paidFiles {
+		f, err := parser.ParseFile(files, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				if e, ok := n.(ast.Expr); ok && called(e) != "" {
+					calls[fn.Name.Name] = append(calls[fn.Name.Name], called(e))
+				}
+				return true
+			})
+		}
+	}
+	for _, name := range paying {
+		if !slices.Contains(calls[name], "pay") {
+			t.Errorf("%s does not pay", name)
+		}
+		delete(calls, name)
+	}
+	var walk func(name string, trail []string)
+	walk = func(name string, trail []string) {
+		if slices.Contains(trail, name) {
+			t.Fatalf("calls that go round without paying: %v", append(trail, name))
+		}
+		for _, next := range calls[name] {
+			walk(next, append(trail, name))
+		}
+	}
+	for name := range calls {
+		walk(name, nil)
+	}
+}

@@ -1,0 +1,111 @@
+// Package visible makes a peer's text safe to show to a person, on a terminal or on a page: it can neither control the
+// terminal nor look like something else than it is.
+//
+// Controls of C0 and C1, DEL, characters that change the direction of the text around them, line and paragraph separators,
+// and code points without a glyph are replaced. Joiners stay, as scripts and emoji need them. Of the combining marks on one
+// character four stay; more would grow over the lines around it.
+package visible
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxMarks bounds the combining marks on one character.
+const maxMarks = 4
+
+// Rune reports whether r may be shown as it is. Line breaks and tabs may not: where they may stand is a matter of layout.
+func Rune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= ' ' && r < 0x7f
+	}
+	return unicode.IsGraphic(r) || r == '\u200c' || r == '\u200d'
+}
+
+// Map returns text with each character that may not be shown replaced by what instead returns for it; less than zero drops
+// it. Invalid UTF-8 becomes U+FFFD.
+func Map(text []byte, instead func(rune) rune) []byte {
+	if !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c >= 0x7f }) {
+		return text
+	}
+	shown := make([]byte, 0, len(text)+16)
+	marks := 0
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		if unicode.In(r, unicode.Mn, unicode.Me) {
+			if marks++; marks > maxMarks {
+				continue
+			}
+		} else {
+			marks = 0
+		}
+		if !Rune(r) {
+			r = instead(r)
+		}
+		if r >= 0 {
+			shown = utf8.AppendRune(shown, r)
+		}
+	}
+	return shown
+}
+
+// Line returns text as one line: line breaks and runs of spaces become one space.
+func Line(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	return string(Map([]byte(text), func(rune) rune { return utf8.RuneError }))
+}
+
+// FirstLine returns the first line of text that is not empty, as Line does.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return Line(line)
+}
+
+// Text returns text with its line breaks and tabs.
+func Text(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	return string(Map([]byte(text), func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		return utf8.RuneError
+	}))
+}
+
+// Indented returns Text without the blanks around it. Every line but the first is indented, so that none can pass for a line
+// of the program that shows it.
+func Indented(text string) string {
+	lines := strings.Split(Text(strings.TrimSpace(text)), "\n")
+	for i, line := range lines[1:] {
+		if line != "" {
+			lines[1+i] = "    " + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// JSON returns the same JSON text with every character that may not be shown as its \u escape. raw must be valid JSON.
+func JSON(raw []byte) []byte {
+	shown := make([]byte, 0, len(raw)+16)
+	for len(raw) > 0 {
+		r, size := utf8.DecodeRune(raw)
+		switch {
+		case Rune(r), r == '\n', r == '\t':
+			shown = append(shown, raw[:size]...)
+		case r == '\r': // only between tokens
+			shown = append(shown, ' ')
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			shown = fmt.Appendf(shown, `\u%04x\u%04x`, high, low)
+		default:
+			shown = fmt.Appendf(shown, `\u%04x`, r)
+		}
+		raw = raw[size:]
+	}
+	return shown
+}

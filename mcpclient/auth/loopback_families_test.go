@@ -1,0 +1,74 @@
+package auth_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/auth"
+)
+
+// ipv6 reports whether this machine has the loopback of IPv6.
+func ipv6() bool {
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		return false
+	}
+	_ = l.Close()
+	return true
+}
+
+// A browser that is sent to localhost goes to ::1 or to 127.0.0.1, as it likes: a program that listened at the one that the
+// client does not would get the code.
+func TestLocalhostIsListenedAtInBothFamilies(t *testing.T) {
+	l := &auth.Loopback{Hostname: "localhost", Show: func(context.Context, string) error { return nil }}
+	uri := redirectURI(t, t.Context(), l)
+	u, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addresses := []string{"127.0.0.1"}
+	if ipv6() {
+		addresses = append(addresses, "::1")
+	}
+	for _, a := range addresses {
+		at := net.JoinHostPort(a, u.Port())
+		status, _, _ := visit(t, "http://"+at+u.Path+"?code=c&state=wrong", func(r *http.Request) { r.Host = u.Host })
+		if status != http.StatusBadRequest {
+			t.Errorf("at %s: got %d, want the listener's answer to a stranger", at, status)
+		}
+	}
+	for name, listens := range map[string]bool{"": false, "127.0.0.1": false, "localhost": true} {
+		l := &auth.Loopback{Hostname: name}
+		u, err := url.Parse(redirectURI(t, t.Context(), l))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := net.Dial("tcp", net.JoinHostPort("::1", u.Port()))
+		if err == nil {
+			_ = c.Close()
+		}
+		if got := err == nil; got != (listens && ipv6()) {
+			t.Errorf("%q: listens at ::1: %t, want %t", name, got, listens)
+		}
+	}
+}
+
+func TestAPortThatIsTakenInOneFamilyIsAnError(t *testing.T) {
+	for _, a := range []string{"127.0.0.1", "::1"} {
+		taken, err := net.Listen("tcp", net.JoinHostPort(a, "0"))
+		if err != nil && a == "::1" {
+			continue // nothing can take it
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := taken.Addr().(*net.TCPAddr).Port
+		if uri, err := (&auth.Loopback{Hostname: "localhost", Port: port}).RedirectURI(t.Context()); err == nil {
+			t.Errorf("%s has the port %d: listens at %s, want an error", a, port, uri)
+		}
+		_ = taken.Close()
+	}
+}

@@ -1,0 +1,344 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// through runs through a list.
+func through[T any](list iter.Seq2[T, error]) error {
+	for _, err := range list {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// operations are what waits: every method of a client and of a task that takes a context first. They wait for the client to be
+// ready where that is their choice.
+var operations = map[string]func(ctx context.Context, c *Client, options ...CallOption) error{
+	"Client.Await": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Await(ctx) },
+	"Client.WaitForState": func(ctx context.Context, c *Client, _ ...CallOption) error {
+		return c.WaitForState(ctx, connstate.Closing)
+	},
+	"Client.Stop": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Stop(ctx) },
+	"Client.Call": func(ctx context.Context, c *Client, o ...CallOption) error {
+		return c.Call(ctx, "x/any", nil, nil, o...)
+	},
+	"Client.Notify": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Notify(ctx, "x/any", nil) },
+	"Client.Ping":   func(ctx context.Context, c *Client, o ...CallOption) error { return c.Ping(ctx, o...) },
+	"Client.ListTools": func(ctx context.Context, c *Client, o ...CallOption) error {
+		_, err := c.ListTools(ctx, "", o...)
+		return err
+	},
+	"Client.Tools": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.Tools(ctx, o...)) },
+	"Client.CallTool": func(ctx context.Context, c *Client, o ...CallOption) error {
+		_, err := c.CallTool(ctx, "any", nil, o...)
+		return err
+	},
+	"Client.StartTool": func(ctx context.Context, c *Client, o ...CallOption) error {
+		task, err := c.StartTool(ctx, "any", nil, o...)
+		if err != nil {
+			return err
+		}
+		_, err = task.Wait(ctx)
+		return err
+	},
+	"Client.ListPrompts": func(ctx context.Context, c *Client, o ...CallOption) error {
+		_, err := c.ListPrompts(ctx, "", o...)
+		return err
+	},
+	"Client.Prompts": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.Prompts(ctx, o...)) },
+	"Client.GetPrompt": func(ctx context.Context, c *Client, o ...CallOption) error {
+		_, err := c.GetPrompt(ctx, "any", nil, o...)
+		return err
+	},
+	"Client.ListResources": func(ctx context.Context, c *Client, o ...CallOption) error {
+		_, err := c.ListResources(ctx, "", o...)
+		return err
+	},
+	"Client.Resources": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.Resources(ctx, o...)) },
+	"Client.ListResourceTemplates": func(ctx context.Context, c *Client, o ...CallOption) error {
+		_, err := c.ListResourceTemplates(ctx, "", o...)
+		return err
+	},
+	"Client.ResourceTemplates": func(ctx context.Context, c *Client, o ...CallOption) error {
+		return through(c.ResourceTemplates(ctx, o...))
+	},
+	"Client.ReadResource": func(ctx context.Context, c *Client, o ...CallOption) error {
+		_, err := c.ReadResource(ctx, "file:///any", o...)
+		return err
+	},
+	"Client.SubscribeResource": func(ctx context.Context, c *Client, o ...CallOption) error {
+		return c.SubscribeResource(ctx, "file:///any", o...)
+	},
+	"Client.UnsubscribeResource": func(ctx context.Context, c *Client, o ...CallOption) error {
+		return c.UnsubscribeResource(ctx, "file:///any", o...)
+	},
+	"Client.SetLogLevel": func(ctx context.Context, c *Client, o ...CallOption) error {
+		return c.SetLogLevel(ctx, mcp.LevelError, o...)
+	},
+	"Client.SetRoots": func(ctx context.Context, c *Client, _ ...CallOption) error {
+		return c.SetRoots(ctx, &mcp.Root{URI: "file:///any"})
+	},
+	"Client.LegacyTasks": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.LegacyTasks(ctx, o...)) },
+	"Client.Complete": func(ctx context.Context, c *Client, o ...CallOption) error {
+		_, err := c.Complete(ctx, mcp.PromptRef("any"), "argument", "", nil, o...)
+		return err
+	},
+	"Task.Poll": func(ctx context.Context, c *Client, _ ...CallOption) error {
+		_, err := c.ResumeTask("any").Poll(ctx)
+		return err
+	},
+	"Task.Update": func(ctx context.Context, c *Client, _ ...CallOption) error {
+		return c.ResumeTask("any").Update(ctx, nil)
+	},
+	"Task.Cancel": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.ResumeTask("any").Cancel(ctx) },
+	"Task.Wait": func(ctx context.Context, c *Client, _ ...CallOption) error {
+		_, err := c.ResumeTask("any").Wait(ctx)
+		return err
+	},
+}
+
+func TestEveryOperationThatWaitsIsKnown(t *testing.T) {
+	left := map[string]bool{}
+	for name := range operations {
+		left[name] = true
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[*Client](), reflect.TypeFor[*Task]()} {
+		for m := range of.Methods() {
+			if m.Type.NumIn() < 2 || m.Type.In(1) != reflect.TypeFor[context.Context]() {
+				continue
+			}
+			name := of.Elem().Name() + "." + m.Name
+			if operations[name] == nil {
+				t.Errorf("%s takes a context and is not among the operations whose deadlines are tested", name)
+			}
+			delete(left, name)
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("no longer there: %v", left)
+	}
+}
+
+// everything is what a server has in a test of stalls.
+const (
+	everything = `"capabilities":{"tools":{},"prompts":{},"resources":{"subscribe":true},"logging":{},"completions":{},` +
+		`"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	firstAnswer = `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[],"prompts":[],"resources":[],` +
+		`"resourceTemplates":[],"tasks":[],"content":[],"contents":[],"messages":[],"completion":{"values":[]},"nextCursor":"next"}`
+	asksFirst = `{"resultType":"input_required","requestState":"s","inputRequests":{"a":{"method":"elicitation/create",` +
+		`"params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}}}}`
+)
+
+// stalls are the ways in which a server stops. Each function takes the client as far as the server goes; the server does nothing
+// more then, or what it does goes on in the background.
+var stalls = map[string]struct {
+	o      Options
+	server func(t *testing.T, s *script, c *Client)
+	asked  bool // all but asksNothing wait
+}{
+	"does not answer the handshake": {o: Options{InitTimeout: time.Hour}, server: func(*testing.T, *script, *Client) {}},
+	"is in backoff": {o: Options{BackoffMin: time.Hour, BackoffMax: time.Hour}, server: func(t *testing.T, s *script, _ *Client) {
+		s.next(t).hangUp()
+	}},
+	"does not answer, modern": {o: Options{}, server: func(t *testing.T, s *script, c *Client) { swallow(everythingModern(t, s, c)) }},
+	"does not answer, legacy": {o: onlyLegacy, asked: true, server: func(t *testing.T, s *script, c *Client) {
+		swallow(everythingLegacy(t, s, c))
+	}},
+	"does not answer a caller who reads": {o: Options{Features: []Feature{lending}}, server: func(t *testing.T, s *script, c *Client) {
+		v := everythingModern(t, s, c)
+		v.exchange(c)
+		v.exchange(c)
+		wantTurn(t, c, turnLent)
+		swallow(v)
+	}},
+	"does not read": {o: Options{SendQueue: 1}, server: func(t *testing.T, s *script, c *Client) {
+		everythingModern(t, s, c)
+		fillUp(t, c)
+	}},
+	"does not read, and calls wait for room": {
+		o: Options{SendQueue: 1, WaitForRoom: true},
+		server: func(t *testing.T, s *script, c *Client) {
+			everythingModern(t, s, c)
+			fillUp(t, c)
+		},
+	},
+	"does not read, legacy": {
+		o: Options{SendQueue: 1, WaitForRoom: true, Versions: onlyLegacy.Versions},
+		server: func(t *testing.T, s *script, c *Client) {
+			everythingLegacy(t, s, c)
+			fillUp(t, c)
+		},
+	},
+	"answers only the first request, modern": {o: Options{}, server: func(t *testing.T, s *script, c *Client) {
+		v := everythingModern(t, s, c)
+		answerFirst(v, firstAnswer)
+	}},
+	"answers only the first request, legacy": {o: onlyLegacy, server: func(t *testing.T, s *script, c *Client) {
+		v := everythingLegacy(t, s, c)
+		answerFirst(v, firstAnswer)
+	}},
+	"makes a task and says no more of it": {server: func(t *testing.T, s *script, c *Client) {
+		answerFirst(everythingModern(t, s, c), taskState("task", "working", ""))
+	}},
+	"asks for input that is never given": {
+		o: Options{Features: []Feature{HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})}},
+		server: func(t *testing.T, s *script, c *Client) { answerFirst(everythingModern(t, s, c), asksFirst) },
+	},
+}
+
+// untimed are the operations that have no timeout but that of their context.
+var untimed = []string{
+	"Client.Await", "Client.WaitForState", "Client.Notify", "Client.SetRoots", "Task.Wait", "Task.Poll", "Task.Update", "Task.Cancel",
+}
+
+// asksNothing are the operations that do not wait for a legacy server: they ask it nothing, or do not work with it.
+var asksNothing = []string{"Client.Stop", "Client.Await", "Client.Notify", "Client.SetRoots", "Task.Update"}
+
+var onlyLegacy = Options{Versions: []mcp.Version{mcp.Version20251125}}
+
+func everythingModern(t *testing.T, s *script, c *Client) *conversation {
+	v := s.next(t)
+	v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `"capabilities":{"tools":{}}`, everything, 1))
+	await(t, c)
+	return v
+}
+
+func everythingLegacy(t *testing.T, s *script, c *Client) *conversation {
+	v := s.next(t)
+	able := strings.Replace(initialized, `"capabilities":{"tools":{}}`, everything, 1)
+	v.answer(v.want(mcp.MethodInitialize), fmt.Sprintf(able, mcp.Version20251125))
+	v.want(mcp.NotificationInitialized)
+	await(t, c)
+	return v
+}
+
+// swallow takes what the client sends and says nothing.
+func swallow(v *conversation) {
+	go func() {
+		for {
+			if _, err := v.peer.Receive(v.ctx); err != nil {
+				return
+			}
+		}
+	}()
+}
+
+// answerFirst answers the first request, and nothing behind that.
+func answerFirst(v *conversation, result string) {
+	go func() {
+		raw, err := v.peer.Receive(v.ctx)
+		if err != nil {
+			return
+		}
+		if f := parseFrame(raw); f.ID != nil {
+			_ = v.peer.Send(v.ctx, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, f.ID, result))
+		}
+		swallow(v)
+	}()
+}
+
+// fillUp has the transport full.
+func fillUp(t *testing.T, c *Client) {
+	t.Helper()
+	if err := c.Notify(t.Context(), "x/fill", nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readable is a transport whose callers may read.
+func readable(s *script) transport.Transport { return &interruptible{Transport: s} }
+
+// Whatever the server leaves undone, what waits returns when its time is over.
+func TestWhatWaitsEndsWithItsDeadline(t *testing.T) {
+	const patience = 3 * time.Second
+	for stall, st := range stalls {
+		t.Run(stall, func(t *testing.T) {
+			for name, operation := range operations {
+				o := st.o
+				o.Features = append([]Feature{UseTasks(nil), HandleRoots(&mcp.Root{URI: "file:///r"})}, o.Features...)
+				bubbleWith(t, &o, readable, func(t *testing.T, s *script, c *Client) {
+					st.server(t, s, c)
+					ctx, cancel := context.WithTimeout(t.Context(), patience)
+					defer cancel()
+					begun := time.Now()
+					err := operation(ctx, c, WaitForReady())
+					took := time.Since(begun)
+					if took > patience {
+						t.Errorf("%s: returned %v after its deadline, with %v", name, took-patience, err)
+					}
+					if st.asked && took < patience && !slices.Contains(asksNothing, name) {
+						t.Errorf("%s: returned after %v, with %v; want it to wait", name, took, err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// So it is with the timeout of a call, of what asks the server once.
+func TestWhatWaitsEndsWithItsTimeout(t *testing.T) {
+	const patience = 3 * time.Second
+	for stall, st := range stalls {
+		if strings.Contains(stall, "first request") || strings.Contains(stall, "input") || strings.Contains(stall, "task") {
+			continue
+		}
+		t.Run(stall, func(t *testing.T) {
+			for name, operation := range operations {
+				if slices.Contains(untimed, name) {
+					continue
+				}
+				bubbleWith(t, &st.o, readable, func(t *testing.T, s *script, c *Client) {
+					st.server(t, s, c)
+					begun := time.Now()
+					err := operation(t.Context(), c, WaitForReady(), WithTimeout(patience))
+					if took := time.Since(begun); took > patience {
+						t.Errorf("%s: returned %v after its deadline, with %v", name, took-patience, err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// Two who want the same of a server, and so wait for each other, have their time at once.
+func TestThoseWhoWaitForEachOtherHaveTheirTimeAtOnce(t *testing.T) {
+	const patience = 3 * time.Second
+	for _, name := range []string{"Client.SubscribeResource", "Client.UnsubscribeResource", "Client.SetLogLevel"} {
+		o := onlyLegacy
+		bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+			swallow(everythingLegacy(t, s, c))
+			begun := time.Now()
+			var done []<-chan error
+			for range 10 {
+				done = append(done, background(func() error { return operations[name](t.Context(), c, WithTimeout(patience)) }))
+				time.Sleep(time.Millisecond)
+			}
+			for i, d := range done {
+				err := <-d
+				if took := time.Since(begun) - time.Duration(i)*time.Millisecond; !errors.Is(err, ErrTimeout) || took > patience {
+					t.Errorf("%s %d: got %v after %v, want a timeout after %v", name, i, err, took, patience)
+				}
+			}
+			synctest.Wait()
+		})
+	}
+}

@@ -1,0 +1,237 @@
+package mcpclient
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// What an answer leads to. An answer of a type that was not negotiated and one that is invalid are the same to a caller.
+const (
+	givesResult = "a result"
+	givesInput  = "a need for input"
+	givesTask   = "a task"
+	givesError  = "an error"
+)
+
+// answered is what an answer came to, and the value that it brought.
+type answered struct {
+	what  string
+	value any
+}
+
+// situation is what besides the bytes of a result says how it is decoded, and how its frame is laid out.
+type situation struct {
+	era       era
+	method    string
+	augmented bool
+	into      func() any
+	before    string // of the frame
+	after     string
+}
+
+var (
+	fuzzedMethods = []string{
+		mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodListTools, mcp.MethodComplete,
+		mcp.MethodGetTask, "x/y",
+	}
+	fuzzedLayouts = [][2]string{
+		{`{"jsonrpc":"2.0","id":7,"result":`, `}`},
+		{" \r\n\t" + `{"jsonrpc" : "2.0" ,"id":7,"result": `, " \n} "},
+		{`{"result":`, `,"jsonrpc":"2.0","id":7}`},
+		{`{"jsonrpc":"2.0","id":7,"result":`, `,"x":{"resultType":"input_required","requestState":"x"}}`},
+		{`{"x":{"resultType":"task"},"jsonrpc":"2.0","id":7,"result":`, `}`},
+	}
+)
+
+// situationOf makes a situation of a number.
+func situationOf(n uint16) situation {
+	choose := func(of int) int {
+		chosen := int(n) % of
+		n /= uint16(of)
+		return chosen
+	}
+	s := situation{method: fuzzedMethods[choose(len(fuzzedMethods))]}
+	layout := fuzzedLayouts[choose(len(fuzzedLayouts))]
+	s.before, s.after = layout[0], layout[1]
+	switch choose(3) {
+	case 0, 1:
+		s.era = modernEra{}
+	case 2:
+		s.era, s.augmented = legacyEra{}, s.method == mcp.MethodCallTool && choose(2) == 1
+	}
+	switch into := choose(4); {
+	case into == 0:
+		s.into = func() any { return nil }
+	case into == 1:
+		s.into = func() any { return new(json.RawMessage) }
+	case into == 2 || s.method == "x/y":
+		s.into = func() any { return new(map[string]any) }
+	default:
+		s.into = func() any { return resultFor(s.method) }
+	}
+	return s
+}
+
+// decode is what the client makes of a frame.
+func (s situation) decode(c *Client, m *jsonrpc.Message) answered {
+	cl := c.newCall(s.method, nil)
+	defer c.free(cl)
+	cl.augmented = s.augmented
+	result := s.into()
+	var op telemetry.Op
+	err := c.decode(&session{era: s.era}, cl, &op, m, result)
+	switch {
+	case err != nil && (cl.input != nil || cl.task != nil):
+		panic("there is an error, and something else too")
+	case err != nil:
+		return answered{what: givesError}
+	case cl.input != nil:
+		return answered{givesInput, cl.input}
+	case cl.task != nil:
+		return answered{givesTask, cl.task}
+	}
+	return answered{givesResult, result}
+}
+
+// expect is what has to come of a result, by encoding/json for its type and by decoding a copy of it once for the rest.
+func (s situation) expect(result []byte) answered {
+	kind := mcp.ResultComplete
+	if s.era == era(modernEra{}) {
+		var ok bool
+		if kind, ok = typeByOracle(result); !ok {
+			return answered{what: givesError}
+		}
+	}
+	if s.augmented {
+		var r mcp.LegacyCreateTaskResult
+		if _, err := mcp.Decode(result, &r); err == nil {
+			return answered{givesTask, &mcp.CreateTaskResult{Result: r.Result, Task: taskOf(&r.Task)}}
+		}
+	}
+	want := answered{givesResult, s.into()}
+	switch {
+	case kind == mcp.ResultComplete || kind == "":
+	case kind == mcp.ResultInputRequired && slices.Contains(fuzzedMethods[:3], s.method):
+		want = answered{givesInput, new(mcp.InputRequiredResult)}
+	case kind == mcp.ResultTask && s.method == mcp.MethodCallTool:
+		want = answered{givesTask, new(mcp.CreateTaskResult)}
+	case kind == mcp.ResultTask && s.method == mcp.MethodGetTask:
+	default:
+		return answered{what: givesError}
+	}
+	if _, err := mcp.Decode(result, want.value); err != nil {
+		return answered{what: givesError}
+	}
+	return want
+}
+
+// typeByOracle returns the type of a result by what encoding/json says its first member of that name is.
+func typeByOracle(result []byte) (mcp.ResultType, bool) {
+	d := json.NewDecoder(bytes.NewReader(result))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return "", false
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return "", false
+		}
+		var value any
+		if err := d.Decode(&value); err != nil {
+			return "", false
+		}
+		if name != "resultType" || value == nil {
+			if name == "resultType" {
+				return mcp.ResultComplete, true
+			}
+			continue
+		}
+		text, ok := value.(string)
+		return mcp.ResultType(text), ok
+	}
+	_, err := d.Token()
+	return mcp.ResultComplete, err == nil
+}
+
+// checkOutcome holds what the client makes of a result against what its top-level members say.
+func checkOutcome(t *testing.T, c *Client, result []byte, n uint16) {
+	s := situationOf(n)
+	frame := []byte(s.before + string(result) + s.after)
+	original := bytes.Clone(frame)
+	m, err := jsonrpc.Parse(frame)
+	if err != nil || m.Kind != jsonrpc.Result {
+		return
+	}
+	want := answered{what: givesError}
+	valid, _ := jsonrpc.Parse(original)
+	if err := valid.Check(); err == nil {
+		want = s.expect(bytes.Clone(valid.Middle()))
+	} else if v, ok := errors.AsType[*jsonscan.SyntaxError](err); ok && v.Reason == jsonscan.TooDeep {
+		return // how deep is too deep depends on where counting begins
+	}
+	got := s.decode(c, &m)
+	if got.what != want.what {
+		t.Fatalf("%T, %s, %s: got %s, want %s", s.era, s.method, original, got.what, want.what)
+	}
+	if diff := cmp.Diff(want.value, got.value, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+		t.Fatalf("%T, %s, %s (-want +got):\n%s", s.era, s.method, original, diff)
+	}
+}
+
+// offlineClient is a client that connects to nothing.
+func offlineClient(tb testing.TB) *Client {
+	c, err := New(newScript(), &Options{Telemetry: telemetry.Off(), Features: []Feature{UseTasks(nil)}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = c.Stop(context.Background()) })
+	return c
+}
+
+// pieces are members of results, one for each name; of some, what only looks like others in a text.
+func pieces(text string) [][]string {
+	content := quoted(text)
+	return [][]string{
+		{`"resultType":"complete"`, `"resultType":"input_required"`, `"resultType" : "input\u005frequired"`, `"resultType":"task"`,
+			`"resultType":"other"`, `"resultType":null`, `"resultType":""`, `"resultType":7`, `"other":1`},
+		{`"content":[{"type":"text","text":"` + content + `"}]`,
+			`"content":[{"type":"resource","resource":{"text":"` + content + `"}}]`,
+			`"messages":[{"role":"user","content":{"type":"text","text":"` + content + `"}}]`, `"contents":[{"text":"` + content + `"}]`,
+			`"tools":[{"name":"` + content + `","inputSchema":{}}]`, `"content":7`},
+		{`"inputRequests":{"k":` + formRequest + `}`, `"requestState":"` + content + `"`,
+			`"task":{"taskId":"t","status":"working","createdAt":"2026-07-28T00:00:00Z","lastUpdatedAt":"2026-07-28T00:00:00Z","ttl":1}`,
+			`"taskId":"t","status":"working","createdAt":"2026-07-28T00:00:00Z","lastUpdatedAt":"2026-07-28T00:00:00Z","ttlMs":1`},
+	}
+}
+
+// Whatever strings hold, wherever they lie and whatever stands before or behind them: what an answer leads to depends on the
+// members of the result itself.
+func FuzzOutcome(f *testing.F) {
+	const ask = `"resultType":"input_required","inputRequests":{"k":` + formRequest + `}`
+	for i, breakOut := range []string{`"}],`, `"}}],`, "", `a\n\u00e9`} {
+		for padding := range 9 {
+			all := pieces(breakOut + ask + `},"x":{"b":[{"a":"` + strings.Repeat("a", 40+padding))
+			for j := (5*padding + i) % 16; j < len(all[0])*len(all[1])*len(all[2]); j += 16 {
+				p := [3]string{all[0][j%len(all[0])], all[1][j/len(all[0])%len(all[1])], all[2][j/len(all[0])/len(all[1])]}
+				order := [...][3]int{{0, 1, 2}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}, {2, 0, 1}, {0, 2, 1}}[(i+j+padding)%6]
+				f.Add(fmt.Appendf(nil, "{%s,%s,%s}", p[order[0]], p[order[1]], p[order[2]]), uint16(j*31+padding*7+i))
+			}
+		}
+	}
+	c := offlineClient(f)
+	f.Fuzz(func(t *testing.T, result []byte, n uint16) { checkOutcome(t, c, result, n) })
+}

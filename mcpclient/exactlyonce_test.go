@@ -1,0 +1,271 @@
+package mcpclient_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+var exactlyOnceCalls = flag.Int("exactlyonce.calls", 2000, "calls of TestNoToolRunsTwice, of all its ways together")
+
+// ledger counts how often the tools of a server have run with each argument.
+type ledger struct {
+	mu   sync.Mutex
+	runs map[int]int // guarded by mu
+}
+
+type entry struct {
+	N int `json:"n"`
+}
+
+func (l *ledger) note(_ context.Context, e entry) (entry, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs[e.N]++
+	return e, nil
+}
+
+func (l *ledger) times(n int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.runs[n]
+}
+
+// server returns a server with two tools that do the same and differ in what they say of it.
+func (l *ledger) server() *mcpserver.Server {
+	s := mcpserver.New(mcp.Implementation{Name: "ledger", Version: "1"}, nil)
+	read := &mcp.Tool{Name: "read", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: new(true)}}
+	for _, err := range []error{mcpserver.AddTool(s, &mcp.Tool{Name: "write"}, l.note), mcpserver.AddTool(s, read, l.note)} {
+		if err != nil {
+			panic(err)
+		}
+	}
+	return s
+}
+
+// fates are what becomes of a call on its way through the proxy. What says that it did nothing tells the truth.
+var fates = []struct {
+	name  string
+	ran   bool     // the server has run it first
+	says  []string // the header
+	does  int      // the status; 0 for none: the connection is cut
+	cuts  bool     // within the server's own answer
+	error bool     // the body is a JSON-RPC error
+}{
+	{name: "cut before"},
+	{name: "429", does: 429},
+	{name: "503 with Retry-After", does: 503, says: []string{"Retry-After", "0"}},
+	{name: "503 with an error", does: 503, error: true},
+	{name: "502 before", does: 502},
+	{name: "503 before", does: 503},
+	{name: "504 before", does: 504},
+	{name: "redirect", does: 307, says: []string{"Location", "/again"}},
+
+	{name: "cut behind", ran: true},
+	{name: "answer cut", ran: true, cuts: true},
+	{name: "502", ran: true, does: 502},
+	{name: "502 with Retry-After", ran: true, does: 502, says: []string{"Retry-After", "0"}},
+	{name: "503", ran: true, does: 503},
+	{name: "503 with nonsense", ran: true, does: 503, says: []string{"Retry-After", "soon"}},
+	{name: "504", ran: true, does: 504},
+	{name: "504 with Retry-After", ran: true, does: 504, says: []string{"Retry-After", "1"}},
+	{name: "403 of a filter", ran: true, does: 403},
+	{name: "408", ran: true, does: 408},
+	{name: "425", ran: true, does: 425},
+	{name: "500", ran: true, does: 500},
+	{name: "302", ran: true, does: 302, says: []string{"Location", "/again"}},
+}
+
+// unfair stands between a client and a server, which it restarts now and then.
+type unfair struct {
+	ledger *ledger
+	site   *httptest.Server
+	server atomic.Pointer[mcpserver.HTTPHandler]
+	calls  atomic.Int64
+	old    sync.WaitGroup // servers that are shut down
+
+	mu   sync.Mutex
+	rand *rand.Rand     // guarded by mu
+	met  map[string]int // guarded by mu
+}
+
+func newUnfair(t *testing.T, seed uint64) *unfair {
+	u := &unfair{ledger: &ledger{runs: map[int]int{}}, rand: rand.New(rand.NewPCG(seed, 0)), met: map[string]int{}}
+	u.server.Store(u.ledger.server().HTTPHandler(nil))
+	u.site = httptest.NewServer(u)
+	t.Cleanup(func() {
+		u.shutDown(u.server.Load())
+		u.old.Wait()
+		u.site.Close()
+	})
+	return u
+}
+
+func (u *unfair) shutDown(h *mcpserver.HTTPHandler) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_ = h.Shutdown(ctx)
+}
+
+// kill ends the server with all its sessions, and cuts every connection.
+func (u *unfair) kill() {
+	old := u.server.Swap(u.ledger.server().HTTPHandler(nil))
+	u.old.Go(func() { u.shutDown(old) })
+	u.old.Go(u.site.CloseClientConnections)
+}
+
+// fate draws what becomes of a call, less than 0 for nothing.
+func (u *unfair) fate() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	i := u.rand.IntN(2*len(fates)) - len(fates)
+	if i >= 0 {
+		u.met[fates[i].name]++
+	}
+	return i
+}
+
+func (u *unfair) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	fate := -1
+	if bytes.Contains(body, []byte(`"tools/call"`)) {
+		if fate = u.fate(); u.calls.Add(1)%150 == 0 {
+			u.kill()
+		}
+	}
+	if fate < 0 {
+		u.server.Load().ServeHTTP(w, r)
+		return
+	}
+	f, answer := fates[fate], httptest.NewRecorder()
+	if f.ran {
+		u.server.Load().ServeHTTP(answer, r)
+	}
+	maps.Copy(w.Header(), answer.Header())
+	switch whole := answer.Body.Bytes(); {
+	case f.cuts:
+		w.Header().Set("Content-Length", fmt.Sprint(len(whole)+1))
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(whole[:len(whole)/2])
+		panic(http.ErrAbortHandler)
+	case f.does == 0:
+		panic(http.ErrAbortHandler)
+	}
+	clear(w.Header())
+	for i := 0; i < len(f.says); i += 2 {
+		w.Header().Set(f.says[i], f.says[i+1])
+	}
+	text := "<html>the proxy has a word</html>"
+	if f.error {
+		text = `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"full"}}`
+	}
+	w.WriteHeader(f.does)
+	_, _ = io.WriteString(w, text)
+}
+
+// tally is how calls ended.
+type tally struct{ answered, safe, unknown, repeated atomic.Int64 }
+
+// A call that may have run is not made again, neither by the client nor, as it says, by its user: whatever proxies answer, and
+// wherever connections are cut.
+func TestNoToolRunsTwice(t *testing.T) {
+	for i, way := range []int{0, 1, 4} {
+		t.Run(string(ways[way].version), func(t *testing.T) {
+			t.Parallel()
+			u := newUnfair(t, uint64(way))
+			c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: u.site.URL, Mode: ways[way].mode}, &mcpclient.Options{
+				Versions: []mcp.Version{ways[way].version}, BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all tally
+			callers(32, *exactlyOnceCalls/3, func(n int) { u.call(t, c, &all, n) })
+			if err := c.Stop(context.Background()); err != nil {
+				t.Errorf("stop: %v", err)
+			}
+			for n := range *exactlyOnceCalls / 3 {
+				if times := u.ledger.times(n); times > 1 && n%4 != 0 {
+					t.Errorf("call %d: its tool has run %d times", n, times)
+				}
+			}
+			t.Logf("%d: %d answered, %d safe to retry, %d unknown, %d repeats by the user; %d of %d fates met", i,
+				all.answered.Load(), all.safe.Load(), all.unknown.Load(), all.repeated.Load(), len(u.met), len(fates))
+			if len(u.met) < len(fates) && *exactlyOnceCalls >= 2000 {
+				t.Errorf("met only %v", slices.Sorted(maps.Keys(u.met)))
+			}
+		})
+	}
+}
+
+// callers calls f with the numbers below n, so many at once.
+func callers(at, n int, f func(int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range at {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// call makes one call as a careful user does: again as long as that is safe.
+func (u *unfair) call(t *testing.T, c *mcpclient.Client, all *tally, n int) {
+	tool, options := "write", []mcpclient.CallOption{mcpclient.WaitForReady()}
+	switch n % 4 {
+	case 0:
+		tool = "read"
+		if _, err := c.ListTools(t.Context(), "", options...); err != nil && !strings.Contains(err.Error(), "lost") {
+			t.Logf("list: %v", err)
+		}
+	case 1: // not in the caller's goroutine
+		options = append(options, mcpclient.WithProgress(func(mcpclient.Progress) {}))
+	}
+	for try := 0; ; try++ {
+		before := u.ledger.times(n)
+		_, err := c.CallTool(t.Context(), tool, entry{n}, options...)
+		ran := u.ledger.times(n)
+		switch {
+		case err == nil:
+			all.answered.Add(1)
+			if ran == 0 {
+				t.Errorf("call %d was answered, but the tool has not run", n)
+			}
+			return
+		case !mcpclient.SafeToRetry(err):
+			all.unknown.Add(1)
+			return
+		case ran > before:
+			t.Errorf("call %d: %v, safe to retry, but the tool has run", n, err)
+		}
+		if try == 3 {
+			all.safe.Add(1)
+			return
+		}
+		all.repeated.Add(1)
+	}
+}

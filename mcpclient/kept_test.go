@@ -1,0 +1,338 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// live returns what is in memory and in use, in bytes.
+func live() int {
+	runtime.GC()
+	runtime.GC() // and what pools held
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+const (
+	mebi    = 1 << 20
+	padding = mebi - 1000 // makes a frame of nearly 1 MiB
+)
+
+var pad = strings.Repeat("x", padding)
+
+// hoard is something that a client keeps of what a server sends, in many frames of 1 MiB.
+type hoard struct {
+	name    string
+	options Options
+	version mcp.Version // of a legacy server; modern if empty
+	http    bool
+
+	capabilities string // of the server, instead of tools
+	limit        int    // bytes that may be kept in the end
+
+	// send sends the frames. What it returns is kept until the memory has been looked at; a function is called then.
+	send func(t *testing.T, s *script, v *conversation, c *Client) (kept any)
+}
+
+// frames is how many frames of 1 MiB a hoard is sent.
+const frames = 24
+
+// list answers a request for the tools with one page, while the client does what it does.
+func (v *conversation) list(c *Client, do func() error, tools string) {
+	v.t.Helper()
+	done := background(do)
+	v.answer(v.want(mcp.MethodListTools), listOf(tools))
+	if err := <-done; err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func listTools(t *testing.T, c *Client) func() error {
+	return func() error {
+		for _, err := range c.Tools(t.Context()) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// deaf has a handler of all notifications that never returns, but for the end of the client.
+var deaf = []Feature{HandleNotification("", func(ctx context.Context, _ *Notification) { <-ctx.Done() })}
+
+// unanswered is a handler of requests of the same kind.
+func unanswered(ctx context.Context, _ *Request) (any, error) {
+	<-ctx.Done()
+	return nil, nil
+}
+
+// willingly is a user who goes to every URL.
+func willingly(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+	return mcp.ElicitAccept, nil
+}
+
+// checked is a tool with an output schema of nearly 1 MiB.
+func checked(n int) string {
+	return fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"},"outputSchema":{"type":"object","title":%q}}`, n, pad)
+}
+
+var hoards = []hoard{
+	{
+		name: "notifications", options: Options{Features: deaf, NotificationBytes: 3 * mebi}, limit: 5 * mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for range frames {
+				v.write(`{"jsonrpc":"2.0","method":"custom/note","params":{"x":"` + pad + `"}}`)
+			}
+			return nil
+		},
+	}, {
+		name: "updates with long URIs", options: Options{Features: deaf, NotificationBytes: 3 * mebi}, limit: 6 * mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for i := range frames {
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"%d%s"}}`, i, pad))
+			}
+			return nil
+		},
+	}, {
+		name: "a notification of a batch", options: Options{Features: deaf}, version: mcp.Version20250326, limit: mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for range frames {
+				v.write(`[{"jsonrpc":"2.0","method":"custom/note"},{"jsonrpc":"2.0","id":1000000,"result":{"x":"` + pad + `"}}]`)
+			}
+			return nil
+		},
+	}, {
+		name: "requests that wait for a person", version: mcp.Version20251125, limit: 18 * mebi,
+		options: Options{Features: []Feature{HandleRequest("custom/ask", unanswered)}},
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for i := range frames {
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"custom/ask","params":{"x":"%s"}}`, i, pad))
+				synctest.Wait()
+			}
+			for range frames - 16 {
+				if f := v.take(); !strings.Contains(f.raw, "too many requests at once") {
+					t.Errorf("got %.100s, want the requests refused for which there is no room", f.raw)
+				}
+			}
+			return nil
+		},
+	}, {
+		name: "the names of tools that are gone", limit: mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for i := range frames {
+				v.list(c, listTools(t, c), fmt.Sprintf(`{"name":"t%d","description":%q,"inputSchema":{"type":"object"}}`, i, pad))
+			}
+			return nil
+		},
+	}, {
+		name: "output schemas of tools that are gone", limit: 2 * mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for i := range frames {
+				v.list(c, listTools(t, c), checked(i))
+			}
+			return nil
+		},
+	}, {
+		name: "output schemas of a long list", limit: toolRoom + mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			done := background(listTools(t, c))
+			for i := range frames {
+				page := listOf(checked(i))
+				if i < frames-1 {
+					page = page[:len(page)-1] + fmt.Sprintf(`,"nextCursor":"%d"}`, i)
+				}
+				v.answer(v.want(mcp.MethodListTools), page)
+			}
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			return nil
+		},
+	}, {
+		name: "pages that are asked for by hand, with long names", limit: toolRoom + mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for i := range frames {
+				v.list(c, func() error { _, err := c.ListTools(t.Context(), fmt.Sprint(i)); return err },
+					fmt.Sprintf(`{"name":"%d%s","inputSchema":{"type":"object"}}`, i, pad))
+			}
+			return nil
+		},
+	}, {
+		name: "mirrored parameters", http: true, limit: toolRoom + mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for i := range frames {
+				v.list(c, func() error { _, err := c.ListTools(t.Context(), fmt.Sprint(i)); return err },
+					fmt.Sprintf(`{"name":"%d","inputSchema":{"type":"object","properties":{%q:{"type":"string","x-mcp-header":"A"}}}}`, i, pad))
+			}
+			return nil
+		},
+	}, {
+		name: "results that are fresh", limit: 5 * mebi, capabilities: `{"resources":{}}`,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for i := range frames {
+				done := background(func() error { _, err := c.ReadResource(t.Context(), fmt.Sprint("a:", i, pad[:mebi/4])); return err })
+				v.answer(v.want(mcp.MethodReadResource), `{"resultType":"complete","ttlMs":1000000,"cacheScope":"private","contents":[]}`)
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			}
+			return nil
+		},
+	}, {
+		name: "errors that send the user to URLs", version: mcp.Version20251125, limit: 2 * mebi,
+		options: Options{Features: []Feature{HandleURLElicitation(willingly, nil)}},
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for i := range frames {
+				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go","data":{"elicitations":[{"mode":"url",`+
+					`"message":"go","url":"https://a.example/","elicitationId":"%d%s"}]}}}`,
+					v.want(mcp.MethodCallTool).ID, mcp.CodeURLElicitationRequired, i, pad[:mebi/2]))
+				if err := <-done; err == nil {
+					t.Error("want the error of the server")
+				}
+			}
+			return nil
+		},
+	}, {
+		name: "requests that send the user to URLs", version: mcp.Version20251125, limit: frames*maxVisit + mebi,
+		options: Options{Features: []Feature{HandleURLElicitation(willingly, &URLElicitationOptions{
+			Completed: func(context.Context, *URLElicitation) {},
+		})}},
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for i := range frames {
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"mode":"url","message":%q,`+
+					`"url":"https://a.example/","elicitationId":"%d"}}`, i, pad, i))
+				if f := v.take(); !strings.Contains(f.raw, "have more than 65536 bytes") {
+					t.Errorf("got %.200s, want the request refused", f.raw)
+				}
+			}
+			return nil
+		},
+	}, {
+		name: "refusals of handshakes", limit: mebi, version: mcp.Version20251125,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			v.hangUp()
+			for range frames {
+				v = s.next(t)
+				for c.State() == connstate.Initializing {
+					v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%q,"data":{"x":%q}}}`,
+						v.take().ID, pad[:mebi/2], pad[:mebi/3]))
+					synctest.Wait()
+				}
+				if err := c.Status().Err; err == nil || len(err.Error()) > 2*maxReason {
+					t.Errorf("got %.300v, want a short error", err)
+				}
+			}
+			return nil
+		},
+	}, {
+		name: "calls that were given up", limit: mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for range frames {
+				done := background(func() error { return c.Call(t.Context(), "custom/late", nil, nil, WithTimeout(time.Second)) })
+				f := v.want("custom/late")
+				v.want(mcp.NotificationCancelled)
+				if err := <-done; !errors.Is(err, ErrTimeout) {
+					t.Error(err)
+				}
+				v.answer(f, `{"x":"`+pad+`"}`)
+			}
+			return nil
+		},
+	}, {
+		name: "frames that break the protocol", limit: mebi, options: Options{FrameLimit: mebi},
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for range frames {
+				v.write(`{"jsonrpc":"2.0","method":7,"params":{"x":"` + pad + `"}}`)
+			}
+			return nil
+		},
+	}, {
+		name: "tools of strange names that are called", limit: mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			for i := range frames {
+				done := background(func() error { _, err := c.CallTool(t.Context(), fmt.Sprint(i, pad), nil); return err })
+				v.refuse(v.want(mcp.MethodCallTool), mcp.CodeInvalidParams, pad)
+				if err := <-done; err == nil {
+					t.Error("want the error of the server")
+				}
+			}
+			return nil
+		},
+	}, {
+		name: "reports of progress", limit: 4 * mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			release := make(chan struct{})
+			done := background(func() error {
+				return c.Call(t.Context(), "custom/slow", nil, nil, WithProgress(func(Progress) { <-release }))
+			})
+			f := v.want("custom/slow")
+			for i := range frames {
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress",`+
+					`"params":{"progressToken":%s,"progress":%d,"message":%q}}`,
+					f.ID, i, pad))
+				synctest.Wait()
+			}
+			return func() {
+				close(release)
+				v.answer(f, `{}`)
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			}
+		},
+	},
+}
+
+func TestWhatIsKeptOfFramesIsBounded(t *testing.T) {
+	for _, h := range hoards {
+		t.Run(h.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScript()
+				var via transport.Transport = s
+				if h.http {
+					via = overHTTP{rigged: &rigged{Transport: s}}
+				}
+				h.options.Telemetry = telemetry.New() // with its flight recorder and its statistics
+				c, err := New(via, &h.options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = c.Stop(context.Background()) }()
+				v := s.next(t)
+				switch {
+				case h.version != "":
+					v.legacy(h.version)
+				case h.capabilities != "":
+					v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `{"tools":{}}`, h.capabilities, 1))
+				default:
+					v.modern()
+				}
+				await(t, c)
+				synctest.Wait()
+				before := live()
+				kept := h.send(t, s, v, c)
+				synctest.Wait()
+				if more := live() - before; more > h.limit {
+					t.Errorf("%.1f MiB are kept of %d frames of 1 MiB, want %.1f at most", float64(more)/mebi, frames, float64(h.limit)/mebi)
+				}
+				if release, ok := kept.(func()); ok {
+					release()
+				}
+			})
+		})
+	}
+}

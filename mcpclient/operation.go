@@ -1,0 +1,56 @@
+package mcpclient
+
+import (
+	"cmp"
+	"context"
+	"time"
+)
+
+// An operation is what a user calls: it may take more requests than one, such as a list of the tools before the call of one. Its
+// timeout is for all of them together, until the server has answered the call with a wish for input: a person may take time.
+
+// until bounds the first request of a call, and what the client does before, by a moment.
+func until(by time.Time) CallOption { return func(cl *call) { cl.by = by } }
+
+// timed fixes when the time of an operation with these options is over.
+func (c *Client) timed(options []CallOption, begun time.Time) []CallOption {
+	var cl call
+	cl.apply(options)
+	by := c.endOf(&cl, begun)
+	if by.IsZero() {
+		return options
+	}
+	return append(options[:len(options):len(options)], until(by))
+}
+
+// endOf returns when the time of an operation is over, zero for never. If it is a part of another, that is fixed.
+func (c *Client) endOf(cl *call, begun time.Time) time.Time {
+	if timeout := cmp.Or(cl.timeout, c.cfg.RequestTimeout); cl.by.IsZero() && timeout > 0 {
+		return begun.Add(timeout)
+	}
+	return cl.by
+}
+
+// within bounds a part of an operation with these options that is no request by the time there is.
+func (c *Client) within(ctx context.Context, options []CallOption) (context.Context, context.CancelFunc) {
+	var cl call
+	cl.apply(options)
+	if by := c.endOf(&cl, time.Now()); !by.IsZero() {
+		return context.WithDeadlineCause(ctx, by, ErrTimeout)
+	}
+	return context.WithCancel(ctx)
+}
+
+// toList returns the options for a list that is a part of an operation with these: its time, and what it waits for.
+func toList(options []CallOption) []CallOption {
+	var cl call
+	cl.apply(options)
+	ask := []CallOption{WithTimeout(cl.timeout), until(cl.by)}
+	if cl.wait {
+		ask = append(ask, WaitForReady())
+	}
+	if cl.waitForRoom {
+		ask = append(ask, WaitForRoom())
+	}
+	return ask
+}

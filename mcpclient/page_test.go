@@ -1,0 +1,363 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// listsEverything is the handshake of a server of 2025-11-25 that has lists of all kinds.
+const listsEverything = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{},` +
+	`"tasks":{"list":{},"requests":{"tools":{"call":{}}}}},"serverInfo":{"name":"lister","version":"1"}}`
+
+// listed are the members that hold the items of lists, and an item of each.
+var listed = map[string][2]string{
+	mcp.MethodListTools:             {"tools", `{"name":"x","inputSchema":{}}`},
+	mcp.MethodListPrompts:           {"prompts", `{"name":"x"}`},
+	mcp.MethodListResources:         {"resources", `{"name":"x","uri":"a:b"}`},
+	mcp.MethodListResourceTemplates: {"resourceTemplates", `{"name":"x","uriTemplate":"a:b"}`},
+	mcp.MethodListTasks: {"tasks", `{"taskId":"t","status":"working","createdAt":"2025-11-25T10:00:00Z",` +
+		`"lastUpdatedAt":"2025-11-25T10:00:00Z","ttl":null}`},
+}
+
+// lister is a server that answers every request for a page with what page makes of its number, from 1.
+func lister(handshake string, page func(n int) string) transport.Transport {
+	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
+		n := 0
+		for {
+			raw, err := p.Receive(ctx)
+			if err != nil {
+				return
+			}
+			var r frame
+			_ = json.Unmarshal(raw, &r)
+			result := ""
+			switch {
+			case r.ID == nil:
+				continue
+			case r.Method == mcp.MethodInitialize:
+				result = handshake
+			case listed[r.Method][0] != "":
+				n++
+				result = page(n)
+				result = strings.Replace(result, `"items"`, `"`+listed[r.Method][0]+`"`, 1)
+				result = strings.ReplaceAll(result, `"item"`, listed[r.Method][1])
+			}
+			answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, r.ID, result)
+			if result == "" {
+				answer = fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, r.ID)
+			}
+			if p.Send(ctx, []byte(answer)) != nil {
+				return
+			}
+		}
+	})
+}
+
+// listPage is a page of any list, with so many items, which are called so, and bytes beside them.
+func listPage(items, bytes int, cursor string) string {
+	all := "[" + strings.TrimSuffix(strings.Repeat(`"item",`, items), ",") + "]"
+	return `{"_meta":{"x":"` + strings.Repeat("x", bytes) + `"},"nextCursor":"` + cursor + `","items":` + all + `}`
+}
+
+// lists are the methods of a client that yield the items of a list, whatever those are: each reads a list to its end and returns
+// the error that ended it.
+func lists(c *Client) map[string]func(context.Context, ...CallOption) error {
+	all := map[string]func(context.Context, ...CallOption) error{}
+	for m := range reflect.TypeFor[*Client]().Methods() {
+		if m.Type.NumOut() != 1 || m.Type.Out(0).Kind() != reflect.Func || !m.Type.Out(0).CanSeq2() || !m.Type.IsVariadic() {
+			continue
+		}
+		all[m.Name] = func(ctx context.Context, options ...CallOption) (err error) {
+			in := []reflect.Value{reflect.ValueOf(c), reflect.ValueOf(ctx), reflect.ValueOf(options)}
+			for _, failed := range m.Func.CallSlice(in)[0].Seq2() {
+				err, _ = failed.Interface().(error)
+			}
+			return err
+		}
+	}
+	return all
+}
+
+var _ iter.Seq2[*mcp.Tool, error] // what lists looks for
+
+func TestEveryListIsBounded(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		page       func(n int) string
+	}{
+		{"pages", "more than 1000 pages", func(n int) string { return listPage(0, 0, fmt.Sprint(n)) }},
+		{"items", "more than 100000 items", func(n int) string { return listPage(20_000, 0, fmt.Sprint(n)) }},
+		{"bytes", "more than 262144 bytes", func(n int) string { return listPage(0, 60<<10, fmt.Sprint(n)) }},
+		{"long cursors", "more than 262144 bytes", func(n int) string { return listPage(0, 0, fmt.Sprint(n)+pad[:50<<10]) }},
+		{"a cursor that comes again", "twice", func(n int) string { return listPage(0, 0, fmt.Sprint(n%7, pad[:10<<10])) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := &Options{Versions: []mcp.Version{mcp.Version20251125}, Features: []Feature{UseTasks(nil)}, FrameLimit: 64 << 10}
+			if test.name == "items" {
+				o.FrameLimit = 32 << 20
+			}
+			synctest.Test(t, func(t *testing.T) {
+				c, err := Connect(t.Context(), lister(listsEverything, test.page), Checked(t, o))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = c.Stop(context.Background()) }()
+				all := lists(c)
+				if len(all) < 5 {
+					t.Fatalf("got the lists %v, want five at least", all)
+				}
+				for name, read := range all {
+					err := read(t.Context())
+					e, _ := errors.AsType[*Error](err)
+					if e == nil || e.Kind != KindProtocol || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 500 {
+						t.Errorf("%s: got %.600v, want a short protocol error with %q", name, err, test.want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The time for a list does not begin anew with each page.
+func TestAListHasOneDeadline(t *testing.T) {
+	slow := func(n int) string {
+		time.Sleep(90 * time.Millisecond) // of the bubble
+		return listPage(1, 0, fmt.Sprint(n))
+	}
+	for _, test := range []struct {
+		name    string
+		options []CallOption
+		client  time.Duration
+		want    time.Duration
+	}{
+		{"that of the option", []CallOption{WithTimeout(200 * time.Millisecond)}, 0, 200 * time.Millisecond},
+		{"ten times the client's", nil, 200 * time.Millisecond, 2 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := &Options{Versions: []mcp.Version{mcp.Version20251125}, Features: []Feature{UseTasks(nil)}, RequestTimeout: test.client}
+				c, err := Connect(t.Context(), lister(listsEverything, slow), Checked(t, o))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = c.Stop(context.Background()) }()
+				for name, read := range lists(c) {
+					took := elapsed(func() {
+						if err := read(t.Context(), test.options...); !errors.Is(err, ErrTimeout) {
+							t.Errorf("%s: got %v, want a timeout", name, err)
+						}
+					})
+					if took != test.want {
+						t.Errorf("%s: took %v, want %v", name, took, test.want)
+					}
+				}
+				took := elapsed(func() { // but not that of the caller
+					n := 0
+					for _, err := range c.Tools(t.Context(), test.options...) {
+						if n++; n == 2 {
+							time.Sleep(time.Hour)
+						}
+						if err != nil && !errors.Is(err, ErrTimeout) {
+							t.Errorf("got %v, want a timeout", err)
+						}
+					}
+				})
+				if want := test.want + time.Hour; took != want {
+					t.Errorf("a list whose caller takes an hour took %v, want %v", took, want)
+				}
+			})
+		})
+	}
+}
+
+// endless answers each page of tools after 90 ms, and there is always another one, until the client is gone. A call is refused
+// in a way that makes the client list the tools.
+func (c *conversation) endless(page func(n int) string) {
+	for n := 1; ; n++ {
+		raw, err := c.peer.Receive(c.ctx)
+		if err != nil {
+			return
+		}
+		var f frame
+		_ = json.Unmarshal(raw, &f)
+		answer := `"result":` + page(n)
+		if f.Method == mcp.MethodCallTool {
+			answer = fmt.Sprintf(`"error":{"code":%d,"message":"mismatch"}`, mcp.CodeHeaderMismatch)
+		}
+		if f.ID != nil {
+			time.Sleep(90 * time.Millisecond)
+			_ = c.peer.Send(c.ctx, []byte(`{"jsonrpc":"2.0","id":`+string(f.ID)+`,`+answer+`}`))
+		}
+	}
+}
+
+// An operation that lists tools first has one deadline for all of it: 200 ms stay 200 ms.
+func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
+	const limit = 200 * time.Millisecond
+	page := func(n int) string { return listOf("")[:len(listOf(""))-1] + fmt.Sprintf(`,"nextCursor":"%d"}`, n) }
+	alias := strings.Repeat("long", 40) // no name of a group
+	for name, test := range map[string]struct {
+		legacy, http bool
+		call         func(ctx context.Context, g *Group, c *Client, o ...CallOption) error
+	}{
+		"CallToolAs": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+			_, err := CallToolAs[struct{}](ctx, c, "x", nil, o...)
+			return err
+		}},
+		"CallToolAs that waits": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+			_, err := CallToolAs[struct{}](ctx, c, "x", nil, append(o, WaitForReady())...)
+			return err
+		}},
+		"CallTool whose headers do not match": {http: true, call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+			_, err := c.CallTool(ctx, "x", nil, o...)
+			return err
+		}},
+		"CallTool that may be a task": {legacy: true, call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+			_, err := c.CallTool(ctx, "x", nil, o...)
+			return err
+		}},
+		"StartTool": {legacy: true, call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+			_, err := c.StartTool(ctx, "x", nil, o...)
+			return err
+		}},
+		"CallTool of a group": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+			_, err := g.CallTool(ctx, g.naming.name("m_", alias), nil, o...)
+			return err
+		}},
+		"Route of a group": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+			_, _, err := g.Route(ctx, g.naming.name("m_", alias), o...)
+			return err
+		}},
+		"Tools of a group": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) (err error) {
+			for _, err = range g.Tools(ctx, o...) {
+			}
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScript()
+				var via transport.Transport = s
+				if test.http {
+					via = overHTTP{rigged: &rigged{Transport: s}}
+				}
+				o := Checked(t, &Options{Versions: []mcp.Version{mcp.Version20260728}})
+				if test.legacy {
+					o = Checked(t, &Options{Versions: []mcp.Version{mcp.Version20251125}, Features: []Feature{UseTasks(nil)}})
+				}
+				g, err := NewGroup([]Member{{Name: "m", Transport: via, Options: o}}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				v := s.next(t)
+				over := make(chan struct{})
+				defer func() {
+					_ = g.Stop(context.Background())
+					<-over
+				}()
+				if test.legacy {
+					v.answer(v.want(mcp.MethodInitialize), listsEverything)
+					v.want(mcp.NotificationInitialized)
+				} else {
+					v.modern()
+				}
+				c, _ := g.Client("m")
+				await(t, c)
+				go func() { defer close(over); v.endless(page) }()
+				took := elapsed(func() { err = test.call(t.Context(), g, c, WithTimeout(limit)) })
+				if took != limit {
+					t.Errorf("it took %v, want %v", took, limit)
+				}
+				refused, ok := errors.AsType[*mcp.Error](err)
+				if !errors.Is(err, ErrTimeout) && (!ok || refused.Code != mcp.CodeHeaderMismatch) {
+					t.Errorf("got %v, want a timeout, or why the call was refused", err)
+				}
+			})
+		})
+	}
+}
+
+// What a list has left of the time is what the call has, and if nothing is left, the call is not made.
+func TestACallBehindASlowListHasTheRestOfTheTime(t *testing.T) {
+	for name, test := range map[string]struct {
+		list, call time.Duration
+		wantCall   bool
+		wantErr    error
+	}{
+		"in time":      {150 * time.Millisecond, 40 * time.Millisecond, true, nil},
+		"call is late": {150 * time.Millisecond, 60 * time.Millisecond, true, ErrTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+				begun := time.Now()
+				done := background(func() error {
+					_, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil, WithTimeout(200*time.Millisecond))
+					return err
+				})
+				list := v.want(mcp.MethodListTools)
+				time.Sleep(test.list)
+				v.answer(list, fmt.Sprintf(toolList, `{"type":"object"}`))
+				call := v.want(mcp.MethodCallTool)
+				time.Sleep(test.call)
+				if test.wantErr == nil {
+					v.answer(call, structured)
+				}
+				if err := <-done; !errors.Is(err, test.wantErr) {
+					t.Errorf("got %v, want %v", err, test.wantErr)
+				}
+				if took := time.Since(begun); took > 210*time.Millisecond {
+					t.Errorf("it took %v, want 200 ms at most", took)
+				}
+			})
+		})
+	}
+}
+
+func TestACallWhoseTimeIsOverIsNotMade(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		_, err := c.CallTool(t.Context(), "x", nil, until(time.Now()))
+		if !errors.Is(err, ErrTimeout) || !SafeToRetry(err) {
+			t.Errorf("got %v, want a timeout before anything was sent", err)
+		}
+		done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
+		v.answer(v.want("next"), `{}`)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A caller that asks for a page by hand has none of the bounds.
+func TestNoListIsWalkedElsewhere(t *testing.T) {
+	for _, root := range []string{".", "../cmd", "../inspect", "../examples"} {
+		err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := fs.ReadFile(os.DirFS(root), path)
+			for line := range strings.Lines(string(text)) {
+				uses := strings.Contains(line, ".NextCursor") && !strings.Contains(line, "//")
+				if uses && !strings.Contains(line, "page[") && !strings.Contains(line, "schemas.learn(") {
+					t.Errorf("%s/%s: %s: want lists walked by pages", root, path, strings.TrimSpace(line))
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

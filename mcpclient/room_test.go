@@ -1,0 +1,246 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// The space of a transport is measured in bytes: however many calls are made at once, they have room as long as their bytes do.
+func TestManySmallCallsAtOnceHaveRoom(t *testing.T) {
+	const calls = 20_000
+	params := json.RawMessage(`{"x":"` + strings.Repeat("x", 200) + `"}`)
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		var failed atomic.Int64
+		var callers sync.WaitGroup
+		for range calls {
+			callers.Go(func() {
+				if err := c.Call(t.Context(), "x/small", params, nil); err != nil {
+					failed.Add(1)
+				}
+			})
+		}
+		time.Sleep(time.Second) // while the server reads nothing
+		for range calls {
+			v.answer(v.want("x/small"), "{}")
+		}
+		callers.Wait()
+		if n := failed.Load(); n > 0 {
+			t.Errorf("of %d small calls at once, %d failed", calls, n)
+		}
+	})
+}
+
+// narrow is a transport that says no more than that it is busy, unless room is left, which each message takes one of.
+func narrow(t *testing.T, o *Options, f func(t *testing.T, v *conversation, c *Client, room *atomic.Int64)) {
+	t.Helper()
+	var room atomic.Int64
+	room.Store(1 << 30)
+	rig := &rigged{send: func(transport.Message) (error, bool) {
+		for {
+			switch left := room.Load(); {
+			case left <= 0:
+				return transport.ErrBusy, true
+			case room.CompareAndSwap(left, left-1):
+				return nil, false
+			}
+		}
+	}}
+	bubbleWith(t, o, func(s *script) transport.Transport {
+		rig.Transport = s
+		return rig
+	}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).modern()
+		await(t, c)
+		room.Store(0)
+		f(t, v, c, &room)
+	})
+}
+
+// lineUp makes calls x/0, x/1 and so on, each behind the one before, and returns what becomes of them.
+func lineUp(t *testing.T, c *Client, n int, options ...CallOption) (done []<-chan error) {
+	t.Helper()
+	for i := range n {
+		done = append(done, background(func() error { return c.Call(t.Context(), fmt.Sprint("x/", i), nil, nil, options...) }))
+		synctest.Wait()
+	}
+	return done
+}
+
+func TestCallsThatWaitForRoomAreServedInTheirOrder(t *testing.T) {
+	for name, tt := range map[string]struct {
+		o       *Options
+		options []CallOption
+	}{
+		"call":   {nil, []CallOption{WaitForRoom()}},
+		"client": {&Options{WaitForRoom: true}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			narrow(t, tt.o, func(t *testing.T, v *conversation, c *Client, room *atomic.Int64) {
+				done := lineUp(t, c, 20, tt.options...)
+				time.Sleep(10 * time.Second)
+				for i, d := range done {
+					room.Store(1)
+					begun := time.Now()
+					v.answer(v.want(fmt.Sprint("x/", i)), "{}")
+					if err := <-d; err != nil || time.Since(begun) > roomEvery {
+						t.Errorf("call %d: %v after %v, want its answer within %v of the room", i, err, time.Since(begun), roomEvery)
+					}
+				}
+				if n := c.present().in.line.length.Load(); n != 0 {
+					t.Errorf("%d calls are left in line", n)
+				}
+			})
+		})
+	}
+}
+
+func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end  func(ctx context.Context, c *Client) error // of the call x/1, the second of three
+		want error
+		took time.Duration
+	}{
+		"timeout": {func(ctx context.Context, c *Client) error {
+			return c.Call(ctx, "x/1", nil, nil, WithTimeout(3*time.Second))
+		}, ErrTimeout, 3 * time.Second},
+		"default timeout": {func(ctx context.Context, c *Client) error {
+			return c.Call(ctx, "x/1", nil, nil)
+		}, ErrTimeout, 30 * time.Second},
+		"deadline": {func(ctx context.Context, c *Client) error {
+			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+			defer cancel()
+			return c.Call(ctx, "x/1", nil, nil)
+		}, ErrTimeout, 2 * time.Second},
+		"cancelled": {func(ctx context.Context, c *Client) error {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(time.Second, cancel)
+			return c.Call(ctx, "x/1", nil, nil)
+		}, context.Canceled, time.Second},
+		"connection lost": {func(ctx context.Context, c *Client) error {
+			time.AfterFunc(time.Second, func() { _ = c.lost(c.present(), errors.New("broken")) })
+			return c.Call(ctx, "x/1", nil, nil)
+		}, ErrConnectionLost, time.Second},
+		"stopped": {func(ctx context.Context, c *Client) error {
+			time.AfterFunc(time.Second, func() { go c.Stop(context.Background()) })
+			return c.Call(ctx, "x/1", nil, nil)
+		}, ErrShutdown, time.Second},
+	} {
+		for _, first := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", first in line: ", first), func(t *testing.T) {
+				o := &Options{WaitForRoom: true, BackoffMin: time.Hour, BackoffMax: time.Hour}
+				narrow(t, o, func(t *testing.T, v *conversation, c *Client, room *atomic.Int64) {
+					patient := WithTimeout(time.Hour)
+					var others []<-chan error
+					if !first {
+						others = append(others, background(func() error { return c.Call(t.Context(), "x/0", nil, nil, patient) }))
+						synctest.Wait()
+					}
+					begun := time.Now()
+					ended := background(func() error { return tt.end(t.Context(), c) })
+					synctest.Wait()
+					others = append(others, background(func() error { return c.Call(t.Context(), "x/2", nil, nil, patient) }))
+					err := <-ended
+					if took := time.Since(begun); !errors.Is(err, tt.want) || !SafeToRetry(err) || took != tt.took {
+						t.Errorf("got %v after %v (safe to retry: %v), want %v after %v, safe", err, took, SafeToRetry(err), tt.want, tt.took)
+					}
+					if name == "connection lost" || name == "stopped" {
+						for _, d := range others {
+							if err := <-d; !errors.Is(err, tt.want) || !SafeToRetry(err) {
+								t.Errorf("another in line: got %v, want %v, safe to retry", err, tt.want)
+							}
+						}
+						return
+					}
+					for i, d := range others {
+						room.Store(1)
+						v.answer(v.take(), "{}")
+						if err := <-d; err != nil {
+							t.Errorf("call %d of the others: %v", i, err)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// Who does not wait does not overtake those who do: a large frame would never find room.
+func TestACallThatDoesNotWaitForRoomDoesNotOvertake(t *testing.T) {
+	narrow(t, nil, func(t *testing.T, v *conversation, c *Client, room *atomic.Int64) {
+		done := lineUp(t, c, 2, WaitForRoom())
+		room.Store(1)
+		if err := c.Call(t.Context(), "x/impatient", nil, nil); !errors.Is(err, ErrBackpressure) {
+			t.Errorf("want %v behind a line, got %v", ErrBackpressure, err)
+		}
+		for i, d := range done {
+			v.answer(v.want(fmt.Sprint("x/", i)), "{}")
+			if err := <-d; err != nil {
+				t.Errorf("call %d in line: %v", i, err)
+			}
+			room.Store(100)
+		}
+		v.exchange(c)
+	})
+}
+
+// Over HTTP a caller may exchange its messages by itself. In line it must not: those behind it would wait for its answer.
+func TestTheFirstInLineDoesNotWaitForItsAnswer(t *testing.T) {
+	var busy atomic.Bool
+	var inline sync.Map // bool by method
+	rig := &rigged{send: func(m transport.Message) (error, bool) {
+		if busy.Load() {
+			return transport.ErrBusy, true
+		}
+		inline.Store(m.Method, m.Inline != nil)
+		return nil, false
+	}}
+	bubbleWith(t, &Options{Versions: []mcp.Version{mcp.Version20260728}}, func(s *script) transport.Transport {
+		rig.Transport = s
+		return rig
+	}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).modern()
+		await(t, c)
+		busy.Store(true)
+		done := lineUp(t, c, 2, WaitForRoom())
+		busy.Store(false)
+		for i, d := range done {
+			v.answer(v.want(fmt.Sprint("x/", i)), "{}")
+			err := <-d
+			if was, _ := inline.Load(fmt.Sprint("x/", i)); err != nil || was != false {
+				t.Errorf("call %d in line: inline %v and %v, want neither", i, was, err)
+			}
+		}
+		v.exchange(c)
+		if was, _ := inline.Load("x/quick"); was != true {
+			t.Error("a call without a line: want it allowed to exchange its messages by itself")
+		}
+	})
+}
+
+// What an operation asks of its call it asks of the list before it, too.
+func TestTheListBeforeACallWaitsForRoom(t *testing.T) {
+	narrow(t, nil, func(t *testing.T, v *conversation, c *Client, room *atomic.Int64) {
+		done := background(func() error {
+			_, err := CallToolAs[struct{}](t.Context(), c, "tool", nil, WaitForRoom())
+			return err
+		})
+		time.Sleep(10 * time.Second)
+		room.Store(2)
+		v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
+		v.answer(v.want(mcp.MethodCallTool), `{"content":[],"structuredContent":{}}`)
+		if err := <-done; err != nil {
+			t.Errorf("want the tool called when there is room, got %v", err)
+		}
+	})
+}

@@ -1,0 +1,233 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// ownCall marks the context of a test's own calls.
+type ownCall struct{}
+
+// stuck is a log handler that does not return, until it is released, from any record but those of the test's own calls.
+type stuck struct {
+	slog.Handler
+	release chan struct{}
+}
+
+func (h stuck) Handle(ctx context.Context, r slog.Record) error {
+	if ctx.Value(ownCall{}) == nil {
+		<-h.release
+	}
+	return nil
+}
+
+func (h stuck) WithAttrs([]slog.Attr) slog.Handler { return h }
+
+func (stuck) Enabled(context.Context, slog.Level) bool { return true }
+
+// stuckLog runs f in a bubble with a client whose log handler does not return.
+func stuckLog(t *testing.T, o Options, lends bool, f func(t *testing.T, s *script, c *Client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := stuck{slog.DiscardHandler, make(chan struct{})}
+		o.Telemetry = telemetry.New(telemetry.WithLogger(slog.New(h)))
+		o.FrameLimit, o.SkipOversize = 64<<10, true
+		s := newScript()
+		var dialled transport.Transport = s
+		if lends {
+			o.Features = append([]Feature{lending}, o.Features...)
+			dialled = &interruptible{Transport: s}
+		}
+		c, err := New(dialled, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(t, s, c)
+		close(h.release)
+		if err := c.Stop(context.Background()); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+}
+
+// promptly makes a call that is answered at once, and wants its result at once.
+func promptly(t *testing.T, v *conversation, c *Client, beside string) {
+	t.Helper()
+	ctx := context.WithValue(t.Context(), ownCall{}, true)
+	begun := time.Now()
+	done := background(func() error { return c.Call(ctx, "x/quick", nil, nil) })
+	for {
+		f := v.take() // there may be answers to the server before
+		if f.Method == "x/quick" {
+			v.answer(f, "{}")
+			break
+		}
+	}
+	err := <-done
+	if took := time.Since(begun); err != nil || took > time.Millisecond {
+		t.Errorf("a call beside %s: %v after %v, want it answered at once", beside, err, took)
+	}
+	synctest.Wait()
+}
+
+// said is every kind of thing a server can say unasked, in either era; %d is the id of a call that has its outcome.
+var said = map[string]string{
+	"garbage":                           `{"jsonrpc":`,
+	"no object":                         `17`,
+	"another protocol":                  `{"hello":"world"}`,
+	"an id that is none":                `{"jsonrpc":"2.0","id":{},"result":{}}`,
+	"a frame over the limit":            `{"jsonrpc":"2.0","method":"x/large","params":{"x":"` + strings.Repeat("x", 64<<10) + `"}}`,
+	"an answer to no call":              `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
+	"an answer twice":                   `{"jsonrpc":"2.0","id":%d,"result":{}}`,
+	"an error twice":                    `{"jsonrpc":"2.0","id":%d,"error":{"code":1,"message":"no"}}`,
+	"a batch":                           `[{"jsonrpc":"2.0","method":"x/news"}]`,
+	"a notification without a handler":  `{"jsonrpc":"2.0","method":"x/other"}`,
+	"a notification with a handler":     `{"jsonrpc":"2.0","method":"x/news"}`,
+	"a notification that is none":       `{"jsonrpc":"2.0","method":"x/news","params":[]}`,
+	"progress of nothing":               `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":5,"progress":1}}`,
+	"a log message":                     `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"x"}}`,
+	"a change of the tools":             `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
+	"a cancellation of nothing":         `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`,
+	"an acknowledgment of nothing":      `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{}}`,
+	"a ping":                            `{"jsonrpc":"2.0","id":"p","method":"ping"}`,
+	"a request without a handler":       `{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{}}`,
+	"a request with a handler":          `{"jsonrpc":"2.0","id":"r","method":"roots/list"}`,
+	"a request whose params are no use": `{"jsonrpc":"2.0","id":"s","method":"roots/list","params":[]}`,
+}
+
+// A log handler that does not return holds up what it logs for, and nothing beside that: not the reading, in whosever goroutine,
+// nor connecting and negotiating.
+func TestALogHandlerThatDoesNotReturnDelaysNoCallBeside(t *testing.T) {
+	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125, mcp.Version20250326} {
+		for _, lends := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, callers read: %v", version, lends), func(t *testing.T) {
+				news := HandleNotification("x/news", func(context.Context, *Notification) {})
+				o := Options{Versions: []mcp.Version{version}, Features: []Feature{news, HandleRoots(&mcp.Root{URI: "file:///r"})}}
+				stuckLog(t, o, lends, func(t *testing.T, s *script, c *Client) {
+					meet := func() *conversation {
+						v := s.next(t)
+						if version.Era() == mcp.Modern {
+							v.modern()
+						} else {
+							v.initialize(version)
+						}
+						await(t, c)
+						return v
+					}
+					v := meet()
+					promptly(t, v, c, "nothing")
+					promptly(t, v, c, "nothing")
+					for what, frame := range said {
+						v.write(strings.Replace(frame, "%d", fmt.Sprint(c.lastID), 1))
+						promptly(t, v, c, what)
+						ctx := context.WithValue(t.Context(), ownCall{}, true)
+						if err := c.Call(ctx, "x/late", nil, nil, WithTimeout(time.Millisecond)); err == nil {
+							t.Error("want a timeout")
+						}
+						v.write(strings.Replace(said["an answer twice"], "%d", fmt.Sprint(c.lastID), 1))
+						promptly(t, v, c, "a late answer")
+					}
+					for range 2 * servedAtOnce {
+						v.write(said["a ping"])
+					}
+					promptly(t, v, c, "many pings")
+					for range 2000 {
+						v.write(said["a notification without a handler"])
+					}
+					promptly(t, v, c, "more than the log has room for")
+					v.hangUp()
+					if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
+						t.Fatal(err)
+					}
+					promptly(t, meet(), c, "a new connection")
+				})
+			})
+		}
+	}
+}
+
+// A caller who reads its own answer leaves in time whatever came instead of that, and whatever is logged of it.
+func TestACallerWhoReadsLeavesInTimeWhateverIsLogged(t *testing.T) {
+	stuckLog(t, Options{Versions: []mcp.Version{mcp.Version20260728}}, true, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).modern()
+		await(t, c)
+		for what, frame := range said {
+			for range 50 {
+				lent := c.present().in.turn.state.Load() == turnLent
+				promptly(t, v, c, "nothing")
+				if lent {
+					break
+				}
+			}
+			wantTurn(t, c, turnLent)
+			ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), ownCall{}, true), 3*time.Millisecond)
+			begun := time.Now()
+			done := background(func() error { return c.Call(ctx, "x/slow", nil, nil) })
+			v.want("x/slow")
+			wantTurn(t, c, turnTaken)
+			v.write(strings.Replace(frame, "%d", fmt.Sprint(c.lastID-1), 1))
+			<-done
+			cancel()
+			if took := time.Since(begun); took != 3*time.Millisecond {
+				t.Errorf("%s: the caller left after %v, want 3 ms", what, took)
+			}
+			v.want(mcp.NotificationCancelled)
+		}
+	})
+}
+
+// A function for transitions that does not return holds up no connection. What it does not hear of is bounded, and told.
+func TestAnOnTransitionThatDoesNotReturnHoldsUpNothing(t *testing.T) {
+	const connections = 200
+	var release chan struct{}
+	rec := telemetrytest.Recorder(t)
+	o := &Options{
+		Telemetry: rec.Telemetry(), BackoffMin: time.Millisecond, BackoffMax: time.Millisecond,
+		OnTransition: func(connstate.Transition) { <-release },
+	}
+	bubbleWith(t, o, func(s *script) transport.Transport {
+		release = make(chan struct{})
+		return s
+	}, func(t *testing.T, s *script, c *Client) {
+		for range connections {
+			v := s.next(t).modern()
+			await(t, c)
+			v.exchange(c)
+			if err := c.Call(t.Context(), "x/late", nil, nil, WithTimeout(time.Millisecond)); err == nil {
+				t.Error("want a timeout")
+			}
+			v.hangUp()
+			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.mu.Lock()
+		waiting, untold := len(c.records), c.untold
+		c.mu.Unlock()
+		if waiting > untoldRecords || untold == 0 {
+			t.Errorf("%d records wait, %d were left out; want at most %d to wait", waiting, untold, untoldRecords)
+		}
+		close(release)
+		synctest.Wait()
+		if got := rec.Log("mcp_client.log.lost").Text("mcp_client.suppressed"); got != fmt.Sprint(untold) {
+			t.Errorf("the log says that %s records were left out, want %d", got, untold)
+		}
+		c.mu.Lock()
+		stones := c.buried
+		c.mu.Unlock()
+		if got := rec.Value("mcp_client.tombstones"); got != int64(stones) || stones == 0 {
+			t.Errorf("the metric has %d tombstones, want %d", got, stones)
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package transport
+
+import "time"
+
+const (
+	lineSpace = 32 << 20 // of the messages in a line, or the frame limit if that is more
+	lineEach  = 512      // is added to the length of each: what it takes to remember it
+)
+
+// takesPlace reports whether m is one of those of which MaxInFlight may be on their way. Other messages do not wait behind these:
+// the server may need them to answer. A subscription lasts as long as it likes.
+func takesPlace(m *Message) bool {
+	return m.Kind == Request && m.Method != methodInitialize && m.Method != methodListen
+}
+
+// line is where requests wait for a place, first come first served: MaxInFlight of them may be on their way. A place is taken
+// until the exchange is over, a stream that lingers behind its answer included. As long as any request waits, all places are
+// taken. Guarded by httpConn.mu.
+type line struct {
+	first, last *exchange           // linked by next and previous
+	waiting     map[int64]*exchange // by id; nil as long as none has waited
+	space       int                 // they take
+}
+
+// isFree reports whether there is space for a message of so many bytes. Where none waits, there is space for any.
+func (l *line) isFree(size, limit int) bool {
+	return l.first == nil || l.space+size+lineEach <= max(lineSpace, limit)
+}
+
+func (l *line) join(ex *exchange) {
+	ex.since = time.Now()
+	if ex.previous = l.last; l.last != nil {
+		l.last.next = ex
+	} else {
+		l.first = ex
+	}
+	l.last = ex
+	if l.waiting == nil {
+		l.waiting = map[int64]*exchange{}
+	}
+	l.waiting[ex.m.ID] = ex
+	l.space += len(ex.m.Data) + lineEach
+}
+
+// leave takes ex out of the line.
+func (l *line) leave(ex *exchange) {
+	if ex.previous != nil {
+		ex.previous.next = ex.next
+	} else {
+		l.first = ex.next
+	}
+	if ex.next != nil {
+		ex.next.previous = ex.previous
+	} else {
+		l.last = ex.previous
+	}
+	ex.next, ex.previous = nil, nil
+	if delete(l.waiting, ex.m.ID); len(l.waiting) == 0 {
+		l.waiting = nil // a map does not shrink
+	}
+	l.space -= len(ex.m.Data) + lineEach
+}
+
+// dismiss ends the requests in the line that belong to session s, or all if s is nil. The server has not seen them. c.mu is held.
+func (c *httpConn) dismiss(s *session) {
+	for ex := c.line.first; ex != nil; {
+		next := ex.next
+		if s == nil || ex.session == s {
+			c.discard(ex)
+		}
+		ex = next
+	}
+}
+
+// discard ends a request in the line. c.mu is held.
+func (c *httpConn) discard(ex *exchange) {
+	c.line.leave(ex)
+	ex.stop()
+	c.tasks.Done()
+}
+
+// cancelInLine ends the request with this id if it is in the line, and reports whether it was.
+func (c *httpConn) cancelInLine(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ex := c.line.waiting[id]
+	if ex != nil {
+		c.discard(ex)
+	}
+	return ex != nil
+}
+
+// anyInLine reports whether a request waits in the line.
+func (c *httpConn) anyInLine() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.line.first != nil
+}
+
+// admit gives a place that has become free to the first in the line, and returns it: it is to be run. It is nil if there is none.
+// c.mu is held.
+func (c *httpConn) admit() *exchange {
+	ex := c.line.first
+	if ex == nil || c.placed >= c.max {
+		return nil
+	}
+	c.line.leave(ex)
+	c.enter(ex)
+	return ex
+}
+
+// runNext runs an exchange that has waited in the line, unless it is nil.
+func (c *httpConn) runNext(ex *exchange) {
+	if ex == nil {
+		return
+	}
+	if c.waited != nil {
+		c.waited(time.Since(ex.since))
+	}
+	c.pool.run(ex)
+}

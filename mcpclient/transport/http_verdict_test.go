@@ -1,0 +1,174 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// verdicts are all cases in which a request that was refused has had no effect, or has another reason than its status. A
+// combination of facts that is not among them is HTTP's own answer, and proves nothing.
+var verdicts = []struct {
+	to     addressee // all for anyone
+	status int
+	needs  string // what the response has to say: one of these is enough; empty for nothing
+	not    string // what it must not say for that
+	why    RequestReason
+	unsent bool
+}{
+	{anyone, 401, "", "", Unauthorized, true},
+	{anyone, 403, "challenge failure", "", Unauthorized, true},
+	{anyone, 403, "", "challenge failure", Unauthorized, false},
+	{anyone, 429, "", "", Busy, true},
+	{anyone, 503, "wait failure", "", Busy, true},
+	{anyone, 503, "", "wait failure", Busy, false},
+	{theSession, 404, "unknown", "", SessionGone, true},
+	{theSession, 400, "unknown", "", SessionGone, true},
+	{theOldServer, 404, "unknown", "", Lost, true},
+}
+
+const anyone = addressee(255)
+
+// TestTheVerdictOnARequest goes through every status, everything a response can say, and whom the request was for.
+func TestTheVerdictOnARequest(t *testing.T) {
+	words := []string{"wait", "challenge", "failure", "unknown"}
+	for status := 100; status < 600; status++ {
+		for says := range 1 << len(words) {
+			for _, to := range []addressee{theServer, theSession, theOldServer} {
+				var heard []string
+				for i, word := range words {
+					if says>>i&1 == 1 {
+						heard = append(heard, word)
+					}
+				}
+				s := said{status, says&1 != 0, says&2 != 0, says&4 != 0, says&8 != 0}
+				why, unsent := verdictOf(refused, to, s)
+				wantWhy, wantUnsent := expected(to, status, heard)
+				if why != wantWhy || unsent != wantUnsent {
+					t.Errorf("%d to %d that says %v: got %v, unsent %v, want %v, %v", status, to, heard, why, unsent, wantWhy, wantUnsent)
+				}
+			}
+		}
+	}
+}
+
+func expected(to addressee, status int, heard []string) (RequestReason, bool) {
+	says := func(words string) bool {
+		for _, word := range heard {
+			if strings.Contains(words, word) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, v := range verdicts {
+		if v.status == status && (v.to == anyone || v.to == to) && (v.needs == "" || says(v.needs)) && !says(v.not) {
+			return v.why, v.unsent
+		}
+	}
+	return Status, false
+}
+
+// A request that was not refused is judged by how far it got, whatever it was for.
+func TestTheVerdictOnARequestWithoutAnAnswer(t *testing.T) {
+	for p, want := range map[phase]RequestError{
+		unconnected: {Reason: Unreachable, Unsent: true},
+		unwritten:   {Reason: Lost, Unsent: true},
+		turnedAway:  {Reason: Busy, Unsent: true},
+		written:     {Reason: Lost},
+	} {
+		for _, to := range []addressee{theServer, theSession, theOldServer} {
+			why, unsent := verdictOf(p, to, said{status: 429, wait: true, challenge: true, failure: true, unknown: true})
+			if why != want.Reason || unsent != want.Unsent {
+				t.Errorf("phase %d: got %v, unsent %v, want %v, %v", p, why, unsent, want.Reason, want.Unsent)
+			}
+		}
+	}
+}
+
+func TestOnlyWhatAServerHasNoRoomForIsRepeated(t *testing.T) {
+	for reason := range Malformed + 2 {
+		for _, unsent := range []bool{false, true} {
+			for _, harmless := range []bool{false, true} {
+				e := &RequestError{Reason: reason, Unsent: unsent}
+				if want := reason == Busy && (unsent || harmless); e.Repeatable(harmless) != want {
+					t.Errorf("%v, unsent %v, harmless %v: got %v, want %v", reason, unsent, harmless, !want, want)
+				}
+			}
+		}
+	}
+}
+
+// TestWhatARefusalSays reads responses as they come.
+func TestWhatARefusalSays(t *testing.T) {
+	rpc := func(id, code, message string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":%q}}`, id, code, message)
+	}
+	for _, c := range []struct {
+		status int
+		header []string
+		body   string
+		want   said
+	}{
+		{503, nil, "", said{}},
+		{503, []string{"Retry-After", "0"}, "", said{wait: true}},
+		{503, []string{"Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT"}, "<html>", said{wait: true}},
+		{503, []string{"Retry-After", "soon"}, "", said{}},
+		{503, []string{"Retry-After", ""}, "", said{}},
+		{503, []string{"Retry-After", "-1"}, "", said{}},
+		{503, []string{"Retry-After", "1.5"}, "", said{}},
+		{503, nil, rpc("7", "-32603", "full"), said{failure: true}},
+		{503, nil, `{"error":"full"}`, said{}},
+		{503, nil, `{"jsonrpc":"2.0","id":7,"result":{}}`, said{}},
+		{403, []string{"WWW-Authenticate", `Bearer error="insufficient_scope"`}, "", said{challenge: true}},
+
+		{404, nil, "", said{unknown: true}},
+		{404, nil, "404 page not found", said{unknown: true}},
+		{404, nil, rpc("null", "-32001", "Session not found"), said{unknown: true, failure: true}},
+		{404, nil, rpc("7", "-32601", "Method not found"), said{failure: true}},
+
+		{400, nil, rpc("null", "-32000", "Bad Request: No valid session ID provided"), said{unknown: true, failure: true}},
+		{400, nil, rpc("null", "-32000", "Bad Request: no valid session ID or not an initialize request"), said{unknown: true, failure: true}},
+		{400, nil, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"}}`, said{unknown: true, failure: true}},
+		{400, nil, rpc("null", "-32000", "Bad Request: Invalid or expired session"), said{unknown: true, failure: true}},
+		{400, nil, "Invalid session ID\n", said{unknown: true}},
+
+		{400, nil, "", said{}},
+		{400, nil, "Bad Request: No valid session ID provided", said{}},
+		{400, nil, rpc("7", "-32000", "Bad Request: No valid session ID provided"), said{failure: true}},
+		{400, nil, rpc("null", "-32602", "the session of the database is not valid"), said{failure: true}},
+		{400, nil, rpc("null", "-32000", "too many sessions"), said{failure: true}},
+		{400, nil, rpc("null", "-32000", "tool said: Bad Request: No valid session ID provided"), said{failure: true}},
+		{400, nil, rpc("null", "-32000", "the device is not initialized"), said{failure: true}},
+		{400, nil, "Invalid session ID: 7", said{}},
+		{410, nil, "Invalid session ID", said{}},
+	} {
+		resp := &http.Response{StatusCode: c.status, Header: http.Header{}}
+		for i := 0; i < len(c.header); i += 2 {
+			resp.Header.Set(c.header[i], c.header[i+1])
+		}
+		c.want.status = c.status
+		if got, _ := saidBy(resp, []byte(c.body)); got != c.want {
+			t.Errorf("%d %q %q: got %+v, want %+v", c.status, c.header, c.body, got, c.want)
+		}
+	}
+}
+
+// Texts that a peer has a part in are not mistaken for net/http's own.
+func TestWhatHTTP2TurnsAway(t *testing.T) {
+	for text, want := range map[string]bool{
+		"http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request.Body was written; define":   true,
+		"http2: Transport: cannot retry err [stream error: stream ID 3; REFUSED_STREAM; received from peer] after Request.Body was written; define": true,
+		"http2: Transport: cannot retry err [stream error: stream ID 3; PROTOCOL_ERROR; received from peer] after Request.Body was written; define": false,
+		"stream error: stream ID 3; REFUSED_STREAM; received from peer":                                                                             false,
+		`http2: server sent GOAWAY and closed the connection; LastStreamID=3, ErrCode=NO_ERROR, debug="REFUSED_STREAM; received from peer]"`:        false,
+		"http2: Transport: cannot retry err [stream error: stream ID 3; CANCEL; REFUSED_STREAM; received from peer] after Request.Body was written": false,
+		"EOF": false,
+	} {
+		if got := isTurnedAway(errors.New(text)); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+//go:build unix
+
+package transport
+
+import (
+	"errors"
+	"io"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/ndjson"
+)
+
+// A child that closes its standard output and lives is waited for, a quarter of a second. The caller who reads may have to
+// leave before: its deadline has passed.
+func TestAnInterruptionEndsTheWaitForTheEndOfTheChild(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := closedOutput(t)
+		begun := time.Now()
+		for range 3 {
+			result := make(chan error, 1)
+			go func() {
+				_, err := c.next()
+				result <- err
+			}()
+			synctest.Wait()
+			c.Interrupter()()
+			if err := <-result; !errors.Is(err, ErrInterrupted) || time.Since(begun) > 0 {
+				t.Fatalf("interrupted: got %v after %v, want %v at once", err, time.Since(begun), ErrInterrupted)
+			}
+		}
+		c.Interrupter()()
+		time.Sleep(statusWait - 1)
+		if _, err := c.next(); err != ErrInterrupted {
+			t.Errorf("interrupted before: got %v, want %v", err, ErrInterrupted)
+		}
+		_, err := c.next()
+		if took := time.Since(begun); !errors.Is(err, io.EOF) || took != statusWait {
+			t.Errorf("the end: got %v after %v, want %v after %v in all", err, took, io.EOF, statusWait)
+		}
+		if _, again := c.next(); again != err {
+			t.Errorf("behind the end: got %v, want %v", again, err)
+		}
+	})
+}
+
+// closedOutput returns a connection to a child that lives and has closed its standard output.
+func closedOutput(t *testing.T) *stdioConn {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	t.Cleanup(func() { _ = r.Close() })
+	c := &stdioConn{
+		proc: &process{pid: 1, ended: make(chan struct{})}, stdout: &outlet{f: r}, heard: make(chan struct{}), life: t.Context(),
+	}
+	c.in = ndjson.NewReader(c.stdout, 1<<20, false)
+	return c
+}

@@ -1,0 +1,43 @@
+package mcpclient
+
+import (
+	"context"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// The client calls code of the user's as package usercode has it: handlers, callbacks, the transport. Whatever that does, the
+// client goes on and can be stopped.
+
+// brokenOff is how an operation ends in which code of the user's has failed, unless it has ended before: for a defer.
+var brokenOff = telemetry.Result{ErrorType: telemetry.ErrorPanic}
+
+// failed returns what tells telemetry that the code of this name has failed.
+func (c *Client) failed(ctx context.Context, name string) func(*usercode.Failure) {
+	return func(f *usercode.Failure) { c.tel.HandlerPanic(ctx, name, f.Value, f.Stack) }
+}
+
+// apart calls f, a part of the transport's, in a goroutine of its own. The error is a failure of that code.
+func (c *Client) apart(name string, f func()) error {
+	if failure := usercode.Apart(f); failure != nil {
+		c.failed(c.base, name)(failure)
+		return failure
+	}
+	return nil
+}
+
+// inBackground runs f in a goroutine that Stop waits for. If the transport fails in it, so has the connection.
+func (c *Client) inBackground(l *link, f func()) {
+	c.goroutines.Go(func() {
+		usercode.Run(f, func(failure *usercode.Failure) { c.transportFailed(l.epoch, failure) })
+	})
+}
+
+// transportFailed gives up a connection whose transport has failed, which its reader need not notice.
+func (c *Client) transportFailed(epoch uint64, failure *usercode.Failure) *usercode.Failure {
+	defer c.fail(epoch, failureOf(failure, machine.TransportDown))
+	c.failed(c.base, "transport")(failure)
+	return failure
+}

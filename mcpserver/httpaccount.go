@@ -1,0 +1,40 @@
+package mcpserver
+
+import (
+	"net/http"
+	"net/netip"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
+)
+
+// account returns on whose account a request goes.
+func (h *HTTPHandler) account(r *http.Request) account {
+	if h.cfg.Account != nil {
+		return account{name: h.cfg.Account(r)}
+	}
+	if who := h.cfg.Principal(r); who != "" {
+		return account{name: who}
+	}
+	return account{from: network(r.RemoteAddr)}
+}
+
+// network64 is how much of an IPv6 address says who it is: the rest is chosen by the one who has it. (RFC 4291, section 2.5.4)
+const network64 = 64
+
+// network returns what of a remote address an account is made of. It is the zero address for what cannot be told apart: a Unix
+// socket, and the machine itself, where others may be behind a proxy.
+func network(remote string) netip.Addr {
+	at, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return netip.Addr{}
+	}
+	addr := at.Addr().Unmap().WithZone("")
+	switch {
+	case hostname.LoopbackIP(addr):
+		return netip.Addr{}
+	case addr.Is6():
+		prefix, _ := addr.Prefix(network64) // shorter than any address
+		return prefix.Addr()
+	}
+	return addr
+}

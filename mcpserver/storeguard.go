@@ -1,0 +1,176 @@
+package mcpserver
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// A store of the user's is asked in many places, most of which no request waits for. So each question has a goroutine of its
+// own, and if the store fails to answer, that is an error like any other. The stores of this package answer by themselves.
+
+// guardEvents returns a store that does what events does, and always returns.
+func (s *Server) guardEvents(events EventStore) EventStore {
+	switch e := events.(type) {
+	case nil, *memoryStore:
+		return events
+	case SharedEventStore:
+		return guardedSharedEvents{guardedEvents{s, e}, e}
+	}
+	return guardedEvents{s, events}
+}
+
+// guardSessions returns a store that does what sessions does, and always returns.
+func (s *Server) guardSessions(sessions SessionStore) SessionStore {
+	if _, own := sessions.(*memorySessions); own || sessions == nil {
+		return sessions
+	}
+	return guardedSessions{s, sessions}
+}
+
+// guardTasks returns a store that does what tasks does, and always returns.
+func (s *Server) guardTasks(tasks TaskStore) TaskStore {
+	if _, own := tasks.(*memoryTasks); own {
+		return tasks
+	}
+	return guardedTasks{s, tasks}
+}
+
+type guardedEvents struct {
+	s     *Server
+	store EventStore
+}
+
+func (g guardedEvents) Append(ctx context.Context, session string, e Event) (err error) {
+	return g.s.asked(ctx, "EventStore.Append", &err, func() { err = g.store.Append(ctx, session, e) })
+}
+
+func (g guardedEvents) Behind(ctx context.Context, session string, id EventID) iter.Seq2[Event, error] {
+	return guardedSeq(ctx, g.s, "EventStore.Behind", func() iter.Seq2[Event, error] { return g.store.Behind(ctx, session, id) })
+}
+
+func (g guardedEvents) Forget(session string) {
+	_ = g.s.apart(context.Background(), "EventStore.Forget", func() { g.store.Forget(session) }) // which has been told
+}
+
+type guardedSharedEvents struct {
+	guardedEvents
+	store SharedEventStore
+}
+
+func (g guardedSharedEvents) Open(ctx context.Context, session string, note []byte) (stream int64, err error) {
+	err = g.s.asked(ctx, "EventStore.Open", &err, func() { stream, err = g.store.Open(ctx, session, note) })
+	return stream, err
+}
+
+func (g guardedSharedEvents) Note(ctx context.Context, session string, stream int64) (note []byte, err error) {
+	err = g.s.asked(ctx, "EventStore.Note", &err, func() { note, err = g.store.Note(ctx, session, stream) })
+	return note, err
+}
+
+func (g guardedSharedEvents) Latest(ctx context.Context, session string) (sequence int64, err error) {
+	err = g.s.asked(ctx, "EventStore.Latest", &err, func() { sequence, err = g.store.Latest(ctx, session) })
+	return sequence, err
+}
+
+func (g guardedSharedEvents) Follow(ctx context.Context, session string, id EventID) iter.Seq2[Event, error] {
+	return guardedSeq(ctx, g.s, "EventStore.Follow", func() iter.Seq2[Event, error] { return g.store.Follow(ctx, session, id) })
+}
+
+type guardedSessions struct {
+	s     *Server
+	store SessionStore
+}
+
+func (g guardedSessions) Create(ctx context.Context, id string, record []byte, ttl time.Duration) (err error) {
+	return g.s.asked(ctx, "SessionStore.Create", &err, func() { err = g.store.Create(ctx, id, record, ttl) })
+}
+
+func (g guardedSessions) Use(ctx context.Context, id string, known int64, ttl time.Duration) (record []byte, revision int64, err error) {
+	err = g.s.asked(ctx, "SessionStore.Use", &err, func() { record, revision, err = g.store.Use(ctx, id, known, ttl) })
+	return record, revision, err
+}
+
+func (g guardedSessions) Replace(ctx context.Context, id string, record []byte, revision int64) (err error) {
+	return g.s.asked(ctx, "SessionStore.Replace", &err, func() { err = g.store.Replace(ctx, id, record, revision) })
+}
+
+func (g guardedSessions) Delete(ctx context.Context, id string, unused time.Duration) (deleted bool, err error) {
+	err = g.s.asked(ctx, "SessionStore.Delete", &err, func() { deleted, err = g.store.Delete(ctx, id, unused) })
+	return deleted, err
+}
+
+func (g guardedSessions) Beat(ctx context.Context, process string, ttl time.Duration) (err error) {
+	return g.s.asked(ctx, "SessionStore.Beat", &err, func() { err = g.store.Beat(ctx, process, ttl) })
+}
+
+func (g guardedSessions) Alive(ctx context.Context, process string) (alive bool, err error) {
+	err = g.s.asked(ctx, "SessionStore.Alive", &err, func() { alive, err = g.store.Alive(ctx, process) })
+	return alive, err
+}
+
+func (g guardedSessions) Publish(ctx context.Context, process string, message []byte) (err error) {
+	return g.s.asked(ctx, "SessionStore.Publish", &err, func() { err = g.store.Publish(ctx, process, message) })
+}
+
+func (g guardedSessions) Receive(ctx context.Context, process string, behind int64) iter.Seq2[Message, error] {
+	return guardedSeq(ctx, g.s, "SessionStore.Receive", func() iter.Seq2[Message, error] {
+		return g.store.Receive(ctx, process, behind)
+	})
+}
+
+type guardedTasks struct {
+	s     *Server
+	store TaskStore
+}
+
+func (g guardedTasks) Load(ctx context.Context, id string) (r *TaskRecord, err error) {
+	err = g.s.asked(ctx, "TaskStore.Load", &err, func() { r, err = g.store.Load(ctx, id) })
+	return r, err
+}
+
+func (g guardedTasks) Save(ctx context.Context, r *TaskRecord) (err error) {
+	return g.s.asked(ctx, "TaskStore.Save", &err, func() { err = g.store.Save(ctx, r) })
+}
+
+func (g guardedTasks) Watch(ctx context.Context, changed func(id string, revision int64)) (stop func(), err error) {
+	var end func()
+	err = g.s.asked(ctx, "TaskStore.Watch", &err, func() { end, err = g.store.Watch(ctx, changed) })
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = g.s.apart(context.Background(), "TaskStore.Watch", end) }, nil // which has been told
+}
+
+// asked asks a store something and returns what it has set err to, or its failure.
+func (s *Server) asked(ctx context.Context, name string, err *error, ask func()) error {
+	if failed := s.apart(ctx, name, ask); failed != nil {
+		return failed
+	}
+	return *err
+}
+
+// guardedSeq returns the sequence that a store returns, which ends with an error if the store fails. The loop over it
+// runs in the goroutine of the store.
+func guardedSeq[T any](ctx context.Context, s *Server, name string, ask func() iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		left := false
+		failed := s.apart(ctx, name, func() {
+			for v, err := range ask() {
+				if left = !yield(v, err); left {
+					return
+				}
+			}
+		})
+		if failed != nil && !left {
+			var none T
+			yield(none, failed)
+		}
+	}
+}
+
+// guardStores returns o with its stores guarded.
+func (s *Server) guardStores(o HTTPOptions) HTTPOptions {
+	o.Events, o.Sessions = s.guardEvents(o.Events), s.guardSessions(o.Sessions)
+	return o
+}

@@ -1,0 +1,129 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"reflect"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+// badStore fails in all it is asked.
+type badStore struct{ fail func() }
+
+func (b badStore) Append(context.Context, string, Event) error { b.fail(); return nil }
+func (b badStore) Forget(string)                               { b.fail() }
+
+func (b badStore) Behind(context.Context, string, EventID) iter.Seq2[Event, error] {
+	return func(func(Event, error) bool) { b.fail() }
+}
+
+func (b badStore) Open(context.Context, string, []byte) (int64, error) { b.fail(); return 0, nil }
+
+func (b badStore) Note(context.Context, string, int64) ([]byte, error) { b.fail(); return nil, nil }
+
+func (b badStore) Latest(context.Context, string) (int64, error) { b.fail(); return 0, nil }
+
+func (b badStore) Follow(context.Context, string, EventID) iter.Seq2[Event, error] {
+	b.fail()
+	return nil
+}
+
+func (b badStore) Create(context.Context, string, []byte, time.Duration) error { b.fail(); return nil }
+
+func (b badStore) Use(context.Context, string, int64, time.Duration) ([]byte, int64, error) {
+	b.fail()
+	return nil, 0, nil
+}
+
+func (b badStore) Replace(context.Context, string, []byte, int64) error { b.fail(); return nil }
+
+func (b badStore) Delete(context.Context, string, time.Duration) (bool, error) {
+	b.fail()
+	return false, nil
+}
+
+func (b badStore) Beat(context.Context, string, time.Duration) error { b.fail(); return nil }
+func (b badStore) Alive(context.Context, string) (bool, error)       { b.fail(); return false, nil }
+func (b badStore) Publish(context.Context, string, []byte) error     { b.fail(); return nil }
+
+func (b badStore) Receive(context.Context, string, int64) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		if yield(Message{Position: 1}, nil) {
+			b.fail()
+		}
+	}
+}
+
+func (b badStore) Load(context.Context, string) (*TaskRecord, error) { b.fail(); return nil, nil }
+func (b badStore) Save(context.Context, *TaskRecord) error           { b.fail(); return nil }
+
+func (b badStore) Watch(context.Context, func(string, int64)) (func(), error) {
+	b.fail()
+	return nil, nil
+}
+
+// TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother calls every method of every kind of store.
+func TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother(t *testing.T) {
+	for name, fail := range map[string]func(){"panic": func() { panic("oops") }, "exit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			rec := telemetrytest.Recorder(t)
+			s := New(mcp.Implementation{Name: "server", Version: "1"}, &Options{Telemetry: rec.Telemetry()})
+			bad, asked := badStore{fail}, 0
+			for kind, store := range map[reflect.Type]any{
+				reflect.TypeFor[EventStore]():       s.guardEvents(struct{ EventStore }{bad}),
+				reflect.TypeFor[SharedEventStore](): s.guardEvents(bad),
+				reflect.TypeFor[SessionStore]():     s.guardSessions(bad),
+				reflect.TypeFor[TaskStore]():        s.guardTasks(bad),
+			} {
+				if !reflect.TypeOf(store).Implements(kind) {
+					t.Fatalf("%T is no %v", store, kind)
+				}
+				for m := range kind.Methods() {
+					asked++
+					var err error
+					if failure := usercode.Apart(func() { err = ask(t, reflect.ValueOf(store).MethodByName(m.Name)) }); failure != nil {
+						t.Errorf("%v.%s: %v\n%s", kind, m.Name, failure, failure.Stack)
+					}
+					if _, ok := errors.AsType[*usercode.Failure](err); !ok && m.Name != "Forget" {
+						t.Errorf("%v.%s: got the error %v, want the failure", kind, m.Name, err)
+					}
+				}
+			}
+			if n := rec.Value("mcp_server.handler.panics"); n != int64(asked) {
+				t.Errorf("%d failures counted, want %d", n, asked)
+			}
+		})
+	}
+}
+
+// ask calls a method without saying much, and returns its error, or the last one of its sequence.
+func ask(t *testing.T, m reflect.Value) (err error) {
+	var in []reflect.Value
+	for p := range m.Type().Ins() {
+		if p == reflect.TypeFor[context.Context]() {
+			in = append(in, reflect.ValueOf(t.Context()))
+		} else {
+			in = append(in, reflect.Zero(p))
+		}
+	}
+	for _, out := range m.Call(in) {
+		switch v := out.Interface().(type) {
+		case error:
+			err = v
+		case iter.Seq2[Event, error]:
+			for _, err = range v {
+			}
+		case iter.Seq2[Message, error]:
+			for _, err = range v {
+			}
+		}
+	}
+	return err
+}
