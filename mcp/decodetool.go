@@ -22,7 +22,7 @@ func (d *decoder) listToolsResult(i int, r *ListToolsResult) (end int, err error
 				return d.tool(i, t)
 			}))
 		case memberNextCursor:
-			r.NextCursor = o.Text()
+			r.NextCursor = new(o.Text())
 		default:
 			r.base(&o)
 			d.hint(&o, &r.CacheHint)

@@ -33,7 +33,7 @@ func TestParamsAreOneObjectOnOneLine(t *testing.T) {
 			`{"_meta":{"x":1},"name":"t","task":{"ttl":5},"inputResponses":{"k":{"roots":[]}},"requestState":"s"}`,
 		},
 		{&CallToolParams{Name: "\xffa"}, `{"name":"` + "\uFFFD" + `a"}`},
-		{&PageParams{Meta: Meta("{\n}"), Cursor: "\xff"}, `{"_meta":{},"cursor":"` + "\uFFFD" + `"}`},
+		{&PageParams{Meta: Meta("{\n}"), Cursor: new("\xff")}, `{"_meta":{},"cursor":"` + "\uFFFD" + `"}`},
 		{map[string]int{"b": 1, "a": 2}, `{"a":2,"b":1}`},
 	} {
 		got, err := AppendParams([]byte("before "), c.params)

@@ -7,7 +7,7 @@ import "bytes"
 type ListPromptsResult struct {
 	Result
 	CacheHint
-	NextCursor string    `json:"nextCursor,omitzero"`
+	NextCursor *string   `json:"nextCursor,omitzero"` // nil on the last page; an empty one is a cursor too
 	Prompts    []*Prompt `json:"prompts" mcp:"required"`
 }
 

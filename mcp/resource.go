@@ -10,7 +10,7 @@ import (
 type ListResourcesResult struct {
 	Result
 	CacheHint
-	NextCursor string      `json:"nextCursor,omitzero"`
+	NextCursor *string     `json:"nextCursor,omitzero"` // nil on the last page; an empty one is a cursor too
 	Resources  []*Resource `json:"resources" mcp:"required"`
 }
 
@@ -31,7 +31,7 @@ type Resource struct {
 type ListResourceTemplatesResult struct {
 	Result
 	CacheHint
-	NextCursor        string              `json:"nextCursor,omitzero"`
+	NextCursor        *string             `json:"nextCursor,omitzero"` // nil on the last page; an empty one is a cursor too
 	ResourceTemplates []*ResourceTemplate `json:"resourceTemplates" mcp:"required"`
 }
 

@@ -38,7 +38,7 @@ type LegacyTaskResult struct {
 // LegacyListTasksResult answers tasks/list, whose params are [PageParams].
 type LegacyListTasksResult struct {
 	Result
-	NextCursor string        `json:"nextCursor,omitzero"`
+	NextCursor *string       `json:"nextCursor,omitzero"` // nil on the last page; an empty one is a cursor too
 	Tasks      []*LegacyTask `json:"tasks" mcp:"required"`
 }
 

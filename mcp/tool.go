@@ -10,7 +10,7 @@ import (
 type ListToolsResult struct {
 	Result
 	CacheHint
-	NextCursor string  `json:"nextCursor,omitzero"`
+	NextCursor *string `json:"nextCursor,omitzero"` // nil on the last page; an empty one is a cursor too
 	Tools      []*Tool `json:"tools" mcp:"required"`
 }
 

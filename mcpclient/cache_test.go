@@ -23,7 +23,7 @@ func freshList(ms int, tools string) string {
 func listing(t *testing.T, c *Client, options ...CallOption) <-chan *mcp.ListToolsResult {
 	got := make(chan *mcp.ListToolsResult, 1)
 	go func() {
-		r, err := c.ListTools(t.Context(), "", options...)
+		r, err := c.ListTools(t.Context(), nil, options...)
 		if err != nil {
 			t.Error(err)
 		}
@@ -123,7 +123,7 @@ func TestWhatIsNotFreshIsAskedForEachTime(t *testing.T) {
 func TestAnErrorIsNotKept(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		for range 2 {
-			done := background(func() error { _, err := c.ListTools(t.Context(), ""); return err })
+			done := background(func() error { _, err := c.ListTools(t.Context(), nil); return err })
 			v.refuse(v.want(mcp.MethodListTools), -32603, "no")
 			if err := <-done; err == nil {
 				t.Error("want the server's error")
@@ -147,7 +147,7 @@ func TestOtherParamsAreAnotherResult(t *testing.T) {
 		v.asked(c, freshList(60_000, plainTool))
 		v.asked(c, freshList(60_000, regionTool), WithMeta(mcp.Meta(`{"tenant":"b"}`)))
 		done := background(func() error {
-			r, err := c.ListTools(t.Context(), "2")
+			r, err := c.ListTools(t.Context(), new("2"))
 			if err == nil && r.Tools[0].Name != "rows" {
 				err = errors.New("got another page")
 			}
@@ -318,7 +318,7 @@ func TestWhatTheServerDoesNotKnowPutsTheListsInDoubt(t *testing.T) {
 		{mcp.MethodCallTool, &mcp.CallToolParams{Name: "x"}, mcp.CodeInternalError, "0123456"},
 		{mcp.MethodGetPrompt, &mcp.GetPromptParams{Name: "x"}, mcp.CodeInvalidParams, "023456"},
 		{mcp.MethodReadResource, &mcp.ReadResourceParams{URI: "x:"}, mcp.CodeResourceNotFound, "01456"},
-		{mcp.MethodListResources, &mcp.PageParams{Cursor: "old"}, mcp.CodeInvalidParams, "013456"},
+		{mcp.MethodListResources, &mcp.PageParams{Cursor: new("old")}, mcp.CodeInvalidParams, "013456"},
 	} {
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 			fill(t, v, c)
@@ -419,7 +419,7 @@ func TestAKeptResultOfTheWrongShapeIsAskedForAgain(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		_, err := c.ListTools(t.Context(), "")
+		_, err := c.ListTools(t.Context(), nil)
 		if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol || !strings.Contains(err.Error(), "tools is missing") {
 			t.Errorf("got %v, want an error about the missing tools", err)
 		}
@@ -431,7 +431,7 @@ func TestAClientThatWaitsForReadinessKeepsWhatItGets(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		got := make(chan error, 1)
 		go func() {
-			_, err := c.ListTools(context.Background(), "", WaitForReady())
+			_, err := c.ListTools(context.Background(), nil, WaitForReady())
 			got <- err
 		}()
 		synctest.Wait()

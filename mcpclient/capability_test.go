@@ -13,12 +13,12 @@ import (
 
 // capable are the calls that need a capability.
 var capable = map[string]func(c *Client, ctx context.Context) error{
-	"ListTools":             func(c *Client, ctx context.Context) error { _, err := c.ListTools(ctx, ""); return err },
-	"ListResources":         func(c *Client, ctx context.Context) error { _, err := c.ListResources(ctx, ""); return err },
-	"ListResourceTemplates": func(c *Client, ctx context.Context) error { _, err := c.ListResourceTemplates(ctx, ""); return err },
+	"ListTools":             func(c *Client, ctx context.Context) error { _, err := c.ListTools(ctx, nil); return err },
+	"ListResources":         func(c *Client, ctx context.Context) error { _, err := c.ListResources(ctx, nil); return err },
+	"ListResourceTemplates": func(c *Client, ctx context.Context) error { _, err := c.ListResourceTemplates(ctx, nil); return err },
 	"ReadResource":          func(c *Client, ctx context.Context) error { _, err := c.ReadResource(ctx, "file:///x"); return err },
 	"SubscribeResource":     func(c *Client, ctx context.Context) error { return c.SubscribeResource(ctx, "file:///x") },
-	"ListPrompts":           func(c *Client, ctx context.Context) error { _, err := c.ListPrompts(ctx, ""); return err },
+	"ListPrompts":           func(c *Client, ctx context.Context) error { _, err := c.ListPrompts(ctx, nil); return err },
 	"GetPrompt":             func(c *Client, ctx context.Context) error { _, err := c.GetPrompt(ctx, "x", nil); return err },
 	"Complete":              completeAny,
 	"SetLogLevel":           func(c *Client, ctx context.Context) error { return c.SetLogLevel(ctx, mcp.LevelInfo) },

@@ -41,7 +41,7 @@ var operations = map[string]func(ctx context.Context, c *Client, options ...Call
 	"Client.Notify": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Notify(ctx, "x/any", nil) },
 	"Client.Ping":   func(ctx context.Context, c *Client, o ...CallOption) error { return c.Ping(ctx, o...) },
 	"Client.ListTools": func(ctx context.Context, c *Client, o ...CallOption) error {
-		_, err := c.ListTools(ctx, "", o...)
+		_, err := c.ListTools(ctx, nil, o...)
 		return err
 	},
 	"Client.Tools": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.Tools(ctx, o...)) },
@@ -58,7 +58,7 @@ var operations = map[string]func(ctx context.Context, c *Client, options ...Call
 		return err
 	},
 	"Client.ListPrompts": func(ctx context.Context, c *Client, o ...CallOption) error {
-		_, err := c.ListPrompts(ctx, "", o...)
+		_, err := c.ListPrompts(ctx, nil, o...)
 		return err
 	},
 	"Client.Prompts": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.Prompts(ctx, o...)) },
@@ -67,12 +67,12 @@ var operations = map[string]func(ctx context.Context, c *Client, options ...Call
 		return err
 	},
 	"Client.ListResources": func(ctx context.Context, c *Client, o ...CallOption) error {
-		_, err := c.ListResources(ctx, "", o...)
+		_, err := c.ListResources(ctx, nil, o...)
 		return err
 	},
 	"Client.Resources": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.Resources(ctx, o...)) },
 	"Client.ListResourceTemplates": func(ctx context.Context, c *Client, o ...CallOption) error {
-		_, err := c.ListResourceTemplates(ctx, "", o...)
+		_, err := c.ListResourceTemplates(ctx, nil, o...)
 		return err
 	},
 	"Client.ResourceTemplates": func(ctx context.Context, c *Client, o ...CallOption) error {

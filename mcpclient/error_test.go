@@ -124,7 +124,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 		}},
 		"what the server did not declare": {KindState, "not_ready", true, func(t *testing.T, a *arena) <-chan error {
 			a.c.session.capabilities.Tools = nil
-			return background(func() error { _, err := a.c.ListTools(t.Context(), ""); return err })
+			return background(func() error { _, err := a.c.ListTools(t.Context(), nil); return err })
 		}},
 		"a client in backoff": {KindState, "not_ready", true, func(t *testing.T, a *arena) <-chan error {
 			a.v.hangUp()

@@ -239,7 +239,7 @@ func (u *unfair) call(t *testing.T, c *mcpclient.Client, all *tally, n int) {
 	switch n % 4 {
 	case 0:
 		tool = "read"
-		if _, err := c.ListTools(t.Context(), "", options...); err != nil && !strings.Contains(err.Error(), "lost") {
+		if _, err := c.ListTools(t.Context(), nil, options...); err != nil && !strings.Contains(err.Error(), "lost") {
 			t.Logf("list: %v", err)
 		}
 	case 1: // not in the caller's goroutine

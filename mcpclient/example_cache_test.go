@@ -32,7 +32,7 @@ func ExampleWithoutCache() {
 
 	list := func(options ...mcpclient.CallOption) {
 		before := requests
-		tools, err := client.ListTools(ctx, "", options...)
+		tools, err := client.ListTools(ctx, nil, options...)
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -144,7 +144,8 @@ func ExampleClient_ListTools() {
 	}
 	defer client.Stop(ctx)
 
-	for page, cursor := 1, ""; page == 1 || cursor != ""; page++ {
+	cursor := (*string)(nil) // of the first page
+	for page := 1; page == 1 || cursor != nil; page++ {
 		r, err := client.ListTools(ctx, cursor)
 		if err != nil {
 			fmt.Println(err)

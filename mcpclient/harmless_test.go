@@ -37,7 +37,7 @@ func withTools(t *testing.T, f func(t *testing.T, v *conversation, c *Client)) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
-		listed := background(func() error { _, err := c.ListTools(t.Context(), ""); return err })
+		listed := background(func() error { _, err := c.ListTools(t.Context(), nil); return err })
 		v.answer(v.want(mcp.MethodListTools), tools)
 		if err := <-listed; err != nil {
 			t.Fatal(err)

@@ -165,7 +165,7 @@ var hoards = []hoard{
 		name: "pages that are asked for by hand, with long names", limit: toolRoom + mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for i := range frames {
-				v.list(c, func() error { _, err := c.ListTools(t.Context(), fmt.Sprint(i)); return err },
+				v.list(c, func() error { _, err := c.ListTools(t.Context(), new(fmt.Sprint(i))); return err },
 					fmt.Sprintf(`{"name":"%d%s","inputSchema":{"type":"object"}}`, i, pad))
 			}
 			return nil
@@ -174,7 +174,7 @@ var hoards = []hoard{
 		name: "mirrored parameters", http: true, limit: toolRoom + mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for i := range frames {
-				v.list(c, func() error { _, err := c.ListTools(t.Context(), fmt.Sprint(i)); return err },
+				v.list(c, func() error { _, err := c.ListTools(t.Context(), new(fmt.Sprint(i))); return err },
 					fmt.Sprintf(`{"name":"%d","inputSchema":{"type":"object","properties":{%q:{"type":"string","x-mcp-header":"A"}}}}`, i, pad))
 			}
 			return nil

@@ -71,7 +71,7 @@ func TestMiddlewareMayChangeACall(t *testing.T) {
 					return errors.New("want the first to fail")
 				}
 			case mcp.MethodListTools:
-				params = &mcp.PageParams{Cursor: "other"}
+				params = &mcp.PageParams{Cursor: new("other")}
 			}
 			return next(ctx, method, params, result, append(options, WithMeta(mcp.Meta(`{"by":"us"}`)))...)
 		}

@@ -94,7 +94,7 @@ func TestTypedOutputWaitsForTheClientToBeReady(t *testing.T) {
 func TestAListThatIsOutOfDateIsNotRemembered(t *testing.T) {
 	const strict, open = `{"type":"object","required":["missing"]}`, `{"type":"object"}`
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
-		listed := background(func() error { _, err := c.ListTools(t.Context(), ""); return err })
+		listed := background(func() error { _, err := c.ListTools(t.Context(), nil); return err })
 		list := v.want(mcp.MethodListTools)
 		v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		v.answer(list, fmt.Sprintf(toolList, strict))

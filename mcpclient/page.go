@@ -2,12 +2,15 @@ package mcpclient
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"iter"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // The bounds of one list, all its pages together. Who needs more asks for the pages one by one, as by [Client.ListTools].
@@ -20,27 +23,35 @@ const (
 // page is one page of a list.
 type page[T any] struct {
 	items []T
-	next  string // the cursor of the next page, empty for the last
+	next  *string // the cursor of the next page, nil for the last
 }
 
 // pages yields the items of all pages of a list: every list of the client that has more than one page is walked here. It
-// ends with an error if the server gives a cursor twice, which would go on for ever, or if the list exceeds its bounds.
-// (specification 2026-07-28, server/utilities/pagination)
+// ends with an error if the server gives a cursor twice, which would go on for ever, or if the list exceeds its bounds. If the
+// server refuses a cursor that it has given, the list has changed: it begins anew, once, without the items that have been yielded,
+// by name. (specification 2026-07-28, server/utilities/pagination; server/utilities/caching, "Interaction with Pagination")
 //
 // The time for the list is that of [WithTimeout]. Without it each page has the client's timeout, and all of them ten times
 // that. What the caller does with the items does not count.
 func pages[T any](
-	c *Client, method string, options []CallOption, fetch func(cursor string, options []CallOption) (page[T], error),
+	c *Client, method string, name func(T) string, options []CallOption,
+	fetch func(cursor *string, options []CallOption) (page[T], error),
 ) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		w := newWalk(c, method, options)
 		for {
 			p, err := fetchNext(w, fetch)
+			if w.startAnew(err) {
+				continue
+			}
 			if err != nil {
 				yield(*new(T), err)
 				return
 			}
 			for _, item := range p.items {
+				if !w.isNew(name(item), p.next == nil) {
+					continue
+				}
 				if !yield(item, nil) {
 					return
 				}
@@ -57,7 +68,7 @@ func pages[T any](
 }
 
 // fetchNext fetches the page that w has come to.
-func fetchNext[T any](w *walk, fetch func(cursor string, options []CallOption) (page[T], error)) (p page[T], err error) {
+func fetchNext[T any](w *walk, fetch func(cursor *string, options []CallOption) (page[T], error)) (p page[T], err error) {
 	options, late := w.allow()
 	if late != nil {
 		return p, late
@@ -82,7 +93,7 @@ type walk struct {
 	all     time.Duration // for all of them, likewise
 	room    int64         // for the bytes of all
 
-	cursor string // of the next page
+	cursor *string // of the next page, nil for the first
 	spent  time.Duration
 	pages  int
 	items  int
@@ -90,6 +101,9 @@ type walk struct {
 
 	seed maphash.Seed
 	seen map[uint64]bool // hashes of the cursors, which can be as long as a frame
+
+	anew    bool            // the list has begun anew
+	yielded map[uint64]bool // hashes of the names of the items before that
 }
 
 func newWalk(c *Client, method string, options []CallOption) *walk {
@@ -133,23 +147,49 @@ func (w *walk) exceeds(format string, limit ...any) *Error {
 	return &Error{Kind: KindProtocol, Op: w.method, cause: fmt.Errorf("the list has more than "+format, limit...)}
 }
 
-// follow takes the cursor of the next page, and reports whether there is one.
-func (w *walk) follow(cursor string) (more bool, _ error) {
-	if cursor == "" {
+// follow takes the cursor of the next page, and reports whether there is one. An empty cursor is one.
+func (w *walk) follow(cursor *string) (more bool, _ error) {
+	if cursor == nil {
 		return false, nil
 	}
 	if w.pages == maxPages {
 		return false, w.exceeds("%d pages", maxPages)
 	}
-	hash := maphash.String(w.seed, cursor)
+	hash := maphash.String(w.seed, *cursor)
 	if w.seen[hash] {
-		twice := fmt.Errorf("the server gave the cursor %q twice", excerpt(cursor, maxShown))
+		twice := fmt.Errorf("the server gave the cursor %q twice", excerpt(*cursor, maxShown))
 		return false, &Error{Kind: KindProtocol, Op: w.method, cause: twice}
 	}
 	if w.seen == nil {
 		w.seen = map[uint64]bool{}
 	}
 	w.seen[hash] = true
-	w.cursor = strings.Clone(cursor) // without its page
+	w.cursor = new(strings.Clone(*cursor)) // without its page
 	return true, nil
+}
+
+// startAnew goes back to the first page, once, if err says that the server does not know the cursor that it has given. The bounds
+// are those of both walks together.
+func (w *walk) startAnew(err error) bool {
+	e, ok := errors.AsType[*mcp.Error](err)
+	if !ok || e.Code != mcp.CodeInvalidParams || w.cursor == nil || w.anew {
+		return false
+	}
+	w.anew, w.cursor, w.seen = true, nil, nil
+	return true
+}
+
+// isNew reports whether an item of this name is to be yielded: in a list that has begun anew, only if it was not before. Those of
+// the last page need not be remembered.
+func (w *walk) isNew(name string, last bool) bool {
+	if w.anew {
+		return !w.yielded[maphash.String(w.seed, name)]
+	}
+	if !last {
+		if w.yielded == nil {
+			w.yielded = map[uint64]bool{}
+		}
+		w.yielded[maphash.String(w.seed, name)] = true
+	}
+	return true
 }

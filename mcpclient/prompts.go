@@ -7,9 +7,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListPrompts returns one page of the server's prompts. The cursor is the NextCursor of the page before, empty for the
+// ListPrompts returns one page of the server's prompts. The cursor is the NextCursor of the page before, nil for the
 // first. (specification 2026-07-28, server/prompts, "Listing Prompts")
-func (c *Client) ListPrompts(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListPromptsResult, error) {
+func (c *Client) ListPrompts(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListPromptsResult, error) {
 	if err := c.require(mcp.MethodListPrompts, hasPrompts, "prompts"); err != nil {
 		return nil, err
 	}
@@ -23,7 +23,8 @@ func (c *Client) ListPrompts(ctx context.Context, cursor string, options ...Call
 // Prompts yields the server's prompts, page after page as they are asked for. An error ends it; see [Client.Tools] for
 // its bounds.
 func (c *Client) Prompts(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Prompt, error] {
-	return pages(c, mcp.MethodListPrompts, options, func(cursor string, options []CallOption) (page[*mcp.Prompt], error) {
+	name := func(p *mcp.Prompt) string { return p.Name }
+	return pages(c, mcp.MethodListPrompts, name, options, func(cursor *string, options []CallOption) (page[*mcp.Prompt], error) {
 		r, err := c.ListPrompts(ctx, cursor, options...)
 		if err != nil {
 			return page[*mcp.Prompt]{}, err

@@ -8,9 +8,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListResources returns one page of the server's resources. The cursor is the NextCursor of the page before, empty for the
+// ListResources returns one page of the server's resources. The cursor is the NextCursor of the page before, nil for the
 // first. (specification 2026-07-28, server/resources, "Listing Resources")
-func (c *Client) ListResources(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListResourcesResult, error) {
+func (c *Client) ListResources(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListResourcesResult, error) {
 	if err := c.require(mcp.MethodListResources, hasResources, "resources"); err != nil {
 		return nil, err
 	}
@@ -24,7 +24,8 @@ func (c *Client) ListResources(ctx context.Context, cursor string, options ...Ca
 // Resources yields the server's resources, page after page as they are asked for. An error ends it; see
 // [Client.Tools] for its bounds.
 func (c *Client) Resources(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Resource, error] {
-	return pages(c, mcp.MethodListResources, options, func(cursor string, options []CallOption) (page[*mcp.Resource], error) {
+	name := func(r *mcp.Resource) string { return r.URI }
+	return pages(c, mcp.MethodListResources, name, options, func(cursor *string, options []CallOption) (page[*mcp.Resource], error) {
 		r, err := c.ListResources(ctx, cursor, options...)
 		if err != nil {
 			return page[*mcp.Resource]{}, err
@@ -34,8 +35,8 @@ func (c *Client) Resources(ctx context.Context, options ...CallOption) iter.Seq2
 }
 
 // ListResourceTemplates returns one page of the server's templates of resources. The cursor is the NextCursor of the page
-// before, empty for the first. (specification 2026-07-28, server/resources, "Resource Templates")
-func (c *Client) ListResourceTemplates(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListResourceTemplatesResult, error) {
+// before, nil for the first. (specification 2026-07-28, server/resources, "Resource Templates")
+func (c *Client) ListResourceTemplates(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListResourceTemplatesResult, error) {
 	if err := c.require(mcp.MethodListResourceTemplates, hasResources, "resources"); err != nil {
 		return nil, err
 	}
@@ -49,13 +50,15 @@ func (c *Client) ListResourceTemplates(ctx context.Context, cursor string, optio
 // ResourceTemplates yields the server's templates of resources, page after page as they are asked for. An error ends it; see
 // [Client.Tools] for its bounds.
 func (c *Client) ResourceTemplates(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.ResourceTemplate, error] {
-	return pages(c, mcp.MethodListResourceTemplates, options, func(cursor string, options []CallOption) (page[*mcp.ResourceTemplate], error) {
+	fetch := func(cursor *string, options []CallOption) (page[*mcp.ResourceTemplate], error) {
 		r, err := c.ListResourceTemplates(ctx, cursor, options...)
 		if err != nil {
 			return page[*mcp.ResourceTemplate]{}, err
 		}
 		return page[*mcp.ResourceTemplate]{r.ResourceTemplates, r.NextCursor}, nil
-	})
+	}
+	name := func(t *mcp.ResourceTemplate) string { return t.URITemplate }
+	return pages(c, mcp.MethodListResourceTemplates, name, options, fetch)
 }
 
 // ReadResource returns the contents of a resource; there may be several, as for the files of a directory. [ResourceNotFound]

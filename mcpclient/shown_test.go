@@ -156,7 +156,7 @@ func TestAToolThatIsNotListedHasNoSeriesOfItsOwn(t *testing.T) {
 		}
 		call("early")
 		listed := background(func() error {
-			_, err := c.ListTools(t.Context(), "")
+			_, err := c.ListTools(t.Context(), nil)
 			return err
 		})
 		v.answer(v.want(mcp.MethodListTools), `{"tools":[{"name":"real","inputSchema":{"type":"object"}}]}`)

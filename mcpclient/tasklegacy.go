@@ -19,7 +19,8 @@ import (
 // another revision, is an error with [ErrUnsupported] in its chain.
 // (specification 2025-11-25, basic/utilities/tasks, "Listing Tasks")
 func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.LegacyTask, error] {
-	return pages(c, mcp.MethodListTasks, options, func(cursor string, options []CallOption) (page[*mcp.LegacyTask], error) {
+	name := func(t *mcp.LegacyTask) string { return t.TaskID }
+	return pages(c, mcp.MethodListTasks, name, options, func(cursor *string, options []CallOption) (page[*mcp.LegacyTask], error) {
 		var r mcp.LegacyListTasksResult
 		if s := c.present(); s != noSession && !s.listsTasks() {
 			return page[*mcp.LegacyTask]{}, unsupported(mcp.MethodListTasks, "tasks.list")

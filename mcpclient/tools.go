@@ -13,15 +13,15 @@ import (
 )
 
 // ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor is the
-// NextCursor of the page before, empty for the first. (specification 2026-07-28, server/tools, "Listing Tools")
-func (c *Client) ListTools(ctx context.Context, cursor string, options ...CallOption) (*mcp.ListToolsResult, error) {
+// NextCursor of the page before, nil for the first. (specification 2026-07-28, server/tools, "Listing Tools")
+func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListToolsResult, error) {
 	l := c.schemas.begin()
-	l.whole = cursor == ""
+	l.whole = cursor == nil
 	return c.listTools(ctx, l, cursor, options)
 }
 
 // listTools is ListTools for a page of l.
-func (c *Client) listTools(ctx context.Context, l *toolListing, cursor string, o []CallOption) (*mcp.ListToolsResult, error) {
+func (c *Client) listTools(ctx context.Context, l *toolListing, cursor *string, o []CallOption) (*mcp.ListToolsResult, error) {
 	if err := c.require(mcp.MethodListTools, hasTools, "tools"); err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (c *Client) listTools(ctx context.Context, l *toolListing, cursor string, o
 		return nil, err
 	}
 	r.Tools = c.withoutUnmirrored(r.Tools)
-	c.schemas.learn(l, r.Tools, c.mirrors(), r.NextCursor == "")
+	c.schemas.learn(l, r.Tools, c.mirrors(), r.NextCursor == nil)
 	return r, nil
 }
 
@@ -40,11 +40,18 @@ func (c *Client) listTools(ctx context.Context, l *toolListing, cursor string, o
 // [Options.FrameLimit] in all, ends it with an error of kind [KindProtocol]; by [Client.ListTools] larger lists can be had. The
 // client waits for all pages together as long as [WithTimeout] says; without that, [Options.RequestTimeout] for each and ten
 // times that for all. What the loop does with the tools does not count.
+//
+// If the server refuses a cursor that it has given, because the list has changed, the list begins anew, once; a tool that the loop
+// has had does not come again.
 func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Tool, error] {
 	return func(yield func(*mcp.Tool, error) bool) {
-		l := c.schemas.begin()
-		l.whole = true
-		pages(c, mcp.MethodListTools, options, func(cursor string, options []CallOption) (page[*mcp.Tool], error) {
+		var l *toolListing
+		name := func(t *mcp.Tool) string { return t.Name }
+		pages(c, mcp.MethodListTools, name, options, func(cursor *string, options []CallOption) (page[*mcp.Tool], error) {
+			if cursor == nil { // also when the list begins anew
+				l = c.schemas.begin()
+				l.whole = true
+			}
 			r, err := c.listTools(ctx, l, cursor, options)
 			if err != nil {
 				return page[*mcp.Tool]{}, err

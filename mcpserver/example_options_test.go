@@ -111,7 +111,7 @@ func ExampleOptions_pageSize() {
 	ctx := context.Background()
 	client := clientOf(s, nil)
 	defer client.Stop(ctx)
-	first, err := client.ListTools(ctx, "")
+	first, err := client.ListTools(ctx, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -119,8 +119,8 @@ func ExampleOptions_pageSize() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(first.Tools), "and", len(second.Tools), "more:", second.NextCursor == "")
-	// Output: 2 and 1 more: true
+	fmt.Println(len(first.Tools), "and", len(second.Tools), "more:", second.NextCursor != nil)
+	// Output: 2 and 1 more: false
 }
 
 // The context of a handler ends when the client does not want the answer any more.
@@ -162,7 +162,7 @@ func ExampleServer_RemoveTools() {
 
 	s.RemoveTools("forecast")
 	<-changed
-	tools, err := client.ListTools(ctx, "")
+	tools, err := client.ListTools(ctx, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -20,12 +20,13 @@ import (
 type toolbox struct{}
 
 func (toolbox) ListTools(_ context.Context, r *mcpserver.ListRequest) (*mcp.ListToolsResult, error) {
-	switch r.Cursor {
-	case "":
-		return &mcp.ListToolsResult{NextCursor: "two", Tools: []*mcp.Tool{{
+	if r.Cursor == nil {
+		return &mcp.ListToolsResult{NextCursor: new(""), Tools: []*mcp.Tool{{
 			Name: "one", Title: "One", Icons: []mcp.Icon{{Src: "https://example.com/1.png"}}, OutputSchema: json.RawMessage(`{"type":"array"}`),
 		}}}, nil
-	case "two":
+	}
+	switch *r.Cursor {
+	case "", "two":
 		return &mcp.ListToolsResult{
 			Result: mcp.Result{Meta: mcp.Meta(`{"a":1}`), ResultType: mcp.ResultComplete}, CacheHint: mcp.CacheHint{TTLMs: new(int64(7))},
 			Tools: []*mcp.Tool{{Name: "two", InputSchema: json.RawMessage(`{"type":"object","required":["x"]}`)}},
@@ -309,9 +310,10 @@ func TestAnImplementedServerAnswersAsEachRevisionHasIt(t *testing.T) {
 	tests := []struct {
 		version, method, params, want string
 	}{
-		{"2025-11-25", "tools/list", `{}`, `{"nextCursor":"two","tools":[{"name":"one","title":"One","icons":[{"src":"https://example.com/1.png"}],` + schema + `}]}`},
-		{"2024-11-05", "tools/list", `{}`, `{"nextCursor":"two","tools":[{"name":"one",` + schema + `}]}`},
+		{"2025-11-25", "tools/list", `{}`, `{"nextCursor":"","tools":[{"name":"one","title":"One","icons":[{"src":"https://example.com/1.png"}],` + schema + `}]}`},
+		{"2024-11-05", "tools/list", `{}`, `{"nextCursor":"","tools":[{"name":"one",` + schema + `}]}`},
 		{"2025-06-18", "tools/list", `{"cursor":"two"}`, `{"_meta":{"a":1},"tools":[{"name":"two","inputSchema":{"type":"object","required":["x"]}}]}`},
+		{"2025-06-18", "tools/list", `{"cursor":""}`, `{"_meta":{"a":1},"tools":[{"name":"two","inputSchema":{"type":"object","required":["x"]}}]}`},
 		{"2025-06-18", "tools/list", `{"cursor":"nil"}`, `{"tools":[]}`},
 		{"2025-06-18", "tools/list", `{"cursor":"hole"}`, `-32603 internal error`},
 		{"2025-06-18", "tools/list", `{"cursor":"panic"}`, `-32603 internal error`},

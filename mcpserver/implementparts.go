@@ -11,7 +11,7 @@ import (
 // ListRequest asks for a page of a list.
 type ListRequest struct {
 	*RequestInfo
-	Cursor string // NextCursor of the page before; empty for the first page
+	Cursor *string // NextCursor of the page before, which may be empty; nil for the first page
 }
 
 // ToolLister is a part of a handler that goes with a [ToolCaller]; see [Server.Implement]. A tool without an input schema

@@ -13,7 +13,7 @@ import (
 type page struct {
 	member  string // of the result that holds the entries
 	entries []json.RawMessage
-	next    string // the cursor of the page behind, empty for the last
+	next    *string // the cursor of the page behind, nil for the last
 }
 
 // appendResult appends the result that a list request has.
@@ -38,9 +38,9 @@ func (p *page) appendResult(dst []byte, w view) ([]byte, error) {
 		dst = append(dst, e...)
 	}
 	dst = append(dst, ']')
-	if p.next != "" {
+	if p.next != nil {
 		dst = append(dst, `,"nextCursor":`...)
-		dst = jsonscan.AppendString(dst, p.next)
+		dst = jsonscan.AppendString(dst, *p.next)
 	}
 	return append(dst, '}'), nil
 }
@@ -64,7 +64,7 @@ func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Ve
 		}
 	}
 	if more {
-		result.next = cursorAfter(some[len(some)-1].number())
+		result.next = new(cursorAfter(some[len(some)-1].number()))
 	}
 	return result, nil
 }
@@ -77,15 +77,15 @@ func cursorAfter(number int64) string {
 
 const cursorMark = "after:"
 
-// readCursor returns the number in a cursor, 0 for an empty one, and false for what cursorAfter has not made.
-func readCursor(cursor string) (number int64, ok bool) {
-	if cursor == "" {
+// readCursor returns the number in a cursor, 0 for none, and false for what cursorAfter has not made, such as an empty one.
+func readCursor(cursor *string) (number int64, ok bool) {
+	if cursor == nil {
 		return 0, true
 	}
-	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	text, err := base64.RawURLEncoding.DecodeString(*cursor)
 	if err != nil || len(text) <= len(cursorMark) || string(text[:len(cursorMark)]) != cursorMark {
 		return 0, false
 	}
 	number, err = strconv.ParseInt(string(text[len(cursorMark):]), 10, 64)
-	return number, err == nil && number > 0 && cursorAfter(number) == cursor
+	return number, err == nil && number > 0 && cursorAfter(number) == *cursor
 }

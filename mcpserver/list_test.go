@@ -34,10 +34,10 @@ func TestPagesShowWhatIsThereAllTheWhile(t *testing.T) {
 		}
 		size := rapid.IntRange(1, 7).Draw(t, "size")
 		var seen []string
-		for cursor := ""; ; {
+		for cursor := (*string)(nil); ; {
 			after, ok := readCursor(cursor)
 			if !ok {
-				t.Fatalf("cursor %q is refused, want it read", cursor)
+				t.Fatalf("cursor %q is refused, want it read", *cursor)
 			}
 			some, more := r.after(after, size)
 			if len(some) > size {
@@ -49,7 +49,7 @@ func TestPagesShowWhatIsThereAllTheWhile(t *testing.T) {
 			if !more {
 				break
 			}
-			cursor = cursorAfter(some[len(some)-1].number())
+			cursor = new(cursorAfter(some[len(some)-1].number()))
 			if rapid.Bool().Draw(t, "add") {
 				add()
 			}
@@ -89,8 +89,8 @@ func TestAPageIsNotChangedByWhatIsRemovedLater(t *testing.T) {
 }
 
 func TestCursorsOfOthersAreRefused(t *testing.T) {
-	for _, cursor := range []string{"x", "!", "YWZ0ZXI6", "YWZ0ZXI6MA", "YWZ0ZXI6LTE", "YWZ0ZXI6MDE", "YWZ0ZXI6MQ==", "YmVmb3JlMQ"} {
-		if n, ok := readCursor(cursor); ok {
+	for _, cursor := range []string{"", "x", "!", "YWZ0ZXI6", "YWZ0ZXI6MA", "YWZ0ZXI6LTE", "YWZ0ZXI6MDE", "YWZ0ZXI6MQ==", "YmVmb3JlMQ"} {
+		if n, ok := readCursor(&cursor); ok {
 			t.Errorf("cursor %q is read as %d, want it refused", cursor, n)
 		}
 	}

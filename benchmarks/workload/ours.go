@@ -60,7 +60,7 @@ func (o *oursClient) Call(ctx context.Context, tool string) (content int, err er
 }
 
 func (o *oursClient) List(ctx context.Context) (int, error) {
-	page, err := o.c.ListTools(ctx, "")
+	page, err := o.c.ListTools(ctx, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -45,9 +45,9 @@ var clientArea = area{
 			weighs: "2 * mcpclient.toolRoom", holder: ofClient,
 		},
 		{
-			what: "Cursors of a list that is walked", where: []string{"mcpclient.walk.seen"},
+			what: "Cursors and names of a list that is walked", where: []string{"mcpclient.walk.seen", "mcpclient.walk.yielded"},
 			bound: "a list has {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
-				"{mcpclient.maxListFrames} FrameLimits together; a cursor is kept as a hash",
+				"{mcpclient.maxListFrames} FrameLimits together; cursors and names are kept as hashes",
 			option: "mcpclient.Options.FrameLimit",
 			full: "the list ends with a KindProtocol error, as it does with a cursor that comes twice and at its " +
 				"deadline",

@@ -108,7 +108,7 @@ func (p *pair) have(name string) []bool {
 // useCache asks for what may be kept, and for what may not.
 func useCache(p *pair) {
 	list := func(options ...mcpclient.CallOption) {
-		if _, err := p.c.ListPrompts(p.ctx, "", options...); err != nil {
+		if _, err := p.c.ListPrompts(p.ctx, nil, options...); err != nil {
 			p.Fatal(err)
 		}
 	}

@@ -239,7 +239,7 @@ func useCompletion(p *pair) {
 // usePages looks at the pages of which the lists above are made.
 func usePages(p *pair) {
 	var cursors []string
-	for cursor := ""; ; {
+	for cursor := (*string)(nil); ; {
 		r, err := p.c.ListResourceTemplates(p.ctx, cursor, mcpclient.WithoutCache())
 		if err != nil {
 			p.Fatal(err)
@@ -247,14 +247,14 @@ func usePages(p *pair) {
 		if len(r.ResourceTemplates) > pageSize {
 			p.Errorf("want pages of %d, got one of %d", pageSize, len(r.ResourceTemplates))
 		}
-		if cursor = r.NextCursor; cursor == "" {
+		if cursor = r.NextCursor; cursor == nil {
 			break
 		}
-		cursors = append(cursors, cursor)
+		cursors = append(cursors, *cursor)
 	}
 	if len(cursors) != 1 {
 		p.Errorf("want two pages, got the cursors %q", cursors)
 	}
-	_, err := p.c.ListTools(p.ctx, "nonsense")
+	_, err := p.c.ListTools(p.ctx, new("nonsense"))
 	p.code("a cursor that the server has not given", err, mcp.CodeInvalidParams)
 }

@@ -154,8 +154,8 @@ func cached(ctx context.Context, f *Fleet) error {
 	if err != nil {
 		return err
 	}
-	_, first := c.ListTools(ctx, "", mcpclient.WithoutCache())
-	_, second := c.ListTools(ctx, "")
+	_, first := c.ListTools(ctx, nil, mcpclient.WithoutCache())
+	_, second := c.ListTools(ctx, nil)
 	_, third := c.ReadResource(ctx, shop.PriceURI)
 	return errors.Join(first, second, third)
 }

@@ -1,0 +1,160 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// listingAll is the introduction of a modern server that has lists of all kinds and tells how long they are fresh.
+const listingAll = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"prompts":{},` +
+	`"resources":{}},"ttlMs":0,"cacheScope":"private"}`
+
+// toolsPage is a page with tools of these names, separated by spaces; more is what else it has.
+func toolsPage(names, more string) string {
+	var tools []string
+	for name := range strings.FieldsSeq(names) {
+		tools = append(tools, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name))
+	}
+	return `{"resultType":"complete","ttlMs":60000,"cacheScope":"public","tools":[` + strings.Join(tools, ",") + `]` + more + `}`
+}
+
+// namesOf lists the tools in the background; the channel gets their names and the error that ended the list.
+func namesOf(c *Client) <-chan string {
+	done := make(chan string, 1)
+	go func() {
+		var names []string
+		for tool, err := range c.Tools(context.Background()) {
+			if err != nil {
+				names = append(names, err.Error())
+				break
+			}
+			names = append(names, tool.Name)
+		}
+		done <- strings.Join(names, " ")
+	}()
+	return done
+}
+
+// wantPage takes a request for a page of the tools, which must have this cursor; "none" means that it has none.
+func (c *conversation) wantPage(cursor string) frame {
+	c.t.Helper()
+	f := c.want(mcp.MethodListTools)
+	if got := paramsOf(c.t, f); cursor == "none" && strings.Contains(got, "cursor") || cursor != "none" && got != `{"cursor":`+cursor+`}` {
+		c.t.Fatalf("want the page with the cursor %s asked for, got %s", cursor, got)
+	}
+	return f
+}
+
+// An empty cursor is one like any other: only its absence ends a list. (specification 2026-07-28, server/utilities/pagination)
+func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
+	for _, null := range []string{``, `,"nextCursor":null`} {
+		bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+			v := s.next(t)
+			v.answer(v.want(mcp.MethodDiscover), listingAll)
+			await(t, c)
+			done := namesOf(c)
+			v.answer(v.wantPage("none"), toolsPage("one", `,"nextCursor":""`))
+			if v.answer(v.wantPage(`""`), toolsPage("two", `,"nextCursor":"3"`)); c.schemas.stranger("three") {
+				t.Error("the list is taken for complete after its first page, want it so after the last")
+			}
+			v.answer(v.wantPage(`"3"`), toolsPage("three", null))
+			if got := <-done; got != "one two three" {
+				t.Errorf("the list has %q, want the tools of all three pages", got)
+			}
+			if got := <-namesOf(c); got != "one two three" { // each page is kept under its own cursor
+				t.Errorf("the kept list has %q, want the tools of all three pages", got)
+			}
+			if !c.schemas.stranger("four") {
+				t.Error("the list is not taken for complete after its last page, want it so")
+			}
+		})
+	}
+}
+
+func TestAnEmptyCursorTwiceEndsTheList(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := namesOf(c)
+		v.answer(v.wantPage("none"), toolsPage("a", `,"nextCursor":""`))
+		v.answer(v.wantPage(`""`), toolsPage("b", `,"nextCursor":""`))
+		if got := <-done; !strings.Contains(got, `the cursor "" twice`) {
+			t.Errorf("got %q, want an error about the repeated cursor", got)
+		}
+	})
+}
+
+// A cursor that the server does not know any more is of a list that has changed. (specification 2026-07-28,
+// server/utilities/caching, "Interaction with Pagination")
+func TestAnInvalidCursorBeginsTheListAnew(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := namesOf(c)
+		v.answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":"2"`))
+		v.refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
+		v.answer(v.wantPage("none"), toolsPage("b c", `,"nextCursor":"2"`)) // not the one that was kept
+		v.answer(v.wantPage(`"2"`), toolsPage("d a", ``))
+		if got := <-done; got != "a b c d" {
+			t.Errorf("the list has %q, want each tool once", got)
+		}
+		for tool, gone := range map[string]bool{"a": false, "b": false, "c": false, "d": false, "e": true} {
+			if c.schemas.stranger(tool) != gone {
+				t.Errorf("is %s none of the list: got %v, want %v", tool, !gone, gone)
+			}
+		}
+
+		c.schemas.forget()
+		done = namesOf(c)
+		v.answer(v.wantPage("none"), toolsPage("a x", `,"nextCursor":"2"`))
+		v.refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
+		v.answer(v.wantPage("none"), toolsPage("a", ``))
+		if got := <-done; got != "a x" || !c.schemas.stranger("x") {
+			t.Errorf("the list has %q and x is a stranger: %v; want x listed and forgotten, for the new list has it no more",
+				got, c.schemas.stranger("x"))
+		}
+	})
+}
+
+func TestAListBeginsAnewOnce(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		serve func(v *conversation)
+	}{
+		{"the cursor is refused again", func(v *conversation) {
+			for range 2 {
+				v.answer(v.wantPage("none"), toolsPage("a", `,"nextCursor":"2"`))
+				v.refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
+			}
+		}},
+		{"the first page is refused", func(v *conversation) {
+			v.refuse(v.wantPage("none"), mcp.CodeInvalidParams, "no such page")
+		}},
+		{"another error", func(v *conversation) {
+			v.answer(v.wantPage("none"), toolsPage("a", `,"nextCursor":"2"`))
+			v.refuse(v.wantPage(`"2"`), mcp.CodeInternalError, "no such page")
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+				done := namesOf(c)
+				test.serve(v)
+				if got := <-done; !strings.HasSuffix(got, "no such page") {
+					t.Errorf("got %q, want the server's error at the end", got)
+				}
+			})
+		})
+	}
+}
+
+// A page that the caller asks for by hand is refused as the server says: the caller knows the pages before.
+func TestAPageByHandIsNotBegunAnew(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.ListTools(t.Context(), new("")); return err })
+		v.refuse(v.wantPage(`""`), mcp.CodeInvalidParams, "no such page")
+		if e, ok := errors.AsType[*Error](<-done); !ok || e.Server == nil {
+			t.Errorf("got %v, want the server's error", e)
+		}
+	})
+}
