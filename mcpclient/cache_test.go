@@ -93,7 +93,7 @@ func TestWhatIsNotFreshIsAskedForEachTime(t *testing.T) {
 				for range 2 {
 					v.asked(c, test.result)
 				}
-				v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`) // nothing to forget
+				v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`) // nothing to forget
 				synctest.Wait()
 			})
 		})
@@ -218,9 +218,9 @@ func keptOf(t *testing.T, v *conversation, c *Client) (kept string) {
 
 func TestNotificationsEndWhatIsKept(t *testing.T) {
 	for _, test := range []struct{ notification, want string }{
-		{`"method":"notifications/tools/list_changed"`, "123456"},
-		{`"method":"notifications/prompts/list_changed"`, "023456"},
-		{`"method":"notifications/resources/list_changed"`, "01456"},
+		{`"method":"notifications/tools/list_changed","params":{"x":1}`, "123456"},
+		{`"method":"notifications/prompts/list_changed","params":{"x":1}`, "023456"},
+		{`"method":"notifications/resources/list_changed","params":{"x":1}`, "01456"},
 		{`"method":"notifications/resources/updated","params":{"uri":"file:///a/b"}`, "01236"}, // and what it is a part of
 		{`"method":"notifications/resources/updated","params":{"uri":"file:///a"}`, "012356"},
 		{`"method":"notifications/resources/updated","params":{"uri":"file:///other"}`, "0123456"},
@@ -228,7 +228,7 @@ func TestNotificationsEndWhatIsKept(t *testing.T) {
 	} {
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 			fill(t, v, c)
-			v.write(`{"jsonrpc":"2.0",` + test.notification + `}`)
+			v.write(`{"jsonrpc":"2.0",` + strings.Replace(test.notification, `"params":{`, `"params":{`+opened(c)+`,`, 1) + `}`)
 			synctest.Wait()
 			if got := keptOf(t, v, c); got != test.want {
 				t.Errorf("after %s the questions %s are answered by the cache, want %s", test.notification, got, test.want)
@@ -241,14 +241,14 @@ func TestAnAnswerThatMayBeOlderThanAChangeIsNotKept(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		got := listing(t, c)
 		f := v.want(mcp.MethodListTools)
-		v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
 		v.answer(f, freshList(60_000, plainTool))
 		<-got
 		v.asked(c, freshList(60_000, plainTool))
 
 		done := reading(t, c, mcp.MethodReadResource, "file:///a")
 		f = v.want(mcp.MethodReadResource)
-		v.write(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a"}}`)
+		v.write(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a",` + opened(c) + `}}`)
 		v.answer(f, questions[4].result)
 		<-done
 		if got := keptOf(t, v, c); got != "0" {

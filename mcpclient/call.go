@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // Call sends a request and waits for its result, which it decodes into result, a pointer; nil ignores the result and a
@@ -137,6 +138,8 @@ func (c *Client) roundTrip(ctx context.Context, cl *call, op *telemetry.Op, resu
 	if o.cause != 0 {
 		if o.cause == inflight.Timeout {
 			c.cancelUpstream(ctx, s, cl, "timeout")
+		} else if _, cancelled := o.err.(*cancelledByServer); cancelled && s.overHTTP {
+			s.conn.Cancel(cl.id, transport.Message{})
 		}
 		return cl.failed(o)
 	}

@@ -165,6 +165,10 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 	if params.URI != nil {
 		n.uri, _ = jsonrpc.Text(params.URI)
 	}
+	if r.session.era.subscribes() && c.strays(n) {
+		c.tel.NotificationDropped(m.Method, telemetry.DropUnsubscribed)
+		return
+	}
 	switch m.Method {
 	case mcp.NotificationProgress:
 		var p Progress
@@ -174,8 +178,9 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 	case mcp.NotificationCancelled:
 		var p mcp.CancelledParams
 		if n.Decode(&p) == nil {
-			c.serving.cancel(r.link, p.RequestID)
-			c.cancelled(r.link, p.RequestID)
+			why := &cancelledByServer{excerpt(p.Reason, maxShown)}
+			c.serving.cancel(servedID{r.link, p.RequestID}, why)
+			c.cancelled(r.link, p.RequestID, why)
 		}
 	case mcp.NotificationSubscriptionsAcknowledged:
 		c.acknowledged(n)

@@ -37,9 +37,12 @@ func (j *journal) wants(t *testing.T, lines ...string) {
 	j.lines = nil
 }
 
-// tell writes a notification of the server.
+// tell writes a notification of the server, of the latest subscription if it is of one.
 func (r *revision) tell(method, params string) {
 	r.t.Helper()
+	if r.modern() && onlySubscribed(method) && r.subscription != "" {
+		params = strings.Replace("{"+ofSubscription(r.subscription)+","+params[1:], ",}", "}", 1)
+	}
 	r.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
 }
 
@@ -50,8 +53,8 @@ func (r *revision) agree(f frame, honoured string) {
 		_, honoured, _ = strings.Cut(paramsOf(r.t, f), `{"notifications":`)
 		honoured = strings.TrimSuffix(honoured, "}")
 	}
-	r.tell(mcp.NotificationSubscriptionsAcknowledged,
-		fmt.Sprintf(`{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":%s}`, f.ID, honoured))
+	r.subscription = string(f.ID)
+	r.tell(mcp.NotificationSubscriptionsAcknowledged, fmt.Sprintf(`{%s,"notifications":%s}`, ofSubscription(r.subscription), honoured))
 }
 
 // listened takes the next subscription of the client and agrees to it.
@@ -200,7 +203,7 @@ func TestWhatATypedHandlerCannotReadIsAViolation(t *testing.T) {
 		r := &revision{v: mcp.Version20260728, s: s, c: c, conversation: s.next(t).greet(mcp.Version20260728, all)}
 		await(t, c)
 		for method, params := range map[string]string{
-			mcp.NotificationResourceUpdated: `{}`,
+			mcp.NotificationResourceUpdated: `{` + opened(c) + `}`,
 			mcp.NotificationMessage:         `{"level":7,"data":1}`,
 			mcp.NotificationProgress:        `{"progress":1}`,
 		} {
@@ -211,8 +214,8 @@ func TestWhatATypedHandlerCannotReadIsAViolation(t *testing.T) {
 		if heard != 0 {
 			t.Errorf("want no handler called, got %d calls", heard)
 		}
-		if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "invalid_params"); n != 6 {
-			t.Errorf("want 6 violations, got %d", n)
+		if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "invalid_params"); n != 5 { // an update without params is of no subscription
+			t.Errorf("want 5 violations, got %d", n)
 		}
 		new(Notification).unusable(nil) // one that a user has made
 	})

@@ -101,8 +101,9 @@ var hoards = []hoard{
 	}, {
 		name: "updates with long URIs", options: Options{Features: deaf, NotificationBytes: 3 * mebi}, limit: 6 * mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+			meta := opened(c)
 			for i := range frames {
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"%d%s"}}`, i, pad))
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"%d%s",%s}}`, i, pad, meta))
 			}
 			return nil
 		},

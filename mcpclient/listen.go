@@ -9,7 +9,6 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -321,25 +320,16 @@ func (c *Client) acknowledged(n *Notification) {
 	id, _ := request.Int()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if cl, ok := c.calls.Find(id); ok && cl.acknowledged != nil {
+	cl, ok := c.calls.Find(id)
+	if !ok || cl.method != mcp.MethodSubscriptionsListen {
+		return
+	}
+	cl.open = true // before the next message is looked at
+	if cl.acknowledged != nil {
 		select {
 		case cl.acknowledged <- p.Notifications:
 		default: // it has been told
 		}
-	}
-}
-
-var errServerCancelled = errors.New("the server has cancelled it")
-
-// cancelled ends the subscription that a modern server has cancelled. No other request is the server's to cancel.
-// (specification 2026-07-28, basic/patterns/cancellation)
-func (c *Client) cancelled(l *link, request mcp.RequestID) {
-	id, _ := request.Int()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if cl, ok := c.calls.Find(id); ok && cl.acknowledged != nil {
-		why := &transport.RequestError{Reason: transport.Lost, Err: errServerCancelled}
-		c.stepLocked(machine.Input{Event: machine.RequestFailed, Epoch: l.epoch}, &fact{request: id, failed: why})
 	}
 }
 

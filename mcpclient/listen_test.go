@@ -289,13 +289,6 @@ func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
 			t.Errorf("asked again after %v, want two seconds", took)
 		}
 		j.wants(t, "tools")
-		done := background(func() error { return r.c.Call(t.Context(), "x/y", nil, nil) })
-		call := r.want("x/y")
-		cancel(call) // no other request is the server's to cancel
-		r.answer(call, `{}`)
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
 	})
 }
 

@@ -184,12 +184,13 @@ func TestAnUpdateOfAResourceThatIsWaitingAlreadyIsCoalesced(t *testing.T) {
 		await(t, c)
 		v.write(`{"jsonrpc":"2.0","method":"first"}`)
 		<-heard // and its handler runs
+		meta := opened(c)
 		for _, uri := range []string{"file:///a", "file:///a", "file:///b"} {
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q}}`, uri))
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q,%s}}`, uri, meta))
 		}
 		synctest.Wait()
 		close(release)
-		if got, want := <-heard, `{"uri":"file:///a"}`; got != want {
+		if got, want := <-heard, `{"uri":"file:///a",`+meta+`}`; got != want {
 			t.Errorf("want %s, got %s", want, got)
 		}
 		synctest.Wait()

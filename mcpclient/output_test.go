@@ -96,7 +96,7 @@ func TestAListThatIsOutOfDateIsNotRemembered(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		listed := background(func() error { _, err := c.ListTools(t.Context(), nil); return err })
 		list := v.want(mcp.MethodListTools)
-		v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
 		v.answer(list, fmt.Sprintf(toolList, strict))
 		if err := <-listed; err != nil {
 			t.Fatal(err)

@@ -74,6 +74,7 @@ type call struct {
 	outcome      chan outcome                 // of one element
 	putOff       chan *transport.RequestError // of one element: the server has refused the request for now
 	acknowledged chan mcp.SubscriptionFilter  // of one element; nil unless the call asks for a subscription
+	open         bool                         // guarded by the client's mutex; it is a subscription, and has been acknowledged
 	progressed   chan struct{}                // of one element; nil unless the caller wants progress
 	onProgress   func(Progress)
 	progress     progressQueue // guarded by the client's mutex
@@ -94,9 +95,12 @@ func (o *outcome) decided() bool { return o.message.Kind != 0 || o.cause != 0 }
 type headstone struct {
 	method string
 	ref    telemetry.Ref
+	open   bool // it was an open subscription
 }
 
-func (cl *call) headstone() headstone { return headstone{method: cl.method, ref: cl.ref} }
+func (cl *call) headstone() headstone {
+	return headstone{method: cl.method, ref: cl.ref, open: cl.open}
+}
 
 // newCall returns a call of the client's own pool: a channel that was made in one bubble of a test cannot be used in another.
 func (c *Client) newCall(method string, params any) *call {

@@ -34,6 +34,8 @@ type revision struct {
 	v mcp.Version
 	s *script
 	c *Client
+
+	subscription string // the id of the latest one that the server has acknowledged
 }
 
 // modern reports whether the revision is of that era.

@@ -15,6 +15,7 @@ type rigged struct {
 	transport.Transport
 	dial    func(ctx context.Context) (error, bool)
 	send    func(m transport.Message) (error, bool)
+	cancel  func(id int64, notice transport.Message) bool
 	receive func(ctx context.Context, next receiver) (transport.Frame, error)
 }
 
@@ -43,6 +44,12 @@ func (c riggedConn) Send(ctx context.Context, m transport.Message) error {
 		}
 	}
 	return c.Conn.Send(ctx, m)
+}
+
+func (c riggedConn) Cancel(id int64, notice transport.Message) {
+	if c.r.cancel == nil || !c.r.cancel(id, notice) {
+		c.Conn.Cancel(id, notice)
+	}
 }
 
 func (c riggedConn) Receive(ctx context.Context) (transport.Frame, error) {

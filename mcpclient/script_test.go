@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -188,6 +189,22 @@ func await(t *testing.T, c *Client) {
 	if err := c.Await(ctx); err != nil {
 		t.Fatalf("await: %v", err)
 	}
+}
+
+// opened gives the client an open subscription, without a listener, and returns the _meta of the notifications that belong to it.
+func opened(c *Client) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	cl := c.newCall(mcp.MethodSubscriptionsListen, nil)
+	c.lastID++
+	cl.id, cl.open = c.lastID, true
+	c.calls.Add(cl.id, time.Time{}, cl)
+	return ofSubscription(strconv.FormatInt(cl.id, 10))
+}
+
+// ofSubscription is the _meta of the notifications of a subscription.
+func ofSubscription(id string) string {
+	return fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, id)
 }
 
 // outcomeOf runs a call in the background.

@@ -55,8 +55,8 @@ type servedID struct {
 
 type servedRequest struct {
 	id        servedID
-	cancel    context.CancelFunc
-	cancelled bool // guarded by serving.mu; by the server, which wants no answer
+	cancel    context.CancelCauseFunc
+	cancelled *cancelledByServer // guarded by serving.mu; by the server, which wants no answer; nil if not
 }
 
 // enter reports whether there is room for one request more, in a frame of this size: all have room bytes. A caller that has got it
@@ -81,7 +81,7 @@ func (s *serving) leave(size int) {
 
 // begin notes that a request is being answered and returns the context of its handler.
 func (s *serving) begin(ctx context.Context, id servedID) (context.Context, *servedRequest) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	r := &servedRequest{id: id, cancel: cancel}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,20 +93,20 @@ func (s *serving) begin(ctx context.Context, id servedID) (context.Context, *ser
 }
 
 // cancel ends the context of the handler of one request.
-func (s *serving) cancel(l *link, id jsonrpc.ID) {
+func (s *serving) cancel(id servedID, why *cancelledByServer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r, ok := s.running[servedID{l, id}]; ok {
-		r.cancelled = true
-		r.cancel()
+	if r, ok := s.running[id]; ok {
+		r.cancelled = why
+		r.cancel(why)
 	}
 }
 
-// end notes that the handler of r has returned, and reports whether the server has cancelled the request.
-func (s *serving) end(r *servedRequest) bool {
+// end notes that the handler of r has returned, and says whether and why the server has cancelled the request.
+func (s *serving) end(r *servedRequest) *cancelledByServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.cancel()
+	r.cancel(nil)
 	if s.running[r.id] == r {
 		delete(s.running, r.id)
 	}
@@ -162,8 +162,8 @@ func (c *Client) handle(ctx context.Context, served *servedRequest, in telemetry
 
 // conclude answers a request with what its handler has returned, unless the server has cancelled it meanwhile.
 func (c *Client) conclude(op *telemetry.Op, served *servedRequest, r *Request, raw []byte, err error, answer answerer) {
-	if c.serving.end(served) {
-		defer op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled})
+	if why := c.serving.end(served); why != nil {
+		defer op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: why})
 		_ = answer(nil, true)
 		return
 	}

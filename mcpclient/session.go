@@ -23,6 +23,7 @@ type session struct {
 	guessed      bool              // the era is: a modern server may have had an accident
 	meta         *jsonrpc.Constant // goes into the _meta of every request
 	ownStreams   bool              // each message is on its own: modern versions over HTTP
+	overHTTP     bool              // an answer has a stream that can be closed, if the transport is not HTTP+SSE
 	peer         *telemetry.Peer
 	since        time.Time
 	listening    bool   // guarded by Client.mu; to the changes that the server tells of
@@ -74,7 +75,8 @@ func (c *Client) newSession(s session) (*session, error) {
 	}
 	s.meta = meta
 	network := telemetry.Network(c.transport.Network())
-	s.ownStreams = network.Protocol == "http" && s.version.Era() == mcp.Modern
+	s.overHTTP = network.Protocol == "http"
+	s.ownStreams = s.overHTTP && s.version.Era() == mcp.Modern
 	info := s.conn.Info()
 	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)
 	s.peer = c.tel.Peer(telemetry.Facts{Network: network, MCPVersion: string(s.version)}, info.SessionID)

@@ -54,7 +54,7 @@ func TestAnUpdateThatIsHandledNamesItsResource(t *testing.T) {
 	observed(t, Options{Features: features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
-		v.write(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a"}}`)
+		v.write(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a",` + opened(c) + `}}`)
 		synctest.Wait()
 		for _, a := range rec.Span(mcp.NotificationResourceUpdated).Attributes() {
 			if a.Key == "mcp.resource.uri" && a.Value.String() == "file:///a" {

@@ -22,8 +22,9 @@ type fact struct {
 	message   *jsonrpc.Message   // the response
 	violation *jsonrpc.Violation // what is wrong with a frame
 
-	request int64                   // that has failed by itself, and
-	failed  *transport.RequestError // why
+	request   int64                   // that has failed by itself, and
+	failed    *transport.RequestError // why, or
+	cancelled *cancelledByServer      // that
 }
 
 // start takes the machine's first step.
@@ -133,12 +134,14 @@ func (c *Client) failAll(cause inflight.Cause, now time.Time) {
 func (c *Client) failOwn(f *fact, now time.Time) {
 	o := outcome{cause: inflight.Lost, failed: f.failed}
 	id := f.request
-	if v := f.violation; v != nil {
-		if !v.Response {
-			return
-		}
+	switch v := f.violation; {
+	case v != nil && !v.Response:
+		return
+	case v != nil:
 		id, _ = v.ID.Int()
 		o = outcome{cause: inflight.Protocol, err: v}
+	case f.cancelled != nil:
+		o = outcome{cause: inflight.Protocol, err: f.cancelled}
 	}
 	if cl, ok := c.calls.Abandon(id, now, o.cause); ok {
 		cl.finish(o)

@@ -126,7 +126,11 @@ func TestSubscriptionsAreMadeAnewInEachSession(t *testing.T) {
 			r.silent()
 		}
 		r.updated(motd)
-		j.wants(t, "updated "+motd, fmt.Sprintf(`raw notifications/resources/updated {"uri":%q}`, motd))
+		params := fmt.Sprintf(`{"uri":%q}`, motd)
+		if r.modern() {
+			params = fmt.Sprintf(`{%s,"uri":%q}`, ofSubscription(r.subscription), motd)
+		}
+		j.wants(t, "updated "+motd, "raw notifications/resources/updated "+params)
 	})
 }
 

@@ -100,7 +100,7 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 					if err := <-done; err != nil {
 						t.Errorf("want the second call without a list, got %v", err)
 					}
-					v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+					v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
 					synctest.Wait()
 					done = background(call)
 					v.answer(v.want(mcp.MethodListTools), list)

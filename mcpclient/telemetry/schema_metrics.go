@@ -50,7 +50,7 @@ var metrics = counted([]metricRow{
 	{metricClientNotifications, Counter, "{notification}", nil, required(keyClientName, keyMethod, keyClientDirection), Stable,
 		"Notifications sent, and notifications received that were handled or had no handler."},
 	{metricClientNotificationsDropped, Counter, "{notification}", nil,
-		slices.Concat(required(keyClientName, keyMethod), only(keyClientDropReason, DropQueueFull, DropCoalesced, DropNotReady)), Experimental,
+		slices.Concat(required(keyClientName, keyMethod), only(keyClientDropReason, DropQueueFull, DropCoalesced, DropNotReady, DropUnsubscribed)), Experimental,
 		"Notifications received that did not reach their handlers."},
 	{metricClientViolations, Counter, "{violation}", nil,
 		slices.Concat(required(keyClientName, keyClientViolationReason), only(keyClientDirection, directions[Received]), when(keyTransport)), Stable,

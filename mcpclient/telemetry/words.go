@@ -115,12 +115,13 @@ const (
 	DropNotReady      = "not_ready"      // both: the connection was not negotiated yet
 	DropQueueFull     = "queue_full"     // notification: its handlers were too slow
 	DropCoalesced     = "coalesced"      // notification: one like it was waiting already
+	DropUnsubscribed  = "unsubscribed"   // notification: it belongs to no subscription that is open
 	DropNoStream      = "no_stream"      // notification: the client has opened no stream to send it on
 )
 
 var dropReasons = []string{
 	DropLateTimeout, DropLateCancelled, DropLateLost, DropDuplicate, DropUnknownID, DropUnexpected, DropNotReady,
-	DropQueueFull, DropCoalesced, DropNoStream,
+	DropQueueFull, DropCoalesced, DropUnsubscribed, DropNoStream,
 }
 
 // Values of mcp_client.retry.reason: why a message had to be sent again.

@@ -1,0 +1,134 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// cancel writes the server's cancellation of a request.
+func (c *conversation) cancel(id, reason string) {
+	c.t.Helper()
+	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%q}}`, id, reason))
+}
+
+// A call that the server has cancelled gets no answer: it fails at once, and an answer that comes none the less is late.
+func TestACallThatTheServerCancelsFailsAtOnce(t *testing.T) {
+	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
+		t.Run(string(version), func(t *testing.T) {
+			observed(t, Options{Versions: []mcp.Version{version}}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+				v := s.next(t).greet(version, all)
+				await(t, c)
+				var err error
+				took := elapsed(func() {
+					done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+					other := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+					f, g := v.take(), v.take()
+					if f.Method != mcp.MethodCallTool {
+						f, g = g, f
+					}
+					v.cancel(string(f.ID), "maintenance"+pad[:10_000])
+					err = <-done
+					v.cancel(string(f.ID), "again")
+					v.cancel(`"x"`, "nobody")
+					v.answer(f, fmt.Sprintf(textResult, "late"))
+					v.answer(g, `{}`)
+					if err := <-other; err != nil {
+						t.Errorf("another call: got %v, want it answered", err)
+					}
+				})
+				e, _ := errors.AsType[*Error](err)
+				if e == nil || e.Kind != KindProtocol || SafeToRetry(err) || took != 0 {
+					t.Errorf("got %v after %v, want an error of kind %s at once that says nothing about a retry", err, took, KindProtocol)
+				}
+				if text := fmt.Sprint(err); !strings.Contains(text, "the server has cancelled it: maintenance") || len(text) > 500 {
+					t.Errorf("got %.600s, want the server's reason, cut", text)
+				}
+				synctest.Wait()
+				if n := rec.Value("mcp_client.responses.dropped", "mcp_client.drop.reason", "late_lost"); n != 1 {
+					t.Errorf("%d answers are late, want 1", n)
+				}
+				if got := rec.Span("tools/call x").Status(); !strings.Contains(fmt.Sprint(got), "Error") {
+					t.Errorf("the span has the status %v, want an error", got)
+				}
+			})
+		})
+	}
+}
+
+// Over HTTP the stream of a call that the server has cancelled is closed: the transport holds nothing for it any more.
+func TestTheStreamOfACallThatTheServerCancelsIsClosed(t *testing.T) {
+	var closed []int64
+	bubbleWith(t, nil, func(s *script) transport.Transport {
+		closed = nil
+		return &overHTTP{rigged: &rigged{Transport: s, cancel: func(id int64, notice transport.Message) bool {
+			if len(notice.Data) == 0 {
+				closed = append(closed, id)
+			}
+			return true
+		}}}
+	}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).modern()
+		await(t, c)
+		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+		f := v.want("x/y")
+		v.cancel(string(f.ID), "")
+		if err := <-done; err == nil || !strings.HasSuffix(err.Error(), "the server has cancelled it") {
+			t.Errorf("got %v, want an error without a reason", err)
+		}
+		if fmt.Sprint(closed) != "["+string(f.ID)+"]" {
+			t.Errorf("closed the streams %v, want that of the call, %s", closed, f.ID)
+		}
+	})
+}
+
+// Why a server has cancelled its own request stands in the log, and the handler can ask for it.
+func TestTheReasonOfAServersCancelIsLogged(t *testing.T) {
+	var cause error
+	o := Options{Versions: legacyOnly, Features: []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
+		<-ctx.Done()
+		cause = context.Cause(ctx)
+		return nil, nil
+	})}}
+	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		v.write(`{"jsonrpc":"2.0","id":7,"method":"slow"}`)
+		v.cancel("7", "the user has closed the window")
+		synctest.Wait()
+		const want = "the server has cancelled it: the user has closed the window"
+		if cause == nil || cause.Error() != want {
+			t.Errorf("the handler's context ended because of %v, want %q", cause, want)
+		}
+		if got := rec.Log("mcp_client.handler.exception").Text("error"); got != want {
+			t.Errorf("logged %q, want %q", got, want)
+		}
+	})
+}
+
+// Why a server has ended a subscription stands in the log.
+func TestTheReasonWhyAServerEndsASubscriptionIsLogged(t *testing.T) {
+	o := Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
+	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		f := v.want(mcp.MethodSubscriptionsListen)
+		v.acknowledge(f)
+		synctest.Wait()
+		v.cancel(string(f.ID), "shutting down")
+		if took := elapsed(func() { v.acknowledge(v.want(mcp.MethodSubscriptionsListen)) }); took != time.Second {
+			t.Errorf("subscribed again after %v, want a second", took)
+		}
+		if got := rec.Log("mcp_client.stream.closed").Text("error"); !strings.Contains(got, "the server has cancelled it: shutting down") {
+			t.Errorf("logged %q, want the server's reason", got)
+		}
+	})
+}

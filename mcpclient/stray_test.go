@@ -1,0 +1,109 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+// changed is a change of the tools with these params.
+func changed(params string) string {
+	return `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + params + `}}`
+}
+
+// On a stream that all share, what belongs to no subscription of the client's reaches nobody.
+// (specification 2026-07-28, basic/patterns/subscriptions)
+func TestOnlyOpenSubscriptionsAreHeard(t *testing.T) {
+	var tools, all int
+	o := Options{Features: []Feature{
+		HandleNotification(mcp.NotificationToolListChanged, func(context.Context, *Notification) { tools++ }),
+		HandleNotification("", func(context.Context, *Notification) { all++ }),
+	}}
+	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+		tools, all = 0, 0
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		await(t, c)
+		wants := func(what string, wantTools, wantAll int, wantDropped int64) {
+			t.Helper()
+			synctest.Wait()
+			dropped := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "unsubscribed")
+			if tools != wantTools || all != wantAll || dropped != wantDropped {
+				t.Errorf("%s: the handlers heard %d and %d and %d were dropped, want %d, %d, %d",
+					what, tools, all, dropped, wantTools, wantAll, wantDropped)
+			}
+		}
+		f := v.want(mcp.MethodSubscriptionsListen)
+		mine := ofSubscription(string(f.ID))
+		v.write(changed(mine))
+		wants("before it is acknowledged", 0, 0, 1)
+		v.write(
+			fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{%s,"notifications":{"toolsListChanged":true}}}`, mine),
+			changed(mine)) // directly behind
+		wants("directly behind the acknowledgement", 1, 2, 1) // which is a notification too
+
+		v.write(changed(ofSubscription("9999")), changed(ofSubscription(`"`+string(f.ID)+`"`)), changed(ofSubscription(`{}`)), changed(``))
+		wants("of subscriptions that there are not", 1, 2, 5)
+		v.write(`{"jsonrpc":"2.0","method":"acme/news","params":{` + ofSubscription("9999") + `}}`)
+		wants("a method of the server's own that names another subscription", 1, 2, 6)
+		v.write(`{"jsonrpc":"2.0","method":"acme/news","params":{"x":1}}`)
+		wants("a method of the server's own", 1, 3, 6)
+
+		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+		call := v.want("x/y")
+		v.write(changed(ofSubscription(string(call.ID))))
+		wants("of a call that is no subscription", 1, 3, 7)
+		v.answer(call, `{}`)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+
+		v.answer(f, `{"resultType":"complete"}`)
+		v.write(changed(mine))
+		wants("after the server has ended it", 1, 3, 8)
+		if n := len(rec.Logs("mcp_client.notification.dropped")); n < 1 || n > 8 {
+			t.Errorf("got %d records of 8 that were dropped, want some", n)
+		}
+	})
+}
+
+// What the server had queued for a subscription when the one in its place was opened may be told after that: it is a change that
+// the new one does not tell of.
+func TestWhatWasOnItsWayWhenASubscriptionWasReplacedIsHeard(t *testing.T) {
+	var n int
+	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		n = 0
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		old := v.want(mcp.MethodSubscriptionsListen)
+		v.acknowledge(old)
+		synctest.Wait()
+		defer c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))()
+		v.acknowledge(v.want(mcp.MethodSubscriptionsListen))
+		v.want(mcp.NotificationCancelled)
+		v.write(changed(ofSubscription(string(old.ID))))
+		synctest.Wait()
+		if n != 3 {
+			t.Errorf("the handler heard %d changes, want one of each subscription and the late one", n)
+		}
+	})
+}
+
+// A legacy server has no subscriptions: what it tells of has no id.
+func TestALegacyServerIsHeardWithoutSubscriptions(t *testing.T) {
+	var n int
+	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}
+	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
+		n = 0
+		v.write(changed(``), changed(ofSubscription("9999")))
+		synctest.Wait()
+		if n != 2 {
+			t.Errorf("the handler heard %d changes, want 2", n)
+		}
+	})
+}
