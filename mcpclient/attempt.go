@@ -49,6 +49,7 @@ func (c *Client) openLink(ctx context.Context, l *openLink, attempt telemetry.At
 		Tracestate:   tracestate,
 		Baggage:      baggage,
 		Authorizing:  func(on bool) { c.authorizing(l, on) },
+		Authorized:   c.authorized,
 		Failed:       func(name string, value any, stack []byte) { c.tel.HandlerPanic(c.base, name, value, stack) },
 	})
 	if err != nil {
@@ -237,6 +238,12 @@ func (c *Client) authorizing(l *openLink, on bool) {
 		l.clock.hold(on)
 		c.stepLocked(machine.Input{Event: event, Epoch: c.m.Epoch}, nil)
 	}
+}
+
+// authorized hears that the requests have another authorization from now on: what only the one before was to see is forgotten.
+func (c *Client) authorized() {
+	c.cache.dropPrivate()
+	c.schemas.forgetPrivate()
 }
 
 // late returns why it matters that the machine's deadline has passed: an attempt took too long. It is called with mu held.

@@ -39,6 +39,7 @@ type staled struct {
 type keptResult struct {
 	key, method string
 	uri         string // of the resource, of resources/read
+	public      bool   // anybody may see it, not only who has asked
 	raw         []byte // never changed
 	until       time.Time
 }
@@ -145,6 +146,18 @@ func (rc *resultCache) dropRead(uri string) {
 	rc.removeIf(func(k *keptResult) bool { return k.method == mcp.MethodReadResource && k.about(uri) })
 }
 
+// dropPrivate forgets what is only for the principal that has asked for it, who may be another one from now on. Of what is being
+// asked for now nothing is kept.
+func (rc *resultCache) dropPrivate() {
+	if rc == nil {
+		return
+	}
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	rc.clears++
+	rc.removeIf(func(k *keptResult) bool { return !k.public })
+}
+
 // clear forgets everything, for changes may have gone unheard.
 func (rc *resultCache) clear() {
 	if rc != nil {
@@ -235,6 +248,9 @@ func (rc *resultCache) worthKeeping(cl *call, m *jsonrpc.Message) *keptResult {
 		switch string(o.Key()) {
 		case "ttlMs":
 			fresh.TTLMs = new(o.Int())
+		case "cacheScope":
+			scope, _ := jsonrpc.Text(o.Raw())
+			fresh.CacheScope = mcp.CacheScope(scope)
 		case "resultType":
 			if kind, _ := jsonrpc.Text(o.Raw()); kind != string(mcp.ResultComplete) {
 				return nil
@@ -244,7 +260,8 @@ func (rc *resultCache) worthKeeping(cl *call, m *jsonrpc.Message) *keptResult {
 	if o.Err() != nil || fresh.TTL() == 0 {
 		return nil
 	}
-	k := &keptResult{key: cl.key, method: cl.method, uri: cl.uri, raw: m.Middle()[:o.End()], until: time.Now().Add(fresh.TTL())}
+	k := &keptResult{key: cl.key, method: cl.method, uri: cl.uri, public: fresh.CacheScope == mcp.CachePublic}
+	k.raw, k.until = m.Middle()[:o.End()], time.Now().Add(fresh.TTL())
 	if k.size() > rc.limit/4 {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -105,6 +106,29 @@ func ExampleClient_Complete() {
 
 	r, err := client.Complete(ctx, mcp.PromptRef("review"), "book", "E", nil)
 	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.Completion.Values)
+	// Output: [Emma Evelina]
+}
+
+// A field with completions: each character ends the completion of the one before.
+func ExampleCompleter() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, library(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	field := mcpclient.NewCompleter(client, time.Millisecond)
+	r, err := field.Complete(ctx, mcp.PromptRef("review"), "book", "E", nil)
+	switch {
+	case errors.Is(err, mcpclient.ErrSuperseded):
+		return // somebody types on
+	case err != nil:
 		fmt.Println(err)
 		return
 	}

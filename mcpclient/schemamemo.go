@@ -41,9 +41,21 @@ func (m *schemaMemo) forget() {
 
 // clear forgets all. mu is held.
 func (m *schemaMemo) clear() {
+	m.reset()
+	m.cache.drop(mcp.MethodListTools)
+}
+
+// reset is clear without the cache. mu is held.
+func (m *schemaMemo) reset() {
 	m.changes++
 	m.known, m.listed = toolSet{}, false
-	m.cache.drop(mcp.MethodListTools)
+}
+
+// forgetPrivate forgets all, for another principal may be shown other tools. Lists that are for anybody stay in the cache.
+func (m *schemaMemo) forgetPrivate() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reset()
 }
 
 // outdated forgets all that was known when the list had this version. It may have been forgotten by another caller since.

@@ -42,11 +42,13 @@ func TestOnlyOpenSubscriptionsAreHeard(t *testing.T) {
 		v.write(changed(mine))
 		wants("before it is acknowledged", 0, 0, 1)
 		v.write(
-			fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{%s,"notifications":{"toolsListChanged":true}}}`, mine),
+			fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{%s,"notifications":{"toolsListChanged":true}}}`,
+				mcp.NotificationSubscriptionsAcknowledged, mine),
 			changed(mine)) // directly behind
 		wants("directly behind the acknowledgement", 1, 2, 1) // which is a notification too
 
-		v.write(changed(ofSubscription("9999")), changed(ofSubscription(`"`+string(f.ID)+`"`)), changed(ofSubscription(`{}`)), changed(``))
+		v.write(changed(ofSubscription("9999")), changed(ofSubscription(`{}`)), changed(``))
+		v.write(changed(ofSubscription(`"` + string(f.ID) + `"`))) // a string is another id
 		wants("of subscriptions that there are not", 1, 2, 5)
 		v.write(`{"jsonrpc":"2.0","method":"acme/news","params":{` + ofSubscription("9999") + `}}`)
 		wants("a method of the server's own that names another subscription", 1, 2, 6)

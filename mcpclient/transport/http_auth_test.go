@@ -55,7 +55,10 @@ func TestHTTPAuthorizerGetsCredentials(t *testing.T) {
 			},
 		}
 		var authorizing []bool
-		conn := dialHTTP(t, h, transport.Config{Authorizing: func(on bool) { authorizing = append(authorizing, on) }})
+		authorized := 0
+		conn := dialHTTP(t, h, transport.Config{
+			Authorizing: func(on bool) { authorizing = append(authorizing, on) }, Authorized: func() { authorized++ },
+		})
 		startSession(t, conn)
 		receiveData(t, conn, note, 0)
 		if err := conn.Close(t.Context()); err != nil {
@@ -69,6 +72,9 @@ func TestHTTPAuthorizerGetsCredentials(t *testing.T) {
 		}
 		if !slices.Equal(authorizing, []bool{true, false}) {
 			t.Errorf("want it told of one authorization, got %v", authorizing)
+		}
+		if authorized != 1 {
+			t.Errorf("want it told once that there is another authorization, got %d times", authorized)
 		}
 	})
 }

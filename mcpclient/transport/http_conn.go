@@ -26,22 +26,23 @@ const (
 // http_gzip.go, http_body.go, http_events.go) and what the lack of one means (http_verdict.go), sessions (http_session.go,
 // http_listen.go), HTTP+SSE (http_sse.go) and the end (http_close.go).
 type httpConn struct {
-	h         *HTTP
-	target    *url.URL
-	client    *http.Client
-	joined    *originClient   // nil if the client is the user's
-	own       *http.Transport // of joined, if it has one
-	prompt    bool            // the client returns when the context of a request ends
-	header    http.Header     // of the user, with canonical names
-	host      string          // of the user's header
-	limit     int             // of a frame
-	skip      bool            // frames above it
-	max       int             // requests that are on their way, and other messages
-	opened    func(string) func(error)
-	authorize func(bool)
-	logger    *slog.Logger
-	waited    func(time.Duration) // told how long each request was in the line, may be nil
-	config    *Config             // hears of failures
+	h          *HTTP
+	target     *url.URL
+	client     *http.Client
+	joined     *originClient   // nil if the client is the user's
+	own        *http.Transport // of joined, if it has one
+	prompt     bool            // the client returns when the context of a request ends
+	header     http.Header     // of the user, with canonical names
+	host       string          // of the user's header
+	limit      int             // of a frame
+	skip       bool            // frames above it
+	max        int             // requests that are on their way, and other messages
+	opened     func(string) func(error)
+	authorize  func(bool)
+	authorized func()
+	logger     *slog.Logger
+	waited     func(time.Duration) // told how long each request was in the line, may be nil
+	config     *Config             // hears of failures
 
 	told      bool // Receive has returned why; owned by Receive
 	pool      pool // of the goroutines for exchanges
@@ -71,16 +72,17 @@ type httpConn struct {
 
 func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	c := &httpConn{
-		h:         h,
-		target:    target,
-		limit:     cfg.frameLimit(),
-		skip:      cfg.SkipOversize,
-		max:       h.MaxInFlight,
-		opened:    cfg.Stream,
-		authorize: cfg.Authorizing,
-		logger:    cfg.logger(),
-		waited:    cfg.QueueWait,
-		config:    &cfg,
+		h:          h,
+		target:     target,
+		limit:      cfg.frameLimit(),
+		skip:       cfg.SkipOversize,
+		max:        h.MaxInFlight,
+		opened:     cfg.Stream,
+		authorize:  cfg.Authorizing,
+		authorized: cfg.Authorized,
+		logger:     cfg.logger(),
+		waited:     cfg.QueueWait,
+		config:     &cfg,
 	}
 	if c.max <= 0 {
 		c.max = maxInFlight

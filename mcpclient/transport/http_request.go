@@ -187,6 +187,9 @@ func (c *httpConn) review(resp *http.Response, attempt int) (again bool, failure
 	if err != nil {
 		return false, &RequestError{Reason: Unauthorized, Unsent: unsent, Status: resp.StatusCode, Err: err}
 	}
+	if again && c.authorized != nil {
+		c.authorized()
+	}
 	return again && unsent, nil
 }
 

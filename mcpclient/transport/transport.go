@@ -69,6 +69,11 @@ type Config struct {
 	// a while, and with false when it goes on. Calls of several messages come in pairs of their own.
 	Authorizing func(bool)
 
+	// Authorized, if not nil, is called when the server has refused a message and there is another authorization since: more of
+	// the same principal's, or another principal's. What was received before may not be for that one. It may be called from any
+	// goroutine and must be quick.
+	Authorized func()
+
 	// Failed, if not nil, hears of code of the user's that the transport calls, by a name, and that has panicked, or ended its
 	// goroutine: value is then that of the panic, or an error that says so.
 	Failed func(name string, value any, stack []byte)

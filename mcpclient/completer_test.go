@@ -1,0 +1,117 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// typed asks for the completion of a value in the background.
+func typed(ctx context.Context, k *Completer, value string) <-chan error {
+	return background(func() error {
+		_, err := k.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "p"}, "language", value, nil)
+		return err
+	})
+}
+
+func wantSuperseded(t *testing.T, err error) {
+	t.Helper()
+	if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindCancelled || !errors.Is(err, ErrSuperseded) {
+		t.Errorf("got %v, want an error of kind %s that wraps %v", err, KindCancelled, ErrSuperseded)
+	}
+}
+
+func TestOnlyWhatIsTypedLastIsCompleted(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		k := NewCompleter(r.c, 100*time.Millisecond)
+		var earlier []<-chan error
+		var last <-chan error
+		took := elapsed(func() {
+			for _, value := range []string{"p", "py", "pyt"} {
+				if last != nil {
+					earlier = append(earlier, last)
+				}
+				last = typed(t.Context(), k, value)
+				time.Sleep(60 * time.Millisecond)
+			}
+			f := r.want(mcp.MethodComplete) // of the last value, and of no other
+			if !strings.Contains(f.raw, `"value":"pyt"`) {
+				t.Errorf("sent %s, want the last value completed", f.raw)
+			}
+			r.answer(f, `{"completion":{"values":["python"]}}`)
+			if err := <-last; err != nil {
+				t.Error(err)
+			}
+		})
+		if want := 220 * time.Millisecond; took != want { // from the last character on
+			t.Errorf("it took %v, want %v", took, want)
+		}
+		for _, done := range earlier {
+			err := <-done
+			wantSuperseded(t, err)
+			if !SafeToRetry(err) {
+				t.Errorf("%v: want it safe to retry, nothing was sent", err)
+			}
+		}
+		r.silent()
+	})
+}
+
+func TestACompletionUnderWayIsCancelledByALaterOne(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		k := NewCompleter(r.c, -1)
+		first := typed(t.Context(), k, "p")
+		f := r.want(mcp.MethodComplete)
+		second := typed(t.Context(), k, "py")
+		wantSuperseded(t, <-first)
+		var cancelled, next frame
+		for range 2 { // in either order
+			if g := r.take(); g.Method == mcp.NotificationCancelled {
+				cancelled = g
+			} else {
+				next = g
+			}
+		}
+		if !strings.Contains(cancelled.raw, `"requestId":`+string(f.ID)) {
+			t.Errorf("sent %s, want the first request cancelled", cancelled.raw)
+		}
+		r.answer(next, `{"completion":{"values":["python"]}}`)
+		if err := <-second; err != nil {
+			t.Error(err)
+		}
+		third := typed(t.Context(), k, "pyt") // nothing is left of the one before
+		r.answer(r.want(mcp.MethodComplete), `{"completion":{"values":[]}}`)
+		if err := <-third; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestACompletionIsNotSentWhenItsCallerLeavesDuringTheDelay(t *testing.T) {
+	inEach(t, Options{}, func(t *testing.T, r *revision) {
+		k := NewCompleter(r.c, 0)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		done := typed(ctx, k, "p")
+		synctest.Wait()
+		cancel(errLunch)
+		if err := <-done; !errors.Is(err, errLunch) || errors.Is(err, ErrSuperseded) || !SafeToRetry(err) {
+			t.Errorf("got %v, want why the caller left", err)
+		}
+		time.Sleep(time.Hour)
+		r.silent()
+		var f frame
+		done = typed(t.Context(), k, "q")
+		if took := elapsed(func() { f = r.want(mcp.MethodComplete) }); took != DefaultCompletionDelay {
+			t.Errorf("asked after %v, want %v by default", took, DefaultCompletionDelay)
+		}
+		r.answer(f, `{"completion":{"values":[]}}`)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
