@@ -226,6 +226,7 @@ func init() {
 			"mcpserver.NewStreamConn r", "mcpserver.NewStreamConn w",
 		},
 		"set by the client for a transport: its own code": {
+			"transport.Config.Authorized",
 			"transport.Config.Authorizing", "transport.Config.Failed", "transport.Config.Logger", "transport.Config.QueueWait",
 			"transport.Config.Stream", "transport.Message.Answer", "transport.Message.Inline", "telemetry.Client.Queue length",
 			"telemetry.Connection.InSession", "telemetry.Connection.Queued",

@@ -98,7 +98,7 @@ var said = map[string]string{
 	"progress of nothing":               `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":5,"progress":1}}`,
 	"a log message":                     `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"x"}}`,
 	"a change of the tools":             `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
-	"a cancellation of nothing":         `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`,
+	"a cancellation of nothing":         `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":987654321}}`,
 	"an acknowledgment of nothing":      `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{}}`,
 	"a ping":                            `{"jsonrpc":"2.0","id":"p","method":"ping"}`,
 	"a request without a handler":       `{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{}}`,
