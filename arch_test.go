@@ -38,7 +38,8 @@ var arrows = map[string][]string{
 	"dashboards":                 {}, // tests only
 	"internal/traceview":         {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit", "internal/visible", "internal/waterfall"},
 
-	"mcp": {"internal/jsonscan", "internal/jsonrpc"},
+	"mcp":       {"internal/jsonscan", "internal/jsonrpc"},
+	"mcp/skill": {"mcp", "internal/jsonscan", "internal/jsonrpc"},
 
 	"inspect":          {"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
 	"internal/running": {"internal/usercode", "inspect", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
@@ -71,6 +72,11 @@ var arrows = map[string][]string{
 		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 	},
+	"mcpclient/skills": {
+		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
+		"mcpclient", "mcp/skill",
+	},
 	"mcpclient/config": {
 		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
@@ -79,6 +85,11 @@ var arrows = map[string][]string{
 	"mcpserver": {
 		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
+	},
+	"mcpserver/skills": {
+		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
+		"mcpserver", "mcp/skill",
 	},
 	"mcpserver/storetest": {
 		"internal/usercode", "mcpserver", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
@@ -104,6 +115,7 @@ var foreign = map[string][]string{
 	"internal/otlpsink":                 {"go.opentelemetry.io/proto/otlp", "google.golang.org/grpc", "google.golang.org/protobuf"},
 	"internal/ndjson":                   {"golang.org/x/sys"},
 	"mcp":                               {"github.com/go-json-experiment/json"},
+	"mcp/skill":                         {"github.com/go-json-experiment/json", "go.yaml.in/yaml/v3"},
 	"mcpclient":                         {"github.com/go-json-experiment/json"},
 	"mcpclient/config":                  {"github.com/go-json-experiment/json"},
 	"mcpserver":                         {"github.com/go-json-experiment/json", "github.com/yosida95/uritemplate/v3"},

@@ -214,7 +214,7 @@ func init() {
 			"mcpserver.SessionStore.Delete", "mcpserver.SessionStore.Publish", "mcpserver.SessionStore.Receive",
 			"mcpserver.SessionStore.Replace", "mcpserver.SessionStore.Use",
 		},
-		"a loop over pages, as that over tools":                                  {"mcpclient.Client.LegacyTasks yield"},
+		"a loop over pages, as that over tools, in the goroutine of the caller":  {"mcpclient.Client.LegacyTasks yield", "mcpclient.List fetch", "mcpclient.List name", "mcpclient.List yield"},
 		"a loop that holds nothing, in the goroutine of the caller":              {"mcpclient.Group.Members yield", "mcpclient.Group.Tools yield"},
 		"called by New in the goroutine of the caller, before anything is begun": {"transport.Transport.Name", "transport.Transport.Network"},
 		"called by the function it is given to, in the goroutine of the caller, which has begun nothing": {

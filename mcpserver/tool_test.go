@@ -253,7 +253,7 @@ func TestHandledMethodsOfTheProtocolExistInTheirRevisions(t *testing.T) {
 		w := serve(t, t.Context(), s)
 		w.send(strings.Replace(initialize, "2025-11-25", "2024-11-05", 1))
 		m := w.reply(t)
-		if want := `"capabilities":{"tools":{"listChanged":true},"logging":{}}`; !strings.Contains(string(m.Result), want) {
+		if want := `"capabilities":{"tools":{"listChanged":true},"logging":{},"extensions":{"example.com/x":{}}}`; !strings.Contains(string(m.Result), want) {
 			t.Errorf("initialize got %s, want in it %s", m.Result, want)
 		}
 		w.send(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`)

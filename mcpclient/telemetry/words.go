@@ -166,16 +166,17 @@ const (
 	operationExecuteTool = "execute_tool"
 )
 
-// methods are the methods of every revision of the protocol. They are told apart on metrics without counting towards a
+// methods are the methods of every revision of the protocol and of its extensions. They are told apart on metrics without counting towards a
 // limit.
 var methods = []string{
 	"completion/complete", "elicitation/create", "initialize", "logging/setLevel", methodCancelled,
 	"notifications/elicitation/complete", "notifications/initialized", methodMessage, methodProgress,
 	"notifications/prompts/list_changed", "notifications/resources/list_changed", "notifications/resources/updated",
 	"notifications/roots/list_changed", "notifications/subscriptions/acknowledged", "notifications/tasks",
-	"notifications/tasks/status", "notifications/tools/list_changed", "ping", "prompts/get", "prompts/list", "resources/list", "resources/read",
+	"notifications/tasks/status", "notifications/tools/list_changed", "ping", "prompts/get", "prompts/list", "resources/directory/read",
+	"resources/list", "resources/read",
 	"resources/subscribe", "resources/templates/list", "resources/unsubscribe", "roots/list", "sampling/createMessage",
-	"server/discover", "subscriptions/listen", "tasks/cancel", "tasks/get", "tasks/list", "tasks/result", "tasks/update",
+	"server/discover", "skills/get", "skills/list", "subscriptions/listen", "tasks/cancel", "tasks/get", "tasks/list", "tasks/result", "tasks/update",
 	methodCallTool, "tools/list",
 }
 

@@ -68,7 +68,7 @@ func runAll(t *testing.T, side string, revisions []revision, run func(*testing.T
 	var board scoreboard
 	for _, r := range revisions {
 		t.Run(r.name(), func(t *testing.T) {
-			for _, scenario := range slices.Concat(r.required, r.extensions) {
+			for _, scenario := range r.scenarios() {
 				t.Run(scenario, func(t *testing.T) {
 					o := run(t, r, scenario)
 					board.add(r, scenario, o)
@@ -186,6 +186,21 @@ func TestAServerThatRefusesEverythingFails(t *testing.T) {
 	}
 	if err := os.RemoveAll(o.dir); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTheSkillsScenariosAreThoseOfTheSuite compares with what the suite has for the Skills extension.
+func TestTheSkillsScenariosAreThoseOfTheSuite(t *testing.T) {
+	exit, output := installed(t).execute(t, "list")
+	if exit != 0 {
+		t.Fatalf("list exited with status %d: %s", exit, output)
+	}
+	want := slices.DeleteFunc(listed(output, " [extension]"), func(name string) bool { return !strings.HasPrefix(name, "sep-2640-") })
+	got := slices.Concat(skills, serverSkills)
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(want, got) {
+		t.Errorf("want %q, got %q", want, got)
 	}
 }
 

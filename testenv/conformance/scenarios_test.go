@@ -8,6 +8,7 @@ type revision struct {
 	unpinned   bool     // the client may speak every revision it knows and finds out by itself which one the server does
 	required   []string // scored: the suite's frozen requirements, where it has some for the revision
 	extensions []string // not required by the suite, but of us
+	skills     []string // of the Skills extension (SEP-2640), which the suite assigns to no revision
 	skipped    []string // that the suite skips, whatever is under test
 }
 
@@ -20,8 +21,11 @@ func (r revision) name() string {
 }
 
 func (r revision) runs(scenario string) bool {
-	return slices.Contains(r.required, scenario) || slices.Contains(r.extensions, scenario)
+	return slices.Contains(r.scenarios(), scenario)
 }
+
+// scenarios are all that are run.
+func (r revision) scenarios() []string { return slices.Concat(r.required, r.extensions, r.skills) }
 
 // find returns the revision of that name.
 func find(revisions []revision, name string) (revision, bool) {
@@ -34,9 +38,9 @@ func find(revisions []revision, name string) (revision, bool) {
 
 // revisions are all that clients are run at. At 2026-07-28 the client is never pinned.
 var revisions = []revision{
-	{version: "2026-07-28", required: required20260728, extensions: extensions},
-	{version: "2025-11-25", required: required20251125, extensions: extensions},
-	{version: "2025-11-25", required: required20251125, extensions: extensions, unpinned: true},
+	{version: "2026-07-28", required: required20260728, extensions: extensions, skills: skills},
+	{version: "2025-11-25", required: required20251125, extensions: extensions, skills: skills},
+	{version: "2025-11-25", required: required20251125, extensions: extensions, skills: skills, unpinned: true},
 	{version: "2025-06-18", required: required20250618},
 	{version: "2025-06-18", required: required20250618, unpinned: true},
 	{version: "2025-03-26", required: required20250326},
@@ -122,4 +126,11 @@ var extensions = []string{
 	"auth/dpop",
 	"auth/dpop-nonce",
 	"auth/wif-jwt-bearer",
+}
+
+var skills = []string{
+	"sep-2640-client-no-prefetch",
+	"sep-2640-client-verify-digest",
+	"sep-2640-client-verify-size",
+	"sep-2640-client-verify-frontmatter",
 }

@@ -3,10 +3,10 @@ package conformance
 // serverRevisions are all that servers are run at, by one process at one URL.
 var serverRevisions = []revision{
 	{
-		version: "2026-07-28", required: serverRequired20260728, extensions: serverExtensions20260728,
+		version: "2026-07-28", required: serverRequired20260728, extensions: serverExtensions20260728, skills: serverSkills,
 		skipped: []string{"tasks-status-notifications"}, // it waits to be written anew for subscriptions/listen
 	},
-	{version: "2025-11-25", required: serverRequired20251125, extensions: serverExtensions20251125},
+	{version: "2025-11-25", required: serverRequired20251125, extensions: serverExtensions20251125, skills: serverSkills},
 	{version: "2025-06-18", required: serverRequired20250618},
 }
 
@@ -136,3 +136,9 @@ var (
 		"server-sse-polling",
 	}
 )
+
+var serverSkills = []string{
+	"sep-2640-skills-enumeration",
+	"sep-2640-skills-directory",
+	"sep-2640-skills-manifest",
+}

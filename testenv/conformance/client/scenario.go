@@ -41,6 +41,11 @@ var scenarios = map[string]scenario{
 			call("test_mrtr_unrelated", `{}`), call("test_mrtr_no_result_type", `{}`)),
 	},
 
+	"sep-2640-client-no-prefetch":        {steps: listSkills},
+	"sep-2640-client-verify-digest":      {steps: loadSkill},
+	"sep-2640-client-verify-size":        {steps: loadSkill},
+	"sep-2640-client-verify-frontmatter": {steps: loadSkill},
+
 	"auth/metadata-default":                     authorized(byCode),
 	"auth/metadata-var1":                        authorized(byCode),
 	"auth/metadata-var2":                        authorized(byCodeForAll),

@@ -23,6 +23,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/skills"
 )
 
 func main() {
@@ -72,9 +73,10 @@ func run(ctx context.Context, addr string) error {
 // newServer returns a server with everything in it.
 func newServer() (*mcpserver.Server, error) {
 	s := mcpserver.New(mcp.Implementation{Name: "mcpotel-conformance", Version: "1.0.0"}, &mcpserver.Options{
-		Logging: true, CacheTTL: 5 * time.Minute, Tasks: &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond}, Telemetry: telemetry.Off(),
+		Capabilities: mcp.ServerCapabilities{Extensions: skills.Capability()},
+		Logging:      true, CacheTTL: 5 * time.Minute, Tasks: &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond}, Telemetry: telemetry.Off(),
 	})
-	return s, errors.Join(addContent(s), addNotices(s), addSchemas(s), addAsks(s), addRounds(s), addResources(s), addPrompts(s), addTasks(s))
+	return s, errors.Join(addContent(s), addNotices(s), addSchemas(s), addAsks(s), addRounds(s), addResources(s), addPrompts(s), addTasks(s), addSkills(s))
 }
 
 // answer returns a result of these blocks.

@@ -1,0 +1,412 @@
+// Package skills serves skills: the Skills extension of MCP (SEP-2640), with package mcp/skill. A skill is a directory with a file
+// SKILL.md; each of its files becomes a resource.
+//
+//	server := mcpserver.New(info, &mcpserver.Options{
+//		Capabilities: mcp.ServerCapabilities{Extensions: skills.Capability()},
+//	})
+//	...
+//	catalog, err := skills.Serve(server)
+//	...
+//	root, err := os.OpenRoot("skills/refunds") // links do not lead out of it
+//	...
+//	err = catalog.Add("acme/billing/refunds", root.FS())
+package skills
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcp/skill"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// pageSize is how many entries a page has at most. One of 512 files, the most there are, takes some 100 KB.
+const pageSize = 50
+
+// maxSkills is how many skills a catalog has at most, those inside others included.
+const maxSkills = 10_000
+
+// Capability declares the extension, with resources/directory/read, for Options.Capabilities of a server.
+func Capability() map[string]mcp.Object {
+	return map[string]mcp.Object{skill.Extension: mcp.Object(`{"directoryRead":true}`)}
+}
+
+// A Catalog holds the skills of a server. Its methods may be called at any time, from any goroutine.
+type Catalog struct {
+	server *mcpserver.Server
+
+	changing sync.Mutex // held while skills come and go
+
+	mu    sync.RWMutex
+	trees map[string]*tree        // guarded by mu; those that were added, by path
+	dirs  map[string]*directory   // guarded by mu; by URI
+	list  []*skill.Skill          // guarded by mu; sorted by URI, not changed
+	byURI map[string]*skill.Skill // guarded by mu
+}
+
+// tree is what one call of Add has added.
+type tree struct {
+	skills []*skill.Skill
+	dirs   map[string]*directory
+	files  []file
+}
+
+// directory is what is directly in one.
+type directory struct{ children []*mcp.Resource }
+
+type file struct {
+	resource *mcp.Resource
+	content  []byte
+}
+
+// Serve has the server answer skills/list, skills/get and resources/directory/read. The server has to declare [Capability].
+func Serve(s *mcpserver.Server) (*Catalog, error) {
+	c := &Catalog{server: s, trees: map[string]*tree{}}
+	c.index()
+	return c, errors.Join(
+		s.Handle(skill.MethodList, c.answerList),
+		s.Handle(skill.MethodGet, c.answerGet),
+		s.Handle(skill.MethodReadDirectory, c.answerDirectory),
+	)
+}
+
+// Add adds the skill in fsys, which has a SKILL.md at its root, as skill://skillPath/SKILL.md. The last segment of skillPath is its
+// name, as its frontmatter says; what is before that is up to the server, and says nothing. All files are read at once and kept in
+// memory: 512 of them at most, and 16 MiB. Change a skill by removing it and adding it anew.
+//
+// A directory below with a SKILL.md of its own is a skill too, besides being part of this one, and has to be a proper one.
+// An error leaves everything as it was.
+func (c *Catalog) Add(skillPath string, fsys fs.FS) error {
+	if err := c.add(skillPath, fsys); err != nil {
+		return fmt.Errorf("add skill %s: %w", skillPath, err)
+	}
+	return nil
+}
+
+func (c *Catalog) add(skillPath string, fsys fs.FS) error {
+	if !fs.ValidPath(skillPath) || skillPath == "." {
+		return errors.New("the path is not one of names with slashes between them")
+	}
+	t, err := read(skillPath, fsys)
+	if err != nil {
+		return err
+	}
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	if err := c.admit(skillPath, t); err != nil {
+		return err
+	}
+	for i, f := range t.files {
+		if err := c.server.AddResource(f.resource, f.read); err != nil {
+			c.server.RemoveResources(uris(t.files[:i])...)
+			return err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.trees[skillPath] = t
+	c.index()
+	return nil
+}
+
+// admit reports why a tree cannot be added: one skill is inside another only if they were added together.
+func (c *Catalog) admit(skillPath string, t *tree) error {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for other := range c.trees {
+		if other == skillPath || strings.HasPrefix(other, skillPath+"/") || strings.HasPrefix(skillPath, other+"/") {
+			return fmt.Errorf("there is a skill %s", other)
+		}
+	}
+	if len(c.list)+len(t.skills) > maxSkills {
+		return fmt.Errorf("there are %d skills, and there may be %d", len(c.list), maxSkills)
+	}
+	return nil
+}
+
+// Remove removes what was added under this path, and reports whether there was anything.
+func (c *Catalog) Remove(skillPath string) bool {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	t := c.forget(skillPath)
+	if t == nil {
+		return false
+	}
+	c.server.RemoveResources(uris(t.files)...)
+	return true
+}
+
+func (c *Catalog) forget(skillPath string) *tree {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.trees[skillPath]
+	delete(c.trees, skillPath)
+	c.index()
+	return t
+}
+
+// index makes what is looked things up in. c.mu is held.
+func (c *Catalog) index() {
+	c.list, c.dirs, c.byURI = nil, map[string]*directory{}, map[string]*skill.Skill{}
+	for _, t := range c.trees {
+		c.list = append(c.list, t.skills...)
+		for uri, d := range t.dirs {
+			c.dirs[uri] = d
+		}
+	}
+	slices.SortFunc(c.list, byURI)
+	for _, s := range c.list {
+		c.byURI[s.URI] = s
+	}
+}
+
+func byURI(a, b *skill.Skill) int { return cmp.Compare(a.URI, b.URI) }
+
+func uris(files []file) []string {
+	all := make([]string, len(files))
+	for i, f := range files {
+		all[i] = f.resource.URI
+	}
+	return all
+}
+
+// read reads a skill and those inside it.
+func read(skillPath string, fsys fs.FS) (*tree, error) {
+	t := &tree{dirs: map[string]*directory{}}
+	total := int64(0)
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return t.addDirectory(skillPath, name)
+		case len(t.files) == skill.MaxFiles:
+			return fmt.Errorf("it has more than %d files", skill.MaxFiles)
+		}
+		content, err := readFile(fsys, name, skill.MaxBytes-total)
+		if err != nil {
+			return err
+		}
+		total += int64(len(content))
+		return t.addFile(skillPath, name, content)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range t.dirs {
+		slices.SortFunc(d.children, func(a, b *mcp.Resource) int { return cmp.Compare(a.URI, b.URI) })
+	}
+	for _, f := range t.files {
+		if path.Base(f.resource.URI) == skill.Manifest {
+			if err := t.addSkill(f); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !slices.ContainsFunc(t.skills, func(s *skill.Skill) bool { return s.URI == skill.FileURI(skillPath, skill.Manifest) }) {
+		return nil, fmt.Errorf("it has no %s", skill.Manifest)
+	}
+	return t, nil
+}
+
+// readFile reads a regular file that has so many bytes at most.
+func readFile(fsys fs.FS, name string, room int64) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is neither a file nor a directory", name)
+	}
+	content, err := io.ReadAll(io.LimitReader(f, room+1))
+	if err == nil && int64(len(content)) > room {
+		err = fmt.Errorf("its files have more than %d bytes", skill.MaxBytes)
+	}
+	return content, err
+}
+
+func (t *tree) addDirectory(skillPath, name string) error {
+	uri := directoryURI(skillPath, name)
+	t.dirs[uri] = &directory{}
+	if name != "." {
+		t.list(skillPath, name, &mcp.Resource{URI: uri, Name: path.Base(name), MIMEType: skill.DirectoryType})
+	}
+	return nil
+}
+
+func directoryURI(skillPath, name string) string {
+	return strings.TrimSuffix(skill.FileURI(path.Join(skillPath, name), ""), "/")
+}
+
+func (t *tree) addFile(skillPath, name string, content []byte) error {
+	r := &mcp.Resource{
+		URI:      skill.FileURI(skillPath, name),
+		Name:     path.Base(name),
+		MIMEType: typeOf(name, content),
+		Size:     new(int64(len(content))),
+	}
+	if r.Name == skill.Manifest {
+		frontmatter, _, err := skill.ParseManifest(content)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		s := &skill.Skill{Frontmatter: frontmatter}
+		r.Name, r.Description = s.Name(), s.Description()
+	}
+	t.files = append(t.files, file{r, content})
+	t.list(skillPath, name, r)
+	return nil
+}
+
+// list makes r a child of its directory.
+func (t *tree) list(skillPath, name string, r *mcp.Resource) {
+	d := t.dirs[directoryURI(skillPath, path.Dir(name))]
+	d.children = append(d.children, r)
+}
+
+// addSkill adds the skill whose SKILL.md is f.
+func (t *tree) addSkill(f file) error {
+	frontmatter, _, err := skill.ParseManifest(f.content)
+	if err != nil {
+		return err
+	}
+	s := &skill.Skill{URI: f.resource.URI, Frontmatter: frontmatter, Resources: skill.Files{}}
+	for _, f := range t.files {
+		if strings.HasPrefix(f.resource.URI, s.Root()+"/") {
+			s.Resources = append(s.Resources, skill.File{
+				URI: f.resource.URI, Digest: skill.Digest(f.content), Size: int64(len(f.content)),
+			})
+		}
+	}
+	t.skills = append(t.skills, s)
+	return s.Validate()
+}
+
+// typeOf is the MIME type of a file, on every system the same for those that skills are made of.
+func typeOf(name string, content []byte) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md":
+		return "text/markdown"
+	case ".py":
+		return "text/x-python"
+	case ".sh":
+		return "text/x-shellscript"
+	case ".yaml", ".yml":
+		return "application/yaml"
+	case ".ts":
+		return "text/typescript"
+	case ".go":
+		return "text/x-go"
+	}
+	if t := mime.TypeByExtension(path.Ext(name)); t != "" {
+		return t
+	}
+	if utf8.Valid(content) {
+		return "text/plain"
+	}
+	return "application/octet-stream"
+}
+
+// read answers resources/read.
+func (f file) read(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	contents := &mcp.ResourceContents{Text: string(f.content)}
+	if !utf8.Valid(f.content) {
+		contents = mcp.BlobContents(f.content)
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{contents}}, nil
+}
+
+func (c *Catalog) answerList(_ context.Context, r *mcpserver.Request) (any, error) {
+	var p mcp.PageParams
+	if err := r.Decode(&p); err != nil {
+		return nil, err
+	}
+	c.mu.RLock()
+	list := c.list
+	c.mu.RUnlock()
+	some, next, err := page(list, p.Cursor, func(s *skill.Skill) string { return s.URI })
+	if err != nil {
+		return nil, err
+	}
+	return &skill.ListResult{CacheHint: hint(r), NextCursor: next, Skills: some}, nil
+}
+
+func (c *Catalog) answerGet(_ context.Context, r *mcpserver.Request) (any, error) {
+	var p skill.URIParams
+	if err := r.Decode(&p); err != nil {
+		return nil, err
+	}
+	c.mu.RLock()
+	s := c.byURI[p.URI]
+	c.mu.RUnlock()
+	if s == nil {
+		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.uri is not that of a skill of this server"}
+	}
+	return &skill.GetResult{CacheHint: hint(r), Skill: s}, nil
+}
+
+func (c *Catalog) answerDirectory(_ context.Context, r *mcpserver.Request) (any, error) {
+	var p skill.URIParams
+	if err := r.Decode(&p); err != nil {
+		return nil, err
+	}
+	c.mu.RLock()
+	d := c.dirs[p.URI]
+	c.mu.RUnlock()
+	if d == nil {
+		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.uri is not that of a directory of this server"}
+	}
+	some, next, err := page(d.children, p.Cursor, func(r *mcp.Resource) string { return r.URI })
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.ListResourcesResult{CacheHint: hint(r), NextCursor: next, Resources: some}, nil
+}
+
+// hint says that nothing is kept, in the revisions that want it said.
+func hint(r *mcpserver.Request) mcp.CacheHint {
+	if r.Version.Era() == mcp.Legacy {
+		return mcp.CacheHint{}
+	}
+	return mcp.CacheHint{TTLMs: new(int64(0)), CacheScope: mcp.CachePrivate}
+}
+
+// page returns the entries of a sorted list behind a cursor, which is the last URI of the page before: it stays good when entries
+// come and go.
+func page[T any](all []T, cursor *string, uri func(T) string) (some []T, next *string, err error) {
+	begin := 0
+	if cursor != nil {
+		last, err := base64.RawURLEncoding.DecodeString(*cursor)
+		if err != nil || !utf8.Valid(last) || !strings.Contains(string(last), "://") {
+			return nil, nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.cursor is none of this server"}
+		}
+		var found bool
+		begin, found = slices.BinarySearchFunc(all, string(last), func(e T, last string) int { return cmp.Compare(uri(e), last) })
+		if found {
+			begin++
+		}
+	}
+	some = slices.Clone(all[begin:min(begin+pageSize, len(all))])
+	if begin+len(some) < len(all) {
+		next = new(base64.RawURLEncoding.EncodeToString([]byte(uri(some[len(some)-1]))))
+	}
+	if some == nil {
+		some = []T{}
+	}
+	return some, next, nil
+}
