@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
@@ -28,11 +29,14 @@ func (c *Client) runLink(l *openLink) {
 		c.closeLink(l)
 		return
 	}
-	c.tel.Queue(func() (n int) {
-		usercode.Run(func() { n = l.conn.Info().Queued }, c.failed(c.base, "Conn.Info"))
-		return n
-	})
+	c.tel.Queue(func() int { return c.infoOf(l.conn).Queued })
 	c.negotiate(ctx, l, attempt)
+}
+
+// infoOf returns what a connection knows about itself.
+func (c *Client) infoOf(conn transport.Conn) (info transport.Info) {
+	usercode.Run(func() { info = conn.Info() }, c.failed(c.base, "Conn.Info"))
+	return info
 }
 
 // openLink dials, and reports whether the connection is to negotiate.
@@ -59,7 +63,8 @@ func (c *Client) openLink(ctx context.Context, l *openLink, attempt telemetry.At
 		return false
 	}
 	c.attach(l, conn)
-	if _, ok := c.step(machine.Input{Event: machine.TransportUp, Epoch: l.epoch}, nil); !ok {
+	up := machine.Input{Event: machine.TransportUp, Epoch: l.epoch, Launched: c.infoOf(conn).PID != 0}
+	if _, ok := c.step(up, nil); !ok {
 		attempt.End(context.Cause(l.ctx))
 		return false
 	}
@@ -94,7 +99,7 @@ func (c *Client) negotiate(ctx context.Context, l *openLink, attempt telemetry.A
 // negotiate anew, in the next epoch.
 func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attempt) (in *reader, again bool) {
 	lk := &link{epoch: l.epoch, conn: l.conn, ctx: l.ctx, end: l.end}
-	in = &reader{c: c, link: lk, turn: turn{pace: c.pace}}
+	in = &reader{c: c, link: lk, turn: turn{pace: c.pace}, silent: c.isSilent(lk.epoch)}
 	s, err := c.handshake(ctx, lk, in, &l.clock)
 	if err != nil {
 		f := failureOf(err, machine.NegotiationFailed)
@@ -246,8 +251,41 @@ func (c *Client) authorized() {
 	c.schemas.forgetPrivate()
 }
 
+// isSilent reports whether the server of this epoch is a process that is starting.
+func (c *Client) isSilent(epoch uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.m.Silent && c.m.Epoch == epoch
+}
+
+// spoke hears that it has said something.
+func (c *Client) spoke(epoch uint64) { c.step(machine.Input{Event: machine.Spoke, Epoch: epoch}, nil) }
+
+// lastWords are those of a process that was given all the time there is to start, and has said nothing. They come from the
+// transport, so mu must not be held.
+func (c *Client) lastWords() string {
+	c.mu.Lock()
+	var conn transport.Conn
+	if c.m.Silent && !time.Now().Before(c.m.Deadline) && c.conn != nil {
+		conn = c.conn.conn
+	}
+	c.mu.Unlock()
+	if conn == nil {
+		return ""
+	}
+	return c.infoOf(conn).LastWords
+}
+
 // late returns why it matters that the machine's deadline has passed: an attempt took too long. It is called with mu held.
-func (c *Client) late() error {
+func (c *Client) late(lastWords string) error {
+	if c.m.Silent {
+		err := fmt.Errorf("%w within %v: its process has written nothing to its standard output", errSlow,
+			max(c.cfg.StartTimeout, c.cfg.InitTimeout))
+		if lastWords != "" {
+			err = fmt.Errorf("%w; its last words: %q", err, lastWords)
+		}
+		return err
+	}
 	if c.m.State != connstate.Starting && c.m.State != connstate.Initializing {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 // policy returns the state machine's numbers.
 func (c *config) policy() machine.Policy {
 	p := machine.Defaults()
-	p.InitTimeout, p.AuthTimeout, p.CloseTimeout = c.InitTimeout, c.AuthTimeout, c.CloseTimeout
+	p.InitTimeout, p.StartTimeout, p.AuthTimeout, p.CloseTimeout = c.InitTimeout, c.StartTimeout, c.AuthTimeout, c.CloseTimeout
 	p.BackoffMin, p.BackoffMax = c.BackoffMin, c.BackoffMax
 	p.InitialAttempts = max(0, c.InitialAttempts)
 	return p

@@ -41,6 +41,11 @@ func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*sessi
 // instead: a modern server that was slow to start answers the probe and then refuses initialize, or says nothing to it. A
 // session by initialize is preferred, because the server has served it by now.
 func (h *handshake) initializeAnswer(ctx context.Context) (*session, error) {
+	if h.in.silent { // it has been asked by the probe and by initialize, and reads neither before it has started
+		h.clock.hold(true)
+		h.in.spoken = func() { h.clock.hold(false) }
+		defer func() { h.in.spoken = nil }()
+	}
 	patience, done := h.clock.within(ctx, h.c.cfg.InitTimeout/10*6)
 	defer done()
 	var refused error

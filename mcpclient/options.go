@@ -42,6 +42,11 @@ type Options struct {
 	// quarter of it is for the probe that tells a modern server from a legacy one.
 	InitTimeout time.Duration
 
+	// StartTimeout takes the place of InitTimeout, if it is longer, in the first attempt to connect, as long as the server is a
+	// process that has written nothing to its standard output: it is starting, or being installed. What follows its first line
+	// has InitTimeout, and so has every later attempt. Zero means 60 s.
+	StartTimeout time.Duration
+
 	// AuthTimeout takes the place of InitTimeout while a message of the handshake waits for an authorization, which may take
 	// a person a while; what follows has InitTimeout again. Zero means 5 min. Calls keep to their own timeouts.
 	AuthTimeout time.Duration
@@ -144,6 +149,7 @@ func newConfig(o *Options, transportName string) (config, error) {
 	}
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
 	c.InitTimeout = cmp.Or(c.InitTimeout, 10*time.Second)
+	c.StartTimeout = cmp.Or(c.StartTimeout, time.Minute)
 	c.AuthTimeout = cmp.Or(c.AuthTimeout, 5*time.Minute)
 	c.BackoffMin = cmp.Or(c.BackoffMin, time.Second)
 	c.BackoffMax = cmp.Or(c.BackoffMax, max(30*time.Second, c.BackoffMin))
@@ -157,7 +163,7 @@ func newConfig(o *Options, transportName string) (config, error) {
 		c.Telemetry = telemetry.New()
 	}
 	for name, v := range map[string]int64{
-		"InitTimeout": int64(c.InitTimeout), "AuthTimeout": int64(c.AuthTimeout), "BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax),
+		"InitTimeout": int64(c.InitTimeout), "StartTimeout": int64(c.StartTimeout), "AuthTimeout": int64(c.AuthTimeout), "BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax),
 		"CloseTimeout": int64(c.CloseTimeout), "FrameLimit": int64(c.FrameLimit),
 		"NotificationQueue": int64(c.NotificationQueue), "NotificationBytes": int64(c.NotificationBytes), "MaxInputRounds": int64(c.MaxInputRounds),
 		"CacheSize": int64(c.CacheSize), "SendQueue": int64(c.SendQueue),

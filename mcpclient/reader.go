@@ -74,6 +74,8 @@ type reader struct {
 	c       *Client
 	link    *link
 	session *session     // nil during the handshake
+	silent  bool         // the server is a process that is starting: nothing has arrived yet
+	spoken  func()       // called when that is over; nil if nothing waits for it
 	heard   bool         // a valid message has arrived
 	invalid atomic.Int32 // invalid frames in a row; answers that come by direct count too
 	turn    turn
@@ -91,6 +93,13 @@ func (r *reader) next(ctx context.Context) (m jsonrpc.Message, err error) {
 		}
 		if err != nil && ctx.Err() != nil && r.link.ctx.Err() == nil {
 			return m, ctx.Err()
+		}
+		if r.silent && err == nil {
+			r.silent = false
+			r.c.spoke(r.link.epoch)
+			if r.spoken != nil {
+				r.spoken()
+			}
 		}
 		if what, err := r.look(&m, frame, err); what == aMessage || err != nil {
 			return m, err

@@ -300,6 +300,7 @@ func (c *Client) arm() {
 
 // tick is called by the timer.
 func (c *Client) tick() {
+	words := c.lastWords()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.armed = time.Time{}
@@ -311,7 +312,7 @@ func (c *Client) tick() {
 		c.stepLocked(machine.Input{Event: machine.SweepDue}, nil)
 	}
 	if !c.m.Deadline.IsZero() && !now.Before(c.m.Deadline) {
-		c.stepLocked(machine.Input{Event: machine.Elapsed}, &fact{err: c.late()})
+		c.stepLocked(machine.Input{Event: machine.Elapsed}, &fact{err: c.late(words)})
 	}
 	c.arm()
 }

@@ -189,6 +189,7 @@ func (c *connection) options(o *observation, server string) (*mcpclient.Options,
 		ClientInfo:      mcp.Implementation{Name: "mcpotel", Version: version()},
 		RequestTimeout:  c.timeout,
 		InitTimeout:     max(c.timeout, 10*time.Second),
+		StartTimeout:    c.patience(),
 		InitialAttempts: 1,
 		CloseTimeout:    2 * time.Second, // a server that exports its own spans needs a moment
 		Telemetry:       o.telemetry(),
@@ -205,6 +206,14 @@ func (c *connection) options(o *observation, server string) (*mcpclient.Options,
 		c.adapt(server, options)
 	}
 	return options, nil
+}
+
+// patience is how long a server may take to start: as long as the person has said, if they have.
+func (c *connection) patience() time.Duration {
+	if c.timed {
+		return c.timeout
+	}
+	return 0
 }
 
 // answers are what the client of a server does for it.

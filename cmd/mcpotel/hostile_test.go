@@ -63,7 +63,7 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if token := m.Params.Meta["progressToken"]; token != nil {
-		h.notify(w, mcp.NotificationProgress, map[string]any{"progressToken": token, "progress": 1, "total": 2, "message": evil})
+		h.notify(w, mcp.NotificationProgress, map[string]any{"progressToken": token, "status": 1, "total": 2, "message": evil})
 	}
 	if m.Params.Meta["io.modelcontextprotocol/logLevel"] != nil {
 		h.notify(w, mcp.NotificationMessage, map[string]any{"level": "error", "logger": evil, "data": evil})
@@ -230,7 +230,7 @@ func harmless(t *testing.T, stream, text string, ownLines bool) {
 func TestEverythingIsPrintedByOneWay(t *testing.T) {
 	ways := map[string][]string{ // by file, the functions that may write
 		"print.go":    {"printLine", "printText", "printJSON", "printBytes", "Write"},
-		"terminal.go": {"print", "wipe", "progress"},
+		"terminal.go": {"print", "wipe", "status"},
 		"main.go":     {"usage"}, // the text is this program's
 	}
 	files, err := filepath.Glob("*.go")

@@ -31,7 +31,9 @@ func (c *connection) open(ctx context.Context, o *observation) (_ *server, close
 	if err != nil {
 		return nil, nil, err
 	}
+	started := c.console.waitFor(&member)
 	client, err := mcpclient.Connect(ctx, member.Transport, member.Options)
+	started()
 	if err != nil {
 		free()
 		return nil, nil, c.remote.hint(err)

@@ -85,6 +85,11 @@ func (c *console) progress(p mcpclient.Progress) {
 	if p.Message != "" {
 		text += " " + visible.FirstLine(p.Message)
 	}
+	c.status(text)
+}
+
+// status shows text on the line that is written over. Where there is no terminal it shows nothing.
+func (c *console) status(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.terminal || c.asking {

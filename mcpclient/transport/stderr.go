@@ -97,6 +97,16 @@ func (l *lines) keep(line string) {
 	l.n++
 }
 
+// latest returns the latest line, empty if there is none.
+func (l *lines) latest() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.n == 0 {
+		return ""
+	}
+	return l.kept[(l.n-1)%maxKept]
+}
+
 // last returns the lines that were kept, the latest last.
 func (l *lines) last() []string {
 	l.mu.Lock()

@@ -104,7 +104,7 @@ func (c *stdioConn) Cancel(_ int64, notice Message) {
 }
 
 func (c *stdioConn) Info() Info {
-	return Info{PID: c.proc.pid, Queued: c.out.Queued(), Exit: c.exit()}
+	return Info{PID: c.proc.pid, Queued: c.out.Queued(), LastWords: c.said.latest(), Exit: c.exit()}
 }
 
 // exit returns how the child has ended, nil if it has not.

@@ -42,6 +42,9 @@ func TestStderrGoesToLoggerAndCallbackByLine(t *testing.T) {
 	if diff := cmp.Diff(want, j.records); diff != "" {
 		t.Errorf("want one record a line (-want +got):\n%s", diff)
 	}
+	if got := conn.Info().LastWords; got != "another \uFFFD" {
+		t.Errorf("last words: want those of the latest line, got %q", got)
+	}
 }
 
 func TestTenMegabytesOfStderrWithoutANewlineAreDrainedInPieces(t *testing.T) {

@@ -194,9 +194,13 @@ type Conn interface {
 
 // Info is a snapshot of a connection.
 type Info struct {
-	PID    int        // of the server's process, 0 if there is none
-	Queued int        // frames accepted by Send that have not left yet; 0 if the transport does not know
-	Exit   *ExitError // how the server's process has ended, nil as long as that is not known
+	PID    int // of the server's process, 0 if there is none
+	Queued int // frames accepted by Send that have not left yet; 0 if the transport does not know
+	// LastWords is the last line that the server's process has written to its standard error, cut after 1 KiB; empty if there is
+	// none. It is the server's own text.
+	LastWords string
+
+	Exit *ExitError // how the server's process has ended, nil as long as that is not known
 
 	SessionID   string // of a legacy session over HTTP
 	HTTPVersion string // "1.1" or "2", empty before the first response

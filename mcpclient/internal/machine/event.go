@@ -37,6 +37,8 @@ const (
 	Held
 	// Resumed: it goes on.
 	Resumed
+	// Spoke: the server, which is a process, has said something for the first time.
+	Spoke
 	// ResponseInFlight: a response to a call that is in flight.
 	ResponseInFlight
 	// ResponseOwn: a response to a call that is in flight and that the client makes by itself whenever a session begins.
@@ -92,6 +94,7 @@ var events = [eventCount]struct {
 	RequestFailed:     {name: "RequestFailed"},
 	Held:              {name: "Held"},
 	Resumed:           {name: "Resumed"},
+	Spoke:             {name: "Spoke"},
 	ResponseInFlight:  {name: "ResponseInFlight"},
 	ResponseOwn:       {name: "ResponseOwn"},
 	ResponseLate:      {name: "ResponseLate"},

@@ -175,6 +175,8 @@ func (s *step) checkDeadline() {
 		switch {
 		case s.negotiates() && s.in.Event == Held:
 			s.require(wait == s.policy.AuthTimeout, "an authorization has its own timeout")
+		case s.m.Silent && s.in.Event == Spoke:
+			s.require(wait == s.policy.InitTimeout, "what follows the first word has the init timeout")
 		case s.negotiates() && s.in.Event == Resumed:
 			s.require(wait == s.policy.InitTimeout, "what follows an authorization has the init timeout")
 		default:
@@ -183,7 +185,15 @@ func (s *step) checkDeadline() {
 		return
 	}
 	switch s.next.State {
-	case starting, initializing:
+	case initializing:
+		first := s.in.Launched && s.next.Attempt == 1 && s.next.Session == 0
+		s.require(s.next.Silent == first, "a process is starting in the first attempt only")
+		if first {
+			s.require(wait == max(s.policy.StartTimeout, s.policy.InitTimeout), "a process that is starting has the start timeout")
+			return
+		}
+		fallthrough
+	case starting:
 		s.require(wait == s.policy.InitTimeout, "connecting has the init timeout")
 	case closing:
 		s.require(wait == s.policy.CloseTimeout, "closing has the close timeout")
@@ -254,6 +264,10 @@ func (s *step) checkStay() {
 	rest := s.next
 	if s.negotiates() && (s.in.Event == Held || s.in.Event == Resumed) {
 		rest.Deadline = s.m.Deadline
+	}
+	if s.m.Silent && s.in.Event == Spoke {
+		s.require(!s.next.Silent, "a server that has spoken is silent no more")
+		rest.Silent, rest.Deadline = true, s.m.Deadline
 	}
 	if s.does(Deliver) {
 		rest.Renegotiated, rest.Delay = s.m.Renegotiated, s.m.Delay

@@ -40,6 +40,9 @@ type Machine struct {
 	// Probed means that this attempt has lost a connection to the probe. It may do so once.
 	Probed bool
 
+	// Silent means that the server is a process which was started in the first attempt and has not said anything yet.
+	Silent bool
+
 	// Renegotiated means that this connection has negotiated anew after its session had gone, and has had no answer to a
 	// call since. It may do so once.
 	Renegotiated bool
@@ -56,6 +59,9 @@ type Input struct {
 
 	// Jitter is uniform in [0,1), drawn anew for each input.
 	Jitter float64
+
+	// Launched means that the connection is to a process that the transport has started. It comes with TransportUp.
+	Launched bool
 
 	// Wait is how long the server has asked to be left alone, if the event is a failure that says so. It makes the
 	// backoff that follows longer, never shorter.
@@ -146,6 +152,8 @@ func (p Policy) stay(m Machine, in Input) Machine {
 		m.Deadline = in.Now.Add(p.AuthTimeout)
 	case in.Event == Resumed && negotiating:
 		m.Deadline = in.Now.Add(p.InitTimeout)
+	case in.Event == Spoke && m.Silent:
+		m.Silent, m.Deadline = false, in.Now.Add(p.InitTimeout)
 	case in.Event == ResponseInFlight && m.State == ready:
 		m.Renegotiated, m.Delay = false, p.BackoffMin
 	case in.Event == ResponseOwn && m.State == ready:
@@ -160,7 +168,7 @@ func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in In
 	if from == ready && p.lasted(in.Now.Sub(m.Since)) {
 		m.Delay = p.BackoffMin
 	}
-	m.State, m.Reason, m.Since = to, why, in.Now
+	m.State, m.Reason, m.Since, m.Silent = to, why, in.Now, false
 	switch to {
 	case starting:
 		m.Epoch++
@@ -177,6 +185,9 @@ func (p Policy) enter(to connstate.State, m Machine, why connstate.Reason, in In
 			m.Renegotiated = true
 		}
 		m.Deadline = in.Now.Add(p.InitTimeout)
+		if in.Launched && m.Attempt == 1 && m.Session == 0 {
+			m.Silent, m.Deadline = true, in.Now.Add(max(p.StartTimeout, p.InitTimeout))
+		}
 	case ready:
 		m.Session++
 		m.Probed = false

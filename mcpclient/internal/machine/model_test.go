@@ -123,7 +123,9 @@ func (c *client) receive(a answer) {
 
 // meet steps the machine and carries out what it says.
 func (c *client) meet(e machine.Event, epoch uint64, about *call) {
-	next, effects, ok := c.policy.Step(c.m, machine.Input{Event: e, Epoch: epoch, Now: c.now, Jitter: c.chance})
+	next, effects, ok := c.policy.Step(c.m, machine.Input{
+		Event: e, Epoch: epoch, Now: c.now, Jitter: c.chance, Launched: c.chance < 0.5,
+	})
 	if !ok {
 		return
 	}

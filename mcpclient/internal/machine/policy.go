@@ -12,6 +12,10 @@ type Policy struct {
 	// InitTimeout bounds the opening of a connection, and once more its negotiation.
 	InitTimeout time.Duration
 
+	// StartTimeout takes the place of InitTimeout in the first attempt as long as the server is a process that has not said
+	// anything yet: it is starting. What follows has InitTimeout.
+	StartTimeout time.Duration
+
 	// AuthTimeout takes the place of InitTimeout while the handshake waits for an authorization; what follows has
 	// InitTimeout again.
 	AuthTimeout time.Duration
@@ -39,6 +43,7 @@ type Policy struct {
 func Defaults() Policy {
 	return Policy{
 		InitTimeout:   10 * time.Second,
+		StartTimeout:  time.Minute,
 		AuthTimeout:   5 * time.Minute,
 		WaitMax:       10 * time.Minute,
 		BackoffMin:    time.Second,
@@ -55,6 +60,7 @@ const longest = time.Duration(math.MaxInt64 / 2)
 func (p Policy) Validate() error {
 	return errors.Join(
 		positive("init timeout", p.InitTimeout),
+		positive("start timeout", p.StartTimeout),
 		positive("authorization timeout", p.AuthTimeout),
 		check(p.WaitMax >= 0, "longest wait %v is negative", p.WaitMax),
 		positive("backoff minimum", p.BackoffMin),

@@ -12,6 +12,7 @@ import (
 func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 	want := Policy{
 		InitTimeout:   10 * time.Second,
+		StartTimeout:  time.Minute,
 		AuthTimeout:   5 * time.Minute,
 		WaitMax:       10 * time.Minute,
 		BackoffMin:    time.Second,
@@ -33,6 +34,7 @@ func TestInvalidPolicyIsNamed(t *testing.T) {
 		want  string
 	}{
 		{func(p *Policy) { p.InitTimeout = 0 }, "init timeout 0s is not positive"},
+		{func(p *Policy) { p.StartTimeout = 0 }, "start timeout 0s is not positive"},
 		{func(p *Policy) { p.AuthTimeout = 0 }, "authorization timeout 0s is not positive"},
 		{func(p *Policy) { p.WaitMax = -1 }, "longest wait -1ns is negative"},
 		{func(p *Policy) { p.CloseTimeout = -1 }, "close timeout -1ns is not positive"},

@@ -51,7 +51,7 @@ var requests = rapid.Custom(func(t *rapid.T) request {
 var troubles = []machine.Event{
 	machine.OpenFailed, machine.NegotiationFailed, machine.ProbeLost, machine.TransportDown, machine.SessionGone,
 	machine.FrameInvalid, machine.InvalidStreak, machine.FrameTooLarge, machine.FrameSkipped, machine.RequestFailed,
-	machine.Held, machine.Resumed, machine.Notification, machine.Request, machine.Negotiated, machine.Refused,
+	machine.Held, machine.Resumed, machine.Spoke, machine.Notification, machine.Request, machine.Negotiated, machine.Refused,
 }
 
 var ops = rapid.Custom(func(t *rapid.T) op {

@@ -32,6 +32,7 @@ var table = []row{
 	{in(initializing), on(NegotiationFailed, TransportDown, SessionGone), do(HangUp), backoff},
 	{in(initializing), on(ProbeLost), do(HangUp, Dial), starting},
 	{in(starting, initializing), on(Held, Resumed), nothing, same},
+	{in(initializing), on(Spoke), nothing, same},
 	{in(initializing), on(ResponseInFlight, ResponseOwn, ResponseLate, ResponseUnknown), do(Drop, Pull), same},
 	{in(initializing), on(Notification, Request), do(Drop, Pull), same},
 
@@ -83,6 +84,7 @@ var table = []row{
 	{in(initializing, ready, backoff), on(TransportUp, OpenFailed), nothing, same},
 	{in(starting, ready, backoff), on(Negotiated, NegotiationFailed, ProbeLost), nothing, same},
 	{in(ready, backoff), on(Refused, Held, Resumed), nothing, same},
+	{in(starting, ready, backoff), on(Spoke), nothing, same},
 	{in(ready), on(Elapsed), nothing, same},
 	{in(starting, initializing, ready, backoff), on(TransportClosed), nothing, same},
 }

@@ -109,6 +109,11 @@ func (p Policy) inputs(m Machine, e Event) (all []Input) {
 			for _, in.Wait = range []time.Duration{0, 5 * time.Second, time.Hour} {
 				all = append(all, in)
 			}
+			if in.Wait = 0; e == TransportUp {
+				in.Launched = true
+				all = append(all, in)
+				in.Launched = false
+			}
 		}
 	}
 	return all
