@@ -31,6 +31,7 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 		err = missing.in(r.Version)
 	}
 	if err != nil {
+		err = allowed(r.Version, err)
 		return appendError(dst, r.ID, wireError(err)), err
 	}
 	n := len(dst)
@@ -44,7 +45,7 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 	return append(dst, '}'), nil
 }
 
-// appendError appends an error response; the zero id is written as null. Data that is no JSON is left out.
+// appendError appends an error response, without an id for the zero one. Data that is no JSON is left out.
 func appendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
 	w := &jsonrpc.WireError{Code: e.Code, Message: e.Message, Data: e.Data}
 	frame, err := jsonrpc.AppendError(dst, id, w)

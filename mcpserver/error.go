@@ -29,6 +29,38 @@ func wireError(err error) *mcp.Error {
 	return errInternal
 }
 
+// codeIn returns the code with which an error reaches a client of a revision. Those of 2026-07-28 have codes of their own between
+// -32020 and -32099 and must not get others of that range, nor those of earlier revisions for which there is another word now;
+// -32000 to -32019 have no meaning there that a client could know. A handler that has such a code is understood as far as that goes.
+// (specification 2026-07-28, basic/index, "Error Codes")
+func codeIn(v mcp.Version, code int64) int64 {
+	switch {
+	case v.Era() == mcp.Legacy || code > -32000 || code < -32099:
+		return code
+	case code == mcp.CodeResourceNotFound:
+		return mcp.CodeInvalidParams
+	case code <= mcp.CodeHeaderMismatch && code >= mcp.CodeUnsupportedVersion:
+		return code
+	}
+	return mcp.CodeInternalError
+}
+
+// allowed gives err a code that the revision allows. What it was stays in its text, for the log.
+func allowed(v mcp.Version, err error) error {
+	e, ok := errors.AsType[*mcp.Error](err)
+	if !ok {
+		return err
+	}
+	code := codeIn(v, e.Code)
+	if code == e.Code {
+		return err
+	}
+	return &failure{
+		&mcp.Error{Code: code, Message: e.Message, Data: e.Data},
+		fmt.Errorf("%w, which %s does not allow: the client gets %d", err, v, code),
+	}
+}
+
 var (
 	errInternal     = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	errShuttingDown = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -196,9 +197,25 @@ func (x *exchange) refuse(v *jsonrpc.Violation, frame []byte, out sink) {
 // answerViolation answers a frame that broke the protocol, by its id as far as that could be read.
 func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
 	err := &mcp.Error{Code: codeOf(v.Reason), Message: v.Error()}
-	frame := appendError(nil, v.ID, err)
+	id := v.ID
+	if id.IsZero() && x.s.wantsNull(x.session) {
+		id = jsonrpc.Null
+	}
+	frame := appendError(nil, id, err)
 	x.tel.MessageSize(telemetry.Sent, telemetry.KindError, len(frame))
 	_ = out.answer(x.work, answer{frame, err, true, v.ID}) // a client that is gone has no use for it
+}
+
+// wantsNull reports whether an error for what has no id has the id null, as JSON-RPC has it: until 2025-06-18. The schemas of later
+// revisions have no null, and leave the id out.
+// (specification 2025-11-25, basic/index, "Error Responses")
+func (s *Server) wantsNull(of *session) bool {
+	if of != nil {
+		if a := of.agreed.Load(); a != nil {
+			return a.version < mcp.Version20251125
+		}
+	}
+	return len(s.cfg.modern) == 0 && !slices.Contains(s.cfg.legacy, mcp.Version20251125)
 }
 
 // expectsAnswer reports whether a frame that breaks the protocol is to be answered: not if it was meant as a response or

@@ -81,13 +81,16 @@ func AppendResult(dst []byte, id ID, result []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// AppendError appends an error response to dst. The zero ID, for a request whose id could not be read, is written as
-// null. e.Data is validated. On an error, dst is returned as it was.
+// AppendError appends an error response to dst. The zero ID, for a request whose id could not be read, is left
+// out. e.Data is validated. On an error, dst is returned as it was.
 func AppendError(dst []byte, id ID, e *WireError) ([]byte, error) {
 	n := len(dst)
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = id.AppendJSON(dst)
-	dst = append(dst, `,"error":{"code":`...)
+	dst = append(dst, `{"jsonrpc":"2.0",`...)
+	if id != (ID{}) {
+		dst = append(dst, `"id":`...)
+		dst = append(id.AppendJSON(dst), ',')
+	}
+	dst = append(dst, `"error":{"code":`...)
 	dst = IntID(e.Code).AppendJSON(dst)
 	dst = append(dst, `,"message":`...)
 	dst = jsonscan.AppendString(dst, e.Message)

@@ -50,6 +50,8 @@ func TestMessagesAreWrittenAsTheyAreRead(t *testing.T) {
 		{"error", written(jsonrpc.AppendError(dst(), jsonrpc.IntID(7), &jsonrpc.WireError{Code: -32601, Message: "no \"m\"", Data: []byte("{\n}")})),
 			`<{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"no \"m\"","data":{ }}}`},
 		{"error for nobody", written(jsonrpc.AppendError(dst(), jsonrpc.ID{}, &jsonrpc.WireError{Code: -32700})),
+			`<{"jsonrpc":"2.0","error":{"code":-32700,"message":""}}`},
+		{"error for nobody, with null", written(jsonrpc.AppendError(dst(), jsonrpc.Null, &jsonrpc.WireError{Code: -32700})),
 			`<{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}`},
 		{"error with broken data", written(jsonrpc.AppendError(dst(), jsonrpc.IntID(7), &jsonrpc.WireError{Data: []byte(`}`)})),
 			`error: error data: invalid character '}' at offset 0 after <`},

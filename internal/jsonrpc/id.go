@@ -7,7 +7,7 @@ import (
 )
 
 // ID is a request id: a string or an integer. IDs are comparable; the number 42 and the string "42" are different ids.
-// The zero ID is no id; on the wire it is null, which only an error response may carry.
+// The zero ID is no id, which only an error response may have: on the wire it is absent there, and null for [Null].
 type ID struct {
 	text string
 	n    int64
@@ -20,7 +20,12 @@ const (
 	noID idKind = iota
 	intID
 	textID
+	nullID
 )
+
+// Null is for an error response to what has no id that could be read, where JSON-RPC is to be followed rather than the schemas of
+// 2025-11-25 and later, which have no null.
+var Null = ID{kind: nullID}
 
 // IntID returns the id that is the integer n.
 func IntID(n int64) ID { return ID{n: n, kind: intID} }
@@ -43,7 +48,7 @@ func ParseID(raw []byte) (ID, bool) {
 }
 
 // IsZero reports whether there is no id.
-func (id ID) IsZero() bool { return id.kind == noID }
+func (id ID) IsZero() bool { return id.kind == noID || id.kind == nullID }
 
 // Int returns the id as an integer, false if it is none.
 func (id ID) Int() (int64, bool) { return id.n, id.kind == intID }

@@ -113,6 +113,7 @@ func TestHostileFrames(t *testing.T) {
 		{"array id", `{"jsonrpc":"2.0","id":[1],"result":{}}`, "invalid_id"},
 		{"null id of a result", `{"jsonrpc":"2.0","id":null,"result":{}}`, "null_id"},
 		{"null id of a request", `{"jsonrpc":"2.0","id":null,"method":"a"}`, "null_id"},
+		{"no id of an error", `{"jsonrpc":"2.0","error":{"code":1,"message":""}}`, "error none"},
 		{"null id of an error", `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}`, "error none"},
 		{"no id of an error", `{"jsonrpc":"2.0","error":{"code":1,"message":""}}`, "error none"},
 		{"no id of a result", `{"jsonrpc":"2.0","result":{}}`, "missing_id"},
