@@ -21,6 +21,7 @@ var arrows = map[string][]string{
 	"internal/sse":               {},
 	"internal/grow":              {},
 	"internal/hostname":          {},
+	"internal/weigh":             {},
 	"internal/schema":            {},
 	"internal/usercode":          {},
 	"internal/promname":          {"internal/usercode", "mcpclient/telemetry", "mcpclient/connstate"},
@@ -104,7 +105,7 @@ var arrows = map[string][]string{
 }
 
 // leaves import nothing of this module, and every package may import them.
-var leaves = []string{"internal/hostname"}
+var leaves = []string{"internal/hostname", "internal/weigh"}
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
 var anywhere = []string{"cmd/", "examples/", "benchmarks", "examples", "internal/testsupport", "testenv/quirks", "testenv/trouble", "testenv/wire"}
@@ -113,6 +114,7 @@ var anywhere = []string{"cmd/", "examples/", "benchmarks", "examples", "internal
 var foreign = map[string][]string{
 	"internal/schema":                   {"github.com/google/jsonschema-go", "github.com/go-json-experiment/json"},
 	"internal/otlpsink":                 {"go.opentelemetry.io/proto/otlp", "google.golang.org/grpc", "google.golang.org/protobuf"},
+	"internal/weigh":                    {"github.com/go-json-experiment/json"},
 	"internal/ndjson":                   {"golang.org/x/sys"},
 	"mcp":                               {"github.com/go-json-experiment/json"},
 	"mcp/skill":                         {"github.com/go-json-experiment/json", "go.yaml.in/yaml/v3"},

@@ -19,7 +19,7 @@ var decodesInPlace = map[string][]string{
 		"benchmarks/decode_test.go", // the same
 	},
 	"jsonscan.Text": {
-		"mcp/decodecontent.go", "mcp/decodetool.go", // parts of DecodeInPlace
+		"mcp/decodecontent.go", "mcp/decodeobject.go", // parts of DecodeInPlace
 	},
 	"jsonscan.Unquote": {
 		"internal/jsonrpc/id.go", "internal/mirror/params.go", // of copies

@@ -1,5 +1,12 @@
 package mcp
 
+import (
+	"errors"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
 // CompleteParams are the params of completion/complete: what may the user be about to type?
 // See https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion.
 type CompleteParams struct {
@@ -59,9 +66,43 @@ type CompleteResult struct {
 	Completion Completion `json:"completion" mcp:"required"`
 }
 
+// maxCompletions is how many values an answer has at most. (specification 2026-07-28, server/utilities/completion)
+const maxCompletions = 100
+
+// decode decodes text. Of the values, no more than there may be are kept.
+func (r *CompleteResult) decode(text []byte) error {
+	cut := false
+	first := jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, values *[]string) error {
+		if d.PeekKind() != '[' {
+			return errors.ErrUnsupported
+		}
+		if _, err := d.ReadToken(); err != nil {
+			return err
+		}
+		for *values = []string{}; d.PeekKind() != ']'; {
+			if cut = len(*values) == maxCompletions; cut {
+				if err := d.SkipValue(); err != nil {
+					return err
+				}
+				continue
+			}
+			var value string
+			if err := jsonv2.UnmarshalDecode(d, &value); err != nil {
+				return err
+			}
+			*values = append(*values, value)
+		}
+		_, err := d.ReadToken()
+		return err
+	})
+	err := jsonv2.Unmarshal(text, r, decoding, jsonv2.WithUnmarshalers(first))
+	r.Completion.HasMore = r.Completion.HasMore || cut
+	return err
+}
+
 // Completion is a choice of values, the most fitting first.
 type Completion struct {
-	Values  []string `json:"values" mcp:"required"` // 100 at most
+	Values  []string `json:"values" mcp:"required"` // 100 at most: of more, the first are decoded
 	Total   *int64   `json:"total,omitzero"`        // how many there are, if that is known
 	HasMore bool     `json:"hasMore,omitzero"`
 }

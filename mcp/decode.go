@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/weigh"
 )
 
 // Decode decodes the JSON value that data begins with, space in front of it allowed, into v, and returns how many bytes
@@ -28,6 +29,10 @@ import (
 // 1024 levels at most. What is decoded into types of this package has 100,000 objects at most, each null counted as one. A lone
 // surrogate, which only an escape can spell, becomes U+FFFD. Inside of raw JSON that is kept as it is, members that occur twice
 // are not looked for.
+//
+// Little text can be much memory: nine bytes of {"a":1} are 400 in a value of type any. So a text is not decoded if that would
+// take more than 128 MiB, or eight bytes for each of its own if that is more. What is in a struct of your own or in a list of
+// numbers is cheap; what is in any, in maps and in lists of pointers is not.
 //
 // An error about the value names the part that is wrong, such as "tools[3].name is missing". After an error, what v holds
 // and what n says mean nothing.
@@ -83,7 +88,7 @@ func DecodeInPlace(data []byte, v any) (n int, err error) {
 // hundreds. No list of the protocol is as long.
 const maxObjects = 100_000
 
-var errTooMany = fmt.Errorf("has more than %d objects", maxObjects)
+var errTooMany = fmt.Errorf("has more than %d objects, or strings in lists", maxObjects)
 
 // decoding makes the JSON library replace lone surrogates. It would replace invalid UTF-8 too, but that has been ruled
 // out before.
@@ -94,7 +99,17 @@ func decodeValue(text []byte, v any) error {
 	if objects(text) > maxObjects && ofThisPackage(v) {
 		return errTooMany
 	}
-	err := jsonv2.Unmarshal(text, v, decoding)
+	if err := weigh.Decoding(text, v); err != nil {
+		return err
+	}
+	if r, ok := v.(*CompleteResult); ok {
+		return pointedOut(r.decode(text))
+	}
+	return pointedOut(jsonv2.Unmarshal(text, v, decoding))
+}
+
+// pointedOut says of an error of the JSON library which part of the value is wrong.
+func pointedOut(err error) error {
 	switch err := err.(type) {
 	case *jsonv2.SemanticError:
 		return withinPointer(err.JSONPointer, semanticCause(err))

@@ -277,7 +277,7 @@ func (d *decoder) audience(i int, audience *[]Role) (end int, err error) {
 	var few [4]Role
 	roles := few[:0]
 	end, err = d.array(i, func(i int) (int, error) {
-		s, end, err := jsonscan.Text(d.b, i)
+		s, end, err := d.listed(i)
 		roles = append(roles, Role(s))
 		return end, err
 	})

@@ -9,6 +9,8 @@ import (
 type decoder struct {
 	b []byte
 
+	strings int // in lists
+
 	begun bool        // there has been a text
 	list  ContentList // empty, for the first text
 
@@ -153,6 +155,14 @@ func (d *decoder) array(i int, element func(i int) (end int, err error)) (end in
 		n++
 	}
 	return a.End(), a.Err()
+}
+
+// listed decodes a string in a list of short ones.
+func (d *decoder) listed(i int) (s string, end int, err error) {
+	if d.strings++; d.strings > maxObjects {
+		return "", i, errTooMany
+	}
+	return jsonscan.Text(d.b, i)
 }
 
 // int decodes the current value of o; the other functions for optional scalars do alike.

@@ -1,10 +1,6 @@
 package mcp
 
-import (
-	"encoding/json"
-
-	"github.com/mcpotel/mcpotel/internal/jsonscan"
-)
+import "encoding/json"
 
 func (d *decoder) listToolsResult(i int, r *ListToolsResult) (end int, err error) {
 	*r = ListToolsResult{}
@@ -110,7 +106,7 @@ func (d *decoder) icon(i int, icon *Icon) (end int, err error) {
 		case memberSizes:
 			icon.Sizes = []string{}
 			o.Take(d.array(o.At(), func(i int) (int, error) {
-				s, end, err := jsonscan.Text(d.b, i)
+				s, end, err := d.listed(i)
 				icon.Sizes = append(icon.Sizes, s)
 				return end, err
 			}))

@@ -67,6 +67,9 @@ type Options struct {
 
 	// FrameLimit is the size in bytes of the largest frame accepted, exactly this size included. Zero means
 	// [DefaultFrameLimit].
+	//
+	// What a frame is decoded into takes 128 MiB of memory at most, or eight times the frame if that is more; otherwise the call
+	// fails with an error of kind [KindProtocol]. See docs/bounds.md.
 	FrameLimit int
 
 	// SendQueue is how many bytes of messages may wait until the server reads them, over transports that share one stream; a

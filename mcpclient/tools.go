@@ -9,6 +9,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"github.com/mcpotel/mcpotel/internal/weigh"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -95,7 +96,10 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 // which names match exactly.
 //
 // A tool that reports an error is a [*ToolError]. A tool without an output schema is not checked. Content that does not
-// match the schema or Out, or is missing, is an error of kind [KindProtocol]; then the tool has run.
+// match the schema or Out, or is missing, is an error of kind [KindProtocol]; then the tool has run. So is content that is
+// small as JSON and would take more than 128 MiB, or eight times its text if that is more, as a value of type any, which it is
+// for the schema, or as an Out: lists of two million numbers pass, and 300,000 objects do; [Client.CallTool] returns structured
+// content of any kind, for you to decode.
 func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out, error) {
 	var out Out
 	_, options, unready := c.agreed(ctx, mcp.MethodCallTool, options)
@@ -125,12 +129,18 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 			return out, unusableOutput(name, err)
 		}
 	}
-	if err := jsonv2.Unmarshal(r.StructuredContent, &out); err != nil {
+	if err = weigh.Decoding(r.StructuredContent, &out); err == nil {
+		err = jsonv2.Unmarshal(r.StructuredContent, &out)
+	}
+	if err != nil {
 		return out, unusableOutput(name, err)
 	}
 	return out, nil
 }
 
 func unusableOutput(tool string, err error) error {
+	if errors.Is(err, weigh.ErrTooMuch) {
+		err = fmt.Errorf("%w: take CallTool, which leaves structured content as it is", err)
+	}
 	return &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, cause: fmt.Errorf("output of tool %s: %w", tool, err)}
 }

@@ -66,6 +66,15 @@ func TestEveryNameOfTheTableIsInTheSource(t *testing.T) {
 	}
 }
 
+func TestEveryMeasurementHasItsTest(t *testing.T) {
+	s := newSource(root)
+	for _, m := range measured {
+		if !s.hasTest(m.test) || m.peak > m.limit {
+			t.Errorf("%s: want the test %s, and %d no more than %d", m.attack, m.test, m.peak, m.limit)
+		}
+	}
+}
+
 func TestWhateverMayGrowStandsInTheTable(t *testing.T) {
 	s := newSource(root)
 	var grow []string

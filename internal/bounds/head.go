@@ -15,6 +15,18 @@ Sizes are of what is counted, which is the bytes of messages as they come. Decod
 types up to a few times its text, for as long as you keep it. The heap of a Go program may be twice what is in use, as
 GOGC says; GOMEMLIMIT bounds that.
 
+## What a frame costs while it is decoded
+
+A frame of N bytes is in memory up to three times on its way: as it is read, in a buffer that grew, and in a copy for a decoder
+that may not overwrite it. Beyond that, what it is decoded into takes {internal/weigh.Factor} N at most, or
+{bytes internal/weigh.Free} if that is more. This is found out before anything is decoded. A text that would take more, such as
+numbers of two bytes in a value of type any or empty objects in a list of large structs, is refused: the call fails with an error
+of kind KindProtocol, and a model reads why its arguments do not fit. Two million numbers pass, and so does a table of 150,000
+rows, and whatever is decoded into lists of numbers, or of structs that are about as large as their text. For the rest, CallTool
+and AddRawTool hand JSON on as it is.
+
+Calls that are answered at the same time take as much each.
+
 ## One hostile peer
 
 What one peer can have the other end hold at once, at the defaults, if it does everything at the same time. An honest one

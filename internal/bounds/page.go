@@ -24,6 +24,10 @@ func (s *source) page() (string, error) {
 			b.WriteString(line)
 		}
 	}
+	b.WriteString(measuredHead)
+	for _, m := range measured {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s |\n", m.end, m.attack, m.sent, m.peak, m.limit, code(m.test))
+	}
 	fmt.Fprintf(&b, "\n## What needs no bound of its own\n\n%s\n\n", "These grow, too; something else bounds them.")
 	for _, e := range exceptions {
 		fmt.Fprintf(&b, "* %s: %s\n", e.reason, code(e.names...))
@@ -75,7 +79,11 @@ func (s *source) total(of holder) (sum int64, list string, err error) {
 // head is what the page begins with, up to its sections.
 func (s *source) head() (string, error) {
 	var b strings.Builder
-	b.WriteString(intro)
+	about, err := s.fill(intro)
+	if err != nil {
+		return "", err
+	}
+	b.WriteString(about)
 	for _, t := range totals {
 		sum, list, err := s.total(t.of)
 		if err != nil {

@@ -158,7 +158,7 @@ func (s *Schema) Dialect() Dialect { return s.dialect }
 func (s *Schema) IsObject() bool { return s.root.raw["type"] == text("object") }
 
 // Validate checks the JSON text of a value. The error is a [*ValidationError],
-// [ErrBudget], or why ctx has ended.
+// [ErrBudget], [weigh.ErrTooMuch], or why ctx has ended.
 func (s *Schema) Validate(ctx context.Context, instance []byte) error {
 	m := newMeter(ctx, len(instance))
 	v, problem, err := m.decode(instance, MaxInstanceDepth, rounded)

@@ -1,0 +1,58 @@
+// Package heap measures how much memory a piece of a test has in use at most.
+package heap
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync/atomic"
+)
+
+// percent is how much the heap may grow before it is collected anew, and so how far from a peak the last look at it is.
+const percent = 10
+
+// Measure runs f and returns how many bytes more than before were in use at most, as the garbage collector found them, and how
+// many are at the end. The collector runs each time the heap has grown by a tenth, and each run is looked at, so nothing depends
+// on time. Of garbage, what was allocated while the collector ran counts. Nothing else of the process may run meanwhile.
+func Measure(f func()) (peak, kept int) {
+	defer debug.SetGCPercent(debug.SetGCPercent(percent))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
+	before := live()
+	var w watch
+	w.after()
+	f()
+	w.ended.Store(true)
+	after := live()
+	return max(int(w.most.Load()), after) - before, after - before
+}
+
+// live returns what is in use.
+func live() int {
+	runtime.GC()
+	runtime.GC() // and what pools held
+	return marked()
+}
+
+// marked returns what the last run of the collector found in use.
+func marked() int {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return int(sample[0].Value.Uint64())
+}
+
+// watch looks at the heap after each run of the collector.
+type watch struct {
+	most  atomic.Int64
+	ended atomic.Bool
+}
+
+// after has the next run looked at, by the end of something that nothing refers to, and each one behind it.
+func (w *watch) after() {
+	runtime.AddCleanup(new([64]byte), func(w *watch) {
+		w.most.Store(max(w.most.Load(), int64(marked())))
+		if !w.ended.Load() {
+			w.after()
+		}
+	}, w)
+}

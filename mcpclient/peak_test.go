@@ -1,0 +1,143 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
+	"github.com/mcpotel/mcpotel/internal/weigh"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// many is a JSON array of so many bytes, of one value over and over.
+func many(value string, bytes int) string {
+	n := bytes / (len(value) + 1)
+	return "[" + strings.Repeat(value+",", n) + value + "]"
+}
+
+// manyMembers is the inside of an object of so many bytes.
+func manyMembers(bytes int) string {
+	var b strings.Builder
+	for n := 0; b.Len() < bytes; n++ {
+		fmt.Fprintf(&b, `"%x":0,`, n)
+	}
+	return b.String()
+}
+
+// dense is a result of few bytes that would be much memory, and the operation that asks for it.
+type dense struct {
+	name   string
+	result string
+	limit  int    // bytes in use at most while it is decoded, what is read and sent included
+	want   string // the error; empty for none
+	ask    func(ctx context.Context, c *Client) error
+	schema string // of the tool's output
+}
+
+const (
+	denseFrame = 6 * mebi
+	pastIt     = 4*denseFrame + 2*mebi // of the frame: sent, read into a buffer that grew, and handed on
+)
+
+func callAs[Out any](ctx context.Context, c *Client) error {
+	_, err := CallToolAs[Out](ctx, c, "tool", nil)
+	return err
+}
+
+func callInto[Out any](ctx context.Context, c *Client) error {
+	return c.Call(ctx, "custom/ask", nil, new(Out))
+}
+
+func denses() []dense {
+	structured := func(x string) string { return `{"content":[],"structuredContent":{"x":` + x + `}}` }
+	const tooMuch = "more than 128 MiB"
+	return []dense{
+		{
+			name: "numbers as any", result: structured(many("1", denseFrame)), want: tooMuch, limit: pastIt,
+			ask: callAs[map[string]any],
+		}, {
+			name: "numbers as a list of them", result: structured(many("1", denseFrame)), limit: pastIt + 9*denseFrame,
+			ask: callAs[struct {
+				X []float64 `json:"x"`
+			}],
+		}, {
+			name: "objects that a schema is to judge", result: structured(many(`{"a":1}`, denseFrame)), want: tooMuch, limit: pastIt,
+			ask: callAs[struct{}], schema: `{"type":"object"}`,
+		}, {
+			name: "empty objects that become structs", result: structured(many(`{}`, denseFrame)), want: tooMuch, limit: pastIt,
+			ask: callAs[struct {
+				X []Options `json:"x"`
+			}],
+		}, {
+			name: "as much as may be", result: structured(many("1", 5*mebi)), limit: pastIt + weigh.Free,
+			ask: callAs[map[string]any],
+		}, {
+			name: "values that complete", result: `{"completion":{"values":` + many(`""`, denseFrame) + `}}`, limit: pastIt,
+			ask: func(ctx context.Context, c *Client) error {
+				r, err := c.Complete(ctx, mcp.PromptRef("p"), "a", "", nil)
+				if err == nil && (len(r.Completion.Values) != 100 || !r.Completion.HasMore) {
+					return fmt.Errorf("got %d values, more %v", len(r.Completion.Values), r.Completion.HasMore)
+				}
+				return err
+			},
+		}, {
+			name: "unknown members", result: `{` + manyMembers(2*denseFrame) + `"prompts":[]}`, want: tooMuch, limit: 2 * pastIt,
+			ask: func(ctx context.Context, c *Client) error { _, err := c.ListPrompts(ctx, ""); return err },
+		}, {
+			name: "sizes of an icon", limit: pastIt + denseFrame, want: "100000 objects, or strings in lists",
+			result: `{"tools":[{"name":"t","inputSchema":{},"icons":[{"src":"x","sizes":` + many(`""`, denseFrame) + `}]}]}`,
+			ask:    func(ctx context.Context, c *Client) error { _, err := c.ListTools(ctx, ""); return err },
+		}, {
+			name: "numbers of another method", result: `{"x":` + many("1", denseFrame) + `}`, want: tooMuch, limit: pastIt,
+			ask: callInto[any],
+		}, {
+			name: "a long text", result: fmt.Sprintf(textResult, strings.Repeat("x, y", denseFrame/4)), limit: pastIt,
+			ask: func(ctx context.Context, c *Client) error { _, err := c.CallTool(ctx, "tool", nil); return err },
+		},
+	}
+}
+
+// Whatever a result is decoded into, that takes no more memory than Options.FrameLimit says.
+func TestWhatAResultTakesWhileItIsDecodedIsBounded(t *testing.T) {
+	for _, d := range denses() {
+		t.Run(d.name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+				v := s.next(t)
+				v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`, `"tools":{},"prompts":{},"completions":{}`, 1))
+				await(t, c)
+				if d.schema != "" {
+					v.list(c, listTools(t, c), `{"name":"tool","inputSchema":{"type":"object"},"outputSchema":`+d.schema+`}`)
+				}
+				result := `{"resultType":"complete",` + d.result[1:]
+				var err error
+				peak, kept := heap.Measure(func() {
+					done := background(func() error { return d.ask(t.Context(), c) })
+					f := v.take()
+					if f.Method == mcp.MethodListTools && strings.Contains(result, `"content"`) { // before the call
+						v.answer(f, listOf(`{"name":"tool","inputSchema":{"type":"object"}}`))
+						f = v.take()
+					}
+					v.answer(f, result)
+					err = <-done
+					synctest.Wait()
+				})
+				runtime.KeepAlive(result)
+				t.Logf("| %s | %.1f | %.1f | %.1f | %.1f |", d.name, mib(len(result)), mib(peak), mib(d.limit), mib(kept))
+				if peak > d.limit || kept > mebi {
+					t.Errorf("%.1f MiB are in use at most and %.1f in the end, want %.1f and 1.0", mib(peak), mib(kept), mib(d.limit))
+				}
+				if d.want != "" {
+					wantBound(t, err, d.want)
+				} else if err != nil {
+					t.Errorf("got %.300v, want the result", err)
+				}
+			})
+		})
+	}
+}
+
+func mib(bytes int) float64 { return float64(bytes) / mebi }

@@ -1,0 +1,73 @@
+package mcpserver_test
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
+	"github.com/mcpotel/mcpotel/internal/weigh"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+func mib(bytes int) float64 { return float64(bytes) / (1 << 20) }
+
+// aFrame is what a frame takes on its way: the test makes it and sends it, it is read into a buffer that grew, and copied for
+// a decoder.
+func aFrame(size int) int { return 5*size + 2<<20 }
+
+// Whatever the arguments of a call are decoded into, that takes no more memory than AddTool says.
+func TestWhatArgumentsTakeWhileTheyAreDecodedIsBounded(t *testing.T) {
+	const frame = 6 << 20
+	many := func(value string, bytes int) string {
+		return `{"x":[` + strings.Repeat(value+",", bytes/(len(value)+1)) + value + `]}`
+	}
+	s := newServer(t, mcpserver.Options{})
+	type numbers struct {
+		X []float64 `json:"x"`
+	}
+	type objects struct {
+		X []mcp.Tool `json:"x"`
+	}
+	for _, err := range []error{
+		mcpserver.AddTool(s, &mcp.Tool{Name: "any"}, func(_ context.Context, in map[string]any) (string, error) { return "ok", nil }),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "numbers"}, func(_ context.Context, in numbers) (string, error) { return "ok", nil }),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "objects"}, func(_ context.Context, in objects) (string, error) { return "ok", nil }),
+		s.AddRawTool(&mcp.Tool{Name: "raw"}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("ok")}}, nil
+		}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := serveWeb(t, s, nil)
+	for _, test := range []struct {
+		name, tool, arguments string
+		limit                 int
+		want                  string
+	}{
+		{"numbers as any", "any", many("1", frame), aFrame(frame), "more than 128 MiB"},
+		{"numbers as a list of them", "numbers", many("1", frame), aFrame(frame) + 9*frame, `"ok"`},
+		{"objects that a schema is to judge", "objects", many("{}", frame), aFrame(frame), "more than 128 MiB"},
+		{"as much as may be", "any", many("1", 5<<20), aFrame(frame) + weigh.Free, `"ok"`},
+		{"arguments that nothing is decoded of", "raw", many("1", frame), aFrame(frame), `"ok"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			body, headers := askedCall(1, test.tool, test.arguments)
+			var p page
+			peak, kept := heap.Measure(func() { p = w.post(body, headers...) })
+			t.Logf("| %s | %.1f | %.1f | %.1f | %.1f |", test.name, mib(len(body)), mib(peak), mib(test.limit), mib(kept))
+			if peak > test.limit || kept > 1<<20 {
+				t.Errorf("%.1f MiB are in use at most and %.1f in the end, want %.1f and 1.0", mib(peak), mib(kept), mib(test.limit))
+			}
+			if p.status != http.StatusOK || !strings.Contains(p.body, test.want) || len(p.body) > 1000 {
+				t.Errorf("got %d with %.300s, want a short answer with %q", p.status, p.body, test.want)
+			}
+			runtime.KeepAlive(body)
+		})
+	}
+}
