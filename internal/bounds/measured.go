@@ -3,7 +3,7 @@ package bounds
 const measuredHead = `
 ## Measured
 
-Tests play a hostile peer, look at the heap after each run of the garbage collector, which runs whenever it has grown by a tenth,
+Tests play a hostile peer, look at the heap after each run of the garbage collector, which runs whenever it has grown by a quarter,
 and fail above the last number of a row. All in MiB. What the test itself needs to make and send the frames is included; how
 much is in use at most was found on a developer's machine, and go test -v prints it.
 

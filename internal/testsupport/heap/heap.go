@@ -10,10 +10,10 @@ import (
 )
 
 // percent is how much the heap may grow before it is collected anew, and so how far from a peak the last look at it is.
-const percent = 10
+const percent = 25
 
 // Measure runs f and returns how many bytes more than before were in use at most, as the garbage collector found them, and how
-// many are at the end. The collector runs each time the heap has grown by a tenth, and each run is looked at, so nothing depends
+// many are at the end. The collector runs each time the heap has grown by a quarter, and each run is looked at, so nothing depends
 // on time. Of garbage, what was allocated while the collector ran counts. Nothing else of the process may run meanwhile.
 func Measure(f func()) (peak, kept int) {
 	defer debug.SetGCPercent(debug.SetGCPercent(percent))
