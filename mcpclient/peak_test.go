@@ -86,11 +86,11 @@ func denses() []dense {
 			},
 		}, {
 			name: "unknown members", result: `{` + manyMembers(2*denseFrame) + `"prompts":[]}`, want: tooMuch, limit: 2 * pastIt,
-			ask: func(ctx context.Context, c *Client) error { _, err := c.ListPrompts(ctx, ""); return err },
+			ask: func(ctx context.Context, c *Client) error { _, err := c.ListPrompts(ctx, nil); return err },
 		}, {
 			name: "sizes of an icon", limit: pastIt + denseFrame, want: "100000 objects, or strings in lists",
 			result: `{"tools":[{"name":"t","inputSchema":{},"icons":[{"src":"x","sizes":` + many(`""`, denseFrame) + `}]}]}`,
-			ask:    func(ctx context.Context, c *Client) error { _, err := c.ListTools(ctx, ""); return err },
+			ask:    func(ctx context.Context, c *Client) error { _, err := c.ListTools(ctx, nil); return err },
 		}, {
 			name: "numbers of another method", result: `{"x":` + many("1", denseFrame) + `}`, want: tooMuch, limit: pastIt,
 			ask: callInto[any],

@@ -15,13 +15,23 @@ const percent = 25
 // Measure runs f and returns how many bytes more than before were in use at most, as the garbage collector found them, and how
 // many are at the end. The collector runs each time the heap has grown by a quarter, and each run is looked at, so nothing depends
 // on time. Of garbage, what was allocated while the collector ran counts. Nothing else of the process may run meanwhile.
+//
+// Under the race detector, which needs memory of its own and much time for that, it only runs f and returns zeros.
 func Measure(f func()) (peak, kept int) {
+	if raceEnabled {
+		f()
+		return 0, 0
+	}
+	return measure(func(*watch) { f() })
+}
+
+func measure(f func(*watch)) (peak, kept int) {
 	defer debug.SetGCPercent(debug.SetGCPercent(percent))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
 	before := live()
 	var w watch
 	w.after()
-	f()
+	f(&w)
 	w.ended.Store(true)
 	after := live()
 	return max(int(w.most.Load()), after) - before, after - before
@@ -44,6 +54,7 @@ func marked() int {
 // watch looks at the heap after each run of the collector.
 type watch struct {
 	most  atomic.Int64
+	looks atomic.Int64
 	ended atomic.Bool
 }
 
@@ -51,6 +62,7 @@ type watch struct {
 func (w *watch) after() {
 	runtime.AddCleanup(new([64]byte), func(w *watch) {
 		w.most.Store(max(w.most.Load(), int64(marked())))
+		w.looks.Add(1)
 		if !w.ended.Load() {
 			w.after()
 		}
