@@ -121,7 +121,7 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 		return out, unusableOutput(name, errors.New("no structured content"))
 	}
 	if s != nil {
-		if err := s.Validate(ctx, r.StructuredContent); err != nil {
+		if err := s.ValidateForeign(ctx, r.StructuredContent); err != nil {
 			if ctx.Err() != nil {
 				return out, outlived(ctx, mcp.MethodCallTool, false)
 			}

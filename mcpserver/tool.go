@@ -117,12 +117,20 @@ type contract struct {
 // newContract returns the contract for a schema that has been compiled.
 func newContract(s *schema.Schema) *contract { return &contract{s, shapeOf(s.Raw())} }
 
-// check says what is wrong with a value, JSON, or why ctx has ended.
+// check says what is wrong with a value of the handler's, JSON, or why ctx has ended.
 func (c *contract) check(ctx context.Context, value json.RawMessage) error {
 	if c.shape != nil && c.shape.matches(value) {
 		return nil
 	}
 	return c.schema.Validate(ctx, value)
+}
+
+// checkArguments is check for what a client has written.
+func (c *contract) checkArguments(ctx context.Context, value json.RawMessage) error {
+	if c.shape != nil && c.shape.matches(value) {
+		return nil
+	}
+	return c.schema.ValidateForeign(ctx, value)
 }
 
 // compileSchemas compiles the schemas of a tool; output is nil if it has none.

@@ -28,8 +28,8 @@ import (
 //     schema is listed. Clients of revisions before 2025-06-18 get only the text, and so do those before 2026-07-28 if it
 //     is no JSON object.
 //
-// Arguments that would take more than 128 MiB as Go values, or eight times their text if that is more, do not fit; nor does such
-// structured content. Two million numbers do. [Server.AddRawTool] takes and gives JSON as it is.
+// Arguments that would take more than 128 MiB as Go values, or eight times their text if that is more, do not fit. Two million numbers
+// do. [Server.AddRawTool] takes and gives JSON as it is.
 //
 // Structured content is checked against the output schema; one that does not fit is an internal error. Errors of h are
 // treated as [ToolHandler] says.
@@ -92,7 +92,7 @@ func decodeArguments[In any](ctx context.Context, c *contract, arguments json.Ra
 		arguments = json.RawMessage("{}")
 	}
 	if arguments, err = c.schema.ApplyDefaults(ctx, arguments); err == nil {
-		err = c.check(ctx, arguments)
+		err = c.checkArguments(ctx, arguments)
 	}
 	if err == nil {
 		_, err = mcp.Decode(arguments, &in)

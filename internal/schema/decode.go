@@ -10,8 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/mcpotel/mcpotel/internal/weigh"
 )
 
 // decode reads data as exactly one JSON value, nested at most depth deep.
@@ -21,10 +19,6 @@ import (
 func (m *meter) decode(data []byte, depth int, number func(string) (any, error)) (any, *Problem, error) {
 	if !utf8.Valid(data) {
 		return nil, &Problem{Message: "not JSON: invalid UTF-8"}, nil
-	}
-	if err := weigh.Any.Check(data); err != nil {
-		m.stop(err)
-		return nil, nil, err
 	}
 	d := decoder{
 		meter:  m,

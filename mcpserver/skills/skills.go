@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"mime"
 	"path"
 	"slices"
@@ -162,9 +163,7 @@ func (c *Catalog) index() {
 	c.list, c.dirs, c.byURI = nil, map[string]*directory{}, map[string]*skill.Skill{}
 	for _, t := range c.trees {
 		c.list = append(c.list, t.skills...)
-		for uri, d := range t.dirs {
-			c.dirs[uri] = d
-		}
+		maps.Copy(c.dirs, t.dirs)
 	}
 	slices.SortFunc(c.list, byURI)
 	for _, s := range c.list {
