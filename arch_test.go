@@ -41,6 +41,7 @@ var arrows = map[string][]string{
 
 	"mcp":       {"internal/jsonscan", "internal/jsonrpc"},
 	"mcp/skill": {"mcp", "internal/jsonscan", "internal/jsonrpc"},
+	"mcp/app":   {"mcp", "internal/jsonscan", "internal/jsonrpc"},
 
 	"inspect":          {"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
 	"internal/running": {"internal/usercode", "inspect", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
@@ -78,6 +79,11 @@ var arrows = map[string][]string{
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 		"mcpclient", "mcp/skill",
 	},
+	"mcpclient/apps": {
+		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
+		"mcpclient", "mcp/app",
+	},
 	"mcpclient/config": {
 		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
@@ -91,6 +97,11 @@ var arrows = map[string][]string{
 		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 		"mcpserver", "mcp/skill",
+	},
+	"mcpserver/apps": {
+		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
+		"mcpserver", "mcp/app",
 	},
 	"mcpserver/storetest": {
 		"internal/usercode", "mcpserver", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",

@@ -1,0 +1,103 @@
+// Package apps declares views for the tools of a server: the Apps extension of MCP (SEP-1865), with package mcp/app.
+//
+//	err := apps.AddTool(server, &mcp.Tool{Name: "forecast"}, &apps.View{URI: "ui://weather/forecast", HTML: page}, forecast)
+//
+// A client that cannot show views calls the same tool: it must return something that is worth reading as text. [Supported]
+// tells a handler which of the two it answers. Rendering a view, and the conversation with it by postMessage, are the
+// host's.
+package apps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcp/app"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// View is an HTML page in which hosts show what tools return.
+type View struct {
+	URI         string // begins with ui://
+	Name        string // for programs; "" means the URI without ui://
+	Title       string // for people
+	Description string
+	HTML        string // a document of HTML5, in UTF-8
+	Meta        app.ResourceMeta
+}
+
+// AddView adds a view as a resource, for tools that [ForTool] gives it to. Remove it with [mcpserver.Server.RemoveResources].
+func AddView(s *mcpserver.Server, v *View) error {
+	if err := v.check(); err != nil {
+		return fmt.Errorf("add view: %w", err)
+	}
+	meta, err := v.Meta.Write(nil)
+	if err != nil {
+		return fmt.Errorf("add view %s: %w", v.URI, err)
+	}
+	r := &mcp.Resource{
+		Meta: meta, URI: v.URI, Name: v.Name, Title: v.Title, Description: v.Description,
+		MIMEType: app.MIMEType, Size: new(int64(len(v.HTML))),
+	}
+	if r.Name == "" {
+		r.Name = strings.TrimPrefix(v.URI, "ui://")
+	}
+	result := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Meta: meta, Text: v.HTML}}}
+	return s.AddResource(r, func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return result, nil
+	})
+}
+
+func (v *View) check() error {
+	switch {
+	case v == nil:
+		return errors.New("no view")
+	case v.HTML == "" || !utf8.ValidString(v.HTML):
+		return fmt.Errorf("%s: the HTML is empty or not UTF-8", v.URI)
+	}
+	return app.CheckURI(v.URI)
+}
+
+// ForTool returns a copy of t that names the view at uri, and who may see and call the tool: nobody named means both, the
+// model and apps. A tool that only [app.App] may call is for buttons and timers of a view.
+func ForTool(t *mcp.Tool, uri string, visibility ...app.Caller) (*mcp.Tool, error) {
+	if t == nil {
+		return nil, errors.New("no tool")
+	}
+	if err := app.CheckURI(uri); err != nil {
+		return nil, fmt.Errorf("tool %s: %w", t.Name, err)
+	}
+	meta, err := app.ToolMeta{ResourceURI: uri, Visibility: visibility}.Write(t.Meta)
+	if err != nil {
+		return nil, fmt.Errorf("tool %s: %w", t.Name, err)
+	}
+	c := *t
+	c.Meta = meta
+	return &c, nil
+}
+
+// AddTool adds a tool with a view of its own: [AddView], [ForTool] and [mcpserver.AddTool] in one. An error leaves neither.
+func AddTool[In, Out any](
+	s *mcpserver.Server, t *mcp.Tool, v *View, h func(ctx context.Context, in In) (Out, error), visibility ...app.Caller,
+) error {
+	if err := AddView(s, v); err != nil {
+		return err
+	}
+	t, err := ForTool(t, v.URI, visibility...)
+	if err == nil {
+		err = mcpserver.AddTool(s, t, h)
+	}
+	if err != nil {
+		s.RemoveResources(v.URI)
+	}
+	return err
+}
+
+// Supported reports whether the client, whose request the handler with this context answers, can show views. If it cannot,
+// what is returned is read as text.
+func Supported(ctx context.Context) bool {
+	return app.DeclaredBy(mcpserver.RequestFrom(ctx).ClientCapabilities())
+}
