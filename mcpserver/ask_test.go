@@ -94,6 +94,31 @@ func TestARequestToTheClientIsAnsweredOnce(t *testing.T) {
 	})
 }
 
+func TestAHandlerGetsItsAnswerWhileTheBudgetForRequestsIsUsedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withTool(t, mcpserver.Options{FrameLimit: 1000}, "roots", rootsTool)
+		w := openedAble(t, s, "2025-11-25")
+		large := `{"x":"` + strings.Repeat("x", 600) + `"}`
+		for id := range 5 {
+			w.send(callOf(id+1, "roots", large))
+		}
+		asked := w.taken()
+		w.send(callOf(6, "roots", large))
+		if _, busy := answered(t, w.taken()); len(asked) != 5 || busy != 1 {
+			t.Fatalf("%d requests to the client and %d refusals, want 5 and the sixth refused", len(asked), busy)
+		}
+		for _, frame := range asked {
+			w.send(fmt.Sprintf(noRoots, int(decoded(t, frame).ID.(float64))))
+		}
+		if results, busy := answered(t, w.taken()); results != 5 || busy != 0 {
+			t.Errorf("%d results and %d refusals, want 5 results", results, busy)
+		}
+		if err := w.finish(); err != nil {
+			t.Errorf("Serve returned %v, want nil", err)
+		}
+	})
+}
+
 func TestAskingIsAClientSpanUnderThatOfTheHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

@@ -22,12 +22,16 @@ type admission interface {
 	release()
 }
 
-// calls are the requests of a client that are being answered: a bounded number runs, a bounded number waits for that, and
-// no id is in use twice.
+// liveFrames is how many frames of the FrameLimit the requests may take that a client has running and waiting. Beyond that they
+// are refused and not left unread: cancellations, and answers that handlers wait for, come behind them on the same stream.
+const liveFrames = 4
+
+// calls are the requests of a client that are being answered: a bounded number runs, a bounded number waits for that, all have
+// a budget in bytes, and no id is in use twice.
 type calls struct {
 	limit    int // that run
-	queue    int // that wait, and
-	capacity int // how many bytes their frames may have together, if there is more than one
+	queue    int // that wait
+	capacity int // how many bytes the frames of both may have together, if there is more than one
 	group    *group
 	total    *limiter // over all clients
 
@@ -35,13 +39,13 @@ type calls struct {
 	live    map[jsonrpc.ID]*call // guarded by mu; running and waiting
 	running int                  // guarded by mu
 	waiting []*call              // guarded by mu; in the order of their arrival
-	bytes   int                  // guarded by mu; of the frames of those
+	bytes   int                  // guarded by mu; of the frames of all in live
 	closed  bool                 // guarded by mu
 }
 
 func newCalls(c *config, g *group, total *limiter) *calls {
 	return &calls{
-		limit: c.MaxConcurrent, queue: c.MaxQueued, capacity: c.FrameLimit, group: g, total: total,
+		limit: c.MaxConcurrent, queue: c.MaxQueued, capacity: liveFrames * c.FrameLimit, group: g, total: total,
 		live: map[jsonrpc.ID]*call{},
 	}
 }
@@ -63,6 +67,8 @@ func (t *calls) admit(c *call) error {
 		return errShuttingDown
 	case taken:
 		return errDuplicateID
+	case len(t.live) > 0 && c.size > t.capacity-t.bytes:
+		return errBusy
 	case len(t.waiting) == 0 && t.running < t.limit && t.total.take(t.running):
 		t.running++
 		if !c.here {
@@ -70,15 +76,15 @@ func (t *calls) admit(c *call) error {
 		}
 	case t.running == 0: // nothing would ever begin it
 		return errOverloaded
-	case len(t.waiting) < t.queue && (len(t.waiting) == 0 || t.bytes+c.size <= t.capacity):
+	case len(t.waiting) < t.queue:
 		c.here = false
 		t.waiting = append(t.waiting, c)
-		t.bytes += c.size
 		t.catchUp()
 	default:
 		return errBusy
 	}
 	t.live[c.info.ID] = c
+	t.bytes += c.size
 	return nil
 }
 
@@ -134,7 +140,6 @@ func (t *calls) next() {
 	c := t.waiting[0]
 	t.waiting[0] = nil
 	t.waiting = t.waiting[1:]
-	t.bytes -= c.size
 	t.group.start(c)
 }
 
@@ -143,7 +148,7 @@ func (t *calls) finish(c *call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.live[c.info.ID] == c {
-		delete(t.live, c.info.ID)
+		t.remove(c)
 	}
 	return c.cancelled
 }
@@ -174,16 +179,21 @@ func (t *calls) withdraw(c *call) bool {
 		return false
 	}
 	t.waiting = slices.Delete(t.waiting, i, i+1)
-	t.bytes -= c.size
-	delete(t.live, c.info.ID)
+	t.remove(c)
 	return true
+}
+
+// remove takes c off the table, which has it. mu is held.
+func (t *calls) remove(c *call) {
+	delete(t.live, c.info.ID)
+	t.bytes -= c.size
 }
 
 // close gives up the requests that still wait and admits no more.
 func (t *calls) close(why error) {
 	t.mu.Lock()
 	left := t.waiting
-	t.waiting, t.bytes, t.closed = nil, 0, true
+	t.waiting, t.closed = nil, true
 	t.mu.Unlock()
 	t.total.forget(t)
 	for _, c := range left {

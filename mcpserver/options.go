@@ -32,8 +32,9 @@ type Options struct {
 	// 64. What modern clients send over HTTP is bounded by [HTTPOptions.MaxRequests] instead.
 	MaxConcurrent int
 
-	// MaxQueued is how many more may wait for that; together they may be as large as one frame of the FrameLimit. Those
-	// beyond are answered with an error. Zero means 1,024, negative means none.
+	// MaxQueued is how many more may wait for that. Those beyond are answered with an error, and so is a request that comes
+	// while others run or wait, if their frames and its own are larger than four times the FrameLimit together. Zero means
+	// 1,024, negative means none.
 	MaxQueued int
 
 	// MaxTotal is how many requests are handled at once, over all connections, sessions and HTTP requests of the server:

@@ -141,38 +141,50 @@ func TestHandlersRunUpToTheBoundAndAllAreAnswered(t *testing.T) {
 	})
 }
 
-func TestQueueIsBoundedInBytes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, FrameLimit: 1000}, "work", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			time.Sleep(10 * time.Second)
-			return nil, nil
+// Requests of 700 bytes: five of them fit into the budget of four frames of 1,000.
+func TestRequestsThatRunAndWaitHaveOneBudgetInBytes(t *testing.T) {
+	for _, running := range []int{1, 3, 64} {
+		t.Run(fmt.Sprintf("%d run", running), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := mcpserver.Options{MaxConcurrent: running, FrameLimit: 1000}
+				s := withTool(t, o, "work", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					select {
+					case <-time.After(10 * time.Second):
+					case <-ctx.Done():
+					}
+					return nil, nil
+				})
+				w := opened(t, t.Context(), s)
+				large := `{"x":"` + strings.Repeat("x", 600) + `"}`
+				refused := func(id int, want bool) {
+					t.Helper()
+					w.send(callOf(id, "work", large))
+					results, busy := answered(t, w.taken())
+					if results > 0 || (busy > 0) != want {
+						t.Errorf("request %d: %d results, %d refusals, want it refused: %v", id, results, busy, want)
+					}
+				}
+				for id := range 5 {
+					refused(id+1, false)
+				}
+				refused(6, true)
+				for _, id := range []int{1, 5} { // one that runs, one that waits unless all run
+					w.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
+					refused(6+id, false) // there is room again
+					refused(20+id, true)
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if results, busy := answered(t, w.taken()); results != 5 || busy != 0 {
+					t.Errorf("%d results and %d refusals at the end, want 5 and none", results, busy)
+				}
+				refused(30, false)
+				if err := w.finish(); err != nil {
+					t.Errorf("Serve returned %v, want nil", err)
+				}
+			})
 		})
-		w := opened(t, t.Context(), s)
-		large := `{"x":"` + strings.Repeat("x", 600) + `"}`
-		refused := func(id int, want bool) {
-			t.Helper()
-			w.send(callOf(id, "work", large))
-			if out := w.taken(); (len(out) > 0) != want {
-				t.Errorf("request %d got %q, want it refused: %v", id, out, want)
-			}
-		}
-		refused(1, false) // it runs
-		refused(2, false)
-		refused(3, true) // two large ones may not wait
-		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
-		refused(4, false) // 2 has made room
-		time.Sleep(11 * time.Second)
-		synctest.Wait()
-		if m := w.reply(t); m.ID != 1.0 {
-			t.Errorf("got %+v, want the answer to 1", m)
-		}
-		refused(5, false) // 4 runs and has made room
-		refused(6, true)
-		time.Sleep(time.Minute)
-		if err := w.finish(); err != nil {
-			t.Errorf("Serve returned %v, want nil", err)
-		}
-	})
+	}
 }
 
 func TestGoexitIsAnsweredAndGivesItsPlaceAway(t *testing.T) {

@@ -7,12 +7,12 @@ var serverArea = area{
 		{
 			what:  "Requests that are handled and that wait for it",
 			where: []string{"mcpserver.calls.live", "mcpserver.calls.waiting"},
-			bound: "{mcpserver.Options.MaxConcurrent} run; {mcpserver.Options.MaxQueued} wait, with frames of one " +
-				"FrameLimit together, or one alone. Those that run may have one FrameLimit each",
+			bound: "{mcpserver.Options.MaxConcurrent} run; {mcpserver.Options.MaxQueued} wait; the frames of both have " +
+				"{mcpserver.liveFrames} FrameLimits together: {bytes mcpserver.liveFrames * mcpserver.Options.FrameLimit}",
 			option: "mcpserver.Options.MaxConcurrent",
-			full:   "the request is answered with an error",
-			test:   "mcpserver.TestQueueIsBoundedInBytes",
-			weighs: "mcpserver.Options.MaxConcurrent * mcpserver.Options.FrameLimit + mcpserver.Options.FrameLimit",
+			full:   "the request is answered with an error; cancellations and answers come through",
+			test:   "mcpserver.TestRequestsThatRunAndWaitHaveOneBudgetInBytes",
+			weighs: "mcpserver.liveFrames * mcpserver.Options.FrameLimit",
 			holder: ofStream,
 		},
 		{
@@ -126,7 +126,7 @@ var serverArea = area{
 			what:  "Buffers in which answers were encoded",
 			where: []string{"mcpserver.buffers"},
 			bound: "{bytes mcpserver.maxKept} are kept for reuse",
-			full:  "a larger one is left to the collector", test: "mcpserver.TestQueueIsBoundedInBytes",
+			full:  "a larger one is left to the collector", test: "mcpserver.TestRequestsThatRunAndWaitHaveOneBudgetInBytes",
 		},
 	},
 }
