@@ -1,0 +1,116 @@
+package specification
+
+import (
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+var (
+	frontMatter = regexp.MustCompile(`(?s)\A---\n.*?\n---\n`)
+	codeBlock   = regexp.MustCompile("(?s)```.*?```")
+	heading     = regexp.MustCompile(`^#+ (.*)`)
+	item        = regexp.MustCompile(`^([-*]|\d+\.) `)
+	link        = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	tag         = regexp.MustCompile(`</?[A-Za-z][^>]*>`)
+	space       = regexp.MustCompile(`\s+`)
+	sentence    = regexp.MustCompile(`[.;]\s+[A-Z"(]`)
+	must        = regexp.MustCompile(`\bMUST\b`)
+)
+
+// leftOut are pages whose statements stand on others: what changed, the overview, and the reference of types.
+var leftOut = map[string]bool{"changelog": true, "index": true, "schema": true}
+
+// Extract reads the statements from the specification, the directory with a directory for each revision.
+func Extract(specification fs.FS) ([]Page, error) {
+	var pages []Page
+	for _, revision := range Revisions {
+		err := fs.WalkDir(specification, revision, func(file string, _ fs.DirEntry, err error) error {
+			name, isPage := strings.CutSuffix(strings.TrimPrefix(file, revision+"/"), ".mdx")
+			if err != nil || !isPage || leftOut[name] {
+				return err
+			}
+			text, err := fs.ReadFile(specification, file)
+			if err != nil {
+				return err
+			}
+			if s := statements(string(text)); len(s) > 0 {
+				pages = append(pages, Page{Revision: revision, Path: name, Statements: s})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return pages, nil
+}
+
+// statements are those of a page's text.
+func statements(text string) []Statement {
+	text = codeBlock.ReplaceAllString(frontMatter.ReplaceAllString(text, ""), "")
+	var found []Statement
+	section, paragraph := "", ""
+	indent, announced := -1, -2 // of this item and of the statement that says what those behind it have to do; -1: none, -2: none says so
+	end := func() {
+		text := plain(paragraph)
+		paragraph = ""
+		if text == "" {
+			return
+		}
+		if announced < -1 || indent <= announced {
+			announced = -2
+		} else if !must.MatchString(text) {
+			found[len(found)-1].Text += " - " + text
+			return
+		}
+		for _, s := range sentences(text) {
+			if must.MatchString(s) {
+				found = append(found, Statement{Section: section, Text: s})
+				if strings.HasSuffix(s, ":") {
+					announced = indent
+				}
+			}
+		}
+	}
+	for line := range strings.Lines(text) {
+		margin := len(line) - len(strings.TrimLeft(line, " "))
+		line = strings.TrimSpace(line)
+		h := heading.FindStringSubmatch(line)
+		if line == "" || h != nil || item.MatchString(line) || line[0] == '|' || line[0] == '<' {
+			end()
+		}
+		if h != nil {
+			section, announced = plain(h[1]), -2
+			continue
+		}
+		if paragraph == "" {
+			if indent = -1; item.MatchString(line) {
+				indent = margin
+			}
+		}
+		paragraph += " " + item.ReplaceAllString(line, "")
+	}
+	end()
+	return found
+}
+
+// plain takes the markup away.
+func plain(s string) string {
+	s = link.ReplaceAllString(s, "$1")
+	s = strings.NewReplacer("**", "", "`", "").Replace(s)
+	return strings.TrimSpace(space.ReplaceAllString(tag.ReplaceAllString(s, ""), " "))
+}
+
+// sentences cuts a paragraph into its sentences.
+func sentences(s string) []string {
+	var all []string
+	for {
+		at := sentence.FindStringIndex(s)
+		if at == nil {
+			return append(all, s)
+		}
+		all = append(all, s[:at[0]+1])
+		s = strings.TrimSpace(s[at[0]+1:])
+	}
+}

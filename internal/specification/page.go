@@ -1,0 +1,64 @@
+package specification
+
+import (
+	"fmt"
+	"strings"
+)
+
+// document is docs/conformance.md, whose tests are where files says.
+func document(pages []Page, files map[string]string) string {
+	var b strings.Builder
+	b.WriteString(`<!-- Written by go generate ./internal/specification from internal/specification/statements. Do not edit. -->
+
+# The specification, statement by statement
+
+Each sentence of revisions 2026-07-28 and 2025-11-25 that says MUST or MUST NOT, who has to do it, and the test that holds it here
+or the reason why there is none. Below a "host application", an "authorization server" and an "author" the duty is that of a
+program around this one. The older revisions say less of the same. Pages that only repeat others (the overview, the changes, the
+reference of types) are left out; the messages of every test are checked against the types of each revision's schema.
+
+| Page | Statements | Of client or server | With a test |
+|---|--:|--:|--:|
+`)
+	for i := range pages {
+		p := &pages[i]
+		ours, tested := 0, 0
+		for j := range p.Statements {
+			if s := &p.Statements[j]; s.isOurs() {
+				ours++
+				if len(s.Tests) > 0 {
+					tested++
+				}
+			}
+		}
+		fmt.Fprintf(&b, "| [%s](#%s) | %d | %d | %d |\n", p, anchor(p.String()), len(p.Statements), ours, tested)
+	}
+	for i := range pages {
+		p := &pages[i]
+		fmt.Fprintf(&b, "\n## %s\n\n[The page](%s).\n\n| Section | Statement | Who | Test, or reason |\n|---|---|---|---|\n", p, p.URL())
+		for j := range p.Statements {
+			s := &p.Statements[j]
+			held := make([]string, 0, len(s.Tests)+1)
+			for _, test := range s.Tests {
+				held = append(held, fmt.Sprintf("[%s](../%s)", name(test), files[function(test)]))
+			}
+			if s.Why != "" {
+				held = append(held, escape(s.Why))
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(s.Section), escape(s.Text), roles[s.Who], strings.Join(held, ", "))
+		}
+	}
+	return b.String()
+}
+
+// name is what a test is called on the page: what comes behind its directory.
+func name(test string) string { return test[strings.LastIndexByte(test, '/')+1:] }
+
+func escape(s string) string {
+	return strings.NewReplacer("|", `\|`, "<", `\<`, "*", `\*`, "_", `\_`).Replace(s)
+}
+
+// anchor is what a forge makes of a heading.
+func anchor(heading string) string {
+	return strings.NewReplacer(" ", "-", "/", "").Replace(strings.ToLower(heading))
+}

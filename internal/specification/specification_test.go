@@ -1,0 +1,95 @@
+package specification
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/conformance.md anew")
+
+// root is where the repository is.
+const root = "../.."
+
+func table(t *testing.T) (pages []Page, files map[string]string) {
+	t.Helper()
+	pages, err := Pages("statements")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files, err = testFunctions(root); err != nil {
+		t.Fatal(err)
+	}
+	return pages, files
+}
+
+func TestThePageIsThatOfTheStatements(t *testing.T) {
+	pages, files := table(t)
+	const file = root + "/docs/conformance.md"
+	want := document(pages, files)
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("%s is not what the statements say (%v); run go generate ./internal/specification", file, err)
+	}
+}
+
+// What client and server have to do is held by a test that there is, or says why not.
+func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
+	pages, files := table(t)
+	if len(pages) < 40 {
+		t.Fatalf("want the statements of at least 40 pages, got %d", len(pages))
+	}
+	for i := range pages {
+		for j := range pages[i].Statements {
+			s := &pages[i].Statements[j]
+			if roles[s.Who] == "" {
+				t.Errorf("%s: %q is not one of the roles: %s", &pages[i], s.Who, s.Text)
+			}
+			if len(s.Tests) == 0 && s.Why == "" {
+				t.Errorf("%s: no test and no reason: %s", &pages[i], s.Text)
+			}
+			for _, test := range s.Tests {
+				if files[function(test)] == "" {
+					t.Errorf("%s: there is no %s: %s", &pages[i], test, s.Text)
+				}
+			}
+		}
+	}
+}
+
+// Beside a checkout of the specification (MCPOTEL_SPEC names its schema directory) the statements are those of its pages.
+func TestTheStatementsAreThoseOfTheSpecification(t *testing.T) {
+	schema := os.Getenv("MCPOTEL_SPEC")
+	if schema == "" {
+		t.Skip("MCPOTEL_SPEC does not name the schema directory of a checkout of the specification")
+	}
+	want, err := Extract(os.DirFS(filepath.Join(schema, "../docs/specification")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, _ := table(t)
+	type key struct{ page, text string }
+	have := map[key]bool{}
+	for i := range pages {
+		for j := range pages[i].Statements {
+			have[key{pages[i].String(), pages[i].Statements[j].Text}] = true
+		}
+	}
+	for i := range want {
+		for j := range want[i].Statements {
+			k := key{want[i].String(), want[i].Statements[j].Text}
+			if !have[k] {
+				t.Errorf("%s lacks, under %q: %s", want[i].file(), want[i].Statements[j].Section, k.text)
+			}
+			delete(have, k)
+		}
+	}
+	for k := range have {
+		t.Errorf("%s does not say: %s", k.page, k.text)
+	}
+}
