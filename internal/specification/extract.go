@@ -1,6 +1,7 @@
 package specification
 
 import (
+	"html"
 	"io/fs"
 	"regexp"
 	"strings"
@@ -99,18 +100,19 @@ func statements(text string) []Statement {
 func plain(s string) string {
 	s = link.ReplaceAllString(s, "$1")
 	s = strings.NewReplacer("**", "", "`", "").Replace(s)
-	return strings.TrimSpace(space.ReplaceAllString(tag.ReplaceAllString(s, ""), " "))
+	return strings.TrimSpace(space.ReplaceAllString(html.UnescapeString(tag.ReplaceAllString(s, "")), " "))
 }
 
 // sentences cuts a paragraph into its sentences.
 func sentences(s string) []string {
 	var all []string
-	for {
-		at := sentence.FindStringIndex(s)
-		if at == nil {
-			return append(all, s)
+	begin := 0
+	for _, at := range sentence.FindAllStringIndex(s, -1) {
+		end := at[0] + 1
+		if one := s[begin:end]; strings.Count(one, "(") == strings.Count(one, ")") {
+			all = append(all, strings.TrimSpace(one))
+			begin = end
 		}
-		all = append(all, s[:at[0]+1])
-		s = strings.TrimSpace(s[at[0]+1:])
 	}
+	return append(all, strings.TrimSpace(s[begin:]))
 }
