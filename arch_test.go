@@ -36,6 +36,7 @@ var arrows = map[string][]string{
 	"internal/page":              {"internal/unit", "internal/visible"},
 	"internal/dashboard":         {},
 	"internal/bounds":            {}, // only its own tests use it
+	"internal/specification":     {}, // likewise
 	"dashboards":                 {}, // tests only
 	"internal/traceview":         {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit", "internal/visible", "internal/waterfall"},
 

@@ -52,7 +52,9 @@ func statements(text string) []Statement {
 	text = codeBlock.ReplaceAllString(frontMatter.ReplaceAllString(text, ""), "")
 	var found []Statement
 	section, paragraph := "", ""
-	indent, announced := -1, -2 // of this item and of the statement that says what those behind it have to do; -1: none, -2: none says so
+	// How far this item is indented, -1 for what is none; and how far the statement is that says what the items behind it have to
+	// do, -2 for none.
+	indent, announced := -1, -2
 	end := func() {
 		text := plain(paragraph)
 		paragraph = ""

@@ -74,7 +74,7 @@ func TestTheStatementsAreThoseOfTheSpecification(t *testing.T) {
 	}
 	pages, _ := table(t)
 	type key struct{ page, text string }
-	have := map[key]bool{}
+	have, said := map[key]bool{}, map[key]bool{}
 	for i := range pages {
 		for j := range pages[i].Statements {
 			have[key{pages[i].String(), pages[i].Statements[j].Text}] = true
@@ -86,10 +86,12 @@ func TestTheStatementsAreThoseOfTheSpecification(t *testing.T) {
 			if !have[k] {
 				t.Errorf("%s lacks, under %q: %s", want[i].file(), want[i].Statements[j].Section, k.text)
 			}
-			delete(have, k)
+			said[k] = true
 		}
 	}
 	for k := range have {
-		t.Errorf("%s does not say: %s", k.page, k.text)
+		if !said[k] {
+			t.Errorf("%s does not say: %s", k.page, k.text)
+		}
 	}
 }
