@@ -31,6 +31,7 @@ type ClientError struct {
 	Data    json.RawMessage // nil for none
 }
 
+// Error says what the client has answered to which request, in its own words.
 func (e *ClientError) Error() string {
 	return fmt.Sprintf("%s: the client answered: %s (%d)", e.Method, e.Message, e.Code)
 }
