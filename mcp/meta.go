@@ -40,9 +40,14 @@ const (
 	MetaBaggage     = "baggage"
 )
 
-// CheckMetaName says what is wrong with name as a member of [Meta], nil if nothing is. Valid names have an optional
-// prefix of dot-separated labels that ends with a slash, and a name of letters, digits, hyphens, underscores and dots
-// that begins and ends with a letter or digit. Names of extensions follow the same rules but must have a prefix.
+// CheckMetaName says what is wrong with name as a member of [Meta] that you make, nil if nothing is. Valid names have an optional
+// prefix of dot-separated labels that ends with a slash, such as com.example/, and a name of letters, digits, hyphens, underscores
+// and dots that begins and ends with a letter or digit.
+//
+// Prefixes whose second label is modelcontextprotocol or mcp are reserved for the protocol. Of these, the specification has given
+// out io.modelcontextprotocol/, to its own members and to those of official extensions; all others are refused.
+//
+// Both ends of this module refuse other names wherever you give them, and take whatever a peer sends.
 func CheckMetaName(name string) error {
 	prefix, rest, found := strings.Cut(name, "/")
 	if !found {
@@ -57,6 +62,25 @@ func CheckMetaName(name string) error {
 		if c := rest[i]; !alphanumeric(c) && c != '-' && c != '_' && c != '.' {
 			return fmt.Errorf("meta name %q has an invalid character %q", name, c)
 		}
+	}
+	if found && prefix != officialPrefix && ReservedMetaName(name) {
+		return fmt.Errorf("meta name %q has a prefix that the protocol reserves", name)
+	}
+	return nil
+}
+
+// officialPrefix is the one that the specification uses itself, and gives to official extensions.
+const officialPrefix = "io.modelcontextprotocol"
+
+// CheckExtensionName says what is wrong with name as that of an extension, a key of Extensions in [ClientCapabilities] and
+// [ServerCapabilities], nil if nothing is: the rules are those of [CheckMetaName], and there must be a prefix.
+// (specification 2026-07-28, basic/versioning, "Extension Negotiation")
+func CheckExtensionName(name string) error {
+	if !strings.Contains(name, "/") {
+		return fmt.Errorf("extension %q has no prefix, such as com.example/", name)
+	}
+	if err := CheckMetaName(name); err != nil {
+		return fmt.Errorf("extension: %w", err)
 	}
 	return nil
 }

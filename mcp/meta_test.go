@@ -30,9 +30,31 @@ func TestMetaNamesFollowTheSpecification(t *testing.T) {
 		MetaTraceParent:                     true,
 		ExtensionTasks:                      true,
 		"org.modelcontextprotocol.api/a.b.": false,
+		"org.modelcontextprotocol.api/a":    false,
+		"dev.mcp/a":                         false,
+		"com.mcp.tools/a":                   false,
+		"com.example.mcp/a":                 true,
 	} {
 		if err := CheckMetaName(name); (err == nil) != valid {
 			t.Errorf("CheckMetaName(%q) = %v, want valid: %v", name, err, valid)
+		}
+	}
+}
+
+func TestNamesOfExtensionsHaveAPrefix(t *testing.T) {
+	for name, valid := range map[string]bool{
+		ExtensionTasks:               true,
+		"io.modelcontextprotocol/ui": true,
+		"com.example/search":         true,
+		"":                           false,
+		"search":                     false,
+		"no prefix!":                 false,
+		"/search":                    false,
+		"com.example/a b":            false,
+		"dev.mcp/search":             false,
+	} {
+		if err := CheckExtensionName(name); (err == nil) != valid {
+			t.Errorf("CheckExtensionName(%q) = %v, want valid: %v", name, err, valid)
 		}
 	}
 }

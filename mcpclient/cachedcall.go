@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -43,6 +44,7 @@ func (c *Client) recall(cl *call, result any) (hit bool, _ *Error) {
 		c.cache.drop(cl.method)
 		return true, &Error{Kind: KindProtocol, Op: cl.method, cause: err}
 	}
+	given.DropIcons(result) // which was told of when it came
 	if hinted, ok := result.(interface{ Hint() *mcp.CacheHint }); ok {
 		hinted.Hint().TTLMs = new(k.until.Sub(now).Milliseconds()) // what is left of it
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
@@ -164,6 +165,12 @@ func (c *Client) use(features []Feature) error {
 		return err
 	}
 	c.relate()
+	if err := given.Check(c.cfg.ClientInfo); err != nil {
+		return fmt.Errorf("mcpclient: options: ClientInfo: %w", err)
+	}
+	if err := given.Check(c.cfg.Capabilities); err != nil {
+		return fmt.Errorf("mcpclient: capabilities: %w", err)
+	}
 	if _, err := (modernEra{}).requestMeta(c.cfg, c.cfg.newest()); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}

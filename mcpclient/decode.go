@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -59,7 +60,10 @@ func (c *Client) decodeByType(s *session, cl *call, m *jsonrpc.Message, result a
 	case err != nil:
 		return err
 	case kind == mcp.ResultComplete, kind == "", kind == mcp.ResultTask && cl.method == mcp.MethodGetTask:
-		return decodeResult(m, result)
+		if err = decodeResult(m, result); err == nil {
+			c.dropIcons(cl.method, result)
+		}
+		return err
 	case kind == mcp.ResultInputRequired && mayRequireInput(cl.method):
 		input := new(mcp.InputRequiredResult)
 		if err = decodeResult(m, input); err == nil {
@@ -90,6 +94,14 @@ func (e *resultTypeError) Error() string {
 // nil.
 func decodeResult(m *jsonrpc.Message, result any) error {
 	return m.Consume(func(middle []byte) (int, error) { return mcp.DecodeInPlace(middle, result) })
+}
+
+// dropIcons takes the icons out of a result that nobody should load.
+// (specification 2026-07-28, basic/index, "icons"; the same in 2025-11-25)
+func (c *Client) dropIcons(method string, result any) {
+	if n, first := given.DropIcons(result); n > 0 {
+		c.tel.IconsRejected(method, fmt.Errorf("%d left out, the first because its %w", n, first))
+	}
 }
 
 // decodeError decodes the error of m.

@@ -158,6 +158,7 @@ func (h *handshake) modernSession(v mcp.Version, r *mcp.DiscoverResult) (*sessio
 	if _, err := r.Meta.Decode(mcp.MetaServerInfo, &server); err != nil {
 		server = mcp.Implementation{} // it is for display only
 	}
+	h.c.dropIcons(mcp.MethodDiscover, &server)
 	return h.c.newSession(session{
 		link: h.link, version: v, server: server, capabilities: r.Capabilities, instructions: r.Instructions,
 	})

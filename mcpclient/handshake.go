@@ -220,6 +220,7 @@ func (h *handshake) decode(a *answer, result any) error {
 		err = decodeResult(&a.msg, result)
 	}
 	if err == nil {
+		h.c.dropIcons(a.method, result)
 		a.op.End(resultOf(nil, result))
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
@@ -88,7 +89,10 @@ func encodeNotification(method string, params any, meta jsonrpc.Meta) ([]byte, e
 	var raw []byte
 	if params != nil {
 		var err error
-		if raw, err = mcp.AppendParams(nil, params); err != nil {
+		if raw, err = mcp.AppendParams(nil, params); err == nil {
+			err = given.CheckEncoded(params, raw)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -186,6 +187,9 @@ func (cl *call) encode(s *session, op *telemetry.Op) error {
 		if cl.scratch, err = mcp.AppendParams(cl.scratch, params); err != nil {
 			return err
 		}
+		if err = given.CheckEncoded(params, cl.scratch); err != nil {
+			return err
+		}
 		if _, own := params.(*mcp.CallToolParams); own {
 			write = jsonrpc.AppendOwnRequest
 		}
@@ -199,6 +203,9 @@ func (cl *call) encode(s *session, op *telemetry.Op) error {
 		if cl.scratch, err = withInput(cl.scratch, cl.round); err != nil {
 			return err
 		}
+	}
+	if err = given.CheckMeta(cl.meta); err != nil {
+		return err
 	}
 	cl.trace = traceOf(op)
 	meta := cl.trace.meta(s.meta)

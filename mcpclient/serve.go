@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -20,12 +21,14 @@ type Request struct {
 	Params json.RawMessage // valid JSON, an object; nil for none
 }
 
-// Decode decodes the params into v, a pointer. Nothing in v shares memory with the request.
+// Decode decodes the params into v, a pointer. Nothing in v shares memory with the request. Icons that fail [mcp.Icon.Check] are
+// left out of types of package mcp.
 func (r *Request) Decode(v any) error {
 	if r.Params == nil {
 		return nil
 	}
 	_, err := mcp.Decode(r.Params, v)
+	given.DropIcons(v)
 	return err
 }
 
@@ -214,7 +217,14 @@ func answerOf(ctx context.Context, h RequestHandler, r *Request) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	return mcp.AppendResult(nil, result)
+	raw, err := mcp.AppendResult(nil, result)
+	if err == nil {
+		err = given.CheckEncoded(result, raw)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return raw, nil
 }
 
 // answerFrame makes the answer to a request of a result or an error, and returns the error that is in it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -67,6 +68,9 @@ func (s *Server) encode(dst []byte, result any, w view) (encoded []byte, err err
 
 // appendResult appends a result as the client's revision has it.
 func (s *Server) appendResult(dst []byte, result any, w view) ([]byte, error) {
+	if err := given.Check(result); err != nil {
+		return dst, err
+	}
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
 		return mcp.AppendResult(dst, w.toolResult(r))
@@ -80,9 +84,16 @@ func (s *Server) appendResult(dst []byte, result any, w view) ([]byte, error) {
 		return r.appendResult(dst, w)
 	}
 	if !w.modern() {
-		return mcp.AppendResult(dst, result)
+		whole, err := mcp.AppendResult(dst, result)
+		if err == nil {
+			err = given.CheckEncoded(result, whole[len(dst):])
+		}
+		return whole, err
 	}
 	raw, err := mcp.AppendResult(nil, result)
+	if err == nil {
+		err = given.CheckEncoded(result, raw)
+	}
 	if err != nil {
 		return dst, err
 	}

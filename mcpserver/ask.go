@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -30,6 +31,7 @@ type ClientError struct {
 	Data    json.RawMessage // nil for none
 }
 
+// Error says what the client has answered to which request, in its own words.
 func (e *ClientError) Error() string {
 	return fmt.Sprintf("%s: the client answered: %s (%d)", e.Method, e.Message, e.Code)
 }
@@ -186,6 +188,9 @@ func (c *call) undeclared(method string, need mcp.ClientCapabilities) error {
 func encodedParams(q question, v mcp.Version, declared *mcp.ClientCapabilities) (json.RawMessage, error) {
 	params, err := q.params(v, declared)
 	if params == nil || err != nil {
+		return nil, err
+	}
+	if err := given.Check(params); err != nil {
 		return nil, err
 	}
 	return mcp.AppendParams(nil, params)

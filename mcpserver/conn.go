@@ -34,6 +34,7 @@ type TooLargeError struct {
 	Tail  []byte // its end, likewise
 }
 
+// Error says how large the frame is and how large it may be.
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
 }

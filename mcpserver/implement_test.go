@@ -58,7 +58,7 @@ func (toolbox) CallTool(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.C
 type shelf struct{}
 
 func (shelf) ListResources(context.Context, *mcpserver.ListRequest) (*mcp.ListResourcesResult, error) {
-	return &mcp.ListResourcesResult{Resources: []*mcp.Resource{{URI: "file:///a", Name: "a", Title: "A", Icons: []mcp.Icon{{Src: "x:y"}}}}}, nil
+	return &mcp.ListResourcesResult{Resources: []*mcp.Resource{{URI: "file:///a", Name: "a", Title: "A", Icons: []mcp.Icon{{Src: "https://example.com/y.png"}}}}}, nil
 }
 
 func (shelf) ReadResource(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -326,7 +326,7 @@ func TestAnImplementedServerAnswersAsEachRevisionHasIt(t *testing.T) {
 		{"2025-06-18", "tools/call", `{"name":"who"}`, `-32602 unknown tool: who`},
 		{"2025-06-18", "tools/call", `{}`, `-32602 params.name`},
 		{"2025-06-18", "tools/call", `{"name":"one","arguments":[]}`, `-32602 params.arguments`},
-		{"2025-11-25", "resources/list", `{}`, `{"resources":[{"uri":"file:///a","name":"a","title":"A","icons":[{"src":"x:y"}]}]}`},
+		{"2025-11-25", "resources/list", `{}`, `{"resources":[{"uri":"file:///a","name":"a","title":"A","icons":[{"src":"https://example.com/y.png"}]}]}`},
 		{"2025-06-18", "resources/list", `{}`, `{"resources":[{"uri":"file:///a","name":"a","title":"A"}]}`},
 		{"2024-11-05", "resources/list", `{}`, `{"resources":[{"uri":"file:///a","name":"a"}]}`},
 		{"2024-11-05", "resources/templates/list", `{}`, `{"resourceTemplates":[{"uriTemplate":"file:///{x}","name":"x"}]}`},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -36,6 +37,7 @@ func introduction(params json.RawMessage) (p mcp.InitializeParams, err error) {
 		kept = append(append(append(append(kept, '"'), name...), '"', ':'), raw...)
 	}
 	_, err = mcp.Decode(append(kept, '}'), &p)
+	given.DropIcons(&p)
 	return p, err
 }
 

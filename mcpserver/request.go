@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -106,11 +107,12 @@ func (r *Request) Decode(v any) error {
 	return nil
 }
 
-// decodeCopy decodes raw, if there is any, and leaves it as it is.
+// decodeCopy decodes raw, if there is any, and leaves it as it is. Icons that nobody should load are left out.
 func decodeCopy(raw json.RawMessage, v any) error {
 	if raw == nil {
 		return nil
 	}
 	_, err := mcp.Decode(raw, v)
+	given.DropIcons(v)
 	return err
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -78,6 +80,9 @@ func New(info mcp.Implementation, o *Options) *Server {
 
 		total:      newLimiter(cfg.MaxTotal),
 		middleware: wrapped(cfg.Middleware),
+	}
+	if err := cmp.Or(given.Check(info), given.Check(cfg.Capabilities)); err != nil {
+		panic("mcpserver: New: " + err.Error())
 	}
 	s.identify()
 	s.changes.announce = s.announce

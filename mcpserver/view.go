@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -29,6 +30,9 @@ func viewOf[T any](forms *views, whole *T, members []member[T], v mcp.Version) (
 	form := &forms[max(0, slices.Index(revisions[:], v))]
 	if shown := form.Load(); shown != nil {
 		return *shown, nil
+	}
+	if err := given.Check(whole); err != nil {
+		return nil, err
 	}
 	raw, err := mcp.AppendResult(nil, inRevision(whole, members, v))
 	if err != nil {

@@ -17,7 +17,7 @@ func TestEveryRevisionHasAViewOfItsOwn(t *testing.T) {
 
 func TestAViewLeavesTheWholeAlone(t *testing.T) {
 	whole := &mcp.Prompt{
-		Name: "p", Title: "P", Meta: mcp.Meta(`{}`), Icons: []mcp.Icon{{Src: "i"}},
+		Name: "p", Title: "P", Meta: mcp.Meta(`{}`), Icons: []mcp.Icon{{Src: "https://example.com/i.png"}},
 		Arguments: []mcp.PromptArgument{{Name: "a", Title: "A"}},
 	}
 	before, err := mcp.AppendResult(nil, whole)

@@ -47,10 +47,12 @@ type CorruptError struct {
 	Err  error // quotes nothing of the file
 }
 
+// Error names the file, and says that it may be deleted: its user signs in again.
 func (e *CorruptError) Error() string {
 	return fmt.Sprintf("stored authorization %s is corrupt and may be deleted: %v", e.Path, e.Err)
 }
 
+// Unwrap returns what is wrong with the file.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
 // NewFileStore returns the store in dir. A directory that does not exist is made, for this user only; one that others can

@@ -154,6 +154,17 @@ func (c *Client) ToolRejected(tool string, err error) {
 	c.warnOfTool(eventClientToolRejected, tool, err)
 }
 
+// IconsRejected logs that icons are left out of a result, and why.
+func (c *Client) IconsRejected(method string, err error) {
+	if c == nil {
+		return
+	}
+	if ctx := context.Background(); c.logs(ctx, slog.LevelDebug) {
+		fields := []slog.Attr{slog.String(keyMethod, truncate(method, maxName))}
+		c.emit(ctx, slog.LevelDebug, eventClientIconRejected, appendText(fields, keyError, c.textOf(ctx, err))...)
+	}
+}
+
 func (c *Client) warnOfTool(event, tool string, err error) {
 	if c == nil {
 		return

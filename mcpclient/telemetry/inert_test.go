@@ -68,6 +68,7 @@ func useAllOf(ctx context.Context, c *telemetry.Client, s *telemetry.Server, sta
 	c.CloseFailed(io.EOF)
 	c.OutputUnchecked("search", io.EOF)
 	c.ToolRejected("search", io.EOF)
+	c.IconsRejected("tools/list", io.EOF)
 	c.SubscriptionLost("file:///etc/motd", io.EOF)
 	c.StreamOpened(telemetry.StreamGet)(io.EOF)
 	c.CacheLookup("tools/list", true)

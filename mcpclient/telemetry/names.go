@@ -76,6 +76,7 @@ const (
 	eventClientCloseFailed         = "mcp_client.connection.close_failed"
 	eventClientUnchecked           = "mcp_client.tool.output_unchecked"
 	eventClientToolRejected        = "mcp_client.tool.rejected"
+	eventClientIconRejected        = "mcp_client.icon.rejected"
 	eventClientSubscriptionLost    = "mcp_client.subscription.lost"
 	eventClientStreamOpened        = "mcp_client.stream.opened"
 	eventClientStreamClosed        = "mcp_client.stream.closed"

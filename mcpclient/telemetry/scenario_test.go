@@ -72,6 +72,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.Untold(3)
 	c.OutputUnchecked("search", errors.New("look-ahead"))
 	c.ToolRejected("search", errors.New("the name of a header is not empty"))
+	c.IconsRejected("tools/list", errors.New("1 left out, the first because its source has the unsafe scheme \"javascript\""))
 	c.SubscriptionLost("file:///etc/motd", errors.New("not supported by the server"))
 	c.StreamOpened(telemetry.StreamGet)(nil)
 	c.StreamOpened(telemetry.StreamSSE)(lost{})

@@ -137,6 +137,8 @@ var allEvents = []Event{
 		"In a later session, or with other wishes, the server does not tell of a resource any more that the client is subscribed to."},
 	{eventClientToolRejected, atWarn, slices.Concat(required(keyClientName, keyTool), when(keyError)), false, "", "", nil, Experimental,
 		"A tool is left out of the list, because its schema breaks the rules for parameters that HTTP headers repeat."},
+	{eventClientIconRejected, atDebug, slices.Concat(required(keyClientName, keyMethod), when(keyError)), false, "", "", nil, Experimental,
+		"Icons are left out of what the server sent, because their sources are unsafe to load: how many, and what is wrong with the first one."},
 	{eventClientUnchecked, atWarn, slices.Concat(required(keyClientName, keyTool), when(keyError)), false, "", "", nil, Experimental,
 		"The output of a tool is not checked, because its schema has a regular expression that Go cannot compile."},
 

@@ -27,6 +27,7 @@ const (
 
 var directions = []string{"sent", "received"}
 
+// String returns the word that telemetry has for d.
 func (d Direction) String() string { return directions[d] }
 
 // MessageKind is the kind of a JSON-RPC message.
@@ -41,6 +42,7 @@ const (
 
 var messageKinds = []string{"request", "response", "error", "notification"}
 
+// String returns the word that telemetry has for k.
 func (k MessageKind) String() string { return messageKinds[k] }
 
 // Values of error.type that this module gives itself. A JSON-RPC error has its code there instead, and any other error

@@ -23,6 +23,7 @@ type FrameTooLargeError struct {
 	Head  []byte // its beginning, as much as was kept
 }
 
+// Error says how large the frame is, as far as it was read, and how large it may be.
 func (e *FrameTooLargeError) Error() string {
 	return fmt.Sprintf("frame of at least %d bytes is over the limit of %d", e.Size, e.Limit)
 }

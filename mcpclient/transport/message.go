@@ -111,6 +111,7 @@ type RequestError struct {
 	Err error // the cause, if there is one
 }
 
+// Error says why the request gets no answer.
 func (e *RequestError) Error() string {
 	text := "no answer: " + e.Reason.String()
 	switch {

@@ -346,6 +346,9 @@ const (
 	EventMCPClientSubscriptionLost = "mcp_client.subscription.lost"
 	// A tool is left out of the list, because its schema breaks the rules for parameters that HTTP headers repeat.
 	EventMCPClientToolRejected = "mcp_client.tool.rejected"
+	// Icons are left out of what the server sent, because their sources are unsafe to load: how many, and what is
+	// wrong with the first one.
+	EventMCPClientIconRejected = "mcp_client.icon.rejected"
 	// The output of a tool is not checked, because its schema has a regular expression that Go cannot compile.
 	EventMCPClientToolOutputUnchecked = "mcp_client.tool.output_unchecked"
 	// The server begins to answer a request.

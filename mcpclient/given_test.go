@@ -1,0 +1,170 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+const badMeta = `{"a bad name":1}`
+
+func TestNamesThatTheCallerGivesAreChecked(t *testing.T) {
+	raw := json.RawMessage(`{"_meta":` + badMeta + `}`)
+	for what, do := range map[string]func(ctx context.Context, c *Client) error{
+		"WithMeta": func(ctx context.Context, c *Client) error {
+			_, err := c.CallTool(ctx, "x", nil, WithMeta(mcp.Meta(badMeta)))
+			return err
+		},
+		"WithMeta, a prefix of the protocol": func(ctx context.Context, c *Client) error {
+			_, err := c.CallTool(ctx, "x", nil, WithMeta(mcp.Meta(`{"dev.mcp/x":1}`)))
+			return err
+		},
+		"params of package mcp": func(ctx context.Context, c *Client) error {
+			return c.Call(ctx, mcp.MethodCallTool, &mcp.CallToolParams{Name: "x", Meta: mcp.Meta(badMeta)}, nil)
+		},
+		"a page": func(ctx context.Context, c *Client) error {
+			return c.Call(ctx, mcp.MethodListTools, &mcp.PageParams{Meta: mcp.Meta(badMeta)}, nil)
+		},
+		"raw params": func(ctx context.Context, c *Client) error { return c.Call(ctx, "acme/x", raw, nil) },
+		"a map": func(ctx context.Context, c *Client) error {
+			return c.Call(ctx, "acme/x", map[string]any{"_meta": map[string]int{"a b": 1}}, nil)
+		},
+		"Notify": func(ctx context.Context, c *Client) error { return c.Notify(ctx, "acme/x", raw) },
+		"Notify, mcp": func(ctx context.Context, c *Client) error {
+			return c.Notify(ctx, "acme/x", &mcp.Params{Meta: mcp.Meta(badMeta)})
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+				err := do(t.Context(), c)
+				var e *Error
+				if !errors.As(err, &e) || e.Kind != KindInvalid || !e.Unsent || !strings.Contains(err.Error(), "meta name") {
+					t.Errorf("%v, want an error of kind %s about the name, and nothing sent", err, KindInvalid)
+				}
+			})
+		})
+	}
+}
+
+func TestNamesOfThisModuleAndOfOthersPass(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		meta := mcp.Meta(`{"com.example/x":1,"y":2,"io.modelcontextprotocol/new":3}`)
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil, WithMeta(meta)); return err })
+		f := v.want(mcp.MethodCallTool)
+		if want := `"com.example/x":1,"y":2,"io.modelcontextprotocol/new":3`; !strings.Contains(f.raw, want) {
+			t.Errorf("sent %s, want it with %s", f.raw, want)
+		}
+		v.answer(f, `{"content":[]}`)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWhatAClientSaysOfItselfIsChecked(t *testing.T) {
+	bad := mcp.ClientCapabilities{Extensions: map[string]mcp.Object{"no prefix!": {}}}
+	for want, o := range map[string]*Options{
+		`mcpclient: capabilities: extensions: extension "no prefix!" has no prefix`:       {Capabilities: bad},
+		`mcpclient: options: ClientInfo: icons: [0]: source has the unsafe scheme "file"`: {ClientInfo: mcp.Implementation{Name: "a", Icons: []mcp.Icon{{Src: "file:///a"}}}},
+		`mcpclient: capabilities: extensions: extension "declared" has no prefix`: {Features: []Feature{feature{declare: func(c *mcp.ClientCapabilities) {
+			c.Extensions = map[string]mcp.Object{"declared": {}}
+		}}}},
+	} {
+		if _, err := New(newScript(), o); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestNamesInAnswersOfHandlersAreChecked(t *testing.T) {
+	for what, result := range map[string]any{
+		"a type of package mcp": &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///a", Meta: mcp.Meta(badMeta)}}},
+		"raw":                   json.RawMessage(`{"_meta":` + badMeta + `}`),
+	} {
+		o := &Options{Features: []Feature{HandleRequest("acme/x", func(context.Context, *Request) (any, error) { return result, nil })}}
+		bubble(t, o, func(t *testing.T, s *script, c *Client) {
+			peer := s.next(t).legacy(mcp.Version20251125)
+			await(t, c)
+			peer.write(`{"jsonrpc":"2.0","id":1,"method":"acme/x"}`)
+			if f := peer.take(); !strings.Contains(f.raw, "-32603") {
+				t.Errorf("%s: answered %s, want an internal error", what, f.raw)
+			}
+		})
+	}
+}
+
+// unsafeIcons are two that are to be dropped, behind one to keep.
+const unsafeIcons = `"icons":[{"src":"https://example.com/a.png"},{"src":"javascript:alert(1)"},{"src":"file:///etc/passwd"}]`
+
+func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	check := func(t *testing.T, what string, icons []mcp.Icon) {
+		t.Helper()
+		if len(icons) != 1 || icons[0].Src != "https://example.com/a.png" {
+			t.Errorf("%s has the icons %v, want the first one only", what, icons)
+		}
+	}
+	bubble(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public",`+
+			`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1",`+unsafeIcons+`}}}`)
+		await(t, c)
+		check(t, "the server", c.ServerInfo().Icons)
+		for _, from := range []string{"the server", "the cache"} {
+			done := background(func() error {
+				r, err := c.ListTools(t.Context(), nil)
+				if err == nil {
+					check(t, "a tool of "+from, r.Tools[0].Icons)
+				}
+				return err
+			})
+			if from == "the server" {
+				v.answer(v.want(mcp.MethodListTools), freshList(60_000, `{"name":"a","inputSchema":{"type":"object"},`+unsafeIcons+`}`))
+			}
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		done := background(func() error {
+			r, err := c.CallTool(t.Context(), "a", nil)
+			if err == nil {
+				check(t, "a link", r.Content[0].(*mcp.ResourceLink).Icons)
+			}
+			return err
+		})
+		v.answer(v.want(mcp.MethodCallTool), `{"content":[{"type":"resource_link","uri":"a:b","name":"c",`+unsafeIcons+`}]}`)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	})
+	var methods []string
+	for _, r := range rec.Logs("mcp_client.icon.rejected") {
+		methods = append(methods, r.Text("mcp.method.name"))
+		if want := `2 left out, the first because its source has the unsafe scheme "javascript"`; r.Text("error") != want || r.Level != slog.LevelDebug {
+			t.Errorf("logged %q at %v, want %q at debug", r.Text("error"), r.Level, want)
+		}
+	}
+	if want := []string{mcp.MethodDiscover, mcp.MethodListTools, mcp.MethodCallTool}; !slices.Equal(methods, want) {
+		t.Errorf("logged for %q, want %q", methods, want)
+	}
+}
+
+func TestUnsafeIconsAreLeftOutOfWhatALegacyServerSays(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.refuse(v.want(mcp.MethodDiscover), -32601, "unknown method")
+		v.answer(v.want(mcp.MethodInitialize), `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"a","version":"1",`+unsafeIcons+`}}`)
+		v.want(mcp.NotificationInitialized)
+		await(t, c)
+		if icons := c.ServerInfo().Icons; len(icons) != 1 {
+			t.Errorf("the server has the icons %v, want the first one only", icons)
+		}
+	})
+}

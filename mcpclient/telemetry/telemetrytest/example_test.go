@@ -1,0 +1,42 @@
+package telemetrytest_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+// failureIsSeen is a test of your package: it looks at the span and the measurement of a call. When the test ends, it fails if the client
+// has emitted anything that the schema does not have.
+func failureIsSeen(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{Telemetry: rec.Telemetry()})
+	server := transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
+	client, err := mcpclient.Connect(t.Context(), server, &mcpclient.Options{Name: "forecasts", Telemetry: rec.Telemetry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Stop(context.WithoutCancel(t.Context()))
+	if _, err := client.ListTools(t.Context(), nil); err == nil {
+		t.Error("a server without tools has listed some")
+	}
+	err = client.Call(t.Context(), "acme/reindex", nil, nil)
+	if err == nil {
+		t.Error("a server without the method has answered")
+	}
+	if n := rec.Count("mcp.client.operation.duration", "error.type", "-32601"); n != 1 {
+		t.Errorf("%d calls of unknown methods were measured, want one", n)
+	}
+	if r := rec.Log("mcp_client.request.exception"); r.Text("mcp_client.name") != "forecasts" {
+		t.Errorf("the log tells of a failure of %q", r.Text("mcp_client.name"))
+	}
+}
+
+func ExampleRecorder() {
+	_ = testing.InternalTest{Name: "TestFailureIsSeen", F: failureIsSeen}
+}

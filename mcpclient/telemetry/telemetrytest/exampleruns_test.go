@@ -1,0 +1,5 @@
+package telemetrytest_test
+
+import "testing"
+
+func TestTheExampleHolds(t *testing.T) { failureIsSeen(t) }

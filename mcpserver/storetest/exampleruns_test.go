@@ -1,0 +1,5 @@
+package storetest_test
+
+import "testing"
+
+func TestTheExampleHolds(t *testing.T) { testSessions(t) }

@@ -1,0 +1,28 @@
+package taskstoretest_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/taskstoretest"
+)
+
+// testTasks is TestTasks of a package that has a store. This one is in memory, so time can be that of a bubble; a database has its
+// own clock, and neither Around nor such a short Unit.
+func testTasks(t *testing.T) {
+	taskstoretest.Run(t, taskstoretest.Harness{
+		Open: func(*testing.T) (one, other mcpserver.TaskStore) {
+			s := mcpserver.NewMemoryTaskStore(0, 0)
+			return s, s
+		},
+		Pass:   func(_ *testing.T, d time.Duration) { time.Sleep(d) },
+		Around: synctest.Test,
+		Unit:   time.Millisecond,
+	})
+}
+
+func ExampleRun() {
+	_ = testing.InternalTest{Name: "TestTasks", F: testTasks}
+}
