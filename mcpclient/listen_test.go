@@ -288,7 +288,16 @@ func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
 		if took := elapsed(func() { f = r.listened(`{"toolsListChanged":true}`) }); took != 2*time.Second {
 			t.Errorf("asked again after %v, want two seconds", took)
 		}
-		j.wants(t, "tools")
+		for i, end := range []func(f frame){ // as servers end it that do both
+			func(f frame) { cancel(f); r.answer(f, `{"resultType":"complete"}`) },
+			func(f frame) { r.answer(f, `{"resultType":"complete"}`); cancel(f) },
+		} {
+			end(f)
+			if took, want := elapsed(func() { f = r.listened(`{"toolsListChanged":true}`) }), 4*time.Second<<i; took != want {
+				t.Errorf("asked again after %v, want %v", took, want)
+			}
+		}
+		j.wants(t, "tools", "tools", "tools")
 	})
 }
 

@@ -11,10 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// view is how a result is to be shown: to a client of which revision, by which server.
+// view is how a result is to be shown: to a client of which revision, for whom, by which server.
 type view struct {
-	s       *Server
-	version mcp.Version
+	s         *Server
+	version   mcp.Version
+	principal string // who has asked; empty for nobody in particular
 }
 
 func (w view) modern() bool { return w.version.Era() == mcp.Modern }
@@ -38,7 +39,7 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = r.ID.AppendJSON(dst)
 	dst = append(dst, `,"result":`...)
-	if dst, err = s.encode(dst, result, view{s, r.Version}); err != nil {
+	if dst, err = s.encode(dst, result, view{s, r.Version, r.Principal()}); err != nil {
 		err = &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.Method, err)}
 		return appendError(dst[:n], r.ID, errInternal), err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// slowConn takes one frame in, and a second for each frame out.
+// slowConn takes one frame in, and some time for each frame out.
 type slowConn struct{ frames chan []byte }
 
 func (c *slowConn) Receive(context.Context) ([]byte, error) {
@@ -24,7 +24,7 @@ func (c *slowConn) Receive(context.Context) ([]byte, error) {
 }
 
 func (c *slowConn) Send(context.Context, []byte) error {
-	time.Sleep(time.Second)
+	time.Sleep(400 * time.Millisecond)
 	return nil
 }
 

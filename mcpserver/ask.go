@@ -13,7 +13,8 @@ import (
 
 // ErrUnsupported says that the client cannot be asked: it has not declared the capability, its revision or the request
 // that is being handled does not allow it, or there is no way to reach it, as in a batch, over HTTP without a session, or
-// where what it sends is not read meanwhile: in a [LevelSetter] and a [ResourceSubscriber]. A handler may go on without the
+// where what it sends is not read meanwhile: in a [LevelSetter] and a [ResourceSubscriber]. So is a legacy client before its
+// notifications/initialized. A handler may go on without the
 // answer. If it returns the error instead, a modern client gets -32021 with the capabilities that are missing.
 var ErrUnsupported = errors.New("the client cannot be asked for this")
 
@@ -117,6 +118,8 @@ func (c *call) canAsk() error {
 		return fmt.Errorf("%w: in revision %s, %s must be answered at once", ErrUnsupported, c.info.Version, c.info.Method)
 	case c.modern():
 		return nil
+	case c.x.session.public != nil && !c.x.session.confirmed.Load():
+		return errUnconfirmed
 	case c.method.inline:
 		return fmt.Errorf("%w: nothing that it sends is read before %s is answered", ErrUnsupported, c.info.Method)
 	}
@@ -125,6 +128,10 @@ func (c *call) canAsk() error {
 	}
 	return nil
 }
+
+// errUnconfirmed says that a legacy client is not to be sent requests yet.
+// (specification 2025-11-25, basic/lifecycle, "Initialization")
+var errUnconfirmed = fmt.Errorf("%w: it has not sent %s yet", ErrUnsupported, mcp.NotificationInitialized)
 
 // asksInResult reports whether a modern server may answer the method with what it needs first.
 // (specification 2026-07-28, basic/patterns/mrtr, "Supported Requests")

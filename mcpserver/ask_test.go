@@ -524,3 +524,33 @@ func paramsIn(t *testing.T, frame string) json.RawMessage {
 	}
 	return m.Params
 }
+
+// TestAClientIsAskedNothingBeforeItIsInitialized: (specification 2025-11-25, basic/lifecycle, "Initialization")
+func TestAClientIsAskedNothingBeforeItIsInitialized(t *testing.T) {
+	for _, v := range mcp.SupportedVersions() {
+		if v.Era() == mcp.Modern {
+			continue
+		}
+		synctest.Test(t, func(t *testing.T) {
+			tool := func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				_, err := mcpserver.ListRoots(ctx)
+				if !errors.Is(err, mcpserver.ErrUnsupported) {
+					return rootsTool(ctx, r)
+				}
+				return toldBy("%v", err)
+			}
+			w := serve(t, t.Context(), withTool(t, mcpserver.Options{}, "roots", tool))
+			w.send(initializeAbleAs(string(v)))
+			w.taken()
+			w.send(callOf(1, "roots", "{}"))
+			w.expect(t, fmt.Sprintf(rootsAnswer, 1, "the client cannot be asked for this: it has not sent notifications/initialized yet"))
+			w.send(initialized, callOf(2, "roots", "{}"))
+			if m := w.reply(t); m.Method != mcp.MethodListRoots {
+				t.Errorf("%s: then the server sent %+v, want %s", v, m, mcp.MethodListRoots)
+			}
+			if err := w.finish(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -24,7 +24,7 @@ func (p *page) appendResult(dst []byte, w view) ([]byte, error) {
 		dst = append(dst, `"_meta":`...)
 		dst = append(dst, w.s.signed...)
 		dst = append(dst, `,"resultType":"complete","ttlMs":`...)
-		hint := w.s.cfg.cacheHint()
+		hint := w.s.cfg.cacheHint(w.principal)
 		dst = strconv.AppendInt(dst, *hint.TTLMs, 10)
 		dst = append(dst, `,"cacheScope":`...)
 		dst = jsonscan.AppendString(dst, string(hint.CacheScope))

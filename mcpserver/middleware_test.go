@@ -164,8 +164,8 @@ func TestASubscriptionStandsWhateverMiddlewareMakesOfIt(t *testing.T) {
 			if err := w.finish(); err != nil {
 				t.Error(err)
 			}
-			if out := w.taken(); len(out) != 1 || decoded(t, out[0]).Result == nil {
-				t.Errorf("%s: at its end the subscription got %q, want one result", name, out)
+			if out := w.taken(); len(out) != 2 || decoded(t, out[0]).Method != mcp.NotificationCancelled || decoded(t, out[1]).Result == nil {
+				t.Errorf("%s: at its end the subscription got %q, want its cancellation and one result", name, out)
 			}
 		})
 	}

@@ -65,7 +65,10 @@ type Options struct {
 	// means not at all.
 	CacheTTL time.Duration
 
-	// CacheScope says whom a modern client may share these with. Zero means [mcp.CachePublic].
+	// CacheScope says whom a modern client may share these with. Zero means [mcp.CachePublic] where nobody in particular is
+	// asking, and [mcp.CachePrivate] in the answers to a request with a principal (see [HTTPOptions.Principal]): what was
+	// shown to one user may not be what another may see. Name a scope if it is the same for all.
+	// (specification 2026-07-28, server/utilities/caching, "Security Considerations")
 	CacheScope mcp.CacheScope
 
 	// Logging declares that the server sends clients log messages: those of [RequestInfo.Log], [RequestInfo.Logger] and
@@ -124,7 +127,6 @@ func newConfig(o *Options, name string) (config, error) {
 	c.DrainTimeout = max(0, cmp.Or(c.DrainTimeout, time.Second))
 	c.FrameLimit = cmp.Or(c.FrameLimit, DefaultFrameLimit)
 	c.PageSize = cmp.Or(c.PageSize, 1000)
-	c.CacheScope = cmp.Or(c.CacheScope, mcp.CachePublic)
 	c.LogLevel = cmp.Or(c.LogLevel, mcp.LevelInfo)
 	c.StateTTL = cmp.Or(c.StateTTL, defaultStateTTL)
 	if c.Telemetry == nil {
@@ -138,7 +140,7 @@ func newConfig(o *Options, name string) (config, error) {
 			return c, fmt.Errorf("options: %s is negative", field)
 		}
 	}
-	if c.CacheScope != mcp.CachePublic && c.CacheScope != mcp.CachePrivate {
+	if c.CacheScope != "" && c.CacheScope != mcp.CachePublic && c.CacheScope != mcp.CachePrivate {
 		return c, fmt.Errorf("options: CacheScope %q is neither %q nor %q", c.CacheScope, mcp.CachePublic, mcp.CachePrivate)
 	}
 	if !c.LogLevel.Defined() {
@@ -173,8 +175,16 @@ func (c *config) sortVersions() error {
 	return nil
 }
 
-// cacheHint is what goes into every result that a modern client may keep.
+// cacheHint is what goes into every result for a principal, empty for none, that a modern client may keep.
 // (specification 2026-07-28, server/utilities/caching)
-func (c *config) cacheHint() mcp.CacheHint {
-	return mcp.CacheHint{TTLMs: new(c.CacheTTL.Milliseconds()), CacheScope: c.CacheScope}
+func (c *config) cacheHint(principal string) mcp.CacheHint {
+	scope := c.CacheScope
+	switch {
+	case scope != "":
+	case principal != "":
+		scope = mcp.CachePrivate
+	default:
+		scope = mcp.CachePublic
+	}
+	return mcp.CacheHint{TTLMs: new(c.CacheTTL.Milliseconds()), CacheScope: scope}
 }

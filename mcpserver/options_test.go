@@ -1,6 +1,9 @@
 package mcpserver_test
 
 import (
+	"context"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -53,4 +56,40 @@ func TestModernClientsAreToldForHowLongAListIsGood(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestWhatAPrincipalIsShownIsPrivate: (specification 2026-07-28, server/utilities/caching, "Security Considerations")
+func TestWhatAPrincipalIsShownIsPrivate(t *testing.T) {
+	user := func(r *http.Request) string { return r.Header.Get("User") }
+	for _, test := range []struct {
+		option mcp.CacheScope
+		user   string
+		want   mcp.CacheScope
+	}{
+		{"", "", mcp.CachePublic},
+		{"", "alice", mcp.CachePrivate},
+		{mcp.CachePublic, "alice", mcp.CachePublic},
+		{mcp.CachePrivate, "", mcp.CachePrivate},
+	} {
+		server := newServer(t, mcpserver.Options{CacheTTL: time.Second, CacheScope: test.option})
+		must(t, server.Implement(promptList{}))
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{Principal: user})
+		for _, method := range []string{mcp.MethodDiscover, mcp.MethodListTools, mcp.MethodListPrompts} {
+			p := w.post(asked(1, method, bothMetas, ""), append(modernHeaders(method, ""), "User", test.user)...)
+			if want := fmt.Sprintf(`"ttlMs":1000,"cacheScope":%q`, test.want); !strings.Contains(p.body, want) {
+				t.Errorf("option %q, user %q: %s got %s, want %s in it", test.option, test.user, method, p.body, want)
+			}
+		}
+	}
+}
+
+// promptList implements a list and says nothing about caching.
+type promptList struct{}
+
+func (promptList) ListPrompts(context.Context, *mcpserver.ListRequest) (*mcp.ListPromptsResult, error) {
+	return &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{{Name: "p"}}}, nil
+}
+
+func (promptList) GetPrompt(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	return nil, nil
 }

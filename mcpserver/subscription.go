@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"sync"
 
@@ -140,7 +141,9 @@ func (sub *subscription) tell(n notice) {
 	}
 }
 
-// run concludes the request, once: with a result, unless the client has cancelled it.
+// run concludes the request, once: with a result, unless the client has cancelled it. Before that, while the request is still open,
+// the server cancels it: one page of the specification demands the notification, another the result.
+// (specification 2026-07-28, basic/patterns/cancellation; basic/patterns/subscriptions, "Graceful Closure")
 func (sub *subscription) run() {
 	if !sub.call.x.audience.remove(sub) {
 		return
@@ -148,6 +151,7 @@ func (sub *subscription) run() {
 	sub.mu.Lock()
 	sub.over = true
 	sub.tasks.stop()
+	sub.revoke()
 	sub.call.conclude(&mcp.Result{Meta: sub.meta}, nil)
 	ended := sub.ended
 	sub.mu.Unlock()
@@ -156,6 +160,22 @@ func (sub *subscription) run() {
 	}
 	sub.call.x.unwatchAll(sub.call.ctx, &sub.watched)
 	sub.watched.release()
+}
+
+// revoke tells the client that the server ends the subscription, unless it is not the server that does: then nobody is there to
+// hear of it, or the client knows.
+func (sub *subscription) revoke() {
+	c := sub.call
+	if why := context.Cause(c.ctx); why != nil && !errors.Is(why, errShuttingDown) {
+		return
+	}
+	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.info.ID, Reason: errShuttingDown.Message})
+	if err != nil {
+		return
+	}
+	x := *c.x
+	x.work = x.life // the end of work is what this is about
+	_ = x.notify(c.out, c.info.Version, mcp.NotificationCancelled, sub.meta, params)
 }
 
 // audience are the subscriptions that are open on a connection, or on all streams of an HTTP handler.

@@ -54,9 +54,11 @@ func TestASubscriptionOverStdio(t *testing.T) {
 		if err := w.finish(); err != nil {
 			t.Error(err)
 		}
+		cancelled := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2},` +
+			`"requestId":2,"reason":"the server is shutting down"}}`
 		want = `{"jsonrpc":"2.0","id":2,"result":{"_meta":{`
-		if out := w.taken(); len(out) != 1 || !strings.HasPrefix(out[0], want) || !strings.Contains(out[0], `"io.modelcontextprotocol/subscriptionId":2`) {
-			t.Errorf("at the end the server sent %q, want the result of what is still open", out)
+		if out := w.taken(); len(out) != 2 || out[0] != cancelled || !strings.HasPrefix(out[1], want) || !strings.Contains(out[1], `"io.modelcontextprotocol/subscriptionId":2`) {
+			t.Errorf("at the end the server sent %q, want the end of what is still open: a cancellation and the result", out)
 		}
 	})
 }
@@ -82,6 +84,9 @@ func TestASubscriptionOverHTTP(t *testing.T) {
 		}
 		go w.end()
 		for _, s := range []*events{first, second} {
+			if m := s.message(); m.Method != mcp.NotificationCancelled || !strings.Contains(string(m.Params), `"requestId":1`) {
+				t.Errorf("at the end got %+v, want a cancellation of the request", m)
+			}
 			if m := s.message(); m.ID != 1.0 || !strings.Contains(string(m.Result), `"io.modelcontextprotocol/subscriptionId":1`) {
 				t.Errorf("at the end got %+v, want a result", m)
 			}
@@ -184,8 +189,8 @@ func TestASubscriptionThatEndsBeforeItIsAcknowledgedIsAnsweredOnce(t *testing.T)
 		if err := <-end; !errors.Is(err, context.Canceled) {
 			t.Errorf("Serve returned %v, want the cause of its context", err)
 		}
-		if out := c.taken(); len(out) != 1 {
-			t.Errorf("the request got the answers %q, want one", out)
+		if out := c.taken(); len(out) != 2 || decoded(t, out[0]).Method != mcp.NotificationCancelled || decoded(t, out[1]).Result == nil {
+			t.Errorf("the request got %q, want a cancellation and one result", out)
 		}
 	})
 }

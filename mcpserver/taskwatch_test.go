@@ -125,6 +125,9 @@ func TestTasksAreWatchedOverHTTP(t *testing.T) {
 			}
 		}
 		go w.end()
+		if m := listening.message(); m.Method != mcp.NotificationCancelled {
+			t.Errorf("at the end got %+v, want the cancellation", m)
+		}
 		if m := listening.message(); m.ID != 1.0 {
 			t.Errorf("at the end got %+v, want the result", m)
 		}
