@@ -82,7 +82,7 @@ var arrows = map[string][]string{
 		"mcpclient", "mcp/skill",
 	},
 	"mcpclient/apps": {
-		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 		"mcpclient", "mcp/app",
 	},
@@ -101,7 +101,7 @@ var arrows = map[string][]string{
 		"mcpserver", "mcp/skill",
 	},
 	"mcpserver/apps": {
-		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 		"mcpserver", "mcp/app",
 	},

@@ -16,12 +16,12 @@ var ErrSessionSilent = errors.New("the client has not answered a ping")
 // watchOver begins to look after the client, if the options say so.
 func (c *connection) watchOver() {
 	if every := c.s.cfg.KeepAlive; every > 0 {
-		c.alive = keepalive.Start(every, func() bool { return c.ping(every) }, func() { c.quit(ErrSessionSilent) })
+		c.alive = keepalive.Start(every, func() bool { return c.ping(2 * every) }, func() { c.quit(ErrSessionSilent) })
 	}
 }
 
 // ping begins to ask the client for a sign of life, and reports whether it can be asked: a legacy one can, from the answer to its
-// initialize on. (specification 2025-11-25, basic/utilities/ping)
+// initialize on. The session ends before patience does. (specification 2025-11-25, basic/utilities/ping)
 func (c *connection) ping(patience time.Duration) bool {
 	agreed := c.session.agreed.Load()
 	if agreed == nil {

@@ -18,7 +18,7 @@ func TestAClientThatIsSilentIsSentPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{KeepAlive: time.Minute})
 		w := serve(t, t.Context(), s)
-		time.Sleep(time.Hour) // there is no session: nothing can be asked
+		time.Sleep(time.Hour + 30*time.Second) // there is no session: nothing can be asked
 		w.expect(t)
 		w.send(initialize)
 		w.taken()
