@@ -20,6 +20,7 @@ var arrows = map[string][]string{
 	"internal/ndjson":            {},
 	"internal/sse":               {},
 	"internal/grow":              {},
+	"internal/keepalive":         {},
 	"internal/hostname":          {},
 	"internal/weigh":             {},
 	"internal/schema":            {},
@@ -73,44 +74,44 @@ var arrows = map[string][]string{
 	},
 
 	"mcpclient": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 	},
 	"mcpclient/skills": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 		"mcpclient", "mcp/skill",
 	},
 	"mcpclient/apps": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 		"mcpclient", "mcp/app",
 	},
 	"mcpclient/config": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 		"mcpclient",
 	},
 	"mcpserver": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/skills": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 		"mcpserver", "mcp/skill",
 	},
 	"mcpserver/apps": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 		"mcpserver", "mcp/app",
 	},
 	"mcpserver/storetest": {
-		"internal/usercode", "mcpserver", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcpserver", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/taskstoretest": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity", "mcpserver",
 	},
 	"mcpserver/bearer":            {"internal/usercode", "mcpserver/internal/identity"},

@@ -220,6 +220,9 @@ func init() {
 		"called by the function it is given to, in the goroutine of the caller, which has begun nothing": {
 			"config.Options.LookupEnv", "debugpage.Client.Inspect", "debugpage.Server.Inspect", "bearer.JWT.Client",
 		},
+		"held by TestAHandlerOfNotificationsThatFailsIsReported of package mcpserver": {
+			"mcpserver.Server.HandleNotification h", "mcpserver.Server.OnRootsChanged h",
+		},
 		"the server's own or that of net/http":                {"mcpserver.HTTPHandler.ServeHTTP w"},
 		"a part of a transport, which fails as the others do": {"transport.Interruptible.Interrupter", "transport.Rester.ReceiveOrRest"},
 		"read and written by the connection of the server, which fails as one of the user's does": {

@@ -116,8 +116,10 @@ func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attem
 	attempt.End(nil)
 	c.renew(l)
 	lk.ctx, lk.end = l.ctx, l.end
+	in.alive = c.watchOver(s)
 	c.schemas.forget() // it may be another version of the server
 	if _, ok := c.step(machine.Input{Event: machine.Negotiated, Epoch: lk.epoch}, &fact{session: s}); !ok {
+		in.alive.Stop()
 		lk.end(errHungUp)
 		return nil, false
 	}

@@ -61,6 +61,14 @@ type Options struct {
 	// SIGKILL. Zero means 100 ms. It bounds Stop.
 	CloseTimeout time.Duration
 
+	// KeepAlive, if it is not zero, is how long the server may say nothing before it is sent a ping; one that is silent for as long
+	// again is lost: calls fail with [ErrConnectionLost], and the client connects anew. So a server that hangs is found within three
+	// times KeepAlive, without a call. Whatever it sends is a sign of life, but nothing else is: a server that answers nothing while it
+	// works on a call needs a longer KeepAlive than its longest call takes. Modern revisions have no ping; there the client asks
+	// for server/discover. In a modern session over HTTP every request is on its own, and KeepAlive does nothing. Zero means
+	// no pings. (specification 2025-11-25, basic/utilities/ping)
+	KeepAlive time.Duration
+
 	// InitialAttempts is how many attempts to connect may fail before the client was ever ready; then it gives up for
 	// good. Zero means three for [Connect] and no limit for [New]; negative means no limit.
 	InitialAttempts int
@@ -166,7 +174,7 @@ func newConfig(o *Options, transportName string) (config, error) {
 		c.Telemetry = telemetry.New()
 	}
 	for name, v := range map[string]int64{
-		"InitTimeout": int64(c.InitTimeout), "StartTimeout": int64(c.StartTimeout), "AuthTimeout": int64(c.AuthTimeout), "BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax),
+		"InitTimeout": int64(c.InitTimeout), "StartTimeout": int64(c.StartTimeout), "KeepAlive": int64(c.KeepAlive), "AuthTimeout": int64(c.AuthTimeout), "BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax),
 		"CloseTimeout": int64(c.CloseTimeout), "FrameLimit": int64(c.FrameLimit),
 		"NotificationQueue": int64(c.NotificationQueue), "NotificationBytes": int64(c.NotificationBytes), "MaxInputRounds": int64(c.MaxInputRounds),
 		"CacheSize": int64(c.CacheSize), "SendQueue": int64(c.SendQueue),

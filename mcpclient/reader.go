@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/keepalive"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -73,11 +74,12 @@ func failureOf(err error, otherwise machine.Event) *failure {
 type reader struct {
 	c       *Client
 	link    *link
-	session *session     // nil during the handshake
-	silent  bool         // the server is a process that is starting: nothing has arrived yet
-	spoken  func()       // called when that is over; nil if nothing waits for it
-	heard   bool         // a valid message has arrived
-	invalid atomic.Int32 // invalid frames in a row; answers that come by direct count too
+	session *session         // nil during the handshake
+	silent  bool             // the server is a process that is starting: nothing has arrived yet
+	spoken  func()           // called when that is over; nil if nothing waits for it
+	heard   bool             // a valid message has arrived
+	invalid atomic.Int32     // invalid frames in a row; answers that come by direct count too
+	alive   *keepalive.Watch // nil for none, and during the handshake
 	turn    turn
 	line    line
 	request int64 // whose own stream has carried the latest frame, 0 for a shared one
@@ -239,6 +241,9 @@ func freeMessage(m *jsonrpc.Message) {
 
 // take routes what is in a frame. An error means that the connection is over.
 func (r *reader) take(frame transport.Frame, err error, answer answerer) error {
+	if err == nil && (frame.Err == nil || frame.Err.Status != 0) {
+		r.alive.Heard()
+	}
 	m := newMessage()
 	defer freeMessage(m)
 	what, err := r.look(m, frame, err)
@@ -279,6 +284,7 @@ func (r *reader) answers(frame []byte, id int64) bool {
 	if err != nil || m.Kind != jsonrpc.Result && m.Kind != jsonrpc.Error || m.ID != jsonrpc.IntID(id) {
 		return false
 	}
+	r.alive.Heard()
 	r.invalid.Store(0)
 	r.c.route(r, m, nil)
 	return true

@@ -253,6 +253,7 @@ func (c *Client) moved(t connstate.Transition, err error, now time.Time) {
 	}
 	c.learn(t)
 	if t.From == connstate.Ready && c.session != nil {
+		c.session.in.alive.Stop()
 		c.note(record{sessionEnd: c.session, ended: now, err: err})
 		c.session = nil
 	}

@@ -46,6 +46,11 @@ func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
 		}
 		defer back()
 	}
+	return c.inquireEach(ctx, items)
+}
+
+// inquireEach is inquireAll for who holds up nobody.
+func (c *call) inquireEach(ctx context.Context, items []*inquiry) error {
 	if len(items) == 1 {
 		return c.inquire(ctx, items[0])
 	}

@@ -23,6 +23,7 @@ type exchange struct {
 	audience *audience // that listens
 	notices  *notices  // that the client of a session is yet to be sent
 	logs     *logQueue // likewise, of what belongs to no request; nil without a session
+	heard    *hearing  // notifications of the client that wait for their handlers; nil without a session
 	out      sink
 
 	reading *reading // that brings the messages of a stream; nil over HTTP
@@ -154,12 +155,28 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 	case mcp.NotificationCancelled:
 		return x.observe(m, func() error { return x.cancelled(m) })
 	case mcp.NotificationInitialized:
-		return x.observe(m, func() error {
-			return x.session.amend(x.work, func() { x.session.confirmed.Store(x.session.agreed.Load() != nil) })
-		})
+		return x.initialized(m)
+	}
+	if x.hear(m) {
+		return nil
 	}
 	x.tel.Notification(telemetry.Received, m.Method)
 	x.tel.MessageSize(telemetry.Received, telemetry.KindNotification, m.Size())
+	return nil
+}
+
+// initialized deals with notifications/initialized, of which a handler hears behind the core.
+func (x *exchange) initialized(m *jsonrpc.Message) error {
+	confirm := func() error {
+		return x.session.amend(x.work, func() { x.session.confirmed.Store(x.session.agreed.Load() != nil) })
+	}
+	if x.s.hears.lookup(m.Method) == nil {
+		return x.observe(m, confirm)
+	}
+	if err := confirm(); err != nil {
+		return err
+	}
+	x.hear(m)
 	return nil
 }
 

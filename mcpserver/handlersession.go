@@ -21,7 +21,8 @@ var (
 // HTTP. Its methods may be called from any goroutine; on nil, which stands for no session, those that ask return zero
 // values.
 type Session struct {
-	id, principal string // over HTTP; set before anybody sees the session
+	id, principal string      // over HTTP; set before anybody sees the session
+	conn          *connection // that it is on; likewise
 
 	mu     sync.Mutex
 	stage  stage       // guarded by mu

@@ -80,6 +80,7 @@ func (h *HTTPHandler) makeSession(id, principal string, who account, o observer,
 	s.exchange.principal, s.exchange.who, s.exchange.watching = s.principal, &s.who, h.watching
 	s.exchange.untrusted = h.cfg.distrusts(s.principal)
 	s.session.watched.join(h.watching, who)
+	s.quit = func(reason error) { h.quit(s, reason) }
 	s.session.public.id, s.session.public.principal = id, s.principal
 	s.idle = time.AfterFunc(time.Hour, func() {
 		if s.expired() {
@@ -87,6 +88,7 @@ func (h *HTTPHandler) makeSession(id, principal string, who account, o observer,
 		}
 	})
 	s.idle.Stop() // until it rests
+	s.watchOver()
 	return s
 }
 
@@ -100,6 +102,21 @@ func (h *HTTPHandler) expire(s *httpSession) {
 	}
 	s.session.public.because(ErrSessionTimeout)
 	h.end(s)
+}
+
+// quit ends a session as its client would, for a reason of the server's. A store is told in a goroutine of its own.
+func (h *HTTPHandler) quit(s *httpSession, reason error) {
+	s.session.public.because(reason)
+	if s.shared == nil {
+		h.end(s)
+		return
+	}
+	h.gate.detain()
+	go func() { // ends with the store, which has an end
+		defer h.gate.release()
+		_, _ = s.shared.delete(h.life, 0)
+		h.end(s)
+	}()
 }
 
 // evict ends a session that has been taken off the table because its place is needed. One that others know too lives on if they
@@ -233,6 +250,7 @@ func (s *httpSession) hold() bool {
 	}
 	s.held++
 	s.met = true
+	s.alive.Heard()
 	s.idle.Stop()
 	return true
 }

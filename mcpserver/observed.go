@@ -50,6 +50,15 @@ func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
 	if x.tel == nil {
 		return deal()
 	}
+	_, op := x.tel.StartHandler(x.work, x.arrived(m))
+	defer op.End(brokenOff)
+	err := deal()
+	op.End(outcome(nil, err))
+	return err
+}
+
+// arrived describes for telemetry a notification that is dealt with.
+func (x *exchange) arrived(m *jsonrpc.Message) telemetry.Incoming {
 	in := telemetry.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted}
 	if a := x.session.agreed.Load(); a != nil {
 		in.Peer = x.peer(a.version)
@@ -57,11 +66,7 @@ func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
 	if p, err := m.Params(); err == nil {
 		in.Traceparent, in.Tracestate, in.Baggage = text(p.Traceparent), text(p.Tracestate), text(p.Baggage)
 	}
-	_, op := x.tel.StartHandler(x.work, in)
-	defer op.End(brokenOff)
-	err := deal()
-	op.End(outcome(nil, err))
-	return err
+	return in
 }
 
 // stopwatch measures how long decoding takes, if anybody wants to know.

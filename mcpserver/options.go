@@ -53,6 +53,13 @@ type Options struct {
 	// Zero means 1 s, negative means that they end at once.
 	DrainTimeout time.Duration
 
+	// KeepAlive, if it is not zero, is how long a legacy client may say nothing before it is sent a ping; one that is silent for as
+	// long again is given up, and its session closed because of [ErrSessionSilent]: a client that hangs is found within three times
+	// KeepAlive. Whatever it sends is a sign of life. Over HTTP, only a client that has opened a stream by GET is sent pings;
+	// others have [HTTPOptions.SessionTimeout]. Modern clients cannot be sent requests, and are left alone. Zero means no
+	// pings. (specification 2025-11-25, basic/utilities/ping)
+	KeepAlive time.Duration
+
 	// FrameLimit is the size in bytes of the largest frame that [Server.ServeStdio] and [Server.HTTPHandler] accept, exactly
 	// this size included. A larger one is skipped and its request, if it can be read, refused. Zero means
 	// [DefaultFrameLimit].
@@ -134,7 +141,7 @@ func newConfig(o *Options, name string) (config, error) {
 	}
 	for field, v := range map[string]int64{
 		"MaxConcurrent": int64(c.MaxConcurrent), "MaxTotal": int64(c.MaxTotal), "RequestTimeout": int64(c.RequestTimeout), "FrameLimit": int64(c.FrameLimit),
-		"PageSize": int64(c.PageSize), "CacheTTL": int64(c.CacheTTL), "StateTTL": int64(c.StateTTL),
+		"PageSize": int64(c.PageSize), "CacheTTL": int64(c.CacheTTL), "KeepAlive": int64(c.KeepAlive), "StateTTL": int64(c.StateTTL),
 	} {
 		if v < 0 {
 			return c, fmt.Errorf("options: %s is negative", field)

@@ -89,6 +89,7 @@ func (r *reading) run() {
 		var frame []byte
 		if frame, err = r.from.Receive(r.ctx); err == nil {
 			dealing = true
+			r.conn.alive.Heard()
 			r.conn.take(frame)
 			continue
 		}
@@ -98,6 +99,7 @@ func (r *reading) run() {
 			return
 		}
 		dealing = true
+		r.conn.alive.Heard()
 		r.conn.skipped(large)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/keepalive"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -32,7 +33,11 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if m, ok := c.(measured); ok && o.tel != nil {
 		queued = m.measure(o.tel.QueueWait)
 	}
+	ctx, quit := context.WithCancelCause(ctx)
+	defer quit(nil)
 	conn, stop := s.open(ctx, o, pipe{c, o}, maxSpare, queued)
+	conn.quit = quit
+	conn.watchOver()
 	conn.watching = newWatchRoom(maxWatchedAlone)
 	conn.session.watched.join(conn.watching, account{})
 	end := conn.read(ctx, c)
@@ -71,6 +76,9 @@ type connection struct {
 	number  uint64            // among those of the server
 	network telemetry.Network // that it came over
 
+	alive *keepalive.Watch   // nil for none; set before it is read from
+	quit  func(reason error) // ends it, without waiting; set before anybody sees its session
+
 	passing atomic.Bool // the session goes on without it: its end is none of the session
 	away    atomic.Bool // another process sends what belongs to no request
 }
@@ -84,6 +92,8 @@ func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queu
 		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
 		asks: newAsks(), sites: new(sites), logs: new(logQueue),
 	}
+	conn.heard = &hearing{x: conn.exchange}
+	conn.session.public.conn = conn
 	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
 	conn.gone = o.tel.Connected(telemetry.Connection{Queued: queued, InSession: conn.inSession})
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
@@ -121,6 +131,7 @@ func (x *exchange) skipped(e *TooLargeError) {
 // close waits for what still runs, whose contexts have ended, and returns how many handlers are left. lost says that the
 // connection broke.
 func (c *connection) close(lost bool) (left int) {
+	c.alive.Stop()
 	c.s.mu.Lock()
 	delete(c.s.conns, c)
 	delete(c.s.audiences, c.audience)

@@ -30,6 +30,7 @@ type Server struct {
 	middleware MethodHandler // around the handlers of all requests; nil for none
 
 	methods methods
+	hears   hearers
 	changes changes // of what is offered
 
 	logging      atomic.Bool // whether it is declared

@@ -79,6 +79,12 @@ var serverArea = area{
 			test: "mcpserver.TestServerLogDoesNotWaitAndTellsWhatIsLost", weighs: "mcpserver.maxLogMessage", holder: ofStream,
 		},
 		{
+			what: "Notifications of a client that wait for handlers", where: []string{"mcpserver.hearing.waiting"},
+			bound: "{mcpserver.maxHeard}, and {bytes mcpserver.maxHeardBytes} of them as frames, or one that is larger",
+			full:  "the oldest are dropped, counted as mcp_server.notifications.dropped",
+			test:  "mcpserver.TestNotificationsThatWaitAreBoundedInBytes", weighs: "mcpserver.Options.FrameLimit", holder: ofStream,
+		},
+		{
 			what: "Resources that one session or subscription watches", where: []string{"mcpserver.watchlist.uris"},
 			bound: "{mcpserver.maxWatched}, and {bytes mcpserver.maxWatchedBytes} of URIs",
 			full:  "resources/subscribe is refused; a subscription does without the resource",

@@ -1,0 +1,111 @@
+package keepalive
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestTheVerdictAboutAPeer(t *testing.T) {
+	for _, test := range []struct {
+		before vigil
+		heard  uint64
+		after  vigil
+		want   verdict
+	}{
+		{vigil{}, 0, vigil{0, true}, silent},
+		{vigil{}, 1, vigil{1, false}, there},
+		{vigil{7, false}, 7, vigil{7, true}, silent},
+		{vigil{7, false}, 9, vigil{9, false}, there},
+		{vigil{7, true}, 7, vigil{7, true}, lost},
+		{vigil{7, true}, 8, vigil{8, false}, there},
+	} {
+		if after, got := test.before.look(test.heard); got != test.want || after != test.after {
+			t.Errorf("%+v, heard %d: got %d and %+v, want %d and %+v", test.before, test.heard, got, after, test.want, test.after)
+		}
+	}
+}
+
+// peer is one that a watch looks after every second. It answers when it is asked, or cannot be.
+type peer struct {
+	watched *Watch
+	answers bool
+	deaf    atomic.Bool
+	began   time.Time
+
+	mu  sync.Mutex
+	log []string // guarded by mu
+}
+
+func (p *peer) note(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.log = append(p.log, what+" "+time.Since(p.began).String())
+}
+
+func (p *peer) watch() {
+	p.began = time.Now()
+	p.watched = Start(time.Second, func() bool {
+		if p.note("asked"); p.answers {
+			p.watched.Heard()
+		}
+		return !p.deaf.Load()
+	}, func() { p.note("gone") })
+}
+
+func (p *peer) wants(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.Equal(p.log, want) {
+		t.Errorf("got %q, want %q", p.log, want)
+	}
+}
+
+func TestASilentPeerIsAskedAndGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := new(peer)
+		p.watch()
+		for range 3 {
+			time.Sleep(900 * time.Millisecond)
+			p.watched.Heard()
+		}
+		time.Sleep(time.Hour)
+		p.wants(t, "asked 4s", "gone 5s")
+	})
+}
+
+func TestAPeerThatAnswersIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &peer{answers: true}
+		p.watch()
+		time.Sleep(4*time.Second + time.Millisecond)
+		p.watched.Stop()
+		time.Sleep(time.Hour)
+		p.wants(t, "asked 1s", "asked 3s")
+	})
+}
+
+func TestTheSilenceOfAPeerThatCannotBeAskedProvesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := new(peer)
+		p.deaf.Store(true)
+		p.watch()
+		time.Sleep(3*time.Second + time.Millisecond)
+		p.deaf.Store(false)
+		time.Sleep(time.Hour)
+		p.wants(t, "asked 1s", "asked 2s", "asked 3s", "asked 4s", "gone 5s")
+	})
+}
+
+func TestNoWatchCostsNothing(t *testing.T) {
+	var w *Watch
+	if n := testing.AllocsPerRun(10, w.Heard); n != 0 {
+		t.Errorf("a message costs %v allocations, want none", n)
+	}
+	w.Stop()
+}

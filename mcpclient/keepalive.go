@@ -1,0 +1,42 @@
+package mcpclient
+
+import (
+	"errors"
+
+	"github.com/mcpotel/mcpotel/internal/keepalive"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+)
+
+// errSilent is why a connection is given up that hangs.
+var errSilent = &failure{event: machine.TransportDown, err: errors.New("the server says nothing, and does not answer a ping")}
+
+// watchOver begins to look after the server of a session, if the options say so and the session has a connection: without one,
+// there is nothing between two requests that could hang.
+func (c *Client) watchOver(s *session) *keepalive.Watch {
+	every := c.cfg.KeepAlive
+	if every == 0 || s.ownStreams {
+		return nil
+	}
+	return keepalive.Start(every, func() bool { return c.askForLife(s) }, func() { c.fail(s.epoch, errSilent) })
+}
+
+// askForLife sends the server a ping, or what modern servers have instead. What comes of it is heard where messages are read.
+func (c *Client) askForLife(s *session) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session != s {
+		return false
+	}
+	c.inBackground(s.link, func() { // ends with the answer or the session
+		method := mcp.MethodPing
+		if !s.has(method) {
+			method = mcp.MethodDiscover
+		}
+		cl := c.newCall(method, nil)
+		cl.own, cl.timeout = true, 2*c.cfg.KeepAlive // the session ends sooner
+		_ = c.request(s.ctx, cl, nil)
+		c.free(cl)
+	})
+	return true
+}

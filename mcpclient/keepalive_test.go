@@ -1,0 +1,104 @@
+package mcpclient
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+func TestAServerThatHangsIsFoundWithoutACall(t *testing.T) {
+	for _, version := range mcp.SupportedVersions() {
+		t.Run(string(version), func(t *testing.T) {
+			lost := make(chan connstate.Transition, 8)
+			o := &Options{Versions: []mcp.Version{version}, KeepAlive: time.Minute, OnTransition: func(tr connstate.Transition) {
+				if tr.From == connstate.Ready {
+					lost <- tr
+				}
+			}}
+			bubble(t, o, func(t *testing.T, s *script, c *Client) {
+				v := s.next(t)
+				ping := mcp.MethodDiscover
+				if version.Era() == mcp.Legacy {
+					ping = mcp.MethodPing
+					v.initialize(version)
+				} else {
+					v.modern()
+				}
+				await(t, c)
+				for i := range 3 {
+					if took, want := elapsed(func() { v.answer(v.want(ping), `{}`) }), 2*time.Minute; i > 0 && took != want {
+						t.Errorf("the server was asked after %v, want %v", took, want)
+					}
+					synctest.Wait()
+				}
+				hung := background(func() error { return c.Call(t.Context(), "x/y", nil, nil, WithTimeout(time.Hour)) })
+				v.want("x/y")
+				if took := elapsed(func() { v.want(ping) }); took > 2*time.Minute {
+					t.Errorf("the server was asked after %v, want two minutes at most", took)
+				}
+				var err error
+				if took := elapsed(func() { err = <-hung }); took != time.Minute || !errors.Is(err, ErrConnectionLost) || !strings.Contains(err.Error(), "does not answer a ping") {
+					t.Errorf("after %v the call failed with %v, want a lost connection after a minute", took, err)
+				}
+				if tr := <-lost; tr.To != connstate.Backoff || tr.Reason != connstate.TransportDown {
+					t.Errorf("the client went to %v because of %v, want to backoff because of %v", tr.To, tr.Reason, connstate.TransportDown)
+				}
+				s.next(t) // it connects anew
+			})
+		})
+	}
+}
+
+func TestAServerThatSpeaksIsSentNoPings(t *testing.T) {
+	bubble(t, &Options{Versions: legacyOnly, KeepAlive: time.Minute}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		for range 100 {
+			time.Sleep(50 * time.Second)
+			v.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`)
+		}
+		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+		v.answer(v.want("x/y"), `{}`)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestNothingIsSentUnlessAskedFor(t *testing.T) {
+	quiet := func(t *testing.T, v *conversation, c *Client) {
+		t.Helper()
+		await(t, c)
+		time.Sleep(24 * time.Hour)
+		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+		v.answer(v.want("x/y"), `{}`)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *Client) { quiet(t, v, c) })
+	web := func(s *script) transport.Transport { return &overHTTP{rigged: streams(s)} }
+	bubbleWith(t, &Options{KeepAlive: time.Minute}, web, func(t *testing.T, s *script, c *Client) { // each request is on its own
+		quiet(t, s.next(t).modern(), c)
+	})
+}
+
+func TestAWatchEndsWithItsSession(t *testing.T) {
+	bubble(t, &Options{Versions: legacyOnly, KeepAlive: time.Minute}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		time.Sleep(50 * time.Second)
+		v.hangUp()
+		v = s.next(t).initialize(mcp.Version20251125)
+		await(t, c)
+		if took := elapsed(func() { v.answer(v.want(mcp.MethodPing), `{}`) }); took != time.Minute {
+			t.Errorf("the server was asked after %v, want a minute", took)
+		}
+	})
+}

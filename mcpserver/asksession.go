@@ -1,0 +1,81 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ErrSessionClosed is why a session ends that [Session.Close] has ended for no reason of its own.
+var ErrSessionClosed = errors.New("the server has closed the session")
+
+// AskAll asks the client of the session for everything at once, outside of any request: roots that have changed, a sample for a
+// job of the server's own. It is [AskAll] otherwise, and waits for the answers as long as ctx and the session last.
+//
+// What is asked goes where nothing belongs to a request: on the connection, or over HTTP on the stream that the client has opened
+// by GET. The error is [ErrUnsupported] if the client has not opened one, if it has not declared that it answers, before its
+// notifications/initialized, and over HTTP where another process may have that stream (see [HTTPOptions.Sessions]). Modern
+// clients have no sessions, and can only be asked in answer to a request.
+// (specification 2025-11-25, client; basic/transports, "Listening for Messages from the Server")
+func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
+	c, err := s.asker()
+	if err != nil {
+		return err
+	}
+	items, err := c.items(asks)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		it.key = c.rounds.name(it.key)
+	}
+	return c.inquireEach(ctx, items)
+}
+
+// asker returns what stands for the request by which others ask.
+func (s *Session) asker() (*call, error) {
+	if s == nil || s.conn == nil {
+		return nil, fmt.Errorf("%w: there is no session", ErrUnsupported)
+	}
+	agreed := s.conn.session.agreed.Load()
+	switch {
+	case agreed == nil:
+		return nil, fmt.Errorf("%w: its session is not open", ErrUnsupported)
+	case !s.conn.session.confirmed.Load():
+		return nil, errUnconfirmed
+	}
+	return s.conn.asking(agreed)
+}
+
+// asking is asker for a session on these terms.
+func (c *connection) asking(agreed *agreement) (*call, error) {
+	out, ok := c.out.(inquirer)
+	if st, isStream := c.out.(*stream); !ok || isStream && !st.isRead() {
+		return nil, fmt.Errorf("%w: it listens to no stream for what belongs to no request", ErrUnsupported)
+	}
+	return &call{
+		x: c.exchange, out: out.(sink), ctx: c.work,
+		info: RequestInfo{Version: agreed.version, from: client{agreed: agreed}},
+	}, nil
+}
+
+// isRead reports whether somebody reads the stream.
+func (t *stream) isRead() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.reader != nil
+}
+
+// Close ends the session, and the connection that it is on: the contexts of its handlers end, and [Server.Serve] returns reason.
+// Over HTTP the client gets 404 from then on and opens another session, as when it has expired. A [Terminator] hears of the
+// reason, nil standing for [ErrSessionClosed]. Close does not wait, and does nothing for a session that has ended.
+// (specification 2025-11-25, basic/transports, "Session Management")
+func (s *Session) Close(reason error) {
+	if s == nil || s.conn == nil {
+		return
+	}
+	if reason == nil {
+		reason = ErrSessionClosed
+	}
+	s.conn.quit(reason)
+}

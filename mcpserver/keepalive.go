@@ -1,0 +1,60 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/keepalive"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// ErrSessionSilent is why a session ends whose client has not answered a ping; see [Options.KeepAlive].
+var ErrSessionSilent = errors.New("the client has not answered a ping")
+
+// watchOver begins to look after the client, if the options say so.
+func (c *connection) watchOver() {
+	if every := c.s.cfg.KeepAlive; every > 0 {
+		c.alive = keepalive.Start(every, func() bool { return c.ping(2 * every) }, func() { c.quit(ErrSessionSilent) })
+	}
+}
+
+// ping begins to ask the client for a sign of life, and reports whether it can be asked: a legacy one can, from the answer to its
+// initialize on. The session ends before patience does. (specification 2025-11-25, basic/utilities/ping)
+func (c *connection) ping(patience time.Duration) bool {
+	agreed := c.session.agreed.Load()
+	if agreed == nil {
+		return false
+	}
+	asker, err := c.asking(agreed)
+	if err != nil {
+		return false
+	}
+	return c.group.start(pinging{asker, patience})
+}
+
+// pinging is the task that asks. Whatever the answer is, it is heard where messages come in.
+type pinging struct {
+	c        *call
+	patience time.Duration
+}
+
+func (p pinging) run() {
+	ctx, cancel := context.WithTimeout(p.c.ctx, p.patience)
+	defer cancel()
+	_ = p.c.inquire(ctx, &inquiry{question: pingQuestion{}, key: mcp.MethodPing})
+}
+
+// pingQuestion asks for a sign of life.
+type pingQuestion struct{}
+
+func (pingQuestion) method() string { return mcp.MethodPing }
+
+func (pingQuestion) check() error { return nil }
+
+func (pingQuestion) missing(_ mcp.Version, _, _ *mcp.ClientCapabilities) bool { return false }
+
+func (pingQuestion) params(mcp.Version, *mcp.ClientCapabilities) (any, error) { return nil, nil }
+
+func (pingQuestion) take(context.Context, json.RawMessage) error { return nil }
