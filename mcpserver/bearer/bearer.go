@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -70,6 +71,11 @@ type Options struct {
 	// server.
 	RequestScopes func(*http.Request) []string
 
+	// Implies says which narrower scopes a broader one contains, such as "files" those of "files:read" and "files:write": a token
+	// with the broader one has them all, and those that they imply in turn. Nil means that a scope contains itself only.
+	// (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
+	Implies map[string][]string
+
 	// MetadataURL is where the protected-resource metadata is. Empty means the well-known URL for Resource.
 	MetadataURL string
 
@@ -102,6 +108,10 @@ func Require(v Verifier, o Options) func(http.Handler) http.Handler {
 	o.Logger = slog.New(usercode.LogHandler(o.Logger.Handler(), func(*usercode.Failure) {})) // there is no other place to tell
 	o.Audiences = append([]string{o.Resource}, o.Audiences...)
 	o.Scopes = slices.Clone(o.Scopes)
+	o.Implies = maps.Clone(o.Implies)
+	for broad, narrow := range o.Implies {
+		o.Implies[broad] = slices.Clone(narrow)
+	}
 	return func(next http.Handler) http.Handler {
 		return &guard{verifier: v, options: o, next: next}
 	}
@@ -157,6 +167,7 @@ func (g *guard) admit(r *http.Request) (*Principal, *refusal) {
 	if err := p.check(g.options.Audiences); err != nil {
 		return nil, g.invalid(err)
 	}
+	p = p.with(g.options.Implies)
 	needed := g.needed(r)
 	if !p.HasScopes(needed...) {
 		return nil, insufficient(needed, p.Scopes)

@@ -25,17 +25,36 @@ type Principal struct {
 	Scopes    []string       // granted
 	Expiry    time.Time      // zero if it does not expire
 	NotBefore time.Time      // zero if it was good from the start
+	Implied   []string       // scopes that those imply, see Implies in [Options]; [Require] fills it in
 	Claims    map[string]any // whatever else the Verifier knows; may be nil
 }
 
-// HasScopes reports whether all of the scopes were granted.
+// HasScopes reports whether all of the scopes were granted, or are implied by those that were.
 func (p *Principal) HasScopes(scopes ...string) bool {
 	for _, s := range scopes {
-		if !slices.Contains(p.Scopes, s) {
+		if !slices.Contains(p.Scopes, s) && !slices.Contains(p.Implied, s) {
 			return false
 		}
 	}
 	return true
+}
+
+// with returns p as one that has also the scopes which its own imply. The Verifier may have given the same p to others.
+func (p *Principal) with(implies map[string][]string) *Principal {
+	if len(implies) == 0 {
+		return p
+	}
+	all := slices.Clone(p.Scopes)
+	for i := 0; i < len(all); i++ { // all grows by what each of its elements implies
+		for _, narrow := range implies[all[i]] {
+			if !slices.Contains(all, narrow) {
+				all = append(all, narrow)
+			}
+		}
+	}
+	twin := *p
+	twin.Implied = all[len(p.Scopes):]
+	return &twin
 }
 
 // check says what is wrong with the token now, for any of these audiences.
