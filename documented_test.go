@@ -15,8 +15,8 @@ import (
 )
 
 // TestEveryExportedSymbolIsDocumented reads the source of all packages that a user of the library can import. The comment on a
-// type documents the constants that are its words, that on a group of constants or variables each of them, and so does one behind it
-// on its line.
+// type documents the constants that are its words, that on a group of constants or variables each of them, and so does one
+// behind it on its line.
 func TestEveryExportedSymbolIsDocumented(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}|{{.ImportPath}}|{{.Name}}", "./...").Output()
 	if err != nil {

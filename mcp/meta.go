@@ -40,9 +40,9 @@ const (
 	MetaBaggage     = "baggage"
 )
 
-// CheckMetaName says what is wrong with name as a member of [Meta] that you make, nil if nothing is. Valid names have an optional
-// prefix of dot-separated labels that ends with a slash, such as com.example/, and a name of letters, digits, hyphens, underscores
-// and dots that begins and ends with a letter or digit.
+// CheckMetaName says what is wrong with name as a member of [Meta] that you make, nil if nothing is. Valid names have an
+// optional prefix of dot-separated labels that ends with a slash, such as com.example/, and a name of letters, digits, hyphens,
+// underscores and dots that begins and ends with a letter or digit.
 //
 // Prefixes whose second label is modelcontextprotocol or mcp are reserved for the protocol. Of these, the specification has given
 // out io.modelcontextprotocol/, to its own members and to those of official extensions; all others are refused.

@@ -95,8 +95,8 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 // that the server lists for the tool; to learn that, it lists the tools once, before the call. Out is decoded by json v2, in
 // which names match exactly.
 //
-// The schema is one of JSON Schema 2020-12, which holds without $schema, or of draft-07. One of another dialect is an error of kind
-// [KindProtocol] before the call; one with a regular expression that Go cannot compile is not applied, which is logged.
+// The schema is one of JSON Schema 2020-12, which holds without $schema, or of draft-07. One of another dialect is an error of
+// kind [KindProtocol] before the call; one with a regular expression that Go cannot compile is not applied, which is logged.
 //
 // A tool that reports an error is a [*ToolError]. A tool without an output schema is not checked. Content that does not
 // match the schema or Out, or is missing, is an error of kind [KindProtocol]; then the tool has run. So is content that is

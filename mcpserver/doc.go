@@ -12,8 +12,8 @@
 // call. [Server.AddRawTool] hands the arguments over as they came. [Server.Handle] answers methods of one's own.
 //
 // JSON Schemas of tools, your own ones too, are of the dialects 2020-12, which holds without $schema, and draft-07. A tool with
-// a schema of another dialect is refused when it is added, and so is one whose schema refers to another document: nothing is fetched.
-// A form of [Elicit] has the few keywords that the specification gives to forms.
+// a schema of another dialect is refused when it is added, and so is one whose schema refers to another document: nothing is
+// fetched. A form of [Elicit] has the few keywords that the specification gives to forms.
 //
 // [Server.AddResource] and [Server.AddResourceTemplate] offer what can be read, [Server.ResourceUpdated] tells those who
 // watch it; [Server.AddPrompt] offers prompts, and [Server.AddCompletion] completes their arguments. What is added is

@@ -17,8 +17,8 @@ type ReadResourceRequest struct {
 	*RequestInfo
 	URI string
 
-	// Variables are what the URI has in the places of the template's variables, decoded, so that any of them may have
-	// slashes, dots and control characters in it: [LocalPath] checks one that is to be the path of a file. Of a variable that the URI
+	// Variables are what the URI has in the places of the template's variables, decoded, so that any of them may have slashes,
+	// dots and control characters in it: [LocalPath] checks one that is to be the path of a file. Of a variable that the URI
 	// leaves out there is none; a list is there with its separators. It is nil for a resource without a template.
 	Variables map[string]string
 }

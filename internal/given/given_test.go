@@ -16,8 +16,8 @@ import (
 
 const badMeta, badName, badSource = `{"a bad name":1}`, "no prefix", "javascript:alert(1)"
 
-// structs are the types of package mcp that have a field to check, by their own fields. TestEveryFieldThatUsersGiveIsChecked holds
-// the list against the source.
+// structs are the types of package mcp that have a field to check, by their own fields. TestEveryFieldThatUsersGiveIsChecked
+// holds the list against the source.
 var structs = []any{
 	mcp.AudioContent{}, mcp.CallToolParams{}, mcp.CancelledParams{}, mcp.ClientCapabilities{}, mcp.CompleteParams{},
 	mcp.CreateMessageParams{}, mcp.ElicitParams{}, mcp.ElicitationCompleteParams{}, mcp.EmbeddedResource{}, mcp.GetPromptParams{},
