@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -189,8 +190,10 @@ func TestASubscriptionThatEndsBeforeItIsAcknowledgedIsAnsweredOnce(t *testing.T)
 		if err := <-end; !errors.Is(err, context.Canceled) {
 			t.Errorf("Serve returned %v, want the cause of its context", err)
 		}
-		if out := c.taken(); len(out) != 2 || decoded(t, out[0]).Method != mcp.NotificationCancelled || decoded(t, out[1]).Result == nil {
-			t.Errorf("the request got %q, want a cancellation and one result", out)
+		out := c.taken()
+		answers := slices.DeleteFunc(slices.Clone(out), func(frame string) bool { return decoded(t, frame).Method == mcp.NotificationCancelled })
+		if len(answers) != 1 || len(out) > 2 {
+			t.Errorf("the request got %q, want one answer, behind a cancellation at most", out)
 		}
 	})
 }
