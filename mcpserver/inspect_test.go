@@ -205,7 +205,7 @@ func TestForgottenServersAreNotKept(t *testing.T) {
 		}
 		runtime.AddCleanup(s, func(struct{}) { close(collected) }, struct{}{})
 	}()
-	for range 100 {
+	for range 1000 {
 		runtime.GC()
 		select {
 		case <-collected:

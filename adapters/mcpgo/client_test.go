@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -197,10 +196,18 @@ func transportOf(p piped) transport.Interface { return p.tr }
 func TestACancellationIsAChildOfTheCallItEnds(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	c := connect(t, mcpgo.WrapTransport(pipe(t, theirs()).tr, r.Telemetry(), fleet.ClientName), legacy)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	url, handled := fleet.Bell(t)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	go func() {
+		select {
+		case <-handled:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	q := mcp.CallToolRequest{}
-	q.Params.Name = "wait"
+	q.Params.Name, q.Params.Arguments = "wait", map[string]any{"bell": url}
 	if _, err := c.CallTool(ctx, q); err == nil {
 		t.Fatal("want an error")
 	}

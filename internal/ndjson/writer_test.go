@@ -418,13 +418,11 @@ func TestCloseEndsAWriteThatWaitsForThePeer(t *testing.T) {
 	if err := w.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for range 1000 {
-		if runtime.NumGoroutine() < before {
-			return
+	for deadline := time.Now().Add(20 * time.Second); runtime.NumGoroutine() >= before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines after Close, %d before, want the flusher gone", runtime.NumGoroutine(), before)
 		}
-		runtime.Gosched()
 	}
-	t.Errorf("%d goroutines after Close, %d before, want the flusher gone", runtime.NumGoroutine(), before)
 }
 
 func TestFilesAreWrittenTo(t *testing.T) {

@@ -14,10 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mcpotel/mcpotel/internal/testsupport/best"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// soon is how long after the child's end Receive may take: 50 ms by contract, and the rest for a busy machine.
+// soon is how long what does not wait may take at best, such as Receive after the child's end: 50 ms by contract, and the rest
+// for a busy machine.
 const soon = 1 * time.Second
 
 // exitOf receives until the connection is over and returns the ExitError it is over with.
@@ -149,18 +151,25 @@ func TestEndOfTheLeaderIsTheEnd(t *testing.T) {
 		{"a grandchild out of reach that holds the streams", 1, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := newHarness(t)
-			conn, child := h.dial(h.stdio(), transport.Config{})
-			h.do(child, command{Op: opFork, N: tt.fork})
-			grandchild := h.next()
-			h.do(grandchild, command{Op: opResist})
-			h.do(child, command{Op: opExit, N: 5})
-			start := time.Now()
-			if exit := exitOf(t, conn); exit.Code != 5 {
-				t.Errorf("want status 5, got %v", exit)
-			}
-			if took := time.Since(start); took > soon {
-				t.Errorf("want receive to end about 50 ms after the leader, got %v", took)
+			var h *harness
+			var conn transport.Conn
+			var grandchild *childPeer
+			took := best.Of(soon, func() time.Duration {
+				var child *childPeer
+				h = newHarness(t)
+				conn, child = h.dial(h.stdio(), transport.Config{})
+				h.do(child, command{Op: opFork, N: tt.fork})
+				grandchild = h.next()
+				h.do(grandchild, command{Op: opResist})
+				h.do(child, command{Op: opExit, N: 5})
+				start := time.Now()
+				if exit := exitOf(t, conn); exit.Code != 5 {
+					t.Errorf("want status 5, got %v", exit)
+				}
+				return time.Since(start)
+			})
+			if took > soon {
+				t.Errorf("want receive to end about 50 ms after the leader, got %v at best", took)
 			}
 			mustClose(t, transport.Watched(conn), "the child's streams to be cut after its end")
 			if err := conn.Send(t.Context(), message("{}")); !errors.Is(err, transport.ErrClosed) {

@@ -31,8 +31,8 @@ func ring(ctx context.Context, bell string) error {
 	return answer.Body.Close()
 }
 
-// bell returns a URL that rings, and a channel that is closed then.
-func bell(t *testing.T) (url string, rung <-chan struct{}) {
+// Bell returns a URL that rings, and a channel that is closed then.
+func Bell(t *testing.T) (url string, rung <-chan struct{}) {
 	t.Helper()
 	heard := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { close(heard) }))

@@ -272,7 +272,7 @@ func (p *Pair) rounds(t *testing.T, clients []Span) {
 func (p *Pair) leave(t *testing.T) {
 	for errorType, why := range map[string]error{"timeout": context.DeadlineExceeded, "cancelled": context.Canceled} {
 		t.Run(errorType, func(t *testing.T) {
-			url, rung := bell(t)
+			url, rung := Bell(t)
 			servers := 1
 			if p.Unheard {
 				servers = 0

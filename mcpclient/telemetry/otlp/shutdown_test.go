@@ -119,7 +119,7 @@ func TestNoExportOutlivesShutdown(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	p.Shutdown(ctx)
-	late := time.After(soon) // the exporters by themselves would need 10 s
+	late := time.After(4 * soon) // the exporters by themselves would need 10 s
 	for range 3 {
 		select {
 		case <-ended:
