@@ -15,9 +15,8 @@ import (
 
 func mib(bytes int) float64 { return float64(bytes) / (1 << 20) }
 
-// aFrame is what a frame takes on its way: the test makes it and sends it, it is read into a buffer that grew, and copied for
-// a decoder.
-func aFrame(size int) int { return 5*size + 2<<20 }
+// aFrame is what a frame takes that is read and decoded in place.
+func aFrame(size int) int { return size + 2<<20 }
 
 // Whatever the arguments of a call are decoded into, that takes no more memory than AddTool says.
 func TestWhatArgumentsTakeWhileTheyAreDecodedIsBounded(t *testing.T) {
