@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
 // allocations counts what decoding data into a new value allocates, the clone of data left out. Collecting garbage while
@@ -19,7 +21,7 @@ func allocations(t *testing.T, data []byte, v func() any) float64 {
 }
 
 func TestDecodeAllocatesByTheHandful(t *testing.T) {
-	if raceEnabled {
+	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}
 	result := func() any { return new(CallToolResult) }
@@ -43,7 +45,7 @@ func TestDecodeAllocatesByTheHandful(t *testing.T) {
 }
 
 func TestAppendAllocatesNothingOfItsOwn(t *testing.T) {
-	if raceEnabled {
+	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}
 	type arguments struct {
@@ -80,7 +82,7 @@ func TestAppendAllocatesNothingOfItsOwn(t *testing.T) {
 }
 
 func TestLookupsAllocateNothing(t *testing.T) {
-	if raceEnabled {
+	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}
 	data := []byte(`{"_meta":{"a":1},"resultType":"input_required","inputRequests":{}}`)

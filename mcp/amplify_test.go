@@ -3,9 +3,10 @@ package mcp
 import (
 	"fmt"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
 // listsOf returns texts of more than a MiB that fill a list of a type, wherever it has one, with as many values as there is room
@@ -49,11 +50,9 @@ func TestNoListTakesMuchMoreMemoryThanItsText(t *testing.T) {
 	for name, typ := range wireTypes {
 		for _, text := range listsOf(typ, "", "", 3) {
 			n++
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			_, err := Decode([]byte(text), reflect.New(typ).Interface())
-			runtime.ReadMemStats(&after)
-			if took := after.TotalAlloc - before.TotalAlloc; took > most {
+			var err error
+			took := heap.Allocated(func() { _, err = Decode([]byte(text), reflect.New(typ).Interface()) })
+			if took > most {
 				t.Errorf("%s: %.60s…: %d MiB for %d KiB, want %d MiB at most (%v)", name, text, took>>20, len(text)>>10, most>>20, err)
 			}
 		}

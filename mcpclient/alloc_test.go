@@ -21,6 +21,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -102,7 +103,7 @@ func cost(call func()) (allocs, bytes float64) {
 
 // The target of PERFORMANCE.md for a tiny tools/call over stdio, with the arguments in a struct, without an SDK.
 func TestATinyCallStaysWithinItsAllocationBudget(t *testing.T) {
-	if raceEnabled {
+	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}
 	const most, mostBytes = 12, 1 << 10
@@ -177,7 +178,7 @@ func playHTTP() int {
 // context are part of it: a call with one needs a header of its own, where those without one share theirs. That path has one
 // allocation more than the section says, of a call that takes fewer in all than when none shared its header.
 func TestTelemetryStaysWithinItsAllocationBudget(t *testing.T) {
-	if raceEnabled {
+	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}
 	for path, p := range map[string]struct {

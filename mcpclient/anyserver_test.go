@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -248,17 +248,18 @@ var calls = []string{"CallTool", "CallToolAs", "ReadResource", "GetPrompt", "Com
 // anyServer is one exchange with a strange server.
 func anyServer(t *testing.T, r *rapid.T, s strange) {
 	began := time.Now()
-	before := allocated()
 	var sent int
 	var err error
-	synctest.Test(t, func(t *testing.T) { sent, err = s.converse(t.Context()) })
+	bytes := heap.Allocated(func() {
+		synctest.Test(t, func(t *testing.T) { sent, err = s.converse(t.Context()) })
+	})
 	if err != nil {
 		r.Fatalf("%v: %+v", err, s)
 	}
 	if took := time.Since(began); took > anyReal {
 		r.Fatalf("the exchange took %v: %+v", took, s)
 	}
-	if bytes := allocated() - before; bytes > anyAllocated+uint64(sent)*anyPerByte {
+	if bytes > anyAllocated+uint64(sent)*anyPerByte {
 		r.Fatalf("%d bytes were allocated for %d that the server sent: %+v", bytes, sent, s)
 	}
 }
@@ -429,11 +430,4 @@ func apply(v any, at *int, c change) {
 			apply(v[i], at, c)
 		}
 	}
-}
-
-// allocated is how many bytes the process has allocated up to now, what has been freed included.
-func allocated() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }

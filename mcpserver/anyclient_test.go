@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +19,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -191,17 +191,19 @@ func changed(m map[string]any, at int, member string, value any) {
 
 // anyClient serves all visits and then one of a client that keeps to the protocol.
 func anyClient(t *testing.T, r *rapid.T, visits []visit) {
-	began, before := time.Now(), allocatedBytes()
+	began := time.Now()
 	var sent int
 	var err error
-	synctest.Test(t, func(t *testing.T) { sent, err = served(t, visits) })
+	bytes := heap.Allocated(func() {
+		synctest.Test(t, func(t *testing.T) { sent, err = served(t, visits) })
+	})
 	if err != nil {
 		r.Fatalf("%v: %+v", err, visits)
 	}
 	if took := time.Since(began); took > anyReal {
 		r.Fatalf("the exchanges took %v: %+v", took, visits)
 	}
-	if bytes := allocatedBytes() - before; bytes > anyAllocated+uint64(sent)*anyPerByte {
+	if bytes > anyAllocated+uint64(sent)*anyPerByte {
 		r.Fatalf("%d bytes were allocated for %d that clients sent: %+v", bytes, sent, visits)
 	}
 }
@@ -357,11 +359,4 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	b.rest = b.rest[n:]
 	b.parts--
 	return n, nil
-}
-
-// allocatedBytes is how much the process has allocated up to now, what has been freed included.
-func allocatedBytes() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }

@@ -12,6 +12,7 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -42,9 +43,6 @@ func (nowhere) Shutdown(context.Context) error                             { ret
 type infoOnly struct{ slog.Handler }
 
 func (infoOnly) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
-
-// raceEnabled is true in a program that is built with the race detector, whose allocations are not those of others.
-var raceEnabled bool
 
 func budgetServer(t testing.TB, tel *telemetry.Telemetry) *mcpserver.Server {
 	t.Helper()
@@ -99,7 +97,7 @@ func costOverHTTP(t testing.TB, tel *telemetry.Telemetry) float64 {
 // TestTelemetryStaysWithinItsBudget compares the allocations of a call, on each path, with those of a server that nobody
 // observes. (TELEMETRY.md, section 3)
 func TestTelemetryStaysWithinItsBudget(t *testing.T) {
-	if raceEnabled {
+	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}
 	for path, cost := range map[string]func(testing.TB, *telemetry.Telemetry) float64{"stream": costOnAStream, "http": costOverHTTP} {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"testing"
 	"testing/iotest"
 
 	"github.com/mcpotel/mcpotel/internal/grow"
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
 var errCut = errors.New("cut")
@@ -69,18 +69,16 @@ func (p *pieces) Read(b []byte) (int, error) {
 
 func TestABodyThatIsAnnouncedAndDoesNotComeTakesHardlyAnyMemory(t *testing.T) {
 	const times = 100
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range times {
-		body := grow.Body{Announced: 16 << 20, Limit: 16 << 20}
-		if _, err := body.Read(iotest.ErrReader(errCut)); err != errCut {
-			t.Fatalf("got %v, want %v", err, errCut)
+	got := heap.Allocated(func() {
+		for range times {
+			body := grow.Body{Announced: 16 << 20, Limit: 16 << 20}
+			if _, err := body.Read(iotest.ErrReader(errCut)); err != errCut {
+				t.Fatalf("got %v, want %v", err, errCut)
+			}
 		}
-	}
-	runtime.ReadMemStats(&after)
-	got := (after.TotalAlloc - before.TotalAlloc) / times
-	if got > 2*grow.First {
-		t.Errorf("a body of which nothing came took %d bytes, want %d", got, grow.First)
+	})
+	if got > times*2*grow.First {
+		t.Errorf("a body of which nothing came took %d bytes, want %d", got/times, grow.First)
 	}
 }
 

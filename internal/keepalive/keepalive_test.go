@@ -47,6 +47,8 @@ func (p *peer) note(what string) {
 }
 
 func (p *peer) watch() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.began = time.Now()
 	p.watched = Start(time.Second, func() bool {
 		if p.note("asked"); p.answers {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -16,6 +15,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
 func startHTTP(t *testing.T) *Sink {
@@ -195,11 +196,9 @@ func TestWhatIsUnpackedIsBounded(t *testing.T) {
 	if small.Len() > 64<<10 {
 		t.Fatalf("the bomb has %d bytes", small.Len())
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	code, _ := post(t, s, "/v1/traces", "application/x-protobuf", small, encoding("gzip"))
-	runtime.ReadMemStats(&after)
-	if allocated := after.TotalAlloc - before.TotalAlloc; code != 413 || allocated > 32<<20 {
+	var code int
+	allocated := heap.Allocated(func() { code, _ = post(t, s, "/v1/traces", "application/x-protobuf", small, encoding("gzip")) })
+	if code != 413 || allocated > 32<<20 {
 		t.Errorf("a bomb of 4 MiB: want 413 and less than 32 MiB allocated, got %d and %d bytes", code, allocated)
 	}
 	connection, err := grpc.NewClient(s.Endpoint(), grpc.WithTransportCredentials(insecure.NewCredentials()))

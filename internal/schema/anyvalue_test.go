@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
 // What a step may cost at most, here: on a busy machine, with the collector's work and the race detector's.
@@ -69,7 +71,7 @@ func checkWork(t failer, s *Schema, instance []byte) (verdict string) {
 	t.Helper()
 	var steps int64
 	cpu := cpuTime()
-	memory := allocated(func() { verdict, steps = work(s, instance) })
+	memory := heap.Allocated(func() { verdict, steps = work(s, instance) })
 	took := cpuTime() - cpu
 	if most := 3 * (baseWork + int64(len(instance))) * unit; steps > most {
 		t.Fatalf("%d steps, want at most %d: %.1000s against %.1000s", steps, most, instance, s.raw)

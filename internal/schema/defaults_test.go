@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
 func TestApplyDefaults(t *testing.T) {
@@ -80,7 +81,7 @@ func TestDefaultsAreBounded(t *testing.T) {
 			s := mustCompile(t, c.schema)
 			var got []byte
 			var err error
-			spent := allocated(func() { got, err = s.ApplyDefaults(t.Context(), []byte(c.instance)) })
+			spent := heap.Allocated(func() { got, err = s.ApplyDefaults(t.Context(), []byte(c.instance)) })
 			if !errors.Is(err, c.want) {
 				t.Errorf("want %v, got %v", c.want, err)
 			}
@@ -97,15 +98,6 @@ func TestDefaultsAreBounded(t *testing.T) {
 // numbered is n members made by format.
 func numbered(n int, format string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(distinct(n, format), "["), ",0]")
-}
-
-// allocated returns the bytes that f allocates, give or take what runs beside.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }
 
 func TestApplyDefaultsRefuses(t *testing.T) {

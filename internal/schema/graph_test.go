@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
 func TestCompileRefusesASchemaThatAppliesItself(t *testing.T) {
@@ -185,7 +187,7 @@ func TestHostileCompilationsEnd(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var err error
 			cpu := cpuTime()
-			memory := allocated(func() { _, err = Compile(json.RawMessage(c.schema)) })
+			memory := heap.Allocated(func() { _, err = Compile(json.RawMessage(c.schema)) })
 			if took := cpuTime() - cpu; took > 5*time.Second {
 				t.Errorf("want at most 5 s, took %v", took)
 			}

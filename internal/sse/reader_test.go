@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -14,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mcpotel/mcpotel/internal/sse"
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
 // event returns an event with these data and nothing else.
@@ -234,7 +234,7 @@ func TestReaderHoldsNoMoreThanTheLimit(t *testing.T) {
 	for _, prefix := range []string{":", "", "id:", "event: ", "retry: ", "data: ", "data", "data: x\nid: "} {
 		for _, skip := range []bool{false, true} {
 			r := sse.NewReader(nil, limit, skip)
-			held := allocated(func() {
+			held := heap.Allocated(func() {
 				r.Reset(io.MultiReader(strings.NewReader(prefix), &endless{sent}, strings.NewReader("\n\n")))
 				for _, err := r.Next(); err == nil; _, err = r.Next() {
 				}
@@ -244,15 +244,6 @@ func TestReaderHoldsNoMoreThanTheLimit(t *testing.T) {
 			}
 		}
 	}
-}
-
-// allocated returns how many bytes f allocates.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }
 
 func TestReaderHandsOverLargeData(t *testing.T) {

@@ -2,7 +2,6 @@ package transport_test
 
 import (
 	"net/http"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -10,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -27,15 +27,14 @@ func TestHTTPWhatIsAnnouncedIsNotAllocated(t *testing.T) {
 					<-r.Context().Done()
 				})
 				conn := dialHTTP(t, b.transport(), transport.Config{FrameLimit: size})
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				for id := range int64(calls) {
-					send(t, conn, call(id+1))
-				}
-				synctest.Wait()
-				runtime.ReadMemStats(&after)
+				got := heap.Allocated(func() {
+					for id := range int64(calls) {
+						send(t, conn, call(id+1))
+					}
+					synctest.Wait()
+				})
 				// What the connections and the server of the test need is much less than this, too.
-				if got := after.TotalAlloc - before.TotalAlloc; got > calls*(512<<10) {
+				if got > calls*(512<<10) {
 					t.Errorf("%d answers of %d bytes announced, %d sent: %d KiB were allocated for each, want hardly any",
 						calls, size, sent, got>>10/calls)
 				}

@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // What net/http allocates for a request, on both sides, is all of it. The floor has a header and a URL of its own for each call,
 // and is legacy; a modern call has two fields more, of which the server allocates a few.
 func TestHTTPCallAllocatesLittleMoreThanNetHTTP(t *testing.T) {
-	if raceEnabled {
+	if heap.Raced {
 		t.Skip("the race detector allocates too")
 	}
 	url := serve(t, answerOfSize(200, "json"))

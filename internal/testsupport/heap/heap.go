@@ -18,11 +18,28 @@ const percent = 25
 //
 // Under the race detector, which needs memory of its own and much time for that, it only runs f and returns zeros.
 func Measure(f func()) (peak, kept int) {
-	if raceEnabled {
+	if Raced {
 		f()
 		return 0, 0
 	}
 	return measure(func(*watch) { f() })
+}
+
+// Allocated runs f and returns how many bytes the process allocated meanwhile, those that were freed included: zero under the
+// race detector, which has less of them used again.
+func Allocated(f func()) uint64 {
+	before := allocated()
+	f()
+	if Raced {
+		return 0
+	}
+	return allocated() - before
+}
+
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
 }
 
 func measure(f func(*watch)) (peak, kept int) {

@@ -8,7 +8,7 @@ import (
 var sink []byte
 
 func TestAPeakIsSeenAndGarbageIsNot(t *testing.T) {
-	if raceEnabled {
+	if Raced {
 		t.Skip("nothing is measured under the race detector")
 	}
 	const mebi = 1 << 20

@@ -2,4 +2,5 @@
 
 package heap
 
-const raceEnabled = false
+// Raced is true in a program that is built with the race detector, which allocates for itself.
+const Raced = false
