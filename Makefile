@@ -20,10 +20,10 @@ ci: ## everything CI checks
 	.ci/run
 
 conformance: ## run the official conformance suite (needs node and npm)
-	MCPOTEL_CONFORMANCE=$$(testenv/conformance/install) && export MCPOTEL_CONFORMANCE && cd testenv/conformance && go test -count=1 -v .
+	.ci/run conformance
 
 e2e: ## run the end-to-end tests against real servers (needs node and npm)
-	MCPOTEL_SERVERS=$$(testenv/servers/install) && export MCPOTEL_SERVERS && cd testenv/e2e && go test -count=1 ./...
+	.ci/run e2e
 
 fuzz: ## fuzz one target: make fuzz PKG=./internal/jsonrpc TARGET=FuzzParse
 	go test -run '^$$' -fuzz '^$(TARGET)$$' -fuzztime=500000x $(PKG)
