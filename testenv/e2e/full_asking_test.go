@@ -214,7 +214,7 @@ func (f *full) addTasks() {
 			f.cancelled <- struct{}{}
 			return sum{}, ctx.Err()
 		case "refuse":
-			return sum{}, &mcp.Error{Code: -32050, Message: "refused"}
+			return sum{}, &mcp.Error{Code: -31050, Message: "refused"}
 		case "fail":
 			return sum{}, errors.New("failed")
 		}

@@ -96,7 +96,7 @@ func useToolErrors(p *pair) {
 		p.Errorf("fail: want a ToolError, got %v", err)
 	}
 	_, err = p.c.CallTool(p.ctx, "refuse", nil)
-	if e, ok := errors.AsType[*mcp.Error](err); !ok || e.Code != -32050 || string(e.Data) != `{"why":"because"}` {
+	if e, ok := errors.AsType[*mcp.Error](err); !ok || e.Code != -31050 || string(e.Data) != `{"why":"because"}` {
 		p.Errorf("refuse: want the tool's own code and data, got %v", err)
 	}
 	_, err = p.c.CallTool(p.ctx, "none", nil)

@@ -97,7 +97,7 @@ func (f *full) addTools() {
 		return "", errors.New("failed for " + in.Name)
 	}))
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{Name: "refuse"}, func(context.Context, struct{}) (string, error) {
-		return "", &mcp.Error{Code: -32050, Message: "refused", Data: []byte(`{"why":"because"}`)}
+		return "", &mcp.Error{Code: -31050, Message: "refused", Data: []byte(`{"why":"because"}`)}
 	}))
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{Name: "progress"}, func(ctx context.Context, in number) (string, error) {
 		for i := range in.Number {

@@ -25,7 +25,7 @@ func useTasks(p *pair) {
 		p.Errorf("fail: want the tool's error, got %v, %v", r, err)
 	}
 	_, err = p.c.CallTool(p.ctx, "job", named{"refuse"})
-	p.code("refuse", err, -32050)
+	p.code("refuse", err, -31050)
 	if p.v < mcp.Version20251125 {
 		useNoTasks(p)
 		return

@@ -35,7 +35,7 @@ func callings(p *pair) []calling {
 			kind: "INTERNAL", name: shop.InnerSpan, service: p.serverName(),
 		})},
 		{name: "tool error", times: 6, tool: "fail", outcome: "tool_error", below: failedBoth("fail", "tool_error", nil)},
-		{name: "RPC error", times: 6, tool: "refuse", outcome: "-32050", below: failedBoth("refuse", "-32050", map[string]any{"rpc.response.status_code": "-32050"})},
+		{name: "RPC error", times: 6, tool: "refuse", outcome: "-31050", below: failedBoth("refuse", "-31050", map[string]any{"rpc.response.status_code": "-31050"})},
 		{name: "panic", times: 3, tool: "panic", outcome: "-32603", below: failedBoth("panic", "-32603", map[string]any{"rpc.response.status_code": "-32603"})},
 		{name: "unknown tool", times: 3, tool: "nosuch", outcome: "-32602", below: unknown("nosuch")},
 		{name: "resumed stream", times: 3, tool: "hang_up", outcome: "ok", below: answered("hang_up")},

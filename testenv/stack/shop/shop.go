@@ -23,7 +23,7 @@ import (
 const Name = "shop"
 
 // RefuseCode is that of the JSON-RPC error of the tool refuse.
-const RefuseCode = -32050
+const RefuseCode = -31050
 
 // PriceURI is a resource, Pitch a prompt.
 const (

@@ -46,10 +46,10 @@ var Scenarios = []Scenario{
 	{
 		Name: "rpc_error", Makes: "requests that the server refuses, by a code of its own, an unknown tool, an unknown resource", play: rpcErrors,
 		Moves: []string{
-			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="refuse",error_type="-32050",rpc_response_status_code="-32050"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="refuse",error_type="-31050",rpc_response_status_code="-31050"}`,
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",mcp_method_name="tools/call",error_type="-32602"}`,
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",mcp_method_name="resources/read",error_type="-32602"}`,
-			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="refuse",rpc_response_status_code="-32050"}`,
+			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="refuse",rpc_response_status_code="-31050"}`,
 		},
 	},
 	{
