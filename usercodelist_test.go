@@ -228,6 +228,9 @@ func init() {
 		"read and written by the connection of the server, which fails as one of the user's does": {
 			"mcpserver.NewStreamConn r", "mcpserver.NewStreamConn w",
 		},
+		"held by TestAStreamThatPanicsOrEndsItsGoroutineIsOneThatFails and TestAnErrorOfOpeningAStreamIsThatOfDial of package transport": {
+			"transport.Streams r", "transport.Streams w", "transport.StreamsFrom open",
+		},
 		"set by the client for a transport: its own code": {
 			"transport.Config.Authorized",
 			"transport.Config.Authorizing", "transport.Config.Failed", "transport.Config.Logger", "transport.Config.QueueWait",

@@ -42,6 +42,23 @@ func (e *Error) Error() string {
 	return e.Message + " (" + strconv.FormatInt(e.Code, 10) + ")"
 }
 
+// Is reports whether target is an [*Error] of the same code, such as [ErrMethodNotFound]. Messages and data do not count.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code
+}
+
+// The errors of JSON-RPC, for [errors.Is], which compares codes. A handler may return one as it
+// is, or wrap it; the other end gets the code and the message here, and nothing of what is around it.
+// (specification 2026-07-28, basic/index, "Error Codes")
+var (
+	ErrParse          error = &Error{Code: CodeParseError, Message: "parse error"}
+	ErrInvalidRequest error = &Error{Code: CodeInvalidRequest, Message: "invalid request"}
+	ErrMethodNotFound error = &Error{Code: CodeMethodNotFound, Message: "method not found"}
+	ErrInvalidParams  error = &Error{Code: CodeInvalidParams, Message: "invalid params"}
+	ErrInternal       error = &Error{Code: CodeInternalError, Message: "internal error"}
+)
+
 // ResourceNotFoundData is the data of an error with [CodeResourceNotFound]. Servers of 2026-07-28 may send it with
 // [CodeInvalidParams].
 type ResourceNotFoundData struct {

@@ -86,7 +86,7 @@ func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 	about.Beside = cl.own
 	about.Stranger = about.TargetKind == telemetry.Tool && c.tel != nil && c.schemas.stranger(about.Target)
 	ctx, op := c.tel.StartRequest(ctx, about)
-	cl.ref, cl.corr, cl.accepted = op.Ref(), op.Corr(), false
+	cl.ref, cl.corr, cl.accepted, cl.attempts = op.Ref(), op.Corr(), false, 0
 	if cl.lead != nil {
 		if cl.lead.mismatch {
 			op.Retry(telemetry.RetryHeaderMismatch)

@@ -10,9 +10,15 @@ import (
 type CallOption func(*call)
 
 // WithTimeout bounds the call: waiting for readiness, send retries, handlers of progress, and a list of the tools that comes
-// before the call included. A call that the server answers by asking for input has the time anew for each of its requests, and
-// a person any time. For a list of many pages, such as [Client.Tools], it bounds the waiting for all of them together. Zero means
-// [Options.RequestTimeout], negative means none.
+// before the call included. For a list of many pages, such as [Client.Tools], it bounds the waiting for all of them together. Zero
+// means [Options.RequestTimeout], negative means none.
+//
+// It bounds each request by itself where the server asks for something first: a call that is answered by a wish for input has
+// the time anew for its next request, and a person any time; a task has it for each poll, and is waited for as long as the context
+// allows. The deadline of the context bounds all of these together.
+//
+// A longer timeout extends no other time: the deadline of the context, the time that a server has to connect in
+// ([Options.InitTimeout], [Options.StartTimeout]), and what the server, or a proxy before it, allows for a request.
 func WithTimeout(d time.Duration) CallOption { return func(cl *call) { cl.timeout = d } }
 
 // WithMeta adds members to the request's _meta. What the protocol and the tracing put there comes first.

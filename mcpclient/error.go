@@ -58,7 +58,8 @@ type Error struct {
 	Kind Kind
 	Op   string // the method, or what the client was doing
 
-	// Server is what the server said: code, message, data. Set for [KindJSONRPC] only; also found by errors.As.
+	// Server is what the server said: code, message, data. Set for [KindJSONRPC] only; also found by errors.As, and by errors.Is
+	// with [mcp.ErrMethodNotFound] and its kin.
 	Server *mcp.Error
 
 	// Unsent is true only if the server cannot have acted on the request; see [SafeToRetry].

@@ -69,6 +69,7 @@ func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.O
 		default:
 		}
 		op.Sending()
+		cl.attempts++
 		err := transport.ErrBusy
 		if place != nil || s.in.line.empty() {
 			err = s.conn.Send(ctx, m)

@@ -76,7 +76,7 @@ func (c *Client) sendNotification(ctx context.Context, s *session, op *telemetry
 		op.Sent(len(frame))
 		return nil
 	case errors.Is(err, transport.ErrBusy):
-		err = ErrBackpressure
+		err = busyAfter(1)
 	case ctx.Err() != nil:
 		return (&call{method: method}).left(ctx)
 	case s.ctx.Err() != nil && c.State() == connstate.Closing:

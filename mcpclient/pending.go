@@ -65,6 +65,7 @@ type call struct {
 	frame    []byte // the encoded request; its memory is kept with the call
 	scratch  []byte
 	trace    traceContext // as it is in the frame
+	attempts int          // to send the request
 	accepted bool         // by the transport
 	seen     bool         // by the server, perhaps: an earlier try, which it has refused without a word that it did nothing
 	ref      telemetry.Ref
@@ -273,11 +274,19 @@ func outlived(ctx context.Context, op string, unsent bool) *Error {
 
 // backpressure is the error of a call for which there was never room: in the transport, or at the server, which said why.
 func (cl *call) backpressure(why *transport.RequestError) *Error {
-	err := error(ErrBackpressure)
+	err := busyAfter(cl.attempts)
 	if why != nil {
 		err = fmt.Errorf("%w: %w", err, why)
 	}
 	return &Error{Kind: KindTransport, Op: cl.method, Unsent: why == nil || why.Unsent, cause: err}
+}
+
+// busyAfter is an [ErrBackpressure] that says how often something was to be sent.
+func busyAfter(attempts int) error {
+	if attempts == 1 {
+		return fmt.Errorf("%w after 1 attempt", ErrBackpressure)
+	}
+	return fmt.Errorf("%w after %d attempts", ErrBackpressure, attempts)
 }
 
 // failed is the error of a call that was taken out of flight without an answer.

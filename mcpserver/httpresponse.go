@@ -18,12 +18,11 @@ type response struct {
 	ctl    http.ResponseController
 	accept accept
 
-	mu     sync.Mutex    // held while something is written: cfg.WriteTimeout bounds that
-	opened bool          // guarded by mu; it is a stream
-	over   bool          // guarded by mu
-	ended  chan struct{} // guarded by mu; closed when it is over; nil unless somebody waits
-	beat   *time.Timer   // guarded by mu; writes comments to a stream
-	buf    []byte        // guarded by mu
+	mu     sync.Mutex  // held while something is written: cfg.WriteTimeout bounds that
+	opened bool        // guarded by mu; it is a stream
+	over   ending      // written with mu held
+	beat   *time.Timer // guarded by mu; writes comments to a stream
+	buf    []byte      // guarded by mu
 }
 
 // errGone says that nobody reads the response any more.
@@ -42,7 +41,7 @@ var (
 func (r *response) document(status int, frame []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.over {
+	if r.over.is() {
 		return errGone
 	}
 	defer r.finish()
@@ -62,7 +61,7 @@ func (r *response) document(status int, frame []byte) error {
 func (r *response) end(status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.over && !r.opened {
+	if !r.over.is() && !r.opened {
 		r.w.WriteHeader(status)
 	}
 	r.finish()
@@ -78,7 +77,7 @@ func (r *response) open() error {
 // begin is open; mu is held.
 func (r *response) begin() error {
 	switch {
-	case r.over:
+	case r.over.is():
 		return errGone
 	case r.opened:
 		return nil
@@ -117,7 +116,7 @@ func (r *response) last(e sse.Event) error {
 func (r *response) keepAlive() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.over && r.write(sse.AppendComment(r.buf[:0], "")) == nil {
+	if !r.over.is() && r.write(sse.AppendComment(r.buf[:0], "")) == nil {
 		r.beat.Reset(r.cfg.KeepAlive)
 	}
 }
@@ -160,15 +159,8 @@ func (r *response) setDeadline() {
 
 // finish lets the request's goroutine return. mu is held.
 func (r *response) finish() {
-	if r.over {
-		return
-	}
-	r.over = true
-	if r.beat != nil {
+	if r.over.come() && r.beat != nil {
 		r.beat.Stop()
-	}
-	if r.ended != nil {
-		close(r.ended)
 	}
 }
 
@@ -178,28 +170,53 @@ func (r *response) isOpen() bool {
 	return r.opened
 }
 
-// done returns a channel that is closed when the response is over.
-func (r *response) done() <-chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ended == nil {
-		r.ended = make(chan struct{})
-		if r.over {
-			close(r.ended)
-		}
-	}
-	return r.ended
-}
+// done returns a channel that is closed when the response is over. It does not wait for what is being written.
+func (r *response) done() <-chan struct{} { return r.over.done() }
 
-func (r *response) isOver() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.over
-}
+func (r *response) isOver() bool { return r.over.is() }
 
 // close ends the response where it is.
 func (r *response) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.finish()
+}
+
+// ending is whether something is over.
+type ending struct {
+	mu    sync.Mutex
+	over  bool          // guarded by mu
+	ended chan struct{} // guarded by mu; closed when it is over; nil unless somebody waits
+}
+
+// come has it be over, and reports whether it was not.
+func (e *ending) come() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.over {
+		return false
+	}
+	e.over = true
+	if e.ended != nil {
+		close(e.ended)
+	}
+	return true
+}
+
+func (e *ending) is() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.over
+}
+
+func (e *ending) done() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended == nil {
+		e.ended = make(chan struct{})
+		if e.over {
+			close(e.ended)
+		}
+	}
+	return e.ended
 }

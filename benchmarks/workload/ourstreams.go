@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Streams returns a transport that can be dialled once: transport.Stdio without the process, with the same framing. The library
-// has none for a pair of streams, for every user of it has a command or a URL.
+// Streams returns a transport that can be dialled once: transport.Stdio without the process, with the same framing. That of the
+// library calls streams that it does not know in goroutines of their own: most of what an idle client here would take.
 func Streams(r io.ReadCloser, w io.WriteCloser) transport.Transport { return &streams{r, w} }
 
 type streams struct {

@@ -2,7 +2,11 @@ package transport_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"time"
@@ -92,4 +96,13 @@ func ExampleHTTP() {
 		fmt.Printf("%s answers request %d\n", frame.Data, frame.Request)
 	}
 	// Output: {"jsonrpc":"2.0","id":1,"result":{}} answers request 1
+}
+
+func ExampleStreamsFrom() {
+	server := transport.StreamsFrom(transport.Network{Transport: "unix"}, func(ctx context.Context) (io.ReadWriteCloser, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", "/run/no-such-server.sock")
+	})
+	_, err := server.Dial(context.Background(), transport.Config{})
+	fmt.Println("the socket does not exist:", errors.Is(err, fs.ErrNotExist), "another attempt may help:", !transport.Permanent(err))
+	// Output: the socket does not exist: true another attempt may help: false
 }

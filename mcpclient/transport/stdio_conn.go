@@ -2,8 +2,6 @@ package transport
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -24,18 +22,13 @@ type stdioConn struct {
 
 	stdout *outlet
 	reader
-	asked  bool        // a goroutine has been sent for a frame; owned by Receive
-	answer chan answer // and here it puts it, or puts it at some later time
+	fetcher
 
 	stderr *outlet
 	said   *lines
 	heard  chan struct{} // closed when standard error has been read to its end
 
-	life    context.Context // ends when Close is called
-	hangUp  context.CancelFunc
-	watched chan struct{}  // closed when the child has ended and what follows from it is done
-	tasks   sync.WaitGroup // fetches, and discard
-	mu      sync.Mutex     // held to start a fetch, and to begin closing
+	watched chan struct{} // closed when the child has ended and what follows from it is done
 	cleaned sync.Once
 }
 
@@ -47,7 +40,6 @@ func newStdioConn(s Stdio, cfg Config, proc *process, std streams) *stdioConn {
 		out:     ndjson.NewWriter(std.in, cfg.sendQueue(), ndjson.Waited(cfg.QueueWait)),
 		stdout:  &outlet{f: std.out},
 		stderr:  &outlet{f: std.err},
-		answer:  make(chan answer, 1),
 		said:    &lines{logger: cfg.logger(), callback: s.Stderr, config: &cfg},
 		heard:   make(chan struct{}),
 		watched: make(chan struct{}),
@@ -57,7 +49,7 @@ func newStdioConn(s Stdio, cfg Config, proc *process, std streams) *stdioConn {
 	}
 	c.in = ndjson.NewReader(c.stdout, cfg.frameLimit(), cfg.SkipOversize)
 	c.skip = cfg.SkipOversize
-	c.life, c.hangUp = context.WithCancel(context.Background())
+	c.fetcher.init(c.nextFrame)
 	go c.readStderr()
 	go c.watch()
 	return c
@@ -81,20 +73,7 @@ func (c *stdioConn) watch() {
 }
 
 func (c *stdioConn) Send(ctx context.Context, m Message) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if c.life.Err() != nil {
-		return ErrClosed
-	}
-	err := c.out.Send(m.Data)
-	switch {
-	case errors.Is(err, ndjson.ErrBusy):
-		return ErrBusy
-	case errors.Is(err, ndjson.ErrClosed):
-		return fmt.Errorf("%w: %w", ErrClosed, err)
-	}
-	return err
+	return offer(ctx, c.life, c.out, m.Data)
 }
 
 // Cancel sends the notice: all requests share one stream. (specification 2026-07-28, basic/transports/stdio,

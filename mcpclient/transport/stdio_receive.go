@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,54 +25,6 @@ type reader struct {
 	until time.Time // so long that may take
 }
 
-// answer is what a fetch brings.
-type answer struct {
-	frame Frame
-	err   error
-}
-
-// Receive reads in the goroutine of its caller if the caller waits as long as it takes. Otherwise it sends a goroutine
-// for the frame and leaves it there when ctx ends; the next Receive finds what it has brought.
-func (c *stdioConn) Receive(ctx context.Context) (Frame, error) {
-	if ctx.Err() != nil {
-		return Frame{}, context.Cause(ctx)
-	}
-	if c.life.Err() != nil || !c.asked && (ctx.Done() == nil || !c.ask()) {
-		return c.next()
-	}
-	return c.asking(ctx)
-}
-
-// asking waits for what the goroutine brings. It is not part of Receive because of what it needs on the stack: an idle
-// connection waits in next.
-func (c *stdioConn) asking(ctx context.Context) (Frame, error) {
-	select {
-	case a := <-c.answer:
-		c.asked = false
-		return a.frame, a.err
-	case <-ctx.Done():
-		return Frame{}, context.Cause(ctx)
-	case <-c.life.Done():
-		return c.next()
-	}
-}
-
-// ask sends a goroutine for the next frame, unless the connection is being closed. The goroutine ends when it has one, or
-// when the connection is over.
-func (c *stdioConn) ask() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.life.Err() != nil {
-		return false
-	}
-	c.asked = true
-	c.tasks.Go(func() {
-		frame, err := c.next()
-		c.answer <- answer{frame, err}
-	})
-	return true
-}
-
 // Interrupter implements [Interruptible].
 func (c *stdioConn) Interrupter() func() {
 	if !c.stdout.interruptible() {
@@ -82,8 +33,8 @@ func (c *stdioConn) Interrupter() func() {
 	return c.stdout.interrupt
 }
 
-// next waits for the next frame, or for the reason why there is none.
-func (c *stdioConn) next() (Frame, error) {
+// nextFrame is what the fetcher fetches.
+func (c *stdioConn) nextFrame() (Frame, error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	if c.over == nil && c.life.Err() != nil {
@@ -108,14 +59,10 @@ func (c *stdioConn) next() (Frame, error) {
 
 // without makes of the reader's error what Receive returns.
 func (c *stdioConn) without(err error) (Frame, error) {
-	if tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err); ok && c.skip {
-		return Frame{Err: &RequestError{
-			Reason: TooLarge, Size: tooLarge.Size, Limit: tooLarge.Limit, Head: tooLarge.Head, Tail: tooLarge.Tail,
-		}}, nil
-	}
 	if tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err); ok {
-		c.over = &FrameTooLargeError{Size: tooLarge.Size, Limit: tooLarge.Limit, Head: tooLarge.Head}
-		return Frame{}, c.over
+		var skipped Frame
+		skipped, c.over = aboveLimit(tooLarge, c.skip)
+		return skipped, c.over
 	}
 	if c.end == nil {
 		c.end, c.until = err, time.Now().Add(statusWait)

@@ -1,0 +1,278 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/ndjson"
+	"github.com/mcpotel/mcpotel/internal/usercode"
+)
+
+// Streams returns a transport over two streams that are open already, or both times the same one: pipes, a socket, a channel of
+// SSH. Each line is a frame, as with [Stdio]. (specification 2026-07-28, basic/transports/stdio)
+//
+// There is one connection. When it is over, the client gives up, for the error of a second Dial is permanent. Where streams can
+// be opened anew, use [StreamsFrom].
+//
+// [Conn.Close] gives what has been accepted a fifth of the time there is to go out, closes w and then r, and waits until no Read
+// and no Write is under way. Where closing a stream does not end its Read or Write, Close returns an error when its time is over: a
+// goroutine is left then. Reading and writing need deadlines for nothing, but end sooner where there are some.
+//
+// The addresses of a [net.Conn] become what [Transport.Network] says; other streams count as pipes of this machine.
+func Streams(r io.ReadCloser, w io.WriteCloser) Transport {
+	return &givenStreams{streamNetwork: networkOf(r), r: r, w: w}
+}
+
+// StreamsFrom returns a transport that opens a stream for each connection, with a function such as the DialContext of a
+// [net.Dialer]. All else is as [Streams] says. An error of open is one of [Transport.Dial]: the client tries again later unless it
+// is [Permanent]. open must heed its context.
+//
+// network says where the streams lead. It decides what the telemetry calls the server, and whether baggage goes there: without
+// an Address they count as streams of this machine, which get all of it.
+func StreamsFrom(network Network, open func(context.Context) (io.ReadWriteCloser, error)) Transport {
+	if open == nil {
+		panic("transport: StreamsFrom without a function")
+	}
+	return &openedStreams{streamNetwork: streamNetwork(network), open: open}
+}
+
+// streamNetwork names a transport by where it leads.
+type streamNetwork Network
+
+func (n streamNetwork) Network() Network { return Network(n) }
+
+func (n streamNetwork) Name() string {
+	if n.Address == "" {
+		return "streams"
+	}
+	return n.Address
+}
+
+// networkOf says what a stream that is open runs over.
+func networkOf(r io.Reader) streamNetwork {
+	conn, ok := r.(net.Conn)
+	if !ok || conn.RemoteAddr() == nil {
+		return streamNetwork{Transport: "pipe"}
+	}
+	remote := conn.RemoteAddr()
+	n := streamNetwork{Transport: remote.Network()}
+	if host, port, err := net.SplitHostPort(remote.String()); err == nil && n.Transport == "tcp" {
+		n.Address = host
+		n.Port, _ = strconv.Atoi(port)
+	}
+	return n
+}
+
+type givenStreams struct {
+	streamNetwork
+	r      io.ReadCloser
+	w      io.WriteCloser
+	dialed atomic.Bool
+}
+
+func (s *givenStreams) Dial(ctx context.Context, cfg Config) (Conn, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if s.dialed.Swap(true) {
+		return nil, permanentError{errors.New("the streams have been used by an earlier connection")}
+	}
+	return newStreamConn(cfg, s.r, s.w), nil
+}
+
+type openedStreams struct {
+	streamNetwork
+	open func(context.Context) (io.ReadWriteCloser, error)
+}
+
+func (s *openedStreams) Dial(ctx context.Context, cfg Config) (Conn, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var stream io.ReadWriteCloser
+	var err error
+	if failed := cfg.guard("StreamsFrom", func() { stream, err = s.open(ctx) }); failed != nil {
+		return nil, failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newStreamConn(cfg, stream, stream), nil
+}
+
+// streamConn is a connection over two streams. It has a goroutine as long as a Receive whose context can end waits for a frame,
+// and one that closes it.
+type streamConn struct {
+	r   io.ReadCloser
+	w   io.WriteCloser
+	out *ndjson.Writer
+
+	fetcher
+	reading sync.Mutex // held while a frame is waited for
+	in      *ndjson.Reader
+	skip    bool
+	over    error // guarded by fetcher.mu; what every Receive returns from now on
+
+	closing sync.Once
+	force   context.Context // ends when what has been accepted has no more time to go out
+	hasten  context.CancelFunc
+	flushed chan struct{} // closed when it has none any more
+	closed  chan struct{} // closed when nothing is left
+}
+
+func newStreamConn(cfg Config, r io.ReadCloser, w io.WriteCloser) *streamConn {
+	c := &streamConn{
+		r: guardedReader(&cfg, r), w: guardedWriter(&cfg, w), skip: cfg.SkipOversize,
+		flushed: make(chan struct{}), closed: make(chan struct{}),
+	}
+	c.force, c.hasten = context.WithCancel(context.Background())
+	c.in = ndjson.NewReader(c.r, cfg.frameLimit(), cfg.SkipOversize)
+	c.out = ndjson.NewWriter(c.w, cfg.sendQueue(), ndjson.Waited(cfg.QueueWait))
+	c.fetcher.init(c.nextFrame)
+	c.apart = !endsReads(c.r)
+	return c
+}
+
+// endsReads reports whether a Read that waits can be ended for sure.
+func endsReads(r io.Reader) bool {
+	d, ok := r.(interface{ SetReadDeadline(time.Time) error })
+	return ok && d.SetReadDeadline(time.Time{}) == nil
+}
+
+func (c *streamConn) Send(ctx context.Context, m Message) error {
+	c.mu.Lock()
+	over := c.over
+	c.mu.Unlock()
+	if over != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: %w", ErrClosed, over)
+	}
+	return offer(ctx, c.life, c.out, m.Data)
+}
+
+func (c *streamConn) Cancel(_ int64, notice Message) {
+	_ = c.Send(c.life, notice) // best effort: the caller has left
+}
+
+func (c *streamConn) Info() Info { return Info{Queued: c.out.Queued()} }
+
+// nextFrame is what the fetcher fetches.
+func (c *streamConn) nextFrame() (Frame, error) {
+	if err := c.ended(nil); err != nil {
+		return Frame{}, err
+	}
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	data, err := c.in.Next()
+	if err == nil {
+		return Frame{Data: data}, nil
+	}
+	if tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err); ok {
+		var skipped Frame
+		if skipped, err = aboveLimit(tooLarge, c.skip); err == nil {
+			return skipped, nil
+		}
+	}
+	return Frame{}, c.ended(err)
+}
+
+// ended returns why the connection is over, nil if it is not. The first reason counts, and that it was closed before others.
+func (c *streamConn) ended(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over == nil && c.life.Err() != nil {
+		err = ErrClosed
+	}
+	if c.over == nil {
+		c.over = err
+	}
+	return c.over
+}
+
+// Close is described at [Streams].
+func (c *streamConn) Close(ctx context.Context) error {
+	p := patienceOf(ctx, defaultGrace)
+	c.closing.Do(func() {
+		c.mu.Lock() // no goroutine is sent for a frame behind this
+		c.hangUp()
+		c.mu.Unlock()
+		go c.shut() // ends when no Read and no Write is under way
+	})
+	p.await(ctx, c.flushed, 20)
+	c.hasten()
+	if !p.last(c.closed) {
+		return errors.New("a Read or a Write goes on though its stream was closed")
+	}
+	return nil
+}
+
+func (c *streamConn) shut() {
+	defer close(c.closed)
+	_ = c.out.Flush(c.force) // what does not get out in time is lost, as it would be a moment later
+	close(c.flushed)
+	if d, ok := c.r.(interface{ SetReadDeadline(time.Time) error }); ok {
+		_ = d.SetReadDeadline(longAgo)
+	}
+	_ = c.w.Close() // what fails here leaves nothing that could be done about it
+	_ = c.r.Close()
+	_ = c.out.Close(context.Background()) // ends with the Write, which ends with the stream
+	c.tasks.Wait()
+}
+
+// isOfTheLibrary reports whether a stream is one of the standard library, which neither panics nor ends its goroutine.
+func isOfTheLibrary(stream any) bool {
+	switch stream.(type) {
+	case *os.File, *net.TCPConn, *net.UnixConn, *tls.Conn, *io.PipeReader, *io.PipeWriter:
+		return true
+	}
+	return false
+}
+
+// guardedReader returns a stream whose Read and Close fail where those of r do not return.
+func guardedReader(cfg *Config, r io.ReadCloser) io.ReadCloser {
+	if isOfTheLibrary(r) {
+		return r
+	}
+	return guardedStream{cfg: cfg, read: r.Read, close: r.Close}
+}
+
+// guardedWriter is the same for w.
+func guardedWriter(cfg *Config, w io.WriteCloser) io.WriteCloser {
+	if isOfTheLibrary(w) {
+		return w
+	}
+	return guardedStream{cfg: cfg, write: w.Write, close: w.Close}
+}
+
+// guardedStream calls the methods of a stream of the user's, each in a goroutine of its own.
+type guardedStream struct {
+	cfg         *Config
+	read, write func([]byte) (int, error)
+	close       func() error
+}
+
+func (s guardedStream) Read(p []byte) (int, error)  { return s.carry("Read", s.read, p) }
+func (s guardedStream) Write(p []byte) (int, error) { return s.carry("Write", s.write, p) }
+
+func (s guardedStream) carry(name string, f func([]byte) (int, error), p []byte) (n int, err error) {
+	if failure := usercode.Apart(func() { n, err = f(p) }); failure != nil {
+		s.cfg.tell(name, failure)
+		return 0, failure
+	}
+	return n, err
+}
+
+func (s guardedStream) Close() (err error) {
+	if failed := s.cfg.guard("Close", func() { err = s.close() }); failed != nil {
+		return failed
+	}
+	return err
+}
