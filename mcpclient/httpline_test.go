@@ -43,7 +43,7 @@ func TestManyCallsAtOnceOverHTTPAllFindAPlace(t *testing.T) {
 		c := narrow(t, v, 8, func([]byte) {})
 		var failed atomic.Int32
 		callers(2000, 2000, func(n int) {
-			r, err := c.CallTool(t.Context(), "greet", map[string]string{"name": fmt.Sprint(n)})
+			r, err := c.CallTool(t.Context(), "greet", map[string]string{"name": fmt.Sprint(n)}, mcpclient.WithTimeout(-1))
 			if err != nil || !bytes.Contains(r.StructuredContent, fmt.Appendf(nil, `"hello %d"`, n)) {
 				failed.Add(1)
 			}

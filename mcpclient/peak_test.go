@@ -103,6 +103,9 @@ func denses() []dense {
 
 // Whatever a result is decoded into, that takes no more memory than Options.FrameLimit says.
 func TestWhatAResultTakesWhileItIsDecodedIsBounded(t *testing.T) {
+	if heap.Raced {
+		t.Skip("nothing is measured under the race detector")
+	}
 	for _, d := range denses() {
 		t.Run(d.name, func(t *testing.T) {
 			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
