@@ -117,7 +117,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	cfg.Name, cfg.machine = "", cfg.policy()
 	c.base, c.cancel = context.WithCancel(context.Background())
 	c.tel = cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()))
-	c.calls = inflight.New[*call, headstone](cfg.inflight(), (*call).headstone)
+	c.calls = inflight.New[*call, headstone](cfg.inflight(), c.headstone)
 	c.dispatcher.init(c)
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)

@@ -231,10 +231,13 @@ func (c *Client) leave(ctx context.Context, s *session, cl *call) (outcome, *Err
 }
 
 // cancelUpstream tells the server, in one try, that nobody waits for the answer any more. A request that the transport
-// has not accepted needs no cancelling.
+// has not accepted needs no cancelling, and one that is to become a task must not be cancelled so: see disown.
 func (c *Client) cancelUpstream(ctx context.Context, s *session, cl *call, reason string) {
 	switch {
 	case !cl.accepted:
+		return
+	case cl.augmented:
+		c.awaitLateTask(s, cl.id)
 		return
 	case s.ownStreams: // the end of the stream says it
 		s.conn.Cancel(cl.id, transport.Message{})

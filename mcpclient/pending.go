@@ -93,15 +93,16 @@ type outcome struct {
 // decided reports whether o is an outcome at all.
 func (o *outcome) decided() bool { return o.message.Kind != 0 || o.cause != 0 }
 
-// headstone is what a tombstone remembers of a call, for the log record of a late answer.
+// headstone is what a tombstone remembers of a call, for what its late answer leads to.
 type headstone struct {
 	method string
 	ref    telemetry.Ref
-	open   bool // it was an open subscription
+	open   bool      // it was an open subscription
+	task   *expected // nil if the answer cannot be a task
 }
 
-func (cl *call) headstone() headstone {
-	return headstone{method: cl.method, ref: cl.ref, open: cl.open}
+func (c *Client) headstone(cl *call) headstone {
+	return headstone{method: cl.method, ref: cl.ref, open: cl.open, task: c.expects(cl)}
 }
 
 // newCall returns a call of the client's own pool: a channel that was made in one bubble of a test cannot be used in another.

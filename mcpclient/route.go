@@ -22,6 +22,7 @@ func (c *Client) route(r *reader, m *jsonrpc.Message, answer answerer) bool {
 			pull = true
 		case machine.Drop:
 			c.dropped(m, why)
+			c.disown(r, m, why.stone.Note.task)
 		case machine.Enqueue:
 			c.notified(r, m)
 		case machine.Serve:

@@ -24,12 +24,19 @@ func (t *Task) abandon(ctx context.Context, err *Error) {
 	if c.requireTasks(mcp.MethodCancelTask, true, t.isLegacy()) != nil {
 		return
 	}
-	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: t.ID()})
-	cl.deadline, cl.meta = time.Now().Add(cancelTaskTimeout), t.meta
 	t.mu.Lock()
-	cl.corr, cl.ref = t.origin.corr, t.origin.ref
+	origin := t.origin
 	t.made = false
 	t.mu.Unlock()
+	c.cancelTask(ctx, t.ID(), t.meta, origin)
+}
+
+// cancelTask asks the server, in one try, to cancel a task that origin has made. The request is on its way when cancelTask
+// returns.
+func (c *Client) cancelTask(ctx context.Context, id string, meta mcp.Meta, origin lead) {
+	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: id})
+	cl.deadline, cl.meta = time.Now().Add(cancelTaskTimeout), meta
+	cl.corr, cl.ref = origin.corr, origin.ref
 	ctx, op := c.tel.StartRequest(context.WithoutCancel(ctx), cl.telemetry())
 	cl.ref = op.Ref()
 	s, o, err := c.sendCancel(ctx, cl, &op)

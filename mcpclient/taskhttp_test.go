@@ -1,7 +1,9 @@
 package mcpclient_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -68,5 +70,61 @@ func TestRequestsAboutATaskNameItInTheirHeaders(t *testing.T) {
 	want := "server/discover , tools/call x, tasks/get " + name + ", tasks/update " + name + ", tasks/cancel " + name
 	if got := strings.Join(got, ", "); got != want {
 		t.Errorf("the headers were %q, want %q", got, want)
+	}
+}
+
+// The answer to a call that was given up still comes, and says that there is a task.
+func TestATaskThatComesTooLateOverHTTPIsCancelled(t *testing.T) {
+	const task = `{"taskId":"t1","status":"working","createdAt":"2026-08-01T10:00:00Z","lastUpdatedAt":"2026-08-01T10:00:00Z","ttl":null}`
+	called, left, cancelled := make(chan struct{}), make(chan struct{}), make(chan string, 10)
+	results := map[string]string{
+		mcp.MethodInitialize: `{"protocolVersion":"2025-11-25","serverInfo":{"name":"s","version":"1"},` +
+			`"capabilities":{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}}`,
+		mcp.MethodListTools:  `{"tools":[{"name":"slow","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}]}`,
+		mcp.MethodCallTool:   `{"task":` + task + `}`,
+		mcp.MethodCancelTask: task,
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params mcp.TaskParams
+		}
+		if json.NewDecoder(r.Body).Decode(&m) != nil || m.ID == nil {
+			if m.Method == mcp.NotificationCancelled {
+				cancelled <- m.Method
+			}
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		switch m.Method {
+		case mcp.MethodCallTool:
+			close(called)
+			<-left
+		case mcp.MethodCancelTask:
+			cancelled <- m.Method + " " + m.Params.TaskID
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, results[m.Method])
+	}))
+	defer s.Close()
+	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: s.URL}, &mcpclient.Options{
+		Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, Versions: []mcp.Version{mcp.Version20251125},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Stop(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-called
+		cancel()
+	}()
+	if _, err := c.CallTool(ctx, "slow", nil); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want the caller's cancellation", err)
+	}
+	close(left)
+	if got := <-cancelled; got != mcp.MethodCancelTask+" t1" {
+		t.Errorf("the server is told %q, want to cancel the task and nothing else", got)
 	}
 }
