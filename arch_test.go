@@ -41,10 +41,11 @@ var arrows = map[string][]string{
 	"dashboards":                 {}, // tests only
 	"internal/traceview":         {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit", "internal/visible", "internal/waterfall"},
 
-	"mcp":            {"internal/jsonscan", "internal/jsonrpc"},
-	"internal/given": {"mcp", "internal/jsonscan", "internal/jsonrpc"},
-	"mcp/skill":      {"mcp", "internal/jsonscan", "internal/jsonrpc"},
-	"mcp/app":        {"mcp", "internal/jsonscan", "internal/jsonrpc"},
+	"mcp":                  {"internal/jsonscan", "internal/jsonrpc"},
+	"internal/given":       {"mcp", "internal/jsonscan", "internal/jsonrpc"},
+	"internal/clientinput": {"mcp", "internal/hostname", "internal/jsonscan", "internal/jsonrpc"},
+	"mcp/skill":            {"mcp", "internal/jsonscan", "internal/jsonrpc"},
+	"mcp/app":              {"mcp", "internal/jsonscan", "internal/jsonrpc"},
 
 	"inspect":          {"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
 	"internal/running": {"internal/usercode", "inspect", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
@@ -74,44 +75,44 @@ var arrows = map[string][]string{
 	},
 
 	"mcpclient": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 	},
 	"mcpclient/skills": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 		"mcpclient", "mcp/skill",
 	},
 	"mcpclient/apps": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 		"mcpclient", "mcp/app",
 	},
 	"mcpclient/config": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/internal/machine", "mcpclient/internal/inflight", "mcpclient/internal/waits", "mcpclient/transport", "mcpclient/telemetry",
 		"mcpclient",
 	},
 	"mcpserver": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/skills": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 		"mcpserver", "mcp/skill",
 	},
 	"mcpserver/apps": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 		"mcpserver", "mcp/app",
 	},
 	"mcpserver/storetest": {
-		"internal/usercode", "mcpserver", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcpserver", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
 	},
 	"mcpserver/taskstoretest": {
-		"internal/usercode", "mcp", "internal/given", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
+		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity", "mcpserver",
 	},
 	"mcpserver/bearer":            {"internal/usercode", "mcpserver/internal/identity"},

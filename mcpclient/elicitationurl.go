@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/clientinput"
 	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -87,47 +88,18 @@ func (v *urlVisits) elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Elici
 
 // newURLElicitation returns what p asks for, if its URL is one to show to a user.
 func newURLElicitation(p *mcp.ElicitParams) (*URLElicitation, error) {
-	if err := checkVisitSize(p); err != nil {
+	if err := clientinput.CheckVisitSize(p); err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(p.URL)
 	if err != nil {
 		return nil, errors.New("url is none")
 	}
-	if err := checkVisit(u); err != nil {
+	if err := clientinput.CheckVisit(u); err != nil {
 		return nil, fmt.Errorf("url %w", err)
 	}
 	u.RawQuery = escapeBeyondASCII(u.RawQuery) // the one part that String returns as it came
 	return &URLElicitation{Message: p.Message, ID: p.ElicitationID, URL: u, Warning: warningAbout(u.Hostname())}, nil
-}
-
-// maxVisit bounds what is to be shown and remembered of one visit, in bytes.
-const maxVisit = 64 << 10
-
-var errVisitSize = fmt.Errorf("message, url and elicitationId have more than %d bytes", maxVisit)
-
-// checkVisitSize says whether there is more of p than a person can be shown.
-func checkVisitSize(p *mcp.ElicitParams) error {
-	if len(p.Message)+len(p.URL)+len(p.ElicitationID) > maxVisit {
-		return errVisitSize
-	}
-	return nil
-}
-
-// checkVisit says why a URL is not one to show to a user.
-func checkVisit(u *url.URL) error {
-	host := u.Hostname()
-	switch {
-	case u.Scheme != "https" && u.Scheme != "http":
-		return fmt.Errorf("has the scheme %q, want https", u.Scheme)
-	case host == "":
-		return errors.New("has no host")
-	case u.User != nil:
-		return errors.New("has a user name, which can be made to look like the host")
-	case u.Scheme == "http" && !hostname.Loopback(host):
-		return errors.New("is http to another machine, want https")
-	}
-	return nil
 }
 
 // warningAbout says what a user should know who sees the name of a host.
@@ -225,7 +197,7 @@ func requiredElicitations(e *mcp.Error) ([]*mcp.ElicitParams, error) {
 		return nil, tooManyVisits{fmt.Sprint(maxVisits, " URLs")}
 	}
 	for _, p := range data.Elicitations {
-		if p == nil || p.Mode != mcp.ElicitURL || p.ElicitationID == "" || checkVisitSize(p) != nil {
+		if p == nil || p.Mode != mcp.ElicitURL || p.ElicitationID == "" || clientinput.CheckVisitSize(p) != nil {
 			return nil, errNotRequired
 		}
 	}

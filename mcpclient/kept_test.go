@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/clientinput"
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
@@ -201,7 +202,7 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "requests that send the user to URLs", version: mcp.Version20251125, limit: frames*maxVisit + mebi,
+		name: "requests that send the user to URLs", version: mcp.Version20251125, limit: frames*clientinput.MaxVisit + mebi,
 		options: Options{Features: []Feature{HandleURLElicitation(willingly, &URLElicitationOptions{
 			Completed: func(context.Context, *URLElicitation) {},
 		})}},

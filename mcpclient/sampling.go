@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/clientinput"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -105,140 +105,31 @@ func (s *sampler) answer(ctx context.Context, r *Request, v mcp.Version) (any, e
 
 // checkRequest says what is wrong with a request. The text goes to the server.
 func (s *sampler) checkRequest(p *mcp.CreateMessageParams) error {
-	switch {
-	case !s.Tools && (p.Tools != nil || p.ToolChoice != nil):
-		return errors.New("tools need the capability sampling.tools, which was not declared")
-	case p.MaxTokens < 1:
-		return fmt.Errorf("maxTokens is %d, want at least 1", p.MaxTokens)
-	case p.ToolChoice != nil && !slices.Contains(toolChoices, p.ToolChoice.Mode):
-		return fmt.Errorf("toolChoice.mode is %q, want one of %q", p.ToolChoice.Mode, toolChoices[1:])
+	if !s.Tools && clientinput.UsesTools(p) {
+		return errors.New("tools, and uses of them, need the capability sampling.tools, which was not declared")
 	}
-	if err := checkPreferences(p.ModelPreferences); err != nil {
-		return err
-	}
-	return s.checkConversation(p.Messages)
-}
-
-// toolChoices are the modes there are, absent the first.
-var toolChoices = []mcp.ToolChoiceMode{"", mcp.ToolChoiceAuto, mcp.ToolChoiceRequired, mcp.ToolChoiceNone}
-
-func checkPreferences(p *mcp.ModelPreferences) error {
-	if p == nil {
-		return nil
-	}
-	for _, priority := range []struct {
-		name  string
-		value *float64
-	}{{"cost", p.CostPriority}, {"speed", p.SpeedPriority}, {"intelligence", p.IntelligencePriority}} {
-		if v := priority.value; v != nil && (*v < 0 || *v > 1) {
-			return fmt.Errorf("modelPreferences.%sPriority is %v, want 0 to 1", priority.name, *v)
-		}
-	}
-	return nil
-}
-
-// checkConversation says what is wrong with the messages of a request: every use of a tool has its result in the next
-// message, which is the user's and has nothing else.
-// (specification 2026-07-28, client/sampling, "Message Content Constraints")
-func (s *sampler) checkConversation(messages []*mcp.SamplingMessage) error {
-	var open []string // the uses of the message before
-	for i, m := range messages {
-		if m == nil {
-			return fmt.Errorf("messages[%d] is null", i)
-		}
-		if m.Role != mcp.RoleUser && m.Role != mcp.RoleAssistant {
-			return fmt.Errorf("messages[%d].role is %q, want user or assistant", i, m.Role)
-		}
-		uses, results, others := sortContent(m.Content)
-		switch {
-		case len(m.Content) == 0:
-			return fmt.Errorf("messages[%d].content is empty", i)
-		case !s.Tools && len(uses)+len(results) > 0:
-			return fmt.Errorf("messages[%d] has uses of tools, which need the capability sampling.tools", i)
-		case len(uses) > 0 && m.Role != mcp.RoleAssistant:
-			return fmt.Errorf("messages[%d]: only the assistant uses tools", i)
-		case len(results) > 0 && m.Role != mcp.RoleUser:
-			return fmt.Errorf("messages[%d]: only the user has results of tools", i)
-		case len(results) > 0 && others > 0:
-			return fmt.Errorf("messages[%d]: tool results mixed with other content", i)
-		case !sameMembers(open, results):
-			return fmt.Errorf("messages[%d]: tool result missing in request: uses %q, results %q", i, open, results)
-		}
-		open = uses
-	}
-	if len(open) > 0 {
-		return fmt.Errorf("tool result missing in request: uses %q", open)
-	}
-	return nil
-}
-
-// sortContent returns the ids of the tool uses, those that the tool results are of, and how many other blocks there are.
-func sortContent(content mcp.SamplingContent) (uses, results []string, others int) {
-	for _, block := range content {
-		switch b := block.(type) {
-		case *mcp.ToolUseContent:
-			uses = append(uses, b.ID)
-		case *mcp.ToolResultContent:
-			results = append(results, b.ToolUseID)
-		default:
-			others++
-		}
-	}
-	return uses, results, others
-}
-
-// sameMembers reports whether a and b are the same but for their order.
-func sameMembers(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+	return clientinput.CheckMessages(p)
 }
 
 // complete fills in what can be concluded, and says what is wrong with the rest, for a server of version v.
 func complete(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams, v mcp.Version) error {
-	uses, results, _ := sortContent(r.Content)
+	uses := clientinput.UsesAny(r.Content)
 	if r.Role == "" {
 		r.Role = mcp.RoleAssistant
 	}
-	if r.StopReason == "" && len(uses) > 0 {
+	if r.StopReason == "" && uses {
 		r.StopReason = mcp.StopToolUse
 	}
 	switch {
-	case r.Role != mcp.RoleAssistant:
-		return fmt.Errorf("the role is %q, want %q", r.Role, mcp.RoleAssistant)
-	case r.Model == "":
-		return errors.New("the model has no name")
-	case len(r.Content) == 0 || slices.Contains(r.Content, nil):
-		return errors.New("there is no content, or a nil block of it")
-	case len(results) > 0:
-		return errors.New("the results of tools are the server's to give")
-	case r.StopReason == mcp.StopToolUse && len(uses) == 0:
+	case r.StopReason == mcp.StopToolUse && !uses:
 		return errors.New("the model has stopped to use tools, and uses none")
-	case r.StopReason == mcp.StopEndTurn && len(uses) > 0:
+	case r.StopReason == mcp.StopEndTurn && uses:
 		return errors.New("the model uses tools, but has ended its turn")
 	}
-	if err := checkUses(r.Content, p); err != nil {
+	if err := clientinput.CheckMessage(r, p); err != nil {
 		return err
 	}
 	return older(r, v)
-}
-
-// checkUses says what is wrong with the tool uses of a result.
-func checkUses(content mcp.SamplingContent, p *mcp.CreateMessageParams) error {
-	seen := map[string]bool{}
-	for _, block := range content {
-		use, ok := block.(*mcp.ToolUseContent)
-		switch {
-		case !ok:
-			continue
-		case p.ToolChoice != nil && p.ToolChoice.Mode == mcp.ToolChoiceNone:
-			return fmt.Errorf("the model uses %q, but was to use no tool", use.Name)
-		case !slices.ContainsFunc(p.Tools, func(t *mcp.Tool) bool { return t != nil && t.Name == use.Name }):
-			return fmt.Errorf("the model uses %q, which is no tool of the request", use.Name)
-		case use.ID == "" || seen[use.ID]:
-			return fmt.Errorf("the use of %q has the id %q, want one of its own", use.Name, use.ID)
-		}
-		seen[use.ID] = true
-	}
-	return nil
 }
 
 // older makes of a result what a server of version v can read: before 2025-11-25 a message has one block, before 2025-06-18 a

@@ -51,8 +51,10 @@ type TaskOptions struct {
 	// PollInterval is the time between two polls of a server that suggests none. Zero means 1 s.
 	PollInterval time.Duration
 
-	// PollMin and PollMax bound what a server suggests. Zero means 100 ms and 1 min. To each interval up to a tenth is
-	// added, so that tasks that were begun together are not asked for together.
+	// PollMin and PollMax bound what a server suggests. Zero means 100 ms, and no upper bound: a server that wants to be asked
+	// once a day is asked once a day, whatever the caller's context allows. After failures the interval doubles up to a minute, or
+	// what the server suggests if that is more. To each interval up to a tenth is added, so that tasks that were begun together are
+	// not asked for together.
 	PollMin, PollMax time.Duration
 
 	// TTL is how long a server of 2025-11-25 is asked to keep a task, from its creation; it may keep it for another time.
@@ -96,7 +98,7 @@ const longestPoll = 10000 * time.Hour
 // bounds returns what no interval between polls is below and above.
 func (o *TaskOptions) bounds() (least, most time.Duration) {
 	least = cmp.Or(o.PollMin, 100*time.Millisecond)
-	return least, min(cmp.Or(o.PollMax, max(time.Minute, least)), longestPoll)
+	return least, min(cmp.Or(o.PollMax, longestPoll), longestPoll)
 }
 
 // interval returns the time until the next poll, of which the server suggests so many milliseconds or nothing. After

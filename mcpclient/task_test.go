@@ -125,8 +125,9 @@ func TestTheIntervalOfPollsHasBounds(t *testing.T) {
 		{"none suggested, one configured", &TaskOptions{PollInterval: 3 * time.Second}, `,"ttlMs":null`, 3 * time.Second},
 		{"zero", nil, `,"ttlMs":null,"pollIntervalMs":0`, 100 * time.Millisecond},
 		{"negative", nil, `,"ttlMs":null,"pollIntervalMs":-9223372036854775808`, 100 * time.Millisecond},
-		{"for ever", nil, `,"ttlMs":null,"pollIntervalMs":9223372036854775807`, time.Minute},
-		{"without a bound", &TaskOptions{PollMax: math.MaxInt64}, `,"ttlMs":null,"pollIntervalMs":1800000`, 30 * time.Minute},
+		{"for ever, with a bound", &TaskOptions{PollMax: time.Minute}, `,"ttlMs":null,"pollIntervalMs":9223372036854775807`, time.Minute},
+		{"half an hour", nil, `,"ttlMs":null,"pollIntervalMs":1800000`, 30 * time.Minute},
+		{"with the largest bound", &TaskOptions{PollMax: math.MaxInt64}, `,"ttlMs":null,"pollIntervalMs":1800000`, 30 * time.Minute},
 		{"configured", &TaskOptions{PollMin: 2 * time.Second, PollMax: 2 * time.Second}, everySecond, 2 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {

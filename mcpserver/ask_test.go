@@ -396,14 +396,25 @@ func TestSampledMessagesAreCheckedBeforeTheyAreSent(t *testing.T) {
 	}{
 		{"nothing", "no messages", nil},
 		{"no messages", "no messages", &mcp.CreateMessageParams{MaxTokens: 1}},
-		{"nil", "a message is nil", &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{nil}, MaxTokens: 1}},
-		{"no limit", "MaxTokens", &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
-		{"a use without a result", `no results for ["a"]`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("assistant", use("a"))}}},
-		{"one result for two uses", `results for ["b"], want them for ["a" "b"]`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+		{"nil", "messages[0] is null", &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{nil}, MaxTokens: 1}},
+		{"no limit", "maxTokens is 0", &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
+		{"a use without a result", `missing in request: uses ["a"]`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("assistant", use("a"))}}},
+		{"one result for two uses", `uses ["b" "a"], results ["b"]`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
 			message("assistant", use("b"), use("a")), message("user", result("b"))}}},
-		{"a result for no use", `results for ["a"], want them for []`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user", result("a"))}}},
-		{"a result and more", "something besides results", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+		{"a result for no use", `uses [], results ["a"]`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user", result("a"))}}},
+		{"a result and more", "tool results mixed with other content", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
 			message("assistant", use("a")), message("user", result("a"), mcp.Text("x"))}}},
+		{"a role of no one", `messages[0].role is ""`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("", mcp.Text("x"))}}},
+		{"a use by the user", "only the assistant uses tools", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+			message("user", use("a")), message("user", result("a"))}}},
+		{"results by the assistant", "only the user has results", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+			message("assistant", use("a")), message("assistant", result("a"))}}},
+		{"no content", "messages[0].content is empty", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user")}}},
+		{"a nil block", "messages[0].content is empty", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user", nil)}}},
+		{"a strange choice", `toolChoice.mode is "any"`, &mcp.CreateMessageParams{MaxTokens: 1, ToolChoice: &mcp.ToolChoice{Mode: "any"},
+			Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
+		{"a priority of two", "modelPreferences.costPriority is 2", &mcp.CreateMessageParams{MaxTokens: 1,
+			ModelPreferences: &mcp.ModelPreferences{CostPriority: new(2.0)}, Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
 		{"all in order", "", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
 			message("assistant", use("b"), use("a")), message("user", result("a"), result("b"))}}},
 	} {
@@ -551,6 +562,71 @@ func TestAClientIsAskedNothingBeforeItIsInitialized(t *testing.T) {
 			if err := w.finish(); err != nil {
 				t.Error(err)
 			}
+		})
+	}
+}
+
+func TestElicitationsAreCheckedBeforeTheyAreSent(t *testing.T) {
+	form := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)
+	for want, p := range map[string]*mcp.ElicitParams{
+		"no message":                 {Message: " ", RequestedSchema: form},
+		`the scheme "javascript"`:    {Mode: mcp.ElicitURL, Message: "m", URL: "javascript:alert(1)"},
+		"http to another machine":    {Mode: mcp.ElicitURL, Message: "m", URL: "http://example.com/"},
+		`the scheme ""`:              {Mode: mcp.ElicitURL, Message: "m", URL: "/relative"},
+		"a user name":                {Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com@evil.example/"},
+		"more than 65536 bytes":      {Mode: mcp.ElicitURL, Message: strings.Repeat("m", 64<<10), URL: "https://example.com/"},
+		`unknown mode "telepathy"`:   {Mode: "telepathy", Message: "m"},
+		"requestedSchema: it is mis": {Message: "m"},
+	} {
+		t.Run(want, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var failed error
+				w := openedAble(t, withTool(t, mcpserver.Options{}, "ask", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					_, failed = mcpserver.Elicit(ctx, p)
+					return nil, failed
+				}), "2025-11-25")
+				w.send(callOf(7, "ask", "{}"))
+				if out := w.reply(t); out.Method != "" || failed == nil || !strings.Contains(failed.Error(), want) {
+					t.Errorf("the server sent %q, asking failed with %v, want %q", out.Method, failed, want)
+				}
+				if err := w.finish(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatTheModelOfAClientAnswersIsChecked(t *testing.T) {
+	for want, answer := range map[string]string{
+		"":                        `{"role":"assistant","model":"m","content":{"type":"text","text":"x"}}`,
+		`the role is "user"`:      `{"role":"user","model":"m","content":{"type":"text","text":"x"}}`,
+		"model is missing":        `{"role":"assistant","model":"","content":{"type":"text","text":"x"}}`,
+		"which is no tool of the": `{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"1","name":"rm","input":{}}]}`,
+		"no content":              `{"role":"assistant","model":"m","content":[]}`,
+	} {
+		t.Run(want, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var failed error
+				w := openedAble(t, withTool(t, mcpserver.Options{}, "ask", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					_, failed = mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{
+						MaxTokens: 1, Messages: []*mcp.SamplingMessage{{Role: "user", Content: mcp.SamplingContent{mcp.Text("x")}}},
+					})
+					return nil, failed
+				}), "2025-11-25")
+				w.send(callOf(7, "ask", "{}"))
+				if out := w.reply(t); out.Method != mcp.MethodCreateMessage {
+					t.Fatalf("the server sent %+v, want a request", out)
+				}
+				w.send(`{"jsonrpc":"2.0","id":1,"result":` + answer + `}`)
+				w.reply(t)
+				if (failed == nil) != (want == "") || failed != nil && !strings.Contains(failed.Error(), want) {
+					t.Errorf("asking ended with %v, want %q", failed, want)
+				}
+				if err := w.finish(); err != nil {
+					t.Fatal(err)
+				}
+			})
 		})
 	}
 }

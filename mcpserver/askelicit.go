@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/clientinput"
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -15,10 +17,11 @@ import (
 // Elicit asks the user of the client for something: by a form, or at a URL. It is [AskAll] for this alone.
 //
 // A form's RequestedSchema is a flat object, as [mcp.FormSchema] describes it; [FormOf] makes one from a struct. What the
-// user accepts has been checked against it. Nothing secret may be asked for by a form. Revisions before 2025-11-25 get the
+// user accepts has been checked against it. Keywords and formats that the specification does not have for forms are refused, and so
+// is an empty message. Nothing secret may be asked for by a form. Revisions before 2025-11-25 get the
 // form in their words, without defaults other than those of booleans, and cannot be asked for a choice of several.
 //
-// A URL must be one that is of use to nobody but the user, must not hold what is private, and where it leads, the server
+// A URL must be https, or http to this machine, and one that is of use to nobody but the user, must not hold what is private, and where it leads, the server
 // has to make sure that it is this user who has come. That the user accepts means no more than that: what is done there,
 // the server learns there. See [Server.ElicitationComplete]. p.Task is not sent, and an ElicitationID made up if there is
 // none.
@@ -49,6 +52,8 @@ func (q *elicitQuestion) check() error {
 	switch p := q.asked; {
 	case p == nil:
 		return errors.New("no params")
+	case strings.TrimSpace(p.Message) == "":
+		return errors.New("no message")
 	case p.Mode == mcp.ElicitURL:
 		return checkURL(p)
 	case p.Mode != "" && p.Mode != mcp.ElicitForm:
@@ -61,12 +66,22 @@ func (q *elicitQuestion) check() error {
 	if q.form, err = schema.CompileForm(q.asked.RequestedSchema); err != nil {
 		return fmt.Errorf("requestedSchema: %w", err)
 	}
+	if err = clientinput.CheckForm(q.asked.RequestedSchema); err != nil {
+		return fmt.Errorf("requestedSchema: %w", err)
+	}
 	return nil
 }
 
 func checkURL(p *mcp.ElicitParams) error {
-	if u, err := url.Parse(p.URL); err != nil || !u.IsAbs() {
-		return errors.New("no absolute URL")
+	if err := clientinput.CheckVisitSize(p); err != nil {
+		return err
+	}
+	u, err := url.Parse(p.URL)
+	if err == nil {
+		err = clientinput.CheckVisit(u)
+	}
+	if err != nil {
+		return fmt.Errorf("url: %w", err)
 	}
 	return nil
 }

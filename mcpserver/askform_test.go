@@ -101,6 +101,10 @@ func TestAFormIsFlat(t *testing.T) {
 		"free list":      `{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}`,
 		"no type inside": `{"type":"object","properties":{"a":{}}}`,
 		"two types":      `{"type":"object","properties":{"a":{"type":["string","null"]}}}`,
+		"a password":     `{"type":"object","properties":{"a":{"type":"string","format":"password"}}}`,
+		"a pattern":      `{"type":"object","properties":{"a":{"type":"string","pattern":"x"}}}`,
+		"a combination":  `{"type":"object","properties":{"a":{"type":"string"}},"allOf":[{}]}`,
+		"a wrong value":  `{"type":"object","properties":{"a":{"type":"string","default":1}}}`,
 		"broken":         `{"type":"object","properties":{"a":{"type":"string","minLength":"x"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,15 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/clientinput"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // CreateMessage asks the client's model for a message. It is [AskAll] for this alone.
 //
 // Tools, a ToolChoice and blocks of tool use need the capability sampling.tools. IncludeContext is a wish, and left out
-// for clients that would not know it; p.Task is not sent. Before 2025-11-25 a message has one block.
+// for clients that would not know it; p.Task is not sent. Before 2025-11-25 a message has one block. What the specification demands
+// of the messages is checked before they are sent, and of the answer when it comes: the model uses no tools but those of p.
 // (specification 2026-07-28, client/sampling, which deprecates it)
 func CreateMessage(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 	r := new(mcp.CreateMessageResult)
@@ -36,63 +37,14 @@ type messageQuestion struct {
 func (*messageQuestion) method() string { return mcp.MethodCreateMessage }
 
 func (q *messageQuestion) check() error {
-	switch {
-	case q.asked == nil || len(q.asked.Messages) == 0:
+	if q.asked == nil || len(q.asked.Messages) == 0 {
 		return errors.New("no messages")
-	case slices.Contains(q.asked.Messages, nil):
-		return errors.New("a message is nil")
-	case q.asked.MaxTokens <= 0:
-		return errors.New("MaxTokens is not above zero")
 	}
-	return checkToolUse(q.asked.Messages)
-}
-
-// checkToolUse says whether each use of a tool is answered by the next message, which has nothing but results.
-// (specification 2026-07-28, client/sampling, "Message Content Constraints")
-func checkToolUse(messages []*mcp.SamplingMessage) error {
-	var open []string // ids of uses in the message before
-	for i, m := range messages {
-		var uses, results []string
-		for _, block := range m.Content {
-			switch b := block.(type) {
-			case *mcp.ToolUseContent:
-				uses = append(uses, b.ID)
-			case *mcp.ToolResultContent:
-				results = append(results, b.ToolUseID)
-			}
-		}
-		if len(results) > 0 && len(results) < len(m.Content) {
-			return fmt.Errorf("messages[%d] has something besides results of tools", i)
-		}
-		slices.Sort(results)
-		if !slices.Equal(open, results) {
-			return fmt.Errorf("messages[%d] has results for %q, want them for %q", i, results, open)
-		}
-		open = uses
-		slices.Sort(open)
-	}
-	if len(open) > 0 {
-		return fmt.Errorf("there are no results for %q", open)
-	}
-	return nil
-}
-
-// usesTools reports whether the client has to know about tools.
-func (q *messageQuestion) usesTools() bool {
-	if q.asked.Tools != nil || q.asked.ToolChoice != nil {
-		return true
-	}
-	return slices.ContainsFunc(q.asked.Messages, func(m *mcp.SamplingMessage) bool {
-		return slices.ContainsFunc(m.Content, func(c mcp.Content) bool {
-			_, use := c.(*mcp.ToolUseContent)
-			_, result := c.(*mcp.ToolResultContent)
-			return use || result
-		})
-	})
+	return clientinput.CheckMessages(q.asked)
 }
 
 func (q *messageQuestion) missing(v mcp.Version, declared, need *mcp.ClientCapabilities) bool {
-	tools := q.usesTools()
+	tools := clientinput.UsesTools(q.asked)
 	if declared.Sampling != nil && (!tools || v >= mcp.Version20251125 && declared.Sampling.Tools != nil) {
 		return false
 	}
@@ -148,5 +100,15 @@ func oneBlock(c mcp.SamplingContent, v mcp.Version) error {
 }
 
 func (q *messageQuestion) take(_ context.Context, answer json.RawMessage) error {
-	return takeInto(answer, q.result)
+	var taken mcp.CreateMessageResult
+	if err := decodeCopy(answer, &taken); err != nil {
+		return err
+	}
+	if err := clientinput.CheckMessage(&taken, q.asked); err != nil {
+		return err
+	}
+	if q.result != nil {
+		*q.result = taken
+	}
+	return nil
 }

@@ -76,10 +76,10 @@ var clientArea = area{
 		},
 		{
 			what: "Visits to URLs whose end is waited for", where: []string{"mcpclient.urlVisits.visits"},
-			bound:  "{mcpclient.visitsKept}, each of {bytes mcpclient.maxVisit}",
+			bound:  "{mcpclient.visitsKept}, each of {bytes internal/clientinput.MaxVisit}",
 			full:   "the oldest gives way",
 			test:   "mcpclient.TestVisitsThatNeverEndAreBounded",
-			weighs: "mcpclient.visitsKept * mcpclient.maxVisit", holder: ofClient,
+			weighs: "mcpclient.visitsKept * internal/clientinput.MaxVisit", holder: ofClient,
 		},
 		{
 			what: "URLs that one error asks for", where: []string{"mcpclient.URLElicitationRequiredError.Elicitations"},

@@ -25,6 +25,9 @@ const (
 	lastReopen  = 30 * time.Second
 )
 
+// lastPoll is what the wait before a poll grows to by failures.
+const lastPoll = time.Minute
+
 // longestLeast is what the least wait grows to behind streams that end soon, where the server suggests a shorter one.
 const longestLeast = time.Second
 
@@ -66,13 +69,15 @@ func Reopen(suggested time.Duration, useless, brief int) time.Duration {
 }
 
 // Poll returns how long to wait before a peer is asked again that suggests so many milliseconds, nil for nothing; then it is
-// usual. It is within least and most, doubled by each failure in a row, with up to a tenth more.
+// usual. It is within least and most. Each failure in a row doubles it until it is a minute, if it is not more already. Up to a
+// tenth is added.
 func Poll(suggestedMs *int64, usual, least, most time.Duration, failures int) time.Duration {
 	d := usual
 	if suggestedMs != nil {
 		d = time.Duration(within(*suggestedMs, 0, most.Milliseconds()+1)) * time.Millisecond
 	}
-	d = doubled(within(d, least, most), failures, most)
+	d = within(d, least, most)
+	d = doubled(d, failures, max(d, min(most, lastPoll)))
 	return d + chance(d/10)
 }
 

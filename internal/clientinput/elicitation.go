@@ -1,0 +1,96 @@
+// Package clientinput checks what a server asks a client for (sampling and elicitation) and what the client answers: by the same rules
+// at both ends. The texts of its errors name members as the specification does.
+package clientinput
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/internal/hostname"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// MaxVisit bounds what is to be shown and remembered of one visit to a URL, in bytes.
+const MaxVisit = 64 << 10
+
+// ErrVisitSize says that there is more of an elicitation than a person can be shown.
+var ErrVisitSize = fmt.Errorf("message, url and elicitationId have more than %d bytes", MaxVisit)
+
+// CheckVisitSize says whether there is more of p than a person can be shown.
+func CheckVisitSize(p *mcp.ElicitParams) error {
+	if len(p.Message)+len(p.URL)+len(p.ElicitationID) > MaxVisit {
+		return ErrVisitSize
+	}
+	return nil
+}
+
+// CheckVisit says why a URL is not one to show to a user. (specification 2026-07-28, client/elicitation, "Safe URL Handling")
+func CheckVisit(u *url.URL) error {
+	host := u.Hostname()
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http":
+		return fmt.Errorf("has the scheme %q, want https", u.Scheme)
+	case host == "":
+		return errors.New("has no host")
+	case u.User != nil:
+		return errors.New("has a user name, which can be made to look like the host")
+	case u.Scheme == "http" && !hostname.Loopback(host):
+		return errors.New("is http to another machine, want https")
+	}
+	return nil
+}
+
+// CheckForm says what of a form is not in the specification: clients need not know it. The form must be one that compiles.
+// (specification 2026-07-28, client/elicitation, "Requested Schema"; schema, PrimitiveSchemaDefinition)
+func CheckForm(raw json.RawMessage) error {
+	form := mcp.Object(raw)
+	if err := only(form, "$schema", "type", "properties", "required"); err != nil {
+		return err
+	}
+	properties, _ := form.Lookup("properties")
+	for name, field := range mcp.Object(properties).All() {
+		if err := checkField(mcp.Object(field)); err != nil {
+			return fmt.Errorf("properties.%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func checkField(field mcp.Object) error {
+	var f mcp.FormField
+	if err := json.Unmarshal(field, &f); err != nil {
+		return err
+	}
+	shown := []string{"type", "title", "description", "default"}
+	switch {
+	case f.Type == mcp.FormString && f.OneOf != nil:
+		return only(field, append(shown, "oneOf")...)
+	case f.Type == mcp.FormString && f.Enum != nil:
+		return only(field, append(shown, "enum", "enumNames")...)
+	case f.Type == mcp.FormString:
+		if f.Format != "" && !slices.Contains(formats, f.Format) {
+			return fmt.Errorf("format is %q, want one of %q", f.Format, formats)
+		}
+		return only(field, append(shown, "minLength", "maxLength", "format")...)
+	case f.Type == mcp.FormNumber, f.Type == mcp.FormInteger:
+		return only(field, append(shown, "minimum", "maximum")...)
+	case f.Type == mcp.FormArray:
+		return only(field, append(shown, "minItems", "maxItems", "items")...)
+	}
+	return only(field, shown...)
+}
+
+var formats = []mcp.FormFormat{mcp.FormEmail, mcp.FormURI, mcp.FormDate, mcp.FormDateTime}
+
+// only says which member of an object is none of those named.
+func only(o mcp.Object, names ...string) error {
+	for name := range o.All() {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("%s is no keyword of such a form, want %q", name, names)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package clientinput
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// CheckMessages says what is wrong with a request for a message. Whether the client has declared what it needs is another matter:
+// see [UsesTools].
+func CheckMessages(p *mcp.CreateMessageParams) error {
+	switch {
+	case p.MaxTokens < 1:
+		return fmt.Errorf("maxTokens is %d, want at least 1", p.MaxTokens)
+	case p.ToolChoice != nil && !slices.Contains(toolChoices, p.ToolChoice.Mode):
+		return fmt.Errorf("toolChoice.mode is %q, want one of %q", p.ToolChoice.Mode, toolChoices[1:])
+	}
+	if err := checkPreferences(p.ModelPreferences); err != nil {
+		return err
+	}
+	return checkConversation(p.Messages)
+}
+
+// toolChoices are the modes there are, absent the first.
+var toolChoices = []mcp.ToolChoiceMode{"", mcp.ToolChoiceAuto, mcp.ToolChoiceRequired, mcp.ToolChoiceNone}
+
+func checkPreferences(p *mcp.ModelPreferences) error {
+	if p == nil {
+		return nil
+	}
+	for _, priority := range []struct {
+		name  string
+		value *float64
+	}{{"cost", p.CostPriority}, {"speed", p.SpeedPriority}, {"intelligence", p.IntelligencePriority}} {
+		if v := priority.value; v != nil && (*v < 0 || *v > 1) {
+			return fmt.Errorf("modelPreferences.%sPriority is %v, want 0 to 1", priority.name, *v)
+		}
+	}
+	return nil
+}
+
+// checkConversation says what is wrong with the messages of a request: every use of a tool has its result in the next
+// message, which is the user's and has nothing else.
+// (specification 2026-07-28, client/sampling, "Message Content Constraints")
+func checkConversation(messages []*mcp.SamplingMessage) error {
+	var open []string // the uses of the message before
+	for i, m := range messages {
+		if m == nil {
+			return fmt.Errorf("messages[%d] is null", i)
+		}
+		if m.Role != mcp.RoleUser && m.Role != mcp.RoleAssistant {
+			return fmt.Errorf("messages[%d].role is %q, want user or assistant", i, m.Role)
+		}
+		uses, results, others := sortContent(m.Content)
+		switch {
+		case len(m.Content) == 0 || slices.Contains(m.Content, nil):
+			return fmt.Errorf("messages[%d].content is empty, or has a block that is", i)
+		case len(uses) > 0 && m.Role != mcp.RoleAssistant:
+			return fmt.Errorf("messages[%d]: only the assistant uses tools", i)
+		case len(results) > 0 && m.Role != mcp.RoleUser:
+			return fmt.Errorf("messages[%d]: only the user has results of tools", i)
+		case len(results) > 0 && others > 0:
+			return fmt.Errorf("messages[%d]: tool results mixed with other content", i)
+		case !sameMembers(open, results):
+			return fmt.Errorf("messages[%d]: tool result missing in request: uses %q, results %q", i, open, results)
+		}
+		open = uses
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("tool result missing in request: uses %q", open)
+	}
+	return nil
+}
+
+// UsesTools reports whether a request needs the capability sampling.tools.
+func UsesTools(p *mcp.CreateMessageParams) bool {
+	return p.Tools != nil || p.ToolChoice != nil || slices.ContainsFunc(p.Messages, func(m *mcp.SamplingMessage) bool {
+		if m == nil {
+			return false
+		}
+		uses, results, _ := sortContent(m.Content)
+		return len(uses)+len(results) > 0
+	})
+}
+
+// sortContent returns the ids of the tool uses, those that the tool results are of, and how many other blocks there are.
+func sortContent(content mcp.SamplingContent) (uses, results []string, others int) {
+	for _, block := range content {
+		switch b := block.(type) {
+		case *mcp.ToolUseContent:
+			uses = append(uses, b.ID)
+		case *mcp.ToolResultContent:
+			results = append(results, b.ToolUseID)
+		default:
+			others++
+		}
+	}
+	return uses, results, others
+}
+
+// sameMembers reports whether a and b are the same but for their order.
+func sameMembers(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// CheckMessage says what is wrong with the answer to a request for a message: it is the assistant's, and uses no tools but those of
+// the request, which each have an id of their own.
+func CheckMessage(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams) error {
+	_, results, _ := sortContent(r.Content)
+	switch {
+	case r.Role != mcp.RoleAssistant:
+		return fmt.Errorf("the role is %q, want %q", r.Role, mcp.RoleAssistant)
+	case r.Model == "":
+		return errors.New("the model has no name")
+	case len(r.Content) == 0 || slices.Contains(r.Content, nil):
+		return errors.New("there is no content, or a nil block of it")
+	case len(results) > 0:
+		return errors.New("the results of tools are the server's to give")
+	}
+	seen := map[string]bool{}
+	for _, block := range r.Content {
+		use, ok := block.(*mcp.ToolUseContent)
+		switch {
+		case !ok:
+			continue
+		case p.ToolChoice != nil && p.ToolChoice.Mode == mcp.ToolChoiceNone:
+			return fmt.Errorf("the model uses %q, but was to use no tool", use.Name)
+		case !slices.ContainsFunc(p.Tools, func(t *mcp.Tool) bool { return t != nil && t.Name == use.Name }):
+			return fmt.Errorf("the model uses %q, which is no tool of the request", use.Name)
+		case use.ID == "" || seen[use.ID]:
+			return fmt.Errorf("the use of %q has the id %q, want one of its own", use.Name, use.ID)
+		}
+		seen[use.ID] = true
+	}
+	return nil
+}
+
+// UsesAny reports whether content uses a tool.
+func UsesAny(content mcp.SamplingContent) bool {
+	uses, _, _ := sortContent(content)
+	return len(uses) > 0
+}
