@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/testnames"
 )
 
 var update = flag.Bool("update", false, "write docs/conformance.md anew")
@@ -18,7 +20,7 @@ func table(t *testing.T) (pages []Page, files map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files, err = testFunctions(root); err != nil {
+	if files, err = testnames.Of(root); err != nil {
 		t.Fatal(err)
 	}
 	return pages, files

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// A source imports packages: those of this module from their text, without the bodies of functions, which is quick however much
+// has changed; those of others as the compiler describes them.
+type source struct {
+	set     *token.FileSet
+	files   map[string][]string // of this module's packages, by import path
+	checked map[string]*types.Package
+	others  types.Importer
+}
+
+// newSource knows all packages below root, as on Linux, and those that they import.
+func newSource(root string) (*source, error) {
+	s := &source{set: token.NewFileSet(), files: map[string][]string{}, checked: map[string]*types.Package{}}
+	own, err := goList(root, "-f", `{{.ImportPath}}|{{.Dir}}|{{join .GoFiles " "}}|{{join .Imports " "}}`, "./...")
+	if err != nil {
+		return nil, err
+	}
+	args, seen := []string{"-export", "-deps", "-f", "{{.ImportPath}}|{{.Export}}"}, map[string]bool{}
+	for _, f := range own {
+		for name := range strings.FieldsSeq(f[2]) {
+			s.files[f[0]] = append(s.files[f[0]], filepath.Join(f[1], name))
+		}
+		for path := range strings.FieldsSeq(f[3]) {
+			if !seen[path] && !isOwn(path) && path != "unsafe" {
+				args = append(args, path)
+			}
+			seen[path] = true
+		}
+	}
+	described, err := goList(root, args...)
+	if err != nil {
+		return nil, err
+	}
+	exports := map[string]string{}
+	for _, f := range described {
+		exports[f[0]] = f[1]
+	}
+	s.others = importer.ForCompiler(s.set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	return s, nil
+}
+
+func isOwn(path string) bool { return path == module || strings.HasPrefix(path, module+"/") }
+
+// Import implements types.Importer.
+func (s *source) Import(path string) (*types.Package, error) {
+	if !isOwn(path) {
+		return s.others.Import(path)
+	}
+	if p := s.checked[path]; p != nil {
+		return p, nil
+	}
+	var files []*ast.File
+	for _, name := range s.files[path] {
+		f, err := parser.ParseFile(s.set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	check := types.Config{Importer: s, IgnoreFuncBodies: true}
+	p, err := check.Check(path, s.set, files, nil)
+	s.checked[path] = p
+	return p, err
+}
+
+// goList returns what go list prints, as for Linux, line by line, cut at each bar.
+func goList(root string, args ...string) (lines [][]string, err error) {
+	list := exec.Command("go", append([]string{"list"}, args...)...)
+	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
+	text, err := output(list, root)
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.Split(strings.TrimSpace(line), "|"))
+	}
+	return lines, err
+}
+
+// output runs a command in a directory. What goes wrong is what it wrote to standard error.
+func output(cmd *exec.Cmd, dir string) (string, error) {
+	var out, trouble bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &trouble
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", cmd, err, &trouble)
+	}
+	return out.String(), nil
+}

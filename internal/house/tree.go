@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// notLibrary are the directories that hold no code a user of the library links: programs, examples, benchmarks, tests' own.
+var notLibrary = []string{
+	"cmd", "example", "examples", "benchmarks", "testenv", "tools", "testdata", "testsupport", "node_modules",
+}
+
+// A file is one Go file of a library.
+type file struct {
+	dir    string // below the root, with slashes
+	lines  [][]byte
+	syntax *ast.File
+	set    *token.FileSet
+}
+
+// library reads the Go files below root that are no tests, without nested modules, hidden directories and those of notLibrary.
+func library(root string) ([]file, error) {
+	var files []file
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != root && (isLeftOut(d.Name()) || isModule(name)):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		below, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		set := token.NewFileSet()
+		syntax, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+		files = append(files, file{dir: path.Dir(filepath.ToSlash(below)), lines: lines, syntax: syntax, set: set})
+		return nil
+	})
+	return files, err
+}
+
+func isLeftOut(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || slices.Contains(notLibrary, name)
+}
+
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// below are the files in dir and the directories below it.
+func below(files []file, dir string) []file {
+	var within []file
+	for _, f := range files {
+		if f.dir == dir || strings.HasPrefix(f.dir, dir+"/") {
+			within = append(within, f)
+		}
+	}
+	return within
+}
+
+// line is the line of a position, the first being 1.
+func (f *file) line(p token.Pos) int { return f.set.PositionFor(p, false).Line }
+
+// typeName is the name of a type with its package: mcpclient.Client.
+func (f *file) typeName(name string) string {
+	if f.dir == "." {
+		return f.syntax.Name.Name + "." + name
+	}
+	if path.Base(f.dir) == f.syntax.Name.Name {
+		return f.dir + "." + name
+	}
+	return f.dir + " " + f.syntax.Name.Name + "." + name
+}
