@@ -223,6 +223,7 @@ func init() {
 		"held by TestAHandlerOfNotificationsThatFailsIsReported of package mcpserver": {
 			"mcpserver.Server.HandleNotification h", "mcpserver.Server.OnRootsChanged h",
 		},
+		"called as the handler of a tool that it becomes":     {"mcpserver.Checked h"},
 		"the server's own or that of net/http":                {"mcpserver.HTTPHandler.ServeHTTP w"},
 		"a part of a transport, which fails as the others do": {"transport.Interruptible.Interrupter", "transport.Rester.ReceiveOrRest"},
 		"read and written by the connection of the server, which fails as one of the user's does": {

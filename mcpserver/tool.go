@@ -34,7 +34,7 @@ type CallToolRequest struct {
 type ToolHandler func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error)
 
 // AddRawTool adds a tool whose handler gets the arguments as they came and makes the result itself. The tool's input
-// schema, by default that of any object, and its output schema must be valid; neither is applied.
+// schema, by default that of any object, and its output schema must be valid; neither is applied, unless the handler is [Checked].
 //
 // Clients that are connected are told that the list has changed. It is an error if the server has a tool of that name.
 func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {

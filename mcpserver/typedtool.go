@@ -29,7 +29,7 @@ import (
 //     is no JSON object.
 //
 // Arguments that would take more than 128 MiB as Go values, or eight times their text if that is more, do not fit. Two million numbers
-// do. [Server.AddRawTool] takes and gives JSON as it is.
+// do. [Server.AddRawTool] takes and gives JSON as it is; see [Checked].
 //
 // Structured content is checked against the output schema; one that does not fit is an internal error. Errors of h are
 // treated as [ToolHandler] says.
@@ -86,24 +86,67 @@ func structured[Out any]() bool {
 	return true
 }
 
+// Checked returns a handler for [Server.AddRawTool] and [Server.AddRawTaskTool] that holds calls of h to the schemas of t, as
+// [AddTool] does: defaults are filled in, arguments that do not fit never reach h, and structured content that does not fit is an
+// internal error. What h gets and gives is JSON all the same. Of a call that becomes a task, this is done within the task.
+//
+//	err := s.AddRawTool(t, mcpserver.Checked(t, h))
+//
+// Invalid schemas are an error of AddRawTool. Checked takes the schemas that t has when it is called.
+func Checked(t *mcp.Tool, h ToolHandler) ToolHandler {
+	if h == nil || t == nil {
+		return h
+	}
+	held, err := rawTool(t)
+	if err != nil {
+		return h // which nothing takes, for the same reason
+	}
+	input, output, err := compileSchemas(held)
+	if err != nil {
+		return h // likewise
+	}
+	return func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
+		arguments, err := fitting(ctx, input, r.Arguments)
+		if err != nil {
+			return nil, invalidArguments(ctx, err)
+		}
+		out, err := h(ctx, &CallToolRequest{RequestInfo: r.RequestInfo, Name: r.Name, Arguments: arguments})
+		if err != nil {
+			return nil, err
+		}
+		return resultOf(ctx, out, output)
+	}
+}
+
 // decodeArguments checks the arguments of a call and decodes them.
 func decodeArguments[In any](ctx context.Context, c *contract, arguments json.RawMessage) (in In, err error) {
+	if arguments, err = fitting(ctx, c, arguments); err == nil {
+		_, err = mcp.Decode(arguments, &in)
+	}
+	if err != nil {
+		return in, invalidArguments(ctx, err)
+	}
+	return in, nil
+}
+
+// fitting returns the arguments of a call with the defaults that they lack, if they fit.
+func fitting(ctx context.Context, c *contract, arguments json.RawMessage) (json.RawMessage, error) {
 	if arguments == nil {
 		arguments = json.RawMessage("{}")
 	}
-	if arguments, err = c.schema.ApplyDefaults(ctx, arguments); err == nil {
-		err = c.checkArguments(ctx, arguments)
+	arguments, err := c.schema.ApplyDefaults(ctx, arguments)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		_, err = mcp.Decode(arguments, &in)
+	return arguments, c.checkArguments(ctx, arguments)
+}
+
+// invalidArguments is the error of a call whose arguments do not fit, or whose context has ended before that was known.
+func invalidArguments(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	switch {
-	case err == nil:
-		return in, nil
-	case ctx.Err() != nil:
-		return in, context.Cause(ctx)
-	}
-	return in, &argumentsError{err}
+	return &argumentsError{err}
 }
 
 // resultOf makes the result of a tool that returned out.
