@@ -25,6 +25,7 @@ type cursor struct {
 	useless int           // times in a row that it brought nothing and ended soon, or could not be opened
 	brief   int           // times in a row that it ended soon, whatever it brought, or could not be opened
 	since   time.Time     // it was opened
+	first   bool          // it answers the first request, and a server of HTTP+SSE says there that it is one
 }
 
 // note takes in an event.
@@ -64,7 +65,7 @@ func (cur *cursor) pause(failure *RequestError) time.Duration {
 
 // follow delivers what comes on the stream that answers the request, until that has its answer.
 func (ex *exchange) follow(w *worker, resp *http.Response) {
-	cur := cursor{retry: -1}
+	cur := cursor{retry: -1, first: ex.introduces() && ex.conn.h.Mode == Auto}
 	for resp != nil {
 		if w.events == nil {
 			w.events = sse.NewReader(nil, ex.conn.limit, ex.conn.skip)
@@ -78,6 +79,10 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 		_ = resp.Body.Close()
 		w.events.Reset(nil) // it holds on to nothing
 		if complete {
+			return
+		}
+		if err == errOldServer {
+			ex.postToOld(w)
 			return
 		}
 		resp = ex.resume(&cur, err)
@@ -101,7 +106,11 @@ func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, 
 		case err != nil:
 			return false, err
 		default:
-			if cur.note(e); len(e.Data) == 0 || e.Name != "" && e.Name != "message" {
+			cur.note(e)
+			if e.Name == endpointEvent && cur.first {
+				return false, errOldServer
+			}
+			if len(e.Data) == 0 || e.Name != "" && e.Name != "message" {
 				continue
 			}
 			complete = id != 0 && answers(e.Data, id)

@@ -13,6 +13,7 @@ import (
 
 const (
 	methodInitialize  = "initialize"
+	methodDiscover    = "server/discover"
 	methodInitialized = "notifications/initialized"
 	methodListen      = "subscriptions/listen"
 	firstModern       = "2026-07-28" // later revisions compare greater

@@ -16,7 +16,11 @@ import (
 // endpointWait is how long a server that may be an old one has to say so.
 const endpointWait = 3 * time.Second
 
+// endpointEvent is the event with which a server of HTTP+SSE begins its stream.
+const endpointEvent = "endpoint"
+
 var (
+	errOldServer  = errors.New("the server begins the stream of HTTP+SSE")
 	errNoEndpoint = fmt.Errorf("no endpoint event within %v", endpointWait)
 	errOrigin     = errors.New("the endpoint event does not name a URL of the same origin")
 )
@@ -58,6 +62,19 @@ func (c *httpConn) mayBeOld(status int, body []byte) bool {
 		return c.h.Mode == Auto && !isModern(body)
 	}
 	return false
+}
+
+// introduces reports whether ex is of those requests by which a server is found out.
+func (ex *exchange) introduces() bool { return ex.initialize || ex.m.Method == methodDiscover }
+
+// postToOld posts the message to a server that has turned out to speak HTTP+SSE.
+func (ex *exchange) postToOld(w *worker) {
+	endpoint, failure := ex.conn.openShared(ex, endpointWait)
+	if failure != nil {
+		ex.fail(failure)
+		return
+	}
+	ex.postTo(w, endpoint, true)
 }
 
 // openShared returns the endpoint of the shared stream, which the first one to ask opens. The server has so much time to
@@ -137,7 +154,7 @@ func (c *httpConn) greet(ctx context.Context, s *sharedStream) (*http.Response, 
 		if err != nil {
 			return resp, nil, &RequestError{Reason: Lost, Err: fmt.Errorf("no endpoint event: %w", err)}
 		}
-		if e.Name != "endpoint" {
+		if e.Name != endpointEvent {
 			continue
 		}
 		s.endpoint, err = c.target.Parse(string(e.Data))

@@ -18,6 +18,7 @@ import (
 type oldServer struct {
 	endpoint string // "" means /messages?session=1
 	accepted int    // status for messages; 0 means 202
+	opens    bool   // a stream to a POST as to a GET
 	body     string // of the answer to messages
 
 	mu  sync.Mutex
@@ -33,7 +34,7 @@ func (s *oldServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.log = append(s.log, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+m.Method))
 	s.mu.Unlock()
 	switch {
-	case r.Method == http.MethodGet:
+	case r.Method == http.MethodGet || s.opens && r.URL.Path != "/messages":
 		endpoint := s.endpoint
 		if endpoint == "" {
 			endpoint = "/messages?session=1"
@@ -103,6 +104,48 @@ func TestHTTPFallsBackToTheOldTransport(t *testing.T) {
 		if !slices.Equal(kinds, []string{"sse", "sse"}) {
 			t.Errorf("want two streams of kind sse, got %q", kinds)
 		}
+	})
+}
+
+// Some servers open their stream whatever the method is.
+func TestHTTPFallsBackToTheOldTransportThatAnswersWithItsStream(t *testing.T) {
+	for _, method := range []string{"initialize", "server/discover"} {
+		t.Run(method, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newOldServer()
+				s.opens = true
+				b := newBubble(t, s.ServeHTTP)
+				conn := dialHTTP(t, b.transport(), transport.Config{})
+				first := initialize(1)
+				first.Method, first.Data = method, []byte(strings.Replace(string(first.Data), "initialize", method, 1))
+				begun := time.Now()
+				send(t, conn, first)
+				receiveData(t, conn, result(1), 0)
+				send(t, conn, call(2))
+				receiveData(t, conn, result(2), 0)
+				if took := time.Since(begun); took > time.Second {
+					t.Errorf("it took %v", took)
+				}
+				want := []string{"POST /mcp " + method, "GET /mcp", "POST /messages?session=1 " + method, "POST /messages?session=1 tools/call"}
+				if got := s.notes(); !slices.Equal(got, want) {
+					t.Errorf("the server saw %q, want %q", got, want)
+				}
+			})
+		})
+	}
+}
+
+// In a session of Streamable HTTP, an event of that name means nothing.
+func TestHTTPAnEndpointEventBehindTheFirstAnswerIsIgnored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
+			if m := readSent(r); m.ID != 0 {
+				answerEvents(w, "event: endpoint\ndata: /messages\n\n"+event(result(m.ID)))
+			}
+		})
+		conn := dialHTTP(t, b.transport(), transport.Config{})
+		send(t, conn, call(1))
+		receiveData(t, conn, result(1), 1)
 	})
 }
 
