@@ -147,7 +147,7 @@ func TestACallerThatLeavesTellsTheServerOnce(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 		done := background(func() error { return c.Call(ctx, "slow", nil, nil) })
-		v.want("slow")
+		slow := v.want("slow")
 		for range 10 {
 			cancel(cause)
 		}
@@ -155,7 +155,10 @@ func TestACallerThatLeavesTellsTheServerOnce(t *testing.T) {
 		if !errors.Is(err, cause) || SafeToRetry(err) {
 			t.Errorf("want the caller's cause, not safe to retry, got %v", err)
 		}
-		v.want(mcp.NotificationCancelled)
+		cancelled := v.want(mcp.NotificationCancelled)
+		if want := `"requestId":` + string(slow.ID); !strings.Contains(cancelled.raw, want) {
+			t.Errorf("want the notice to have %s, got %s", want, cancelled.raw)
+		}
 		done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
 		v.answer(v.want("next"), `{}`) // no second notice in between
 		if err := <-done; err != nil {

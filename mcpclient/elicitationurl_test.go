@@ -53,6 +53,21 @@ func TestTheUserIsSentToAURL(t *testing.T) {
 	(&URLElicitation{}).Complete()
 }
 
+// (schema 2025-11-25, ElicitRequestURLParams.elicitationId)
+func TestAnElicitationIDIsOpaque(t *testing.T) {
+	for _, id := range []string{"1", "0001", " a ", "a/../b?c#d", "\u00e9", "e\u0301", "E-1", strings.Repeat("x", 300)} {
+		var got string
+		o := &Options{Features: []Feature{HandleURLElicitation(func(_ context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
+			got = e.ID
+			return mcp.ElicitAccept, nil
+		}, nil)}}
+		answer := elicited(t, o, strings.Replace(visitRequest, `"e-%s"`, fmt.Sprintf("%q", id), 1))
+		if got != id || !strings.Contains(answer.raw, `"action":"accept"`) {
+			t.Errorf("the handler got the id %q and the server %s, want %q as it is", got, answer.raw, id)
+		}
+	}
+}
+
 func TestAModernServerSendsTheUserToAURL(t *testing.T) {
 	var visited []*URLElicitation
 	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}

@@ -2,13 +2,17 @@ package mcpclient
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
@@ -148,6 +152,75 @@ func TestAFailedHandshakeForgetsTheEra(t *testing.T) {
 	})
 }
 
+// (specification 2026-07-28, basic, "_meta")
+func TestEveryModernRequestSaysWhatTheClientIs(t *testing.T) {
+	all := `{"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private",` +
+		`"capabilities":{"tools":{},"resources":{"subscribe":true},"prompts":{},"completions":{}}}`
+	for method, do := range map[string]func(context.Context, *Client) error{
+		mcp.MethodListTools:             func(ctx context.Context, c *Client) error { return first(c.Tools(ctx)) },
+		mcp.MethodListResources:         func(ctx context.Context, c *Client) error { return first(c.Resources(ctx)) },
+		mcp.MethodListResourceTemplates: func(ctx context.Context, c *Client) error { return first(c.ResourceTemplates(ctx)) },
+		mcp.MethodListPrompts:           func(ctx context.Context, c *Client) error { return first(c.Prompts(ctx)) },
+		mcp.MethodCallTool: func(ctx context.Context, c *Client) error {
+			_, err := c.CallTool(ctx, "x", nil, WithMeta(mcp.Meta(`{"example.com/a":1}`)))
+			return err
+		},
+		mcp.MethodReadResource: func(ctx context.Context, c *Client) error {
+			_, err := c.ReadResource(ctx, "test://x")
+			return err
+		},
+		mcp.MethodGetPrompt: func(ctx context.Context, c *Client) error {
+			_, err := c.GetPrompt(ctx, "x", nil)
+			return err
+		},
+		mcp.MethodComplete: func(ctx context.Context, c *Client) error {
+			_, err := c.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "x"}, "a", "v", nil)
+			return err
+		},
+		mcp.MethodSubscriptionsListen: func(ctx context.Context, c *Client) error { return c.SubscribeResource(ctx, "test://x") },
+		"acme/x": func(ctx context.Context, c *Client) error {
+			return c.Call(ctx, "acme/x", json.RawMessage(`{"_meta":{}}`), nil)
+		},
+	} {
+		t.Run(method, func(t *testing.T) {
+			o := &Options{ClientInfo: mcp.Implementation{Name: "n", Version: "1"}, Capabilities: mcp.ClientCapabilities{Roots: &mcp.RootsCapability{}}}
+			bubble(t, o, func(t *testing.T, s *script, c *Client) {
+				v := s.next(t)
+				v.answer(v.want(mcp.MethodDiscover), all)
+				await(t, c)
+				ctx, leave := context.WithCancel(t.Context())
+				done := background(func() error { return do(ctx, c) })
+				var p struct {
+					Meta map[string]any `json:"_meta"`
+				}
+				f := v.want(method)
+				if err := json.Unmarshal(f.Params, &p); err != nil {
+					t.Fatal(err)
+				}
+				want := map[string]any{
+					mcp.MetaProtocolVersion: "2026-07-28", mcp.MetaClientCapabilities: map[string]any{"roots": map[string]any{}},
+					mcp.MetaClientInfo: map[string]any{"name": "n", "version": "1"},
+				}
+				for name, want := range want {
+					if diff := cmp.Diff(want, p.Meta[name]); diff != "" {
+						t.Errorf("_meta differs in %s (-want +got):\n%s", name, diff)
+					}
+				}
+				leave()
+				<-done
+			})
+		})
+	}
+}
+
+// first is the error of a list's first item.
+func first[T any](list iter.Seq2[T, error]) error {
+	for _, err := range list {
+		return err
+	}
+	return nil
+}
+
 func TestPinnedVersions(t *testing.T) {
 	t.Run("legacy only: no probe", func(t *testing.T) {
 		bubble(t, &Options{Versions: []mcp.Version{mcp.Version20250618}}, func(t *testing.T, s *script, c *Client) {
@@ -276,4 +349,35 @@ func TestARefusedProbeIsNothingToWarnOf(t *testing.T) {
 			t.Errorf("want the refused probe logged at debug, got %s", got)
 		}
 	})
+}
+
+// (specification 2025-11-25, basic/utilities/cancellation, "Behavior Requirements")
+func TestInitializeIsNotCancelled(t *testing.T) {
+	for name, end := range map[string]func(*testing.T, *Client){
+		"there is no answer in time": func(t *testing.T, c *Client) {
+			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the client is stopped": func(t *testing.T, c *Client) {
+			if err := c.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+				v := s.next(t)
+				v.want(mcp.MethodInitialize)
+				end(t, c)
+				for {
+					raw, err := v.peer.Receive(v.ctx)
+					if err != nil {
+						return
+					}
+					t.Errorf("the client sent %s behind initialize, want nothing", raw)
+				}
+			})
+		})
+	}
 }

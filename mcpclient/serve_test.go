@@ -272,3 +272,24 @@ func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
 		}
 	})
 }
+
+// (specification 2026-07-28, basic/patterns)
+func TestRequestsOfAModernServerAreNotAnswered(t *testing.T) {
+	o := &Options{Features: []Feature{HandleRequest("acme/x", func(context.Context, *Request) (any, error) {
+		t.Error("the handler was called")
+		return nil, nil
+	})}}
+	for _, method := range []string{mcp.MethodPing, mcp.MethodListRoots, "acme/x", "acme/unknown"} {
+		t.Run(method, func(t *testing.T) {
+			ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q}`, method))
+				synctest.Wait()
+				done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
+				v.answer(v.want("next"), `{}`) // and nothing in between
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

@@ -130,6 +130,9 @@ func TestEveryRefusalHasItsStatusAndCode(t *testing.T) {
 			if p.status != tt.status {
 				t.Errorf("status %d, want %d: %s", p.status, tt.status, p.body)
 			}
+			if p.status == http.StatusAccepted && p.body != "" {
+				t.Errorf("202 with %s, want no body", p.body)
+			}
 			if p.body == "" {
 				if tt.code != 0 {
 					t.Errorf("no body, want an error %d", tt.code)

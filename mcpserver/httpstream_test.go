@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -538,5 +539,84 @@ func TestAStreamIsClosedMoreThanOnceAndInABatch(t *testing.T) {
 				w.end()
 			})
 		})
+	}
+}
+
+// What a session's streams carry is theirs alone: their messages, the ids of these, and what a client that comes back gets again.
+// (specification 2025-11-25, basic/transports, "Listening for Messages from the Server", "Resumability and Redelivery")
+func TestTheStreamsOfASessionShareNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, gate, _ := gated(t, mcpserver.Options{})
+		w := serveWeb(t, server, nil)
+		session := w.open("2025-11-25")
+		five := w.stream("POST", gatedCall, "Mcp-Session-Id", session)
+		six := w.stream("POST", strings.Replace(gatedCall, `"id":5`, `"id":6`, 1), "Mcp-Session-Id", session)
+		general := w.stream("GET", "", "Mcp-Session-Id", session)
+		server.RemoveTools("gated")
+		changes := []sse.Event{general.next()}
+		close(gate)
+		synctest.Wait()
+		if err := server.AddRawTool(&mcp.Tool{Name: "another"}, echo); err != nil {
+			t.Fatal(err)
+		}
+		changes = append(changes, general.next())
+		general.leave()
+
+		ids := map[string]bool{}
+		began := map[string]string{} // where each stream did
+		check := func(what string, events []sse.Event, want ...string) {
+			t.Helper()
+			var got []string
+			for _, e := range events {
+				if ids[e.ID] {
+					t.Errorf("%s: the id %s is used twice", what, e.ID)
+				}
+				ids[e.ID] = true
+				if _, ok := began[what]; !ok {
+					began[what] = e.ID
+				}
+				got = append(got, says(t, e))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: got %q, want %q", what, got, want)
+			}
+		}
+		const progress, change = mcp.NotificationProgress, mcp.NotificationToolListChanged
+		check("call 5", five.rest(), "", progress, progress, "answer 5")
+		check("call 6", six.rest(), "", progress, progress, "answer 6")
+		check("general", changes, change, change)
+		clear(ids)
+		check("call 5", w.resumed(session, began["call 5"]).rest(), progress, progress, "answer 5")
+		check("call 6", w.resumed(session, began["call 6"]).rest(), progress, progress, "answer 6")
+		again := w.resumed(session, began["general"])
+		missed := []sse.Event{again.next()}
+		w.do("DELETE", "", "Mcp-Session-Id", session)
+		check("general", append(missed, again.rest()...), change)
+		w.end()
+	})
+}
+
+// says is what an event says, in short.
+func says(t *testing.T, e sse.Event) string {
+	t.Helper()
+	if len(e.Data) == 0 {
+		return ""
+	}
+	m := decoded(t, string(e.Data))
+	if m.Method == "" {
+		return fmt.Sprint("answer ", m.ID)
+	}
+	return m.Method
+}
+
+// rest returns the events up to the end of the stream.
+func (e *events) rest() []sse.Event {
+	var all []sse.Event
+	for {
+		event, err := e.reader.Next()
+		if err != nil {
+			return all
+		}
+		all = append(all, event)
 	}
 }

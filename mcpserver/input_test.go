@@ -139,6 +139,29 @@ func TestRoundsOnTheWire(t *testing.T) {
 	})
 }
 
+// (specification 2026-07-28, basic, "Statelessness" and "_meta")
+func TestCapabilitiesHoldForOneRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withTool(t, mcpserver.Options{}, "roots", rootsTool)
+		c := speak(t, s, mcp.Version20260728)
+		for id, able := range []bool{true, false, true} {
+			metas := bothMetas
+			if able {
+				metas = ableMetas
+			}
+			c.send(asked(id, "tools/call", metas, `"name":"roots"`))
+			m := c.reply(t)
+			switch {
+			case able && !strings.Contains(string(m.Result), `"input_required"`):
+				t.Errorf("a request with the capability got %s, %+v, want the roots asked for", m.Result, m.Error)
+			case !able && (m.Error == nil || m.Error.Code != mcp.CodeMissingClientCapability):
+				t.Errorf("a request without the capability got %s, %+v, want it refused whatever was said before", m.Result, m.Error)
+			}
+		}
+		c.bye()
+	})
+}
+
 func TestWhatTheClientLeavesOutIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool", nameAndColor), "tool")

@@ -16,10 +16,16 @@ var (
 	tag         = regexp.MustCompile(`</?[A-Za-z][^>]*>`)
 	space       = regexp.MustCompile(`\s+`)
 	sentence    = regexp.MustCompile(`[.;]\s+[A-Z"(]`)
-	must        = regexp.MustCompile(`\bMUST\b`)
+	must        = regexp.MustCompile(`\b(MUST|REQUIRED|SHALL)\b`)
+	comment     = regexp.MustCompile(`(?s)/\*\*(.*?)\*/\s*([^\n]*)`)
+	margin      = regexp.MustCompile(`(?m)^\s*\* ?(@.*)?`)
+	reference   = regexp.MustCompile(`\{@link (?:[^|}]*\| *)?([^}]*)\}`)
+	declaration = regexp.MustCompile(`^export (?:interface|type|const) (\w+)`)
+	member      = regexp.MustCompile(`^"?([\w./]+)"?\??:`)
 )
 
-// leftOut are pages whose statements stand on others: what changed, the overview, and the reference of types.
+// leftOut are pages whose statements stand on others: what changed, the overview, and the reference of types, which is made from
+// the schema.
 var leftOut = map[string]bool{"changelog": true, "index": true, "schema": true}
 
 // Extract reads the statements from the specification, the directory with a directory for each revision.
@@ -43,6 +49,33 @@ func Extract(specification fs.FS) ([]Page, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	return pages, nil
+}
+
+// ExtractSchema reads the statements from the comments of the schema, the directory with a directory for each revision. Some stand
+// on no page.
+func ExtractSchema(schema fs.FS) ([]Page, error) {
+	var pages []Page
+	for _, revision := range Revisions {
+		text, err := fs.ReadFile(schema, revision+"/schema.ts")
+		if err != nil {
+			return nil, err
+		}
+		p := Page{Revision: revision, Path: "schema"}
+		of := ""
+		for _, m := range comment.FindAllStringSubmatch(string(text), -1) {
+			section := of
+			if d := declaration.FindStringSubmatch(m[2]); d != nil {
+				of, section = d[1], d[1]
+			} else if d := member.FindStringSubmatch(m[2]); d != nil {
+				section += "." + d[1]
+			}
+			for _, s := range statements(reference.ReplaceAllString(margin.ReplaceAllString(m[1], ""), "$1")) {
+				p.Statements = append(p.Statements, Statement{Section: section, Text: s.Text})
+			}
+		}
+		pages = append(pages, p)
 	}
 	return pages, nil
 }
@@ -77,7 +110,7 @@ func statements(text string) []Statement {
 		}
 	}
 	for line := range strings.Lines(text) {
-		margin := len(line) - len(strings.TrimLeft(line, " "))
+		depth := len(line) - len(strings.TrimLeft(line, " "))
 		line = strings.TrimSpace(line)
 		h := heading.FindStringSubmatch(line)
 		if line == "" || h != nil || item.MatchString(line) || line[0] == '|' || line[0] == '<' {
@@ -89,7 +122,7 @@ func statements(text string) []Statement {
 		}
 		if paragraph == "" {
 			if indent = -1; item.MatchString(line) {
-				indent = margin
+				indent = depth
 			}
 		}
 		paragraph += " " + item.ReplaceAllString(line, "")

@@ -15,10 +15,10 @@ func document(pages []Page, files map[string]string) string {
 
 # The specification, statement by statement
 
-Each sentence of revisions 2026-07-28 and 2025-11-25 that says MUST or MUST NOT, who has to do it, and the test that holds it here
-or the reason why there is none. Below a "host application", an "authorization server" and an "author" the duty is that of a
-program around this one. The older revisions say less of the same. Pages that only repeat others (the overview, the changes, the
-reference of types) are left out; the messages of every test are checked against the types of each revision's schema.
+Each sentence of revisions 2026-07-28 and 2025-11-25 that says MUST, MUST NOT or REQUIRED, who has to do it, and the test that
+holds it here or the reason why there is none. Below a "host application", an "authorization server" and an "author" the duty is
+that of a program around this one. The older revisions say less of the same. Page "schema" is what the comments of the schema say.
+Pages that only repeat others (the overview, the changes) are left out.
 
 What begins with "Open" is not as it should be yet.
 

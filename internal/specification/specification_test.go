@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mcpotel/mcpotel/internal/testnames"
@@ -40,9 +41,18 @@ func TestThePageIsThatOfTheStatements(t *testing.T) {
 	}
 }
 
-// What client and server have to do is held by a test that there is, or says why not.
+// What client and server have to do is held by a test that there is, or says why not. Subtests are named for scenarios of the
+// conformance suite only.
 func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
 	pages, files := table(t)
+	scenarios := ""
+	for _, name := range []string{"scenarios_test.go", "serverscenarios_test.go"} {
+		text, err := os.ReadFile(filepath.Join(root, "testenv/conformance", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		scenarios += string(text)
+	}
 	if len(pages) < 40 {
 		t.Fatalf("want the statements of at least 40 pages, got %d", len(pages))
 	}
@@ -59,6 +69,9 @@ func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
 				if files[function(test)] == "" {
 					t.Errorf("%s: there is no %s: %s", &pages[i], test, s.Text)
 				}
+				if scenario := strings.TrimPrefix(test, function(test)); scenario != "" && !strings.Contains(scenarios, `"`+scenario[1:]+`"`) {
+					t.Errorf("%s: the conformance suite runs no %s: %s", &pages[i], scenario[1:], s.Text)
+				}
 			}
 		}
 	}
@@ -74,6 +87,11 @@ func TestTheStatementsAreThoseOfTheSpecification(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	reference, err := ExtractSchema(os.DirFS(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, reference...)
 	pages, _ := table(t)
 	type key struct{ page, text string }
 	have, said := map[key]bool{}, map[key]bool{}

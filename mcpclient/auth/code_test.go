@@ -31,6 +31,11 @@ func TestAPersonAuthorizesOnceAndTheTokenServes(t *testing.T) {
 	if authorize.Get("code_challenge_method") != "S256" || authorize.Get("state") == "" || token.Get("code_verifier") == "" {
 		t.Errorf("want PKCE with S256 and a state, got %v and %v", authorize, token)
 	}
+	for _, r := range b.requests(mcpHost, "/mcp") {
+		if len(r.form) > 0 {
+			t.Errorf("the server was asked with %v in the URL, want the token in the header only", r.form)
+		}
+	}
 	if r := b.person.asked[0]; r.Resource != mcpURL || r.Issuer != b.as.issuer || r.RedirectURI != redirect {
 		t.Errorf("want the person told who asks, got %v", r)
 	}

@@ -3,6 +3,7 @@ package transport_test
 import (
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -20,13 +21,21 @@ func headersOf(t *testing.T, h *transport.HTTP, messages ...transport.Message) [
 	t.Helper()
 	var got []http.Header
 	h.URL = serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if want := string(messages[len(got)].Data); r.Method != http.MethodPost || r.URL.Path != "/mcp" || string(body) != want {
+			t.Errorf("got %s %s with %s, want a POST to /mcp with the message alone, %s", r.Method, r.URL.Path, body, want)
+		}
+		id := messages[len(got)].ID
 		header := r.Header.Clone()
 		maps.DeleteFunc(header, func(name string, _ []string) bool {
 			return slices.Contains([]string{"Content-Length", "User-Agent", "Accept-Encoding"}, name)
 		})
 		got = append(got, header)
 		w.Header().Set("Mcp-Session-Id", "session-of-"+r.Method)
-		answerJSON(w, 200, result(readSent(r).ID))
+		answerJSON(w, 200, result(id))
 	})
 	conn := dialHTTP(t, h, transport.Config{})
 	for _, m := range messages {

@@ -85,7 +85,13 @@ func listen(t *testing.T, cfg transport.Config, scripts ...http.HandlerFunc) (tr
 
 func TestHTTPListens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		conn, l, _ := listen(t, transport.Config{}, events(": hello\n\nid: 1\ndata:\n\n"+event(note)+"event: ping\ndata: {}\n\n"+event(note)))
+		stream := events(": hello\n\nid: 1\ndata:\n\n" + event(note) + "event: ping\ndata: {}\n\n" + event(note))
+		conn, l, _ := listen(t, transport.Config{}, func(w http.ResponseWriter, r *http.Request) {
+			if got := r.Header.Get("Accept"); got != "text/event-stream" {
+				t.Errorf("want a stream accepted, got Accept: %q", got)
+			}
+			stream(w, r)
+		})
 		receiveData(t, conn, note, 0)
 		receiveData(t, conn, note, 0)
 		receiveNothing(t, conn)
