@@ -62,11 +62,12 @@ func allowed(v mcp.Version, err error) error {
 }
 
 var (
-	errInternal     = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
-	errShuttingDown = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
-	errBusy         = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
-	errOverloaded   = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of all clients
-	errDuplicateID  = &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "a request with this id is still being answered"}
+	errInternal        = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
+	errShuttingDown    = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
+	errBusy            = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
+	errOverloaded      = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of all clients
+	errTooManySessions = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many sessions"}         // or they take too much memory
+	errDuplicateID     = &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "a request with this id is still being answered"}
 )
 
 func invalidRequest(format string, args ...any) error {

@@ -40,6 +40,10 @@ type exchange struct {
 
 	watching *watchRoom // for what is watched
 
+	// introduced takes so many bytes of memory for what the client of a session says about itself, in place of those it had,
+	// and reports whether they were there; nil where that has no budget.
+	introduced func(bytes int) bool
+
 	work context.Context // of handlers and of what the read loop sends: ends when no more is to be done
 	life context.Context // of what handlers send: ends when nothing can be sent any more
 }

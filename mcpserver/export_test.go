@@ -37,8 +37,8 @@ const (
 )
 
 // Taken is what an HTTP handler counts for requests: places, bytes of bodies, requests inside, and sessions, opened or being
-// opened. All are zero when nothing is going on.
-type Taken struct{ Places, Bytes, Inside, Sessions, Accounts int }
+// opened, with what their clients have said about themselves. All are zero when nothing is going on.
+type Taken struct{ Places, Bytes, Inside, Sessions, Introductions, Accounts int }
 
 // Taken returns what is taken now.
 func (h *HTTPHandler) Taken() (t Taken) {
@@ -50,8 +50,8 @@ func (h *HTTPHandler) Taken() (t Taken) {
 	t.Accounts += len(h.room.bytes.held)
 	h.room.mu.Unlock()
 	h.sessions.mu.Lock()
-	t.Sessions = h.sessions.places.used
-	t.Accounts += len(h.sessions.places.held)
+	t.Sessions, t.Introductions = h.sessions.places.used, h.sessions.introductions.used
+	t.Accounts += len(h.sessions.places.held) + len(h.sessions.introductions.held)
 	h.sessions.mu.Unlock()
 	t.Inside = int(h.gate.inside.Load())
 	return t

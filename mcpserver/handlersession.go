@@ -219,9 +219,13 @@ func (x *exchange) welcome(ctx context.Context, a *agreement) error {
 	defer func() {
 		if !done {
 			x.dismiss(public, public.told(), errRefused)
+			x.introduce(0)
 			public.reset()
 		}
 	}()
+	if !x.introduce(a.weight) {
+		return errTooManySessions
+	}
 	if err := public.tell(ctx, x.s.hosts.all()); err != nil {
 		return err
 	}
@@ -232,6 +236,9 @@ func (x *exchange) welcome(ctx context.Context, a *agreement) error {
 	x.session.agreed.Store(a)
 	return nil
 }
+
+// introduce is introduced, where there is a budget.
+func (x *exchange) introduce(bytes int) bool { return x.introduced == nil || x.introduced(bytes) }
 
 var errRefused = errors.New("the session was refused")
 

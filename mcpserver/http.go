@@ -67,8 +67,10 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		audience: newAudience(cfg.MaxSubscriptions),
 		group:    newGroup(maxSpare),
 		watching: newWatchRoom(cfg.MaxWatchedBytes),
-		sessions: sessions{places: newShares(cfg.MaxSessions), byID: map[string]*httpSession{}},
-		assumed:  map[mcp.Version]*session{},
+		sessions: sessions{
+			places: newShares(cfg.MaxSessions), introductions: newShares(cfg.MaxIntroductionBytes), byID: map[string]*httpSession{},
+		},
+		assumed: map[mcp.Version]*session{},
 	}
 	h.gate.room = &h.room
 	h.http1 = s.observer(telemetry.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})

@@ -64,9 +64,7 @@ func (f *fleet) attach(r *http.Request, id string, record sessionRecord, revisio
 		s.shared.saving.Lock() // others wait until it is complete
 		return s
 	})
-	if evicted != nil {
-		f.h.evict(evicted)
-	}
+	f.h.evict(evicted)
 	switch {
 	case s == nil:
 		return nil, errTooManySessions

@@ -456,6 +456,78 @@ func TestWhatAClientSaysAboutItselfIsBounded(t *testing.T) {
 	})
 }
 
+// A count of sessions bounds no memory where each may have 64 KiB of introduction.
+func TestIntroductionsOfAllSessionsHaveOneBudgetInBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const budget, said = 2 << 20, 60_000
+		s := newWebServer(t, mcpserver.Options{})
+		w := serveAddresses(t, s, &mcpserver.HTTPOptions{MaxIntroductionBytes: budget, KeepAlive: -1})
+		large := strings.Replace(initialize, `"clientInfo":{`, `"clientInfo":{"title":"`+strings.Repeat("x", said)+`",`, 1)
+		const attacker, other = "[2001:db8::1]:1", "192.0.2.1:1"
+		honest := w.post(initialize, from, other).header.Get("Mcp-Session-Id")
+		w.post(initialized, "Mcp-Session-Id", honest, from, other)
+		w.post(large, from, attacker)
+
+		_, took := heap.Measure(func() {
+			for range 300 {
+				if p := w.post(large, from, attacker); p.status != http.StatusOK {
+					t.Fatalf("initialize got %d: %s, want a session", p.status, p.body)
+				}
+			}
+			synctest.Wait()
+		})
+		sessions := s.Inspect().Handlers[0].Sessions
+		t.Logf("300 introductions of %d KiB: %d sessions, %.1f MiB", said>>10, sessions, mib(took))
+		if n := w.handler.Taken().Introductions; n > budget || took > budget+sessions*(40<<10) {
+			t.Errorf("%d bytes of introductions are counted and %d are in use, want at most %d and 40 KiB a session", n, took, budget)
+		}
+		var mine []string
+		refused := 0
+		for range 40 {
+			p := w.post(large, from, attacker)
+			id := p.header.Get("Mcp-Session-Id")
+			switch {
+			case p.status == http.StatusOK:
+				w.post(initialized, "Mcp-Session-Id", id, from, attacker)
+				mine = append(mine, id)
+			case p.status == http.StatusServiceUnavailable && p.header.Get("Retry-After") != "" && id == "":
+				refused++
+			default:
+				t.Fatalf("initialize got %d, %v: %s", p.status, p.header, p.body)
+			}
+		}
+		if all := len(mine) * said; all > budget/2 || all < budget/2-2*said {
+			t.Errorf("one account has %d bytes of introductions in sessions that are used, want half of %d", all, budget)
+		}
+		if p := w.post(large, from, other); p.status != http.StatusOK {
+			t.Errorf("another account got %d: %s, want a session", p.status, p.body)
+		}
+		if p := w.post(pingRequest, "Mcp-Session-Id", honest, from, other); p.status != http.StatusOK {
+			t.Errorf("a session that was used got %d, want it alive", p.status)
+		}
+
+		stream, address := w.oldSession("http://localhost/mcp") // of no account: it has no share
+		go w.post(large, address)
+		if m := stream.message(); m.Error != nil {
+			t.Errorf("initialize over HTTP+SSE got %+v, want a session", m.Error)
+		}
+		if n := w.handler.Taken().Introductions; n < (len(mine)+2)*said || n > budget {
+			t.Errorf("%d bytes are counted, want those of %d sessions, HTTP+SSE included", n, len(mine)+2)
+		}
+		stream.leave()
+		for _, id := range mine {
+			w.do("DELETE", "", "Mcp-Session-Id", id, from, attacker)
+		}
+		w.do("DELETE", "", "Mcp-Session-Id", honest, from, other)
+		time.Sleep(31 * time.Second)
+		synctest.Wait()
+		if left := w.handler.Taken(); left != (mcpserver.Taken{}) {
+			t.Errorf("in the end %+v is taken, want nothing", left)
+		}
+		w.end()
+	})
+}
+
 // Sessions that are not used are as short-lived where others know them too, and take no place there.
 func TestSessionsOfAStoreThatAreNotUsedGiveWayInItToo(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{MaxSessions: 3, KeepAlive: -1}, func(t *testing.T, a, b process) {

@@ -57,7 +57,7 @@ func (h *HTTPHandler) initialize(p *parcel) {
 // full refuses another session.
 func (h *HTTPHandler) full(w http.ResponseWriter) {
 	w.Header()["Retry-After"] = retryAfter
-	refuse(w, http.StatusServiceUnavailable, mcp.CodeInternalError, errTooManySessions.Error())
+	refuse(w, http.StatusServiceUnavailable, mcp.CodeInternalError, errTooManySessions.Message)
 }
 
 // opening is the sink of an initialize, which opens the session if it succeeds.
@@ -152,9 +152,6 @@ func (h *HTTPHandler) session(w http.ResponseWriter, r *http.Request, id string,
 func (h *HTTPHandler) sessionNotFound(w http.ResponseWriter) {
 	refuse(w, http.StatusNotFound, codeSessionNotFound, "session not found")
 }
-
-// errTooManySessions says that there is no place for a session in this process.
-var errTooManySessions = errors.New("too many sessions")
 
 // unavailable refuses a request because the store of sessions fails.
 func (h *HTTPHandler) unavailable(w http.ResponseWriter) {

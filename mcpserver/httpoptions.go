@@ -43,8 +43,14 @@ type HTTPOptions struct {
 
 	// MaxSessions is how many legacy sessions there may be, those of HTTP+SSE included. Beyond that, the oldest one ends that
 	// was opened and not used since, of the same Account if there is one; if there is none, the next is refused with 503. One
-	// Account gets half of them. What a client says about itself may be 64 KiB for each. Zero means 10,000.
+	// Account gets half of them. Zero means 10,000.
 	MaxSessions int
+
+	// MaxIntroductionBytes is how many bytes of memory that may take which clients say about themselves in initialize, in all
+	// legacy sessions together: clientInfo and capabilities as JSON, and 128 bytes more for each value in them. Beyond that,
+	// sessions end or the next is refused as with MaxSessions. One Account gets half of it. One client may say 64 KiB with 1,024
+	// values; usual ones take 1 or 2 KiB. Zero means 64 MiB.
+	MaxIntroductionBytes int
 
 	// MaxSubscriptions is how many subscriptions of modern clients may be open; more are refused with 429. One Account gets
 	// half of them. Zero means 10,000.
@@ -78,9 +84,9 @@ type HTTPOptions struct {
 	// [Options.FrameLimit]; five times that is the least.
 	MaxBodies int
 
-	// Account says on whose account a request goes: MaxRequests, MaxWaiting, MaxSessions, MaxSubscriptions, MaxWatchedBytes and
-	// MaxBodies have shares for each, as much as they leave for all others, and so have MaxRunning, MaxKept and MaxKeptBytes of
-	// [TaskOptions]. So one alone gets half of what there is, two a third each. Requests with an empty account have no share, and
+	// Account says on whose account a request goes: MaxRequests, MaxWaiting, MaxSessions, MaxIntroductionBytes,
+	// MaxSubscriptions, MaxWatchedBytes and MaxBodies have shares for each, as much as they leave for all others, and so have
+	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]. So one alone gets half of what there is, two a third each. Requests with an empty account have no share, and
 	// take what there is. Nil means the Principal, or else the address that the request comes from, of IPv6 the first
 	// 64 bits; loopback addresses and Unix sockets have no account. Behind a reverse proxy, all clients without a principal come
 	// from one address, unless this tells them apart.
@@ -150,6 +156,7 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 	for field, n := range map[string]*int{
 		"MaxRequests": &c.MaxRequests, "MaxSessions": &c.MaxSessions, "MaxSubscriptions": &c.MaxSubscriptions,
 		"MaxBodies": &c.MaxBodies, "MaxWatchedBytes": &c.MaxWatchedBytes, "MaxWaiting": &c.MaxWaiting,
+		"MaxIntroductionBytes": &c.MaxIntroductionBytes,
 	} {
 		if *n < 0 {
 			return c, fmt.Errorf("options: %s is negative", field)
@@ -162,6 +169,7 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 	c.MaxSessions = cmp.Or(c.MaxSessions, 10_000)
 	c.MaxSubscriptions = cmp.Or(c.MaxSubscriptions, 10_000)
 	c.MaxWaiting = cmp.Or(c.MaxWaiting, 10_000)
+	c.MaxIntroductionBytes = cmp.Or(c.MaxIntroductionBytes, 64<<20)
 	c.MaxWatchedBytes = cmp.Or(c.MaxWatchedBytes, 64<<20)
 	c.SessionTimeout = cmp.Or(c.SessionTimeout, 30*time.Minute)
 	if c.ConfirmTimeout = cmp.Or(c.ConfirmTimeout, 30*time.Second); c.ConfirmTimeout < 0 {

@@ -54,6 +54,8 @@ func statusOf(a answer, modern bool) int {
 		return http.StatusOK
 	case e == errBusy:
 		return http.StatusTooManyRequests
+	case e == errTooManySessions && !modern:
+		return http.StatusServiceUnavailable
 	case (e == errShuttingDown || e == errOverloaded || e == errStore) && a.refused:
 		return http.StatusServiceUnavailable
 	}

@@ -26,6 +26,7 @@ type httpSession struct {
 	shared    *shared   // nil if it is known in this process only
 	idle      *time.Timer
 	newcomer  *list.Element // guarded by sessions.mu; nil for one to which the client has come back
+	weight    int           // guarded by sessions.mu; bytes of memory that the introduction takes
 
 	mu      sync.Mutex
 	held    int               // guarded by mu; HTTP requests that belong to it
@@ -46,9 +47,7 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 	id := rand.Text() // 128 bits and more, in letters and digits
 	who := h.account(r)
 	evicted, ok := h.sessions.reserve(id, who)
-	if evicted != nil {
-		h.evict(evicted)
-	}
+	h.evict(evicted)
 	if !ok {
 		return nil
 	}
@@ -80,10 +79,15 @@ func (h *HTTPHandler) makeSession(id, principal string, who account, o observer,
 	s.exchange.principal, s.exchange.who, s.exchange.watching = s.principal, &s.who, h.watching
 	s.exchange.untrusted = h.cfg.distrusts(s.principal)
 	s.session.watched.join(h.watching, who)
+	s.exchange.introduced = func(bytes int) bool {
+		evicted, ok := h.sessions.introduce(s, bytes)
+		h.evict(evicted)
+		return ok
+	}
 	s.quit = func(reason error) { h.quit(s, reason) }
 	s.session.public.id, s.session.public.principal = id, s.principal
-	s.idle = time.AfterFunc(time.Hour, func() {
-		if s.expired() {
+	s.idle = time.AfterFunc(time.Hour, func() { // by its id: the runtime may keep a timer long after it was stopped
+		if s := h.sessions.known(id); s != nil && s.expired() {
 			h.expire(s)
 		}
 	})
@@ -119,15 +123,17 @@ func (h *HTTPHandler) quit(s *httpSession, reason error) {
 	}()
 }
 
-// evict ends a session that has been taken off the table because its place is needed. One that others know too lives on if they
-// have used it.
-func (h *HTTPHandler) evict(s *httpSession) {
-	if s.shared != nil {
-		const blur = 10 * time.Millisecond // the clock of the store is another
-		_, _ = s.shared.delete(h.life, max(time.Since(*s.shared.used.Load())-blur, 1))
+// evict ends sessions that have been taken off the table because their places are needed. One that others know too lives on if
+// they have used it.
+func (h *HTTPHandler) evict(evicted []*httpSession) {
+	for _, s := range evicted {
+		if s.shared != nil {
+			const blur = 10 * time.Millisecond // the clock of the store is another
+			_, _ = s.shared.delete(h.life, max(time.Since(*s.shared.used.Load())-blur, 1))
+		}
+		s.session.public.because(ErrSessionEvicted)
+		h.end(s)
 	}
-	s.session.public.because(ErrSessionEvicted)
-	h.end(s)
 }
 
 // end closes a session, once. It does not wait for handlers, whose contexts end.
@@ -139,6 +145,7 @@ func (h *HTTPHandler) end(s *httpSession) {
 		return
 	}
 	s.ended = true
+	s.idle.Stop()
 	h.gate.detain()
 	go func() { // ends soon: what it waits for has an end
 		defer h.gate.release()

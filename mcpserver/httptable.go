@@ -5,50 +5,89 @@ import (
 	"sync"
 )
 
-// sessions are those of an HTTP handler. A session takes a place from before it is opened. One to which the client has not
-// come back since is a newcomer: it costs an attacker no more than one request, so it gives way when its place is needed.
+// sessions are those of an HTTP handler. A session takes a place from before it is opened, and memory from its introduction on.
+// One to which the client has not come back since is a newcomer: it costs an attacker no more than one request, so it gives way
+// when its place or its memory is needed.
 type sessions struct {
-	mu        sync.Mutex
-	byID      map[string]*httpSession // guarded by mu; nil for one that is being opened
-	places    shares                  // guarded by mu
-	newcomers list.List               // guarded by mu; of *httpSession, the oldest first
-	closed    bool                    // guarded by mu
+	mu            sync.Mutex
+	byID          map[string]*httpSession // guarded by mu; nil for one that is being opened
+	places        shares                  // guarded by mu
+	introductions shares                  // guarded by mu; the memory of what clients say about themselves, in bytes
+	newcomers     list.List               // guarded by mu; of *httpSession, the oldest first
+	closed        bool                    // guarded by mu
 }
 
-// reserve takes the place of a session, false if there is none. If it was that of a newcomer, that session is to be ended.
-func (t *sessions) reserve(id string, who account) (evicted *httpSession, ok bool) {
+// reserve takes the place of a session, false if there is none. Newcomers that gave way are to be ended.
+func (t *sessions) reserve(id string, who account) (evicted []*httpSession, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return nil, false
 	}
-	if evicted, ok = t.place(who); ok {
+	if evicted, ok = t.clear(&t.places, who, 1, onePlace); ok {
 		t.byID[id] = nil
 		t.places.take(who, 1)
 	}
 	return evicted, ok
 }
 
-// place sees to it that there is a place for an account, if need be that of a newcomer: of the same account if it has one, so
-// that what one does is at its own expense. Otherwise newcomers count as places that are free. mu is held.
-func (t *sessions) place(who account) (evicted *httpSession, ok bool) {
-	if t.places.affords(who, 1) {
-		return nil, true
-	}
-	for e := t.newcomers.Front(); e != nil; e = e.Next() {
-		if s := e.Value.(*httpSession); who != (account{}) && s.who == who {
-			t.drop(s)
-			return s, true
-		}
-	}
-	if !t.places.fair(who, 1, t.places.free()+t.newcomers.Len()) {
+// introduce takes memory for the introduction of a session, in place of what it had, false if there is none. Newcomers that gave
+// way are to be ended.
+func (t *sessions) introduce(s *httpSession, bytes int) (evicted []*httpSession, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.has(s) {
 		return nil, false
 	}
-	if oldest := t.newcomers.Front(); t.places.free() == 0 && oldest != nil {
-		evicted = oldest.Value.(*httpSession)
-		t.drop(evicted)
+	t.introductions.give(s.who, s.weight)
+	if s.weight = 0; bytes == 0 {
+		return nil, true
 	}
-	return evicted, t.places.free() > 0
+	if evicted, ok = t.clear(&t.introductions, s.who, bytes, weightOfSession); ok {
+		t.introductions.take(s.who, bytes)
+		s.weight = bytes
+	}
+	return evicted, ok
+}
+
+// What a session takes of places and of introductions.
+func onePlace(*httpSession) int          { return 1 }
+func weightOfSession(s *httpSession) int { return s.weight } // sessions.mu is held
+
+// clear sees to it that an account may take n of what sessions share, if need be by taking newcomers off the table, the oldest
+// first: those of the same account, so that what one does is at its own expense. Otherwise newcomers count as free. If that is
+// not enough, none gives way. mu is held.
+func (t *sessions) clear(
+	of *shares, who account, n int, takes func(*httpSession) int,
+) (evicted []*httpSession, ok bool) {
+	freed, others := 0, 0
+	enough := func() bool { return freed >= n || of.affordsWithout(who, n, freed) }
+	for e := t.newcomers.Front(); e != nil && !enough(); e = e.Next() {
+		s := e.Value.(*httpSession)
+		switch has := takes(s); {
+		case has == 0:
+		case who != (account{}) && s.who == who:
+			evicted = append(evicted, s)
+			freed += has
+		default:
+			others += has
+		}
+	}
+	if !enough() {
+		if left := of.free() + freed + others; n > left || !of.fair(who, n, freed, left) {
+			return nil, false
+		}
+		for e := t.newcomers.Front(); n > of.free()+freed; e = e.Next() {
+			if s := e.Value.(*httpSession); takes(s) > 0 && (s.who != who || who == (account{})) {
+				evicted = append(evicted, s)
+				freed += takes(s)
+			}
+		}
+	}
+	for _, s := range evicted {
+		t.drop(s)
+	}
+	return evicted, true
 }
 
 // open makes a session known whose place is reserved, unless no more are let in.
@@ -62,11 +101,11 @@ func (t *sessions) open(s *httpSession) (ok bool) {
 	return !t.closed
 }
 
-// attach returns the session with that id, held: what fresh returns if there is none, and nil if there is no place. If it took
-// that of a newcomer, that session is to be ended.
+// attach returns the session with that id, held: what fresh returns if there is none, and nil if there is no place. Newcomers
+// that gave way are to be ended.
 func (t *sessions) attach(
 	id string, who account, fresh func() *httpSession,
-) (s *httpSession, isFresh bool, evicted *httpSession) {
+) (s *httpSession, isFresh bool, evicted []*httpSession) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s = t.byID[id]
@@ -79,7 +118,7 @@ func (t *sessions) attach(
 	case s != nil:
 		t.drop(s)
 	}
-	evicted, ok := t.place(who)
+	evicted, ok := t.clear(&t.places, who, 1, onePlace)
 	if !ok {
 		return nil, false, evicted
 	}
@@ -124,15 +163,23 @@ func (t *sessions) find(id, principal string, sse bool) *httpSession {
 func (t *sessions) remove(s *httpSession) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now, ok := t.byID[s.id]; ok && (now == s || now == nil) {
+	if t.has(s) {
 		t.drop(s)
 	}
+}
+
+// has reports whether a session is on the table, or its place is reserved. mu is held.
+func (t *sessions) has(s *httpSession) bool {
+	now, ok := t.byID[s.id]
+	return ok && (now == s || now == nil)
 }
 
 // drop takes a session off the table, which has it. mu is held.
 func (t *sessions) drop(s *httpSession) {
 	delete(t.byID, s.id)
 	t.places.give(s.who, 1)
+	t.introductions.give(s.who, s.weight)
+	s.weight = 0
 	t.meet(s)
 }
 

@@ -13,13 +13,17 @@ import (
 const (
 	maxIntroduction       = 64 << 10 // bytes of JSON
 	maxIntroductionValues = 1024     // in it; some take much more memory than text
+	introductionCost      = 128      // bytes of memory, about, of a value besides its text
 )
 
-// introduction decodes the params of initialize. Of the frame, nothing is kept but what the session needs, and that is bounded.
-// Other members, _meta among them, say nothing that lasts.
-func introduction(params json.RawMessage) (p mcp.InitializeParams, err error) {
+// weightOf is about how many bytes of memory an introduction takes that is this JSON and has so many values.
+func weightOf(text []byte, values int) int { return len(text) + introductionCost*values }
+
+// introduction decodes the params of initialize. Of the frame, nothing is kept but what the session needs, and that is bounded;
+// weight is about how many bytes of memory it takes. Other members, _meta among them, say nothing that lasts.
+func introduction(params json.RawMessage) (p mcp.InitializeParams, weight int, err error) {
 	if params == nil {
-		return p, nil
+		return p, 0, nil
 	}
 	kept, n := []byte{'{'}, 0
 	for _, name := range []string{"protocolVersion", "clientInfo", "capabilities"} {
@@ -28,7 +32,7 @@ func introduction(params json.RawMessage) (p mcp.InitializeParams, err error) {
 			continue
 		}
 		if n += values(raw); len(kept)+len(raw) > maxIntroduction || n > maxIntroductionValues {
-			return p, fmt.Errorf("the client says too much about itself: %s and what is before it exceed %d bytes or %d values",
+			return p, 0, fmt.Errorf("the client says too much about itself: %s and what is before it exceed %d bytes or %d values",
 				name, maxIntroduction, maxIntroductionValues)
 		}
 		if len(kept) > 1 {
@@ -38,7 +42,7 @@ func introduction(params json.RawMessage) (p mcp.InitializeParams, err error) {
 	}
 	_, err = mcp.Decode(append(kept, '}'), &p)
 	given.DropIcons(&p)
-	return p, err
+	return p, weightOf(kept, n), err
 }
 
 // values returns how many values there are in raw, valid JSON, at most: those in objects and arrays.

@@ -45,7 +45,7 @@ func (x *exchange) legacyTerms(method string) (mcp.Version, client, error) {
 // initialize opens the session of a legacy client, once.
 // (specification 2025-11-25, basic/lifecycle, "Version Negotiation")
 func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
-	p, err := introduction(c.params)
+	p, weight, err := introduction(c.params)
 	switch {
 	case len(s.cfg.legacy) == 0:
 		return nil, unsupportedVersion(p.ProtocolVersion, s.cfg.versions)
@@ -55,7 +55,7 @@ func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
 		return nil, invalidParams("params.protocolVersion is missing")
 	}
 	known := max(0, slices.Index(s.cfg.legacy, p.ProtocolVersion))
-	a := &agreement{version: s.cfg.legacy[known], client: p.ClientInfo, capabilities: p.Capabilities}
+	a := &agreement{version: s.cfg.legacy[known], client: p.ClientInfo, capabilities: p.Capabilities, weight: weight}
 	a.declared = s.capabilities(a.version)
 	if c.x.session.watched == nil {
 		silence(&a.declared)

@@ -42,6 +42,7 @@ type agreement struct {
 	client       mcp.Implementation
 	capabilities mcp.ClientCapabilities
 	declared     mcp.ServerCapabilities
+	weight       int // bytes of memory that client and capabilities take, about
 }
 
 // client is who sent a request, by its own account: in initialize, or in the request itself.

@@ -61,7 +61,12 @@ func (s *session) setState(st *sessionState) {
 
 // agreement returns what client and server have agreed on.
 func (st *sessionState) agreement() *agreement {
-	return &agreement{version: st.Version, client: st.Client, capabilities: st.Capabilities, declared: st.Declared}
+	a := &agreement{version: st.Version, client: st.Client, capabilities: st.Capabilities, declared: st.Declared}
+	for _, said := range []any{st.Client, st.Capabilities} {
+		text, _ := json.Marshal(said) // has been decoded from such
+		a.weight += weightOf(text, values(text))
+	}
+	return a
 }
 
 func (r *sessionRecord) encode() ([]byte, error) {

@@ -24,14 +24,20 @@ func newShares(limit int) shares { return shares{limit: limit, held: map[account
 func (s *shares) free() int { return s.limit - s.used }
 
 // affords reports whether there is so much for an account. One that holds nothing may have all there is.
-func (s *shares) affords(who account, n int) bool { return n <= s.free() && s.fair(who, n, s.free()) }
+func (s *shares) affords(who account, n int) bool { return s.affordsWithout(who, n, 0) }
 
-// fair reports whether an account gets no more than its share by taking n, where so much is left.
-func (s *shares) fair(who account, n, left int) bool {
+// affordsWithout is affords for an account that gives so much back first.
+func (s *shares) affordsWithout(who account, n, back int) bool {
+	left := s.free() + back
+	return n <= left && s.fair(who, n, back, left)
+}
+
+// fair reports whether an account gets no more than its share by taking n and giving so much back, where so much is left then.
+func (s *shares) fair(who account, n, back, left int) bool {
 	if who == (account{}) {
 		return true
 	}
-	held := s.held[who]
+	held := s.held[who] - back
 	return held == 0 || held+n <= left
 }
 

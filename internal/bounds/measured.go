@@ -39,12 +39,14 @@ var measured = []struct {
 	{"server", "as many numbers as an any may have", 5, 99, 136, ofArguments},
 	{"server", "40 bodies that stop halfway, at a MaxBodies of 16 MiB", 23, 18, 24, ofBodies},
 	{"server", "20 introductions with 2 MiB beside them", 41, 8, 15, ofIntroductions},
+	{"server", "300 introductions of 59 KiB, at a MaxIntroductionBytes of 2 MiB", 17, 2, 3, ofManyIntroductions},
 }
 
 const (
-	ofResults       = "mcpclient.TestWhatAResultTakesWhileItIsDecodedIsBounded"
-	ofFrames        = "mcpclient.TestWhatIsKeptOfFramesIsBounded"
-	ofBodies        = "mcpserver.TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs"
-	ofIntroductions = "mcpserver.TestWhatAClientSaysAboutItselfIsBounded"
-	ofArguments     = "mcpserver.TestWhatArgumentsTakeWhileTheyAreDecodedIsBounded"
+	ofResults           = "mcpclient.TestWhatAResultTakesWhileItIsDecodedIsBounded"
+	ofFrames            = "mcpclient.TestWhatIsKeptOfFramesIsBounded"
+	ofBodies            = "mcpserver.TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs"
+	ofIntroductions     = "mcpserver.TestWhatAClientSaysAboutItselfIsBounded"
+	ofManyIntroductions = "mcpserver.TestIntroductionsOfAllSessionsHaveOneBudgetInBytes"
+	ofArguments         = "mcpserver.TestWhatArgumentsTakeWhileTheyAreDecodedIsBounded"
 )

@@ -177,13 +177,11 @@ var httpArea = area{
 		},
 		{
 			what: "Sessions of legacy clients", where: []string{"mcpserver.sessions.byID", "mcpserver.sessions.newcomers"},
-			bound: "{mcpserver.HTTPOptions.MaxSessions}, each with {bytes mcpserver.maxIntroduction} of introduction; " +
-				"{time mcpserver.HTTPOptions.SessionTimeout} unused, {time mcpserver.HTTPOptions.ConfirmTimeout} if it was " +
-				"never used",
+			bound: "{mcpserver.HTTPOptions.MaxSessions}; {time mcpserver.HTTPOptions.SessionTimeout} unused, " +
+				"{time mcpserver.HTTPOptions.ConfirmTimeout} if it was never used",
 			option: "mcpserver.HTTPOptions.MaxSessions",
 			full:   "the oldest ends that was opened and not used; if there is none, 503",
 			test:   "mcpserver.TestBareInitializeDoesNotFillTheTable",
-			weighs: "mcpserver.HTTPOptions.MaxSessions * mcpserver.maxIntroduction", holder: ofServer,
 		},
 		{
 			what:   "Sessions, of one account",
@@ -192,7 +190,24 @@ var httpArea = area{
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "its own oldest unused one ends; if there is none, 503",
 			test:   "mcpserver.TestOneAddressLeavesSessionsToOthers",
-			weighs: "mcpserver.HTTPOptions.MaxSessions * mcpserver.maxIntroduction / 2", holder: ofAccount,
+		},
+		{
+			what: "What clients say about themselves, in all sessions", where: []string{"mcpserver.sessions.introductions"},
+			bound: "{bytes mcpserver.HTTPOptions.MaxIntroductionBytes}, each value counting " +
+				"{bytes mcpserver.introductionCost} more; one client as on every transport",
+			option: "mcpserver.HTTPOptions.MaxIntroductionBytes",
+			full:   "the oldest sessions end that were opened and not used; if that is not enough, 503",
+			test:   "mcpserver.TestIntroductionsOfAllSessionsHaveOneBudgetInBytes",
+			weighs: "mcpserver.HTTPOptions.MaxIntroductionBytes", holder: ofServer,
+		},
+		{
+			what:   "What clients say about themselves, of one account",
+			where:  []string{"mcpserver.httpSession.weight"},
+			bound:  "half of it",
+			option: "mcpserver.HTTPOptions.Account",
+			full:   "its own oldest unused ones end; if that is not enough, 503",
+			test:   "mcpserver.TestIntroductionsOfAllSessionsHaveOneBudgetInBytes",
+			weighs: "mcpserver.HTTPOptions.MaxIntroductionBytes / 2", holder: ofAccount,
 		},
 		{
 			what:   "Streams of a session",
