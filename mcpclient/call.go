@@ -86,7 +86,7 @@ func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 	about.Beside = cl.own
 	about.Stranger = about.TargetKind == telemetry.Tool && c.tel != nil && c.schemas.stranger(about.Target)
 	ctx, op := c.tel.StartRequest(ctx, about)
-	cl.ref, cl.corr, cl.accepted, cl.attempts = op.Ref(), op.Corr(), false, 0
+	cl.ref, cl.corr, cl.accepted, cl.attempts, cl.session = op.Ref(), op.Corr(), false, 0, nil
 	if cl.lead != nil {
 		if cl.lead.mismatch {
 			op.Retry(telemetry.RetryHeaderMismatch)
@@ -96,8 +96,10 @@ func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
 	returned := false
 	defer func() {
 		if !returned { // code of the user's panics: a callback, an encoder, a decoder
-			c.forget(cl)
-			op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic})
+			defer op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic})
+			if cl.session != nil {
+				c.abandon(ctx, cl.session, cl)
+			}
 		}
 	}()
 	err := c.roundTrip(ctx, cl, &op, result)
@@ -126,6 +128,7 @@ func (c *Client) roundTrip(ctx context.Context, cl *call, op *telemetry.Op, resu
 	if err != nil {
 		return err
 	}
+	cl.session = s
 	op.Admit(s.peer, cl.id)
 	if cl.lead != nil {
 		cl.lead.id = cl.id

@@ -206,28 +206,28 @@ func (c *Client) anyInFlight() bool {
 	return c.calls.Len() > 0
 }
 
-// forget takes the call out of flight if it is, without a look at its outcome: nobody will ask for that.
-func (c *Client) forget(cl *call) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.calls.Settle(cl.id)
-}
-
-// leave takes the call out of flight because its caller's context ended, and tells the server. An outcome that is already
-// there is better than none.
-func (c *Client) leave(ctx context.Context, s *session, cl *call) (outcome, *Error) {
+// abandon takes the call out of flight because its caller does not wait any more, and tells the server. It reports false if the
+// call has its outcome, of which the server knows.
+func (c *Client) abandon(ctx context.Context, s *session, cl *call) bool {
 	c.mu.Lock()
 	c.stepLocked(machine.Input{Event: machine.CallerLeft}, nil)
 	_, mine := c.calls.Abandon(cl.id, time.Now(), inflight.Cancelled)
 	c.settleUp()
 	c.mu.Unlock()
-	if !mine {
-		o := <-cl.outcome
-		c.deliverProgress(cl)
-		return o, nil
+	if mine {
+		c.cancelUpstream(ctx, s, cl, "cancelled by the caller")
 	}
-	c.cancelUpstream(ctx, s, cl, "cancelled by the caller")
-	return outcome{}, cl.left(ctx)
+	return mine
+}
+
+// leave abandons the call because its caller's context ended. An outcome that is already there is better than none.
+func (c *Client) leave(ctx context.Context, s *session, cl *call) (outcome, *Error) {
+	if c.abandon(ctx, s, cl) {
+		return outcome{}, cl.left(ctx)
+	}
+	o := <-cl.outcome
+	c.deliverProgress(cl)
+	return o, nil
 }
 
 // cancelUpstream tells the server, in one try, that nobody waits for the answer any more. A request that the transport

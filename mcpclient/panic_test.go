@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -12,77 +13,115 @@ import (
 )
 
 // brittle is what a user decodes into or encodes from, badly.
-type brittle struct{}
+type brittle struct{ fail func() }
 
-func (*brittle) UnmarshalJSON([]byte) error  { panic("oops") }
-func (brittle) MarshalJSON() ([]byte, error) { panic("oops") }
+func oops() { panic("oops") }
+
+func (b *brittle) UnmarshalJSON([]byte) error { b.fail(); return nil }
+func (b brittle) MarshalJSON() ([]byte, error) {
+	b.fail()
+	return nil, nil
+}
 
 // TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind holds every place in which a call runs code of the user's,
-// before the request is sent, while the answer is awaited, and after it has come.
+// before the request is sent, while the answer is awaited, and after it has come: the code panics, or ends its goroutine. The
+// server hears of it if it may still be at work.
 func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) {
 	report := func(f frame) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, f.ID)
 	}
 	answer := func(f frame) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, f.ID) }
-	panics := WithProgress(func(Progress) { panic("oops") })
-	for name, tc := range map[string]struct {
-		params, result any
-		option         CallOption
-		server         func(v *conversation, f frame)
-	}{
-		"encoding the params": {params: brittle{}},
-		"progress":            {option: panics, server: func(v *conversation, f frame) { v.write(report(f)) }},
-		"progress that comes with the answer": {option: panics, server: func(v *conversation, f frame) {
-			v.write(report(f), answer(f))
-		}},
-		"decoding the result": {result: &brittle{}, server: func(v *conversation, f frame) { v.write(answer(f)) }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for range 10 { // what comes with the answer may come before it
-				observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
-					v := s.next(t).modern()
-					await(t, c)
-					panicked := make(chan any, 1)
-					go func() {
-						defer func() { panicked <- recover() }()
-						options := []CallOption{WithTimeout(-1)}
-						if tc.option != nil {
-							options = append(options, tc.option)
-						}
-						_ = c.Call(t.Context(), "call", tc.params, tc.result, options...)
-					}()
-					if tc.server != nil {
-						tc.server(v, v.want("call"))
-					}
-					select {
-					case got := <-panicked:
-						if got != "oops" {
-							t.Fatalf("want the panic in the caller's goroutine, got %v", got)
-						}
-					case <-time.After(time.Hour):
-						t.Fatal("want the panic in the caller's goroutine, got nothing for an hour")
-					}
-					c.mu.Lock()
-					n := c.calls.Len()
-					c.mu.Unlock()
-					if n != 0 {
-						t.Errorf("want no call in flight, got %d", n)
-					}
-					done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-					v.answer(v.want("next"), `{}`)
-					if err := <-done; err != nil {
-						t.Errorf("want the next call to go on, got %v", err)
-					}
-				})
+	write := func(texts ...func(frame) string) func(*conversation, frame) {
+		return func(v *conversation, f frame) {
+			for _, text := range texts {
+				v.write(text(f))
 			}
-		})
+		}
+	}
+	for end, fail := range map[string]func(){"panic": oops, "Goexit": runtime.Goexit} {
+		failing := WithProgress(func(Progress) { fail() })
+		for name, tc := range map[string]struct {
+			params, result any
+			option         CallOption
+			server         func(v *conversation, f frame)
+			cancelled      bool
+		}{
+			"encoding the params":                 {params: brittle{fail}},
+			"progress":                            {option: failing, server: write(report), cancelled: true},
+			"progress that comes with the answer": {option: failing, server: write(report, answer)},
+			"decoding the result":                 {result: &brittle{fail}, server: write(answer)},
+		} {
+			t.Run(end+"/"+name, func(t *testing.T) {
+				for range 10 { // what comes with the answer may come before it
+					observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+						v := s.next(t).modern()
+						await(t, c)
+						failed := make(chan any, 1)
+						go func() {
+							returned := false
+							defer func() {
+								if v := recover(); v == nil && !returned {
+									failed <- "Goexit"
+								} else {
+									failed <- v
+								}
+							}()
+							options := []CallOption{WithTimeout(-1)}
+							if tc.option != nil {
+								options = append(options, tc.option)
+							}
+							_ = c.Call(t.Context(), "call", tc.params, tc.result, options...)
+							returned = true
+						}()
+						var asked frame
+						if tc.server != nil {
+							asked = v.want("call")
+							tc.server(v, asked)
+						}
+						select {
+						case got := <-failed:
+							if want := map[string]any{"panic": "oops", "Goexit": "Goexit"}[end]; got != want {
+								t.Fatalf("want the %v in the caller's goroutine, got %v", want, got)
+							}
+						case <-time.After(time.Hour):
+							t.Fatal("want it in the caller's goroutine, got nothing for an hour")
+						}
+						c.mu.Lock()
+						n := c.calls.Len()
+						c.mu.Unlock()
+						if n != 0 {
+							t.Errorf("want no call in flight, got %d", n)
+						}
+						done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
+						f := v.take()
+						if name == "progress that comes with the answer" && f.Method == mcp.NotificationCancelled {
+							f = v.take() // the report was there before the answer
+						}
+						if tc.cancelled {
+							if about := fmt.Sprintf(`"requestId":%s`, asked.ID); f.Method != mcp.NotificationCancelled || !strings.Contains(string(f.raw), about) {
+								t.Fatalf("got %s, want the server to hear that nobody waits for %s", f.raw, asked.ID)
+							}
+							v.write(answer(asked)) // which is late and disturbs nobody
+							f = v.take()
+						}
+						if f.Method != "next" {
+							t.Fatalf("got %s, want the next call", f.raw)
+						}
+						v.answer(f, `{}`)
+						if err := <-done; err != nil {
+							t.Errorf("want the next call to go on, got %v", err)
+						}
+					})
+				}
+			})
+		}
 	}
 }
 
 // TestAPanicInTheResultOfAHandlerIsOneOfTheHandler is about what a handler returns: it is the user's code that encodes it.
 func TestAPanicInTheResultOfAHandlerIsOneOfTheHandler(t *testing.T) {
 	o := Options{Features: []Feature{
-		HandleRequest("x/brittle", func(context.Context, *Request) (any, error) { return brittle{}, nil }),
+		HandleRequest("x/brittle", func(context.Context, *Request) (any, error) { return brittle{oops}, nil }),
 		HandleSampling(func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 			return &mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{(*mcp.TextContent)(nil)}}, nil
 		}, nil),

@@ -66,6 +66,7 @@ type call struct {
 	scratch  []byte
 	trace    traceContext // as it is in the frame
 	attempts int          // to send the request
+	session  *session     // that the request belongs to; nil before there is one
 	accepted bool         // by the transport
 	seen     bool         // by the server, perhaps: an earlier try, which it has refused without a word that it did nothing
 	ref      telemetry.Ref
