@@ -206,7 +206,7 @@ func (c *call) withdraw(asked *telemetry.Op, id int64, it *inquiry) {
 		return
 	}
 	ctx, op := c.x.tel.StartRequest(c.x.life, telemetry.Request{
-		Method: mcp.NotificationCancelled, Notification: true, Parent: asked.Ref(),
+		Method: mcp.NotificationCancelled, Notification: true, Beside: true, Parent: asked.Ref(),
 	})
 	defer op.End(brokenOff)
 	op.Admit(c.x.peer(c.info.Version), 0)

@@ -205,6 +205,7 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	h.kill()
 	h.group.wait(settle)
 	h.group.close()
+	h.s.flush(ctx, h.s.everyObserver()...)
 	h.s.mu.Lock()
 	defer h.s.mu.Unlock()
 	delete(h.s.handlers, h)

@@ -222,7 +222,7 @@ func (x *exchange) notify(out sink, v mcp.Version, method string, meta mcp.Meta,
 
 // send sends the notification that r describes to telemetry.
 func (x *exchange) send(out sink, v mcp.Version, r telemetry.Request, meta mcp.Meta, params json.RawMessage) error {
-	r.Notification = true
+	r.Notification, r.Beside = true, true
 	ctx, op := x.tel.StartRequest(x.work, r)
 	defer op.End(brokenOff)
 	op.Admit(x.peer(v), 0)

@@ -1,6 +1,10 @@
 package mcpserver
 
 import (
+	"context"
+	"maps"
+	"slices"
+
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -20,6 +24,24 @@ func (o observer) inSession(v mcp.Version, id string) observer {
 	facts := telemetry.Facts{Network: o.network, MCPVersion: string(v)}
 	o.peers = map[mcp.Version]*telemetry.Peer{v: o.tel.Peer(facts, id)}
 	return o
+}
+
+// flush waits until the log handler has taken what was told so far. It may hang, so it is not waited for longer than for handlers.
+func (s *Server) flush(ctx context.Context, all ...observer) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.patience())
+	defer cancel()
+	for _, o := range all {
+		if o.tel.Flush(ctx) != nil {
+			return
+		}
+	}
+}
+
+// everyObserver returns those there are.
+func (s *Server) everyObserver() []observer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.observers))
 }
 
 // observer returns the one for a network.

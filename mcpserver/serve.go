@@ -21,8 +21,9 @@ const settle = time.Second
 // contexts of handlers end at once, what they still return is sent, and Serve returns the cause of ctx.
 //
 // When Serve returns, nothing of it runs any more, unless a handler ignores the end of its context for a second; then the
-// error says how many do. Calls that have become tasks belong to the server and run on, see [Server.Shutdown]. The values
-// of ctx are there in the contexts of handlers.
+// error says how many do; and its log records are written, if the log handler takes them within DrainTimeout, or a second. Calls
+// that have become tasks belong to the server and run on, see [Server.Shutdown]. The values of ctx are there in the contexts of
+// handlers.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
 	var network telemetry.Network
 	if n, ok := c.(interface{ Network() telemetry.Network }); ok {
@@ -53,6 +54,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if failed := s.apart(ctx, "Conn.Close", func() { closed = c.Close() }); failed != nil {
 		closed = failed
 	}
+	s.flush(ctx, o)
 	if end.panicked != nil {
 		panic(end.panicked) // the caller of Serve may recover from it
 	}

@@ -79,6 +79,14 @@ var serverArea = area{
 			test: "mcpserver.TestServerLogDoesNotWaitAndTellsWhatIsLost", weighs: "mcpserver.maxLogMessage", holder: ofStream,
 		},
 		{
+			what: "Log records that wait for a slow handler", where: []string{"mcpclient/telemetry.tellers.all"},
+			bound: "{mcpclient/telemetry.toldRecordsOfServer}, and {bytes mcpclient/telemetry.toldBytesOfServer}, of all connections " +
+				"over one kind of network",
+			full:   "more are not written, and a record says how many",
+			test:   "mcpserver.TestALogHandlerThatDoesNotReturnDelaysNoRequest",
+			weighs: "mcpclient/telemetry.toldBytesOfServer", holder: ofStream,
+		},
+		{
 			what: "Notifications of a client that wait for handlers", where: []string{"mcpserver.hearing.waiting"},
 			bound: "{mcpserver.maxHeard}, and {bytes mcpserver.maxHeardBytes} of them as frames, or one that is larger",
 			full:  "the oldest are dropped, counted as mcp_server.notifications.dropped",
@@ -208,6 +216,13 @@ var httpArea = area{
 			full:   "its own oldest unused ones end; if that is not enough, 503",
 			test:   "mcpserver.TestIntroductionsOfAllSessionsHaveOneBudgetInBytes",
 			weighs: "mcpserver.HTTPOptions.MaxIntroductionBytes / 2", holder: ofAccount,
+		},
+		{
+			what: "Log records that wait for a slow handler, of all sessions and requests", where: []string{"mcpclient/telemetry.Server"},
+			bound:  "{bytes mcpclient/telemetry.toldBytesOfServer}, for each version of HTTP",
+			full:   "more are not written, and a record says how many",
+			test:   "mcpserver.TestALogHandlerThatDoesNotReturnDelaysNoRequestOverHTTP",
+			weighs: "2 * mcpclient/telemetry.toldBytesOfServer", holder: ofServer,
 		},
 		{
 			what:   "Streams of a session",

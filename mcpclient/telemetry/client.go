@@ -19,7 +19,6 @@ type Client struct {
 	state      atomic.Uint32 // a connstate.State
 	queue      atomic.Pointer[func() int]
 	tombstones atomic.Int64 // as many as the metric counts
-	teller     teller
 }
 
 // Peer returns the other end of a connection that was negotiated: what is known of it goes onto the spans and metrics of

@@ -338,6 +338,9 @@ func TestFlightRecordInTheLogIsBounded(t *testing.T) {
 			URI: "file:///secret",
 		})
 		op.End(telemetry.Result{HasCode: true, Code: -32603, Message: "secret", Err: errors.New("secret")})
+		if err := s.Flush(t.Context()); err != nil { // the log has room for 1,024
+			t.Fatal(err)
+		}
 	}
 	s.ConnectionFailed(telemetry.ErrorConnectionLost)
 	text := rec.Log("mcp_server.connection.flight_record").Text("mcp_server.flight_record.text")

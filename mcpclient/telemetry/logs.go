@@ -8,7 +8,7 @@ import (
 
 func (s *side) logs(ctx context.Context, l slog.Level) bool { return s.log.Enabled(ctx, l) }
 
-// emit writes the log record of an event that no operation tells of: of a client, without waiting for the handler. Callers ask
+// emit writes the log record of an event that no operation tells of, without waiting for the handler. Callers ask
 // logs first, so that no record is built without a reader.
 func (s *side) emit(ctx context.Context, l slog.Level, event string, fields ...slog.Attr) {
 	write(ctx, s.beside, l, event, fields)

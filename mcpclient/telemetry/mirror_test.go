@@ -28,7 +28,6 @@ var oneSided = []struct{ rows, why string }{
 	{"mcp_client.transport.send.retries", "a server waits for room instead of trying again"},
 	{"mcp_client.send.retry", "likewise"},
 	{"mcp_client.request.reissued", "a server asks once"},
-	{"mcp_client.log.lost", "a server's records are written by those who emit them"},
 	{"mcp_client.cache.lookups", "a server keeps no results"},
 	{"mcp_client.subscription.lost", "a server is what subscriptions are lost with"},
 	{"mcp_client.stream.refused", "a server opens none"},

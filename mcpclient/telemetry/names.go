@@ -102,6 +102,7 @@ const (
 	eventServerDropped             = "mcp_server.response.dropped"
 	eventServerSessionEnd          = "mcp_server.session.end"
 	eventServerTaskEnd             = "mcp_server.task.end"
+	eventServerLogLost             = "mcp_server.log.lost"
 	eventServerFlight              = "mcp_server.connection.flight_record"
 )
 
@@ -119,7 +120,7 @@ type requestEvents struct{ start, stop, exception, toolError, inputRequired, rei
 type events struct {
 	sent, handled                                                            requestEvents
 	panicked, notificationSent, notification, violation, dropped, sessionEnd string
-	notificationDropped, streamOpened, streamClosed, flight                  string
+	notificationDropped, streamOpened, streamClosed, flight, logLost         string
 }
 
 var clientEvents = events{
@@ -142,6 +143,7 @@ var clientEvents = events{
 	notificationDropped: eventClientNotificationDropped,
 	streamOpened:        eventClientStreamOpened,
 	streamClosed:        eventClientStreamClosed,
+	logLost:             eventClientLogLost,
 }
 
 var serverEvents = events{
@@ -161,4 +163,5 @@ var serverEvents = events{
 	notificationDropped: eventServerNotificationDropped,
 	streamOpened:        eventServerStreamOpened,
 	streamClosed:        eventServerStreamClosed,
+	logLost:             eventServerLogLost,
 }

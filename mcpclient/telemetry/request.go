@@ -34,8 +34,8 @@ type Request struct {
 	// duration is for [WithNotificationSpans].
 	Notification bool
 
-	// Beside says that the log records are written beside the operation, as those of all that a client handles are: its
-	// goroutine has others to serve, who must not wait for a log handler.
+	// Beside says that the log records are written beside the operation, as those of all that is handled are: its goroutine has
+	// others to serve, who must not wait for a log handler.
 	Beside bool
 
 	// Parent, if not zero, takes the place of ctx's span. A notifications/cancelled names the request it is about here,
@@ -100,7 +100,7 @@ func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, 
 	op := Op{
 		side: s, ctx: ctx, direction: Received, peer: in.Peer,
 		method: in.Method, target: in.Target, uri: in.URI, peerID: in.ID, bytesIn: in.Size,
-		notification: in.Notification, measured: true, beside: true, // to a server it makes no difference
+		notification: in.Notification, measured: true, beside: true,
 	}
 	op.info, op.exact = s.operation(Received, in.TargetKind, in.Method, in.Target, in.Known, in.TargetKnown)
 	if in.Notification {

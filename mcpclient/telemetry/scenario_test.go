@@ -246,6 +246,7 @@ func misbehaving(c *telemetry.Client) {
 func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	s := tel.Server("demo", network)
 	defer s.Close()
+	s.Lose(3)
 	p := s.Peer(legacy, "session-1")
 	serving(t, s, p)
 	refusing(t, s.StartHandler, p)

@@ -191,6 +191,8 @@ var allEvents = []Event{
 		[]string{metricServerStreams}, Experimental, "A client has opened a stream that serves no single request."},
 	{eventServerStreamClosed, atInfo, required(keyServerName, keyServerStreamKind, keyServerDuration), false,
 		keyServerDuration, "", []string{metricServerStreams, metricServerStream}, Experimental, "Such a stream has ended."},
+	{eventServerLogLost, atWarn, required(keyServerName, keyServerSuppressed), false, "", "", nil, Experimental,
+		"So many records were not written: the log handler took too long."},
 	{eventServerTaskEnd, []slog.Level{slog.LevelInfo, slog.LevelError},
 		slices.Concat(required(keyServerName, keyTool, keyServerTaskStatus, keyServerDuration), when(keyErrorType, keyStatusCode, keyError)), false,
 		keyServerDuration, spanServerTask, []string{metricServerTask, metricServerTasks}, Experimental,

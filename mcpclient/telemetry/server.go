@@ -7,6 +7,9 @@ import (
 
 // Server is what one server tells its telemetry about its connections over one kind of network. It is safe for
 // concurrent use. A nil Server takes everything and does nothing.
+//
+// Only what a handler asks its client waits for the log handler. All other records wait for it in a queue of at most 32,768
+// records and 16 MiB; those beyond are not written, and a record says how many.
 type Server struct {
 	side
 }
@@ -105,6 +108,14 @@ func (s *Server) Close() {
 	if s != nil {
 		s.flush()
 	}
+}
+
+// Flush waits until the log handler has taken all records that were written so far, or until ctx ends, and then returns its cause.
+func (s *Server) Flush(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	return s.teller.flush(ctx)
 }
 
 // serverNetwork leaves out what is about the server that was dialled: the conventions have it on the client's side only.

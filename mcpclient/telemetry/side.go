@@ -27,8 +27,9 @@ type side struct {
 	name string
 	log  *slog.Logger // has the name
 
-	// beside is where the records go that no operation waits for. A client's does not wait for the log handler.
+	// beside is where the records go that no operation waits for: to the teller, which waits for the log handler.
 	beside *slog.Logger
+	teller teller
 	base   *knownFacts // what is known without a peer
 
 	facts   interned
@@ -47,7 +48,11 @@ type side struct {
 func (s *side) init(t *Telemetry, name string, n Network, r *role) {
 	s.role, s.tel, s.name = r, t, name
 	s.log = s.logger().With(slog.String(r.keys.name, name))
-	s.beside = s.log
+	s.teller.side, s.teller.maxRecords, s.teller.maxBytes = s, toldRecords, toldBytes
+	if r.which == ServerSide {
+		s.teller.maxRecords, s.teller.maxBytes = toldRecordsOfServer, toldBytesOfServer
+	}
+	s.beside = slog.New(tellerHandler{s.log.Handler(), &s.teller})
 	s.base = s.facts.intern(Facts{Network: n})
 	s.flight.base = time.Now()
 	s.ops.build = s.newOpInfo

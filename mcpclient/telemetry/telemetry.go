@@ -21,6 +21,8 @@ type Telemetry struct {
 	tracer trace.Tracer
 	ins    *instruments // nil for Off
 	gauges gauges
+
+	tellers tellers
 }
 
 // New returns a Telemetry that uses the global OpenTelemetry providers and propagator, and no log, unless options say
@@ -80,8 +82,6 @@ func (t *Telemetry) Client(name string, n Network) *Client {
 	}
 	c := &Client{}
 	c.side.init(t, name, n, &t.ins.asClient)
-	c.teller.report = c.logLost
-	c.beside = slog.New(tellerHandler{c.log.Handler(), &c.teller})
 	t.gauges.add(c)
 	return c
 }

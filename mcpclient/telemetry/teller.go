@@ -3,27 +3,35 @@ package telemetry
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 )
 
-// What waits for a log handler is bounded, by number and by size in bytes.
+// What waits for a log handler is bounded, by number and by size in bytes. A server has many clients, who may all come at once.
 const (
 	toldRecords = 1024
 	toldBytes   = 1 << 20
+
+	toldRecordsOfServer = 32 << 10
+	toldBytesOfServer   = 16 << 20
 )
 
-// teller writes the log records of a client that no caller should wait for: those of what reads for all callers, connects
+// teller writes the log records of a client or a server that nobody should wait for: those of what reads for all, connects
 // and answers. They wait here for a log handler that is slow, in order, and a goroutine writes them that exists until all are
 // written. Records for which there is no room are counted, and a record tells how many those were.
 type teller struct {
-	report func(lost int)
+	side                 *side
+	maxRecords, maxBytes int
 
-	mu      sync.Mutex
-	queue   []toldRecord  // guarded by mu; what waits
-	bytes   int           // guarded by mu; of that
-	lost    int           // guarded by mu; records since the last report
-	running bool          // guarded by mu; the goroutine exists
-	idle    chan struct{} // guarded by mu; closed when there is nothing to write; nil unless that is waited for
+	mu       sync.Mutex
+	queue    []toldRecord  // guarded by mu; what waits
+	bytes    int           // guarded by mu; of that
+	lost     int           // guarded by mu; records since the last report
+	accepted uint64        // guarded by mu; records so far
+	written  uint64        // guarded by mu; of those
+	running  bool          // guarded by mu; the goroutine exists
+	moved    chan struct{} // guarded by mu; closed when another is written; nil unless that is waited for
 }
 
 type toldRecord struct {
@@ -38,14 +46,16 @@ func (t *teller) tell(ctx context.Context, h slog.Handler, r slog.Record) {
 	one := toldRecord{ctx, h, r.Clone(), recordSize(&r)}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.queue) == toldRecords || t.bytes+one.size > toldBytes {
+	if len(t.queue) == t.maxRecords || t.bytes+one.size > t.maxBytes {
 		t.lost++
 		return
 	}
 	t.queue = append(t.queue, one)
 	t.bytes += one.size
+	t.accepted++
 	if !t.running {
 		t.running = true
+		t.side.tel.tellers.add(t)
 		go t.run()
 	}
 }
@@ -69,6 +79,7 @@ func (t *teller) run() {
 	done := false
 	defer func() {
 		if !done {
+			t.wrote()
 			go t.run()
 		}
 	}()
@@ -76,13 +87,30 @@ func (t *teller) run() {
 		one, lost, ok := t.next()
 		switch {
 		case lost > 0:
-			t.report(lost)
+			t.side.logLost(lost)
 		case ok:
 			_ = one.handler.Handle(one.ctx, one.record) // slog has no use for the error either
+			t.wrote()
 		default:
 			done = true
 			return
 		}
+	}
+}
+
+// wrote says that a record has been written.
+func (t *teller) wrote() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.written++
+	t.move()
+}
+
+// move wakes those who wait. mu is held.
+func (t *teller) move() {
+	if t.moved != nil {
+		close(t.moved)
+		t.moved = nil
 	}
 }
 
@@ -101,31 +129,60 @@ func (t *teller) next() (one toldRecord, lost int, ok bool) {
 		return one, lost, false
 	}
 	t.queue, t.running = nil, false
-	if t.idle != nil {
-		close(t.idle)
-		t.idle = nil
-	}
+	t.side.tel.tellers.remove(t)
+	t.move()
 	return one, 0, false
 }
 
-// flush waits until nothing is left to write, or until ctx ends, and then returns its cause.
+// flush waits until all that has been told so far is written, or until ctx ends, and then returns its cause.
 func (t *teller) flush(ctx context.Context) error {
 	t.mu.Lock()
-	if !t.running {
+	until := t.accepted
+	if t.lost > 0 {
+		until++ // the report
+	}
+	for t.running && t.written < until {
+		if t.moved == nil {
+			t.moved = make(chan struct{})
+		}
+		moved := t.moved
 		t.mu.Unlock()
-		return nil
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		t.mu.Lock()
 	}
-	if t.idle == nil {
-		t.idle = make(chan struct{})
-	}
-	idle := t.idle
 	t.mu.Unlock()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	return nil
+}
+
+// tellers are those that are at work.
+type tellers struct {
+	mu  sync.Mutex
+	all map[*teller]struct{} // guarded by mu
+}
+
+func (t *tellers) add(one *teller) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all == nil {
+		t.all = map[*teller]struct{}{}
 	}
+	t.all[one] = struct{}{}
+}
+
+func (t *tellers) remove(one *teller) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.all, one)
+}
+
+func (t *tellers) snapshot() []*teller {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Keys(t.all))
 }
 
 // tellerHandler hands records to a teller, for another handler.
@@ -139,14 +196,15 @@ func (h tellerHandler) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// Flush waits until the records that clients have written beside their callers have been taken by the log handler, or until
-// ctx ends, and then returns its cause. [Client.Close] does so for one client; who logs a call waits for its own records.
+// Flush waits until the log handler has taken the records that clients and servers have written so far beside what they do, or
+// until ctx ends, and then returns its cause. [Client.Close] and [Server.Flush] do so for one; who logs a call waits for its own
+// records.
 func (t *Telemetry) Flush(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
-	for _, c := range t.gauges.everyClient() {
-		if err := c.teller.flush(ctx); err != nil {
+	for _, one := range t.tellers.snapshot() {
+		if err := one.flush(ctx); err != nil {
 			return err
 		}
 	}
@@ -154,9 +212,9 @@ func (t *Telemetry) Flush(ctx context.Context) error {
 }
 
 // logLost says how many records had no room.
-func (c *Client) logLost(lost int) {
-	if ctx := context.Background(); c.logs(ctx, slog.LevelWarn) {
-		c.emit(ctx, slog.LevelWarn, eventClientLogLost, slog.Int(keyClientSuppressed, lost))
+func (s *side) logLost(lost int) {
+	if ctx := context.Background(); s.logs(ctx, slog.LevelWarn) {
+		s.emit(ctx, slog.LevelWarn, s.events.logLost, slog.Int(s.keys.suppressed, lost))
 	}
 }
 

@@ -103,3 +103,26 @@ func TestRecordsThatFindNoRoomAreCounted(t *testing.T) {
 		})
 	}
 }
+
+// Lose writes the record of records for which there was no room.
+func (s *Server) Lose(records int) { s.logLost(records) }
+
+func TestFlushWaitsForWhatWasToldBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		open, got := make(chan struct{}), new([]string)
+		s := New(WithLogger(slog.New(gate{open: open, got: got}))).Server("s", Network{})
+		s.emit(t.Context(), slog.LevelInfo, "before")
+		flushed := make(chan error)
+		go func() { flushed <- s.Flush(t.Context()) }()
+		synctest.Wait()
+		s.emit(t.Context(), slog.LevelInfo, "behind")
+		open <- struct{}{} // lets the first record be written, and no other
+		if err := <-flushed; err != nil {
+			t.Error(err)
+		}
+		if len(*got) != 1 || (*got)[0] != "before" {
+			t.Errorf("got %q written, want what was told before the flush", *got)
+		}
+		close(open)
+	})
+}

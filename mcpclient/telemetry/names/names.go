@@ -385,6 +385,8 @@ const (
 	EventMCPServerStreamOpened = "mcp_server.stream.opened"
 	// Such a stream has ended.
 	EventMCPServerStreamClosed = "mcp_server.stream.closed"
+	// So many records were not written: the log handler took too long.
+	EventMCPServerLogLost = "mcp_server.log.lost"
 	// The work of a task is over. Error for an internal error.
 	EventMCPServerTaskEnd = "mcp_server.task.end"
 	// A connection to a client broke: what the server did before over this kind of network, as far as no record like
