@@ -47,6 +47,8 @@ type HTTPHandler struct {
 	life context.Context // of sessions
 	kill context.CancelFunc
 
+	warned atomic.Bool // that a writer allows no deadlines
+
 	stray atomic.Int64 // handlers of closed sessions that ignored the end of their contexts
 }
 
@@ -129,10 +131,12 @@ func (h *HTTPHandler) notAllowed(w http.ResponseWriter, r *http.Request) {
 }
 
 // turnAway refuses a request whose body has not been read. net/http reads it then, up to a point: no longer than this
-// handler would have.
+// handler would have, if the writer allows deadlines; otherwise for ever, which takes a connection and nothing of this handler's.
 func (h *HTTPHandler) turnAway(w http.ResponseWriter, r *http.Request, status int, e *mcp.Error) {
 	if d := h.cfg.bodyPatience(); r.ContentLength != 0 && d > 0 {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(d))
+		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(d)); err != nil {
+			h.noDeadlines(r, err)
+		}
 	}
 	refuseID(w, status, jsonrpc.ID{}, e)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -198,6 +199,61 @@ func TestABodyThatFindsNoRoomWaitsForIt(t *testing.T) {
 		resp.Body.Close()
 		w.end()
 	})
+}
+
+// opaque is what some middleware makes of a writer: nothing of it can be reached but what every writer has.
+type opaque struct{ http.ResponseWriter }
+
+// A writer that allows no deadlines lets no body stay for longer.
+func TestABodyHasToComeAtARateBehindAWriterWithoutDeadlines(t *testing.T) {
+	for name, tt := range map[string]struct {
+		size, rate int // in bytes, and bytes a second
+		status     int
+		after      time.Duration
+	}{
+		"nothing comes of a small one": {100, 0, http.StatusRequestTimeout, 10 * time.Second},
+		"nothing comes of a large one": {1 << 20, 0, http.StatusRequestTimeout, 10 * time.Second},
+		"a small one drips":            {100, 1, http.StatusRequestTimeout, 10 * time.Second},
+		"a large one is too slow":      {100_000, 4000, http.StatusRequestTimeout, 10 * time.Second},
+		"a large one is fast enough":   {100_000, 25_000, http.StatusBadRequest, 4 * time.Second}, // zeros are no JSON
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rec := telemetrytest.Recorder(t)
+				h := newWebServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}).HTTPHandler(&mcpserver.HTTPOptions{KeepAlive: -1})
+				w := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(opaque{w}, r) }), h)
+				w.servedAtOnce(t, strings.Repeat("x", 10_000))
+				conn := w.dial()
+				start := time.Now()
+				var sending sync.WaitGroup
+				sending.Go(func() {
+					_, err := fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"+
+						"Accept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n", tt.size)
+					for left := tt.size; left > 0 && tt.rate > 0 && err == nil; left -= tt.rate {
+						time.Sleep(time.Second)
+						_, err = conn.Write(make([]byte, min(tt.rate, left)))
+					}
+				})
+				resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(start); resp.StatusCode != tt.status || took != tt.after {
+					t.Errorf("got %d after %v, want %d after %v", resp.StatusCode, took, tt.status, tt.after)
+				}
+				synctest.Wait()
+				if taken := h.Taken(); taken != (mcpserver.Taken{}) {
+					t.Errorf("%+v is taken, want nothing, though the client is still there", taken)
+				}
+				conn.Close()
+				sending.Wait()
+				if n := len(rec.Logs("mcp_server.http.no_deadlines")); n != 1 {
+					t.Errorf("the operator was told %d times, want once", n)
+				}
+				w.end()
+			})
+		})
+	}
 }
 
 func TestABodyHasToComeAtARate(t *testing.T) {

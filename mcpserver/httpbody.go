@@ -29,11 +29,18 @@ func (c *HTTPOptions) bodyPatience() time.Duration {
 // readBody reads the body of a request, which then belongs to the caller. It refuses the request if that fails.
 func (h *HTTPHandler) readBody(p *parcel) (ok bool) {
 	patience := h.cfg.bodyPatience()
-	bounded := patience > 0 && p.ctl.SetReadDeadline(time.Now().Add(patience)) == nil
+	if patience > 0 {
+		until := time.Now().Add(patience)
+		if err := p.ctl.SetReadDeadline(until); err != nil {
+			h.noDeadlines(p.r, err)
+			p.pump = newPump(p.r.Body, until)
+			defer p.pump.stop()
+		}
+	}
 	var err error
 	if n := p.r.ContentLength; n >= 0 && n <= int64(min(grow.First, h.s.cfg.FrameLimit)) {
 		p.frame = make([]byte, n)
-		_, err = io.ReadFull(p.r.Body, p.frame)
+		_, err = io.ReadFull(p.body(), p.frame)
 	} else {
 		p.frame, err = h.readLarge(p)
 	}
@@ -50,10 +57,35 @@ func (h *HTTPHandler) readBody(p *parcel) (ok bool) {
 		refuse(p.w, status, mcp.CodeInvalidRequest, why)
 		return false
 	}
-	if bounded {
-		_ = p.ctl.SetReadDeadline(time.Time{})
+	if patience > 0 { // of what was refused, net/http reads the rest, in the time that is left
+		p.allow(time.Time{})
 	}
 	return true
+}
+
+// body returns what to read the body from.
+func (p *parcel) body() io.Reader {
+	if p.pump != nil {
+		return p.pump
+	}
+	return p.r.Body
+}
+
+// allow gives the body time until then; the zero time is for ever.
+func (p *parcel) allow(until time.Time) {
+	if p.pump != nil {
+		p.pump.until = until
+		return
+	}
+	_ = p.ctl.SetReadDeadline(until)
+}
+
+// noDeadlines tells the operator, once, that a writer allows no deadlines, if that is what err says.
+func (h *HTTPHandler) noDeadlines(r *http.Request, err error) {
+	if errors.Is(err, http.ErrNotSupported) && !h.warned.Swap(true) {
+		o := h.observer(r)
+		o.tel.NoDeadlines()
+	}
 }
 
 // upload is a body that may be large while it is being read: it takes room as it comes, and has to come at a rate. It is used by
@@ -74,7 +106,7 @@ func (h *HTTPHandler) readLarge(p *parcel) ([]byte, error) {
 
 // Read reads from the body. What keeps up with the rate gets more time.
 func (u *upload) Read(b []byte) (int, error) {
-	n, err := u.r.Body.Read(b)
+	n, err := u.body().Read(b)
 	if u.came += n; err == nil && u.cfg.BodyRate >= 0 && u.came >= u.cfg.BodyRate*int(bodyWindow/time.Second) {
 		u.came = 0
 		u.extend(bodyWindow)
@@ -88,7 +120,7 @@ func (u *upload) extend(d time.Duration) {
 	if end := u.begun.Add(u.cfg.BodyTimeout); u.cfg.BodyTimeout > 0 && end.Before(until) {
 		until = end
 	}
-	_ = u.ctl.SetReadDeadline(until)
+	u.allow(until)
 }
 
 // grow takes room for a larger buffer. Until the request has been answered, what it needs is the visit's.

@@ -71,6 +71,11 @@ type HTTPOptions struct {
 	ConfirmTimeout time.Duration
 
 	// BodyTimeout bounds the reading of a request's body. Zero means 30 s.
+	//
+	// Middleware that replaces the http.ResponseWriter should give its own an Unwrap method, see [http.ResponseController].
+	// Without that, deadlines cannot be set: BodyTimeout and BodyRate hold all the same, at the cost of a goroutine for each body,
+	// but net/http may wait for the rest of a refused one for as long as the client keeps the connection, and WriteTimeout does
+	// not hold. A warning, mcp_server.http.no_deadlines, says so once.
 	BodyTimeout time.Duration
 
 	// BodyRate is how fast a body has to come, in bytes a second: ten times as many are given ten seconds, again and again. A
@@ -92,7 +97,8 @@ type HTTPOptions struct {
 	// from one address, unless this tells them apart.
 	Account func(*http.Request) string
 
-	// WriteTimeout bounds each write of a response: a client that takes nothing for so long is given up. Zero means 30 s.
+	// WriteTimeout bounds each write of a response: a client that takes nothing for so long is given up. Zero means 30 s. See
+	// BodyTimeout for middleware without it.
 	WriteTimeout time.Duration
 
 	// KeepAlive is how often a quiet stream gets a comment, so that nobody on the way closes it. Zero means 15 s.

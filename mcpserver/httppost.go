@@ -17,6 +17,7 @@ type parcel struct {
 	r       *http.Request
 	visit   *visit
 	ctl     *http.ResponseController
+	pump    *pump // reads the body where ctl has no deadlines; nil otherwise
 	accept  accept
 	frame   []byte
 	m       jsonrpc.Message

@@ -35,6 +35,7 @@ var oneSided = []struct{ rows, why string }{
 	{"mcp_client.tool.*", "a server checks its tools when they are added, and returns the error"},
 	{"mcp_client.icon.rejected", "a client has icons for its implementation only, of which a server makes no more than it says"},
 	{"mcp_server.task*", "a client sees a task as the requests that ask for it"},
+	{"mcp_server.http.*", "a client has no http.ResponseWriter"},
 	{"mcp_server.ask.*", "what a server asks is what a client calls a request"},
 	{"mcp_server.active_asks", "likewise"},
 	{"mcp_server.sessions.active", "of a client, the state of its connection says it"},

@@ -102,6 +102,7 @@ const (
 	eventServerDropped             = "mcp_server.response.dropped"
 	eventServerSessionEnd          = "mcp_server.session.end"
 	eventServerTaskEnd             = "mcp_server.task.end"
+	eventServerNoDeadlines         = "mcp_server.http.no_deadlines"
 	eventServerLogLost             = "mcp_server.log.lost"
 	eventServerFlight              = "mcp_server.connection.flight_record"
 )

@@ -247,6 +247,7 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	s := tel.Server("demo", network)
 	defer s.Close()
 	s.Lose(3)
+	s.NoDeadlines()
 	p := s.Peer(legacy, "session-1")
 	serving(t, s, p)
 	refusing(t, s.StartHandler, p)

@@ -191,6 +191,9 @@ var allEvents = []Event{
 		[]string{metricServerStreams}, Experimental, "A client has opened a stream that serves no single request."},
 	{eventServerStreamClosed, atInfo, required(keyServerName, keyServerStreamKind, keyServerDuration), false,
 		keyServerDuration, "", []string{metricServerStreams, metricServerStream}, Experimental, "Such a stream has ended."},
+	{eventServerNoDeadlines, atWarn, required(keyServerName), false, "", "", nil, Experimental,
+		"The http.ResponseWriter allows no deadlines, as behind middleware whose writer has no Unwrap method: a client that takes " +
+			"nothing of a response is not given up. Once for each handler."},
 	{eventServerLogLost, atWarn, required(keyServerName, keyServerSuppressed), false, "", "", nil, Experimental,
 		"So many records were not written: the log handler took too long."},
 	{eventServerTaskEnd, []slog.Level{slog.LevelInfo, slog.LevelError},

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"log/slog"
 	"time"
 )
 
@@ -82,6 +83,13 @@ func (s *Server) Dropped(d Drop) {
 	}
 }
 
+// NoDeadlines logs that the writer of an HTTP response allows no deadlines.
+func (s *Server) NoDeadlines() {
+	if s != nil && s.logs(context.Background(), slog.LevelWarn) {
+		s.emit(context.Background(), slog.LevelWarn, eventServerNoDeadlines)
+	}
+}
+
 // MessageSize records the size of a frame that no operation tells of.
 func (s *Server) MessageSize(d Direction, k MessageKind, bytes int) {
 	if s != nil {
@@ -110,7 +118,8 @@ func (s *Server) Close() {
 	}
 }
 
-// Flush waits until the log handler has taken all records that were written so far, or until ctx ends, and then returns its cause.
+// Flush waits until the log handler has taken all records that were written so far, or until ctx ends, and then returns its
+// cause.
 func (s *Server) Flush(ctx context.Context) error {
 	if s == nil {
 		return nil

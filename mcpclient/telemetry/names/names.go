@@ -385,6 +385,9 @@ const (
 	EventMCPServerStreamOpened = "mcp_server.stream.opened"
 	// Such a stream has ended.
 	EventMCPServerStreamClosed = "mcp_server.stream.closed"
+	// The http.ResponseWriter allows no deadlines, as behind middleware whose writer has no Unwrap method: a client
+	// that takes nothing of a response is not given up. Once for each handler.
+	EventMCPServerHttpNoDeadlines = "mcp_server.http.no_deadlines"
 	// So many records were not written: the log handler took too long.
 	EventMCPServerLogLost = "mcp_server.log.lost"
 	// The work of a task is over. Error for an internal error.
