@@ -8,16 +8,16 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// What a client holds that waits, heap and stacks, is 9.7 KiB on a pipe, of which 4 are its goroutine's stack, and 5 KiB over HTTP,
-// where it has no goroutine. The race detector makes all of it larger.
+// What a client holds that waits, heap and stacks, is 10.1 KiB on a pipe, of which 4.3 are its goroutine's stack, and 4.7 KiB over
+// HTTP, where it has no goroutine. A tenth more is allowed. The race detector makes all of it larger.
 func TestAnIdleClientKeepsWithinItsBudget(t *testing.T) {
 	for _, test := range []struct {
 		transport  workload.Transport
 		most       float64 // bytes
 		goroutines float64
 	}{
-		{workload.Pipe, 11.5 * 1024, 1},
-		{workload.HTTPJSON, 6.5 * 1024, 0},
+		{workload.Pipe, 11.1 * 1024, 1},
+		{workload.HTTPJSON, 5.2 * 1024, 0},
 	} {
 		t.Run(string(test.transport), func(t *testing.T) {
 			got := testing.Benchmark(func(b *testing.B) { workload.IdleClients(b, workload.Ours, test.transport, 1000) })

@@ -58,7 +58,7 @@ type dispatcher struct {
 	changed  chan struct{} // guarded by mu; closed when they change; nil unless somebody waits
 	queue    notifyQueue   // guarded by mu
 	running  bool          // guarded by mu; the goroutine that empties the queue is running
-	now      delivery      // owned by that goroutine
+	now      *delivery     // owned by that goroutine; nil without it, for most clients are idle
 }
 
 // delivery is one notification on its way to its handlers.
@@ -219,6 +219,9 @@ func (d *dispatcher) push(n *Notification) bool {
 // run empties the queue. What came before the client was stopped is still heard, as long as Stop waits for handlers: the
 // last log messages of a call that was the last. If a handler has ended the goroutine, another goes on behind it.
 func (d *dispatcher) run() {
+	if d.now == nil {
+		d.now = new(delivery)
+	}
 	d.deliver()
 	var until time.Time // zero as long as the client has not been stopped
 	for {
@@ -228,7 +231,7 @@ func (d *dispatcher) run() {
 			until = time.Now().Add(d.c.cfg.CloseTimeout / 4)
 		}
 		if !ok || !until.IsZero() && time.Now().After(until) {
-			d.running = false
+			d.running, d.now = false, nil
 			d.mu.Unlock()
 			return
 		}
@@ -241,7 +244,7 @@ func (d *dispatcher) run() {
 // take makes n the notification to deliver, under one span if it was received.
 func (d *dispatcher) take(n *Notification) {
 	hearers := d.hearers(n)
-	d.now = delivery{n: n, ctx: d.c.base, left: hearers}
+	*d.now = delivery{n: n, ctx: d.c.base, left: hearers}
 	if n.missed {
 		return
 	}
@@ -253,7 +256,7 @@ func (d *dispatcher) take(n *Notification) {
 
 // deliver calls the handlers that are left, if there is a notification. What becomes of one changes nothing for the next.
 func (d *dispatcher) deliver() {
-	v := &d.now
+	v := d.now
 	for len(v.left) > 0 {
 		h := v.left[0]
 		v.left = v.left[1:]

@@ -20,15 +20,17 @@ type session struct {
 	server       mcp.Implementation
 	capabilities mcp.ServerCapabilities
 	instructions string
-	guessed      bool              // the era is: a modern server may have had an accident
 	meta         *jsonrpc.Constant // goes into the _meta of every request
-	ownStreams   bool              // each message is on its own: modern versions over HTTP
-	overHTTP     bool              // an answer has a stream that can be closed, if the transport is not HTTP+SSE
 	peer         *telemetry.Peer
 	since        time.Time
-	listening    bool   // guarded by Client.mu; to the changes that the server tells of
-	deaf         *Error // guarded by Client.mu; why there is no listening to them, nil if there may be
-	first        bool   // of the client
+	deaf         *Error // guarded by Client.mu; why there is no listening to changes, nil if there may be
+
+	// What is small lies together, without gaps.
+	first      bool // of the client
+	guessed    bool // the era is: a modern server may have had an accident
+	ownStreams bool // each message is on its own: modern versions over HTTP
+	overHTTP   bool // an answer has a stream that can be closed, if the transport is not HTTP+SSE
+	listening  bool // guarded by Client.mu; to the changes that the server tells of
 
 	in     *reader
 	direct func(transport.Frame) bool // takes answers past the reader

@@ -48,10 +48,7 @@ type side struct {
 func (s *side) init(t *Telemetry, name string, n Network, r *role) {
 	s.role, s.tel, s.name = r, t, name
 	s.log = s.logger().With(slog.String(r.keys.name, name))
-	s.teller.side, s.teller.maxRecords, s.teller.maxBytes = s, toldRecords, toldBytes
-	if r.which == ServerSide {
-		s.teller.maxRecords, s.teller.maxBytes = toldRecordsOfServer, toldBytesOfServer
-	}
+	s.teller.side = s
 	s.beside = slog.New(tellerHandler{s.log.Handler(), &s.teller})
 	s.base = s.facts.intern(Facts{Network: n})
 	s.flight.base = time.Now()

@@ -21,8 +21,7 @@ const (
 // and answers. They wait here for a log handler that is slow, in order, and a goroutine writes them that exists until all are
 // written. Records for which there is no room are counted, and a record tells how many those were.
 type teller struct {
-	side                 *side
-	maxRecords, maxBytes int
+	side *side
 
 	mu       sync.Mutex
 	queue    []toldRecord  // guarded by mu; what waits
@@ -44,9 +43,13 @@ type toldRecord struct {
 // tell accepts a record, or counts it.
 func (t *teller) tell(ctx context.Context, h slog.Handler, r slog.Record) {
 	one := toldRecord{ctx, h, r.Clone(), recordSize(&r)}
+	records, bytes := toldRecords, toldBytes
+	if t.side.which == ServerSide {
+		records, bytes = toldRecordsOfServer, toldBytesOfServer
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.queue) == t.maxRecords || t.bytes+one.size > t.maxBytes {
+	if len(t.queue) == records || t.bytes+one.size > bytes {
 		t.lost++
 		return
 	}
