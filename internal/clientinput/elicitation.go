@@ -1,5 +1,5 @@
-// Package clientinput checks what a server asks a client for (sampling and elicitation) and what the client answers: by the same rules
-// at both ends. The texts of its errors name members as the specification does.
+// Package clientinput checks what a server asks a client for (sampling and elicitation) and what the client answers: by the same
+// rules at both ends. The texts of its errors name members as the specification does.
 package clientinput
 
 import (

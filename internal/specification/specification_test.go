@@ -45,13 +45,13 @@ func TestThePageIsThatOfTheStatements(t *testing.T) {
 // conformance suite only.
 func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
 	pages, files := table(t)
-	scenarios := ""
+	var scenarios strings.Builder
 	for _, name := range []string{"scenarios_test.go", "serverscenarios_test.go"} {
 		text, err := os.ReadFile(filepath.Join(root, "testenv/conformance", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		scenarios += string(text)
+		scenarios.WriteString(string(text))
 	}
 	if len(pages) < 40 {
 		t.Fatalf("want the statements of at least 40 pages, got %d", len(pages))
@@ -69,7 +69,7 @@ func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
 				if files[function(test)] == "" {
 					t.Errorf("%s: there is no %s: %s", &pages[i], test, s.Text)
 				}
-				if scenario := strings.TrimPrefix(test, function(test)); scenario != "" && !strings.Contains(scenarios, `"`+scenario[1:]+`"`) {
+				if scenario := strings.TrimPrefix(test, function(test)); scenario != "" && !strings.Contains(scenarios.String(), `"`+scenario[1:]+`"`) {
 					t.Errorf("%s: the conformance suite runs no %s: %s", &pages[i], scenario[1:], s.Text)
 				}
 			}
