@@ -76,6 +76,10 @@ func newRecording(t testing.TB, opts []telemetry.Option) *Recording {
 	return r
 }
 
+// LogHandler returns what records the log, for a test that puts something before it: the logger of a [telemetry.Telemetry] of its
+// own, say.
+func (r *Recording) LogHandler() slog.Handler { return &handler{log: r.logs} }
+
 // Telemetry returns what to observe with.
 func (r *Recording) Telemetry() *telemetry.Telemetry { return r.telemetry }
 
