@@ -91,6 +91,9 @@ func (c *call) check(p *jsonrpc.Params) error {
 	if _, batched := c.out.(*batch); batched && c.info.from.agreed == nil {
 		return invalidRequest("revision %s has no batches", c.info.Version)
 	}
+	if !c.x.allows(c.method.rate) {
+		return errTooOften
+	}
 	if err := c.x.checkHeaders(c, p); err != nil {
 		return err
 	}

@@ -94,7 +94,7 @@ func (t *completions) lookup(k completionKey) CompletionHandler {
 // offerCompletions makes the server answer completion/complete, once there is something to complete.
 func (s *Server) offerCompletions() error {
 	return s.offer(&s.completionsOffer, feature{declare: declareCompletions, methods: []*method{
-		{name: mcp.MethodComplete, handle: s.complete},
+		{name: mcp.MethodComplete, handle: s.complete, rate: rateCompletions},
 	}})
 }
 

@@ -39,6 +39,7 @@ type exchange struct {
 	who         *account      // on which that goes, likewise; nil for none
 
 	watching *watchRoom // for what is watched
+	rates    *rateBook  // of the client
 
 	// introduced takes so many bytes of memory for what the client of a session says about itself, in place of those it had,
 	// and reports whether they were there; nil where that has no budget.

@@ -38,6 +38,7 @@ type HTTPHandler struct {
 	group    *group    // that sends them notices
 	watching *watchRoom
 	sessions sessions
+	rates    rateBooks
 	fleet    *fleet // nil if sessions are known in this process only
 
 	none         session                  // of modern clients

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
@@ -16,6 +17,11 @@ func (h *HTTPHandler) account(r *http.Request) account {
 		return account{name: who}
 	}
 	return account{from: network(r.RemoteAddr)}
+}
+
+// ratesOf returns what an account has used of its rates.
+func (h *HTTPHandler) ratesOf(who account) *rateBook {
+	return h.rates.of(who, &h.s.cfg.rates, time.Now())
 }
 
 // network64 is how much of an IPv6 address says who it is: the rest is chosen by the one who has it. (RFC 4291, section 2.5.4)

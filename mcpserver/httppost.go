@@ -175,6 +175,7 @@ func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
 	x := &lone{}
 	x.exchange = exchange{observer: h.observer(p.r), s: h.s, calls: &h.crowd, group: h.group, audience: h.audience}
 	x.principal, x.who, x.watching = h.cfg.Principal(p.r), &p.visit.who, h.watching
+	x.rates = h.ratesOf(p.visit.who)
 	x.untrusted = h.cfg.distrusts(x.principal)
 	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}, modern: modern}
 	x.out = &x.reply

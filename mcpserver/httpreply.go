@@ -52,7 +52,7 @@ func statusOf(a answer, modern bool) int {
 	switch {
 	case a.err == nil || !ok && !a.refused:
 		return http.StatusOK
-	case e == errBusy:
+	case e == errBusy, e == errTooOften:
 		return http.StatusTooManyRequests
 	case e == errTooManySessions && !modern:
 		return http.StatusServiceUnavailable

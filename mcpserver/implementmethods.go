@@ -12,7 +12,7 @@ import (
 func (p *parts) methods(s *Server) (all []*method) {
 	if p.tools != nil {
 		all = append(all, &method{name: mcp.MethodListTools, handle: p.listTools},
-			&method{name: mcp.MethodCallTool, handle: p.callTool, kind: telemetry.Tool, find: unknown})
+			&method{name: mcp.MethodCallTool, handle: p.callTool, rate: rateToolCalls, kind: telemetry.Tool, find: unknown})
 	}
 	if p.reader != nil {
 		all = append(all, &method{name: mcp.MethodListResources, handle: p.listResources},
@@ -28,7 +28,7 @@ func (p *parts) methods(s *Server) (all []*method) {
 			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: telemetry.Prompt, find: unknown})
 	}
 	if p.completer != nil {
-		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete})
+		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete, rate: rateCompletions})
 	}
 	return all
 }

@@ -113,6 +113,9 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 	case c.ctx.Err() != nil:
 		return context.Cause(c.ctx)
 	}
+	if !c.x.mayTell(rateLogs, mcp.NotificationMessage) {
+		return nil
+	}
 	if err := c.x.tellQuietly(ctx, c.out, mcp.NotificationMessage, frame); err != nil {
 		return fmt.Errorf("log: %w", err)
 	}

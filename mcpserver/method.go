@@ -27,7 +27,8 @@ type method struct {
 	kind telemetry.TargetKind
 	find func(name []byte) (string, bool)
 
-	byURI bool // it is about a resource
+	byURI bool  // it is about a resource
+	rate  rated // how often a client may use it
 
 	pace func(target string) *pace // of what its requests are about, nil if they are never to be answered where they are read
 

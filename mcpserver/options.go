@@ -60,6 +60,9 @@ type Options struct {
 	// pings. (specification 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
 
+	// Rates bound how often a client may do what costs more than it shows.
+	Rates Rates
+
 	// FrameLimit is the size in bytes of the largest frame that [Server.ServeStdio] and [Server.HTTPHandler] accept, exactly
 	// this size included. A larger one is skipped and its request, if it can be read, refused. Zero means
 	// [DefaultFrameLimit].
@@ -121,6 +124,7 @@ type config struct {
 	modern   []mcp.Version // those of the modern era
 	legacy   []mcp.Version // the others
 	sealer   *sealer       // of what modern clients keep
+	rates    rates
 }
 
 func newConfig(o *Options, name string) (config, error) {
@@ -154,6 +158,9 @@ func newConfig(o *Options, name string) (config, error) {
 		return c, fmt.Errorf("options: LogLevel %q is none of the protocol's", c.LogLevel)
 	}
 	var err error
+	if c.rates, err = c.Rates.limits(); err != nil {
+		return c, err
+	}
 	if c.sealer, err = newSealer(c.StateKeys, c.StateTTL); err != nil {
 		return c, err
 	}

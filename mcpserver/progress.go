@@ -76,6 +76,9 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	case value <= p.last:
 		return nil
 	}
+	if !c.x.mayTell(rateProgress, mcp.NotificationProgress) {
+		return nil
+	}
 	frame, err := c.progressFrame(value, total, message, nil)
 	if err != nil {
 		return err

@@ -92,7 +92,7 @@ func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queu
 	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now(), network: o.network}
 	conn.exchange = &exchange{
 		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
-		asks: newAsks(), sites: new(sites), logs: new(logQueue),
+		asks: newAsks(), sites: new(sites), logs: new(logQueue), rates: new(rateBook),
 	}
 	conn.heard = &hearing{x: conn.exchange}
 	conn.session.public.conn = conn

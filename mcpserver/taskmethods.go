@@ -13,10 +13,10 @@ import (
 // taskMethods are the methods that belong to tasks, once there may be some.
 func (k *taskKeeper) methods() []*method {
 	return []*method{
-		{name: mcp.MethodGetTask, handle: k.get},
-		{name: mcp.MethodUpdateTask, handle: k.update},
-		{name: mcp.MethodCancelTask, handle: k.stop},
-		{name: mcp.MethodTaskResult, handle: k.result},
+		{name: mcp.MethodGetTask, handle: k.get, rate: rateTasks},
+		{name: mcp.MethodUpdateTask, handle: k.update, rate: rateTasks},
+		{name: mcp.MethodCancelTask, handle: k.stop, rate: rateTasks},
+		{name: mcp.MethodTaskResult, handle: k.result, rate: rateTasks},
 	}
 }
 

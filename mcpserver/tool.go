@@ -195,7 +195,7 @@ func (s *Server) register(t *mcp.Tool, h ToolHandler, task *taskTool) error {
 func (s *Server) offerTools() error {
 	return s.offer(&s.toolsOffer, feature{declare: declareTools, methods: []*method{
 		{name: mcp.MethodListTools, handle: s.listTools, pace: alone()},
-		{name: mcp.MethodCallTool, handle: s.callTool, kind: telemetry.Tool, find: s.tools.find, pace: s.paceOfTool},
+		{name: mcp.MethodCallTool, handle: s.callTool, rate: rateToolCalls, kind: telemetry.Tool, find: s.tools.find, pace: s.paceOfTool},
 	}})
 }
 

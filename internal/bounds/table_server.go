@@ -161,6 +161,11 @@ var httpArea = area{
 			weighs: "mcpserver.bodyFrames * mcpserver.Options.FrameLimit", holder: ofServer,
 		},
 		{
+			what: "What accounts have used of their rates", where: []string{"mcpserver.rateBooks.books"},
+			bound: "{mcpserver.maxRateBooks} accounts, some 300 bytes each", option: "mcpserver.Options.Rates",
+			full: "those that have used nothing lately are forgotten, or else any", test: "mcpserver.TestBooksOfRatesAreBounded",
+		},
+		{
 			what:  "Bodies, of one account",
 			where: []string{"mcpserver.shares.held"},
 			bound: "half of them: {bytes mcpserver.bodyFrames * mcpserver.Options.FrameLimit / 2}; what holds nothing " +

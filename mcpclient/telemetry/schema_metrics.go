@@ -106,7 +106,7 @@ var metrics = counted([]metricRow{
 		only(keyServerDropReason, DropLateTimeout, DropLateCancelled, DropDuplicate, DropUnknownID, DropUnexpected)), Experimental,
 		"Responses that nobody waited for."},
 	{metricServerNotificationsDropped, Counter, "{notification}", nil,
-		slices.Concat(required(keyServerName, keyMethod), only(keyServerDropReason, DropQueueFull, DropCoalesced, DropNoStream)), Experimental,
+		slices.Concat(required(keyServerName, keyMethod), only(keyServerDropReason, DropQueueFull, DropCoalesced, DropNoStream, DropRateLimited)), Experimental,
 		"Notifications that were not sent: the client took none, or one like it was waiting."},
 	{metricServerAsks, UpDownCounter, "{request}", nil,
 		slices.Concat(required(keyServerName, keyMethod), when(keyTransport)), Experimental,

@@ -119,11 +119,12 @@ const (
 	DropCoalesced     = "coalesced"      // notification: one like it was waiting already
 	DropUnsubscribed  = "unsubscribed"   // notification: it belongs to no subscription that is open
 	DropNoStream      = "no_stream"      // notification: the client has opened no stream to send it on
+	DropRateLimited   = "rate_limited"   // notification: the client was sent many of its kind
 )
 
 var dropReasons = []string{
 	DropLateTimeout, DropLateCancelled, DropLateLost, DropDuplicate, DropUnknownID, DropUnexpected, DropNotReady,
-	DropQueueFull, DropCoalesced, DropUnsubscribed, DropNoStream,
+	DropQueueFull, DropCoalesced, DropUnsubscribed, DropNoStream, DropRateLimited,
 }
 
 // Values of mcp_client.retry.reason: why a message had to be sent again.

@@ -1,0 +1,95 @@
+package mcpserver
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// In no window of time happens more than the burst and what the rate allows in it, and no less once that was asked for.
+func TestARateHoldsInEveryWindow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := Rate{rapid.Float64Range(0.1, 100).Draw(t, "per second"), rapid.IntRange(1, 20).Draw(t, "burst")}
+		limits := rates{rateLogs: limit}
+		var b rateBook
+		now := time.Unix(1_000_000, 0)
+		var allowed []time.Time
+		for _, wait := range rapid.SliceOfN(rapid.IntRange(0, 2000), 1, 200).Draw(t, "waits") {
+			now = now.Add(time.Duration(wait) * time.Millisecond)
+			used := 0.0 // of the burst, by all that was allowed before
+			for i, at := range allowed {
+				if i > 0 {
+					used = max(0, used-at.Sub(allowed[i-1]).Seconds()*limit.PerSecond)
+				}
+				used++
+			}
+			if len(allowed) > 0 {
+				used = max(0, used-now.Sub(allowed[len(allowed)-1]).Seconds()*limit.PerSecond)
+			}
+			want, close := used+1 <= float64(limit.Burst), math.Abs(used+1-float64(limit.Burst)) < 1e-6
+			got := b.allow(rateLogs, &limits, now)
+			if got != want && !close {
+				t.Fatalf("%v behind %v: got %v, want %v with %v used", now, allowed, got, want, used)
+			}
+			if got {
+				allowed = append(allowed, now)
+			}
+		}
+	})
+}
+
+func TestTheRatesInForce(t *testing.T) {
+	for _, test := range []struct {
+		given Rates
+		what  rated
+		want  Rate
+	}{
+		{Rates{}, rateCompletions, Rate{100, 1000}},
+		{Rates{}, rateTasks, Rate{1000, 5000}},
+		{Rates{}, rateToolCalls, Rate{-1, 1}},
+		{Rates{Completions: Rate{Burst: 3}}, rateCompletions, Rate{100, 3}},
+		{Rates{Completions: Rate{PerSecond: 7.5}}, rateCompletions, Rate{7.5, 7}},
+		{Rates{Completions: Rate{PerSecond: 0.1}}, rateCompletions, Rate{0.1, 1}},
+		{Rates{Completions: Rate{PerSecond: -1}}, rateCompletions, Rate{-1, 1}},
+		{Rates{Progress: Rate{2, 4}, Logs: Rate{PerSecond: math.Inf(1)}}, rateProgress, Rate{2, 4}},
+	} {
+		if all, err := test.given.limits(); err != nil || all[test.what] != test.want {
+			t.Errorf("%+v: got %v, %v, want %v", test.given, all[test.what], err, test.want)
+		}
+	}
+	for _, r := range []Rates{{Logs: Rate{PerSecond: math.NaN()}}, {Tasks: Rate{Burst: -1}}} {
+		if _, err := r.limits(); err == nil {
+			t.Errorf("%+v: got no error", r)
+		}
+	}
+}
+
+func TestBooksOfRatesAreBounded(t *testing.T) {
+	limits, err := (&Rates{ToolCalls: Rate{1, 1}}).limits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := func(i int) account { return account{name: fmt.Sprint(i), from: netip.Addr{}} }
+	var all rateBooks
+	now := time.Unix(1_000_000, 0)
+	for i := range maxRateBooks {
+		all.of(who(i), &limits, now)
+	}
+	all.of(who(7), &limits, now).allow(rateToolCalls, &limits, now)
+	for i := range 100 {
+		all.of(who(-1-i), &limits, now)
+	}
+	if len(all.books) > maxRateBooks || all.of(who(7), &limits, now).allow(rateToolCalls, &limits, now) {
+		t.Errorf("%d books are kept, want that of an account that has used its rate among them", len(all.books))
+	}
+	for i := range maxRateBooks + 100 { // all of them have used theirs
+		all.of(who(i), &limits, now).allow(rateToolCalls, &limits, now)
+	}
+	if len(all.books) > maxRateBooks {
+		t.Errorf("%d books are kept, want %d at most", len(all.books), maxRateBooks)
+	}
+}
