@@ -19,8 +19,11 @@ func (h *HTTPHandler) account(r *http.Request) account {
 	return account{from: network(r.RemoteAddr)}
 }
 
-// ratesOf returns what an account has used of its rates.
+// ratesOf returns what an account has used of its rates, nil for none.
 func (h *HTTPHandler) ratesOf(who account) *rateBook {
+	if who == (account{}) {
+		return nil
+	}
 	return h.rates.of(who, &h.s.cfg.rates, time.Now())
 }
 

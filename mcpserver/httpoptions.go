@@ -91,10 +91,10 @@ type HTTPOptions struct {
 
 	// Account says on whose account a request goes: MaxRequests, MaxWaiting, MaxSessions, MaxIntroductionBytes,
 	// MaxSubscriptions, MaxWatchedBytes and MaxBodies have shares for each, as much as they leave for all others, and so have
-	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]. So one alone gets half of what there is, two a third each. Requests with an empty account have no share, and
-	// take what there is. Nil means the Principal, or else the address that the request comes from, of IPv6 the first
-	// 64 bits; loopback addresses and Unix sockets have no account. Behind a reverse proxy, all clients without a principal come
-	// from one address, unless this tells them apart.
+	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]. So one alone gets half of what there is, two a third each. [Rates] are
+	// those of an account, too. Requests with an empty account have no share, and take what there is. Nil means the Principal, or
+	// else the address that the request comes from, of IPv6 the first 64 bits; loopback addresses and Unix sockets have no account.
+	// Behind a reverse proxy, all clients without a principal come from one address, unless this tells them apart.
 	Account func(*http.Request) string
 
 	// WriteTimeout bounds each write of a response: a client that takes nothing for so long is given up. Zero means 30 s. See

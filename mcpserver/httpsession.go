@@ -77,7 +77,9 @@ func (h *HTTPHandler) makeSession(id, principal string, who account, o observer,
 	s.connection, s.stop = h.s.open(h.life, o, out, 0, nil)
 	s.table.confine(max(fewest, h.cfg.MaxRequests/2))
 	s.exchange.principal, s.exchange.who, s.exchange.watching = s.principal, &s.who, h.watching
-	s.exchange.rates = h.ratesOf(who)
+	if book := h.ratesOf(who); book != nil {
+		s.exchange.rates = book // and not its own
+	}
 	s.exchange.untrusted = h.cfg.distrusts(s.principal)
 	s.session.watched.join(h.watching, who)
 	s.exchange.introduced = func(bytes int) bool {

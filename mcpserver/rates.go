@@ -21,7 +21,8 @@ type Rate struct {
 }
 
 // Rates bound how often one client may ask for what costs more than it shows, and how often handlers tell it something. A client
-// is a connection, or over HTTP an account (see [HTTPOptions.Account]): clients that nobody can tell apart share one.
+// is a connection; over HTTP an account (see [HTTPOptions.Account]), or without one a session. Requests over HTTP that have neither
+// have no limits.
 //
 // A request beyond its rate is refused, and its handler not called: with -32603, and over HTTP with 429 and Retry-After. A notification beyond its rate
 // is not sent, and counted as mcp_server.notifications.dropped; the handler that sends it gets no error.

@@ -101,8 +101,18 @@ func TestOverHTTPEachAccountHasItsRate(t *testing.T) {
 				t.Errorf("request %d of an account got %d, %v, want %d", i, p.status, p.header, want)
 			}
 		}
-		if p := modern("b"); p.status != http.StatusOK {
-			t.Errorf("another account got %d, want 200", p.status)
+		for who, asked := range map[string]int{"b": 1, "": 10} {
+			for range asked {
+				if p := modern(who); p.status != http.StatusOK {
+					t.Errorf("account %q got %d, want 200", who, p.status)
+				}
+			}
+		}
+		session[""] = w.post(initialize).header.Get("Mcp-Session-Id")
+		for i := range 3 {
+			if p := legacy(""); (p.status == http.StatusOK) != (i < 2) {
+				t.Errorf("request %d of a session without an account got %d, want two answered", i, p.status)
+			}
 		}
 		time.Sleep(time.Second)
 		if p := modern("a"); p.status != http.StatusOK {
