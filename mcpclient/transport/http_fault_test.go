@@ -30,7 +30,8 @@ func answer(status int, body string, header ...string) http.HandlerFunc {
 
 // raw writes these bytes and cuts the connection.
 func raw(response string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // what is unread when a connection closes resets it, and the response is lost
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {
 			_, _ = io.WriteString(conn, response)
