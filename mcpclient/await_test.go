@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -141,6 +142,22 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 		}
 		if len(c.waiters) != 0 {
 			t.Errorf("want nobody left waiting, got %d", len(c.waiters))
+		}
+	})
+}
+
+// The end of a session is known to its context a moment before it is known to the machine.
+func TestASendThatFailsAtTheEndOfASessionSaysWhyThatEnded(t *testing.T) {
+	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+		s.next(t).modern()
+		await(t, c)
+		present := c.present()
+		present.in.link.end(&failure{event: machine.TransportDown, err: exitError})
+		if err := c.awaitLoss(t.Context(), present, errors.New("broken pipe")); !errors.Is(err, exitError) {
+			t.Errorf("want how the process ended, got %v", err)
+		}
+		if err := c.Status().Err; !errors.Is(err, exitError) {
+			t.Errorf("want the client to know how the process ended, got %v", err)
 		}
 	})
 }

@@ -49,8 +49,12 @@ func (c *Client) awaitLoss(ctx context.Context, s *session, err error) error {
 	return c.lost(s, err)
 }
 
-// lost tells the machine that the connection of s takes nothing any more, which is why err came, and returns the reason.
+// lost tells the machine that the connection of s takes nothing any more, which is why err came, and returns the reason. If
+// the session has ended, the machine is about to hear why from elsewhere, and hears the same here.
 func (c *Client) lost(s *session, err error) error {
+	if over := context.Cause(s.ctx); over != nil {
+		err = failureOf(over, machine.TransportDown).err
+	}
 	c.step(machine.Input{Event: machine.TransportDown, Epoch: s.epoch}, &fact{err: err})
 	if now := c.Status(); now.Epoch == s.epoch && now.Err != nil {
 		err = now.Err
