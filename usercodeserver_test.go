@@ -201,6 +201,11 @@ func (s shakyTasks) Save(ctx context.Context, r *mcpserver.TaskRecord) error {
 	return s.TaskStore.Save(ctx, r)
 }
 
+func (s shakyTasks) List(ctx context.Context, principal string, behind mcpserver.TaskPlace, limit int) ([]*mcpserver.TaskRecord, error) {
+	s.strike("List")
+	return s.TaskStore.List(ctx, principal, behind, limit)
+}
+
 func (s shakyTasks) Watch(ctx context.Context, changed func(string, int64)) (func(), error) {
 	s.strike("Watch")
 	return s.TaskStore.Watch(ctx, changed)
@@ -213,6 +218,18 @@ func tasks(method string, e ends) failing {
 		},
 		set: taskTool(nothing), do: ready(calls),
 	}
+}
+
+// listsTasks is tasks for what only clients of 2025-11-25 that have a principal may ask.
+func listsTasks() failing {
+	f := tasks("List", fails)
+	f.legacy, f.do = true, ready(func(w *world) error { return firstOf(w.client.LegacyTasks(w.ctx())) })
+	add := f.set
+	f.set = func(w *world) {
+		add(w)
+		overHTTP(w, &mcpserver.HTTPOptions{Principal: func(*http.Request) string { return "me" }}, nothing, nil)
+	}
+	return f
 }
 
 // taskTool adds a tool that is a task, and calls during.
@@ -347,6 +364,7 @@ var serverCases = []failing{
 	tasks("Load", goesOn),
 	tasks("Save", fails),
 	tasks("Watch", goesOn),
+	listsTasks(),
 
 	{name: "principal", callbacks: []string{"mcpserver.HTTPOptions.Principal"}, set: func(w *world) {
 		overHTTP(w, &mcpserver.HTTPOptions{Principal: func(*http.Request) string { w.strike(); return "me" }}, nothing, nil)

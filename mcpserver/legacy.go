@@ -57,6 +57,7 @@ func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
 	known := max(0, slices.Index(s.cfg.legacy, p.ProtocolVersion))
 	a := &agreement{version: s.cfg.legacy[known], client: p.ClientInfo, capabilities: p.Capabilities, weight: weight}
 	a.declared = s.capabilities(a.version)
+	s.tasks.declareList(&a.declared, c.x.principal)
 	if c.x.session.watched == nil {
 		silence(&a.declared)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -53,7 +54,7 @@ func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Ve
 	}
 	after, ok := readCursor(p.Cursor)
 	if !ok {
-		return nil, invalidParams("params.cursor is none of this server")
+		return nil, errUnknownCursor
 	}
 	some, more := r.after(after, c.x.s.cfg.PageSize)
 	result := &page{member: member, entries: make([]json.RawMessage, len(some))}
@@ -69,23 +70,33 @@ func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Ve
 	return result, nil
 }
 
-// A cursor is the number of the last entry of the page before: it stays good when entries come and go. It is dressed up
-// so that nobody takes it for an offset.
-func cursorAfter(number int64) string {
-	return base64.RawURLEncoding.EncodeToString(strconv.AppendInt([]byte(cursorMark), number, 10))
-}
-
-const cursorMark = "after:"
+// A cursor is the number of the last entry of the page before: it stays good when entries come and go.
+func cursorAfter(number int64) string { return dressed(strconv.FormatInt(number, 10)) }
 
 // readCursor returns the number in a cursor, 0 for none, and false for what cursorAfter has not made, such as an empty one.
 func readCursor(cursor *string) (number int64, ok bool) {
 	if cursor == nil {
 		return 0, true
 	}
-	text, err := base64.RawURLEncoding.DecodeString(*cursor)
-	if err != nil || len(text) <= len(cursorMark) || string(text[:len(cursorMark)]) != cursorMark {
-		return 0, false
-	}
-	number, err = strconv.ParseInt(string(text[len(cursorMark):]), 10, 64)
+	number, err := strconv.ParseInt(undressed(*cursor), 10, 64)
 	return number, err == nil && number > 0 && cursorAfter(number) == *cursor
 }
+
+const cursorMark = "after:"
+
+// dressed makes a cursor of where a page has ended, so that clients do not take it for an offset.
+func dressed(place string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(cursorMark + place))
+}
+
+// undressed returns what a cursor was made of, and the empty string if dressed has not made it.
+func undressed(cursor string) string {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	place, ours := strings.CutPrefix(string(text), cursorMark)
+	if err != nil || !ours {
+		return ""
+	}
+	return place
+}
+
+var errUnknownCursor = invalidParams("params.cursor is none of this server")

@@ -133,6 +133,11 @@ func (g guardedTasks) Save(ctx context.Context, r *TaskRecord) (err error) {
 	return g.s.asked(ctx, "TaskStore.Save", &err, func() { err = g.store.Save(ctx, r) })
 }
 
+func (g guardedTasks) List(ctx context.Context, principal string, behind TaskPlace, limit int) (found []*TaskRecord, err error) {
+	err = g.s.asked(ctx, "TaskStore.List", &err, func() { found, err = g.store.List(ctx, principal, behind, limit) })
+	return found, err
+}
+
 func (g guardedTasks) Watch(ctx context.Context, changed func(id string, revision int64)) (stop func(), err error) {
 	var end func()
 	err = g.s.asked(ctx, "TaskStore.Watch", &err, func() { end, err = g.store.Watch(ctx, changed) })

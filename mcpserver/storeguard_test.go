@@ -64,6 +64,11 @@ func (b badStore) Receive(context.Context, string, int64) iter.Seq2[Message, err
 func (b badStore) Load(context.Context, string) (*TaskRecord, error) { b.fail(); return nil, nil }
 func (b badStore) Save(context.Context, *TaskRecord) error           { b.fail(); return nil }
 
+func (b badStore) List(context.Context, string, TaskPlace, int) ([]*TaskRecord, error) {
+	b.fail()
+	return nil, nil
+}
+
 func (b badStore) Watch(context.Context, func(string, int64)) (func(), error) {
 	b.fail()
 	return nil, nil

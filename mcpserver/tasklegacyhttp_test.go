@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -188,6 +190,100 @@ func TestALegacyTaskBelongsToItsPrincipal(t *testing.T) {
 			t.Errorf("tasks/result of its own principal got %v, want the result", m.Error)
 		}
 		w.end()
+	})
+}
+
+// (specification 2025-11-25, basic/utilities/tasks, "Task Listing" and "Task Isolation and Access Control")
+func TestLegacyTasksAreListedForTheirPrincipal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLegacyTaskServer(t, mcpserver.Options{PageSize: 2})
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: true, Principal: func(r *http.Request) string { return r.Header.Get("User") }})
+		client := func(user string) *webTasker {
+			return &webTasker{web: w, headers: []string{"Mcp-Protocol-Version", "2025-11-25", "User", user}}
+		}
+		alice, bob := client("alice"), client("bob")
+		var made []string
+		for range 5 {
+			made = append(made, alice.begin("compute", `{"seconds":60}`))
+			time.Sleep(time.Second)
+		}
+		bobs := bob.begin("compute", `{"seconds":60}`)
+		listed := func(c *webTasker, cursor string) (ids []string, next *string) {
+			t.Helper()
+			m := c.ask("tasks/list", cursor)
+			var r mcp.LegacyListTasksResult
+			if _, err := mcp.Decode(m.Result, &r); m.Error != nil || err != nil {
+				t.Fatalf("tasks/list got %+v and %v", m, err)
+			}
+			for _, task := range r.Tasks {
+				if task.Status != mcp.TaskWorking || task.CreatedAt == "" || task.TTL == nil {
+					t.Errorf("the list has %+v, want all that tasks/get has", task)
+				}
+				ids = append(ids, task.TaskID)
+			}
+			return ids, r.NextCursor
+		}
+		var all []string
+		for cursor, pages := "", 1; ; pages++ {
+			ids, next := listed(alice, cursor)
+			if all = append(all, ids...); next == nil {
+				if pages != 3 {
+					t.Errorf("5 tasks are on %d pages of 2, want 3", pages)
+				}
+				break
+			}
+			cursor = `"cursor":` + strconv.Quote(*next)
+		}
+		if !slices.Equal(all, made) {
+			t.Errorf("alice is told of the tasks %v, want hers, the oldest first: %v", all, made)
+		}
+		if ids, next := listed(bob, ""); !slices.Equal(ids, []string{bobs}) || next != nil {
+			t.Errorf("bob is told of the tasks %v and a cursor %v, want his own", ids, next)
+		}
+		for _, cursor := range []string{`""`, `"x"`, `"YWZ0ZXI6MQ"`, `"YWZ0ZXI6LTEgeA"`, `"YWZ0ZXI6MDEgeA"`} {
+			if m := alice.ask("tasks/list", `"cursor":`+cursor); m.Error == nil || m.Error.Code != mcp.CodeInvalidParams {
+				t.Errorf("the cursor %s got %+v, want it refused", cursor, m)
+			}
+		}
+		time.Sleep(2 * time.Hour) // tasks are kept for one
+		if ids, _ := listed(alice, ""); len(ids) != 0 {
+			t.Errorf("alice is told of the tasks %v that have expired, want none", ids)
+		}
+
+		const list = `"tasks":{"list":{},"cancel":{}`
+		for user, want := range map[string]bool{"alice": true, "": false} {
+			if p := w.post(initializeAble, "User", user); strings.Contains(p.body, list) != want {
+				t.Errorf("initialize of %q got %s, want tasks/list declared to those who can be told apart", user, p.body)
+			}
+		}
+		if m := client("").ask("tasks/list", ""); m.Error == nil || m.Error.Code != mcp.CodeMethodNotFound {
+			t.Errorf("tasks/list of a client without a principal got %+v, want it refused", m)
+		}
+		w.end()
+	})
+}
+
+func TestAListSaysWhichTasksAreLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := &countingStore{TaskStore: mcpserver.NewMemoryTaskStore(0, 0)}
+		var webs []*web
+		var clients []*webTasker
+		for _, store := range []mcpserver.TaskStore{shared, shared.TaskStore} {
+			s := newLegacyTaskServer(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store}})
+			w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: true, Principal: func(*http.Request) string { return "alice" }})
+			webs, clients = append(webs, w), append(clients, &webTasker{web: w, headers: []string{"Mcp-Protocol-Version", "2025-11-25"}})
+		}
+		id := clients[0].begin("compute", `{"seconds":600}`)
+		shared.broken.Store(true) // so the server gives no sign of life
+		time.Sleep(time.Minute)
+		m := clients[1].ask("tasks/list", "")
+		if got := string(m.Result); !strings.Contains(got, id) || !strings.Contains(got, `"status":"failed"`) {
+			t.Errorf("tasks/list of another server got %+v, want the task failed", m)
+		}
+		shared.broken.Store(false)
+		for _, w := range webs {
+			w.end()
+		}
 	})
 }
 

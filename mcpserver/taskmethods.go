@@ -17,6 +17,7 @@ func (k *taskKeeper) methods() []*method {
 		{name: mcp.MethodUpdateTask, handle: k.update, rate: rateTasks},
 		{name: mcp.MethodCancelTask, handle: k.stop, rate: rateTasks},
 		{name: mcp.MethodTaskResult, handle: k.result, rate: rateTasks},
+		{name: mcp.MethodListTasks, handle: k.list, rate: rateTasks},
 	}
 }
 
@@ -66,20 +67,28 @@ func (k *taskKeeper) stop(ctx context.Context, c *call) (any, error) {
 
 // asked decodes the params of a method of tasks and returns the task that they name.
 func (k *taskKeeper) asked(ctx context.Context, c *call, params any) (*TaskRecord, error) {
-	switch {
-	case !c.modern() && !c.legacyTasks():
-		return nil, refusal(mcp.CodeMethodNotFound, "%s: the session began before there were tasks", c.info.Method)
-	case c.modern() && !c.declares(mcp.ExtensionTasks):
-		return nil, missingExtension(mcp.ExtensionTasks)
-	}
-	if err := decodeCopy(c.params, params); err != nil {
-		return nil, invalidParams("params: %w", err)
+	if err := c.readTask(params); err != nil {
+		return nil, err
 	}
 	id := mcp.TargetOf(params)
 	if id == "" {
 		return nil, invalidParams("params.taskId is missing or empty")
 	}
 	return k.find(ctx, c, id)
+}
+
+// readTask decodes the params of a method of tasks, if the client knows that there are such.
+func (c *call) readTask(params any) error {
+	switch {
+	case !c.modern() && !c.legacyTasks():
+		return refusal(mcp.CodeMethodNotFound, "%s: the session began before there were tasks", c.info.Method)
+	case c.modern() && !c.declares(mcp.ExtensionTasks):
+		return missingExtension(mcp.ExtensionTasks)
+	}
+	if err := decodeCopy(c.params, params); err != nil {
+		return invalidParams("params: %w", err)
+	}
+	return nil
 }
 
 // find returns a task that the client may see: to all but its own principal it does not exist, and neither to clients that
@@ -89,10 +98,15 @@ func (k *taskKeeper) find(ctx context.Context, c *call, id string) (*TaskRecord,
 	switch {
 	case err != nil:
 		return nil, gone(err)
-	case t.Principal != c.x.principal, t.Version.Era() != c.info.Version.Era():
+	case !c.mayTake(t):
 		return nil, errUnknownTask
 	}
 	return t, nil
+}
+
+// mayTake reports whether a task is one of the client's.
+func (c *call) mayTake(t *TaskRecord) bool {
+	return t.Principal == c.x.principal && t.Version.Era() == c.info.Version.Era()
 }
 
 var errUnknownTask = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "unknown task: there is none with this id, or it has expired"}

@@ -1,9 +1,11 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -25,6 +27,11 @@ type TaskStore interface {
 	//
 	// The task is kept until r.Expires, and no longer.
 	Save(ctx context.Context, r *TaskRecord) error
+
+	// List returns what Load would find of a principal's tasks: at most limit of those behind a place, in the order of their
+	// places. Fewer are the last. The principal is not empty. The records may lack Requests, Responses, Result and Error. A task that is saved for the
+	// first time meanwhile may be missing.
+	List(ctx context.Context, principal string, behind TaskPlace, limit int) ([]*TaskRecord, error)
 
 	// Watch sees to it that changed is called with each revision that is saved from now on, by this process or another,
 	// until stop is called; ctx bounds the beginning only. changed may be called from several goroutines and does not
@@ -67,6 +74,21 @@ type TaskRecord struct {
 	CancelRequested bool      `json:"cancelRequested,omitzero"` // by the client
 	Owner           string    `json:"owner,omitzero"`           // the server that runs the handler
 	Lease           time.Time `json:"lease,omitzero"`           // when the owner counts as gone, unless it says otherwise
+}
+
+// TaskPlace is where a task stands in a list: by the time of its creation, then by its id, byte for byte. The zero value is in
+// front of all.
+type TaskPlace struct {
+	Created int64 // in ms since 1970, not negative
+	ID      string
+}
+
+// Place returns where the task stands in a list. It never changes.
+func (r *TaskRecord) Place() TaskPlace { return TaskPlace{max(0, r.Created.UnixMilli()), r.ID} }
+
+// Compare returns a negative number if p is in front of q, and a positive one if it is behind.
+func (p TaskPlace) Compare(q TaskPlace) int {
+	return cmp.Or(cmp.Compare(p.Created, q.Created), strings.Compare(p.ID, q.ID))
 }
 
 // Expired reports whether the time of the task is up.

@@ -55,6 +55,31 @@ func (s *memoryTasks) Save(ctx context.Context, r *TaskRecord) error {
 	return nil
 }
 
+func (s *memoryTasks) List(ctx context.Context, principal string, behind TaskPlace, limit int) ([]*TaskRecord, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	found := s.of(principal, behind, time.Now())
+	slices.SortFunc(found, func(a, b *TaskRecord) int { return a.Place().Compare(b.Place()) })
+	found = found[:min(limit, len(found))]
+	for i, r := range found {
+		found[i] = new(*r)
+	}
+	return found, nil
+}
+
+// of returns the tasks of a principal behind a place, in no order.
+func (s *memoryTasks) of(principal string, behind TaskPlace, now time.Time) (found []*TaskRecord) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.byID {
+		if r.Principal == principal && !r.Expired(now) && r.Place().Compare(behind) > 0 {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
 // replace puts r in the place of the revision before it.
 func (s *memoryTasks) replace(r *TaskRecord, now time.Time) error {
 	s.mu.Lock()

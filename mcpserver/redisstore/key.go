@@ -14,7 +14,9 @@ const (
 	kindProcess   = "process"   // a string, as long as the process lives
 	kindMessages  = "messages"  // a stream: d(ata); the ids are the positions
 	kindPositions = "positions" // a hash: n (last position), b(ytes)
-	kindTask      = "task"      // a hash: data, revision
+	kindTask      = "task"      // a hash: data, revision, expires (in ms since 1970, 0 for never), head (data without what may be large)
+	kindTaskList  = "tasklist"  // a sorted set: of a principal, creation (in ms since 1970, 16 hexadecimal digits) and id of each task
+	kindTaskEnds  = "taskends"  // a sorted set: the same, by when they expire
 )
 
 // key returns the key of something of a session, a process or a task; the empty id is that of all. No other function makes

@@ -14,7 +14,7 @@ import (
 // maxKey is the longest key without its prefix, as Options.Prefix says.
 const maxKey = 76
 
-var kinds = []string{kindSession, kindEvents, kindStreams, kindProcess, kindMessages, kindPositions, kindTask}
+var kinds = []string{kindSession, kindEvents, kindStreams, kindProcess, kindMessages, kindPositions, kindTask, kindTaskList, kindTaskEnds}
 
 // slot is that of a key in a cluster, as Redis reckons. (Redis cluster specification, "Hash tags")
 func slot(key string) uint16 {

@@ -41,14 +41,16 @@ func (s tasks) Load(ctx context.Context, id string) (*mcpserver.TaskRecord, erro
 	return r, nil
 }
 
-// saveScript keeps a record in the place of the revision before it.
+// saveScript keeps a record in the place of the revision before it. It returns 2 if the record expires at another time.
 var saveScript = redis.NewScript(`
 local revision = tonumber(redis.call('HGET', KEYS[1], 'revision') or '0')
 if revision == 0 and ARGV[2] ~= '1' then return -1 end
 if revision + 1 ~= tonumber(ARGV[2]) then return 0 end
-redis.call('HSET', KEYS[1], 'data', ARGV[1], 'revision', ARGV[2])
+local moved = redis.call('HGET', KEYS[1], 'expires') ~= ARGV[3]
+redis.call('HSET', KEYS[1], 'data', ARGV[1], 'revision', ARGV[2], 'expires', ARGV[3], 'head', ARGV[6])
 if ARGV[3] == '0' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIREAT', KEYS[1], ARGV[3]) end
 redis.call('PUBLISH', ARGV[4], ARGV[5])
+if moved then return 2 end
 return 1`)
 
 func (s tasks) Save(ctx context.Context, r *mcpserver.TaskRecord) error {
@@ -59,23 +61,124 @@ func (s tasks) Save(ctx context.Context, r *mcpserver.TaskRecord) error {
 	if err != nil {
 		return failed("save a task", err)
 	}
+	shown := *r // of which a list says something
+	shown.Requests, shown.Responses, shown.Result, shown.Error = nil, nil, nil, nil
+	head, err := json.Marshal(&shown)
+	if err != nil {
+		return failed("save a task", err)
+	}
 	var expires int64
 	if !r.Expires.IsZero() {
 		expires = max(1, r.Expires.UnixMilli())
 	}
+	if r.Revision == 1 && r.Principal != "" { // first: what is listed and not there does no harm
+		if err := s.enlist(ctx, r, expires); err != nil {
+			return err
+		}
+	}
 	news := fmt.Sprintf("%d %s", r.Revision, r.ID)
-	n, err := s.run(ctx, saveScript, []string{s.key(kindTask, r.ID)}, data, r.Revision, expires, s.taskNews(), news).Int()
+	n, err := s.run(ctx, saveScript, []string{s.key(kindTask, r.ID)}, data, r.Revision, expires, s.taskNews(), news, head).Int()
 	switch {
-	case redis.IsOOMError(err):
-		return errors.Join(mcpserver.ErrTaskStoreFull, failed("save a task", err))
 	case err != nil:
-		return failed("save a task", err)
+		return notSaved(err)
 	case n < 0:
 		return mcpserver.ErrTaskNotFound
 	case n == 0:
 		return mcpserver.ErrTaskConflict
+	case n == 2 && r.Revision > 1 && r.Principal != "":
+		return s.enlist(ctx, r, expires)
 	}
 	return nil
+}
+
+func notSaved(err error) error {
+	if redis.IsOOMError(err) {
+		return errors.Join(mcpserver.ErrTaskStoreFull, failed("save a task", err))
+	}
+	return failed("save a task", err)
+}
+
+// enlistScript adds a task to the list of its principal, or says when it expires, and strikes off the tasks that have expired.
+var enlistScript = redis.NewScript(now + `
+local gone = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now)
+for i = 1, #gone, 1000 do
+	redis.call('ZREM', KEYS[1], unpack(gone, i, math.min(i + 999, #gone)))
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+redis.call('ZADD', KEYS[1], 0, ARGV[1])
+redis.call('ZADD', KEYS[2], ARGV[2] == '0' and '+inf' or ARGV[2], ARGV[1])
+local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2]
+for i = 1, 2 do
+	if last == 'inf' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIREAT', KEYS[i], last) end
+end
+return 1`)
+
+func (s tasks) enlist(ctx context.Context, r *mcpserver.TaskRecord, expires int64) error {
+	keys := []string{s.key(kindTaskList, r.Principal), s.key(kindTaskEnds, r.Principal)}
+	if err := s.run(ctx, enlistScript, keys, member(r.Place()), expires).Err(); err != nil {
+		return notSaved(err)
+	}
+	return nil
+}
+
+// member is what stands for a task in the list of its principal. Redis sorts members byte for byte.
+func member(p mcpserver.TaskPlace) string { return fmt.Sprintf("%016x%s", p.Created, p.ID) }
+
+func (s tasks) List(ctx context.Context, principal string, behind mcpserver.TaskPlace, limit int) ([]*mcpserver.TaskRecord, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var found []*mcpserver.TaskRecord
+	for from := "(" + member(behind); len(found) < limit; { // some of those that are listed may have expired
+		members, err := s.client.ZRangeByLex(ctx, s.key(kindTaskList, principal),
+			&redis.ZRangeBy{Min: from, Max: "+", Count: int64(limit - len(found))}).Result()
+		if err != nil {
+			return nil, failed("list tasks", err)
+		}
+		if len(members) == 0 {
+			break
+		}
+		from = "(" + members[len(members)-1]
+		heads, err := s.heads(ctx, members)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range heads {
+			if r.Principal == principal && !r.Expired(time.Now()) {
+				found = append(found, r)
+			}
+		}
+	}
+	return found, nil
+}
+
+// heads returns what lists say of those of the tasks that are there.
+func (s tasks) heads(ctx context.Context, members []string) ([]*mcpserver.TaskRecord, error) {
+	asked, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for _, m := range members {
+			p.HGet(ctx, s.key(kindTask, m[len(member(mcpserver.TaskPlace{})):]), "head")
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, failed("list tasks", err)
+	}
+	heads := make([]*mcpserver.TaskRecord, 0, len(asked))
+	for _, a := range asked {
+		head, err := a.(*redis.StringCmd).Bytes()
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		r := new(mcpserver.TaskRecord)
+		if err == nil {
+			err = json.Unmarshal(head, r)
+		}
+		if err != nil {
+			return nil, failed("list tasks", err)
+		}
+		heads = append(heads, r)
+	}
+	return heads, nil
 }
 
 // Watch has a subscription of its own.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -55,6 +56,8 @@ func Run(t *testing.T, h Harness) {
 		"RecordsBelongToWhoHasThem":        owned,
 		"ATaskIsKeptUntilItExpires":        expiring,
 		"TheTimeOfATaskMayChange":          postponed,
+		"TasksAreListedForTheirPrincipal":  listed,
+		"AListHasPlacesThatStay":           paged,
 		"ChangesAreTold":                   watched,
 		"AContextThatHasEndedEndsTheCalls": ended,
 	} {
@@ -270,6 +273,93 @@ func postponed(r *rig) {
 	r.Pass(r.T, 3*r.Unit)
 	_, err := r.one.Load(r.Context(), "later")
 	r.fails("Load of a task that was to expire later, then earlier again", err, mcpserver.ErrTaskNotFound)
+}
+
+// list returns the ids of what the store lists.
+func (r *rig) list(s mcpserver.TaskStore, principal string, behind mcpserver.TaskPlace, limit int) (ids []string) {
+	r.Helper()
+	found, err := s.List(r.Context(), principal, behind, limit)
+	if err != nil {
+		r.Fatalf("List for %q: want no error, got %v", principal, err)
+	}
+	for _, t := range found {
+		if t.Principal != principal {
+			r.Errorf("List for %q: want no task of others, got one of %q", principal, t.Principal)
+		}
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+// lists checks the ids of what the store lists.
+func (r *rig) lists(principal string, behind mcpserver.TaskPlace, limit int, want ...string) {
+	r.Helper()
+	for _, s := range []mcpserver.TaskStore{r.one, r.other} {
+		if got := r.list(s, principal, behind, limit); !slices.Equal(got, want) {
+			r.Errorf("List of at most %d for %q behind %v: want %q, got %q", limit, principal, behind, want, got)
+		}
+	}
+}
+
+func listed(r *rig) {
+	begin := mcpserver.TaskPlace{}
+	r.lists("alice", begin, 10)
+	t := r.task("mine")
+	t.Principal, t.Owner = "alice", "x"
+	r.save(r.one, t)
+	for i, principal := range []string{"bob", "alic", "alice2", "*", "{alice}"} {
+		other := r.task(fmt.Sprint("other", i))
+		other.Principal, other.Result = principal, nil
+		r.save(r.other, other)
+		r.lists(principal, begin, 10, other.ID)
+	}
+	t.Revision, t.Message, t.Status = 2, "second", mcp.TaskCompleted
+	r.save(r.other, t)
+	r.lists("alice", begin, 10, "mine")
+	found, err := r.one.List(r.Context(), "alice", begin, 1)
+	if err != nil || len(found) != 1 {
+		r.Fatalf("List: want the task, got %v and %v", found, err)
+	}
+	want := new(*t)
+	for _, t := range []*mcpserver.TaskRecord{found[0], want} { // which a list need not have
+		t.Requests, t.Responses, t.Result, t.Error = nil, nil, nil, nil
+	}
+	r.same(found[0], want)
+
+	ctx, cancel := context.WithCancel(r.Context())
+	cancel()
+	_, err = r.one.List(ctx, "alice", begin, 1)
+	r.fails("List with a context that has ended", err, context.Canceled)
+}
+
+func paged(r *rig) {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	var ids []string
+	var places []mcpserver.TaskPlace
+	for i, c := range []struct {
+		id  string
+		age time.Duration
+	}{{"z", 3 * time.Second}, {"b", time.Second}, {"b\x00", time.Second}, {"ä", time.Second}, {"a", 0}, {"short", -time.Millisecond}} {
+		t := r.task(c.id)
+		t.Created, t.Result = now.Add(-c.age), nil
+		if c.id == "short" {
+			t.Expires = time.Now().Add(r.Unit)
+		}
+		ids, places = append(ids, c.id), append(places, t.Place())
+		r.save([]mcpserver.TaskStore{r.one, r.other}[i%2], t)
+	}
+	const alice = "alice@example.com"
+	r.lists(alice, mcpserver.TaskPlace{}, 3, ids[:3]...)
+	r.lists(alice, places[0], 2, ids[1:3]...)
+	r.lists(alice, places[2], 1, ids[3])
+	r.lists(alice, mcpserver.TaskPlace{Created: places[1].Created, ID: "a task that is gone"}, 2, ids[1:3]...)
+	r.Pass(r.T, 2*r.Unit)
+	r.lists(alice, places[2], 10, ids[3:5]...)
+	r.lists(alice, places[4], 10)
+	t := r.task("new")
+	t.Created, t.Result, t.Expires = now.Add(time.Second), nil, time.Time{}
+	r.save(r.one, t)
+	r.lists(alice, places[3], 10, "a", "new")
 }
 
 func watched(r *rig) {
