@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,13 @@ type SamplingOptions struct {
 	// Context declares that the client can add context of this or of all its servers to the conversation, see
 	// [mcp.IncludeContext]. Otherwise a wish for that does not reach the handler. The protocol deprecates it.
 	Context bool
+
+	// MaxToolRounds is how many rounds of tools a conversation may have: uses by the model, and their results. A request with
+	// as many is refused, with -32602, unless its toolChoice is none, which makes the model come to an end. Zero means 32, a
+	// negative number no limit. What is counted is what the request brings; a server that leaves rounds out is bounded by
+	// whatever bounds the handler.
+	// (specification 2026-07-28, client/sampling, "Security Considerations")
+	MaxToolRounds int
 }
 
 // codeRejected is what a server gets to see if the user does not want what it asks for. (specification 2025-11-25,
@@ -108,7 +116,15 @@ func (s *sampler) checkRequest(p *mcp.CreateMessageParams) error {
 	if !s.Tools && clientinput.UsesTools(p) {
 		return errors.New("tools, and uses of them, need the capability sampling.tools, which was not declared")
 	}
-	return clientinput.CheckMessages(p)
+	if err := clientinput.CheckMessages(p); err != nil {
+		return err
+	}
+	last := p.ToolChoice != nil && p.ToolChoice.Mode == mcp.ToolChoiceNone
+	rounds, most := clientinput.ToolRounds(p), cmp.Or(s.MaxToolRounds, 32)
+	if rounds >= most && most > 0 && !last {
+		return fmt.Errorf("the conversation has had %d rounds of tools, of %d that it may have: let it end, with toolChoice none", rounds, most)
+	}
+	return nil
 }
 
 // complete fills in what can be concluded, and says what is wrong with the rest, for a server of version v.

@@ -122,6 +122,13 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 	assistant := func(blocks string) string { return `{"role":"assistant","content":` + blocks + `}` }
 	results := func(blocks string) string { return `{"role":"user","content":` + blocks + `}` }
 	tools := &SamplingOptions{Tools: true}
+	rounds := func(n int, more string) string {
+		all := user
+		for range n {
+			all += "," + assistant(use1) + "," + results(given1)
+		}
+		return `{"maxTokens":10` + more + `,"messages":[` + all + `]}`
+	}
 	for _, test := range []struct {
 		name, params string
 		o            *SamplingOptions
@@ -148,6 +155,11 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 		{"mixed", messages(user, assistant(use1), results(`[`+given1+`,{"type":"text","text":"x"}]`)), tools, "mixed"},
 		{"use of the user", messages(results(use1)), tools, "only the assistant"},
 		{"result of the assistant", messages(user, assistant(use1), assistant(given1)), tools, "only the user"},
+		{"many rounds of tools", rounds(31, ""), tools, ""},
+		{"too many rounds", rounds(32, ""), tools, "has had 32 rounds of tools"},
+		{"the last of many rounds", rounds(32, `,"toolChoice":{"mode":"none"}`), tools, ""},
+		{"a round", rounds(1, ""), &SamplingOptions{Tools: true, MaxToolRounds: 1}, "has had 1 rounds of tools, of 1"},
+		{"rounds without end", rounds(100, ""), &SamplingOptions{Tools: true, MaxToolRounds: -1}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := false

@@ -85,6 +85,16 @@ func UsesTools(p *mcp.CreateMessageParams) bool {
 	})
 }
 
+// ToolRounds returns how often the messages of a request have results of tools.
+func ToolRounds(p *mcp.CreateMessageParams) (rounds int) {
+	for _, m := range p.Messages {
+		if _, results, _ := sortContent(m.Content); len(results) > 0 {
+			rounds++
+		}
+	}
+	return rounds
+}
+
 // sortContent returns the ids of the tool uses, those that the tool results are of, and how many other blocks there are.
 func sortContent(content mcp.SamplingContent) (uses, results []string, others int) {
 	for _, block := range content {
