@@ -239,7 +239,7 @@ func (rc *resultCache) doubt(method string, e *mcp.Error) {
 
 // worthKeeping returns what is to be kept of the answer to cl, or nil. The message has not been decoded: that writes on it.
 func (rc *resultCache) worthKeeping(cl *call, m *jsonrpc.Message) *keptResult {
-	if cl.key == "" || m.Kind != jsonrpc.Result {
+	if cl.keeping.key == "" || m.Kind != jsonrpc.Result {
 		return nil
 	}
 	var fresh mcp.CacheHint
@@ -260,7 +260,7 @@ func (rc *resultCache) worthKeeping(cl *call, m *jsonrpc.Message) *keptResult {
 	if o.Err() != nil || fresh.TTL() == 0 {
 		return nil
 	}
-	k := &keptResult{key: cl.key, method: cl.method, uri: cl.uri, public: fresh.CacheScope == mcp.CachePublic}
+	k := &keptResult{key: cl.keeping.key, method: cl.method, uri: cl.keeping.uri, public: fresh.CacheScope == mcp.CachePublic}
 	k.raw, k.until = m.Middle()[:o.End()], time.Now().Add(fresh.TTL())
 	if k.size() > rc.limit/4 {
 		return nil

@@ -10,29 +10,53 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
+// keeping is what a call knows of the results that are kept.
+type keeping struct {
+	may     bool   // the result may be one that is kept, and may be kept
+	refresh bool   // but not this time: the server is to be asked
+	key     string // under which the result may be kept; empty if it must not be
+	uri     string // of the resource that is read, if there is a key
+	version int    // of the kept results when the request was made, if there is a key
+}
+
 // cachedCall is Call for methods whose results may be kept: lists and resources/read. A result that is kept and fresh is
 // decoded anew; then nothing is sent. Two calls at once that both find nothing both ask the server.
 func (c *Client) cachedCall(ctx context.Context, method string, params, result any, options ...CallOption) error {
 	return c.Call(ctx, method, params, result, append(options[:len(options):len(options)], cacheable)...)
 }
 
-func cacheable(cl *call) { cl.cacheable = true }
+func cacheable(cl *call) { cl.keeping.may = true }
+
+// fromCache is the layer that answers a call with a result that is kept and fresh, and doubts what is kept when the server does.
+func fromCache(next roundTrip) roundTrip {
+	return func(ctx context.Context, cl *call) *Error {
+		if hit, err := cl.recall(); hit {
+			return err
+		}
+		err := next(ctx, cl)
+		if err != nil && err.Server != nil {
+			cl.c.cache.doubt(cl.method, err.Server)
+		}
+		return err
+	}
+}
 
 // recall fills result with one that is kept and reports whether there was one. If the answer to cl may be kept, cl has a
 // key afterwards.
-func (c *Client) recall(cl *call, result any) (hit bool, _ *Error) {
-	if !cl.cacheable || c.cache == nil {
+func (cl *call) recall() (hit bool, _ *Error) {
+	c := cl.c
+	if !cl.keeping.may || c.cache == nil || cl.again() {
 		return false, nil
 	}
 	s := c.present()
 	if s != noSession && !s.hintsAtFreshness() {
 		return false, nil
 	}
-	if !cl.identify() || cl.refresh || s == noSession {
+	if !cl.identify() || cl.keeping.refresh || s == noSession {
 		return false, nil
 	}
 	now := time.Now()
-	k := c.cache.find(s, cl.key, now)
+	k := c.cache.find(s, cl.keeping.key, now)
 	c.tel.CacheLookup(cl.method, k != nil)
 	if k == nil {
 		return false, nil
@@ -40,12 +64,12 @@ func (c *Client) recall(cl *call, result any) (hit bool, _ *Error) {
 	if cl.received != nil {
 		cl.received.Add(int64(len(k.raw)))
 	}
-	if _, err := mcp.Decode(k.raw, result); err != nil {
+	if _, err := mcp.Decode(k.raw, cl.result); err != nil {
 		c.cache.drop(cl.method)
 		return true, &Error{Kind: KindProtocol, Op: cl.method, cause: err}
 	}
-	given.DropIcons(result) // which was told of when it came
-	if hinted, ok := result.(interface{ Hint() *mcp.CacheHint }); ok {
+	given.DropIcons(cl.result) // which was told of when it came
+	if hinted, ok := cl.result.(interface{ Hint() *mcp.CacheHint }); ok {
 		hinted.Hint().TTLMs = new(k.until.Sub(now).Milliseconds()) // what is left of it
 	}
 	return true, nil
@@ -66,24 +90,24 @@ func (cl *call) identify() bool {
 	for o := jsonscan.ObjectAt(b, begin); o.Next(); {
 		switch string(o.Key()) {
 		case "uri":
-			cl.uri, _ = jsonrpc.Text(o.Raw())
+			cl.keeping.uri, _ = jsonrpc.Text(o.Raw())
 		case "inputResponses", "requestState": // such a result must not be kept
 			return false
 		}
 	}
 	cl.scratch = append(append(b, 0), cl.meta...)
-	cl.key = string(cl.scratch)
+	cl.keeping.key = string(cl.scratch)
 	return true
 }
 
 // beginKeeping notes how old the answer to cl can be at most, or that it is not to be kept: a result that depends on input
 // of the user's answers no other request.
-func (c *Client) beginKeeping(s *session, cl *call) {
+func (cl *call) beginKeeping(s *session) {
 	switch {
-	case cl.key == "":
-	case cl.rounds > 0 || !s.hintsAtFreshness():
-		cl.key = ""
+	case cl.keeping.key == "":
+	case cl.input.rounds > 0 || !s.hintsAtFreshness():
+		cl.keeping.key = ""
 	default:
-		cl.version = c.cache.version(s, cl.method)
+		cl.keeping.version = cl.c.cache.version(s, cl.method)
 	}
 }

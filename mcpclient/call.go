@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -35,27 +34,27 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 	return c.call(ctx, method, params, result, options...)
 }
 
+// roundTrip makes a call, or a part of it: what is asked for is answered, or the error says why not.
+type roundTrip func(ctx context.Context, cl *call) *Error
+
+// trip is the way of a call through its layers, the outermost first, to the request and its answer.
+var trip roundTrip
+
+func init() { // calls that a layer makes go the same way
+	trip = asTask(afterVisits(inRounds(fromCache(func(ctx context.Context, cl *call) *Error { return cl.c.request(ctx, &cl.request) }))))
+}
+
 // call is Call without the middleware.
 func (c *Client) call(ctx context.Context, method string, params, result any, options ...CallOption) error {
 	cl := c.newCall(method, params)
-	cl.logLevel = c.logLevel.level()
+	cl.result, cl.logLevel = result, c.logLevel.level()
 	cl.apply(options)
 	if cl.onProgress != nil || cl.resets {
 		cl.progressed = make(chan struct{}, 1)
 	}
-	hit, err := c.recall(cl, result)
-	for again := !hit; again; {
-		err = c.request(ctx, cl, result)
-		again, err = c.satisfy(ctx, cl, result, err)
-	}
-	if err == nil && cl.task != nil {
-		err = c.taskCreated(ctx, cl, result)
-	}
-	if err != nil && (cl.rounds+cl.visits > 0 || cl.task != nil || cl.seen) {
+	err := trip(ctx, cl)
+	if err != nil && (cl.again() || cl.tasks.made != nil || cl.seen) {
 		err.Unsent = false // the server has had the requests of the rounds, or the tries, before
-	}
-	if err != nil && err.Server != nil {
-		c.cache.doubt(method, err.Server)
 	}
 	c.free(cl)
 	if err != nil {
@@ -64,108 +63,88 @@ func (c *Client) call(ctx context.Context, method string, params, result any, op
 	return nil
 }
 
-// satisfy gets the server what it wants before it answers, if it wants anything, and reports whether to send the request
-// again.
-func (c *Client) satisfy(ctx context.Context, cl *call, result any, err *Error) (again bool, _ *Error) {
-	switch {
-	case err == nil && cl.input != nil:
-		err = c.provide(ctx, cl, result)
-		return err == nil, err
-	case err != nil && err.Server != nil && err.Server.Code == mcp.CodeURLElicitationRequired:
-		return c.visitURLs(ctx, cl, err)
-	}
-	return false, err
-}
+// again reports whether the call has had an answer that was not its result.
+func (cl *call) again() bool { return cl.input.rounds+cl.visits > 0 }
 
-// request is one request of a call and its answer. The server's need for input is in cl.input when it returns.
-func (c *Client) request(ctx context.Context, cl *call, result any) *Error {
-	cl.allow(cmp.Or(cl.timeout, c.cfg.RequestTimeout))
-	cl.settlePutOff()
-	about := cl.telemetry()
-	cl.target, cl.shownURI = about.Target, about.URI
-	about.Beside = cl.own
-	about.Stranger = about.TargetKind == telemetry.Tool && c.tel != nil && c.schemas.stranger(about.Target)
-	ctx, op := c.tel.StartRequest(ctx, about)
-	cl.ref, cl.corr, cl.accepted, cl.attempts, cl.session = op.Ref(), op.Corr(), false, 0, nil
-	if cl.lead != nil {
-		if cl.lead.mismatch {
-			op.Retry(telemetry.RetryHeaderMismatch)
-		}
-		*cl.lead = lead{corr: cl.corr, ref: cl.ref}
-	}
+// request makes a request and waits for its answer.
+func (c *Client) request(ctx context.Context, r *request) *Error {
+	r.allow(cmp.Or(r.timeout, c.cfg.RequestTimeout))
+	r.settlePutOff()
+	about := r.content.about()
+	about.Beside = r.own
+	ctx = c.begin(ctx, r, about)
+	r.content.started()
 	returned := false
 	defer func() {
 		if !returned { // code of the user's panics: a callback, an encoder, a decoder
-			defer op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic})
-			if cl.session != nil {
-				c.abandon(ctx, cl.session, cl)
+			defer r.op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic})
+			if r.session != nil {
+				c.abandon(ctx, r.session, r)
 			}
 		}
 	}()
-	err := c.roundTrip(ctx, cl, &op, result)
+	err := c.toAnswer(ctx, r)
 	returned = true
-	if err == nil && cl.input != nil {
-		op.End(telemetry.Result{ResultType: string(mcp.ResultInputRequired)})
-		return nil
-	}
-	if err == nil && cl.task != nil {
-		op.End(telemetry.Result{ResultType: string(mcp.ResultTask)})
-		return nil
-	}
-	op.End(resultOf(err, result))
+	r.op.End(r.content.ended(err))
 	return err
 }
 
-// roundTrip is a request between the start and the end of its operation.
-func (c *Client) roundTrip(ctx context.Context, cl *call, op *telemetry.Op, result any) *Error {
+// begin begins the operation of a request.
+func (c *Client) begin(ctx context.Context, r *request, about telemetry.Request) context.Context {
+	r.target, r.shownURI, r.round = about.Target, about.URI, about.Round
+	ctx, r.op = c.tel.StartRequest(ctx, about)
+	r.ref, r.corr, r.accepted, r.attempts, r.session = r.op.Ref(), r.op.Corr(), false, 0, nil
+	return ctx
+}
+
+// toAnswer is a request between the beginning and the end of its operation.
+func (c *Client) toAnswer(ctx context.Context, r *request) *Error {
 	switch {
 	case ctx.Err() != nil:
-		return cl.left(ctx)
-	case !cl.deadline.IsZero() && !cl.begun.Before(cl.deadline): // what came before the call has taken its time
-		return cl.failed(outcome{cause: inflight.Timeout})
+		return r.left(ctx)
+	case !r.deadline.IsZero() && !r.begun.Before(r.deadline): // what came before the request has taken its time
+		return r.failed(outcome{cause: inflight.Timeout})
 	}
-	s, err := c.take(ctx, cl)
+	s, err := c.take(ctx, r)
 	if err != nil {
 		return err
 	}
-	cl.session = s
-	op.Admit(s.peer, cl.id)
-	if cl.lead != nil {
-		cl.lead.id = cl.id
-	}
-	c.beginKeeping(s, cl)
-	o, err := c.exchange(ctx, s, cl, op)
+	o, err := c.exchange(ctx, s, r)
 	if err != nil {
 		return err
 	}
-	if o.cause != 0 {
-		if o.cause == inflight.Timeout {
-			c.cancelUpstream(ctx, s, cl, "timeout")
-		} else if _, cancelled := o.err.(*cancelledByServer); cancelled && s.overHTTP {
-			s.conn.Cancel(cl.id, transport.Message{})
+	switch o.cause {
+	case inflight.Timeout:
+		c.cancelUpstream(ctx, s, r, "timeout")
+	case inflight.Protocol:
+		if _, cancelled := o.err.(*cancelledByServer); cancelled && s.overHTTP {
+			s.conn.Cancel(r.id, transport.Message{})
 		}
-		return cl.failed(o)
 	}
-	op.Received(o.message.Size())
-	if cl.received != nil {
-		cl.received.Add(int64(o.message.Size()))
-	}
-	kept := c.cache.worthKeeping(cl, &o.message)
-	err = c.decode(s, cl, op, &o.message, result)
-	if err == nil && kept != nil {
-		c.cache.keep(cl.version, kept)
-	}
-	return err
+	return c.answered(s, r, o)
 }
 
-// take takes the call into flight, as soon as the client is ready if the caller wants to wait.
-func (c *Client) take(ctx context.Context, cl *call) (*session, *Error) {
+// answered makes of an outcome what the request has come to.
+func (c *Client) answered(s *session, r *request, o outcome) *Error {
+	if o.cause != 0 {
+		return r.failed(o)
+	}
+	r.op.Received(o.message.Size())
+	return r.content.take(s, &o.message)
+}
+
+// take takes the request into flight, as soon as the client is ready if the caller wants to wait.
+func (c *Client) take(ctx context.Context, r *request) (*session, *Error) {
 	for {
-		s, err := c.tryTake(cl)
-		if err == nil || err.Kind != KindState || !cl.wait {
-			return s, err
+		s, err := c.tryTake(r)
+		if err == nil {
+			r.op.Admit(s.peer, r.id)
+			return s, nil
 		}
-		if err := c.awaitReady(ctx, cl); err != nil {
+		if err.Kind != KindState || !r.wait {
+			return nil, err
+		}
+		if err := c.awaitReady(ctx, r); err != nil {
 			return nil, err
 		}
 	}
@@ -179,18 +158,19 @@ func (c *Client) nextID() int64 {
 	return c.lastID
 }
 
-// tryTake asks the machine. Being ready, the new id and the session the call belongs to are one moment, and so are not
+// tryTake asks the machine. Being ready, the new id and the session the request belongs to are one moment, and so are not
 // being ready and why.
-func (c *Client) tryTake(cl *call) (*session, *Error) {
+func (c *Client) tryTake(r *request) (*session, *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.admission(cl.method); err != nil {
+	if err := c.admission(r.method); err != nil {
 		return nil, err
 	}
 	c.lastID++
-	cl.id = c.lastID
-	c.calls.Add(cl.id, cl.deadline, cl)
+	r.id = c.lastID
+	c.calls.Add(r.id, r.deadline, r)
 	c.arm()
+	r.session = c.session
 	return c.session, nil
 }
 
@@ -210,11 +190,11 @@ func (c *Client) admission(op string) *Error {
 }
 
 // awaitReady waits for the client on the call's own time.
-func (c *Client) awaitReady(ctx context.Context, cl *call) *Error {
+func (c *Client) awaitReady(ctx context.Context, r *request) *Error {
 	limited := ctx
-	if !cl.deadline.IsZero() {
+	if !r.deadline.IsZero() {
 		var cancel context.CancelFunc
-		limited, cancel = context.WithDeadlineCause(ctx, cl.deadline, ErrTimeout)
+		limited, cancel = context.WithDeadlineCause(ctx, r.deadline, ErrTimeout)
 		defer cancel()
 	}
 	err := c.Await(limited)
@@ -222,9 +202,9 @@ func (c *Client) awaitReady(ctx context.Context, cl *call) *Error {
 		return nil
 	}
 	e, _ := errors.AsType[*Error](err)
-	e.Op = cl.method
+	e.Op = r.method
 	if limited.Err() != nil {
-		e.Kind = cl.left(limited).Kind
+		e.Kind = r.left(limited).Kind
 	}
 	return e
 }

@@ -36,4 +36,4 @@ func WaitForRoom() CallOption { return func(cl *call) { cl.waitForRoom = true } 
 
 // WithoutCache asks the server even if the client keeps a result that is fresh, see [Options.NoCache]. The new result takes
 // the place of the old one.
-func WithoutCache() CallOption { return func(cl *call) { cl.refresh = true } }
+func WithoutCache() CallOption { return func(cl *call) { cl.keeping.refresh = true } }

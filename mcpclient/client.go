@@ -32,14 +32,14 @@ type Client struct {
 	cancel context.CancelFunc
 
 	mu           sync.Mutex
-	freed        chan struct{}                     // guarded by mu; closed when no connection is open any more; nil unless somebody waits for that
-	m            machine.Machine                   // guarded by mu
-	calls        *inflight.Table[*call, headstone] // guarded by mu
-	lastID       int64                             // guarded by mu; the last request id given out
-	buried       int                               // guarded by mu; tombstones that telemetry knows of
-	conn         *openLink                         // guarded by mu; what the present epoch opened, nil in backoff
-	session      *session                          // guarded by mu; not nil if and only if ready
-	subscribedIn uint64                            // guarded by mu; the epoch of subscribed, 0 for none
+	freed        chan struct{}                        // guarded by mu; closed when no connection is open any more; nil unless somebody waits for that
+	m            machine.Machine                      // guarded by mu
+	calls        *inflight.Table[*request, headstone] // guarded by mu
+	lastID       int64                                // guarded by mu; the last request id given out
+	buried       int                                  // guarded by mu; tombstones that telemetry knows of
+	conn         *openLink                            // guarded by mu; what the present epoch opened, nil in backoff
+	session      *session                             // guarded by mu; not nil if and only if ready
+	subscribedIn uint64                               // guarded by mu; the epoch of subscribed, 0 for none
 
 	// What is small lies together, without gaps.
 	parent     telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
@@ -117,7 +117,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	cfg.Name, cfg.machine = "", cfg.policy()
 	c.base, c.cancel = context.WithCancel(context.Background())
 	c.tel = cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()))
-	c.calls = inflight.New[*call, headstone](cfg.inflight(), c.headstone)
+	c.calls = inflight.New(cfg.inflight(), headstoneOf)
 	c.dispatcher.init(c)
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)

@@ -14,66 +14,66 @@ import (
 // decode decodes the answer in the caller's goroutine. The decoder sees the part of the frame that has not been validated
 // yet, so an answer that is not valid JSON is found here; it fails this call and nothing else. Whatever has to be known of the
 // bytes is read before the decoder has them, which works in place: see [jsonrpc.Message.Consume].
-func (c *Client) decode(s *session, cl *call, op *telemetry.Op, m *jsonrpc.Message, result any) *Error {
+func (cl *call) decode(s *session, m *jsonrpc.Message) *Error {
 	if m.Kind == jsonrpc.Error {
 		server, err := decodeError(m)
 		if err != nil {
-			return c.unusable(cl, m, err)
+			return cl.unusable(m, err)
 		}
 		return &Error{Kind: KindJSONRPC, Op: cl.method, Server: server}
 	}
-	if op.Captures() && m.Check() == nil {
-		op.Answer(m.Middle())
+	if cl.op.Captures() && m.Check() == nil {
+		cl.op.Answer(m.Middle())
 	}
 	var begun time.Time
-	if op.Timed() {
+	if cl.op.Timed() {
 		begun = time.Now()
 	}
 	var err error
-	if !cl.augmented || !readLegacyTask(cl, m) {
-		err = c.decodeByType(s, cl, m, result)
+	if !cl.tasks.asked || !readLegacyTask(cl, m) {
+		err = cl.decodeByType(s, m)
 	}
-	if op.Timed() {
-		op.Decoded(time.Since(begun), err)
+	if cl.op.Timed() {
+		cl.op.Decoded(time.Since(begun), err)
 	}
 	if refused, ok := errors.AsType[*resultTypeError](err); ok {
 		return &Error{Kind: KindProtocol, Op: cl.method, cause: refused}
 	}
 	if err != nil {
-		return c.unusable(cl, m, err)
+		return cl.unusable(m, err)
 	}
 	return nil
 }
 
 // unusable counts an answer that breaks the protocol and returns the error for the call.
-func (c *Client) unusable(cl *call, m *jsonrpc.Message, err error) *Error {
-	return &Error{Kind: KindProtocol, Op: cl.method, cause: c.refused(m, err)}
+func (cl *call) unusable(m *jsonrpc.Message, err error) *Error {
+	return &Error{Kind: KindProtocol, Op: cl.method, cause: cl.c.refused(m, err)}
 }
 
 // decodeByType decodes the result of m into what its type asks for: result, or what cl gets instead. Types that the client has
 // not negotiated are refused, and so is a result that asks for input where nothing can be asked for.
 // (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") What says of itself to be a task
 // may answer tasks/get, as in examples of the extension's specification; what a task needs is in its state.
-func (c *Client) decodeByType(s *session, cl *call, m *jsonrpc.Message, result any) error {
+func (cl *call) decodeByType(s *session, m *jsonrpc.Message) error {
 	kind, err := s.era.resultType(m.Middle())
 	switch {
 	case err != nil:
 		return err
 	case kind == mcp.ResultComplete, kind == "", kind == mcp.ResultTask && cl.method == mcp.MethodGetTask:
-		if err = decodeResult(m, result); err == nil {
-			c.dropIcons(cl.method, result)
+		if err = decodeResult(m, cl.result); err == nil {
+			cl.c.dropIcons(cl.method, cl.result)
 		}
 		return err
 	case kind == mcp.ResultInputRequired && mayRequireInput(cl.method):
 		input := new(mcp.InputRequiredResult)
 		if err = decodeResult(m, input); err == nil {
-			cl.input = input
+			cl.input.required = input
 		}
 		return err
-	case kind == mcp.ResultTask && c.mayBecomeTask(cl):
+	case kind == mcp.ResultTask && cl.mayBecomeTask():
 		task := new(mcp.CreateTaskResult)
 		if err = decodeResult(m, task); err == nil {
-			cl.task = task
+			cl.tasks.made = task
 		}
 		return err
 	}

@@ -90,19 +90,19 @@ func situationOf(n uint16) situation {
 func (s situation) decode(c *Client, m *jsonrpc.Message) answered {
 	cl := c.newCall(s.method, nil)
 	defer c.free(cl)
-	cl.augmented = s.augmented
-	result := s.into()
-	var op telemetry.Op
-	err := c.decode(&session{era: s.era}, cl, &op, m, result)
+	cl.tasks.asked = s.augmented
+	cl.result = s.into()
+	result := cl.result
+	err := cl.decode(&session{era: s.era}, m)
 	switch {
-	case err != nil && (cl.input != nil || cl.task != nil):
+	case err != nil && (cl.input.required != nil || cl.tasks.made != nil):
 		panic("there is an error, and something else too")
 	case err != nil:
 		return answered{what: givesError}
-	case cl.input != nil:
-		return answered{givesInput, cl.input}
-	case cl.task != nil:
-		return answered{givesTask, cl.task}
+	case cl.input.required != nil:
+		return answered{givesInput, cl.input.required}
+	case cl.tasks.made != nil:
+		return answered{givesTask, cl.tasks.made}
 	}
 	return answered{givesResult, result}
 }

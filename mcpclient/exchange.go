@@ -15,112 +15,114 @@ import (
 )
 
 // exchange sends the request and waits for the outcome. The error means that the call is no longer in flight.
-func (c *Client) exchange(ctx context.Context, s *session, cl *call, op *telemetry.Op) (outcome, *Error) {
-	if cl.rounds > 0 && !s.era.asks() {
-		return c.settled(cl, &Error{Kind: KindProtocol, Op: cl.method, cause: errors.New("the server that asked for input has become one of the legacy era")})
-	}
-	if err := cl.encode(s, op); err != nil {
-		return c.settled(cl, &Error{Kind: KindInvalid, Op: cl.method, Unsent: true, cause: err})
-	}
-	if o, err := c.send(ctx, s, cl, op); err != nil || o.decided() {
+func (c *Client) exchange(ctx context.Context, s *session, r *request) (outcome, *Error) {
+	if o, err := c.launch(ctx, s, r); err != nil || o.decided() {
 		return o, err
 	}
-	c.readAnswer(ctx, s, cl)
+	c.readAnswer(ctx, s, r)
 	for {
 		select {
-		case o := <-cl.outcome:
-			c.deliverProgress(cl)
+		case o := <-r.outcome:
+			c.deliverProgress(r)
 			return o, nil
-		case <-cl.progressed:
-			c.deliverProgress(cl)
-		case why := <-cl.putOff:
-			cl.accepted = false
-			cl.seen = cl.seen || !why.Unsent
-			o, err, done := c.retry(ctx, s, cl, op, why)
+		case <-r.progressed:
+			c.deliverProgress(r)
+		case why := <-r.putOff:
+			r.accepted = false
+			r.seen = r.seen || !why.Unsent
+			o, err, done := c.retry(ctx, s, r, why)
 			if !done {
-				o, err = c.send(ctx, s, cl, op)
+				o, err = c.send(ctx, s, r)
 			}
 			if err != nil || o.decided() {
 				return o, err
 			}
 		case <-ctx.Done():
-			return c.leave(ctx, s, cl)
+			return c.leave(ctx, s, r)
 		}
 	}
 }
 
+// launch encodes the request, which is in flight, and sends it. The error means that it no longer is.
+func (c *Client) launch(ctx context.Context, s *session, r *request) (outcome, *Error) {
+	if err := r.content.encode(s); err != nil {
+		return c.settled(r, err)
+	}
+	return c.send(ctx, s, r)
+}
+
 // send hands the request to the transport, again if that is busy. It returns an outcome if the call has one before the
 // request is accepted.
-func (c *Client) send(ctx context.Context, s *session, cl *call, op *telemetry.Op) (outcome, *Error) {
+func (c *Client) send(ctx context.Context, s *session, r *request) (outcome, *Error) {
 	m := transport.Message{
-		Data: cl.frame, Kind: transport.Request, ID: cl.id, Method: cl.method, Name: cl.name(s.version),
-		ProtocolVersion: string(s.version), Header: cl.header, Answer: s.direct,
+		Data: r.frame, Kind: transport.Request, ID: r.id, Method: r.method, Name: r.name,
+		ProtocolVersion: string(s.version), Header: r.header, Answer: s.direct,
 	}
-	cl.trace.tell(&m)
-	if cl.progressed == nil && cl.acknowledged == nil {
-		m.Inline = cl.inline
+	r.trace.tell(&m)
+	if r.progressed == nil && !r.lasts {
+		m.Inline = r.inline
 	}
 	var place *place // in the line for room
 	defer func() { s.in.line.leave(place) }()
 	for {
 		select {
-		case o := <-cl.outcome: // failed while it was being encoded, or waiting for room
+		case o := <-r.outcome: // failed while it was being encoded, or waiting for room
 			return o, nil
 		default:
 		}
-		op.Sending()
-		cl.attempts++
+		r.op.Sending()
+		r.attempts++
 		err := transport.ErrBusy
 		if place != nil || s.in.line.empty() {
 			err = s.conn.Send(ctx, m)
 		}
 		switch {
 		case err == nil:
-			cl.accepted = true
-			op.Sent(len(cl.frame))
+			r.accepted = true
+			r.op.Sent(len(r.frame))
 			return outcome{}, nil
 		case ctx.Err() != nil:
-			return c.leave(ctx, s, cl)
+			return c.leave(ctx, s, r)
 		case !errors.Is(err, transport.ErrBusy):
-			return c.unsendable(ctx, s, cl, err)
+			return c.unsendable(ctx, s, r, err)
 		}
-		if c.cfg.WaitForRoom || cl.waitForRoom {
+		if c.cfg.WaitForRoom || r.waitForRoom {
 			if place == nil {
 				place, m.Inline = s.in.line.enter(), nil // those behind must not wait for the answer
-				op.Retry(telemetry.RetryBusy)
+				r.op.Retry(telemetry.RetryBusy)
 			}
-			if o, err, done := c.waitInLine(ctx, s, cl, place); done {
+			if o, err, done := c.waitInLine(ctx, s, r, place); done {
 				return o, err
 			}
-		} else if o, err, done := c.retry(ctx, s, cl, op, nil); done {
+		} else if o, err, done := c.retry(ctx, s, r, nil); done {
 			return o, err
 		}
 	}
 }
 
-// sendAttended is send for those who do not read their answer.
-func (c *Client) sendAttended(ctx context.Context, s *session, cl *call, op *telemetry.Op) (outcome, *Error) {
-	o, err := c.send(ctx, s, cl, op)
+// launchAttended is launch for requests whose answers are read by the goroutine of the connection.
+func (c *Client) launchAttended(ctx context.Context, s *session, r *request) (outcome, *Error) {
+	o, err := c.launch(ctx, s, r)
 	s.in.turn.attend()
 	return o, err
 }
 
 // retry waits until it is time to send the request again, which was refused for now: by the transport or, if why is not
 // nil, by the server; that is final unless the request had no effect or may have it twice. If done, the call is over instead.
-func (c *Client) retry(ctx context.Context, s *session, cl *call, op *telemetry.Op, why *transport.RequestError) (_ outcome, _ *Error, done bool) {
-	delay, again := c.busy(cl)
+func (c *Client) retry(ctx context.Context, s *session, r *request, why *transport.RequestError) (_ outcome, _ *Error, done bool) {
+	delay, again := c.busy(r)
 	reason := telemetry.RetryBusy
 	if why != nil {
 		delay = max(delay, min(why.RetryAfter, waits.Most))
-		again = again && why.Repeatable(c.harmless(cl)) && fits(ctx, cl.deadline, delay)
+		again = again && why.Repeatable(r.content.harmless()) && fits(ctx, r.deadline, delay)
 		reason = telemetry.RetryServerBusy
 	}
 	if !again {
-		o, err := c.settled(cl, cl.backpressure(why))
+		o, err := c.settled(r, r.backpressure(why))
 		return o, err, true
 	}
-	op.Retry(reason)
-	return c.pause(ctx, s, cl, delay)
+	r.op.Retry(reason)
+	return c.pause(ctx, s, r, delay)
 }
 
 // fits reports whether delay is over before the call's deadline, zero for none, and that of ctx.
@@ -132,69 +134,69 @@ func fits(ctx context.Context, deadline time.Time, delay time.Duration) bool {
 }
 
 // busy asks whether the call may try again, and when.
-func (c *Client) busy(cl *call) (time.Duration, bool) {
+func (c *Client) busy(r *request) (time.Duration, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if effects, ok := c.stepLocked(machine.Input{Event: machine.SendBusy}, nil); !ok || len(effects) == 0 {
 		return 0, true // the call has its outcome already, and finds it before it sends again
 	}
-	delay, again, ok := c.calls.Busy(cl.id, rand.Float64())
+	delay, again, ok := c.calls.Busy(r.id, rand.Float64())
 	return delay, again || !ok
 }
 
 // waitInLine waits until the call is the first in line, or, if it is that already and has found no room, for a while. If done,
 // the call is over instead.
-func (c *Client) waitInLine(ctx context.Context, s *session, cl *call, p *place) (_ outcome, _ *Error, done bool) {
+func (c *Client) waitInLine(ctx context.Context, s *session, r *request, p *place) (_ outcome, _ *Error, done bool) {
 	if p.tried {
-		return c.pause(ctx, s, cl, roomEvery)
+		return c.pause(ctx, s, r, roomEvery)
 	}
 	p.tried = true
 	select {
 	case <-p.first:
 		return outcome{}, nil, false
-	case o := <-cl.outcome:
+	case o := <-r.outcome:
 		return o, nil, true
 	case <-ctx.Done():
-		o, err := c.leave(ctx, s, cl)
+		o, err := c.leave(ctx, s, r)
 		return o, err, true
 	}
 }
 
 // pause waits until it is time to try again, unless the call gets its outcome first.
-func (c *Client) pause(ctx context.Context, s *session, cl *call, d time.Duration) (outcome, *Error, bool) {
+func (c *Client) pause(ctx context.Context, s *session, r *request, d time.Duration) (outcome, *Error, bool) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return outcome{}, nil, false
-	case o := <-cl.outcome:
+	case o := <-r.outcome:
 		return o, nil, true
 	case <-ctx.Done():
-		o, err := c.leave(ctx, s, cl)
+		o, err := c.leave(ctx, s, r)
 		return o, err, true
 	}
 }
 
 // unsendable deals with a request that the transport did not take. If the connection is closed, it is down; any other error
 // is about this request only.
-func (c *Client) unsendable(ctx context.Context, s *session, cl *call, err error) (outcome, *Error) {
+func (c *Client) unsendable(ctx context.Context, s *session, r *request, err error) (outcome, *Error) {
 	if errors.Is(err, transport.ErrClosed) {
-		if o, err, done := c.pause(ctx, s, cl, patience); done {
+		if o, err, done := c.pause(ctx, s, r, patience); done {
 			return o, err // the reader has said why, or the call is over for another reason
 		}
 		err = c.lost(s, err)
 	}
-	return c.settled(cl, &Error{Kind: KindTransport, Op: cl.method, Unsent: true, cause: err})
+	return c.settled(r, &Error{Kind: KindTransport, Op: r.method, Unsent: true, cause: err})
 }
 
 // settled takes the call out of flight because of err, unless it has its outcome already; then that is taken, with what
 // err knows about whether the request was sent.
-func (c *Client) settled(cl *call, err *Error) (outcome, *Error) {
+func (c *Client) settled(r *request, err *Error) (outcome, *Error) {
 	c.mu.Lock()
-	_, mine := c.calls.Settle(cl.id)
+	_, mine := c.calls.Settle(r.id)
 	c.mu.Unlock()
 	if !mine {
-		return <-cl.outcome, nil
+		return <-r.outcome, nil
 	}
 	return outcome{}, err
 }
@@ -208,46 +210,43 @@ func (c *Client) anyInFlight() bool {
 
 // abandon takes the call out of flight because its caller does not wait any more, and tells the server. It reports false if the
 // call has its outcome, of which the server knows.
-func (c *Client) abandon(ctx context.Context, s *session, cl *call) bool {
+func (c *Client) abandon(ctx context.Context, s *session, r *request) bool {
 	c.mu.Lock()
 	c.stepLocked(machine.Input{Event: machine.CallerLeft}, nil)
-	_, mine := c.calls.Abandon(cl.id, time.Now(), inflight.Cancelled)
+	_, mine := c.calls.Abandon(r.id, time.Now(), inflight.Cancelled)
 	c.settleUp()
 	c.mu.Unlock()
 	if mine {
-		c.cancelUpstream(ctx, s, cl, "cancelled by the caller")
+		c.cancelUpstream(ctx, s, r, "cancelled by the caller")
 	}
 	return mine
 }
 
 // leave abandons the call because its caller's context ended. An outcome that is already there is better than none.
-func (c *Client) leave(ctx context.Context, s *session, cl *call) (outcome, *Error) {
-	if c.abandon(ctx, s, cl) {
-		return outcome{}, cl.left(ctx)
+func (c *Client) leave(ctx context.Context, s *session, r *request) (outcome, *Error) {
+	if c.abandon(ctx, s, r) {
+		return outcome{}, r.left(ctx)
 	}
-	o := <-cl.outcome
-	c.deliverProgress(cl)
+	o := <-r.outcome
+	c.deliverProgress(r)
 	return o, nil
 }
 
 // cancelUpstream tells the server, in one try, that nobody waits for the answer any more. A request that the transport
-// has not accepted needs no cancelling, and one that is to become a task must not be cancelled so: see disown.
-func (c *Client) cancelUpstream(ctx context.Context, s *session, cl *call, reason string) {
+// has not accepted needs no cancelling.
+func (c *Client) cancelUpstream(ctx context.Context, s *session, r *request, reason string) {
 	switch {
-	case !cl.accepted:
-		return
-	case cl.augmented:
-		c.awaitLateTask(s, cl.id)
+	case !r.accepted || r.content.givenUp(s):
 		return
 	case s.ownStreams: // the end of the stream says it
-		s.conn.Cancel(cl.id, transport.Message{})
+		s.conn.Cancel(r.id, transport.Message{})
 		return
 	}
-	_, op := c.tel.StartRequest(ctx, telemetry.Request{Method: mcp.NotificationCancelled, Notification: true, Parent: cl.ref})
+	_, op := c.tel.StartRequest(ctx, telemetry.Request{Method: mcp.NotificationCancelled, Notification: true, Parent: r.ref})
 	defer op.End(brokenOff)
 	trace := traceOf(&op)
-	notice := s.cancelNotice(cl.id, reason, trace.meta(nil))
-	s.conn.Cancel(cl.id, notice)
+	notice := s.cancelNotice(r.id, reason, trace.meta(nil))
+	s.conn.Cancel(r.id, notice)
 	op.Sent(len(notice.Data))
 	op.End(telemetry.Result{})
 }

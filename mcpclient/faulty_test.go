@@ -86,8 +86,8 @@ func (c faultyConn) Receive(ctx context.Context) (transport.Frame, error) {
 	return onStream(c.Conn.Receive(ctx))
 }
 
-// request is what a faulty server understands of a frame.
-type request struct {
+// understood is what a faulty server understands of a frame.
+type understood struct {
 	ID     json.RawMessage
 	Method string
 	Params struct {
@@ -99,7 +99,7 @@ type request struct {
 	}
 }
 
-func parse(frame []byte) (r request) {
+func parse(frame []byte) (r understood) {
 	if err := json.Unmarshal(frame, &r); err != nil {
 		panic(fmt.Sprintf("the client sent %q: %v", frame, err))
 	}
@@ -150,7 +150,7 @@ func (f *faulty) accept(ctx context.Context, p *transport.Peer) {
 	}
 }
 
-func (f *faulty) handle(ctx context.Context, p *transport.Peer, r request) {
+func (f *faulty) handle(ctx context.Context, p *transport.Peer, r understood) {
 	result := ""
 	switch r.Method {
 	case mcp.MethodDiscover:
@@ -172,7 +172,7 @@ func (f *faulty) handle(ctx context.Context, p *transport.Peer, r request) {
 }
 
 // called lets the planned answers to a call follow, over whatever connection there is by then.
-func (f *faulty) called(r request) {
+func (f *faulty) called(r understood) {
 	i := r.Params.Call
 	f.mu.Lock()
 	f.ids[string(r.ID)] = true

@@ -14,10 +14,10 @@ var harmless = map[string]bool{
 // harmless reports whether the server may do twice what the call asks for. Of a tool it has to have said so itself, in the list
 // of its tools: readOnlyHint or idempotentHint. A server that says so of a tool that is not is the one to bear it. Each task is
 // one more.
-func (c *Client) harmless(cl *call) bool {
+func (cl *call) harmless() bool {
 	if cl.method != mcp.MethodCallTool {
 		return harmless[cl.method]
 	}
-	t, _ := c.schemas.find(cl.target)
-	return t != nil && t.harmless && cl.asTask == nil
+	t, _ := cl.c.schemas.find(cl.target)
+	return t != nil && t.harmless && cl.tasks.asks == nil
 }

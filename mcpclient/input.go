@@ -16,6 +16,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
+// inputRounds is what a call knows of the input that its server asks for.
+type inputRounds struct {
+	required *mcp.InputRequiredResult // by the latest answer, instead of a result; nil if none is
+	given    mcp.InputRound           // goes with the next request
+	rounds   int                      // how often the server has asked
+}
+
+// inRounds is the layer that gives a modern server the input that it asks for before it answers, and sends the request again.
+func inRounds(next roundTrip) roundTrip {
+	return func(ctx context.Context, cl *call) *Error {
+		for {
+			if err := next(ctx, cl); err != nil || cl.input.required == nil {
+				return err
+			}
+			if err := cl.provide(ctx); err != nil {
+				return err
+			}
+			cl.by = time.Time{} // a person may have taken that
+		}
+	}
+}
+
 // inputDelay is the time before a request is sent again to a server that asked for nothing but that. It doubles from one
 // such answer to the next.
 const inputDelay = 50 * time.Millisecond
@@ -58,51 +80,52 @@ func checkInputs(requests mcp.InputRequests) error {
 // provide gets what the server asked for instead of a result, from the handlers that answer the same requests of legacy
 // servers, and makes the call ready to be sent again.
 // (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
-func (c *Client) provide(ctx context.Context, cl *call, result any) *Error {
-	in := cl.input
-	cl.input = nil
-	if v := reflect.ValueOf(result); v.Kind() == reflect.Pointer && !v.IsNil() {
+func (cl *call) provide(ctx context.Context) *Error {
+	c := cl.c
+	in := cl.input.required
+	cl.input.required = nil
+	if v := reflect.ValueOf(cl.result); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().SetZero() // the input that is required is no part of the result
 	}
-	if cl.rounds++; cl.rounds >= c.cfg.MaxInputRounds {
-		return &Error{Kind: KindProtocol, Op: cl.method, cause: fmt.Errorf("the server has asked for input %d times", cl.rounds)}
+	if cl.input.rounds++; cl.input.rounds >= c.cfg.MaxInputRounds {
+		return &Error{Kind: KindProtocol, Op: cl.method, cause: fmt.Errorf("the server has asked for input %d times", cl.input.rounds)}
 	}
 	if err := checkInputs(in.InputRequests); err != nil {
 		return &Error{Kind: KindProtocol, Op: cl.method, cause: err}
 	}
-	cl.round = mcp.InputRound{RequestState: in.RequestState}
+	cl.input.given = mcp.InputRound{RequestState: in.RequestState}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.base, func() { cancel(ErrShutdown) })()
 	if len(in.InputRequests) == 0 {
-		if !pauseFor(limited, min(inputDelay<<min(cl.rounds-1, 10), c.cfg.BackoffMax)) {
-			return c.interrupted(ctx, cl)
+		if !pauseFor(limited, min(inputDelay<<min(cl.input.rounds-1, 10), c.cfg.BackoffMax)) {
+			return c.interrupted(ctx, &cl.request)
 		}
 		return nil
 	}
-	cl.round.InputResponses = make(mcp.InputResponses, len(in.InputRequests))
+	cl.input.given.InputResponses = make(mcp.InputResponses, len(in.InputRequests))
 	for _, key := range slices.Sorted(maps.Keys(in.InputRequests)) {
 		answer, err := c.answerInput(limited, cl.id, in.InputRequests[key])
 		switch {
 		case err != nil && limited.Err() != nil:
-			return c.interrupted(ctx, cl)
+			return c.interrupted(ctx, &cl.request)
 		case err != nil:
 			err.Op, err.cause = cl.method, fmt.Errorf("input %q that the server asked for: %w", key, err.cause)
 			return err
 		}
-		cl.round.InputResponses[key] = answer
+		cl.input.given.InputResponses[key] = answer
 	}
 	return nil
 }
 
 // interrupted is the error of a call that ended between two requests: its caller left, or the client was stopped.
-func (c *Client) interrupted(ctx context.Context, cl *call) *Error {
+func (c *Client) interrupted(ctx context.Context, r *request) *Error {
 	if ctx.Err() != nil {
-		return cl.left(ctx)
+		return r.left(ctx)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.shutdownError(cl.method)
+	return c.shutdownError(r.method)
 }
 
 // answerInput calls the handler for one request of the server, which came in the answer to the request id.

@@ -59,7 +59,7 @@ type inspected struct {
 
 // flight is a call in flight as it was at the moment of the inspection, for the call itself belongs to another.
 type flight struct {
-	inflight.Flight[*call]
+	inflight.Flight[*request]
 	method, target, uri string
 	begun               time.Time
 	corr                telemetry.Corr
@@ -91,14 +91,14 @@ func (c *Client) inspect() (i inspect.Client, more inspected, oldest []flight) {
 
 // oldest returns the calls in flight that were made first, in this order. It is called with mu held.
 func (c *Client) oldest() []flight {
-	var first []inflight.Flight[*call]
+	var first []inflight.Flight[*request]
 	for f := range c.calls.All() {
-		first = among(first, f, func(a, b inflight.Flight[*call]) int { return cmp.Compare(a.ID, b.ID) })
+		first = among(first, f, func(a, b inflight.Flight[*request]) int { return cmp.Compare(a.ID, b.ID) })
 	}
 	all := make([]flight, len(first))
 	for n, f := range first {
-		cl := f.Value
-		all[n] = flight{f, cl.method, cl.target, cl.shownURI, cl.begun, cl.corr, cl.ref, cl.rounds, cl.acknowledged != nil}
+		r := f.Value
+		all[n] = flight{f, r.method, r.target, r.shownURI, r.begun, r.corr, r.ref, r.round, r.lasts}
 	}
 	return all
 }

@@ -117,7 +117,7 @@ func TestInspectIsBounded(t *testing.T) {
 		cl.begun = time.Now()
 		for range calls {
 			c.lastID++
-			c.calls.Add(c.lastID, time.Now().Add(time.Duration(c.lastID%977)*time.Second+time.Hour), cl)
+			c.calls.Add(c.lastID, time.Now().Add(time.Duration(c.lastID%977)*time.Second+time.Hour), &cl.request)
 		}
 		first := c.lastID - calls + 1
 		c.mu.Unlock()
@@ -235,7 +235,7 @@ func BenchmarkInspect(b *testing.B) {
 	c.mu.Lock()
 	for range 10_000 {
 		c.lastID++
-		c.calls.Add(c.lastID, time.Now().Add(time.Hour+time.Duration(c.lastID%977)*time.Second), cl)
+		c.calls.Add(c.lastID, time.Now().Add(time.Hour+time.Duration(c.lastID%977)*time.Second), &cl.request)
 	}
 	c.mu.Unlock()
 	b.ReportAllocs()

@@ -35,7 +35,7 @@ func (c *Client) askForLife(s *session) bool {
 		}
 		cl := c.newCall(method, nil)
 		cl.own, cl.timeout = true, 2*c.cfg.KeepAlive // the session ends sooner
-		_ = c.request(s.ctx, cl, nil)
+		_ = c.request(s.ctx, &cl.request)
 		c.free(cl)
 	})
 	return true

@@ -212,26 +212,26 @@ func (sub *subscription) over(o outcome) {
 
 // subscribe opens a subscription and returns what of the filter the server has agreed on. Its operation ends with the
 // acknowledgment: no span lasts as long as the stream.
-func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter) (_ *subscription, agreed mcp.SubscriptionFilter, _ *Error) {
+func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter) (sub *subscription, agreed mcp.SubscriptionFilter, err *Error) {
 	cl := c.newCall(mcp.MethodSubscriptionsListen, &mcp.SubscriptionsListenParams{Notifications: filter})
-	cl.acknowledged, cl.own = make(chan mcp.SubscriptionFilter, 1), true
-	r := cl.telemetry()
-	r.Link, r.Reissue = c.lastSubscription(s)
-	r.Beside = true
-	ctx, op := c.tel.StartRequest(s.ctx, r)
-	defer op.End(brokenOff)
-	cl.ref, cl.corr = op.Ref(), op.Corr()
-	if !c.takeIn(s, cl) {
-		op.End(telemetry.Result{ErrorType: telemetry.ErrorConnectionLost})
-		err := cl.failed(outcome{cause: inflight.Lost})
-		c.free(cl)
-		return nil, agreed, err
+	cl.acknowledged, cl.own, cl.lasts = make(chan mcp.SubscriptionFilter, 1), true, true
+	about := cl.about()
+	about.Link, about.Reissue = c.lastSubscription(s)
+	about.Beside = true
+	ctx := c.begin(s.ctx, &cl.request, about)
+	ended := brokenOff
+	defer func() {
+		cl.op.End(ended)
+		if err != nil {
+			c.free(cl)
+		}
+	}()
+	if !c.takeIn(s, &cl.request) {
+		ended = telemetry.Result{ErrorType: telemetry.ErrorConnectionLost}
+		return nil, agreed, cl.failed(outcome{cause: inflight.Lost})
 	}
-	op.Admit(s.peer, cl.id)
-	agreed, err := c.acknowledgement(ctx, s, cl, &op)
-	op.End(resultOf(err, nil))
-	if err != nil {
-		c.free(cl)
+	agreed, err = c.acknowledgement(ctx, s, cl)
+	if ended = resultOf(err, nil); err != nil {
 		return nil, agreed, err
 	}
 	c.mu.Lock()
@@ -255,7 +255,7 @@ func (c *Client) unsubscribe(s *session, sub *subscription) (over bool) {
 	if sub == nil {
 		return false
 	}
-	o, _ := c.leave(s.ctx, s, sub.call)
+	o, _ := c.leave(s.ctx, s, &sub.call.request)
 	if over = o.decided(); over {
 		sub.over(o)
 	} else {
@@ -267,11 +267,9 @@ func (c *Client) unsubscribe(s *session, sub *subscription) (over bool) {
 
 // acknowledgement sends the request for a subscription and waits until the server acknowledges it. After an error the call
 // is no longer in flight.
-func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call, op *telemetry.Op) (agreed mcp.SubscriptionFilter, _ *Error) {
-	if err := cl.encode(s, op); err != nil {
-		panic("mcpclient: a subscription cannot be encoded: " + err.Error())
-	}
-	o, err := c.sendAttended(ctx, s, cl, op)
+func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call) (agreed mcp.SubscriptionFilter, _ *Error) {
+	r := &cl.request
+	o, err := c.launchAttended(ctx, s, r)
 	if err != nil {
 		return agreed, err
 	}
@@ -281,30 +279,26 @@ func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call, op *
 		select {
 		case agreed = <-cl.acknowledged:
 			return agreed, nil
-		case why := <-cl.putOff:
-			if o, err = c.settled(cl, cl.backpressure(why)); err != nil {
+		case why := <-r.putOff:
+			if o, err = c.settled(r, r.backpressure(why)); err != nil {
 				return agreed, err
 			}
 		case <-limit.C:
-			_, _ = c.leave(ctx, s, cl)
-			return agreed, cl.failed(outcome{cause: inflight.Timeout})
-		case o = <-cl.outcome:
+			_, _ = c.leave(ctx, s, r)
+			return agreed, r.failed(outcome{cause: inflight.Timeout})
+		case o = <-r.outcome:
 			select {
 			case agreed = <-cl.acknowledged: // before
-				cl.outcome <- o // for who follows it
+				r.outcome <- o // for the one that follows it
 				return agreed, nil
 			default:
 			}
 		}
 	}
-	if o.cause != 0 {
-		return agreed, cl.failed(o)
-	}
-	op.Received(o.message.Size())
-	if err := c.decode(s, cl, op, &o.message, nil); err != nil {
+	if err := c.answered(s, r, o); err != nil {
 		return agreed, err
 	}
-	return agreed, &Error{Kind: KindProtocol, Op: cl.method, cause: errors.New("the subscription ended before it was acknowledged")}
+	return agreed, &Error{Kind: KindProtocol, Op: r.method, cause: errors.New("the subscription ended before it was acknowledged")}
 }
 
 // acknowledged tells the call that has asked for a subscription that the server sends it.
@@ -320,12 +314,12 @@ func (c *Client) acknowledged(n *Notification) {
 	id, _ := request.Int()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cl, ok := c.calls.Find(id)
-	if !ok || cl.method != mcp.MethodSubscriptionsListen {
+	r, ok := c.calls.Find(id)
+	if !ok || r.method != mcp.MethodSubscriptionsListen {
 		return
 	}
-	cl.open = true // before the next message is looked at
-	if cl.acknowledged != nil {
+	r.open = true // before the next message is looked at
+	if cl := r.content.(*call); cl.acknowledged != nil {
 		select {
 		case cl.acknowledged <- p.Notifications:
 		default: // it has been told
@@ -333,15 +327,17 @@ func (c *Client) acknowledged(n *Notification) {
 	}
 }
 
-// takeIn takes a call of the client's own into flight, if s is still the session. It has no deadline.
-func (c *Client) takeIn(s *session, cl *call) bool {
+// takeIn takes a request of the client's own into flight, if s is still the session. It has no deadline.
+func (c *Client) takeIn(s *session, r *request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session != s {
 		return false
 	}
 	c.lastID++
-	cl.id, cl.begun = c.lastID, time.Now()
-	c.calls.Add(cl.id, time.Time{}, cl)
+	r.id, r.begun = c.lastID, time.Now()
+	c.calls.Add(r.id, time.Time{}, r)
+	r.session = s
+	r.op.Admit(s.peer, r.id)
 	return true
 }

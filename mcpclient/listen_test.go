@@ -151,8 +151,8 @@ func TestABusyServerIsLostWhileItIsAskedToTellOfChanges(t *testing.T) {
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
 		c.mu.Lock()
-		cl, _ := c.calls.Find(id)
-		cl.putOff <- &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true}
+		r, _ := c.calls.Find(id)
+		r.putOff <- &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true}
 		c.stepLocked(machine.Input{Event: machine.TransportDown, Epoch: c.m.Epoch}, &fact{err: errors.New("down")})
 		c.mu.Unlock()
 		synctest.Wait()
@@ -243,10 +243,10 @@ func TestASubscriptionThatEndsAtOnceIsBegunLaterAndLater(t *testing.T) {
 		begun = append(begun, time.Now())
 		client.mu.Lock()
 		defer client.mu.Unlock()
-		cl, _ := client.calls.Find(m.ID)
-		cl.acknowledged <- mcp.SubscriptionFilter{ToolsListChanged: true}
+		r, _ := client.calls.Find(m.ID)
+		r.content.(*call).acknowledged <- mcp.SubscriptionFilter{ToolsListChanged: true}
 		client.calls.Settle(m.ID)
-		cl.finish(outcome{message: jsonrpc.Message{Kind: jsonrpc.Result}})
+		r.finish(outcome{message: jsonrpc.Message{Kind: jsonrpc.Result}})
 		return nil, true
 	}}
 	observed(t, Options{Versions: modernOnly}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {

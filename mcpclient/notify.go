@@ -82,7 +82,7 @@ func (c *Client) sendNotification(ctx context.Context, s *session, op *telemetry
 	case errors.Is(err, transport.ErrBusy):
 		err = busyAfter(1)
 	case ctx.Err() != nil:
-		return (&call{method: method}).left(ctx)
+		return (&request{method: method}).left(ctx)
 	case s.ctx.Err() != nil && c.State() == connstate.Closing:
 		return &Error{Kind: KindShutdown, Op: method, Unsent: true, cause: ErrShutdown}
 	}

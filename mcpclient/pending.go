@@ -1,117 +1,42 @@
 package mcpclient
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
-	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// call is one call from its start to its end. It belongs to its caller; the client refers to it while it is in flight,
-// and whoever takes it out of flight, under the client's mutex, fills outcome, once. Calls are pooled: nothing may keep
-// a pointer to one beyond that.
+// call is what a user asks for: one request after the other, until there is a result. Each layer of the way keeps what it knows
+// of the call in a part of its own. A call belongs to its caller, and is pooled: nothing may keep a pointer to one beyond its end.
 type call struct {
-	id          int64
-	method      string
-	params      any
-	meta        mcp.Meta
-	logLevel    mcp.LoggingLevel  // empty for none
-	header      map[string]string // what HTTP repeats of the arguments
-	timeout     time.Duration     // zero means the client's
-	by          time.Time         // the first request has no time beyond this; zero means none
-	deadline    time.Time         // of the request, before any progress; zero means none
-	begun       time.Time         // the request
-	target      string            // tool or prompt of it, for those who look at the client
-	shownURI    string            // of its resource, likewise
-	received    *atomic.Int64     // counts the bytes of answers; may be nil
-	wait        bool              // for the client to be ready
-	waitForRoom bool              // in the transport
-	own         bool              // the client makes it by itself whenever a session begins
+	request
+	c        *Client
+	params   any
+	result   any // takes the result; nil ignores it
+	meta     mcp.Meta
+	logLevel mcp.LoggingLevel // empty for none
+	received *atomic.Int64    // counts the bytes of answers; may be nil
+	lead     *lead            // learns what another call may go on with; may be nil
+	scratch  []byte           // the encoded params, while the request is made; its memory is kept with the call
 
-	resets   bool          // progress gives the request its timeout anew
-	total    time.Duration // which bounds that; see ResetTimeoutOnProgress
-	patience time.Duration // that timeout, zero for none
-	latest   time.Time     // the latest that progress can make of the deadline; zero means none
-
-	input  *mcp.InputRequiredResult // what the server asked for instead of a result
-	round  mcp.InputRound           // what it gets with the next request
-	rounds int                      // how often it has asked
-	visits int                      // how often it has sent the user to URLs first
-	task   *mcp.CreateTaskResult    // likewise; only if the client has declared tasks
-	handle *Task                    // gets the task instead of waiting for it; may be nil
-	onTask func(mcp.Task)           // hears of the task; may be nil
-	corr   telemetry.Corr
-	lead   *lead // learns what another call may go on with; may be nil
-
-	asTask    *mcp.TaskMetadata // makes a task of the call in 2025-11-25; may be nil
-	augmented bool              // by that, as the specification says; the latest request
-
-	cacheable bool // the result may be one that is kept, and may be kept
-	refresh   bool // but not this time: the server is to be asked
-
-	key     string // under which the result may be kept; empty if it must not be
-	uri     string // of the resource that is read, if there is a key
-	version int    // of the kept results when the request was made, if there is a key
-
-	frame    []byte // the encoded request; its memory is kept with the call
-	scratch  []byte
-	trace    traceContext // as it is in the frame
-	attempts int          // to send the request
-	session  *session     // that the request belongs to; nil before there is one
-	accepted bool         // by the transport
-	seen     bool         // by the server, perhaps: an earlier try, which it has refused without a word that it did nothing
-	ref      telemetry.Ref
-
-	inline func(end func()) // hears how to end an exchange that the transport does in the caller's goroutine
-	end    func()           // that; guarded by the client's mutex, nil for none
-
-	outcome      chan outcome                 // of one element
-	putOff       chan *transport.RequestError // of one element: the server has refused the request for now
-	acknowledged chan mcp.SubscriptionFilter  // of one element; nil unless the call asks for a subscription
-	open         bool                         // guarded by the client's mutex; it is a subscription, and has been acknowledged
-	progressed   chan struct{}                // of one element; nil unless the caller wants progress
-	onProgress   func(Progress)
-	progress     progressQueue // guarded by the client's mutex
-}
-
-// outcome is how a call ended: with a message, or because of a cause.
-type outcome struct {
-	message jsonrpc.Message
-	cause   inflight.Cause
-	err     error                   // more about the cause
-	failed  *transport.RequestError // the cause is this call's alone
-}
-
-// decided reports whether o is an outcome at all.
-func (o *outcome) decided() bool { return o.message.Kind != 0 || o.cause != 0 }
-
-// headstone is what a tombstone remembers of a call, for what its late answer leads to.
-type headstone struct {
-	method string
-	ref    telemetry.Ref
-	open   bool      // it was an open subscription
-	task   *expected // nil if the answer cannot be a task
-}
-
-func (c *Client) headstone(cl *call) headstone {
-	return headstone{method: cl.method, ref: cl.ref, open: cl.open, task: c.expects(cl)}
+	keeping      keeping
+	input        inputRounds
+	visits       int // how often the server has sent the user to URLs first
+	tasks        taskCall
+	acknowledged chan mcp.SubscriptionFilter // of one element; nil unless the call asks for a subscription
 }
 
 // newCall returns a call of the client's own pool: a channel that was made in one bubble of a test cannot be used in another.
 func (c *Client) newCall(method string, params any) *call {
 	cl, _ := c.pool.Get().(*call)
 	if cl == nil {
-		cl = &call{outcome: make(chan outcome, 1), putOff: make(chan *transport.RequestError, 1)}
-		cl.inline = func(end func()) { c.inline(cl, end) }
+		cl = &call{c: c, request: newRequest()}
+		cl.content, cl.inline = cl, func(end func()) { c.inline(&cl.request, end) }
 	}
 	cl.method, cl.params = method, params
 	return cl
@@ -122,8 +47,7 @@ const keptFrame = 64 << 10
 
 // free puts a call back. Its outcome has been received, or will never be sent.
 func (c *Client) free(cl *call) {
-	cl.settlePutOff()
-	*cl = call{inline: cl.inline, outcome: cl.outcome, putOff: cl.putOff, frame: cl.frame[:0], scratch: cl.scratch[:0]}
+	*cl = call{c: c, request: cl.request.cleared(), scratch: cl.scratch[:0]}
 	if cap(cl.frame)+cap(cl.scratch) > keptFrame {
 		cl.frame, cl.scratch = nil, nil
 	}
@@ -141,48 +65,27 @@ func (cl *call) apply(options []CallOption) {
 func (cl *call) inherit(from *call) {
 	own := *cl
 	*cl = *from
-	cl.method, cl.params = own.method, own.params
-	cl.inline, cl.outcome, cl.putOff, cl.frame, cl.scratch = own.inline, own.outcome, own.putOff, own.frame, own.scratch
-}
-
-// settlePutOff forgets a refusal that came behind the outcome of the request.
-func (cl *call) settlePutOff() {
-	select {
-	case <-cl.putOff:
-	default:
-	}
-}
-
-// finish gives the call its outcome. It is called with the client's mutex held, by whoever took the call out of flight. If
-// that is not the answer, the caller may still wait for it.
-func (cl *call) finish(o outcome) {
-	end := cl.end
-	cl.outcome <- o // and the call is its caller's again
-	if o.cause != 0 && end != nil {
-		end()
-	}
-}
-
-// inline hears that the caller's goroutine waits in the transport for the answer, until end is called.
-func (c *Client) inline(cl *call, end func()) {
-	c.mu.Lock()
-	cl.end = end
-	over := len(cl.outcome) > 0
-	c.mu.Unlock()
-	if over {
-		end()
-	}
-}
-
-// notInline forgets how to end what cl waited in.
-func (c *Client) notInline(cl *call) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	cl.end = nil
+	cl.c, cl.method, cl.params, cl.result, cl.scratch = own.c, own.method, own.params, own.result, own.scratch
+	cl.content, cl.inline, cl.outcome, cl.putOff, cl.frame = own.content, own.inline, own.outcome, own.putOff, own.frame
 }
 
 // encode encodes the request for session s.
-func (cl *call) encode(s *session, op *telemetry.Op) error {
+func (cl *call) encode(s *session) *Error {
+	if cl.lead != nil {
+		cl.lead.id = cl.id
+	}
+	if cl.input.rounds > 0 && !s.era.asks() {
+		return &Error{Kind: KindProtocol, Op: cl.method, cause: errors.New("the server that asked for input has become one of the legacy era")}
+	}
+	cl.beginKeeping(s)
+	if err := cl.encodeFor(s); err != nil {
+		return &Error{Kind: KindInvalid, Op: cl.method, Unsent: true, cause: err}
+	}
+	cl.name = cl.nameFor(s.version)
+	return nil
+}
+
+func (cl *call) encodeFor(s *session) error {
 	var err error
 	cl.frame, cl.scratch = cl.frame[:0], cl.scratch[:0]
 	write := jsonrpc.AppendRequest
@@ -197,20 +100,20 @@ func (cl *call) encode(s *session, op *telemetry.Op) error {
 			write = jsonrpc.AppendOwnRequest
 		}
 	}
-	if op.Captures() {
+	if cl.op.Captures() {
 		arguments, _ := mcp.Object(cl.scratch).Lookup("arguments")
-		op.Arguments(arguments)
+		cl.op.Arguments(arguments)
 	}
-	if cl.rounds > 0 {
+	if cl.input.rounds > 0 {
 		write = jsonrpc.AppendRequest
-		if cl.scratch, err = withInput(cl.scratch, cl.round); err != nil {
+		if cl.scratch, err = withInput(cl.scratch, cl.input.given); err != nil {
 			return err
 		}
 	}
 	if err = given.CheckMeta(cl.meta); err != nil {
 		return err
 	}
-	cl.trace = traceOf(op)
+	cl.trace = traceOf(&cl.op)
 	meta := cl.trace.meta(s.meta)
 	if meta.User, err = cl.withLogLevel(s, cl.meta); err != nil {
 		return err
@@ -222,8 +125,8 @@ func (cl *call) encode(s *session, op *telemetry.Op) error {
 	return err
 }
 
-// name returns what HTTP puts into the header Mcp-Name. Params of the caller's own are read as they are encoded.
-func (cl *call) name(v mcp.Version) string {
+// nameFor returns what HTTP puts into the header Mcp-Name. Params of the caller's own are read as they are encoded.
+func (cl *call) nameFor(v mcp.Version) string {
 	if name := mcp.TargetOf(cl.params); name != "" || len(cl.scratch) == 0 {
 		return name
 	}
@@ -240,12 +143,13 @@ func (cl *call) name(v mcp.Version) string {
 	return ""
 }
 
-// telemetry describes the call.
-func (cl *call) telemetry() telemetry.Request {
-	r := telemetry.Request{Method: cl.method, Corr: cl.corr, Link: cl.ref, Round: cl.rounds}
+// about describes the request.
+func (cl *call) about() telemetry.Request {
+	r := telemetry.Request{Method: cl.method, Corr: cl.corr, Link: cl.ref, Round: cl.input.rounds}
 	switch p := cl.params.(type) {
 	case *mcp.CallToolParams:
 		r.TargetKind, r.Target = telemetry.Tool, p.Name
+		r.Stranger = cl.c.tel != nil && cl.c.schemas.stranger(p.Name)
 	case *mcp.GetPromptParams:
 		r.TargetKind, r.Target = telemetry.Prompt, p.Name
 	case *mcp.ReadResourceParams:
@@ -258,71 +162,37 @@ func (cl *call) telemetry() telemetry.Request {
 	return r
 }
 
-// left is the error of a call whose context ended.
-func (cl *call) left(ctx context.Context) *Error { return outlived(ctx, cl.method, !cl.accepted) }
-
-// outlived is the error of an operation whose context ended.
-func outlived(ctx context.Context, op string, unsent bool) *Error {
-	cause := ctx.Err()
-	if why := context.Cause(ctx); why != cause {
-		cause = fmt.Errorf("%w: %w", cause, why)
+// started hears that the operation of the request has begun.
+func (cl *call) started() {
+	if cl.lead == nil {
+		return
 	}
-	e := &Error{Kind: KindCancelled, Op: op, Unsent: unsent, cause: cause}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		e.Kind, e.cause = KindTimeout, fmt.Errorf("%w: %w", ErrTimeout, cause)
+	if cl.lead.mismatch {
+		cl.op.Retry(telemetry.RetryHeaderMismatch)
 	}
-	return e
+	*cl.lead = lead{corr: cl.corr, ref: cl.ref}
 }
 
-// backpressure is the error of a call for which there was never room: in the transport, or at the server, which said why.
-func (cl *call) backpressure(why *transport.RequestError) *Error {
-	err := busyAfter(cl.attempts)
-	if why != nil {
-		err = fmt.Errorf("%w: %w", err, why)
+// take decodes the answer, and keeps it if it may answer the same question again.
+func (cl *call) take(s *session, m *jsonrpc.Message) *Error {
+	if cl.received != nil {
+		cl.received.Add(int64(m.Size()))
 	}
-	return &Error{Kind: KindTransport, Op: cl.method, Unsent: why == nil || why.Unsent, cause: err}
+	kept := cl.c.cache.worthKeeping(cl, m)
+	err := cl.decode(s, m)
+	if err == nil && kept != nil {
+		cl.c.cache.keep(cl.keeping.version, kept)
+	}
+	return err
 }
 
-// busyAfter is an [ErrBackpressure] that says how often something was to be sent.
-func busyAfter(attempts int) error {
-	if attempts == 1 {
-		return fmt.Errorf("%w after 1 attempt", ErrBackpressure)
+// ended describes the end of the request.
+func (cl *call) ended(err *Error) telemetry.Result {
+	switch {
+	case err == nil && cl.input.required != nil:
+		return telemetry.Result{ResultType: string(mcp.ResultInputRequired)}
+	case err == nil && cl.tasks.made != nil:
+		return telemetry.Result{ResultType: string(mcp.ResultTask)}
 	}
-	return fmt.Errorf("%w after %d attempts", ErrBackpressure, attempts)
-}
-
-// failed is the error of a call that was taken out of flight without an answer.
-func (cl *call) failed(o outcome) *Error {
-	e := &Error{Op: cl.method, Unsent: !cl.accepted}
-	switch o.cause {
-	case inflight.Timeout:
-		e.Kind, e.cause = KindTimeout, ErrTimeout
-	case inflight.Shutdown:
-		e.Kind, e.cause = KindShutdown, ErrShutdown
-	case inflight.Protocol:
-		e.Kind, e.cause = KindProtocol, o.err
-	default:
-		if o.failed != nil {
-			return cl.unanswered(o.failed)
-		}
-		e.Kind, e.cause = KindTransport, ErrConnectionLost
-		if o.err != nil {
-			e.cause = fmt.Errorf("%w: %w", ErrConnectionLost, o.err)
-		}
-	}
-	return e
-}
-
-// unanswered is the error of a call that gets no answer, while the connection goes on.
-func (cl *call) unanswered(why *transport.RequestError) *Error {
-	e := &Error{Kind: KindTransport, Op: cl.method, Unsent: why.Unsent, cause: why}
-	switch why.Reason {
-	case transport.Unreachable, transport.Lost, transport.SessionGone:
-		e.cause = fmt.Errorf("%w: %w", ErrConnectionLost, why)
-	case transport.Unauthorized:
-		e.cause = fmt.Errorf("%w: %w", ErrUnauthorized, why)
-	case transport.Malformed:
-		e.Kind = KindProtocol
-	}
-	return e
+	return resultOf(err, cl.result)
 }

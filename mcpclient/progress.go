@@ -71,45 +71,45 @@ func longer(timeout time.Duration) time.Duration {
 	return min(timeout, math.MaxInt64/longTotal) * longTotal
 }
 
-// allow gives the next request of the call its time, none or below for no limit.
-func (cl *call) allow(timeout time.Duration) {
+// allow gives the request its time, none or below for no limit.
+func (r *request) allow(timeout time.Duration) {
 	now := time.Now()
-	cl.begun = now
-	cl.deadline, cl.latest, cl.patience = time.Time{}, time.Time{}, 0
+	r.begun = now
+	r.deadline, r.latest, r.patience = time.Time{}, time.Time{}, 0
 	if timeout > 0 {
-		cl.deadline = now.Add(timeout)
+		r.deadline = now.Add(timeout)
 	}
-	if first := cl.rounds+cl.visits == 0; first && !cl.by.IsZero() && (cl.deadline.IsZero() || cl.by.Before(cl.deadline)) {
-		cl.deadline = cl.by
+	if !r.by.IsZero() && (r.deadline.IsZero() || r.by.Before(r.deadline)) {
+		r.deadline = r.by
 	}
-	if !cl.resets {
+	if !r.resets {
 		return
 	}
-	cl.patience = max(timeout, 0)
-	if total := cmp.Or(cl.total, longer(cl.patience)); total > 0 {
-		cl.latest = now.Add(total)
-		cl.deadline = cl.sooner(cl.deadline)
+	r.patience = max(timeout, 0)
+	if total := cmp.Or(r.total, longer(r.patience)); total > 0 {
+		r.latest = now.Add(total)
+		r.deadline = r.sooner(r.deadline)
 	}
 }
 
-// sooner returns the deadline t, zero for none, or the latest one that cl can have if that comes first.
-func (cl *call) sooner(t time.Time) time.Time {
-	if !cl.latest.IsZero() && (t.IsZero() || cl.latest.Before(t)) {
-		return cl.latest
+// sooner returns the deadline t, zero for none, or the latest one that r can have if that comes first.
+func (r *request) sooner(t time.Time) time.Time {
+	if !r.latest.IsZero() && (t.IsZero() || r.latest.Before(t)) {
+		return r.latest
 	}
 	return t
 }
 
 // deliverProgress hands the waiting reports to the caller.
-func (c *Client) deliverProgress(cl *call) {
-	if cl.onProgress == nil {
+func (c *Client) deliverProgress(r *request) {
+	if r.onProgress == nil {
 		return
 	}
 	c.mu.Lock()
-	reports := cl.progress.take()
+	reports := r.progress.take()
 	c.mu.Unlock()
 	for _, p := range reports {
-		cl.onProgress(p)
+		r.onProgress(p)
 	}
 }
 
@@ -128,19 +128,19 @@ func (c *Client) progress(p Progress) {
 func (c *Client) progressTo(id int64, p Progress) (lost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cl, ok := c.calls.Find(id)
-	if !ok || cl.progressed == nil {
+	r, ok := c.calls.Find(id)
+	if !ok || r.progressed == nil {
 		return 0
 	}
-	if cl.patience > 0 { // the timer, if it was set to the deadline before, finds that there is time
-		c.calls.Postpone(id, cl.sooner(time.Now().Add(cl.patience)))
+	if r.patience > 0 { // the timer, if it was set to the deadline before, finds that there is time
+		c.calls.Postpone(id, r.sooner(time.Now().Add(r.patience)))
 	}
-	if cl.onProgress == nil {
+	if r.onProgress == nil {
 		return 0
 	}
-	lost = cl.progress.push(p)
+	lost = r.progress.push(p)
 	select {
-	case cl.progressed <- struct{}{}:
+	case r.progressed <- struct{}{}:
 	default: // it has been told and will take this one too
 	}
 	return lost

@@ -198,7 +198,7 @@ func opened(c *Client) string {
 	cl := c.newCall(mcp.MethodSubscriptionsListen, nil)
 	c.lastID++
 	cl.id, cl.open = c.lastID, true
-	c.calls.Add(cl.id, time.Time{}, cl)
+	c.calls.Add(cl.id, time.Time{}, &cl.request)
 	return ofSubscription(strconv.FormatInt(cl.id, 10))
 }
 

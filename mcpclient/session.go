@@ -89,9 +89,10 @@ func (c *Client) newSession(s session) (*session, error) {
 // agreed returns the present session, for what has to know the version before it makes a call of method. If there is none, and
 // the options say WaitForReady, it waits for one. It returns the options with the time that the operation has, waiting included.
 func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*session, []CallOption, error) {
-	cl := &call{method: method}
+	var cl call
+	cl.method = method
 	cl.apply(options)
-	if cl.deadline = c.endOf(cl, time.Now()); !cl.deadline.IsZero() {
+	if cl.deadline = c.endOf(&cl, time.Now()); !cl.deadline.IsZero() {
 		options = append(options[:len(options):len(options)], until(cl.deadline))
 	}
 	for {
@@ -104,7 +105,7 @@ func (c *Client) agreed(ctx context.Context, method string, options []CallOption
 		case err.Kind != KindState || !cl.wait:
 			return nil, nil, err
 		}
-		if err := c.awaitReady(ctx, cl); err != nil {
+		if err := c.awaitReady(ctx, &cl.request); err != nil {
 			return nil, nil, err
 		}
 	}

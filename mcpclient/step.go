@@ -18,7 +18,7 @@ import (
 type fact struct {
 	err       error              // why a connection failed
 	session   *session           // what was negotiated
-	call      *call              // the call that a response is for
+	call      *request           // that a response is for
 	message   *jsonrpc.Message   // the response
 	violation *jsonrpc.Violation // what is wrong with a frame
 
@@ -102,7 +102,7 @@ func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
 	case machine.FailShutdown:
 		c.failAll(inflight.Shutdown, now)
 	case machine.ReplyTimeout:
-		c.calls.Expire(now, func(_ int64, cl *call) { cl.finish(outcome{cause: inflight.Timeout}) })
+		c.calls.Expire(now, func(_ int64, r *request) { r.finish(outcome{cause: inflight.Timeout}) })
 	case machine.Sweep:
 		c.calls.Sweep(now)
 	case machine.End:
@@ -127,7 +127,7 @@ func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
 // failAll fails every call in flight. No frame is looked at before the last one has failed, for that takes the mutex.
 func (c *Client) failAll(cause inflight.Cause, now time.Time) {
 	err := c.lastErr
-	c.calls.FailAll(now, cause, func(_ int64, cl *call) { cl.finish(outcome{cause: cause, err: err}) })
+	c.calls.FailAll(now, cause, func(_ int64, r *request) { r.finish(outcome{cause: cause, err: err}) })
 }
 
 // failOwn fails the call that an unusable frame was the answer to, or that gets none.
@@ -143,8 +143,8 @@ func (c *Client) failOwn(f *fact, now time.Time) {
 	case f.cancelled != nil:
 		o = outcome{cause: inflight.Protocol, err: f.cancelled}
 	}
-	if cl, ok := c.calls.Abandon(id, now, o.cause); ok {
-		cl.finish(o)
+	if r, ok := c.calls.Abandon(id, now, o.cause); ok {
+		r.finish(o)
 	}
 }
 

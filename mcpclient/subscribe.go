@@ -34,11 +34,11 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	limited, cancel := c.within(ctx, options)
 	defer cancel()
 	if limited.Err() != nil {
-		return (&call{method: mcp.MethodSubscribe}).left(limited)
+		return (&request{method: mcp.MethodSubscribe}).left(limited)
 	}
 	w, ok := c.watches.enter(limited, uri)
 	if !ok {
-		return (&call{method: mcp.MethodSubscribe}).left(limited)
+		return (&request{method: mcp.MethodSubscribe}).left(limited)
 	}
 	defer c.watches.leave(w)
 	if s.era.subscribes() {
@@ -63,7 +63,7 @@ func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ..
 	if !ok { // somebody else is about to subscribe, or a new session is
 		c.watches.unwant(uri)
 		c.dispatcher.wishesChanged()
-		return (&call{method: mcp.MethodUnsubscribe}).left(limited)
+		return (&request{method: mcp.MethodUnsubscribe}).left(limited)
 	}
 	defer c.watches.leave(w)
 	c.watches.want(w, false)
@@ -88,7 +88,7 @@ func (c *Client) listenTo(ctx context.Context, s *session, w *watch) error {
 		case err := <-word:
 			return err
 		case <-ctx.Done():
-			err = (&call{method: mcp.MethodSubscriptionsListen, accepted: true}).left(ctx)
+			err = (&request{method: mcp.MethodSubscriptionsListen, accepted: true}).left(ctx)
 		case <-s.ctx.Done():
 			err = sessionOver(s)
 		}
@@ -105,7 +105,7 @@ func sessionOver(s *session) *Error {
 	if errors.Is(o.err, ErrShutdown) {
 		o.cause = inflight.Shutdown
 	}
-	return (&call{method: mcp.MethodSubscriptionsListen, accepted: true}).failed(o)
+	return (&request{method: mcp.MethodSubscriptionsListen, accepted: true}).failed(o)
 }
 
 // beginListening sees to it that the client listens in session s, unless the server has refused.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // cancelTaskTimeout is how long the server may take to acknowledge that nobody wants a task any more.
@@ -37,53 +36,39 @@ func (c *Client) cancelTask(ctx context.Context, id string, meta mcp.Meta, origi
 	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: id})
 	cl.deadline, cl.meta = time.Now().Add(cancelTaskTimeout), meta
 	cl.corr, cl.ref = origin.corr, origin.ref
-	ctx, op := c.tel.StartRequest(context.WithoutCancel(ctx), cl.telemetry())
-	cl.ref = op.Ref()
-	s, o, err := c.sendCancel(ctx, cl, &op)
-	if err == nil && !o.decided() {
-		c.mu.Lock()
-		alive := c.session == s
-		if alive { // else the call has failed with the connection
-			c.goroutines.Go(func() { c.endCancel(s, cl, &op, <-cl.outcome, nil) }) // ends with the answer, the connection or the time
-		}
-		c.mu.Unlock()
-		if alive {
-			return
-		}
-		o = <-cl.outcome
+	ctx = c.begin(context.WithoutCancel(ctx), &cl.request, cl.about())
+	var o outcome
+	var err *Error
+	usercode.Pass(func() { o, err = c.sendCancel(ctx, &cl.request) }, func() { cl.op.End(brokenOff) })
+	if err != nil || o.decided() {
+		c.endCancel(cl, o, err)
+		return
 	}
-	c.endCancel(s, cl, &op, o, err)
+	c.mu.Lock()
+	alive := c.session == cl.session
+	if alive { // else the request has failed with the connection
+		c.goroutines.Go(func() { c.endCancel(cl, <-cl.outcome, nil) }) // ends with the answer, the connection or the time
+	}
+	c.mu.Unlock()
+	if !alive {
+		c.endCancel(cl, <-cl.outcome, nil)
+	}
 }
 
-// sendCancel sends cl, if the client is ready.
-func (c *Client) sendCancel(ctx context.Context, cl *call, op *telemetry.Op) (s *session, o outcome, err *Error) {
-	usercode.Pass(func() { s, o, err = c.trySendCancel(ctx, cl, op) }, func() { op.End(brokenOff) })
-	return s, o, err
-}
-
-func (c *Client) trySendCancel(ctx context.Context, cl *call, op *telemetry.Op) (*session, outcome, *Error) {
-	s, err := c.tryTake(cl)
+// sendCancel sends r, if the client is ready.
+func (c *Client) sendCancel(ctx context.Context, r *request) (outcome, *Error) {
+	s, err := c.take(ctx, r)
 	if err != nil {
-		return nil, outcome{}, err
+		return outcome{}, err
 	}
-	op.Admit(s.peer, cl.id)
-	if err := cl.encode(s, op); err != nil {
-		o, err := c.settled(cl, &Error{Kind: KindInvalid, Op: cl.method, cause: err})
-		return s, o, err
-	}
-	o, err := c.sendAttended(ctx, s, cl, op)
-	return s, o, err
+	return c.launchAttended(ctx, s, r)
 }
 
-// endCancel tells the telemetry how cl has ended, with o or err.
-func (c *Client) endCancel(s *session, cl *call, op *telemetry.Op, o outcome, err *Error) {
-	switch {
-	case err == nil && o.cause != 0:
-		err = cl.failed(o)
-	case err == nil:
-		op.Received(o.message.Size())
-		err = c.decode(s, cl, op, &o.message, nil)
+// endCancel ends the operation of cl, with o or err.
+func (c *Client) endCancel(cl *call, o outcome, err *Error) {
+	if err == nil {
+		err = c.answered(cl.session, &cl.request, o)
 	}
-	op.End(resultOf(err, nil))
+	cl.op.End(resultOf(err, nil))
 	c.free(cl)
 }

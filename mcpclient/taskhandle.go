@@ -57,7 +57,7 @@ type Task struct {
 // Tasks have to be declared by [UseTasks]. Of the options, those that change requests hold for all requests about the task.
 func (c *Client) StartTool(ctx context.Context, name string, arguments any, options ...CallOption) (*Task, error) {
 	t := c.newTask(c.Call)
-	r, err := c.CallTool(ctx, name, arguments, append(options[:len(options):len(options)], func(cl *call) { cl.handle = t })...)
+	r, err := c.CallTool(ctx, name, arguments, append(options[:len(options):len(options)], func(cl *call) { cl.tasks.handle = t })...)
 	if err != nil {
 		if t.isMade() { // and a middleware has another opinion
 			t.abandon(ctx, nil)
@@ -89,7 +89,7 @@ func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
 
 // goOnAs has the requests about t made as cl is.
 func (t *Task) goOnAs(cl *call) {
-	t.timeout, t.meta, t.logLevel, t.hear = cl.timeout, cl.meta, cl.logLevel, cl.onTask
+	t.timeout, t.meta, t.logLevel, t.hear = cl.timeout, cl.meta, cl.logLevel, cl.tasks.hear
 }
 
 func (c *Client) newTask(do CallFunc) *Task {
@@ -164,11 +164,11 @@ func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
 // created makes t the task that the server has answered cl with.
 func (t *Task) created(cl *call, into any) {
 	t.mu.Lock()
-	t.made, t.legacy, t.into = true, cl.augmented, into
+	t.made, t.legacy, t.into = true, cl.tasks.asked, into
 	t.goOnAs(cl)
 	t.origin = lead{corr: cl.corr, ref: cl.ref}
 	t.mu.Unlock()
-	t.note(&mcp.DetailedTask{Task: cl.task.Task}, false)
+	t.note(&mcp.DetailedTask{Task: cl.tasks.made.Task}, false)
 }
 
 // isMade reports whether the server has answered a call with t, which is not abandoned.

@@ -25,12 +25,12 @@ type expected struct {
 	found  bool // guarded by Client.mu; it has, and has been cancelled
 }
 
-// expects returns what to remember of cl, nil if the server cannot make it a task.
-func (c *Client) expects(cl *call) *expected {
-	if !c.mayBecomeTask(cl) {
+// late returns what to remember of cl, nil if the server cannot make it a task.
+func (cl *call) late() *expected {
+	if !cl.mayBecomeTask() {
 		return nil
 	}
-	return &expected{asked: cl.asTask != nil, meta: cl.meta, origin: lead{corr: cl.corr, ref: cl.ref}}
+	return &expected{asked: cl.tasks.asks != nil, meta: cl.meta, origin: lead{corr: cl.corr, ref: cl.ref}}
 }
 
 // disown cancels the task that a late answer says its call has become: the caller has left and does not know of it.
@@ -68,14 +68,16 @@ func (s *session) lateTask(result []byte, legacy bool) (mcp.Task, bool) {
 	return r.Task, err == nil
 }
 
-// awaitLateTask keeps the request of a call that was to become a task, and has been given up, until the server has had its time to
-// say which. On a stream there is nothing to keep.
-func (c *Client) awaitLateTask(s *session, id int64) {
-	if !s.overHTTP {
-		return
+// givenUp keeps the request of a call that was to become a task until the server has had its time to say which: such a request must
+// not be cancelled, see disown. On a stream there is nothing to keep.
+func (cl *call) givenUp(s *session) (keep bool) {
+	if !cl.tasks.asked || !s.overHTTP {
+		return cl.tasks.asked
 	}
-	c.inBackground(s.link, func() { // ends with the session or the time
+	id := cl.id
+	cl.c.inBackground(s.link, func() { // ends with the session or the time
 		pauseFor(s.ctx, lateTaskTime)
 		s.conn.Cancel(id, transport.Message{})
 	})
+	return true
 }

@@ -93,12 +93,12 @@ func (c *Client) augment(ctx context.Context, tool string, options []CallOption)
 	switch support, err := c.schemas.taskSupport(ctx, c, tool, options); {
 	case err != nil:
 		return nil, nil, err
-	case support == mcp.TaskRequired, support == mcp.TaskOptional && cl.handle != nil:
+	case support == mcp.TaskRequired, support == mcp.TaskOptional && cl.tasks.handle != nil:
 		asked := new(mcp.TaskMetadata)
 		if ttl := c.tasks.TTL; ttl > 0 {
 			asked.TTL = new(max(1, ttl.Milliseconds()))
 		}
-		options = append(options[:len(options):len(options)], func(cl *call) { cl.asTask = asked })
+		options = append(options[:len(options):len(options)], func(cl *call) { cl.tasks.asks = asked })
 	}
 	return s, options, nil
 }
@@ -109,12 +109,12 @@ func (c *Client) mayMeetLegacyTasks() bool { return slices.Contains(c.cfg.legacy
 // paramsFor returns the params for session s, which may be another one than that in which the call was begun.
 func (cl *call) paramsFor(s *session) any {
 	p, ok := cl.params.(*mcp.CallToolParams)
-	cl.augmented = ok && cl.asTask != nil && s.makesTasks()
-	if !cl.augmented {
+	cl.tasks.asked = ok && cl.tasks.asks != nil && s.makesTasks()
+	if !cl.tasks.asked {
 		return cl.params
 	}
 	asking := *p
-	asking.Task = cl.asTask
+	asking.Task = cl.tasks.asks
 	return &asking
 }
 
@@ -125,7 +125,7 @@ func readLegacyTask(cl *call, m *jsonrpc.Message) bool {
 	if _, err := mcp.Decode(m.Middle(), &r); err != nil || m.Check() != nil {
 		return false
 	}
-	cl.task = &mcp.CreateTaskResult{Result: r.Result, Task: taskOf(&r.Task)}
+	cl.tasks.made = &mcp.CreateTaskResult{Result: r.Result, Task: taskOf(&r.Task)}
 	return true
 }
 

@@ -15,17 +15,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
+// asTask is the layer that waits for the outcome of a task which the server has made of a call.
+func asTask(next roundTrip) roundTrip {
+	return func(ctx context.Context, cl *call) *Error {
+		err := next(ctx, cl)
+		if err == nil && cl.tasks.made != nil {
+			err = cl.taskCreated(ctx)
+		}
+		return err
+	}
+}
+
 // taskCreated goes on with a call that the server has answered with a task: somebody has asked for that, or it is waited for.
 // The outcome is what the server would have answered without a task. A caller who does not wait to the end does not want the
 // task any more.
-func (c *Client) taskCreated(ctx context.Context, cl *call, result any) (failed *Error) {
-	if v := reflect.ValueOf(result); v.Kind() == reflect.Pointer && !v.IsNil() {
+func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
+	if v := reflect.ValueOf(cl.result); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().SetZero() // the task is no part of the result
 	}
-	t, into := cl.handle, any(new(mcp.CallToolResult))
+	t, into := cl.tasks.handle, any(new(mcp.CallToolResult))
 	waits := t == nil
 	if waits {
-		t, into = c.newTask(c.call), result
+		t, into = cl.c.newTask(cl.c.call), cl.result
 	}
 	kept := false
 	defer func() {
@@ -33,9 +44,9 @@ func (c *Client) taskCreated(ctx context.Context, cl *call, result any) (failed 
 			t.abandon(ctx, failed)
 		}
 	}()
-	unknown := checkStatus(cl.task.Status)
+	unknown := checkStatus(cl.tasks.made.Status)
 	if unknown != nil {
-		cl.onTask = nil
+		cl.tasks.hear = nil
 	}
 	t.created(cl, into)
 	if unknown != nil {
@@ -205,7 +216,7 @@ func transient(err *Error) bool {
 
 // interrupted is the error of a Wait whose context ended, or whose client was stopped.
 func (t *Task) interrupted(ctx context.Context) *Error {
-	e := t.about(t.c.interrupted(ctx, &call{method: mcp.MethodCallTool}))
+	e := t.about(t.c.interrupted(ctx, &request{method: mcp.MethodCallTool}))
 	e.Unsent = false // the tool has been called
 	return e
 }

@@ -153,28 +153,28 @@ func (t *turn) attend() {
 
 // readAnswer reads the answer to the call in the caller's goroutine, if that may. Otherwise the connection's goroutine reads.
 // In both cases the outcome comes to where it always does.
-func (c *Client) readAnswer(ctx context.Context, s *session, cl *call) {
+func (c *Client) readAnswer(ctx context.Context, s *session, r *request) {
 	t := &s.in.turn
 	switch {
-	case len(cl.outcome) > 0: // the answer was there sooner
+	case len(r.outcome) > 0: // the answer was there sooner
 		return
-	case cl.progressed != nil || !t.take():
+	case r.progressed != nil || !t.take():
 		t.attend()
 		return
 	}
-	r, own := goOn, false
+	got, own := goOn, false
 	defer func() {
 		if own {
 			t.leave(c.anyInFlight)
 			return
 		}
-		c.notInline(cl) // the next to wait is somebody else
-		t.handOver(r)
+		c.notInline(r) // the next to wait is somebody else
+		t.handOver(got)
 	}()
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, t.interrupt)()
 	}
-	c.inline(cl, t.interrupt)
-	r.frame, r.err = s.conn.Receive(context.Background())
-	own = r.err == nil && s.in.own(r.frame, cl.id)
+	c.inline(r, t.interrupt)
+	got.frame, got.err = s.conn.Receive(context.Background())
+	own = got.err == nil && s.in.own(got.frame, r.id)
 }

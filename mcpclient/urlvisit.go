@@ -164,10 +164,27 @@ func (v *urlVisits) ended(id string) *URLElicitation {
 	return visit.what
 }
 
+// afterVisits is the layer that sends the user to the URLs that a server of 2025-11-25 wants visited before it answers, and sends
+// the request again.
+func afterVisits(next roundTrip) roundTrip {
+	return func(ctx context.Context, cl *call) *Error {
+		for {
+			err := next(ctx, cl)
+			if err == nil || err.Server == nil || err.Server.Code != mcp.CodeURLElicitationRequired {
+				return err
+			}
+			if again, err := cl.visitURLs(ctx, err); !again {
+				return err
+			}
+			cl.by = time.Time{} // a person has taken that
+		}
+	}
+}
+
 // visitURLs sends the user to the URLs that the server wants visited before it answers the call, and reports whether the call
 // is to be sent again. refused is the server's error.
-func (c *Client) visitURLs(ctx context.Context, cl *call, refused *Error) (again bool, _ *Error) {
-	v := c.urls
+func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *Error) {
+	c, v := cl.c, cl.c.urls
 	if v == nil || v.RetryWithin < 0 || c.present().version != mcp.Version20251125 || cl.visits+1 >= c.cfg.MaxInputRounds {
 		return false, refused
 	}
@@ -194,7 +211,7 @@ func (c *Client) visitURLs(ctx context.Context, cl *call, refused *Error) (again
 			v.forget(visit)
 		}
 		if limited.Err() != nil {
-			return false, c.interrupted(ctx, cl)
+			return false, c.interrupted(ctx, &cl.request)
 		}
 		return false, refused
 	}
@@ -206,7 +223,7 @@ func (c *Client) visitURLs(ctx context.Context, cl *call, refused *Error) (again
 		case <-patience.C:
 			return false, refused
 		case <-limited.Done():
-			return false, c.interrupted(ctx, cl)
+			return false, c.interrupted(ctx, &cl.request)
 		}
 	}
 	return true, nil

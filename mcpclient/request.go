@@ -1,0 +1,220 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// request is one request to the server and what becomes of it. It belongs to the goroutine that makes it; the client refers to
+// it while it is in flight, and what takes it out of flight, under the client's mutex, fills outcome, once. What it says, and
+// what its answer means, its content knows.
+type request struct {
+	content content
+	id      int64
+	method  string
+	header  map[string]string // what HTTP repeats of the arguments
+	name    string            // and of the target
+
+	timeout     time.Duration // zero means the client's
+	by          time.Time     // there is no time beyond this; zero means none
+	deadline    time.Time     // before any progress; zero means none
+	begun       time.Time
+	target      string // tool or prompt, for an inspection
+	shownURI    string // of the resource, likewise
+	round       int    // of the call, likewise
+	wait        bool   // for the client to be ready
+	waitForRoom bool   // in the transport
+	own         bool   // the client makes it by itself whenever a session begins
+	lasts       bool   // what it opens goes on behind an acknowledgement
+	open        bool   // guarded by the client's mutex; it does
+
+	resets   bool          // progress gives the request its timeout anew
+	total    time.Duration // which bounds that; see ResetTimeoutOnProgress
+	patience time.Duration // that timeout, zero for none
+	latest   time.Time     // the latest that progress can make of the deadline; zero means none
+
+	op       telemetry.Op
+	corr     telemetry.Corr
+	ref      telemetry.Ref
+	trace    traceContext // as it is in the frame
+	frame    []byte       // encoded; its memory is kept with the request
+	attempts int          // to send it
+	session  *session     // that it belongs to; nil before there is one
+	accepted bool         // by the transport
+	seen     bool         // by the server, perhaps: an earlier try, which it has refused without a word that it did nothing
+
+	inline func(end func()) // hears how to end an exchange that the transport does in the caller's goroutine
+	end    func()           // that; guarded by the client's mutex, nil for none
+
+	outcome    chan outcome                 // of one element
+	putOff     chan *transport.RequestError // of one element: the server has refused the request for now
+	progressed chan struct{}                // of one element; nil unless reports of progress are wanted
+	onProgress func(Progress)
+	progress   progressQueue // guarded by the client's mutex
+}
+
+// content is what a request is about. Its methods are called by the goroutine that makes the request, but for late.
+type content interface {
+	// about describes the request to the telemetry.
+	about() telemetry.Request
+	// started hears that the operation of the request has begun.
+	started()
+	// encode makes the frame, for a session. The request is in flight.
+	encode(s *session) *Error
+	// take decodes the answer.
+	take(s *session, m *jsonrpc.Message) *Error
+	// ended describes the end of the operation.
+	ended(err *Error) telemetry.Result
+	// harmless reports whether the server may do twice what it is asked once.
+	harmless() bool
+	// givenUp hears that the request has been given up after it was sent, and reports whether the server is not to be told.
+	givenUp(s *session) bool
+	// late returns what to remember for the case that the answer comes late, nil for nothing. It is called with the client's mutex
+	// held.
+	late() *expected
+}
+
+func newRequest() request {
+	return request{outcome: make(chan outcome, 1), putOff: make(chan *transport.RequestError, 1)}
+}
+
+// cleared returns what is kept of r for the next request.
+func (r *request) cleared() request {
+	r.settlePutOff()
+	return request{content: r.content, inline: r.inline, outcome: r.outcome, putOff: r.putOff, frame: r.frame[:0]}
+}
+
+// headstone is what a tombstone remembers of a request, for what its late answer leads to.
+type headstone struct {
+	method string
+	ref    telemetry.Ref
+	open   bool      // what it opened was open
+	task   *expected // nil if the answer cannot be a task
+}
+
+func headstoneOf(r *request) headstone {
+	return headstone{method: r.method, ref: r.ref, open: r.open, task: r.content.late()}
+}
+
+// outcome is how a call ended: with a message, or because of a cause.
+type outcome struct {
+	message jsonrpc.Message
+	cause   inflight.Cause
+	err     error                   // more about the cause
+	failed  *transport.RequestError // the cause is this call's alone
+}
+
+// decided reports whether o is an outcome at all.
+func (o *outcome) decided() bool { return o.message.Kind != 0 || o.cause != 0 }
+
+// settlePutOff forgets a refusal that came behind the outcome of the request.
+func (r *request) settlePutOff() {
+	select {
+	case <-r.putOff:
+	default:
+	}
+}
+
+// finish gives the call its outcome. It is called with the client's mutex held, by whoever took the call out of flight. If
+// that is not the answer, the caller may still wait for it.
+func (r *request) finish(o outcome) {
+	end := r.end
+	r.outcome <- o // and the call is its caller's again
+	if o.cause != 0 && end != nil {
+		end()
+	}
+}
+
+// inline hears that the caller's goroutine waits in the transport for the answer, until end is called.
+func (c *Client) inline(r *request, end func()) {
+	c.mu.Lock()
+	r.end = end
+	over := len(r.outcome) > 0
+	c.mu.Unlock()
+	if over {
+		end()
+	}
+}
+
+// notInline forgets how to end what r waited in.
+func (c *Client) notInline(r *request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.end = nil
+}
+
+// left is the error of a call whose context ended.
+func (r *request) left(ctx context.Context) *Error { return outlived(ctx, r.method, !r.accepted) }
+
+// outlived is the error of an operation whose context ended.
+func outlived(ctx context.Context, op string, unsent bool) *Error {
+	cause := ctx.Err()
+	if why := context.Cause(ctx); why != cause {
+		cause = fmt.Errorf("%w: %w", cause, why)
+	}
+	e := &Error{Kind: KindCancelled, Op: op, Unsent: unsent, cause: cause}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		e.Kind, e.cause = KindTimeout, fmt.Errorf("%w: %w", ErrTimeout, cause)
+	}
+	return e
+}
+
+// backpressure is the error of a call for which there was never room: in the transport, or at the server, which said why.
+func (r *request) backpressure(why *transport.RequestError) *Error {
+	err := busyAfter(r.attempts)
+	if why != nil {
+		err = fmt.Errorf("%w: %w", err, why)
+	}
+	return &Error{Kind: KindTransport, Op: r.method, Unsent: why == nil || why.Unsent, cause: err}
+}
+
+// busyAfter is an [ErrBackpressure] that says how often something was to be sent.
+func busyAfter(attempts int) error {
+	if attempts == 1 {
+		return fmt.Errorf("%w after 1 attempt", ErrBackpressure)
+	}
+	return fmt.Errorf("%w after %d attempts", ErrBackpressure, attempts)
+}
+
+// failed is the error of a call that was taken out of flight without an answer.
+func (r *request) failed(o outcome) *Error {
+	e := &Error{Op: r.method, Unsent: !r.accepted}
+	switch o.cause {
+	case inflight.Timeout:
+		e.Kind, e.cause = KindTimeout, ErrTimeout
+	case inflight.Shutdown:
+		e.Kind, e.cause = KindShutdown, ErrShutdown
+	case inflight.Protocol:
+		e.Kind, e.cause = KindProtocol, o.err
+	default:
+		if o.failed != nil {
+			return r.unanswered(o.failed)
+		}
+		e.Kind, e.cause = KindTransport, ErrConnectionLost
+		if o.err != nil {
+			e.cause = fmt.Errorf("%w: %w", ErrConnectionLost, o.err)
+		}
+	}
+	return e
+}
+
+// unanswered is the error of a call that gets no answer, while the connection goes on.
+func (r *request) unanswered(why *transport.RequestError) *Error {
+	e := &Error{Kind: KindTransport, Op: r.method, Unsent: why.Unsent, cause: why}
+	switch why.Reason {
+	case transport.Unreachable, transport.Lost, transport.SessionGone:
+		e.cause = fmt.Errorf("%w: %w", ErrConnectionLost, why)
+	case transport.Unauthorized:
+		e.cause = fmt.Errorf("%w: %w", ErrUnauthorized, why)
+	case transport.Malformed:
+		e.Kind = KindProtocol
+	}
+	return e
+}
