@@ -19,7 +19,7 @@ import (
 // there is one only while something is on its way.
 
 // runLink opens a connection and negotiates. No second connection is opened before this one is closed.
-func (c *Client) runLink(l *openLink) {
+func (c *core) runLink(l *openLink) {
 	if !c.acquire(l.ctx.Done()) {
 		l.end(nil)
 		return
@@ -34,13 +34,13 @@ func (c *Client) runLink(l *openLink) {
 }
 
 // infoOf returns what a connection knows about itself.
-func (c *Client) infoOf(conn transport.Conn) (info transport.Info) {
+func (c *core) infoOf(conn transport.Conn) (info transport.Info) {
 	usercode.Run(func() { info = conn.Info() }, c.failed(c.base, "Conn.Info"))
 	return info
 }
 
 // openLink dials, and reports whether the connection is to negotiate.
-func (c *Client) openLink(ctx context.Context, l *openLink, attempt telemetry.Attempt) bool {
+func (c *core) openLink(ctx context.Context, l *openLink, attempt telemetry.Attempt) bool {
 	traceparent, tracestate, baggage := attempt.TraceContext()
 	conn, err := c.dialled(ctx, transport.Config{
 		FrameLimit:   c.cfg.FrameLimit,
@@ -53,7 +53,7 @@ func (c *Client) openLink(ctx context.Context, l *openLink, attempt telemetry.At
 		Tracestate:   tracestate,
 		Baggage:      baggage,
 		Authorizing:  func(on bool) { c.authorizing(l, on) },
-		Authorized:   c.authorized,
+		Authorized:   c.features.authorized,
 		Failed:       func(name string, value any, stack []byte) { c.tel.HandlerPanic(c.base, name, value, stack) },
 	})
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *Client) openLink(ctx context.Context, l *openLink, attempt telemetry.At
 }
 
 // dialled returns what the transport's Dial does. If Dial fails to return, that is an error like any other.
-func (c *Client) dialled(ctx context.Context, cfg transport.Config) (conn transport.Conn, err error) {
+func (c *core) dialled(ctx context.Context, cfg transport.Config) (conn transport.Conn, err error) {
 	if failed := c.apart("Transport.Dial", func() { conn, err = c.transport.Dial(ctx, cfg) }); failed != nil {
 		return nil, failed
 	}
@@ -80,7 +80,7 @@ func (c *Client) dialled(ctx context.Context, cfg transport.Config) (conn transp
 }
 
 // negotiate makes a session and has it read, or leaves the connection if it is of no use.
-func (c *Client) negotiate(ctx context.Context, l *openLink, attempt telemetry.Attempt) {
+func (c *core) negotiate(ctx context.Context, l *openLink, attempt telemetry.Attempt) {
 	for {
 		in, again := c.agree(ctx, l, attempt)
 		switch {
@@ -97,7 +97,7 @@ func (c *Client) negotiate(ctx context.Context, l *openLink, attempt telemetry.A
 
 // agree negotiates once, and ends the attempt. It returns the reader of the session, or whether the connection is to
 // negotiate anew, in the next epoch.
-func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attempt) (in *reader, again bool) {
+func (c *core) agree(ctx context.Context, l *openLink, attempt telemetry.Attempt) (in *reader, again bool) {
 	lk := &link{epoch: l.epoch, conn: l.conn, ctx: l.ctx, end: l.end}
 	in = &reader{c: c, link: lk, turn: turn{pace: c.pace}, silent: c.isSilent(lk.epoch)}
 	s, err := c.handshake(ctx, lk, in, &l.clock)
@@ -117,7 +117,7 @@ func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attem
 	c.renew(l)
 	lk.ctx, lk.end = l.ctx, l.end
 	in.alive = c.watchOver(s)
-	c.schemas.forget() // it may be another version of the server
+	c.features.negotiated()
 	if _, ok := c.step(machine.Input{Event: machine.Negotiated, Epoch: lk.epoch}, &fact{session: s}); !ok {
 		in.alive.Stop()
 		lk.end(errHungUp)
@@ -128,7 +128,7 @@ func (c *Client) agree(ctx context.Context, l *openLink, attempt telemetry.Attem
 }
 
 // handshake performs a handshake. If code of the transport's fails to return, that is an error like any other.
-func (c *Client) handshake(ctx context.Context, lk *link, in *reader, clock *stopwatch) (s *session, err error) {
+func (c *core) handshake(ctx context.Context, lk *link, in *reader, clock *stopwatch) (s *session, err error) {
 	h := &handshake{c: c, link: lk, in: in, clock: clock}
 	if failed := c.apart("transport", func() { s, err = h.run(ctx) }); failed != nil {
 		s, err = nil, failed
@@ -138,7 +138,7 @@ func (c *Client) handshake(ctx context.Context, lk *link, in *reader, clock *sto
 }
 
 // readLink reads a session until it is over, or until there is nothing to read. Then nobody reads as long as that is so.
-func (c *Client) readLink(l *openLink, in *reader) {
+func (c *core) readLink(l *openLink, in *reader) {
 	returned := false
 	defer func() {
 		if failure := usercode.Caught(recover(), returned); failure != nil { // here, for an idle client has all of this stack
@@ -159,7 +159,7 @@ func (c *Client) readLink(l *openLink, in *reader) {
 }
 
 // endSession ends a session. If the connection is to negotiate anew then, it does so.
-func (c *Client) endSession(l *openLink, lk *link, err error) {
+func (c *core) endSession(l *openLink, lk *link, err error) {
 	lk.end(err)
 	if !c.fail(lk.epoch, failureOf(err, machine.TransportDown)) {
 		c.closeLink(l)
@@ -170,14 +170,14 @@ func (c *Client) endSession(l *openLink, lk *link, err error) {
 }
 
 // nextAttempt starts to negotiate anew over the same connection.
-func (c *Client) nextAttempt(l *openLink) (context.Context, telemetry.Attempt) {
+func (c *core) nextAttempt(l *openLink) (context.Context, telemetry.Attempt) {
 	c.renew(l)
 	return c.startAttempt(l.ctx, l.epoch)
 }
 
 // startAttempt starts the span of an attempt. The first is a child of the caller's span; each later one is the root of a
 // trace of its own with a link to the one before.
-func (c *Client) startAttempt(life context.Context, epoch uint64) (context.Context, telemetry.Attempt) {
+func (c *core) startAttempt(life context.Context, epoch uint64) (context.Context, telemetry.Attempt) {
 	c.mu.Lock()
 	number, previous := c.m.Attempt, c.attempt
 	first := epoch == 1
@@ -195,7 +195,7 @@ func (c *Client) startAttempt(life context.Context, epoch uint64) (context.Conte
 }
 
 // close gives the connection its time to close.
-func (c *Client) close(conn transport.Conn) {
+func (c *core) close(conn transport.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.CloseTimeout/10*8)
 	defer cancel()
 	var err error
@@ -209,7 +209,7 @@ func (c *Client) close(conn transport.Conn) {
 
 // fail tells the machine why a connection or a session is over, and reports whether the connection is to negotiate anew. An
 // error that comes of the client's own hanging up tells it nothing.
-func (c *Client) fail(epoch uint64, f *failure) bool {
+func (c *core) fail(epoch uint64, f *failure) bool {
 	effects, _ := c.step(machine.Input{Event: f.event, Epoch: epoch, Wait: f.wait}, &fact{err: f.err})
 	return slices.Contains(effects, machine.Negotiate)
 }
@@ -228,7 +228,7 @@ func dialFailure(life context.Context, err error) *failure {
 
 // authorizing hears that a message of connection l waits for an authorization, or goes on. The handshake gets more time
 // as long as one does: there may be a person at work.
-func (c *Client) authorizing(l *openLink, on bool) {
+func (c *core) authorizing(l *openLink, on bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn != l {
@@ -254,18 +254,18 @@ func (c *Client) authorized() {
 }
 
 // isSilent reports whether the server of this epoch is a process that is starting.
-func (c *Client) isSilent(epoch uint64) bool {
+func (c *core) isSilent(epoch uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.m.Silent && c.m.Epoch == epoch
 }
 
 // spoke hears that it has said something.
-func (c *Client) spoke(epoch uint64) { c.step(machine.Input{Event: machine.Spoke, Epoch: epoch}, nil) }
+func (c *core) spoke(epoch uint64) { c.step(machine.Input{Event: machine.Spoke, Epoch: epoch}, nil) }
 
 // lastWords are those of a process that was given all the time there is to start, and has said nothing. They come from the
 // transport, so mu must not be held.
-func (c *Client) lastWords() string {
+func (c *core) lastWords() string {
 	c.mu.Lock()
 	var conn transport.Conn
 	if c.m.Silent && !time.Now().Before(c.m.Deadline) && c.conn != nil {
@@ -279,7 +279,7 @@ func (c *Client) lastWords() string {
 }
 
 // late returns why it matters that the machine's deadline has passed: an attempt took too long. It is called with mu held.
-func (c *Client) late(lastWords string) error {
+func (c *core) late(lastWords string) error {
 	if c.m.Silent {
 		err := fmt.Errorf("%w within %v: its process has written nothing to its standard output", errSlow,
 			max(c.cfg.StartTimeout, c.cfg.InitTimeout))

@@ -21,14 +21,12 @@ type Status struct {
 }
 
 // State returns the client's state. A client that has ended stays [connstate.Closing].
-func (c *Client) State() connstate.State {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.m.State
-}
+func (c *Client) State() connstate.State { return c.status().State }
 
 // Status returns the client's state with what is known about it.
-func (c *Client) Status() Status {
+func (c *Client) Status() Status { return c.status() }
+
+func (c *core) status() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return Status{
@@ -42,7 +40,9 @@ func (c *Client) Await(ctx context.Context) error { return c.WaitForState(ctx, c
 
 // WaitForState waits until the client is in state s, or passes through it, however briefly. It returns an error of kind
 // [KindState] if ctx ends first, and of kind [KindShutdown] if s is not [connstate.Closing] and the client is closing.
-func (c *Client) WaitForState(ctx context.Context, s connstate.State) error {
+func (c *Client) WaitForState(ctx context.Context, s connstate.State) error { return c.waitFor(ctx, s) }
+
+func (c *core) waitFor(ctx context.Context, s connstate.State) error {
 	c.mu.Lock()
 	if c.m.State == s {
 		c.mu.Unlock()
@@ -70,13 +70,13 @@ func (c *Client) WaitForState(ctx context.Context, s connstate.State) error {
 	return c.awaitedLocked(<-w.heard, s)
 }
 
-func (c *Client) awaited(got, want connstate.State) error {
+func (c *core) awaited(got, want connstate.State) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.awaitedLocked(got, want)
 }
 
-func (c *Client) awaitedLocked(got, want connstate.State) error {
+func (c *core) awaitedLocked(got, want connstate.State) error {
 	if got == want {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (c *Client) awaitedLocked(got, want connstate.State) error {
 }
 
 // impatient returns the error for a ctx that ended before the state came.
-func (c *Client) impatient(ctx context.Context) *Error {
+func (c *core) impatient(ctx context.Context) *Error {
 	err := fmt.Errorf("%w: still %s: %w", ErrNotReady, c.m.State, context.Cause(ctx))
 	if c.lastErr != nil {
 		err = fmt.Errorf("%w; last failure: %w", err, c.lastErr)
@@ -93,7 +93,7 @@ func (c *Client) impatient(ctx context.Context) *Error {
 }
 
 // shutdownError returns the error for what a closing client cannot do any more. It is called with mu held.
-func (c *Client) shutdownError(op string) *Error {
+func (c *core) shutdownError(op string) *Error {
 	err := error(ErrShutdown)
 	if c.refusal != nil {
 		err = &gaveUpError{c.refusal}
@@ -138,7 +138,7 @@ func (c *Client) Instructions() string { return c.present().instructions }
 var noSession = &session{}
 
 // present returns the present session, an empty one if the client is not ready.
-func (c *Client) present() *session {
+func (c *core) present() *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session == nil {

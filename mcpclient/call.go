@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -41,7 +42,7 @@ type roundTrip func(ctx context.Context, cl *call) *Error
 var trip roundTrip
 
 func init() { // calls that a layer makes go the same way
-	trip = asTask(afterVisits(inRounds(fromCache(func(ctx context.Context, cl *call) *Error { return cl.c.request(ctx, &cl.request) }))))
+	trip = asTask(afterVisits(inRounds(fromCache(func(ctx context.Context, cl *call) *Error { return cl.do(ctx) }))))
 }
 
 // call is Call without the middleware.
@@ -66,92 +67,91 @@ func (c *Client) call(ctx context.Context, method string, params, result any, op
 // again reports whether the call has had an answer that was not its result.
 func (cl *call) again() bool { return cl.input.rounds+cl.visits > 0 }
 
-// request makes a request and waits for its answer.
-func (c *Client) request(ctx context.Context, r *request) *Error {
-	r.allow(cmp.Or(r.timeout, c.cfg.RequestTimeout))
+// do makes the request and waits for its answer.
+func (r *request) do(ctx context.Context) *Error {
+	r.allow(cmp.Or(r.timeout, r.core.cfg.RequestTimeout))
 	r.settlePutOff()
 	about := r.content.about()
 	about.Beside = r.own
-	ctx = c.begin(ctx, r, about)
+	ctx = r.begin(ctx, about)
 	r.content.started()
 	returned := false
 	defer func() {
 		if !returned { // code of the user's panics: a callback, an encoder, a decoder
 			defer r.op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic})
 			if r.session != nil {
-				c.abandon(ctx, r.session, r)
+				r.abandon(ctx)
 			}
 		}
 	}()
-	err := c.toAnswer(ctx, r)
+	err := r.toAnswer(ctx)
 	returned = true
 	r.op.End(r.content.ended(err))
 	return err
 }
 
-// begin begins the operation of a request.
-func (c *Client) begin(ctx context.Context, r *request, about telemetry.Request) context.Context {
+// begin begins the operation of the request.
+func (r *request) begin(ctx context.Context, about telemetry.Request) context.Context {
 	r.target, r.shownURI, r.round = about.Target, about.URI, about.Round
-	ctx, r.op = c.tel.StartRequest(ctx, about)
+	ctx, r.op = r.core.tel.StartRequest(ctx, about)
 	r.ref, r.corr, r.accepted, r.attempts, r.session = r.op.Ref(), r.op.Corr(), false, 0, nil
 	return ctx
 }
 
-// toAnswer is a request between the beginning and the end of its operation.
-func (c *Client) toAnswer(ctx context.Context, r *request) *Error {
+// toAnswer is the request between the beginning and the end of its operation.
+func (r *request) toAnswer(ctx context.Context) *Error {
 	switch {
 	case ctx.Err() != nil:
 		return r.left(ctx)
 	case !r.deadline.IsZero() && !r.begun.Before(r.deadline): // what came before the request has taken its time
 		return r.failed(outcome{cause: inflight.Timeout})
 	}
-	s, err := c.take(ctx, r)
-	if err != nil {
+	if err := r.take(ctx); err != nil {
 		return err
 	}
-	o, err := c.exchange(ctx, s, r)
+	o, err := r.exchange(ctx)
 	if err != nil {
 		return err
 	}
 	switch o.cause {
 	case inflight.Timeout:
-		c.cancelUpstream(ctx, s, r, "timeout")
+		r.cancelUpstream(ctx, "timeout")
 	case inflight.Protocol:
-		if _, cancelled := o.err.(*cancelledByServer); cancelled && s.overHTTP {
-			s.conn.Cancel(r.id, transport.Message{})
+		if _, cancelled := o.err.(*cancelledByServer); cancelled && r.session.overHTTP {
+			r.session.conn.Cancel(r.id, transport.Message{})
 		}
 	}
-	return c.answered(s, r, o)
+	return r.answered(o)
 }
 
 // answered makes of an outcome what the request has come to.
-func (c *Client) answered(s *session, r *request, o outcome) *Error {
+func (r *request) answered(o outcome) *Error {
 	if o.cause != 0 {
 		return r.failed(o)
 	}
 	r.op.Received(o.message.Size())
-	return r.content.take(s, &o.message)
+	return r.content.receive(r.session, &o.message)
 }
 
 // take takes the request into flight, as soon as the client is ready if the caller wants to wait.
-func (c *Client) take(ctx context.Context, r *request) (*session, *Error) {
+func (r *request) take(ctx context.Context) *Error {
 	for {
-		s, err := c.tryTake(r)
+		err := r.tryTake()
 		if err == nil {
-			r.op.Admit(s.peer, r.id)
-			return s, nil
+			r.op.Admit(r.session.peer, r.id)
+			return nil
 		}
 		if err.Kind != KindState || !r.wait {
-			return nil, err
+			return err
 		}
-		if err := c.awaitReady(ctx, r); err != nil {
-			return nil, err
+		if err := r.awaitReady(ctx); err != nil {
+			return err
 		}
 	}
 }
 
 // nextID gives out the id of a request that is not in the in-flight table.
-func (c *Client) nextID() int64 {
+func (c *core) nextID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lastID++
@@ -160,22 +160,22 @@ func (c *Client) nextID() int64 {
 
 // tryTake asks the machine. Being ready, the new id and the session the request belongs to are one moment, and so are not
 // being ready and why.
-func (c *Client) tryTake(r *request) (*session, *Error) {
+func (r *request) tryTake() *Error {
+	c := r.core
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.admission(r.method); err != nil {
-		return nil, err
+		return err
 	}
 	c.lastID++
-	r.id = c.lastID
+	r.id, r.session = c.lastID, c.session
 	c.calls.Add(r.id, r.deadline, r)
 	c.arm()
-	r.session = c.session
-	return c.session, nil
+	return nil
 }
 
 // admission asks the machine whether the user may send something now. It is called with mu held.
-func (c *Client) admission(op string) *Error {
+func (c *core) admission(op string) *Error {
 	switch effects, _ := c.stepLocked(machine.Input{Event: machine.UserCall}, nil); effects[0] {
 	case machine.Admit:
 		return nil
@@ -190,14 +190,14 @@ func (c *Client) admission(op string) *Error {
 }
 
 // awaitReady waits for the client on the call's own time.
-func (c *Client) awaitReady(ctx context.Context, r *request) *Error {
+func (r *request) awaitReady(ctx context.Context) *Error {
 	limited := ctx
 	if !r.deadline.IsZero() {
 		var cancel context.CancelFunc
 		limited, cancel = context.WithDeadlineCause(ctx, r.deadline, ErrTimeout)
 		defer cancel()
 	}
-	err := c.Await(limited)
+	err := r.core.waitFor(limited, connstate.Ready)
 	if err == nil {
 		return nil
 	}

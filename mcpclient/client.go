@@ -18,47 +18,14 @@ import (
 // Client is a connection to one MCP server that is kept up until it is stopped. Its methods may be called from any
 // goroutine, handlers included.
 type Client struct {
-	name      string
-	cfg       *config // may be that of other clients, too
-	answers   map[string]RequestHandler
-	tasks     TaskOptions
-	elicitor  elicitor // nil without handlers for elicitation
-	transport transport.Transport
-	tel       *telemetry.Client
-	number    uint64 // among those of the process
-	pace      *pace  // at which sessions lend their turn to read
+	core
+	name     string
+	answers  map[string]RequestHandler
+	tasks    TaskOptions
+	elicitor elicitor // nil without handlers for elicitation
 
-	base   context.Context // ends when the machine has; carries no span
-	cancel context.CancelFunc
-
-	mu           sync.Mutex
-	freed        chan struct{}                        // guarded by mu; closed when no connection is open any more; nil unless somebody waits for that
-	m            machine.Machine                      // guarded by mu
-	calls        *inflight.Table[*request, headstone] // guarded by mu
-	lastID       int64                                // guarded by mu; the last request id given out
-	buried       int                                  // guarded by mu; tombstones that telemetry knows of
-	conn         *openLink                            // guarded by mu; what the present epoch opened, nil in backoff
-	session      *session                             // guarded by mu; not nil if and only if ready
-	subscribedIn uint64                               // guarded by mu; the epoch of subscribed, 0 for none
-
-	// What is small lies together, without gaps.
-	parent     telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
-	attempt    telemetry.Ref // guarded by mu; the latest attempt
-	subscribed telemetry.Ref // guarded by mu; the request that opened the latest subscription
-	open       bool          // guarded by mu; a connection is open, or being opened or closed
-	telling    bool          // guarded by mu; the goroutine that tells is running
-	probeLost  bool          // guarded by mu; the server died on the probe: do without it
-	knownEra   mcp.Era       // guarded by mu; what the server turned out to be, 0 if unknown
-
-	lastErr error       // guarded by mu; why the last attempt or connection failed
-	refusal error       // guarded by mu; why the client gave up for good
-	waiters []*waiter   // guarded by mu
-	timer   *time.Timer // guarded by mu; fires at armed
-	armed   time.Time   // guarded by mu; zero if the timer is not set
-
-	records []record      // guarded by mu; what has happened and not been told yet
-	untold  int           // guarded by mu; records that had no room there
-	told    chan struct{} // guarded by mu; closed when it has told everything; nil unless somebody waits for that
+	subscribedIn uint64        // guarded by mu; the epoch of subscribed, 0 for none
+	subscribed   telemetry.Ref // guarded by mu; the request that opened the latest subscription
 
 	pool        sync.Pool // of *call
 	dispatcher  dispatcher
@@ -67,10 +34,9 @@ type Client struct {
 	watches     watches
 	logLevel    logLevel
 	roots       rootList
-	cache       *resultCache   // nil for none
-	urls        *urlVisits     // nil without a handler for URLs
-	intercepted CallFunc       // makes a call through the middleware; nil if there is none
-	goroutines  sync.WaitGroup // all that the client started, handlers included
+	cache       *resultCache // nil for none
+	urls        *urlVisits   // nil without a handler for URLs
+	intercepted CallFunc     // makes a call through the middleware; nil if there is none
 }
 
 // New creates a client and starts to connect in the background. The error is about the options only. Whoever creates a
@@ -107,13 +73,8 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	if cfg.InitialAttempts == 0 {
 		cfg.InitialAttempts = attempts
 	}
-	c := &Client{
-		name:      cfg.Name,
-		cfg:       &cfg,
-		transport: t,
-		parent:    telemetry.RefOf(ctx),
-		pace:      &usualPace,
-	}
+	c := &Client{name: cfg.Name, core: core{cfg: &cfg, transport: t, parent: telemetry.RefOf(ctx), pace: &usualPace}}
+	c.features = c
 	cfg.Name, cfg.machine = "", cfg.policy()
 	c.base, c.cancel = context.WithCancel(context.Background())
 	c.tel = cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()))

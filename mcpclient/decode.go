@@ -98,7 +98,7 @@ func decodeResult(m *jsonrpc.Message, result any) error {
 
 // dropIcons takes the icons out of a result that nobody should load.
 // (specification 2026-07-28, basic/index, "icons"; the same in 2025-11-25)
-func (c *Client) dropIcons(method string, result any) {
+func (c *core) dropIcons(method string, result any) {
 	if n, first := given.DropIcons(result); n > 0 {
 		c.tel.IconsRejected(method, fmt.Errorf("%d left out, the first because its %w", n, first))
 	}

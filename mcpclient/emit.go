@@ -31,7 +31,7 @@ const untoldRecords = 256
 
 // note adds to what is to be told and sees to it that it is told. It is called with mu held. What happens while
 // OnTransition is at work waits; there are a few records per attempt to connect, and one for all the tombstones in between.
-func (c *Client) note(r record) {
+func (c *core) note(r record) {
 	if last := len(c.records) - 1; last >= 0 && r.tombstones != 0 && c.records[last].tombstones != 0 {
 		c.records[last].tombstones += r.tombstones
 		return
@@ -48,7 +48,7 @@ func (c *Client) note(r record) {
 
 // omit makes room: the oldest record is not told, but for changes in the number of tombstones, which are one then. It is called
 // with mu held.
-func (c *Client) omit() {
+func (c *core) omit() {
 	i := slices.IndexFunc(c.records, func(r record) bool { return r.tombstones == 0 })
 	if i > 0 && i+1 < len(c.records) && c.records[i+1].tombstones != 0 {
 		c.records[i-1].tombstones += c.records[i+1].tombstones
@@ -59,7 +59,7 @@ func (c *Client) omit() {
 }
 
 // tell tells one record after the other. If code of the user's has ended the goroutine, another goes on behind it.
-func (c *Client) tell() {
+func (c *core) tell() {
 	for {
 		c.mu.Lock()
 		if len(c.records) == 0 {
@@ -84,7 +84,7 @@ func (c *Client) tell() {
 	}
 }
 
-func (c *Client) tellOne(r *record) {
+func (c *core) tellOne(r *record) {
 	if s := r.sessionEnd; s != nil {
 		if s.era.serves() { // modern versions have no sessions
 			s.peer.SessionEnd(r.ended.Sub(s.since), errorType(r.err))
@@ -105,7 +105,7 @@ func (c *Client) tellOne(r *record) {
 }
 
 // onTransition calls the user's function, whose failure is logged and counted like that of a handler.
-func (c *Client) onTransition(t connstate.Transition) {
+func (c *core) onTransition(t connstate.Transition) {
 	usercode.Run(func() { c.cfg.OnTransition(t) }, c.failed(c.base, "OnTransition"))
 }
 

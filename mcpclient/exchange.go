@@ -15,45 +15,46 @@ import (
 )
 
 // exchange sends the request and waits for the outcome. The error means that the call is no longer in flight.
-func (c *Client) exchange(ctx context.Context, s *session, r *request) (outcome, *Error) {
-	if o, err := c.launch(ctx, s, r); err != nil || o.decided() {
+func (r *request) exchange(ctx context.Context) (outcome, *Error) {
+	if o, err := r.launch(ctx); err != nil || o.decided() {
 		return o, err
 	}
-	c.readAnswer(ctx, s, r)
+	r.readAnswer(ctx)
 	for {
 		select {
 		case o := <-r.outcome:
-			c.deliverProgress(r)
+			r.deliverProgress()
 			return o, nil
 		case <-r.progressed:
-			c.deliverProgress(r)
+			r.deliverProgress()
 		case why := <-r.putOff:
 			r.accepted = false
 			r.seen = r.seen || !why.Unsent
-			o, err, done := c.retry(ctx, s, r, why)
+			o, err, done := r.retry(ctx, why)
 			if !done {
-				o, err = c.send(ctx, s, r)
+				o, err = r.send(ctx)
 			}
 			if err != nil || o.decided() {
 				return o, err
 			}
 		case <-ctx.Done():
-			return c.leave(ctx, s, r)
+			return r.leave(ctx)
 		}
 	}
 }
 
 // launch encodes the request, which is in flight, and sends it. The error means that it no longer is.
-func (c *Client) launch(ctx context.Context, s *session, r *request) (outcome, *Error) {
-	if err := r.content.encode(s); err != nil {
-		return c.settled(r, err)
+func (r *request) launch(ctx context.Context) (outcome, *Error) {
+	if err := r.content.encode(r.session); err != nil {
+		return r.settled(err)
 	}
-	return c.send(ctx, s, r)
+	return r.send(ctx)
 }
 
 // send hands the request to the transport, again if that is busy. It returns an outcome if the call has one before the
 // request is accepted.
-func (c *Client) send(ctx context.Context, s *session, r *request) (outcome, *Error) {
+func (r *request) send(ctx context.Context) (outcome, *Error) {
+	s := r.session
 	m := transport.Message{
 		Data: r.frame, Kind: transport.Request, ID: r.id, Method: r.method, Name: r.name,
 		ProtocolVersion: string(s.version), Header: r.header, Answer: s.direct,
@@ -82,35 +83,36 @@ func (c *Client) send(ctx context.Context, s *session, r *request) (outcome, *Er
 			r.op.Sent(len(r.frame))
 			return outcome{}, nil
 		case ctx.Err() != nil:
-			return c.leave(ctx, s, r)
+			return r.leave(ctx)
 		case !errors.Is(err, transport.ErrBusy):
-			return c.unsendable(ctx, s, r, err)
+			return r.unsendable(ctx, err)
 		}
-		if c.cfg.WaitForRoom || r.waitForRoom {
+		if r.core.cfg.WaitForRoom || r.waitForRoom {
 			if place == nil {
 				place, m.Inline = s.in.line.enter(), nil // those behind must not wait for the answer
 				r.op.Retry(telemetry.RetryBusy)
 			}
-			if o, err, done := c.waitInLine(ctx, s, r, place); done {
+			if o, err, done := r.waitInLine(ctx, place); done {
 				return o, err
 			}
-		} else if o, err, done := c.retry(ctx, s, r, nil); done {
+		} else if o, err, done := r.retry(ctx, nil); done {
 			return o, err
 		}
 	}
 }
 
 // launchAttended is launch for requests whose answers are read by the goroutine of the connection.
-func (c *Client) launchAttended(ctx context.Context, s *session, r *request) (outcome, *Error) {
-	o, err := c.launch(ctx, s, r)
+func (r *request) launchAttended(ctx context.Context) (outcome, *Error) {
+	s := r.session
+	o, err := r.launch(ctx)
 	s.in.turn.attend()
 	return o, err
 }
 
 // retry waits until it is time to send the request again, which was refused for now: by the transport or, if why is not
 // nil, by the server; that is final unless the request had no effect or may have it twice. If done, the call is over instead.
-func (c *Client) retry(ctx context.Context, s *session, r *request, why *transport.RequestError) (_ outcome, _ *Error, done bool) {
-	delay, again := c.busy(r)
+func (r *request) retry(ctx context.Context, why *transport.RequestError) (_ outcome, _ *Error, done bool) {
+	delay, again := r.busy()
 	reason := telemetry.RetryBusy
 	if why != nil {
 		delay = max(delay, min(why.RetryAfter, waits.Most))
@@ -118,11 +120,11 @@ func (c *Client) retry(ctx context.Context, s *session, r *request, why *transpo
 		reason = telemetry.RetryServerBusy
 	}
 	if !again {
-		o, err := c.settled(r, r.backpressure(why))
+		o, err := r.settled(r.backpressure(why))
 		return o, err, true
 	}
 	r.op.Retry(reason)
-	return c.pause(ctx, s, r, delay)
+	return r.pause(ctx, delay)
 }
 
 // fits reports whether delay is over before the call's deadline, zero for none, and that of ctx.
@@ -134,21 +136,21 @@ func fits(ctx context.Context, deadline time.Time, delay time.Duration) bool {
 }
 
 // busy asks whether the call may try again, and when.
-func (c *Client) busy(r *request) (time.Duration, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if effects, ok := c.stepLocked(machine.Input{Event: machine.SendBusy}, nil); !ok || len(effects) == 0 {
+func (r *request) busy() (time.Duration, bool) {
+	r.core.mu.Lock()
+	defer r.core.mu.Unlock()
+	if effects, ok := r.core.stepLocked(machine.Input{Event: machine.SendBusy}, nil); !ok || len(effects) == 0 {
 		return 0, true // the call has its outcome already, and finds it before it sends again
 	}
-	delay, again, ok := c.calls.Busy(r.id, rand.Float64())
+	delay, again, ok := r.core.calls.Busy(r.id, rand.Float64())
 	return delay, again || !ok
 }
 
 // waitInLine waits until the call is the first in line, or, if it is that already and has found no room, for a while. If done,
 // the call is over instead.
-func (c *Client) waitInLine(ctx context.Context, s *session, r *request, p *place) (_ outcome, _ *Error, done bool) {
+func (r *request) waitInLine(ctx context.Context, p *place) (_ outcome, _ *Error, done bool) {
 	if p.tried {
-		return c.pause(ctx, s, r, roomEvery)
+		return r.pause(ctx, roomEvery)
 	}
 	p.tried = true
 	select {
@@ -157,13 +159,13 @@ func (c *Client) waitInLine(ctx context.Context, s *session, r *request, p *plac
 	case o := <-r.outcome:
 		return o, nil, true
 	case <-ctx.Done():
-		o, err := c.leave(ctx, s, r)
+		o, err := r.leave(ctx)
 		return o, err, true
 	}
 }
 
 // pause waits until it is time to try again, unless the call gets its outcome first.
-func (c *Client) pause(ctx context.Context, s *session, r *request, d time.Duration) (outcome, *Error, bool) {
+func (r *request) pause(ctx context.Context, d time.Duration) (outcome, *Error, bool) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -172,29 +174,29 @@ func (c *Client) pause(ctx context.Context, s *session, r *request, d time.Durat
 	case o := <-r.outcome:
 		return o, nil, true
 	case <-ctx.Done():
-		o, err := c.leave(ctx, s, r)
+		o, err := r.leave(ctx)
 		return o, err, true
 	}
 }
 
 // unsendable deals with a request that the transport did not take. If the connection is closed, it is down; any other error
 // is about this request only.
-func (c *Client) unsendable(ctx context.Context, s *session, r *request, err error) (outcome, *Error) {
+func (r *request) unsendable(ctx context.Context, err error) (outcome, *Error) {
 	if errors.Is(err, transport.ErrClosed) {
-		if o, err, done := c.pause(ctx, s, r, patience); done {
+		if o, err, done := r.pause(ctx, patience); done {
 			return o, err // the reader has said why, or the call is over for another reason
 		}
-		err = c.lost(s, err)
+		err = r.core.lost(r.session, err)
 	}
-	return c.settled(r, &Error{Kind: KindTransport, Op: r.method, Unsent: true, cause: err})
+	return r.settled(&Error{Kind: KindTransport, Op: r.method, Unsent: true, cause: err})
 }
 
 // settled takes the call out of flight because of err, unless it has its outcome already; then that is taken, with what
 // err knows about whether the request was sent.
-func (c *Client) settled(r *request, err *Error) (outcome, *Error) {
-	c.mu.Lock()
-	_, mine := c.calls.Settle(r.id)
-	c.mu.Unlock()
+func (r *request) settled(err *Error) (outcome, *Error) {
+	r.core.mu.Lock()
+	_, mine := r.core.calls.Settle(r.id)
+	r.core.mu.Unlock()
 	if !mine {
 		return <-r.outcome, nil
 	}
@@ -202,7 +204,7 @@ func (c *Client) settled(r *request, err *Error) (outcome, *Error) {
 }
 
 // anyInFlight reports whether any call is in flight.
-func (c *Client) anyInFlight() bool {
+func (c *core) anyInFlight() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.calls.Len() > 0
@@ -210,31 +212,33 @@ func (c *Client) anyInFlight() bool {
 
 // abandon takes the call out of flight because its caller does not wait any more, and tells the server. It reports false if the
 // call has its outcome, of which the server knows.
-func (c *Client) abandon(ctx context.Context, s *session, r *request) bool {
+func (r *request) abandon(ctx context.Context) bool {
+	c := r.core
 	c.mu.Lock()
 	c.stepLocked(machine.Input{Event: machine.CallerLeft}, nil)
 	_, mine := c.calls.Abandon(r.id, time.Now(), inflight.Cancelled)
 	c.settleUp()
 	c.mu.Unlock()
 	if mine {
-		c.cancelUpstream(ctx, s, r, "cancelled by the caller")
+		r.cancelUpstream(ctx, "cancelled by the caller")
 	}
 	return mine
 }
 
 // leave abandons the call because its caller's context ended. An outcome that is already there is better than none.
-func (c *Client) leave(ctx context.Context, s *session, r *request) (outcome, *Error) {
-	if c.abandon(ctx, s, r) {
+func (r *request) leave(ctx context.Context) (outcome, *Error) {
+	if r.abandon(ctx) {
 		return outcome{}, r.left(ctx)
 	}
 	o := <-r.outcome
-	c.deliverProgress(r)
+	r.deliverProgress()
 	return o, nil
 }
 
 // cancelUpstream tells the server, in one try, that nobody waits for the answer any more. A request that the transport
 // has not accepted needs no cancelling.
-func (c *Client) cancelUpstream(ctx context.Context, s *session, r *request, reason string) {
+func (r *request) cancelUpstream(ctx context.Context, reason string) {
+	s := r.session
 	switch {
 	case !r.accepted || r.content.givenUp(s):
 		return
@@ -242,7 +246,7 @@ func (c *Client) cancelUpstream(ctx context.Context, s *session, r *request, rea
 		s.conn.Cancel(r.id, transport.Message{})
 		return
 	}
-	_, op := c.tel.StartRequest(ctx, telemetry.Request{Method: mcp.NotificationCancelled, Notification: true, Parent: r.ref})
+	_, op := r.core.tel.StartRequest(ctx, telemetry.Request{Method: mcp.NotificationCancelled, Notification: true, Parent: r.ref})
 	defer op.End(brokenOff)
 	trace := traceOf(&op)
 	notice := s.cancelNotice(r.id, reason, trace.meta(nil))

@@ -79,7 +79,7 @@ func (r *reader) failed(e *exchangeError) error {
 }
 
 // putOff lets the call try again later, which a server has refused for now.
-func (c *Client) putOff(id int64, e *transport.RequestError) {
+func (c *core) putOff(id int64, e *transport.RequestError) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if cl, ok := c.calls.Find(id); ok {

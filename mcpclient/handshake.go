@@ -21,7 +21,7 @@ import (
 // ready for it. Its requests are not in the in-flight table: they have no timeout of their own and are never cancelled,
 // which the specification forbids for initialize.
 type handshake struct {
-	c       *Client
+	c       *core
 	link    *link
 	in      *reader
 	clock   *stopwatch

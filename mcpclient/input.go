@@ -119,7 +119,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 }
 
 // interrupted is the error of a call that ended between two requests: its caller left, or the client was stopped.
-func (c *Client) interrupted(ctx context.Context, r *request) *Error {
+func (c *core) interrupted(ctx context.Context, r *request) *Error {
 	if ctx.Err() != nil {
 		return r.left(ctx)
 	}

@@ -90,7 +90,7 @@ func (c *Client) inspect() (i inspect.Client, more inspected, oldest []flight) {
 }
 
 // oldest returns the calls in flight that were made first, in this order. It is called with mu held.
-func (c *Client) oldest() []flight {
+func (c *core) oldest() []flight {
 	var first []inflight.Flight[*request]
 	for f := range c.calls.All() {
 		first = among(first, f, func(a, b inflight.Flight[*request]) int { return cmp.Compare(a.ID, b.ID) })

@@ -13,12 +13,12 @@ var errSilent = &failure{event: machine.TransportDown, err: errors.New("the serv
 
 // watchOver begins to look after the server of a session, if the options say so and the session has a connection: without one,
 // there is nothing between two requests that could hang.
-func (c *Client) watchOver(s *session) *keepalive.Watch {
+func (c *core) watchOver(s *session) *keepalive.Watch {
 	every := c.cfg.KeepAlive
 	if every == 0 || s.ownStreams {
 		return nil
 	}
-	return keepalive.Start(every, func() bool { return c.askForLife(s) }, func() { c.fail(s.epoch, errSilent) })
+	return keepalive.Start(every, func() bool { return c.features.askForLife(s) }, func() { c.fail(s.epoch, errSilent) })
 }
 
 // askForLife sends the server a ping, or what modern servers have instead. What comes of it is heard where messages are read.
@@ -35,7 +35,7 @@ func (c *Client) askForLife(s *session) bool {
 		}
 		cl := c.newCall(method, nil)
 		cl.own, cl.timeout = true, 2*c.cfg.KeepAlive // the session ends sooner
-		_ = c.request(s.ctx, &cl.request)
+		_ = cl.do(s.ctx)
 		c.free(cl)
 	})
 	return true

@@ -218,7 +218,7 @@ func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter) (sub *subs
 	about := cl.about()
 	about.Link, about.Reissue = c.lastSubscription(s)
 	about.Beside = true
-	ctx := c.begin(s.ctx, &cl.request, about)
+	ctx := cl.begin(s.ctx, about)
 	ended := brokenOff
 	defer func() {
 		cl.op.End(ended)
@@ -226,7 +226,7 @@ func (c *Client) subscribe(s *session, filter mcp.SubscriptionFilter) (sub *subs
 			c.free(cl)
 		}
 	}()
-	if !c.takeIn(s, &cl.request) {
+	if !cl.takeIn(s) {
 		ended = telemetry.Result{ErrorType: telemetry.ErrorConnectionLost}
 		return nil, agreed, cl.failed(outcome{cause: inflight.Lost})
 	}
@@ -255,7 +255,7 @@ func (c *Client) unsubscribe(s *session, sub *subscription) (over bool) {
 	if sub == nil {
 		return false
 	}
-	o, _ := c.leave(s.ctx, s, &sub.call.request)
+	o, _ := sub.call.leave(s.ctx)
 	if over = o.decided(); over {
 		sub.over(o)
 	} else {
@@ -269,7 +269,7 @@ func (c *Client) unsubscribe(s *session, sub *subscription) (over bool) {
 // is no longer in flight.
 func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call) (agreed mcp.SubscriptionFilter, _ *Error) {
 	r := &cl.request
-	o, err := c.launchAttended(ctx, s, r)
+	o, err := r.launchAttended(ctx)
 	if err != nil {
 		return agreed, err
 	}
@@ -280,11 +280,11 @@ func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call) (agr
 		case agreed = <-cl.acknowledged:
 			return agreed, nil
 		case why := <-r.putOff:
-			if o, err = c.settled(r, r.backpressure(why)); err != nil {
+			if o, err = r.settled(r.backpressure(why)); err != nil {
 				return agreed, err
 			}
 		case <-limit.C:
-			_, _ = c.leave(ctx, s, r)
+			_, _ = r.leave(ctx)
 			return agreed, r.failed(outcome{cause: inflight.Timeout})
 		case o = <-r.outcome:
 			select {
@@ -295,7 +295,7 @@ func (c *Client) acknowledgement(ctx context.Context, s *session, cl *call) (agr
 			}
 		}
 	}
-	if err := c.answered(s, r, o); err != nil {
+	if err := r.answered(o); err != nil {
 		return agreed, err
 	}
 	return agreed, &Error{Kind: KindProtocol, Op: r.method, cause: errors.New("the subscription ended before it was acknowledged")}
@@ -328,15 +328,15 @@ func (c *Client) acknowledged(n *Notification) {
 }
 
 // takeIn takes a request of the client's own into flight, if s is still the session. It has no deadline.
-func (c *Client) takeIn(s *session, r *request) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.session != s {
+func (r *request) takeIn(s *session) bool {
+	r.core.mu.Lock()
+	defer r.core.mu.Unlock()
+	if r.core.session != s {
 		return false
 	}
-	c.lastID++
-	r.id, r.begun = c.lastID, time.Now()
-	c.calls.Add(r.id, time.Time{}, r)
+	r.core.lastID++
+	r.id, r.begun = r.core.lastID, time.Now()
+	r.core.calls.Add(r.id, time.Time{}, r)
 	r.session = s
 	r.op.Admit(s.peer, r.id)
 	return true

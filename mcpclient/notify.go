@@ -38,7 +38,7 @@ func (c *Client) Notify(ctx context.Context, method string, params any) error {
 }
 
 // awaitLoss is lost, for which the reader of the connection gets a moment to say why: it knows, and mostly is about to.
-func (c *Client) awaitLoss(ctx context.Context, s *session, err error) error {
+func (c *core) awaitLoss(ctx context.Context, s *session, err error) error {
 	t := time.NewTimer(patience)
 	defer t.Stop()
 	select {
@@ -51,19 +51,19 @@ func (c *Client) awaitLoss(ctx context.Context, s *session, err error) error {
 
 // lost tells the machine that the connection of s takes nothing any more, which is why err came, and returns the reason. If
 // the session has ended, the machine is about to hear why from elsewhere, and hears the same here.
-func (c *Client) lost(s *session, err error) error {
+func (c *core) lost(s *session, err error) error {
 	if over := context.Cause(s.ctx); over != nil {
 		err = failureOf(over, machine.TransportDown).err
 	}
 	c.step(machine.Input{Event: machine.TransportDown, Epoch: s.epoch}, &fact{err: err})
-	if now := c.Status(); now.Epoch == s.epoch && now.Err != nil {
+	if now := c.status(); now.Epoch == s.epoch && now.Err != nil {
 		err = now.Err
 	}
 	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
 }
 
 // sendNotification sends a notification in session s.
-func (c *Client) sendNotification(ctx context.Context, s *session, op *telemetry.Op, method string, params any) *Error {
+func (c *core) sendNotification(ctx context.Context, s *session, op *telemetry.Op, method string, params any) *Error {
 	op.Admit(s.peer, 0)
 	trace := traceOf(op)
 	frame, err := encodeNotification(method, params, trace.meta(s.noticeMeta()))
@@ -83,7 +83,7 @@ func (c *Client) sendNotification(ctx context.Context, s *session, op *telemetry
 		err = busyAfter(1)
 	case ctx.Err() != nil:
 		return (&request{method: method}).left(ctx)
-	case s.ctx.Err() != nil && c.State() == connstate.Closing:
+	case s.ctx.Err() != nil && c.status().State == connstate.Closing:
 		return &Error{Kind: KindShutdown, Op: method, Unsent: true, cause: ErrShutdown}
 	}
 	return &Error{Kind: KindTransport, Op: method, Unsent: true, cause: err}

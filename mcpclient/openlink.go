@@ -31,7 +31,7 @@ func newOpenLink(epoch uint64) *openLink {
 }
 
 // attach gives l its connection. If the client has hung up meanwhile, that is closed.
-func (c *Client) attach(l *openLink, conn transport.Conn) {
+func (c *core) attach(l *openLink, conn transport.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l.conn = conn; l.hungUp {
@@ -41,7 +41,7 @@ func (c *Client) attach(l *openLink, conn transport.Conn) {
 
 // renew gives l a context for what comes next, an attempt or a session. A context that many others have come of keeps a table
 // of them for as long as it is there.
-func (c *Client) renew(l *openLink) {
+func (c *core) renew(l *openLink) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l.end(nil)
@@ -52,7 +52,7 @@ func (c *Client) renew(l *openLink) {
 }
 
 // leaveLink hangs up. The goroutine of the connection ends then. It is called with mu held.
-func (c *Client) leaveLink(l *openLink, why error) {
+func (c *core) leaveLink(l *openLink, why error) {
 	l.hungUp, l.why = true, why
 	l.end(why)
 	if l.conn != nil && !l.closing {
@@ -61,13 +61,13 @@ func (c *Client) leaveLink(l *openLink, why error) {
 }
 
 // beginClose has the connection closed in the background. It is called with mu held.
-func (c *Client) beginClose(l *openLink) {
+func (c *core) beginClose(l *openLink) {
 	l.closing = true
 	l.closed.Go(func() { c.close(l.conn) }) // ends within CloseTimeout; closeLink waits for it
 }
 
 // closeLink closes the connection, if there is one, and lets the next be opened.
-func (c *Client) closeLink(l *openLink) {
+func (c *core) closeLink(l *openLink) {
 	if l.conn != nil {
 		c.tel.Queue(nil)
 		if c.mayClose(l) {
@@ -81,7 +81,7 @@ func (c *Client) closeLink(l *openLink) {
 }
 
 // mayClose reports whether nobody closes the connection yet. Whoever asks does so then.
-func (c *Client) mayClose(l *openLink) bool {
+func (c *core) mayClose(l *openLink) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	may := !l.closing

@@ -35,8 +35,8 @@ type call struct {
 func (c *Client) newCall(method string, params any) *call {
 	cl, _ := c.pool.Get().(*call)
 	if cl == nil {
-		cl = &call{c: c, request: newRequest()}
-		cl.content, cl.inline = cl, func(end func()) { c.inline(&cl.request, end) }
+		cl = &call{c: c, request: newRequest(&c.core)}
+		cl.content, cl.inline = cl, cl.waitsInline
 	}
 	cl.method, cl.params = method, params
 	return cl
@@ -66,7 +66,7 @@ func (cl *call) inherit(from *call) {
 	own := *cl
 	*cl = *from
 	cl.c, cl.method, cl.params, cl.result, cl.scratch = own.c, own.method, own.params, own.result, own.scratch
-	cl.content, cl.inline, cl.outcome, cl.putOff, cl.frame = own.content, own.inline, own.outcome, own.putOff, own.frame
+	cl.core, cl.content, cl.inline, cl.outcome, cl.putOff, cl.frame = own.core, own.content, own.inline, own.outcome, own.putOff, own.frame
 }
 
 // encode encodes the request for session s.
@@ -173,8 +173,8 @@ func (cl *call) started() {
 	*cl.lead = lead{corr: cl.corr, ref: cl.ref}
 }
 
-// take decodes the answer, and keeps it if it may answer the same question again.
-func (cl *call) take(s *session, m *jsonrpc.Message) *Error {
+// receive decodes the answer, and keeps it if it may answer the same question again.
+func (cl *call) receive(s *session, m *jsonrpc.Message) *Error {
 	if cl.received != nil {
 		cl.received.Add(int64(m.Size()))
 	}

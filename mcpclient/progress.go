@@ -101,20 +101,20 @@ func (r *request) sooner(t time.Time) time.Time {
 }
 
 // deliverProgress hands the waiting reports to the caller.
-func (c *Client) deliverProgress(r *request) {
+func (r *request) deliverProgress() {
 	if r.onProgress == nil {
 		return
 	}
-	c.mu.Lock()
+	r.core.mu.Lock()
 	reports := r.progress.take()
-	c.mu.Unlock()
+	r.core.mu.Unlock()
 	for _, p := range reports {
 		r.onProgress(p)
 	}
 }
 
 // progress gives a report to the call that asked for it, whose id is the token.
-func (c *Client) progress(p Progress) {
+func (c *core) progress(p Progress) {
 	id, ok := p.ProgressToken.Int()
 	if !ok {
 		return
@@ -125,7 +125,7 @@ func (c *Client) progress(p Progress) {
 }
 
 // progressTo returns how many older reports were lost.
-func (c *Client) progressTo(id int64, p Progress) (lost int) {
+func (c *core) progressTo(id int64, p Progress) (lost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok := c.calls.Find(id)

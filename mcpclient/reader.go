@@ -72,7 +72,7 @@ func failureOf(err error, otherwise machine.Event) *failure {
 // reader turns the frames of one connection into messages: it asks for a frame only when the one before has been dealt
 // with, refuses what is invalid, and takes batches apart. It is owned by the connection's goroutine, but for direct.
 type reader struct {
-	c       *Client
+	c       *core
 	link    *link
 	session *session         // nil during the handshake
 	silent  bool             // the server is a process that is starting: nothing has arrived yet

@@ -16,6 +16,7 @@ import (
 // it while it is in flight, and what takes it out of flight, under the client's mutex, fills outcome, once. What it says, and
 // what its answer means, its content knows.
 type request struct {
+	core    *core
 	content content
 	id      int64
 	method  string
@@ -68,8 +69,8 @@ type content interface {
 	started()
 	// encode makes the frame, for a session. The request is in flight.
 	encode(s *session) *Error
-	// take decodes the answer.
-	take(s *session, m *jsonrpc.Message) *Error
+	// receive decodes the answer.
+	receive(s *session, m *jsonrpc.Message) *Error
 	// ended describes the end of the operation.
 	ended(err *Error) telemetry.Result
 	// harmless reports whether the server may do twice what it is asked once.
@@ -81,14 +82,14 @@ type content interface {
 	late() *expected
 }
 
-func newRequest() request {
-	return request{outcome: make(chan outcome, 1), putOff: make(chan *transport.RequestError, 1)}
+func newRequest(c *core) request {
+	return request{core: c, outcome: make(chan outcome, 1), putOff: make(chan *transport.RequestError, 1)}
 }
 
 // cleared returns what is kept of r for the next request.
 func (r *request) cleared() request {
 	r.settlePutOff()
-	return request{content: r.content, inline: r.inline, outcome: r.outcome, putOff: r.putOff, frame: r.frame[:0]}
+	return request{core: r.core, content: r.content, inline: r.inline, outcome: r.outcome, putOff: r.putOff, frame: r.frame[:0]}
 }
 
 // headstone is what a tombstone remembers of a request, for what its late answer leads to.
@@ -133,20 +134,20 @@ func (r *request) finish(o outcome) {
 }
 
 // inline hears that the caller's goroutine waits in the transport for the answer, until end is called.
-func (c *Client) inline(r *request, end func()) {
-	c.mu.Lock()
+func (r *request) waitsInline(end func()) {
+	r.core.mu.Lock()
 	r.end = end
 	over := len(r.outcome) > 0
-	c.mu.Unlock()
+	r.core.mu.Unlock()
 	if over {
 		end()
 	}
 }
 
 // notInline forgets how to end what r waited in.
-func (c *Client) notInline(r *request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (r *request) notInline() {
+	r.core.mu.Lock()
+	defer r.core.mu.Unlock()
 	r.end = nil
 }
 

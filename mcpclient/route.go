@@ -10,7 +10,7 @@ import (
 )
 
 // route gives one message to whom it is for, and reports whether the next may be asked for.
-func (c *Client) route(r *reader, m *jsonrpc.Message, answer answerer) bool {
+func (c *core) route(r *reader, m *jsonrpc.Message, answer answerer) bool {
 	effects, why, ok := c.admit(r, m)
 	if !ok {
 		return false
@@ -22,11 +22,11 @@ func (c *Client) route(r *reader, m *jsonrpc.Message, answer answerer) bool {
 			pull = true
 		case machine.Drop:
 			c.dropped(m, why)
-			c.disown(r, m, why.stone.Note.task)
+			c.features.disown(r, m, why.stone.Note.task)
 		case machine.Enqueue:
-			c.notified(r, m)
+			c.features.notified(r, m)
 		case machine.Serve:
-			c.serve(r, m, answer)
+			c.features.serve(r, m, answer)
 		}
 	}
 	return pull
@@ -34,7 +34,7 @@ func (c *Client) route(r *reader, m *jsonrpc.Message, answer answerer) bool {
 
 // admit classifies a message and steps the machine, in one moment: a response finds its call and settles it, or finds
 // what became of it.
-func (c *Client) admit(r *reader, m *jsonrpc.Message) (effects []machine.Effect, d drop, ok bool) {
+func (c *core) admit(r *reader, m *jsonrpc.Message) (effects []machine.Effect, d drop, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	in := machine.Input{Epoch: r.link.epoch, Now: time.Now()}
@@ -61,7 +61,7 @@ type drop struct {
 }
 
 // classify says what a response is. It is called with mu held.
-func (c *Client) classify(m *jsonrpc.Message, f *fact, now time.Time) (machine.Event, drop) {
+func (c *core) classify(m *jsonrpc.Message, f *fact, now time.Time) (machine.Event, drop) {
 	id, ok := m.ID.Int()
 	if !ok {
 		return machine.ResponseUnknown, drop{reason: telemetry.DropUnknownID}
@@ -98,7 +98,7 @@ func lateReason(cause inflight.Cause) string {
 
 // dropped counts a message that is thrown away: a response that nobody waits for, or anything that came before the end of
 // the handshake and is not part of it.
-func (c *Client) dropped(m *jsonrpc.Message, d drop) {
+func (c *core) dropped(m *jsonrpc.Message, d drop) {
 	if m.Kind == jsonrpc.Result || m.Kind == jsonrpc.Error {
 		c.tel.Dropped(telemetry.Drop{Reason: d.reason, ID: m.ID.String(), Age: d.stone.Age, Ref: d.stone.Note.ref})
 		return
@@ -107,7 +107,7 @@ func (c *Client) dropped(m *jsonrpc.Message, d drop) {
 }
 
 // refused counts a message whose middle is invalid, as err says. A message that has been consumed has left its head in err.
-func (c *Client) refused(m *jsonrpc.Message, err error) *jsonrpc.Violation {
+func (c *core) refused(m *jsonrpc.Message, err error) *jsonrpc.Violation {
 	v := violationOf(m, err)
 	head := m.Frame
 	if head == nil {
@@ -118,7 +118,7 @@ func (c *Client) refused(m *jsonrpc.Message, err error) *jsonrpc.Violation {
 }
 
 // violation counts a frame that breaks the protocol, of which the head, or all, is there.
-func (c *Client) violation(v *jsonrpc.Violation, head []byte, size, limit int) {
+func (c *core) violation(v *jsonrpc.Violation, head []byte, size, limit int) {
 	c.tel.Violation(telemetry.Violation{
 		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received, Head: head,
 	})

@@ -22,7 +22,7 @@ func (e *cancelledByServer) Error() string {
 // come. A subscription is the server's to end, and is begun anew. No other request is the server's to cancel in any revision, so
 // the call fails with [KindProtocol]; an answer that comes none the less is late.
 // (specification 2026-07-28 and 2025-11-25, basic/patterns/cancellation and basic/utilities/cancellation)
-func (c *Client) cancelled(l *link, request jsonrpc.ID, why *cancelledByServer) {
+func (c *core) cancelled(l *link, request jsonrpc.ID, why *cancelledByServer) {
 	id, _ := request.Int()
 	c.mu.Lock()
 	defer c.mu.Unlock()

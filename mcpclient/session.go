@@ -66,7 +66,7 @@ type era interface {
 }
 
 // newSession completes s with what follows from the agreed version.
-func (c *Client) newSession(s session) (*session, error) {
+func (c *core) newSession(s session) (*session, error) {
 	s.era = legacyEra{}
 	if s.version.Era() == mcp.Modern {
 		s.era = modernEra{}
@@ -90,7 +90,7 @@ func (c *Client) newSession(s session) (*session, error) {
 // the options say WaitForReady, it waits for one. It returns the options with the time that the operation has, waiting included.
 func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*session, []CallOption, error) {
 	var cl call
-	cl.method = method
+	cl.core, cl.method = &c.core, method
 	cl.apply(options)
 	if cl.deadline = c.endOf(&cl, time.Now()); !cl.deadline.IsZero() {
 		options = append(options[:len(options):len(options)], until(cl.deadline))
@@ -105,15 +105,19 @@ func (c *Client) agreed(ctx context.Context, method string, options []CallOption
 		case err.Kind != KindState || !cl.wait:
 			return nil, nil, err
 		}
-		if err := c.awaitReady(ctx, &cl.request); err != nil {
+		if err := cl.awaitReady(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
 }
 
+// negotiated forgets what is known of the tools: it may be another version of the server.
+func (c *Client) negotiated() { c.schemas.forget() }
+
 // began lets the features go on in a new session. Each does so in a goroutine of its own, which ends soon after the session at
 // the latest; nobody waits for them but Stop. It is called with mu held.
 func (c *Client) began(s *session) {
+	c.subscribeChanges()
 	for _, f := range []func(*session){c.restoreLogLevel, c.restoreSubscriptions} {
 		c.inBackground(s.link, func() { f(s) })
 	}

@@ -28,7 +28,7 @@ type fact struct {
 }
 
 // start takes the machine's first step.
-func (c *Client) start() {
+func (c *core) start() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
@@ -44,13 +44,13 @@ func (c *Client) start() {
 // is the only way the state changes. All effects are carried out under the mutex and none of them waits, so whatever an
 // event does to the state, to the calls in flight and to those who wait is one moment. Effects that talk to users, to
 // the telemetry or to the connection are not for step; it returns the list to whoever can carry them out.
-func (c *Client) step(in machine.Input, f *fact) ([]machine.Effect, bool) {
+func (c *core) step(in machine.Input, f *fact) ([]machine.Effect, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stepLocked(in, f)
 }
 
-func (c *Client) stepLocked(in machine.Input, f *fact) ([]machine.Effect, bool) {
+func (c *core) stepLocked(in machine.Input, f *fact) ([]machine.Effect, bool) {
 	if f == nil {
 		f = &fact{}
 	}
@@ -75,7 +75,7 @@ func (c *Client) stepLocked(in machine.Input, f *fact) ([]machine.Effect, bool) 
 }
 
 // apply carries out one effect; those of a frame or a call are left to their goroutine.
-func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
+func (c *core) apply(e machine.Effect, f *fact, now time.Time) {
 	switch e {
 	case machine.Dial:
 		c.dial()
@@ -117,21 +117,20 @@ func (c *Client) apply(e machine.Effect, f *fact, now time.Time) {
 		machine.CancelUpstream, machine.ReplyCause:
 		// by the goroutine of the caller
 	case machine.Resubscribe:
-		c.subscribeChanges()
-		c.began(c.session)
+		c.features.began(c.session)
 	default:
 		panic("mcpclient: no one carries out the effect " + e.String())
 	}
 }
 
 // failAll fails every call in flight. No frame is looked at before the last one has failed, for that takes the mutex.
-func (c *Client) failAll(cause inflight.Cause, now time.Time) {
+func (c *core) failAll(cause inflight.Cause, now time.Time) {
 	err := c.lastErr
 	c.calls.FailAll(now, cause, func(_ int64, r *request) { r.finish(outcome{cause: cause, err: err}) })
 }
 
 // failOwn fails the call that an unusable frame was the answer to, or that gets none.
-func (c *Client) failOwn(f *fact, now time.Time) {
+func (c *core) failOwn(f *fact, now time.Time) {
 	o := outcome{cause: inflight.Lost, failed: f.failed}
 	id := f.request
 	switch v := f.violation; {
@@ -149,7 +148,7 @@ func (c *Client) failOwn(f *fact, now time.Time) {
 }
 
 // dial starts the goroutine of the next connection.
-func (c *Client) dial() {
+func (c *core) dial() {
 	l := newOpenLink(c.m.Epoch)
 	c.conn = l
 	c.goroutines.Go(func() { c.runLink(l) })
@@ -157,7 +156,7 @@ func (c *Client) dial() {
 
 // hangUp lets the goroutine of the connection close it. When the client is closing, somebody must wait until nothing is
 // open any more.
-func (c *Client) hangUp(why error) {
+func (c *core) hangUp(why error) {
 	closing := c.m.State == connstate.Closing
 	if why == nil && closing {
 		why = ErrShutdown
@@ -178,7 +177,7 @@ func (c *Client) hangUp(why error) {
 }
 
 // acquire waits until no connection is open, and reports false if giveUp is closed before.
-func (c *Client) acquire(giveUp <-chan struct{}) bool {
+func (c *core) acquire(giveUp <-chan struct{}) bool {
 	for {
 		freed, ok := c.tryAcquire(giveUp)
 		if freed == nil {
@@ -193,7 +192,7 @@ func (c *Client) acquire(giveUp <-chan struct{}) bool {
 
 // tryAcquire acquires if no connection is open, unless giveUp is closed. If one is, it returns a channel that is closed when it is
 // worth another try. Who hangs up holds the mutex, too: nobody acquires for a connection that is given up.
-func (c *Client) tryAcquire(giveUp <-chan struct{}) (freed <-chan struct{}, ok bool) {
+func (c *core) tryAcquire(giveUp <-chan struct{}) (freed <-chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	select {
@@ -211,7 +210,7 @@ func (c *Client) tryAcquire(giveUp <-chan struct{}) (freed <-chan struct{}, ok b
 	return c.freed, false
 }
 
-func (c *Client) release() {
+func (c *core) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open = false
@@ -221,7 +220,7 @@ func (c *Client) release() {
 	}
 }
 
-func (c *Client) end() {
+func (c *core) end() {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
@@ -231,7 +230,7 @@ func (c *Client) end() {
 }
 
 // closeTelemetry waits for what is still to be told, by the connection too if that has taken too long to close.
-func (c *Client) closeTelemetry() {
+func (c *core) closeTelemetry() {
 	c.acquire(nil)
 	c.release()
 	c.mu.Lock()
@@ -247,7 +246,7 @@ func (c *Client) closeTelemetry() {
 }
 
 // moved notes a transition and lets those go on who wait for it.
-func (c *Client) moved(t connstate.Transition, err error, now time.Time) {
+func (c *core) moved(t connstate.Transition, err error, now time.Time) {
 	if err != nil {
 		c.lastErr = err
 	}
@@ -263,7 +262,7 @@ func (c *Client) moved(t connstate.Transition, err error, now time.Time) {
 
 // learn draws conclusions about the server from a transition: one that died on the probe is not probed in the next
 // attempt, and what is known of its era is forgotten when an attempt on that assumption fails.
-func (c *Client) learn(t connstate.Transition) {
+func (c *core) learn(t connstate.Transition) {
 	switch {
 	case t.Reason == connstate.ProbeLost:
 		c.probeLost = true
@@ -273,7 +272,7 @@ func (c *Client) learn(t connstate.Transition) {
 }
 
 // settleUp brings everything that follows from the calls in flight up to date, after they have changed.
-func (c *Client) settleUp() {
+func (c *core) settleUp() {
 	if n := c.calls.Tombstones(); n != c.buried {
 		c.note(record{tombstones: n - c.buried})
 		c.buried = n
@@ -283,7 +282,7 @@ func (c *Client) settleUp() {
 
 // arm sets the timer to what is due next: the machine's deadline, a call's, or the sweep of tombstones. One that is set to
 // an earlier time is left so: the tick finds nothing to do, and arms anew. Calls that are soon answered set it only once.
-func (c *Client) arm() {
+func (c *core) arm() {
 	next := c.m.Deadline
 	if due, ok := c.calls.Next(); ok && c.m.State != connstate.Closing && (next.IsZero() || due.Before(next)) {
 		next = due
@@ -300,7 +299,7 @@ func (c *Client) arm() {
 }
 
 // tick is called by the timer.
-func (c *Client) tick() {
+func (c *core) tick() {
 	words := c.lastWords()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -319,7 +318,7 @@ func (c *Client) tick() {
 }
 
 // probes reports whether the handshake begins with a probe.
-func (c *Client) probes() bool {
+func (c *core) probes() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

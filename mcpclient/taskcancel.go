@@ -36,10 +36,14 @@ func (c *Client) cancelTask(ctx context.Context, id string, meta mcp.Meta, origi
 	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: id})
 	cl.deadline, cl.meta = time.Now().Add(cancelTaskTimeout), meta
 	cl.corr, cl.ref = origin.corr, origin.ref
-	ctx = c.begin(context.WithoutCancel(ctx), &cl.request, cl.about())
+	ctx = cl.begin(context.WithoutCancel(ctx), cl.about())
 	var o outcome
 	var err *Error
-	usercode.Pass(func() { o, err = c.sendCancel(ctx, &cl.request) }, func() { cl.op.End(brokenOff) })
+	usercode.Pass(func() {
+		if err = cl.take(ctx); err == nil {
+			o, err = cl.launchAttended(ctx)
+		}
+	}, func() { cl.op.End(brokenOff) })
 	if err != nil || o.decided() {
 		c.endCancel(cl, o, err)
 		return
@@ -55,19 +59,10 @@ func (c *Client) cancelTask(ctx context.Context, id string, meta mcp.Meta, origi
 	}
 }
 
-// sendCancel sends r, if the client is ready.
-func (c *Client) sendCancel(ctx context.Context, r *request) (outcome, *Error) {
-	s, err := c.take(ctx, r)
-	if err != nil {
-		return outcome{}, err
-	}
-	return c.launchAttended(ctx, s, r)
-}
-
 // endCancel ends the operation of cl, with o or err.
 func (c *Client) endCancel(cl *call, o outcome, err *Error) {
 	if err == nil {
-		err = c.answered(cl.session, &cl.request, o)
+		err = cl.answered(o)
 	}
 	cl.op.End(resultOf(err, nil))
 	c.free(cl)

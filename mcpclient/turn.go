@@ -153,7 +153,8 @@ func (t *turn) attend() {
 
 // readAnswer reads the answer to the call in the caller's goroutine, if that may. Otherwise the connection's goroutine reads.
 // In both cases the outcome comes to where it always does.
-func (c *Client) readAnswer(ctx context.Context, s *session, r *request) {
+func (r *request) readAnswer(ctx context.Context) {
+	s := r.session
 	t := &s.in.turn
 	switch {
 	case len(r.outcome) > 0: // the answer was there sooner
@@ -165,16 +166,16 @@ func (c *Client) readAnswer(ctx context.Context, s *session, r *request) {
 	got, own := goOn, false
 	defer func() {
 		if own {
-			t.leave(c.anyInFlight)
+			t.leave(r.core.anyInFlight)
 			return
 		}
-		c.notInline(r) // the next to wait is somebody else
+		r.notInline() // the next to wait is somebody else
 		t.handOver(got)
 	}()
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, t.interrupt)()
 	}
-	c.inline(r, t.interrupt)
+	r.waitsInline(t.interrupt)
 	got.frame, got.err = s.conn.Receive(context.Background())
 	own = got.err == nil && s.in.own(got.frame, r.id)
 }

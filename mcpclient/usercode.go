@@ -15,12 +15,12 @@ import (
 var brokenOff = telemetry.Result{ErrorType: telemetry.ErrorPanic}
 
 // failed returns what tells telemetry that the code of this name has failed.
-func (c *Client) failed(ctx context.Context, name string) func(*usercode.Failure) {
+func (c *core) failed(ctx context.Context, name string) func(*usercode.Failure) {
 	return func(f *usercode.Failure) { c.tel.HandlerPanic(ctx, name, f.Value, f.Stack) }
 }
 
 // apart calls f, a part of the transport's, in a goroutine of its own. The error is a failure of that code.
-func (c *Client) apart(name string, f func()) error {
+func (c *core) apart(name string, f func()) error {
 	if failure := usercode.Apart(f); failure != nil {
 		c.failed(c.base, name)(failure)
 		return failure
@@ -29,14 +29,14 @@ func (c *Client) apart(name string, f func()) error {
 }
 
 // inBackground runs f in a goroutine that Stop waits for. If the transport fails in it, so has the connection.
-func (c *Client) inBackground(l *link, f func()) {
+func (c *core) inBackground(l *link, f func()) {
 	c.goroutines.Go(func() {
 		usercode.Run(f, func(failure *usercode.Failure) { c.transportFailed(l.epoch, failure) })
 	})
 }
 
 // transportFailed gives up a connection whose transport has failed, which its reader need not notice.
-func (c *Client) transportFailed(epoch uint64, failure *usercode.Failure) *usercode.Failure {
+func (c *core) transportFailed(epoch uint64, failure *usercode.Failure) *usercode.Failure {
 	defer c.fail(epoch, failureOf(failure, machine.TransportDown))
 	c.failed(c.base, "transport")(failure)
 	return failure

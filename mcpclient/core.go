@@ -1,0 +1,75 @@
+package mcpclient
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// core keeps a server connected: the state machine, the connection and its session, the requests in flight. It knows no tool, no
+// list and no task. What it has to tell, beyond the outcome of a request, it tells features.
+type core struct {
+	features  features
+	cfg       *config // may be that of other clients, too
+	transport transport.Transport
+	tel       *telemetry.Client
+	number    uint64 // among those of the process
+	pace      *pace  // at which sessions lend their turn to read
+
+	base   context.Context // ends when the machine has; carries no span
+	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	freed   chan struct{}                        // guarded by mu; closed when no connection is open any more; nil unless somebody waits for that
+	m       machine.Machine                      // guarded by mu
+	calls   *inflight.Table[*request, headstone] // guarded by mu
+	lastID  int64                                // guarded by mu; the last request id given out
+	buried  int                                  // guarded by mu; tombstones that telemetry knows of
+	conn    *openLink                            // guarded by mu; what the present epoch opened, nil in backoff
+	session *session                             // guarded by mu; not nil if and only if ready
+
+	// What is small lies together, without gaps.
+	parent    telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
+	attempt   telemetry.Ref // guarded by mu; the latest attempt
+	open      bool          // guarded by mu; a connection is open, or being opened or closed
+	telling   bool          // guarded by mu; the goroutine that tells is running
+	probeLost bool          // guarded by mu; the server died on the probe: do without it
+	knownEra  mcp.Era       // guarded by mu; what the server turned out to be, 0 if unknown
+
+	lastErr error       // guarded by mu; why the last attempt or connection failed
+	refusal error       // guarded by mu; why the client gave up for good
+	waiters []*waiter   // guarded by mu
+	timer   *time.Timer // guarded by mu; fires at armed
+	armed   time.Time   // guarded by mu; zero if the timer is not set
+
+	records []record      // guarded by mu; what has happened and not been told yet
+	untold  int           // guarded by mu; records that had no room there
+	told    chan struct{} // guarded by mu; closed when it has told everything; nil unless somebody waits for that
+
+	goroutines sync.WaitGroup // all that the client started, handlers included
+}
+
+// features are what a client does beyond requests and their answers, as far as the core has to tell it of the connection.
+type features interface {
+	// negotiated hears that there is a session with what may be another server, before anything is sent in it.
+	negotiated()
+	// began hears that a session has begun. It is called with mu held.
+	began(s *session)
+	// notified hears of a notification, in the goroutine that reads.
+	notified(r *reader, m *jsonrpc.Message)
+	// serve gets a request of the server, in the goroutine that reads.
+	serve(r *reader, m *jsonrpc.Message, answer answerer)
+	// disown gets a late answer, in the goroutine that reads, with what the content of its request wanted to be remembered.
+	disown(r *reader, m *jsonrpc.Message, e *expected)
+	// authorized hears that requests have another authorization from now on.
+	authorized()
+	// askForLife sends the server something to answer, and reports false if the session is over.
+	askForLife(s *session) bool
+}
