@@ -14,23 +14,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A connection has one goroutine after the other. That of runLink dials and negotiates, which takes a large stack. That of
-// readLink waits for the server nearly all its life, so it is a new one, whose stack is as small as they are made; over HTTP
+// A connection has one goroutine after the other. That of run dials and negotiates, which takes a large stack. That of
+// read waits for the server nearly all its life, so it is a new one, whose stack is as small as they are made; over HTTP
 // there is one only while something is on its way.
 
-// runLink opens a connection and negotiates. No second connection is opened before this one is closed.
-func (c *core) runLink(l *openLink) {
+// run opens a connection and negotiates. No second connection is opened before this one is closed.
+func (l *openLink) run() {
+	c := l.core
 	if !c.acquire(l.ctx.Done()) {
 		l.end(nil)
 		return
 	}
 	ctx, attempt := c.startAttempt(l.ctx, l.epoch)
-	if !c.openLink(ctx, l, attempt) {
-		c.closeLink(l)
+	if !l.open(ctx, attempt) {
+		l.close()
 		return
 	}
 	c.tel.Queue(func() int { return c.infoOf(l.conn).Queued })
-	c.negotiate(ctx, l, attempt)
+	l.negotiate(ctx, attempt)
 }
 
 // infoOf returns what a connection knows about itself.
@@ -39,8 +40,9 @@ func (c *core) infoOf(conn transport.Conn) (info transport.Info) {
 	return info
 }
 
-// openLink dials, and reports whether the connection is to negotiate.
-func (c *core) openLink(ctx context.Context, l *openLink, attempt telemetry.Attempt) bool {
+// open dials, and reports whether the connection is to negotiate.
+func (l *openLink) open(ctx context.Context, attempt telemetry.Attempt) bool {
+	c := l.core
 	traceparent, tracestate, baggage := attempt.TraceContext()
 	conn, err := c.dialled(ctx, transport.Config{
 		FrameLimit:   c.cfg.FrameLimit,
@@ -52,7 +54,7 @@ func (c *core) openLink(ctx context.Context, l *openLink, attempt telemetry.Atte
 		Traceparent:  traceparent,
 		Tracestate:   tracestate,
 		Baggage:      baggage,
-		Authorizing:  func(on bool) { c.authorizing(l, on) },
+		Authorizing:  func(on bool) { l.authorize(on) },
 		Authorized:   c.features.authorized,
 		Failed:       func(name string, value any, stack []byte) { c.tel.HandlerPanic(c.base, name, value, stack) },
 	})
@@ -62,7 +64,7 @@ func (c *core) openLink(ctx context.Context, l *openLink, attempt telemetry.Atte
 		c.fail(l.epoch, f)
 		return false
 	}
-	c.attach(l, conn)
+	l.attach(conn)
 	up := machine.Input{Event: machine.TransportUp, Epoch: l.epoch, Launched: c.infoOf(conn).PID != 0}
 	if _, ok := c.step(up, nil); !ok {
 		attempt.End(context.Cause(l.ctx))
@@ -80,24 +82,25 @@ func (c *core) dialled(ctx context.Context, cfg transport.Config) (conn transpor
 }
 
 // negotiate makes a session and has it read, or leaves the connection if it is of no use.
-func (c *core) negotiate(ctx context.Context, l *openLink, attempt telemetry.Attempt) {
+func (l *openLink) negotiate(ctx context.Context, attempt telemetry.Attempt) {
 	for {
-		in, again := c.agree(ctx, l, attempt)
+		in, again := l.agree(ctx, attempt)
 		switch {
 		case in != nil:
-			c.goroutines.Go(func() { c.readLink(l, in) }) // ends soon after the client hangs up
+			l.core.goroutines.Go(func() { l.read(in) }) // ends soon after the client hangs up
 			return
 		case !again:
-			c.closeLink(l)
+			l.close()
 			return
 		}
-		ctx, attempt = c.nextAttempt(l)
+		ctx, attempt = l.nextAttempt()
 	}
 }
 
 // agree negotiates once, and ends the attempt. It returns the reader of the session, or whether the connection is to
 // negotiate anew, in the next epoch.
-func (c *core) agree(ctx context.Context, l *openLink, attempt telemetry.Attempt) (in *reader, again bool) {
+func (l *openLink) agree(ctx context.Context, attempt telemetry.Attempt) (in *reader, again bool) {
+	c := l.core
 	lk := &link{epoch: l.epoch, conn: l.conn, ctx: l.ctx, end: l.end}
 	in = &reader{c: c, link: lk, turn: turn{pace: c.pace}, silent: c.isSilent(lk.epoch)}
 	s, err := c.handshake(ctx, lk, in, &l.clock)
@@ -114,7 +117,7 @@ func (c *core) agree(ctx context.Context, l *openLink, attempt telemetry.Attempt
 		}
 	}
 	attempt.End(nil)
-	c.renew(l)
+	l.renew()
 	lk.ctx, lk.end = l.ctx, l.end
 	in.alive = c.watchOver(s)
 	c.features.negotiated()
@@ -137,42 +140,43 @@ func (c *core) handshake(ctx context.Context, lk *link, in *reader, clock *stopw
 	return s, err
 }
 
-// readLink reads a session until it is over, or until there is nothing to read. Then nobody reads as long as that is so.
-func (c *core) readLink(l *openLink, in *reader) {
+// read reads a session until it is over, or until there is nothing to read. Then nobody reads as long as that is so.
+func (l *openLink) read(in *reader) {
+	c := l.core
 	returned := false
 	defer func() {
 		if failure := usercode.Caught(recover(), returned); failure != nil { // here, for an idle client has all of this stack
-			c.goroutines.Go(func() { c.endSession(l, in.link, failure) })
+			c.goroutines.Go(func() { l.endSession(in.link, failure) })
 			c.failed(c.base, "transport")(failure)
 		}
 	}()
 	var err error
 	if conn, rests := l.conn.(transport.Rester); rests {
-		err = in.runUntilRest(conn, func() { c.goroutines.Go(func() { c.readLink(l, in) }) }) // which Stop closes before it waits
+		err = in.runUntilRest(conn, func() { c.goroutines.Go(func() { l.read(in) }) }) // which Stop closes before it waits
 	} else {
 		err = in.run()
 	}
 	returned = true
 	if err != transport.ErrResting {
-		c.endSession(l, in.link, err)
+		l.endSession(in.link, err)
 	}
 }
 
 // endSession ends a session. If the connection is to negotiate anew then, it does so.
-func (c *core) endSession(l *openLink, lk *link, err error) {
+func (l *openLink) endSession(lk *link, err error) {
 	lk.end(err)
-	if !c.fail(lk.epoch, failureOf(err, machine.TransportDown)) {
-		c.closeLink(l)
+	if !l.core.fail(lk.epoch, failureOf(err, machine.TransportDown)) {
+		l.close()
 		return
 	}
-	ctx, attempt := c.nextAttempt(l)
-	c.negotiate(ctx, l, attempt)
+	ctx, attempt := l.nextAttempt()
+	l.negotiate(ctx, attempt)
 }
 
 // nextAttempt starts to negotiate anew over the same connection.
-func (c *core) nextAttempt(l *openLink) (context.Context, telemetry.Attempt) {
-	c.renew(l)
-	return c.startAttempt(l.ctx, l.epoch)
+func (l *openLink) nextAttempt() (context.Context, telemetry.Attempt) {
+	l.renew()
+	return l.core.startAttempt(l.ctx, l.epoch)
 }
 
 // startAttempt starts the span of an attempt. The first is a child of the caller's span; each later one is the root of a
@@ -226,9 +230,10 @@ func dialFailure(life context.Context, err error) *failure {
 	return &failure{event: machine.OpenFailed, err: err}
 }
 
-// authorizing hears that a message of connection l waits for an authorization, or goes on. The handshake gets more time
+// authorize hears that a message of the connection waits for an authorization, or goes on. The handshake gets more time
 // as long as one does: there may be a person at work.
-func (c *core) authorizing(l *openLink, on bool) {
+func (l *openLink) authorize(on bool) {
+	c := l.core
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn != l {

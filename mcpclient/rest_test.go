@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -16,7 +17,7 @@ import (
 func readers() (found []string) {
 	buf := make([]byte, 1<<20)
 	for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-		if strings.Contains(stack, "mcpclient.(*Client).readLink") {
+		if strings.Contains(stack, "mcpclient.(*openLink).read(") {
 			found = append(found, stack)
 		}
 	}
@@ -24,6 +25,13 @@ func readers() (found []string) {
 }
 
 func TestNobodyReadsForAnIdleClientOverHTTP(t *testing.T) {
+	piped, err := mcpclient.Connect(t.Context(), weatherServer(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a client over a pipe to have a goroutine that reads", func() bool { return len(readers()) == 1 },
+		func() string { return "none that is known by its name" })
+	_ = piped.Stop(t.Context())
 	s := newSite(t, nil)
 	c := visit(t, s, mcp.Version20260728, transport.Auto)
 	var last []string

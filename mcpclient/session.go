@@ -23,14 +23,14 @@ type session struct {
 	meta         *jsonrpc.Constant // goes into the _meta of every request
 	peer         *telemetry.Peer
 	since        time.Time
-	deaf         *Error // guarded by Client.mu; why there is no listening to changes, nil if there may be
+	deaf         *Error // guarded by core.mu; why there is no listening to changes, nil if there may be
 
 	// What is small lies together, without gaps.
 	first      bool // of the client
 	guessed    bool // the era is: a modern server may have had an accident
 	ownStreams bool // each message is on its own: modern versions over HTTP
 	overHTTP   bool // an answer has a stream that can be closed, if the transport is not HTTP+SSE
-	listening  bool // guarded by Client.mu; to the changes that the server tells of
+	listening  bool // guarded by core.mu; to the changes that the server tells of
 
 	in     *reader
 	direct func(transport.Frame) bool // takes answers past the reader

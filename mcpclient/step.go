@@ -149,9 +149,9 @@ func (c *core) failOwn(f *fact, now time.Time) {
 
 // dial starts the goroutine of the next connection.
 func (c *core) dial() {
-	l := newOpenLink(c.m.Epoch)
+	l := newOpenLink(c, c.m.Epoch)
 	c.conn = l
-	c.goroutines.Go(func() { c.runLink(l) })
+	c.goroutines.Go(func() { l.run() })
 }
 
 // hangUp lets the goroutine of the connection close it. When the client is closing, somebody must wait until nothing is
@@ -162,7 +162,7 @@ func (c *core) hangUp(why error) {
 		why = ErrShutdown
 	}
 	if c.conn != nil {
-		c.leaveLink(c.conn, why)
+		c.conn.leave(why)
 	}
 	c.conn = nil
 	if !closing {

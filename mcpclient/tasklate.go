@@ -22,7 +22,7 @@ type expected struct {
 	asked  bool // by the client, as a task of 2025-11-25 has to be
 	meta   mcp.Meta
 	origin lead
-	found  bool // guarded by Client.mu; it has, and has been cancelled
+	found  bool // guarded by core.mu; it has, and has been cancelled
 }
 
 // late returns what to remember of cl, nil if the server cannot make it a task.

@@ -9,7 +9,7 @@ type exception struct {
 var exceptions = []exception{
 	{"Grow with what your own code sets up, adds or asks for", []string{
 		"mcpclient.Client.answers", "mcpclient.Client.elicitor", "mcpclient.Client.restoreSubscriptions",
-		"mcpclient.Client.waiters", "mcpclient.Group.members",
+		"mcpclient.core.waiters", "mcpclient.Group.members",
 		"mcpclient.config.*", "mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.watches.all",
 		"mcpclient/auth.Credentials.RedirectURIs", "mcpclient/auth.Loopback.waiting", "mcpclient/auth.MemoryStore.records",
 		"mcpserver.Server.conns", "mcpserver.Server.fleets", "mcpserver.Server.handlers", "mcpserver.config.*",
@@ -27,7 +27,7 @@ var exceptions = []exception{
 		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords",
 	}},
 	{"Belong to one call or message in flight, made of one frame, and end with it", []string{
-		"mcpclient.call.header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
+		"mcpclient.request.header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
 		"mcpclient/transport.life.more",
 		"mcpclient/auth.flow.asked", "mcpclient/auth.registrationRequest.GrantTypes",
 		"mcpserver.CompleteRequest.Context", "mcpserver.GetPromptRequest.Arguments",

@@ -115,7 +115,7 @@ var clientArea = area{
 			test:  "mcpclient/internal/inflight.TestStormOfTimeoutsStaysWithinBounds",
 		},
 		{
-			what: "Transitions that wait for OnTransition", where: []string{"mcpclient.Client.records"},
+			what: "Transitions that wait for OnTransition", where: []string{"mcpclient.core.records"},
 			bound: "{mcpclient.untoldRecords}",
 			full:  "the oldest are left out; a log record says how many",
 			test:  "mcpclient.TestAnOnTransitionThatDoesNotReturnHoldsUpNothing",
@@ -128,7 +128,7 @@ var clientArea = area{
 			test:   "mcpclient.TestAWaitForRoomEndsWithTheCall",
 		},
 		{
-			what: "Buffers in which requests were encoded", where: []string{"mcpclient.call.frame", "mcpclient.call.scratch"},
+			what: "Buffers in which requests were encoded", where: []string{"mcpclient.request.frame", "mcpclient.call.scratch"},
 			bound: "{bytes mcpclient.keptFrame} are kept for reuse, of pooled calls",
 			full:  "a larger one is left to the collector",
 			test:  "mcpclient.TestAQuietConnectionKeepsNoFrame",
