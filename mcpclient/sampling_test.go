@@ -123,11 +123,12 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 	results := func(blocks string) string { return `{"role":"user","content":` + blocks + `}` }
 	tools := &SamplingOptions{Tools: true}
 	rounds := func(n int, more string) string {
-		all := user
+		var all strings.Builder
+		all.WriteString(user)
 		for range n {
-			all += "," + assistant(use1) + "," + results(given1)
+			all.WriteString("," + assistant(use1) + "," + results(given1))
 		}
-		return `{"maxTokens":10` + more + `,"messages":[` + all + `]}`
+		return `{"maxTokens":10` + more + `,"messages":[` + all.String() + `]}`
 	}
 	for _, test := range []struct {
 		name, params string
