@@ -97,26 +97,20 @@ var arrows = map[string][]string{
 	},
 	"mcpserver": {
 		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
-		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
+		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity", "mcpserver/store",
 	},
 	"mcpserver/skills": {
 		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
-		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
+		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity", "mcpserver/store",
 		"mcpserver", "mcp/skill",
 	},
 	"mcpserver/apps": {
 		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
-		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
+		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity", "mcpserver/store",
 		"mcpserver", "mcp/app",
 	},
-	"mcpserver/storetest": {
-		"internal/usercode", "mcpserver", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
-		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity",
-	},
-	"mcpserver/taskstoretest": {
-		"internal/usercode", "mcp", "internal/given", "internal/clientinput", "internal/jsonscan", "internal/jsonrpc", "internal/mirror", "internal/running", "inspect", "internal/keepalive", "internal/ndjson", "internal/schema", "internal/sse", "internal/grow",
-		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity", "mcpserver",
-	},
+	"mcpserver/store":             {"mcp", "internal/jsonscan", "internal/jsonrpc"},
+	"mcpserver/store/storetest":   {"mcpserver/store", "mcp", "internal/jsonscan", "internal/jsonrpc"},
 	"mcpserver/bearer":            {"internal/usercode", "mcpserver/internal/identity"},
 	"mcpserver/internal/identity": {},
 }

@@ -17,7 +17,7 @@ import (
 // callers are the packages that call code of their users.
 var callers = []string{
 	"mcpclient", "mcpclient/auth", "mcpclient/config", "mcpclient/telemetry", "mcpclient/telemetry/otlp", "mcpclient/transport",
-	"mcpserver", "mcpserver/bearer", "inspect", "inspect/debugpage",
+	"mcpserver", "mcpserver/store", "mcpserver/bearer", "inspect", "inspect/debugpage",
 }
 
 // TestEveryCallbackIsFailed finds all through which users hand code to this module: parameters and fields of function or
@@ -208,11 +208,11 @@ func init() {
 		"held by TestALoggerThatFailsIsOneThatSaysNothing of package usercode, which wraps it":    {"auth.Options.Logger", "bearer.Options.Logger"},
 		"held by TestStandardErrorIsReadOnWhateverBecomesOfTheUsersFunction of package transport": {"transport.Stdio.Stderr"},
 		"held by TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother of package mcpserver": {
-			"mcpserver.EventStore.Append", "mcpserver.EventStore.Behind", "mcpserver.EventStore.Forget",
-			"mcpserver.SharedEventStore.Follow", "mcpserver.SharedEventStore.Latest", "mcpserver.SharedEventStore.Note",
-			"mcpserver.SharedEventStore.Open", "mcpserver.SessionStore.Alive", "mcpserver.SessionStore.Beat", "mcpserver.SessionStore.Create",
-			"mcpserver.SessionStore.Delete", "mcpserver.SessionStore.Publish", "mcpserver.SessionStore.Receive",
-			"mcpserver.SessionStore.Replace", "mcpserver.SessionStore.Use",
+			"store.Events.Append", "store.Events.Behind", "store.Events.Forget",
+			"store.SharedEvents.Follow", "store.SharedEvents.Latest", "store.SharedEvents.Note",
+			"store.SharedEvents.Open", "store.Sessions.Alive", "store.Sessions.Beat", "store.Sessions.Create",
+			"store.Sessions.Delete", "store.Sessions.Publish", "store.Sessions.Receive",
+			"store.Sessions.Replace", "store.Sessions.Use",
 		},
 		"a loop over pages, as that over tools, in the goroutine of the caller":  {"mcpclient.Client.LegacyTasks yield", "mcpclient.List fetch", "mcpclient.List name", "mcpclient.List yield"},
 		"a loop that holds nothing, in the goroutine of the caller":              {"mcpclient.Group.Members yield", "mcpclient.Group.Tools yield"},

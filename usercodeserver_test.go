@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/mcpserver/bearer"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // served is a case of a handler whose request fails.
@@ -180,7 +181,7 @@ func shakesServer(method string, do func(w *world) error) failing {
 
 // shakyTasks is a store of tasks that fails in one of its methods.
 type shakyTasks struct {
-	mcpserver.TaskStore
+	store.Tasks
 	w      *world
 	method string
 }
@@ -191,30 +192,30 @@ func (s shakyTasks) strike(method string) {
 	}
 }
 
-func (s shakyTasks) Load(ctx context.Context, id string) (*mcpserver.TaskRecord, error) {
+func (s shakyTasks) Load(ctx context.Context, id string) (*store.Task, error) {
 	s.strike("Load")
-	return s.TaskStore.Load(ctx, id)
+	return s.Tasks.Load(ctx, id)
 }
 
-func (s shakyTasks) Save(ctx context.Context, r *mcpserver.TaskRecord) error {
+func (s shakyTasks) Save(ctx context.Context, r *store.Task) error {
 	s.strike("Save")
-	return s.TaskStore.Save(ctx, r)
+	return s.Tasks.Save(ctx, r)
 }
 
-func (s shakyTasks) List(ctx context.Context, principal string, behind mcpserver.TaskPlace, limit int) ([]*mcpserver.TaskRecord, error) {
+func (s shakyTasks) List(ctx context.Context, principal string, behind store.TaskPlace, limit int) ([]*store.Task, error) {
 	s.strike("List")
-	return s.TaskStore.List(ctx, principal, behind, limit)
+	return s.Tasks.List(ctx, principal, behind, limit)
 }
 
 func (s shakyTasks) Watch(ctx context.Context, changed func(string, int64)) (func(), error) {
 	s.strike("Watch")
-	return s.TaskStore.Watch(ctx, changed)
+	return s.Tasks.Watch(ctx, changed)
 }
 
 func tasks(method string, e ends) failing {
-	return failing{name: "tasks: " + method, callbacks: []string{"mcpserver.TaskStore." + method}, ends: e,
+	return failing{name: "tasks: " + method, callbacks: []string{"store.Tasks." + method}, ends: e,
 		server: func(w *world) {
-			w.so.Tasks = &mcpserver.TaskOptions{Store: shakyTasks{mcpserver.NewMemoryTaskStore(0, 0), w, method}}
+			w.so.Tasks = &mcpserver.TaskOptions{Store: shakyTasks{store.NewMemoryTasks(0, 0), w, method}}
 		},
 		set: taskTool(nothing), do: ready(calls),
 	}

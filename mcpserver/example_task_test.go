@@ -9,6 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // Report is what the tool of the examples of tasks takes.
@@ -99,7 +100,7 @@ func ExampleTaskWhenAsked() {
 
 // Servers that share a store answer for each other's tasks: copies behind a load balancer, or the same one after a restart.
 func ExampleTaskOptions() {
-	store := mcpserver.NewMemoryTaskStore(0, 0) // a program with many processes has one that they share
+	store := store.NewMemoryTasks(0, 0) // a program with many processes has one that they share
 	server := func() *mcpserver.Server {
 		s := mcpserver.New(mcp.Implementation{Name: "reports", Version: "1.0"}, &mcpserver.Options{
 			Tasks: &mcpserver.TaskOptions{Store: store, TTL: time.Hour, PollInterval: 100 * time.Millisecond},

@@ -11,12 +11,13 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // severed is a store of sessions and events as one process sees it, until it is cut off from it.
 type severed struct {
-	mcpserver.SessionStore
-	mcpserver.SharedEventStore
+	store.Sessions
+	store.SharedEvents
 	cut  atomic.Bool
 	deaf atomic.Bool // it misses what all are told
 }
@@ -27,47 +28,47 @@ func (s *severed) Use(ctx context.Context, id string, known int64, ttl time.Dura
 	if s.cut.Load() {
 		return nil, 0, errCutOff
 	}
-	return s.SessionStore.Use(ctx, id, known, ttl)
+	return s.Sessions.Use(ctx, id, known, ttl)
 }
 
 func (s *severed) Create(ctx context.Context, id string, record []byte, ttl time.Duration) error {
 	if s.cut.Load() {
 		return errCutOff
 	}
-	return s.SessionStore.Create(ctx, id, record, ttl)
+	return s.Sessions.Create(ctx, id, record, ttl)
 }
 
 func (s *severed) Replace(ctx context.Context, id string, record []byte, revision int64) error {
 	if s.cut.Load() {
 		return errCutOff
 	}
-	return s.SessionStore.Replace(ctx, id, record, revision)
+	return s.Sessions.Replace(ctx, id, record, revision)
 }
 
 func (s *severed) Delete(ctx context.Context, id string, unused time.Duration) (bool, error) {
 	if s.cut.Load() {
 		return false, errCutOff
 	}
-	return s.SessionStore.Delete(ctx, id, unused)
+	return s.Sessions.Delete(ctx, id, unused)
 }
 
 func (s *severed) Beat(ctx context.Context, process string, ttl time.Duration) error {
 	if s.cut.Load() {
 		return errCutOff
 	}
-	return s.SessionStore.Beat(ctx, process, ttl)
+	return s.Sessions.Beat(ctx, process, ttl)
 }
 
 func (s *severed) Publish(ctx context.Context, process string, message []byte) error {
 	if s.cut.Load() {
 		return errCutOff
 	}
-	return s.SessionStore.Publish(ctx, process, message)
+	return s.Sessions.Publish(ctx, process, message)
 }
 
-func (s *severed) Receive(ctx context.Context, process string, behind int64) iter.Seq2[mcpserver.Message, error] {
-	return func(yield func(mcpserver.Message, error) bool) {
-		for m, err := range s.SessionStore.Receive(ctx, process, behind) {
+func (s *severed) Receive(ctx context.Context, process string, behind int64) iter.Seq2[store.Message, error] {
+	return func(yield func(store.Message, error) bool) {
+		for m, err := range s.Sessions.Receive(ctx, process, behind) {
 			if process == "" && s.deaf.Load() {
 				continue
 			}
@@ -78,18 +79,18 @@ func (s *severed) Receive(ctx context.Context, process string, behind int64) ite
 	}
 }
 
-func (s *severed) Append(ctx context.Context, session string, e mcpserver.Event) error {
+func (s *severed) Append(ctx context.Context, session string, e store.Event) error {
 	if s.cut.Load() {
 		return errCutOff
 	}
-	return s.SharedEventStore.Append(ctx, session, e)
+	return s.SharedEvents.Append(ctx, session, e)
 }
 
-func (s *severed) Behind(ctx context.Context, session string, id mcpserver.EventID) iter.Seq2[mcpserver.Event, error] {
+func (s *severed) Behind(ctx context.Context, session string, id store.EventID) iter.Seq2[store.Event, error] {
 	if s.cut.Load() {
-		return func(yield func(mcpserver.Event, error) bool) { yield(mcpserver.Event{}, errCutOff) }
+		return func(yield func(store.Event, error) bool) { yield(store.Event{}, errCutOff) }
 	}
-	return s.SharedEventStore.Behind(ctx, session, id)
+	return s.SharedEvents.Behind(ctx, session, id)
 }
 
 // process is one of several that share a store.
@@ -110,11 +111,11 @@ func (p process) change() {
 // processes serves as many servers, with one store.
 func processes(t *testing.T, o mcpserver.HTTPOptions, servers ...*mcpserver.Server) []process {
 	t.Helper()
-	sessions := mcpserver.NewMemorySessionStore()
-	events := mcpserver.NewMemoryEventStore(0, 0).(mcpserver.SharedEventStore)
+	sessions := store.NewMemorySessions()
+	events := store.NewMemoryEvents(0, 0)
 	all := make([]process, len(servers))
 	for i, s := range servers {
-		store := &severed{SessionStore: sessions, SharedEventStore: events}
+		store := &severed{Sessions: sessions, SharedEvents: events}
 		o.Sessions = store
 		if !o.NotResumable {
 			o.Events = store

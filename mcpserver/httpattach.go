@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"errors"
 	"net/http"
+
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // session returns a session of the store, held, nil if the principal has none with that id.
@@ -10,7 +12,7 @@ func (f *fleet) session(r *http.Request, id, principal string) (*httpSession, er
 	ctx, cancel := bounded(r.Context())
 	defer cancel()
 	raw, revision, err := f.use(ctx, id, f.known(id))
-	if errors.Is(err, ErrNoSession) {
+	if errors.Is(err, store.ErrNoSession) {
 		f.forget(id)
 		return nil, nil
 	}

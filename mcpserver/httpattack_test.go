@@ -16,6 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // from is the header by which tests say which address a request comes from.
@@ -600,7 +601,7 @@ func TestSessionsOfAStoreThatAreNotUsedGiveWayInItToo(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		for i, id := range ids[:2] {
-			if _, _, err := a.store.SessionStore.Use(t.Context(), id, 0, time.Hour); err != mcpserver.ErrNoSession {
+			if _, _, err := a.store.Sessions.Use(t.Context(), id, 0, time.Hour); err != store.ErrNoSession {
 				t.Errorf("session %d, which gave way, is in the store: %v", i, err)
 			}
 		}
@@ -609,7 +610,7 @@ func TestSessionsOfAStoreThatAreNotUsedGiveWayInItToo(t *testing.T) {
 		}
 		time.Sleep(40 * time.Second)
 		for i, id := range ids {
-			if _, _, err := a.store.SessionStore.Use(t.Context(), id, 0, time.Hour); err != mcpserver.ErrNoSession {
+			if _, _, err := a.store.Sessions.Use(t.Context(), id, 0, time.Hour); err != store.ErrNoSession {
 				t.Errorf("session %d, which was never used, is in the store after 40 s: %v", i, err)
 			}
 		}

@@ -12,15 +12,16 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // fleet are the processes that share a store of sessions, as the handler in one of them sees them: it says that it lives,
 // and hears what the others do. Each handler counts as a process of its own.
 type fleet struct {
 	h      *HTTPHandler
-	store  SessionStore
-	events SharedEventStore // nil if streams cannot be resumed
-	self   string           // this process
+	store  store.Sessions
+	events store.SharedEvents // nil if streams cannot be resumed
+	self   string             // this process
 
 	stop context.CancelFunc
 	runs sync.WaitGroup
@@ -43,7 +44,7 @@ var errStore = &mcp.Error{Code: mcp.CodeInternalError, Message: "the store of se
 func newFleet(h *HTTPHandler) *fleet {
 	f := &fleet{h: h, store: h.cfg.Sessions, self: rand.Text()}
 	f.outbox.f = f
-	f.events, _ = h.cfg.Events.(SharedEventStore)
+	f.events, _ = h.cfg.Events.(store.SharedEvents)
 	ctx, stop := context.WithCancel(h.life)
 	f.stop = stop
 	f.runs.Go(func() { f.live(ctx) }) // these end with ctx
@@ -272,7 +273,7 @@ func (f *fleet) refresh(ctx context.Context, s *httpSession) bool {
 	defer cancel()
 	record, revision, err := f.use(ctx, s.id, s.shared.revision.Load())
 	switch {
-	case errors.Is(err, ErrNoSession) && s.shared.revision.Load() > 0:
+	case errors.Is(err, store.ErrNoSession) && s.shared.revision.Load() > 0:
 		f.h.end(s)
 		return false
 	case err == nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 func TestASessionIsKnownToAllProcesses(t *testing.T) {
@@ -179,8 +180,8 @@ func TestAModernSubscriptionHearsOfChangesInAllProcesses(t *testing.T) {
 
 func TestAProcessThatComesLaterKnowsWhatHasChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sessions := mcpserver.NewMemorySessionStore()
-		o := &mcpserver.HTTPOptions{Sessions: sessions, Events: mcpserver.NewMemoryEventStore(0, 0)}
+		sessions := store.NewMemorySessions()
+		o := &mcpserver.HTTPOptions{Sessions: sessions, Events: store.NewMemoryEvents(0, 0)}
 		server := newWebServer(t, mcpserver.Options{})
 		a := serveWeb(t, server, o)
 		before := a.open("2025-11-25")
@@ -211,8 +212,8 @@ func TestAProcessThatComesLaterKnowsWhatHasChanged(t *testing.T) {
 
 func TestAProcessThatComesTooLateToKnowTakesEverythingToHaveChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sessions := mcpserver.NewMemorySessionStore()
-		o := &mcpserver.HTTPOptions{Sessions: sessions, Events: mcpserver.NewMemoryEventStore(0, 0)}
+		sessions := store.NewMemorySessions()
+		o := &mcpserver.HTTPOptions{Sessions: sessions, Events: store.NewMemoryEvents(0, 0)}
 		a := serveWeb(t, newWebServer(t, mcpserver.Options{}), o)
 		before := a.open("2025-11-25")
 		synctest.Wait()
@@ -532,7 +533,7 @@ func TestAStoreNeedsEventsThatAreShared(t *testing.T) {
 		"own events":     {Events: forgetful{}},
 		"negative lease": {Lease: -1, NotResumable: true},
 	} {
-		o.Sessions = mcpserver.NewMemorySessionStore()
+		o.Sessions = store.NewMemorySessions()
 		func() {
 			defer func() {
 				if recover() == nil {

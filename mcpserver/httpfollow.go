@@ -14,6 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // board is the sink of what belongs to no request in a session whose events are in a store for all processes. Who reads
@@ -27,7 +28,7 @@ func (b board) notify(ctx context.Context, frame []byte) error {
 	}
 	ctx, cancel := bounded(context.WithoutCancel(ctx))
 	defer cancel()
-	return keepEvent(ctx, sh.f.events, b.s, Event{Data: frame}) // as the next one
+	return store.AppendFor(ctx, sh.f.events, b.s.holder, b.s.id, store.Event{Data: frame}) // as the next one
 }
 
 // answer has nothing to do: requests have streams of their own.
@@ -85,7 +86,7 @@ func askedBy(m *jsonrpc.Message, frame []byte) asked {
 func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 	resp := f.h.streamTo(w)
 	lastEventID := r.Header.Get(headerLastEventID)
-	behind, ok := parseEventID(lastEventID)
+	behind, ok := store.ParseEventID(lastEventID)
 	if lastEventID != "" && !ok {
 		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, errNoSuchEvent.Error())
 		return
@@ -131,7 +132,7 @@ type follower struct {
 
 // prepare finds out what a client has missed and where it goes on, and tells the other processes that the stream is read
 // here. The error is errEventsGone if something is missing, or that of the store.
-func (c *follower) prepare(ctx context.Context, behind EventID, fromNow bool) (missed []Event, err error) {
+func (c *follower) prepare(ctx context.Context, behind store.EventID, fromNow bool) (missed []store.Event, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	if fromNow {
@@ -155,7 +156,7 @@ func (c *follower) prepare(ctx context.Context, behind EventID, fromNow bool) (m
 }
 
 // inspect finds out whether more is to come on a stream than was missed. If nothing is, it must have its end.
-func (c *follower) inspect(ctx context.Context, behind EventID, missed []Event) ([]Event, error) {
+func (c *follower) inspect(ctx context.Context, behind store.EventID, missed []store.Event) ([]store.Event, error) {
 	complete := func() bool {
 		c.over = len(missed) > 0 && missed[len(missed)-1].Final
 		return c.over
@@ -167,7 +168,7 @@ func (c *follower) inspect(ctx context.Context, behind EventID, missed []Event) 
 	if err == nil {
 		return missed, json.Unmarshal(note, &c.note)
 	}
-	if !errors.Is(err, ErrNoStream) {
+	if !errors.Is(err, store.ErrNoStream) {
 		return nil, err
 	}
 	if missed, err = replay(ctx, c.f.events, c.s.id, behind); err == nil && !complete() { // it may have ended just now
@@ -177,7 +178,7 @@ func (c *follower) inspect(ctx context.Context, behind EventID, missed []Event) 
 }
 
 // serve writes what was missed and then what comes, until one of both ends the response.
-func (c *follower) serve(ctx context.Context, missed []Event) {
+func (c *follower) serve(ctx context.Context, missed []store.Event) {
 	var watching sync.WaitGroup
 	defer func() {
 		c.r.close()
@@ -201,7 +202,7 @@ func (c *follower) serve(ctx context.Context, missed []Event) {
 		defer c.leave()
 		c.watch(ctx, done)
 	})
-	for e, err := range c.f.events.Follow(ctx, c.s.id, EventID{c.stream, c.last.Load()}) {
+	for e, err := range c.f.events.Follow(ctx, c.s.id, store.EventID{Stream: c.stream, Sequence: c.last.Load()}) {
 		if err != nil || e.ID.Sequence != c.last.Load()+1 || !c.write(e) || e.Final {
 			return // a client that misses something comes back
 		}
@@ -209,7 +210,7 @@ func (c *follower) serve(ctx context.Context, missed []Event) {
 }
 
 // write writes an event, and reports whether the client takes it.
-func (c *follower) write(e Event) bool {
+func (c *follower) write(e store.Event) bool {
 	c.last.Store(e.ID.Sequence)
 	return e.Final && len(e.Data) == 0 || c.r.event(sse.Event{ID: e.ID.String(), HasID: true, Data: e.Data, HasData: true}) == nil
 }
@@ -251,7 +252,7 @@ func (c *follower) conclude(ctx context.Context) {
 	}
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	_ = keepEvent(ctx, c.f.events, c.s, Event{ID: EventID{c.stream, c.last.Load() + 1}, Data: data, Final: true})
+	_ = store.AppendFor(ctx, c.f.events, c.s.holder, c.s.id, store.Event{ID: store.EventID{Stream: c.stream, Sequence: c.last.Load() + 1}, Data: data, Final: true})
 }
 
 // reader is one who reads a stream from the store.

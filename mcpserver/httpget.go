@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // get opens a stream: the one of a session on which the server says what belongs to no request, or the rest of one that
@@ -85,7 +86,7 @@ func (s *httpSession) read(ctx context.Context, r *response, lastEventID string)
 		s.general.listen(r)
 		return s.general, nil
 	}
-	id, ok := parseEventID(lastEventID)
+	id, ok := store.ParseEventID(lastEventID)
 	if !ok {
 		return nil, errNoSuchEvent
 	}

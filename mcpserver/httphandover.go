@@ -4,9 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// handOver gives a message for a session of HTTP+SSE to the process that has its stream. It returns [ErrNoSession] if the
+// handOver gives a message for a session of HTTP+SSE to the process that has its stream. It returns [store.ErrNoSession] if the
 // principal has none with that id.
 func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) error {
 	ctx, cancel := bounded(r.Context())
@@ -17,14 +19,14 @@ func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) er
 	}
 	record, err := decodeSessionRecord(raw)
 	if err == nil && (record.Principal != principal || record.Process == "" || record.Process == f.self) {
-		err = ErrNoSession
+		err = store.ErrNoSession
 	}
 	if err != nil {
 		return err
 	}
 	err = f.tell(ctx, record.Process, signal{Kind: signalFrame, Session: id, Frame: frame})
-	if errors.Is(err, ErrNoProcess) {
-		return ErrNoSession
+	if errors.Is(err, store.ErrNoProcess) {
+		return store.ErrNoSession
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // HTTPOptions configure an [HTTPHandler]. A nil *HTTPOptions, and the zero value of every field, mean the defaults stated
@@ -109,20 +110,20 @@ type HTTPOptions struct {
 	Retry time.Duration
 
 	// Events keeps what was sent on the streams of legacy sessions, for clients whose connection broke. Nil means
-	// [NewMemoryEventStore] with its defaults.
-	Events EventStore
+	// [store.NewMemoryEvents] with its defaults.
+	Events store.Events
 
 	// NotResumable keeps nothing: what a client misses while its connection is broken is lost.
 	NotResumable bool
 
 	// Sessions keeps the sessions of legacy clients where other processes find them too, so that any of them may serve each,
-	// and none is lost with a process; package redisstore has such a store. Events must then be a [SharedEventStore], unless
+	// and none is lost with a process; package redisstore has such a store. Events must then be a [store.SharedEvents], unless
 	// NotResumable is set. All processes should offer the same and have the same options; bounds such as MaxSessions hold
 	// for each of them. A change in one is told to the clients of all. An [Initializer] hears of a session when it first
 	// comes to the process, a [Terminator] when the process has no more to do with it, and a [ResourceSubscriber] of what
 	// is watched in between; a [LevelSetter] only in the process that the client has told. Values of a [Session] belong to
 	// the process. The handler has to be ended by Shutdown. Nil means that sessions are known in this process only.
-	Sessions SessionStore
+	Sessions store.Sessions
 
 	// Lease is, with Sessions, how long after its last sign of life a process counts as dead. Then the requests that it was
 	// handling are answered with an error to clients that come back for them. Zero means 10 s.
@@ -199,11 +200,11 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 	case c.NotResumable:
 		c.Events = nil
 	case c.Sessions != nil:
-		if _, ok := c.Events.(SharedEventStore); !ok {
-			return c, errors.New("options: Sessions needs Events that are a SharedEventStore, or NotResumable")
+		if _, ok := c.Events.(store.SharedEvents); !ok {
+			return c, errors.New("options: Sessions needs Events that are a store.SharedEvents, or NotResumable")
 		}
 	case c.Events == nil:
-		c.Events = NewMemoryEventStore(0, 0)
+		c.Events = store.NewMemoryEvents(0, 0)
 	}
 	if c.Principal == nil {
 		c.Principal = func(r *http.Request) string { return identity.From(r.Context()) }

@@ -19,6 +19,7 @@ type httpSession struct {
 	id        string
 	principal string
 	who       account // that has its place
+	holder    any     // of its events in a store in memory: who, nil for none
 	stop      func()  // ends the contexts of handlers
 	cfg       *HTTPOptions
 	general   *stream   // of what belongs to no request; nil in HTTP+SSE, and where a store has its events for all processes
@@ -65,6 +66,9 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 // makeSession makes a session, held, whose place an account has.
 func (h *HTTPHandler) makeSession(id, principal string, who account, o observer, channel *response) *httpSession {
 	s := &httpSession{id: id, principal: principal, who: who, cfg: &h.cfg, channel: channel, streams: map[int64]*stream{}, held: 1}
+	if who != (account{}) {
+		s.holder = who
+	}
 	var out sink = broadcast{channel}
 	switch {
 	case channel != nil:

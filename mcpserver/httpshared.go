@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // shared is what a session has besides if a store keeps it: the process has it only for as long as it has to do with it.
@@ -164,7 +165,7 @@ func (sh *shared) replace(ctx context.Context, change func()) error {
 		if err == nil {
 			sh.revision.Add(1)
 		}
-		if !errors.Is(err, ErrConflict) || try == maxConflicts {
+		if !errors.Is(err, store.ErrConflict) || try == maxConflicts {
 			return err
 		}
 		raw, revision, err := sh.f.use(ctx, sh.s.id, sh.revision.Load())

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // sessionParameter is where a client of HTTP+SSE says which session a message belongs to, because the server told it so.
@@ -103,7 +104,7 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 // postElsewhere gives a message to the process that has the stream of its session.
 func (h *HTTPHandler) postElsewhere(p *parcel, id string) {
 	switch err := h.fleet.handOver(p.r, id, h.cfg.Principal(p.r), p.frame); {
-	case errors.Is(err, ErrNoSession):
+	case errors.Is(err, store.ErrNoSession):
 		h.sessionNotFound(p.w)
 	case err != nil:
 		h.unavailable(p.w)

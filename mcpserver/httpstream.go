@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // ErrNotResumable is returned by [CloseStream] when the client could not get the rest.
@@ -41,9 +42,9 @@ func CloseStream(ctx context.Context, retry time.Duration) error {
 // belongs to no request. It outlives the connections on which its events are read.
 type stream struct {
 	s      *httpSession
-	number int64      // written with mu and that of the session held; negative before a store has given it one
-	events EventStore // nil if it cannot be resumed; guarded by mu
-	asked  asked      // where other processes want to know
+	number int64        // written with mu and that of the session held; negative before a store has given it one
+	events store.Events // nil if it cannot be resumed; guarded by mu
+	asked  asked        // where other processes want to know
 
 	mu     sync.Mutex
 	reader *response // guarded by mu; nil while nobody reads
@@ -100,7 +101,7 @@ func (t *stream) answer(ctx context.Context, a answer) error {
 func (t *stream) endWithout(ctx context.Context) {
 	if t.s.shared != nil && t.begun && t.events != nil {
 		t.latest++
-		_ = t.keep(ctx, Event{ID: EventID{t.number, t.latest}, Final: true})
+		_ = t.keep(ctx, store.Event{ID: store.EventID{Stream: t.number, Sequence: t.latest}, Final: true})
 	}
 	if t.reader != nil {
 		t.reader.end(http.StatusAccepted)
@@ -131,10 +132,10 @@ func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
 	e := message(frame)
 	var kept error
 	if t.events != nil {
-		kept = t.keep(ctx, Event{ID: EventID{t.number, t.latest}, Data: frame, Final: final})
+		kept = t.keep(ctx, store.Event{ID: store.EventID{Stream: t.number, Sequence: t.latest}, Data: frame, Final: final})
 		e.ID, e.HasID = t.id(t.latest), true
 	}
-	if t.s.shared != nil && errors.Is(kept, ErrConflict) { // this process was thought dead, and the client has been told so
+	if t.s.shared != nil && errors.Is(kept, store.ErrConflict) { // this process was thought dead, and the client has been told so
 		t.over = true
 		t.s.forget(t)
 		if t.reader != nil {
@@ -156,14 +157,14 @@ func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
 }
 
 // keep gives an event to the store. mu is held.
-func (t *stream) keep(ctx context.Context, e Event) error {
+func (t *stream) keep(ctx context.Context, e store.Event) error {
 	ctx = context.WithoutCancel(ctx)
 	if t.s.shared != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = bounded(ctx)
 		defer cancel()
 	}
-	return keepEvent(ctx, t.events, t.s, e)
+	return store.AppendFor(ctx, t.events, t.s.holder, t.s.id, e)
 }
 
 // write writes an event to the reader, and gives it up if it takes nothing. mu is held.
@@ -238,14 +239,16 @@ func (t *stream) pause(ctx context.Context, retry time.Duration) error {
 }
 
 // id returns the id of an event, which tells its stream too.
-func (t *stream) id(sequence int64) string { return EventID{t.number, sequence}.String() }
+func (t *stream) id(sequence int64) string {
+	return store.EventID{Stream: t.number, Sequence: sequence}.String()
+}
 
 // resume lets a client read on behind an event. Nothing has been written to r yet; the error says that something is
 // missing, and then nothing is written.
 func (t *stream) resume(ctx context.Context, r *response, behind int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	events, err := replay(ctx, t.events, t.s.id, EventID{t.number, behind})
+	events, err := replay(ctx, t.events, t.s.id, store.EventID{Stream: t.number, Sequence: behind})
 	switch n := len(events); {
 	case err != nil:
 		return err
@@ -266,7 +269,7 @@ func (t *stream) listen(r *response) {
 }
 
 // attach lets a client read, first what it has missed. mu is held.
-func (t *stream) attach(r *response, missed []Event) {
+func (t *stream) attach(r *response, missed []store.Event) {
 	if t.reader != nil {
 		t.leave()
 	}
@@ -294,13 +297,13 @@ var (
 )
 
 // replay returns the events of a stream behind one of them, without a gap.
-func replay(ctx context.Context, store EventStore, session string, behind EventID) (events []Event, err error) {
+func replay(ctx context.Context, from store.Events, session string, behind store.EventID) (events []store.Event, err error) {
 	next := behind.Sequence + 1
-	for e, err := range store.Behind(ctx, session, behind) {
+	for e, err := range from.Behind(ctx, session, behind) {
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("events: %w", err)
-		case e.ID != EventID{behind.Stream, next}:
+		case e.ID != store.EventID{Stream: behind.Stream, Sequence: next}:
 			return nil, errEventsGone
 		}
 		events = append(events, e)

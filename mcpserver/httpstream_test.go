@@ -16,6 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 const stepsParams = `"name":"steps","arguments":{"values":[1,2,2,5]}`
@@ -239,7 +240,7 @@ func TestAResumedStreamGoesOn(t *testing.T) {
 
 func TestEventsThatAreGoneAreNotSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Events: mcpserver.NewMemoryEventStore(2, 0)})
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Events: store.NewMemoryEvents(2, 0)})
 		session := w.open("2025-06-18")
 		s := w.stream("POST", legacySteps(1), "Mcp-Session-Id", session)
 		first := s.next()
@@ -469,10 +470,10 @@ func TestAModernClientThatLeavesBeforeAnythingIsSentCancels(t *testing.T) {
 // forgetful is a store that fails.
 type forgetful struct{ append, behind error }
 
-func (s forgetful) Append(context.Context, string, mcpserver.Event) error { return s.append }
+func (s forgetful) Append(context.Context, string, store.Event) error { return s.append }
 
-func (s forgetful) Behind(context.Context, string, mcpserver.EventID) iter.Seq2[mcpserver.Event, error] {
-	return func(yield func(mcpserver.Event, error) bool) { yield(mcpserver.Event{}, s.behind) }
+func (s forgetful) Behind(context.Context, string, store.EventID) iter.Seq2[store.Event, error] {
+	return func(yield func(store.Event, error) bool) { yield(store.Event{}, s.behind) }
 }
 
 func (s forgetful) Forget(string) {}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // A greedy client and a modest one, at addresses of their own.
@@ -181,7 +182,7 @@ func TestResultsOfOneAccountLeaveRoomToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const room, result = 1 << 20, 100 << 10
 		s := newTaskServer(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{
-			MaxKeptBytes: room, TTL: time.Minute, Store: mcpserver.NewMemoryTaskStore(0, room),
+			MaxKeptBytes: room, TTL: time.Minute, Store: store.NewMemoryTasks(0, room),
 		}})
 		big := func(context.Context, struct{}) (string, error) { return strings.Repeat("x", result), nil }
 		if err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "big"}, big); err != nil {

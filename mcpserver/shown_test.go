@@ -14,6 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // The tests of this file show rows of the telemetry schema that no other test of the server shows; the Recording checks the
@@ -147,7 +148,7 @@ func TestAPromptThatNeedsInputSaysSo(t *testing.T) {
 }
 
 // readOnly is a store of sessions that takes no changes.
-type readOnly struct{ mcpserver.SessionStore }
+type readOnly struct{ store.Sessions }
 
 func (readOnly) Replace(context.Context, string, []byte, int64) error { return errCutOff }
 
@@ -155,7 +156,7 @@ func TestAStoreThatTakesNoConfirmationIsInTelemetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}),
-			&mcpserver.HTTPOptions{Sessions: readOnly{mcpserver.NewMemorySessionStore()}, NotResumable: true})
+			&mcpserver.HTTPOptions{Sessions: readOnly{store.NewMemorySessions()}, NotResumable: true})
 		session := w.post(initializeAs("2025-11-25")).header.Get("Mcp-Session-Id")
 		if p := w.post(initialized, "Mcp-Session-Id", session); p.status != 503 {
 			t.Errorf("a confirmation that cannot be kept: got %d, want 503", p.status)

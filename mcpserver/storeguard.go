@@ -4,33 +4,35 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // A store of the user's is asked in many places, most of which no request waits for. So each question has a goroutine of its
-// own, and if the store fails to answer, that is an error like any other. The stores of this package answer by themselves.
+// own, and if the store fails to answer, that is an error like any other. Those in memory answer by themselves.
 
 // guardEvents returns a store that does what events does, and always returns.
-func (s *Server) guardEvents(events EventStore) EventStore {
-	switch e := events.(type) {
-	case nil, *memoryStore:
+func (s *Server) guardEvents(events store.Events) store.Events {
+	if events == nil || store.InMemory(events) {
 		return events
-	case SharedEventStore:
+	}
+	if e, shared := events.(store.SharedEvents); shared {
 		return guardedSharedEvents{guardedEvents{s, e}, e}
 	}
 	return guardedEvents{s, events}
 }
 
 // guardSessions returns a store that does what sessions does, and always returns.
-func (s *Server) guardSessions(sessions SessionStore) SessionStore {
-	if _, own := sessions.(*memorySessions); own || sessions == nil {
+func (s *Server) guardSessions(sessions store.Sessions) store.Sessions {
+	if sessions == nil || store.InMemory(sessions) {
 		return sessions
 	}
 	return guardedSessions{s, sessions}
 }
 
 // guardTasks returns a store that does what tasks does, and always returns.
-func (s *Server) guardTasks(tasks TaskStore) TaskStore {
-	if _, own := tasks.(*memoryTasks); own {
+func (s *Server) guardTasks(tasks store.Tasks) store.Tasks {
+	if store.InMemory(tasks) {
 		return tasks
 	}
 	return guardedTasks{s, tasks}
@@ -38,113 +40,113 @@ func (s *Server) guardTasks(tasks TaskStore) TaskStore {
 
 type guardedEvents struct {
 	s     *Server
-	store EventStore
+	store store.Events
 }
 
-func (g guardedEvents) Append(ctx context.Context, session string, e Event) (err error) {
-	return g.s.asked(ctx, "EventStore.Append", &err, func() { err = g.store.Append(ctx, session, e) })
+func (g guardedEvents) Append(ctx context.Context, session string, e store.Event) (err error) {
+	return g.s.asked(ctx, "store.Events.Append", &err, func() { err = g.store.Append(ctx, session, e) })
 }
 
-func (g guardedEvents) Behind(ctx context.Context, session string, id EventID) iter.Seq2[Event, error] {
-	return guardedSeq(ctx, g.s, "EventStore.Behind", func() iter.Seq2[Event, error] { return g.store.Behind(ctx, session, id) })
+func (g guardedEvents) Behind(ctx context.Context, session string, id store.EventID) iter.Seq2[store.Event, error] {
+	return guardedSeq(ctx, g.s, "store.Events.Behind", func() iter.Seq2[store.Event, error] { return g.store.Behind(ctx, session, id) })
 }
 
 func (g guardedEvents) Forget(session string) {
-	_ = g.s.apart(context.Background(), "EventStore.Forget", func() { g.store.Forget(session) }) // which has been told
+	_ = g.s.apart(context.Background(), "store.Events.Forget", func() { g.store.Forget(session) }) // which has been told
 }
 
 type guardedSharedEvents struct {
 	guardedEvents
-	store SharedEventStore
+	store store.SharedEvents
 }
 
 func (g guardedSharedEvents) Open(ctx context.Context, session string, note []byte) (stream int64, err error) {
-	err = g.s.asked(ctx, "EventStore.Open", &err, func() { stream, err = g.store.Open(ctx, session, note) })
+	err = g.s.asked(ctx, "store.Events.Open", &err, func() { stream, err = g.store.Open(ctx, session, note) })
 	return stream, err
 }
 
 func (g guardedSharedEvents) Note(ctx context.Context, session string, stream int64) (note []byte, err error) {
-	err = g.s.asked(ctx, "EventStore.Note", &err, func() { note, err = g.store.Note(ctx, session, stream) })
+	err = g.s.asked(ctx, "store.Events.Note", &err, func() { note, err = g.store.Note(ctx, session, stream) })
 	return note, err
 }
 
 func (g guardedSharedEvents) Latest(ctx context.Context, session string) (sequence int64, err error) {
-	err = g.s.asked(ctx, "EventStore.Latest", &err, func() { sequence, err = g.store.Latest(ctx, session) })
+	err = g.s.asked(ctx, "store.Events.Latest", &err, func() { sequence, err = g.store.Latest(ctx, session) })
 	return sequence, err
 }
 
-func (g guardedSharedEvents) Follow(ctx context.Context, session string, id EventID) iter.Seq2[Event, error] {
-	return guardedSeq(ctx, g.s, "EventStore.Follow", func() iter.Seq2[Event, error] { return g.store.Follow(ctx, session, id) })
+func (g guardedSharedEvents) Follow(ctx context.Context, session string, id store.EventID) iter.Seq2[store.Event, error] {
+	return guardedSeq(ctx, g.s, "store.Events.Follow", func() iter.Seq2[store.Event, error] { return g.store.Follow(ctx, session, id) })
 }
 
 type guardedSessions struct {
 	s     *Server
-	store SessionStore
+	store store.Sessions
 }
 
 func (g guardedSessions) Create(ctx context.Context, id string, record []byte, ttl time.Duration) (err error) {
-	return g.s.asked(ctx, "SessionStore.Create", &err, func() { err = g.store.Create(ctx, id, record, ttl) })
+	return g.s.asked(ctx, "store.Sessions.Create", &err, func() { err = g.store.Create(ctx, id, record, ttl) })
 }
 
 func (g guardedSessions) Use(ctx context.Context, id string, known int64, ttl time.Duration) (record []byte, revision int64, err error) {
-	err = g.s.asked(ctx, "SessionStore.Use", &err, func() { record, revision, err = g.store.Use(ctx, id, known, ttl) })
+	err = g.s.asked(ctx, "store.Sessions.Use", &err, func() { record, revision, err = g.store.Use(ctx, id, known, ttl) })
 	return record, revision, err
 }
 
 func (g guardedSessions) Replace(ctx context.Context, id string, record []byte, revision int64) (err error) {
-	return g.s.asked(ctx, "SessionStore.Replace", &err, func() { err = g.store.Replace(ctx, id, record, revision) })
+	return g.s.asked(ctx, "store.Sessions.Replace", &err, func() { err = g.store.Replace(ctx, id, record, revision) })
 }
 
 func (g guardedSessions) Delete(ctx context.Context, id string, unused time.Duration) (deleted bool, err error) {
-	err = g.s.asked(ctx, "SessionStore.Delete", &err, func() { deleted, err = g.store.Delete(ctx, id, unused) })
+	err = g.s.asked(ctx, "store.Sessions.Delete", &err, func() { deleted, err = g.store.Delete(ctx, id, unused) })
 	return deleted, err
 }
 
 func (g guardedSessions) Beat(ctx context.Context, process string, ttl time.Duration) (err error) {
-	return g.s.asked(ctx, "SessionStore.Beat", &err, func() { err = g.store.Beat(ctx, process, ttl) })
+	return g.s.asked(ctx, "store.Sessions.Beat", &err, func() { err = g.store.Beat(ctx, process, ttl) })
 }
 
 func (g guardedSessions) Alive(ctx context.Context, process string) (alive bool, err error) {
-	err = g.s.asked(ctx, "SessionStore.Alive", &err, func() { alive, err = g.store.Alive(ctx, process) })
+	err = g.s.asked(ctx, "store.Sessions.Alive", &err, func() { alive, err = g.store.Alive(ctx, process) })
 	return alive, err
 }
 
 func (g guardedSessions) Publish(ctx context.Context, process string, message []byte) (err error) {
-	return g.s.asked(ctx, "SessionStore.Publish", &err, func() { err = g.store.Publish(ctx, process, message) })
+	return g.s.asked(ctx, "store.Sessions.Publish", &err, func() { err = g.store.Publish(ctx, process, message) })
 }
 
-func (g guardedSessions) Receive(ctx context.Context, process string, behind int64) iter.Seq2[Message, error] {
-	return guardedSeq(ctx, g.s, "SessionStore.Receive", func() iter.Seq2[Message, error] {
+func (g guardedSessions) Receive(ctx context.Context, process string, behind int64) iter.Seq2[store.Message, error] {
+	return guardedSeq(ctx, g.s, "store.Sessions.Receive", func() iter.Seq2[store.Message, error] {
 		return g.store.Receive(ctx, process, behind)
 	})
 }
 
 type guardedTasks struct {
 	s     *Server
-	store TaskStore
+	store store.Tasks
 }
 
-func (g guardedTasks) Load(ctx context.Context, id string) (r *TaskRecord, err error) {
-	err = g.s.asked(ctx, "TaskStore.Load", &err, func() { r, err = g.store.Load(ctx, id) })
+func (g guardedTasks) Load(ctx context.Context, id string) (r *store.Task, err error) {
+	err = g.s.asked(ctx, "store.Tasks.Load", &err, func() { r, err = g.store.Load(ctx, id) })
 	return r, err
 }
 
-func (g guardedTasks) Save(ctx context.Context, r *TaskRecord) (err error) {
-	return g.s.asked(ctx, "TaskStore.Save", &err, func() { err = g.store.Save(ctx, r) })
+func (g guardedTasks) Save(ctx context.Context, r *store.Task) (err error) {
+	return g.s.asked(ctx, "store.Tasks.Save", &err, func() { err = g.store.Save(ctx, r) })
 }
 
-func (g guardedTasks) List(ctx context.Context, principal string, behind TaskPlace, limit int) (found []*TaskRecord, err error) {
-	err = g.s.asked(ctx, "TaskStore.List", &err, func() { found, err = g.store.List(ctx, principal, behind, limit) })
+func (g guardedTasks) List(ctx context.Context, principal string, behind store.TaskPlace, limit int) (found []*store.Task, err error) {
+	err = g.s.asked(ctx, "store.Tasks.List", &err, func() { found, err = g.store.List(ctx, principal, behind, limit) })
 	return found, err
 }
 
 func (g guardedTasks) Watch(ctx context.Context, changed func(id string, revision int64)) (stop func(), err error) {
 	var end func()
-	err = g.s.asked(ctx, "TaskStore.Watch", &err, func() { end, err = g.store.Watch(ctx, changed) })
+	err = g.s.asked(ctx, "store.Tasks.Watch", &err, func() { end, err = g.store.Watch(ctx, changed) })
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = g.s.apart(context.Background(), "TaskStore.Watch", end) }, nil // which has been told
+	return func() { _ = g.s.apart(context.Background(), "store.Tasks.Watch", end) }, nil // which has been told
 }
 
 // asked asks a store something and returns what it has set err to, or its failure.

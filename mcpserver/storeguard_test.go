@@ -12,16 +12,17 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // badStore fails in all it is asked.
 type badStore struct{ fail func() }
 
-func (b badStore) Append(context.Context, string, Event) error { b.fail(); return nil }
-func (b badStore) Forget(string)                               { b.fail() }
+func (b badStore) Append(context.Context, string, store.Event) error { b.fail(); return nil }
+func (b badStore) Forget(string)                                     { b.fail() }
 
-func (b badStore) Behind(context.Context, string, EventID) iter.Seq2[Event, error] {
-	return func(func(Event, error) bool) { b.fail() }
+func (b badStore) Behind(context.Context, string, store.EventID) iter.Seq2[store.Event, error] {
+	return func(func(store.Event, error) bool) { b.fail() }
 }
 
 func (b badStore) Open(context.Context, string, []byte) (int64, error) { b.fail(); return 0, nil }
@@ -30,7 +31,7 @@ func (b badStore) Note(context.Context, string, int64) ([]byte, error) { b.fail(
 
 func (b badStore) Latest(context.Context, string) (int64, error) { b.fail(); return 0, nil }
 
-func (b badStore) Follow(context.Context, string, EventID) iter.Seq2[Event, error] {
+func (b badStore) Follow(context.Context, string, store.EventID) iter.Seq2[store.Event, error] {
 	b.fail()
 	return nil
 }
@@ -53,18 +54,18 @@ func (b badStore) Beat(context.Context, string, time.Duration) error { b.fail();
 func (b badStore) Alive(context.Context, string) (bool, error)       { b.fail(); return false, nil }
 func (b badStore) Publish(context.Context, string, []byte) error     { b.fail(); return nil }
 
-func (b badStore) Receive(context.Context, string, int64) iter.Seq2[Message, error] {
-	return func(yield func(Message, error) bool) {
-		if yield(Message{Position: 1}, nil) {
+func (b badStore) Receive(context.Context, string, int64) iter.Seq2[store.Message, error] {
+	return func(yield func(store.Message, error) bool) {
+		if yield(store.Message{Position: 1}, nil) {
 			b.fail()
 		}
 	}
 }
 
-func (b badStore) Load(context.Context, string) (*TaskRecord, error) { b.fail(); return nil, nil }
-func (b badStore) Save(context.Context, *TaskRecord) error           { b.fail(); return nil }
+func (b badStore) Load(context.Context, string) (*store.Task, error) { b.fail(); return nil, nil }
+func (b badStore) Save(context.Context, *store.Task) error           { b.fail(); return nil }
 
-func (b badStore) List(context.Context, string, TaskPlace, int) ([]*TaskRecord, error) {
+func (b badStore) List(context.Context, string, store.TaskPlace, int) ([]*store.Task, error) {
 	b.fail()
 	return nil, nil
 }
@@ -82,10 +83,10 @@ func TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother(t *testing.T) {
 			s := New(mcp.Implementation{Name: "server", Version: "1"}, &Options{Telemetry: rec.Telemetry()})
 			bad, asked := badStore{fail}, 0
 			for kind, store := range map[reflect.Type]any{
-				reflect.TypeFor[EventStore]():       s.guardEvents(struct{ EventStore }{bad}),
-				reflect.TypeFor[SharedEventStore](): s.guardEvents(bad),
-				reflect.TypeFor[SessionStore]():     s.guardSessions(bad),
-				reflect.TypeFor[TaskStore]():        s.guardTasks(bad),
+				reflect.TypeFor[store.Events]():       s.guardEvents(struct{ store.Events }{bad}),
+				reflect.TypeFor[store.SharedEvents](): s.guardEvents(bad),
+				reflect.TypeFor[store.Sessions]():     s.guardSessions(bad),
+				reflect.TypeFor[store.Tasks]():        s.guardTasks(bad),
 			} {
 				if !reflect.TypeOf(store).Implements(kind) {
 					t.Fatalf("%T is no %v", store, kind)
@@ -122,10 +123,10 @@ func ask(t *testing.T, m reflect.Value) (err error) {
 		switch v := out.Interface().(type) {
 		case error:
 			err = v
-		case iter.Seq2[Event, error]:
+		case iter.Seq2[store.Event, error]:
 			for _, err = range v {
 			}
-		case iter.Seq2[Message, error]:
+		case iter.Seq2[store.Message, error]:
 			for _, err = range v {
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 func TestACallBecomesATask(t *testing.T) {
@@ -374,7 +375,7 @@ func TestTasksAreBounded(t *testing.T) {
 			t.Errorf("a task with a result above the limit is %+v, want it failed for that", v)
 		}
 	})
-	inBubble(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: mcpserver.NewMemoryTaskStore(2, 2000)}}, func(t *testing.T, c *tasker) {
+	inBubble(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store.NewMemoryTasks(2, 2000)}}, func(t *testing.T, c *tasker) {
 		large := c.call("raw", `{"x":"`+strings.Repeat("x", 3000)+`"}`).TaskID
 		c.is(large, mcp.TaskFailed)
 		c.call("compute", `{"seconds":0}`)
@@ -389,7 +390,7 @@ func TestTasksAreBounded(t *testing.T) {
 
 func TestShutdownWaitsForTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := mcpserver.NewMemoryTaskStore(0, 0)
+		store := store.NewMemoryTasks(0, 0)
 		c := newTasker(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store}})
 		block := make(chan struct{})
 		err := c.server.AddRawTaskTool(&mcp.Tool{Name: "deaf"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {

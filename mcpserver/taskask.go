@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // asker is where what a handler asks of the client goes if it does not go by way of the request: a task.
@@ -48,7 +49,7 @@ func askerOf(ctx context.Context) (asker, error) {
 func (r *taskRun) ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error) {
 	names := slices.Sorted(maps.Keys(requests))
 	keys := make([]string, len(names))
-	t, err := r.k.change(ctx, r.id, r.latest(), func(t *TaskRecord) bool {
+	t, err := r.k.change(ctx, r.id, r.latest(), func(t *store.Task) bool {
 		if t.Status.Terminal() {
 			return false
 		}
@@ -61,7 +62,7 @@ func (r *taskRun) ask(ctx context.Context, requests mcp.InputRequests) (mcp.Inpu
 			keys[i] = strconv.FormatInt(t.Asked, 10)
 			t.Requests[keys[i]] = requests[name]
 		}
-		t.become(statusFor(t.Requests), stamp())
+		changeTask(t, statusFor(t.Requests), stamp())
 		return true
 	})
 	if err != nil {
@@ -103,7 +104,7 @@ func (r *taskRun) await(ctx context.Context, keys []string) (mcp.InputResponses,
 func (r *taskRun) collect(keys []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
 	defer cancel()
-	t, err := r.k.change(ctx, r.id, r.latest(), func(t *TaskRecord) bool {
+	t, err := r.k.change(ctx, r.id, r.latest(), func(t *store.Task) bool {
 		if t.Status.Terminal() {
 			return false
 		}
@@ -115,7 +116,7 @@ func (r *taskRun) collect(keys []string) {
 		}
 		withdrawn := len(open) < len(t.Requests)
 		if t.Requests = open; withdrawn {
-			t.become(statusFor(open), stamp())
+			changeTask(t, statusFor(open), stamp())
 		}
 		return true
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 func TestATaskAsksItsClient(t *testing.T) {
@@ -116,7 +117,7 @@ func TestATaskSaysWhatItIsDoing(t *testing.T) {
 }
 
 func TestATalkativeTaskIsHeardNowAndThen(t *testing.T) {
-	store := &countingStore{TaskStore: mcpserver.NewMemoryTaskStore(0, 0)}
+	store := &countingStore{Tasks: store.NewMemoryTasks(0, 0)}
 	inBubble(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store}}, func(t *testing.T, c *tasker) {
 		messages := `"m"` + strings.Repeat(`,"m"`, 999)
 		id := c.call("talk", `{"messages":[`+messages+`],"pause":0.001}`).TaskID

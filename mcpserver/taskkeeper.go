@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // taskKeeper has the tasks of a server: it runs those that began here, and looks after all that are in the store.
@@ -52,7 +53,7 @@ func (s *Server) offerTasks() bool {
 	k := s.tasks
 	k.offer.Do(func() {
 		if k.cfg.Store == nil {
-			k.cfg.Store = NewMemoryTaskStore(0, 0)
+			k.cfg.Store = store.NewMemoryTasks(0, 0)
 		}
 		k.cfg.Store = s.guardTasks(k.cfg.Store)
 		k.conflict = !s.methods.add(feature{declare: declareTasks, methods: k.methods()})
@@ -82,9 +83,9 @@ const storeTimeout = 10 * time.Second
 
 // change saves what f makes of a task, and does so again with what another has made of it meanwhile. It begins with what
 // is known, nil for nothing. f reports whether there is anything to save; it replaces maps and does not change them.
-func (k *taskKeeper) change(ctx context.Context, id string, known *TaskRecord, f func(*TaskRecord) bool) (*TaskRecord, error) {
+func (k *taskKeeper) change(ctx context.Context, id string, known *store.Task, f func(*store.Task) bool) (*store.Task, error) {
 	for {
-		var r *TaskRecord
+		var r *store.Task
 		if r, known = known, nil; r != nil {
 			r = new(*r)
 		} else {
@@ -97,24 +98,24 @@ func (k *taskKeeper) change(ctx context.Context, id string, known *TaskRecord, f
 			return r, nil
 		}
 		r.Revision++
-		if err := k.ledger.save(r, func() error { return k.cfg.Store.Save(ctx, r) }); !errors.Is(err, ErrTaskConflict) {
+		if err := k.ledger.save(r, func() error { return k.cfg.Store.Save(ctx, r) }); !errors.Is(err, store.ErrTaskConflict) {
 			return r, err
 		}
 	}
 }
 
 // load returns a task as it is, and sees to it that one whose server is gone fails.
-func (k *taskKeeper) load(ctx context.Context, id string) (*TaskRecord, error) {
+func (k *taskKeeper) load(ctx context.Context, id string) (*store.Task, error) {
 	r, err := k.cfg.Store.Load(ctx, id)
-	if err != nil || !r.orphaned(stamp()) {
+	if err != nil || !orphaned(r, stamp()) {
 		return r, err
 	}
-	return k.change(ctx, id, r, func(r *TaskRecord) bool {
+	return k.change(ctx, id, r, func(r *store.Task) bool {
 		now := stamp()
-		if !r.orphaned(now) {
+		if !orphaned(r, now) {
 			return false
 		}
-		r.abandon(errTaskLost, now)
+		abandonTask(r, errTaskLost, now)
 		return true
 	})
 }
@@ -252,11 +253,11 @@ func (k *taskKeeper) disown(runs []*taskRun) {
 	var all sync.WaitGroup
 	for _, r := range runs {
 		all.Go(func() {
-			_, _ = k.change(ctx, r.id, nil, func(r *TaskRecord) bool { // else its lease will end
+			_, _ = k.change(ctx, r.id, nil, func(r *store.Task) bool { // else its lease will end
 				if r.Status.Terminal() {
 					return false
 				}
-				r.abandon(errShuttingDown, stamp())
+				abandonTask(r, errShuttingDown, stamp())
 				return true
 			})
 			k.leave(r)

@@ -11,11 +11,12 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // countingStore counts what is saved, and fails as long as it is broken.
 type countingStore struct {
-	mcpserver.TaskStore
+	store.Tasks
 	saves  atomic.Int64
 	broken atomic.Bool
 	deaf   atomic.Bool // tells nothing
@@ -23,37 +24,37 @@ type countingStore struct {
 
 var errBroken = errors.New("the database is gone")
 
-func (s *countingStore) Load(ctx context.Context, id string) (*mcpserver.TaskRecord, error) {
+func (s *countingStore) Load(ctx context.Context, id string) (*store.Task, error) {
 	if s.broken.Load() {
 		return nil, errBroken
 	}
-	return s.TaskStore.Load(ctx, id)
+	return s.Tasks.Load(ctx, id)
 }
 
-func (s *countingStore) Save(ctx context.Context, r *mcpserver.TaskRecord) error {
+func (s *countingStore) Save(ctx context.Context, r *store.Task) error {
 	if s.broken.Load() {
 		return errBroken
 	}
 	s.saves.Add(1)
-	return s.TaskStore.Save(ctx, r)
+	return s.Tasks.Save(ctx, r)
 }
 
 func (s *countingStore) Watch(ctx context.Context, changed func(string, int64)) (func(), error) {
 	if s.deaf.Load() {
 		return nil, errBroken
 	}
-	return s.TaskStore.Watch(ctx, changed)
+	return s.Tasks.Watch(ctx, changed)
 }
 
 // inTwoServers runs a test with clients of two servers that share a store; each server has a view of it that may break.
 func inTwoServers(t *testing.T, test func(t *testing.T, one, other *tasker, views [2]*countingStore)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		shared := mcpserver.NewMemoryTaskStore(0, 0)
+		shared := store.NewMemoryTasks(0, 0)
 		var views [2]*countingStore
 		var clients [2]*tasker
 		for i := range 2 {
-			views[i] = &countingStore{TaskStore: shared}
+			views[i] = &countingStore{Tasks: shared}
 			clients[i] = newTasker(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: views[i]}})
 		}
 		defer func() {

@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"sync"
 	"time"
+
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // taskLedger says on whose account the tasks go that this server has made and that are kept, wherever the store is: until
@@ -27,10 +29,10 @@ func newTaskLedger(tasks, bytes int) *taskLedger {
 }
 
 // open enters a new task, and reports false if there is no room for it.
-func (l *taskLedger) open(who account, r *TaskRecord) bool {
+func (l *taskLedger) open(who account, r *store.Task) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e := &taskEntry{who: who, weight: r.weight(), revision: r.Revision}
+	e := &taskEntry{who: who, weight: r.Weight(), revision: r.Revision}
 	if !l.tasks.affords(who, 1) || !l.bytes.affords(who, e.weight) {
 		return false
 	}
@@ -61,10 +63,10 @@ func (l *taskLedger) drop(id string) {
 
 // save has the next revision of a task saved, if there is room for what it has more than the one before. Tasks that another
 // server has made are in the ledger of that.
-func (l *taskLedger) save(r *TaskRecord, save func() error) error {
+func (l *taskLedger) save(r *store.Task, save func() error) error {
 	e, grows, ok := l.reserve(r)
 	if !ok {
-		return ErrTaskStoreFull
+		return store.ErrTasksFull
 	}
 	err := save()
 	if e != nil {
@@ -74,14 +76,14 @@ func (l *taskLedger) save(r *TaskRecord, save func() error) error {
 }
 
 // reserve takes what a task is about to grow. It may always grow a little, so that it can be said that it has failed.
-func (l *taskLedger) reserve(r *TaskRecord) (e *taskEntry, grows int, ok bool) {
+func (l *taskLedger) reserve(r *store.Task) (e *taskEntry, grows int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e = l.entries[r.ID]; e == nil {
 		return nil, 0, true
 	}
-	grows = max(0, r.weight()-e.weight)
-	if grows > taskSlack && !l.bytes.affords(e.who, grows) {
+	grows = max(0, r.Weight()-e.weight)
+	if grows > store.TaskSlack && !l.bytes.affords(e.who, grows) {
 		return nil, 0, false
 	}
 	l.bytes.take(e.who, grows)
@@ -89,7 +91,7 @@ func (l *taskLedger) reserve(r *TaskRecord) (e *taskEntry, grows int, ok bool) {
 }
 
 // settle gives back what was reserved, and enters the weight of what was saved unless there is something later.
-func (l *taskLedger) settle(e *taskEntry, r *TaskRecord, reserved int, saved bool) {
+func (l *taskLedger) settle(e *taskEntry, r *store.Task, reserved int, saved bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.bytes.give(e.who, reserved)
@@ -97,7 +99,7 @@ func (l *taskLedger) settle(e *taskEntry, r *TaskRecord, reserved int, saved boo
 		return
 	}
 	l.bytes.give(e.who, e.weight)
-	e.weight, e.revision = r.weight(), r.Revision
+	e.weight, e.revision = r.Weight(), r.Revision
 	l.bytes.take(e.who, e.weight)
 }
 

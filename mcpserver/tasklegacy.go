@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // What there is in this file and in those beside it makes the tasks of clients of 2025-11-25, which ask for each with the
@@ -133,7 +134,7 @@ func (l *legacyRun) relate(meta mcp.Meta) (mcp.Meta, error) {
 
 // settleLegacy makes a task fail of which the tool says that it has failed: what it says is still the result.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Execution Errors")
-func (r *taskRun) settleLegacy(t *TaskRecord, result any) {
+func (r *taskRun) settleLegacy(t *store.Task, result any) {
 	answer, ok := result.(*mcp.CallToolResult)
 	if r.legacy == nil || !ok || !answer.IsError || t.Status != mcp.TaskCompleted {
 		return
@@ -160,7 +161,7 @@ func (r *taskRun) legacyError(err error) error {
 }
 
 // shownLegacy is a task as clients of 2025-11-25 see it.
-func (k *taskKeeper) shownLegacy(r *TaskRecord) mcp.LegacyTask {
+func (k *taskKeeper) shownLegacy(r *store.Task) mcp.LegacyTask {
 	t := k.shown(r).Task
 	return mcp.LegacyTask{
 		TaskID: t.TaskID, Status: t.Status, StatusMessage: t.StatusMessage, CreatedAt: t.CreatedAt, LastUpdatedAt: t.LastUpdatedAt,

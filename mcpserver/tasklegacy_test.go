@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // newLegacyTaskServer returns a task server with tools besides that talk to their client, whether in a task or not.
@@ -177,7 +178,7 @@ func (c *talk) outcome(id string) string {
 // A task asks wherever its client waits for it: by another process too, if both share their tasks.
 func TestALegacyTaskAsksByWayOfAnyProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: mcpserver.NewMemoryTaskStore(0, 0)}}
+		o := mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store.NewMemoryTasks(0, 0)}}
 		one, other := newLegacyTaskServer(t, o), newLegacyTaskServer(t, o)
 		first := speakAble(t, one)
 		id := first.begin("interview", "")

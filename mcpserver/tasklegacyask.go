@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // legacyAsker asks for a task of 2025-11-25: what it asks is put to the client as a request, on the stream of a tasks/result
@@ -115,7 +116,7 @@ type taskWait struct {
 type askedKey struct{ id, key string }
 
 // ask puts to the client what the task asks and nobody else does, and withdraws what it does not ask any more.
-func (w *taskWait) ask(t *TaskRecord) {
+func (w *taskWait) ask(t *store.Task) {
 	for key, cancel := range w.inquiries {
 		if _, open := t.Requests[key]; !open {
 			cancel()
@@ -168,10 +169,10 @@ func (w *taskWait) respond(key string, response relayed) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.c.ctx), storeTimeout)
 	defer cancel()
-	_, err = w.k.change(ctx, w.id, nil, func(t *TaskRecord) bool {
-		return t.respond(mcp.InputResponses{key: raw}, stamp())
+	_, err = w.k.change(ctx, w.id, nil, func(t *store.Task) bool {
+		return respondTask(t, mcp.InputResponses{key: raw}, stamp())
 	})
-	if errors.Is(err, ErrTaskStoreFull) && response.Broken == "" {
+	if errors.Is(err, store.ErrTasksFull) && response.Broken == "" {
 		w.respond(key, relayed{Broken: "there is no room for what the client has answered"})
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // webTasker is a client of 2025-11-25 over HTTP, with or without a session.
@@ -97,7 +98,7 @@ func TestOverHTTPALegacyTaskAsksOnTheStreamOfItsResult(t *testing.T) {
 }
 
 func TestOverHTTPALegacyTaskAsksAgainWhoeverComesBack(t *testing.T) {
-	for name, store := range map[string]mcpserver.EventStore{"no events": nil, "events": mcpserver.NewMemoryEventStore(0, 0)} {
+	for name, store := range map[string]store.Events{"no events": nil, "events": store.NewMemoryEvents(0, 0)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newLegacyTaskServer(t, mcpserver.Options{})
@@ -265,10 +266,10 @@ func TestLegacyTasksAreListedForTheirPrincipal(t *testing.T) {
 
 func TestAListSaysWhichTasksAreLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		shared := &countingStore{TaskStore: mcpserver.NewMemoryTaskStore(0, 0)}
+		shared := &countingStore{Tasks: store.NewMemoryTasks(0, 0)}
 		var webs []*web
 		var clients []*webTasker
-		for _, store := range []mcpserver.TaskStore{shared, shared.TaskStore} {
+		for _, store := range []store.Tasks{shared, shared.Tasks} {
 			s := newLegacyTaskServer(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store}})
 			w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: true, Principal: func(*http.Request) string { return "alice" }})
 			webs, clients = append(webs, w), append(clients, &webTasker{web: w, headers: []string{"Mcp-Protocol-Version", "2025-11-25"}})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // declareList says that the client may list its tasks, if the server can tell which are its own: a client without a principal
@@ -44,8 +45,8 @@ func (k *taskKeeper) list(ctx context.Context, c *call) (any, error) {
 		result.NextCursor = new(taskCursor(found[size-1].Place()))
 	}
 	for _, t := range found {
-		if t.orphaned(stamp()) {
-			if t, err = k.load(ctx, t.ID); errors.Is(err, ErrTaskNotFound) {
+		if orphaned(t, stamp()) {
+			if t, err = k.load(ctx, t.ID); errors.Is(err, store.ErrTaskNotFound) {
 				continue
 			} else if err != nil {
 				return nil, err
@@ -59,15 +60,17 @@ func (k *taskKeeper) list(ctx context.Context, c *call) (any, error) {
 }
 
 // taskCursor is the place of the last task of the page before.
-func taskCursor(p TaskPlace) string { return dressed(strconv.FormatInt(p.Created, 10) + " " + p.ID) }
+func taskCursor(p store.TaskPlace) string {
+	return dressed(strconv.FormatInt(p.Created, 10) + " " + p.ID)
+}
 
 // readTaskCursor returns the place in a cursor, the beginning for none, and false for what taskCursor has not made.
-func readTaskCursor(cursor *string) (p TaskPlace, ok bool) {
+func readTaskCursor(cursor *string) (p store.TaskPlace, ok bool) {
 	if cursor == nil {
 		return p, true
 	}
 	created, id, _ := strings.Cut(undressed(*cursor), " ")
 	n, err := strconv.ParseInt(created, 10, 64)
-	p = TaskPlace{n, id}
+	p = store.TaskPlace{Created: n, ID: id}
 	return p, err == nil && n >= 0 && taskCursor(p) == *cursor
 }

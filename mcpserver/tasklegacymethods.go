@@ -5,23 +5,24 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // legacyResult answers tasks/get and tasks/cancel.
-func (k *taskKeeper) legacyResult(t *TaskRecord) any {
+func (k *taskKeeper) legacyResult(t *store.Task) any {
 	return &mcp.LegacyTaskResult{LegacyTask: k.shownLegacy(t)}
 }
 
 // stopLegacy answers tasks/cancel: the task is cancelled from now on, whatever its handler makes of it.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation")
-func (k *taskKeeper) stopLegacy(ctx context.Context, t *TaskRecord) (any, error) {
+func (k *taskKeeper) stopLegacy(ctx context.Context, t *store.Task) (any, error) {
 	over := false
-	t, err := k.change(ctx, t.ID, t, func(t *TaskRecord) bool {
+	t, err := k.change(ctx, t.ID, t, func(t *store.Task) bool {
 		if over = t.Status.Terminal(); over {
 			return false
 		}
 		t.CancelRequested = true
-		t.settle(mcp.TaskCancelled, "cancelled by the client", stamp())
+		endTask(t, mcp.TaskCancelled, "cancelled by the client", stamp())
 		return true
 	})
 	switch {
@@ -58,7 +59,7 @@ func (k *taskKeeper) result(_ context.Context, c *call) (any, error) {
 var errTaskCancelled = &mcp.Error{Code: mcp.CodeInternalError, Message: "the task was cancelled"}
 
 // wait waits until the task is over, and puts to the client what it asks meanwhile.
-func (w *taskWait) wait() (*TaskRecord, error) {
+func (w *taskWait) wait() (*store.Task, error) {
 	k, ctx := w.k, w.ctx
 	k.watch(ctx)
 	k.mu.Lock()

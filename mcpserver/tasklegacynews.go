@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // maxTaskNotices is how many notices of tasks wait for one client that takes none: it may ask for what it has missed.
@@ -21,7 +22,7 @@ func (r *taskRun) introduce() {
 
 // news sees to it that the session of a task of 2025-11-25 hears how it is.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Status Notification")
-func (r *taskRun) news(t *TaskRecord) {
+func (r *taskRun) news(t *store.Task) {
 	if r.legacy == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // taskMethods are the methods that belong to tasks, once there may be some.
@@ -41,7 +42,7 @@ func (k *taskKeeper) update(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = k.change(ctx, t.ID, t, func(t *TaskRecord) bool { return t.respond(p.InputResponses, stamp()) })
+	_, err = k.change(ctx, t.ID, t, func(t *store.Task) bool { return respondTask(t, p.InputResponses, stamp()) })
 	return nil, gone(err)
 }
 
@@ -55,7 +56,7 @@ func (k *taskKeeper) stop(ctx context.Context, c *call) (any, error) {
 	case !c.modern():
 		return k.stopLegacy(ctx, t)
 	}
-	_, err = k.change(ctx, t.ID, t, func(t *TaskRecord) bool {
+	_, err = k.change(ctx, t.ID, t, func(t *store.Task) bool {
 		if t.CancelRequested || t.Status.Terminal() {
 			return false
 		}
@@ -66,7 +67,7 @@ func (k *taskKeeper) stop(ctx context.Context, c *call) (any, error) {
 }
 
 // asked decodes the params of a method of tasks and returns the task that they name.
-func (k *taskKeeper) asked(ctx context.Context, c *call, params any) (*TaskRecord, error) {
+func (k *taskKeeper) asked(ctx context.Context, c *call, params any) (*store.Task, error) {
 	if err := c.readTask(params); err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (c *call) readTask(params any) error {
 
 // find returns a task that the client may see: to all but its own principal it does not exist, and neither to clients that
 // know tasks of another kind.
-func (k *taskKeeper) find(ctx context.Context, c *call, id string) (*TaskRecord, error) {
+func (k *taskKeeper) find(ctx context.Context, c *call, id string) (*store.Task, error) {
 	t, err := k.load(ctx, id)
 	switch {
 	case err != nil:
@@ -105,7 +106,7 @@ func (k *taskKeeper) find(ctx context.Context, c *call, id string) (*TaskRecord,
 }
 
 // mayTake reports whether a task is one of the client's.
-func (c *call) mayTake(t *TaskRecord) bool {
+func (c *call) mayTake(t *store.Task) bool {
 	return t.Principal == c.x.principal && t.Version.Era() == c.info.Version.Era()
 }
 
@@ -114,16 +115,16 @@ var errUnknownTask = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "unknown t
 // gone tells the client of a task that is not there any more, or for which there is no room.
 func gone(err error) error {
 	switch {
-	case errors.Is(err, ErrTaskNotFound):
+	case errors.Is(err, store.ErrTaskNotFound):
 		return errUnknownTask
-	case errors.Is(err, ErrTaskStoreFull):
+	case errors.Is(err, store.ErrTasksFull):
 		return &failure{errBusy, err}
 	}
 	return err
 }
 
-// respond takes the responses to requests that are open, and reports whether there were any.
-func (r *TaskRecord) respond(responses mcp.InputResponses, now time.Time) bool {
+// respondTask takes the responses to requests that are open, and reports whether there were any.
+func respondTask(r *store.Task, responses mcp.InputResponses, now time.Time) bool {
 	open, taken := maps.Clone(r.Requests), maps.Clone(r.Responses)
 	for key, response := range responses {
 		if _, asked := open[key]; !asked {
@@ -139,7 +140,7 @@ func (r *TaskRecord) respond(responses mcp.InputResponses, now time.Time) bool {
 		return false
 	}
 	r.Requests, r.Responses = open, taken
-	r.become(statusFor(open), now)
+	changeTask(r, statusFor(open), now)
 	return true
 }
 
@@ -153,7 +154,7 @@ func statusFor(open mcp.InputRequests) mcp.TaskStatus {
 
 // shown is a task as its client sees it.
 // (tasks extension, "Tasks")
-func (k *taskKeeper) shown(r *TaskRecord) mcp.DetailedTask {
+func (k *taskKeeper) shown(r *store.Task) mcp.DetailedTask {
 	t := mcp.DetailedTask{Task: mcp.Task{
 		TaskID: r.ID, Status: r.Status, StatusMessage: r.Message, CreatedAt: timestamp(r.Created), LastUpdatedAt: timestamp(r.Updated),
 		PollIntervalMs: new(max(1, k.cfg.PollInterval.Milliseconds())),

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // TaskOptions configure tasks, see [AddTaskTool]. The zero value of every field means the default stated here.
 type TaskOptions struct {
-	// Store keeps the tasks. Nil means [NewMemoryTaskStore] with its defaults. Servers that share a store, such as copies
+	// Store keeps the tasks. Nil means [store.NewMemoryTasks] with its defaults. Servers that share a store, such as copies
 	// of one behind a load balancer, answer for each other's tasks.
-	Store TaskStore
+	Store store.Tasks
 
 	// TTL is how long a task and its outcome are kept, from its creation; then the task is forgotten, and the context of a
 	// handler that still runs ends. Zero means 1 h, negative for ever. Clients of 2025-11-25 may ask for less.

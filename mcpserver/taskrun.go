@@ -12,6 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // taskRun is the handler of a call that is a task, or may become one. Until it does, it belongs to the request; from then
@@ -40,7 +41,7 @@ type taskRun struct {
 
 	turn     chan struct{}  // one holds it: who begins the task or ends the handling
 	begun    chan struct{}  // closed when the task is there, as
-	first    *TaskRecord    // this
+	first    *store.Task    // this
 	answered chan struct{}  // closed when the handler has returned before that, with
 	result   any            // this
 	err      error          // or that
@@ -48,7 +49,7 @@ type taskRun struct {
 	span     telemetry.Task // owned by who holds the turn
 
 	mu      sync.Mutex
-	record  *TaskRecord   // guarded by mu; the latest that is known, nil until the task has begun
+	record  *store.Task   // guarded by mu; the latest that is known, nil until the task has begun
 	moved   chan struct{} // guarded by mu; closed when there is a later one
 	message *string       // guarded by mu; to be saved as the status message, nil for none
 	told    time.Time     // guarded by mu; when the last one was saved
@@ -155,12 +156,12 @@ func (r *taskRun) begin(ctx context.Context) error {
 	record := r.newRecord(stamp())
 	if !r.k.ledger.open(r.who, record) {
 		r.tie()
-		return &failure{errBusy, ErrTaskStoreFull}
+		return &failure{errBusy, store.ErrTasksFull}
 	}
 	if err := r.k.cfg.Store.Save(ctx, record); err != nil {
 		r.k.ledger.drop(r.id)
 		r.tie()
-		if errors.Is(err, ErrTaskStoreFull) {
+		if errors.Is(err, store.ErrTasksFull) {
 			return &failure{errBusy, err}
 		}
 		return &failure{errInternal, fmt.Errorf("create the task: %w", err)}
@@ -178,8 +179,8 @@ func (r *taskRun) begin(ctx context.Context) error {
 }
 
 // newRecord is how a task begins.
-func (r *taskRun) newRecord(now time.Time) *TaskRecord {
-	record := &TaskRecord{
+func (r *taskRun) newRecord(now time.Time) *store.Task {
+	record := &store.Task{
 		ID: r.id, Revision: 1, Change: 1, Principal: r.call.x.principal, Version: r.info.Version, Method: r.info.Method,
 		Target: r.tool.Name, Status: mcp.TaskWorking, Created: now, Updated: now, Owner: r.k.owner, Lease: now.Add(r.k.cfg.Lease),
 	}
@@ -241,13 +242,13 @@ func (r *taskRun) end(result any, err error) {
 // finish saves the outcome of the task.
 func (r *taskRun) finish(result any, err error) {
 	payload, err := r.payload(result, err)
-	record, lost := r.save(func(t *TaskRecord) {
+	record, lost := r.save(func(t *store.Task) {
 		settleTask(t, payload, err, stamp())
 		r.settleLegacy(t, result)
 	})
-	if errors.Is(lost, ErrTaskStoreFull) {
+	if errors.Is(lost, store.ErrTasksFull) {
 		err = &failure{errTaskResult, lost}
-		record, lost = r.save(func(t *TaskRecord) { t.fail(errTaskResult, stamp()) })
+		record, lost = r.save(func(t *store.Task) { failTask(t, errTaskResult, stamp()) })
 	}
 	end := outcome(result, err)
 	end.ResultType = ""
@@ -288,24 +289,24 @@ func (r *taskRun) payload(result any, err error) (json.RawMessage, error) {
 }
 
 // settleTask gives a task its outcome: an error after the client has cancelled is what it wanted.
-func settleTask(t *TaskRecord, payload json.RawMessage, err error, now time.Time) {
+func settleTask(t *store.Task, payload json.RawMessage, err error, now time.Time) {
 	switch {
 	case err == nil:
-		t.settle(mcp.TaskCompleted, "", now)
+		endTask(t, mcp.TaskCompleted, "", now)
 		t.Result = payload
 	case t.CancelRequested:
-		t.settle(mcp.TaskCancelled, "", now)
+		endTask(t, mcp.TaskCancelled, "", now)
 	default:
-		t.fail(wireError(err), now)
+		failTask(t, wireError(err), now)
 	}
 }
 
 // save saves a final status as soon as the store takes it, as long as the task is still this server's.
-func (r *taskRun) save(settle func(*TaskRecord)) (*TaskRecord, error) {
+func (r *taskRun) save(settle func(*store.Task)) (*store.Task, error) {
 	known := r.latest()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
-		record, err := r.k.change(ctx, r.id, known, func(t *TaskRecord) bool {
+		record, err := r.k.change(ctx, r.id, known, func(t *store.Task) bool {
 			if t.Status.Terminal() {
 				return false
 			}
@@ -314,7 +315,7 @@ func (r *taskRun) save(settle func(*TaskRecord)) (*TaskRecord, error) {
 		})
 		cancel()
 		known = nil
-		given := errors.Is(err, ErrTaskNotFound) || errors.Is(err, ErrTaskStoreFull)
+		given := errors.Is(err, store.ErrTaskNotFound) || errors.Is(err, store.ErrTasksFull)
 		if err == nil || given || time.Now().Add(pause).After(r.latest().Lease) {
 			return record, err
 		}
@@ -323,7 +324,7 @@ func (r *taskRun) save(settle func(*TaskRecord)) (*TaskRecord, error) {
 }
 
 // latest returns what is known of the task, nil before it has begun. It is not to be changed.
-func (r *taskRun) latest() *TaskRecord {
+func (r *taskRun) latest() *store.Task {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.record
@@ -337,7 +338,7 @@ func (r *taskRun) changed(revision int64) {
 }
 
 // saw takes note of the task as it is now.
-func (r *taskRun) saw(t *TaskRecord) {
+func (r *taskRun) saw(t *store.Task) {
 	r.mu.Lock()
 	if t.Revision <= r.record.Revision {
 		r.mu.Unlock()
@@ -382,21 +383,21 @@ func (r *taskRun) sync() {
 	message := r.takeMessage(now)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
 	defer cancel()
-	t, err := r.k.change(ctx, r.id, nil, func(t *TaskRecord) bool {
+	t, err := r.k.change(ctx, r.id, nil, func(t *store.Task) bool {
 		if t.Status.Terminal() || message == nil && t.Lease.Sub(now) > r.k.cfg.Lease-r.k.beat() {
 			return false
 		}
 		t.Lease = now.Add(r.k.cfg.Lease)
 		if message != nil && *message != t.Message {
 			t.Message = *message
-			t.become(t.Status, now)
+			changeTask(t, t.Status, now)
 		}
 		return true
 	})
 	switch {
 	case err == nil:
 		r.saw(t)
-	case errors.Is(err, ErrTaskNotFound):
+	case errors.Is(err, store.ErrTaskNotFound):
 		r.cancel(errTaskExpired)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // maxTasksWatched is how many tasks one subscription may be about.
@@ -115,7 +116,7 @@ func (w *taskWatch) tell() {
 		t, err := w.k.load(ctx, id)
 		cancel()
 		switch {
-		case errors.Is(err, ErrTaskNotFound):
+		case errors.Is(err, store.ErrTaskNotFound):
 			w.forget(id)
 			continue
 		case err != nil || t.Change <= known:
@@ -145,7 +146,7 @@ func (w *taskWatch) next() (id string, known int64, ok bool) {
 }
 
 // knows notes what the client has been told. Of a task that is over there is no more to tell.
-func (w *taskWatch) knows(t *TaskRecord) {
+func (w *taskWatch) knows(t *store.Task) {
 	if t.Status.Terminal() {
 		w.forget(t.ID)
 		return

@@ -17,7 +17,7 @@ const root = "../.."
 var watched = []string{
 	"mcpclient", "mcpclient/transport", "mcpclient/auth", "mcpclient/auth/internal/dpop", "mcpclient/auth/internal/metadata",
 	"mcpclient/internal/inflight", "mcpclient/telemetry",
-	"mcpserver", "mcpserver/bearer", "mcpserver/redisstore", "internal/ndjson", "internal/sse", "internal/schema",
+	"mcpserver", "mcpserver/store", "mcpserver/bearer", "mcpserver/redisstore", "internal/ndjson", "internal/sse", "internal/schema",
 	"internal/otlpsink",
 	"internal/running", "internal/grow", "internal/jsonrpc", "internal/jsonscan", "internal/mirror", "inspect",
 }

@@ -16,7 +16,7 @@ var exceptions = []exception{
 		"mcpserver.completions.byKey", "mcpserver.feature.methods",
 		"mcpserver.registry.*", "mcpserver.sealer.keys", "mcpserver.shape.properties",
 		"mcpserver.template.variables", "mcpserver.Session.values", "mcpserver.Session.hosts",
-		"mcpserver.memoryTasks.watchers", "mcpserver/bearer.Options.*", "mcpserver/bearer.Principal.Claims",
+		"mcpserver/store.memoryTasks.watchers", "mcpserver/bearer.Options.*", "mcpserver/bearer.Principal.Claims",
 		"internal/running.Set.all", "mcpclient/telemetry.gauges.*",
 	}},
 	{"Hold weak references: what they name is freed with its last user, and its key at the next sweep",

@@ -239,24 +239,24 @@ var httpArea = area{
 		{
 			what: "Events that are kept for clients whose connection broke",
 			where: []string{
-				"mcpserver.kept.events", "mcpserver.memoryStore.sessions", "mcpserver.memoryStore.shared",
-				"mcpserver.numberedStreams.open",
-				"mcpserver.eventHolders.byKey", "mcpserver.eventHolders.order", "mcpserver.eventHolder.ages",
+				"mcpserver/store.kept.events", "mcpserver/store.memoryEvents.sessions", "mcpserver/store.memoryEvents.shared",
+				"mcpserver/store.numberedStreams.open",
+				"mcpserver/store.eventHolders.byKey", "mcpserver/store.eventHolders.order", "mcpserver/store.eventHolder.ages",
 			},
-			bound: "{mcpserver.NewMemoryEventStore.events} events and {bytes mcpserver.NewMemoryEventStore.size} a " +
-				"session, {bytes mcpserver.keptInAll} in all; each counts {bytes mcpserver.eventCost} more",
-			option: "mcpserver.NewMemoryEventStore",
+			bound: "{mcpserver/store.NewMemoryEvents.events} events and {bytes mcpserver/store.NewMemoryEvents.size} a " +
+				"session, {bytes mcpserver/store.keptInAll} in all; each counts {bytes mcpserver/store.eventCost} more",
+			option: "mcpserver/store.NewMemoryEvents",
 			full:   "the oldest go, of the account that has most; a client that comes back for them is told",
-			test:   "mcpserver.TestTheEventsOfAllSessionsTogetherAreBounded",
-			weighs: "mcpserver.keptInAll", holder: ofServer,
+			test:   "mcpserver/store.TestTheEventsOfAllSessionsTogetherAreBounded",
+			weighs: "mcpserver/store.keptInAll", holder: ofServer,
 		},
 		{
 			what:   "Events kept, of one account",
-			where:  []string{"mcpserver.eventHolder"},
+			where:  []string{"mcpserver/store.eventHolder"},
 			bound:  "all there is room for, until others need it",
 			option: "mcpserver.HTTPOptions.Account",
-			full:   "its own oldest go first", test: "mcpserver.TestEventsOfOneAccountLeaveThoseOfOthers",
-			weighs: "mcpserver.keptInAll", holder: ofAccount,
+			full:   "its own oldest go first", test: "mcpserver/store.TestEventsOfOneAccountLeaveThoseOfOthers",
+			weighs: "mcpserver/store.keptInAll", holder: ofAccount,
 		},
 		{
 			what: "Subscriptions of modern clients", where: []string{"mcpserver.audience.subs", "mcpserver.Server.audiences"},
@@ -340,10 +340,10 @@ var taskArea = area{
 			holder: ofAccount,
 		},
 		{
-			what: "Tasks in the store of the process", where: []string{"mcpserver.memoryTasks.byID"},
-			bound: "{mcpserver.NewMemoryTaskStore.tasks}, with {bytes mcpserver.NewMemoryTaskStore.size} together; a " +
-				"task that is there may grow by {bytes mcpserver.taskSlack} more",
-			option: "mcpserver.NewMemoryTaskStore",
+			what: "Tasks in the store of the process", where: []string{"mcpserver/store.memoryTasks.byID"},
+			bound: "{mcpserver/store.NewMemoryTasks.tasks}, with {bytes mcpserver/store.NewMemoryTasks.size} together; a " +
+				"task that is there may grow by {bytes mcpserver/store.TaskSlack} more",
+			option: "mcpserver/store.NewMemoryTasks",
 			full:   "it takes no more: each was promised to be kept for its time", test: "mcpserver.TestTasksAreBounded",
 			weighs: "mcpserver.TaskOptions.MaxKeptBytes", holder: ofStream,
 		},
@@ -356,7 +356,7 @@ var taskArea = area{
 		},
 		{
 			what: "What tasks ask and are told",
-			where: []string{"mcpserver.TaskRecord.Requests", "mcpserver.TaskRecord.Responses",
+			where: []string{"mcpserver/store.Task.Requests", "mcpserver/store.Task.Responses",
 				"mcpserver.taskWait.inquiries", "mcpserver.taskKeeper.claims"},
 			bound:  "counts as a part of the task",
 			option: "mcpserver.TaskOptions.MaxKeptBytes",
@@ -402,11 +402,11 @@ var storeArea = area{
 		},
 		{
 			what: "Messages between processes in memory",
-			where: []string{"mcpserver.topic.messages", "mcpserver.memorySessions.topics",
-				"mcpserver.memorySessions.processes", "mcpserver.memorySessions.sessions"},
-			bound: "{mcpserver.maxMessages} a process, and {bytes mcpserver.maxMessageBytes}, or the latest alone",
+			where: []string{"mcpserver/store.topic.messages", "mcpserver/store.memorySessions.topics",
+				"mcpserver/store.memorySessions.processes", "mcpserver/store.memorySessions.sessions"},
+			bound: "{mcpserver/store.maxMessages} a process, and {bytes mcpserver/store.maxMessageBytes}, or the latest alone",
 			full:  "the oldest go",
-			test:  "mcpserver.TestAMemorySessionStoreIsOne",
+			test:  "mcpserver/store.TestAMemorySessionStoreIsOne",
 		},
 		{
 			what:  "Channels on which Redis is listened to",

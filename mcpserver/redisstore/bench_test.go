@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // BenchmarkCall is a tool call in a legacy session over HTTP, with its answer as JSON, and with one report of progress
@@ -20,7 +21,7 @@ func BenchmarkCall(b *testing.B) {
 		for name, options := range map[string]func(b *testing.B) *mcpserver.HTTPOptions{
 			"none": func(*testing.B) *mcpserver.HTTPOptions { return nil },
 			"memory": func(*testing.B) *mcpserver.HTTPOptions {
-				return &mcpserver.HTTPOptions{Sessions: mcpserver.NewMemorySessionStore(), Events: mcpserver.NewMemoryEventStore(0, 0)}
+				return &mcpserver.HTTPOptions{Sessions: store.NewMemorySessions(), Events: store.NewMemoryEvents(0, 0)}
 			},
 			"redis": func(b *testing.B) *mcpserver.HTTPOptions {
 				store, _ := open(b, nil)

@@ -8,10 +8,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
-	"github.com/mcpotel/mcpotel/mcpserver/storetest"
-	"github.com/mcpotel/mcpotel/mcpserver/taskstoretest"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
+	"github.com/mcpotel/mcpotel/mcpserver/store/storetest"
 )
 
 const slots = 16384
@@ -67,16 +66,16 @@ func TestAClusterTakesAllKeysOfAnId(t *testing.T) {
 		return s
 	}
 	t.Run("sessions", func(t *testing.T) {
-		storetest.TestSessions(t, func(t *testing.T) mcpserver.SessionStore { return open(t, redisstore.Options{}).Sessions() })
+		storetest.TestSessions(t, func(t *testing.T) store.Sessions { return open(t, redisstore.Options{}).Sessions() })
 	})
 	t.Run("events", func(t *testing.T) {
-		storetest.TestEvents(t, 500, 2<<20, func(t *testing.T) mcpserver.SharedEventStore {
+		storetest.TestEvents(t, 500, 2<<20, func(t *testing.T) store.SharedEvents {
 			return open(t, redisstore.Options{MaxEvents: 500, MaxEventBytes: 2 << 20}).Events()
 		})
 	})
 	t.Run("tasks", func(t *testing.T) {
-		taskstoretest.Run(t, taskstoretest.Harness{
-			Open: func(t *testing.T) (one, other mcpserver.TaskStore) {
+		storetest.TestTasks(t, storetest.TasksHarness{
+			Open: func(t *testing.T) (one, other store.Tasks) {
 				return open(t, redisstore.Options{}).Tasks(), open(t, redisstore.Options{}).Tasks()
 			},
 			Pass: pass,

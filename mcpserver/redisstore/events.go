@@ -8,12 +8,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 	"github.com/redis/go-redis/v9"
-
-	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// events is the [mcpserver.SharedEventStore].
+// events is the [store.SharedEvents].
 type events struct{ *Store }
 
 func (s events) keys(session string) []string {
@@ -58,11 +57,11 @@ end
 redis.call('PUBLISH', KEYS[1], '')
 return 1`)
 
-func (s events) Append(ctx context.Context, session string, e mcpserver.Event) error {
+func (s events) Append(ctx context.Context, session string, e store.Event) error {
 	n, err := s.run(ctx, appendScript, s.keys(session), e.ID.Stream, e.ID.Sequence, e.Data, e.Final,
 		s.cfg.MaxEvents, s.cfg.MaxEventBytes, millis(s.cfg.KeepEvents)).Int()
 	if err == nil && n == 0 {
-		return mcpserver.ErrConflict
+		return store.ErrConflict
 	}
 	return failed("append an event", err)
 }
@@ -83,7 +82,7 @@ func (s events) Open(ctx context.Context, session string, note []byte) (stream i
 func (s events) Note(ctx context.Context, session string, stream int64) (note []byte, err error) {
 	note, err = s.client.HGet(ctx, s.key(kindStreams, session), "o:"+strconv.FormatInt(stream, 10)).Bytes()
 	if errors.Is(err, redis.Nil) {
-		return nil, mcpserver.ErrNoStream
+		return nil, store.ErrNoStream
 	}
 	return note, failed("read the note about a stream", err)
 }
@@ -119,13 +118,13 @@ return {at, tostring(more), tostring(over), unpack(found)}`)
 // cursor is how far the events of a stream have been read.
 type cursor struct {
 	at   string // in the events of the session
-	id   mcpserver.EventID
+	id   store.EventID
 	more bool // there may be more at once
 	over bool // the stream
 }
 
 // read reads some events.
-func (s events) read(ctx context.Context, session string, c *cursor) (found []mcpserver.Event, err error) {
+func (s events) read(ctx context.Context, session string, c *cursor) (found []store.Event, err error) {
 	r, err := s.run(ctx, readScript, s.keys(session), c.at, c.id.Stream, c.id.Sequence).StringSlice()
 	if err != nil {
 		return nil, failed("read events", err)
@@ -138,17 +137,17 @@ func (s events) read(ctx context.Context, session string, c *cursor) (found []mc
 		if c.id.Sequence, err = strconv.ParseInt(r[0], 10, 64); err != nil {
 			return nil, failed("read events", err)
 		}
-		found = append(found, mcpserver.Event{ID: c.id, Data: []byte(r[1]), Final: r[2] == "1"})
+		found = append(found, store.Event{ID: c.id, Data: []byte(r[1]), Final: r[2] == "1"})
 	}
 	return found, nil
 }
 
-func (s events) Behind(ctx context.Context, session string, id mcpserver.EventID) iter.Seq2[mcpserver.Event, error] {
-	return func(yield func(mcpserver.Event, error) bool) {
+func (s events) Behind(ctx context.Context, session string, id store.EventID) iter.Seq2[store.Event, error] {
+	return func(yield func(store.Event, error) bool) {
 		for c := (cursor{at: "-", id: id, more: true}); c.more; {
 			found, err := s.read(ctx, session, &c)
 			if err != nil {
-				yield(mcpserver.Event{}, err)
+				yield(store.Event{}, err)
 				return
 			}
 			for _, e := range found {
@@ -160,11 +159,11 @@ func (s events) Behind(ctx context.Context, session string, id mcpserver.EventID
 	}
 }
 
-func (s events) Follow(ctx context.Context, session string, id mcpserver.EventID) iter.Seq2[mcpserver.Event, error] {
-	return func(yield func(mcpserver.Event, error) bool) {
+func (s events) Follow(ctx context.Context, session string, id store.EventID) iter.Seq2[store.Event, error] {
+	return func(yield func(store.Event, error) bool) {
 		l, err := s.bell.listen(ctx, s.key(kindEvents, session))
 		if err != nil {
-			yield(mcpserver.Event{}, err)
+			yield(store.Event{}, err)
 			return
 		}
 		defer l.leave()
@@ -173,7 +172,7 @@ func (s events) Follow(ctx context.Context, session string, id mcpserver.EventID
 			found, err := s.read(ctx, session, &c)
 			if err != nil {
 				if ctx.Err() == nil {
-					yield(mcpserver.Event{}, err)
+					yield(store.Event{}, err)
 				}
 				return
 			}

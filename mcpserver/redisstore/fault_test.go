@@ -8,8 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // TestWhoFollowsHearsWhatComesThoughTheBellIsCut cuts the connection on which readers are told that there is something new.
@@ -18,10 +18,10 @@ func TestWhoFollowsHearsWhatComesThoughTheBellIsCut(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	const events = 5
-	heard := make(chan mcpserver.Event)
+	heard := make(chan store.Event)
 	go func() {
 		defer close(heard)
-		for e, err := range s.Events().Follow(ctx, "session", mcpserver.EventID{}) {
+		for e, err := range s.Events().Follow(ctx, "session", store.EventID{}) {
 			if err != nil {
 				t.Errorf("want no error, got %v", err)
 				return
@@ -32,7 +32,7 @@ func TestWhoFollowsHearsWhatComesThoughTheBellIsCut(t *testing.T) {
 		}
 	}()
 	for n := range int64(events) {
-		if err := s.Events().Append(ctx, "session", mcpserver.Event{Data: []byte("x")}); err != nil {
+		if err := s.Events().Append(ctx, "session", store.Event{Data: []byte("x")}); err != nil {
 			t.Fatal(err)
 		}
 		if e := <-heard; e.ID.Sequence != n+1 {
@@ -110,11 +110,11 @@ func TestNothingIsKeptForEver(t *testing.T) {
 			_, err := events.Open(ctx, session, []byte("note"))
 			check(err)
 		}
-		check(events.Append(ctx, session, mcpserver.Event{Data: []byte("x")}))
+		check(events.Append(ctx, session, store.Event{Data: []byte("x")}))
 	}
 	_, _, err := sessions.Use(ctx, "session", 0, time.Hour)
 	check(err)
-	check(s.Tasks().Save(ctx, &mcpserver.TaskRecord{ID: "task", Revision: 1, Expires: time.Now().Add(time.Hour)}))
+	check(s.Tasks().Save(ctx, &store.Task{ID: "task", Revision: 1, Expires: time.Now().Add(time.Hour)}))
 	all := keys(t, c, t.Name()+":")
 	if len(all) != 11 {
 		t.Errorf("want 11 keys, got %d: %q", len(all), all)

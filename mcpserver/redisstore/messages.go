@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 	"github.com/redis/go-redis/v9"
-
-	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
 // publishScript: positions are the ids of a stream. Should Redis have lost the last one, they begin anew.
@@ -40,7 +39,7 @@ func (s sessions) Publish(ctx context.Context, process string, message []byte) e
 	keys := []string{s.key(kindProcess, process), s.key(kindMessages, process), s.key(kindPositions, process)}
 	n, err := s.run(ctx, publishScript, keys, message, keep, s.cfg.MaxMessages, s.cfg.MaxMessageBytes).Int()
 	if err == nil && n == 0 {
-		return mcpserver.ErrNoProcess
+		return store.ErrNoProcess
 	}
 	return failed("publish a message", err)
 }
@@ -67,13 +66,13 @@ while #found < 128 and bytes < 1048576 do
 end
 return found`)
 
-func (s sessions) Receive(ctx context.Context, process string, behind int64) iter.Seq2[mcpserver.Message, error] {
-	return func(yield func(mcpserver.Message, error) bool) {
+func (s sessions) Receive(ctx context.Context, process string, behind int64) iter.Seq2[store.Message, error] {
+	return func(yield func(store.Message, error) bool) {
 		own := process != ""
 		messages := s.key(kindMessages, process)
 		l, err := s.bell.listen(ctx, messages)
 		if err != nil {
-			yield(mcpserver.Message{}, err)
+			yield(store.Message{}, err)
 			return
 		}
 		defer l.leave()
@@ -82,14 +81,14 @@ func (s sessions) Receive(ctx context.Context, process string, behind int64) ite
 			found, err := s.run(ctx, receiveScript, []string{messages, s.key(kindPositions, process)}, behind, own).StringSlice()
 			if err != nil {
 				if ctx.Err() == nil {
-					yield(mcpserver.Message{}, failed("receive messages", err))
+					yield(store.Message{}, failed("receive messages", err))
 				}
 				return
 			}
 			for i := 0; i+1 < len(found); i += 2 {
 				position, _, _ := strings.Cut(found[i], "-")
 				behind, _ = strconv.ParseInt(position, 10, 64) // as the other script has written it
-				if !yield(mcpserver.Message{Position: behind, Data: []byte(found[i+1])}, nil) {
+				if !yield(store.Message{Position: behind, Data: []byte(found[i+1])}, nil) {
 					return
 				}
 			}

@@ -13,10 +13,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/mcpotel/mcpotel/mcpserver"
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
-	"github.com/mcpotel/mcpotel/mcpserver/storetest"
-	"github.com/mcpotel/mcpotel/mcpserver/taskstoretest"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
+	"github.com/mcpotel/mcpotel/mcpserver/store/storetest"
 )
 
 // address is that of the Redis of all tests.
@@ -134,22 +133,22 @@ func open(t testing.TB, o *redisstore.Options) (*redisstore.Store, *redis.Client
 }
 
 func TestSessions(t *testing.T) {
-	storetest.TestSessions(t, func(t *testing.T) mcpserver.SessionStore {
+	storetest.TestSessions(t, func(t *testing.T) store.Sessions {
 		s, _ := open(t, nil)
 		return s.Sessions()
 	})
 }
 
 func TestEvents(t *testing.T) {
-	storetest.TestEvents(t, 500, 2<<20, func(t *testing.T) mcpserver.SharedEventStore {
+	storetest.TestEvents(t, 500, 2<<20, func(t *testing.T) store.SharedEvents {
 		s, _ := open(t, &redisstore.Options{MaxEvents: 500, MaxEventBytes: 2 << 20})
 		return s.Events()
 	})
 }
 
 func TestTasks(t *testing.T) {
-	taskstoretest.Run(t, taskstoretest.Harness{
-		Open: func(t *testing.T) (one, other mcpserver.TaskStore) {
+	storetest.TestTasks(t, storetest.TasksHarness{
+		Open: func(t *testing.T) (one, other store.Tasks) {
 			a, _ := open(t, nil)
 			b, _ := open(t, nil)
 			return a.Tasks(), b.Tasks()

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 	"github.com/redis/go-redis/v9"
-
-	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// sessions is the [mcpserver.SessionStore].
+// sessions is the [store.Sessions].
 type sessions struct{ *Store }
 
 // now is the beginning of scripts that ask for the time.
@@ -28,7 +27,7 @@ return 1`)
 func (s sessions) Create(ctx context.Context, id string, record []byte, ttl time.Duration) error {
 	n, err := s.run(ctx, createScript, []string{s.key(kindSession, id)}, record, millis(ttl)).Int()
 	if err == nil && n == 0 {
-		return mcpserver.ErrConflict
+		return store.ErrConflict
 	}
 	return failed("create a session", err)
 }
@@ -49,7 +48,7 @@ func (s sessions) Use(ctx context.Context, id string, known int64, ttl time.Dura
 	found, err := s.run(ctx, useScript, keys, millis(ttl), known).Slice()
 	switch {
 	case errors.Is(err, redis.Nil):
-		return nil, 0, mcpserver.ErrNoSession
+		return nil, 0, store.ErrNoSession
 	case err != nil:
 		return nil, 0, failed("use a session", err)
 	}
@@ -74,9 +73,9 @@ func (s sessions) Replace(ctx context.Context, id string, record []byte, revisio
 	case err != nil:
 		return failed("replace a session", err)
 	case n < 0:
-		return mcpserver.ErrNoSession
+		return store.ErrNoSession
 	case n == 0:
-		return mcpserver.ErrConflict
+		return store.ErrConflict
 	}
 	return nil
 }

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 	"github.com/redis/go-redis/v9"
-
-	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
 // Options configure a [Store]. A nil *Options, and the zero value of every field, mean the defaults stated here. All
@@ -64,10 +63,10 @@ func New(c redis.UniversalClient, o *Options) *Store {
 func (s *Store) Close() error { return s.bell.close() }
 
 // Sessions returns the part that keeps sessions.
-func (s *Store) Sessions() mcpserver.SessionStore { return sessions{s} }
+func (s *Store) Sessions() store.Sessions { return sessions{s} }
 
 // Events returns the part that keeps events.
-func (s *Store) Events() mcpserver.SharedEventStore { return events{s} }
+func (s *Store) Events() store.SharedEvents { return events{s} }
 
 // run runs a script.
 func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {

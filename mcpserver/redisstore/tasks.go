@@ -10,33 +10,32 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 	"github.com/redis/go-redis/v9"
-
-	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
 // Tasks returns the part that keeps tasks. It is full when Redis takes no more.
-func (s *Store) Tasks() mcpserver.TaskStore { return tasks{s} }
+func (s *Store) Tasks() store.Tasks { return tasks{s} }
 
 type tasks struct{ *Store }
 
-func (s tasks) Load(ctx context.Context, id string) (*mcpserver.TaskRecord, error) {
+func (s tasks) Load(ctx context.Context, id string) (*store.Task, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	data, err := s.client.HGet(ctx, s.key(kindTask, id), "data").Bytes()
 	switch {
 	case errors.Is(err, redis.Nil):
-		return nil, mcpserver.ErrTaskNotFound
+		return nil, store.ErrTaskNotFound
 	case err != nil:
 		return nil, failed("load a task", err)
 	}
-	r := new(mcpserver.TaskRecord)
+	r := new(store.Task)
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, failed("load a task", err)
 	}
 	if r.Expired(time.Now()) {
-		return nil, mcpserver.ErrTaskNotFound
+		return nil, store.ErrTaskNotFound
 	}
 	return r, nil
 }
@@ -53,7 +52,7 @@ redis.call('PUBLISH', ARGV[4], ARGV[5])
 if moved then return 2 end
 return 1`)
 
-func (s tasks) Save(ctx context.Context, r *mcpserver.TaskRecord) error {
+func (s tasks) Save(ctx context.Context, r *store.Task) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -82,9 +81,9 @@ func (s tasks) Save(ctx context.Context, r *mcpserver.TaskRecord) error {
 	case err != nil:
 		return notSaved(err)
 	case n < 0:
-		return mcpserver.ErrTaskNotFound
+		return store.ErrTaskNotFound
 	case n == 0:
-		return mcpserver.ErrTaskConflict
+		return store.ErrTaskConflict
 	case n == 2 && r.Revision > 1 && r.Principal != "":
 		return s.enlist(ctx, r, expires)
 	}
@@ -93,7 +92,7 @@ func (s tasks) Save(ctx context.Context, r *mcpserver.TaskRecord) error {
 
 func notSaved(err error) error {
 	if redis.IsOOMError(err) {
-		return errors.Join(mcpserver.ErrTaskStoreFull, failed("save a task", err))
+		return errors.Join(store.ErrTasksFull, failed("save a task", err))
 	}
 	return failed("save a task", err)
 }
@@ -113,7 +112,7 @@ for i = 1, 2 do
 end
 return 1`)
 
-func (s tasks) enlist(ctx context.Context, r *mcpserver.TaskRecord, expires int64) error {
+func (s tasks) enlist(ctx context.Context, r *store.Task, expires int64) error {
 	keys := []string{s.key(kindTaskList, r.Principal), s.key(kindTaskEnds, r.Principal)}
 	if err := s.run(ctx, enlistScript, keys, member(r.Place()), expires).Err(); err != nil {
 		return notSaved(err)
@@ -122,13 +121,13 @@ func (s tasks) enlist(ctx context.Context, r *mcpserver.TaskRecord, expires int6
 }
 
 // member is what stands for a task in the list of its principal. Redis sorts members byte for byte.
-func member(p mcpserver.TaskPlace) string { return fmt.Sprintf("%016x%s", p.Created, p.ID) }
+func member(p store.TaskPlace) string { return fmt.Sprintf("%016x%s", p.Created, p.ID) }
 
-func (s tasks) List(ctx context.Context, principal string, behind mcpserver.TaskPlace, limit int) ([]*mcpserver.TaskRecord, error) {
+func (s tasks) List(ctx context.Context, principal string, behind store.TaskPlace, limit int) ([]*store.Task, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	var found []*mcpserver.TaskRecord
+	var found []*store.Task
 	for from := "(" + member(behind); len(found) < limit; { // some of those that are listed may have expired
 		members, err := s.client.ZRangeByLex(ctx, s.key(kindTaskList, principal),
 			&redis.ZRangeBy{Min: from, Max: "+", Count: int64(limit - len(found))}).Result()
@@ -153,23 +152,23 @@ func (s tasks) List(ctx context.Context, principal string, behind mcpserver.Task
 }
 
 // heads returns what lists say of those of the tasks that are there.
-func (s tasks) heads(ctx context.Context, members []string) ([]*mcpserver.TaskRecord, error) {
+func (s tasks) heads(ctx context.Context, members []string) ([]*store.Task, error) {
 	asked, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, m := range members {
-			p.HGet(ctx, s.key(kindTask, m[len(member(mcpserver.TaskPlace{})):]), "head")
+			p.HGet(ctx, s.key(kindTask, m[len(member(store.TaskPlace{})):]), "head")
 		}
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, failed("list tasks", err)
 	}
-	heads := make([]*mcpserver.TaskRecord, 0, len(asked))
+	heads := make([]*store.Task, 0, len(asked))
 	for _, a := range asked {
 		head, err := a.(*redis.StringCmd).Bytes()
 		if errors.Is(err, redis.Nil) {
 			continue
 		}
-		r := new(mcpserver.TaskRecord)
+		r := new(store.Task)
 		if err == nil {
 			err = json.Unmarshal(head, r)
 		}

@@ -1,4 +1,4 @@
-package mcpserver
+package store
 
 import (
 	"cmp"
@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// NewMemoryTaskStore returns a store that keeps tasks in this process: at most so many, with so many bytes of results and
+// NewMemoryTasks returns a store that keeps tasks in this process: at most so many, with so many bytes of results and
 // of what they ask and are told. Zero means 10,000 tasks and 256 MiB. A task is kept as long as its client was promised:
 // when the store is full it takes no more, instead of forgetting some.
-func NewMemoryTaskStore(tasks, size int) TaskStore {
+func NewMemoryTasks(tasks, size int) Tasks {
 	return &memoryTasks{
 		tasks: cmp.Or(max(tasks, 0), 10_000), size: cmp.Or(max(size, 0), 256<<20),
-		byID: map[string]*TaskRecord{}, watchers: map[*func(string, int64)]struct{}{},
+		byID: map[string]*Task{}, watchers: map[*func(string, int64)]struct{}{},
 	}
 }
 
@@ -23,7 +23,7 @@ type memoryTasks struct {
 	tasks, size int
 
 	mu       sync.Mutex
-	byID     map[string]*TaskRecord            // guarded by mu; records are replaced, never changed
+	byID     map[string]*Task                  // guarded by mu; records are replaced, never changed
 	bytes    int                               // guarded by mu
 	watchers map[*func(string, int64)]struct{} // guarded by mu
 	sweep    *time.Timer                       // guarded by mu; nil if no task expires
@@ -31,7 +31,7 @@ type memoryTasks struct {
 	telling  sync.RWMutex                      // held for reading while watchers are called
 }
 
-func (s *memoryTasks) Load(ctx context.Context, id string) (*TaskRecord, error) {
+func (s *memoryTasks) Load(ctx context.Context, id string) (*Task, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -44,7 +44,7 @@ func (s *memoryTasks) Load(ctx context.Context, id string) (*TaskRecord, error) 
 	return new(*r), nil
 }
 
-func (s *memoryTasks) Save(ctx context.Context, r *TaskRecord) error {
+func (s *memoryTasks) Save(ctx context.Context, r *Task) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -55,12 +55,12 @@ func (s *memoryTasks) Save(ctx context.Context, r *TaskRecord) error {
 	return nil
 }
 
-func (s *memoryTasks) List(ctx context.Context, principal string, behind TaskPlace, limit int) ([]*TaskRecord, error) {
+func (s *memoryTasks) List(ctx context.Context, principal string, behind TaskPlace, limit int) ([]*Task, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	found := s.of(principal, behind, time.Now())
-	slices.SortFunc(found, func(a, b *TaskRecord) int { return a.Place().Compare(b.Place()) })
+	slices.SortFunc(found, func(a, b *Task) int { return a.Place().Compare(b.Place()) })
 	found = found[:min(limit, len(found))]
 	for i, r := range found {
 		found[i] = new(*r)
@@ -69,7 +69,7 @@ func (s *memoryTasks) List(ctx context.Context, principal string, behind TaskPla
 }
 
 // of returns the tasks of a principal behind a place, in no order.
-func (s *memoryTasks) of(principal string, behind TaskPlace, now time.Time) (found []*TaskRecord) {
+func (s *memoryTasks) of(principal string, behind TaskPlace, now time.Time) (found []*Task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.byID {
@@ -81,7 +81,7 @@ func (s *memoryTasks) of(principal string, behind TaskPlace, now time.Time) (fou
 }
 
 // replace puts r in the place of the revision before it.
-func (s *memoryTasks) replace(r *TaskRecord, now time.Time) error {
+func (s *memoryTasks) replace(r *Task, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.byID[r.ID]
@@ -96,36 +96,32 @@ func (s *memoryTasks) replace(r *TaskRecord, now time.Time) error {
 		return ErrTaskConflict
 	case s.full(old, r):
 		if s.purge(now); s.full(old, r) {
-			return ErrTaskStoreFull
+			return ErrTasksFull
 		}
 	}
 	if old != nil {
 		s.drop(old)
 	}
 	s.byID[r.ID] = r
-	s.bytes += r.weight()
+	s.bytes += r.Weight()
 	s.expect(r.Expires, now)
 	return nil
 }
 
 // full reports whether there is no room for r in the place of old, nil for none. mu is held.
-func (s *memoryTasks) full(old, r *TaskRecord) bool {
+func (s *memoryTasks) full(old, r *Task) bool {
 	if old == nil {
-		return len(s.byID) >= s.tasks || s.bytes+r.weight() > s.size
+		return len(s.byID) >= s.tasks || s.bytes+r.Weight() > s.size
 	}
-	grows := r.weight() - old.weight()
-	return grows > taskSlack && s.bytes+grows > s.size
+	grows := r.Weight() - old.Weight()
+	return grows > TaskSlack && s.bytes+grows > s.size
 }
 
 // drop forgets a task. mu is held.
-func (s *memoryTasks) drop(r *TaskRecord) {
+func (s *memoryTasks) drop(r *Task) {
 	delete(s.byID, r.ID)
-	s.bytes -= r.weight()
+	s.bytes -= r.Weight()
 }
-
-// taskSlack is how many bytes a task that is there may grow even if the store is full: it must be possible to say that it
-// has failed.
-const taskSlack = 1 << 10
 
 // sweepPause is how long expired tasks may stay, so that those which expire together are found together.
 const sweepPause = time.Second
@@ -190,19 +186,4 @@ func (s *memoryTasks) tell(id string, revision int64) {
 	for _, changed := range watchers {
 		(*changed)(id, revision)
 	}
-}
-
-// weight is about how many bytes a task takes that somebody else has chosen.
-func (r *TaskRecord) weight() int {
-	n := len(r.ID) + len(r.Principal) + len(r.Target) + len(r.Message) + len(r.Result)
-	for key, request := range r.Requests {
-		n += len(key) + len(request.Method) + len(request.Params)
-	}
-	for key, response := range r.Responses {
-		n += len(key) + len(response)
-	}
-	if r.Error != nil {
-		n += len(r.Error.Message) + len(r.Error.Data)
-	}
-	return n
 }

@@ -1,4 +1,4 @@
-package mcpserver
+package store
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ type numberedStream struct {
 }
 
 // of returns the numbered streams of a session. mu is held.
-func (s *memoryStore) of(session string) *numberedStreams {
+func (s *memoryEvents) of(session string) *numberedStreams {
 	n := s.shared[session]
 	if n == nil {
 		n = &numberedStreams{open: map[int64]*numberedStream{0: {}}}
@@ -31,7 +31,7 @@ func (s *memoryStore) of(session string) *numberedStreams {
 }
 
 // number sees to it that an event is the next one of its stream, if that is a numbered one. mu is held.
-func (s *memoryStore) number(session string, e *Event) error {
+func (s *memoryEvents) number(session string, e *Event) error {
 	n := s.of(session)
 	st := n.open[e.ID.Stream]
 	switch {
@@ -49,7 +49,7 @@ func (s *memoryStore) number(session string, e *Event) error {
 	return nil
 }
 
-func (s *memoryStore) Open(_ context.Context, session string, note []byte) (stream int64, err error) {
+func (s *memoryEvents) Open(_ context.Context, session string, note []byte) (stream int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.of(keptID(session))
@@ -58,7 +58,7 @@ func (s *memoryStore) Open(_ context.Context, session string, note []byte) (stre
 	return n.last, nil
 }
 
-func (s *memoryStore) Note(_ context.Context, session string, stream int64) (note []byte, err error) {
+func (s *memoryEvents) Note(_ context.Context, session string, stream int64) (note []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := s.shared[keptID(session)]; n != nil && stream > 0 && n.open[stream] != nil {
@@ -67,7 +67,7 @@ func (s *memoryStore) Note(_ context.Context, session string, stream int64) (not
 	return nil, ErrNoStream
 }
 
-func (s *memoryStore) Follow(ctx context.Context, session string, id EventID) iter.Seq2[Event, error] {
+func (s *memoryEvents) Follow(ctx context.Context, session string, id EventID) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for ctx.Err() == nil {
 			events, over, news := s.follow(session, id)
@@ -88,7 +88,7 @@ func (s *memoryStore) Follow(ctx context.Context, session string, id EventID) it
 	}
 }
 
-func (s *memoryStore) Latest(_ context.Context, session string) (sequence int64, err error) {
+func (s *memoryEvents) Latest(_ context.Context, session string) (sequence int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := s.shared[keptID(session)]; n != nil {
@@ -99,7 +99,7 @@ func (s *memoryStore) Latest(_ context.Context, session string) (sequence int64,
 
 // follow returns the events behind one, whether the stream is over with them, and a channel that is closed when there may
 // be more.
-func (s *memoryStore) follow(session string, id EventID) (events []Event, over bool, news <-chan struct{}) {
+func (s *memoryEvents) follow(session string, id EventID) (events []Event, over bool, news <-chan struct{}) {
 	session = keptID(session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *memoryStore) follow(session string, id EventID) (events []Event, over b
 }
 
 // tell wakes those who follow. mu is held.
-func (s *memoryStore) tell() {
+func (s *memoryEvents) tell() {
 	if s.news != nil {
 		close(s.news)
 		s.news = nil

@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // TestEvents tests a store of events that processes share. It must keep a hundred events and one MiB of a session at least,
 // and not more than the given numbers.
-func TestEvents(t *testing.T, events, size int, open func(t *testing.T) mcpserver.SharedEventStore) {
-	for name, test := range map[string]func(*testing.T, mcpserver.SharedEventStore){
+func TestEvents(t *testing.T, events, size int, open func(t *testing.T) store.SharedEvents) {
+	for name, test := range map[string]func(*testing.T, store.SharedEvents){
 		"events are kept by stream":                  keptEvents,
 		"sessions of any id are told apart":          anySessions,
 		"streams are numbered":                       numbered,
@@ -27,37 +27,37 @@ func TestEvents(t *testing.T, events, size int, open func(t *testing.T) mcpserve
 		"a follower of what is over":                 followedTooLate,
 		"following ends with its context":            followingEnds,
 		"a session that is forgotten":                forgotten,
-		"events within bounds":                       func(t *testing.T, s mcpserver.SharedEventStore) { bounded(t, s, events, size) },
-		"a final event that is too large to be kept": func(t *testing.T, s mcpserver.SharedEventStore) { tooLarge(t, s, size) },
+		"events within bounds":                       func(t *testing.T, s store.SharedEvents) { bounded(t, s, events, size) },
+		"a final event that is too large to be kept": func(t *testing.T, s store.SharedEvents) { tooLarge(t, s, size) },
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
 }
 
-func id(stream, sequence int64) mcpserver.EventID {
-	return mcpserver.EventID{Stream: stream, Sequence: sequence}
+func id(stream, sequence int64) store.EventID {
+	return store.EventID{Stream: stream, Sequence: sequence}
 }
 
-func event(stream, sequence int64, data string) mcpserver.Event {
-	return mcpserver.Event{ID: id(stream, sequence), Data: []byte(data)}
+func event(stream, sequence int64, data string) store.Event {
+	return store.Event{ID: id(stream, sequence), Data: []byte(data)}
 }
 
 // last is the final event of a stream.
-func last(stream, sequence int64, data string) mcpserver.Event {
+func last(stream, sequence int64, data string) store.Event {
 	e := event(stream, sequence, data)
 	e.Final = true
 	return e
 }
 
 // opened begins a stream.
-func opened(t testing.TB, s mcpserver.SharedEventStore, session string) int64 {
+func opened(t testing.TB, s store.SharedEvents, session string) int64 {
 	t.Helper()
 	n, err := s.Open(t.Context(), session, []byte("note"))
 	must(t, "Open", err)
 	return n
 }
 
-func behind(t testing.TB, s mcpserver.SharedEventStore, session string, id mcpserver.EventID) (events []mcpserver.Event) {
+func behind(t testing.TB, s store.SharedEvents, session string, id store.EventID) (events []store.Event) {
 	t.Helper()
 	for e, err := range s.Behind(t.Context(), session, id) {
 		must(t, "Behind", err)
@@ -66,16 +66,16 @@ func behind(t testing.TB, s mcpserver.SharedEventStore, session string, id mcpse
 	return events
 }
 
-func same(t testing.TB, what string, got []mcpserver.Event, want ...mcpserver.Event) {
+func same(t testing.TB, what string, got []store.Event, want ...store.Event) {
 	t.Helper()
-	if !slices.EqualFunc(got, want, func(a, b mcpserver.Event) bool {
+	if !slices.EqualFunc(got, want, func(a, b store.Event) bool {
 		return a.ID == b.ID && string(a.Data) == string(b.Data) && a.Final == b.Final
 	}) {
 		t.Errorf("%s: want %s, got %s", what, shown(want), shown(got))
 	}
 }
 
-func shown(events []mcpserver.Event) string {
+func shown(events []store.Event) string {
 	var b strings.Builder
 	for _, e := range events {
 		fmt.Fprintf(&b, "%s %.40q final=%v; ", e.ID, e.Data, e.Final)
@@ -83,11 +83,11 @@ func shown(events []mcpserver.Event) string {
 	return b.String()
 }
 
-func keptEvents(t *testing.T, s mcpserver.SharedEventStore) {
+func keptEvents(t *testing.T, s store.SharedEvents) {
 	session, other := fresh(), fresh()
 	one, two := opened(t, s, session), opened(t, s, session)
 	data := []byte("a\x00\xff\r\n")
-	given := mcpserver.Event{ID: id(one, 1), Data: slices.Clone(data)}
+	given := store.Event{ID: id(one, 1), Data: slices.Clone(data)}
 	must(t, "Append", s.Append(t.Context(), session, given))
 	clear(given.Data) // it is not the store's
 	must(t, "Append", s.Append(t.Context(), session, event(two, 1, "b")))
@@ -102,7 +102,7 @@ func keptEvents(t *testing.T, s mcpserver.SharedEventStore) {
 	same(t, "an unknown session", behind(t, s, fresh(), id(one, 0)))
 }
 
-func numbered(t *testing.T, s mcpserver.SharedEventStore) {
+func numbered(t *testing.T, s store.SharedEvents) {
 	session := fresh()
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -127,39 +127,39 @@ func numbered(t *testing.T, s mcpserver.SharedEventStore) {
 			if err := s.Append(t.Context(), session, last(n, 1, "")); err != nil {
 				t.Errorf("Append: %v", err)
 			}
-			if _, err := s.Note(t.Context(), session, n); !errors.Is(err, mcpserver.ErrNoStream) {
-				t.Errorf("the note about a stream that is over: want %v, got %v", mcpserver.ErrNoStream, err)
+			if _, err := s.Note(t.Context(), session, n); !errors.Is(err, store.ErrNoStream) {
+				t.Errorf("the note about a stream that is over: want %v, got %v", store.ErrNoStream, err)
 			}
 		})
 	}
 	all.Wait()
 	for _, stream := range []int64{0, 99} {
 		_, err := s.Note(t.Context(), session, stream)
-		want(t, fmt.Sprint("the note about stream ", stream), err, mcpserver.ErrNoStream)
+		want(t, fmt.Sprint("the note about stream ", stream), err, store.ErrNoStream)
 	}
 	if n := opened(t, s, session); seen[n] {
 		t.Errorf("want a number that no stream has had, got %d", n)
 	}
 }
 
-func consecutive(t *testing.T, s mcpserver.SharedEventStore) {
+func consecutive(t *testing.T, s store.SharedEvents) {
 	session := fresh()
 	n, empty := opened(t, s, session), opened(t, s, session)
-	want(t, "a second event before the first", s.Append(t.Context(), session, event(n, 2, "")), mcpserver.ErrConflict)
+	want(t, "a second event before the first", s.Append(t.Context(), session, event(n, 2, "")), store.ErrConflict)
 	must(t, "Append", s.Append(t.Context(), session, event(n, 1, "a")))
-	want(t, "the first again", s.Append(t.Context(), session, event(n, 1, "x")), mcpserver.ErrConflict)
-	want(t, "the third before the second", s.Append(t.Context(), session, event(n, 3, "x")), mcpserver.ErrConflict)
+	want(t, "the first again", s.Append(t.Context(), session, event(n, 1, "x")), store.ErrConflict)
+	want(t, "the third before the second", s.Append(t.Context(), session, event(n, 3, "x")), store.ErrConflict)
 	must(t, "Append", s.Append(t.Context(), session, event(n, 2, "b")))
 	must(t, "Append", s.Append(t.Context(), session, last(n, 3, "c")))
 	for sequence := range int64(6) {
-		want(t, "an event behind the end", s.Append(t.Context(), session, event(n, sequence, "x")), mcpserver.ErrConflict)
+		want(t, "an event behind the end", s.Append(t.Context(), session, event(n, sequence, "x")), store.ErrConflict)
 	}
 	must(t, "Append", s.Append(t.Context(), session, last(empty, 1, "")))
-	want(t, "another end", s.Append(t.Context(), session, last(empty, 1, "")), mcpserver.ErrConflict)
+	want(t, "another end", s.Append(t.Context(), session, last(empty, 1, "")), store.ErrConflict)
 	same(t, "the stream", behind(t, s, session, id(n, 0)), event(n, 1, "a"), event(n, 2, "b"), last(n, 3, "c"))
 }
 
-func oneAppends(t *testing.T, s mcpserver.SharedEventStore) {
+func oneAppends(t *testing.T, s store.SharedEvents) {
 	session := fresh()
 	n := opened(t, s, session)
 	var mu sync.Mutex
@@ -173,7 +173,7 @@ func oneAppends(t *testing.T, s mcpserver.SharedEventStore) {
 					mu.Lock()
 					done[sequence]++
 					mu.Unlock()
-				case !errors.Is(err, mcpserver.ErrConflict):
+				case !errors.Is(err, store.ErrConflict):
 					t.Errorf("want success or a conflict, got %v", err)
 				}
 			}
@@ -187,7 +187,7 @@ func oneAppends(t *testing.T, s mcpserver.SharedEventStore) {
 	}
 }
 
-func unnumbered(t *testing.T, s mcpserver.SharedEventStore) {
+func unnumbered(t *testing.T, s store.SharedEvents) {
 	session := fresh()
 	latest := func() int64 {
 		n, err := s.Latest(t.Context(), session)
@@ -223,7 +223,7 @@ func unnumbered(t *testing.T, s mcpserver.SharedEventStore) {
 	same(t, "an event without a number on another stream", behind(t, s, session, id(n, 0)), event(n, 1, "a"))
 }
 
-func followed(t *testing.T, s mcpserver.SharedEventStore) {
+func followed(t *testing.T, s store.SharedEvents) {
 	session := fresh()
 	n, other := opened(t, s, session), opened(t, s, session)
 	const all = 60
@@ -251,7 +251,7 @@ func followed(t *testing.T, s mcpserver.SharedEventStore) {
 	}
 	for i := int64(2); i <= all; i++ {
 		must(t, "Append", s.Append(t.Context(), session, event(other, i-1, "not this")))
-		must(t, "Append", s.Append(t.Context(), session, mcpserver.Event{ID: id(n, i), Data: fmt.Append(nil, i), Final: i == all}))
+		must(t, "Append", s.Append(t.Context(), session, store.Event{ID: id(n, i), Data: fmt.Append(nil, i), Final: i == all}))
 		if i%20 == 0 && i < all {
 			waitUntil(t, "all followers have caught up", func() bool { return got.Load() >= caughtUp(i) })
 		}
@@ -259,15 +259,15 @@ func followed(t *testing.T, s mcpserver.SharedEventStore) {
 	followers.Wait()
 }
 
-func followedTooLate(t *testing.T, s mcpserver.SharedEventStore) {
+func followedTooLate(t *testing.T, s store.SharedEvents) {
 	session := fresh()
 	n := opened(t, s, session)
 	must(t, "Append", s.Append(t.Context(), session, event(n, 1, "a")))
 	must(t, "Append", s.Append(t.Context(), session, last(n, 2, "b")))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	for sequence, events := range [][]mcpserver.Event{{event(n, 1, "a"), last(n, 2, "b")}, {last(n, 2, "b")}, nil, nil} {
-		var got []mcpserver.Event
+	for sequence, events := range [][]store.Event{{event(n, 1, "a"), last(n, 2, "b")}, {last(n, 2, "b")}, nil, nil} {
+		var got []store.Event
 		for e, err := range s.Follow(ctx, session, id(n, int64(sequence))) {
 			must(t, "Follow", err)
 			got = append(got, e)
@@ -279,7 +279,7 @@ func followedTooLate(t *testing.T, s mcpserver.SharedEventStore) {
 	}
 }
 
-func followingEnds(t *testing.T, s mcpserver.SharedEventStore) {
+func followingEnds(t *testing.T, s store.SharedEvents) {
 	session := fresh()
 	must(t, "Append", s.Append(t.Context(), session, event(0, 0, "a")))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -292,7 +292,7 @@ func followingEnds(t *testing.T, s mcpserver.SharedEventStore) {
 	}
 }
 
-func forgotten(t *testing.T, s mcpserver.SharedEventStore) {
+func forgotten(t *testing.T, s store.SharedEvents) {
 	session, other := fresh(), fresh()
 	n := opened(t, s, session)
 	must(t, "Append", s.Append(t.Context(), session, event(n, 1, "a")))
@@ -303,11 +303,11 @@ func forgotten(t *testing.T, s mcpserver.SharedEventStore) {
 	same(t, "its stream of no request", behind(t, s, session, id(0, 0)))
 	same(t, "another session", behind(t, s, other, id(0, 0)), event(0, 1, "b"))
 	_, err := s.Note(t.Context(), session, n)
-	want(t, "the note about a stream of a forgotten session", err, mcpserver.ErrNoStream)
+	want(t, "the note about a stream of a forgotten session", err, store.ErrNoStream)
 }
 
 // bounded checks that what is kept are the latest, without a gap, and neither too few nor too many.
-func bounded(t *testing.T, s mcpserver.SharedEventStore, events, size int) {
+func bounded(t *testing.T, s store.SharedEvents, events, size int) {
 	for _, length := range []int{1, 100 << 10} {
 		session := fresh()
 		n := opened(t, s, session)
@@ -327,7 +327,7 @@ func bounded(t *testing.T, s mcpserver.SharedEventStore, events, size int) {
 	}
 }
 
-func tooLarge(t *testing.T, s mcpserver.SharedEventStore, size int) {
+func tooLarge(t *testing.T, s store.SharedEvents, size int) {
 	session := fresh()
 	n := opened(t, s, session)
 	done := make(chan int)
@@ -351,7 +351,7 @@ func tooLarge(t *testing.T, s mcpserver.SharedEventStore, size int) {
 }
 
 // anySessions checks that events and streams are those of their session, however long and strange its id is.
-func anySessions(t *testing.T, s mcpserver.SharedEventStore) {
+func anySessions(t *testing.T, s store.SharedEvents) {
 	ids := append(strange(), "") // which needs a place of its own too
 	for _, session := range ids {
 		s.Forget(session)

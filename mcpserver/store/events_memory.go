@@ -1,4 +1,4 @@
-package mcpserver
+package store
 
 import (
 	"bytes"
@@ -10,20 +10,20 @@ import (
 	"sync"
 )
 
-// NewMemoryEventStore returns a store that keeps, for each session, the latest events: at most so many, with so many bytes
+// NewMemoryEvents returns a store that keeps, for each session, the latest events: at most so many, with so many bytes
 // of data together. Zero means 1,000 events and 4 MiB. All sessions together keep 64 MiB, or what one may keep if that is
 // more, where an event counts 128 bytes besides its data. Beyond that the oldest events go of what has most: of the sessions of
-// one [HTTPOptions.Account] together, or of a session without an account. A store that wraps this one has no accounts. Of the id
-// of a session of 64 bytes and more it keeps a hash. It is a [SharedEventStore] for the handlers of one process.
-func NewMemoryEventStore(events, size int) EventStore {
+// one account together, see [AppendFor], or of a session without an account. Of the id of a session of 64 bytes and
+// more it keeps a hash. It is a [SharedEvents] for the handlers of one process.
+func NewMemoryEvents(events, size int) SharedEvents {
 	events, size = cmp.Or(max(events, 0), 1000), cmp.Or(max(size, 0), 4<<20)
-	return &memoryStore{
+	return &memoryEvents{
 		events: events, size: size, total: max(keptInAll, size+events*eventCost), sessions: map[string]*kept{},
 		holders: eventHolders{byKey: map[eventHolderKey]*eventHolder{}},
 	}
 }
 
-type memoryStore struct {
+type memoryEvents struct {
 	events, size int // of one session
 	total        int // bytes of all
 
@@ -57,12 +57,21 @@ type keptEvent struct {
 	age    *list.Element
 }
 
-func (s *memoryStore) Append(_ context.Context, session string, e Event) error {
-	return s.keep(account{}, session, e)
+func (s *memoryEvents) Append(_ context.Context, session string, e Event) error {
+	return s.keep(nil, session, e)
+}
+
+// AppendFor appends an event of a session on an account: any value that can be compared, nil for none. Only a store that
+// [NewMemoryEvents] has made knows of accounts; to any other it appends.
+func AppendFor(ctx context.Context, events Events, account any, session string, e Event) error {
+	if m, ok := events.(*memoryEvents); ok {
+		return m.keep(account, session, e)
+	}
+	return events.Append(ctx, session, e)
 }
 
 // keep is Append, on an account.
-func (s *memoryStore) keep(who account, session string, e Event) error {
+func (s *memoryEvents) keep(account any, session string, e Event) error {
 	e.Data, session = bytes.Clone(e.Data), keptID(session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +83,7 @@ func (s *memoryStore) keep(who account, session string, e Event) error {
 	s.tell()
 	k := s.sessions[session]
 	if k == nil {
-		k = &kept{session: session, holder: s.holders.of(who, session)}
+		k = &kept{session: session, holder: s.holders.of(account, session)}
 		s.sessions[session] = k
 	}
 	cost := len(e.Data) + eventCost
@@ -93,7 +102,7 @@ func (s *memoryStore) keep(who account, session string, e Event) error {
 }
 
 // drop drops the oldest event of a session. mu is held.
-func (s *memoryStore) drop(k *kept) {
+func (s *memoryEvents) drop(k *kept) {
 	oldest := k.events[0]
 	k.events[0] = keptEvent{}
 	k.events = k.events[1:]
@@ -105,7 +114,7 @@ func (s *memoryStore) drop(k *kept) {
 	}
 }
 
-func (s *memoryStore) Behind(_ context.Context, session string, id EventID) iter.Seq2[Event, error] {
+func (s *memoryEvents) Behind(_ context.Context, session string, id EventID) iter.Seq2[Event, error] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := s.behind(keptID(session), id)
@@ -119,7 +128,7 @@ func (s *memoryStore) Behind(_ context.Context, session string, id EventID) iter
 }
 
 // behind returns the events of a stream behind one. mu is held.
-func (s *memoryStore) behind(session string, id EventID) (found []Event) {
+func (s *memoryEvents) behind(session string, id EventID) (found []Event) {
 	if k := s.sessions[session]; k != nil {
 		for _, e := range k.events {
 			if e.ID.Stream == id.Stream && e.ID.Sequence > id.Sequence {
@@ -130,7 +139,7 @@ func (s *memoryStore) behind(session string, id EventID) (found []Event) {
 	return found
 }
 
-func (s *memoryStore) Forget(session string) {
+func (s *memoryEvents) Forget(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	session = keptID(session)

@@ -1,20 +1,20 @@
-package taskstoretest_test
+package storetest_test
 
 import (
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpotel/mcpotel/mcpserver"
-	"github.com/mcpotel/mcpotel/mcpserver/taskstoretest"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
+	"github.com/mcpotel/mcpotel/mcpserver/store/storetest"
 )
 
 // testTasks is TestTasks of a package that has a store. This one is in memory, so time can be that of a bubble; a database has
 // its own clock, and neither Around nor such a short Unit.
 func testTasks(t *testing.T) {
-	taskstoretest.Run(t, taskstoretest.Harness{
-		Open: func(*testing.T) (one, other mcpserver.TaskStore) {
-			s := mcpserver.NewMemoryTaskStore(0, 0)
+	storetest.TestTasks(t, storetest.TasksHarness{
+		Open: func(*testing.T) (one, other store.Tasks) {
+			s := store.NewMemoryTasks(0, 0)
 			return s, s
 		},
 		Pass:   func(_ *testing.T, d time.Duration) { time.Sleep(d) },
@@ -23,6 +23,6 @@ func testTasks(t *testing.T) {
 	})
 }
 
-func ExampleRun() {
+func ExampleTestTasks() {
 	_ = testing.InternalTest{Name: "TestTasks", F: testTasks}
 }

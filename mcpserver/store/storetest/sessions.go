@@ -1,8 +1,8 @@
-// Package storetest has the tests that a [mcpserver.SessionStore] and a [mcpserver.SharedEventStore] must pass. Start with
-// [TestSessions] and [TestEvents]:
+// Package storetest has the tests that a [store.Sessions], a [store.SharedEvents] and a [store.Tasks] must pass. Start with
+// [TestSessions], [TestEvents] and [TestTasks]:
 //
 //	func TestMyStore(t *testing.T) {
-//		storetest.TestSessions(t, func(t *testing.T) mcpserver.SessionStore { return open(t) })
+//		storetest.TestSessions(t, func(t *testing.T) store.Sessions { return open(t) })
 //	}
 //
 // The tests wait in real time, for as long as the store takes: a few seconds.
@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // patience is how long anything may take that has to happen.
@@ -27,8 +27,8 @@ const patience = 30 * time.Second
 
 // TestSessions tests a store of sessions. open returns a store, the same content each time or not: the tests use ids and
 // processes that nobody else has, but they read all messages that there are.
-func TestSessions(t *testing.T, open func(t *testing.T) mcpserver.SessionStore) {
-	for name, test := range map[string]func(*testing.T, mcpserver.SessionStore){
+func TestSessions(t *testing.T, open func(t *testing.T) store.Sessions) {
+	for name, test := range map[string]func(*testing.T, store.Sessions){
 		"a session is kept as it was given":         kept,
 		"ids of any kind are told apart":            anyIDs,
 		"an id is taken once":                       takenOnce,
@@ -64,7 +64,7 @@ func want(t testing.TB, what string, got, target error) {
 	}
 }
 
-func kept(t *testing.T, s mcpserver.SessionStore) {
+func kept(t *testing.T, s store.Sessions) {
 	id, record := fresh(), []byte("{\"a\":\"\x00\xff\\n\"}")
 	given := slices.Clone(record)
 	must(t, "Create", s.Create(t.Context(), id, given, time.Minute))
@@ -75,28 +75,28 @@ func kept(t *testing.T, s mcpserver.SessionStore) {
 		t.Errorf("want %q as revision 1, got %q as %d", record, got, revision)
 	}
 	_, _, err = s.Use(t.Context(), fresh(), 0, time.Minute)
-	want(t, "Use of an unknown session", err, mcpserver.ErrNoSession)
+	want(t, "Use of an unknown session", err, store.ErrNoSession)
 	must(t, "Create for ever", s.Create(t.Context(), id+"2", record, 0))
 	_, _, err = s.Use(t.Context(), id+"2", 0, 0)
 	must(t, "Use of a session that is kept for ever", err)
 }
 
-func takenOnce(t *testing.T, s mcpserver.SessionStore) {
+func takenOnce(t *testing.T, s store.Sessions) {
 	id := fresh()
 	must(t, "Create", s.Create(t.Context(), id, []byte("first"), time.Minute))
-	want(t, "Create again", s.Create(t.Context(), id, []byte("second"), time.Minute), mcpserver.ErrConflict)
+	want(t, "Create again", s.Create(t.Context(), id, []byte("second"), time.Minute), store.ErrConflict)
 	if got, _, err := s.Use(t.Context(), id, 0, time.Minute); err != nil || string(got) != "first" {
 		t.Errorf("want the first record, got %q, %v", got, err)
 	}
 }
 
-func replaced(t *testing.T, s mcpserver.SessionStore) {
+func replaced(t *testing.T, s store.Sessions) {
 	id := fresh()
-	want(t, "Replace of an unknown session", s.Replace(t.Context(), id, nil, 1), mcpserver.ErrNoSession)
+	want(t, "Replace of an unknown session", s.Replace(t.Context(), id, nil, 1), store.ErrNoSession)
 	must(t, "Create", s.Create(t.Context(), id, []byte("1"), time.Minute))
 	must(t, "Replace", s.Replace(t.Context(), id, []byte("2"), 1))
-	want(t, "Replace of an old revision", s.Replace(t.Context(), id, []byte("x"), 1), mcpserver.ErrConflict)
-	want(t, "Replace of a revision to come", s.Replace(t.Context(), id, []byte("x"), 3), mcpserver.ErrConflict)
+	want(t, "Replace of an old revision", s.Replace(t.Context(), id, []byte("x"), 1), store.ErrConflict)
+	want(t, "Replace of a revision to come", s.Replace(t.Context(), id, []byte("x"), 3), store.ErrConflict)
 	must(t, "Replace", s.Replace(t.Context(), id, []byte("3"), 2))
 	for known := range int64(4) {
 		got, revision, err := s.Use(t.Context(), id, known, time.Minute)
@@ -106,7 +106,7 @@ func replaced(t *testing.T, s mcpserver.SessionStore) {
 	}
 }
 
-func oneReplaces(t *testing.T, s mcpserver.SessionStore) {
+func oneReplaces(t *testing.T, s store.Sessions) {
 	id := fresh()
 	must(t, "Create", s.Create(t.Context(), id, nil, time.Minute))
 	const workers, rounds = 8, 20
@@ -121,7 +121,7 @@ func oneReplaces(t *testing.T, s mcpserver.SessionStore) {
 				switch {
 				case err == nil:
 					n++
-				case !errors.Is(err, mcpserver.ErrConflict):
+				case !errors.Is(err, store.ErrConflict):
 					t.Errorf("want success or a conflict, got %v", err)
 					return
 				}
@@ -135,7 +135,7 @@ func oneReplaces(t *testing.T, s mcpserver.SessionStore) {
 	}
 }
 
-func expires(t *testing.T, s mcpserver.SessionStore) {
+func expires(t *testing.T, s store.Sessions) {
 	id, other := fresh(), fresh()
 	const ttl = 300 * time.Millisecond
 	must(t, "Create", s.Create(t.Context(), id, nil, ttl))
@@ -145,12 +145,12 @@ func expires(t *testing.T, s mcpserver.SessionStore) {
 		must(t, "Use", err)
 	}
 	_, _, err := s.Use(t.Context(), other, 0, ttl)
-	want(t, "Use of what was not used for its time", err, mcpserver.ErrNoSession)
-	want(t, "Replace of it", s.Replace(t.Context(), other, nil, 1), mcpserver.ErrNoSession)
+	want(t, "Use of what was not used for its time", err, store.ErrNoSession)
+	want(t, "Replace of it", s.Replace(t.Context(), other, nil, 1), store.ErrNoSession)
 	must(t, "Create of it", s.Create(t.Context(), other, nil, ttl))
 }
 
-func deletedOnce(t *testing.T, s mcpserver.SessionStore) {
+func deletedOnce(t *testing.T, s store.Sessions) {
 	id := fresh()
 	must(t, "Create", s.Create(t.Context(), id, nil, time.Minute))
 	var mu sync.Mutex
@@ -174,10 +174,10 @@ func deletedOnce(t *testing.T, s mcpserver.SessionStore) {
 		t.Errorf("want one to have deleted the session, got %d", n)
 	}
 	_, _, err := s.Use(t.Context(), id, 0, time.Minute)
-	want(t, "Use of a deleted session", err, mcpserver.ErrNoSession)
+	want(t, "Use of a deleted session", err, store.ErrNoSession)
 }
 
-func usedIsKept(t *testing.T, s mcpserver.SessionStore) {
+func usedIsKept(t *testing.T, s store.Sessions) {
 	id := fresh()
 	must(t, "Create", s.Create(t.Context(), id, nil, time.Minute))
 	if deleted, err := s.Delete(t.Context(), id, time.Minute); deleted || err != nil {
@@ -203,7 +203,7 @@ func waitUntil(t testing.TB, what string, is func() bool) {
 	}
 }
 
-func lives(t *testing.T, s mcpserver.SessionStore) {
+func lives(t *testing.T, s store.Sessions) {
 	process := fresh()
 	alive := func() bool {
 		alive, err := s.Alive(t.Context(), process)
@@ -222,7 +222,7 @@ func lives(t *testing.T, s mcpserver.SessionStore) {
 	}
 	must(t, "Beat", s.Beat(t.Context(), process, ttl))
 	waitUntil(t, "a process is dead that says nothing", func() bool { return !alive() })
-	want(t, "Publish to a dead process", s.Publish(t.Context(), process, nil), mcpserver.ErrNoProcess)
+	want(t, "Publish to a dead process", s.Publish(t.Context(), process, nil), store.ErrNoProcess)
 	process = fresh()
 	must(t, "Beat", s.Beat(t.Context(), process, time.Minute))
 	must(t, "Beat", s.Beat(t.Context(), process, 0))
@@ -232,7 +232,7 @@ func lives(t *testing.T, s mcpserver.SessionStore) {
 }
 
 // receive receives messages until there are n of those that begin with prefix.
-func receive(t testing.TB, s mcpserver.SessionStore, process, prefix string, behind int64, n int) (all []mcpserver.Message) {
+func receive(t testing.TB, s store.Sessions, process, prefix string, behind int64, n int) (all []store.Message) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for m, err := range s.Receive(ctx, process, behind) {
@@ -251,11 +251,11 @@ func receive(t testing.TB, s mcpserver.SessionStore, process, prefix string, beh
 	return all
 }
 
-func oneOrder(t *testing.T, s mcpserver.SessionStore) {
+func oneOrder(t *testing.T, s store.Sessions) {
 	prefix := fresh()
 	const senders, each, receivers = 4, 50, 3
 	must(t, "Publish", s.Publish(t.Context(), "", []byte(prefix+"first")))
-	got := make([][]mcpserver.Message, receivers)
+	got := make([][]store.Message, receivers)
 	var all sync.WaitGroup
 	for i := range receivers {
 		all.Go(func() { got[i] = receive(t, s, "", prefix, 0, senders*each+1) })
@@ -287,7 +287,7 @@ func oneOrder(t *testing.T, s mcpserver.SessionStore) {
 	}
 }
 
-func own(t *testing.T, s mcpserver.SessionStore) {
+func own(t *testing.T, s store.Sessions) {
 	one, other := fresh(), fresh()
 	for _, process := range []string{one, other} {
 		must(t, "Beat", s.Beat(t.Context(), process, time.Minute))
@@ -308,7 +308,7 @@ func own(t *testing.T, s mcpserver.SessionStore) {
 	}
 }
 
-func large(t *testing.T, s mcpserver.SessionStore) {
+func large(t *testing.T, s store.Sessions) {
 	process := fresh()
 	must(t, "Beat", s.Beat(t.Context(), process, time.Minute))
 	data := []byte(strings.Repeat("x", 20<<20))
@@ -318,7 +318,7 @@ func large(t *testing.T, s mcpserver.SessionStore) {
 	}
 }
 
-func receivingEnds(t *testing.T, s mcpserver.SessionStore) {
+func receivingEnds(t *testing.T, s store.Sessions) {
 	process := fresh()
 	must(t, "Beat", s.Beat(t.Context(), process, time.Minute))
 	must(t, "Publish", s.Publish(t.Context(), process, nil))
@@ -343,13 +343,13 @@ func strange() []string {
 }
 
 // anyIDs checks that a session is that of its id and of no other, however long and strange these are.
-func anyIDs(t *testing.T, s mcpserver.SessionStore) {
+func anyIDs(t *testing.T, s store.Sessions) {
 	ids := strange()
 	for _, id := range ids {
 		_, _, err := s.Use(t.Context(), id, 0, time.Minute)
-		want(t, fmt.Sprintf("Use of %.60q before there is a session", id), err, mcpserver.ErrNoSession)
+		want(t, fmt.Sprintf("Use of %.60q before there is a session", id), err, store.ErrNoSession)
 		must(t, "Create", s.Create(t.Context(), id, []byte(id), time.Minute))
-		want(t, fmt.Sprintf("Create of %.60q again", id), s.Create(t.Context(), id, nil, time.Minute), mcpserver.ErrConflict)
+		want(t, fmt.Sprintf("Create of %.60q again", id), s.Create(t.Context(), id, nil, time.Minute), store.ErrConflict)
 		must(t, "Beat", s.Beat(t.Context(), id, time.Minute))
 		must(t, "Publish", s.Publish(t.Context(), id, []byte("to "+id)))
 	}

@@ -1,6 +1,4 @@
-// Package taskstoretest is what a [mcpserver.TaskStore] promises, as tests. Whoever writes a store calls [Run] with two
-// views of one, such as two clients of the same database.
-package taskstoretest
+package storetest
 
 import (
 	"context"
@@ -15,14 +13,14 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// Harness is what the tests need of a store.
-type Harness struct {
+// TasksHarness is what [TestTasks] needs of a store.
+type TasksHarness struct {
 	// Open returns two views of one new, empty store, as two processes would have it; the same one twice for a store that
 	// belongs to a process. It closes them when the test ends.
-	Open func(t *testing.T) (one, other mcpserver.TaskStore)
+	Open func(t *testing.T) (one, other store.Tasks)
 
 	// Pass lets so much time pass for the store.
 	Pass func(t *testing.T, d time.Duration)
@@ -35,11 +33,8 @@ type Harness struct {
 	Unit time.Duration
 }
 
-// patience is how long a store may take to tell what has changed.
-const patience = 10 * time.Second
-
-// Run tests a store, each promise in a test of its own.
-func Run(t *testing.T, h Harness) {
+// TestTasks tests a store of tasks, each promise in a test of its own.
+func TestTasks(t *testing.T, h TasksHarness) {
 	if h.Around == nil {
 		h.Around = func(t *testing.T, test func(*testing.T)) { test(t) }
 	}
@@ -49,7 +44,7 @@ func Run(t *testing.T, h Harness) {
 	for name, test := range map[string]func(*rig){
 		"WhatIsSavedIsFoundByAll":          found,
 		"WhatIsNotThereIsNotFound":         missing,
-		"TasksOfAnyIdAreToldApart":         anyIDs,
+		"TasksOfAnyIdAreToldApart":         anyTaskIDs,
 		"RevisionsFollowEachOther":         revisions,
 		"OneOfSeveralWritersWins":          contended,
 		"NoChangeIsLost":                   counted,
@@ -64,7 +59,7 @@ func Run(t *testing.T, h Harness) {
 		t.Run(name, func(t *testing.T) {
 			h.Around(t, func(t *testing.T) {
 				one, other := h.Open(t)
-				test(&rig{T: t, Harness: h, one: one, other: other})
+				test(&rig{T: t, TasksHarness: h, one: one, other: other})
 			})
 		})
 	}
@@ -72,14 +67,14 @@ func Run(t *testing.T, h Harness) {
 
 type rig struct {
 	*testing.T
-	Harness
-	one, other mcpserver.TaskStore
+	TasksHarness
+	one, other store.Tasks
 }
 
 // task returns a new task, of which everything is set that a task may have.
-func (r *rig) task(id string) *mcpserver.TaskRecord {
+func (r *rig) task(id string) *store.Task {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	return &mcpserver.TaskRecord{
+	return &store.Task{
 		ID: id, Revision: 1, Change: 1, Principal: "alice@example.com", Version: mcp.Version20260728, Method: mcp.MethodCallTool,
 		Target: "compute", Status: mcp.TaskInputRequired, Message: "»waiting«", Created: now, Updated: now.Add(time.Millisecond),
 		Expires:  now.Add(time.Hour),
@@ -94,7 +89,7 @@ func (r *rig) task(id string) *mcpserver.TaskRecord {
 }
 
 // save saves r, which must succeed.
-func (r *rig) save(s mcpserver.TaskStore, t *mcpserver.TaskRecord) {
+func (r *rig) save(s store.Tasks, t *store.Task) {
 	r.Helper()
 	if err := s.Save(r.Context(), t); err != nil {
 		r.Fatalf("Save of revision %d: want no error, got %v", t.Revision, err)
@@ -102,7 +97,7 @@ func (r *rig) save(s mcpserver.TaskStore, t *mcpserver.TaskRecord) {
 }
 
 // load returns the task of that id, which must be there.
-func (r *rig) load(s mcpserver.TaskStore, id string) *mcpserver.TaskRecord {
+func (r *rig) load(s store.Tasks, id string) *store.Task {
 	r.Helper()
 	t, err := s.Load(r.Context(), id)
 	if err != nil {
@@ -120,7 +115,7 @@ func (r *rig) fails(what string, got, want error) {
 }
 
 // same checks that two records say the same.
-func (r *rig) same(got, want *mcpserver.TaskRecord) {
+func (r *rig) same(got, want *store.Task) {
 	r.Helper()
 	g, err := json.Marshal(got)
 	if err != nil {
@@ -136,10 +131,10 @@ func (r *rig) same(got, want *mcpserver.TaskRecord) {
 }
 
 func found(r *rig) {
-	full, bare := r.task("full"), &mcpserver.TaskRecord{ID: "bare", Revision: 1, Status: mcp.TaskWorking}
-	for _, t := range []*mcpserver.TaskRecord{full, bare} {
+	full, bare := r.task("full"), &store.Task{ID: "bare", Revision: 1, Status: mcp.TaskWorking}
+	for _, t := range []*store.Task{full, bare} {
 		r.save(r.one, t)
-		for _, s := range []mcpserver.TaskStore{r.one, r.other} {
+		for _, s := range []store.Tasks{r.one, r.other} {
 			r.same(r.load(s, t.ID), t)
 		}
 	}
@@ -147,22 +142,22 @@ func found(r *rig) {
 
 func missing(r *rig) {
 	_, err := r.one.Load(r.Context(), "nobody")
-	r.fails("Load of a task that was never saved", err, mcpserver.ErrTaskNotFound)
+	r.fails("Load of a task that was never saved", err, store.ErrTaskNotFound)
 	t := r.task("nobody")
 	t.Revision = 2
-	r.fails("Save of the second revision of such a task", r.one.Save(r.Context(), t), mcpserver.ErrTaskNotFound)
+	r.fails("Save of the second revision of such a task", r.one.Save(r.Context(), t), store.ErrTaskNotFound)
 }
 
 func revisions(r *rig) {
 	t := r.task("t")
 	r.save(r.one, t)
-	r.fails("Save of the first revision anew", r.other.Save(r.Context(), t), mcpserver.ErrTaskConflict)
+	r.fails("Save of the first revision anew", r.other.Save(r.Context(), t), store.ErrTaskConflict)
 	second := r.load(r.other, "t")
 	second.Revision, second.Message = 2, "second"
 	r.save(r.other, second)
-	r.fails("Save of a revision that is there", r.one.Save(r.Context(), second), mcpserver.ErrTaskConflict)
+	r.fails("Save of a revision that is there", r.one.Save(r.Context(), second), store.ErrTaskConflict)
 	second.Revision = 4
-	r.fails("Save of a revision that skips one", r.one.Save(r.Context(), second), mcpserver.ErrTaskConflict)
+	r.fails("Save of a revision that skips one", r.one.Save(r.Context(), second), store.ErrTaskConflict)
 	second.Revision = 2
 	r.same(r.load(r.one, "t"), second)
 }
@@ -173,14 +168,14 @@ func contended(r *rig) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			s := []mcpserver.TaskStore{r.one, r.other}[i%2]
+			s := []store.Tasks{r.one, r.other}[i%2]
 			t := r.task("t")
 			t.Revision, t.Message = 2, fmt.Sprint(i)
 			switch err := s.Save(r.Context(), t); {
 			case err == nil:
 				won.Add(1)
-			case !errors.Is(err, mcpserver.ErrTaskConflict):
-				r.Errorf("Save of a revision that others save too: want the error %q or none, got %v", mcpserver.ErrTaskConflict, err)
+			case !errors.Is(err, store.ErrTaskConflict):
+				r.Errorf("Save of a revision that others save too: want the error %q or none, got %v", store.ErrTaskConflict, err)
 			}
 		})
 	}
@@ -198,7 +193,7 @@ func counted(r *rig) {
 	var all sync.WaitGroup
 	for i := range writers {
 		all.Go(func() {
-			s := []mcpserver.TaskStore{r.one, r.other}[i%2]
+			s := []store.Tasks{r.one, r.other}[i%2]
 			for range each {
 				for {
 					t, err := s.Load(r.Context(), "t")
@@ -211,8 +206,8 @@ func counted(r *rig) {
 					if err = s.Save(r.Context(), t); err == nil {
 						break
 					}
-					if !errors.Is(err, mcpserver.ErrTaskConflict) {
-						r.Errorf("Save: want the error %q or none, got %v", mcpserver.ErrTaskConflict, err)
+					if !errors.Is(err, store.ErrTaskConflict) {
+						r.Errorf("Save: want the error %q or none, got %v", store.ErrTaskConflict, err)
 						return
 					}
 				}
@@ -248,15 +243,15 @@ func expiring(r *rig) {
 	r.load(r.other, "t")
 	r.Pass(r.T, 4*r.Unit)
 	_, err := r.other.Load(r.Context(), "t")
-	r.fails("Load of a task that has expired", err, mcpserver.ErrTaskNotFound)
+	r.fails("Load of a task that has expired", err, store.ErrTaskNotFound)
 	t.Revision = 2
-	r.fails("Save of a task that has expired", r.one.Save(r.Context(), t), mcpserver.ErrTaskNotFound)
+	r.fails("Save of a task that has expired", r.one.Save(r.Context(), t), store.ErrTaskNotFound)
 	r.load(r.other, "forever")
 }
 
 func postponed(r *rig) {
 	later, never := r.task("later"), r.task("never")
-	for _, t := range []*mcpserver.TaskRecord{later, never} {
+	for _, t := range []*store.Task{later, never} {
 		t.Expires = t.Created.Add(4 * r.Unit)
 		r.save(r.one, t)
 		t.Revision = 2
@@ -272,11 +267,11 @@ func postponed(r *rig) {
 	r.save(r.one, later)
 	r.Pass(r.T, 3*r.Unit)
 	_, err := r.one.Load(r.Context(), "later")
-	r.fails("Load of a task that was to expire later, then earlier again", err, mcpserver.ErrTaskNotFound)
+	r.fails("Load of a task that was to expire later, then earlier again", err, store.ErrTaskNotFound)
 }
 
 // list returns the ids of what the store lists.
-func (r *rig) list(s mcpserver.TaskStore, principal string, behind mcpserver.TaskPlace, limit int) (ids []string) {
+func (r *rig) list(s store.Tasks, principal string, behind store.TaskPlace, limit int) (ids []string) {
 	r.Helper()
 	found, err := s.List(r.Context(), principal, behind, limit)
 	if err != nil {
@@ -292,9 +287,9 @@ func (r *rig) list(s mcpserver.TaskStore, principal string, behind mcpserver.Tas
 }
 
 // lists checks the ids of what the store lists.
-func (r *rig) lists(principal string, behind mcpserver.TaskPlace, limit int, want ...string) {
+func (r *rig) lists(principal string, behind store.TaskPlace, limit int, want ...string) {
 	r.Helper()
-	for _, s := range []mcpserver.TaskStore{r.one, r.other} {
+	for _, s := range []store.Tasks{r.one, r.other} {
 		if got := r.list(s, principal, behind, limit); !slices.Equal(got, want) {
 			r.Errorf("List of at most %d for %q behind %v: want %q, got %q", limit, principal, behind, want, got)
 		}
@@ -302,7 +297,7 @@ func (r *rig) lists(principal string, behind mcpserver.TaskPlace, limit int, wan
 }
 
 func listed(r *rig) {
-	begin := mcpserver.TaskPlace{}
+	begin := store.TaskPlace{}
 	r.lists("alice", begin, 10)
 	t := r.task("mine")
 	t.Principal, t.Owner = "alice", "x"
@@ -321,7 +316,7 @@ func listed(r *rig) {
 		r.Fatalf("List: want the task, got %v and %v", found, err)
 	}
 	want := new(*t)
-	for _, t := range []*mcpserver.TaskRecord{found[0], want} { // which a list need not have
+	for _, t := range []*store.Task{found[0], want} { // which a list need not have
 		t.Requests, t.Responses, t.Result, t.Error = nil, nil, nil, nil
 	}
 	r.same(found[0], want)
@@ -335,7 +330,7 @@ func listed(r *rig) {
 func paged(r *rig) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	var ids []string
-	var places []mcpserver.TaskPlace
+	var places []store.TaskPlace
 	for i, c := range []struct {
 		id  string
 		age time.Duration
@@ -346,13 +341,13 @@ func paged(r *rig) {
 			t.Expires = time.Now().Add(r.Unit)
 		}
 		ids, places = append(ids, c.id), append(places, t.Place())
-		r.save([]mcpserver.TaskStore{r.one, r.other}[i%2], t)
+		r.save([]store.Tasks{r.one, r.other}[i%2], t)
 	}
 	const alice = "alice@example.com"
-	r.lists(alice, mcpserver.TaskPlace{}, 3, ids[:3]...)
+	r.lists(alice, store.TaskPlace{}, 3, ids[:3]...)
 	r.lists(alice, places[0], 2, ids[1:3]...)
 	r.lists(alice, places[2], 1, ids[3])
-	r.lists(alice, mcpserver.TaskPlace{Created: places[1].Created, ID: "a task that is gone"}, 2, ids[1:3]...)
+	r.lists(alice, store.TaskPlace{Created: places[1].Created, ID: "a task that is gone"}, 2, ids[1:3]...)
 	r.Pass(r.T, 2*r.Unit)
 	r.lists(alice, places[2], 10, ids[3:5]...)
 	r.lists(alice, places[4], 10)
@@ -425,8 +420,8 @@ func ended(r *rig) {
 	r.fails("Save with a context that has ended", r.one.Save(ctx, r.task("u")), context.Canceled)
 }
 
-// anyIDs checks that a task is that of its id and of no other, however long and strange these are: clients ask for any.
-func anyIDs(r *rig) {
+// anyTaskIDs checks that a task is that of its id and of no other, however long and strange these are: clients ask for any.
+func anyTaskIDs(r *rig) {
 	long := strings.Repeat("x", 1<<20)
 	ids := []string{
 		"a", "{a}", "a}", "{a", "a}:{a", "a\x00", "a\x00a", "a\r\n", "a ", "a*", "ä\u202e", "{}", "*",
@@ -434,7 +429,7 @@ func anyIDs(r *rig) {
 	}
 	for i, id := range ids {
 		_, err := r.one.Load(r.Context(), id)
-		r.fails(fmt.Sprintf("Load of %.40q before it is there", id), err, mcpserver.ErrTaskNotFound)
+		r.fails(fmt.Sprintf("Load of %.40q before it is there", id), err, store.ErrTaskNotFound)
 		t := r.task(id)
 		t.Result, t.Target = nil, fmt.Sprint(i)
 		r.save(r.one, t)

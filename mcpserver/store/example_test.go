@@ -1,4 +1,4 @@
-package mcpserver_test
+package store_test
 
 import (
 	"context"
@@ -9,11 +9,12 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // Two handlers serve one session. In two processes, the stores would be those of package redisstore.
-func ExampleSessionStore() {
-	sessions, events := mcpserver.NewMemorySessionStore(), mcpserver.NewMemoryEventStore(0, 0)
+func ExampleSessions() {
+	sessions, events := store.NewMemorySessions(), store.NewMemoryEvents(0, 0)
 	serve := func(name string) *mcpserver.HTTPHandler {
 		s := mcpserver.New(mcp.Implementation{Name: name, Version: "1.0"}, nil)
 		tool := func(context.Context, struct{}) (string, error) { return "answered by " + name, nil }

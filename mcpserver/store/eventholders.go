@@ -1,10 +1,9 @@
-package mcpserver
+package store
 
 import (
 	"cmp"
 	"container/heap"
 	"container/list"
-	"context"
 )
 
 // eventHolder is on whose account events are kept in a memory store: the sessions of an account together, and each other
@@ -17,7 +16,7 @@ type eventHolder struct {
 }
 
 type eventHolderKey struct {
-	who     account
+	account any
 	session string // if the account is that of clients which cannot be told apart
 }
 
@@ -32,9 +31,9 @@ type eventHolders struct {
 }
 
 // of returns the holder of a session's events.
-func (e *eventHolders) of(who account, session string) *eventHolder {
-	key := eventHolderKey{who: who}
-	if who == (account{}) {
+func (e *eventHolders) of(account any, session string) *eventHolder {
+	key := eventHolderKey{account: account}
+	if account == nil {
 		key.session = session
 	}
 	h := e.byKey[key]
@@ -100,12 +99,4 @@ func (e *eventHolders) Pop() any {
 	e.order[len(e.order)-1] = nil
 	e.order = e.order[:len(e.order)-1]
 	return h
-}
-
-// keepEvent gives an event of a session to a store. Only one that is made here knows of accounts.
-func keepEvent(ctx context.Context, store EventStore, s *httpSession, e Event) error {
-	if m, ok := store.(*memoryStore); ok {
-		return m.keep(s.who, s.id, e)
-	}
-	return store.Append(ctx, s.id, e)
 }

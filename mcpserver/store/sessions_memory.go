@@ -1,4 +1,4 @@
-package mcpserver
+package store
 
 import (
 	"bytes"
@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// NewMemorySessionStore returns a store for handlers in one process: to serve one set of sessions under several of them,
+// NewMemorySessions returns a store for handlers in one process: to serve one set of sessions under several of them,
 // and to test what is served by several processes. Of the messages to one handler, and of those to all, it keeps the latest
 // 4,096, with 64 MiB together. Of an id of 64 bytes and more it keeps a hash.
-func NewMemorySessionStore() SessionStore {
+func NewMemorySessions() Sessions {
 	return &memorySessions{
 		sessions: map[string]*keptSession{}, processes: map[string]time.Time{}, topics: map[string]*topic{}, news: make(chan struct{}),
 	}

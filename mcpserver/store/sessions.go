@@ -1,4 +1,4 @@
-package mcpserver
+package store
 
 import (
 	"context"
@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// SessionStore keeps legacy sessions over HTTP where several processes find them, so that each may serve them all, and
-// carries messages between these processes. [NewMemorySessionStore] returns one for the handlers of one process; package
+// Sessions keeps legacy sessions over HTTP where several processes find them, so that each may serve them all, and
+// carries messages between these processes. [NewMemorySessions] returns one for the handlers of one process; package
 // redisstore has one for many. The tests in package storetest say what such a store must do.
 //
 // Its methods may be called from any goroutine. They should be quick: each request in a session waits for Use.
-type SessionStore interface {
+type Sessions interface {
 	// Create keeps the record of a new session, as revision 1, until ttl has passed without Use; zero means for ever. It
 	// returns [ErrConflict] if the id is in use.
 	Create(ctx context.Context, id string, record []byte, ttl time.Duration) error
@@ -47,13 +47,13 @@ type SessionStore interface {
 	Receive(ctx context.Context, process string, behind int64) iter.Seq2[Message, error]
 }
 
-// Message is what one process tells another through a [SessionStore].
+// Message is what one process tells another through a [Sessions].
 type Message struct {
 	Position int64 // counts the messages to one receiver, or to all, from 1
 	Data     []byte
 }
 
-// Errors of a [SessionStore] and a [SharedEventStore], for [errors.Is].
+// Errors of a [Sessions] and a [SharedEvents], for [errors.Is].
 var (
 	ErrNoSession = errors.New("there is no such session")
 	ErrNoProcess = errors.New("there is no such process")

@@ -1,4 +1,4 @@
-package mcpserver
+package store
 
 import (
 	"cmp"
@@ -11,27 +11,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// TaskStore keeps tasks: for one process, or for all that serve the same clients. Package taskstoretest has the tests that
-// a store of one's own must pass. Its methods may be called from any goroutine.
+// Tasks keeps tasks: for one process, or for all that serve the same clients. [NewMemoryTasks] returns one for one
+// process; package redisstore has one for many. The tests in package storetest say what a store must do. Its methods may be called from any goroutine.
 //
 // A record that is handed over or returned is the receiver's to change, but nobody changes what it refers to: maps and
 // bytes may be shared.
-type TaskStore interface {
+type Tasks interface {
 	// Load returns the task called id, and [ErrTaskNotFound] if there is none or its time is up.
-	Load(ctx context.Context, id string) (*TaskRecord, error)
+	Load(ctx context.Context, id string) (*Task, error)
 
 	// Save keeps r in place of the revision before it, atomically: of several callers that have made the same revision,
 	// one succeeds. Revision 1 is a new task. It returns [ErrTaskConflict] if the store has another revision than the one
 	// before r, or any at all if r is new; [ErrTaskNotFound] if it has no task to be replaced, or its time is up; and
-	// [ErrTaskStoreFull] if there is no room. When it returns nil, Load finds r, in whatever process.
+	// [ErrTasksFull] if there is no room. When it returns nil, Load finds r, in whatever process.
 	//
 	// The task is kept until r.Expires, and no longer.
-	Save(ctx context.Context, r *TaskRecord) error
+	Save(ctx context.Context, r *Task) error
 
 	// List returns what Load would find of a principal's tasks: at most limit of those behind a place, in the order of their
 	// places. Fewer are the last. The principal is not empty. The records may lack Requests, Responses, Result and Error. A task that is saved for the
 	// first time meanwhile may be missing.
-	List(ctx context.Context, principal string, behind TaskPlace, limit int) ([]*TaskRecord, error)
+	List(ctx context.Context, principal string, behind TaskPlace, limit int) ([]*Task, error)
 
 	// Watch sees to it that changed is called with each revision that is saved from now on, by this process or another,
 	// until stop is called; ctx bounds the beginning only. changed may be called from several goroutines and does not
@@ -40,15 +40,15 @@ type TaskStore interface {
 	Watch(ctx context.Context, changed func(id string, revision int64)) (stop func(), err error)
 }
 
-// Errors of a [TaskStore], for [errors.Is].
+// Errors of a [Tasks], for [errors.Is].
 var (
-	ErrTaskNotFound  = errors.New("no such task")
-	ErrTaskConflict  = errors.New("the task has changed meanwhile")
-	ErrTaskStoreFull = errors.New("no room for another task")
+	ErrTaskNotFound = errors.New("no such task")
+	ErrTaskConflict = errors.New("the task has changed meanwhile")
+	ErrTasksFull    = errors.New("no room for another task")
 )
 
-// TaskRecord is all that is kept of a task. Its JSON, in the way of encoding/json, says everything.
-type TaskRecord struct {
+// Task is all that is kept of a task. Its JSON, in the way of encoding/json, says everything.
+type Task struct {
 	ID       string `json:"id"`
 	Revision int64  `json:"revision"` // counts what was saved, from 1
 	Change   int64  `json:"change"`   // counts what of that clients can see
@@ -84,7 +84,7 @@ type TaskPlace struct {
 }
 
 // Place returns where the task stands in a list. It never changes.
-func (r *TaskRecord) Place() TaskPlace { return TaskPlace{max(0, r.Created.UnixMilli()), r.ID} }
+func (r *Task) Place() TaskPlace { return TaskPlace{max(0, r.Created.UnixMilli()), r.ID} }
 
 // Compare returns a negative number if p is in front of q, and a positive one if it is behind.
 func (p TaskPlace) Compare(q TaskPlace) int {
@@ -92,38 +92,25 @@ func (p TaskPlace) Compare(q TaskPlace) int {
 }
 
 // Expired reports whether the time of the task is up.
-func (r *TaskRecord) Expired(now time.Time) bool {
+func (r *Task) Expired(now time.Time) bool {
 	return !r.Expires.IsZero() && !now.Before(r.Expires)
 }
 
-// orphaned reports whether the one who should finish the task is gone.
-func (r *TaskRecord) orphaned(now time.Time) bool { return !r.Status.Terminal() && now.After(r.Lease) }
-
-// settle makes the status a final one.
-func (r *TaskRecord) settle(status mcp.TaskStatus, message string, now time.Time) {
-	r.Requests, r.Responses, r.Lease = nil, nil, time.Time{}
-	r.become(status, now)
-	r.Message = message
-}
-
-// become changes the status, or what belongs to it.
-func (r *TaskRecord) become(status mcp.TaskStatus, now time.Time) {
-	r.Status, r.Updated = status, now
-	r.Change++
-}
-
-// fail ends a task whose request has failed.
-// (tasks extension, "Task Execution Errors")
-func (r *TaskRecord) fail(e *mcp.Error, now time.Time) {
-	r.settle(mcp.TaskFailed, e.Message, now)
-	r.Error = e
-}
-
-// abandon ends a task that nobody works on any more.
-func (r *TaskRecord) abandon(e *mcp.Error, now time.Time) {
-	if r.CancelRequested {
-		r.settle(mcp.TaskCancelled, "", now)
-		return
+// Weight returns about how many bytes a task takes that somebody else has chosen.
+func (r *Task) Weight() int {
+	n := len(r.ID) + len(r.Principal) + len(r.Target) + len(r.Message) + len(r.Result)
+	for key, request := range r.Requests {
+		n += len(key) + len(request.Method) + len(request.Params)
 	}
-	r.fail(e, now)
+	for key, response := range r.Responses {
+		n += len(key) + len(response)
+	}
+	if r.Error != nil {
+		n += len(r.Error.Message) + len(r.Error.Data)
+	}
+	return n
 }
+
+// TaskSlack is how many bytes a task that is there may grow even if the store is full: it must be possible to say that it
+// has failed.
+const TaskSlack = 1 << 10

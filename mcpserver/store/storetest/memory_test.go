@@ -1,4 +1,4 @@
-package taskstoretest_test
+package storetest_test
 
 import "testing"
 

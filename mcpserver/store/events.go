@@ -1,4 +1,4 @@
-package mcpserver
+package store
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// EventStore keeps what was sent on the streams of legacy sessions, so that a client whose connection broke can read on
+// Events keeps what was sent on the streams of legacy sessions, so that a client whose connection broke can read on
 // where it stopped. Its methods may be called from any goroutine. They are called while the stream is held, so they should
 // be quick; what a store cannot keep it may drop, from the oldest on, and then the client is told that it is gone.
-type EventStore interface {
+type Events interface {
 	// Append keeps an event of a session. It copies the data if it keeps them. Events of one stream come in the order of
 	// their numbers. The event is sent even if there is an error, but a client that misses it will not get the rest.
 	Append(ctx context.Context, session string, e Event) error
@@ -22,13 +22,13 @@ type EventStore interface {
 	Forget(session string)
 }
 
-// SharedEventStore is an [EventStore] that several processes have in common: a client may read on in one what another
-// sends. It is what [HTTPOptions.Events] must be where [HTTPOptions.Sessions] is set.
+// SharedEvents is an [Events] that several processes have in common: a client may read on in one what another
+// sends. It is what Events of mcpserver.HTTPOptions must be where Sessions is set.
 //
 // Its Append refuses with [ErrConflict] an event of a stream from Open that is not the next one of that stream, or whose
 // stream is over. To an event with sequence 0 it gives the next number. A final event may have no data.
-type SharedEventStore interface {
-	EventStore
+type SharedEvents interface {
+	Events
 
 	// Open begins a stream of a session and returns its number, above 0, which no stream of the session has had before. A
 	// note about the stream is kept until its final event, or Forget.
@@ -64,8 +64,8 @@ func (id EventID) String() string {
 	return string(strconv.AppendInt(append(b, '-'), id.Sequence, 10))
 }
 
-// parseEventID reads what String has written.
-func parseEventID(s string) (id EventID, ok bool) {
+// ParseEventID reads what String has written.
+func ParseEventID(s string) (id EventID, ok bool) {
 	stream, sequence, _ := strings.Cut(s, "-")
 	id.Stream, _ = strconv.ParseInt(stream, 10, 64)
 	id.Sequence, _ = strconv.ParseInt(sequence, 10, 64)
