@@ -9,9 +9,12 @@ import (
 
 // Server is what a server is doing.
 type Server struct {
-	Time     time.Time     `json:"time"`
-	Number   uint64        `json:"number"` // of the server among those that the process has had, from 1
-	Name     string        `json:"name"`   // in telemetry
+	Time   time.Time `json:"time"`
+	Number uint64    `json:"number"` // of the server among those that the process has had, from 1
+	Name   string    `json:"name"`   // in telemetry
+
+	InstanceID string `json:"instance_id"` // in telemetry, beside the name
+
 	Server   string        `json:"server"` // as clients see it
 	Version  string        `json:"server_version"`
 	Versions []mcp.Version `json:"protocol_versions"` // that it speaks, the newest first

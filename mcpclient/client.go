@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 type Client struct {
 	core
 	name     string
+	instance string
 	answers  map[string]RequestHandler
 	tasks    TaskOptions
 	elicitor elicitor // nil without handlers for elicitation
@@ -73,11 +75,14 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	if cfg.InitialAttempts == 0 {
 		cfg.InitialAttempts = attempts
 	}
-	c := &Client{name: cfg.Name, core: core{cfg: &cfg, transport: t, parent: telemetry.RefOf(ctx), pace: &usualPace}}
+	c := &Client{
+		name: cfg.Name, instance: cmp.Or(cfg.InstanceID, telemetry.NewInstanceID()),
+		core: core{cfg: &cfg, transport: t, parent: telemetry.RefOf(ctx), pace: &usualPace},
+	}
 	c.features = c
-	cfg.Name, cfg.machine = "", cfg.policy()
+	cfg.Name, cfg.InstanceID, cfg.machine = "", "", cfg.policy()
 	c.base, c.cancel = context.WithCancel(context.Background())
-	c.tel = cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()))
+	c.tel = cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()), telemetry.WithInstanceID(c.instance))
 	c.calls = inflight.New(cfg.inflight(), headstoneOf)
 	c.dispatcher.init(c)
 	if !cfg.NoCache {

@@ -74,7 +74,7 @@ func (c *Client) inspect() (i inspect.Client, more inspected, oldest []flight) {
 	defer c.mu.Unlock()
 	now := time.Now()
 	i = inspect.Client{
-		Time: now, Number: c.number, Name: c.name,
+		Time: now, Number: c.number, Name: c.name, InstanceID: c.instance,
 		State: c.m.State, Ended: c.m.Ended, Reason: c.m.Reason, Since: c.m.Since, InState: now.Sub(c.m.Since), Due: c.m.Deadline,
 		Epoch: c.m.Epoch, Sessions: c.m.Session, Attempt: c.m.Attempt, Waiting: len(c.waiters),
 		InFlight: c.calls.Len(), Tombstones: c.calls.Tombstones(),

@@ -19,11 +19,12 @@ import (
 )
 
 func TestInspectTellsWhereTheConnectionIs(t *testing.T) {
-	bubble(t, &Options{Name: "files", BackoffMin: 8 * time.Second, BackoffMax: 8 * time.Second}, func(t *testing.T, s *script, c *Client) {
+	o := &Options{Name: "files", InstanceID: "pod-7", BackoffMin: 8 * time.Second, BackoffMax: 8 * time.Second}
+	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		time.Sleep(3 * time.Second)
 		if i := c.Inspect(); i.State != connstate.Initializing || i.InState != 3*time.Second || i.Due.Sub(i.Time) != 7*time.Second ||
-			i.Epoch != 1 || i.Attempt != 1 || i.Name != "files" || i.Version != "" || i.Sessions != 0 {
+			i.Epoch != 1 || i.Attempt != 1 || i.Name != "files" || i.InstanceID != "pod-7" || i.Version != "" || i.Sessions != 0 {
 			t.Errorf("while the server is asked who it is: got %+v", i)
 		}
 		v.modern()

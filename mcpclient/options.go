@@ -21,6 +21,12 @@ type Options struct {
 	// transport's name, such as the base name of the command. Use few names: it is an attribute of every metric.
 	Name string
 
+	// InstanceID tells the client apart from others of its name, in this process and elsewhere: it is mcp_client.instance.id, which
+	// spans and log records have beside the name. Metrics do not have it, so that each client does not add series. Empty means 16
+	// random hexadecimal digits; [Client.Inspect] tells which. If you set it, for example to the name of a pod, no two clients of one
+	// name may have the same.
+	InstanceID string
+
 	// ClientInfo is how the client introduces itself. Zero means the main module's path and version.
 	ClientInfo mcp.Implementation
 

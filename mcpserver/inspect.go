@@ -33,7 +33,7 @@ func (s *Server) enlist() {
 // moment; these moments are one after the other, for a server has no lock of all its connections.
 func (s *Server) Inspect() inspect.Server {
 	i := inspect.Server{
-		Time: time.Now(), Number: s.number, Name: s.cfg.Name, Server: s.info.Name, Version: s.info.Version,
+		Time: time.Now(), Number: s.number, Name: s.cfg.Name, InstanceID: s.cfg.InstanceID, Server: s.info.Name, Version: s.info.Version,
 		Versions: slices.Clone(s.cfg.versions),
 		Tools:    s.tools.len(), Resources: s.resources.len(), Templates: s.templates.len(), Prompts: s.prompts.len(),
 		Limits: inspect.Limits{

@@ -51,7 +51,8 @@ func (s *Server) observer(n telemetry.Network) observer {
 	defer s.mu.Unlock()
 	o, ok := s.observers[n]
 	if !ok {
-		o = observer{tel: s.cfg.Telemetry.Server(s.cfg.Name, n), network: n, peers: map[mcp.Version]*telemetry.Peer{}}
+		tel := s.cfg.Telemetry.Server(s.cfg.Name, n, telemetry.WithInstanceID(s.cfg.InstanceID))
+		o = observer{tel: tel, network: n, peers: map[mcp.Version]*telemetry.Peer{}}
 		for _, v := range s.cfg.versions {
 			o.peers[v] = o.tel.Peer(telemetry.Facts{Network: n, MCPVersion: string(v)}, "")
 		}

@@ -18,6 +18,12 @@ type Options struct {
 	// Name is the server's name in telemetry (mcp_server.name). Zero means the implementation's name.
 	Name string
 
+	// InstanceID tells the server apart from others of its name, in this process and elsewhere: it is mcp_server.instance.id, which
+	// spans and log records have beside the name. Metrics do not have it, so that each server does not add series. Empty means 16
+	// random hexadecimal digits; [Server.Inspect] tells which. If you set it, for example to the name of a pod, no two servers of one
+	// name may have the same.
+	InstanceID string
+
 	// Instructions tell the client's model how to use the server.
 	Instructions string
 
@@ -133,6 +139,7 @@ func newConfig(o *Options, name string) (config, error) {
 		c.Options = *o
 	}
 	c.Name = cmp.Or(c.Name, name)
+	c.InstanceID = cmp.Or(c.InstanceID, telemetry.NewInstanceID())
 	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 64)
 	c.MaxQueued = max(0, cmp.Or(c.MaxQueued, 1024))
 	c.DrainTimeout = max(0, cmp.Or(c.DrainTimeout, time.Second))

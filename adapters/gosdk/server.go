@@ -38,7 +38,7 @@ func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = t
 // [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the client wrote nothing. In HTTP sessions the SDK has only the span of the first HTTP request, which
 // is not used; serve them through [HTTPHandler] to have the right one.
 func InstrumentServer(s *mcp.Server, tel *telemetry.Telemetry, name string, opts ...ServerOption) *Server {
-	v := &serving{tel: tel, name: name}
+	v := &serving{tel: tel, name: name, instance: telemetry.NewInstanceID()}
 	for _, o := range opts {
 		o(v)
 	}
@@ -67,6 +67,8 @@ type networkKey struct{}
 type serving struct {
 	tel  *telemetry.Telemetry
 	name string
+
+	instance string // of all networks
 
 	trusting bool // clients over HTTP without a token decide about traces
 
@@ -101,7 +103,7 @@ func (v *serving) network(ctx context.Context, extra *mcp.RequestExtra) *network
 	if known, ok := v.networks.Load(n); ok {
 		return known.(*network)
 	}
-	known, _ := v.networks.LoadOrStore(n, &network{Network: n, tel: v.tel.Server(v.name, n)})
+	known, _ := v.networks.LoadOrStore(n, &network{Network: n, tel: v.tel.Server(v.name, n, telemetry.WithInstanceID(v.instance))})
 	return known.(*network)
 }
 

@@ -30,7 +30,7 @@ func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = t
 // The parent of a request's span is what the client wrote into the request. Over HTTP, where clients are strangers to mcp-go,
 // that takes [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the client wrote nothing.
 func InstrumentServer(s *server.MCPServer, tel *telemetry.Telemetry, name string, opts ...ServerOption) {
-	v := &serving{server: s, tel: tel, name: name}
+	v := &serving{server: s, tel: tel, name: name, instance: telemetry.NewInstanceID()}
 	for _, o := range opts {
 		o(v)
 	}
@@ -61,6 +61,8 @@ type serving struct {
 	tel    *telemetry.Telemetry
 	name   string
 
+	instance string // of all networks
+
 	trusting bool // clients over HTTP decide about traces
 
 	networks sync.Map // of *network by telemetry.Network
@@ -79,7 +81,7 @@ func (v *serving) network(n telemetry.Network) *network {
 	if known, ok := v.networks.Load(n); ok {
 		return known.(*network)
 	}
-	known, _ := v.networks.LoadOrStore(n, &network{Network: n, tel: v.tel.Server(v.name, n)})
+	known, _ := v.networks.LoadOrStore(n, &network{Network: n, tel: v.tel.Server(v.name, n, telemetry.WithInstanceID(v.instance))})
 	return known.(*network)
 }
 

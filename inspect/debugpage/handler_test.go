@@ -119,7 +119,8 @@ func TestEachStateShowsWhatItMeans(t *testing.T) {
 
 func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 	c := client{
-		Time: noon, Number: 3, Name: "weather", State: connstate.Ready, InFlight: 3, Tombstones: 2, Sessions: 5,
+		Time: noon, Number: 3, Name: "weather", InstanceID: "00c0ffee00c0ffee",
+		State: connstate.Ready, InFlight: 3, Tombstones: 2, Sessions: 5,
 		Server: "weather", ServerVersion: "2.4", Version: mcp.Version20260728, Era: "modern", Transport: "pipe", PID: 4711, Waiting: 2,
 		Calls: []inspect.Call{
 			{ID: 41, Method: "tools/call", Target: "radar", Since: noon.Add(-58 * time.Second), Age: 58 * time.Second, Deadline: noon.Add(2 * time.Second),
@@ -180,7 +181,7 @@ func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 		t.Errorf("what happened last, the latest first: got %q, %q, %q", last[0].text(), last[1].text(), last[2].text())
 	}
 	facts := p.text()[strings.LastIndex(p.text(), "Connection"):]
-	for _, want := range []string{"weather 2.4", "2026-07-28 (modern)", "pipes of a process", "4711"} {
+	for _, want := range []string{"weather 2.4", "2026-07-28 (modern)", "pipes of a process", "4711", "Instance 00c0ffee00c0ffee"} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("want %q among the facts, got %q", want, facts)
 		}
@@ -193,7 +194,8 @@ func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 
 func TestAServersRequestsAndConnectionsAreShown(t *testing.T) {
 	s := server{
-		Time: noon, Number: 2, Name: "weather", Server: "weather", Version: "2", Versions: mcp.SupportedVersions(), Tools: 3, Prompts: 1,
+		Time: noon, Number: 2, Name: "weather", InstanceID: "pod-7",
+		Server: "weather", Version: "2", Versions: mcp.SupportedVersions(), Tools: 3, Prompts: 1,
 		Limits: inspect.Limits{MaxConcurrent: 4, MaxTotal: 8, FrameLimit: 16 << 20}, Places: inspect.Places{Used: 8},
 		Connected: 3, InFlight: 2, RunningTasks: 1, MaxTasks: 1024, Subscriptions: 6,
 		Connections: []inspect.Connection{{Number: 9, Client: "ide", ClientVer: "1.0", Version: mcp.Version20251125, Running: 4, Waiting: 2, Bytes: 2048,
@@ -218,7 +220,7 @@ func TestAServersRequestsAndConnectionsAreShown(t *testing.T) {
 	if got := p.tile("places taken"); got != "8 / 8" {
 		t.Errorf("places: got %q, want 8 / 8", got)
 	}
-	for _, want := range []string{"climate working 1m00s", "and 2 more", "3 tools, 1 prompt", "3 of 10000 sessions", "tools/list 12 0 %", "http 1.1 over tcp"} {
+	for _, want := range []string{"Instance pod-7", "climate working 1m00s", "and 2 more", "3 tools, 1 prompt", "3 of 10000 sessions", "tools/list 12 0 %", "http 1.1 over tcp"} {
 		if !strings.Contains(p.text(), want) {
 			t.Errorf("want %q on the page, got %q", want, p.text())
 		}

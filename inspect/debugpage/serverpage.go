@@ -101,6 +101,7 @@ func serverFacts(s *inspect.Server) []fact {
 		timeout = unit.Duration(s.Limits.RequestTimeout)
 	}
 	all := facts(
+		fact{"Instance", s.InstanceID},
 		fact{"Server", strings.TrimSpace(s.Server + " " + s.Version)},
 		fact{"Protocol", joined(s.Versions)},
 		fact{"Offers", offers(s)},

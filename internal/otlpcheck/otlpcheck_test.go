@@ -18,7 +18,7 @@ func request() otlpsink.Span {
 	start := time.Unix(1, 0)
 	return otlpsink.Span{
 		Origin: scope, Name: "ping", Kind: "CLIENT", Status: "UNSET", Start: start, End: start.Add(time.Second),
-		Attributes: map[string]any{"mcp.method.name": "ping", "mcp_client.name": "x", "mcp_client.corr_id": "y"},
+		Attributes: map[string]any{"mcp.method.name": "ping", "mcp_client.name": "x", "mcp_client.instance.id": "1", "mcp_client.corr_id": "y"},
 	}
 }
 
@@ -33,7 +33,7 @@ func tombstones() otlpsink.Point {
 func added() otlpsink.Record {
 	return otlpsink.Record{
 		Origin: scope, EventName: "mcp_client.tombstone.added", Body: "mcp_client.tombstone.added", Severity: 5,
-		Attributes: map[string]any{"mcp_client.name": "x", "mcp_client.tombstone.count": int64(1)},
+		Attributes: map[string]any{"mcp_client.name": "x", "mcp_client.instance.id": "1", "mcp_client.tombstone.count": int64(1)},
 	}
 }
 

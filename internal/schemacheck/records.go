@@ -37,18 +37,18 @@ func Unpaired(records []Record) (problems []string) {
 	lossy := map[string]bool{}
 	for _, r := range records {
 		if r.Event == names.EventMCPClientLogLost {
-			lossy[nameOf(r)] = true
+			lossy[emitterOf(r)] = true
 		}
 	}
 	for _, r := range records {
 		life, phase := cutLast(r.Event)
-		if name := nameOf(r); !lossy[name] && (strings.HasSuffix(life, ".request") ||
+		if emitter := emitterOf(r); !lossy[emitter] && (strings.HasSuffix(life, ".request") ||
 			strings.HasSuffix(life, ".handler") || strings.HasSuffix(life, ".ask")) {
 			switch phase {
 			case "start":
-				open[life+" of "+name]++
+				open[life+" of "+emitter]++
 			case "stop", "exception":
-				open[life+" of "+name]--
+				open[life+" of "+emitter]--
 			}
 		}
 	}
@@ -60,8 +60,11 @@ func Unpaired(records []Record) (problems []string) {
 	return problems
 }
 
-func nameOf(r Record) string {
-	return r.Attrs["mcp_client.name"].Text + r.Attrs["mcp_server.name"].Text
+// emitterOf names the client or the server that wrote r.
+func emitterOf(r Record) string {
+	text := func(key string) string { return r.Attrs[key].Text }
+	name := text(names.KeyMCPClientName) + text(names.KeyMCPServerName)
+	return strings.TrimSpace(name + " " + text(names.KeyMCPClientInstanceID) + text(names.KeyMCPServerInstanceID))
 }
 
 func cutLast(name string) (before, after string) {

@@ -48,11 +48,11 @@ func (c *Client) StartAttempt(ctx context.Context, a AttemptStart) (context.Cont
 	if a.Reconnect {
 		kind = attemptKinds[1]
 	}
-	opts := []trace.SpanStartOption{trace.WithAttributes(present(
-		attribute.String(keyClientName, c.name),
+	opts := []trace.SpanStartOption{trace.WithAttributes(present(c.identify([]attribute.KeyValue{
 		attribute.Int(keyClientAttempt, a.Number),
 		attribute.String(keyClientAttemptKind, kind),
-		c.transport())...)}
+		c.transport(),
+	})...)...)}
 	ctx = a.Parent.context(ctx)
 	if a.Previous != (Ref{}) {
 		opts = append(opts, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: a.Previous.spanContext()}))

@@ -32,14 +32,14 @@ func TestTransitionIsCountedLoggedAndShown(t *testing.T) {
 	} {
 		t.Run(tt.transition.Reason.String(), func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
-			c := rec.Telemetry().Client("files", pipe)
+			c := rec.Telemetry().Client("files", pipe, first)
 			defer c.Close()
 			tt.transition.Err = errBroken
 			c.Transition(tt.transition)
 			from, to, reason := tt.transition.From.String(), tt.transition.To.String(), tt.transition.Reason.String()
 			r := rec.Log("mcp_client.connection.transition")
 			same(t, "fields of the record", fieldsOf(r), map[string]string{
-				"event.name": "mcp_client.connection.transition", "mcp_client.name": "files",
+				"event.name": "mcp_client.connection.transition", "mcp_client.name": "files", "mcp_client.instance.id": "1",
 				"mcp_client.connection.from": from, "mcp_client.connection.to": to, "mcp_client.connection.reason": reason,
 				"mcp_client.connection.attempt.number": "1", "mcp_client.connection.epoch": "3", "mcp_client.duration": "0.25",
 				"error": "broken pipe",

@@ -25,7 +25,7 @@ func ExampleNew() {
 	tel := telemetry.New(telemetry.WithLogger(logger), telemetry.WithSlowThreshold(time.Second))
 
 	// What follows is what a client does with it.
-	c := tel.Client("files", telemetry.Network{Transport: "pipe"})
+	c := tel.Client("files", telemetry.Network{Transport: "pipe"}, telemetry.WithInstanceID("pod-7"))
 	defer c.Close()
 	_, op := c.StartRequest(context.Background(), telemetry.Request{
 		Method: "tools/call", TargetKind: telemetry.Tool, Target: "read",
@@ -33,7 +33,7 @@ func ExampleNew() {
 	op.Admit(nil, 7)
 	op.End(telemetry.Result{ErrorType: telemetry.ErrorTimeout, Err: context.DeadlineExceeded})
 	// Output:
-	// level=WARN mcp_client.name=files event.name=mcp_client.request.exception mcp.method.name=tools/call gen_ai.tool.name=read jsonrpc.request.id=7 error.type=timeout mcp_client.error.kind=timeout error="context deadline exceeded"
+	// level=WARN mcp_client.name=files mcp_client.instance.id=pod-7 event.name=mcp_client.request.exception mcp.method.name=tools/call gen_ai.tool.name=read jsonrpc.request.id=7 error.type=timeout mcp_client.error.kind=timeout error="context deadline exceeded"
 }
 
 // An agent that has a span of its own for the execution of a tool keeps it the only one.

@@ -315,7 +315,7 @@ func TestPanicIsLoggedWithItsStackAndNowhereElse(t *testing.T) {
 
 func TestAClientThatAnswersItsServerIsTheReceiver(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
-	c := rec.Telemetry().Client("files", pipe)
+	c := rec.Telemetry().Client("files", pipe, first)
 	defer c.Close()
 	_, op := c.StartHandler(t.Context(), telemetry.Incoming{Method: "roots/list", Known: true, ID: "7", Size: 30})
 	if n := rec.Value("mcp_client.active_handlers"); n != 1 {
@@ -328,7 +328,7 @@ func TestAClientThatAnswersItsServerIsTheReceiver(t *testing.T) {
 	}
 	span := rec.Span("roots/list")
 	same(t, "the span", texts(span.Attributes()), map[string]string{
-		"mcp.method.name": "roots/list", "network.transport": "pipe", "mcp_client.name": "files",
+		"mcp.method.name": "roots/list", "network.transport": "pipe", "mcp_client.name": "files", "mcp_client.instance.id": "1",
 		"jsonrpc.request.id": "7", "mcp_client.request.size": "30", "mcp_client.response.size": "60",
 	})
 	for _, want := range [][2]string{{"received", "request"}, {"sent", "response"}} {

@@ -35,6 +35,7 @@ const (
 // The keys of a client's own attributes.
 const (
 	keyClientName             = "mcp_client.name"
+	keyClientInstance         = "mcp_client.instance.id"
 	keyClientCorrID           = "mcp_client.corr_id"
 	keyClientDuration         = "mcp_client.duration"
 	keyClientErrorKind        = "mcp_client.error.kind"
@@ -75,6 +76,7 @@ const (
 // The keys of a server's own attributes.
 const (
 	keyServerName            = "mcp_server.name"
+	keyServerInstance        = "mcp_server.instance.id"
 	keyServerDuration        = "mcp_server.duration"
 	keyServerErrorKind       = "mcp_server.error.kind"
 	keyServerResultType      = "mcp_server.result.type"
@@ -99,7 +101,7 @@ const (
 // keys are the attributes that a client and a server both have, each under its own prefix.
 type keys struct {
 	corrID, // empty for a server, whose requests have none
-	name, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
+	name, instance, duration, errorKind, resultType, requestSize, responseSize, direction, messageKind,
 	violationReason, frameSize, frameLimit, frameHash, suppressed, dropReason, dropAge, streamKind,
 	flightText, flightEntries, flightOmitted string
 }
@@ -107,6 +109,7 @@ type keys struct {
 var clientKeys = keys{
 	corrID:          keyClientCorrID,
 	name:            keyClientName,
+	instance:        keyClientInstance,
 	duration:        keyClientDuration,
 	errorKind:       keyClientErrorKind,
 	resultType:      keyClientResultType,
@@ -129,6 +132,7 @@ var clientKeys = keys{
 
 var serverKeys = keys{
 	name:            keyServerName,
+	instance:        keyServerInstance,
 	duration:        keyServerDuration,
 	errorKind:       keyServerErrorKind,
 	resultType:      keyServerResultType,

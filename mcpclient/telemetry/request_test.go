@@ -44,12 +44,15 @@ func same(t *testing.T, what string, got, want map[string]string) {
 	}
 }
 
+// first makes an instance have an id that tests know.
+var first = telemetry.WithInstanceID("1")
+
 var stdio = telemetry.Facts{Network: pipe, MCPVersion: "2026-07-28"}
 
 func TestCallIsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
-		c := rec.Telemetry().Client("files", pipe)
+		c := rec.Telemetry().Client("files", pipe, first)
 		defer c.Close()
 		_, op := c.StartRequest(t.Context(), telemetry.Request{Method: "tools/call", TargetKind: telemetry.Tool, Target: "read"})
 		op.Admit(c.Peer(stdio, "s-1"), 42)
@@ -65,7 +68,8 @@ func TestCallIsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 		span := rec.Span("tools/call read")
 		same(t, "attributes of the span", texts(span.Attributes()), map[string]string{
 			"mcp.method.name": "tools/call", "gen_ai.tool.name": "read", "gen_ai.operation.name": "execute_tool",
-			"network.transport": "pipe", "mcp_client.name": "files", "mcp_client.corr_id": corr, "jsonrpc.request.id": "42",
+			"network.transport": "pipe", "mcp_client.name": "files", "mcp_client.instance.id": "1",
+			"mcp_client.corr_id": corr, "jsonrpc.request.id": "42",
 			"mcp_client.request.size": "100", "mcp_client.response.size": "2000", "mcp.session.id": "s-1",
 			"mcp.protocol.version": "2026-07-28",
 		})
@@ -92,7 +96,8 @@ func TestCallIsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 		}
 
 		identity := map[string]string{
-			"mcp_client.name": "files", "mcp.method.name": "tools/call", "gen_ai.tool.name": "read",
+			"mcp_client.name": "files", "mcp_client.instance.id": "1",
+			"mcp.method.name": "tools/call", "gen_ai.tool.name": "read",
 			"jsonrpc.request.id": "42", "mcp_client.corr_id": corr,
 		}
 		start, stop := rec.Log("mcp_client.request.start"), rec.Log("mcp_client.request.stop")

@@ -10,7 +10,7 @@ import (
 
 func TestRoundsAreNumberedAndLinkedAndSayWhyThereIsAnother(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
-	c := rec.Telemetry().Client("files", pipe)
+	c := rec.Telemetry().Client("files", pipe, first)
 	defer c.Close()
 	request := telemetry.Request{Method: "tools/call", TargetKind: telemetry.Tool, Target: "add"}
 	results := []telemetry.Result{{ResultType: "input_required"}, {ResultType: "input_required"}, {ResultType: "complete"}}
@@ -37,7 +37,8 @@ func TestRoundsAreNumberedAndLinkedAndSayWhyThereIsAnother(t *testing.T) {
 		t.Fatalf("records of input required: got %d, want 2", len(records))
 	}
 	same(t, "the record of the second", fieldsOf(records[1]), map[string]string{
-		"event.name": "mcp_client.request.input_required", "mcp_client.name": "files", "mcp.method.name": "tools/call",
+		"event.name": "mcp_client.request.input_required", "mcp_client.name": "files", "mcp_client.instance.id": "1",
+		"mcp.method.name":  "tools/call",
 		"gen_ai.tool.name": "add", "jsonrpc.request.id": "2", "mcp_client.corr_id": corr, "mcp_client.mrtr.round": "1",
 	})
 	if records[1].Level != slog.LevelDebug {
@@ -47,7 +48,7 @@ func TestRoundsAreNumberedAndLinkedAndSayWhyThereIsAnother(t *testing.T) {
 
 func TestReissuedRequestSaysSoOnce(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
-	c := rec.Telemetry().Client("files", pipe)
+	c := rec.Telemetry().Client("files", pipe, first)
 	defer c.Close()
 	_, first := c.StartRequest(t.Context(), telemetry.Request{Method: "tools/list"})
 	first.End(telemetry.Result{Err: lost{}})
@@ -60,7 +61,8 @@ func TestReissuedRequestSaysSoOnce(t *testing.T) {
 
 	record := rec.Log("mcp_client.request.reissued")
 	same(t, "the record", fieldsOf(record), map[string]string{
-		"event.name": "mcp_client.request.reissued", "mcp_client.name": "files", "mcp.method.name": "tools/list",
+		"event.name": "mcp_client.request.reissued", "mcp_client.name": "files", "mcp_client.instance.id": "1",
+		"mcp.method.name":    "tools/list",
 		"jsonrpc.request.id": "2", "mcp_client.corr_id": record.Text("mcp_client.corr_id"),
 	})
 	if record.Level != slog.LevelInfo {
@@ -73,12 +75,13 @@ func TestReissuedRequestSaysSoOnce(t *testing.T) {
 
 func TestLostSubscriptionIsAWarning(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
-	c := rec.Telemetry().Client("files", network)
+	c := rec.Telemetry().Client("files", network, first)
 	defer c.Close()
 	c.SubscriptionLost("file:///etc/motd", errBroken)
 	record := rec.Log("mcp_client.subscription.lost")
 	same(t, "the record", fieldsOf(record), map[string]string{
-		"event.name": "mcp_client.subscription.lost", "mcp_client.name": "files", "mcp.resource.uri": "file:///etc/motd", "error": "broken pipe",
+		"event.name": "mcp_client.subscription.lost", "mcp_client.name": "files", "mcp_client.instance.id": "1",
+		"mcp.resource.uri": "file:///etc/motd", "error": "broken pipe",
 	})
 	if record.Level != slog.LevelWarn {
 		t.Errorf("level: got %v, want warn", record.Level)
@@ -87,12 +90,13 @@ func TestLostSubscriptionIsAWarning(t *testing.T) {
 
 func TestRejectedToolIsAWarning(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
-	c := rec.Telemetry().Client("files", network)
+	c := rec.Telemetry().Client("files", network, first)
 	defer c.Close()
 	c.ToolRejected("search", errBroken)
 	record := rec.Log("mcp_client.tool.rejected")
 	same(t, "the record", fieldsOf(record), map[string]string{
-		"event.name": "mcp_client.tool.rejected", "mcp_client.name": "files", "gen_ai.tool.name": "search", "error": "broken pipe",
+		"event.name": "mcp_client.tool.rejected", "mcp_client.name": "files", "mcp_client.instance.id": "1",
+		"gen_ai.tool.name": "search", "error": "broken pipe",
 	})
 	if record.Level != slog.LevelWarn {
 		t.Errorf("level: got %v, want warn", record.Level)

@@ -155,6 +155,21 @@ var Schema = Definition{
 	Events:      allEvents,
 }
 
+// identified returns uses that have the instance wherever they have the name. Those of metrics have not.
+func identified(uses []Use) []Use {
+	var all []Use
+	for _, u := range uses {
+		all = append(all, u)
+		switch u.Key {
+		case keyClientName:
+			all = append(all, Use{Key: keyClientInstance, Need: u.Need})
+		case keyServerName:
+			all = append(all, Use{Key: keyServerInstance, Need: u.Need})
+		}
+	}
+	return all
+}
+
 // required and when make the uses of a row: one call for the attributes that are always there, one for the others.
 func required(keys ...string) []Use { return uses(Required, keys) }
 func when(keys ...string) []Use     { return uses(Conditional, keys) }

@@ -36,6 +36,7 @@ var attributes = limited([]attributeRow{
 	{keyPanicStack, String, "", nil, Unbounded, Convention, "Stack of the handler's goroutine, up to 16 KiB."},
 
 	{keyClientName, String, "", nil, Configured, Stable, "Configured name of the client: which server it talks to."},
+	{keyClientInstance, String, "", nil, Unbounded, Stable, "Tells clients of one name apart: configured, or 16 random hexadecimal digits. On spans and log records only."},
 	{keyClientCorrID, String, "", nil, Unbounded, Stable, "Names one logical call, over retries and rounds: 32 hexadecimal digits."},
 	{keyClientDuration, Double, "s", nil, Unbounded, Stable, "The event's measurement of time."},
 	{keyClientErrorKind, String, "", errorKinds, Closed, Stable, "Kind of the error."},
@@ -74,6 +75,7 @@ var attributes = limited([]attributeRow{
 	{keyClientFlightOmitted, Int, "", nil, Unbounded, Experimental, "How many older ones there was no room for."},
 
 	{keyServerName, String, "", nil, Configured, Stable, "Configured name of the server."},
+	{keyServerInstance, String, "", nil, Unbounded, Stable, "Tells servers of one name apart: configured, or 16 random hexadecimal digits. On spans and log records only."},
 	{keyServerDuration, Double, "s", nil, Unbounded, Stable, "The event's measurement of time."},
 	{keyServerErrorKind, String, "", errorKinds, Closed, Stable, "Kind of the error."},
 	{keyServerResultType, String, "", nil, Unbounded, Experimental, "Type of the result, if it is not complete."},

@@ -32,7 +32,7 @@ const (
 )
 
 // allEvents is every event there is. Besides its fields each has event.name.
-var allEvents = []Event{
+var allEvents = identifiedEvents([]Event{
 	{eventClientStart, atDebug, clientRequestFields, true, measuresWallClock, spanClientRequest,
 		[]string{metricClientActive}, Stable,
 		"A request begins: it has its id, or ends without ever getting one."},
@@ -207,4 +207,13 @@ var allEvents = []Event{
 	{eventServerSessionEnd, atInfo,
 		slices.Concat(required(keyServerName, keyServerDuration), when(keyMCPVersion, keyErrorType)), false,
 		keyServerDuration, "", []string{metricServerSession, metricServerSessions}, Experimental, "A session is over."},
+})
+
+// identifiedEvents returns the events likewise.
+func identifiedEvents(rows []Event) []Event {
+	all := make([]Event, len(rows))
+	for i, r := range rows {
+		all[i] = Event{r.Name, r.Levels, identified(r.Fields), r.Core, r.Measurement, r.Span, r.Metrics, r.Stability, r.Brief}
+	}
+	return all
 }

@@ -25,7 +25,7 @@ const (
 // is there only by [WithResourceURIInSpanName]. Names may be _OTHER where the attributes are not.
 const nameForm = "{mcp.method.name} {gen_ai.tool.name|gen_ai.prompt.name|mcp.resource.uri}"
 
-var spans = []Span{
+var spans = identifiedSpans([]Span{
 	{spanClientRequest, nameForm, ClientSpan,
 		slices.Concat(required(keyMethod), when(keyTool, keyPrompt, keyOperation, keyTransport)),
 		slices.Concat(required(keyClientName, keyClientCorrID), when(
@@ -87,4 +87,13 @@ var spans = []Span{
 			keyErrorType, keyResourceURI, keyServerRequestSize, keySessionID, keyMCPVersion, keyProtocol, keyProtocolVersion)),
 		nil, []string{statusUnset, statusError}, Convention,
 		"A notification of the server. Progress and message have none."},
+})
+
+// identifiedSpans returns the spans with the instances that go with names.
+func identifiedSpans(rows []Span) []Span {
+	all := make([]Span, len(rows))
+	for i, r := range rows {
+		all[i] = Span{r.ID, r.NameForm, r.Kind, identified(r.AtStart), identified(r.AtEnd), r.Links, r.Statuses, r.Stability, r.Brief}
+	}
+	return all
 }

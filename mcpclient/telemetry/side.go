@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync/atomic"
@@ -23,9 +24,10 @@ type role struct {
 // use.
 type side struct {
 	*role
-	tel  *Telemetry
-	name string
-	log  *slog.Logger // has the name
+	tel      *Telemetry
+	name     string
+	instance string
+	log      *slog.Logger // has both
 
 	// beside is where the records go that no operation waits for: to the teller, which waits for the log handler.
 	beside *slog.Logger
@@ -45,9 +47,13 @@ type side struct {
 	metric atomic.Pointer[metricOptions] // nil before the first measurement
 }
 
-func (s *side) init(t *Telemetry, name string, n Network, r *role) {
+func (s *side) init(t *Telemetry, name string, n Network, r *role, opts []SideOption) {
 	s.role, s.tel, s.name = r, t, name
-	s.log = s.logger().With(slog.String(r.keys.name, name))
+	for _, o := range opts {
+		o(s)
+	}
+	s.instance = cmp.Or(s.instance, NewInstanceID())
+	s.log = s.logger().With(slog.String(r.keys.name, name), slog.String(r.keys.instance, s.instance))
 	s.teller.side = s
 	s.beside = slog.New(tellerHandler{s.log.Handler(), &s.teller})
 	s.base = s.facts.intern(Facts{Network: n})

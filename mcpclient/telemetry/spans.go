@@ -93,7 +93,7 @@ func (op *Op) closeSpan() {
 }
 
 // usualAttributes is how many attributes a call has at its end that succeeds, besides those of its connection.
-const usualAttributes = 5
+const usualAttributes = 6
 
 func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []attribute.KeyValue {
 	s := op.side
@@ -107,7 +107,7 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 			attrs = append(attrs, attribute.Int(key, n))
 		}
 	}
-	add(s.keys.name, s.name)
+	attrs = s.identify(attrs)
 	add(s.keys.corrID, op.corrID())
 	add(keyRequestID, op.requestID())
 	add(keyErrorType, o.errorType())

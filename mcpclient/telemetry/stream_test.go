@@ -14,13 +14,14 @@ import (
 func TestStreamIsCountedWhileItIsOpenAndMeasuredWhenItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
-		c := rec.Telemetry().Client("files", network)
+		c := rec.Telemetry().Client("files", network, first)
 		defer c.Close()
 		active := func() int64 { return rec.Value("mcp_client.streams.active", "mcp_client.stream.kind", "get") }
 
 		ended := c.StreamOpened(telemetry.StreamGet)
 		same(t, "the record of the opening", fieldsOf(rec.Log("mcp_client.stream.opened")), map[string]string{
-			"event.name": "mcp_client.stream.opened", "mcp_client.name": "files", "mcp_client.stream.kind": "get",
+			"event.name": "mcp_client.stream.opened", "mcp_client.name": "files", "mcp_client.instance.id": "1",
+			"mcp_client.stream.kind": "get",
 		})
 		if n := active(); n != 1 {
 			t.Errorf("streams that are open: got %d, want 1", n)
@@ -40,8 +41,9 @@ func TestStreamIsCountedWhileItIsOpenAndMeasuredWhenItEnds(t *testing.T) {
 			"mcp_client.name": "files", "mcp_client.stream.kind": "get", "error.type": "connection_lost",
 		})
 		same(t, "the record of the end", fieldsOf(rec.Log("mcp_client.stream.closed")), map[string]string{
-			"event.name": "mcp_client.stream.closed", "mcp_client.name": "files", "mcp_client.stream.kind": "get",
-			"mcp_client.duration": "3600", "error.type": "connection_lost", "error": "the server went away",
+			"event.name": "mcp_client.stream.closed", "mcp_client.name": "files", "mcp_client.instance.id": "1",
+			"mcp_client.stream.kind": "get",
+			"mcp_client.duration":    "3600", "error.type": "connection_lost", "error": "the server went away",
 		})
 		if n := len(rec.Spans()); n != 0 {
 			t.Errorf("spans of a stream: got %d, want none", n)

@@ -76,8 +76,9 @@ func (t *Task) endSpan(status string, o outcome, r *Result) {
 	defer t.span.End() // whatever becomes of the user's redactor
 	s := t.s
 	if t.span.IsRecording() {
-		t.span.SetAttributes(present(attribute.String(s.keys.name, s.name), attribute.String(keyServerTaskStatus, status),
-			optional(keyErrorType, o.errorType()), optional(keyStatusCode, o.statusCode()))...)
+		t.span.SetAttributes(present(s.identify([]attribute.KeyValue{
+			attribute.String(keyServerTaskStatus, status), optional(keyErrorType, o.errorType()), optional(keyStatusCode, o.statusCode()),
+		})...)...)
 		if o.failed {
 			t.span.SetStatus(codes.Error, t.errorMessage(r.Message))
 		}

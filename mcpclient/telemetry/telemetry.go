@@ -76,24 +76,25 @@ func Off() *Telemetry { return &Telemetry{} }
 
 // Client returns what the client with this name and network tells its telemetry. The name is the value of
 // mcp_client.name on everything it emits. Close it when the client has ended.
-func (t *Telemetry) Client(name string, n Network) *Client {
+func (t *Telemetry) Client(name string, n Network, opts ...SideOption) *Client {
 	if t == nil || t.ins == nil {
 		return nil
 	}
 	c := &Client{}
-	c.side.init(t, name, n, &t.ins.asClient)
+	c.side.init(t, name, n, &t.ins.asClient, opts)
 	t.gauges.add(c)
 	return c
 }
 
 // Server returns what the server with this name tells its telemetry about its connections over this network. The name
-// is the value of mcp_server.name on everything it emits. Close it when the server has ended.
-func (t *Telemetry) Server(name string, n Network) *Server {
+// is the value of mcp_server.name on everything it emits. A server with several networks has one of these for each, and gives
+// all of them one [WithInstanceID]. Close it when the server has ended.
+func (t *Telemetry) Server(name string, n Network, opts ...SideOption) *Server {
 	if t == nil || t.ins == nil {
 		return nil
 	}
 	s := &Server{}
-	s.side.init(t, name, serverNetwork(n), &t.ins.asServer)
+	s.side.init(t, name, serverNetwork(n), &t.ins.asServer, opts)
 	return s
 }
 

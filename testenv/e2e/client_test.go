@@ -143,7 +143,9 @@ func checkCall(t *testing.T, caller, call *otlpsink.Span, s server) {
 			t.Errorf("want %s=%v on the span, got %v", key, want, got)
 		}
 	}
-	for _, key := range []string{"jsonrpc.request.id", "mcp_client.corr_id", "mcp_client.request.size", "mcp_client.response.size"} {
+	for _, key := range []string{
+		"mcp_client.instance.id", "jsonrpc.request.id", "mcp_client.corr_id", "mcp_client.request.size", "mcp_client.response.size",
+	} {
 		if _, ok := call.Attributes[key]; !ok {
 			t.Errorf("want %s on the span, got none", key)
 		}

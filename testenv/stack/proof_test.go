@@ -50,7 +50,10 @@ type placed struct {
 
 func prove(t *testing.T, p *pair) {
 	ctx := limit(t, 2*time.Minute)
-	always := map[string]any{"mcp.protocol.version": string(p.version()), "mcp_client.name": "proof", "jsonrpc.request.id": anyValue{}}
+	always := map[string]any{
+		"mcp.protocol.version": string(p.version()), "mcp_client.name": "proof",
+		"mcp_client.instance.id": anyValue{}, "jsonrpc.request.id": anyValue{},
+	}
 	if p.hidden {
 		always["jsonrpc.request.id"] = nil
 	}

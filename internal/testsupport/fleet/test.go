@@ -148,8 +148,8 @@ func (p *Pair) client(t *testing.T, c called, name, status string, attributes ma
 		"mcp.method.name": "tools/call", "gen_ai.tool.name": strings.TrimPrefix(name, "tools/call "), "gen_ai.operation.name": "execute_tool",
 		"mcp_client.name": ClientName, "mcp.protocol.version": p.Version, "network.transport": p.Network,
 	})
-	if s.Attributes["mcp_client.corr_id"] == "" {
-		t.Errorf("want a correlation id on %v", s)
+	if s.Attributes["mcp_client.corr_id"] == "" || s.Attributes["mcp_client.instance.id"] == "" {
+		t.Errorf("want a correlation id and the client's instance on %v", s)
 	}
 	return s
 }
@@ -177,6 +177,9 @@ func (p *Pair) server(t *testing.T, c called, client Span, name, tool, status st
 		"mcp.method.name": "tools/call", "gen_ai.tool.name": tool, "gen_ai.operation.name": "execute_tool",
 		"mcp_server.name": ServerName, "mcp.protocol.version": p.Version, "network.transport": p.Network,
 	})
+	if s.Attributes["mcp_server.instance.id"] == "" {
+		t.Errorf("want the server's instance on %v", s)
+	}
 }
 
 // carried checks that a SERVER span has a link to the HTTP request that brought the message, and to no other's.

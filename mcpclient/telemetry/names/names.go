@@ -150,6 +150,8 @@ const (
 	KeyExceptionStacktrace = "exception.stacktrace"
 	// Configured name of the client: which server it talks to.
 	KeyMCPClientName = "mcp_client.name"
+	// Tells clients of one name apart: configured, or 16 random hexadecimal digits. On spans and log records only.
+	KeyMCPClientInstanceID = "mcp_client.instance.id"
 	// Names one logical call, over retries and rounds: 32 hexadecimal digits.
 	KeyMCPClientCorrID = "mcp_client.corr_id"
 	// The event's measurement of time.
@@ -225,6 +227,8 @@ const (
 	KeyMCPClientFlightRecordOmitted = "mcp_client.flight_record.omitted"
 	// Configured name of the server.
 	KeyMCPServerName = "mcp_server.name"
+	// Tells servers of one name apart: configured, or 16 random hexadecimal digits. On spans and log records only.
+	KeyMCPServerInstanceID = "mcp_server.instance.id"
 	// The event's measurement of time.
 	KeyMCPServerDuration = "mcp_server.duration"
 	// Kind of the error.

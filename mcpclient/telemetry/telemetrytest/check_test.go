@@ -33,7 +33,8 @@ func seconds(t *testing.T, r *Recording, name string) metric.Float64Histogram {
 func request(r *Recording, name string, attrs ...attribute.KeyValue) trace.Span {
 	_, span := r.tracers.Tracer(telemetry.ScopeName).Start(context.Background(), name,
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attribute.String("mcp.method.name", "tools/list")))
-	span.SetAttributes(attribute.String("mcp_client.name", "x"), attribute.String("mcp_client.corr_id", "y"))
+	span.SetAttributes(
+		attribute.String("mcp_client.name", "x"), attribute.String("mcp_client.instance.id", "1"), attribute.String("mcp_client.corr_id", "y"))
 	span.SetAttributes(attrs...)
 	return span
 }
@@ -46,7 +47,7 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 	}
 	retry := func(attrs ...slog.Attr) []slog.Attr {
 		return append([]slog.Attr{
-			slog.String("event.name", "mcp_client.tombstone.added"), slog.String("mcp_client.name", "x"),
+			slog.String("event.name", "mcp_client.tombstone.added"), slog.String("mcp_client.name", "x"), slog.String("mcp_client.instance.id", "1"),
 		}, attrs...)
 	}
 	sent := func(attrs ...attribute.KeyValue) metric.MeasurementOption { return metric.WithAttributes(attrs...) }
@@ -222,6 +223,19 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 				t.Errorf("a problem names what is wrong: got %q, want one with %q", problems, tt.want)
 			}
 		})
+	}
+}
+
+func TestAnEndOfAnotherInstanceIsNoEnd(t *testing.T) {
+	r := newRecording(t, nil)
+	for _, one := range [][2]string{{"mcp_client.request.start", "1"}, {"mcp_client.request.stop", "2"}} {
+		slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelDebug, one[0], slog.String("event.name", one[0]),
+			slog.String("mcp_client.name", "x"), slog.String("mcp_client.instance.id", one[1]))
+	}
+	for _, want := range []string{"mcp_client.request of x 1: +1 starts without", "mcp_client.request of x 2: -1 starts without"} {
+		if all := r.Problems(); !slices.ContainsFunc(all, func(p string) bool { return strings.Contains(p, want) }) {
+			t.Errorf("got no %q in %q", want, all)
+		}
 	}
 }
 
