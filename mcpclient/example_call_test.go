@@ -197,3 +197,25 @@ func ExampleClient_Call() {
 	fmt.Println(result.Documents, "documents")
 	// Output: 5 documents
 }
+
+// What a server answers is told apart by its code.
+func ExampleClient_Call_methodNotFound() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, weatherServer(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Stop(ctx)
+
+	err = client.Call(ctx, "acme/reindex", nil, nil)
+	switch {
+	case errors.Is(err, mcp.ErrMethodNotFound):
+		fmt.Println("a server without an index")
+	case errors.Is(err, mcp.ErrInvalidParams):
+		fmt.Println("a mistake in this program:", err)
+	case err != nil:
+		fmt.Println(err)
+	}
+	// Output: a server without an index
+}

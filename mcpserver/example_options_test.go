@@ -169,3 +169,26 @@ func ExampleServer_RemoveTools() {
 	fmt.Println(len(tools.Tools), "tools")
 	// Output: 0 tools
 }
+
+// A client may call two tools at once, and from then on sixty in an hour.
+func ExampleOptions_rates() {
+	s := mcpserver.New(mcp.Implementation{Name: "search", Version: "1.0"}, &mcpserver.Options{
+		Rates: mcpserver.Rates{ToolCalls: mcpserver.Rate{PerSecond: 1.0 / 60, Burst: 2}},
+	})
+	addTool(s, "search", func(context.Context, struct{}) (string, error) { return "42", nil })
+	ctx := context.Background()
+	client := clientOf(s, nil)
+	defer client.Stop(ctx)
+	for range 3 {
+		result, err := client.CallTool(ctx, "search", nil)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(result.Text())
+	}
+	// Output:
+	// 42
+	// 42
+	// tools/call: server error -32603: too many requests of this kind: try again later
+}

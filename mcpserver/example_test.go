@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -73,6 +74,26 @@ func ExampleServer_AddRawTool() {
 	ask(s, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pixel","arguments":{"color":"red"}}}`)
 	// Output:
 	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"arguments: {\"color\":\"red\"}"},{"type":"image","data":"R0lGODlhAQABAAAAACw=","mimeType":"image/gif"}]}}
+}
+
+// A tool that gets its arguments as JSON, which fit its schema: the default is filled in, and what does not fit never comes.
+func ExampleChecked() {
+	s := mcpserver.New(mcp.Implementation{Name: "dice", Version: "1.0"}, nil)
+	tool := &mcp.Tool{
+		Name:        "roll",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"dice":{"type":"integer","minimum":1,"default":1}}}`),
+	}
+	roll := func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("arguments: " + string(r.Arguments))}}, nil
+	}
+	if err := s.AddRawTool(tool, mcpserver.Checked(tool, roll)); err != nil {
+		log.Fatal(err)
+	}
+	ask(s, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"roll","arguments":{}}}`)
+	ask(s, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"roll","arguments":{"dice":0}}}`)
+	// Output:
+	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"arguments: {\"dice\":1}"}]}}
+	// {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"invalid arguments: /dice: got 0, want at least 1 (schema /properties/dice/minimum)"}],"isError":true}}
 }
 
 func ExampleServer_Handle() {

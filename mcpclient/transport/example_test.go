@@ -11,7 +11,10 @@ import (
 	"net/http/httptest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
+	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
 // A server in the same process answers each frame with the same one.
@@ -105,4 +108,28 @@ func ExampleStreamsFrom() {
 	_, err := server.Dial(context.Background(), transport.Config{})
 	fmt.Println("the socket does not exist:", errors.Is(err, fs.ErrNotExist), "another attempt may help:", !transport.Permanent(err))
 	// Output: the socket does not exist: true another attempt may help: false
+}
+
+// A server at the other ends of two pipes, which may as well be those of a process or of a session of SSH.
+func ExampleStreams() {
+	requests, toServer := io.Pipe()
+	answers, toClient := io.Pipe()
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
+	served := make(chan error)
+	go func() { served <- s.Serve(context.Background(), mcpserver.NewStreamConn(requests, toClient, 0)) }()
+
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, transport.Streams(answers, toServer), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("connected to", client.ServerInfo().Name)
+	if err := client.Stop(ctx); err != nil { // closes the streams
+		fmt.Println(err)
+	}
+	fmt.Println("the server has ended:", <-served)
+	// Output:
+	// connected to weather
+	// the server has ended: <nil>
 }

@@ -15,3 +15,20 @@ func testSessions(t *testing.T) {
 func ExampleTestSessions() {
 	_ = testing.InternalTest{Name: "TestSessions", F: testSessions}
 }
+
+// testEvents is TestEvents of a package that has a store of events, which keeps 500 events and 2 MiB of a session. The one in
+// memory is shared by the handlers of one process.
+func testEvents(t *testing.T) {
+	const events, size = 500, 2 << 20
+	storetest.TestEvents(t, events, size, func(t *testing.T) mcpserver.SharedEventStore {
+		s, ok := mcpserver.NewMemoryEventStore(events, size).(mcpserver.SharedEventStore)
+		if !ok {
+			t.Fatal("handlers cannot share the store")
+		}
+		return s
+	})
+}
+
+func ExampleTestEvents() {
+	_ = testing.InternalTest{Name: "TestEvents", F: testEvents}
+}
