@@ -132,8 +132,8 @@ type View struct {
 	Meta app.ResourceMeta // what the host may allow it, at most
 }
 
-// Fetch reads the view of a tool from the server that lists the tool, whose client c is. A tool without one is an error with [ErrNoView] in
-// its chain. What is not a view is an error too: a URI with another scheme, for which nothing is asked of the server,
+// Fetch reads the view of a tool from the server that lists the tool, whose client c is. A tool without one is an error with
+// [ErrNoView] in its chain. What is not a view is an error too: a URI with another scheme, for which nothing is asked of the server,
 // another MIME type than [app.MIMEType], contents beside it, more than [MaxBytes], text that is not UTF-8, and metadata
 // that [app.ResourceMetaOf] refuses. The other errors are those of [mcpclient.Client.ReadResource]. (SEP-1865, "UI
 // Resource Format")

@@ -20,13 +20,7 @@ func ExampleTestSessions() {
 // memory is shared by the handlers of one process.
 func testEvents(t *testing.T) {
 	const events, size = 500, 2 << 20
-	storetest.TestEvents(t, events, size, func(t *testing.T) mcpserver.SharedEventStore {
-		s, ok := mcpserver.NewMemoryEventStore(events, size).(mcpserver.SharedEventStore)
-		if !ok {
-			t.Fatal("handlers cannot share the store")
-		}
-		return s
-	})
+	storetest.TestEvents(t, events, size, func(*testing.T) store.SharedEvents { return store.NewMemoryEvents(events, size) })
 }
 
 func ExampleTestEvents() {
