@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
@@ -77,11 +78,8 @@ func (r *request) do(ctx context.Context) *Error {
 	r.content.started()
 	returned := false
 	defer func() {
-		if !returned { // code of the user's panics: a callback, an encoder, a decoder
-			defer r.op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic})
-			if r.session != nil {
-				r.abandon(ctx)
-			}
+		if !returned {
+			r.breakOff(ctx)
 		}
 	}()
 	err := r.toAnswer(ctx)
@@ -109,19 +107,69 @@ func (r *request) toAnswer(ctx context.Context) *Error {
 	if err := r.take(ctx); err != nil {
 		return err
 	}
-	o, err := r.exchange(ctx)
-	if err != nil {
-		return err
+	o, err := r.launch(ctx)
+	if err == nil && !o.decided() {
+		r.readAnswer(ctx)
+		o, err = r.await(ctx)
 	}
-	switch o.cause {
-	case inflight.Timeout:
+	return r.conclude(ctx, o, err)
+}
+
+// conclude ends what the request leads to, with an outcome, or an error if it has none, and returns what it has come to.
+func (r *request) conclude(ctx context.Context, o outcome, err *Error) *Error {
+	switch {
+	case err != nil:
+		return err
+	case o.cause == inflight.Timeout:
 		r.cancelUpstream(ctx, "timeout")
-	case inflight.Protocol:
-		if _, cancelled := o.err.(*cancelledByServer); cancelled && r.session.overHTTP {
-			r.session.conn.Cancel(r.id, transport.Message{})
-		}
+	case o.cause != 0 && cancelledUpstream(o) && r.session.overHTTP:
+		r.session.conn.Cancel(r.id, transport.Message{})
 	}
 	return r.answered(o)
+}
+
+// post makes the request without waiting for its answer. It is on its way when post returns, or has come to its end; ended is called
+// behind that.
+func (r *request) post(ctx context.Context, ended func()) {
+	r.allow(cmp.Or(r.timeout, r.core.cfg.RequestTimeout))
+	r.settlePutOff()
+	ctx = r.begin(ctx, r.content.about())
+	var o outcome
+	var err *Error
+	usercode.Pass(func() {
+		if err = r.take(ctx); err == nil {
+			o, err = r.launchAttended(ctx)
+		}
+	}, func() { r.breakOff(ctx) })
+	end := func() {
+		if err == nil && !o.decided() {
+			o, err = r.await(ctx)
+		}
+		r.op.End(r.content.ended(r.conclude(ctx, o, err)))
+		ended()
+	}
+	if err != nil || o.decided() || !r.core.during(r.session, end) {
+		end()
+	}
+}
+
+// breakOff ends a request in which code of the user's has failed: a callback, an encoder, a decoder, the transport.
+func (r *request) breakOff(ctx context.Context) {
+	defer r.op.End(brokenOff)
+	if r.session != nil {
+		r.abandon(ctx)
+	}
+}
+
+// during runs f in a goroutine that ends soon after the session at the latest, and reports false if that is over.
+func (c *core) during(s *session, f func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session != s {
+		return false
+	}
+	c.goroutines.Go(f)
+	return true
 }
 
 // answered makes of an outcome what the request has come to.

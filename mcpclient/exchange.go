@@ -14,12 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// exchange sends the request and waits for the outcome. The error means that the call is no longer in flight.
-func (r *request) exchange(ctx context.Context) (outcome, *Error) {
-	if o, err := r.launch(ctx); err != nil || o.decided() {
-		return o, err
-	}
-	r.readAnswer(ctx)
+// await waits for the outcome of the request, which has been sent. The error means that it is no longer in flight.
+func (r *request) await(ctx context.Context) (outcome, *Error) {
 	for {
 		select {
 		case o := <-r.outcome:

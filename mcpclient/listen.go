@@ -172,6 +172,9 @@ func (l *listener) follow(w *wish) {
 		return
 	case o := <-l.open.call.outcome:
 		l.open.over(o)
+		if cancelledUpstream(o) && l.s.overHTTP {
+			l.s.conn.Cancel(l.open.call.id, transport.Message{})
+		}
 	}
 	l.c.free(l.open.call)
 	if time.Since(l.since) >= l.c.cfg.BackoffMax { // that it was acknowledged proves nothing

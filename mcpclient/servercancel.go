@@ -1,6 +1,8 @@
 package mcpclient
 
 import (
+	"errors"
+
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
@@ -16,6 +18,16 @@ func (e *cancelledByServer) Error() string {
 		return "the server has cancelled it"
 	}
 	return "the server has cancelled it: " + e.reason
+}
+
+// cancelledUpstream reports whether the server has cancelled the request that came to this outcome.
+func cancelledUpstream(o outcome) bool {
+	why := o.err
+	if o.failed != nil {
+		why = o.failed
+	}
+	_, cancelled := errors.AsType[*cancelledByServer](why)
+	return cancelled
 }
 
 // cancelled ends the request of the client that a server has cancelled: nobody waits until its timeout for an answer that will not

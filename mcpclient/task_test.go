@@ -328,7 +328,8 @@ func TestACallerWhoLeavesCancelsTheTaskOnce(t *testing.T) {
 		if took != 0 {
 			t.Errorf("the call returned after %v, want at once", took)
 		}
-		v.about(mcp.MethodCancelTask) // and no answer
+		v.about(mcp.MethodCancelTask)     // and no answer
+		v.want(mcp.NotificationCancelled) // of that request, when its time is over
 		v.silent()
 		if err := c.Call(t.Context(), "x", nil, nil, WithTimeout(time.Millisecond)); !errors.Is(err, ErrTimeout) {
 			t.Errorf("got %v, want the client to be alive", err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -34,36 +33,7 @@ func (t *Task) abandon(ctx context.Context, err *Error) {
 // returns.
 func (c *Client) cancelTask(ctx context.Context, id string, meta mcp.Meta, origin lead) {
 	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: id})
-	cl.deadline, cl.meta = time.Now().Add(cancelTaskTimeout), meta
+	cl.timeout, cl.meta = cancelTaskTimeout, meta
 	cl.corr, cl.ref = origin.corr, origin.ref
-	ctx = cl.begin(context.WithoutCancel(ctx), cl.about())
-	var o outcome
-	var err *Error
-	usercode.Pass(func() {
-		if err = cl.take(ctx); err == nil {
-			o, err = cl.launchAttended(ctx)
-		}
-	}, func() { cl.op.End(brokenOff) })
-	if err != nil || o.decided() {
-		c.endCancel(cl, o, err)
-		return
-	}
-	c.mu.Lock()
-	alive := c.session == cl.session
-	if alive { // else the request has failed with the connection
-		c.goroutines.Go(func() { c.endCancel(cl, <-cl.outcome, nil) }) // ends with the answer, the connection or the time
-	}
-	c.mu.Unlock()
-	if !alive {
-		c.endCancel(cl, <-cl.outcome, nil)
-	}
-}
-
-// endCancel ends the operation of cl, with o or err.
-func (c *Client) endCancel(cl *call, o outcome, err *Error) {
-	if err == nil {
-		err = cl.answered(o)
-	}
-	cl.op.End(resultOf(err, nil))
-	c.free(cl)
+	cl.post(context.WithoutCancel(ctx), func() { c.free(cl) })
 }

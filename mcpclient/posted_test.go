@@ -1,0 +1,108 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// posted lets a caller leave a task behind, and returns the request by which the client cancels it.
+func posted(t *testing.T, c *Client, v *conversation) frame {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	a := callInBackground(ctx, c)
+	v.begin(mcp.TaskWorking, everySecond)
+	synctest.Wait()
+	cancel()
+	if err := <-a.done; !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want the caller's cancellation", err)
+	}
+	f := v.about(mcp.MethodCancelTask)
+	synctest.Wait()
+	return f
+}
+
+// A request that nobody waits for is made again like any other when the server was busy.
+func TestACancelledTaskIsCancelledAgainByABusyServer(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		f := posted(t, c, v)
+		var id int64
+		_ = json.Unmarshal(f.ID, &id)
+		c.mu.Lock()
+		r, _ := c.calls.Find(id)
+		r.putOff <- &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true}
+		c.mu.Unlock()
+		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
+		v.silent()
+	})
+}
+
+func TestTheCancellingOfATaskIsShownWithItsAge(t *testing.T) {
+	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		f := posted(t, c, v)
+		time.Sleep(2 * time.Second)
+		calls := c.Inspect().Calls
+		if len(calls) != 1 || calls[0].Method != mcp.MethodCancelTask || calls[0].Age != 2*time.Second {
+			t.Errorf("in flight are %+v, want the request of 2 s ago", calls)
+		}
+		v.answer(f, `{"resultType":"complete"}`)
+		v.silent()
+	})
+}
+
+// Over HTTP the transport holds nothing any more for a request that nobody waits for, when its time is over.
+func TestTheStreamOfATaskThatIsNotCancelledInTimeIsClosed(t *testing.T) {
+	var closed []int64
+	o := &Options{Versions: modernOnly, Features: []Feature{UseTasks(nil)}}
+	bubbleWith(t, o, func(s *script) transport.Transport {
+		closed = nil
+		return &overHTTP{rigged: &rigged{Transport: s, cancel: func(id int64, notice transport.Message) bool {
+			closed = append(closed, id)
+			return true
+		}}}
+	}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t).tasks()
+		await(t, c)
+		f := posted(t, c, v)
+		time.Sleep(cancelTaskTimeout)
+		synctest.Wait()
+		var id int64
+		_ = json.Unmarshal(f.ID, &id)
+		if !slices.Contains(closed, id) {
+			t.Errorf("closed the streams %v, want that of the request %d", closed, id)
+		}
+	})
+}
+
+// Over HTTP the stream of a subscription that the server has cancelled is closed, too.
+func TestTheStreamOfASubscriptionThatTheServerCancelsIsClosed(t *testing.T) {
+	var closed []int64
+	o := &Options{Versions: modernOnly, Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
+	bubbleWith(t, o, func(s *script) transport.Transport {
+		closed = nil
+		return &overHTTP{rigged: &rigged{Transport: s, cancel: func(id int64, notice transport.Message) bool {
+			closed = append(closed, id)
+			return true
+		}}}
+	}, func(t *testing.T, s *script, c *Client) {
+		v := s.next(t)
+		v.answer(v.want(mcp.MethodDiscover), announcing)
+		f := v.want(mcp.MethodSubscriptionsListen)
+		v.acknowledge(f)
+		synctest.Wait()
+		v.cancel(string(f.ID), "")
+		v.acknowledge(v.want(mcp.MethodSubscriptionsListen))
+		if fmt.Sprint(closed) != "["+string(f.ID)+"]" {
+			t.Errorf("closed the streams %v, want that of the subscription, %s", closed, f.ID)
+		}
+	})
+}
