@@ -125,7 +125,7 @@ func (c *call) canAsk() error {
 	case c.method.inline:
 		return fmt.Errorf("%w: nothing that it sends is read before %s is answered", ErrUnsupported, c.info.Method)
 	}
-	if _, ok := c.out.(inquirer); !ok || c.x.asks == nil {
+	if c.x.conn == nil || !c.out.reach().asks {
 		return fmt.Errorf("%w: there is no way to send it a request: this one came in a batch, or without a session", ErrUnsupported)
 	}
 	return nil

@@ -14,14 +14,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// inquirer is a sink by which a request can be sent to the client that waits for what goes there.
-type inquirer interface {
-	inquire(ctx context.Context, frame []byte) error
-}
+func (p pipe) reach() reach { return reach{asks: true, read: true} }
 
 func (p pipe) inquire(ctx context.Context, frame []byte) error { return p.conn.Send(ctx, frame) }
 
+func (b broadcast) reach() reach { return reach{asks: true, read: true} }
+
 func (b broadcast) inquire(ctx context.Context, frame []byte) error { return b.notify(ctx, frame) }
+
+func (t *stream) reach() reach { return reach{asks: true, read: t.isRead()} }
 
 // inquire makes the response a stream. A client that is not there at the moment gets the request when it comes back.
 func (t *stream) inquire(ctx context.Context, frame []byte) error {
@@ -37,15 +38,13 @@ func (t *stream) inquire(ctx context.Context, frame []byte) error {
 // inquireAll asks a legacy client for several things at the same time. The first failure ends the rest.
 func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
 	c.x.reading.release(c)
-	c.x.asks.wait(c)
-	defer c.x.asks.resume(c)
-	if c.x.visit != nil {
-		back, ok := c.x.visit.await()
-		if !ok {
-			return errBusy
-		}
-		defer back()
+	c.x.conn.asks.wait(c)
+	defer c.x.conn.asks.resume(c)
+	back, ok := c.x.visit.await()
+	if !ok {
+		return errBusy
 	}
+	defer back()
 	return c.inquireEach(ctx, items)
 }
 
@@ -103,13 +102,13 @@ func (c *call) answerTo(ctx context.Context, op *telemetry.Op, it *inquiry) (jso
 	if c.ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", it.method(), c.ending())
 	}
-	id, answer, ok := c.x.asks.begin()
+	id, answer, ok := c.x.conn.asks.begin()
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", it.method(), errOver)
 	}
 	op.Admit(c.x.peer(c.info.Version), id)
 	if err := c.send(ctx, op, id, it); err != nil {
-		c.x.asks.end(id)
+		c.x.conn.asks.end(id)
 		return nil, fmt.Errorf("%s: %w", it.method(), err)
 	}
 	var m *jsonrpc.Message
@@ -122,8 +121,8 @@ func (c *call) answerTo(ctx context.Context, op *telemetry.Op, it *inquiry) (jso
 		left = c.ending()
 	}
 	if left != nil {
-		if c.x.asks.end(id) {
-			c.x.asks.bury(id, stone{lateness(ctx), time.Now(), op.Ref()})
+		if c.x.conn.asks.end(id) {
+			c.x.conn.asks.bury(id, stone{lateness(ctx), time.Now(), op.Ref()})
 			c.withdraw(op, id, it)
 			return nil, left
 		}
@@ -167,16 +166,16 @@ func (c *call) ending() error {
 func (c *call) send(ctx context.Context, op *telemetry.Op, id int64, it *inquiry) error {
 	var meta jsonrpc.Meta
 	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
-	frame, err := jsonrpc.AppendRequest(nil, c.x.asks.id(id), it.method(), meta, it.encoded)
+	frame, err := jsonrpc.AppendRequest(nil, c.x.conn.asks.id(id), it.method(), meta, it.encoded)
 	if err != nil {
 		return err
 	}
 	if id, ok := mcp.Object(it.encoded).Lookup("elicitationId"); ok {
 		name, _ := jsonrpc.Text(id)
-		c.x.sites.add(name)
+		c.x.conn.sites.add(name)
 	}
 	op.Sending()
-	if err := c.out.(inquirer).inquire(ctx, frame); err != nil {
+	if err := c.out.inquire(ctx, frame); err != nil {
 		return err
 	}
 	op.Sent(len(frame))
@@ -201,7 +200,7 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 // withdraw tells the client that its answer is not wanted any more. A client that takes nothing is not waited for long.
 // (specification 2025-11-25, basic/utilities/cancellation)
 func (c *call) withdraw(asked *telemetry.Op, id int64, it *inquiry) {
-	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.x.asks.id(id), Reason: "not needed any more"})
+	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.x.conn.asks.id(id), Reason: "not needed any more"})
 	if err != nil {
 		return
 	}

@@ -45,15 +45,15 @@ func (t *asks) bury(id int64, s stone) {
 // stray says for telemetry why nobody waits for a response.
 func (x *exchange) stray(id jsonrpc.ID) telemetry.Drop {
 	d := telemetry.Drop{Reason: telemetry.DropUnexpected, ID: id.String()}
-	if x.asks == nil {
+	if x.conn == nil {
 		return d
 	}
-	n, ok := x.asks.number(id)
-	x.asks.mu.Lock()
-	defer x.asks.mu.Unlock()
-	s, late := x.asks.buried.byID[n]
+	n, ok := x.conn.asks.number(id)
+	x.conn.asks.mu.Lock()
+	defer x.conn.asks.mu.Unlock()
+	s, late := x.conn.asks.buried.byID[n]
 	switch {
-	case !ok || n <= 0 || n > x.asks.last:
+	case !ok || n <= 0 || n > x.conn.asks.last:
 		d.Reason = telemetry.DropUnknownID
 	case !late:
 		d.Reason = telemetry.DropDuplicate

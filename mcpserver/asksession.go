@@ -49,12 +49,11 @@ func (s *Session) asker() (*call, error) {
 
 // asking is asker for a session on these terms.
 func (c *connection) asking(agreed *agreement) (*call, error) {
-	out, ok := c.out.(inquirer)
-	if st, isStream := c.out.(*stream); !ok || isStream && !st.isRead() {
+	if at := c.out.reach(); !at.asks || !at.read {
 		return nil, fmt.Errorf("%w: it listens to no stream for what belongs to no request", ErrUnsupported)
 	}
 	return &call{
-		x: c.exchange, out: out.(sink), ctx: c.work,
+		x: c.exchange, out: c.out, ctx: c.work,
 		info: RequestInfo{Version: agreed.version, from: client{agreed: agreed}},
 	}, nil
 }

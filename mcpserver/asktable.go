@@ -135,9 +135,9 @@ func (t *asks) close() {
 // never given out, or is that of a request that has been answered or given up. m may be one whose middle is broken.
 func (x *exchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
 	switch {
-	case x.asks == nil:
+	case x.conn == nil:
 		return false
-	case x.asks.deliver(id, m):
+	case x.conn.asks.deliver(id, m):
 		return true
 	}
 	return x.session.others != nil && x.session.others.deliver(x.work, m)

@@ -72,8 +72,10 @@ func (c *call) urlResult(e *urlRequired) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range e.elicitations {
-		c.x.sites.add(p.ElicitationID)
+	if c.x.conn != nil {
+		for _, p := range e.elicitations {
+			c.x.conn.sites.add(p.ElicitationID)
+		}
 	}
 	return nil, &mcp.Error{Code: mcp.CodeURLElicitationRequired, Message: e.message, Data: data}
 }
@@ -126,7 +128,7 @@ func (t visited) run() {
 		return
 	}
 	x := t.c.exchange
-	_ = x.notify(x.out, x.session.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params) // best effort
+	_ = x.notify(x.work, x.out, x.session.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params) // best effort
 }
 
 // sites are the elicitations by URL of one client that may be completed: the latest of them.
@@ -138,11 +140,8 @@ type sites struct {
 // maxSites is how many elicitations by URL of one client are remembered.
 const maxSites = 256
 
-// add remembers an elicitation. s may be nil.
+// add remembers an elicitation.
 func (s *sites) add(id string) {
-	if s == nil {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if slices.Contains(s.ids, id) {

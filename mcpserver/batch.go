@@ -78,6 +78,7 @@ func (x *exchange) takeOne(data []byte, b *batch) {
 // batch is the sink of the requests of a batch: their answers go back in one frame when the last one is there.
 // (JSON-RPC 2.0, section 6)
 type batch struct {
+	mute
 	out   sink
 	limit int // of the answers together, in bytes
 
@@ -85,6 +86,8 @@ type batch struct {
 	waiting int    // guarded by mu; requests without an answer, and one for the batch while it is being read
 	frame   []byte // guarded by mu; the answers so far
 }
+
+func (b *batch) reach() reach { return reach{read: true, batched: true} }
 
 // full reports whether there is no room for a further answer.
 func (b *batch) full() bool {

@@ -88,7 +88,7 @@ func (c *call) check(p *jsonrpc.Params) error {
 	if v := c.info.Version; v != "" && !c.method.in(v) {
 		return refusal(mcp.CodeMethodNotFound, "unknown method %q in revision %s", c.info.Method, v)
 	}
-	if _, batched := c.out.(*batch); batched && c.info.from.agreed == nil {
+	if c.info.from.agreed == nil && c.out.reach().batched {
 		return invalidRequest("revision %s has no batches", c.info.Version)
 	}
 	if !c.x.allows(c.method.rate) {

@@ -19,17 +19,13 @@ type exchange struct {
 	s        *Server
 	session  *session
 	calls    admission
-	group    *group    // of what the server does besides
-	audience *audience // that listens
-	notices  *notices  // that the client of a session is yet to be sent
-	logs     *logQueue // likewise, of what belongs to no request; nil without a session
-	heard    *hearing  // notifications of the client that wait for their handlers; nil without a session
+	group    *group      // of what the server does besides
+	audience *audience   // that listens
+	conn     *connection // of the client; nil for a message that is answered by itself
 	out      sink
 
 	reading *reading // that brings the messages of a stream; nil over HTTP
 
-	asks  *asks  // that a legacy client has yet to answer; nil where it cannot be asked
-	sites *sites // where it was sent, likewise
 	visit *visit // of the HTTP request that brings the messages of a session; nil for any other
 
 	header      http.Header   // of the HTTP request that brings a modern message; nil for any other
@@ -40,10 +36,6 @@ type exchange struct {
 
 	watching *watchRoom // for what is watched
 	rates    *rateBook  // of the client
-
-	// introduced takes so many bytes of memory for what the client of a session says about itself, in place of those it had,
-	// and reports whether they were there; nil where that has no budget.
-	introduced func(bytes int) bool
 
 	work context.Context // of handlers and of what the read loop sends: ends when no more is to be done
 	life context.Context // of what handlers send: ends when nothing can be sent any more
@@ -64,7 +56,24 @@ type sink interface {
 	notify(ctx context.Context, frame []byte) error
 	// answer is called once for each request.
 	answer(ctx context.Context, a answer) error
+	// inquire sends a request of the server's. It is called only where reach says that the client can be asked.
+	inquire(ctx context.Context, frame []byte) error
+	// reach says what the sink can do now.
+	reach() reach
 }
+
+// reach is what a sink can do.
+type reach struct {
+	asks    bool // a client that waits for what goes there can be sent a request
+	read    bool // what is sent is read, as far as one can tell
+	batched bool // what goes there comes in a batch, with others
+}
+
+// mute is a part of a sink by which no client can be asked.
+type mute struct{}
+
+func (mute) inquire(context.Context, []byte) error { return errNoPlace }
+func (mute) reach() reach                          { return reach{read: true} }
 
 // answer is what a request is answered with.
 type answer struct {

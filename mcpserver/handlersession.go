@@ -219,11 +219,11 @@ func (x *exchange) welcome(ctx context.Context, a *agreement) error {
 	defer func() {
 		if !done {
 			x.dismiss(public, public.told(), errRefused)
-			x.introduce(0)
+			x.conn.introduce(0)
 			public.reset()
 		}
 	}()
-	if !x.introduce(a.weight) {
+	if !x.conn.introduce(a.weight) {
 		return errTooManySessions
 	}
 	if err := public.tell(ctx, x.s.hosts.all()); err != nil {
@@ -238,7 +238,7 @@ func (x *exchange) welcome(ctx context.Context, a *agreement) error {
 }
 
 // introduce is introduced, where there is a budget.
-func (x *exchange) introduce(bytes int) bool { return x.introduced == nil || x.introduced(bytes) }
+func (c *connection) introduce(bytes int) bool { return c.introduced == nil || c.introduced(bytes) }
 
 var errRefused = errors.New("the session was refused")
 

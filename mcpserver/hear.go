@@ -90,12 +90,12 @@ func (x *exchange) hear(m *jsonrpc.Message) bool {
 	}
 	n := &heard{handle: h, in: x.arrived(m), size: m.Size()}
 	n.Method, n.Params = m.Method, bytes.Clone(m.Middle())
-	if x.heard == nil {
+	if x.conn == nil {
 		x.listenTo(n)
 		return true
 	}
 	n.Session = x.session.public
-	x.heard.add(n)
+	x.conn.heard.add(n)
 	return true
 }
 

@@ -19,7 +19,10 @@ import (
 
 // board is the sink of what belongs to no request in a session whose events are in a store for all processes. Who reads
 // the stream does so from there. Only the process that had the reader last writes to it.
-type board struct{ s *httpSession }
+type board struct {
+	mute
+	s *httpSession
+}
 
 func (b board) notify(ctx context.Context, frame []byte) error {
 	sh := b.s.shared

@@ -126,6 +126,9 @@ func (v *visit) linger() (back func()) {
 
 // await is linger for a handler that waits for its client. It reports false if too many do.
 func (v *visit) await() (back func(), ok bool) {
+	if v == nil {
+		return func() {}, true
+	}
 	g := v.gate
 	g.mu.Lock()
 	if ok = g.waits.affords(v.who, 1); ok {

@@ -12,6 +12,7 @@ import (
 // reply is the sink of what leads to one response and to no other: JSON if there is nothing but the answer, a stream of
 // events if a notification comes first.
 type reply struct {
+	mute
 	response
 	modern bool
 }

@@ -73,7 +73,7 @@ func (h *HTTPHandler) makeSession(id, principal string, who account, o observer,
 	switch {
 	case channel != nil:
 	case h.fleet != nil && h.fleet.events != nil:
-		out = board{s}
+		out = board{s: s}
 	default:
 		s.general = &stream{s: s, events: h.cfg.Events, begun: true}
 		out = s.general
@@ -86,7 +86,7 @@ func (h *HTTPHandler) makeSession(id, principal string, who account, o observer,
 	}
 	s.exchange.untrusted = h.cfg.distrusts(s.principal)
 	s.session.watched.join(h.watching, who)
-	s.exchange.introduced = func(bytes int) bool {
+	s.introduced = func(bytes int) bool {
 		evicted, ok := h.sessions.introduce(s, bytes)
 		h.evict(evicted)
 		return ok

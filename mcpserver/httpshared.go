@@ -115,7 +115,7 @@ func (sh *shared) rewatch(ctx context.Context, before []string) {
 	}
 	for _, uri := range before {
 		if !slices.Contains(after, uri) {
-			x.notices.drop(notice{mcp.NotificationResourceUpdated, uri})
+			x.conn.notices.drop(notice{mcp.NotificationResourceUpdated, uri})
 			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.unwatch(ctx, uri) }) // nobody could be told of an error
 		}
 	}

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -170,7 +171,7 @@ func (c *connection) tell(n notice) {
 		c.tellTaskProgress(n.uri)
 		return
 	}
-	_ = c.inform(c.out, c.session.agreed.Load().version, n, nil) // a client that is gone need not know
+	_ = c.inform(c.work, c.out, c.session.agreed.Load().version, n, nil) // a client that is gone need not know
 }
 
 // silence takes out of c what a client without a session cannot be sent.
@@ -207,23 +208,23 @@ var lists = map[string]struct {
 }
 
 // inform sends a notice. meta goes into its _meta.
-func (x *exchange) inform(out sink, v mcp.Version, n notice, meta mcp.Meta) error {
+func (x *exchange) inform(ctx context.Context, out sink, v mcp.Version, n notice, meta mcp.Meta) error {
 	params, err := n.params()
 	if err != nil {
 		return err
 	}
-	return x.send(out, v, telemetry.Request{Method: n.method, URI: n.uri}, meta, params)
+	return x.send(ctx, out, v, telemetry.Request{Method: n.method, URI: n.uri}, meta, params)
 }
 
 // notify sends a notification on the server's own account. meta goes into its _meta.
-func (x *exchange) notify(out sink, v mcp.Version, method string, meta mcp.Meta, params json.RawMessage) error {
-	return x.send(out, v, telemetry.Request{Method: method}, meta, params)
+func (x *exchange) notify(ctx context.Context, out sink, v mcp.Version, method string, meta mcp.Meta, params json.RawMessage) error {
+	return x.send(ctx, out, v, telemetry.Request{Method: method}, meta, params)
 }
 
 // send sends the notification that r describes to telemetry.
-func (x *exchange) send(out sink, v mcp.Version, r telemetry.Request, meta mcp.Meta, params json.RawMessage) error {
+func (x *exchange) send(ctx context.Context, out sink, v mcp.Version, r telemetry.Request, meta mcp.Meta, params json.RawMessage) error {
 	r.Notification, r.Beside = true, true
-	ctx, op := x.tel.StartRequest(x.work, r)
+	ctx, op := x.tel.StartRequest(ctx, r)
 	defer op.End(brokenOff)
 	op.Admit(x.peer(v), 0)
 	var result telemetry.Result

@@ -126,7 +126,7 @@ func (r *reading) wants(c *call) bool {
 	if c.pace == nil || gap <= 0 || gap > steady { // where the clock stands still, as in a bubble of a test, the watch does too
 		return false
 	}
-	if _, batched := c.out.(*batch); batched { // of which more is to come
+	if c.out.reach().batched { // of which more is to come
 		return false
 	}
 	return !r.buffered() && c.pace.quick()

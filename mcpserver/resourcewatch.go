@@ -223,7 +223,7 @@ func (s *Server) unsubscribe(ctx context.Context, c *call) (any, error) {
 		return nil, errNoURI
 	}
 	if watched := c.x.session.watched; watched != nil {
-		c.x.notices.drop(notice{mcp.NotificationResourceUpdated, c.uri})
+		c.x.conn.notices.drop(notice{mcp.NotificationResourceUpdated, c.uri})
 		if watched.remove(c.uri) {
 			kept := c.x.session.amend(ctx, func() { watched.remove(c.uri) })
 			return nil, errors.Join(s.unwatch(ctx, c.uri), kept)

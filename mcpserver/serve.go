@@ -71,6 +71,17 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 type connection struct {
 	*exchange
 	table *calls
+
+	asks    *asks     // that a legacy client has yet to answer
+	sites   *sites    // where it was sent
+	notices *notices  // that the client of a session is yet to be sent
+	logs    *logQueue // likewise, of what belongs to no request
+	heard   *hearing  // notifications of the client that wait for their handlers
+
+	// introduced takes so many bytes of memory for what the client says about itself, in place of those it had, and reports
+	// whether they were there; nil where that has no budget.
+	introduced func(bytes int) bool
+
 	cut   context.CancelFunc // ends exchange.life
 	since time.Time
 	gone  func() // takes it out of the metrics of what is there now
@@ -89,10 +100,10 @@ type connection struct {
 // many messages wait to be sent, nil for none. stop ends the contexts of handlers.
 func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queued func() int) (_ *connection, stop func()) {
 	g := newGroup(spare)
-	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now(), network: o.network}
+	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now(), network: o.network, asks: newAsks(), sites: new(sites), logs: new(logQueue)}
 	conn.exchange = &exchange{
 		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
-		asks: newAsks(), sites: new(sites), logs: new(logQueue), rates: new(rateBook),
+		conn: conn, rates: new(rateBook),
 	}
 	conn.heard = &hearing{x: conn.exchange}
 	conn.session.public.conn = conn

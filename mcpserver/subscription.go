@@ -123,7 +123,7 @@ func (sub *subscription) acknowledge(granted mcp.SubscriptionFilter) error {
 		return err
 	}
 	c := sub.call
-	return c.x.notify(c.out, c.info.Version, mcp.NotificationSubscriptionsAcknowledged, sub.meta, params)
+	return c.x.notify(c.x.work, c.out, c.info.Version, mcp.NotificationSubscriptionsAcknowledged, sub.meta, params)
 }
 
 // tell sends a notice, and ends the subscription if the client does not take it.
@@ -133,7 +133,7 @@ func (sub *subscription) tell(n notice) {
 	over := sub.over
 	var err error
 	if !over {
-		err = c.x.inform(c.out, c.info.Version, n, sub.meta)
+		err = c.x.inform(c.x.work, c.out, c.info.Version, n, sub.meta)
 	}
 	sub.mu.Unlock()
 	if err != nil {
@@ -173,9 +173,7 @@ func (sub *subscription) revoke() {
 	if err != nil {
 		return
 	}
-	x := *c.x
-	x.work = x.life // the end of work is what this is about
-	_ = x.notify(c.out, c.info.Version, mcp.NotificationCancelled, sub.meta, params)
+	_ = c.x.notify(c.x.life, c.out, c.info.Version, mcp.NotificationCancelled, sub.meta, params)
 }
 
 // audience are the subscriptions that are open on a connection, or on all streams of an HTTP handler.

@@ -149,8 +149,8 @@ func (w *taskWait) withdraw() {
 // again.
 func (w *taskWait) inquire(ctx context.Context, key string, r mcp.InputRequest) {
 	defer w.k.unclaim(askedKey{w.id, key}, w)
-	w.c.x.asks.wait(w.c)
-	defer w.c.x.asks.resume(w.c)
+	w.c.x.conn.asks.wait(w.c)
+	defer w.c.x.conn.asks.resume(w.c)
 	q := &relaying{name: r.Method}
 	err := w.c.inquire(ctx, &inquiry{question: q, key: key, encoded: r.Params})
 	if response, answered := relay(q.answer, err); answered {
@@ -209,15 +209,7 @@ func (k *taskKeeper) unclaim(key askedKey, w *taskWait) {
 }
 
 // unheard reports whether nobody reads what is sent to the client on behalf of a request.
-func (c *call) unheard() bool {
-	t, ok := c.out.(*stream)
-	if !ok {
-		return false
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.reader == nil
-}
+func (c *call) unheard() bool { return !c.out.reach().read }
 
 // relaying is a question whose answer is for somebody else to read.
 type relaying struct {

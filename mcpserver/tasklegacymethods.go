@@ -71,13 +71,11 @@ func (w *taskWait) wait() (*store.Task, error) {
 		defer k.mu.Unlock()
 		k.unlisten(w.id, w)
 	}()
-	if w.c.x.visit != nil {
-		back, ok := w.c.x.visit.await()
-		if !ok {
-			return nil, errBusy
-		}
-		defer back()
+	back, ok := w.c.x.visit.await()
+	if !ok {
+		return nil, errBusy
 	}
+	defer back()
 	for {
 		t, err := k.find(ctx, w.c, w.id)
 		if err != nil || t.Status.Terminal() {

@@ -47,8 +47,8 @@ func (r *taskRun) tell() {
 
 // notify sees to it that the session is sent a notification about the task: once, however often it is due until then.
 func (r *taskRun) notify(method string) {
-	if x := r.call.x; x.notices != nil && x.session.confirmed.Load() {
-		x.notices.offer(notice{method, r.id}, maxTaskNotices)
+	if x := r.call.x; x.conn != nil && x.session.confirmed.Load() {
+		x.conn.notices.offer(notice{method, r.id}, maxTaskNotices)
 	}
 }
 
@@ -74,7 +74,7 @@ func (c *connection) tellTask(id string) {
 	if err != nil {
 		return
 	}
-	_ = c.notify(c.out, c.session.agreed.Load().version, mcp.NotificationLegacyTaskStatus, nil, params) // best effort
+	_ = c.notify(c.work, c.out, c.session.agreed.Load().version, mcp.NotificationLegacyTaskStatus, nil, params) // best effort
 }
 
 // taskProgress is what a handler has said of its progress, and the client is to hear.
@@ -136,11 +136,11 @@ func (r *RequestInfo) inLegacyTask() bool { return r != nil && r.task != nil && 
 // log sends a log message on behalf of the task to its session, if there still is one. It does not wait.
 func (r *taskRun) log(level mcp.LoggingLevel, logger string, data any) error {
 	frame, err := logFrame(r.legacy.meta, level, logger, data)
-	if x := r.call.x; err == nil && x.logs != nil {
-		for range x.logs.add(frame) {
+	if x := r.call.x; err == nil && x.conn != nil {
+		for range x.conn.logs.add(frame) {
 			x.tel.NotificationDropped(mcp.NotificationMessage, telemetry.DropQueueFull)
 		}
-		x.notices.add(notice{method: mcp.NotificationMessage})
+		x.conn.notices.add(notice{method: mcp.NotificationMessage})
 	}
 	return err
 }

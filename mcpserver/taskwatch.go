@@ -188,7 +188,7 @@ func (sub *subscription) tellTask(params []byte) bool {
 	over := sub.over
 	var err error
 	if !over {
-		err = c.x.notify(c.out, c.info.Version, mcp.NotificationTaskStatus, sub.meta, params)
+		err = c.x.notify(c.x.work, c.out, c.info.Version, mcp.NotificationTaskStatus, sub.meta, params)
 	}
 	sub.mu.Unlock()
 	if err != nil {
