@@ -109,8 +109,8 @@ var arrows = map[string][]string{
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpserver/internal/identity", "mcpserver/store",
 		"mcpserver", "mcp/app",
 	},
-	"mcpserver/store":             {"mcp", "internal/jsonscan", "internal/jsonrpc"},
-	"mcpserver/store/storetest":   {"mcpserver/store", "mcp", "internal/jsonscan", "internal/jsonrpc"},
+	"mcpserver/store":             {"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpserver/internal/identity"},
+	"mcpserver/store/storetest":   {"mcpserver/store", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpserver/internal/identity"},
 	"mcpserver/bearer":            {"internal/usercode", "mcpserver/internal/identity"},
 	"mcpserver/internal/identity": {},
 }

@@ -31,7 +31,7 @@ func (b board) notify(ctx context.Context, frame []byte) error {
 	}
 	ctx, cancel := bounded(context.WithoutCancel(ctx))
 	defer cancel()
-	return store.AppendFor(ctx, sh.f.events, b.s.holder, b.s.id, store.Event{Data: frame}) // as the next one
+	return b.s.append(ctx, sh.f.events, store.Event{Data: frame}) // as the next one
 }
 
 // answer has nothing to do: requests have streams of their own.
@@ -89,7 +89,7 @@ func askedBy(m *jsonrpc.Message, frame []byte) asked {
 func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 	resp := f.h.streamTo(w)
 	lastEventID := r.Header.Get(headerLastEventID)
-	behind, ok := store.ParseEventID(lastEventID)
+	behind, ok := parseEventID(lastEventID)
 	if lastEventID != "" && !ok {
 		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, errNoSuchEvent.Error())
 		return
@@ -255,7 +255,7 @@ func (c *follower) conclude(ctx context.Context) {
 	}
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	_ = store.AppendFor(ctx, c.f.events, c.s.holder, c.s.id, store.Event{ID: store.EventID{Stream: c.stream, Sequence: c.last.Load() + 1}, Data: data, Final: true})
+	_ = c.s.append(ctx, c.f.events, store.Event{ID: store.EventID{Stream: c.stream, Sequence: c.last.Load() + 1}, Data: data, Final: true})
 }
 
 // reader is one who reads a stream from the store.

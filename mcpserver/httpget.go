@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -86,7 +87,7 @@ func (s *httpSession) read(ctx context.Context, r *response, lastEventID string)
 		s.general.listen(r)
 		return s.general, nil
 	}
-	id, ok := store.ParseEventID(lastEventID)
+	id, ok := parseEventID(lastEventID)
 	if !ok {
 		return nil, errNoSuchEvent
 	}
@@ -95,4 +96,12 @@ func (s *httpSession) read(ctx context.Context, r *response, lastEventID string)
 		return nil, errNoSuchEvent
 	}
 	return t, t.resume(ctx, r, id.Sequence)
+}
+
+// parseEventID reads what the String of an id has written.
+func parseEventID(s string) (id store.EventID, ok bool) {
+	stream, sequence, _ := strings.Cut(s, "-")
+	id.Stream, _ = strconv.ParseInt(stream, 10, 64)
+	id.Sequence, _ = strconv.ParseInt(sequence, 10, 64)
+	return id, id.Stream >= 0 && id.Sequence >= 0 && id.String() == s
 }

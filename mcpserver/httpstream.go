@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -164,7 +165,7 @@ func (t *stream) keep(ctx context.Context, e store.Event) error {
 		ctx, cancel = bounded(ctx)
 		defer cancel()
 	}
-	return store.AppendFor(ctx, t.events, t.s.holder, t.s.id, e)
+	return t.s.append(ctx, t.events, e)
 }
 
 // write writes an event to the reader, and gives it up if it takes nothing. mu is held.
@@ -310,4 +311,14 @@ func replay(ctx context.Context, from store.Events, session string, behind store
 		next++
 	}
 	return events, nil
+}
+
+// append gives an event of the session to a store. Only one in memory knows of accounts.
+func (s *httpSession) append(ctx context.Context, events store.Events, e store.Event) error {
+	if m, ok := events.(interface {
+		AppendFor(_ identity.Mark, account any, session string, e store.Event) error
+	}); ok {
+		return m.AppendFor(identity.Mark{}, s.holder, s.id, e)
+	}
+	return events.Append(ctx, s.id, e)
 }

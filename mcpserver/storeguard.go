@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -13,7 +14,7 @@ import (
 
 // guardEvents returns a store that does what events does, and always returns.
 func (s *Server) guardEvents(events store.Events) store.Events {
-	if events == nil || store.InMemory(events) {
+	if _, own := events.(identity.Own); own || events == nil {
 		return events
 	}
 	if e, shared := events.(store.SharedEvents); shared {
@@ -24,7 +25,7 @@ func (s *Server) guardEvents(events store.Events) store.Events {
 
 // guardSessions returns a store that does what sessions does, and always returns.
 func (s *Server) guardSessions(sessions store.Sessions) store.Sessions {
-	if sessions == nil || store.InMemory(sessions) {
+	if _, own := sessions.(identity.Own); own || sessions == nil {
 		return sessions
 	}
 	return guardedSessions{s, sessions}
@@ -32,7 +33,7 @@ func (s *Server) guardSessions(sessions store.Sessions) store.Sessions {
 
 // guardTasks returns a store that does what tasks does, and always returns.
 func (s *Server) guardTasks(tasks store.Tasks) store.Tasks {
-	if store.InMemory(tasks) {
+	if _, own := tasks.(identity.Own); own {
 		return tasks
 	}
 	return guardedTasks{s, tasks}

@@ -98,7 +98,7 @@ func (k *taskKeeper) change(ctx context.Context, id string, known *store.Task, f
 			return r, nil
 		}
 		r.Revision++
-		if err := k.ledger.save(r, func() error { return k.cfg.Store.Save(ctx, r) }); !errors.Is(err, store.ErrTaskConflict) {
+		if err := k.ledger.save(r, func() error { return k.cfg.Store.Save(ctx, r) }); !errors.Is(err, store.ErrConflict) {
 			return r, err
 		}
 	}

@@ -66,7 +66,7 @@ func (l *taskLedger) drop(id string) {
 func (l *taskLedger) save(r *store.Task, save func() error) error {
 	e, grows, ok := l.reserve(r)
 	if !ok {
-		return store.ErrTasksFull
+		return store.ErrFull
 	}
 	err := save()
 	if e != nil {

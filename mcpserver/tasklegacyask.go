@@ -172,7 +172,7 @@ func (w *taskWait) respond(key string, response relayed) {
 	_, err = w.k.change(ctx, w.id, nil, func(t *store.Task) bool {
 		return respondTask(t, mcp.InputResponses{key: raw}, stamp())
 	})
-	if errors.Is(err, store.ErrTasksFull) && response.Broken == "" {
+	if errors.Is(err, store.ErrFull) && response.Broken == "" {
 		w.respond(key, relayed{Broken: "there is no room for what the client has answered"})
 	}
 }

@@ -46,7 +46,7 @@ func (k *taskKeeper) list(ctx context.Context, c *call) (any, error) {
 	}
 	for _, t := range found {
 		if orphaned(t, stamp()) {
-			if t, err = k.load(ctx, t.ID); errors.Is(err, store.ErrTaskNotFound) {
+			if t, err = k.load(ctx, t.ID); errors.Is(err, store.ErrNoTask) {
 				continue
 			} else if err != nil {
 				return nil, err

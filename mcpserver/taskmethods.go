@@ -115,9 +115,9 @@ var errUnknownTask = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "unknown t
 // gone tells the client of a task that is not there any more, or for which there is no room.
 func gone(err error) error {
 	switch {
-	case errors.Is(err, store.ErrTaskNotFound):
+	case errors.Is(err, store.ErrNoTask):
 		return errUnknownTask
-	case errors.Is(err, store.ErrTasksFull):
+	case errors.Is(err, store.ErrFull):
 		return &failure{errBusy, err}
 	}
 	return err

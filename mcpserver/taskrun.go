@@ -156,12 +156,12 @@ func (r *taskRun) begin(ctx context.Context) error {
 	record := r.newRecord(stamp())
 	if !r.k.ledger.open(r.who, record) {
 		r.tie()
-		return &failure{errBusy, store.ErrTasksFull}
+		return &failure{errBusy, store.ErrFull}
 	}
 	if err := r.k.cfg.Store.Save(ctx, record); err != nil {
 		r.k.ledger.drop(r.id)
 		r.tie()
-		if errors.Is(err, store.ErrTasksFull) {
+		if errors.Is(err, store.ErrFull) {
 			return &failure{errBusy, err}
 		}
 		return &failure{errInternal, fmt.Errorf("create the task: %w", err)}
@@ -246,7 +246,7 @@ func (r *taskRun) finish(result any, err error) {
 		settleTask(t, payload, err, stamp())
 		r.settleLegacy(t, result)
 	})
-	if errors.Is(lost, store.ErrTasksFull) {
+	if errors.Is(lost, store.ErrFull) {
 		err = &failure{errTaskResult, lost}
 		record, lost = r.save(func(t *store.Task) { failTask(t, errTaskResult, stamp()) })
 	}
@@ -315,7 +315,7 @@ func (r *taskRun) save(settle func(*store.Task)) (*store.Task, error) {
 		})
 		cancel()
 		known = nil
-		given := errors.Is(err, store.ErrTaskNotFound) || errors.Is(err, store.ErrTasksFull)
+		given := errors.Is(err, store.ErrNoTask) || errors.Is(err, store.ErrFull)
 		if err == nil || given || time.Now().Add(pause).After(r.latest().Lease) {
 			return record, err
 		}
@@ -397,7 +397,7 @@ func (r *taskRun) sync() {
 	switch {
 	case err == nil:
 		r.saw(t)
-	case errors.Is(err, store.ErrTaskNotFound):
+	case errors.Is(err, store.ErrNoTask):
 		r.cancel(errTaskExpired)
 		return
 	}

@@ -116,7 +116,7 @@ func (w *taskWatch) tell() {
 		t, err := w.k.load(ctx, id)
 		cancel()
 		switch {
-		case errors.Is(err, store.ErrTaskNotFound):
+		case errors.Is(err, store.ErrNoTask):
 			w.forget(id)
 			continue
 		case err != nil || t.Change <= known:

@@ -26,7 +26,7 @@ func (s tasks) Load(ctx context.Context, id string) (*store.Task, error) {
 	data, err := s.client.HGet(ctx, s.key(kindTask, id), "data").Bytes()
 	switch {
 	case errors.Is(err, redis.Nil):
-		return nil, store.ErrTaskNotFound
+		return nil, store.ErrNoTask
 	case err != nil:
 		return nil, failed("load a task", err)
 	}
@@ -35,7 +35,7 @@ func (s tasks) Load(ctx context.Context, id string) (*store.Task, error) {
 		return nil, failed("load a task", err)
 	}
 	if r.Expired(time.Now()) {
-		return nil, store.ErrTaskNotFound
+		return nil, store.ErrNoTask
 	}
 	return r, nil
 }
@@ -81,9 +81,9 @@ func (s tasks) Save(ctx context.Context, r *store.Task) error {
 	case err != nil:
 		return notSaved(err)
 	case n < 0:
-		return store.ErrTaskNotFound
+		return store.ErrNoTask
 	case n == 0:
-		return store.ErrTaskConflict
+		return store.ErrConflict
 	case n == 2 && r.Revision > 1 && r.Principal != "":
 		return s.enlist(ctx, r, expires)
 	}
@@ -92,7 +92,7 @@ func (s tasks) Save(ctx context.Context, r *store.Task) error {
 
 func notSaved(err error) error {
 	if redis.IsOOMError(err) {
-		return errors.Join(store.ErrTasksFull, failed("save a task", err))
+		return errors.Join(store.ErrFull, failed("save a task", err))
 	}
 	return failed("save a task", err)
 }

@@ -5,11 +5,14 @@
 // A server calls a store from many goroutines. A store that panics, or ends its goroutine, fails what was asked of it and nothing else.
 package store
 
-// InMemory reports whether a store of this package's own has been given: one that answers at once, and does not fail.
-func InMemory(s any) bool {
-	switch s.(type) {
-	case *memorySessions, *memoryEvents, *memoryTasks:
-		return true
-	}
-	return false
-}
+import "errors"
+
+// Errors of stores, for [errors.Is].
+var (
+	ErrNoSession = errors.New("there is no such session")
+	ErrNoProcess = errors.New("there is no such process")
+	ErrNoStream  = errors.New("there is no such stream, or it is over")
+	ErrNoTask    = errors.New("there is no such task")
+	ErrConflict  = errors.New("another has made this change before") // of a session, a stream or a task
+	ErrFull      = errors.New("there is no room for another task")
+)

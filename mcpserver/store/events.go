@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"strconv"
-	"strings"
 )
 
 // Events keeps what was sent on the streams of legacy sessions, so that a client whose connection broke can read on
@@ -62,12 +61,4 @@ type EventID struct {
 func (id EventID) String() string {
 	b := strconv.AppendInt(make([]byte, 0, 24), id.Stream, 10)
 	return string(strconv.AppendInt(append(b, '-'), id.Sequence, 10))
-}
-
-// ParseEventID reads what String has written.
-func ParseEventID(s string) (id EventID, ok bool) {
-	stream, sequence, _ := strings.Cut(s, "-")
-	id.Stream, _ = strconv.ParseInt(stream, 10, 64)
-	id.Sequence, _ = strconv.ParseInt(sequence, 10, 64)
-	return id, id.Stream >= 0 && id.Sequence >= 0 && id.String() == s
 }

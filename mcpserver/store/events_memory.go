@@ -8,13 +8,15 @@ import (
 	"iter"
 	"slices"
 	"sync"
+
+	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 )
 
 // NewMemoryEvents returns a store that keeps, for each session, the latest events: at most so many, with so many bytes
 // of data together. Zero means 1,000 events and 4 MiB. All sessions together keep 64 MiB, or what one may keep if that is
 // more, where an event counts 128 bytes besides its data. Beyond that the oldest events go of what has most: of the sessions of
-// one account together, see [AppendFor], or of a session without an account. Of the id of a session of 64 bytes and
-// more it keeps a hash. It is a [SharedEvents] for the handlers of one process.
+// one account together, as HTTPOptions.Account of mcpserver has it, or of a session without one. A store that wraps this one has no
+// accounts. Of the id of a session of 64 bytes and more it keeps a hash. It is a [SharedEvents] for the handlers of one process.
 func NewMemoryEvents(events, size int) SharedEvents {
 	events, size = cmp.Or(max(events, 0), 1000), cmp.Or(max(size, 0), 4<<20)
 	return &memoryEvents{
@@ -61,14 +63,12 @@ func (s *memoryEvents) Append(_ context.Context, session string, e Event) error 
 	return s.keep(nil, session, e)
 }
 
-// AppendFor appends an event of a session on an account: any value that can be compared, nil for none. Only a store that
-// [NewMemoryEvents] has made knows of accounts; to any other it appends.
-func AppendFor(ctx context.Context, events Events, account any, session string, e Event) error {
-	if m, ok := events.(*memoryEvents); ok {
-		return m.keep(account, session, e)
-	}
-	return events.Append(ctx, session, e)
+// AppendFor is Append on an account: a value that can be compared, nil for none.
+func (s *memoryEvents) AppendFor(_ identity.Mark, account any, session string, e Event) error {
+	return s.keep(account, session, e)
 }
+
+func (s *memoryEvents) Own(identity.Mark) {}
 
 // keep is Append, on an account.
 func (s *memoryEvents) keep(account any, session string, e Event) error {

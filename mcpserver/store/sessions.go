@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"time"
 )
@@ -52,11 +51,3 @@ type Message struct {
 	Position int64 // counts the messages to one receiver, or to all, from 1
 	Data     []byte
 }
-
-// Errors of a [Sessions] and a [SharedEvents], for [errors.Is].
-var (
-	ErrNoSession = errors.New("there is no such session")
-	ErrNoProcess = errors.New("there is no such process")
-	ErrNoStream  = errors.New("there is no such stream, or it is over")
-	ErrConflict  = errors.New("somebody else has been there before")
-)

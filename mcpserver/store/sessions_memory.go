@@ -8,6 +8,8 @@ import (
 	"iter"
 	"sync"
 	"time"
+
+	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 )
 
 // NewMemorySessions returns a store for handlers in one process: to serve one set of sessions under several of them,
@@ -61,6 +63,8 @@ func (t *topic) add(message []byte) {
 }
 
 // find returns a session, nil if there is none. mu is held.
+func (t *memorySessions) Own(identity.Mark) {}
+
 func (t *memorySessions) find(id string) *keptSession {
 	s := t.sessions[keptID(id)]
 	if s != nil && !s.until.IsZero() && !time.Now().Before(s.until) {

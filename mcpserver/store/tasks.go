@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -17,20 +16,20 @@ import (
 // A record that is handed over or returned is the receiver's to change, but nobody changes what it refers to: maps and
 // bytes may be shared.
 type Tasks interface {
-	// Load returns the task called id, and [ErrTaskNotFound] if there is none or its time is up.
+	// Load returns the task called id, and [ErrNoTask] if there is none or its time is up.
 	Load(ctx context.Context, id string) (*Task, error)
 
 	// Save keeps r in place of the revision before it, atomically: of several callers that have made the same revision,
-	// one succeeds. Revision 1 is a new task. It returns [ErrTaskConflict] if the store has another revision than the one
-	// before r, or any at all if r is new; [ErrTaskNotFound] if it has no task to be replaced, or its time is up; and
-	// [ErrTasksFull] if there is no room. When it returns nil, Load finds r, in whatever process.
+	// one succeeds. Revision 1 is a new task. It returns [ErrConflict] if the store has another revision than the one
+	// before r, or any at all if r is new; [ErrNoTask] if it has no task to be replaced, or its time is up; and
+	// [ErrFull] if there is no room. When it returns nil, Load finds r, in whatever process.
 	//
 	// The task is kept until r.Expires, and no longer.
 	Save(ctx context.Context, r *Task) error
 
 	// List returns what Load would find of a principal's tasks: at most limit of those behind a place, in the order of their
-	// places. Fewer are the last. The principal is not empty. The records may lack Requests, Responses, Result and Error. A task that is saved for the
-	// first time meanwhile may be missing.
+	// places. Fewer are the last. The principal is not empty. The records may lack Requests, Responses, Result and Error. A
+	// task that is saved for the first time meanwhile may be missing.
 	List(ctx context.Context, principal string, behind TaskPlace, limit int) ([]*Task, error)
 
 	// Watch sees to it that changed is called with each revision that is saved from now on, by this process or another,
@@ -39,13 +38,6 @@ type Tasks interface {
 	// nothing. When stop returns, changed is not called any more.
 	Watch(ctx context.Context, changed func(id string, revision int64)) (stop func(), err error)
 }
-
-// Errors of a [Tasks], for [errors.Is].
-var (
-	ErrTaskNotFound = errors.New("no such task")
-	ErrTaskConflict = errors.New("the task has changed meanwhile")
-	ErrTasksFull    = errors.New("no room for another task")
-)
 
 // Task is all that is kept of a task. Its JSON, in the way of encoding/json, says everything.
 type Task struct {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 )
 
 // NewMemoryTasks returns a store that keeps tasks in this process: at most so many, with so many bytes of results and
@@ -31,6 +33,8 @@ type memoryTasks struct {
 	telling  sync.RWMutex                      // held for reading while watchers are called
 }
 
+func (s *memoryTasks) Own(identity.Mark) {}
+
 func (s *memoryTasks) Load(ctx context.Context, id string) (*Task, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -39,7 +43,7 @@ func (s *memoryTasks) Load(ctx context.Context, id string) (*Task, error) {
 	defer s.mu.Unlock()
 	r := s.byID[id]
 	if r == nil || r.Expired(time.Now()) {
-		return nil, ErrTaskNotFound
+		return nil, ErrNoTask
 	}
 	return new(*r), nil
 }
@@ -91,12 +95,12 @@ func (s *memoryTasks) replace(r *Task, now time.Time) error {
 	}
 	switch {
 	case old == nil && r.Revision != 1:
-		return ErrTaskNotFound
+		return ErrNoTask
 	case old != nil && old.Revision != r.Revision-1:
-		return ErrTaskConflict
+		return ErrConflict
 	case s.full(old, r):
 		if s.purge(now); s.full(old, r) {
-			return ErrTasksFull
+			return ErrFull
 		}
 	}
 	if old != nil {

@@ -14,3 +14,9 @@ func From(ctx context.Context) string {
 	id, _ := ctx.Value(key{}).(string)
 	return id
 }
+
+// Mark is a parameter of methods that only packages of this module can declare or call.
+type Mark struct{}
+
+// Own is a store of this module's own: it answers at once, and does not fail.
+type Own interface{ Own(Mark) }

@@ -142,22 +142,22 @@ func found(r *rig) {
 
 func missing(r *rig) {
 	_, err := r.one.Load(r.Context(), "nobody")
-	r.fails("Load of a task that was never saved", err, store.ErrTaskNotFound)
+	r.fails("Load of a task that was never saved", err, store.ErrNoTask)
 	t := r.task("nobody")
 	t.Revision = 2
-	r.fails("Save of the second revision of such a task", r.one.Save(r.Context(), t), store.ErrTaskNotFound)
+	r.fails("Save of the second revision of such a task", r.one.Save(r.Context(), t), store.ErrNoTask)
 }
 
 func revisions(r *rig) {
 	t := r.task("t")
 	r.save(r.one, t)
-	r.fails("Save of the first revision anew", r.other.Save(r.Context(), t), store.ErrTaskConflict)
+	r.fails("Save of the first revision anew", r.other.Save(r.Context(), t), store.ErrConflict)
 	second := r.load(r.other, "t")
 	second.Revision, second.Message = 2, "second"
 	r.save(r.other, second)
-	r.fails("Save of a revision that is there", r.one.Save(r.Context(), second), store.ErrTaskConflict)
+	r.fails("Save of a revision that is there", r.one.Save(r.Context(), second), store.ErrConflict)
 	second.Revision = 4
-	r.fails("Save of a revision that skips one", r.one.Save(r.Context(), second), store.ErrTaskConflict)
+	r.fails("Save of a revision that skips one", r.one.Save(r.Context(), second), store.ErrConflict)
 	second.Revision = 2
 	r.same(r.load(r.one, "t"), second)
 }
@@ -174,8 +174,8 @@ func contended(r *rig) {
 			switch err := s.Save(r.Context(), t); {
 			case err == nil:
 				won.Add(1)
-			case !errors.Is(err, store.ErrTaskConflict):
-				r.Errorf("Save of a revision that others save too: want the error %q or none, got %v", store.ErrTaskConflict, err)
+			case !errors.Is(err, store.ErrConflict):
+				r.Errorf("Save of a revision that others save too: want the error %q or none, got %v", store.ErrConflict, err)
 			}
 		})
 	}
@@ -206,8 +206,8 @@ func counted(r *rig) {
 					if err = s.Save(r.Context(), t); err == nil {
 						break
 					}
-					if !errors.Is(err, store.ErrTaskConflict) {
-						r.Errorf("Save: want the error %q or none, got %v", store.ErrTaskConflict, err)
+					if !errors.Is(err, store.ErrConflict) {
+						r.Errorf("Save: want the error %q or none, got %v", store.ErrConflict, err)
 						return
 					}
 				}
@@ -243,9 +243,9 @@ func expiring(r *rig) {
 	r.load(r.other, "t")
 	r.Pass(r.T, 4*r.Unit)
 	_, err := r.other.Load(r.Context(), "t")
-	r.fails("Load of a task that has expired", err, store.ErrTaskNotFound)
+	r.fails("Load of a task that has expired", err, store.ErrNoTask)
 	t.Revision = 2
-	r.fails("Save of a task that has expired", r.one.Save(r.Context(), t), store.ErrTaskNotFound)
+	r.fails("Save of a task that has expired", r.one.Save(r.Context(), t), store.ErrNoTask)
 	r.load(r.other, "forever")
 }
 
@@ -267,7 +267,7 @@ func postponed(r *rig) {
 	r.save(r.one, later)
 	r.Pass(r.T, 3*r.Unit)
 	_, err := r.one.Load(r.Context(), "later")
-	r.fails("Load of a task that was to expire later, then earlier again", err, store.ErrTaskNotFound)
+	r.fails("Load of a task that was to expire later, then earlier again", err, store.ErrNoTask)
 }
 
 // list returns the ids of what the store lists.
@@ -429,7 +429,7 @@ func anyTaskIDs(r *rig) {
 	}
 	for i, id := range ids {
 		_, err := r.one.Load(r.Context(), id)
-		r.fails(fmt.Sprintf("Load of %.40q before it is there", id), err, store.ErrTaskNotFound)
+		r.fails(fmt.Sprintf("Load of %.40q before it is there", id), err, store.ErrNoTask)
 		t := r.task(id)
 		t.Result, t.Target = nil, fmt.Sprint(i)
 		r.save(r.one, t)
