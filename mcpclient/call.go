@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
@@ -178,7 +179,10 @@ func (r *request) answered(o outcome) *Error {
 		return r.failed(o)
 	}
 	r.op.Received(o.message.Size())
-	return r.content.receive(r.session, &o.message)
+	r.message = o.message
+	err := r.content.receive(r.session, &r.message)
+	r.message = jsonrpc.Message{}
+	return err
 }
 
 // take takes the request into flight, as soon as the client is ready if the caller wants to wait.

@@ -51,6 +51,8 @@ type request struct {
 	accepted bool         // by the transport
 	seen     bool         // by the server, perhaps: an earlier try, which it has refused without a word that it did nothing
 
+	message jsonrpc.Message // the answer while it is decoded: here, for what an interface is given is allocated elsewhere
+
 	inline func(end func()) // hears how to end an exchange that the transport does in the caller's goroutine
 	end    func()           // that; guarded by the client's mutex, nil for none
 
