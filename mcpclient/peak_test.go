@@ -117,7 +117,7 @@ func TestWhatAResultTakesWhileItIsDecodedIsBounded(t *testing.T) {
 				}
 				result := `{"resultType":"complete",` + d.result[1:]
 				var err error
-				peak, kept := heap.Measure(func() {
+				peak, kept := heap.Least(d.limit, func() {
 					done := background(func() error { return d.ask(t.Context(), c) })
 					f := v.take()
 					if f.Method == mcp.MethodListTools && strings.Contains(result, `"content"`) { // before the call

@@ -25,6 +25,21 @@ func Measure(f func()) (peak, kept int) {
 	return measure(func(*watch) { f() })
 }
 
+// Least runs f until its peak is within limit, five times at most, and returns the figures of the least peak. The garbage that is
+// allocated while the collector runs counts, and beside other work the collector runs for long; it is never less than there is.
+func Least(limit int, f func()) (peak, kept int) {
+	peak, kept = Measure(f)
+	for range 4 {
+		if peak <= limit {
+			break
+		}
+		if p, k := Measure(f); p < peak {
+			peak, kept = p, k
+		}
+	}
+	return peak, kept
+}
+
 // Allocated runs f and returns how many bytes the process allocated meanwhile, those that were freed included: zero under the
 // race detector, which has less of them used again.
 func Allocated(f func()) uint64 {
