@@ -158,6 +158,17 @@ func (w view) finish(r *mcp.Result) {
 		r.ResultType = ""
 		return
 	}
-	r.ResultType = cmp.Or(r.ResultType, mcp.ResultComplete)
+	r.ResultType = finalType(r.ResultType)
 	r.Meta = w.s.signMeta(r.Meta)
+}
+
+// finalType returns the type of a result that is the final one of its method, whatever its author calls it: tasks and what is
+// required of the client are other results. Types of other extensions are the author's.
+// (specification 2026-07-28, basic/patterns/mrtr, "Supported Requests"; tasks extension, "Polymorphic Results")
+func finalType(t mcp.ResultType) mcp.ResultType {
+	switch t {
+	case "", mcp.ResultTask, mcp.ResultInputRequired:
+		return mcp.ResultComplete
+	}
+	return t
 }

@@ -132,7 +132,10 @@ func outcome(result any, err error) telemetry.Result {
 	switch result := result.(type) {
 	case *mcp.CallToolResult:
 		if result != nil {
-			r.ToolError, r.ResultType = result.IsError, string(result.ResultType)
+			r.ToolError = result.IsError
+			if result.ResultType != "" {
+				r.ResultType = string(finalType(result.ResultType))
+			}
 		}
 	case *mcp.InputRequiredResult:
 		r.ResultType = string(result.ResultType)

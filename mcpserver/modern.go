@@ -78,9 +78,7 @@ func (w view) toolResult(r *mcp.CallToolResult) *mcp.CallToolResult {
 	shown.Content = contentIn(r.Content, w.version)
 	switch {
 	case w.modern():
-		if shown.ResultType == "" {
-			shown.ResultType = mcp.ResultComplete
-		}
+		shown.ResultType = finalType(r.ResultType)
 		shown.Meta = w.s.signMeta(r.Meta)
 		return &shown
 	case w.version < mcp.Version20250618:

@@ -479,6 +479,33 @@ func TestAResultThatCannotBeReadFailsTheTask(t *testing.T) {
 	})
 }
 
+// What a handler returns is the final result, even if it says that it is a task, or that something is required.
+// (tasks extension, "Polymorphic Results"; specification 2026-07-28, basic/patterns/mrtr, "Supported Requests")
+func TestAFinalResultLooksLikeNoOther(t *testing.T) {
+	for _, pretended := range []mcp.ResultType{mcp.ResultTask, mcp.ResultInputRequired} {
+		inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
+			result := mcp.Result{ResultType: pretended}
+			call := func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{Result: result}, nil
+			}
+			must(t, c.server.AddRawTool(&mcp.Tool{Name: "plain"}, call))
+			must(t, c.server.AddRawTaskTool(&mcp.Tool{Name: "task"}, call))
+			must(t, c.server.AddPrompt(&mcp.Prompt{Name: "p"}, saying(&mcp.GetPromptResult{Result: result}, nil)))
+			must(t, c.server.AddResource(&mcp.Resource{URI: "test://a", Name: "a"}, reading(&mcp.ReadResourceResult{Result: result}, nil)))
+			for method, params := range map[string]string{
+				"tools/call": `"name":"plain"`, "prompts/get": `"name":"p"`, "resources/read": `"uri":"test://a"`,
+			} {
+				if m := c.ask(method, params); !strings.Contains(string(m.Result), `"resultType":"complete"`) {
+					t.Errorf("%s got %s, %v, want a complete result", method, m.Result, m.Error)
+				}
+			}
+			if v := c.get(c.call("task", `{}`).TaskID); v.Result.ResultType != mcp.ResultComplete {
+				t.Errorf("the result of the task is %s, want a complete one", v.Payload)
+			}
+		})
+	}
+}
+
 func TestATaskHasNoLogMessages(t *testing.T) {
 	inBubble(t, mcpserver.Options{Logging: true}, func(t *testing.T, c *tasker) {
 		said := make(chan error, 3)
