@@ -117,6 +117,9 @@ func TestResourceContentsAreTextOrBlob(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
+	if got := *BlobContents([]byte{0, 0xfb, 0xff}).Blob; got != "APv/" {
+		t.Errorf("a blob is encoded %q, want base64", got)
+	}
 	var c ResourceContents
 	if err := json.Unmarshal([]byte(`{"uri":"u"}`), &c); err == nil {
 		t.Error("neither text nor blob is accepted, want an error")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -127,6 +128,35 @@ func TestAHandlerOfURLsIsNeeded(t *testing.T) {
 		if _, err := New(newScript(), &Options{Features: features}); err == nil || !strings.Contains(err.Error(), "want one handler for elicitation/create") {
 			t.Errorf("got %v, want an error about the handlers", err)
 		}
+	}
+}
+
+// What is at the URL is the user's business: nobody connects to it before the handler does.
+// (specification 2025-11-25 and 2026-07-28, client/elicitation, "Safe URL Handling")
+func TestNothingIsFetchedFromAURL(t *testing.T) {
+	site, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer site.Close()
+	var visited []*URLElicitation
+	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	elicited(t, o, strings.Replace(fmt.Sprintf(visitRequest, "1"), "https://mcp.example", "http://"+site.Addr().String(), 1))
+	if len(visited) != 1 || visited[0].URL.Host != site.Addr().String() {
+		t.Fatalf("the handler got %v, want the URL", visited)
+	}
+	own, err := net.Dial("tcp", site.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	first, err := site.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	if first.RemoteAddr().String() != own.LocalAddr().String() {
+		t.Errorf("%v connected to the site, want nobody before the test", first.RemoteAddr())
 	}
 }
 

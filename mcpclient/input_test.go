@@ -97,6 +97,39 @@ func TestANewCallHasNothingOfTheOneBefore(t *testing.T) {
 	})
 }
 
+// What a server has said goes back once, with the request that it was said to.
+// (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
+func TestARequestHasWhatTheServerHasJustSaidToIt(t *testing.T) {
+	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		f := v.want(mcp.MethodCallTool)
+		for _, round := range []struct{ key, state string }{{"a", ""}, {"b", `"s"`}, {"c", ""}} {
+			v.answer(f, inputRequired(fmt.Sprintf(`{%q:%s}`, round.key, formRequest), round.state))
+			f = v.want(mcp.MethodCallTool)
+			var p inputParams
+			if err := json.Unmarshal(f.Params, &p); err != nil {
+				t.Fatal(err)
+			}
+			if p.InputResponses[round.key] == nil || len(p.InputResponses) != 1 || string(p.RequestState) != round.state {
+				t.Errorf("after %+v sent %s, want one response and that state", round, f.raw)
+			}
+			other := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+			g := v.want(mcp.MethodCallTool)
+			if strings.Contains(g.raw, "requestState") || strings.Contains(g.raw, "inputResponses") {
+				t.Errorf("beside it sent %s, want nothing of another request", g.raw)
+			}
+			v.answer(g, fmt.Sprintf(textResult, "ok"))
+			if err := <-other; err != nil {
+				t.Error(err)
+			}
+		}
+		v.answer(f, fmt.Sprintf(textResult, "ok"))
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestAServerThatNeedsTimeOnlyIsAskedAgainLaterAndLater(t *testing.T) {
 	ready(t, &Options{MaxInputRounds: 4}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })

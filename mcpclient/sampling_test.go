@@ -44,7 +44,7 @@ func TestALegacyServerGetsWhatTheModelSays(t *testing.T) {
 		return hello(), nil
 	}, nil)
 	got := sampled(t, mcp.Version20251125, f, fmt.Sprintf(askModel,
-		`,"modelPreferences":{"hints":[{"name":"big"},{"name":"m"}],"costPriority":0,"speedPriority":1},"systemPrompt":"be brief","includeContext":"allServers","temperature":0.5`))
+		`,"modelPreferences":{"hints":[{"name":"big"},{"name":"m"}],"costPriority":0,"speedPriority":1},"systemPrompt":"be brief","includeContext":"allServers","temperature":0.5,"task":{"ttl":1}`)) // it has declared no tasks
 	if want := `{"role":"assistant","content":{"type":"text","text":"hello"},"model":"m-1","stopReason":"endTurn"}`; string(got.Result) != want {
 		t.Errorf("answered %s, want %s", got.raw, want)
 	}
@@ -139,6 +139,7 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 		{"choice undeclared", fmt.Sprintf(askModel, `,"toolChoice":{}`), nil, "sampling.tools"},
 		{"uses undeclared", messages(user, assistant(use1), results(given1)), nil, "sampling.tools"},
 		{"tools", fmt.Sprintf(askModel, ","+someTool+`,"toolChoice":{"mode":"auto"}`), tools, ""},
+		{"a tool in any case", fmt.Sprintf(askModel, ","+someTool+`,"toolChoice":{"mode":"required"}`), tools, ""},
 		{"choice", fmt.Sprintf(askModel, ","+someTool+`,"toolChoice":{"mode":"any"}`), tools, `toolChoice.mode is "any"`},
 		{"no tokens", `{"messages":[],"maxTokens":0}`, nil, "maxTokens"},
 		{"fewer than none", `{"messages":[],"maxTokens":-1}`, nil, "maxTokens is -1"},
@@ -164,8 +165,11 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := false
-			got := sampled(t, mcp.Version20251125, HandleSampling(func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+			got := sampled(t, mcp.Version20251125, HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 				asked = true
+				if _, mode, chosen := strings.Cut(test.params, `"mode":"`); chosen && (p.ToolChoice == nil || !strings.HasPrefix(mode, string(p.ToolChoice.Mode)+`"`)) {
+					t.Errorf("the model got the choice %+v of %s", p.ToolChoice, test.params)
+				}
 				return hello(), nil
 			}, test.o), test.params)
 			if asked != (test.want == "") {

@@ -111,6 +111,12 @@ func TestACallWaitsForItsTask(t *testing.T) {
 		if got, want := strings.Join(heard, ", "), "t1 working , t1 working half, t1 completed "; got != want {
 			t.Errorf("heard %q, want %q", got, want)
 		}
+		a = callInBackground(t.Context(), c)
+		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "at once")) // no server has to make a task of it
+		if err := <-a.done; err != nil || text(a.result) != "at once" {
+			t.Errorf("got %+v, %v, want the result of the call", a.result, err)
+		}
+		v.silent()
 	})
 }
 

@@ -184,12 +184,35 @@ func TestAResourceIsFoundBeforeATemplateAndTheFirstTemplateBeforeTheNext(t *test
 	})
 }
 
+// What there is does not depend on the connection, nor on what was asked there before.
+// (specification 2026-07-28, server/tools, "Capabilities"; server/resources, "Capabilities")
+func TestAllConnectionsAreShownTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := library(t)
+		must(t, s.AddRawTool(&mcp.Tool{Name: "echo"}, echo))
+		fresh, used := speak(t, s, mcp.Version20260728), speak(t, s, mcp.Version20260728)
+		used.result("tools/call", `"name":"echo","arguments":{}`)
+		used.result("resources/read", `"uri":"test://a"`)
+		used.refused("tools/call", `"name":"nobody"`)
+		for _, method := range []string{"tools/list", "resources/list", "resources/templates/list"} {
+			first := used.result(method, "")
+			if again, other := used.result(method, ""), fresh.result(method, ""); again != first || other != first {
+				t.Errorf("%s got\n%s, then\n%s, and on another connection\n%s, want the same", method, first, again, other)
+			}
+		}
+		fresh.bye()
+		used.bye()
+	})
+}
+
 func TestMistakesInResourcesAreErrors(t *testing.T) {
 	s := library(t)
 	for want, r := range map[string]*mcp.Resource{
 		"add resource: no resource":                              nil,
 		`add resource: "" is no URI with a scheme`:               {Name: "x"},
 		`add resource: "a/b" is no URI with a scheme`:            {URI: "a/b", Name: "x"},
+		`add resource: "1a://b" is no URI with a scheme`:         {URI: "1a://b", Name: "x"},
+		`add resource: "a_b://c" is no URI with a scheme`:        {URI: "a_b://c", Name: "x"},
 		"add resource test://x: no name":                         {URI: "test://x"},
 		"add resource test://a: there is a resource of that URI": {URI: "test://a", Name: "x"},
 	} {

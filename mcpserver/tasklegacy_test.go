@@ -260,6 +260,40 @@ func TestASessionFromBeforeThereWereTasksHasNone(t *testing.T) {
 	})
 }
 
+// A task that the client has cancelled stays so, whatever its handler returns afterwards.
+func TestALegacyTaskThatIsCancelledStaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLegacyTaskServer(t, mcpserver.Options{})
+		for name, err := range map[string]error{"result": nil, "error": errors.New("what now?")} {
+			must(t, s.AddRawTaskTool(&mcp.Tool{Name: name}, func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				<-ctx.Done()
+				time.Sleep(time.Second)
+				return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("half of it")}}, err
+			}))
+		}
+		c := speakAble(t, s)
+		for _, name := range []string{"result", "error"} {
+			id := c.begin(name, "")
+			c.send(c.request("tasks/cancel", about(id)))
+			first := c.news()
+			time.Sleep(2 * time.Second) // until its handler has returned
+			c.send(c.request("tasks/get", about(id)))
+			for _, got := range [][]string{first, c.news()} {
+				if len(got) != 1 || !strings.Contains(got[0], `"status":"cancelled"`) {
+					t.Errorf("the server sent %q, want the task cancelled", got)
+				}
+			}
+			if got := c.outcome(id); strings.Contains(got, "half of it") {
+				t.Errorf("the result of the task is %s, want none", got)
+			}
+		}
+		c.bye()
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Waiting for a task is not handling a request: it may take longer.
 func TestWaitingForALegacyTaskHasNoTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -116,6 +116,43 @@ func TestNothingOfWhatIsSaidIsInTelemetryUnlessItIsAskedFor(t *testing.T) {
 	}
 }
 
+// (specification 2026-07-28, client/sampling and client/elicitation, "Security Considerations")
+func TestNothingOfWhatTheClientIsAskedIsInTelemetry(t *testing.T) {
+	for _, w := range everyWay(mcp.Version20250618) {
+		t.Run(w.String(), func(t *testing.T) {
+			rec := telemetrytest.Recorder(t)
+			t.Run("use", func(t *testing.T) {
+				s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "ask", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					user, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "Is it " + secret + "?", RequestedSchema: nameForm})
+					if err != nil {
+						return nil, err
+					}
+					model, err := mcpserver.CreateMessage(ctx, prompt(secret))
+					if err != nil {
+						return nil, err
+					}
+					return toldBy("%s %s", user.Content["name"], said(model))
+				})
+				o := able(answers(secret)...)
+				o.Telemetry = rec.Telemetry()
+				if got, want := callText(t, connect(t, s, w, o), "ask"), secret+" re: "+secret; got != want {
+					t.Errorf("the tool answered %q, want %q", got, want)
+				}
+			})
+			if all := told(rec); strings.Contains(all, secret) {
+				t.Errorf("the telemetry says %s", all)
+			}
+			for _, s := range rec.Spans() {
+				for key, v := range attributesOf(s) {
+					if strings.Contains(v, secret) {
+						t.Errorf("span %s has %s = %q", s.Name(), key, v)
+					}
+				}
+			}
+		})
+	}
+}
+
 // TestContentThatIsAskedForIsOnSpansOnly captures everything but the texts of errors.
 func TestContentThatIsAskedForIsOnSpansOnly(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20241105) {

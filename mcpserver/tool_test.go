@@ -182,6 +182,7 @@ func TestToolsThatCannotBeAdded(t *testing.T) {
 			return mcpserver.AddTool[point, point](s, t, nil)
 		}},
 		{"input schema that is no object's", `add tool x: input schema: "type" is not "object"`, &mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{}`)}, raw},
+		{"input schema that is null", "add tool x: input schema: ", &mcp.Tool{Name: "x", InputSchema: json.RawMessage(`null`)}, raw},
 		{"input schema that is no JSON", "add tool x: input schema: invalid schema", &mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{`)}, raw},
 		{"output schema that is invalid", "add tool x: output schema: invalid schema at /type", &mcp.Tool{Name: "x", OutputSchema: json.RawMessage(`{"type":7}`)}, raw},
 		{"input type without a schema", "add tool x: infer input schema", &mcp.Tool{Name: "x"}, typed(identity[struct{ D time.Duration }])},

@@ -36,7 +36,7 @@ func TestAPersonFillsInAForm(t *testing.T) {
 			stderr        []string
 		}{
 			"defaults": {"Ada\n\n\n\n\n\n\n", "1 × l for Ada\n", []string{
-				"asks: Your coffee?", "name (string, required): ", "size (one of these, required) [large]: ", "cups (integer, optional) [1]: ",
+				strings.Split(url, "/")[2] + " asks: Your coffee?", "name (string, required): ", "size (one of these, required) [large]: ", "cups (integer, optional) [1]: ",
 				"    1  small\n", "size = \"l\"",
 			}},
 			"all": {"Ada\nsmall\n3\nmilk, 3\ny\nada@example.com\nyes\n", "3 × s for Ada with milk and cinnamon, to go\n", nil},

@@ -18,7 +18,8 @@ func document(pages []Page, files map[string]string) string {
 Each sentence of revisions 2026-07-28 and 2025-11-25 that says MUST, MUST NOT or REQUIRED, who has to do it, and the test that
 holds it here or the reason why there is none. Below a "host application", an "authorization server" and an "author" the duty is
 that of a program around this one. The older revisions say less of the same. Page "schema" is what the comments of the schema say.
-Pages that only repeat others (the overview, the changes) are left out.
+Pages that only repeat others (the overview, the changes) are left out. The page of the tasks extension says in our own words what
+that extension demands.
 
 What begins with "Open" is not as it should be yet.
 

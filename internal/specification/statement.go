@@ -44,8 +44,17 @@ type Page struct {
 
 func (p *Page) String() string { return p.Revision + " " + p.Path }
 
+// extensions are the pages that stand in no revision, by their paths, and where people read them. Their statements are in our own
+// words.
+var extensions = map[string]string{
+	"extensions/tasks": "https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/2026-07-28/tasks.md",
+}
+
 // URL is where people read the page.
 func (p *Page) URL() string {
+	if url := extensions[p.Path]; url != "" {
+		return url
+	}
 	return "https://modelcontextprotocol.io/specification/" + p.Revision + "/" + strings.TrimSuffix(p.Path, "/index")
 }
 
