@@ -345,6 +345,9 @@ func TestTheScopeParameterIsChosenByTheSpecification(t *testing.T) {
 		{"scope-from-www-authenticate", func(b *bench) {
 			b.mcp.scope, b.mcp.document = "mcp:basic", supports("mcp:basic", "mcp:read")
 		}, nil, "mcp:basic"},
+		{"challenged scope that is not among the supported", func(b *bench) {
+			b.mcp.scope, b.mcp.document = "mcp:basic mcp:more", supports("mcp:basic", "mcp:read")
+		}, nil, "mcp:basic mcp:more"},
 		{"scope-from-scopes-supported", func(b *bench) { b.mcp.document = supports("mcp:basic", "mcp:read") }, nil, "mcp:basic mcp:read"},
 		{"scope-omitted-when-undefined", func(*bench) {}, nil, ""},
 		{"offline-access-scope", func(b *bench) {

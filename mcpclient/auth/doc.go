@@ -22,7 +22,8 @@
 //     callers join it, and its token serves the next request. [Authorizer.Close] is what ends it.
 //   - Trouble with the network never costs a token. Only the authorization server's word that it is not valid does.
 //   - What the server does not say is not guessed: without PKCE in the metadata there is no authorization, an issuer that
-//     differs by a slash is another one, and a token that is not bound to its key as it should be is refused.
+//     differs by a slash is another one, and a token that is not bound to its key as it should be is refused. Only a server that
+//     publishes no resource metadata, as those of 2025-03-26, need not name PKCE; the client uses it there all the same.
 //   - An MCP server is the resource at its own URL and no other: one that says that it is what is above it, as some do that
 //     have one token for several endpoints, is refused unless [Options.Resource] says the same. What is stored for a server
 //     serves no other, whatever they say.
