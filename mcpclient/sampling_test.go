@@ -167,7 +167,8 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 			asked := false
 			got := sampled(t, mcp.Version20251125, HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 				asked = true
-				if _, mode, chosen := strings.Cut(test.params, `"mode":"`); chosen && (p.ToolChoice == nil || !strings.HasPrefix(mode, string(p.ToolChoice.Mode)+`"`)) {
+				_, mode, chosen := strings.Cut(test.params, `"mode":"`)
+				if chosen && (p.ToolChoice == nil || !strings.HasPrefix(mode, string(p.ToolChoice.Mode)+`"`)) {
 					t.Errorf("the model got the choice %+v of %s", p.ToolChoice, test.params)
 				}
 				return hello(), nil

@@ -265,11 +265,12 @@ func TestALegacyTaskThatIsCancelledStaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
 		for name, err := range map[string]error{"result": nil, "error": errors.New("what now?")} {
-			must(t, s.AddRawTaskTool(&mcp.Tool{Name: name}, func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			stubborn := func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				<-ctx.Done()
 				time.Sleep(time.Second)
 				return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("half of it")}}, err
-			}))
+			}
+			must(t, s.AddRawTaskTool(&mcp.Tool{Name: name}, stubborn))
 		}
 		c := speakAble(t, s)
 		for _, name := range []string{"result", "error"} {

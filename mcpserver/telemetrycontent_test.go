@@ -122,7 +122,7 @@ func TestNothingOfWhatTheClientIsAskedIsInTelemetry(t *testing.T) {
 		t.Run(w.String(), func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
 			t.Run("use", func(t *testing.T) {
-				s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "ask", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				ask := func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 					user, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "Is it " + secret + "?", RequestedSchema: nameForm})
 					if err != nil {
 						return nil, err
@@ -132,7 +132,8 @@ func TestNothingOfWhatTheClientIsAskedIsInTelemetry(t *testing.T) {
 						return nil, err
 					}
 					return toldBy("%s %s", user.Content["name"], said(model))
-				})
+				}
+				s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "ask", ask)
 				o := able(answers(secret)...)
 				o.Telemetry = rec.Telemetry()
 				if got, want := callText(t, connect(t, s, w, o), "ask"), secret+" re: "+secret; got != want {
