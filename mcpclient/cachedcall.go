@@ -12,8 +12,6 @@ import (
 
 // keeping is what a call knows of the results that are kept.
 type keeping struct {
-	may     bool   // the result may be one that is kept, and may be kept
-	refresh bool   // but not this time: the server is to be asked
 	key     string // under which the result may be kept; empty if it must not be
 	uri     string // of the resource that is read, if there is a key
 	version int    // of the kept results when the request was made, if there is a key
@@ -25,7 +23,7 @@ func (c *Client) cachedCall(ctx context.Context, method string, params, result a
 	return c.Call(ctx, method, params, result, append(options[:len(options):len(options)], cacheable)...)
 }
 
-func cacheable(cl *call) { cl.keeping.may = true }
+func cacheable(a *asked) { a.cacheable = true }
 
 // fromCache is the layer that answers a call with a result that is kept and fresh, and doubts what is kept when the server does.
 func fromCache(next roundTrip) roundTrip {
@@ -45,14 +43,14 @@ func fromCache(next roundTrip) roundTrip {
 // key afterwards.
 func (cl *call) recall() (hit bool, _ *Error) {
 	c := cl.c
-	if !cl.keeping.may || c.cache == nil || cl.again() {
+	if !cl.asked.cacheable || c.cache == nil || cl.again() {
 		return false, nil
 	}
 	s := c.present()
 	if s != noSession && !s.hintsAtFreshness() {
 		return false, nil
 	}
-	if !cl.identify() || cl.keeping.refresh || s == noSession {
+	if !cl.identify() || cl.asked.refresh || s == noSession {
 		return false, nil
 	}
 	now := time.Now()
@@ -61,8 +59,8 @@ func (cl *call) recall() (hit bool, _ *Error) {
 	if k == nil {
 		return false, nil
 	}
-	if cl.received != nil {
-		cl.received.Add(int64(len(k.raw)))
+	if cl.asked.received != nil {
+		cl.asked.received.Add(int64(len(k.raw)))
 	}
 	if _, err := mcp.Decode(k.raw, cl.result); err != nil {
 		c.cache.drop(cl.method)
@@ -95,7 +93,7 @@ func (cl *call) identify() bool {
 			return false
 		}
 	}
-	cl.scratch = append(append(b, 0), cl.meta...)
+	cl.scratch = append(append(b, 0), cl.asked.meta...)
 	cl.keeping.key = string(cl.scratch)
 	return true
 }

@@ -50,7 +50,7 @@ func init() { // calls that a layer makes go the same way
 // call is Call without the middleware.
 func (c *Client) call(ctx context.Context, method string, params, result any, options ...CallOption) error {
 	cl := c.newCall(method, params)
-	cl.result, cl.logLevel = result, c.logLevel.level()
+	cl.result, cl.asked.logLevel = result, c.logLevel.level()
 	cl.apply(options)
 	if cl.onProgress != nil || cl.resets {
 		cl.progressed = make(chan struct{}, 1)

@@ -1,13 +1,41 @@
 package mcpclient
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
+// asked is what the options of a call ask for. The zero value is a call without options.
+type asked struct {
+	sending
+	meta      mcp.Meta
+	logLevel  mcp.LoggingLevel  // empty for none
+	cacheable bool              // the result may be one that is kept, and may be kept
+	refresh   bool              // but not this time: the server is to be asked
+	handle    *Task             // gets the task that the call becomes, instead of waiting for it; may be nil
+	onTask    func(mcp.Task)    // hears of that; may be nil
+	asTask    *mcp.TaskMetadata // makes a task of the call in 2025-11-25; may be nil
+	received  *atomic.Int64     // counts the bytes of answers; may be nil
+	lead      *lead             // learns what another call may go on with; may be nil
+}
+
+// askedBy returns what options ask for.
+func askedBy(options []CallOption) *asked {
+	a := new(asked)
+	a.apply(options)
+	return a
+}
+
+func (a *asked) apply(options []CallOption) {
+	for _, o := range options {
+		o(a)
+	}
+}
+
 // CallOption changes one call.
-type CallOption func(*call)
+type CallOption func(*asked)
 
 // WithTimeout bounds the call: waiting for readiness, send retries, handlers of progress, and a list of the tools that comes
 // before the call included. For a list of many pages, such as [Client.Tools], it bounds the waiting for all of them together. Zero
@@ -19,21 +47,21 @@ type CallOption func(*call)
 //
 // A longer timeout extends no other time: the deadline of the context, the time that a server has to connect in
 // ([Options.InitTimeout], [Options.StartTimeout]), and what the server, or a proxy before it, allows for a request.
-func WithTimeout(d time.Duration) CallOption { return func(cl *call) { cl.timeout = d } }
+func WithTimeout(d time.Duration) CallOption { return func(a *asked) { a.timeout = d } }
 
 // WithMeta adds members to the request's _meta. What the protocol and the tracing put there comes first.
-func WithMeta(m mcp.Meta) CallOption { return func(cl *call) { cl.meta = m } }
+func WithMeta(m mcp.Meta) CallOption { return func(a *asked) { a.meta = m } }
 
 // WaitForReady lets the call wait until the client is ready, within its timeout. Without it a call on a client that is
 // not ready fails at once with [ErrNotReady].
-func WaitForReady() CallOption { return func(cl *call) { cl.wait = true } }
+func WaitForReady() CallOption { return func(a *asked) { a.wait = true } }
 
 // WaitForRoom lets the call wait in line for room in a transport that is busy, within its timeout, first come, first served.
 // Without it a call is tried three times in 20 ms or so and then fails with [ErrBackpressure]; and while others stand in line,
 // it finds the transport busy. The first in line tries again every 10 ms, so that it works with any transport. It is about the
 // transport: a server that says itself that it is busy is asked three times either way. See [Options.WaitForRoom].
-func WaitForRoom() CallOption { return func(cl *call) { cl.waitForRoom = true } }
+func WaitForRoom() CallOption { return func(a *asked) { a.waitForRoom = true } }
 
 // WithoutCache asks the server even if the client keeps a result that is fresh, see [Options.NoCache]. The new result takes
 // the place of the old one.
-func WithoutCache() CallOption { return func(cl *call) { cl.keeping.refresh = true } }
+func WithoutCache() CallOption { return func(a *asked) { a.refresh = true } }

@@ -19,5 +19,5 @@ func (cl *call) harmless() bool {
 		return harmless[cl.method]
 	}
 	t, _ := cl.c.schemas.find(cl.target)
-	return t != nil && t.harmless && cl.tasks.asks == nil
+	return t != nil && t.harmless && cl.asked.asTask == nil
 }

@@ -88,17 +88,17 @@ func (c *Client) restoreLogLevel(s *session) {
 // WithLogLevel asks a modern server for the log messages of this level, and of all that are more severe, which belong to the
 // call; the empty level asks for none. It comes before [Client.SetLogLevel]. Legacy servers know no level of a call, and it
 // changes nothing there. (specification 2026-07-28, server/utilities/logging, "Per-request log level")
-func WithLogLevel(level mcp.LoggingLevel) CallOption { return func(cl *call) { cl.logLevel = level } }
+func WithLogLevel(level mcp.LoggingLevel) CallOption { return func(a *asked) { a.logLevel = level } }
 
 // withLogLevel returns meta with the level of the call, in the sessions of versions that have it there.
 func (cl *call) withLogLevel(s *session, meta mcp.Meta) (mcp.Meta, error) {
-	if cl.logLevel == "" || s.version.Era() != mcp.Modern {
+	if cl.asked.logLevel == "" || s.version.Era() != mcp.Modern {
 		return meta, nil
 	}
-	if err := checkLogLevel(cl.logLevel); err != nil {
+	if err := checkLogLevel(cl.asked.logLevel); err != nil {
 		return nil, err
 	}
-	return meta.With(mcp.MetaLogLevel, cl.logLevel)
+	return meta.With(mcp.MetaLogLevel, cl.asked.logLevel)
 }
 
 func checkLogLevel(level mcp.LoggingLevel) error {

@@ -54,8 +54,7 @@ func (c *Client) interpose() error {
 // intercept makes a call through the middleware, which gets one option that stands for all: so the others need not live on
 // the heap, where there is no middleware either.
 func (c *Client) intercept(ctx context.Context, method string, params, result any, options []CallOption) error {
-	asked := new(call)
-	asked.logLevel = c.logLevel.level()
-	asked.apply(options)
-	return c.intercepted(ctx, method, params, result, func(cl *call) { cl.inherit(asked) })
+	all := &asked{logLevel: c.logLevel.level()}
+	all.apply(options)
+	return c.intercepted(ctx, method, params, result, func(a *asked) { *a = *all })
 }

@@ -10,13 +10,12 @@ import (
 // timeout is for all of them together, until the server has answered the call with a wish for input: a person may take time.
 
 // until bounds the first request of a call, and what the client does before, by a moment.
-func until(by time.Time) CallOption { return func(cl *call) { cl.by = by } }
+func until(by time.Time) CallOption { return func(a *asked) { a.by = by } }
 
 // timed fixes when the time of an operation with these options is over.
 func (c *Client) timed(options []CallOption, begun time.Time) []CallOption {
-	var cl call
-	cl.apply(options)
-	by := c.endOf(&cl, begun)
+	a := askedBy(options)
+	by := c.endOf(a, begun)
 	if by.IsZero() {
 		return options
 	}
@@ -24,18 +23,17 @@ func (c *Client) timed(options []CallOption, begun time.Time) []CallOption {
 }
 
 // endOf returns when the time of an operation is over, zero for never. If it is a part of another, that is fixed.
-func (c *Client) endOf(cl *call, begun time.Time) time.Time {
-	if timeout := cmp.Or(cl.timeout, c.cfg.RequestTimeout); cl.by.IsZero() && timeout > 0 {
+func (c *Client) endOf(a *asked, begun time.Time) time.Time {
+	if timeout := cmp.Or(a.timeout, c.cfg.RequestTimeout); a.by.IsZero() && timeout > 0 {
 		return begun.Add(timeout)
 	}
-	return cl.by
+	return a.by
 }
 
 // within bounds a part of an operation with these options that is no request by the time there is.
 func (c *Client) within(ctx context.Context, options []CallOption) (context.Context, context.CancelFunc) {
-	var cl call
-	cl.apply(options)
-	if by := c.endOf(&cl, time.Now()); !by.IsZero() {
+	a := askedBy(options)
+	if by := c.endOf(a, time.Now()); !by.IsZero() {
 		return context.WithDeadlineCause(ctx, by, ErrTimeout)
 	}
 	return context.WithCancel(ctx)
@@ -43,13 +41,12 @@ func (c *Client) within(ctx context.Context, options []CallOption) (context.Cont
 
 // toList returns the options for a list that is a part of an operation with these: its time, and what it waits for.
 func toList(options []CallOption) []CallOption {
-	var cl call
-	cl.apply(options)
-	ask := []CallOption{WithTimeout(cl.timeout), until(cl.by)}
-	if cl.wait {
+	a := askedBy(options)
+	ask := []CallOption{WithTimeout(a.timeout), until(a.by)}
+	if a.wait {
 		ask = append(ask, WaitForReady())
 	}
-	if cl.waitForRoom {
+	if a.waitForRoom {
 		ask = append(ask, WaitForRoom())
 	}
 	return ask

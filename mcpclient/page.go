@@ -110,11 +110,10 @@ type walk struct {
 }
 
 func newWalk(c *Client, method string, options []CallOption) *walk {
-	var cl call
-	cl.apply(options)
+	a := askedBy(options)
 	w := &walk{method: method, options: options, room: maxListFrames * int64(c.cfg.FrameLimit), seed: maphash.MakeSeed()}
-	w.each = cmp.Or(cl.timeout, c.cfg.RequestTimeout)
-	if w.all = w.each; cl.timeout == 0 {
+	w.each = cmp.Or(a.timeout, c.cfg.RequestTimeout)
+	if w.all = w.each; a.timeout == 0 {
 		w.all = longer(w.each)
 	}
 	return w
@@ -130,7 +129,7 @@ func (w *walk) allow() ([]CallOption, error) {
 		}
 		timeout = min(timeout, left)
 	}
-	return append(w.options[:len(w.options):len(w.options)], WithTimeout(timeout), func(cl *call) { cl.received = &w.bytes }), nil
+	return append(w.options[:len(w.options):len(w.options)], WithTimeout(timeout), func(a *asked) { a.received = &w.bytes }), nil
 }
 
 // count adds a page, and says which bound it exceeds.

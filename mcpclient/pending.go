@@ -2,7 +2,6 @@ package mcpclient
 
 import (
 	"errors"
-	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -15,14 +14,11 @@ import (
 // of the call in a part of its own. A call belongs to its caller, and is pooled: nothing may keep a pointer to one beyond its end.
 type call struct {
 	request
-	c        *Client
-	params   any
-	result   any // takes the result; nil ignores it
-	meta     mcp.Meta
-	logLevel mcp.LoggingLevel // empty for none
-	received *atomic.Int64    // counts the bytes of answers; may be nil
-	lead     *lead            // learns what another call may go on with; may be nil
-	scratch  []byte           // the encoded params, while the request is made; its memory is kept with the call
+	c       *Client
+	params  any
+	result  any // takes the result; nil ignores it
+	asked   asked
+	scratch []byte // the encoded params, while the request is made; its memory is kept with the call
 
 	keeping      keeping
 	input        inputRounds
@@ -56,23 +52,14 @@ func (c *Client) free(cl *call) {
 
 // apply takes the options.
 func (cl *call) apply(options []CallOption) {
-	for _, o := range options {
-		o(cl)
-	}
-}
-
-// inherit gives cl the options of another call.
-func (cl *call) inherit(from *call) {
-	own := *cl
-	*cl = *from
-	cl.c, cl.method, cl.params, cl.result, cl.scratch = own.c, own.method, own.params, own.result, own.scratch
-	cl.core, cl.content, cl.inline, cl.outcome, cl.putOff, cl.frame = own.core, own.content, own.inline, own.outcome, own.putOff, own.frame
+	cl.asked.apply(options)
+	cl.sending = cl.asked.sending
 }
 
 // encode encodes the request for session s.
 func (cl *call) encode(s *session) *Error {
-	if cl.lead != nil {
-		cl.lead.id = cl.id
+	if cl.asked.lead != nil {
+		cl.asked.lead.id = cl.id
 	}
 	if cl.input.rounds > 0 && !s.era.asks() {
 		return &Error{Kind: KindProtocol, Op: cl.method, cause: errors.New("the server that asked for input has become one of the legacy era")}
@@ -110,12 +97,12 @@ func (cl *call) encodeFor(s *session) error {
 			return err
 		}
 	}
-	if err = given.CheckMeta(cl.meta); err != nil {
+	if err = given.CheckMeta(cl.asked.meta); err != nil {
 		return err
 	}
 	cl.trace = traceOf(&cl.op)
 	meta := cl.trace.meta(s.meta)
-	if meta.User, err = cl.withLogLevel(s, cl.meta); err != nil {
+	if meta.User, err = cl.withLogLevel(s, cl.asked.meta); err != nil {
 		return err
 	}
 	if cl.progressed != nil {
@@ -164,19 +151,19 @@ func (cl *call) about() telemetry.Request {
 
 // started hears that the operation of the request has begun.
 func (cl *call) started() {
-	if cl.lead == nil {
+	if cl.asked.lead == nil {
 		return
 	}
-	if cl.lead.mismatch {
+	if cl.asked.lead.mismatch {
 		cl.op.Retry(telemetry.RetryHeaderMismatch)
 	}
-	*cl.lead = lead{corr: cl.corr, ref: cl.ref}
+	*cl.asked.lead = lead{corr: cl.corr, ref: cl.ref}
 }
 
 // receive decodes the answer, and keeps it if it may answer the same question again.
 func (cl *call) receive(s *session, m *jsonrpc.Message) *Error {
-	if cl.received != nil {
-		cl.received.Add(int64(m.Size()))
+	if cl.asked.received != nil {
+		cl.asked.received.Add(int64(m.Size()))
 	}
 	kept := cl.c.cache.worthKeeping(cl, m)
 	err := cl.decode(s, m)

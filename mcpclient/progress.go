@@ -52,7 +52,7 @@ func (q *progressQueue) take() []Progress {
 // WithProgress asks the server for reports of progress and hands them to f, in order, in the goroutine of the call, all
 // that arrived before the result before the call returns. While f runs, the latest 16 reports are kept, fewer if their texts
 // have more than 1 MiB together. f may call the client.
-func WithProgress(f func(Progress)) CallOption { return func(cl *call) { cl.onProgress = f } }
+func WithProgress(f func(Progress)) CallOption { return func(a *asked) { a.onProgress = f } }
 
 // ResetTimeoutOnProgress asks the server for reports of progress, and each of them gives the request its timeout anew: a call
 // takes as long as it does, provided that the server shows in time that it is at work. total bounds the whole of it, from
@@ -60,7 +60,7 @@ func WithProgress(f func(Progress)) CallOption { return func(cl *call) { cl.onPr
 // that of the context, with which a server can keep the call waiting for ever. The reports themselves are for
 // [WithProgress]. (specification 2026-07-28, basic/patterns/cancellation, "Timeouts")
 func ResetTimeoutOnProgress(total time.Duration) CallOption {
-	return func(cl *call) { cl.resets, cl.total = true, total }
+	return func(a *asked) { a.resets, a.total = true, total }
 }
 
 // longTotal is how many timeouts a request may take that progress prolongs, and a list of many pages, unless told otherwise.

@@ -16,34 +16,24 @@ import (
 // it while it is in flight, and what takes it out of flight, under the client's mutex, fills outcome, once. What it says, and
 // what its answer means, its content knows.
 type request struct {
+	sending
 	core    *core
 	content content
 	id      int64
 	method  string
-	header  map[string]string // what HTTP repeats of the arguments
-	name    string            // and of the target
+	name    string // that HTTP repeats of the target
 
-	timeout     time.Duration // zero means the client's
-	by          time.Time     // there is no time beyond this; zero means none
-	deadline    time.Time     // before any progress; zero means none
-	begun       time.Time
-	target      string // tool or prompt, for an inspection
-	shownURI    string // of the resource, likewise
-	round       int    // of the call, likewise
-	wait        bool   // for the client to be ready
-	waitForRoom bool   // in the transport
-	own         bool   // the client makes it by itself whenever a session begins
-	lasts       bool   // what it opens goes on behind an acknowledgement
-	open        bool   // guarded by the client's mutex; it does
-
-	resets   bool          // progress gives the request its timeout anew
-	total    time.Duration // which bounds that; see ResetTimeoutOnProgress
-	patience time.Duration // that timeout, zero for none
+	deadline time.Time // before any progress; zero means none
+	begun    time.Time
+	target   string        // tool or prompt, for an inspection
+	shownURI string        // of the resource, likewise
+	round    int           // of the call, likewise
+	lasts    bool          // what it opens goes on behind an acknowledgement
+	open     bool          // guarded by the client's mutex; it does
+	patience time.Duration // the timeout that progress gives anew, zero for none
 	latest   time.Time     // the latest that progress can make of the deadline; zero means none
 
 	op       telemetry.Op
-	corr     telemetry.Corr
-	ref      telemetry.Ref
 	trace    traceContext // as it is in the frame
 	frame    []byte       // encoded; its memory is kept with the request
 	attempts int          // to send it
@@ -59,8 +49,22 @@ type request struct {
 	outcome    chan outcome                 // of one element
 	putOff     chan *transport.RequestError // of one element: the server has refused the request for now
 	progressed chan struct{}                // of one element; nil unless reports of progress are wanted
-	onProgress func(Progress)
-	progress   progressQueue // guarded by the client's mutex
+	progress   progressQueue                // guarded by the client's mutex
+}
+
+// sending is how a request is to be sent and waited for.
+type sending struct {
+	timeout     time.Duration // zero means the client's
+	by          time.Time     // there is no time beyond this; zero means none
+	wait        bool          // for the client to be ready
+	waitForRoom bool          // in the transport
+	own         bool          // the client makes it by itself whenever a session begins
+	resets      bool          // progress gives the request its timeout anew
+	total       time.Duration // which bounds that; see ResetTimeoutOnProgress
+	onProgress  func(Progress)
+	header      map[string]string // what HTTP repeats of the arguments
+	corr        telemetry.Corr    // of the requests that it goes on with; then its own
+	ref         telemetry.Ref     // likewise
 }
 
 // content is what a request is about. Its methods are called by the goroutine that makes the request, but for late.

@@ -89,11 +89,10 @@ func (c *core) newSession(s session) (*session, error) {
 // agreed returns the present session, for what has to know the version before it makes a call of method. If there is none, and
 // the options say WaitForReady, it waits for one. It returns the options with the time that the operation has, waiting included.
 func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*session, []CallOption, error) {
-	var cl call
-	cl.core, cl.method = &c.core, method
-	cl.apply(options)
-	if cl.deadline = c.endOf(&cl, time.Now()); !cl.deadline.IsZero() {
-		options = append(options[:len(options):len(options)], until(cl.deadline))
+	a := askedBy(options)
+	r := request{core: &c.core, method: method, deadline: c.endOf(a, time.Now())}
+	if !r.deadline.IsZero() {
+		options = append(options[:len(options):len(options)], until(r.deadline))
 	}
 	for {
 		c.mu.Lock()
@@ -102,10 +101,10 @@ func (c *Client) agreed(ctx context.Context, method string, options []CallOption
 		switch {
 		case err == nil:
 			return s, options, nil
-		case err.Kind != KindState || !cl.wait:
+		case err.Kind != KindState || !a.wait:
 			return nil, nil, err
 		}
-		if err := cl.awaitReady(ctx); err != nil {
+		if err := r.awaitReady(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -125,7 +124,7 @@ func (c *Client) began(s *session) {
 
 // restoring marks a call that restores what was asked for in the sessions before: that a server answers it proves no more than
 // the handshake did.
-func restoring(cl *call) { cl.own = true }
+func restoring(a *asked) { a.own = true }
 
 // noticeMeta returns the members that every notification's _meta has. Where it is on its own, it has to say whose it is.
 func (s *session) noticeMeta() *jsonrpc.Constant {

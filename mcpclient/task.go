@@ -64,18 +64,15 @@ type TaskOptions struct {
 
 // taskCall is what a call knows of the task that it may become.
 type taskCall struct {
-	made   *mcp.CreateTaskResult // by the latest answer, instead of a result; nil if none is
-	handle *Task                 // gets the task instead of waiting for it; may be nil
-	hear   func(mcp.Task)        // hears of the task; may be nil
-	asks   *mcp.TaskMetadata     // makes a task of the call in 2025-11-25; may be nil
-	asked  bool                  // the latest request does, as the specification says
+	made  *mcp.CreateTaskResult // by the latest answer, instead of a result; nil if none is
+	asked bool                  // the latest request does, as the specification says
 }
 
 // WithTaskStatus lets f hear of the task that the call becomes, if it does: when the server has made it, and whenever a poll
 // finds it changed. The first time is the one to write down its TaskID, with which [Client.ResumeTask] goes on after this
 // program has ended. f is called in the goroutine that has asked: that of [Client.CallTool], [Client.StartTool],
 // [Task.Poll] or [Task.Wait].
-func WithTaskStatus(f func(mcp.Task)) CallOption { return func(cl *call) { cl.tasks.hear = f } }
+func WithTaskStatus(f func(mcp.Task)) CallOption { return func(a *asked) { a.onTask = f } }
 
 // Conditions of tasks, to test with [errors.Is]. The error has the task's id in [Error.TaskID].
 var (

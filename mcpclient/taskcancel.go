@@ -33,7 +33,7 @@ func (t *Task) abandon(ctx context.Context, err *Error) {
 // returns.
 func (c *Client) cancelTask(ctx context.Context, id string, meta mcp.Meta, origin lead) {
 	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: id})
-	cl.timeout, cl.meta = cancelTaskTimeout, meta
+	cl.timeout, cl.asked.meta = cancelTaskTimeout, meta
 	cl.corr, cl.ref = origin.corr, origin.ref
 	cl.post(context.WithoutCancel(ctx), func() { c.free(cl) })
 }

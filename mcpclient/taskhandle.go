@@ -57,7 +57,7 @@ type Task struct {
 // Tasks have to be declared by [UseTasks]. Of the options, those that change requests hold for all requests about the task.
 func (c *Client) StartTool(ctx context.Context, name string, arguments any, options ...CallOption) (*Task, error) {
 	t := c.newTask(c.Call)
-	r, err := c.CallTool(ctx, name, arguments, append(options[:len(options):len(options)], func(cl *call) { cl.tasks.handle = t })...)
+	r, err := c.CallTool(ctx, name, arguments, append(options[:len(options):len(options)], func(a *asked) { a.handle = t })...)
 	if err != nil {
 		if t.isMade() { // and a middleware has another opinion
 			t.abandon(ctx, nil)
@@ -79,17 +79,17 @@ func (c *Client) StartTool(ctx context.Context, name string, arguments any, opti
 // An id can be all it takes to see what the task brings, so it is to be kept as a secret; no error text, log record or span
 // of the client has it.
 func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
-	cl := call{logLevel: c.logLevel.level()}
-	cl.apply(options)
+	a := &asked{logLevel: c.logLevel.level()}
+	a.apply(options)
 	t := c.newTask(c.Call)
 	t.state.TaskID, t.into = id, new(mcp.CallToolResult)
-	t.goOnAs(&cl)
+	t.goOnAs(a)
 	return t
 }
 
-// goOnAs has the requests about t made as cl is.
-func (t *Task) goOnAs(cl *call) {
-	t.timeout, t.meta, t.logLevel, t.hear = cl.timeout, cl.meta, cl.logLevel, cl.tasks.hear
+// goOnAs has the requests about t made as a call that asks for this.
+func (t *Task) goOnAs(a *asked) {
+	t.timeout, t.meta, t.logLevel, t.hear = a.timeout, a.meta, a.logLevel, a.onTask
 }
 
 func (c *Client) newTask(do CallFunc) *Task {
@@ -165,7 +165,7 @@ func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
 func (t *Task) created(cl *call, into any) {
 	t.mu.Lock()
 	t.made, t.legacy, t.into = true, cl.tasks.asked, into
-	t.goOnAs(cl)
+	t.goOnAs(&cl.asked)
 	t.origin = lead{corr: cl.corr, ref: cl.ref}
 	t.mu.Unlock()
 	t.note(&mcp.DetailedTask{Task: cl.tasks.made.Task}, false)
@@ -315,9 +315,9 @@ func (t *Task) request(ctx context.Context, method string, params, result any, l
 	}
 	var own lead
 	l = cmp.Or(l, &own)
-	err := t.do(ctx, method, params, result, append([]CallOption{func(cl *call) {
-		cl.wait, cl.timeout, cl.meta, cl.logLevel = true, t.timeout, t.meta, t.logLevel
-		cl.corr, cl.ref, cl.lead = origin.corr, origin.ref, l
+	err := t.do(ctx, method, params, result, append([]CallOption{func(a *asked) {
+		a.wait, a.timeout, a.meta, a.logLevel = true, t.timeout, t.meta, t.logLevel
+		a.corr, a.ref, a.lead = origin.corr, origin.ref, l
 	}}, more...)...)
 	t.mu.Lock()
 	if t.origin == (lead{}) {

@@ -30,7 +30,7 @@ func (cl *call) late() *expected {
 	if !cl.mayBecomeTask() {
 		return nil
 	}
-	return &expected{asked: cl.tasks.asks != nil, meta: cl.meta, origin: lead{corr: cl.corr, ref: cl.ref}}
+	return &expected{asked: cl.asked.asTask != nil, meta: cl.asked.meta, origin: lead{corr: cl.corr, ref: cl.ref}}
 }
 
 // disown cancels the task that a late answer says its call has become: the caller has left and does not know of it.

@@ -77,10 +77,9 @@ func (c *Client) callAsTask(ctx context.Context, p *mcp.CallToolParams, r *mcp.C
 
 // augment adds to the options for the call of a tool that it is to be a task, if so. It returns the session that has decided it.
 func (c *Client) augment(ctx context.Context, tool string, options []CallOption) (*session, []CallOption, error) {
-	var cl call
-	cl.apply(options)
+	a := askedBy(options)
 	s := c.present()
-	if s == noSession && cl.wait && c.mayMeetLegacyTasks() {
+	if s == noSession && a.wait && c.mayMeetLegacyTasks() {
 		var err error
 		if s, options, err = c.agreed(ctx, mcp.MethodCallTool, options); err != nil {
 			return nil, nil, err
@@ -93,12 +92,12 @@ func (c *Client) augment(ctx context.Context, tool string, options []CallOption)
 	switch support, err := c.schemas.taskSupport(ctx, c, tool, options); {
 	case err != nil:
 		return nil, nil, err
-	case support == mcp.TaskRequired, support == mcp.TaskOptional && cl.tasks.handle != nil:
-		asked := new(mcp.TaskMetadata)
+	case support == mcp.TaskRequired, support == mcp.TaskOptional && a.handle != nil:
+		wish := new(mcp.TaskMetadata)
 		if ttl := c.tasks.TTL; ttl > 0 {
-			asked.TTL = new(max(1, ttl.Milliseconds()))
+			wish.TTL = new(max(1, ttl.Milliseconds()))
 		}
-		options = append(options[:len(options):len(options)], func(cl *call) { cl.tasks.asks = asked })
+		options = append(options[:len(options):len(options)], func(a *asked) { a.asTask = wish })
 	}
 	return s, options, nil
 }
@@ -109,12 +108,12 @@ func (c *Client) mayMeetLegacyTasks() bool { return slices.Contains(c.cfg.legacy
 // paramsFor returns the params for session s, which may be another one than that in which the call was begun.
 func (cl *call) paramsFor(s *session) any {
 	p, ok := cl.params.(*mcp.CallToolParams)
-	cl.tasks.asked = ok && cl.tasks.asks != nil && s.makesTasks()
+	cl.tasks.asked = ok && cl.asked.asTask != nil && s.makesTasks()
 	if !cl.tasks.asked {
 		return cl.params
 	}
 	asking := *p
-	asking.Task = cl.tasks.asks
+	asking.Task = cl.asked.asTask
 	return &asking
 }
 

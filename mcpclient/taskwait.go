@@ -33,7 +33,7 @@ func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
 	if v := reflect.ValueOf(cl.result); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().SetZero() // the task is no part of the result
 	}
-	t, into := cl.tasks.handle, any(new(mcp.CallToolResult))
+	t, into := cl.asked.handle, any(new(mcp.CallToolResult))
 	waits := t == nil
 	if waits {
 		t, into = cl.c.newTask(cl.c.call), cl.result
@@ -46,7 +46,7 @@ func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
 	}()
 	unknown := checkStatus(cl.tasks.made.Status)
 	if unknown != nil {
-		cl.tasks.hear = nil
+		cl.asked.onTask = nil
 	}
 	t.created(cl, into)
 	if unknown != nil {

@@ -77,8 +77,8 @@ type lead struct {
 
 // lends adds to options that the call has these headers, goes on where l is, and takes l on.
 func (l *lead) lends(header map[string]string, options []CallOption) []CallOption {
-	return append(options[:len(options):len(options)], func(cl *call) {
-		cl.header, cl.corr, cl.ref, cl.lead = header, l.corr, l.ref, l
+	return append(options[:len(options):len(options)], func(a *asked) {
+		a.header, a.corr, a.ref, a.lead = header, l.corr, l.ref, l
 	})
 }
 

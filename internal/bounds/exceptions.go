@@ -27,7 +27,7 @@ var exceptions = []exception{
 		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords",
 	}},
 	{"Belong to one call or message in flight, made of one frame, and end with it", []string{
-		"mcpclient.request.header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
+		"mcpclient.sending.header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
 		"mcpclient/transport.life.more",
 		"mcpclient/auth.flow.asked", "mcpclient/auth.registrationRequest.GrantTypes",
 		"mcpserver.CompleteRequest.Context", "mcpserver.GetPromptRequest.Arguments",
