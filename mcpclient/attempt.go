@@ -140,7 +140,7 @@ func (c *core) handshake(ctx context.Context, lk *link, in *reader, clock *stopw
 	return s, err
 }
 
-// read reads a session until it is over, or until there is nothing to read. Then nobody reads as long as that is so.
+// read reads a session until it is over, or until there is nothing to read. Then no goroutine reads as long as that is so.
 func (l *openLink) read(in *reader) {
 	c := l.core
 	returned := false

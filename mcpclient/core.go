@@ -27,7 +27,7 @@ type core struct {
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
-	freed   chan struct{}                        // guarded by mu; closed when no connection is open any more; nil unless somebody waits for that
+	freed   chan struct{}                        // guarded by mu; closed when no connection is open any more; nil if none waits
 	m       machine.Machine                      // guarded by mu
 	calls   *inflight.Table[*request, headstone] // guarded by mu
 	lastID  int64                                // guarded by mu; the last request id given out
@@ -51,7 +51,7 @@ type core struct {
 
 	records []record      // guarded by mu; what has happened and not been told yet
 	untold  int           // guarded by mu; records that had no room there
-	told    chan struct{} // guarded by mu; closed when it has told everything; nil unless somebody waits for that
+	told    chan struct{} // guarded by mu; closed when it has told everything; nil unless a goroutine waits for that
 
 	goroutines sync.WaitGroup // all that the client started, handlers included
 }

@@ -131,7 +131,7 @@ func TestAHandlerOfURLsIsNeeded(t *testing.T) {
 	}
 }
 
-// What is at the URL is the user's business: nobody connects to it before the handler does.
+// What is at the URL is the user's business: the client does not connect to it, and the handler may.
 // (specification 2025-11-25 and 2026-07-28, client/elicitation, "Safe URL Handling")
 func TestNothingIsFetchedFromAURL(t *testing.T) {
 	site, err := net.Listen("tcp", "127.0.0.1:0")
@@ -156,7 +156,7 @@ func TestNothingIsFetchedFromAURL(t *testing.T) {
 	}
 	defer first.Close()
 	if first.RemoteAddr().String() != own.LocalAddr().String() {
-		t.Errorf("%v connected to the site, want nobody before the test", first.RemoteAddr())
+		t.Errorf("%v connected to the site, want no connection before that of the test", first.RemoteAddr())
 	}
 }
 

@@ -21,7 +21,7 @@ type openLink struct {
 
 	hungUp  bool           // guarded by core.mu; the client has hung up
 	why     error          // guarded by core.mu; why it has
-	closing bool           // guarded by core.mu; somebody closes conn
+	closing bool           // guarded by core.mu; a goroutine closes conn
 	closed  sync.WaitGroup // waits for that, unless it is the connection's own goroutine
 }
 

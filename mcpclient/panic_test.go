@@ -99,9 +99,9 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 						}
 						if tc.cancelled {
 							if about := fmt.Sprintf(`"requestId":%s`, asked.ID); f.Method != mcp.NotificationCancelled || !strings.Contains(string(f.raw), about) {
-								t.Fatalf("got %s, want the server to hear that nobody waits for %s", f.raw, asked.ID)
+								t.Fatalf("got %s, want the server to hear that the caller does not wait for %s any more", f.raw, asked.ID)
 							}
-							v.write(answer(asked)) // which is late and disturbs nobody
+							v.write(answer(asked)) // which is late and disturbs no other call
 							f = v.take()
 						}
 						if f.Method != "next" {

@@ -31,7 +31,7 @@ func posted(t *testing.T, c *Client, v *conversation) frame {
 	return f
 }
 
-// A request that nobody waits for is made again like any other when the server was busy.
+// A request without a caller who waits for it is made again like any other when the server was busy.
 func TestACancelledTaskIsCancelledAgainByABusyServer(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		f := posted(t, c, v)
@@ -59,7 +59,7 @@ func TestTheCancellingOfATaskIsShownWithItsAge(t *testing.T) {
 	})
 }
 
-// Over HTTP the transport holds nothing any more for a request that nobody waits for, when its time is over.
+// Over HTTP the transport holds nothing any more for a request without a caller, when its time is over.
 func TestTheStreamOfATaskThatIsNotCancelledInTimeIsClosed(t *testing.T) {
 	var closed []int64
 	o := &Options{Versions: modernOnly, Features: []Feature{UseTasks(nil)}}

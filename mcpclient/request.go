@@ -129,7 +129,7 @@ func (r *request) settlePutOff() {
 	}
 }
 
-// finish gives the call its outcome. It is called with the client's mutex held, by whoever took the call out of flight. If
+// finish gives the call its outcome. It is called with the client's mutex held, by what took the request out of flight. If
 // that is not the answer, the caller may still wait for it.
 func (r *request) finish(o outcome) {
 	end := r.end

@@ -169,7 +169,7 @@ func (r *request) readAnswer(ctx context.Context) {
 			t.leave(r.core.anyInFlight)
 			return
 		}
-		r.notInline() // the next to wait is somebody else
+		r.notInline() // the next to wait may be another caller
 		t.handOver(got)
 	}()
 	if ctx.Done() != nil {

@@ -21,7 +21,7 @@ import (
 // so is an empty message. Nothing secret may be asked for by a form. Revisions before 2025-11-25 get the form in their words,
 // without defaults other than those of booleans, and cannot be asked for a choice of several.
 //
-// A URL must be https, or http to this machine. It must be of use to nobody but the user and must not hold what is private, and
+// A URL must be https, or http to this machine. It must be of use to the user alone and must not hold what is private, and
 // where it leads, the server has to make sure that it is this user who has come. That the user accepts means no more than that:
 // what is done there, the server learns there. See [Server.ElicitationComplete]. p.Task is not sent, and an ElicitationID made up
 // if there is none.

@@ -21,7 +21,7 @@ func ExampleServer_HandleNotification() {
 	err := s.HandleNotification("notifications/acme/opened", func(ctx context.Context, n *mcpserver.Notification) {
 		var p opened
 		if err := json.Unmarshal(n.Params, &p); err != nil {
-			log.Print(err) // nobody else hears of it
+			log.Print(err) // it is heard of nowhere else
 			return
 		}
 		select {

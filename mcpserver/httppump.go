@@ -9,14 +9,14 @@ import (
 )
 
 // pump reads a body up to a deadline where the writer of the response allows none, as behind middleware whose writer has no method
-// Unwrap. It reads in a goroutine and into a buffer of its own, so whoever waits for it can leave. It is used by the goroutine
+// Unwrap. It reads in a goroutine and into a buffer of its own, so a goroutine that waits for it can leave. It is used by the goroutine
 // of its request.
 //
 // A read that is left behind ends soon after the handler has returned: net/http interrupts it then, over HTTP/1 and over HTTP/2.
 type pump struct {
 	until time.Time     // the deadline; zero for none
 	want  chan struct{} // of one element: more is wanted; closed when nothing is
-	got   chan gulp     // of one element, so that nobody has to be there who takes it
+	got   chan gulp     // of one element, so that no reader has to be there to take it
 	asked bool          // more was asked for and is not there yet
 	have  gulp
 }

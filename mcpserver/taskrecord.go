@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// orphaned reports whether the one who should finish the task is gone.
+// orphaned reports whether the server that should finish the task is gone.
 func orphaned(r *store.Task, now time.Time) bool { return !r.Status.Terminal() && now.After(r.Lease) }
 
 // endTask makes the status a final one.
@@ -30,7 +30,7 @@ func failTask(r *store.Task, e *mcp.Error, now time.Time) {
 	r.Error = e
 }
 
-// abandonTask ends a task that nobody works on any more.
+// abandonTask ends a task that no handler works on any more.
 func abandonTask(r *store.Task, e *mcp.Error, now time.Time) {
 	if r.CancelRequested {
 		endTask(r, mcp.TaskCancelled, "", now)

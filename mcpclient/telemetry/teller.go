@@ -17,7 +17,7 @@ const (
 	toldBytesOfServer   = 16 << 20
 )
 
-// teller writes the log records of a client or a server that nobody should wait for: those of what reads for all, connects
+// teller writes the log records of a client or a server that no goroutine should wait for: those of what reads for all, connects
 // and answers. They wait here for a log handler that is slow, in order, and a goroutine writes them that exists until all are
 // written. Records for which there is no room are counted, and a record tells how many those were.
 type teller struct {

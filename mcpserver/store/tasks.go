@@ -88,7 +88,7 @@ func (r *Task) Expired(now time.Time) bool {
 	return !r.Expires.IsZero() && !now.Before(r.Expires)
 }
 
-// Weight returns about how many bytes a task takes that somebody else has chosen.
+// Weight returns about how many bytes a task takes that the client or the handler has chosen.
 func (r *Task) Weight() int {
 	n := len(r.ID) + len(r.Principal) + len(r.Target) + len(r.Message) + len(r.Result)
 	for key, request := range r.Requests {
