@@ -1,0 +1,141 @@
+package mcpserver_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/mcpserver/store"
+)
+
+// resumed opens the rest of a stream.
+func (w *web) resumed(session, lastEventID string) *events {
+	w.t.Helper()
+	return w.stream("GET", "", "Mcp-Session-Id", session, "Last-Event-ID", lastEventID)
+}
+
+func TestAHandlerClosesItsStreamAndTheClientComesBack(t *testing.T) {
+	for _, back := range []time.Duration{500 * time.Millisecond, 5 * time.Second} { // before the answer, and after it
+		t.Run(back.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
+				session := w.open("2025-11-25")
+				s := w.stream("POST", callOf(7, "pause", "{}"), "Mcp-Session-Id", session, "MCP-Protocol-Version", "2025-11-25")
+				first := s.next()
+				if last := s.next(); last.Retry != 500*time.Millisecond {
+					t.Errorf("the last event is %+v, want it to say when to come back", last)
+				}
+				s.over()
+				time.Sleep(back)
+				s = w.resumed(session, first.ID)
+				if m := s.message(); m.ID != 7.0 || m.Result == nil {
+					t.Errorf("got %+v, want the answer", m)
+				}
+				s.over()
+				w.end()
+			})
+		})
+	}
+}
+
+func TestCloseStreamIsRefusedWhereNobodyCouldComeBack(t *testing.T) {
+	if err := mcpserver.CloseStream(context.Background(), 0); !errors.Is(err, mcpserver.ErrNotResumable) {
+		t.Errorf("without a request: %v, want %v", err, mcpserver.ErrNotResumable)
+	}
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
+	body, headers := askedCall(1, "pause", "{}")
+	for name, p := range map[string]page{
+		"modern":            w.post(body, headers...),
+		"a revision before": w.post(callOf(1, "pause", "{}"), "Mcp-Session-Id", w.open("2025-06-18")),
+	} {
+		if p.status != 200 || !strings.Contains(p.body, mcpserver.ErrNotResumable.Error()) {
+			t.Errorf("%s: got %d with %s, want the handler told so", name, p.status, p.body)
+		}
+	}
+}
+
+func TestALegacyClientThatIsCutOffMissesNothing(t *testing.T) {
+	for _, version := range []string{"2025-03-26", "2025-11-25"} {
+		t.Run(version, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, gate, cause := gated(t, mcpserver.Options{})
+				w := serveWeb(t, server, nil)
+				session := w.open(version)
+				s := w.stream("POST", gatedCall, "Mcp-Session-Id", session)
+				last := s.next()
+				if version == "2025-11-25" {
+					last = s.next()
+				}
+				s.leave()
+				synctest.Wait()
+				close(gate)
+				synctest.Wait()
+				if len(cause) > 0 {
+					t.Fatalf("the handler's context ended with %v, want it to go on", <-cause)
+				}
+				s = w.resumed(session, last.ID)
+				if m := s.message(); m.Method != mcp.NotificationProgress {
+					t.Errorf("got %+v, want what was missed", m)
+				}
+				if m := s.message(); m.ID != 5.0 || m.Result == nil {
+					t.Errorf("got %+v, want the answer", m)
+				}
+				s.over()
+				w.end()
+			})
+		})
+	}
+}
+
+func TestAResumedStreamGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, gate, _ := gated(t, mcpserver.Options{})
+		w := serveWeb(t, server, nil)
+		session := w.open("2025-11-25")
+		s := w.stream("POST", gatedCall, "Mcp-Session-Id", session)
+		first := s.next()
+		s.leave()
+		synctest.Wait()
+		s = w.resumed(session, first.ID)
+		if m := s.message(); m.Method != mcp.NotificationProgress {
+			t.Errorf("got %+v, want what was sent before", m)
+		}
+		second := w.resumed(session, first.ID)
+		if m := second.message(); m.Method != mcp.NotificationProgress {
+			t.Errorf("got %+v, want what was sent before, again", m)
+		}
+		s.over() // taken over
+		close(gate)
+		if m := second.message(); m.Method != mcp.NotificationProgress {
+			t.Errorf("got %+v, want what is sent now", m)
+		}
+		if m := second.message(); m.ID != 5.0 {
+			t.Errorf("got %+v, want the answer", m)
+		}
+		second.over()
+		w.end()
+	})
+}
+
+func TestEventsThatAreGoneAreNotSkipped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Events: store.NewMemoryEvents(2, 0)})
+		session := w.open("2025-06-18")
+		s := w.stream("POST", legacySteps(1), "Mcp-Session-Id", session)
+		first := s.next()
+		for range 3 {
+			s.next()
+		}
+		s.over()
+		p := w.do("GET", "", "Mcp-Session-Id", session, "Last-Event-ID", first.ID)
+		if p.status != 400 || !strings.Contains(p.body, "not kept") {
+			t.Errorf("got %d with %s, want it said that there is a gap", p.status, p.body)
+		}
+		w.end()
+	})
+}
