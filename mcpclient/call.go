@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
@@ -123,10 +124,16 @@ func (r *request) conclude(ctx context.Context, o outcome, err *Error) *Error {
 		return err
 	case o.cause == inflight.Timeout:
 		r.cancelUpstream(ctx, "timeout")
-	case o.cause != 0 && cancelledUpstream(o) && r.session.overHTTP:
+	}
+	r.hangUp(o)
+	return r.answered(o)
+}
+
+// hangUp closes the stream of a request that the server has cancelled: the answer is not coming.
+func (r *request) hangUp(o outcome) {
+	if o.cause != 0 && r.session.overHTTP && cancelledUpstream(o) {
 		r.session.conn.Cancel(r.id, transport.Message{})
 	}
-	return r.answered(o)
 }
 
 // post makes the request without waiting for its answer. It is on its way when post returns, or has come to its end; ended is called
@@ -152,6 +159,57 @@ func (r *request) post(ctx context.Context, ended func()) {
 	if err != nil || o.decided() || !r.core.during(r.session, end) {
 		end()
 	}
+}
+
+// openIn makes a request in session s, and waits until the server has acknowledged what it opens, for no longer than patience. Its
+// operation ends with that: no span lasts as long as a stream. Without an error the request remains in flight, and its outcome ends
+// what it has opened.
+func (r *request) openIn(s *session, patience time.Duration) *Error {
+	about := r.content.about()
+	about.Beside = r.own
+	ctx := r.begin(s.ctx, about)
+	returned := false
+	defer func() {
+		if !returned {
+			r.breakOff(ctx)
+		}
+	}()
+	err := r.toAcknowledgement(ctx, s, patience)
+	returned = true
+	r.op.End(r.content.ended(err))
+	return err
+}
+
+// toAcknowledgement is openIn between the beginning and the end of the operation.
+func (r *request) toAcknowledgement(ctx context.Context, s *session, patience time.Duration) *Error {
+	if !r.takeIn(s) {
+		return r.failed(outcome{cause: inflight.Lost})
+	}
+	o, err := r.launchAttended(ctx)
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for err == nil && !o.decided() {
+		select {
+		case <-r.opened:
+			return nil
+		case why := <-r.putOff:
+			o, err = r.settled(r.backpressure(why))
+		case <-limit.C:
+			_, _ = r.leave(ctx)
+			return r.failed(outcome{cause: inflight.Timeout})
+		case o = <-r.outcome:
+			select {
+			case <-r.opened: // before
+				r.outcome <- o // for what follows it
+				return nil
+			default:
+			}
+		}
+	}
+	if err = r.conclude(ctx, o, err); err == nil {
+		err = &Error{Kind: KindProtocol, Op: r.method, cause: errors.New("the subscription ended before it was acknowledged")}
+	}
+	return err
 }
 
 // breakOff ends a request in which code of the user's has failed: a callback, an encoder, a decoder, the transport.
@@ -180,9 +238,38 @@ func (r *request) answered(o outcome) *Error {
 	}
 	r.op.Received(o.message.Size())
 	r.message = o.message
-	err := r.content.receive(r.session, &r.message)
+	err := r.decode(&r.message)
 	r.message = jsonrpc.Message{}
 	return err
+}
+
+// decode decodes the answer in the goroutine that makes the request. The decoder sees the part of the frame that has not been validated
+// yet, so an answer that is not valid JSON is found here; it fails this request and nothing else. Whatever has to be known of the
+// bytes is read before the decoder has them, which works in place: see [jsonrpc.Message.Consume].
+func (r *request) decode(m *jsonrpc.Message) *Error {
+	if m.Kind == jsonrpc.Error {
+		server, err := decodeError(m)
+		if err != nil {
+			return r.unusable(m, err)
+		}
+		return &Error{Kind: KindJSONRPC, Op: r.method, Server: server}
+	}
+	if r.op.Captures() && m.Check() == nil {
+		r.op.Answer(m.Middle())
+	}
+	err := r.content.receive(r.session, m)
+	if refused, ok := errors.AsType[*resultTypeError](err); ok {
+		return &Error{Kind: KindProtocol, Op: r.method, cause: refused}
+	}
+	if err != nil {
+		return r.unusable(m, err)
+	}
+	return nil
+}
+
+// unusable counts an answer that breaks the protocol and returns the error for the request.
+func (r *request) unusable(m *jsonrpc.Message, err error) *Error {
+	return &Error{Kind: KindProtocol, Op: r.method, cause: r.core.refused(m, err)}
 }
 
 // take takes the request into flight, as soon as the client is ready if the caller wants to wait.
@@ -224,6 +311,21 @@ func (r *request) tryTake() *Error {
 	c.calls.Add(r.id, r.deadline, r)
 	c.arm()
 	return nil
+}
+
+// takeIn takes a request of the client's own into flight, if s is still the session. It has no deadline.
+func (r *request) takeIn(s *session) bool {
+	r.core.mu.Lock()
+	defer r.core.mu.Unlock()
+	if r.core.session != s {
+		return false
+	}
+	r.core.lastID++
+	r.id, r.begun = r.core.lastID, time.Now()
+	r.core.calls.Add(r.id, time.Time{}, r)
+	r.session = s
+	r.op.Admit(s.peer, r.id)
+	return true
 }
 
 // admission asks the machine whether the user may send something now. It is called with mu held.

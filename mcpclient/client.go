@@ -26,19 +26,16 @@ type Client struct {
 	tasks    TaskOptions
 	elicitor elicitor // nil without handlers for elicitation
 
-	subscribedIn uint64        // guarded by mu; the epoch of subscribed, 0 for none
-	subscribed   telemetry.Ref // guarded by mu; the request that opened the latest subscription
-
-	pool        sync.Pool // of *call
-	dispatcher  dispatcher
-	serving     serving
-	schemas     schemaMemo
-	watches     watches
-	logLevel    logLevel
-	roots       rootList
-	cache       *resultCache // nil for none
-	urls        *urlVisits   // nil without a handler for URLs
-	intercepted CallFunc     // makes a call through the middleware; nil if there is none
+	pool          sync.Pool // of *call
+	dispatcher    dispatcher
+	serving       serving
+	schemas       schemaMemo
+	subscriptions subscriptions
+	logLevel      logLevel
+	roots         rootList
+	cache         *resultCache // nil for none
+	urls          *urlVisits   // nil without a handler for URLs
+	intercepted   CallFunc     // makes a call through the middleware; nil if there is none
 }
 
 // New creates a client and starts to connect in the background. The error is about the options only. Whoever creates a
@@ -85,6 +82,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	c.tel = cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()), telemetry.WithInstanceID(c.instance))
 	c.calls = inflight.New(cfg.inflight(), headstoneOf)
 	c.dispatcher.init(c)
+	c.subscriptions.c = c
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)
 		c.schemas.cache = c.cache

@@ -1,7 +1,6 @@
 package mcpclient
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,20 +10,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// decode decodes the answer in the caller's goroutine. The decoder sees the part of the frame that has not been validated
-// yet, so an answer that is not valid JSON is found here; it fails this call and nothing else. Whatever has to be known of the
-// bytes is read before the decoder has them, which works in place: see [jsonrpc.Message.Consume].
-func (cl *call) decode(s *session, m *jsonrpc.Message) *Error {
-	if m.Kind == jsonrpc.Error {
-		server, err := decodeError(m)
-		if err != nil {
-			return cl.unusable(m, err)
-		}
-		return &Error{Kind: KindJSONRPC, Op: cl.method, Server: server}
+// receive decodes a result, and keeps it if it may answer the same question again.
+func (cl *call) receive(s *session, m *jsonrpc.Message) error {
+	if cl.asked.received != nil {
+		cl.asked.received.Add(int64(m.Size()))
 	}
-	if cl.op.Captures() && m.Check() == nil {
-		cl.op.Answer(m.Middle())
-	}
+	kept := cl.c.cache.worthKeeping(cl, m)
 	var begun time.Time
 	if cl.op.Timed() {
 		begun = time.Now()
@@ -36,18 +27,10 @@ func (cl *call) decode(s *session, m *jsonrpc.Message) *Error {
 	if cl.op.Timed() {
 		cl.op.Decoded(time.Since(begun), err)
 	}
-	if refused, ok := errors.AsType[*resultTypeError](err); ok {
-		return &Error{Kind: KindProtocol, Op: cl.method, cause: refused}
+	if err == nil && kept != nil {
+		cl.c.cache.keep(cl.keeping.version, kept)
 	}
-	if err != nil {
-		return cl.unusable(m, err)
-	}
-	return nil
-}
-
-// unusable counts an answer that breaks the protocol and returns the error for the call.
-func (cl *call) unusable(m *jsonrpc.Message, err error) *Error {
-	return &Error{Kind: KindProtocol, Op: cl.method, cause: cl.c.refused(m, err)}
+	return err
 }
 
 // decodeByType decodes the result of m into what its type asks for: result, or what cl gets instead. Types that the client has

@@ -93,7 +93,8 @@ func (s situation) decode(c *Client, m *jsonrpc.Message) answered {
 	cl.tasks.asked = s.augmented
 	cl.result = s.into()
 	result := cl.result
-	err := cl.decode(&session{era: s.era}, m)
+	cl.session = &session{era: s.era}
+	err := cl.decode(m)
 	switch {
 	case err != nil && (cl.input.required != nil || cl.tasks.made != nil):
 		panic("there is an error, and something else too")

@@ -45,7 +45,7 @@ func (c *Client) hear(h *hearing) (remove func()) {
 	remove = c.dispatcher.add(h)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.subscribeChanges()
+	c.subscriptions.listenIfWanted()
 	return remove
 }
 
@@ -165,7 +165,7 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 	if params.URI != nil {
 		n.uri, _ = jsonrpc.Text(params.URI)
 	}
-	if r.session.era.subscribes() && c.strays(n) {
+	if r.session.era.subscribes() && c.subscriptions.strays(n) {
 		c.tel.NotificationDropped(m.Method, telemetry.DropUnsubscribed)
 		return
 	}
@@ -183,7 +183,7 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 			c.cancelled(r.link, p.RequestID, why)
 		}
 	case mcp.NotificationSubscriptionsAcknowledged:
-		c.acknowledged(n)
+		c.subscriptions.acknowledged(n)
 	case mcp.NotificationToolListChanged:
 		c.schemas.forget()
 	case mcp.NotificationElicitationComplete:

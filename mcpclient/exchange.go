@@ -56,7 +56,7 @@ func (r *request) send(ctx context.Context) (outcome, *Error) {
 		ProtocolVersion: string(s.version), Header: r.header, Answer: s.direct,
 	}
 	r.trace.tell(&m)
-	if r.progressed == nil && !r.lasts {
+	if r.progressed == nil && r.opened == nil {
 		m.Inline = r.inline
 	}
 	var place *place // in the line for room

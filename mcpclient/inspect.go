@@ -81,11 +81,11 @@ func (c *Client) inspect() (i inspect.Client, more inspected, oldest []flight) {
 	}
 	if s := c.session; s != nil {
 		i.Server, i.ServerVersion = excerpt(s.server.Name, maxShown), excerpt(s.server.Version, maxShown)
-		i.Version, i.Era, i.Listening = s.version, s.version.Era().String(), s.listening
+		i.Version, i.Era, i.Listening = s.version, s.version.Era().String(), c.subscriptions.listening == s.epoch
 	}
 	i.Answering = c.serving.count()
 	i.Notifications, i.QueueLimit = c.dispatcher.queued()
-	i.Subscribed, i.Subscriptions = c.watches.show()
+	i.Subscribed, i.Subscriptions = c.subscriptions.watches.show()
 	return i, inspected{c.lastErr, c.refusal, c.session}, c.oldest()
 }
 
@@ -98,7 +98,7 @@ func (c *core) oldest() []flight {
 	all := make([]flight, len(first))
 	for n, f := range first {
 		r := f.Value
-		all[n] = flight{f, r.method, r.target, r.shownURI, r.begun, r.corr, r.ref, r.round, r.lasts}
+		all[n] = flight{f, r.method, r.target, r.shownURI, r.begun, r.corr, r.ref, r.round, r.opened != nil}
 	}
 	return all
 }

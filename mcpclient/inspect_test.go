@@ -122,9 +122,9 @@ func TestInspectIsBounded(t *testing.T) {
 		}
 		first := c.lastID - calls + 1
 		c.mu.Unlock()
-		c.watches.all = map[string]*watch{}
+		c.subscriptions.watches.all = map[string]*watch{}
 		for n := range 999 {
-			c.watches.all[fmt.Sprint("file:///", n)] = &watch{wanted: true}
+			c.subscriptions.watches.all[fmt.Sprint("file:///", n)] = &watch{wanted: true}
 		}
 		i := c.Inspect()
 		if i.InFlight != calls || len(i.Calls) != inspect.Limit || i.Subscribed != 999 || len(i.Subscriptions) != inspect.Limit {
@@ -147,7 +147,7 @@ func TestInspectIsBounded(t *testing.T) {
 			c.calls.Settle(id)
 		}
 		c.mu.Unlock()
-		c.watches.all = nil
+		c.subscriptions.watches.all = nil
 	})
 }
 

@@ -244,7 +244,8 @@ func TestASubscriptionThatEndsAtOnceIsBegunLaterAndLater(t *testing.T) {
 		client.mu.Lock()
 		defer client.mu.Unlock()
 		r, _ := client.calls.Find(m.ID)
-		r.content.(*call).acknowledged <- mcp.SubscriptionFilter{ToolsListChanged: true}
+		r.content.(*subscription).agreed = mcp.SubscriptionFilter{ToolsListChanged: true}
+		r.opened <- struct{}{}
 		client.calls.Settle(m.ID)
 		r.finish(outcome{message: jsonrpc.Message{Kind: jsonrpc.Result}})
 		return nil, true

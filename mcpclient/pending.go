@@ -20,11 +20,10 @@ type call struct {
 	asked   asked
 	scratch []byte // the encoded params, while the request is made; its memory is kept with the call
 
-	keeping      keeping
-	input        inputRounds
-	visits       int // how often the server has sent the user to URLs first
-	tasks        taskCall
-	acknowledged chan mcp.SubscriptionFilter // of one element; nil unless the call asks for a subscription
+	keeping keeping
+	input   inputRounds
+	visits  int // how often the server has sent the user to URLs first
+	tasks   taskCall
 }
 
 // newCall returns a call of the client's own pool: a channel that was made in one bubble of a test cannot be used in another.
@@ -74,8 +73,8 @@ func (cl *call) encode(s *session) *Error {
 
 func (cl *call) encodeFor(s *session) error {
 	var err error
-	cl.frame, cl.scratch = cl.frame[:0], cl.scratch[:0]
-	write := jsonrpc.AppendRequest
+	cl.scratch = cl.scratch[:0]
+	appendRequest := jsonrpc.AppendRequest
 	if params := cl.paramsFor(s); params != nil {
 		if cl.scratch, err = mcp.AppendParams(cl.scratch, params); err != nil {
 			return err
@@ -84,7 +83,7 @@ func (cl *call) encodeFor(s *session) error {
 			return err
 		}
 		if _, own := params.(*mcp.CallToolParams); own {
-			write = jsonrpc.AppendOwnRequest
+			appendRequest = jsonrpc.AppendOwnRequest
 		}
 	}
 	if cl.op.Captures() {
@@ -92,7 +91,7 @@ func (cl *call) encodeFor(s *session) error {
 		cl.op.Arguments(arguments)
 	}
 	if cl.input.rounds > 0 {
-		write = jsonrpc.AppendRequest
+		appendRequest = jsonrpc.AppendRequest
 		if cl.scratch, err = withInput(cl.scratch, cl.input.given); err != nil {
 			return err
 		}
@@ -100,16 +99,11 @@ func (cl *call) encodeFor(s *session) error {
 	if err = given.CheckMeta(cl.asked.meta); err != nil {
 		return err
 	}
-	cl.trace = traceOf(&cl.op)
-	meta := cl.trace.meta(s.meta)
-	if meta.User, err = cl.withLogLevel(s, cl.asked.meta); err != nil {
+	meta, err := cl.withLogLevel(s, cl.asked.meta)
+	if err != nil {
 		return err
 	}
-	if cl.progressed != nil {
-		meta.ProgressToken = jsonrpc.IntID(cl.id)
-	}
-	cl.frame, err = write(cl.frame, jsonrpc.IntID(cl.id), cl.method, meta, cl.scratch)
-	return err
+	return cl.write(appendRequest, s, meta, cl.scratch)
 }
 
 // nameFor returns what HTTP puts into the header Mcp-Name. Params of the caller's own are read as they are encoded.
@@ -158,19 +152,6 @@ func (cl *call) started() {
 		cl.op.Retry(telemetry.RetryHeaderMismatch)
 	}
 	*cl.asked.lead = lead{corr: cl.corr, ref: cl.ref}
-}
-
-// receive decodes the answer, and keeps it if it may answer the same question again.
-func (cl *call) receive(s *session, m *jsonrpc.Message) *Error {
-	if cl.asked.received != nil {
-		cl.asked.received.Add(int64(m.Size()))
-	}
-	kept := cl.c.cache.worthKeeping(cl, m)
-	err := cl.decode(s, m)
-	if err == nil && kept != nil {
-		cl.c.cache.keep(cl.keeping.version, kept)
-	}
-	return err
 }
 
 // ended describes the end of the request.

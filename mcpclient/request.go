@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -28,8 +29,7 @@ type request struct {
 	target   string        // tool or prompt, for an inspection
 	shownURI string        // of the resource, likewise
 	round    int           // of the call, likewise
-	lasts    bool          // what it opens goes on behind an acknowledgement
-	open     bool          // guarded by the client's mutex; it does
+	open     bool          // guarded by the client's mutex; the server has acknowledged what the request opens
 	patience time.Duration // the timeout that progress gives anew, zero for none
 	latest   time.Time     // the latest that progress can make of the deadline; zero means none
 
@@ -47,6 +47,7 @@ type request struct {
 	end    func()           // that; guarded by the client's mutex, nil for none
 
 	outcome    chan outcome                 // of one element
+	opened     chan struct{}                // of one element: the acknowledgement; nil unless the request opens what lasts until its answer
 	putOff     chan *transport.RequestError // of one element: the server has refused the request for now
 	progressed chan struct{}                // of one element; nil unless reports of progress are wanted
 	progress   progressQueue                // guarded by the client's mutex
@@ -75,8 +76,8 @@ type content interface {
 	started()
 	// encode makes the frame, for a session. The request is in flight.
 	encode(s *session) *Error
-	// receive decodes the answer.
-	receive(s *session, m *jsonrpc.Message) *Error
+	// receive decodes a result.
+	receive(s *session, m *jsonrpc.Message) error
 	// ended describes the end of the operation.
 	ended(err *Error) telemetry.Result
 	// harmless reports whether the server may do twice what it is asked once.
@@ -96,6 +97,20 @@ func newRequest(c *core) request {
 func (r *request) cleared() request {
 	r.settlePutOff()
 	return request{core: r.core, content: r.content, inline: r.inline, outcome: r.outcome, putOff: r.putOff, frame: r.frame[:0]}
+}
+
+// write makes the frame for session s by appendRequest, of the user's part of _meta and the encoded params.
+func (r *request) write(
+	appendRequest func([]byte, jsonrpc.ID, string, jsonrpc.Meta, []byte) ([]byte, error), s *session, user mcp.Meta, params []byte,
+) (err error) {
+	r.trace = traceOf(&r.op)
+	meta := r.trace.meta(s.meta)
+	meta.User = user
+	if r.progressed != nil {
+		meta.ProgressToken = jsonrpc.IntID(r.id)
+	}
+	r.frame, err = appendRequest(r.frame[:0], jsonrpc.IntID(r.id), r.method, meta, params)
+	return err
 }
 
 // headstone is what a tombstone remembers of a request, for what its late answer leads to.

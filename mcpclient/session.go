@@ -23,14 +23,12 @@ type session struct {
 	meta         *jsonrpc.Constant // goes into the _meta of every request
 	peer         *telemetry.Peer
 	since        time.Time
-	deaf         *Error // guarded by core.mu; why there is no listening to changes, nil if there may be
 
 	// What is small lies together, without gaps.
 	first      bool // of the client
 	guessed    bool // the era is: a modern server may have had an accident
 	ownStreams bool // each message is on its own: modern versions over HTTP
 	overHTTP   bool // an answer has a stream that can be closed, if the transport is not HTTP+SSE
-	listening  bool // guarded by core.mu; to the changes that the server tells of
 
 	in     *reader
 	direct func(transport.Frame) bool // takes answers past the reader
@@ -116,8 +114,8 @@ func (c *Client) negotiated() { c.schemas.forget() }
 // began lets the features go on in a new session. Each does so in a goroutine of its own, which ends soon after the session at
 // the latest; nobody waits for them but Stop. It is called with mu held.
 func (c *Client) began(s *session) {
-	c.subscribeChanges()
-	for _, f := range []func(*session){c.restoreLogLevel, c.restoreSubscriptions} {
+	c.subscriptions.listenIfWanted()
+	for _, f := range []func(*session){c.restoreLogLevel, c.subscriptions.restore} {
 		c.inBackground(s.link, func() { f(s) })
 	}
 }

@@ -36,18 +36,18 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	if limited.Err() != nil {
 		return (&request{method: mcp.MethodSubscribe}).left(limited)
 	}
-	w, ok := c.watches.enter(limited, uri)
+	w, ok := c.subscriptions.watches.enter(limited, uri)
 	if !ok {
 		return (&request{method: mcp.MethodSubscribe}).left(limited)
 	}
-	defer c.watches.leave(w)
+	defer c.subscriptions.watches.leave(w)
 	if s.era.subscribes() {
-		return c.listenTo(limited, s, w)
+		return c.subscriptions.listenTo(limited, s, w)
 	}
 	if err := c.Call(limited, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, options...); err != nil {
 		return err
 	}
-	c.watches.want(w, true)
+	c.subscriptions.watches.want(w, true)
 	return nil
 }
 
@@ -59,14 +59,14 @@ func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ..
 	options = c.timed(options, time.Now())
 	limited, cancel := c.within(ctx, options)
 	defer cancel()
-	w, ok := c.watches.enter(limited, uri)
+	w, ok := c.subscriptions.watches.enter(limited, uri)
 	if !ok { // somebody else is about to subscribe, or a new session is
-		c.watches.unwant(uri)
+		c.subscriptions.watches.unwant(uri)
 		c.dispatcher.wishesChanged()
 		return (&request{method: mcp.MethodUnsubscribe}).left(limited)
 	}
-	defer c.watches.leave(w)
-	c.watches.want(w, false)
+	defer c.subscriptions.watches.leave(w)
+	c.subscriptions.watches.want(w, false)
 	c.dispatcher.wishesChanged()
 	s := c.present()
 	if s == noSession || s.era.subscribes() || !hasSubscribing(&s.capabilities) {
@@ -76,13 +76,13 @@ func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ..
 }
 
 // listenTo adds a resource to what the client listens to in session s, and waits until the server has agreed.
-func (c *Client) listenTo(ctx context.Context, s *session, w *watch) error {
-	word := c.watches.ask(w, s)
+func (subs *subscriptions) listenTo(ctx context.Context, s *session, w *watch) error {
+	word := subs.watches.ask(w, s)
 	if word == nil {
 		return nil
 	}
-	c.dispatcher.wishesChanged()
-	err := c.beginListening(s)
+	subs.c.dispatcher.wishesChanged()
+	err := subs.begin(s)
 	if err == nil {
 		select {
 		case err := <-word:
@@ -93,7 +93,7 @@ func (c *Client) listenTo(ctx context.Context, s *session, w *watch) error {
 			err = sessionOver(s)
 		}
 	}
-	if !c.watches.withdraw(w) {
+	if !subs.watches.withdraw(w) {
 		return <-word // it has come meanwhile
 	}
 	return err
@@ -108,66 +108,58 @@ func sessionOver(s *session) *Error {
 	return (&request{method: mcp.MethodSubscriptionsListen, accepted: true}).failed(o)
 }
 
-// beginListening sees to it that the client listens in session s, unless the server has refused.
-func (c *Client) beginListening(s *session) *Error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.subscribeChanges()
-	return s.deaf
-}
-
 // restoredAtOnce is how many resources of a legacy server are subscribed to at once when a session begins.
 const restoredAtOnce = 8
 
-// restoreSubscriptions subscribes anew, in a session that is not the first, to the resources that were subscribed to. For
+// restore subscribes anew, in a session that is not the first, to the resources that were subscribed to. For
 // modern servers listen does it.
-func (c *Client) restoreSubscriptions(s *session) {
+func (subs *subscriptions) restore(s *session) {
 	if s.first {
 		return
 	}
 	if !hasSubscribing(&s.capabilities) {
-		for _, uri := range c.watches.lose() {
-			c.tel.SubscriptionLost(uri, unsupported(mcp.MethodSubscribe, "resources.subscribe"))
+		for _, uri := range subs.watches.lose() {
+			subs.c.tel.SubscriptionLost(uri, unsupported(mcp.MethodSubscribe, "resources.subscribe"))
 		}
 	}
 	if s.era.subscribes() {
 		return
 	}
-	lists := c.dispatcher.wanted(&s.capabilities)
-	c.missed(lists)
+	lists := subs.c.dispatcher.wanted(&s.capabilities)
+	subs.c.missed(lists)
 	if !hasSubscribing(&s.capabilities) {
 		return
 	}
 	slots := make(chan struct{}, restoredAtOnce)
-	for _, uri := range c.watches.uris() {
+	for _, uri := range subs.watches.uris() {
 		select {
 		case slots <- struct{}{}:
 		case <-s.ctx.Done():
 			return
 		}
-		c.inBackground(s.link, func() { // ends with its call
+		subs.c.inBackground(s.link, func() { // ends with its call
 			defer func() { <-slots }()
-			c.restore(s, uri)
+			subs.restoreOne(s, uri)
 		})
 	}
 }
 
-// restore subscribes anew to one resource of a legacy server.
-func (c *Client) restore(s *session, uri string) {
-	w, ok := c.watches.enter(s.ctx, uri)
+// restoreOne subscribes anew to one resource of a legacy server.
+func (subs *subscriptions) restoreOne(s *session, uri string) {
+	w, ok := subs.watches.enter(s.ctx, uri)
 	if !ok {
 		return
 	}
-	defer c.watches.leave(w)
-	if !c.watches.wanted(w) {
+	defer subs.watches.leave(w)
+	if !subs.watches.wanted(w) {
 		return
 	}
-	err := c.call(s.ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, restoring)
+	err := subs.c.call(s.ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, restoring)
 	switch {
 	case err == nil:
-		c.missed(mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
+		subs.c.missed(mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
 	case s.ctx.Err() == nil:
-		c.tel.SubscriptionLost(uri, err)
+		subs.c.tel.SubscriptionLost(uri, err)
 	}
 }
 

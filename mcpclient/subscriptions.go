@@ -1,0 +1,191 @@
+package mcpclient
+
+import (
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// subscriptions are the changes that a client hears of: of the lists that it has handlers for, and of the resources that the user
+// is subscribed to. In a modern session a listener keeps one subscription to all of them open (listen.go). A legacy server tells of
+// lists unasked, and is asked for each resource (subscribe.go).
+type subscriptions struct {
+	c       *Client
+	watches watches
+
+	listening uint64        // guarded by core.mu; the epoch of the session that has a listener, 0 for none
+	refused   *refusal      // guarded by core.mu; by the server of the latest session that did so; nil if none has
+	latestIn  uint64        // guarded by core.mu; the epoch of latest, 0 for none
+	latest    telemetry.Ref // guarded by core.mu; the request that opened the latest subscription
+}
+
+// refusal is why the server of one session takes no subscriptions.
+type refusal struct {
+	epoch uint64
+	err   *Error
+}
+
+// wish is what the client wants to hear of in a session.
+type wish struct {
+	filter  mcp.SubscriptionFilter
+	asked   bool            // a caller waits for the server's word on it
+	changed <-chan struct{} // closed when it may have become another one
+}
+
+// some reports whether it is anything at all.
+func (w *wish) some() bool {
+	f := &w.filter
+	return f.ToolsListChanged || f.PromptsListChanged || f.ResourcesListChanged || len(f.ResourceSubscriptions) > 0
+}
+
+// fulfilled reports whether the subscription is about it and nothing else, and no caller wants more.
+func (w *wish) fulfilled(by *subscription) bool { return !w.asked && by.is(&w.filter) }
+
+// listenIfWanted begins to listen to changes if there is reason to. It is called with core.mu held.
+func (subs *subscriptions) listenIfWanted() {
+	s := subs.c.session
+	if s == nil || subs.listening == s.epoch || !s.era.subscribes() {
+		return
+	}
+	if w := subs.wishes(s); w.some() {
+		subs.listening = s.epoch
+		subs.c.inBackground(s.link, func() { subs.listen(s) }) // ends with the session, or with the last listener
+	}
+}
+
+// begin sees to it that the client listens in session s, unless the server has refused.
+func (subs *subscriptions) begin(s *session) *Error {
+	subs.c.mu.Lock()
+	defer subs.c.mu.Unlock()
+	subs.listenIfWanted()
+	if r := subs.refused; r != nil && r.epoch == s.epoch {
+		return r.err
+	}
+	return nil
+}
+
+// refusedBy notes that the server of session s takes no subscriptions.
+func (subs *subscriptions) refusedBy(s *session, err *Error) {
+	subs.c.mu.Lock()
+	defer subs.c.mu.Unlock()
+	subs.refused = &refusal{s.epoch, err}
+}
+
+// wishes returns the changes that the client has handlers for, or is subscribed to, of those the server tells of.
+func (subs *subscriptions) wishes(s *session) (w wish) {
+	w.filter = subs.c.dispatcher.wanted(&s.capabilities)
+	if hasSubscribing(&s.capabilities) {
+		w.filter.ResourceSubscriptions, w.asked = subs.watches.filter()
+	}
+	return w
+}
+
+// stillWanted says what to listen to. If that is nothing, the session listens no more.
+func (subs *subscriptions) stillWanted(s *session) (w wish, some bool) {
+	subs.c.mu.Lock()
+	defer subs.c.mu.Unlock()
+	changed := subs.c.dispatcher.change() // before the look, so that no change is missed
+	w = subs.wishes(s)
+	w.changed = changed
+	if !w.some() && subs.listening == s.epoch {
+		subs.listening = 0
+	}
+	return w, w.some()
+}
+
+// subscribe opens a subscription, of which the server has agreed on a part at least.
+func (subs *subscriptions) subscribe(s *session, filter mcp.SubscriptionFilter) (*subscription, *Error) {
+	sub := newSubscription(&subs.c.core, filter)
+	sub.before, sub.anew = subs.last(s)
+	if err := sub.openIn(s, subs.c.cfg.InitTimeout); err != nil {
+		return nil, err
+	}
+	subs.c.mu.Lock()
+	subs.latest, subs.latestIn = sub.ref, s.epoch
+	subs.c.mu.Unlock()
+	sub.stream = subs.c.tel.StreamOpened(telemetry.StreamListen)
+	return sub, nil
+}
+
+// last names the request that has opened the latest subscription, if that was lost with an earlier session.
+func (subs *subscriptions) last(s *session) (ref telemetry.Ref, lost bool) {
+	subs.c.mu.Lock()
+	defer subs.c.mu.Unlock()
+	if subs.latestIn == 0 || subs.latestIn == s.epoch {
+		return telemetry.Ref{}, false
+	}
+	return subs.latest, true
+}
+
+// acknowledged tells the subscription that the server sends what it asks for.
+func (subs *subscriptions) acknowledged(n *Notification) {
+	var p mcp.SubscriptionsAcknowledgedParams
+	var request mcp.RequestID
+	if n.Decode(&p) != nil {
+		return
+	}
+	if found, err := p.Meta.Decode(mcp.MetaSubscriptionID, &request); !found || err != nil {
+		return
+	}
+	id, _ := request.Int()
+	subs.c.mu.Lock()
+	defer subs.c.mu.Unlock()
+	r, ok := subs.c.calls.Find(id)
+	if !ok || r.method != mcp.MethodSubscriptionsListen || r.open {
+		return
+	}
+	r.open = true // before the next message is looked at
+	if sub, own := r.content.(*subscription); own {
+		sub.agreed = p.Notifications
+		r.opened <- struct{}{}
+	}
+}
+
+// strays reports whether a notification of a modern server belongs to no subscription of the client's although it says so, or
+// has to: it reaches no handler then. On a stream that all share, that is how a client tells its subscriptions apart.
+// (specification 2026-07-28, basic/patterns/subscriptions)
+func (subs *subscriptions) strays(n *Notification) bool {
+	switch n.Method {
+	case mcp.NotificationProgress, mcp.NotificationMessage: // of a request
+		return false
+	case mcp.NotificationCancelled, mcp.NotificationSubscriptionsAcknowledged: // look for their request by themselves
+		return false
+	}
+	var request mcp.RequestID
+	found, err := mcp.Meta(n.params.Meta).Decode(mcp.MetaSubscriptionID, &request)
+	if !found {
+		return onlySubscribed(n.Method)
+	}
+	id, ok := request.Int()
+	return err != nil || !ok || !subs.delivers(id)
+}
+
+// onlySubscribed reports whether a modern server sends notifications of a method to those only who have subscribed to them.
+func onlySubscribed(method string) bool {
+	switch method {
+	case mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged, mcp.NotificationResourceListChanged,
+		mcp.NotificationResourceUpdated:
+		return true
+	}
+	return false
+}
+
+// delivers reports whether what comes for the subscription with this id is the client's: it has been acknowledged, and not ended
+// by the server. One that the client has ended counts for as long as its tombstone is there: what the server had sent by then may
+// be about a change that the subscription in its place came too late for.
+func (subs *subscriptions) delivers(id int64) bool {
+	subs.c.mu.Lock()
+	defer subs.c.mu.Unlock()
+	now := time.Now()
+	r, class := subs.c.calls.Classify(id, now)
+	switch class {
+	case inflight.InFlight:
+		return r.open
+	case inflight.Late:
+		stone, _ := subs.c.calls.Tombstone(id, now)
+		return stone.Note.open && stone.Cause == inflight.Cancelled
+	}
+	return false
+}
