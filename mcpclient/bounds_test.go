@@ -93,7 +93,7 @@ func TestWhatAServerAsksForAtOnceIsBounded(t *testing.T) {
 
 func TestWhatATaskAsksForInAllIsBounded(t *testing.T) {
 	ready(t, rooted(), func(t *testing.T, s *script, v *conversation, c *Client) {
-		task := c.newTask(c.Call)
+		task := newTask(c, c.Call)
 		for n := 0; ; n++ {
 			requests := mcp.InputRequests{fmt.Sprint(n): {Method: mcp.MethodListRoots}}
 			if err := task.answer(t.Context(), 1, requests); err != nil {

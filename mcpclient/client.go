@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/given"
-	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -22,13 +21,12 @@ type Client struct {
 	core
 	name     string
 	instance string
-	answers  map[string]RequestHandler
-	tasks    TaskOptions
 	elicitor elicitor // nil without handlers for elicitation
 
 	pool          sync.Pool // of *call
 	dispatcher    dispatcher
-	serving       serving
+	answering     answering
+	tasks         tasking
 	schemas       schemaMemo
 	subscriptions subscriptions
 	logLevel      logLevel
@@ -82,7 +80,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	c.tel = cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()), telemetry.WithInstanceID(c.instance))
 	c.calls = inflight.New(cfg.inflight(), headstoneOf)
 	c.dispatcher.init(c)
-	c.subscriptions.c = c
+	c.subscriptions.c, c.tasks.c, c.answering.c = c, c, &c.core
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)
 		c.schemas.cache = c.cache
@@ -106,7 +104,7 @@ func (c *Client) use(features []Feature) error {
 			f.declare(&c.cfg.Capabilities)
 		}
 		for method, h := range f.answers {
-			if err := c.answer(method, h); err != nil {
+			if err := c.answering.add(method, h); err != nil {
 				return fmt.Errorf("mcpclient: features: %w", err)
 			}
 		}
@@ -119,16 +117,14 @@ func (c *Client) use(features []Feature) error {
 			}
 		}
 	}
-	switch {
-	case len(c.answers) == 0 && len(c.cfg.HandlerMiddleware) == 0 && !c.declaresTasks():
-		c.answers = onlyPing
-	case c.answers[mcp.MethodPing] == nil:
-		_ = c.answer(mcp.MethodPing, answerPing)
+	c.answering.complete(len(c.cfg.HandlerMiddleware) == 0 && !c.tasks.declared())
+	if err := c.answering.interpose(c.cfg.HandlerMiddleware); err != nil {
+		return err
 	}
 	if err := c.interpose(); err != nil {
 		return err
 	}
-	c.relate()
+	c.tasks.relate(c.answering.handlers)
 	if err := given.Check(c.cfg.ClientInfo); err != nil {
 		return fmt.Errorf("mcpclient: options: ClientInfo: %w", err)
 	}
@@ -138,18 +134,6 @@ func (c *Client) use(features []Feature) error {
 	if _, err := (modernEra{}).requestMeta(c.cfg, c.cfg.newest()); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
-	return nil
-}
-
-// answer makes h the handler of a method.
-func (c *Client) answer(method string, h RequestHandler) error {
-	if c.answers[method] != nil || h == nil {
-		return fmt.Errorf("want one handler for %s", method)
-	}
-	if c.answers == nil {
-		c.answers = map[string]RequestHandler{}
-	}
-	c.answers[method] = h
 	return nil
 }
 

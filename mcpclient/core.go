@@ -66,8 +66,6 @@ type features interface {
 	notified(r *reader, m *jsonrpc.Message)
 	// serve gets a request of the server, in the goroutine that reads.
 	serve(r *reader, m *jsonrpc.Message, answer answerer)
-	// disown gets a late answer, in the goroutine that reads, with what the content of its request wanted to be remembered.
-	disown(r *reader, m *jsonrpc.Message, e *expected)
 	// authorized hears that requests have another authorization from now on.
 	authorized()
 	// askForLife sends the server something to answer, and reports false if the session is over.

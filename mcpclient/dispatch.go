@@ -179,7 +179,7 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 		var p mcp.CancelledParams
 		if n.Decode(&p) == nil {
 			why := &cancelledByServer{excerpt(p.Reason, maxShown)}
-			c.serving.cancel(servedID{r.link, p.RequestID}, why)
+			c.answering.serving.cancel(servedID{r.link, p.RequestID}, why)
 			c.cancelled(r.link, p.RequestID, why)
 		}
 	case mcp.NotificationSubscriptionsAcknowledged:

@@ -58,7 +58,7 @@ type elicitor map[mcp.ElicitMode]ElicitationHandler
 func (c *Client) elicits(mode mcp.ElicitMode, h ElicitationHandler) error {
 	if c.elicitor == nil {
 		c.elicitor = elicitor{}
-		if err := c.answer(mcp.MethodElicit, c.elicitor.answer); err != nil {
+		if err := c.answering.add(mcp.MethodElicit, c.elicitor.answer); err != nil {
 			return err
 		}
 	}

@@ -7,13 +7,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 // inputRounds is what a call knows of the input that its server asks for.
@@ -105,7 +102,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 	}
 	cl.input.given.InputResponses = make(mcp.InputResponses, len(in.InputRequests))
 	for _, key := range slices.Sorted(maps.Keys(in.InputRequests)) {
-		answer, err := c.answerInput(limited, cl.id, in.InputRequests[key])
+		answer, err := c.answering.input(limited, cl.id, in.InputRequests[key])
 		switch {
 		case err != nil && limited.Err() != nil:
 			return c.interrupted(ctx, &cl.request)
@@ -126,26 +123,6 @@ func (c *core) interrupted(ctx context.Context, r *request) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.shutdownError(r.method)
-}
-
-// answerInput calls the handler for one request of the server, which came in the answer to the request id.
-func (c *Client) answerInput(ctx context.Context, id int64, r mcp.InputRequest) (json.RawMessage, *Error) {
-	handler, known := c.answers[r.Method]
-	if !known || r.Method == mcp.MethodPing {
-		return nil, &Error{Kind: KindProtocol, cause: fmt.Errorf("%s: no handler", r.Method)}
-	}
-	ctx, op := c.tel.StartHandler(ctx, incoming(r.Method, &jsonrpc.Params{}, c.present().peer, 0, telemetry.Incoming{
-		ID: strconv.FormatInt(id, 10), Known: true,
-	}))
-	defer op.End(brokenOff) // a handler may end the caller's goroutine
-	raw, err := c.protect(ctx, handler, &Request{Method: r.Method, Params: r.Params})
-	end := resultOf(handlerError(r.Method, err), nil)
-	end.Err = err
-	op.End(end)
-	if err != nil {
-		return nil, &Error{Kind: KindInvalid, cause: fmt.Errorf("%s: %w", r.Method, err)}
-	}
-	return raw, nil
 }
 
 // withInput returns params, a JSON object or nothing, with what the server asked for in the place of what it had of that

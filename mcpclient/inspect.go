@@ -83,7 +83,7 @@ func (c *Client) inspect() (i inspect.Client, more inspected, oldest []flight) {
 		i.Server, i.ServerVersion = excerpt(s.server.Name, maxShown), excerpt(s.server.Version, maxShown)
 		i.Version, i.Era, i.Listening = s.version, s.version.Era().String(), c.subscriptions.listening == s.epoch
 	}
-	i.Answering = c.serving.count()
+	i.Answering = c.answering.serving.count()
 	i.Notifications, i.QueueLimit = c.dispatcher.queued()
 	i.Subscribed, i.Subscriptions = c.subscriptions.watches.show()
 	return i, inspected{c.lastErr, c.refusal, c.session}, c.oldest()

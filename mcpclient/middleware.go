@@ -25,7 +25,7 @@ type CallFunc func(ctx context.Context, method string, params, result any, optio
 // It must pass the options on, for some are the client's own, and may put others behind them, which prevail.
 type Middleware func(next CallFunc) CallFunc
 
-// interpose puts the middleware of the options around calls and handlers.
+// interpose puts the middleware of the options around calls.
 func (c *Client) interpose() error {
 	if len(c.cfg.Middleware) > 0 {
 		c.intercepted = c.call
@@ -36,16 +36,6 @@ func (c *Client) interpose() error {
 		}
 		if wrap == nil || c.intercepted == nil {
 			return fmt.Errorf("mcpclient: options: Middleware[%d] gives no function", i)
-		}
-	}
-	for method := range c.answers {
-		for i, wrap := range slices.Backward(c.cfg.HandlerMiddleware) {
-			if wrap != nil {
-				c.answers[method] = wrap(c.answers[method])
-			}
-			if wrap == nil || c.answers[method] == nil {
-				return fmt.Errorf("mcpclient: options: HandlerMiddleware[%d] gives no handler", i)
-			}
 		}
 	}
 	return nil

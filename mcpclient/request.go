@@ -84,9 +84,8 @@ type content interface {
 	harmless() bool
 	// givenUp hears that the request has been given up after it was sent, and reports whether the server is not to be told.
 	givenUp(s *session) bool
-	// late returns what to remember for the case that the answer comes late, nil for nothing. It is called with the client's mutex
-	// held.
-	late() *expected
+	// late returns what hears of an answer that comes late, nil for nothing. It is called with the client's mutex held.
+	late() lateAnswer
 }
 
 func newRequest(c *core) request {
@@ -117,12 +116,15 @@ func (r *request) write(
 type headstone struct {
 	method string
 	ref    telemetry.Ref
-	open   bool      // what it opened was open
-	task   *expected // nil if the answer cannot be a task
+	open   bool // what it opened was open
+	late   lateAnswer
 }
 
+// lateAnswer hears of the answer to a request that has been given up, in the goroutine that reads, and must not wait.
+type lateAnswer func(r *reader, m *jsonrpc.Message)
+
 func headstoneOf(r *request) headstone {
-	return headstone{method: r.method, ref: r.ref, open: r.open, task: r.content.late()}
+	return headstone{method: r.method, ref: r.ref, open: r.open, late: r.content.late()}
 }
 
 // outcome is how a call ended: with a message, or because of a cause.

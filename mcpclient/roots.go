@@ -30,7 +30,7 @@ func HandleRoots(roots ...*mcp.Root) Feature {
 			if err := c.roots.set(roots); err != nil {
 				return err
 			}
-			return c.answer(mcp.MethodListRoots, c.listRoots)
+			return c.answering.add(mcp.MethodListRoots, c.listRoots)
 		},
 	}
 }

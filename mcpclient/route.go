@@ -22,7 +22,9 @@ func (c *core) route(r *reader, m *jsonrpc.Message, answer answerer) bool {
 			pull = true
 		case machine.Drop:
 			c.dropped(m, why)
-			c.features.disown(r, m, why.stone.Note.task)
+			if late := why.stone.Note.late; late != nil {
+				late(r, m)
+			}
 		case machine.Enqueue:
 			c.features.notified(r, m)
 		case machine.Serve:

@@ -57,9 +57,9 @@ func HandleSampling(h SamplingHandler, o *SamplingOptions) Feature {
 		declare: s.declare,
 		join: func(c *Client) error {
 			if h == nil {
-				return c.answer(mcp.MethodCreateMessage, nil)
+				return c.answering.add(mcp.MethodCreateMessage, nil)
 			}
-			return c.answer(mcp.MethodCreateMessage, func(ctx context.Context, r *Request) (any, error) {
+			return c.answering.add(mcp.MethodCreateMessage, func(ctx context.Context, r *Request) (any, error) {
 				return s.answer(ctx, r, c.ProtocolVersion())
 			})
 		},

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strconv"
 	"sync"
-	"time"
 
 	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -37,6 +39,51 @@ func answerPing(context.Context, *Request) (any, error) { return nil, nil }
 
 // onlyPing are the answers of clients that have no other, which share them: nobody changes it.
 var onlyPing = map[string]RequestHandler{mcp.MethodPing: answerPing}
+
+// answering is how a client answers its server: the requests of a legacy one, which come as messages, and those that a modern one
+// puts into its answers.
+type answering struct {
+	c        *core
+	handlers map[string]RequestHandler // by method; fixed when the client is made
+	serving  serving
+}
+
+// add makes h the handler of a method.
+func (a *answering) add(method string, h RequestHandler) error {
+	if a.handlers[method] != nil || h == nil {
+		return fmt.Errorf("want one handler for %s", method)
+	}
+	if a.handlers == nil {
+		a.handlers = map[string]RequestHandler{}
+	}
+	a.handlers[method] = h
+	return nil
+}
+
+// complete adds what every client answers. Clients that answer nothing else, and have nothing to put around it, share that.
+func (a *answering) complete(alone bool) {
+	switch {
+	case len(a.handlers) == 0 && alone:
+		a.handlers = onlyPing
+	case a.handlers[mcp.MethodPing] == nil:
+		_ = a.add(mcp.MethodPing, answerPing)
+	}
+}
+
+// interpose puts middleware around the handlers, the first outermost.
+func (a *answering) interpose(middleware []func(RequestHandler) RequestHandler) error {
+	for method := range a.handlers {
+		for i, wrap := range slices.Backward(middleware) {
+			if wrap != nil {
+				a.handlers[method] = wrap(a.handlers[method])
+			}
+			if wrap == nil || a.handlers[method] == nil {
+				return fmt.Errorf("mcpclient: options: HandlerMiddleware[%d] gives no handler", i)
+			}
+		}
+	}
+	return nil
+}
 
 // servedAtOnce bounds the requests of the server that are being answered; more are refused.
 const servedAtOnce = 64
@@ -116,56 +163,53 @@ func (s *serving) end(r *servedRequest) *cancelledByServer {
 	return r.cancelled
 }
 
-// answerer sends the answer to a request, one frame or nil for none, from a goroutine that can wait or one that cannot.
-type answerer func(frame []byte, patient bool) error
-
 // serve answers one request, off the read loop.
-func (c *Client) serve(r *reader, m *jsonrpc.Message, answer answerer) {
+func (a *answering) serve(r *reader, m *jsonrpc.Message, answer answerer) {
 	params, err := m.Params()
 	if err != nil {
-		v := c.refused(m, err)
-		c.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}, answer)
+		v := a.c.refused(m, err)
+		a.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}, answer)
 		return
 	}
 	size := len(m.Frame)
-	if !c.serving.enter(size, max(DefaultFrameLimit, c.cfg.FrameLimit)) {
-		c.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}, answer)
+	if !a.serving.enter(size, max(DefaultFrameLimit, a.c.cfg.FrameLimit)) {
+		a.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}, answer)
 		return
 	}
 	in := incoming(m.Method, &params, r.session.peer, m.Size(), telemetry.Incoming{ID: m.ID.String()})
 	request := &Request{Method: m.Method, Params: m.Middle()}
-	ctx, served := c.serving.begin(r.link.ctx, servedID{r.link, m.ID}) // here, for a cancellation may be the next message
-	c.inBackground(r.link, func() {                                    // ends with the handler
-		defer c.serving.leave(size)
-		c.handle(ctx, served, in, request, answer)
+	ctx, served := a.serving.begin(r.link.ctx, servedID{r.link, m.ID}) // here, for a cancellation may be the next message
+	a.c.inBackground(r.link, func() {                                  // ends with the handler
+		defer a.serving.leave(size)
+		a.handle(ctx, served, in, request, answer)
 	})
 }
 
 // refuse answers a request with an error at once, on the read loop.
-func (c *Client) refuse(r *reader, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error, answer answerer) {
-	_, known := c.answers[m.Method]
+func (a *answering) refuse(r *reader, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error, answer answerer) {
+	_, known := a.handlers[m.Method]
 	in := incoming(m.Method, params, r.session.peer, m.Size(), telemetry.Incoming{ID: m.ID.String(), Known: known})
-	_, op := c.tel.StartHandler(r.link.ctx, in)
+	_, op := a.c.tel.StartHandler(r.link.ctx, in)
 	reply(&op, m.Method, errorFrame(m.ID, e), e, answer, false)
 }
 
 // handle calls the handler of one request and answers it, unless the server has cancelled it meanwhile.
-func (c *Client) handle(ctx context.Context, served *servedRequest, in telemetry.Incoming, r *Request, answer answerer) {
-	handler, known := c.answers[r.Method]
+func (a *answering) handle(ctx context.Context, served *servedRequest, in telemetry.Incoming, r *Request, answer answerer) {
+	handler, known := a.handlers[r.Method]
 	if !known {
 		handler = noHandler
 	}
 	in.Known = known
 	var op telemetry.Op
 	raw, err := []byte(nil), error(errInternal)
-	defer func() { c.conclude(&op, served, r, raw, err, answer) }() // even if the handler ends its goroutine
-	ctx, op = c.tel.StartHandler(ctx, in)
-	raw, err = c.protect(ctx, handler, r)
+	defer func() { a.conclude(&op, served, r, raw, err, answer) }() // even if the handler ends its goroutine
+	ctx, op = a.c.tel.StartHandler(ctx, in)
+	raw, err = a.protect(ctx, handler, r)
 }
 
 // conclude answers a request with what its handler has returned, unless the server has cancelled it meanwhile.
-func (c *Client) conclude(op *telemetry.Op, served *servedRequest, r *Request, raw []byte, err error, answer answerer) {
-	if why := c.serving.end(served); why != nil {
+func (a *answering) conclude(op *telemetry.Op, served *servedRequest, r *Request, raw []byte, err error, answer answerer) {
+	if why := a.serving.end(served); why != nil {
 		defer op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: why})
 		_ = answer(nil, true)
 		return
@@ -204,10 +248,30 @@ func noHandler(_ context.Context, r *Request) (any, error) {
 // errInternal is what the server gets to see of an error that is not meant for it.
 var errInternal = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 
+// input calls the handler for one request of the server, which came in the answer to the request id.
+func (a *answering) input(ctx context.Context, id int64, r mcp.InputRequest) (json.RawMessage, *Error) {
+	handler, known := a.handlers[r.Method]
+	if !known || r.Method == mcp.MethodPing {
+		return nil, &Error{Kind: KindProtocol, cause: fmt.Errorf("%s: no handler", r.Method)}
+	}
+	ctx, op := a.c.tel.StartHandler(ctx, incoming(r.Method, &jsonrpc.Params{}, a.c.present().peer, 0, telemetry.Incoming{
+		ID: strconv.FormatInt(id, 10), Known: true,
+	}))
+	defer op.End(brokenOff) // a handler may end the caller's goroutine
+	raw, err := a.protect(ctx, handler, &Request{Method: r.Method, Params: r.Params})
+	end := resultOf(handlerError(r.Method, err), nil)
+	end.Err = err
+	op.End(end)
+	if err != nil {
+		return nil, &Error{Kind: KindInvalid, cause: fmt.Errorf("%s: %w", r.Method, err)}
+	}
+	return raw, nil
+}
+
 // protect does what answerOf does, and turns a panic into an error.
-func (c *Client) protect(ctx context.Context, h RequestHandler, r *Request) (raw []byte, err error) {
+func (a *answering) protect(ctx context.Context, h RequestHandler, r *Request) (raw []byte, err error) {
 	err = errInternal
-	usercode.Run(func() { raw, err = answerOf(ctx, h, r) }, c.failed(ctx, r.Method))
+	usercode.Run(func() { raw, err = answerOf(ctx, h, r) }, a.c.failed(ctx, r.Method))
 	return raw, err
 }
 
@@ -242,14 +306,6 @@ func answerFrame(id jsonrpc.ID, result []byte, err error) ([]byte, error) {
 	return errorFrame(id, e), err
 }
 
-func errorFrame(id jsonrpc.ID, e *mcp.Error) []byte {
-	frame, err := jsonrpc.AppendError(nil, id, &jsonrpc.WireError{Code: e.Code, Message: e.Message, Data: e.Data})
-	if err != nil { // the data is no JSON
-		frame, _ = jsonrpc.AppendError(nil, id, &jsonrpc.WireError{Code: e.Code, Message: e.Message})
-	}
-	return frame
-}
-
 // handlerError gives the error of a handler the form that telemetry takes.
 func handlerError(method string, err error) *Error {
 	if err == nil {
@@ -260,67 +316,4 @@ func handlerError(method string, err error) *Error {
 		e = errInternal
 	}
 	return &Error{Kind: KindJSONRPC, Op: method, Server: e}
-}
-
-// answer sends an answer over the connection. The read loop must not wait for a server that may be waiting for it, so what it
-// refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
-func (r *reader) answer(frame []byte, patient bool) error {
-	m := transport.Message{Data: frame, Kind: transport.Response, ProtocolVersion: string(r.session.version)}
-	for frame != nil {
-		err := r.link.conn.Send(r.link.ctx, m)
-		if !patient || !errors.Is(err, transport.ErrBusy) || !pauseFor(r.link.ctx, answerRetry) {
-			return err
-		}
-	}
-	return nil
-}
-
-// answerRetry is the time between two attempts to send an answer.
-const answerRetry = 10 * time.Millisecond
-
-// pauseFor waits, and reports false if ctx ended first.
-func pauseFor(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// batchAnswer collects the answers to the requests of a batch, which go back as a batch when the last one is there.
-// (JSON-RPC 2.0, section 6; specification 2025-03-26)
-type batchAnswer struct {
-	mu      sync.Mutex
-	waiting int      // guarded by mu; requests without an answer, and one for the batch while it is being read
-	frames  [][]byte // guarded by mu
-	send    answerer
-}
-
-func (b *batchAnswer) expect() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.waiting++
-}
-
-// answer takes one answer; nil for what needs none. The last one sends them all.
-func (b *batchAnswer) answer(frame []byte, patient bool) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if frame != nil {
-		b.frames = append(b.frames, frame)
-	}
-	if b.waiting--; b.waiting > 0 || len(b.frames) == 0 {
-		return nil
-	}
-	all := []byte{'['}
-	for i, f := range b.frames {
-		if i > 0 {
-			all = append(all, ',')
-		}
-		all = append(all, f...)
-	}
-	return b.send(append(all, ']'), patient)
 }

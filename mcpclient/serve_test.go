@@ -141,9 +141,9 @@ func TestTheServerCanCancelItsRequest(t *testing.T) {
 		<-begun
 		v.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		synctest.Wait()
-		c.serving.mu.Lock()
-		defer c.serving.mu.Unlock()
-		if n := len(c.serving.running); n != 0 {
+		c.answering.serving.mu.Lock()
+		defer c.answering.serving.mu.Unlock()
+		if n := len(c.answering.serving.running); n != 0 {
 			t.Errorf("want no handler left, got %d", n)
 		}
 	})

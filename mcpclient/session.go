@@ -108,6 +108,11 @@ func (c *Client) agreed(ctx context.Context, method string, options []CallOption
 	}
 }
 
+// serve answers a request of the server.
+func (c *Client) serve(r *reader, m *jsonrpc.Message, answer answerer) {
+	c.answering.serve(r, m, answer)
+}
+
 // negotiated forgets what is known of the tools: it may be another version of the server.
 func (c *Client) negotiated() { c.schemas.forget() }
 

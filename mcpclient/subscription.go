@@ -59,7 +59,7 @@ func (sub *subscription) harmless() bool { return true }
 
 func (sub *subscription) givenUp(*session) bool { return false }
 
-func (sub *subscription) late() *expected { return nil }
+func (sub *subscription) late() lateAnswer { return nil }
 
 // covers reports whether sub, nil for none, is about all that f is about.
 func (sub *subscription) covers(f *mcp.SubscriptionFilter) bool {

@@ -32,7 +32,7 @@ func UseTasks(o *TaskOptions) Feature {
 	}
 	return feature{
 		join: func(c *Client) error {
-			c.tasks = options
+			c.tasks.options = options
 			return options.check()
 		},
 		declare: func(c *mcp.ClientCapabilities) {
@@ -114,25 +114,31 @@ func (o *TaskOptions) interval(suggested *int64, failures int) time.Duration {
 	return waits.Poll(suggested, cmp.Or(o.PollInterval, time.Second), least, most, failures)
 }
 
-// declaresTasks reports whether a server may make tasks of calls.
-func (c *Client) declaresTasks() bool {
-	return c.cfg.Capabilities.Extensions[mcp.ExtensionTasks] != nil
+// tasking is what a client does about tasks.
+type tasking struct {
+	c       *Client
+	options TaskOptions
+}
+
+// declared reports whether a server may make tasks of calls.
+func (t *tasking) declared() bool {
+	return t.c.cfg.Capabilities.Extensions[mcp.ExtensionTasks] != nil
 }
 
 // mayBecomeTask reports whether the server may answer the call with a task.
 func (cl *call) mayBecomeTask() bool {
-	return cl.method == mcp.MethodCallTool && cl.c.declaresTasks()
+	return cl.method == mcp.MethodCallTool && cl.c.tasks.declared()
 }
 
-// requireTasks fails locally what cannot succeed. A task that the server has made proves that it knows tasks, of this kind.
-func (c *Client) requireTasks(method string, made, legacy bool) *Error {
-	if !c.declaresTasks() {
+// require fails locally what cannot succeed. A task that the server has made proves that it knows tasks, of this kind.
+func (t *tasking) require(method string, made, legacy bool) *Error {
+	if !t.declared() {
 		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("the client has not declared tasks, see UseTasks")}
 	}
-	s := c.present()
+	s := t.c.present()
 	switch {
 	case legacy:
-		return s.requireLegacyTasks(method, made)
+		return requireLegacyTasks(s, method, made)
 	case s != noSession && (!s.era.asks() || !made && s.capabilities.Extensions[mcp.ExtensionTasks] == nil):
 		return unsupported(method, "tasks")
 	}

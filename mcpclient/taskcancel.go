@@ -19,19 +19,20 @@ func (t *Task) abandon(ctx context.Context, err *Error) {
 		return
 	}
 	c := t.c
-	if c.requireTasks(mcp.MethodCancelTask, true, t.isLegacy()) != nil {
+	if c.tasks.require(mcp.MethodCancelTask, true, t.isLegacy()) != nil {
 		return
 	}
 	t.mu.Lock()
 	origin := t.origin
 	t.made = false
 	t.mu.Unlock()
-	c.cancelTask(ctx, t.ID(), t.meta, origin)
+	c.tasks.cancel(ctx, t.ID(), t.meta, origin)
 }
 
-// cancelTask asks the server, in one try, to cancel a task that origin has made. The request is on its way when cancelTask
+// cancel asks the server, in one try, to cancel a task that origin has made. The request is on its way when cancel
 // returns.
-func (c *Client) cancelTask(ctx context.Context, id string, meta mcp.Meta, origin lead) {
+func (t *tasking) cancel(ctx context.Context, id string, meta mcp.Meta, origin lead) {
+	c := t.c
 	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: id})
 	cl.timeout, cl.asked.meta = cancelTaskTimeout, meta
 	cl.corr, cl.ref = origin.corr, origin.ref

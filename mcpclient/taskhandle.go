@@ -56,7 +56,7 @@ type Task struct {
 //
 // Tasks have to be declared by [UseTasks]. Of the options, those that change requests hold for all requests about the task.
 func (c *Client) StartTool(ctx context.Context, name string, arguments any, options ...CallOption) (*Task, error) {
-	t := c.newTask(c.Call)
+	t := newTask(c, c.Call)
 	r, err := c.CallTool(ctx, name, arguments, append(options[:len(options):len(options)], func(a *asked) { a.handle = t })...)
 	if err != nil {
 		if t.isMade() { // and a middleware has another opinion
@@ -81,7 +81,7 @@ func (c *Client) StartTool(ctx context.Context, name string, arguments any, opti
 func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
 	a := &asked{logLevel: c.logLevel.level()}
 	a.apply(options)
-	t := c.newTask(c.Call)
+	t := newTask(c, c.Call)
 	t.state.TaskID, t.into = id, new(mcp.CallToolResult)
 	t.goOnAs(a)
 	return t
@@ -92,7 +92,7 @@ func (t *Task) goOnAs(a *asked) {
 	t.timeout, t.meta, t.logLevel, t.hear = a.timeout, a.meta, a.logLevel, a.onTask
 }
 
-func (c *Client) newTask(do CallFunc) *Task {
+func newTask(c *Client, do CallFunc) *Task {
 	return &Task{c: c, do: do, turn: make(chan struct{}, 1), answers: mcp.InputResponses{}, answered: map[string]bool{}}
 }
 
@@ -191,7 +191,7 @@ func (t *Task) note(d *mcp.DetailedTask, whole bool) {
 		t.heard = now
 	}
 	t.state = d.Task
-	t.due = now.Add(t.c.tasks.interval(d.PollIntervalMs, 0))
+	t.due = now.Add(t.c.tasks.options.interval(d.PollIntervalMs, 0))
 	switch {
 	case !whole && d.Status != mcp.TaskWorking, t.legacy && d.Status.Terminal() && d.Status != mcp.TaskCancelled:
 		t.due = now // there is more to know
@@ -308,7 +308,7 @@ func (t *Task) request(ctx context.Context, method string, params, result any, l
 	}
 	legacy, failed := t.inLegacy(ctx, method)
 	if failed == nil {
-		failed = t.c.requireTasks(method, made, legacy)
+		failed = t.c.tasks.require(method, made, legacy)
 	}
 	if failed != nil {
 		return t.about(failed)

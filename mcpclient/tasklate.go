@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
@@ -17,44 +18,43 @@ const (
 	lateTaskTime = 30 * time.Second
 )
 
-// expected is what is remembered of a call that has been given up and may have become a task.
-type expected struct {
+// lateTask is what is remembered of a call that has been given up and may have become a task.
+type lateTask struct {
+	tasks  *tasking
 	asked  bool // by the client, as a task of 2025-11-25 has to be
 	meta   mcp.Meta
 	origin lead
-	found  bool // guarded by core.mu; it has, and has been cancelled
+	found  atomic.Bool // it has, and has been cancelled
 }
 
-// late returns what to remember of cl, nil if the server cannot make it a task.
-func (cl *call) late() *expected {
+// late returns what hears of a late answer to cl, nil if the server cannot make the call a task.
+func (cl *call) late() lateAnswer {
 	if !cl.mayBecomeTask() {
 		return nil
 	}
-	return &expected{asked: cl.asked.asTask != nil, meta: cl.asked.meta, origin: lead{corr: cl.corr, ref: cl.ref}}
+	l := &lateTask{tasks: &cl.c.tasks, asked: cl.asked.asTask != nil, meta: cl.asked.meta, origin: lead{corr: cl.corr, ref: cl.ref}}
+	return l.disown
 }
 
 // disown cancels the task that a late answer says its call has become: the caller has left and does not know of it.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation"; extension io.modelcontextprotocol/tasks, likewise)
-func (c *Client) disown(r *reader, m *jsonrpc.Message, e *expected) {
-	if e == nil || m.Kind != jsonrpc.Result || r.session == nil || m.Size() > lateTaskSize || m.Check() != nil {
+func (l *lateTask) disown(r *reader, m *jsonrpc.Message) {
+	if m.Kind != jsonrpc.Result || r.session == nil || m.Size() > lateTaskSize || m.Check() != nil {
 		return
 	}
-	legacy := e.asked && r.session.makesTasks()
-	t, ok := r.session.lateTask(m.Middle(), legacy)
-	if !ok || t.TaskID == "" || t.Status.Terminal() || c.requireTasks(mcp.MethodCancelTask, true, legacy) != nil {
+	legacy := l.asked && makesTasks(r.session)
+	made, ok := readLateTask(r.session, m.Middle(), legacy)
+	if !ok || made.TaskID == "" || made.Status.Terminal() || l.tasks.require(mcp.MethodCancelTask, true, legacy) != nil {
 		return
 	}
-	c.mu.Lock()
-	first := !e.found
-	e.found = true
-	c.mu.Unlock()
-	if first {
-		c.inBackground(r.link, func() { c.cancelTask(c.base, t.TaskID, e.meta, e.origin) }) // ends with the answer, the session or its time
+	if l.found.CompareAndSwap(false, true) {
+		c := l.tasks.c
+		c.inBackground(r.link, func() { l.tasks.cancel(c.base, made.TaskID, l.meta, l.origin) }) // ends with the answer, the session or its time
 	}
 }
 
-// lateTask reads the task out of a result.
-func (s *session) lateTask(result []byte, legacy bool) (mcp.Task, bool) {
+// readLateTask reads the task out of a result.
+func readLateTask(s *session, result []byte, legacy bool) (mcp.Task, bool) {
 	if legacy {
 		var r mcp.LegacyCreateTaskResult
 		_, err := mcp.Decode(result, &r)

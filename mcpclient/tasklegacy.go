@@ -22,7 +22,7 @@ func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Se
 	name := func(t *mcp.LegacyTask) string { return t.TaskID }
 	return pages(c, mcp.MethodListTasks, name, options, func(cursor *string, options []CallOption) (page[*mcp.LegacyTask], error) {
 		var r mcp.LegacyListTasksResult
-		if s := c.present(); s != noSession && !s.listsTasks() {
+		if s := c.present(); s != noSession && !listsTasks(s) {
 			return page[*mcp.LegacyTask]{}, unsupported(mcp.MethodListTasks, "tasks.list")
 		}
 		if err := c.Call(ctx, mcp.MethodListTasks, &mcp.PageParams{Cursor: cursor}, &r, options...); err != nil {
@@ -36,16 +36,16 @@ func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Se
 const tasksVersion = mcp.Version20251125
 
 // makesTasks reports whether the client can make tasks of calls of tools.
-func (s *session) makesTasks() bool {
+func makesTasks(s *session) bool {
 	return s.version == tasksVersion && s.capabilities.Tasks.Allows(mcp.MethodCallTool)
 }
 
-func (s *session) listsTasks() bool {
+func listsTasks(s *session) bool {
 	return s.version == tasksVersion && s.capabilities.Tasks != nil && s.capabilities.Tasks.List != nil
 }
 
-// requireLegacyTasks is requireTasks for tasks of 2025-11-25.
-func (s *session) requireLegacyTasks(method string, made bool) *Error {
+// requireLegacyTasks is require for tasks of 2025-11-25.
+func requireLegacyTasks(s *session, method string, made bool) *Error {
 	tasks := s.capabilities.Tasks
 	switch {
 	case method == mcp.MethodUpdateTask:
@@ -60,32 +60,33 @@ func (s *session) requireLegacyTasks(method string, made bool) *Error {
 	return nil
 }
 
-// callAsTask calls a tool, as a task if it is one of a server of 2025-11-25 that has to be called so, or can be and the caller
+// call calls a tool, as a task if it is one of a server of 2025-11-25 that has to be called so, or can be and the caller
 // wants a task. (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
-func (c *Client) callAsTask(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult, options []CallOption) error {
+func (t *tasking) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult, options []CallOption) error {
+	c := t.c
 	version := c.schemas.version()
-	s, options, err := c.augment(ctx, p.Name, options)
+	s, options, err := t.augment(ctx, p.Name, options)
 	if err != nil {
 		return err
 	}
 	err = c.Call(ctx, mcp.MethodCallTool, p, r, options...)
-	if refused, ok := errors.AsType[*mcp.Error](err); ok && refused.Code == mcp.CodeMethodNotFound && s.makesTasks() {
+	if refused, ok := errors.AsType[*mcp.Error](err); ok && refused.Code == mcp.CodeMethodNotFound && makesTasks(s) {
 		c.schemas.outdated(version) // whether the tool may be a task may have changed unheard
 	}
 	return err
 }
 
 // augment adds to the options for the call of a tool that it is to be a task, if so. It returns the session that has decided it.
-func (c *Client) augment(ctx context.Context, tool string, options []CallOption) (*session, []CallOption, error) {
-	a := askedBy(options)
+func (t *tasking) augment(ctx context.Context, tool string, options []CallOption) (*session, []CallOption, error) {
+	c, a := t.c, askedBy(options)
 	s := c.present()
-	if s == noSession && a.wait && c.mayMeetLegacyTasks() {
+	if s == noSession && a.wait && t.mayBeLegacy() {
 		var err error
 		if s, options, err = c.agreed(ctx, mcp.MethodCallTool, options); err != nil {
 			return nil, nil, err
 		}
 	}
-	if !s.makesTasks() {
+	if !makesTasks(s) {
 		return s, options, nil
 	}
 	options = c.timed(options, time.Now())
@@ -94,7 +95,7 @@ func (c *Client) augment(ctx context.Context, tool string, options []CallOption)
 		return nil, nil, err
 	case support == mcp.TaskRequired, support == mcp.TaskOptional && a.handle != nil:
 		wish := new(mcp.TaskMetadata)
-		if ttl := c.tasks.TTL; ttl > 0 {
+		if ttl := t.options.TTL; ttl > 0 {
 			wish.TTL = new(max(1, ttl.Milliseconds()))
 		}
 		options = append(options[:len(options):len(options)], func(a *asked) { a.asTask = wish })
@@ -102,13 +103,13 @@ func (c *Client) augment(ctx context.Context, tool string, options []CallOption)
 	return s, options, nil
 }
 
-// mayMeetLegacyTasks reports whether the client speaks the revision that has them.
-func (c *Client) mayMeetLegacyTasks() bool { return slices.Contains(c.cfg.legacy, tasksVersion) }
+// mayBeLegacy reports whether the client speaks the revision that has them.
+func (t *tasking) mayBeLegacy() bool { return slices.Contains(t.c.cfg.legacy, tasksVersion) }
 
 // paramsFor returns the params for session s, which may be another one than that in which the call was begun.
 func (cl *call) paramsFor(s *session) any {
 	p, ok := cl.params.(*mcp.CallToolParams)
-	cl.tasks.asked = ok && cl.asked.asTask != nil && s.makesTasks()
+	cl.tasks.asked = ok && cl.asked.asTask != nil && makesTasks(s)
 	if !cl.tasks.asked {
 		return cl.params
 	}
@@ -136,14 +137,14 @@ func taskOf(t *mcp.LegacyTask) mcp.Task {
 	}
 }
 
-// relate has the answers to requests that belong to a task of the server say so.
+// relate has the answers of handlers to requests that belong to a task of the server say so.
 // (specification 2025-11-25, basic/utilities/tasks, "Associating Task-Related Messages")
-func (c *Client) relate() {
-	if !c.declaresTasks() {
+func (t *tasking) relate(handlers map[string]RequestHandler) {
+	if !t.declared() {
 		return
 	}
-	for method, h := range c.answers {
-		c.answers[method] = related(h)
+	for method, h := range handlers {
+		handlers[method] = related(h)
 	}
 }
 

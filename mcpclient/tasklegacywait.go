@@ -51,11 +51,11 @@ func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	t.mu.Lock()
 	made, legacy, id := t.made, t.legacy, t.state.TaskID
 	t.mu.Unlock()
-	if made && !legacy || id == "" || !t.c.declaresTasks() {
+	if made && !legacy || id == "" || !t.c.tasks.declared() {
 		return legacy, nil
 	}
 	s := t.c.present()
-	if s == noSession && t.c.mayMeetLegacyTasks() {
+	if s == noSession && t.c.tasks.mayBeLegacy() {
 		var err error
 		if s, _, err = t.c.agreed(ctx, method, []CallOption{WaitForReady(), WithTimeout(t.timeout)}); err != nil {
 			e, _ := errors.AsType[*Error](err)

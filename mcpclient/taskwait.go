@@ -36,7 +36,7 @@ func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
 	t, into := cl.asked.handle, any(new(mcp.CallToolResult))
 	waits := t == nil
 	if waits {
-		t, into = cl.c.newTask(cl.c.call), cl.result
+		t, into = newTask(cl.c, cl.c.call), cl.result
 	}
 	kept := false
 	defer func() {
@@ -120,7 +120,7 @@ func (t *Task) postpone(err *Error, failures int) *Error {
 		gone.cause = fmt.Errorf("%w: %w", ErrTaskExpired, err.cause)
 		return &gone
 	}
-	delay := t.c.tasks.interval(t.state.PollIntervalMs, failures)
+	delay := t.c.tasks.options.interval(t.state.PollIntervalMs, failures)
 	if e, ok := errors.AsType[*transport.RequestError](err); ok {
 		delay = max(delay, min(e.RetryAfter, waits.Most))
 	}
@@ -181,7 +181,7 @@ func (t *Task) answer(ctx context.Context, id int64, requests mcp.InputRequests)
 		if _, waits := t.answers[key]; waits || answered {
 			continue
 		}
-		answer, err := t.c.answerInput(ctx, id, requests[key])
+		answer, err := t.c.answering.input(ctx, id, requests[key])
 		if err != nil {
 			err.Op, err.cause = mcp.MethodCallTool, fmt.Errorf("input %q that the task needs: %w", key, err.cause)
 			return t.about(err)

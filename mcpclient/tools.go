@@ -80,8 +80,8 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 	switch {
 	case c.mirrors():
 		err = c.callMirrored(ctx, p, r, options)
-	case c.declaresTasks():
-		err = c.callAsTask(ctx, p, r, options)
+	case c.tasks.declared():
+		err = c.tasks.call(ctx, p, r, options)
 	default:
 		err = c.Call(ctx, mcp.MethodCallTool, p, r, options...)
 	}

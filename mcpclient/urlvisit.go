@@ -236,7 +236,7 @@ func (c *Client) visit(ctx context.Context, id int64, p *mcp.ElicitParams) bool 
 	if err != nil {
 		return false
 	}
-	answer, failed := c.answerInput(ctx, id, mcp.InputRequest{Method: mcp.MethodElicit, Params: params})
+	answer, failed := c.answering.input(ctx, id, mcp.InputRequest{Method: mcp.MethodElicit, Params: params})
 	var result mcp.ElicitResult
 	return failed == nil && json.Unmarshal(answer, &result) == nil && result.Action == mcp.ElicitAccept
 }
