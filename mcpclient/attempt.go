@@ -255,7 +255,7 @@ func (l *openLink) authorize(on bool) {
 // authorized hears that the requests have another authorization from now on: what only the one before was to see is forgotten.
 func (c *Client) authorized() {
 	c.cache.dropPrivate()
-	c.schemas.forgetPrivate()
+	c.tools.forgetPrivate()
 }
 
 // isSilent reports whether the server of this epoch is a process that is starting.

@@ -192,7 +192,7 @@ func TestWhatThereIsNoRoomForIsListedAnew(t *testing.T) {
 			})
 			v.answer(v.want(mcp.MethodListTools), tools)
 			call := v.want(mcp.MethodCallTool)
-			if c.schemas.stranger("tool") || !c.schemas.stranger("another") {
+			if c.tools.stranger("tool") || !c.tools.stranger("another") {
 				t.Error("want the name known, although the rest is not, and no other")
 			}
 			if h.header["Mcp-Param-Region"] != "" {
@@ -206,8 +206,8 @@ func TestWhatThereIsNoRoomForIsListedAnew(t *testing.T) {
 			}
 			wantBound(t, <-done, "missing")
 		}
-		if c.schemas.known.size > toolRoom {
-			t.Errorf("%d bytes are kept, want %d at most", c.schemas.known.size, toolRoom)
+		if c.tools.known.size > toolRoom {
+			t.Errorf("%d bytes are kept, want %d at most", c.tools.known.size, toolRoom)
 		}
 	})
 }
@@ -217,7 +217,7 @@ func TestAToolThatIsGoneIsForgotten(t *testing.T) {
 		v.t = t
 		for _, list := range []struct{ tools, gone, there string }{{plainTool, "", "plain"}, {regionTool, "plain", "query"}} {
 			v.list(c, listTools(t, c), list.tools)
-			if c.schemas.stranger(list.there) || list.gone != "" && !c.schemas.stranger(list.gone) {
+			if c.tools.stranger(list.there) || list.gone != "" && !c.tools.stranger(list.gone) {
 				t.Errorf("want %s known and %q forgotten", list.there, list.gone)
 			}
 		}

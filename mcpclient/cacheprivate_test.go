@@ -29,11 +29,11 @@ func TestAnotherAuthorizationEndsWhatIsPrivate(t *testing.T) {
 			list := strings.Replace(freshList(60_000, plainTool), `"cacheScope":"private"`, test.scope, 1)
 			v.asked(c, list)
 			kept(t, c)
-			if !c.schemas.stranger("other") {
+			if !c.tools.stranger("other") {
 				t.Error("the list is not taken for complete, want it so")
 			}
 			authorized()
-			if c.schemas.stranger("other") {
+			if c.tools.stranger("other") {
 				t.Error("what the tools were is remembered, want it forgotten: the principal may be another one")
 			}
 			if test.stays {

@@ -27,7 +27,7 @@ type Client struct {
 	dispatcher    dispatcher
 	answering     answering
 	tasks         tasking
-	schemas       schemaMemo
+	tools         knownTools
 	subscriptions subscriptions
 	logLevel      logLevel
 	roots         rootList
@@ -80,10 +80,9 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	c.tel = cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()), telemetry.WithInstanceID(c.instance))
 	c.calls = inflight.New(cfg.inflight(), headstoneOf)
 	c.dispatcher.init(c)
-	c.subscriptions.c, c.tasks.c, c.answering.c = c, c, &c.core
+	c.tools.c, c.subscriptions.c, c.tasks.c, c.answering.c = c, c, c, &c.core
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)
-		c.schemas.cache = c.cache
 	}
 	if err := c.use(cfg.Features); err != nil {
 		c.cancel()

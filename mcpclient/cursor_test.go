@@ -59,7 +59,7 @@ func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
 			await(t, c)
 			done := namesOf(c)
 			v.answer(v.wantPage("none"), toolsPage("one", `,"nextCursor":""`))
-			if v.answer(v.wantPage(`""`), toolsPage("two", `,"nextCursor":"3"`)); c.schemas.stranger("three") {
+			if v.answer(v.wantPage(`""`), toolsPage("two", `,"nextCursor":"3"`)); c.tools.stranger("three") {
 				t.Error("the list is taken for complete after its first page, want it so after the last")
 			}
 			v.answer(v.wantPage(`"3"`), toolsPage("three", null))
@@ -69,7 +69,7 @@ func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
 			if got := <-namesOf(c); got != "one two three" { // each page is kept under its own cursor
 				t.Errorf("the kept list has %q, want the tools of all three pages", got)
 			}
-			if !c.schemas.stranger("four") {
+			if !c.tools.stranger("four") {
 				t.Error("the list is not taken for complete after its last page, want it so")
 			}
 		})
@@ -106,19 +106,19 @@ func TestAnInvalidCursorBeginsTheListAnew(t *testing.T) {
 			t.Errorf("the list has %q, want each tool once", got)
 		}
 		for tool, gone := range map[string]bool{"a": false, "b": false, "c": false, "d": false, "e": true} {
-			if c.schemas.stranger(tool) != gone {
+			if c.tools.stranger(tool) != gone {
 				t.Errorf("is %s none of the list: got %v, want %v", tool, !gone, gone)
 			}
 		}
 
-		c.schemas.forget()
+		c.tools.forget()
 		done = namesOf(c)
 		v.answer(v.wantPage("none"), toolsPage("a x", `,"nextCursor":"2"`))
 		v.refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
 		v.answer(v.wantPage("none"), toolsPage("a", ``))
-		if got := <-done; got != "a x" || !c.schemas.stranger("x") {
+		if got := <-done; got != "a x" || !c.tools.stranger("x") {
 			t.Errorf("the list has %q and x is a stranger: %v; want x listed and forgotten, for the new list has it no more",
-				got, c.schemas.stranger("x"))
+				got, c.tools.stranger("x"))
 		}
 	})
 }

@@ -38,14 +38,15 @@ func (n *Notification) Decode(v any) error {
 // OnNotification hears the notifications of one method from now on, or all if method is empty, and returns a function
 // that ends this. See [NotificationHandler].
 func (c *Client) OnNotification(method string, h NotificationHandler) (remove func()) {
-	return c.hear(&hearing{method: method, handle: h})
+	return c.dispatcher.hear(&hearing{method: method, handle: h})
 }
 
-func (c *Client) hear(h *hearing) (remove func()) {
-	remove = c.dispatcher.add(h)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.subscriptions.listenIfWanted()
+// hear adds a handler, for which there may be something to subscribe to.
+func (d *dispatcher) hear(h *hearing) (remove func()) {
+	remove = d.add(h)
+	d.c.mu.Lock()
+	defer d.c.mu.Unlock()
+	d.c.subscriptions.listenIfWanted()
 	return remove
 }
 
@@ -185,7 +186,7 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 	case mcp.NotificationSubscriptionsAcknowledged:
 		c.subscriptions.acknowledged(n)
 	case mcp.NotificationToolListChanged:
-		c.schemas.forget()
+		c.tools.forget()
 	case mcp.NotificationElicitationComplete:
 		c.urls.completed(n)
 	}

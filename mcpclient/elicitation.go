@@ -30,9 +30,9 @@ func HandleElicitation(h ElicitationHandler) Feature {
 		declare: declareElicitation(func(e *mcp.ElicitationCapability) { e.Form = mcp.Object{} }),
 		join: func(c *Client) error {
 			if h == nil {
-				return c.elicits(mcp.ElicitForm, nil)
+				return handleElicitation(c, mcp.ElicitForm, nil)
 			}
-			return c.elicits(mcp.ElicitForm, func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			return handleElicitation(c, mcp.ElicitForm, func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				return elicitForm(ctx, h, p)
 			})
 		},
@@ -54,8 +54,8 @@ func declareElicitation(mode func(*mcp.ElicitationCapability)) func(*mcp.ClientC
 // elicitor answers elicitation/create, each mode by its handler.
 type elicitor map[mcp.ElicitMode]ElicitationHandler
 
-// elicits gives a mode of elicitation its handler.
-func (c *Client) elicits(mode mcp.ElicitMode, h ElicitationHandler) error {
+// handleElicitation gives a mode of elicitation its handler.
+func handleElicitation(c *Client, mode mcp.ElicitMode, h ElicitationHandler) error {
 	if c.elicitor == nil {
 		c.elicitor = elicitor{}
 		if err := c.answering.add(mcp.MethodElicit, c.elicitor.answer); err != nil {

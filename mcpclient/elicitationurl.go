@@ -53,13 +53,13 @@ func HandleURLElicitation(h URLElicitationHandler, o *URLElicitationOptions) Fea
 		declare: declareElicitation(func(e *mcp.ElicitationCapability) { e.URL = mcp.Object{} }),
 		join: func(c *Client) error {
 			if h == nil {
-				return c.elicits(mcp.ElicitURL, nil)
+				return handleElicitation(c, mcp.ElicitURL, nil)
 			}
 			c.urls = newURLVisits(h, o)
 			if c.urls.Completed != nil {
 				c.dispatcher.add(&hearing{method: mcp.NotificationElicitationComplete, handle: c.urls.tell})
 			}
-			return c.elicits(mcp.ElicitURL, c.urls.elicit)
+			return handleElicitation(c, mcp.ElicitURL, c.urls.elicit)
 		},
 	}
 }

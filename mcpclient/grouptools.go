@@ -132,7 +132,7 @@ func (g *Group) route(ctx context.Context, name string, options []CallOption) (*
 		if !looksLikeAlias(rest) {
 			return m.client, rest, options, nil
 		}
-		options = m.client.timed(options, time.Now())
+		options = m.client.cfg.timed(options, time.Now())
 		tool, err := g.naming.original(ctx, m, name, rest, options)
 		if err != nil {
 			return nil, "", nil, err

@@ -21,7 +21,7 @@ func HandleToolListChanged(h func(ctx context.Context)) Feature {
 
 // OnToolListChanged is [HandleToolListChanged] from now on, until remove is called.
 func (c *Client) OnToolListChanged(h func(ctx context.Context)) (remove func()) {
-	return c.onChange(mcp.NotificationToolListChanged, listChanged(h))
+	return c.dispatcher.onChange(mcp.NotificationToolListChanged, listChanged(h))
 }
 
 // HandleResourceListChanged calls h when the list of the server's resources, or of its templates, has changed, or may have
@@ -32,7 +32,7 @@ func HandleResourceListChanged(h func(ctx context.Context)) Feature {
 
 // OnResourceListChanged is [HandleResourceListChanged] from now on, until remove is called.
 func (c *Client) OnResourceListChanged(h func(ctx context.Context)) (remove func()) {
-	return c.onChange(mcp.NotificationResourceListChanged, listChanged(h))
+	return c.dispatcher.onChange(mcp.NotificationResourceListChanged, listChanged(h))
 }
 
 // HandlePromptListChanged calls h when the list of the server's prompts has changed, or may have while nobody heard it.
@@ -43,7 +43,7 @@ func HandlePromptListChanged(h func(ctx context.Context)) Feature {
 
 // OnPromptListChanged is [HandlePromptListChanged] from now on, until remove is called.
 func (c *Client) OnPromptListChanged(h func(ctx context.Context)) (remove func()) {
-	return c.onChange(mcp.NotificationPromptListChanged, listChanged(h))
+	return c.dispatcher.onChange(mcp.NotificationPromptListChanged, listChanged(h))
 }
 
 // HandleResourceUpdated calls h with the URI of a resource that has changed, or may have while nobody heard it. Servers tell of
@@ -55,7 +55,7 @@ func HandleResourceUpdated(h func(ctx context.Context, uri string)) Feature {
 
 // OnResourceUpdated is [HandleResourceUpdated] from now on, until remove is called.
 func (c *Client) OnResourceUpdated(h func(ctx context.Context, uri string)) (remove func()) {
-	return c.onChange(mcp.NotificationResourceUpdated, resourceUpdated(h))
+	return c.dispatcher.onChange(mcp.NotificationResourceUpdated, resourceUpdated(h))
 }
 
 // HandleProgress calls h with every report of progress, of whatever request: besides those of calls with [WithProgress], whose
@@ -76,8 +76,8 @@ func changes(method string, h NotificationHandler) Feature {
 }
 
 // onChange is OnNotification for such a handler.
-func (c *Client) onChange(method string, h NotificationHandler) (remove func()) {
-	return c.hear(&hearing{method: method, handle: h, missing: true})
+func (d *dispatcher) onChange(method string, h NotificationHandler) (remove func()) {
+	return d.hear(&hearing{method: method, handle: h, missing: true})
 }
 
 func listChanged(h func(context.Context)) NotificationHandler {
@@ -117,7 +117,7 @@ func (n *Notification) unusable(err error) {
 }
 
 // missed tells the handlers that want to know it what they may have missed.
-func (c *Client) missed(f mcp.SubscriptionFilter) {
+func (d *dispatcher) missed(f mcp.SubscriptionFilter) {
 	for _, list := range []struct {
 		method string
 		missed bool
@@ -127,7 +127,7 @@ func (c *Client) missed(f mcp.SubscriptionFilter) {
 		{mcp.NotificationResourceListChanged, f.ResourcesListChanged},
 	} {
 		if list.missed {
-			c.dispatcher.push(&Notification{Method: list.method, client: c, missed: true})
+			d.push(&Notification{Method: list.method, client: d.c, missed: true})
 		}
 	}
 	for _, uri := range f.ResourceSubscriptions {
@@ -135,6 +135,6 @@ func (c *Client) missed(f mcp.SubscriptionFilter) {
 		if err != nil {
 			panic("mcpclient: the params of an update cannot be encoded: " + err.Error())
 		}
-		c.dispatcher.push(&Notification{Method: mcp.NotificationResourceUpdated, Params: params, client: c, missed: true})
+		d.push(&Notification{Method: mcp.NotificationResourceUpdated, Params: params, client: d.c, missed: true})
 	}
 }

@@ -18,6 +18,6 @@ func (cl *call) harmless() bool {
 	if cl.method != mcp.MethodCallTool {
 		return harmless[cl.method]
 	}
-	t, _ := cl.c.schemas.find(cl.target)
+	t, _ := cl.c.tools.find(cl.target)
 	return t != nil && t.harmless && cl.asked.asTask == nil
 }

@@ -64,13 +64,13 @@ func (l *listener) renew(w *wish) bool {
 	l.open, l.since = next, time.Now()
 	missed := mcp.SubscriptionFilter{ResourceSubscriptions: d.restored}
 	if l.gap {
-		c.schemas.forget()
+		c.tools.forget()
 		missed.ToolsListChanged = w.filter.ToolsListChanged && agreed.ToolsListChanged
 		missed.PromptsListChanged = w.filter.PromptsListChanged && agreed.PromptsListChanged
 		missed.ResourcesListChanged = w.filter.ResourcesListChanged && agreed.ResourcesListChanged
 	}
 	l.gap = false
-	c.missed(missed)
+	c.dispatcher.missed(missed)
 	return true
 }
 

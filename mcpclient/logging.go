@@ -51,7 +51,7 @@ func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, option
 	if !hasLogging(&s.capabilities) {
 		return unsupported(mcp.MethodSetLevel, "logging")
 	}
-	limited, cancel := c.within(ctx, options)
+	limited, cancel := c.cfg.within(ctx, options)
 	defer cancel()
 	select {
 	case c.logLevel.turns() <- struct{}{}:
@@ -68,19 +68,19 @@ func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, option
 	return nil
 }
 
-// restoreLogLevel tells a legacy server which level was set in the sessions before. If that fails, the record of the request
+// restore tells a legacy server which level was set in the sessions before. If that fails, the record of the request
 // says so.
-func (c *Client) restoreLogLevel(s *session) {
+func (l *logLevel) restore(c *Client, s *session) {
 	if s.first || !s.has(mcp.MethodSetLevel) || !hasLogging(&s.capabilities) {
 		return
 	}
 	select {
-	case c.logLevel.turns() <- struct{}{}:
-		defer func() { <-c.logLevel.turns() }()
+	case l.turns() <- struct{}{}:
+		defer func() { <-l.turns() }()
 	case <-s.ctx.Done():
 		return
 	}
-	if level := c.logLevel.level(); level != "" {
+	if level := l.level(); level != "" {
 		_ = c.call(s.ctx, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, restoring)
 	}
 }

@@ -13,9 +13,9 @@ import (
 func until(by time.Time) CallOption { return func(a *asked) { a.by = by } }
 
 // timed fixes when the time of an operation with these options is over.
-func (c *Client) timed(options []CallOption, begun time.Time) []CallOption {
+func (cfg *config) timed(options []CallOption, begun time.Time) []CallOption {
 	a := askedBy(options)
-	by := c.endOf(a, begun)
+	by := cfg.endOf(a, begun)
 	if by.IsZero() {
 		return options
 	}
@@ -23,17 +23,17 @@ func (c *Client) timed(options []CallOption, begun time.Time) []CallOption {
 }
 
 // endOf returns when the time of an operation is over, zero for never. If it is a part of another, that is fixed.
-func (c *Client) endOf(a *asked, begun time.Time) time.Time {
-	if timeout := cmp.Or(a.timeout, c.cfg.RequestTimeout); a.by.IsZero() && timeout > 0 {
+func (cfg *config) endOf(a *asked, begun time.Time) time.Time {
+	if timeout := cmp.Or(a.timeout, cfg.RequestTimeout); a.by.IsZero() && timeout > 0 {
 		return begun.Add(timeout)
 	}
 	return a.by
 }
 
 // within bounds a part of an operation with these options that is no request by the time there is.
-func (c *Client) within(ctx context.Context, options []CallOption) (context.Context, context.CancelFunc) {
+func (cfg *config) within(ctx context.Context, options []CallOption) (context.Context, context.CancelFunc) {
 	a := askedBy(options)
-	if by := c.endOf(a, time.Now()); !by.IsZero() {
+	if by := cfg.endOf(a, time.Now()); !by.IsZero() {
 		return context.WithDeadlineCause(ctx, by, ErrTimeout)
 	}
 	return context.WithCancel(ctx)

@@ -30,7 +30,9 @@ func HandleRoots(roots ...*mcp.Root) Feature {
 			if err := c.roots.set(roots); err != nil {
 				return err
 			}
-			return c.answering.add(mcp.MethodListRoots, c.listRoots)
+			return c.answering.add(mcp.MethodListRoots, func(context.Context, *Request) (any, error) {
+				return &mcp.ListRootsResult{Roots: c.roots.in(c.ProtocolVersion())}, nil
+			})
 		},
 	}
 }
@@ -99,14 +101,14 @@ func checkRoot(uri string) error {
 
 func isSeparator(r rune) bool { return r == '/' || r == '\\' }
 
-// listRoots answers roots/list.
-func (c *Client) listRoots(context.Context, *Request) (any, error) {
-	roots := *c.roots.now.Load()
-	if v := c.ProtocolVersion(); v != "" && v < mcp.Version20250618 {
+// in returns the roots as the revision v has them.
+func (l *rootList) in(v mcp.Version) []*mcp.Root {
+	roots := *l.now.Load()
+	if v != "" && v < mcp.Version20250618 {
 		roots = slices.Clone(roots)
 		for i, r := range roots {
 			roots[i] = &mcp.Root{URI: r.URI, Name: r.Name} // there is no _meta yet
 		}
 	}
-	return &mcp.ListRootsResult{Roots: roots}, nil
+	return roots
 }

@@ -88,7 +88,7 @@ func (c *core) newSession(s session) (*session, error) {
 // the options say WaitForReady, it waits for one. It returns the options with the time that the operation has, waiting included.
 func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*session, []CallOption, error) {
 	a := askedBy(options)
-	r := request{core: &c.core, method: method, deadline: c.endOf(a, time.Now())}
+	r := request{core: &c.core, method: method, deadline: c.cfg.endOf(a, time.Now())}
 	if !r.deadline.IsZero() {
 		options = append(options[:len(options):len(options)], until(r.deadline))
 	}
@@ -114,15 +114,14 @@ func (c *Client) serve(r *reader, m *jsonrpc.Message, answer answerer) {
 }
 
 // negotiated forgets what is known of the tools: it may be another version of the server.
-func (c *Client) negotiated() { c.schemas.forget() }
+func (c *Client) negotiated() { c.tools.forget() }
 
 // began lets the features go on in a new session. Each does so in a goroutine of its own, which ends soon after the session at
 // the latest; nobody waits for them but Stop. It is called with mu held.
 func (c *Client) began(s *session) {
 	c.subscriptions.listenIfWanted()
-	for _, f := range []func(*session){c.restoreLogLevel, c.subscriptions.restore} {
-		c.inBackground(s.link, func() { f(s) })
-	}
+	c.inBackground(s.link, func() { c.logLevel.restore(c, s) })
+	c.inBackground(s.link, func() { c.subscriptions.restore(s) })
 }
 
 // restoring marks a call that restores what was asked for in the sessions before: that a server answers it proves no more than

@@ -31,7 +31,7 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	if !hasSubscribing(&s.capabilities) {
 		return unsupported(mcp.MethodSubscribe, "resources.subscribe")
 	}
-	limited, cancel := c.within(ctx, options)
+	limited, cancel := c.cfg.within(ctx, options)
 	defer cancel()
 	if limited.Err() != nil {
 		return (&request{method: mcp.MethodSubscribe}).left(limited)
@@ -56,8 +56,8 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 // succeeds; an error says that a legacy server may go on to tell of it in this one. A client that is not ready has nobody to
 // tell, which is no error.
 func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
-	options = c.timed(options, time.Now())
-	limited, cancel := c.within(ctx, options)
+	options = c.cfg.timed(options, time.Now())
+	limited, cancel := c.cfg.within(ctx, options)
 	defer cancel()
 	w, ok := c.subscriptions.watches.enter(limited, uri)
 	if !ok { // somebody else is about to subscribe, or a new session is
@@ -126,7 +126,7 @@ func (subs *subscriptions) restore(s *session) {
 		return
 	}
 	lists := subs.c.dispatcher.wanted(&s.capabilities)
-	subs.c.missed(lists)
+	subs.c.dispatcher.missed(lists)
 	if !hasSubscribing(&s.capabilities) {
 		return
 	}
@@ -157,7 +157,7 @@ func (subs *subscriptions) restoreOne(s *session, uri string) {
 	err := subs.c.call(s.ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, restoring)
 	switch {
 	case err == nil:
-		subs.c.missed(mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
+		subs.c.dispatcher.missed(mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
 	case s.ctx.Err() == nil:
 		subs.c.tel.SubscriptionLost(uri, err)
 	}

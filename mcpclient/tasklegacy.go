@@ -64,14 +64,14 @@ func requireLegacyTasks(s *session, method string, made bool) *Error {
 // wants a task. (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
 func (t *tasking) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult, options []CallOption) error {
 	c := t.c
-	version := c.schemas.version()
+	version := c.tools.version()
 	s, options, err := t.augment(ctx, p.Name, options)
 	if err != nil {
 		return err
 	}
 	err = c.Call(ctx, mcp.MethodCallTool, p, r, options...)
 	if refused, ok := errors.AsType[*mcp.Error](err); ok && refused.Code == mcp.CodeMethodNotFound && makesTasks(s) {
-		c.schemas.outdated(version) // whether the tool may be a task may have changed unheard
+		c.tools.outdated(version) // whether the tool may be a task may have changed unheard
 	}
 	return err
 }
@@ -89,8 +89,8 @@ func (t *tasking) augment(ctx context.Context, tool string, options []CallOption
 	if !makesTasks(s) {
 		return s, options, nil
 	}
-	options = c.timed(options, time.Now())
-	switch support, err := c.schemas.taskSupport(ctx, c, tool, options); {
+	options = c.cfg.timed(options, time.Now())
+	switch support, err := c.tools.taskSupport(ctx, tool, options); {
 	case err != nil:
 		return nil, nil, err
 	case support == mcp.TaskRequired, support == mcp.TaskOptional && a.handle != nil:

@@ -63,7 +63,7 @@ func oldTasked(t *testing.T, o *TaskOptions, more Options, f func(t *testing.T, 
 		v := s.next(t)
 		v.oldSession(allTasks)
 		await(t, c)
-		listed := background(func() error { _, err := c.schemas.list(t.Context(), c, "", nil); return err })
+		listed := background(func() error { _, err := c.tools.list(t.Context(), "", nil); return err })
 		v.answer(v.want(mcp.MethodListTools), oldTools)
 		if err := <-listed; err != nil {
 			t.Fatal(err)
@@ -220,7 +220,7 @@ func TestWhetherAToolMayBeATaskIsAskedAnewAfterARefusal(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		c.schemas.forget()
+		c.tools.forget()
 		done = call()
 		v.refuse(v.want(mcp.MethodListTools), mcp.CodeInternalError, "no list today")
 		if err := <-done; err == nil || !strings.Contains(err.Error(), "no list today") {

@@ -14,20 +14,20 @@ import (
 
 // mirrors reports whether arguments of tools are repeated in HTTP headers: in modern versions over HTTP.
 // (specification 2026-07-28, basic/transports/streamable-http, "Custom Headers from Tool Parameters")
-func (c *Client) mirrors() bool {
-	return c.present().ownStreams
+func (m *knownTools) mirrors() bool {
+	return m.c.present().ownStreams
 }
 
-// withoutUnmirrored drops the tools whose schema breaks the rules for mirrored parameters, as the specification demands,
+// usable drops the tools whose schema breaks the rules for mirrored parameters, as the specification demands,
 // so that one of them does not spoil the others.
-func (c *Client) withoutUnmirrored(tools []*mcp.Tool) []*mcp.Tool {
-	if !c.mirrors() {
+func (m *knownTools) usable(tools []*mcp.Tool) []*mcp.Tool {
+	if !m.mirrors() {
 		return tools
 	}
 	kept := tools[:0]
 	for _, t := range tools {
 		if _, err := mirror.Params(t.InputSchema); err != nil {
-			c.tel.ToolRejected(t.Name, err)
+			m.c.tel.ToolRejected(t.Name, err)
 			continue
 		}
 		kept = append(kept, t)
@@ -36,24 +36,24 @@ func (c *Client) withoutUnmirrored(tools []*mcp.Tool) []*mcp.Tool {
 	return kept
 }
 
-// callMirrored calls a tool of which arguments may have to be repeated in headers. If the server says that the headers do
+// call calls a tool of which arguments may have to be repeated in headers. If the server says that the headers do
 // not match, or the arguments do not fit what is known of the tool, it may have changed: the tools are listed anew and the
 // call, which was refused or not made, is made once more. All of it has the time of one call.
-func (c *Client) callMirrored(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult, options []CallOption) error {
+func (m *knownTools) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult, options []CallOption) error {
 	begun := time.Now()
-	version := c.schemas.version()
-	header, err := headerOf(p, c.schemas.mirrored(p.Name))
+	version := m.version()
+	header, err := headerOf(p, m.mirrored(p.Name))
 	var before lead
 	if err == nil {
-		err = c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(header, options)...)
+		err = m.c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(header, options)...)
 		if refused, ok := errors.AsType[*mcp.Error](err); !ok || refused.Code != mcp.CodeHeaderMismatch {
 			return err
 		}
 		before.mismatch = true
 	}
-	options = c.timed(options, begun)
-	c.schemas.outdated(version)
-	t, listed := c.schemas.list(ctx, c, p.Name, options)
+	options = m.c.cfg.timed(options, begun)
+	m.outdated(version)
+	t, listed := m.list(ctx, p.Name, options)
 	if listed != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (c *Client) callMirrored(ctx context.Context, p *mcp.CallToolParams, r *mcp
 	case before.mismatch && maps.Equal(header, anew):
 		return err
 	}
-	return c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(anew, options)...)
+	return m.c.Call(ctx, mcp.MethodCallTool, p, r, before.lends(anew, options)...)
 }
 
 // lead is what telemetry knows of a call that another one goes on with.

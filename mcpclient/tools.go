@@ -16,23 +16,9 @@ import (
 // ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor is the
 // NextCursor of the page before, nil for the first. (specification 2026-07-28, server/tools, "Listing Tools")
 func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListToolsResult, error) {
-	l := c.schemas.begin()
+	l := c.tools.begin()
 	l.whole = cursor == nil
-	return c.listTools(ctx, l, cursor, options)
-}
-
-// listTools is ListTools for a page of l.
-func (c *Client) listTools(ctx context.Context, l *toolListing, cursor *string, o []CallOption) (*mcp.ListToolsResult, error) {
-	if err := c.require(mcp.MethodListTools, hasTools, "tools"); err != nil {
-		return nil, err
-	}
-	r := new(mcp.ListToolsResult)
-	if err := c.cachedCall(ctx, mcp.MethodListTools, &mcp.PageParams{Cursor: cursor}, r, o...); err != nil {
-		return nil, err
-	}
-	r.Tools = c.withoutUnmirrored(r.Tools)
-	c.schemas.learn(l, r.Tools, c.mirrors(), r.NextCursor == nil)
-	return r, nil
+	return c.tools.page(ctx, l, cursor, options)
 }
 
 // Tools yields the server's tools, page after page as they are asked for. An error ends it.
@@ -50,10 +36,10 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 		name := func(t *mcp.Tool) string { return t.Name }
 		pages(c, mcp.MethodListTools, name, options, func(cursor *string, options []CallOption) (page[*mcp.Tool], error) {
 			if cursor == nil { // also when the list begins anew
-				l = c.schemas.begin()
+				l = c.tools.begin()
 				l.whole = true
 			}
-			r, err := c.listTools(ctx, l, cursor, options)
+			r, err := c.tools.page(ctx, l, cursor, options)
 			if err != nil {
 				return page[*mcp.Tool]{}, err
 			}
@@ -78,8 +64,8 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 	r, p := new(mcp.CallToolResult), &mcp.CallToolParams{Name: name, Arguments: arguments}
 	var err error
 	switch {
-	case c.mirrors():
-		err = c.callMirrored(ctx, p, r, options)
+	case c.tools.mirrors():
+		err = c.tools.call(ctx, p, r, options)
 	case c.tasks.declared():
 		err = c.tasks.call(ctx, p, r, options)
 	default:
@@ -109,8 +95,8 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 	if unready != nil {
 		return out, unready
 	}
-	version := c.schemas.version()
-	s, err := c.schemas.output(ctx, c, name, options)
+	version := c.tools.version()
+	s, err := c.tools.output(ctx, name, options)
 	if err != nil {
 		return out, err
 	}
@@ -128,7 +114,7 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 			if ctx.Err() != nil {
 				return out, outlived(ctx, mcp.MethodCallTool, false)
 			}
-			c.schemas.outdated(version) // the tool may have changed unheard
+			c.tools.outdated(version) // the tool may have changed unheard
 			return out, unusableOutput(name, err)
 		}
 	}

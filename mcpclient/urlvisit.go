@@ -204,7 +204,7 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 	defer cancel(nil)
 	defer context.AfterFunc(c.base, func() { cancel(ErrShutdown) })()
 	for i, p := range elicitations {
-		if c.visit(limited, cl.id, p) {
+		if c.answering.visit(limited, cl.id, p) {
 			continue
 		}
 		for _, visit := range visits[i:] {
@@ -231,12 +231,12 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 
 // visit lets the handler send the user to one URL, which was in the answer to the request id, and reports whether the user
 // went.
-func (c *Client) visit(ctx context.Context, id int64, p *mcp.ElicitParams) bool {
+func (a *answering) visit(ctx context.Context, id int64, p *mcp.ElicitParams) bool {
 	params, err := mcp.AppendParams(nil, p)
 	if err != nil {
 		return false
 	}
-	answer, failed := c.answering.input(ctx, id, mcp.InputRequest{Method: mcp.MethodElicit, Params: params})
+	answer, failed := a.input(ctx, id, mcp.InputRequest{Method: mcp.MethodElicit, Params: params})
 	var result mcp.ElicitResult
 	return failed == nil && json.Unmarshal(answer, &result) == nil && result.Action == mcp.ElicitAccept
 }

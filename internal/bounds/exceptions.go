@@ -8,7 +8,7 @@ type exception struct {
 
 var exceptions = []exception{
 	{"Grow with what your own code sets up, adds or asks for", []string{
-		"mcpclient.Client.answers", "mcpclient.Client.elicitor", "mcpclient.Client.restoreSubscriptions",
+		"mcpclient.answering.handlers", "mcpclient.Client.elicitor", "mcpclient.subscriptions.restore",
 		"mcpclient.core.waiters", "mcpclient.Group.members",
 		"mcpclient.config.*", "mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.watches.all",
 		"mcpclient/auth.Credentials.RedirectURIs", "mcpclient/auth.Loopback.waiting", "mcpclient/auth.MemoryStore.records",

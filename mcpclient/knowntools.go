@@ -12,54 +12,55 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// schemaMemo remembers, of the tools that were listed, what their calls need, until the list changes: what the output schemas
+// knownTools remembers, of the tools that were listed, what their calls need, until the list changes: what the output schemas
 // say, which parameters are repeated in headers, and which may be tasks. A tool that a later list has no more is forgotten. A
 // schema is compiled when it is first used.
 //
 // What is kept is bounded in bytes, see [toolSet]. For what there was no room, the tools are listed anew each time it is needed.
-type schemaMemo struct {
+type knownTools struct {
+	c *Client
+
 	mu      sync.Mutex
-	changes int          // guarded by mu; how often the list has changed
-	known   toolSet      // guarded by mu
-	listed  bool         // guarded by mu; all tools have been listed since the last change
-	cache   *resultCache // forgets the lists with the schemas; may be nil
+	changes int     // guarded by mu; how often the list has changed
+	known   toolSet // guarded by mu
+	listed  bool    // guarded by mu; all tools have been listed since the last change
 }
 
 // version returns a number that is another one after the list has changed.
-func (m *schemaMemo) version() int {
+func (m *knownTools) version() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.changes
 }
 
 // forget forgets all, for the list has changed.
-func (m *schemaMemo) forget() {
+func (m *knownTools) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.clear()
 }
 
 // clear forgets all. mu is held.
-func (m *schemaMemo) clear() {
+func (m *knownTools) clear() {
 	m.reset()
-	m.cache.drop(mcp.MethodListTools)
+	m.c.cache.drop(mcp.MethodListTools)
 }
 
 // reset is clear without the cache. mu is held.
-func (m *schemaMemo) reset() {
+func (m *knownTools) reset() {
 	m.changes++
 	m.known, m.listed = toolSet{}, false
 }
 
 // forgetPrivate forgets all, for another principal may be shown other tools. Lists that are for anybody stay in the cache.
-func (m *schemaMemo) forgetPrivate() {
+func (m *knownTools) forgetPrivate() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reset()
 }
 
 // outdated forgets all that was known when the list had this version. It may have been forgotten by another caller since.
-func (m *schemaMemo) outdated(version int) {
+func (m *knownTools) outdated(version int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes == version {
@@ -74,10 +75,25 @@ type toolListing struct {
 	tools  toolSet
 }
 
-func (m *schemaMemo) begin() *toolListing { return &toolListing{before: m.version()} }
+func (m *knownTools) begin() *toolListing { return &toolListing{before: m.version()} }
+
+// page lists one page of l, and learns from it.
+func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o []CallOption) (*mcp.ListToolsResult, error) {
+	c := m.c
+	if err := c.require(mcp.MethodListTools, hasTools, "tools"); err != nil {
+		return nil, err
+	}
+	r := new(mcp.ListToolsResult)
+	if err := c.cachedCall(ctx, mcp.MethodListTools, &mcp.PageParams{Cursor: cursor}, r, o...); err != nil {
+		return nil, err
+	}
+	r.Tools = m.usable(r.Tools)
+	m.learn(l, r.Tools, m.mirrors(), r.NextCursor == nil)
+	return r, nil
+}
 
 // learn remembers the tools of one page of a list. When it is the last one, those that were not in the list are forgotten.
-func (m *schemaMemo) learn(l *toolListing, tools []*mcp.Tool, mirrors, last bool) {
+func (m *knownTools) learn(l *toolListing, tools []*mcp.Tool, mirrors, last bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes != l.before {
@@ -96,7 +112,7 @@ func (m *schemaMemo) learn(l *toolListing, tools []*mcp.Tool, mirrors, last bool
 
 // stranger reports whether a tool is none of those that the server lists, as far as they are known: if the list has more names
 // than there is room for, the others are strangers.
-func (m *schemaMemo) stranger(tool string) bool {
+func (m *knownTools) stranger(tool string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.listed && m.known.tools[tool] == nil
@@ -105,15 +121,15 @@ func (m *schemaMemo) stranger(tool string) bool {
 // output returns the output schema of a tool, nil if it has none, is not listed, or has one with a regular expression that
 // Go cannot compile, as schemas made for JavaScript have. It lists the tools if they have not been listed since the last
 // change.
-func (m *schemaMemo) output(ctx context.Context, c *Client, tool string, options []CallOption) (*schema.Schema, error) {
-	t, err := m.look(ctx, c, tool, options)
+func (m *knownTools) output(ctx context.Context, tool string, options []CallOption) (*schema.Schema, error) {
+	t, err := m.look(ctx, tool, options)
 	if t == nil {
 		return nil, err
 	}
 	s, err := t.compile()
 	switch {
 	case errors.Is(err, schema.ErrPattern):
-		c.tel.OutputUnchecked(tool, err)
+		m.c.tel.OutputUnchecked(tool, err)
 		return nil, nil
 	case err != nil:
 		return nil, &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, Unsent: true, cause: fmt.Errorf("output of tool %s: %w", tool, err)}
@@ -122,8 +138,8 @@ func (m *schemaMemo) output(ctx context.Context, c *Client, tool string, options
 }
 
 // taskSupport returns whether a tool may be called as a task in 2025-11-25. It lists the tools as output does.
-func (m *schemaMemo) taskSupport(ctx context.Context, c *Client, tool string, options []CallOption) (mcp.TaskSupport, error) {
-	t, err := m.look(ctx, c, tool, options)
+func (m *knownTools) taskSupport(ctx context.Context, tool string, options []CallOption) (mcp.TaskSupport, error) {
+	t, err := m.look(ctx, tool, options)
 	if t == nil {
 		return mcp.TaskForbidden, err
 	}
@@ -131,18 +147,18 @@ func (m *schemaMemo) taskSupport(ctx context.Context, c *Client, tool string, op
 }
 
 // look returns what is known of a tool, nil if it is not listed.
-func (m *schemaMemo) look(ctx context.Context, c *Client, tool string, options []CallOption) (*toolSchema, error) {
+func (m *knownTools) look(ctx context.Context, tool string, options []CallOption) (*toolSchema, error) {
 	if t, certain := m.find(tool); certain {
 		return t, nil
 	}
-	return m.list(ctx, c, tool, toList(options))
+	return m.list(ctx, tool, toList(options))
 }
 
 // list lists all tools, which are remembered with that, and returns what the list says of one, nil if it is not there. A list
 // that changes while it is asked for is not remembered; some servers announce changes as soon as a session begins.
-func (m *schemaMemo) list(ctx context.Context, c *Client, tool string, options []CallOption) (found *toolSchema, _ error) {
-	mirrors := c.mirrors()
-	for t, err := range c.Tools(ctx, options...) {
+func (m *knownTools) list(ctx context.Context, tool string, options []CallOption) (found *toolSchema, _ error) {
+	mirrors := m.mirrors()
+	for t, err := range m.c.Tools(ctx, options...) {
 		if err != nil {
 			return nil, err
 		}
@@ -157,13 +173,13 @@ func (m *schemaMemo) list(ctx context.Context, c *Client, tool string, options [
 }
 
 // mirrored returns the parameters of a tool that are repeated in headers, as far as is known.
-func (m *schemaMemo) mirrored(tool string) []mirror.Param {
+func (m *knownTools) mirrored(tool string) []mirror.Param {
 	t, _ := m.find(tool)
 	return t.params()
 }
 
 // find returns what is kept of a tool, nil for nothing, and whether that is all that the server's list says of it.
-func (m *schemaMemo) find(tool string) (_ *toolSchema, certain bool) {
+func (m *knownTools) find(tool string) (_ *toolSchema, certain bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := m.known.tools[tool]
