@@ -127,6 +127,7 @@ func (l *openLink) agree(ctx context.Context, attempt telemetry.Attempt) (in *re
 		return nil, false
 	}
 	in.session = s
+	c.features.began(s)
 	return in, false
 }
 
@@ -250,12 +251,6 @@ func (l *openLink) authorize(on bool) {
 		l.clock.hold(on)
 		c.stepLocked(machine.Input{Event: event, Epoch: c.m.Epoch}, nil)
 	}
-}
-
-// authorized hears that the requests have another authorization from now on: what only the one before was to see is forgotten.
-func (c *Client) authorized() {
-	c.cache.dropPrivate()
-	c.tools.forgetPrivate()
 }
 
 // isSilent reports whether the server of this epoch is a process that is starting.

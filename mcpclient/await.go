@@ -40,9 +40,14 @@ func (c *Client) Await(ctx context.Context) error { return c.WaitForState(ctx, c
 
 // WaitForState waits until the client is in state s, or passes through it, however briefly. It returns an error of kind
 // [KindState] if ctx ends first, and of kind [KindShutdown] if s is not [connstate.Closing] and the client is closing.
-func (c *Client) WaitForState(ctx context.Context, s connstate.State) error { return c.waitFor(ctx, s) }
+func (c *Client) WaitForState(ctx context.Context, s connstate.State) error {
+	if err := c.waitFor(ctx, s); err != nil {
+		return err
+	}
+	return nil
+}
 
-func (c *core) waitFor(ctx context.Context, s connstate.State) error {
+func (c *core) waitFor(ctx context.Context, s connstate.State) *Error {
 	c.mu.Lock()
 	if c.m.State == s {
 		c.mu.Unlock()
@@ -70,13 +75,13 @@ func (c *core) waitFor(ctx context.Context, s connstate.State) error {
 	return c.awaitedLocked(<-w.heard, s)
 }
 
-func (c *core) awaited(got, want connstate.State) error {
+func (c *core) awaited(got, want connstate.State) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.awaitedLocked(got, want)
 }
 
-func (c *core) awaitedLocked(got, want connstate.State) error {
+func (c *core) awaitedLocked(got, want connstate.State) *Error {
 	if got == want {
 		return nil
 	}

@@ -212,6 +212,40 @@ func (r *request) toAcknowledgement(ctx context.Context, s *session, patience ti
 	return err
 }
 
+// acknowledged notes that the server has acknowledged what the request of method with this id opens: before the next message is looked
+// at. told gets the content of the request.
+func (c *core) acknowledged(id int64, method string, told func(content)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.calls.Find(id)
+	if !ok || r.method != method || r.open {
+		return
+	}
+	r.open = true
+	told(r.content)
+	if r.opened != nil {
+		r.opened <- struct{}{}
+	}
+}
+
+// isOpen reports whether what comes for what the request with this id has opened is the client's: it has been acknowledged, and not
+// ended by the server. One that the client has ended counts for as long as its tombstone is there: what the server had sent by then
+// may be about a change that what was opened in its place came too late for.
+func (c *core) isOpen(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	r, class := c.calls.Classify(id, now)
+	switch class {
+	case inflight.InFlight:
+		return r.open
+	case inflight.Late:
+		stone, _ := c.calls.Tombstone(id, now)
+		return stone.Note.open && stone.Cause == inflight.Cancelled
+	}
+	return false
+}
+
 // breakOff ends a request in which code of the user's has failed: a callback, an encoder, a decoder, the transport.
 func (r *request) breakOff(ctx context.Context) {
 	defer r.op.End(brokenOff)
@@ -220,14 +254,14 @@ func (r *request) breakOff(ctx context.Context) {
 	}
 }
 
-// during runs f in a goroutine that ends soon after the session at the latest, and reports false if that is over.
+// during runs f in a goroutine, which has to end soon after the session, and reports false if that is over.
 func (c *core) during(s *session, f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session != s {
 		return false
 	}
-	c.goroutines.Go(f)
+	c.inBackground(s.link, f)
 	return true
 }
 
@@ -283,7 +317,7 @@ func (r *request) take(ctx context.Context) *Error {
 		if err.Kind != KindState || !r.wait {
 			return err
 		}
-		if err := r.awaitReady(ctx); err != nil {
+		if err := r.core.awaitReady(ctx, r.method, r.deadline); err != nil {
 			return err
 		}
 	}
@@ -328,6 +362,13 @@ func (r *request) takeIn(s *session) bool {
 	return true
 }
 
+// admitted returns the present session, if the machine says that the user may send something now.
+func (c *core) admitted(op string) (*session, *Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session, c.admission(op)
+}
+
 // admission asks the machine whether the user may send something now. It is called with mu held.
 func (c *core) admission(op string) *Error {
 	switch effects, _ := c.stepLocked(machine.Input{Event: machine.UserCall}, nil); effects[0] {
@@ -343,22 +384,21 @@ func (c *core) admission(op string) *Error {
 	return &Error{Kind: KindState, Op: op, Unsent: true, cause: err}
 }
 
-// awaitReady waits for the client on the call's own time.
-func (r *request) awaitReady(ctx context.Context) *Error {
+// awaitReady waits until the client is ready, for an operation that has time until by, zero for no end.
+func (c *core) awaitReady(ctx context.Context, op string, by time.Time) *Error {
 	limited := ctx
-	if !r.deadline.IsZero() {
+	if !by.IsZero() {
 		var cancel context.CancelFunc
-		limited, cancel = context.WithDeadlineCause(ctx, r.deadline, ErrTimeout)
+		limited, cancel = context.WithDeadlineCause(ctx, by, ErrTimeout)
 		defer cancel()
 	}
-	err := r.core.waitFor(limited, connstate.Ready)
+	err := c.waitFor(limited, connstate.Ready)
 	if err == nil {
 		return nil
 	}
-	e, _ := errors.AsType[*Error](err)
-	e.Op = r.method
+	err.Op = op
 	if limited.Err() != nil {
-		e.Kind = r.left(limited).Kind
+		err.Kind = outlived(limited, op, true).Kind
 	}
-	return e
+	return err
 }

@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/mcpotel/mcpotel/internal/given"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -72,21 +69,17 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	}
 	c := &Client{
 		name: cfg.Name, instance: cmp.Or(cfg.InstanceID, telemetry.NewInstanceID()),
-		core: core{cfg: &cfg, transport: t, parent: telemetry.RefOf(ctx), pace: &usualPace},
 	}
-	c.features = c
 	cfg.Name, cfg.InstanceID, cfg.machine = "", "", cfg.policy()
-	c.base, c.cancel = context.WithCancel(context.Background())
-	c.tel = cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()), telemetry.WithInstanceID(c.instance))
-	c.calls = inflight.New(cfg.inflight(), headstoneOf)
+	tel := cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()), telemetry.WithInstanceID(c.instance))
+	c.init(&cfg, t, tel, telemetry.RefOf(ctx), c)
 	c.dispatcher.init(c)
 	c.tools.c, c.subscriptions.c, c.tasks.c, c.answering.c = c, c, c, &c.core
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)
 	}
 	if err := c.use(cfg.Features); err != nil {
-		c.cancel()
-		c.tel.Close()
+		c.discard()
 		return nil, err
 	}
 	c.cfg = cfg.shared()
@@ -141,38 +134,10 @@ func (c *Client) use(features []Feature) error {
 func (c *Client) Done() <-chan struct{} { return c.base.Done() }
 
 // Err returns why the client gave up, nil if it has not or if it was stopped.
-func (c *Client) Err() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.refusal
-}
+func (c *Client) Err() error { return c.gaveUp() }
 
 // Stop ends the client: calls in flight fail with [ErrShutdown], the connection is closed, for a child process within
 // [Options.CloseTimeout] by force. Stop waits for all that the client started, handlers included, but no longer than that
-// timeout and a little; until then, handlers hear of notifications that came before, with a context that has ended; ctx can shorten the waiting, not the ending. It returns ctx's error if ctx ended first. Further
-// calls of Stop wait in the same way.
-func (c *Client) Stop(ctx context.Context) error {
-	c.step(machine.Input{Event: machine.Stop}, nil)
-	select {
-	case <-c.base.Done():
-	case <-ctx.Done():
-		select {
-		case <-c.base.Done(): // first, or at the same time
-		default:
-			return context.Cause(ctx)
-		}
-	}
-	left := make(chan struct{})
-	go func() { // ends with the last goroutine of the client
-		c.goroutines.Wait()
-		close(left)
-	}()
-	handlers := time.NewTimer(c.cfg.CloseTimeout / 4)
-	defer handlers.Stop()
-	select {
-	case <-left:
-	case <-handlers.C: // a handler that ignores its context ends when it likes
-	case <-ctx.Done():
-	}
-	return nil
-}
+// timeout and a little; until then, handlers hear of notifications that came before, with a context that has ended; ctx can
+// shorten the waiting, not the ending. It returns ctx's error if ctx ended first. Further calls of Stop wait in the same way.
+func (c *Client) Stop(ctx context.Context) error { return c.stop(ctx) }

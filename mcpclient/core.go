@@ -60,7 +60,7 @@ type core struct {
 type features interface {
 	// negotiated hears that there is a session with what may be another server, before anything is sent in it.
 	negotiated()
-	// began hears that a session has begun. It is called with mu held.
+	// began hears that a session has begun, before anything of it is read.
 	began(s *session)
 	// notified hears of a notification, in the goroutine that reads.
 	notified(r *reader, m *jsonrpc.Message)
@@ -71,3 +71,53 @@ type features interface {
 	// askForLife sends the server something to answer, and reports false if the session is over.
 	askForLife(s *session) bool
 }
+
+// init makes c a core that has not been started.
+func (c *core) init(cfg *config, t transport.Transport, tel *telemetry.Client, parent telemetry.Ref, f features) {
+	c.features, c.cfg, c.transport, c.tel, c.parent, c.pace = f, cfg, t, tel, parent, &usualPace
+	c.base, c.cancel = context.WithCancel(context.Background())
+	c.calls = inflight.New(cfg.inflight(), headstoneOf)
+}
+
+// discard ends a core that has not been started.
+func (c *core) discard() {
+	c.cancel()
+	c.tel.Close()
+}
+
+// gaveUp returns why the core gave up, nil if it has not or if it was stopped.
+func (c *core) gaveUp() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refusal
+}
+
+// stop ends the core, and waits for what it has started as long as [Client.Stop] says.
+func (c *core) stop(ctx context.Context) error {
+	c.step(machine.Input{Event: machine.Stop}, nil)
+	select {
+	case <-c.base.Done():
+	case <-ctx.Done():
+		select {
+		case <-c.base.Done(): // first, or at the same time
+		default:
+			return context.Cause(ctx)
+		}
+	}
+	left := make(chan struct{})
+	go func() { // ends with the last goroutine of the client
+		c.goroutines.Wait()
+		close(left)
+	}()
+	handlers := time.NewTimer(c.cfg.CloseTimeout / 4)
+	defer handlers.Stop()
+	select {
+	case <-left:
+	case <-handlers.C: // a handler that ignores its context ends when it likes
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// spawn runs f in a goroutine that stop waits for. The core must not have ended.
+func (c *core) spawn(f func()) { c.goroutines.Go(f) }

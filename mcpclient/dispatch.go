@@ -44,9 +44,7 @@ func (c *Client) OnNotification(method string, h NotificationHandler) (remove fu
 // hear adds a handler, for which there may be something to subscribe to.
 func (d *dispatcher) hear(h *hearing) (remove func()) {
 	remove = d.add(h)
-	d.c.mu.Lock()
-	defer d.c.mu.Unlock()
-	d.c.subscriptions.listenIfWanted()
+	d.c.subscriptions.listenIfWanted(d.c.present())
 	return remove
 }
 
@@ -205,7 +203,7 @@ func (d *dispatcher) push(n *Notification) bool {
 	done := d.queue.push(n)
 	if !d.running {
 		d.running = true
-		d.c.goroutines.Go(func() { usercode.Persist(d.c.goroutines.Go, d.run) }) // ends when the queue is empty
+		d.c.spawn(func() { usercode.Persist(d.c.spawn, d.run) }) // ends when the queue is empty
 	}
 	d.mu.Unlock()
 	if done.coalesced {

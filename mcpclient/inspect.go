@@ -31,7 +31,16 @@ func (c *Client) enlist() {
 // Inspect returns what the client is doing. All but what is marked is of one moment, in which nothing else happens to the
 // client; nobody's code is called in it, and it is short however much there is.
 func (c *Client) Inspect() inspect.Client {
-	i, why, oldest := c.inspect()
+	c.subscriptions.mu.Lock() // before that of the core
+	listening := c.subscriptions.listening
+	i, why, oldest := c.inspect(func(i *inspect.Client) {
+		i.Listening = i.Epoch == listening && i.Version != ""
+		i.Answering = c.answering.serving.count()
+		i.Notifications, i.QueueLimit = c.dispatcher.queued()
+		i.Subscribed, i.Subscriptions = c.subscriptions.watches.show()
+	})
+	c.subscriptions.mu.Unlock()
+	i.Name, i.InstanceID = c.name, c.instance
 	network := c.transport.Network()
 	i.Transport, i.Protocol, i.Address = network.Transport, network.Protocol, network.Address
 	for _, f := range oldest {
@@ -68,24 +77,21 @@ type flight struct {
 	stream              bool
 }
 
-// inspect is the one moment of an inspection.
-func (c *Client) inspect() (i inspect.Client, more inspected, oldest []flight) {
+// inspect is the one moment of an inspection, in which also is called.
+func (c *core) inspect(also func(*inspect.Client)) (i inspect.Client, more inspected, oldest []flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
 	i = inspect.Client{
-		Time: now, Number: c.number, Name: c.name, InstanceID: c.instance,
-		State: c.m.State, Ended: c.m.Ended, Reason: c.m.Reason, Since: c.m.Since, InState: now.Sub(c.m.Since), Due: c.m.Deadline,
+		Time: now, Number: c.number, State: c.m.State, Ended: c.m.Ended, Reason: c.m.Reason, Since: c.m.Since, InState: now.Sub(c.m.Since), Due: c.m.Deadline,
 		Epoch: c.m.Epoch, Sessions: c.m.Session, Attempt: c.m.Attempt, Waiting: len(c.waiters),
 		InFlight: c.calls.Len(), Tombstones: c.calls.Tombstones(),
 	}
 	if s := c.session; s != nil {
 		i.Server, i.ServerVersion = excerpt(s.server.Name, maxShown), excerpt(s.server.Version, maxShown)
-		i.Version, i.Era, i.Listening = s.version, s.version.Era().String(), c.subscriptions.listening == s.epoch
+		i.Version, i.Era = s.version, s.version.Era().String()
 	}
-	i.Answering = c.answering.serving.count()
-	i.Notifications, i.QueueLimit = c.dispatcher.queued()
-	i.Subscribed, i.Subscriptions = c.subscriptions.watches.show()
+	also(&i)
 	return i, inspected{c.lastErr, c.refusal, c.session}, c.oldest()
 }
 

@@ -241,7 +241,7 @@ func BenchmarkInspect(b *testing.B) {
 	c.mu.Unlock()
 	b.ReportAllocs()
 	for b.Loop() {
-		c.inspect()
+		c.inspect(func(*inspect.Client) {})
 	}
 	c.mu.Lock()
 	for id := range c.lastID {

@@ -23,12 +23,7 @@ func (c *core) watchOver(s *session) *keepalive.Watch {
 
 // askForLife sends the server a ping, or what modern servers have instead. What comes of it is heard where messages are read.
 func (c *Client) askForLife(s *session) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.session != s {
-		return false
-	}
-	c.inBackground(s.link, func() { // ends with the answer or the session
+	return c.during(s, func() { // ends with the answer or the session
 		method := mcp.MethodPing
 		if !s.has(method) {
 			method = mcp.MethodDiscover
@@ -38,5 +33,4 @@ func (c *Client) askForLife(s *session) bool {
 		_ = cl.do(s.ctx)
 		c.free(cl)
 	})
-	return true
 }

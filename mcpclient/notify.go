@@ -21,9 +21,7 @@ import (
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	ctx, op := c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true})
 	defer op.End(brokenOff)
-	c.mu.Lock()
-	s, err := c.session, c.admission(method)
-	c.mu.Unlock()
+	s, err := c.admitted(method)
 	if err == nil {
 		err = c.sendNotification(ctx, s, &op, method, params)
 	}

@@ -84,50 +84,6 @@ func (c *core) newSession(s session) (*session, error) {
 	return &s, nil
 }
 
-// agreed returns the present session, for what has to know the version before it makes a call of method. If there is none, and
-// the options say WaitForReady, it waits for one. It returns the options with the time that the operation has, waiting included.
-func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*session, []CallOption, error) {
-	a := askedBy(options)
-	r := request{core: &c.core, method: method, deadline: c.cfg.endOf(a, time.Now())}
-	if !r.deadline.IsZero() {
-		options = append(options[:len(options):len(options)], until(r.deadline))
-	}
-	for {
-		c.mu.Lock()
-		s, err := c.session, c.admission(method)
-		c.mu.Unlock()
-		switch {
-		case err == nil:
-			return s, options, nil
-		case err.Kind != KindState || !a.wait:
-			return nil, nil, err
-		}
-		if err := r.awaitReady(ctx); err != nil {
-			return nil, nil, err
-		}
-	}
-}
-
-// serve answers a request of the server.
-func (c *Client) serve(r *reader, m *jsonrpc.Message, answer answerer) {
-	c.answering.serve(r, m, answer)
-}
-
-// negotiated forgets what is known of the tools: it may be another version of the server.
-func (c *Client) negotiated() { c.tools.forget() }
-
-// began lets the features go on in a new session. Each does so in a goroutine of its own, which ends soon after the session at
-// the latest; nobody waits for them but Stop. It is called with mu held.
-func (c *Client) began(s *session) {
-	c.subscriptions.listenIfWanted()
-	c.inBackground(s.link, func() { c.logLevel.restore(c, s) })
-	c.inBackground(s.link, func() { c.subscriptions.restore(s) })
-}
-
-// restoring marks a call that restores what was asked for in the sessions before: that a server answers it proves no more than
-// the handshake did.
-func restoring(a *asked) { a.own = true }
-
 // noticeMeta returns the members that every notification's _meta has. Where it is on its own, it has to say whose it is.
 func (s *session) noticeMeta() *jsonrpc.Constant {
 	if s.ownStreams {

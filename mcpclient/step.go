@@ -111,13 +111,11 @@ func (c *core) apply(e machine.Effect, f *fact, now time.Time) {
 	case machine.Negotiate:
 		c.conn.epoch = c.m.Epoch
 	case machine.ReleaseWaiters: // moved has told them
-	case machine.Pull, machine.ReportViolation, machine.Drop, machine.Enqueue, machine.Serve:
+	case machine.Pull, machine.ReportViolation, machine.Drop, machine.Enqueue, machine.Serve, machine.Resubscribe:
 		// by the goroutine of the connection
 	case machine.Admit, machine.RefuseOrWait, machine.RefuseShutdown, machine.RetrySend, machine.Abandon,
 		machine.CancelUpstream, machine.ReplyCause:
 		// by the goroutine of the caller
-	case machine.Resubscribe:
-		c.features.began(c.session)
 	default:
 		panic("mcpclient: no one carries out the effect " + e.String())
 	}

@@ -15,7 +15,7 @@ type subscription struct {
 	filter mcp.SubscriptionFilter
 	before telemetry.Ref          // the request that opened the latest subscription, if that was lost with an earlier session
 	anew   bool                   // it was
-	agreed mcp.SubscriptionFilter // guarded by core.mu until opened says that it is here; what the server has acknowledged
+	agreed mcp.SubscriptionFilter // what the server has acknowledged; belongs to the reader of the connection before that
 	stream func(error)            // tells the telemetry how it has ended
 }
 

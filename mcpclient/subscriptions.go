@@ -1,10 +1,9 @@
 package mcpclient
 
 import (
-	"time"
+	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
@@ -15,10 +14,11 @@ type subscriptions struct {
 	c       *Client
 	watches watches
 
-	listening uint64        // guarded by core.mu; the epoch of the session that has a listener, 0 for none
-	refused   *refusal      // guarded by core.mu; by the server of the latest session that did so; nil if none has
-	latestIn  uint64        // guarded by core.mu; the epoch of latest, 0 for none
-	latest    telemetry.Ref // guarded by core.mu; the request that opened the latest subscription
+	mu        sync.Mutex    // is locked before core.mu
+	listening uint64        // guarded by mu; the epoch of the session that has a listener, 0 for none
+	refused   *refusal      // guarded by mu; by the server of the latest session that did so; nil if none has
+	latestIn  uint64        // guarded by mu; the epoch of latest, 0 for none
+	latest    telemetry.Ref // guarded by mu; the request that opened the latest subscription
 }
 
 // refusal is why the server of one session takes no subscriptions.
@@ -43,23 +43,26 @@ func (w *wish) some() bool {
 // fulfilled reports whether the subscription is about it and nothing else, and no caller wants more.
 func (w *wish) fulfilled(by *subscription) bool { return !w.asked && by.is(&w.filter) }
 
-// listenIfWanted begins to listen to changes if there is reason to. It is called with core.mu held.
-func (subs *subscriptions) listenIfWanted() {
-	s := subs.c.session
-	if s == nil || subs.listening == s.epoch || !s.era.subscribes() {
+// listenIfWanted begins to listen to changes in session s, if it is the present one and there is reason to.
+func (subs *subscriptions) listenIfWanted(s *session) {
+	if s == noSession || !s.era.subscribes() {
 		return
 	}
-	if w := subs.wishes(s); w.some() {
+	subs.mu.Lock()
+	defer subs.mu.Unlock()
+	if w := subs.wishes(s); subs.listening == s.epoch || !w.some() {
+		return
+	}
+	if subs.c.during(s, func() { subs.listen(s) }) { // ends with the session, or with the last wish
 		subs.listening = s.epoch
-		subs.c.inBackground(s.link, func() { subs.listen(s) }) // ends with the session, or with the last listener
 	}
 }
 
 // begin sees to it that the client listens in session s, unless the server has refused.
 func (subs *subscriptions) begin(s *session) *Error {
-	subs.c.mu.Lock()
-	defer subs.c.mu.Unlock()
-	subs.listenIfWanted()
+	subs.listenIfWanted(s)
+	subs.mu.Lock()
+	defer subs.mu.Unlock()
 	if r := subs.refused; r != nil && r.epoch == s.epoch {
 		return r.err
 	}
@@ -68,8 +71,8 @@ func (subs *subscriptions) begin(s *session) *Error {
 
 // refusedBy notes that the server of session s takes no subscriptions.
 func (subs *subscriptions) refusedBy(s *session, err *Error) {
-	subs.c.mu.Lock()
-	defer subs.c.mu.Unlock()
+	subs.mu.Lock()
+	defer subs.mu.Unlock()
 	subs.refused = &refusal{s.epoch, err}
 }
 
@@ -84,8 +87,8 @@ func (subs *subscriptions) wishes(s *session) (w wish) {
 
 // stillWanted says what to listen to. If that is nothing, the session listens no more.
 func (subs *subscriptions) stillWanted(s *session) (w wish, some bool) {
-	subs.c.mu.Lock()
-	defer subs.c.mu.Unlock()
+	subs.mu.Lock()
+	defer subs.mu.Unlock()
 	changed := subs.c.dispatcher.change() // before the look, so that no change is missed
 	w = subs.wishes(s)
 	w.changed = changed
@@ -102,17 +105,17 @@ func (subs *subscriptions) subscribe(s *session, filter mcp.SubscriptionFilter) 
 	if err := sub.openIn(s, subs.c.cfg.InitTimeout); err != nil {
 		return nil, err
 	}
-	subs.c.mu.Lock()
+	subs.mu.Lock()
 	subs.latest, subs.latestIn = sub.ref, s.epoch
-	subs.c.mu.Unlock()
+	subs.mu.Unlock()
 	sub.stream = subs.c.tel.StreamOpened(telemetry.StreamListen)
 	return sub, nil
 }
 
 // last names the request that has opened the latest subscription, if that was lost with an earlier session.
 func (subs *subscriptions) last(s *session) (ref telemetry.Ref, lost bool) {
-	subs.c.mu.Lock()
-	defer subs.c.mu.Unlock()
+	subs.mu.Lock()
+	defer subs.mu.Unlock()
 	if subs.latestIn == 0 || subs.latestIn == s.epoch {
 		return telemetry.Ref{}, false
 	}
@@ -130,17 +133,11 @@ func (subs *subscriptions) acknowledged(n *Notification) {
 		return
 	}
 	id, _ := request.Int()
-	subs.c.mu.Lock()
-	defer subs.c.mu.Unlock()
-	r, ok := subs.c.calls.Find(id)
-	if !ok || r.method != mcp.MethodSubscriptionsListen || r.open {
-		return
-	}
-	r.open = true // before the next message is looked at
-	if sub, own := r.content.(*subscription); own {
-		sub.agreed = p.Notifications
-		r.opened <- struct{}{}
-	}
+	subs.c.acknowledged(id, mcp.MethodSubscriptionsListen, func(by content) {
+		if sub, own := by.(*subscription); own {
+			sub.agreed = p.Notifications
+		}
+	})
 }
 
 // strays reports whether a notification of a modern server belongs to no subscription of the client's although it says so, or
@@ -159,7 +156,7 @@ func (subs *subscriptions) strays(n *Notification) bool {
 		return onlySubscribed(n.Method)
 	}
 	id, ok := request.Int()
-	return err != nil || !ok || !subs.delivers(id)
+	return err != nil || !ok || !subs.c.isOpen(id)
 }
 
 // onlySubscribed reports whether a modern server sends notifications of a method to those only who have subscribed to them.
@@ -168,24 +165,6 @@ func onlySubscribed(method string) bool {
 	case mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged, mcp.NotificationResourceListChanged,
 		mcp.NotificationResourceUpdated:
 		return true
-	}
-	return false
-}
-
-// delivers reports whether what comes for the subscription with this id is the client's: it has been acknowledged, and not ended
-// by the server. One that the client has ended counts for as long as its tombstone is there: what the server had sent by then may
-// be about a change that the subscription in its place came too late for.
-func (subs *subscriptions) delivers(id int64) bool {
-	subs.c.mu.Lock()
-	defer subs.c.mu.Unlock()
-	now := time.Now()
-	r, class := subs.c.calls.Classify(id, now)
-	switch class {
-	case inflight.InFlight:
-		return r.open
-	case inflight.Late:
-		stone, _ := subs.c.calls.Tombstone(id, now)
-		return stone.Note.open && stone.Cause == inflight.Cancelled
 	}
 	return false
 }
