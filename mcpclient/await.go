@@ -34,20 +34,20 @@ func (c *core) status() Status {
 	}
 }
 
-// Await waits until the client is ready. It returns an error of kind [KindState] if ctx ends first, and of kind
-// [KindShutdown] if the client was stopped or gave up; both wrap why the last attempt failed.
+// Await waits until the client is ready. It returns an error of kind [kindState] if ctx ends first, and of kind
+// [kindShutdown] if the client was stopped or gave up; both wrap why the last attempt failed.
 func (c *Client) Await(ctx context.Context) error { return c.WaitForState(ctx, connstate.Ready) }
 
 // WaitForState waits until the client is in state s, or passes through it, however briefly. It returns an error of kind
-// [KindState] if ctx ends first, and of kind [KindShutdown] if s is not [connstate.Closing] and the client is closing.
+// [kindState] if ctx ends first, and of kind [kindShutdown] if s is not [connstate.Closing] and the client is closing.
 func (c *Client) WaitForState(ctx context.Context, s connstate.State) error {
 	if err := c.waitFor(ctx, s); err != nil {
-		return err
+		return errorOf(err)
 	}
 	return nil
 }
 
-func (c *core) waitFor(ctx context.Context, s connstate.State) *Error {
+func (c *core) waitFor(ctx context.Context, s connstate.State) *fault {
 	c.mu.Lock()
 	if c.m.State == s {
 		c.mu.Unlock()
@@ -75,13 +75,13 @@ func (c *core) waitFor(ctx context.Context, s connstate.State) *Error {
 	return c.awaitedLocked(<-w.heard, s)
 }
 
-func (c *core) awaited(got, want connstate.State) *Error {
+func (c *core) awaited(got, want connstate.State) *fault {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.awaitedLocked(got, want)
 }
 
-func (c *core) awaitedLocked(got, want connstate.State) *Error {
+func (c *core) awaitedLocked(got, want connstate.State) *fault {
 	if got == want {
 		return nil
 	}
@@ -89,28 +89,28 @@ func (c *core) awaitedLocked(got, want connstate.State) *Error {
 }
 
 // impatient returns the error for a ctx that ended before the state came.
-func (c *core) impatient(ctx context.Context) *Error {
-	err := fmt.Errorf("%w: still %s: %w", ErrNotReady, c.m.State, context.Cause(ctx))
+func (c *core) impatient(ctx context.Context) *fault {
+	err := fmt.Errorf("%w: still %s: %w", errNotReady, c.m.State, context.Cause(ctx))
 	if c.lastErr != nil {
 		err = fmt.Errorf("%w; last failure: %w", err, c.lastErr)
 	}
-	return &Error{Kind: KindState, Op: "await", Unsent: true, cause: err}
+	return &fault{Kind: kindState, Op: "await", Unsent: true, Cause: err}
 }
 
 // shutdownError returns the error for what a closing client cannot do any more. It is called with mu held.
-func (c *core) shutdownError(op string) *Error {
-	err := error(ErrShutdown)
+func (c *core) shutdownError(op string) *fault {
+	err := error(errShutdown)
 	if c.refusal != nil {
 		err = &gaveUpError{c.refusal}
 	}
-	return &Error{Kind: KindShutdown, Op: op, Unsent: true, cause: err}
+	return &fault{Kind: kindShutdown, Op: op, Unsent: true, Cause: err}
 }
 
 // gaveUpError is [ErrShutdown] of a client that nobody has stopped.
 type gaveUpError struct{ why error }
 
 func (e *gaveUpError) Error() string   { return "the client gave up: " + e.why.Error() }
-func (e *gaveUpError) Unwrap() []error { return []error{ErrShutdown, e.why} }
+func (e *gaveUpError) Unwrap() []error { return []error{errShutdown, e.why} }
 
 // waiter waits for a state. The client hears it under its mutex, so that it misses none.
 type waiter struct {

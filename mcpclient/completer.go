@@ -46,7 +46,7 @@ func (k *Completer) Complete(
 	defer stop(nil)
 	k.supersede(stop)
 	if k.delay > 0 && !pauseFor(ctx, k.delay) {
-		return nil, outlived(ctx, mcp.MethodComplete, true)
+		return nil, errorOf(outlived(ctx, mcp.MethodComplete, true))
 	}
 	return k.client.Complete(ctx, ref, argument, value, others, options...)
 }

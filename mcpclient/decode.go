@@ -87,6 +87,14 @@ func (c *core) dropIcons(method string, result any) {
 	}
 }
 
+// resultTypeOf returns the type of a decoded result, empty if it has none.
+func resultTypeOf(result any) string {
+	if base, ok := result.(interface{ Base() *mcp.Result }); ok {
+		return string(base.Base().ResultType)
+	}
+	return ""
+}
+
 // decodeError decodes the error of m.
 func decodeError(m *jsonrpc.Message) (*mcp.Error, error) {
 	e, err := m.Failure()

@@ -1,13 +1,9 @@
 package mcpclient
 
 import (
-	"context"
 	"errors"
-	"strconv"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
-	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // Kind says what went wrong, in the words of the published schema.
@@ -16,42 +12,34 @@ type Kind string
 const (
 	// KindTransport: the connection was lost ([ErrConnectionLost]), it or the server took no more ([ErrBackpressure]), the
 	// server wants an authorization that cannot be had ([ErrUnauthorized]), or HTTP answered instead of the server.
-	KindTransport Kind = "transport"
+	KindTransport = Kind(kindTransport)
 	// KindProtocol: the server's answer breaks the protocol, or is of the wrong shape.
-	KindProtocol Kind = "protocol"
+	KindProtocol = Kind(kindProtocol)
 	// KindJSONRPC: the server answered with an error, in [Error.Server].
-	KindJSONRPC Kind = "jsonrpc"
+	KindJSONRPC = Kind(kindJSONRPC)
 	// KindState: the operation is not possible in the client's present state, or with what the server declared.
-	KindState Kind = "state"
+	KindState = Kind(kindState)
 	// KindTimeout: no answer within the timeout.
-	KindTimeout Kind = "timeout"
+	KindTimeout = Kind(kindTimeout)
 	// KindCancelled: the caller's context ended first, or the server has cancelled the task ([ErrTaskCancelled]).
-	KindCancelled Kind = "cancelled"
+	KindCancelled = Kind(kindCancelled)
 	// KindShutdown: the client was stopped, or has given up for good.
-	KindShutdown Kind = "shutdown"
+	KindShutdown = Kind(kindShutdown)
 	// KindInvalid: what the caller passed cannot be sent, or a handler of the client's failed to give what the server needs
 	// for the call.
-	KindInvalid Kind = "invalid"
+	KindInvalid = Kind(kindInvalid)
 )
 
 // Conditions to test with [errors.Is]. Each is in the chain of the errors it names and of no other.
 var (
-	ErrNotReady       = errors.New("client is not ready")
-	ErrConnectionLost = errors.New("connection lost")
-	ErrBackpressure   = errors.New("transport busy")
-	ErrTimeout        = timeoutError{}
-	ErrShutdown       = errors.New("client is shut down")
-	ErrUnauthorized   = errors.New("not authorized")
+	ErrNotReady       = errNotReady
+	ErrConnectionLost = errConnectionLost
+	ErrBackpressure   = errBackpressure
+	ErrTimeout        = errTimeout
+	ErrShutdown       = errShutdown
+	ErrUnauthorized   = errUnauthorized
 	ErrUnsupported    = errors.New("not supported by the server")
 )
-
-// timeoutError makes a timeout look like one to whoever asks in the ways of net and context.
-type timeoutError struct{}
-
-func (timeoutError) Error() string        { return "no answer in time" }
-func (timeoutError) Timeout() bool        { return true }
-func (timeoutError) Temporary() bool      { return true } // without it, it is no net.Error
-func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // Error is the one type of error that operations of a [Client] return.
 type Error struct {
@@ -73,63 +61,28 @@ type Error struct {
 }
 
 // Error returns "tools/call: timeout: no answer in time".
-func (e *Error) Error() string {
-	text := string(e.Kind)
-	switch {
-	case e.Server != nil:
-		text = "server error " + strconv.FormatInt(e.Server.Code, 10) + ": " + e.Server.Message
-	case e.cause != nil:
-		text += ": " + e.cause.Error()
-	}
-	if e.Op == "" {
-		return text
-	}
-	return e.Op + ": " + text
-}
+func (e *Error) Error() string { return e.fault().Error() }
 
 // Unwrap returns the server's error, or the condition that ended the operation.
-func (e *Error) Unwrap() error {
-	if e.Server != nil {
-		return e.Server
-	}
-	return e.cause
-}
+func (e *Error) Unwrap() error { return e.fault().Unwrap() }
 
 // Is finds the condition that an error of the server stands for, such as [ErrTaskUnknown].
 func (e *Error) Is(target error) bool { return e.Server != nil && errors.Is(e.cause, target) }
 
 // ErrorType is the value of the attribute error.type: the server's code, the status if only HTTP answered, or one word of
 // a small closed set.
-func (e *Error) ErrorType() string {
-	if e.Server != nil {
-		return strconv.FormatInt(e.Server.Code, 10)
-	}
-	switch e.Kind {
-	case KindTransport:
-		switch status := httpStatus(e.cause); {
-		case errors.Is(e.cause, ErrBackpressure):
-			return "transport_busy"
-		case errors.Is(e.cause, ErrConnectionLost) || status == 0:
-			return "connection_lost"
-		default:
-			return strconv.Itoa(status)
-		}
-	case KindProtocol:
-		return "protocol_violation"
-	case KindState:
-		return "not_ready"
-	case KindTimeout, KindCancelled, KindShutdown:
-		return string(e.Kind)
-	}
-	return "_OTHER"
+func (e *Error) ErrorType() string { return e.fault().ErrorType() }
+
+func (e *Error) fault() *fault {
+	return &fault{Kind: faultKind(e.Kind), Op: e.Op, Server: e.Server, Unsent: e.Unsent, Cause: e.cause}
 }
 
-// httpStatus returns the status of the response that ended an operation, 0 if there was none.
-func httpStatus(err error) int {
-	if e, ok := errors.AsType[*transport.RequestError](err); ok {
-		return e.Status
+// errorOf returns what users see of a fault, nil for nil.
+func errorOf(f *fault) *Error {
+	if f == nil {
+		return nil
 	}
-	return 0
+	return &Error{Kind: Kind(f.Kind), Op: f.Op, Server: f.Server, Unsent: f.Unsent, cause: f.Cause}
 }
 
 // SafeToRetry reports whether err comes from a request on which the server cannot have acted: sending it again cannot make the
@@ -154,22 +107,3 @@ func (e *ToolError) Error() string { return "tool " + e.Tool + ": " + e.Result.T
 
 // ErrorType is the value of the attribute error.type.
 func (e *ToolError) ErrorType() string { return "tool_error" }
-
-// resultOf describes for telemetry how an operation ended that returned err, or else result.
-func resultOf(err *Error, result any) telemetry.Result {
-	if err == nil {
-		r := telemetry.Result{}
-		if base, ok := result.(interface{ Base() *mcp.Result }); ok {
-			r.ResultType = string(base.Base().ResultType)
-		}
-		if tool, ok := result.(*mcp.CallToolResult); ok {
-			r.ToolError = tool.IsError
-		}
-		return r
-	}
-	r := telemetry.Result{ErrorType: err.ErrorType(), Kind: string(err.Kind), Err: err, CallerLeft: err.Kind == KindCancelled}
-	if err.Server != nil {
-		r.Code, r.HasCode, r.Message = err.Server.Code, true, err.Server.Message
-	}
-	return r
-}

@@ -15,7 +15,7 @@ import (
 )
 
 // await waits for the outcome of the request, which has been sent. The error means that it is no longer in flight.
-func (r *request) await(ctx context.Context) (outcome, *Error) {
+func (r *request) await(ctx context.Context) (outcome, *fault) {
 	for {
 		select {
 		case o := <-r.outcome:
@@ -40,7 +40,7 @@ func (r *request) await(ctx context.Context) (outcome, *Error) {
 }
 
 // launch encodes the request, which is in flight, and sends it. The error means that it no longer is.
-func (r *request) launch(ctx context.Context) (outcome, *Error) {
+func (r *request) launch(ctx context.Context) (outcome, *fault) {
 	if err := r.content.encode(r.session); err != nil {
 		return r.settled(err)
 	}
@@ -49,7 +49,7 @@ func (r *request) launch(ctx context.Context) (outcome, *Error) {
 
 // send hands the request to the transport, again if that is busy. It returns an outcome if the call has one before the
 // request is accepted.
-func (r *request) send(ctx context.Context) (outcome, *Error) {
+func (r *request) send(ctx context.Context) (outcome, *fault) {
 	s := r.session
 	m := transport.Message{
 		Data: r.frame, Kind: transport.Request, ID: r.id, Method: r.method, Name: r.name,
@@ -98,7 +98,7 @@ func (r *request) send(ctx context.Context) (outcome, *Error) {
 }
 
 // launchAttended is launch for requests whose answers are read by the goroutine of the connection.
-func (r *request) launchAttended(ctx context.Context) (outcome, *Error) {
+func (r *request) launchAttended(ctx context.Context) (outcome, *fault) {
 	s := r.session
 	o, err := r.launch(ctx)
 	s.in.turn.attend()
@@ -107,7 +107,7 @@ func (r *request) launchAttended(ctx context.Context) (outcome, *Error) {
 
 // retry waits until it is time to send the request again, which was refused for now: by the transport or, if why is not
 // nil, by the server; that is final unless the request had no effect or may have it twice. If done, the call is over instead.
-func (r *request) retry(ctx context.Context, why *transport.RequestError) (_ outcome, _ *Error, done bool) {
+func (r *request) retry(ctx context.Context, why *transport.RequestError) (_ outcome, _ *fault, done bool) {
 	delay, again := r.busy()
 	reason := telemetry.RetryBusy
 	if why != nil {
@@ -144,7 +144,7 @@ func (r *request) busy() (time.Duration, bool) {
 
 // waitInLine waits until the call is the first in line, or, if it is that already and has found no room, for a while. If done,
 // the call is over instead.
-func (r *request) waitInLine(ctx context.Context, p *place) (_ outcome, _ *Error, done bool) {
+func (r *request) waitInLine(ctx context.Context, p *place) (_ outcome, _ *fault, done bool) {
 	if p.tried {
 		return r.pause(ctx, roomEvery)
 	}
@@ -161,7 +161,7 @@ func (r *request) waitInLine(ctx context.Context, p *place) (_ outcome, _ *Error
 }
 
 // pause waits until it is time to try again, unless the call gets its outcome first.
-func (r *request) pause(ctx context.Context, d time.Duration) (outcome, *Error, bool) {
+func (r *request) pause(ctx context.Context, d time.Duration) (outcome, *fault, bool) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -177,19 +177,19 @@ func (r *request) pause(ctx context.Context, d time.Duration) (outcome, *Error, 
 
 // unsendable deals with a request that the transport did not take. If the connection is closed, it is down; any other error
 // is about this request only.
-func (r *request) unsendable(ctx context.Context, err error) (outcome, *Error) {
+func (r *request) unsendable(ctx context.Context, err error) (outcome, *fault) {
 	if errors.Is(err, transport.ErrClosed) {
 		if o, err, done := r.pause(ctx, patience); done {
 			return o, err // the reader has said why, or the call is over for another reason
 		}
 		err = r.core.lost(r.session, err)
 	}
-	return r.settled(&Error{Kind: KindTransport, Op: r.method, Unsent: true, cause: err})
+	return r.settled(&fault{Kind: kindTransport, Op: r.method, Unsent: true, Cause: err})
 }
 
 // settled takes the call out of flight because of err, unless it has its outcome already; then that is taken, with what
 // err knows about whether the request was sent.
-func (r *request) settled(err *Error) (outcome, *Error) {
+func (r *request) settled(err *fault) (outcome, *fault) {
 	r.core.mu.Lock()
 	_, mine := r.core.calls.Settle(r.id)
 	r.core.mu.Unlock()
@@ -222,7 +222,7 @@ func (r *request) abandon(ctx context.Context) bool {
 }
 
 // leave abandons the call because its caller's context ended. An outcome that is already there is better than none.
-func (r *request) leave(ctx context.Context) (outcome, *Error) {
+func (r *request) leave(ctx context.Context) (outcome, *fault) {
 	if r.abandon(ctx) {
 		return outcome{}, r.left(ctx)
 	}

@@ -23,7 +23,7 @@ func (e *exchangeError) inHandshake() *failure {
 	f := &failure{event: machine.NegotiationFailed, err: e.err}
 	switch e.err.Reason {
 	case transport.Unauthorized:
-		f.err = fmt.Errorf("%w: %w", ErrUnauthorized, e.err)
+		f.err = fmt.Errorf("%w: %w", errUnauthorized, e.err)
 		if transport.Permanent(e.err) {
 			f.event = machine.Refused
 		}

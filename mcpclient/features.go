@@ -22,11 +22,11 @@ func (c *Client) agreed(ctx context.Context, method string, options []CallOption
 		switch {
 		case err == nil:
 			return s, options, nil
-		case err.Kind != KindState || !a.wait:
-			return nil, nil, err
+		case err.Kind != kindState || !a.wait:
+			return nil, nil, errorOf(err)
 		}
 		if err := c.awaitReady(ctx, method, by); err != nil {
-			return nil, nil, err
+			return nil, nil, errorOf(err)
 		}
 	}
 }

@@ -148,7 +148,7 @@ func (h *handshake) notify(ctx context.Context, s *session, method string) error
 	ctx, op := h.c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true, Beside: true})
 	defer op.End(brokenOff)
 	err := h.c.sendNotification(ctx, s, &op, method, nil)
-	op.End(resultOf(err, nil))
+	op.End(err.result())
 	if err != nil {
 		return h.gone(ctx, err)
 	}
@@ -163,7 +163,7 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 			if a, ok := h.answerTo(jsonrpc.IntID(failed.request)); ok {
 				a.failed = failed.inHandshake()
 				a.op.End(telemetry.Result{
-					ErrorType: a.failed.ErrorType(), Kind: string(KindTransport), Err: a.failed, Expected: a.method == mcp.MethodDiscover,
+					ErrorType: a.failed.ErrorType(), Kind: string(kindTransport), Err: a.failed, Expected: a.method == mcp.MethodDiscover,
 				})
 				return a, nil
 			}
@@ -208,7 +208,7 @@ func (h *handshake) settle(a *answer) {
 		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}
 	}
 	a.err = brief(a.err)
-	result := resultOf(&Error{Kind: KindJSONRPC, Op: a.method, Server: a.err}, nil)
+	result := (&fault{Kind: kindJSONRPC, Op: a.method, Server: a.err}).result()
 	result.Expected = a.method == mcp.MethodDiscover
 	a.op.End(result)
 }
@@ -221,11 +221,11 @@ func (h *handshake) decode(a *answer, result any) error {
 	}
 	if err == nil {
 		h.c.dropIcons(a.method, result)
-		a.op.End(resultOf(nil, result))
+		a.op.End(telemetry.Result{ResultType: resultTypeOf(result)})
 		return nil
 	}
 	v := h.c.refused(&a.msg, err)
-	a.op.End(resultOf(&Error{Kind: KindProtocol, Op: a.method, cause: v}, nil))
+	a.op.End((&fault{Kind: kindProtocol, Op: a.method, Cause: v}).result())
 	return fmt.Errorf("%s: %w", a.method, v)
 }
 

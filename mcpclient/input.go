@@ -96,7 +96,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 	defer context.AfterFunc(c.base, func() { cancel(ErrShutdown) })()
 	if len(in.InputRequests) == 0 {
 		if !pauseFor(limited, min(inputDelay<<min(cl.input.rounds-1, 10), c.cfg.BackoffMax)) {
-			return c.interrupted(ctx, &cl.request)
+			return errorOf(c.interrupted(ctx, cl.method, !cl.accepted))
 		}
 		return nil
 	}
@@ -105,7 +105,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 		answer, err := c.answering.input(limited, cl.id, in.InputRequests[key])
 		switch {
 		case err != nil && limited.Err() != nil:
-			return c.interrupted(ctx, &cl.request)
+			return errorOf(c.interrupted(ctx, cl.method, !cl.accepted))
 		case err != nil:
 			err.Op, err.cause = cl.method, fmt.Errorf("input %q that the server asked for: %w", key, err.cause)
 			return err
@@ -113,16 +113,6 @@ func (cl *call) provide(ctx context.Context) *Error {
 		cl.input.given.InputResponses[key] = answer
 	}
 	return nil
-}
-
-// interrupted is the error of a call that ended between two requests: its caller left, or the client was stopped.
-func (c *core) interrupted(ctx context.Context, r *request) *Error {
-	if ctx.Err() != nil {
-		return r.left(ctx)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.shutdownError(r.method)
 }
 
 // withInput returns params, a JSON object or nothing, with what the server asked for in the place of what it had of that

@@ -57,7 +57,7 @@ func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, option
 	case c.logLevel.turns() <- struct{}{}:
 		defer func() { <-c.logLevel.turns() }()
 	case <-limited.Done():
-		return (&request{method: mcp.MethodSetLevel}).left(limited)
+		return errorOf(outlived(limited, mcp.MethodSetLevel, true))
 	}
 	if s.has(mcp.MethodSetLevel) && level != "" {
 		if err := c.Call(limited, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, options...); err != nil {

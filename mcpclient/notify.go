@@ -19,6 +19,14 @@ import (
 // transport has accepted the notification; whether the server gets it nobody knows. A client that is not ready returns
 // [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
+	if err := c.notify(ctx, method, params); err != nil {
+		return errorOf(err)
+	}
+	return nil
+}
+
+// notify is [Client.Notify].
+func (c *core) notify(ctx context.Context, method string, params any) *fault {
 	ctx, op := c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true})
 	defer op.End(brokenOff)
 	s, err := c.admitted(method)
@@ -26,13 +34,10 @@ func (c *Client) Notify(ctx context.Context, method string, params any) error {
 		err = c.sendNotification(ctx, s, &op, method, params)
 	}
 	if err != nil && errors.Is(err, transport.ErrClosed) {
-		err.cause = c.awaitLoss(ctx, s, err.cause)
+		err.Cause = c.awaitLoss(ctx, s, err.Cause)
 	}
-	op.End(resultOf(err, nil))
-	if err != nil {
-		return err
-	}
-	return nil
+	op.End(err.result())
+	return err
 }
 
 // awaitLoss is lost, for which the reader of the connection gets a moment to say why: it knows, and mostly is about to.
@@ -57,16 +62,16 @@ func (c *core) lost(s *session, err error) error {
 	if now := c.status(); now.Epoch == s.epoch && now.Err != nil {
 		err = now.Err
 	}
-	return fmt.Errorf("%w: %w", ErrConnectionLost, err)
+	return fmt.Errorf("%w: %w", errConnectionLost, err)
 }
 
 // sendNotification sends a notification in session s.
-func (c *core) sendNotification(ctx context.Context, s *session, op *telemetry.Op, method string, params any) *Error {
+func (c *core) sendNotification(ctx context.Context, s *session, op *telemetry.Op, method string, params any) *fault {
 	op.Admit(s.peer, 0)
 	trace := traceOf(op)
 	frame, err := encodeNotification(method, params, trace.meta(s.noticeMeta()))
 	if err != nil {
-		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: err}
+		return &fault{Kind: kindInvalid, Op: method, Unsent: true, Cause: err}
 	}
 	m := transport.Message{
 		Data: frame, Kind: transport.Notification, Method: method, ProtocolVersion: string(s.version),
@@ -82,9 +87,9 @@ func (c *core) sendNotification(ctx context.Context, s *session, op *telemetry.O
 	case ctx.Err() != nil:
 		return (&request{method: method}).left(ctx)
 	case s.ctx.Err() != nil && c.status().State == connstate.Closing:
-		return &Error{Kind: KindShutdown, Op: method, Unsent: true, cause: ErrShutdown}
+		return &fault{Kind: kindShutdown, Op: method, Unsent: true, Cause: errShutdown}
 	}
-	return &Error{Kind: KindTransport, Op: method, Unsent: true, cause: err}
+	return &fault{Kind: kindTransport, Op: method, Unsent: true, Cause: err}
 }
 
 func encodeNotification(method string, params any, meta jsonrpc.Meta) ([]byte, error) {

@@ -56,16 +56,16 @@ func (cl *call) apply(options []CallOption) {
 }
 
 // encode encodes the request for session s.
-func (cl *call) encode(s *session) *Error {
+func (cl *call) encode(s *session) *fault {
 	if cl.asked.lead != nil {
 		cl.asked.lead.id = cl.id
 	}
 	if cl.input.rounds > 0 && !s.era.asks() {
-		return &Error{Kind: KindProtocol, Op: cl.method, cause: errors.New("the server that asked for input has become one of the legacy era")}
+		return &fault{Kind: kindProtocol, Op: cl.method, Cause: errors.New("the server that asked for input has become one of the legacy era")}
 	}
 	cl.beginKeeping(s)
 	if err := cl.encodeFor(s); err != nil {
-		return &Error{Kind: KindInvalid, Op: cl.method, Unsent: true, cause: err}
+		return &fault{Kind: kindInvalid, Op: cl.method, Unsent: true, Cause: err}
 	}
 	cl.name = cl.nameFor(s.version)
 	return nil
@@ -155,12 +155,19 @@ func (cl *call) started() {
 }
 
 // ended describes the end of the request.
-func (cl *call) ended(err *Error) telemetry.Result {
+func (cl *call) ended(err *fault) telemetry.Result {
 	switch {
 	case err == nil && cl.input.required != nil:
 		return telemetry.Result{ResultType: string(mcp.ResultInputRequired)}
 	case err == nil && cl.tasks.made != nil:
 		return telemetry.Result{ResultType: string(mcp.ResultTask)}
 	}
-	return resultOf(err, cl.result)
+	if err != nil {
+		return err.result()
+	}
+	r := telemetry.Result{ResultType: resultTypeOf(cl.result)}
+	if tool, ok := cl.result.(*mcp.CallToolResult); ok {
+		r.ToolError = tool.IsError
+	}
+	return r
 }

@@ -48,7 +48,7 @@ func (f *failure) ErrorType() string {
 		return strconv.FormatInt(server.Code, 10)
 	case errors.Is(f.err, errSlow):
 		return telemetry.ErrorTimeout
-	case errors.Is(f.err, ErrShutdown):
+	case errors.Is(f.err, errShutdown):
 		return telemetry.ErrorShutdown
 	case f.event == machine.FrameTooLarge || f.event == machine.InvalidStreak:
 		return telemetry.ErrorViolation

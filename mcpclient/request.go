@@ -75,11 +75,11 @@ type content interface {
 	// started hears that the operation of the request has begun.
 	started()
 	// encode makes the frame, for a session. The request is in flight.
-	encode(s *session) *Error
+	encode(s *session) *fault
 	// receive decodes a result.
 	receive(s *session, m *jsonrpc.Message) error
 	// ended describes the end of the operation.
-	ended(err *Error) telemetry.Result
+	ended(err *fault) telemetry.Result
 	// harmless reports whether the server may do twice what it is asked once.
 	harmless() bool
 	// givenUp hears that the request has been given up after it was sent, and reports whether the server is not to be told.
@@ -175,70 +175,70 @@ func (r *request) notInline() {
 }
 
 // left is the error of a call whose context ended.
-func (r *request) left(ctx context.Context) *Error { return outlived(ctx, r.method, !r.accepted) }
+func (r *request) left(ctx context.Context) *fault { return outlived(ctx, r.method, !r.accepted) }
 
 // outlived is the error of an operation whose context ended.
-func outlived(ctx context.Context, op string, unsent bool) *Error {
+func outlived(ctx context.Context, op string, unsent bool) *fault {
 	cause := ctx.Err()
 	if why := context.Cause(ctx); why != cause {
 		cause = fmt.Errorf("%w: %w", cause, why)
 	}
-	e := &Error{Kind: KindCancelled, Op: op, Unsent: unsent, cause: cause}
+	e := &fault{Kind: kindCancelled, Op: op, Unsent: unsent, Cause: cause}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		e.Kind, e.cause = KindTimeout, fmt.Errorf("%w: %w", ErrTimeout, cause)
+		e.Kind, e.Cause = kindTimeout, fmt.Errorf("%w: %w", errTimeout, cause)
 	}
 	return e
 }
 
 // backpressure is the error of a call for which there was never room: in the transport, or at the server, which said why.
-func (r *request) backpressure(why *transport.RequestError) *Error {
+func (r *request) backpressure(why *transport.RequestError) *fault {
 	err := busyAfter(r.attempts)
 	if why != nil {
 		err = fmt.Errorf("%w: %w", err, why)
 	}
-	return &Error{Kind: KindTransport, Op: r.method, Unsent: why == nil || why.Unsent, cause: err}
+	return &fault{Kind: kindTransport, Op: r.method, Unsent: why == nil || why.Unsent, Cause: err}
 }
 
 // busyAfter is an [ErrBackpressure] that says how often something was to be sent.
 func busyAfter(attempts int) error {
 	if attempts == 1 {
-		return fmt.Errorf("%w after 1 attempt", ErrBackpressure)
+		return fmt.Errorf("%w after 1 attempt", errBackpressure)
 	}
-	return fmt.Errorf("%w after %d attempts", ErrBackpressure, attempts)
+	return fmt.Errorf("%w after %d attempts", errBackpressure, attempts)
 }
 
 // failed is the error of a call that was taken out of flight without an answer.
-func (r *request) failed(o outcome) *Error {
-	e := &Error{Op: r.method, Unsent: !r.accepted}
+func (r *request) failed(o outcome) *fault {
+	e := &fault{Op: r.method, Unsent: !r.accepted}
 	switch o.cause {
 	case inflight.Timeout:
-		e.Kind, e.cause = KindTimeout, ErrTimeout
+		e.Kind, e.Cause = kindTimeout, errTimeout
 	case inflight.Shutdown:
-		e.Kind, e.cause = KindShutdown, ErrShutdown
+		e.Kind, e.Cause = kindShutdown, errShutdown
 	case inflight.Protocol:
-		e.Kind, e.cause = KindProtocol, o.err
+		e.Kind, e.Cause = kindProtocol, o.err
 	default:
 		if o.failed != nil {
 			return r.unanswered(o.failed)
 		}
-		e.Kind, e.cause = KindTransport, ErrConnectionLost
+		e.Kind, e.Cause = kindTransport, errConnectionLost
 		if o.err != nil {
-			e.cause = fmt.Errorf("%w: %w", ErrConnectionLost, o.err)
+			e.Cause = fmt.Errorf("%w: %w", errConnectionLost, o.err)
 		}
 	}
 	return e
 }
 
 // unanswered is the error of a call that gets no answer, while the connection goes on.
-func (r *request) unanswered(why *transport.RequestError) *Error {
-	e := &Error{Kind: KindTransport, Op: r.method, Unsent: why.Unsent, cause: why}
+func (r *request) unanswered(why *transport.RequestError) *fault {
+	e := &fault{Kind: kindTransport, Op: r.method, Unsent: why.Unsent, Cause: why}
 	switch why.Reason {
 	case transport.Unreachable, transport.Lost, transport.SessionGone:
-		e.cause = fmt.Errorf("%w: %w", ErrConnectionLost, why)
+		e.Cause = fmt.Errorf("%w: %w", errConnectionLost, why)
 	case transport.Unauthorized:
-		e.cause = fmt.Errorf("%w: %w", ErrUnauthorized, why)
+		e.Cause = fmt.Errorf("%w: %w", errUnauthorized, why)
 	case transport.Malformed:
-		e.Kind = KindProtocol
+		e.Kind = kindProtocol
 	}
 	return e
 }

@@ -228,7 +228,7 @@ func reply(op *telemetry.Op, method string, frame []byte, err error, answer answ
 		return
 	}
 	op.Sent(len(frame))
-	result := resultOf(handlerError(method, err), nil)
+	result := handlerFault(method, err).result()
 	result.Err = err // the server sees a neutral text, the log the error itself
 	op.End(result)
 }
@@ -259,7 +259,7 @@ func (a *answering) input(ctx context.Context, id int64, r mcp.InputRequest) (js
 	}))
 	defer op.End(brokenOff) // a handler may end the caller's goroutine
 	raw, err := a.protect(ctx, handler, &Request{Method: r.Method, Params: r.Params})
-	end := resultOf(handlerError(r.Method, err), nil)
+	end := handlerFault(r.Method, err).result()
 	end.Err = err
 	op.End(end)
 	if err != nil {
@@ -306,8 +306,8 @@ func answerFrame(id jsonrpc.ID, result []byte, err error) ([]byte, error) {
 	return errorFrame(id, e), err
 }
 
-// handlerError gives the error of a handler the form that telemetry takes.
-func handlerError(method string, err error) *Error {
+// handlerFault gives the error of a handler the form that telemetry takes.
+func handlerFault(method string, err error) *fault {
 	if err == nil {
 		return nil
 	}
@@ -315,5 +315,5 @@ func handlerError(method string, err error) *Error {
 	if !ok {
 		e = errInternal
 	}
-	return &Error{Kind: KindJSONRPC, Op: method, Server: e}
+	return &fault{Kind: kindJSONRPC, Op: method, Server: e}
 }

@@ -3,10 +3,12 @@ package mcpclient
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -102,4 +104,13 @@ func (s *session) cancelNotice(id int64, reason string, trace jsonrpc.Meta) tran
 	return transport.Message{
 		Data: frame, Kind: transport.Notification, Method: mcp.NotificationCancelled, ProtocolVersion: string(s.version),
 	}
+}
+
+// over is the fault of an operation that was waiting for something in the session when that ended.
+func (s *session) over(op string) *fault {
+	o := outcome{cause: inflight.Lost, err: context.Cause(s.ctx)}
+	if errors.Is(o.err, errShutdown) {
+		o.cause = inflight.Shutdown
+	}
+	return (&request{method: op, accepted: true}).failed(o)
 }

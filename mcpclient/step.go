@@ -157,7 +157,7 @@ func (c *core) dial() {
 func (c *core) hangUp(why error) {
 	closing := c.m.State == connstate.Closing
 	if why == nil && closing {
-		why = ErrShutdown
+		why = errShutdown
 	}
 	if c.conn != nil {
 		c.conn.leave(why)

@@ -2,13 +2,11 @@ package mcpclient
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 )
 
 // SubscribeResource asks the server to tell when a resource changes, which [HandleResourceUpdated] and
@@ -34,11 +32,11 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	limited, cancel := c.cfg.within(ctx, options)
 	defer cancel()
 	if limited.Err() != nil {
-		return (&request{method: mcp.MethodSubscribe}).left(limited)
+		return errorOf(outlived(limited, mcp.MethodSubscribe, true))
 	}
 	w, ok := c.subscriptions.watches.enter(limited, uri)
 	if !ok {
-		return (&request{method: mcp.MethodSubscribe}).left(limited)
+		return errorOf(outlived(limited, mcp.MethodSubscribe, true))
 	}
 	defer c.subscriptions.watches.leave(w)
 	if s.era.subscribes() {
@@ -63,7 +61,7 @@ func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ..
 	if !ok { // somebody else is about to subscribe, or a new session is
 		c.subscriptions.watches.unwant(uri)
 		c.dispatcher.wishesChanged()
-		return (&request{method: mcp.MethodUnsubscribe}).left(limited)
+		return errorOf(outlived(limited, mcp.MethodUnsubscribe, true))
 	}
 	defer c.subscriptions.watches.leave(w)
 	c.subscriptions.watches.want(w, false)
@@ -88,24 +86,15 @@ func (subs *subscriptions) listenTo(ctx context.Context, s *session, w *watch) e
 		case err := <-word:
 			return err
 		case <-ctx.Done():
-			err = (&request{method: mcp.MethodSubscriptionsListen, accepted: true}).left(ctx)
+			err = errorOf(outlived(ctx, mcp.MethodSubscriptionsListen, false))
 		case <-s.ctx.Done():
-			err = sessionOver(s)
+			err = errorOf(s.over(mcp.MethodSubscriptionsListen))
 		}
 	}
 	if !subs.watches.withdraw(w) {
 		return <-word // it has come meanwhile
 	}
 	return err
-}
-
-// sessionOver is the error of who waits for a modern server's word in a session that has ended.
-func sessionOver(s *session) *Error {
-	o := outcome{cause: inflight.Lost, err: context.Cause(s.ctx)}
-	if errors.Is(o.err, ErrShutdown) {
-		o.cause = inflight.Shutdown
-	}
-	return (&request{method: mcp.MethodSubscriptionsListen, accepted: true}).failed(o)
 }
 
 // restoredAtOnce is how many resources of a legacy server are subscribed to at once when a session begins.

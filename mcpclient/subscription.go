@@ -31,13 +31,13 @@ func (sub *subscription) about() telemetry.Request {
 
 func (sub *subscription) started() {}
 
-func (sub *subscription) encode(s *session) *Error {
+func (sub *subscription) encode(s *session) *fault {
 	params, err := mcp.AppendParams(nil, &mcp.SubscriptionsListenParams{Notifications: sub.filter})
 	if err == nil {
 		err = sub.write(jsonrpc.AppendRequest, s, nil, params)
 	}
 	if err != nil {
-		return &Error{Kind: KindInvalid, Op: sub.method, Unsent: true, cause: err}
+		return &fault{Kind: kindInvalid, Op: sub.method, Unsent: true, Cause: err}
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (sub *subscription) receive(s *session, m *jsonrpc.Message) error {
 	return decodeResult(m, nil)
 }
 
-func (sub *subscription) ended(err *Error) telemetry.Result { return resultOf(err, nil) }
+func (sub *subscription) ended(err *fault) telemetry.Result { return err.result() }
 
 func (sub *subscription) harmless() bool { return true }
 
@@ -97,7 +97,7 @@ func (sub *subscription) over(o outcome) {
 		sub.stream(sub.failed(o))
 	case o.message.Kind == jsonrpc.Error:
 		e, _ := decodeError(&o.message) // what could be read is enough
-		sub.stream(&Error{Kind: KindJSONRPC, Op: sub.method, Server: e})
+		sub.stream(&fault{Kind: kindJSONRPC, Op: sub.method, Server: e})
 	default:
 		sub.stream(nil)
 	}

@@ -103,7 +103,7 @@ func (subs *subscriptions) subscribe(s *session, filter mcp.SubscriptionFilter) 
 	sub := newSubscription(&subs.c.core, filter)
 	sub.before, sub.anew = subs.last(s)
 	if err := sub.openIn(s, subs.c.cfg.InitTimeout); err != nil {
-		return nil, err
+		return nil, errorOf(err)
 	}
 	subs.mu.Lock()
 	subs.latest, subs.latestIn = sub.ref, s.epoch

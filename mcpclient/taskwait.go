@@ -216,7 +216,7 @@ func transient(err *Error) bool {
 
 // interrupted is the error of a Wait whose context ended, or whose client was stopped.
 func (t *Task) interrupted(ctx context.Context) *Error {
-	e := t.about(t.c.interrupted(ctx, &request{method: mcp.MethodCallTool}))
+	e := t.about(errorOf(t.c.interrupted(ctx, mcp.MethodCallTool, false)))
 	e.Unsent = false // the tool has been called
 	return e
 }

@@ -112,7 +112,7 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 	if s != nil {
 		if err := s.ValidateForeign(ctx, r.StructuredContent); err != nil {
 			if ctx.Err() != nil {
-				return out, outlived(ctx, mcp.MethodCallTool, false)
+				return out, errorOf(outlived(ctx, mcp.MethodCallTool, false))
 			}
 			c.tools.outdated(version) // the tool may have changed unheard
 			return out, unusableOutput(name, err)

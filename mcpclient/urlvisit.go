@@ -211,7 +211,7 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 			v.forget(visit)
 		}
 		if limited.Err() != nil {
-			return false, c.interrupted(ctx, &cl.request)
+			return false, errorOf(c.interrupted(ctx, cl.method, !cl.accepted))
 		}
 		return false, refused
 	}
@@ -223,7 +223,7 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 		case <-patience.C:
 			return false, refused
 		case <-limited.Done():
-			return false, c.interrupted(ctx, &cl.request)
+			return false, errorOf(c.interrupted(ctx, cl.method, !cl.accepted))
 		}
 	}
 	return true, nil
