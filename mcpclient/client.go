@@ -16,6 +16,7 @@ import (
 // goroutine, handlers included.
 type Client struct {
 	core
+	cfg      *config // may be that of other clients, too
 	name     string
 	instance string
 	elicitor elicitor // nil without handlers for elicitation
@@ -60,19 +61,17 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	if t == nil {
 		return nil, errors.New("mcpclient: no transport")
 	}
-	cfg, err := newConfig(o, t.Name())
+	cfg, err := newConfig(o, t.Name(), attempts)
 	if err != nil {
 		return nil, fmt.Errorf("mcpclient: %w", err)
-	}
-	if cfg.InitialAttempts == 0 {
-		cfg.InitialAttempts = attempts
 	}
 	c := &Client{
 		name: cfg.Name, instance: cmp.Or(cfg.InstanceID, telemetry.NewInstanceID()),
 	}
-	cfg.Name, cfg.InstanceID, cfg.machine = "", "", cfg.policy()
+	cfg.Name, cfg.InstanceID = "", ""
 	tel := cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()), telemetry.WithInstanceID(c.instance))
-	c.init(&cfg, t, tel, telemetry.RefOf(ctx), c)
+	c.cfg = &cfg
+	c.init(&cfg.core, t, tel, telemetry.RefOf(ctx), c)
 	c.dispatcher.init(c)
 	c.tools.c, c.subscriptions.c, c.tasks.c, c.answering.c = c, c, c, &c.core
 	if !cfg.NoCache {
@@ -83,6 +82,7 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		return nil, err
 	}
 	c.cfg = cfg.shared()
+	c.core.cfg = &c.cfg.core
 	c.enlist()
 	c.start()
 	return c, nil
@@ -123,7 +123,8 @@ func (c *Client) use(features []Feature) error {
 	if err := given.Check(c.cfg.Capabilities); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
-	if _, err := (modernEra{}).requestMeta(c.cfg, c.cfg.newest()); err != nil {
+	c.cfg.core.Capabilities = c.cfg.Capabilities // with what the features declare
+	if err := c.cfg.core.declarable(); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
 	return nil

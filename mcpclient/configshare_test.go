@@ -14,7 +14,7 @@ func TestClientsWithTheSameOptionsShareTheirConfig(t *testing.T) {
 	shared := func(o Options) *config {
 		t.Helper()
 		o.Telemetry = tel
-		c, err := newConfig(&o, "x")
+		c, err := newConfig(&o, "x", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // list and no task. What it has to tell, beyond the outcome of a request, it tells features.
 type core struct {
 	features  features
-	cfg       *config // may be that of other clients, too
+	cfg       *settings // may be that of other clients, too
 	transport transport.Transport
 	tel       *telemetry.Client
 	number    uint64 // among those of the process
@@ -73,7 +73,7 @@ type features interface {
 }
 
 // init makes c a core that has not been started.
-func (c *core) init(cfg *config, t transport.Transport, tel *telemetry.Client, parent telemetry.Ref, f features) {
+func (c *core) init(cfg *settings, t transport.Transport, tel *telemetry.Client, parent telemetry.Ref, f features) {
 	c.features, c.cfg, c.transport, c.tel, c.parent, c.pace = f, cfg, t, tel, parent, &usualPace
 	c.base, c.cancel = context.WithCancel(context.Background())
 	c.calls = inflight.New(cfg.inflight(), headstoneOf)

@@ -13,7 +13,7 @@ import (
 // legacyEra is that of the revisions up to 2025-11-25: a session begins with initialize.
 type legacyEra struct{}
 
-func (legacyEra) requestMeta(*config, mcp.Version) (*jsonrpc.Constant, error) { return nil, nil }
+func (legacyEra) requestMeta(*settings, mcp.Version) (*jsonrpc.Constant, error) { return nil, nil }
 
 // resultType takes all for complete: legacy results have no type, and a member of that name is the server's own.
 func (legacyEra) resultType([]byte) (mcp.ResultType, error) { return mcp.ResultComplete, nil }
@@ -82,9 +82,9 @@ func (h *handshake) initialized(ctx context.Context, a *answer) (*session, error
 	if err := h.decode(a, &r); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(h.c.cfg.legacy, r.ProtocolVersion) {
+	if !slices.Contains(h.c.cfg.Legacy, r.ProtocolVersion) {
 		return nil, refuse(fmt.Errorf("%w: the server answered initialize with %q, the client speaks %q",
-			errNoCommonVersion, excerpt(string(r.ProtocolVersion), maxShown), h.c.cfg.legacy))
+			errNoCommonVersion, excerpt(string(r.ProtocolVersion), maxShown), h.c.cfg.Legacy))
 	}
 	s, err := h.c.newSession(session{
 		link: h.link, version: r.ProtocolVersion, server: r.ServerInfo, capabilities: r.Capabilities,
@@ -106,7 +106,7 @@ func (h *handshake) alternative(err error, tried mcp.Version) (mcp.Version, bool
 		return "", false
 	}
 	supported := supportedVersions(serverErr)
-	for _, v := range h.c.cfg.legacy {
+	for _, v := range h.c.cfg.Legacy {
 		if v != tried && slices.Contains(supported, v) {
 			return v, true
 		}

@@ -17,7 +17,7 @@ import (
 // modernEra is that of 2026-07-28 and later: no handshake, every request says who asks and in which version.
 type modernEra struct{}
 
-func (modernEra) requestMeta(cfg *config, v mcp.Version) (*jsonrpc.Constant, error) {
+func (modernEra) requestMeta(cfg *settings, v mcp.Version) (*jsonrpc.Constant, error) {
 	object, err := json.Marshal(map[string]any{
 		mcp.MetaProtocolVersion:    v,
 		mcp.MetaClientInfo:         cfg.ClientInfo,
@@ -57,13 +57,13 @@ func (modernEra) subscribes() bool { return true }
 // or the same, is asked once more.
 // (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio, "Backward Compatibility")
 func (h *handshake) probe(ctx context.Context) (*session, error) {
-	version := h.c.cfg.modern[0]
+	version := h.c.cfg.Modern[0]
 	for again := false; ; again = true {
 		a, err := h.discover(ctx, version)
 		switch {
 		case err != nil:
 			return nil, err
-		case a.failed != nil && a.failed.suggestsLegacy() && len(h.c.cfg.legacy) > 0:
+		case a.failed != nil && a.failed.suggestsLegacy() && len(h.c.cfg.Legacy) > 0:
 			h.guessed = !a.failed.refused()
 			return nil, errLegacy
 		case a.failed != nil:
@@ -119,18 +119,18 @@ var errLegacy = errors.New("the server is of the legacy era")
 // choose returns the newest modern version that the server and the client have in common. It returns errLegacy if they have
 // only legacy ones, and a refusal if they have none.
 func (h *handshake) choose(supported []mcp.Version) (mcp.Version, error) {
-	for _, v := range h.c.cfg.modern {
+	for _, v := range h.c.cfg.Modern {
 		if slices.Contains(supported, v) {
 			return v, nil
 		}
 	}
-	for _, v := range h.c.cfg.legacy {
+	for _, v := range h.c.cfg.Legacy {
 		if slices.Contains(supported, v) {
 			return "", errLegacy
 		}
 	}
 	return "", refuse(fmt.Errorf("%w: the server speaks %q, the client %q", errNoCommonVersion, excerpts(supported),
-		slices.Concat(h.c.cfg.modern, h.c.cfg.legacy)))
+		slices.Concat(h.c.cfg.Modern, h.c.cfg.Legacy)))
 }
 
 // discovered makes a session of the answer to the probe. A result without a modern version that the client speaks is

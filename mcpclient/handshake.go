@@ -54,11 +54,11 @@ func (h *handshake) run(ctx context.Context) (s *session, err error) {
 		if err == nil || !errors.Is(err, errLegacy) {
 			return s, err
 		}
-		if len(h.c.cfg.legacy) == 0 {
-			return nil, refuse(fmt.Errorf("%w: %w, the client is pinned to %q", errNoCommonVersion, err, h.c.cfg.modern))
+		if len(h.c.cfg.Legacy) == 0 {
+			return nil, refuse(fmt.Errorf("%w: %w, the client is pinned to %q", errNoCommonVersion, err, h.c.cfg.Modern))
 		}
 	}
-	version := h.c.cfg.legacy[0]
+	version := h.c.cfg.Legacy[0]
 	s, err = h.initialize(ctx, version)
 	if next, ok := h.alternative(err, version); ok {
 		s, err = h.initialize(ctx, next)
@@ -73,7 +73,7 @@ func (h *handshake) run(ctx context.Context) (s *session, err error) {
 // probeFor probes within a part of the time there is, as long as a legacy version is left to fall back on.
 func (h *handshake) probeFor(ctx context.Context) (*session, error) {
 	limited := ctx
-	if len(h.c.cfg.legacy) > 0 {
+	if len(h.c.cfg.Legacy) > 0 {
 		var done func()
 		limited, done = h.clock.within(ctx, h.c.cfg.InitTimeout/4)
 		defer done()
@@ -94,7 +94,7 @@ func (h *handshake) probeFor(ctx context.Context) (*session, error) {
 // do that crash on a request before initialize.
 func (h *handshake) probeKilled(err error) bool {
 	f, ok := errors.AsType[*failure](err)
-	return ok && f.event == machine.TransportDown && !f.unreachable() && !h.in.heard && len(h.c.cfg.legacy) > 0
+	return ok && f.event == machine.TransportDown && !f.unreachable() && !h.in.heard && len(h.c.cfg.Legacy) > 0
 }
 
 // send sends a request of the handshake. HTTP is told the version of those that carry it in their _meta; initialize is
@@ -231,7 +231,7 @@ func (h *handshake) decode(a *answer, result any) error {
 
 // keepDiscovered keeps what the answer to the probe says for the case that initialize fails, if it can be of use.
 func (h *handshake) keepDiscovered(a answer) {
-	if a.err == nil && a.failed == nil && len(h.c.cfg.modern) > 0 {
+	if a.err == nil && a.failed == nil && len(h.c.cfg.Modern) > 0 {
 		h.held, _ = h.discovered(&a)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
@@ -151,16 +150,16 @@ type Options struct {
 // config is Options with every default filled in, checked.
 type config struct {
 	Options
-	modern, legacy []mcp.Version // newest first
-	machine        machine.Policy
+	core settings // the same, as far as the core has to know it
 }
 
-func newConfig(o *Options, transportName string) (config, error) {
+func newConfig(o *Options, transportName string, attempts int) (config, error) {
 	var c config
 	if o != nil {
 		c.Options = *o
 	}
 	c.Name = cmp.Or(c.Name, transportName)
+	c.InitialAttempts = cmp.Or(c.InitialAttempts, attempts)
 	if c.ClientInfo.Name == "" {
 		c.ClientInfo = mainImplementation()
 	}
@@ -189,7 +188,14 @@ func newConfig(o *Options, transportName string) (config, error) {
 			return c, fmt.Errorf("options: %s is negative", name)
 		}
 	}
-	if err := c.policy().Validate(); err != nil {
+	c.core = settings{
+		ClientInfo: c.ClientInfo, Capabilities: c.Capabilities,
+		RequestTimeout: c.RequestTimeout, InitTimeout: c.InitTimeout, StartTimeout: c.StartTimeout, AuthTimeout: c.AuthTimeout,
+		CloseTimeout: c.CloseTimeout, BackoffMin: c.BackoffMin, BackoffMax: c.BackoffMax, KeepAlive: c.KeepAlive,
+		InitialAttempts: c.InitialAttempts, FrameLimit: c.FrameLimit, SendQueue: c.SendQueue, SkipOversize: c.SkipOversize,
+		WaitForRoom: c.WaitForRoom, OnTransition: c.OnTransition,
+	}
+	if err := c.core.complete(); err != nil {
 		return c, fmt.Errorf("options: %w", err)
 	}
 	return c, c.sortVersions()
@@ -207,9 +213,9 @@ func (c *config) sortVersions() error {
 		switch {
 		case len(c.Versions) > 0 && !slices.Contains(c.Versions, v):
 		case v.Era() == mcp.Modern:
-			c.modern = append(c.modern, v)
+			c.core.Modern = append(c.core.Modern, v)
 		default:
-			c.legacy = append(c.legacy, v)
+			c.core.Legacy = append(c.core.Legacy, v)
 		}
 	}
 	return nil

@@ -43,19 +43,19 @@ func TestUnusableOptionsAreRefusedAtOnce(t *testing.T) {
 
 func TestDefaultOptions(t *testing.T) {
 	for name, o := range map[string]*Options{"nil": nil, "zero": {}} {
-		c, err := newConfig(o, "name-of-the-transport")
+		c, err := newConfig(o, "name-of-the-transport", 0)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		p := c.policy()
+		p := c.core.policy()
 		for what, durations := range map[string][2]time.Duration{
 			"request timeout":     {c.RequestTimeout, 30 * time.Second},
 			"init timeout":        {p.InitTimeout, 10 * time.Second},
 			"backoff minimum":     {p.BackoffMin, time.Second},
 			"backoff maximum":     {p.BackoffMax, 30 * time.Second},
 			"close timeout":       {p.CloseTimeout, 100 * time.Millisecond},
-			"life of a tombstone": {c.inflight().TTL, 75 * time.Second},
-			"sweep interval":      {c.inflight().SweepInterval, time.Minute},
+			"life of a tombstone": {c.core.inflight().TTL, 75 * time.Second},
+			"sweep interval":      {c.core.inflight().SweepInterval, time.Minute},
 		} {
 			if got, want := durations[0], durations[1]; got != want {
 				t.Errorf("%s: want the %s %v, got %v", name, what, want, got)
@@ -67,8 +67,8 @@ func TestDefaultOptions(t *testing.T) {
 		if c.Name != "name-of-the-transport" || c.ClientInfo.Name == "" || c.Telemetry == nil {
 			t.Errorf("%s: want a name, an implementation and a telemetry, got %+v", name, c)
 		}
-		if len(c.modern)+len(c.legacy) != len(mcp.SupportedVersions()) || c.newest() != mcp.Version20260728 {
-			t.Errorf("%s: want all versions, newest first, got %v, %v", name, c.modern, c.legacy)
+		if len(c.core.Modern)+len(c.core.Legacy) != len(mcp.SupportedVersions()) || c.core.newest() != mcp.Version20260728 {
+			t.Errorf("%s: want all versions, newest first, got %v, %v", name, c.core.Modern, c.core.Legacy)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestOptionsThatAreGivenCount(t *testing.T) {
 	c, err := newConfig(&Options{
 		Name: "billing", ClientInfo: mcp.Implementation{Name: "n", Version: "v"}, RequestTimeout: -1,
 		BackoffMin: time.Minute, InitialAttempts: -1, Versions: []mcp.Version{mcp.Version20241105, mcp.Version20250618},
-	}, "x")
+	}, "x", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,14 +87,14 @@ func TestOptionsThatAreGivenCount(t *testing.T) {
 	if c.BackoffMax != time.Minute {
 		t.Errorf("want the longest delay no shorter than the first, %v, got %v", time.Minute, c.BackoffMax)
 	}
-	if p := c.policy(); p.InitialAttempts != 0 {
+	if p := c.core.policy(); p.InitialAttempts != 0 {
 		t.Errorf("want no limit of attempts, got %d", p.InitialAttempts)
 	}
-	if got := c.inflight().TTL; got != 10*time.Second+time.Minute+5*time.Second {
+	if got := c.core.inflight().TTL; got != 10*time.Second+time.Minute+5*time.Second {
 		t.Errorf("want a tombstone's life without the request timeout that there is not, got %v", got)
 	}
-	if c.newest() != mcp.Version20250618 || len(c.modern) != 0 || len(c.legacy) != 2 {
-		t.Errorf("want the pinned versions, newest first, got %v, %v", c.modern, c.legacy)
+	if c.core.newest() != mcp.Version20250618 || len(c.core.Modern) != 0 || len(c.core.Legacy) != 2 {
+		t.Errorf("want the pinned versions, newest first, got %v, %v", c.core.Modern, c.core.Legacy)
 	}
 }
 
@@ -110,14 +110,14 @@ func TestDurationsWithoutEndAreUsable(t *testing.T) {
 		"all of them":     {RequestTimeout: forever, InitTimeout: forever, BackoffMax: forever},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := newConfig(&o, "")
+			c, err := newConfig(&o, "", 0)
 			if err != nil {
 				return // refused with an error is as good
 			}
-			if ttl := c.inflight().TTL; ttl <= 0 {
+			if ttl := c.core.inflight().TTL; ttl <= 0 {
 				t.Errorf("want tombstones with a life, got %v", ttl)
 			}
-			if err := c.policy().Validate(); err != nil {
+			if err := c.core.policy().Validate(); err != nil {
 				t.Errorf("want a policy that works, got %v", err)
 			}
 		})

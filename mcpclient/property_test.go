@@ -374,7 +374,7 @@ func (r *run) decays() {
 		}
 	}
 	check(len(r.Calls), "after all outcomes")
-	t := r.c.cfg.inflight()
+	t := r.c.cfg.core.inflight()
 	time.Sleep(t.TTL + t.SweepInterval + time.Millisecond)
 	check(0, "after their time and a sweep")
 }

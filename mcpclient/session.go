@@ -54,7 +54,7 @@ type link struct {
 // era_modern.go and era_legacy.go.
 type era interface {
 	// requestMeta returns the members that every request's _meta has, nil for none.
-	requestMeta(*config, mcp.Version) (*jsonrpc.Constant, error)
+	requestMeta(*settings, mcp.Version) (*jsonrpc.Constant, error)
 	// resultType returns the type of a result, of which nothing has been decoded yet.
 	resultType(result []byte) (mcp.ResultType, error)
 	// serves reports whether the server may send requests.

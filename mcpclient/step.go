@@ -320,9 +320,9 @@ func (c *core) probes() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case len(c.cfg.modern) == 0:
+	case len(c.cfg.Modern) == 0:
 		return false
-	case len(c.cfg.legacy) == 0:
+	case len(c.cfg.Legacy) == 0:
 		return true
 	}
 	return !c.probeLost && c.knownEra != mcp.Legacy

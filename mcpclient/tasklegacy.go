@@ -104,7 +104,7 @@ func (t *tasking) augment(ctx context.Context, tool string, options []CallOption
 }
 
 // mayBeLegacy reports whether the client speaks the revision that has them.
-func (t *tasking) mayBeLegacy() bool { return slices.Contains(t.c.cfg.legacy, tasksVersion) }
+func (t *tasking) mayBeLegacy() bool { return slices.Contains(t.c.cfg.core.Legacy, tasksVersion) }
 
 // paramsFor returns the params for session s, which may be another one than that in which the call was begun.
 func (cl *call) paramsFor(s *session) any {
