@@ -140,8 +140,8 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 		if err := c.WaitForState(t.Context(), connstate.Closing); err != nil {
 			t.Errorf("want a client that has ended to be closing, got %v", err)
 		}
-		if len(c.waiters) != 0 {
-			t.Errorf("want nobody left waiting, got %d", len(c.waiters))
+		if len(c.core.waiters) != 0 {
+			t.Errorf("want nobody left waiting, got %d", len(c.core.waiters))
 		}
 	})
 }
@@ -151,9 +151,9 @@ func TestASendThatFailsAtTheEndOfASessionSaysWhyThatEnded(t *testing.T) {
 	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
-		present := c.present()
+		present := c.core.present()
 		present.in.link.end(&failure{event: machine.TransportDown, err: exitError})
-		if err := c.awaitLoss(t.Context(), present, errors.New("broken pipe")); !errors.Is(err, exitError) {
+		if err := c.core.awaitLoss(t.Context(), present, errors.New("broken pipe")); !errors.Is(err, exitError) {
 			t.Errorf("want how the process ended, got %v", err)
 		}
 		if err := c.Status().Err; !errors.Is(err, exitError) {

@@ -46,8 +46,8 @@ func (cl *call) recall() (hit bool, _ *Error) {
 	if !cl.asked.cacheable || c.cache == nil || cl.again() {
 		return false, nil
 	}
-	s := c.present()
-	if s != noSession && !s.hintsAtFreshness() {
+	s := c.core.present()
+	if s != noSession && !hintsAtFreshness(s) {
 		return false, nil
 	}
 	if !cl.identify() || cl.asked.refresh || s == noSession {
@@ -55,7 +55,7 @@ func (cl *call) recall() (hit bool, _ *Error) {
 	}
 	now := time.Now()
 	k := c.cache.find(s, cl.keeping.key, now)
-	c.tel.CacheLookup(cl.method, k != nil)
+	c.core.tel.CacheLookup(cl.method, k != nil)
 	if k == nil {
 		return false, nil
 	}
@@ -73,8 +73,8 @@ func (cl *call) recall() (hit bool, _ *Error) {
 	return true, nil
 }
 
-// hintsAtFreshness reports whether results say how long they are fresh.
-func (s *session) hintsAtFreshness() bool { return s.version.Era() == mcp.Modern }
+// hintsAtFreshness reports whether results in a session say how long they are fresh.
+func hintsAtFreshness(s *session) bool { return s.version.Era() == mcp.Modern }
 
 // identify gives cl the key under which its result can be kept: all that the result may depend on. It reports false if
 // there is none.
@@ -103,7 +103,7 @@ func (cl *call) identify() bool {
 func (cl *call) beginKeeping(s *session) {
 	switch {
 	case cl.keeping.key == "":
-	case cl.input.rounds > 0 || !s.hintsAtFreshness():
+	case cl.input.rounds > 0 || !hintsAtFreshness(s):
 		cl.keeping.key = ""
 	default:
 		cl.keeping.version = cl.c.cache.version(s, cl.method)

@@ -26,6 +26,16 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 	return c.call(ctx, method, params, result, options...)
 }
 
+// Notify sends a notification. params is anything that encodes as a JSON object, nil for none. It returns as soon as the
+// transport has accepted the notification; whether the server gets it nobody knows. A client that is not ready returns
+// [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
+func (c *Client) Notify(ctx context.Context, method string, params any) error {
+	if err := c.core.notify(ctx, method, params); err != nil {
+		return errorOf(err)
+	}
+	return nil
+}
+
 // roundTrip makes a call, or a part of it: what is asked for is answered, or the error says why not.
 type roundTrip func(ctx context.Context, cl *call) *Error
 

@@ -393,9 +393,9 @@ func TestAPanicInACallbackLeavesNothingBehind(t *testing.T) {
 		if got := <-panicked; got != "oops" {
 			t.Fatalf("want the callback's panic in the caller's goroutine, got %v", got)
 		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if n := c.calls.Len(); n != 0 {
+		c.core.mu.Lock()
+		defer c.core.mu.Unlock()
+		if n := c.core.calls.Len(); n != 0 {
 			t.Errorf("want no call in flight, got %d", n)
 		}
 	})

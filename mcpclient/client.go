@@ -15,10 +15,11 @@ import (
 // Client is a connection to one MCP server that is kept up until it is stopped. Its methods may be called from any
 // goroutine, handlers included.
 type Client struct {
-	core
+	core     core
 	cfg      *config // may be that of other clients, too
 	name     string
 	instance string
+	number   uint64   // among those of the process
 	elicitor elicitor // nil without handlers for elicitation
 
 	pool          sync.Pool // of *call
@@ -71,20 +72,20 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	cfg.Name, cfg.InstanceID = "", ""
 	tel := cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()), telemetry.WithInstanceID(c.instance))
 	c.cfg = &cfg
-	c.init(&cfg.core, t, tel, telemetry.RefOf(ctx), c)
+	c.core.init(&cfg.core, t, tel, telemetry.RefOf(ctx), hooks{c})
 	c.dispatcher.init(c)
 	c.tools.c, c.subscriptions.c, c.tasks.c, c.answering.c = c, c, c, &c.core
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)
 	}
 	if err := c.use(cfg.Features); err != nil {
-		c.discard()
+		c.core.discard()
 		return nil, err
 	}
 	c.cfg = cfg.shared()
 	c.core.cfg = &c.cfg.core
 	c.enlist()
-	c.start()
+	c.core.start()
 	return c, nil
 }
 
@@ -132,13 +133,13 @@ func (c *Client) use(features []Feature) error {
 
 // Done returns a channel that is closed when the client has ended: after [Client.Stop], or after a failure that no
 // further attempt can mend, which [Client.Err] tells.
-func (c *Client) Done() <-chan struct{} { return c.base.Done() }
+func (c *Client) Done() <-chan struct{} { return c.core.base.Done() }
 
 // Err returns why the client gave up, nil if it has not or if it was stopped.
-func (c *Client) Err() error { return c.gaveUp() }
+func (c *Client) Err() error { return c.core.gaveUp() }
 
 // Stop ends the client: calls in flight fail with [ErrShutdown], the connection is closed, for a child process within
 // [Options.CloseTimeout] by force. Stop waits for all that the client started, handlers included, but no longer than that
 // timeout and a little; until then, handlers hear of notifications that came before, with a context that has ended; ctx can
 // shorten the waiting, not the ending. It returns ctx's error if ctx ended first. Further calls of Stop wait in the same way.
-func (c *Client) Stop(ctx context.Context) error { return c.stop(ctx) }
+func (c *Client) Stop(ctx context.Context) error { return c.core.stop(ctx) }

@@ -20,8 +20,7 @@ type core struct {
 	cfg       *settings // may be that of other clients, too
 	transport transport.Transport
 	tel       *telemetry.Client
-	number    uint64 // among those of the process
-	pace      *pace  // at which sessions lend their turn to read
+	pace      *pace // at which sessions lend their turn to read
 
 	base   context.Context // ends when the machine has; carries no span
 	cancel context.CancelFunc
@@ -70,6 +69,8 @@ type features interface {
 	authorized()
 	// askForLife sends the server something to answer, and reports false if the session is over.
 	askForLife(s *session) bool
+	// ended hears that the core has ended. It is called with the core's mutex held.
+	ended()
 }
 
 // init makes c a core that has not been started.

@@ -44,7 +44,7 @@ func (c *Client) OnNotification(method string, h NotificationHandler) (remove fu
 // hear adds a handler, for which there may be something to subscribe to.
 func (d *dispatcher) hear(h *hearing) (remove func()) {
 	remove = d.add(h)
-	d.c.subscriptions.listenIfWanted(d.c.present())
+	d.c.subscriptions.listenIfWanted(d.c.core.present())
 	return remove
 }
 
@@ -154,10 +154,11 @@ func (d *dispatcher) hearers(n *Notification) []*hearing {
 }
 
 // notified deals with a notification: what concerns the client itself at once, the rest is queued for the handlers.
-func (c *Client) notified(r *reader, m *jsonrpc.Message) {
+func (h hooks) notified(r *reader, m *jsonrpc.Message) {
+	c := h.c
 	params, err := m.Params()
 	if err != nil {
-		c.refused(m, err)
+		c.core.refused(m, err)
 		return
 	}
 	n := &Notification{Method: m.Method, Params: m.Middle(), client: c, params: params, peer: r.session.peer, size: m.Size()}
@@ -165,21 +166,21 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 		n.uri, _ = jsonrpc.Text(params.URI)
 	}
 	if r.session.era.subscribes() && c.subscriptions.strays(n) {
-		c.tel.NotificationDropped(m.Method, telemetry.DropUnsubscribed)
+		c.core.tel.NotificationDropped(m.Method, telemetry.DropUnsubscribed)
 		return
 	}
 	switch m.Method {
 	case mcp.NotificationProgress:
 		var p Progress
 		if n.Decode(&p) == nil {
-			c.progress(p)
+			c.core.progress(p)
 		}
 	case mcp.NotificationCancelled:
 		var p mcp.CancelledParams
 		if n.Decode(&p) == nil {
 			why := &cancelledByServer{excerpt(p.Reason, maxShown)}
 			c.answering.serving.cancel(servedID{r.link, p.RequestID}, why)
-			c.cancelled(r.link, p.RequestID, why)
+			c.core.cancelled(r.link, p.RequestID, why)
 		}
 	case mcp.NotificationSubscriptionsAcknowledged:
 		c.subscriptions.acknowledged(n)
@@ -190,7 +191,7 @@ func (c *Client) notified(r *reader, m *jsonrpc.Message) {
 	}
 	c.cache.changed(n.Method, n.uri)
 	if !c.dispatcher.push(n) {
-		c.tel.Notification(telemetry.Received, m.Method)
+		c.core.tel.Notification(telemetry.Received, m.Method)
 	}
 }
 
@@ -203,14 +204,14 @@ func (d *dispatcher) push(n *Notification) bool {
 	done := d.queue.push(n)
 	if !d.running {
 		d.running = true
-		d.c.spawn(func() { usercode.Persist(d.c.spawn, d.run) }) // ends when the queue is empty
+		d.c.core.spawn(func() { usercode.Persist(d.c.core.spawn, d.run) }) // ends when the queue is empty
 	}
 	d.mu.Unlock()
 	if done.coalesced {
-		d.c.tel.NotificationDropped(n.Method, telemetry.DropCoalesced)
+		d.c.core.tel.NotificationDropped(n.Method, telemetry.DropCoalesced)
 	}
 	for _, lost := range done.dropped {
-		d.c.tel.NotificationDropped(lost.Method, telemetry.DropQueueFull)
+		d.c.core.tel.NotificationDropped(lost.Method, telemetry.DropQueueFull)
 	}
 	return true
 }
@@ -226,7 +227,7 @@ func (d *dispatcher) run() {
 	for {
 		d.mu.Lock()
 		n, ok := d.queue.pop()
-		if until.IsZero() && d.c.base.Err() != nil {
+		if until.IsZero() && d.c.core.base.Err() != nil {
 			until = time.Now().Add(d.c.cfg.CloseTimeout / 4)
 		}
 		if !ok || !until.IsZero() && time.Now().After(until) {
@@ -243,11 +244,11 @@ func (d *dispatcher) run() {
 // take makes n the notification to deliver, under one span if it was received.
 func (d *dispatcher) take(n *Notification) {
 	hearers := d.hearers(n)
-	*d.now = delivery{n: n, ctx: d.c.base, left: hearers}
+	*d.now = delivery{n: n, ctx: d.c.core.base, left: hearers}
 	if n.missed {
 		return
 	}
-	d.now.ctx, d.now.op = d.c.tel.StartHandler(d.c.base, incoming(n.Method, &n.params, n.peer, n.size, telemetry.Incoming{
+	d.now.ctx, d.now.op = d.c.core.tel.StartHandler(d.c.core.base, incoming(n.Method, &n.params, n.peer, n.size, telemetry.Incoming{
 		Notification: true, URI: n.uri,
 		Known: slices.ContainsFunc(hearers, func(h *hearing) bool { return h.method == n.Method }), // and not only for all
 	}))
@@ -261,7 +262,7 @@ func (d *dispatcher) deliver() {
 		v.left = v.left[1:]
 		usercode.Run(func() { h.handle(v.ctx, v.n) }, func(f *usercode.Failure) {
 			v.result = brokenOff
-			d.c.failed(v.ctx, v.n.Method)(f)
+			d.c.core.failed(v.ctx, v.n.Method)(f)
 		})
 	}
 	op, result := v.op, v.result

@@ -103,7 +103,7 @@ func (n naming) list(ctx context.Context, m *member, options []CallOption) (all 
 			known.add(tool.Name, t.Name)
 		}
 	}
-	if s := m.client.present(); s != noSession && s.capabilities.Tools == nil {
+	if s := m.client.core.present(); s != noSession && s.capabilities.Tools == nil {
 		return memberTools{}
 	}
 	if all.err == nil {

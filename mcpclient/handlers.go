@@ -112,7 +112,7 @@ func (n *Notification) require(v any) error {
 // unusable counts a notification whose params are not what its method has.
 func (n *Notification) unusable(err error) {
 	if n.client != nil {
-		n.client.violation(violationOf(&jsonrpc.Message{Kind: jsonrpc.Notification, Method: n.Method}, err), nil, n.size, 0)
+		n.client.core.violation(violationOf(&jsonrpc.Message{Kind: jsonrpc.Notification, Method: n.Method}, err), nil, n.size, 0)
 	}
 }
 

@@ -93,10 +93,10 @@ func (cl *call) provide(ctx context.Context) *Error {
 	cl.input.given = mcp.InputRound{RequestState: in.RequestState}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(c.base, func() { cancel(ErrShutdown) })()
+	defer context.AfterFunc(c.core.base, func() { cancel(ErrShutdown) })()
 	if len(in.InputRequests) == 0 {
 		if !pauseFor(limited, min(inputDelay<<min(cl.input.rounds-1, 10), c.cfg.BackoffMax)) {
-			return errorOf(c.interrupted(ctx, cl.method, !cl.accepted))
+			return errorOf(c.core.interrupted(ctx, cl.method, !cl.accepted))
 		}
 		return nil
 	}
@@ -105,7 +105,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 		answer, err := c.answering.input(limited, cl.id, in.InputRequests[key])
 		switch {
 		case err != nil && limited.Err() != nil:
-			return errorOf(c.interrupted(ctx, cl.method, !cl.accepted))
+			return errorOf(c.core.interrupted(ctx, cl.method, !cl.accepted))
 		case err != nil:
 			err.Op, err.cause = cl.method, fmt.Errorf("input %q that the server asked for: %w", key, err.cause)
 			return err

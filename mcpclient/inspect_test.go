@@ -112,16 +112,16 @@ func TestInspectShowsCallsInFlightWithAgeAndDeadline(t *testing.T) {
 func TestInspectIsBounded(t *testing.T) {
 	ready(t, &Options{RequestTimeout: -1, Telemetry: telemetry.Off()}, func(t *testing.T, _ *script, _ *conversation, c *Client) {
 		const calls = 10_000
-		c.mu.Lock()
+		c.core.mu.Lock()
 		cl := c.newCall("tools/call", nil)
 		cl.target = strings.Repeat("x", 10_000) + "\xff"
 		cl.begun = time.Now()
 		for range calls {
-			c.lastID++
-			c.calls.Add(c.lastID, time.Now().Add(time.Duration(c.lastID%977)*time.Second+time.Hour), &cl.request)
+			c.core.lastID++
+			c.core.calls.Add(c.core.lastID, time.Now().Add(time.Duration(c.core.lastID%977)*time.Second+time.Hour), &cl.request)
 		}
-		first := c.lastID - calls + 1
-		c.mu.Unlock()
+		first := c.core.lastID - calls + 1
+		c.core.mu.Unlock()
 		c.subscriptions.watches.all = map[string]*watch{}
 		for n := range 999 {
 			c.subscriptions.watches.all[fmt.Sprint("file:///", n)] = &watch{wanted: true}
@@ -142,11 +142,11 @@ func TestInspectIsBounded(t *testing.T) {
 		if i.Operations != nil || i.Recent != nil {
 			t.Errorf("without telemetry: got %v and %v, want nothing", i.Operations, i.Recent)
 		}
-		c.mu.Lock() // the one call was in the table many times
+		c.core.mu.Lock() // the one call was in the table many times
 		for id := first; id < first+calls; id++ {
-			c.calls.Settle(id)
+			c.core.calls.Settle(id)
 		}
-		c.mu.Unlock()
+		c.core.mu.Unlock()
 		c.subscriptions.watches.all = nil
 	})
 }
@@ -233,19 +233,19 @@ func BenchmarkInspect(b *testing.B) {
 	}
 	defer c.Stop(context.Background())
 	cl := c.newCall("tools/call", nil)
-	c.mu.Lock()
+	c.core.mu.Lock()
 	for range 10_000 {
-		c.lastID++
-		c.calls.Add(c.lastID, time.Now().Add(time.Hour+time.Duration(c.lastID%977)*time.Second), &cl.request)
+		c.core.lastID++
+		c.core.calls.Add(c.core.lastID, time.Now().Add(time.Hour+time.Duration(c.core.lastID%977)*time.Second), &cl.request)
 	}
-	c.mu.Unlock()
+	c.core.mu.Unlock()
 	b.ReportAllocs()
 	for b.Loop() {
-		c.inspect(func(*inspect.Client) {})
+		c.core.inspect(func(*inspect.Client) {})
 	}
-	c.mu.Lock()
-	for id := range c.lastID {
-		c.calls.Settle(id + 1)
+	c.core.mu.Lock()
+	for id := range c.core.lastID {
+		c.core.calls.Settle(id + 1)
 	}
-	c.mu.Unlock()
+	c.core.mu.Unlock()
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/mcpotel/mcpotel/internal/keepalive"
-	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 )
 
@@ -19,18 +18,4 @@ func (c *core) watchOver(s *session) *keepalive.Watch {
 		return nil
 	}
 	return keepalive.Start(every, func() bool { return c.features.askForLife(s) }, func() { c.fail(s.epoch, errSilent) })
-}
-
-// askForLife sends the server a ping, or what modern servers have instead. What comes of it is heard where messages are read.
-func (c *Client) askForLife(s *session) bool {
-	return c.during(s, func() { // ends with the answer or the session
-		method := mcp.MethodPing
-		if !s.has(method) {
-			method = mcp.MethodDiscover
-		}
-		cl := c.newCall(method, nil)
-		cl.own, cl.timeout = true, 2*c.cfg.KeepAlive // the session ends sooner
-		_ = cl.do(s.ctx)
-		c.free(cl)
-	})
 }

@@ -55,7 +55,7 @@ func (l *listener) renew(w *wish) bool {
 	l.gap = l.gap || over
 	d := l.watches.decide(l.s, uris, agreed.ResourceSubscriptions, l.gap, notHonoured)
 	for _, uri := range d.lost {
-		c.tel.SubscriptionLost(uri, notHonoured(uri))
+		c.core.tel.SubscriptionLost(uri, notHonoured(uri))
 	}
 	next.filter.ResourceSubscriptions = without(uris, d.refused)
 	if over || len(d.restored) > 0 || !l.open.covers(&next.filter) {
@@ -80,7 +80,7 @@ func (l *listener) failed(uris []string, err *Error) bool {
 	if err.Server != nil && err.Server.Code == mcp.CodeMethodNotFound || transport.Permanent(err) {
 		l.refusedBy(l.s, err)
 		for _, uri := range l.watches.lose() {
-			c.tel.SubscriptionLost(uri, err)
+			c.core.tel.SubscriptionLost(uri, err)
 		}
 		l.watches.fail(l.watches.uris(), err)
 		return false

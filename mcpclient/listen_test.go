@@ -150,11 +150,11 @@ func TestABusyServerIsLostWhileItIsAskedToTellOfChanges(t *testing.T) {
 		synctest.Wait()
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
-		c.mu.Lock()
-		r, _ := c.calls.Find(id)
+		c.core.mu.Lock()
+		r, _ := c.core.calls.Find(id)
 		r.putOff <- &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true}
-		c.stepLocked(machine.Input{Event: machine.TransportDown, Epoch: c.m.Epoch}, &fact{err: errors.New("down")})
-		c.mu.Unlock()
+		c.core.stepLocked(machine.Input{Event: machine.TransportDown, Epoch: c.core.m.Epoch}, &fact{err: errors.New("down")})
+		c.core.mu.Unlock()
 		synctest.Wait()
 	})
 }
@@ -241,12 +241,12 @@ func TestASubscriptionThatEndsAtOnceIsBegunLaterAndLater(t *testing.T) {
 			return nil, false
 		}
 		begun = append(begun, time.Now())
-		client.mu.Lock()
-		defer client.mu.Unlock()
-		r, _ := client.calls.Find(m.ID)
+		client.core.mu.Lock()
+		defer client.core.mu.Unlock()
+		r, _ := client.core.calls.Find(m.ID)
 		r.content.(*subscription).agreed = mcp.SubscriptionFilter{ToolsListChanged: true}
 		r.opened <- struct{}{}
-		client.calls.Settle(m.ID)
+		client.core.calls.Settle(m.ID)
 		r.finish(outcome{message: jsonrpc.Message{Kind: jsonrpc.Result}})
 		return nil, true
 	}}

@@ -15,16 +15,6 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Notify sends a notification. params is anything that encodes as a JSON object, nil for none. It returns as soon as the
-// transport has accepted the notification; whether the server gets it nobody knows. A client that is not ready returns
-// [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
-func (c *Client) Notify(ctx context.Context, method string, params any) error {
-	if err := c.notify(ctx, method, params); err != nil {
-		return errorOf(err)
-	}
-	return nil
-}
-
 // notify is [Client.Notify].
 func (c *core) notify(ctx context.Context, method string, params any) *fault {
 	ctx, op := c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true})

@@ -86,9 +86,9 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 						case <-time.After(time.Hour):
 							t.Fatal("want it in the caller's goroutine, got nothing for an hour")
 						}
-						c.mu.Lock()
-						n := c.calls.Len()
-						c.mu.Unlock()
+						c.core.mu.Lock()
+						n := c.core.calls.Len()
+						c.core.mu.Unlock()
 						if n != 0 {
 							t.Errorf("want no call in flight, got %d", n)
 						}

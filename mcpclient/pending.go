@@ -130,7 +130,7 @@ func (cl *call) about() telemetry.Request {
 	switch p := cl.params.(type) {
 	case *mcp.CallToolParams:
 		r.TargetKind, r.Target = telemetry.Tool, p.Name
-		r.Stranger = cl.c.tel != nil && cl.c.tools.stranger(p.Name)
+		r.Stranger = cl.c.core.tel != nil && cl.c.tools.stranger(p.Name)
 	case *mcp.GetPromptParams:
 		r.TargetKind, r.Target = telemetry.Prompt, p.Name
 	case *mcp.ReadResourceParams:

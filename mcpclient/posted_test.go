@@ -37,10 +37,10 @@ func TestACancelledTaskIsCancelledAgainByABusyServer(t *testing.T) {
 		f := posted(t, c, v)
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
-		c.mu.Lock()
-		r, _ := c.calls.Find(id)
+		c.core.mu.Lock()
+		r, _ := c.core.calls.Find(id)
 		r.putOff <- &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true}
-		c.mu.Unlock()
+		c.core.mu.Unlock()
 		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 		v.silent()
 	})

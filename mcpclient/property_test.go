@@ -314,9 +314,9 @@ func (r *run) call(i int) {
 
 // count notes how many calls are in flight.
 func (r *run) count() {
-	r.c.mu.Lock()
-	n := r.c.calls.Len()
-	r.c.mu.Unlock()
+	r.c.core.mu.Lock()
+	n := r.c.core.calls.Len()
+	r.c.core.mu.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.peak = max(r.peak, n)
@@ -358,19 +358,19 @@ func (r *run) recovers() {
 		}
 		synctest.Wait() // until whoever has the turn now waits
 	}
-	r.own += r.c.present().in.turn.own.Load()
+	r.own += r.c.core.present().in.turn.own.Load()
 }
 
 // decays checks the table of calls now, and after the time in which tombstones are forgotten.
 func (r *run) decays() {
 	check := func(most int, when string) {
-		r.c.mu.Lock()
-		defer r.c.mu.Unlock()
-		if n := r.c.calls.Len(); n != 0 {
+		r.c.core.mu.Lock()
+		defer r.c.core.mu.Unlock()
+		if n := r.c.core.calls.Len(); n != 0 {
 			r.problem("%d calls in flight %s", n, when)
 		}
-		if n := r.c.calls.Tombstones(); n > most || n != r.c.buried {
-			r.problem("%d tombstones %s, %d of them told of, want %d at most", n, when, r.c.buried, most)
+		if n := r.c.core.calls.Tombstones(); n > most || n != r.c.core.buried {
+			r.problem("%d tombstones %s, %d of them told of, want %d at most", n, when, r.c.core.buried, most)
 		}
 	}
 	check(len(r.Calls), "after all outcomes")
@@ -411,11 +411,11 @@ func (r *run) over() {
 	if r.c.State() != connstate.Closing || r.c.Err() != nil {
 		r.problem("the client is %s, %v", r.c.State(), r.c.Err())
 	}
-	if n := r.c.calls.Len(); n != 0 || r.c.calls.Tombstones() > len(r.Calls) {
-		r.problem("%d calls in flight, %d tombstones when all is over", n, r.c.calls.Tombstones())
+	if n := r.c.core.calls.Len(); n != 0 || r.c.core.calls.Tombstones() > len(r.Calls) {
+		r.problem("%d calls in flight, %d tombstones when all is over", n, r.c.core.calls.Tombstones())
 	}
-	if len(r.c.waiters) != 0 || len(r.c.records) != 0 || r.c.telling {
-		r.problem("%d waiters, %d records left", len(r.c.waiters), len(r.c.records))
+	if len(r.c.core.waiters) != 0 || len(r.c.core.records) != 0 || r.c.core.telling {
+		r.problem("%d waiters, %d records left", len(r.c.core.waiters), len(r.c.core.records))
 	}
 	if start, end := r.log.of("mcp_client.request.start"), r.log.of("mcp_client.request.stop")+r.log.of("mcp_client.request.exception"); start != end {
 		r.problem("%d requests started and %d ended in the log", start, end)

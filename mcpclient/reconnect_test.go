@@ -52,9 +52,9 @@ func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		v.want("lost")
-		c.mu.Lock()
-		sweep, ok := c.calls.NextSweep()
-		c.mu.Unlock()
+		c.core.mu.Lock()
+		sweep, ok := c.core.calls.NextSweep()
+		c.core.mu.Unlock()
 		if !ok {
 			t.Fatal("want a sweep to be due")
 		}

@@ -62,7 +62,7 @@ type sending struct {
 	own         bool          // the client makes it by itself whenever a session begins
 	resets      bool          // progress gives the request its timeout anew
 	total       time.Duration // which bounds that; see ResetTimeoutOnProgress
-	onProgress  func(Progress)
+	onProgress  func(mcp.ProgressParams)
 	header      map[string]string // what HTTP repeats of the arguments
 	corr        telemetry.Corr    // of the requests that it goes on with; then its own
 	ref         telemetry.Ref     // likewise

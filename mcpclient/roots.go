@@ -49,7 +49,7 @@ func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
 	if err != nil {
 		return &Error{Kind: KindInvalid, Op: mcp.NotificationRootsListChanged, Unsent: true, cause: err}
 	}
-	s := c.present()
+	s := c.core.present()
 	if s == noSession || !s.era.serves() {
 		return nil // the next server asks anew
 	}

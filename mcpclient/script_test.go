@@ -193,12 +193,12 @@ func await(t *testing.T, c *Client) {
 
 // opened gives the client an open subscription, without a listener, and returns the _meta of the notifications that belong to it.
 func opened(c *Client) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.core.mu.Lock()
+	defer c.core.mu.Unlock()
 	cl := c.newCall(mcp.MethodSubscriptionsListen, nil)
-	c.lastID++
-	cl.id, cl.open = c.lastID, true
-	c.calls.Add(cl.id, time.Time{}, &cl.request)
+	c.core.lastID++
+	cl.id, cl.open = c.core.lastID, true
+	c.core.calls.Add(cl.id, time.Time{}, &cl.request)
 	return ofSubscription(strconv.FormatInt(cl.id, 10))
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
-	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
@@ -223,7 +222,7 @@ func (c *core) end() {
 		c.timer.Stop()
 	}
 	c.goroutines.Go(c.closeTelemetry)
-	running.Clients.Remove(c.number)
+	c.features.ended()
 	c.cancel()
 }
 

@@ -66,7 +66,7 @@ func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ..
 	defer c.subscriptions.watches.leave(w)
 	c.subscriptions.watches.want(w, false)
 	c.dispatcher.wishesChanged()
-	s := c.present()
+	s := c.core.present()
 	if s == noSession || s.era.subscribes() || !hasSubscribing(&s.capabilities) {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (subs *subscriptions) restore(s *session) {
 	}
 	if !hasSubscribing(&s.capabilities) {
 		for _, uri := range subs.watches.lose() {
-			subs.c.tel.SubscriptionLost(uri, unsupported(mcp.MethodSubscribe, "resources.subscribe"))
+			subs.c.core.tel.SubscriptionLost(uri, unsupported(mcp.MethodSubscribe, "resources.subscribe"))
 		}
 	}
 	if s.era.subscribes() {
@@ -126,7 +126,7 @@ func (subs *subscriptions) restore(s *session) {
 		case <-s.ctx.Done():
 			return
 		}
-		subs.c.inBackground(s.link, func() { // ends with its call
+		subs.c.core.inBackground(s.link, func() { // ends with its call
 			defer func() { <-slots }()
 			subs.restoreOne(s, uri)
 		})
@@ -148,7 +148,7 @@ func (subs *subscriptions) restoreOne(s *session, uri string) {
 	case err == nil:
 		subs.c.dispatcher.missed(mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
 	case s.ctx.Err() == nil:
-		subs.c.tel.SubscriptionLost(uri, err)
+		subs.c.core.tel.SubscriptionLost(uri, err)
 	}
 }
 

@@ -53,7 +53,7 @@ func (subs *subscriptions) listenIfWanted(s *session) {
 	if w := subs.wishes(s); subs.listening == s.epoch || !w.some() {
 		return
 	}
-	if subs.c.during(s, func() { subs.listen(s) }) { // ends with the session, or with the last wish
+	if subs.c.core.during(s, func() { subs.listen(s) }) { // ends with the session, or with the last wish
 		subs.listening = s.epoch
 	}
 }
@@ -108,7 +108,7 @@ func (subs *subscriptions) subscribe(s *session, filter mcp.SubscriptionFilter) 
 	subs.mu.Lock()
 	subs.latest, subs.latestIn = sub.ref, s.epoch
 	subs.mu.Unlock()
-	sub.stream = subs.c.tel.StreamOpened(telemetry.StreamListen)
+	sub.stream = subs.c.core.tel.StreamOpened(telemetry.StreamListen)
 	return sub, nil
 }
 
@@ -133,7 +133,7 @@ func (subs *subscriptions) acknowledged(n *Notification) {
 		return
 	}
 	id, _ := request.Int()
-	subs.c.acknowledged(id, mcp.MethodSubscriptionsListen, func(by content) {
+	subs.c.core.acknowledged(id, mcp.MethodSubscriptionsListen, func(by content) {
 		if sub, own := by.(*subscription); own {
 			sub.agreed = p.Notifications
 		}
@@ -156,7 +156,7 @@ func (subs *subscriptions) strays(n *Notification) bool {
 		return onlySubscribed(n.Method)
 	}
 	id, ok := request.Int()
-	return err != nil || !ok || !subs.c.isOpen(id)
+	return err != nil || !ok || !subs.c.core.isOpen(id)
 }
 
 // onlySubscribed reports whether a modern server sends notifications of a method to those only who have subscribed to them.

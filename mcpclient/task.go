@@ -135,7 +135,7 @@ func (t *tasking) require(method string, made, legacy bool) *Error {
 	if !t.declared() {
 		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("the client has not declared tasks, see UseTasks")}
 	}
-	s := t.c.present()
+	s := t.c.core.present()
 	switch {
 	case legacy:
 		return requireLegacyTasks(s, method, made)

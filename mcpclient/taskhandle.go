@@ -223,7 +223,7 @@ func (t *Task) ended(d *mcp.DetailedTask) *Error {
 	default:
 		_, err := mcp.Decode(d.Payload, t.into)
 		if err == nil {
-			t.c.dropIcons(mcp.MethodGetTask, t.into)
+			t.c.core.dropIcons(mcp.MethodGetTask, t.into)
 			return nil
 		}
 		e.cause = fmt.Errorf("result of the task: %w", err)

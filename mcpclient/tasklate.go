@@ -49,7 +49,7 @@ func (l *lateTask) disown(r *reader, m *jsonrpc.Message) {
 	}
 	if l.found.CompareAndSwap(false, true) {
 		c := l.tasks.c
-		c.inBackground(r.link, func() { l.tasks.cancel(c.base, made.TaskID, l.meta, l.origin) }) // ends with the answer, the session or its time
+		c.core.inBackground(r.link, func() { l.tasks.cancel(c.core.base, made.TaskID, l.meta, l.origin) }) // ends with the answer, the session or its time
 	}
 }
 
@@ -75,7 +75,7 @@ func (cl *call) givenUp(s *session) (keep bool) {
 		return cl.tasks.asked
 	}
 	id := cl.id
-	cl.c.inBackground(s.link, func() { // ends with the session or the time
+	cl.c.core.inBackground(s.link, func() { // ends with the session or the time
 		pauseFor(s.ctx, lateTaskTime)
 		s.conn.Cancel(id, transport.Message{})
 	})

@@ -22,7 +22,7 @@ func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Se
 	name := func(t *mcp.LegacyTask) string { return t.TaskID }
 	return pages(c, mcp.MethodListTasks, name, options, func(cursor *string, options []CallOption) (page[*mcp.LegacyTask], error) {
 		var r mcp.LegacyListTasksResult
-		if s := c.present(); s != noSession && !listsTasks(s) {
+		if s := c.core.present(); s != noSession && !listsTasks(s) {
 			return page[*mcp.LegacyTask]{}, unsupported(mcp.MethodListTasks, "tasks.list")
 		}
 		if err := c.Call(ctx, mcp.MethodListTasks, &mcp.PageParams{Cursor: cursor}, &r, options...); err != nil {
@@ -79,7 +79,7 @@ func (t *tasking) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallTo
 // augment adds to the options for the call of a tool that it is to be a task, if so. It returns the session that has decided it.
 func (t *tasking) augment(ctx context.Context, tool string, options []CallOption) (*session, []CallOption, error) {
 	c, a := t.c, askedBy(options)
-	s := c.present()
+	s := c.core.present()
 	if s == noSession && a.wait && t.mayBeLegacy() {
 		var err error
 		if s, options, err = c.agreed(ctx, mcp.MethodCallTool, options); err != nil {

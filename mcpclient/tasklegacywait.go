@@ -54,7 +54,7 @@ func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	if made && !legacy || id == "" || !t.c.tasks.declared() {
 		return legacy, nil
 	}
-	s := t.c.present()
+	s := t.c.core.present()
 	if s == noSession && t.c.tasks.mayBeLegacy() {
 		var err error
 		if s, _, err = t.c.agreed(ctx, method, []CallOption{WaitForReady(), WithTimeout(t.timeout)}); err != nil {

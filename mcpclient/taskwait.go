@@ -68,7 +68,7 @@ func (t *Task) wait(ctx context.Context) *Error {
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(t.c.base, func() { cancel(ErrShutdown) })()
+	defer context.AfterFunc(t.c.core.base, func() { cancel(ErrShutdown) })()
 	select {
 	case t.turn <- struct{}{}:
 		defer func() { <-t.turn }()
@@ -216,7 +216,7 @@ func transient(err *Error) bool {
 
 // interrupted is the error of a Wait whose context ended, or whose client was stopped.
 func (t *Task) interrupted(ctx context.Context) *Error {
-	e := t.about(errorOf(t.c.interrupted(ctx, mcp.MethodCallTool, false)))
+	e := t.about(errorOf(t.c.core.interrupted(ctx, mcp.MethodCallTool, false)))
 	e.Unsent = false // the tool has been called
 	return e
 }

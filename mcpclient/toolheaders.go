@@ -15,7 +15,7 @@ import (
 // mirrors reports whether arguments of tools are repeated in HTTP headers: in modern versions over HTTP.
 // (specification 2026-07-28, basic/transports/streamable-http, "Custom Headers from Tool Parameters")
 func (m *knownTools) mirrors() bool {
-	return m.c.present().ownStreams
+	return m.c.core.present().ownStreams
 }
 
 // usable drops the tools whose schema breaks the rules for mirrored parameters, as the specification demands,
@@ -27,7 +27,7 @@ func (m *knownTools) usable(tools []*mcp.Tool) []*mcp.Tool {
 	kept := tools[:0]
 	for _, t := range tools {
 		if _, err := mirror.Params(t.InputSchema); err != nil {
-			m.c.tel.ToolRejected(t.Name, err)
+			m.c.core.tel.ToolRejected(t.Name, err)
 			continue
 		}
 		kept = append(kept, t)

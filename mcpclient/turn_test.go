@@ -18,7 +18,7 @@ import (
 var patientPace = pace{tick: 20 * time.Millisecond, soon: time.Hour, enough: 1}
 
 var lending = feature{join: func(c *Client) error {
-	c.pace = &patientPace
+	c.core.pace = &patientPace
 	return nil
 }}
 
@@ -119,19 +119,19 @@ func (v *conversation) exchange(c *Client) {
 func wantTurn(t *testing.T, c *Client, want int32) {
 	t.Helper()
 	synctest.Wait()
-	if got := c.present().in.turn.state.Load(); got != want {
+	if got := c.core.present().in.turn.state.Load(); got != want {
 		t.Errorf("the turn is in state %d, want %d", got, want)
 	}
 }
 
 func TestCallersReadTheirOwnAnswersOneAfterTheOther(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
-		before := c.present().in.turn.own.Load()
+		before := c.core.present().in.turn.own.Load()
 		for range 100 {
 			v.exchange(c)
 		}
 		wantTurn(t, c, turnLent)
-		if got := c.present().in.turn.own.Load() - before; got != 100 {
+		if got := c.core.present().in.turn.own.Load() - before; got != 100 {
 			t.Errorf("of 100 calls, the callers of %d have read the answer", got)
 		}
 		time.Sleep(2 * usualPace.tick)
@@ -369,7 +369,7 @@ func TestAStopEndsWhoeverReads(t *testing.T) {
 func TestASessionThatEndsBehindTheCallersBack(t *testing.T) {
 	for name, end := range map[string]func(c *Client){
 		"stop": func(c *Client) { go func() { _ = c.Stop(context.Background()) }() },
-		"lost": func(c *Client) { _ = c.lost(c.present(), errors.New("broken pipe")) },
+		"lost": func(c *Client) { _ = c.core.lost(c.core.present(), errors.New("broken pipe")) },
 	} {
 		i := &interruptible{}
 		lentBy(t, i, nil, func(t *testing.T, s *script, v *conversation, c *Client) {

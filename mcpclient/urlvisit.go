@@ -185,7 +185,7 @@ func afterVisits(next roundTrip) roundTrip {
 // is to be sent again. refused is the server's error.
 func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *Error) {
 	c, v := cl.c, cl.c.urls
-	if v == nil || v.RetryWithin < 0 || c.present().version != mcp.Version20251125 || cl.visits+1 >= c.cfg.MaxInputRounds {
+	if v == nil || v.RetryWithin < 0 || c.core.present().version != mcp.Version20251125 || cl.visits+1 >= c.cfg.MaxInputRounds {
 		return false, refused
 	}
 	elicitations, err := requiredElicitations(refused.Server)
@@ -202,7 +202,7 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(c.base, func() { cancel(ErrShutdown) })()
+	defer context.AfterFunc(c.core.base, func() { cancel(ErrShutdown) })()
 	for i, p := range elicitations {
 		if c.answering.visit(limited, cl.id, p) {
 			continue
@@ -211,7 +211,7 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 			v.forget(visit)
 		}
 		if limited.Err() != nil {
-			return false, errorOf(c.interrupted(ctx, cl.method, !cl.accepted))
+			return false, errorOf(c.core.interrupted(ctx, cl.method, !cl.accepted))
 		}
 		return false, refused
 	}
@@ -223,7 +223,7 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 		case <-patience.C:
 			return false, refused
 		case <-limited.Done():
-			return false, errorOf(c.interrupted(ctx, cl.method, !cl.accepted))
+			return false, errorOf(c.core.interrupted(ctx, cl.method, !cl.accepted))
 		}
 	}
 	return true, nil
