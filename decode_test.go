@@ -15,7 +15,7 @@ import (
 // bytes up. All others call [mcp.Decode], which leaves them alone.
 var decodesInPlace = map[string][]string{
 	"mcp.DecodeInPlace": {
-		"mcpclient/decode.go",       // a frame, by Message.Consume
+		"mcpclient/result.go",       // a frame, by Message.Consume
 		"benchmarks/decode_test.go", // the same
 	},
 	"jsonscan.Text": {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -140,8 +139,8 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 		if err := c.WaitForState(t.Context(), connstate.Closing); err != nil {
 			t.Errorf("want a client that has ended to be closing, got %v", err)
 		}
-		if len(c.core.waiters) != 0 {
-			t.Errorf("want nobody left waiting, got %d", len(c.core.waiters))
+		if n := probed(c).Figures().Waiters; n != 0 {
+			t.Errorf("want nobody left waiting, got %d", n)
 		}
 	})
 }
@@ -151,9 +150,8 @@ func TestASendThatFailsAtTheEndOfASessionSaysWhyThatEnded(t *testing.T) {
 	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
-		present := c.core.present()
-		present.in.link.end(&failure{event: machine.TransportDown, err: exitError})
-		if err := c.core.awaitLoss(t.Context(), present, errors.New("broken pipe")); !errors.Is(err, exitError) {
+		probed(c).End(exitError)
+		if err := probed(c).AwaitLoss(t.Context(), errors.New("broken pipe")); !errors.Is(err, exitError) {
 			t.Errorf("want how the process ended, got %v", err)
 		}
 		if err := c.Status().Err; !errors.Is(err, exitError) {

@@ -393,9 +393,7 @@ func TestAPanicInACallbackLeavesNothingBehind(t *testing.T) {
 		if got := <-panicked; got != "oops" {
 			t.Fatalf("want the callback's panic in the caller's goroutine, got %v", got)
 		}
-		c.core.mu.Lock()
-		defer c.core.mu.Unlock()
-		if n := c.core.calls.Len(); n != 0 {
+		if n := probed(c).Figures().InFlight; n != 0 {
 			t.Errorf("want no call in flight, got %d", n)
 		}
 	})

@@ -112,16 +112,10 @@ func TestInspectShowsCallsInFlightWithAgeAndDeadline(t *testing.T) {
 func TestInspectIsBounded(t *testing.T) {
 	ready(t, &Options{RequestTimeout: -1, Telemetry: telemetry.Off()}, func(t *testing.T, _ *script, _ *conversation, c *Client) {
 		const calls = 10_000
-		c.core.mu.Lock()
 		cl := c.newCall("tools/call", nil)
 		cl.target = strings.Repeat("x", 10_000) + "\xff"
 		cl.begun = time.Now()
-		for range calls {
-			c.core.lastID++
-			c.core.calls.Add(c.core.lastID, time.Now().Add(time.Duration(c.core.lastID%977)*time.Second+time.Hour), &cl.request)
-		}
-		first := c.core.lastID - calls + 1
-		c.core.mu.Unlock()
+		first := probed(c).Add(&cl.request, calls, scattered)
 		c.subscriptions.watches.all = map[string]*watch{}
 		for n := range 999 {
 			c.subscriptions.watches.all[fmt.Sprint("file:///", n)] = &watch{wanted: true}
@@ -142,11 +136,7 @@ func TestInspectIsBounded(t *testing.T) {
 		if i.Operations != nil || i.Recent != nil {
 			t.Errorf("without telemetry: got %v and %v, want nothing", i.Operations, i.Recent)
 		}
-		c.core.mu.Lock() // the one call was in the table many times
-		for id := first; id < first+calls; id++ {
-			c.core.calls.Settle(id)
-		}
-		c.core.mu.Unlock()
+		probed(c).Settle(first, calls) // the one call was in the table many times
 		c.subscriptions.watches.all = nil
 	})
 }
@@ -233,19 +223,15 @@ func BenchmarkInspect(b *testing.B) {
 	}
 	defer c.Stop(context.Background())
 	cl := c.newCall("tools/call", nil)
-	c.core.mu.Lock()
-	for range 10_000 {
-		c.core.lastID++
-		c.core.calls.Add(c.core.lastID, time.Now().Add(time.Hour+time.Duration(c.core.lastID%977)*time.Second), &cl.request)
-	}
-	c.core.mu.Unlock()
+	first := probed(c).Add(&cl.request, 10_000, scattered)
 	b.ReportAllocs()
 	for b.Loop() {
 		c.core.inspect(func(*inspect.Client) {})
 	}
-	c.core.mu.Lock()
-	for id := range c.core.lastID {
-		c.core.calls.Settle(id + 1)
-	}
-	c.core.mu.Unlock()
+	probed(c).Settle(first, 10_000)
+}
+
+// scattered are deadlines in no order.
+func scattered(id int64) time.Time {
+	return time.Now().Add(time.Hour + time.Duration(id%977)*time.Second)
 }

@@ -10,9 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -150,11 +148,7 @@ func TestABusyServerIsLostWhileItIsAskedToTellOfChanges(t *testing.T) {
 		synctest.Wait()
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
-		c.core.mu.Lock()
-		r, _ := c.core.calls.Find(id)
-		r.putOff <- &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true}
-		c.core.stepLocked(machine.Input{Event: machine.TransportDown, Epoch: c.core.m.Epoch}, &fact{err: errors.New("down")})
-		c.core.mu.Unlock()
+		probed(c).BusyAndLost(id, &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true}, errors.New("down"))
 		synctest.Wait()
 	})
 }
@@ -241,13 +235,9 @@ func TestASubscriptionThatEndsAtOnceIsBegunLaterAndLater(t *testing.T) {
 			return nil, false
 		}
 		begun = append(begun, time.Now())
-		client.core.mu.Lock()
-		defer client.core.mu.Unlock()
-		r, _ := client.core.calls.Find(m.ID)
-		r.content.(*subscription).agreed = mcp.SubscriptionFilter{ToolsListChanged: true}
-		r.opened <- struct{}{}
-		client.core.calls.Settle(m.ID)
-		r.finish(outcome{message: jsonrpc.Message{Kind: jsonrpc.Result}})
+		probed(client).OpenAndOver(m.ID, func(by content) {
+			by.(*subscription).agreed = mcp.SubscriptionFilter{ToolsListChanged: true}
+		})
 		return nil, true
 	}}
 	observed(t, Options{Versions: modernOnly}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {

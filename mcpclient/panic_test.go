@@ -86,10 +86,7 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 						case <-time.After(time.Hour):
 							t.Fatal("want it in the caller's goroutine, got nothing for an hour")
 						}
-						c.core.mu.Lock()
-						n := c.core.calls.Len()
-						c.core.mu.Unlock()
-						if n != 0 {
+						if n := probed(c).Figures().InFlight; n != 0 {
 							t.Errorf("want no call in flight, got %d", n)
 						}
 						done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })

@@ -37,10 +37,7 @@ func TestACancelledTaskIsCancelledAgainByABusyServer(t *testing.T) {
 		f := posted(t, c, v)
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
-		c.core.mu.Lock()
-		r, _ := c.core.calls.Find(id)
-		r.putOff <- &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true}
-		c.core.mu.Unlock()
+		probed(c).Busy(id, &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true})
 		v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 		v.silent()
 	})

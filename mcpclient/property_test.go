@@ -263,7 +263,7 @@ func (r *run) play() {
 	synctest.Wait() // until the server has seen all requests
 	r.server.answers.Wait()
 	if r.Lent {
-		time.Sleep(2 * patientPace.tick)
+		time.Sleep(2 * patientTick)
 	}
 	synctest.Wait() // until the client has noticed what was done to it
 	if r.Stop == 0 {
@@ -314,9 +314,7 @@ func (r *run) call(i int) {
 
 // count notes how many calls are in flight.
 func (r *run) count() {
-	r.c.core.mu.Lock()
-	n := r.c.core.calls.Len()
-	r.c.core.mu.Unlock()
+	n := probed(r.c).Figures().InFlight
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.peak = max(r.peak, n)
@@ -358,19 +356,18 @@ func (r *run) recovers() {
 		}
 		synctest.Wait() // until whoever has the turn now waits
 	}
-	r.own += r.c.core.present().in.turn.own.Load()
+	r.own += probed(r.c).Figures().OwnAnswers
 }
 
 // decays checks the table of calls now, and after the time in which tombstones are forgotten.
 func (r *run) decays() {
 	check := func(most int, when string) {
-		r.c.core.mu.Lock()
-		defer r.c.core.mu.Unlock()
-		if n := r.c.core.calls.Len(); n != 0 {
-			r.problem("%d calls in flight %s", n, when)
+		f := probed(r.c).Figures()
+		if f.InFlight != 0 {
+			r.problem("%d calls in flight %s", f.InFlight, when)
 		}
-		if n := r.c.core.calls.Tombstones(); n > most || n != r.c.core.buried {
-			r.problem("%d tombstones %s, %d of them told of, want %d at most", n, when, r.c.core.buried, most)
+		if f.Tombstones > most || f.Tombstones != f.Told {
+			r.problem("%d tombstones %s, %d of them told of, want %d at most", f.Tombstones, when, f.Told, most)
 		}
 	}
 	check(len(r.Calls), "after all outcomes")
@@ -411,11 +408,12 @@ func (r *run) over() {
 	if r.c.State() != connstate.Closing || r.c.Err() != nil {
 		r.problem("the client is %s, %v", r.c.State(), r.c.Err())
 	}
-	if n := r.c.core.calls.Len(); n != 0 || r.c.core.calls.Tombstones() > len(r.Calls) {
-		r.problem("%d calls in flight, %d tombstones when all is over", n, r.c.core.calls.Tombstones())
+	f := probed(r.c).Figures()
+	if f.InFlight != 0 || f.Tombstones > len(r.Calls) {
+		r.problem("%d calls in flight, %d tombstones when all is over", f.InFlight, f.Tombstones)
 	}
-	if len(r.c.core.waiters) != 0 || len(r.c.core.records) != 0 || r.c.core.telling {
-		r.problem("%d waiters, %d records left", len(r.c.core.waiters), len(r.c.core.records))
+	if f.Waiters != 0 || f.Records != 0 || f.Telling {
+		r.problem("%d waiters, %d records left", f.Waiters, f.Records)
 	}
 	if start, end := r.log.of("mcp_client.request.start"), r.log.of("mcp_client.request.stop")+r.log.of("mcp_client.request.exception"); start != end {
 		r.problem("%d requests started and %d ended in the log", start, end)

@@ -52,10 +52,8 @@ func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		v.want("lost")
-		c.core.mu.Lock()
-		sweep, ok := c.core.calls.NextSweep()
-		c.core.mu.Unlock()
-		if !ok {
+		sweep := probed(c).Figures().NextSweep
+		if sweep.IsZero() {
 			t.Fatal("want a sweep to be due")
 		}
 		time.Sleep(time.Until(sweep) - 50*time.Millisecond)

@@ -97,7 +97,7 @@ func TestCallsThatWaitForRoomAreServedInTheirOrder(t *testing.T) {
 						t.Errorf("call %d: %v after %v, want its answer within %v of the room", i, err, time.Since(begun), roomEvery)
 					}
 				}
-				if n := c.core.present().in.line.length.Load(); n != 0 {
+				if n := probed(c).Figures().InLine; n != 0 {
 					t.Errorf("%d calls are left in line", n)
 				}
 			})
@@ -128,7 +128,7 @@ func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
 			return c.Call(ctx, "x/1", nil, nil)
 		}, context.Canceled, time.Second},
 		"connection lost": {func(ctx context.Context, c *Client) error {
-			time.AfterFunc(time.Second, func() { _ = c.core.lost(c.core.present(), errors.New("broken")) })
+			time.AfterFunc(time.Second, func() { probed(c).Lose(errors.New("broken")) })
 			return c.Call(ctx, "x/1", nil, nil)
 		}, ErrConnectionLost, time.Second},
 		"stopped": {func(ctx context.Context, c *Client) error {

@@ -191,15 +191,13 @@ func await(t *testing.T, c *Client) {
 	}
 }
 
+// probed looks into the core of a client.
+func probed(c *Client) probe { return probe{&c.core} }
+
 // opened gives the client an open subscription, without a listener, and returns the _meta of the notifications that belong to it.
 func opened(c *Client) string {
-	c.core.mu.Lock()
-	defer c.core.mu.Unlock()
 	cl := c.newCall(mcp.MethodSubscriptionsListen, nil)
-	c.core.lastID++
-	cl.id, cl.open = c.core.lastID, true
-	c.core.calls.Add(cl.id, time.Time{}, &cl.request)
-	return ofSubscription(strconv.FormatInt(cl.id, 10))
+	return ofSubscription(strconv.FormatInt(probed(c).Open(&cl.request), 10))
 }
 
 // ofSubscription is the _meta of the notifications of a subscription.

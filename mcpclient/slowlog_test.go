@@ -129,13 +129,13 @@ func TestALogHandlerThatDoesNotReturnDelaysNoCallBeside(t *testing.T) {
 					promptly(t, v, c, "nothing")
 					promptly(t, v, c, "nothing")
 					for what, frame := range said {
-						v.write(strings.Replace(frame, "%d", fmt.Sprint(c.core.lastID), 1))
+						v.write(strings.Replace(frame, "%d", fmt.Sprint(probed(c).Figures().LastID), 1))
 						promptly(t, v, c, what)
 						ctx := context.WithValue(t.Context(), ownCall{}, true)
 						if err := c.Call(ctx, "x/late", nil, nil, WithTimeout(time.Millisecond)); err == nil {
 							t.Error("want a timeout")
 						}
-						v.write(strings.Replace(said["an answer twice"], "%d", fmt.Sprint(c.core.lastID), 1))
+						v.write(strings.Replace(said["an answer twice"], "%d", fmt.Sprint(probed(c).Figures().LastID), 1))
 						promptly(t, v, c, "a late answer")
 					}
 					for range 2 * servedAtOnce {
@@ -164,7 +164,7 @@ func TestACallerWhoReadsLeavesInTimeWhateverIsLogged(t *testing.T) {
 		await(t, c)
 		for what, frame := range said {
 			for range 50 {
-				lent := c.core.present().in.turn.state.Load() == turnLent
+				lent := probed(c).Figures().Turn == turnLent
 				promptly(t, v, c, "nothing")
 				if lent {
 					break
@@ -176,7 +176,7 @@ func TestACallerWhoReadsLeavesInTimeWhateverIsLogged(t *testing.T) {
 			done := background(func() error { return c.Call(ctx, "x/slow", nil, nil) })
 			v.want("x/slow")
 			wantTurn(t, c, turnTaken)
-			v.write(strings.Replace(frame, "%d", fmt.Sprint(c.core.lastID-1), 1))
+			v.write(strings.Replace(frame, "%d", fmt.Sprint(probed(c).Figures().LastID-1), 1))
 			<-done
 			cancel()
 			if took := time.Since(begun); took != 3*time.Millisecond {
@@ -212,9 +212,8 @@ func TestAnOnTransitionThatDoesNotReturnHoldsUpNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c.core.mu.Lock()
-		waiting, untold := len(c.core.records), c.core.untold
-		c.core.mu.Unlock()
+		f := probed(c).Figures()
+		waiting, untold := f.Records, f.Untold
 		if waiting > untoldRecords || untold == 0 {
 			t.Errorf("%d records wait, %d were left out; want at most %d to wait", waiting, untold, untoldRecords)
 		}
@@ -223,9 +222,7 @@ func TestAnOnTransitionThatDoesNotReturnHoldsUpNothing(t *testing.T) {
 		if got := rec.Log("mcp_client.log.lost").Text("mcp_client.suppressed"); got != fmt.Sprint(untold) {
 			t.Errorf("the log says that %s records were left out, want %d", got, untold)
 		}
-		c.core.mu.Lock()
-		stones := c.core.buried
-		c.core.mu.Unlock()
+		stones := probed(c).Figures().Told
 		if got := rec.Value("mcp_client.tombstones"); got != int64(stones) || stones == 0 {
 			t.Errorf("the metric has %d tombstones, want %d", got, stones)
 		}

@@ -14,68 +14,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// patientPace has the turn lent whenever no call is in flight, for long.
-var patientPace = pace{tick: 20 * time.Millisecond, soon: time.Hour, enough: 1}
+const patientTick = 20 * time.Millisecond
 
+// lending has the turn lent whenever no call is in flight, for long.
 var lending = feature{join: func(c *Client) error {
-	c.core.pace = &patientPace
+	probed(c).Pace(patientTick, time.Hour, 1)
 	return nil
 }}
-
-func TestWhenTheTurnIsLent(t *testing.T) {
-	type answer struct {
-		after time.Duration // the one before
-		alone bool
-	}
-	quick, slow, crowded := answer{time.Microsecond, true}, answer{200 * time.Microsecond, true}, answer{time.Microsecond, false}
-	for _, tt := range []struct {
-		name    string
-		answers []answer
-		due     bool
-	}{
-		{"none", nil, false},
-		{"the first is soon after none", []answer{slow, quick, quick}, false},
-		{"three in a row", []answer{slow, quick, quick, quick}, true},
-		{"a slow one among them", []answer{quick, quick, slow, quick, quick}, false},
-		{"another in flight", []answer{quick, quick, crowded, quick, quick}, false},
-		{"three in a row behind", []answer{slow, crowded, quick, quick, quick}, true},
-		{"a slow one behind", []answer{quick, quick, quick, quick, slow}, false},
-	} {
-		turn := turn{pace: &pace{soon: 200 * time.Microsecond, enough: 3}}
-		now := time.Now()
-		for _, a := range tt.answers {
-			now = now.Add(a.after)
-			turn.answered(now, a.alone)
-		}
-		if turn.due() != tt.due {
-			t.Errorf("%s: due %v, want %v", tt.name, turn.due(), tt.due)
-		}
-	}
-}
-
-func TestLoansThatDoNotPayBecomeRare(t *testing.T) {
-	turn := turn{pace: &pace{soon: time.Second, enough: 4}}
-	now := time.Now()
-	due := func() (after int) {
-		for !turn.due() {
-			turn.answered(now, true)
-			after++
-		}
-		return after
-	}
-	due()
-	for _, want := range []int{8, 12, 20, 36, 68, 132, 260, 516, 1028, 1028} {
-		turn.settle(3)
-		turn.answered(now, false) // forgives nothing
-		if got := due(); got != want {
-			t.Errorf("the next loan is due after %d answers, want %d", got, want)
-		}
-	}
-	turn.settle(4)
-	if got := due(); got != 4 {
-		t.Errorf("behind one that paid, the next is due after %d answers, want 4", got)
-	}
-}
 
 // lent runs f in a bubble with a client whose callers read, behind as many calls as that takes.
 func lent(t *testing.T, o *Options, f func(t *testing.T, v *conversation, c *Client)) {
@@ -119,19 +64,19 @@ func (v *conversation) exchange(c *Client) {
 func wantTurn(t *testing.T, c *Client, want int32) {
 	t.Helper()
 	synctest.Wait()
-	if got := c.core.present().in.turn.state.Load(); got != want {
+	if got := probed(c).Figures().Turn; got != want {
 		t.Errorf("the turn is in state %d, want %d", got, want)
 	}
 }
 
 func TestCallersReadTheirOwnAnswersOneAfterTheOther(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
-		before := c.core.present().in.turn.own.Load()
+		before := probed(c).Figures().OwnAnswers
 		for range 100 {
 			v.exchange(c)
 		}
 		wantTurn(t, c, turnLent)
-		if got := c.core.present().in.turn.own.Load() - before; got != 100 {
+		if got := probed(c).Figures().OwnAnswers - before; got != 100 {
 			t.Errorf("of 100 calls, the callers of %d have read the answer", got)
 		}
 		time.Sleep(2 * usualPace.tick)
@@ -369,7 +314,7 @@ func TestAStopEndsWhoeverReads(t *testing.T) {
 func TestASessionThatEndsBehindTheCallersBack(t *testing.T) {
 	for name, end := range map[string]func(c *Client){
 		"stop": func(c *Client) { go func() { _ = c.Stop(context.Background()) }() },
-		"lost": func(c *Client) { _ = c.core.lost(c.core.present(), errors.New("broken pipe")) },
+		"lost": func(c *Client) { probed(c).Lose(errors.New("broken pipe")) },
 	} {
 		i := &interruptible{}
 		lentBy(t, i, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
