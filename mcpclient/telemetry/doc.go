@@ -1,17 +1,21 @@
 // Package telemetry is everything the client and the server of this module tell the outside: spans and metrics through
 // the OpenTelemetry API, log records through slog, all under one published schema.
 //
-// Start at [New] and give the result to the client's or the server's options; without it they use the global
-// OpenTelemetry providers and log nothing. [Schema] is the contract as data: every event, span, metric and attribute
-// with its type, unit, values and stability. The page docs/telemetry.md and the file schema.json are made from it, the
-// instruments are built from it, and package telemetrytest holds everything a test emits against it.
+// This is the room of those who use a client or a server. Start at [New] and give the result to the client's or the server's
+// options; without it they use the global OpenTelemetry providers and log nothing. [WithContentCapture] puts what tools are given
+// and return onto spans; [Operation] and [FlightEntry] are what package inspect shows of the latest requests.
 //
-// The types [Client], [Server] and [Op] are for those who write a client or a server; most programs need only the
-// options. No OpenTelemetry type is in their signatures.
+// The other rooms:
+//
+//   - Package telemetry/schema is the contract as data: every event, span, metric and attribute with its type, unit, values and
+//     stability. Package telemetry/names has a constant for each of their names.
+//   - Package telemetry/instrument is for those who write a client or a server: what it tells its Telemetry.
+//   - Package telemetry/otlp sets up the SDK of OpenTelemetry; package telemetry/telemetrytest records what a test emits.
 //
 // What may surprise:
 //
-//   - The package imports the API of OpenTelemetry and never its SDK. Package telemetry/otlp sets up the SDK.
+//   - The package imports the API of OpenTelemetry and never its SDK. Package telemetry/otlp sets up the
+//     SDK.
 //   - mcp.client.* and mcp.server.* are about the sender and the receiver of a message, as the conventions have it. A
 //     client that answers a request of its server records mcp.server.operation.duration. mcp_client.* and mcp_server.*
 //     are ours and are about the process: all that a client emits of its own begins with mcp_client.
@@ -28,5 +32,3 @@
 //   - Metrics carry no names without a limit: a tool beyond [WithToolNameLimit], an unknown method and a rare error code
 //     are _OTHER there, and themselves on the span.
 package telemetry
-
-//go:generate go test . -run (IsThatOfTheSchema|AreThoseOfTheSchema|KeepWhatTheyPromise)$ -update

@@ -10,52 +10,32 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/settings"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
 )
 
 // DefaultToolNameLimit is how many tool and prompt names the metrics of one client or server tell apart.
-const DefaultToolNameLimit = 200
+const DefaultToolNameLimit = words.DefaultToolNameLimit
 
 // DefaultSlowThreshold is the duration from which on a request that succeeded is logged at Info.
 const DefaultSlowThreshold = 5 * time.Second
 
 // config is what options set.
-type config struct {
-	tracers       trace.TracerProvider
-	meters        metric.MeterProvider
-	propagator    propagation.TextMapPropagator
-	log           *slog.Logger
-	toolLimit     int
-	slow          time.Duration
-	uriInName     bool
-	notifications func(method string) bool
-	keep          Redactor                       // nil for no content
-	untrusted     func(ctx context.Context) bool // nil for never
-	baggage       []string                       // keys that go over networks; * for all
-}
+type config struct{ settings.Settings[Redactor] }
 
-func newConfig(opts []Option) config {
-	c := config{
-		tracers:       otel.GetTracerProvider(),
-		meters:        otel.GetMeterProvider(),
-		propagator:    otel.GetTextMapPropagator(),
-		log:           discard,
-		toolLimit:     DefaultToolNameLimit,
-		slow:          DefaultSlowThreshold,
-		notifications: quietNotifications,
-	}
+func newConfig(opts []Option) *config {
+	c := &config{settings.Settings[Redactor]{
+		Tracers:    otel.GetTracerProvider(),
+		Meters:     otel.GetMeterProvider(),
+		Propagator: otel.GetTextMapPropagator(),
+		ToolLimit:  DefaultToolNameLimit,
+		Slow:       DefaultSlowThreshold,
+	}}
 	for _, o := range opts {
-		o(&c)
+		o(c)
 	}
 	return c
-}
-
-// quietNotifications leaves out the notifications that come in numbers, and the one that belongs to a call.
-func quietNotifications(method string) bool {
-	switch method {
-	case methodProgress, methodMessage, methodCancelled:
-		return false
-	}
-	return true
 }
 
 // An Option configures [New].
@@ -65,7 +45,7 @@ type Option func(*config)
 func WithTracerProvider(p trace.TracerProvider) Option {
 	return func(c *config) {
 		if p != nil {
-			c.tracers = p
+			c.Tracers = p
 		}
 	}
 }
@@ -74,7 +54,7 @@ func WithTracerProvider(p trace.TracerProvider) Option {
 func WithMeterProvider(p metric.MeterProvider) Option {
 	return func(c *config) {
 		if p != nil {
-			c.meters = p
+			c.Meters = p
 		}
 	}
 }
@@ -85,7 +65,7 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 func WithPropagators(p propagation.TextMapPropagator) Option {
 	return func(c *config) {
 		if p != nil {
-			c.propagator = p
+			c.Propagator = p
 		}
 	}
 }
@@ -101,7 +81,7 @@ func WithPropagators(p propagation.TextMapPropagator) Option {
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) {
 		if l != nil {
-			c.log = l
+			c.Log = l
 		}
 	}
 }
@@ -113,19 +93,19 @@ func WithToolNameLimit(n int) Option {
 		if n <= 0 {
 			n = DefaultToolNameLimit
 		}
-		c.toolLimit = n
+		c.ToolLimit = n
 	}
 }
 
 // WithSlowThreshold sets the duration from which on a request that succeeded is logged at Info instead of Debug. The
 // default is [DefaultSlowThreshold]; zero or less means never.
 func WithSlowThreshold(d time.Duration) Option {
-	return func(c *config) { c.slow = d }
+	return func(c *config) { c.Slow = d }
 }
 
 // WithResourceURIInSpanName puts the URI of a resource into the name of its span. Use it where URIs are few.
 func WithResourceURIInSpanName() Option {
-	return func(c *config) { c.uriInName = true }
+	return func(c *config) { c.URIInName = true }
 }
 
 // WithNotificationSpans says for which methods a notification, sent or handled, gets a span and a sample of the
@@ -134,7 +114,7 @@ func WithResourceURIInSpanName() Option {
 func WithNotificationSpans(wanted func(method string) bool) Option {
 	return func(c *config) {
 		if wanted != nil {
-			c.notifications = wanted
+			c.Notifications = wanted
 		}
 	}
 }
@@ -147,7 +127,7 @@ func WithNotificationSpans(wanted func(method string) bool) Option {
 // does not trust clients over HTTP without a principal. If
 // untrusted panics, the sender is not trusted, and that is logged and counted as a panic of a handler.
 func WithPublicEndpointFn(untrusted func(ctx context.Context) bool) Option {
-	return func(c *config) { c.untrusted = untrusted }
+	return func(c *config) { c.Untrusted = untrusted }
 }
 
 // WithBaggageKeys says which members of the baggage go over a network: from a client in the messages and the HTTP header of
@@ -161,24 +141,12 @@ func WithPublicEndpointFn(untrusted func(ctx context.Context) bool) Option {
 // is a network, because nothing tells who listens there. Several servers that are to get different members need a
 // [Telemetry] each.
 func WithBaggageKeys(keys ...string) Option {
-	return func(c *config) { c.baggage = slices.Clone(keys) }
+	return func(c *config) { c.Baggage = slices.Clone(keys) }
 }
-
-// outerToolSpan is the context key of [WithOuterToolSpan].
-type outerToolSpan struct{}
 
 // WithOuterToolSpan marks the current span of ctx as the caller's own execute_tool span of the GenAI conventions. A tool
 // call under it sets its attributes on that span, whose status stays with the caller, and opens none of its own. The
 // mark counts only while that span is the current one.
 func WithOuterToolSpan(ctx context.Context) context.Context {
-	return context.WithValue(ctx, outerToolSpan{}, trace.SpanFromContext(ctx))
-}
-
-// outerSpan returns the span that [WithOuterToolSpan] marked, nil if it is not the current one.
-func outerSpan(ctx context.Context) trace.Span {
-	marked, ok := ctx.Value(outerToolSpan{}).(trace.Span)
-	if !ok || !marked.IsRecording() || !marked.SpanContext().Equal(trace.SpanContextFromContext(ctx)) {
-		return nil
-	}
-	return marked
+	return settings.WithOuterSpan(ctx)
 }

@@ -1,0 +1,123 @@
+package instrument
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// AttemptStart is an attempt to connect that is about to begin.
+type AttemptStart struct {
+	Number    int  // since the connection was last ready, from 1
+	Reconnect bool // the client was ready before
+
+	// Parent, if not zero, takes the place of ctx's span as the parent. It is for the first attempt, which belongs to
+	// whoever wants the connection.
+	Parent Ref
+
+	// Previous names the attempt before. An attempt that has one begins a trace of its own and links to it: it belongs to
+	// nobody's request, and a connection may come and go for weeks.
+	Previous Ref
+}
+
+// Attempt is one attempt to connect, from opening the transport to the end of the negotiation. It is a value that its
+// owner keeps and does not share; its methods do nothing on the zero Attempt.
+type Attempt struct {
+	client *Client
+	ctx    context.Context
+	span   trace.Span
+	kind   string
+	number int
+	start  time.Time
+	ended  bool
+}
+
+type attemptKey struct{ kind, errorType string }
+
+// StartAttempt begins an attempt to connect. It returns the context for the requests of the negotiation, which are its
+// children, and for nothing that lives longer.
+func (c *Client) StartAttempt(ctx context.Context, a AttemptStart) (context.Context, Attempt) {
+	if c == nil {
+		return ctx, Attempt{}
+	}
+	kind := words.AttemptKinds[0]
+	if a.Reconnect {
+		kind = words.AttemptKinds[1]
+	}
+	opts := []trace.SpanStartOption{trace.WithAttributes(present(c.identify([]attribute.KeyValue{
+		attribute.Int(names.KeyMCPClientConnectionAttemptNumber, a.Number),
+		attribute.String(names.KeyMCPClientConnectionAttemptKind, kind),
+		c.transport(),
+	})...)...)}
+	ctx = a.Parent.context(ctx)
+	if a.Previous != (Ref{}) {
+		opts = append(opts, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: a.Previous.spanContext()}))
+	}
+	ctx, span := c.tel.tracer.Start(ctx, names.SpanMCPClientConnect, opts...)
+	return ctx, Attempt{client: c, ctx: ctx, span: span, kind: kind, number: a.Number, start: time.Now()}
+}
+
+// Ref names the attempt's span.
+func (a *Attempt) Ref() Ref {
+	if a.client == nil {
+		return Ref{}
+	}
+	return newRef(a.span.SpanContext())
+}
+
+// TraceContext returns what tells others of the attempt's span, in the W3C's formats.
+func (a *Attempt) TraceContext() (traceparent, tracestate, baggage string) {
+	if a.client == nil {
+		return "", "", ""
+	}
+	return a.client.inject(a.ctx)
+}
+
+// End ends the attempt: with nil if the connection is ready, else with the reason why it is not. Only the first call
+// counts.
+func (a *Attempt) End(err error) {
+	c := a.client
+	if c == nil || a.ended {
+		return
+	}
+	a.ended = true
+	elapsed := time.Since(a.start)
+	level, errorType := slog.LevelInfo, ""
+	if err != nil {
+		level, errorType = slog.LevelWarn, wordOf(errorTypeOf(err))
+	}
+	c.flight.note(entry{
+		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: err != nil, trace: a.span.SpanContext().TraceID(), in: int64(a.number),
+	})
+	if c.tel.ins.attempt.Enabled(a.ctx) {
+		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)
+	}
+	a.endSpan(errorType, err)
+	if !c.logs(a.ctx, level) {
+		return
+	}
+	var buf [maxFields]slog.Attr
+	fields := append(buf[:0],
+		slog.Int(names.KeyMCPClientConnectionAttemptNumber, a.number),
+		slog.String(names.KeyMCPClientConnectionAttemptKind, a.kind),
+		slog.Float64(names.KeyMCPClientDuration, elapsed.Seconds()))
+	if err != nil {
+		fields = appendText(append(fields, slog.String(names.KeyErrorType, errorType)), names.KeyError, c.textOf(a.ctx, err))
+	}
+	c.emit(a.ctx, level, names.EventMCPClientConnectionAttempt, fields...)
+}
+
+func (a *Attempt) endSpan(errorType string, err error) {
+	defer a.span.End() // whatever becomes of the user's redactor
+	if err != nil && a.span.IsRecording() {
+		a.span.SetAttributes(attribute.String(names.KeyErrorType, errorType))
+		a.span.SetStatus(codes.Error, a.client.textOf(a.ctx, err))
+	}
+}

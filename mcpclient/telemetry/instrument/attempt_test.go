@@ -1,0 +1,58 @@
+package instrument_test
+
+import (
+	"log/slog"
+	"testing"
+
+	"go.opentelemetry.io/otel/codes"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+func TestAttemptsAreATraceEachAndLinked(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
+	defer c.Close()
+	ctx, caller := rec.TracerProvider().Tracer("test").Start(t.Context(), "startup")
+
+	in, first := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1, Parent: instrument.RefOf(ctx)})
+	_, op := c.StartRequest(in, instrument.Request{Method: "server/discover"})
+	op.End(instrument.Result{})
+	first.End(lost{})
+	first.End(nil)
+	_, second := c.StartAttempt(ctx, instrument.AttemptStart{Number: 2, Reconnect: true, Previous: first.Ref()})
+	second.End(nil)
+	caller.End()
+
+	spans := rec.Spans()
+	discover, one, two := spans[0], spans[1], spans[2]
+	if !one.Parent().Equal(caller.SpanContext()) || one.Status().Code != codes.Error {
+		t.Errorf("the first attempt is the caller's, and failed: got parent %v, %v", one.Parent(), one.Status())
+	}
+	if !discover.Parent().Equal(one.SpanContext()) {
+		t.Errorf("the negotiation is the attempt's: got parent %v, want %v", discover.Parent(), one.SpanContext())
+	}
+	if two.Parent().IsValid() || two.SpanContext().TraceID() == one.SpanContext().TraceID() {
+		t.Errorf("a later attempt begins a trace: got parent %v", two.Parent())
+	}
+	if links := two.Links(); len(links) != 1 || !links[0].SpanContext.Equal(one.SpanContext()) {
+		t.Errorf("a later attempt links to the one before: got %v", links)
+	}
+	for _, want := range [][4]string{{"initial", "connection_lost"}, {"reconnect", ""}} {
+		attrs := []string{"mcp_client.connection.attempt.kind", want[0]}
+		if want[1] != "" {
+			attrs = append(attrs, "error.type", want[1])
+		}
+		if n := rec.Count("mcp_client.connection.attempt.duration", attrs...); n != 1 {
+			t.Errorf("samples with %q: got %d, want 1", attrs, n)
+		}
+	}
+	records := rec.Logs("mcp_client.connection.attempt")
+	if len(records) != 2 || records[0].Level != slog.LevelWarn || records[1].Level != slog.LevelInfo {
+		t.Errorf("an attempt that fails is a warning: got %v", records)
+	}
+	if !records[0].Span.Equal(one.SpanContext()) {
+		t.Errorf("the record is in the attempt's span: got %v, want %v", records[0].Span, one.SpanContext())
+	}
+}

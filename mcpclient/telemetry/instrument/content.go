@@ -1,0 +1,114 @@
+package instrument
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Limits of contents on a span.
+const (
+	maxContent   = 8 << 10 // bytes of each
+	maxVariables = 16      // of a prompt
+)
+
+// Captures reports whether contents are wanted. Whoever has to encode one asks before.
+func (op *Op) Captures() bool { return op.side != nil && op.recording && op.side.tel.Keep != nil }
+
+// Arguments offers the arguments of the call to the redactor: those of a tool, or the variables of a prompt. raw is a JSON
+// object, or nothing.
+func (op *Op) Arguments(raw []byte) {
+	if len(raw) == 0 || !op.Captures() {
+		return
+	}
+	switch op.info.targetKind {
+	case Tool:
+		op.capture(names.KeyGenAIToolCallArguments, telemetry.ToolArguments, "", raw)
+	case Prompt:
+		op.variables(raw)
+	}
+}
+
+// Answer offers the result of the call to the redactor, if it is that of a tool. raw is a JSON object.
+func (op *Op) Answer(raw []byte) {
+	if op.Captures() && op.info.targetKind == Tool {
+		op.capture(names.KeyGenAIToolCallResult, telemetry.ToolResult, "", raw)
+	}
+}
+
+// variables offers the members of a JSON object one by one. Those that are no strings are no variables.
+func (op *Op) variables(raw []byte) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return
+	}
+	for range maxVariables {
+		if !d.More() {
+			return
+		}
+		key, err := d.Token()
+		if err != nil {
+			return
+		}
+		var value any
+		if d.Decode(&value) != nil {
+			return
+		}
+		name := truncate(key.(string), maxName) // the keys of an object are strings
+		if text, ok := value.(string); ok && name != "" {
+			op.capture(names.KeyGenAIPromptVariable+name, telemetry.PromptVariable, name, []byte(text))
+		}
+	}
+}
+
+func (op *Op) capture(key string, kind telemetry.ContentKind, name string, data []byte) {
+	c := op.content(kind)
+	c.Name, c.Data = name, data
+	if text, ok := op.side.redact(op.ctx, c); ok {
+		op.span.SetAttributes(attribute.String(key, truncate(text, maxContent)))
+	}
+}
+
+// content is a content of the operation, without the content.
+func (op *Op) content(kind telemetry.ContentKind) telemetry.Content {
+	return telemetry.Content{Kind: kind, Side: op.side.which, Direction: op.direction, Method: op.method,
+		Target: op.target}
+}
+
+// errorMessage returns what may be told of the text of the operation's error.
+func (op *Op) errorMessage(text string) string {
+	return op.side.errorMessage(op.ctx, op.content(telemetry.ErrorMessage), text)
+}
+
+// textOf returns what may be told of an error that is about no request. A server may have written a part of it.
+func (s *side) textOf(ctx context.Context, err error) string {
+	return s.errorMessage(ctx, telemetry.Content{Kind: telemetry.ErrorMessage, Side: s.which}, err.Error())
+}
+
+func (s *side) errorMessage(ctx context.Context, c telemetry.Content, text string) string {
+	if text != "" && s.tel.Keep != nil {
+		c.Data = []byte(text)
+		text, _ = s.redact(ctx, c)
+	}
+	return truncate(text, maxMessage)
+}
+
+// redact asks the user's function, which may fail: then nothing is kept.
+func (s *side) redact(ctx context.Context, c telemetry.Content) (kept string, ok bool) {
+	usercode.Run(func() { kept, ok = s.tel.Keep(ctx, c) }, s.failed(ctx, "redactor"))
+	if !ok {
+		kept = ""
+	}
+	return kept, ok
+}
+
+// failed returns what tells of a failure of the user's function of this name.
+func (s *side) failed(ctx context.Context, name string) func(*usercode.Failure) {
+	return func(f *usercode.Failure) { s.panicked(ctx, name, f.Value, f.Stack) }
+}

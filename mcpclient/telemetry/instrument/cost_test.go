@@ -1,0 +1,162 @@
+package instrument_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/propagation"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+)
+
+// installations are the programs a client may find itself in, with the most allocations that its telemetry may cost a
+// call there, and those that it does cost: the call, serving one, and reading the trace context of one that has it.
+var installations = []struct {
+	name                          string
+	budget, call, serving, parent float64
+	new                           func(testing.TB) *telemetry.Telemetry
+}{
+	{"absent", 0, 0, 0, 0, func(testing.TB) *telemetry.Telemetry { return telemetry.Off() }},
+	{"no SDK", 5, 3, 3, 0, func(testing.TB) *telemetry.Telemetry { return telemetry.New() }},
+	{"SDK, unsampled", 6, 4, 3, 2, func(t testing.TB) *telemetry.Telemetry { return withSDK(t, sdktrace.NeverSample()) }},
+	{"SDK, sampled", 13, 12, 13, 2, func(t testing.TB) *telemetry.Telemetry {
+		return withSDK(t,
+			sdktrace.AlwaysSample())
+	}},
+}
+
+// withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at Info.
+func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
+	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
+	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
+	t.Cleanup(func() {
+		_ = tracers.Shutdown(context.Background())
+		_ = meters.Shutdown(context.Background())
+	})
+	return telemetry.New(
+		telemetry.WithTracerProvider(tracers),
+		telemetry.WithMeterProvider(meters),
+		telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{},
+			propagation.Baggage{})),
+		telemetry.WithLogger(slog.New(infoOnly{slog.DiscardHandler})),
+	)
+}
+
+// nowhere is a span exporter.
+type nowhere struct{}
+
+func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
+func (nowhere) Shutdown(context.Context) error                             { return nil }
+
+// infoOnly is a handler that wants records of level Info and above.
+type infoOnly struct{ slog.Handler }
+
+func (infoOnly) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
+
+var sunk string
+
+// raceDetector is true in a program that is built with it, whose allocations are not those of others.
+var raceDetector bool
+
+// toolCall is what a client's telemetry does for one call of a tool that succeeds.
+func toolCall(ctx context.Context, c *instrument.Client, p *instrument.Peer) {
+	_, op := c.StartRequest(ctx, instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: "add"})
+	op.Admit(p, 1234567)
+	sunk, _, _ = op.TraceContext()
+	op.Sent(200)
+	op.Received(4096)
+	if op.Timed() {
+		op.Decoded(20*time.Microsecond, nil)
+	}
+	op.End(instrument.Result{ResultType: "complete"})
+}
+
+var pipe = instrument.Network{Transport: "pipe"}
+
+// The budgets of TELEMETRY.md, section 3.
+func TestCallStaysWithinItsAllocationBudget(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
+	for _, in := range installations {
+		t.Run(in.name, func(t *testing.T) {
+			c := instrument.NewClient(in.new(t), "bench", pipe)
+			defer c.Close()
+			p := c.Peer(stdio, "")
+			ctx := t.Context()
+			got := testing.AllocsPerRun(500, func() { toolCall(ctx, c, p) })
+			if got > in.budget || got != in.call {
+				t.Errorf("a tool call allocates within its budget of %v: got %v, want %v; whoever makes it less says so here", in.budget, got, in.call)
+			}
+		})
+	}
+}
+
+func BenchmarkToolCall(b *testing.B) {
+	for _, in := range installations {
+		b.Run(in.name, func(b *testing.B) {
+			c := instrument.NewClient(in.new(b), "bench", pipe)
+			defer c.Close()
+			p, ctx := c.Peer(stdio, ""), b.Context()
+			b.ReportAllocs()
+			for b.Loop() {
+				toolCall(ctx, c, p)
+			}
+		})
+	}
+}
+
+// serve is what a server's telemetry does for one call of a tool that succeeds.
+func serve(ctx context.Context, s *instrument.Server, p *instrument.Peer, traceparent string) {
+	_, op := s.StartHandler(ctx, instrument.Incoming{
+		Method: "tools/call", TargetKind: instrument.Tool, Target: "add", Known: true, TargetKnown: true, ID: "1234567",
+		Traceparent: traceparent, Size: 200, Peer: p,
+	})
+	if op.Timed() {
+		op.Decoded(20*time.Microsecond, nil)
+	}
+	op.Sending()
+	op.Sent(4096)
+	op.End(instrument.Result{ResultType: "complete"})
+}
+
+// The budget is for a message that carries no trace context; reading one costs what the propagator takes besides.
+func TestServingStaysWithinTheSameBudget(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
+	for _, in := range installations {
+		t.Run(in.name, func(t *testing.T) {
+			s := instrument.NewServer(in.new(t), "bench", pipe)
+			defer s.Close()
+			p, ctx := s.Peer(stdio, ""), t.Context()
+			got := testing.AllocsPerRun(500, func() { serve(ctx, s, p, "") })
+			if got > in.budget || got != in.serving {
+				t.Errorf("serving a tool call allocates within the budget of %v: got %v, want %v; whoever makes it less says so here",
+					in.budget, got, in.serving)
+			}
+			if got := testing.AllocsPerRun(500, func() { serve(ctx, s, p, remoteParent) }); got != in.serving+in.parent {
+				t.Errorf("with trace context: got %v allocations, want %v", got, in.serving+in.parent)
+			}
+		})
+	}
+}
+
+func BenchmarkServe(b *testing.B) {
+	for _, in := range installations {
+		b.Run(in.name, func(b *testing.B) {
+			s := instrument.NewServer(in.new(b), "bench", pipe)
+			defer s.Close()
+			p, ctx := s.Peer(stdio, ""), b.Context()
+			b.ReportAllocs()
+			for b.Loop() {
+				serve(ctx, s, p, remoteParent)
+			}
+		})
+	}
+}

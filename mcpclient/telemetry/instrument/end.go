@@ -1,0 +1,77 @@
+package instrument
+
+import (
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Limits of what a peer can put on a span or into a log record, in bytes.
+const (
+	maxName    = 128
+	maxURI     = 1024
+	maxMessage = 256
+)
+
+// End ends the operation. Only the first call counts.
+func (op *Op) End(r Result) {
+	if op.side == nil || op.left {
+		return
+	}
+	op.left = true
+	s := op.side
+	if op.counted {
+		op.activeInstrument().Add(op.ctx, -1, s.activeOptions(op.info)...)
+	}
+	elapsed := op.elapsed()
+	o := outcomeOf(op.direction, &r)
+	op.recordMetrics(o, elapsed)
+	op.land(o, &r, elapsed)
+	if op.recording {
+		op.endSpan(o, &r)
+	} else if op.span != nil {
+		op.span.End()
+	}
+	if op.notification {
+		s.notified(op, o, elapsed)
+		return
+	}
+	s.count(op.info, o, elapsed)
+	op.logStart()
+	op.logEnd(o, &r, elapsed)
+}
+
+// abandon ends an operation that could not even begin, because code of the user's has failed.
+func (op *Op) abandon() { op.End(Result{ErrorType: names.ErrorPanic}) }
+
+// elapsed is the time since the first sending, or since the start if nothing is sent: waiting for a connection is no part of
+// the operation. What is served ends with handing over its answer, if there is one to give. It is zero if nobody wants to know.
+func (op *Op) elapsed() time.Duration {
+	switch {
+	case !op.answered.IsZero():
+		return op.answered.Sub(op.start)
+	case !op.start.IsZero():
+		return time.Since(op.start) - op.sent
+	case op.sending:
+		return op.side.flight.now() - op.sent
+	}
+	return 0
+}
+
+func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
+	s := op.side
+	if h := op.duration(); op.measured && op.timed && h.Enabled(op.ctx) {
+		h.Record(op.ctx, elapsed.Seconds(), s.recordOptions(op.info, op.facts(), o)...)
+	}
+	answer := KindResponse
+	if o.hasCode {
+		answer = KindError
+	}
+	switch {
+	case op.direction == telemetry.Sent && op.bytesIn > 0:
+		s.messageSize(op.ctx, telemetry.Received, answer, op.bytesIn)
+	case op.direction == telemetry.Received && op.bytesOut > 0:
+		s.messageSize(op.ctx, telemetry.Sent, answer, op.bytesOut)
+	}
+}

@@ -1,0 +1,160 @@
+package instrument
+
+import (
+	"reflect"
+	"slices"
+	"sync/atomic"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
+)
+
+// instruments are the metrics of the schema. Those of the conventions go by who sends a message and who receives it,
+// ours by the process.
+type instruments struct {
+	clientDuration metric.Float64Histogram
+	serverDuration metric.Float64Histogram
+
+	client sideInstruments
+	server sideInstruments
+
+	asClient, asServer role // with these instruments
+
+	tombstones  metric.Int64UpDownCounter
+	transitions metric.Int64Counter
+	attempt     metric.Float64Histogram
+	backoff     metric.Float64Histogram
+	lookups     metric.Int64Counter       // in the cache of results
+	tasks       metric.Int64UpDownCounter // of servers
+	task        metric.Float64Histogram
+	state       metric.Int64ObservableUpDownCounter
+	queueLength metric.Int64ObservableGauge
+
+	serverQueueLength metric.Int64ObservableGauge
+	sessions          metric.Int64ObservableUpDownCounter // of servers
+}
+
+// sideInstruments are the metrics that a client and a server both have.
+type sideInstruments struct {
+	active        metric.Int64UpDownCounter // requests sent
+	retries       metric.Int64Counter       // nil for a server, which sends once
+	handlers      metric.Int64UpDownCounter // requests being answered
+	panics        metric.Int64Counter
+	notifications metric.Int64Counter
+	violations    metric.Int64Counter
+	dropped       metric.Int64Counter
+	size          metric.Int64Histogram
+	decode        metric.Float64Histogram
+	queueWait     metric.Float64Histogram
+	session       metric.Float64Histogram
+	lost          metric.Int64Counter // notifications dropped
+	streams       metric.Int64UpDownCounter
+	stream        metric.Float64Histogram
+}
+
+// shared are the instruments of the meter that was used last. A program has one provider, and so one meter, but may well make
+// a Telemetry for each of a thousand clients.
+var shared atomic.Pointer[metered]
+
+type metered struct {
+	meter metric.Meter
+	ins   *instruments
+}
+
+// instrumentsOf returns our instruments of a meter.
+func instrumentsOf(m metric.Meter) *instruments {
+	if !reflect.ValueOf(m).Comparable() {
+		return newInstruments(m)
+	}
+	if last := shared.Load(); last != nil && last.meter == m {
+		return last.ins
+	}
+	ins := newInstruments(m)
+	shared.Store(&metered{m, ins})
+	return ins
+}
+
+func newInstruments(m metric.Meter) *instruments {
+	ins := &instruments{
+		clientDuration: histogram(m.Float64Histogram, names.MetricMCPClientOperationDuration),
+		serverDuration: histogram(m.Float64Histogram, names.MetricMCPServerOperationDuration),
+		client: sideInstruments{
+			active:        build(m.Int64UpDownCounter, names.MetricMCPClientActiveRequests),
+			retries:       build(m.Int64Counter, names.MetricMCPClientTransportSendRetries),
+			handlers:      build(m.Int64UpDownCounter, names.MetricMCPClientActiveHandlers),
+			panics:        build(m.Int64Counter, names.MetricMCPClientHandlerPanics),
+			notifications: build(m.Int64Counter, names.MetricMCPClientNotifications),
+			violations:    build(m.Int64Counter, names.MetricMCPClientProtocolViolations),
+			dropped:       build(m.Int64Counter, names.MetricMCPClientResponsesDropped),
+			size:          histogram(m.Int64Histogram, names.MetricMCPClientMessageSize),
+			decode:        histogram(m.Float64Histogram, names.MetricMCPClientMessageDecodeDuration),
+			queueWait:     histogram(m.Float64Histogram, names.MetricMCPClientSendQueueWait),
+			session:       histogram(m.Float64Histogram, names.MetricMCPClientSessionDuration),
+			lost:          build(m.Int64Counter, names.MetricMCPClientNotificationsDropped),
+			streams:       build(m.Int64UpDownCounter, names.MetricMCPClientStreamsActive),
+			stream:        histogram(m.Float64Histogram, names.MetricMCPClientStreamDuration),
+		},
+		server: sideInstruments{
+			active:        build(m.Int64UpDownCounter, names.MetricMCPServerActiveAsks),
+			handlers:      build(m.Int64UpDownCounter, names.MetricMCPServerActiveRequests),
+			panics:        build(m.Int64Counter, names.MetricMCPServerHandlerPanics),
+			notifications: build(m.Int64Counter, names.MetricMCPServerNotifications),
+			violations:    build(m.Int64Counter, names.MetricMCPServerProtocolViolations),
+			dropped:       build(m.Int64Counter, names.MetricMCPServerResponsesDropped),
+			size:          histogram(m.Int64Histogram, names.MetricMCPServerMessageSize),
+			decode:        histogram(m.Float64Histogram, names.MetricMCPServerMessageDecodeDuration),
+			queueWait:     histogram(m.Float64Histogram, names.MetricMCPServerSendQueueWait),
+			session:       histogram(m.Float64Histogram, names.MetricMCPServerSessionDuration),
+			lost:          build(m.Int64Counter, names.MetricMCPServerNotificationsDropped),
+			streams:       build(m.Int64UpDownCounter, names.MetricMCPServerStreamsActive),
+			stream:        histogram(m.Float64Histogram, names.MetricMCPServerStreamDuration),
+		},
+		tombstones:  build(m.Int64UpDownCounter, names.MetricMCPClientTombstones),
+		transitions: build(m.Int64Counter, names.MetricMCPClientConnectionTransitions),
+		attempt:     histogram(m.Float64Histogram, names.MetricMCPClientConnectionAttemptDuration),
+		backoff:     histogram(m.Float64Histogram, names.MetricMCPClientConnectionBackoff),
+		lookups:     build(m.Int64Counter, names.MetricMCPClientCacheLookups),
+		tasks:       build(m.Int64UpDownCounter, names.MetricMCPServerTasksActive),
+		task:        histogram(m.Float64Histogram, names.MetricMCPServerTaskDuration),
+		state:       build(m.Int64ObservableUpDownCounter, names.MetricMCPClientConnectionState),
+		queueLength: build(m.Int64ObservableGauge, names.MetricMCPClientSendQueueLength),
+
+		serverQueueLength: build(m.Int64ObservableGauge, names.MetricMCPServerSendQueueLength),
+		sessions:          build(m.Int64ObservableUpDownCounter, names.MetricMCPServerSessionsActive),
+	}
+	ins.asClient = role{telemetry.ClientSide, &ins.client, &clientKeys, &clientEvents}
+	ins.asServer = role{telemetry.ServerSide, &ins.server, &serverKeys, &serverEvents}
+	return ins
+}
+
+// build makes an instrument from its row of the schema. A provider that does not like it says so to OpenTelemetry's error
+// handler; by its contract the instrument works all the same.
+func build[O, I any](create func(string, ...O) (I, error), name string) I {
+	return buildWith(create, rowOf(name))
+}
+
+func histogram[O, I any](create func(string, ...O) (I, error), name string) I {
+	row := rowOf(name)
+	return buildWith(create, row, any(metric.WithExplicitBucketBoundaries(row.Buckets...)).(O))
+}
+
+func buildWith[O, I any](create func(string, ...O) (I, error), row *schema.Metric, opts ...O) I {
+	opts = append(opts, any(metric.WithUnit(row.Unit)).(O), any(metric.WithDescription(row.Brief)).(O))
+	i, err := create(row.Name, opts...)
+	if err != nil {
+		otel.Handle(err)
+	}
+	return i
+}
+
+func rowOf(name string) *schema.Metric {
+	i := slices.IndexFunc(schema.Current.Metrics, func(m schema.Metric) bool { return m.Name == name })
+	if i < 0 {
+		panic("telemetry: the schema has no metric " + name)
+	}
+	return &schema.Current.Metrics[i]
+}

@@ -1,0 +1,169 @@
+package instrument
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// opKey tells operations apart, by names as metrics have them.
+type opKey struct {
+	direction  telemetry.Direction
+	targetKind TargetKind
+	method     string
+	target     string
+}
+
+// opInfo is what all operations of a key share in one side: everything about them that need not be built twice.
+type opInfo struct {
+	*opNames
+	active  atomic.Pointer[[]metric.AddOption] // nil before the first measurement
+	records atomic.Pointer[[]record]           // copy on write, guarded by side.ops.mu for writing
+	stats   stats
+}
+
+// opNames is what they share in all sides over the same kind of network.
+type opNames struct {
+	opKey
+	labels   [2]label // method and target
+	spanName string
+	start    []trace.SpanStartOption
+}
+
+type opNamesKey struct {
+	opKey
+	transport string
+}
+
+// commonNames are those of all clients and servers of the process.
+var commonNames commons[opNamesKey, opNames]
+
+func newOpNames(k opNamesKey) *opNames {
+	return &opNames{k.opKey, [2]label{labelOf(k.method), labelOf(k.target)}, spanName(k.method, k.target), startOptions(k)}
+}
+
+// operation returns what is shared by the operations with these names. exact is false if the names are not those given:
+// they are unknown, or beyond the limits.
+func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target string, known, targetKnown bool) (info *opInfo, exact bool) {
+	if kind == NoTarget {
+		target = ""
+	}
+	key := opKey{d, kind, method, target}
+	if info, ok := s.ops.lookup(key); ok {
+		return info, true
+	}
+	key.method = s.methodLabel(method, known)
+	if target != "" {
+		label, ok := "", false
+		if targetKnown && key.method != names.Other {
+			label, ok = s.targets.intern(target, s.tel.ToolLimit)
+		}
+		if key.target = label; !ok {
+			key.target = names.Other
+		}
+	}
+	return s.ops.at(key), key.method == method && key.target == target
+}
+
+func (s *side) newOpInfo(k opKey) *opInfo {
+	return &opInfo{opNames: commonNames.get(opNamesKey{k, s.base.Transport}, newOpNames)}
+}
+
+// activeOptions returns the options to count an operation while it lasts.
+func (s *side) activeOptions(info *opInfo) []metric.AddOption {
+	if opts := info.active.Load(); opts != nil {
+		return *opts
+	}
+	info.active.CompareAndSwap(nil, new(s.adding(attribute.String(names.KeyMCPMethodName, info.method), s.transport())))
+	return *info.active.Load()
+}
+
+// attributes are the names of the operation as attributes.
+func (k opKey) attributes() []attribute.KeyValue {
+	attrs := append(make([]attribute.KeyValue, 0, 4), attribute.String(names.KeyMCPMethodName, k.method))
+	switch {
+	case k.targetKind == Tool && k.target != "":
+		attrs = append(attrs, attribute.String(names.KeyGenAIToolName, k.target))
+	case k.targetKind == Prompt && k.target != "":
+		attrs = append(attrs, attribute.String(names.KeyGenAIPromptName, k.target))
+	}
+	if k.method == words.MethodCallTool {
+		attrs = append(attrs, attribute.String(names.KeyGenAIOperationName, words.OperationExecuteTool))
+	}
+	return attrs
+}
+
+// record is the options to record the duration of an operation that ended in one way.
+type record struct {
+	facts *knownFacts
+	outcome
+	opts []metric.RecordOption
+}
+
+// recordOptions returns the options for an operation with this peer that ended this way.
+func (s *side) recordOptions(info *opInfo, f *knownFacts, o outcome) []metric.RecordOption {
+	if opts := info.find(f, o); opts != nil {
+		return opts
+	}
+	s.ops.mu.Lock()
+	defer s.ops.mu.Unlock()
+	if !s.tells(o) {
+		o = o.anonymous()
+	}
+	if opts := info.find(f, o); opts != nil {
+		return opts
+	}
+	if s.series[info.direction] >= words.MaxPrecisely {
+		return s.options().rest.at(restKey{info.direction, o.anonymous()})
+	}
+	s.series[info.direction]++
+	opts := s.durationOptions(info, f, o)
+	next := append(slices.Clip(info.all()), record{f, o, opts})
+	info.records.Store(&next)
+	return opts
+}
+
+// tells reports whether metrics have the outcome as it is: if it is one of the protocol, or one of the first others.
+func (s *side) tells(o outcome) bool {
+	if o.known() {
+		return true
+	}
+	_, ok := s.strangers.intern(o.text(), words.MaxStrangers)
+	return ok
+}
+
+// restKey is the operations whose durations would make too many series, and are recorded without their names.
+type restKey struct {
+	direction telemetry.Direction
+	outcome
+}
+
+func (i *opInfo) all() []record {
+	if records := i.records.Load(); records != nil {
+		return *records
+	}
+	return nil
+}
+
+func (i *opInfo) find(f *knownFacts, o outcome) []metric.RecordOption {
+	records := i.all()
+	for i := range records {
+		if r := &records[i]; r.facts == f && r.outcome == o {
+			return r.opts
+		}
+	}
+	return nil
+}
+
+func (s *side) durationOptions(info *opInfo, f *knownFacts, o outcome) []metric.RecordOption {
+	attrs := append(info.attributes(), f.attrs[info.direction]...)
+	return s.recording(append(attrs, s.transport(),
+		optional(names.KeyErrorType, o.errorType()), optional(names.KeyRPCResponseStatusCode, o.statusCode()))...)
+}

@@ -1,0 +1,370 @@
+package instrument_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+)
+
+// network has every fact a network can have.
+var network = instrument.Network{
+	Transport: "tcp", Protocol: "http", ProtocolVersion: "2", Address: "mcp.example", Port: 443,
+}
+
+// legacy is a connection to a server with sessions.
+var legacy = instrument.Facts{Network: network, MCPVersion: "2025-06-18"}
+
+var errBroken = errors.New("broken pipe")
+
+// lost is an error with a type of its own.
+type lost struct{}
+
+func (lost) Error() string     { return "the server went away" }
+func (lost) ErrorType() string { return names.ErrorConnectionLost }
+
+// TestEverythingInTheSchemaIsEmitted lives through all that can happen to a client and a server. That nothing else is
+// emitted is checked by the Recorder, here and wherever it is used.
+func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := telemetrytest.Recorder(t, telemetry.WithSlowThreshold(time.Second),
+			telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
+				return string(c.Data),
+					true
+			}))
+		lifeOfClient(t, rec.Telemetry())
+		lifeOfServer(t, rec.Telemetry())
+		for _, m := range rec.Missing() {
+			if !strings.Contains(m, "=") { // every value is for the tests of clients and servers
+				t.Errorf("the scenario shows all of the schema; missing: %s", m)
+			}
+		}
+	})
+}
+
+func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
+	c := instrument.NewClient(tel, "files", network)
+	authorizing(t, c)
+	c.Queue(func() int { return 3 })
+	p := connecting(t, c)
+	calling(t, c, p)
+	answering(t, c, p)
+	notifying(t, c, p)
+	misbehaving(c)
+	failing(t, c, p)
+	p.SessionEnd(time.Hour, "")
+	p.SessionEnd(time.Hour, names.ErrorConnectionLost)
+	for event, fields := range map[string][]slog.Attr{ // as transports do
+		"mcp_client.process.stderr":  {slog.String("mcp_client.process.stderr.line", "starting")},
+		"mcp_client.stream.refused":  {slog.String("mcp_client.stream.kind", "get"), slog.String("error", "405")},
+		"mcp_client.message.refused": {slog.String("mcp_client.message.kind", "notification"), slog.String("mcp.method.name", "notifications/cancelled"), slog.String("error", "503")},
+	} {
+		c.Logger().LogAttrs(t.Context(), slog.LevelDebug, event, append(fields, slog.String("event.name", event))...)
+	}
+	c.ProcessExit(instrument.ProcessExit{PID: 17})
+	c.ProcessExit(instrument.ProcessExit{PID: 18, Code: -1, Signal: "SIGKILL"})
+	c.CloseFailed(errors.New("process 17 does not end"))
+	c.Untold(3)
+	c.OutputUnchecked("search", errors.New("look-ahead"))
+	c.ToolRejected("search", errors.New("the name of a header is not empty"))
+	c.IconsRejected("tools/list", errors.New("1 left out, the first because its source has the unsafe scheme \"javascript\""))
+	c.SubscriptionLost("file:///etc/motd", errors.New("not supported by the server"))
+	c.StreamOpened(names.StreamGet)(nil)
+	c.StreamOpened(names.StreamSSE)(lost{})
+	c.CacheLookup("tools/list", false)
+	c.CacheLookup("tools/list", true)
+	// c stays open: a closed client is not among the gauges.
+}
+
+// authorizing takes a step that succeeds and one that fails, within an attempt to connect.
+func authorizing(t *testing.T, c *instrument.Client) {
+	ctx, attempt := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1})
+	defer attempt.End(nil)
+	for _, err := range []error{nil, errBroken} {
+		_, end := instrument.StartAuthStep(ctx, names.AuthDiscoverServer)
+		end(err)
+	}
+}
+
+// connecting makes an attempt that fails and one that does not.
+func connecting(t *testing.T, c *instrument.Client) *instrument.Peer {
+	ctx, first := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1})
+	_, op := c.StartRequest(ctx, instrument.Request{Method: "initialize"})
+	op.Admit(nil, 1)
+	op.End(instrument.Result{Err: lost{}})
+	first.End(lost{})
+	c.Transition(instrument.Transition{
+		Transition: connstate.Transition{
+			From: connstate.Initializing, To: connstate.Backoff, Reason: connstate.TransportDown, Attempt: 1, Epoch: 1,
+		},
+		Attempt: first.Ref(), Err: lost{},
+	})
+	c.Backoff(time.Second, 2)
+
+	_, second := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 2, Reconnect: true, Previous: first.Ref()})
+	second.End(nil)
+	c.Transition(instrument.Transition{
+		Transition: connstate.Transition{
+			From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 2, Epoch: 2,
+			Duration: time.Millisecond,
+		},
+		Attempt: second.Ref(),
+	})
+	return c.Peer(legacy, "session-1")
+}
+
+// calling makes one request for each way it can end.
+func calling(t *testing.T, c *instrument.Client, p *instrument.Peer) {
+	tool := instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: "read"}
+	_, op := c.StartRequest(t.Context(), tool)
+	op.Admit(p, 2)
+	op.Retry(names.RetryBusy)
+	op.Arguments([]byte(`{"path":"/etc/motd"}`))
+	op.Sent(100)
+	op.Received(300)
+	op.Answer([]byte(`{"content":[]}`))
+	op.Decoded(time.Microsecond, nil)
+	op.Decoded(time.Microsecond, errBroken)
+	op.End(instrument.Result{ResultType: "input_required"})
+
+	tool.Link, tool.Corr, tool.Round = op.Ref(), op.Corr(), 1
+	_, op = c.StartRequest(t.Context(), tool)
+	op.Admit(p, 3)
+	op.End(instrument.Result{ResultType: "input_required"})
+
+	_, again := c.StartRequest(t.Context(), instrument.Request{Method: "subscriptions/listen", Link: op.Ref(),
+		Reissue: true})
+	again.Admit(p, 9)
+	again.End(instrument.Result{})
+	tool.Link, tool.Round = op.Ref(), 0
+	for _, r := range []instrument.Result{
+		{ToolError: true},
+		{Code: -32603, HasCode: true, Message: "internal error"},
+		{ErrorType: names.ErrorTimeout, Err: context.DeadlineExceeded},
+		{ErrorType: names.ErrorCancelled, CallerLeft: true},
+	} {
+		_, op := c.StartRequest(t.Context(), tool)
+		op.Admit(p, 3)
+		op.End(r)
+	}
+	prompt := instrument.Request{Method: "prompts/get", TargetKind: instrument.Prompt, Target: "greet"}
+	_, refused := c.StartRequest(t.Context(), prompt)
+	refused.Admit(p, 4)
+	refused.Retry(names.RetryServerBusy)
+	refused.End(instrument.Result{ErrorType: names.ErrorTransportBusy})
+	for _, r := range []instrument.Request{
+		prompt,
+		{Method: "resources/read", URI: "file:///etc/motd"},
+	} {
+		_, op := c.StartRequest(t.Context(), r)
+		op.Admit(p, 4)
+		op.Arguments([]byte(`{"name":"Ada","times":3}`))
+		op.Sent(10)
+		time.Sleep(2 * time.Second) // virtual; slow
+		op.Received(20)
+		op.End(instrument.Result{ResultType: "input_required"})
+	}
+	c.Tombstones(2)
+	c.Tombstones(-1)
+	c.Dropped(instrument.Drop{Reason: names.DropLateTimeout, ID: "3", Age: time.Second, Ref: op.Ref()})
+	c.QueueWait(time.Millisecond)
+}
+
+// answering handles requests of the server.
+func answering(t *testing.T, c *instrument.Client, p *instrument.Peer) {
+	for _, r := range []instrument.Result{
+		{},
+		{Code: -32602, HasCode: true, Message: "no such root"},
+		{Code: -32603, HasCode: true, Message: "internal error", Err: errBroken},
+		{ErrorType: names.ErrorTimeout},
+		{ErrorType: names.ErrorCancelled},
+	} {
+		_, op := c.StartHandler(t.Context(), instrument.Incoming{
+			Method: "sampling/createMessage", Known: true, ID: "7", Size: 100, Peer: p, URI: "file:///x",
+			Traceparent: "00-0102030405060708090a0b0c0d0e0f10-0102030405060708-01",
+		})
+		op.Sent(50)
+		time.Sleep(2 * time.Second) // virtual; slow
+		op.End(r)
+	}
+	_, op := c.StartHandler(t.Context(), instrument.Incoming{Method: "ping", Known: true, ID: "8", Peer: p})
+	op.End(instrument.Result{})
+	c.HandlerPanic(t.Context(), "sampling/createMessage", "boom", debug.Stack())
+	refusing(t, c.StartHandler, p)
+}
+
+// refusing refuses more requests of one kind than the log wants warnings of.
+func refusing(t *testing.T, start func(context.Context, instrument.Incoming) (context.Context, instrument.Op), p *instrument.Peer) {
+	for i := range 8 {
+		if i == 7 {
+			time.Sleep(time.Second) // virtual; the limiter lets one more through
+		}
+		_, op := start(t.Context(), instrument.Incoming{Method: "roots/list", Known: true, ID: "9", Peer: p})
+		op.End(instrument.Result{Code: -32021, HasCode: true, Message: "capability missing"})
+	}
+}
+
+// notifying sends and receives notifications.
+func notifying(t *testing.T, c *instrument.Client, p *instrument.Peer) {
+	for _, r := range []instrument.Result{{}, {Err: lost{}}} {
+		_, op := c.StartRequest(t.Context(), instrument.Request{
+			Method: "notifications/roots/list_changed", Notification: true,
+		})
+		op.Admit(p, 0)
+		op.Sent(40)
+		op.End(r)
+		_, op = c.StartHandler(t.Context(), instrument.Incoming{
+			Method: "notifications/resources/updated", Known: true, Notification: true, URI: "file:///x", Peer: p,
+		})
+		op.End(r)
+	}
+	c.Notification(telemetry.Received, "notifications/progress")
+	for range 7 {
+		c.NotificationDropped("notifications/message", names.DropQueueFull)
+	}
+	time.Sleep(time.Second) // virtual; the limiter lets one more through
+	c.NotificationDropped("notifications/message", names.DropQueueFull)
+	c.NotificationDropped("notifications/tools/list_changed", names.DropCoalesced)
+}
+
+// misbehaving is a server that breaks the protocol more often than the log wants to hear.
+func misbehaving(c *instrument.Client) {
+	for range 7 {
+		c.Violation(instrument.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received,
+			Head: []byte("{")})
+		c.Dropped(instrument.Drop{Reason: names.DropUnknownID, ID: "99"})
+	}
+	time.Sleep(time.Second) // virtual
+	c.Violation(instrument.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received})
+	c.Dropped(instrument.Drop{Reason: names.DropUnknownID, ID: "99"})
+	c.MessageSize(telemetry.Received, instrument.KindResponse, 100)
+}
+
+func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
+	s := instrument.NewServer(tel, "demo", network)
+	defer s.Close()
+	s.Lose(3)
+	s.NoDeadlines()
+	p := s.Peer(legacy, "session-1")
+	serving(t, s, p)
+	refusing(t, s.StartHandler, p)
+	asking(t, s, p)
+	for _, r := range []instrument.Result{{}, {Err: lost{}}} {
+		_, op := s.StartRequest(t.Context(), instrument.Request{
+			Method: "notifications/resources/updated", URI: "file:///x", Notification: true,
+		})
+		op.Admit(p, 0)
+		op.Sent(40)
+		op.End(r)
+		_, op = s.StartHandler(t.Context(), instrument.Incoming{
+			Method: "notifications/initialized", Known: true, Notification: true, Peer: p,
+		})
+		op.End(r)
+	}
+	s.Notification(telemetry.Received, "notifications/progress")
+	for range 7 {
+		s.Violation(instrument.Violation{Reason: "frame_too_large", Size: 200, Limit: 100, Direction: telemetry.Received,
+			Head: []byte("{")})
+		s.Dropped(instrument.Drop{Reason: names.DropUnknownID, ID: "99"})
+	}
+	s.Dropped(instrument.Drop{Reason: names.DropLateCancelled, Age: time.Second})
+	breaking(t, s, p)
+	s.MessageSize(telemetry.Sent, instrument.KindNotification, 100)
+	s.QueueWait(time.Millisecond)
+	s.Connected(instrument.Connection{Queued: func() int { return 1 },
+		InSession: func() bool { return true }}) // and stays
+	s.StreamOpened(names.StreamListen)()
+	for range 7 {
+		s.NotificationDropped("notifications/message", names.DropQueueFull)
+	}
+	time.Sleep(time.Second) // virtual; the limiter lets one more through
+	s.NotificationDropped("notifications/message", names.DropQueueFull)
+	s.NotificationDropped("notifications/message", names.DropNoStream)
+	s.Undecodable(time.Microsecond, errBroken)
+	p.SessionEnd(time.Hour, "")
+	p.SessionEnd(time.Hour, names.ErrorShutdown)
+	working(t, s)
+}
+
+// working ends tasks in each way.
+func working(t *testing.T, s *instrument.Server) {
+	for status, r := range map[string]instrument.Result{
+		"completed": {}, "cancelled": {ErrorType: names.ErrorCancelled, CallerLeft: true},
+		"failed": {Code: -32603, HasCode: true, Message: "internal error", Err: errBroken},
+	} {
+		_, task := s.StartTask(t.Context(), "add")
+		task.End(status, r)
+		task.End("failed", instrument.Result{}) // which does not count
+	}
+}
+
+// asking sends one request to the client for each way it can end.
+func asking(t *testing.T, s *instrument.Server, p *instrument.Peer) {
+	for _, r := range []instrument.Result{
+		{},
+		{Code: -1, HasCode: true, Message: "the user says no"},
+		{ErrorType: names.ErrorCancelled, CallerLeft: true},
+	} {
+		_, op := s.StartRequest(t.Context(), instrument.Request{Method: "elicitation/create"})
+		op.Admit(p, 1)
+		op.Sent(60)
+		op.Received(80)
+		op.End(r)
+	}
+	_, op := s.StartRequest(t.Context(), instrument.Request{Method: "roots/list"})
+	op.Admit(p, 2)
+	op.Sent(60)
+	time.Sleep(2 * time.Second) // virtual; slow
+	op.Received(80)
+	op.End(instrument.Result{})
+}
+
+// serving handles one request for each way it can end.
+func serving(t *testing.T, s *instrument.Server, p *instrument.Peer) {
+	for _, r := range []instrument.Result{
+		{},
+		{ResultType: "input_required"},
+		{ToolError: true},
+		{Code: -32602, HasCode: true, Message: "a is no number"},
+		{Code: -32603, HasCode: true, Message: "internal error", Err: errBroken},
+		{ErrorType: names.ErrorTimeout},
+		{ErrorType: names.ErrorCancelled},
+	} {
+		ctx, op := s.StartHandler(t.Context(), instrument.Incoming{
+			Method: "tools/call", TargetKind: instrument.Tool, Target: "add", Known: true, TargetKnown: true, ID: "1",
+			Size: 100, Peer: p,
+		})
+		op.Decoded(time.Microsecond, r.Err)
+		op.Arguments([]byte(`{"a":1}`))
+		op.Answer([]byte(`{}`))
+		if r.ResultType != "" {
+			time.Sleep(2 * time.Second) // virtual; slow
+		}
+		if r.HasCode {
+			s.HandlerPanic(ctx, "tools/call", errBroken, debug.Stack())
+		}
+		op.Sent(50)
+		op.End(r)
+		r.ToolError = false
+
+		ctx, op = s.StartHandler(ctx, instrument.Incoming{ // within another span, and with another parent
+			Method: "prompts/get", TargetKind: instrument.Prompt, Target: "greet", Known: true, TargetKnown: true, ID: "2",
+			Peer: p, Traceparent: "00-0102030405060708090a0b0c0d0e0f10-0102030405060708-01",
+		})
+		op.Arguments([]byte(`{"name":"Ada"}`))
+		op.End(r)
+		_, op = s.StartHandler(ctx, instrument.Incoming{Method: "resources/read", URI: "file:///x", Known: true, ID: "3",
+			Peer: p})
+		op.End(r)
+	}
+}

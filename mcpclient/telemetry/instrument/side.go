@@ -1,0 +1,96 @@
+package instrument
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// role is what differs between a client and a server: what their metrics, events and attributes are called.
+type role struct {
+	which  telemetry.Side
+	ins    *sideInstruments
+	keys   *keys
+	events *events
+}
+
+// side is what a client and a server have in common: everything but the connection's own life. It is safe for concurrent
+// use.
+type side struct {
+	*role
+	tel      *hub
+	name     string
+	instance string
+	log      *slog.Logger // has both
+
+	// beside is where the records go that no operation waits for: to the teller, which waits for the log handler.
+	beside *slog.Logger
+	teller teller
+	base   *knownFacts // what is known without a peer
+
+	facts   interned
+	methods nameSet // beyond those of the protocol
+	targets nameSet // tools and prompts
+	ops     cache[opKey, *opInfo]
+	limits  limiter
+	flight  flight
+
+	strangers nameSet // outcomes beyond those of the protocol; guarded by ops.mu for writing
+	series    [2]int  // of the durations, by direction; guarded by ops.mu
+
+	metric atomic.Pointer[metricOptions] // nil before the first measurement
+}
+
+func (s *side) init(t *hub, name string, n Network, r *role, opts []SideOption) {
+	s.role, s.tel, s.name = r, t, name
+	for _, o := range opts {
+		o(s)
+	}
+	s.instance = cmp.Or(s.instance, NewInstanceID())
+	s.log = s.logger().With(slog.String(r.keys.name, name), slog.String(r.keys.instance, s.instance))
+	s.teller.side = s
+	s.beside = slog.New(tellerHandler{s.log.Handler(), &s.teller})
+	s.base = s.facts.intern(Facts{Network: n})
+	s.flight.base = time.Now()
+	s.ops.build = s.newOpInfo
+}
+
+// logger returns the user's logger, which may fail.
+func (s *side) logger() *slog.Logger {
+	if s.tel.Log == discard {
+		return discard
+	}
+	return slog.New(usercode.LogHandler(s.tel.Log.Handler(), func(*usercode.Failure) { s.countPanic(context.Background(), "logger") }))
+}
+
+func (s *side) transport() attribute.KeyValue {
+	return optional(names.KeyNetworkTransport, s.base.Transport)
+}
+
+// methodLabel returns the method as metrics have it.
+func (s *side) methodLabel(method string, known bool) string {
+	if own, ok := words.KnownMethods[method]; ok {
+		return own
+	}
+	if known {
+		if own, ok := s.methods.intern(method, words.MaxMethods); ok {
+			return own
+		}
+	}
+	return names.Other
+}
+
+func (s *side) messageSize(ctx context.Context, d telemetry.Direction, k MessageKind, bytes int) {
+	if s.ins.size.Enabled(ctx) {
+		s.ins.size.Record(ctx, int64(bytes), s.options().size.at(sizeKey{d, k})...)
+	}
+}

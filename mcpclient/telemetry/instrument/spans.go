@@ -1,0 +1,145 @@
+package instrument
+
+import (
+	"slices"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/settings"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// startSpan opens the operation's span, or takes the caller's own span of the tool call if it is marked.
+func (op *Op) startSpan(kind TargetKind, links ...Ref) {
+	if op.direction == telemetry.Sent && kind == Tool {
+		if outer := settings.OuterSpan(op.ctx); outer != nil {
+			op.span, op.recording, op.borrowed = outer, true, true
+			return
+		}
+	}
+	name, opts := op.spanStart(kind)
+	for _, link := range links {
+		if link != (Ref{}) {
+			opts = append(opts[:len(opts):len(opts)], trace.WithLinks(trace.Link{SpanContext: link.spanContext()}))
+		}
+	}
+	op.ctx, op.span = op.side.tel.tracer.Start(op.ctx, name, opts...)
+	op.recording = op.span.IsRecording()
+}
+
+// spanStart returns the name and the options that the operation's span starts with. Of what this side sends, the span
+// has the names as they are; of what it receives, only those it knows until the span ends.
+func (op *Op) spanStart(kind TargetKind) (string, []trace.SpanStartOption) {
+	name, opts := op.info.spanName, op.info.start
+	if op.direction == telemetry.Sent && !op.exact {
+		key := opKey{telemetry.Sent, kind, op.shownMethod(), op.shownTarget()}
+		name, opts = spanName(key.method, key.target), startOptions(opNamesKey{key, op.side.base.Transport})
+	}
+	if op.side.tel.URIInName && op.uri != "" {
+		name += " " + truncate(op.uri, maxURI)
+	}
+	return name, opts
+}
+
+func spanName(method, target string) string {
+	if target == "" {
+		return method
+	}
+	return method + " " + target
+}
+
+// startOptions are a span's kind and the attributes that samplers see.
+func startOptions(k opNamesKey) []trace.SpanStartOption {
+	kind := trace.SpanKindClient
+	if k.direction == telemetry.Received {
+		kind = trace.SpanKindServer
+	}
+	attrs := slices.Clone(present(append(k.attributes(), optional(names.KeyNetworkTransport,
+		k.transport))...)) // of just their size
+	return []trace.SpanStartOption{trace.WithSpanKind(kind), trace.WithAttributes(attrs...)}
+}
+
+// endSpan sets what was not known at the start, all at once, and ends the span. A span that is the caller's gets the
+// attributes and nothing else.
+func (op *Op) endSpan(o outcome, r *Result) {
+	defer op.closeSpan() // whatever becomes of the user's redactor
+	known := op.facts().attrs[op.direction]
+	attrs := make([]attribute.KeyValue, 0, usualAttributes+len(known)) // the SDK copies them: more room is for the collector only
+	if op.borrowed {
+		shown := opKey{op.direction, op.info.targetKind, op.shownMethod(), op.shownTarget()}
+		attrs = append(attrs, present(append(shown.attributes(), op.side.transport())...)...)
+	}
+	attrs = append(attrs, known...)
+	op.span.SetAttributes(op.endAttributes(attrs, o, r)...)
+	if op.borrowed {
+		return
+	}
+	if o.failed {
+		description := ""
+		if !r.ToolError {
+			description = op.errorMessage(r.Message)
+		}
+		op.span.SetStatus(codes.Error, description)
+	}
+}
+
+// closeSpan ends the span, unless it is the caller's.
+func (op *Op) closeSpan() {
+	switch {
+	case op.borrowed:
+	case op.answered.IsZero():
+		op.span.End()
+	default:
+		op.span.End(trace.WithTimestamp(op.answered))
+	}
+}
+
+// usualAttributes is how many attributes a call has at its end that succeeds, besides those of its connection.
+const usualAttributes = 6
+
+func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []attribute.KeyValue {
+	s := op.side
+	add := func(key, value string) {
+		if value != "" {
+			attrs = append(attrs, attribute.String(key, value))
+		}
+	}
+	count := func(key string, n int) {
+		if n > 0 {
+			attrs = append(attrs, attribute.Int(key, n))
+		}
+	}
+	attrs = s.identify(attrs)
+	add(s.keys.corrID, op.corrID())
+	add(names.KeyJSONRPCRequestID, op.requestID())
+	add(names.KeyErrorType, o.errorType())
+	add(names.KeyRPCResponseStatusCode, o.statusCode())
+	add(names.KeyMCPResourceURI, truncate(op.uri, maxURI))
+	if r.ResultType != "complete" {
+		add(s.keys.resultType, truncate(r.ResultType, maxName))
+	}
+	request, response := op.bytesOut, op.bytesIn
+	if op.direction == telemetry.Received {
+		request, response = op.bytesIn, op.bytesOut
+	}
+	count(s.keys.requestSize, request)
+	count(s.keys.responseSize, response)
+	count(names.KeyMCPClientSendRetries, op.retries)
+	count(names.KeyMCPClientMRTRRound, op.round)
+	if op.direction == telemetry.Received && !op.exact {
+		add(names.KeyMCPMethodName, op.shownMethod())
+		switch op.info.targetKind {
+		case Tool:
+			add(names.KeyGenAIToolName, op.shownTarget())
+		case Prompt:
+			add(names.KeyGenAIPromptName, op.shownTarget())
+		}
+	}
+	if op.peer != nil {
+		add(names.KeyMCPSessionID, op.peer.sessionID)
+	}
+	return attrs
+}

@@ -1,0 +1,209 @@
+package instrument
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+)
+
+// stats are the statistics of an opInfo. They are written without a lock: what is read while requests end may have the one
+// and miss the other.
+type stats struct {
+	latencies latencies
+	errors    atomic.Pointer[[]*errorCount] // copy on write, guarded by side.ops.mu for writing
+}
+
+type errorCount struct {
+	outcome
+	n atomic.Uint64
+}
+
+// count adds a request that has ended to the statistics.
+func (s *side) count(info *opInfo, o outcome, elapsed time.Duration) {
+	info.stats.latencies.add(elapsed)
+	if o.failed {
+		s.errorCount(info, o).n.Add(1)
+	}
+}
+
+// errorCount returns the counter of an outcome. Those beyond the limit, as on metrics, are one.
+func (s *side) errorCount(info *opInfo, o outcome) *errorCount {
+	if c := info.stats.find(o); c != nil {
+		return c
+	}
+	s.ops.mu.Lock()
+	defer s.ops.mu.Unlock()
+	if !s.tells(o) {
+		o = o.anonymous()
+	}
+	if c := info.stats.find(o); c != nil {
+		return c
+	}
+	c := &errorCount{outcome: o}
+	next := append(slices.Clip(info.stats.all()), c)
+	info.stats.errors.Store(&next)
+	return c
+}
+
+func (s *stats) all() []*errorCount {
+	if all := s.errors.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+func (s *stats) find(o outcome) *errorCount {
+	for _, c := range s.all() {
+		if c.outcome == o {
+			return c
+		}
+	}
+	return nil
+}
+
+// operations returns the statistics of all requests, those of one direction and method together.
+func (s *side) operations() []telemetry.Operation {
+	infos := s.ops.t.Load()
+	if infos == nil {
+		return nil
+	}
+	var all []telemetry.Operation
+	for _, info := range infos.all() {
+		if o := info.stats.summary(); o.Count > 0 {
+			o.Direction, o.Method, o.Target = info.direction.String(), info.method, info.target
+			all = append(all, o)
+		}
+	}
+	slices.SortFunc(all, func(a, b telemetry.Operation) int {
+		return cmp.Or(-cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Target, b.Target))
+	})
+	return all
+}
+
+func (s *stats) summary() (o telemetry.Operation) {
+	var counts [latencyBuckets]uint64
+	for i := range counts {
+		counts[i] = s.latencies.count(i)
+		o.Count += counts[i]
+	}
+	o.Max = time.Duration(s.latencies.max.Load())
+	for _, q := range []struct {
+		into *time.Duration
+		part float64
+	}{{&o.P50, 0.50}, {&o.P95, 0.95}, {&o.P99, 0.99}} {
+		*q.into = min(quantile(&counts, o.Count, q.part), o.Max)
+	}
+	for _, c := range s.all() {
+		if n := c.n.Load(); n > 0 {
+			if o.Errors == nil {
+				o.Errors = map[string]uint64{}
+			}
+			o.Errors[c.errorType()] += n
+			o.Failed += n
+		}
+	}
+	o.Count = max(o.Count, o.Failed)
+	return o
+}
+
+// Durations are counted in buckets that are a microsecond wide up to latencyLinear, and from there on an eighth of the
+// power of two below them, up to about 19 hours.
+const (
+	latencyLinear  = 16
+	latencyParts   = 8
+	latencyOctaves = 32
+	latencyBuckets = latencyLinear + latencyOctaves*latencyParts
+)
+
+// latencies is a histogram of durations. Those of one operation are much alike, so buckets are there in groups, from the
+// first duration in one on, in a list.
+type latencies struct {
+	groups atomic.Pointer[latencyGroup]
+	max    atomic.Int64
+}
+
+// latencyGroup is the buckets from number*latencyParts on.
+type latencyGroup struct {
+	number int
+	counts [latencyParts]atomic.Uint64
+	next   atomic.Pointer[latencyGroup]
+}
+
+// group returns the group with a number, nil if there is none and make is false.
+func (l *latencies) group(number int, make bool) *latencyGroup {
+	at := &l.groups
+	for {
+		g := at.Load()
+		switch {
+		case g == nil && !make:
+			return nil
+		case g == nil:
+			at.CompareAndSwap(nil, &latencyGroup{number: number})
+		case g.number == number:
+			return g
+		default:
+			at = &g.next
+		}
+	}
+}
+
+func (l *latencies) add(d time.Duration) {
+	bucket := latencyBucket(d)
+	l.group(bucket/latencyParts, true).counts[bucket%latencyParts].Add(1)
+	for {
+		high := l.max.Load()
+		if int64(d) <= high || l.max.CompareAndSwap(high, int64(d)) {
+			return
+		}
+	}
+}
+
+func (l *latencies) count(bucket int) uint64 {
+	group := l.group(bucket/latencyParts, false)
+	if group == nil {
+		return 0
+	}
+	return group.counts[bucket%latencyParts].Load()
+}
+
+func latencyBucket(d time.Duration) int {
+	us := uint64(max(0, d) / time.Microsecond)
+	if us < latencyLinear {
+		return int(us)
+	}
+	octave := bits.Len64(us) - 5 // 16 µs to 32 µs is the first
+	if octave >= latencyOctaves {
+		return latencyBuckets - 1
+	}
+	part := int(us>>(octave+1)) - latencyParts
+	return latencyLinear + octave*latencyParts + part
+}
+
+// latencyMiddle is the duration that stands for those in a bucket.
+func latencyMiddle(bucket int) time.Duration {
+	if bucket < latencyLinear {
+		return time.Duration(bucket)*time.Microsecond + time.Microsecond/2
+	}
+	octave, part := (bucket-latencyLinear)/latencyParts, (bucket-latencyLinear)%latencyParts
+	width := time.Microsecond << (octave + 1)
+	return time.Duration(latencyParts+part)*width + width/2
+}
+
+// quantile returns the duration that a part of all is not longer than.
+func quantile(counts *[latencyBuckets]uint64, all uint64, part float64) time.Duration {
+	if all == 0 {
+		return 0
+	}
+	rank := uint64(part * float64(all)) // of those before it
+	var seen uint64
+	for i, n := range counts {
+		if seen += n; seen > rank || seen == all {
+			return latencyMiddle(i)
+		}
+	}
+	return 0
+}

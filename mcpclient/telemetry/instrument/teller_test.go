@@ -1,0 +1,131 @@
+package instrument
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// gate is a log handler that returns when it is told to.
+type gate struct {
+	slog.Handler
+	open chan struct{}
+	got  *[]string
+	quit bool // ends its goroutine
+}
+
+func (g gate) Enabled(context.Context, slog.Level) bool { return true }
+
+func (g gate) WithAttrs([]slog.Attr) slog.Handler { return g }
+
+func (g gate) Handle(_ context.Context, r slog.Record) error {
+	<-g.open
+	said := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == names.KeyMCPClientSuppressed {
+			said += " " + a.Value.String()
+		}
+		return true
+	})
+	*g.got = append(*g.got, said)
+	if g.quit {
+		runtime.Goexit()
+	}
+	return nil
+}
+
+// gated runs f in a bubble with a client whose log handler waits until open is closed.
+func gated(t *testing.T, quit bool, f func(t *testing.T, tel *telemetry.Telemetry, c *Client, open chan struct{}, got *[]string)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		open, got := make(chan struct{}), new([]string)
+		tel := telemetry.New(telemetry.WithLogger(slog.New(gate{open: open, got: got, quit: quit})))
+		f(t, tel, NewClient(tel, "c", Network{}), open, got)
+	})
+}
+
+func TestRecordsBesideCallersWaitForTheHandlerInTheirOrder(t *testing.T) {
+	for _, quit := range []bool{false, true} {
+		gated(t, quit, func(t *testing.T, tel *telemetry.Telemetry, c *Client, open chan struct{}, got *[]string) {
+			for i := range 100 {
+				c.emit(t.Context(), slog.LevelInfo, fmt.Sprint("event ", i))
+			}
+			over, cancel := context.WithCancelCause(t.Context())
+			late := errors.New("late")
+			cancel(late)
+			if err := tel.Flush(over); err != late {
+				t.Errorf("flush while the handler does not return: got %v, want %v", err, late)
+			}
+			close(open)
+			if err := tel.Flush(t.Context()); err != nil || len(*got) != 100 {
+				t.Fatalf("flush: %v with %d records written, want 100", err, len(*got))
+			}
+			for i, e := range *got {
+				if e != fmt.Sprint("event ", i) {
+					t.Errorf("record %d: got %q", i, e)
+				}
+			}
+			c.Close()
+			c.emit(t.Context(), slog.LevelInfo, "behind the end")
+			synctest.Wait()
+			if last := (*got)[len(*got)-1]; last != "behind the end" {
+				t.Errorf("got %q last", last)
+			}
+		})
+	}
+}
+
+func TestRecordsThatFindNoRoomAreCounted(t *testing.T) {
+	for name, tt := range map[string]struct{ size, room int }{
+		"many":  {0, toldRecords},
+		"large": {10_000, toldBytes / 10_500},
+	} {
+		gated(t, false, func(t *testing.T, _ *telemetry.Telemetry, c *Client, open chan struct{}, got *[]string) {
+			const sent = 3000
+			for range sent {
+				c.emit(t.Context(), slog.LevelInfo, "event", slog.String("text", strings.Repeat("x", tt.size)))
+				synctest.Wait() // until the handler has the first
+			}
+			if c.teller.bytes > toldBytes || len(c.teller.queue) > toldRecords || len(c.teller.queue) < tt.room {
+				t.Errorf("%s: %d records of %d bytes wait", name, len(c.teller.queue), c.teller.bytes)
+			}
+			close(open)
+			c.Close()
+			written := len(*got) - 1
+			if want := fmt.Sprint(names.EventMCPClientLogLost, " ", sent-written); (*got)[written] != want {
+				t.Errorf("%s: the last record is %q, want %q", name, (*got)[written], want)
+			}
+		})
+	}
+}
+
+// Lose writes the record of records for which there was no room.
+func (s *Server) Lose(records int) { s.logLost(records) }
+
+func TestFlushWaitsForWhatWasToldBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		open, got := make(chan struct{}), new([]string)
+		s := NewServer(telemetry.New(telemetry.WithLogger(slog.New(gate{open: open, got: got}))), "s", Network{})
+		s.emit(t.Context(), slog.LevelInfo, "before")
+		flushed := make(chan error)
+		go func() { flushed <- s.Flush(t.Context()) }()
+		synctest.Wait()
+		s.emit(t.Context(), slog.LevelInfo, "behind")
+		open <- struct{}{} // lets the first record be written, and no other
+		if err := <-flushed; err != nil {
+			t.Error(err)
+		}
+		if len(*got) != 1 || (*got)[0] != "before" {
+			t.Errorf("got %q written, want what was told before the flush", *got)
+		}
+		close(open)
+	})
+}

@@ -1,0 +1,183 @@
+// Package words is the closed sets of the schema: the values that attributes have, the methods and codes of the protocol, and
+// how many values of a peer's choice are told apart. The rows of package schema list them, package instrument keeps to them.
+package words
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Directions are the ways a message goes, in the order of telemetry.Direction.
+var Directions = []string{Sent, Received}
+
+// What they are called.
+const (
+	Sent     = "sent"
+	Received = "received"
+)
+
+// MessageKinds are the kinds of JSON-RPC messages, in the order of instrument.MessageKind.
+var MessageKinds = []string{Request, Response, "error", "notification"}
+
+// What those are called that some rows are about.
+const (
+	Request  = "request"
+	Response = "response"
+)
+
+// Kinds of errors, by which the errors of a client are sorted.
+const (
+	KindTransport = "transport"
+	kindProtocol  = "protocol"
+	KindJSONRPC   = "jsonrpc"
+	kindState     = "state"
+	kindTimeout   = "timeout"
+	kindCancelled = "cancelled"
+	kindShutdown  = "shutdown"
+	kindInvalid   = "invalid"
+	kindTool      = "tool"
+	kindHandler   = "handler"
+)
+
+// ErrorKinds are all of them.
+var ErrorKinds = []string{
+	KindTransport, kindProtocol, KindJSONRPC, kindState, kindTimeout, kindCancelled, kindShutdown, kindInvalid, kindTool,
+	kindHandler,
+}
+
+// ErrorWord is one of our own words and the kind of error it is.
+type ErrorWord struct{ Word, Kind string }
+
+// ErrorWords has each under itself, so that a look-up returns a string that is no part of a frame.
+var ErrorWords = map[string]ErrorWord{
+	names.ErrorToolError:      {names.ErrorToolError, kindTool},
+	names.ErrorTimeout:        {names.ErrorTimeout, kindTimeout},
+	names.ErrorCancelled:      {names.ErrorCancelled, kindCancelled},
+	names.ErrorConnectionLost: {names.ErrorConnectionLost, KindTransport},
+	names.ErrorTransportBusy:  {names.ErrorTransportBusy, KindTransport},
+	names.ErrorViolation:      {names.ErrorViolation, kindProtocol},
+	names.ErrorNotReady:       {names.ErrorNotReady, kindState},
+	names.ErrorShutdown:       {names.ErrorShutdown, kindShutdown},
+	names.ErrorPanic:          {names.ErrorPanic, kindHandler},
+}
+
+// HTTPStatuses are the statuses that stand for an answer which HTTP alone gave, as error types: those that are registered
+// and mean that a request was not served. They are told apart on metrics without counting towards a limit.
+var HTTPStatuses = func() map[string]bool {
+	m := make(map[string]bool)
+	for _, span := range [][2]int{{300, 308}, {400, 418}, {421, 426}, {428, 429}, {431, 431}, {451, 451}, {500, 508}, {510, 511}} {
+		for code := span[0]; code <= span[1]; code++ {
+			m[strconv.Itoa(code)] = true
+		}
+	}
+	return m
+}()
+
+// DropReasons are the Drop words of package names.
+var DropReasons = []string{
+	names.DropLateTimeout, names.DropLateCancelled, names.DropLateLost, names.DropDuplicate, names.DropUnknownID,
+	names.DropUnexpected, names.DropNotReady, names.DropQueueFull, names.DropCoalesced, names.DropUnsubscribed,
+	names.DropNoStream, names.DropRateLimited,
+}
+
+// RetryReasons are the Retry words of package names.
+var RetryReasons = []string{names.RetryBusy, names.RetryServerBusy, names.RetryHeaderMismatch}
+
+// ViolationReasons are the rules of the protocol that a frame can break, in the words of the package that checks them.
+var ViolationReasons = []string{
+	"invalid_json", "too_deep", "batch", "invalid_envelope", "invalid_version", "duplicate_member", "mixed_members",
+	"invalid_id", "null_id", "missing_id", "invalid_method", "invalid_params", "invalid_result", "invalid_error",
+	"frame_too_large", "unexpected_request", "foreign_answer", "no_answer",
+}
+
+// ServerViolations are those that a client can break: the last ones are about the answers to requests over HTTP and about
+// who may ask whom.
+var ServerViolations = ViolationReasons[:slices.Index(ViolationReasons, "unexpected_request")]
+
+// AttemptKinds say whether the client was ready before.
+var AttemptKinds = []string{"initial", "reconnect"}
+
+// Notifications that are treated in a way of their own.
+const (
+	MethodProgress  = "notifications/progress"
+	MethodMessage   = "notifications/message"
+	MethodCancelled = "notifications/cancelled"
+)
+
+// A tool call is what the GenAI conventions call an execution of a tool.
+const (
+	MethodCallTool       = "tools/call"
+	OperationExecuteTool = "execute_tool"
+)
+
+// Methods are the methods of every revision of the protocol and of its extensions. They are told apart on metrics without
+// counting towards a limit.
+var Methods = []string{
+	"completion/complete", "elicitation/create", "initialize", "logging/setLevel", MethodCancelled,
+	"notifications/elicitation/complete", "notifications/initialized", MethodMessage, MethodProgress,
+	"notifications/prompts/list_changed", "notifications/resources/list_changed", "notifications/resources/updated",
+	"notifications/roots/list_changed", "notifications/subscriptions/acknowledged", "notifications/tasks",
+	"notifications/tasks/status", "notifications/tools/list_changed", "ping", "prompts/get", "prompts/list", "resources/directory/read",
+	"resources/list", "resources/read",
+	"resources/subscribe", "resources/templates/list", "resources/unsubscribe", "roots/list", "sampling/createMessage",
+	"server/discover", "skills/get", "skills/list", "subscriptions/listen", "tasks/cancel", "tasks/get", "tasks/list", "tasks/result", "tasks/update",
+	MethodCallTool, "tools/list",
+}
+
+// KnownMethods has each of them under itself, so that a look-up returns a string that is no part of a frame.
+var KnownMethods = func() map[string]string {
+	m := make(map[string]string, len(Methods))
+	for _, name := range Methods {
+		m[name] = name
+	}
+	return m
+}()
+
+// OneOf returns word if the set holds it and _OTHER if not.
+func OneOf(words []string, word string) string {
+	if i := slices.Index(words, word); i >= 0 {
+		return words[i]
+	}
+	return names.Other
+}
+
+// Values of mcp_client.cache.outcome.
+const (
+	CacheHit  = "hit"  // the result was there and fresh
+	CacheMiss = "miss" // the server is asked
+)
+
+// CacheOutcomes are what a look-up in the cache comes to.
+var CacheOutcomes = []string{CacheHit, CacheMiss}
+
+// StreamKinds are the Stream words of package names.
+var StreamKinds = []string{names.StreamGet, names.StreamSSE, names.StreamListen}
+
+// AuthSteps are the Auth words of package names.
+var AuthSteps = []string{
+	names.AuthDiscoverResource, names.AuthDiscoverServer, names.AuthRegister, names.AuthAuthorize, names.AuthToken,
+	names.AuthRefresh,
+}
+
+// TaskStatuses are how the work of a task can end. (tasks extension, "Task Status")
+var TaskStatuses = []string{"completed", "failed", "cancelled"}
+
+// SessionErrors are how a session can end that neither side has ended in order.
+var SessionErrors = []string{names.ErrorConnectionLost, names.ErrorViolation}
+
+// CodeTexts are those that the specifications of JSON-RPC and MCP give a meaning, as text.
+var CodeTexts = map[int64]string{
+	-32700: "-32700", // parse error
+	-32600: "-32600", // invalid request
+	-32601: "-32601", // method not found
+	-32602: "-32602", // invalid params
+	-32603: "-32603", // internal error
+	-32002: "-32002", // resource not found
+	-32020: "-32020", // header mismatch
+	-32021: "-32021", // missing client capability
+	-32022: "-32022", // unsupported protocol version
+	-32042: "-32042", // URL elicitation required
+	-1:     "-1",     // user rejected sampling
+}

@@ -1,0 +1,88 @@
+package names
+
+// Names of metrics.
+const (
+	// Duration of a request or notification as its sender sees it, from sending to the answer. In s.
+	MetricMCPClientOperationDuration = "mcp.client.operation.duration"
+	// Duration of a request or notification as its receiver sees it, from its arrival to the answer. In s.
+	MetricMCPServerOperationDuration = "mcp.server.operation.duration"
+	// Duration of a session as the client sees it. Sessions may outlast the buckets by far: a View with an
+	// exponential histogram serves them better. In s.
+	MetricMCPClientSessionDuration = "mcp.client.session.duration"
+	// Duration of a session as the server sees it. In s.
+	MetricMCPServerSessionDuration = "mcp.server.session.duration"
+	// Requests that wait for a connection or for their answer. In {request}.
+	MetricMCPClientActiveRequests = "mcp_client.active_requests"
+	// Requests of the server that the client is answering. In {request}.
+	MetricMCPClientActiveHandlers = "mcp_client.active_handlers"
+	// Panics of handlers. In {panic}.
+	MetricMCPClientHandlerPanics = "mcp_client.handler.panics"
+	// Notifications sent, and notifications received that were handled or had no handler. In {notification}.
+	MetricMCPClientNotifications = "mcp_client.notifications"
+	// Notifications received that did not reach their handlers. In {notification}.
+	MetricMCPClientNotificationsDropped = "mcp_client.notifications.dropped"
+	// Frames that broke the protocol. In {violation}.
+	MetricMCPClientProtocolViolations = "mcp_client.protocol.violations"
+	// Responses that nobody waited for. In {response}.
+	MetricMCPClientResponsesDropped = "mcp_client.responses.dropped"
+	// Sizes of frames. In By.
+	MetricMCPClientMessageSize = "mcp_client.message.size"
+	// Time to decode a result. In s.
+	MetricMCPClientMessageDecodeDuration = "mcp_client.message.decode.duration"
+	// Time a message waited before it was written. In s.
+	MetricMCPClientSendQueueWait = "mcp_client.send.queue.wait"
+	// Messages that wait to be written. In {message}.
+	MetricMCPClientSendQueueLength = "mcp_client.send.queue.length"
+	// Further tries to send a message. In {retry}.
+	MetricMCPClientTransportSendRetries = "mcp_client.transport.send.retries"
+	// Ids of calls that ended without an answer, kept to know a late one by. In {tombstone}.
+	MetricMCPClientTombstones = "mcp_client.tombstones"
+	// Moves of the connection from state to state. In {transition}.
+	MetricMCPClientConnectionTransitions = "mcp_client.connection.transitions"
+	// Clients in each state: 0 or 1 where each has a name of its own. In {connection}.
+	MetricMCPClientConnectionState = "mcp_client.connection.state"
+	// Duration of an attempt to connect, negotiation included. In s.
+	MetricMCPClientConnectionAttemptDuration = "mcp_client.connection.attempt.duration"
+	// Delay before an attempt to connect. In s.
+	MetricMCPClientConnectionBackoff = "mcp_client.connection.backoff"
+	// Streams that are open and serve no single request. In {stream}.
+	MetricMCPClientStreamsActive = "mcp_client.streams.active"
+	// Time a stream was open that served no single request. In s.
+	MetricMCPClientStreamDuration = "mcp_client.stream.duration"
+	// Results that were looked for in the client's cache. A hit is no request: nothing is sent, and no other metric
+	// counts it. In {lookup}.
+	MetricMCPClientCacheLookups = "mcp_client.cache.lookups"
+	// Requests that the server is answering. In {request}.
+	MetricMCPServerActiveRequests = "mcp_server.active_requests"
+	// Panics of handlers. In {panic}.
+	MetricMCPServerHandlerPanics = "mcp_server.handler.panics"
+	// Notifications sent and received. In {notification}.
+	MetricMCPServerNotifications = "mcp_server.notifications"
+	// Frames that broke the protocol. In {violation}.
+	MetricMCPServerProtocolViolations = "mcp_server.protocol.violations"
+	// Responses that nobody waited for. In {response}.
+	MetricMCPServerResponsesDropped = "mcp_server.responses.dropped"
+	// Notifications that were not sent: the client took none, or one like it was waiting. In {notification}.
+	MetricMCPServerNotificationsDropped = "mcp_server.notifications.dropped"
+	// Requests to clients that wait for their answers. In {request}.
+	MetricMCPServerActiveAsks = "mcp_server.active_asks"
+	// Sessions that are open in this process. Versions of the protocol from 2026-07-28 on have none. In {session}.
+	MetricMCPServerSessionsActive = "mcp_server.sessions.active"
+	// Streams that are open and serve no single request. In {stream}.
+	MetricMCPServerStreamsActive = "mcp_server.streams.active"
+	// Time a stream was open that served no single request. In s.
+	MetricMCPServerStreamDuration = "mcp_server.stream.duration"
+	// Sizes of frames. In By.
+	MetricMCPServerMessageSize = "mcp_server.message.size"
+	// Time to decode the params of a request, without the arguments of a tool, or the client's answer to a request
+	// of the server. In s.
+	MetricMCPServerMessageDecodeDuration = "mcp_server.message.decode.duration"
+	// Tasks that run, those that wait for input included. In {task}.
+	MetricMCPServerTasksActive = "mcp_server.tasks.active"
+	// Time from the creation of a task to its outcome. In s.
+	MetricMCPServerTaskDuration = "mcp_server.task.duration"
+	// Time a message waited before it was written. HTTP has no queue. In s.
+	MetricMCPServerSendQueueWait = "mcp_server.send.queue.wait"
+	// Messages that wait to be written, over all connections. HTTP has no queue. In {message}.
+	MetricMCPServerSendQueueLength = "mcp_server.send.queue.length"
+)

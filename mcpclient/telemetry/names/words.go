@@ -1,0 +1,58 @@
+package names
+
+// Other stands for every value that a closed or limited set does not hold, as the semantic conventions have it.
+const Other = "_OTHER"
+
+// Values of error.type that this module gives itself. A JSON-RPC error has its code there instead, and any other error
+// what its ErrorType method says or else its Go type.
+const (
+	ErrorToolError      = "tool_error"         // the tool reports an error in its result
+	ErrorTimeout        = "timeout"            // no answer in time
+	ErrorCancelled      = "cancelled"          // whoever waited for the answer left
+	ErrorConnectionLost = "connection_lost"    // the connection ended before the answer
+	ErrorTransportBusy  = "transport_busy"     // every try to send found no room
+	ErrorViolation      = "protocol_violation" // the answer breaks the protocol
+	ErrorNotReady       = "not_ready"          // there was no connection to send on
+	ErrorShutdown       = "shutdown"           // this end was stopped
+	ErrorPanic          = "panic"              // the handler of a notification panicked
+)
+
+// Values of mcp_client.drop.reason and mcp_server.drop.reason: why a response or a notification went to nobody.
+const (
+	DropLateTimeout   = "late_timeout"   // response: the call had timed out
+	DropLateCancelled = "late_cancelled" // response: the caller had left
+	DropLateLost      = "late_lost"      // response: the call was failed with its connection
+	DropDuplicate     = "duplicate"      // response: the call was answered before
+	DropUnknownID     = "unknown_id"     // response: no call ever had this id
+	DropUnexpected    = "unexpected"     // response: it came when none could
+	DropNotReady      = "not_ready"      // both: the connection was not negotiated yet
+	DropQueueFull     = "queue_full"     // notification: its handlers were too slow
+	DropCoalesced     = "coalesced"      // notification: one like it was waiting already
+	DropUnsubscribed  = "unsubscribed"   // notification: it belongs to no subscription that is open
+	DropNoStream      = "no_stream"      // notification: the client has opened no stream to send it on
+	DropRateLimited   = "rate_limited"   // notification: the client was sent many of its kind
+)
+
+// Values of mcp_client.retry.reason: why a message had to be sent again.
+const (
+	RetryBusy           = "busy"            // the transport had no room
+	RetryServerBusy     = "server_busy"     // the server had none: HTTP 429 or 503
+	RetryHeaderMismatch = "header_mismatch" // the server missed headers, or found other values in the body
+)
+
+// Values of mcp_client.stream.kind and mcp_server.stream.kind: what a stream that outlives requests is for.
+const (
+	StreamGet    = "get"    // messages of the server, in a legacy session over Streamable HTTP
+	StreamSSE    = "sse"    // everything the server sends, over HTTP+SSE
+	StreamListen = "listen" // what the client has subscribed to, by subscriptions/listen
+)
+
+// Values of mcp_client.auth.step: the requests, and the visit of a person, that an authorization is made of.
+const (
+	AuthDiscoverResource = "discover_resource" // the metadata of the protected resource
+	AuthDiscoverServer   = "discover_server"   // the metadata of its authorization server
+	AuthRegister         = "register"          // the client there
+	AuthAuthorize        = "authorize"         // by a person
+	AuthToken            = "token"             // the exchange of a grant for a token
+	AuthRefresh          = "refresh"           // of a token
+)

@@ -1,0 +1,111 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// ofOtherValues is how many values of an attribute stand for all others: _OTHER itself.
+const ofOtherValues = 1
+
+// limits are those of the attributes that are Limited, for metrics.
+var limits = map[string]int{
+	names.KeyMCPMethodName:          len(words.Methods) + words.MaxMethods + ofOtherValues,
+	names.KeyGenAIToolName:          words.DefaultToolNameLimit + ofOtherValues,
+	names.KeyGenAIPromptName:        words.DefaultToolNameLimit + ofOtherValues,
+	names.KeyErrorType:              len(words.ErrorWords) + len(words.HTTPStatuses) + len(words.CodeTexts) + words.MaxStrangers + ofOtherValues,
+	names.KeyRPCResponseStatusCode:  len(words.CodeTexts) + words.MaxStrangers + ofOtherValues,
+	names.KeyMCPProtocolVersion:     words.MaxFacts + ofOtherValues,
+	names.KeyNetworkProtocolVersion: words.MaxFacts + ofOtherValues,
+}
+
+// attributeRow is an [Attribute] without its limit, and metricRow a [Metric] without the number of its series.
+type attributeRow struct {
+	Key       string
+	Type      Type
+	Unit      string
+	Enum      []string
+	Bound     Bound
+	Stability Stability
+	Brief     string
+}
+
+type metricRow struct {
+	Name       string
+	Instrument Instrument
+	Unit       string
+	Buckets    []float64
+	Attrs      []Use
+	Stability  Stability
+	Brief      string
+}
+
+// limited returns the attributes with their limits.
+func limited(rows []attributeRow) []Attribute {
+	all := make([]Attribute, len(rows))
+	for i, r := range rows {
+		limit := limits[r.Key]
+		if r.Bound == Closed {
+			limit = len(r.Enum) + ofOtherValues
+		}
+		all[i] = Attribute{r.Key, r.Type, r.Unit, r.Enum, r.Bound, r.Stability, r.Brief, limit}
+	}
+	return all
+}
+
+// counted returns the metrics with the numbers of their series.
+func counted(rows []metricRow) []Metric {
+	all := make([]Metric, len(rows))
+	for i, r := range rows {
+		all[i] = Metric{r.Name, r.Instrument, r.Unit, r.Buckets, r.Attrs, r.Stability, r.Brief, seriesOf(r.Attrs)}
+	}
+	return all
+}
+
+// together are attributes that do not vary freely: of all their combinations there are this many.
+var together = []struct {
+	keys  []string
+	limit int
+}{
+	{[]string{names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion,
+		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // and without what the peer said
+	{[]string{names.KeyNetworkTransport}, 1}, // one for each client, and a server is several
+}
+
+// seriesOf returns how many series a metric with these attributes has at most.
+func seriesOf(attrs []Use) int {
+	n := 1
+	for _, group := range together {
+		if slices.ContainsFunc(attrs, func(u Use) bool { return slices.Contains(group.keys, u.Key) }) {
+			n *= group.limit
+		}
+	}
+	for _, u := range attrs {
+		if n = min(n*valuesOf(u), words.MaxSeries); n == words.MaxSeries {
+			break
+		}
+	}
+	return n
+}
+
+// valuesOf returns how many values an attribute has on a metric, or none, which counts as well.
+func valuesOf(u Use) int {
+	for _, group := range together {
+		if slices.Contains(group.keys, u.Key) {
+			return 1
+		}
+	}
+	n := 1 // configured
+	if i := slices.IndexFunc(attributes, func(a Attribute) bool { return a.Key == u.Key }); i >= 0 && attributes[i].Limit > 0 {
+		n = attributes[i].Limit
+	}
+	if u.Only != nil {
+		n = len(u.Only) + ofOtherValues
+	}
+	if u.Need == Conditional && n > 1 {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,108 @@
+package schema_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
+)
+
+// counterparts are the rows of a server that are called other than those of a client: what a client sends, a server
+// handles, and the other way round.
+var counterparts = map[string]string{
+	"mcp_client.active_requests":   "mcp_server.active_asks",
+	"mcp_client.active_handlers":   "mcp_server.active_requests",
+	"mcp_client.handler.start":     "mcp_server.request.start",
+	"mcp_client.handler.stop":      "mcp_server.request.stop",
+	"mcp_client.handler.exception": "mcp_server.request.exception",
+	"mcp_client.connection.state":  "mcp_server.sessions.active",
+}
+
+// oneSided says why a client or a server has rows that the other has not; a star stands for any end.
+var oneSided = []struct{ rows, why string }{
+	{"mcp_client.connection.*", "a server is dialled and dials nobody: it has sessions, and no states or attempts"},
+	{"mcp_client.process.*", "a server is no child's parent"},
+	{"mcp_client.tombstone*", "a server keeps the last 256 questions that it gave up for each client, which is no matter of counting"},
+	{"mcp_client.transport.send.retries", "a server waits for room instead of trying again"},
+	{"mcp_client.send.retry", "likewise"},
+	{"mcp_client.request.reissued", "a server asks once"},
+	{"mcp_client.cache.lookups", "a server keeps no results"},
+	{"mcp_client.subscription.lost", "a server is what subscriptions are lost with"},
+	{"mcp_client.stream.refused", "a server opens none"},
+	{"mcp_client.message.refused", "what a server sends is accepted by being read"},
+	{"mcp_client.tool.*", "a server checks its tools when they are added, and returns the error"},
+	{"mcp_client.icon.rejected", "a client has icons for its implementation only, of which a server makes no more than it says"},
+	{"mcp_server.task*", "a client sees a task as the requests that ask for it"},
+	{"mcp_server.http.*", "a client has no http.ResponseWriter"},
+	{"mcp_server.ask.*", "what a server asks is what a client calls a request"},
+	{"mcp_server.active_asks", "likewise"},
+	{"mcp_server.sessions.active", "of a client, the state of its connection says it"},
+}
+
+// rowNames are the names of our own metrics and events.
+func rowNames() (names []string) {
+	for _, m := range schema.Current.Metrics {
+		names = append(names, m.Name)
+	}
+	for _, e := range schema.Current.Events {
+		names = append(names, e.Name)
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(n, "mcp.") })
+}
+
+// mirrored returns the row of the other side that says the same.
+func mirrored(name string) string {
+	if other := counterparts[name]; other != "" {
+		return other
+	}
+	if rest, ok := strings.CutPrefix(name, "mcp_client."); ok {
+		return "mcp_server." + rest
+	}
+	return "mcp_client." + strings.TrimPrefix(name, "mcp_server.")
+}
+
+func matches(rows, name string) bool {
+	if begin, ok := strings.CutSuffix(rows, "*"); ok {
+		return strings.HasPrefix(name, begin)
+	}
+	return name == rows
+}
+
+func TestEveryRowHasACounterpartOrAReasonNotTo(t *testing.T) {
+	names := rowNames()
+	used := map[string]bool{}
+	for _, name := range names {
+		alone := slices.IndexFunc(oneSided, func(o struct{ rows, why string }) bool { return matches(o.rows, name) })
+		switch has := slices.Contains(names, mirrored(name)); {
+		case alone >= 0:
+			used[oneSided[alone].rows] = true
+		case !has:
+			t.Errorf("%s has a counterpart %s, or a reason not to, got neither", name, mirrored(name))
+		}
+	}
+	for _, o := range oneSided {
+		if !used[o.rows] {
+			t.Errorf("a reason is for a row, got %s for none", o.rows)
+		}
+	}
+	for client, server := range counterparts {
+		if !slices.Contains(names, client) || !slices.Contains(names, server) {
+			t.Errorf("counterparts are rows, got %s and %s", client, server)
+		}
+	}
+}
+
+func writeSides(b *strings.Builder) {
+	b.WriteString(`
+## What is on one side only
+
+A client and a server tell the same things under their own prefixes, requests and handlers crossed over: what one sends, the
+other handles. There is no counterpart of these:
+
+`)
+	for _, o := range oneSided {
+		fmt.Fprintf(b, "- %s: %s.\n", code(o.rows), o.why)
+	}
+}

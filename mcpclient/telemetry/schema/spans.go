@@ -1,0 +1,115 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// Statuses a span can end with. Success leaves it unset, as the conventions have it.
+const (
+	statusUnset = "Unset"
+	statusError = "Error"
+)
+
+// Ids of the rows of spans. They are not part of a span.
+const (
+	spanClientRequest      = "mcp_client.request"
+	spanClientHandler      = "mcp_client.handler"
+	spanClientNotification = "mcp_client.notification"
+	spanClientAttempt      = "mcp_client.connection.attempt"
+	spanClientAuth         = "mcp_client.auth.step"
+	spanServerHandler      = "mcp_server.request"
+	spanServerAsk          = "mcp_server.ask"
+	spanServerNotification = "mcp_server.notification"
+	spanServerTask         = "mcp_server.task.work"
+)
+
+// nameForm is how spans of messages are named: after the method, and after its target if it has one. The URI of a resource
+// is there only by [telemetry.WithResourceURIInSpanName]. Names may be _OTHER where the attributes are not.
+const nameForm = "{mcp.method.name} {gen_ai.tool.name|gen_ai.prompt.name|mcp.resource.uri}"
+
+var spans = identifiedSpans([]Span{
+	{spanClientRequest, nameForm, ClientSpan,
+		slices.Concat(required(names.KeyMCPMethodName),
+			when(names.KeyGenAIToolName, names.KeyGenAIPromptName, names.KeyGenAIOperationName, names.KeyNetworkTransport)),
+		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientCorrID), when(
+			names.KeyGenAIToolCallArguments, names.KeyGenAIToolCallResult, keyAnyVariable,
+			names.KeyJSONRPCRequestID, names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyMCPResourceURI,
+			names.KeyMCPClientResultType, names.KeyMCPClientRequestSize,
+			names.KeyMCPClientResponseSize, names.KeyMCPClientSendRetries, names.KeyMCPClientMRTRRound, names.KeyMCPSessionID,
+			names.KeyServerAddress, names.KeyServerPort, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
+			names.KeyNetworkProtocolVersion)),
+		[]string{"the request that this one repeats or continues"}, []string{statusUnset, statusError}, Convention,
+		"A request of the client, from the call to its outcome. The wait for a connection is part of the span and not of the duration metric."},
+	{spanClientNotification, nameForm, ClientSpan,
+		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
+		slices.Concat(required(names.KeyMCPClientName), when(
+			names.KeyErrorType, names.KeyMCPClientRequestSize, names.KeyMCPSessionID, names.KeyServerAddress,
+			names.KeyServerPort, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
+			names.KeyNetworkProtocolVersion)),
+		nil, []string{statusUnset, statusError}, Convention,
+		"A notification of the client. Progress, message and cancelled have none, but for the cancelled that follows a call whose span is exported."},
+	{spanClientHandler, nameForm, ServerSpan,
+		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
+		slices.Concat(required(names.KeyMCPClientName), when(
+			names.KeyJSONRPCRequestID, names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyMCPResourceURI,
+			names.KeyMCPClientRequestSize,
+			names.KeyMCPClientResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
+			names.KeyNetworkProtocolVersion)),
+		nil, []string{statusUnset, statusError}, Convention,
+		"A request or notification of the server that the client handles. Notifications as above."},
+	{spanClientAttempt, names.SpanMCPClientConnect, InternalSpan,
+		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionAttemptNumber,
+			names.KeyMCPClientConnectionAttemptKind), when(names.KeyNetworkTransport)),
+		when(names.KeyErrorType),
+		[]string{"the attempt before"}, []string{statusUnset, statusError}, Experimental,
+		"An attempt to connect; the requests of the negotiation are its children. The first is a child of the caller's span, each later one begins a trace."},
+	{spanClientAuth, names.SpanMCPClientAuth + " {" + names.KeyMCPClientAuthStep + "}", InternalSpan,
+		required(names.KeyMCPClientAuthStep), when(names.KeyErrorType),
+		nil, []string{statusUnset, statusError}, Experimental,
+		"A step of an authorization, within the span of the request that needs it. It says nothing of an error but its type."},
+	{spanServerHandler, nameForm, ServerSpan,
+		slices.Concat(required(names.KeyMCPMethodName),
+			when(names.KeyGenAIToolName, names.KeyGenAIPromptName, names.KeyGenAIOperationName, names.KeyNetworkTransport)),
+		slices.Concat(required(names.KeyMCPServerName), when(
+			names.KeyGenAIToolCallArguments, names.KeyGenAIToolCallResult, keyAnyVariable,
+			names.KeyJSONRPCRequestID, names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyMCPResourceURI,
+			names.KeyMCPServerResultType, names.KeyMCPServerRequestSize,
+			names.KeyMCPServerResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
+			names.KeyNetworkProtocolVersion)),
+		[]string{"the span around the handler, if the sender named another as parent",
+			"the span that the sender named, if it is not trusted: as over HTTP without a principal and TrustTraceContext, and where WithPublicEndpointFn says so"},
+		[]string{statusUnset, statusError}, Convention,
+		"A request or notification of a client that the server handles. Notifications as above."},
+	{spanServerAsk, nameForm, ClientSpan,
+		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
+		slices.Concat(required(names.KeyMCPServerName), when(
+			names.KeyJSONRPCRequestID, names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyMCPServerRequestSize,
+			names.KeyMCPServerResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion,
+			names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion)),
+		nil, []string{statusUnset, statusError}, Convention,
+		"A request of the server to a client of a revision before 2026-07-28, under the span of the handler that needs the answer. A later client is asked in the result, which has mcp_server.result.type input_required."},
+	{spanServerTask, names.SpanMCPServerTask + " {" + names.KeyGenAIToolName + "}", InternalSpan,
+		required(names.KeyGenAIToolName),
+		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerTaskStatus),
+			when(names.KeyErrorType, names.KeyRPCResponseStatusCode)),
+		nil, []string{statusUnset, statusError}, Experimental,
+		"The work of a task, from its creation to its outcome, within the span of the request that created it, which does not wait for it."},
+	{spanServerNotification, nameForm, ClientSpan,
+		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
+		slices.Concat(required(names.KeyMCPServerName), when(
+			names.KeyErrorType, names.KeyMCPResourceURI, names.KeyMCPServerRequestSize, names.KeyMCPSessionID,
+			names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion)),
+		nil, []string{statusUnset, statusError}, Convention,
+		"A notification of the server. Progress and message have none."},
+})
+
+// identifiedSpans returns the spans with the instances that go with names.
+func identifiedSpans(rows []Span) []Span {
+	all := make([]Span, len(rows))
+	for i, r := range rows {
+		all[i] = Span{r.ID, r.NameForm, r.Kind, identified(r.AtStart), identified(r.AtEnd), r.Links, r.Statuses, r.Stability, r.Brief}
+	}
+	return all
+}
