@@ -16,7 +16,8 @@ import (
 
 // callers are the packages that call code of their users.
 var callers = []string{
-	"mcpclient", "mcpclient/auth", "mcpclient/config", "mcpclient/telemetry", "mcpclient/telemetry/otlp", "mcpclient/transport",
+	"mcpclient", "mcpclient/auth", "mcpclient/config", "mcpclient/telemetry", "mcpclient/telemetry/instrument",
+	"mcpclient/telemetry/otlp", "mcpclient/transport",
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "inspect", "inspect/debugpage",
 }
 
@@ -235,8 +236,8 @@ func init() {
 		"set by the client for a transport: its own code": {
 			"transport.Config.Authorized",
 			"transport.Config.Authorizing", "transport.Config.Failed", "transport.Config.Logger", "transport.Config.QueueWait",
-			"transport.Config.Stream", "transport.Message.Answer", "transport.Message.Inline", "telemetry.Client.Queue length",
-			"telemetry.Connection.InSession", "telemetry.Connection.Queued",
+			"transport.Config.Stream", "transport.Message.Answer", "transport.Message.Inline", "instrument.Client.Queue length",
+			"instrument.Connection.InSession", "instrument.Connection.Queued",
 		},
 		"called by the SDK of OpenTelemetry, or a part of it: its interfaces must not panic": {
 			"telemetry.WithPropagators p", "otlp.WithConsole level", "otlp.WithConsole w", "otlp.WithLogLevel level",

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 var labelValues = regexp.MustCompile(`^label_values\((.*), (\w+)\)$`)
@@ -126,7 +126,7 @@ func TestEveryMetricIsOnAPanel(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range telemetry.Schema.Metrics {
+	for _, m := range schema.Current.Metrics {
 		if !seen[m.Name] {
 			t.Errorf("no panel shows %s", m.Name)
 		}

@@ -8,12 +8,12 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/dashboard"
 	"github.com/mcpotel/mcpotel/internal/promname"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // A family is a metric of the schema as Prometheus knows it.
 type family struct {
-	metric  telemetry.Metric
+	metric  schema.Metric
 	labels  []string
 	counter bool // of the series: it only grows
 }
@@ -29,14 +29,14 @@ var known = func() map[string]family {
 		f.labels = append(f.labels, parse(a.Expr).labels...)
 		all["ALERTS"] = f
 	}
-	for _, m := range telemetry.Schema.Metrics {
+	for _, m := range schema.Current.Metrics {
 		labels := slices.Clone(everySeries)
 		for _, u := range m.Attrs {
 			labels = append(labels, promname.Label(u.Key))
 		}
 		for _, name := range promname.Metric(m) {
 			f := family{metric: m, labels: labels}
-			f.counter = m.Instrument == telemetry.Counter || m.Instrument == telemetry.Histogram
+			f.counter = m.Instrument == schema.Counter || m.Instrument == schema.Histogram
 			if strings.HasSuffix(name, "_bucket") {
 				f.labels = append(slices.Clone(labels), "le")
 			}
@@ -128,8 +128,8 @@ func (f family) values(label string) []string {
 		if u.Only != nil {
 			return u.Only
 		}
-		for _, a := range telemetry.Schema.Attributes {
-			if a.Key == u.Key && a.Bound == telemetry.Closed {
+		for _, a := range schema.Current.Attributes {
+			if a.Key == u.Key && a.Bound == schema.Closed {
 				return a.Enum
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -41,7 +41,7 @@ func (c *core) infoOf(conn transport.Conn) (info transport.Info) {
 }
 
 // open dials, and reports whether the connection is to negotiate.
-func (l *openLink) open(ctx context.Context, attempt telemetry.Attempt) bool {
+func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 	c := l.core
 	traceparent, tracestate, baggage := attempt.TraceContext()
 	conn, err := c.dialled(ctx, transport.Config{
@@ -82,7 +82,7 @@ func (c *core) dialled(ctx context.Context, cfg transport.Config) (conn transpor
 }
 
 // negotiate makes a session and has it read, or leaves the connection if it is of no use.
-func (l *openLink) negotiate(ctx context.Context, attempt telemetry.Attempt) {
+func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
 	for {
 		in, again := l.agree(ctx, attempt)
 		switch {
@@ -99,7 +99,7 @@ func (l *openLink) negotiate(ctx context.Context, attempt telemetry.Attempt) {
 
 // agree negotiates once, and ends the attempt. It returns the reader of the session, or whether the connection is to
 // negotiate anew, in the next epoch.
-func (l *openLink) agree(ctx context.Context, attempt telemetry.Attempt) (in *reader, again bool) {
+func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *reader, again bool) {
 	c := l.core
 	lk := &link{epoch: l.epoch, conn: l.conn, ctx: l.ctx, end: l.end}
 	in = &reader{c: c, link: lk, turn: turn{pace: c.pace}, silent: c.isSilent(lk.epoch)}
@@ -175,22 +175,22 @@ func (l *openLink) endSession(lk *link, err error) {
 }
 
 // nextAttempt starts to negotiate anew over the same connection.
-func (l *openLink) nextAttempt() (context.Context, telemetry.Attempt) {
+func (l *openLink) nextAttempt() (context.Context, instrument.Attempt) {
 	l.renew()
 	return l.core.startAttempt(l.ctx, l.epoch)
 }
 
 // startAttempt starts the span of an attempt. The first is a child of the caller's span; each later one is the root of a
 // trace of its own with a link to the one before.
-func (c *core) startAttempt(life context.Context, epoch uint64) (context.Context, telemetry.Attempt) {
+func (c *core) startAttempt(life context.Context, epoch uint64) (context.Context, instrument.Attempt) {
 	c.mu.Lock()
 	number, previous := c.m.Attempt, c.attempt
 	first := epoch == 1
 	reconnect := c.m.Session > 0
 	c.mu.Unlock()
-	a := telemetry.AttemptStart{Number: number, Reconnect: reconnect, Previous: previous}
+	a := instrument.AttemptStart{Number: number, Reconnect: reconnect, Previous: previous}
 	if first {
-		a.Parent, a.Previous = c.parent, telemetry.Ref{}
+		a.Parent, a.Previous = c.parent, instrument.Ref{}
 	}
 	ctx, attempt := c.tel.StartAttempt(life, a)
 	c.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/given"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -67,12 +67,13 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 		return nil, fmt.Errorf("mcpclient: %w", err)
 	}
 	c := &Client{
-		name: cfg.Name, instance: cmp.Or(cfg.InstanceID, telemetry.NewInstanceID()),
+		name: cfg.Name, instance: cmp.Or(cfg.InstanceID, instrument.NewInstanceID()),
 	}
 	cfg.Name, cfg.InstanceID = "", ""
-	tel := cfg.Telemetry.Client(c.name, telemetry.Network(t.Network()), telemetry.WithInstanceID(c.instance))
+	tel := instrument.NewClient(cfg.Telemetry, c.name, instrument.Network(t.Network()),
+		instrument.WithInstanceID(c.instance))
 	c.cfg = &cfg
-	c.core.init(&cfg.core, t, tel, telemetry.RefOf(ctx), hooks{c})
+	c.core.init(&cfg.core, t, tel, instrument.RefOf(ctx), hooks{c})
 	c.dispatcher.init(c)
 	c.tools.c, c.subscriptions.c, c.tasks.c, c.answering.c = c, c, c, &c.core
 	if !cfg.NoCache {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -19,7 +19,7 @@ type core struct {
 	features  features
 	cfg       *settings // may be that of other clients, too
 	transport transport.Transport
-	tel       *telemetry.Client
+	tel       *instrument.Client
 	pace      *pace // at which sessions lend their turn to read
 
 	base   context.Context // ends when the machine has; carries no span
@@ -35,12 +35,12 @@ type core struct {
 	session *session                             // guarded by mu; not nil if and only if ready
 
 	// What is small lies together, without gaps.
-	parent    telemetry.Ref // the caller's span of Connect or New, parent of the first attempt
-	attempt   telemetry.Ref // guarded by mu; the latest attempt
-	open      bool          // guarded by mu; a connection is open, or being opened or closed
-	telling   bool          // guarded by mu; the goroutine that tells is running
-	probeLost bool          // guarded by mu; the server died on the probe: do without it
-	knownEra  mcp.Era       // guarded by mu; what the server turned out to be, 0 if unknown
+	parent    instrument.Ref // the caller's span of Connect or New, parent of the first attempt
+	attempt   instrument.Ref // guarded by mu; the latest attempt
+	open      bool           // guarded by mu; a connection is open, or being opened or closed
+	telling   bool           // guarded by mu; the goroutine that tells is running
+	probeLost bool           // guarded by mu; the server died on the probe: do without it
+	knownEra  mcp.Era        // guarded by mu; what the server turned out to be, 0 if unknown
 
 	lastErr error       // guarded by mu; why the last attempt or connection failed
 	refusal error       // guarded by mu; why the client gave up for good
@@ -74,7 +74,7 @@ type features interface {
 }
 
 // init makes c a core that has not been started.
-func (c *core) init(cfg *settings, t transport.Transport, tel *telemetry.Client, parent telemetry.Ref, f features) {
+func (c *core) init(cfg *settings, t transport.Transport, tel *instrument.Client, parent instrument.Ref, f features) {
 	c.features, c.cfg, c.transport, c.tel, c.parent, c.pace = f, cfg, t, tel, parent, &usualPace
 	c.base, c.cancel = context.WithCancel(context.Background())
 	c.calls = inflight.New(cfg.inflight(), headstoneOf)

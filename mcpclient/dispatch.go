@@ -11,6 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // Notification is one notification of the server.
@@ -20,7 +22,7 @@ type Notification struct {
 
 	client *Client
 	params jsonrpc.Params
-	peer   *telemetry.Peer
+	peer   *instrument.Peer
 	size   int    // of its frame, in bytes
 	uri    string // of the resource that was updated
 	missed bool   // it was not received: there may have been one that nobody heard
@@ -64,9 +66,9 @@ type dispatcher struct {
 type delivery struct {
 	n      *Notification // nil for none
 	ctx    context.Context
-	op     telemetry.Op // the zero one for a notification that was missed
-	left   []*hearing   // that have not been called
-	result telemetry.Result
+	op     instrument.Op // the zero one for a notification that was missed
+	left   []*hearing    // that have not been called
+	result instrument.Result
 }
 
 type hearing struct {
@@ -166,7 +168,7 @@ func (h hooks) notified(r *reader, m *jsonrpc.Message) {
 		n.uri, _ = jsonrpc.Text(params.URI)
 	}
 	if r.session.era.subscribes() && c.subscriptions.strays(n) {
-		c.core.tel.NotificationDropped(m.Method, telemetry.DropUnsubscribed)
+		c.core.tel.NotificationDropped(m.Method, names.DropUnsubscribed)
 		return
 	}
 	switch m.Method {
@@ -208,10 +210,10 @@ func (d *dispatcher) push(n *Notification) bool {
 	}
 	d.mu.Unlock()
 	if done.coalesced {
-		d.c.core.tel.NotificationDropped(n.Method, telemetry.DropCoalesced)
+		d.c.core.tel.NotificationDropped(n.Method, names.DropCoalesced)
 	}
 	for _, lost := range done.dropped {
-		d.c.core.tel.NotificationDropped(lost.Method, telemetry.DropQueueFull)
+		d.c.core.tel.NotificationDropped(lost.Method, names.DropQueueFull)
 	}
 	return true
 }
@@ -248,10 +250,11 @@ func (d *dispatcher) take(n *Notification) {
 	if n.missed {
 		return
 	}
-	d.now.ctx, d.now.op = d.c.core.tel.StartHandler(d.c.core.base, incoming(n.Method, &n.params, n.peer, n.size, telemetry.Incoming{
-		Notification: true, URI: n.uri,
-		Known: slices.ContainsFunc(hearers, func(h *hearing) bool { return h.method == n.Method }), // and not only for all
-	}))
+	d.now.ctx, d.now.op = d.c.core.tel.StartHandler(d.c.core.base,
+		incoming(n.Method, &n.params, n.peer, n.size, instrument.Incoming{
+			Notification: true, URI: n.uri,
+			Known: slices.ContainsFunc(hearers, func(h *hearing) bool { return h.method == n.Method }), // and not only for all
+		}))
 }
 
 // deliver calls the handlers that are left, if there is a notification. What becomes of one changes nothing for the next.
@@ -271,7 +274,7 @@ func (d *dispatcher) deliver() {
 }
 
 // incoming describes a message of the server for telemetry.
-func incoming(method string, p *jsonrpc.Params, peer *telemetry.Peer, size int, in telemetry.Incoming) telemetry.Incoming {
+func incoming(method string, p *jsonrpc.Params, peer *instrument.Peer, size int, in instrument.Incoming) instrument.Incoming {
 	in.Method, in.Peer, in.Size = method, peer, size
 	in.Traceparent, _ = jsonrpc.Text(p.Traceparent)
 	in.Tracestate, _ = jsonrpc.Text(p.Tracestate)

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -37,7 +37,7 @@ func (r *request) do(ctx context.Context) *fault {
 }
 
 // begin begins the operation of the request.
-func (r *request) begin(ctx context.Context, about telemetry.Request) context.Context {
+func (r *request) begin(ctx context.Context, about instrument.Request) context.Context {
 	r.target, r.shownURI, r.round = about.Target, about.URI, about.Round
 	ctx, r.op = r.core.tel.StartRequest(ctx, about)
 	r.ref, r.corr, r.accepted, r.attempts, r.session = r.op.Ref(), r.op.Corr(), false, 0, nil

@@ -8,7 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -16,7 +17,7 @@ import (
 // of a session, or a change in the number of tombstones.
 type record struct {
 	transition connstate.Transition
-	ref        telemetry.Ref // of the attempt that made the connection
+	ref        instrument.Ref // of the attempt that made the connection
 	err        error
 	delay      time.Duration // until the next attempt, on a transition to backoff
 
@@ -95,7 +96,7 @@ func (c *core) tellOne(r *record) {
 		c.tel.Tombstones(r.tombstones)
 		return
 	}
-	c.tel.Transition(telemetry.Transition{Transition: r.transition, Attempt: r.ref, Err: r.err})
+	c.tel.Transition(instrument.Transition{Transition: r.transition, Attempt: r.ref, Err: r.err})
 	if r.transition.To == connstate.Backoff {
 		c.tel.Backoff(r.delay, r.transition.Attempt)
 	}
@@ -115,7 +116,7 @@ func errorType(err error) string {
 	case err == nil:
 		return ""
 	case errors.As(err, new(*transport.FrameTooLargeError)), errors.As(err, new(*jsonrpc.Violation)):
-		return telemetry.ErrorViolation
+		return names.ErrorViolation
 	}
-	return telemetry.ErrorConnectionLost
+	return names.ErrorConnectionLost
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -86,7 +87,7 @@ func (r *request) send(ctx context.Context) (outcome, *fault) {
 		if r.core.cfg.WaitForRoom || r.waitForRoom {
 			if place == nil {
 				place, m.Inline = s.in.line.enter(), nil // those behind must not wait for the answer
-				r.op.Retry(telemetry.RetryBusy)
+				r.op.Retry(names.RetryBusy)
 			}
 			if o, err, done := r.waitInLine(ctx, place); done {
 				return o, err
@@ -109,11 +110,11 @@ func (r *request) launchAttended(ctx context.Context) (outcome, *fault) {
 // nil, by the server; that is final unless the request had no effect or may have it twice. If done, the call is over instead.
 func (r *request) retry(ctx context.Context, why *transport.RequestError) (_ outcome, _ *fault, done bool) {
 	delay, again := r.busy()
-	reason := telemetry.RetryBusy
+	reason := names.RetryBusy
 	if why != nil {
 		delay = max(delay, min(why.RetryAfter, waits.Most))
 		again = again && why.Repeatable(r.content.harmless()) && fits(ctx, r.deadline, delay)
-		reason = telemetry.RetryServerBusy
+		reason = names.RetryServerBusy
 	}
 	if !again {
 		o, err := r.settled(r.backpressure(why))
@@ -242,11 +243,12 @@ func (r *request) cancelUpstream(ctx context.Context, reason string) {
 		s.conn.Cancel(r.id, transport.Message{})
 		return
 	}
-	_, op := r.core.tel.StartRequest(ctx, telemetry.Request{Method: mcp.NotificationCancelled, Notification: true, Parent: r.ref})
+	_, op := r.core.tel.StartRequest(ctx, instrument.Request{Method: mcp.NotificationCancelled, Notification: true,
+		Parent: r.ref})
 	defer op.End(brokenOff)
 	trace := traceOf(&op)
 	notice := s.cancelNotice(r.id, reason, trace.meta(nil))
 	s.conn.Cancel(r.id, notice)
 	op.Sent(len(notice.Data))
-	op.End(telemetry.Result{})
+	op.End(instrument.Result{})
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -107,11 +107,11 @@ func httpStatus(err error) int {
 }
 
 // result describes to the telemetry how an operation ended that came to f, nil for a success.
-func (f *fault) result() telemetry.Result {
+func (f *fault) result() instrument.Result {
 	if f == nil {
-		return telemetry.Result{}
+		return instrument.Result{}
 	}
-	r := telemetry.Result{ErrorType: f.ErrorType(), Kind: string(f.Kind), Err: f, CallerLeft: f.Kind == kindCancelled}
+	r := instrument.Result{ErrorType: f.ErrorType(), Kind: string(f.Kind), Err: f, CallerLeft: f.Kind == kindCancelled}
 	if f.Server != nil {
 		r.Code, r.HasCode, r.Message = f.Server.Code, true, f.Server.Message
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -34,16 +35,16 @@ type handshake struct {
 type exchange struct {
 	id     jsonrpc.ID
 	method string
-	op     telemetry.Op
+	op     instrument.Op
 }
 
 // answer is the server's to one of them.
 type answer struct {
 	method string
 	msg    jsonrpc.Message
-	err    *mcp.Error   // the server's error; nil for a result
-	failed *failure     // why there is no answer
-	op     telemetry.Op // of the request; it has ended unless there is a result
+	err    *mcp.Error    // the server's error; nil for a result
+	failed *failure      // why there is no answer
+	op     instrument.Op // of the request; it has ended unless there is a result
 }
 
 // run performs the handshake. ctx ends with the client's patience for this attempt, and carries the attempt's span.
@@ -100,7 +101,7 @@ func (h *handshake) probeKilled(err error) bool {
 // send sends a request of the handshake. HTTP is told the version of those that carry it in their _meta; initialize is
 // what versions are agreed on with.
 func (h *handshake) send(ctx context.Context, method string, v mcp.Version, params any, meta *jsonrpc.Constant) error {
-	ctx, op := h.c.tel.StartRequest(ctx, telemetry.Request{Method: method, Beside: true})
+	ctx, op := h.c.tel.StartRequest(ctx, instrument.Request{Method: method, Beside: true})
 	waits := false
 	defer func() {
 		if !waits {
@@ -118,7 +119,7 @@ func (h *handshake) send(ctx context.Context, method string, v mcp.Version, para
 		err = h.link.conn.Send(ctx, m)
 	}
 	if err != nil {
-		op.End(telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: err})
+		op.End(instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err})
 		return h.gone(ctx, err)
 	}
 	op.Sent(len(frame))
@@ -145,7 +146,7 @@ func (h *handshake) gone(ctx context.Context, err error) error {
 
 // notify sends a notification of the handshake.
 func (h *handshake) notify(ctx context.Context, s *session, method string) error {
-	ctx, op := h.c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true, Beside: true})
+	ctx, op := h.c.tel.StartRequest(ctx, instrument.Request{Method: method, Notification: true, Beside: true})
 	defer op.End(brokenOff)
 	err := h.c.sendNotification(ctx, s, &op, method, nil)
 	op.End(err.result())
@@ -162,7 +163,7 @@ func (h *handshake) await(ctx context.Context) (answer, error) {
 		if failed, ok := errors.AsType[*exchangeError](err); ok {
 			if a, ok := h.answerTo(jsonrpc.IntID(failed.request)); ok {
 				a.failed = failed.inHandshake()
-				a.op.End(telemetry.Result{
+				a.op.End(instrument.Result{
 					ErrorType: a.failed.ErrorType(), Kind: string(kindTransport), Err: a.failed, Expected: a.method == mcp.MethodDiscover,
 				})
 				return a, nil
@@ -221,7 +222,7 @@ func (h *handshake) decode(a *answer, result any) error {
 	}
 	if err == nil {
 		h.c.dropIcons(a.method, result)
-		a.op.End(telemetry.Result{ResultType: resultTypeOf(result)})
+		a.op.End(instrument.Result{ResultType: resultTypeOf(result)})
 		return nil
 	}
 	v := h.c.refused(&a.msg, err)
@@ -240,7 +241,7 @@ func (h *handshake) keepDiscovered(a answer) {
 func (h *handshake) abandon(err error) {
 	for i := range h.waiting {
 		x := &h.waiting[i]
-		x.op.End(telemetry.Result{ErrorType: handshakeErrorType(err), Err: err})
+		x.op.End(instrument.Result{ErrorType: handshakeErrorType(err), Err: err})
 	}
 	h.waiting = nil
 }
@@ -252,9 +253,9 @@ func handshakeErrorType(err error) string {
 		return failure.ErrorType()
 	}
 	if f, ok := errors.AsType[*failure](err); ok && (f.event == machine.TransportDown || f.event == machine.ProbeLost) {
-		return telemetry.ErrorConnectionLost
+		return names.ErrorConnectionLost
 	}
-	return telemetry.ErrorTimeout
+	return names.ErrorTimeout
 }
 
 // encodeRequest encodes a request whose params are a struct of package mcp.

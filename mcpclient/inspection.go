@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // inspected is what an inspection is told by code that is not the client's own.
@@ -22,8 +22,8 @@ type flight struct {
 	inflight.Flight[*request]
 	method, target, uri string
 	begun               time.Time
-	corr                telemetry.Corr
-	ref                 telemetry.Ref
+	corr                instrument.Corr
+	ref                 instrument.Ref
 	rounds              int
 	stream              bool
 }
@@ -78,8 +78,8 @@ func (f *flight) show(now time.Time) inspect.Call {
 	}
 }
 
-func corrText(c telemetry.Corr) string {
-	if c == (telemetry.Corr{}) {
+func corrText(c instrument.Corr) string {
+	if c == (instrument.Corr{}) {
 		return ""
 	}
 	return c.String()

@@ -11,13 +11,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // notify is [Client.Notify].
 func (c *core) notify(ctx context.Context, method string, params any) *fault {
-	ctx, op := c.tel.StartRequest(ctx, telemetry.Request{Method: method, Notification: true})
+	ctx, op := c.tel.StartRequest(ctx, instrument.Request{Method: method, Notification: true})
 	defer op.End(brokenOff)
 	s, err := c.admitted(method)
 	if err == nil {
@@ -56,7 +56,7 @@ func (c *core) lost(s *session, err error) error {
 }
 
 // sendNotification sends a notification in session s.
-func (c *core) sendNotification(ctx context.Context, s *session, op *telemetry.Op, method string, params any) *fault {
+func (c *core) sendNotification(ctx context.Context, s *session, op *instrument.Op, method string, params any) *fault {
 	op.Admit(s.peer, 0)
 	trace := traceOf(op)
 	frame, err := encodeNotification(method, params, trace.meta(s.noticeMeta()))

@@ -7,7 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // call is what a user asks for: one request after the other, until there is a result. Each layer of the way keeps what it knows
@@ -125,14 +126,14 @@ func (cl *call) nameFor(v mcp.Version) string {
 }
 
 // about describes the request.
-func (cl *call) about() telemetry.Request {
-	r := telemetry.Request{Method: cl.method, Corr: cl.corr, Link: cl.ref, Round: cl.input.rounds}
+func (cl *call) about() instrument.Request {
+	r := instrument.Request{Method: cl.method, Corr: cl.corr, Link: cl.ref, Round: cl.input.rounds}
 	switch p := cl.params.(type) {
 	case *mcp.CallToolParams:
-		r.TargetKind, r.Target = telemetry.Tool, p.Name
+		r.TargetKind, r.Target = instrument.Tool, p.Name
 		r.Stranger = cl.c.core.tel != nil && cl.c.tools.stranger(p.Name)
 	case *mcp.GetPromptParams:
-		r.TargetKind, r.Target = telemetry.Prompt, p.Name
+		r.TargetKind, r.Target = instrument.Prompt, p.Name
 	case *mcp.ReadResourceParams:
 		r.URI = p.URI
 	case *mcp.SubscribeParams:
@@ -149,23 +150,23 @@ func (cl *call) started() {
 		return
 	}
 	if cl.asked.lead.mismatch {
-		cl.op.Retry(telemetry.RetryHeaderMismatch)
+		cl.op.Retry(names.RetryHeaderMismatch)
 	}
 	*cl.asked.lead = lead{corr: cl.corr, ref: cl.ref}
 }
 
 // ended describes the end of the request.
-func (cl *call) ended(err *fault) telemetry.Result {
+func (cl *call) ended(err *fault) instrument.Result {
 	switch {
 	case err == nil && cl.input.required != nil:
-		return telemetry.Result{ResultType: string(mcp.ResultInputRequired)}
+		return instrument.Result{ResultType: string(mcp.ResultInputRequired)}
 	case err == nil && cl.tasks.made != nil:
-		return telemetry.Result{ResultType: string(mcp.ResultTask)}
+		return instrument.Result{ResultType: string(mcp.ResultTask)}
 	}
 	if err != nil {
 		return err.result()
 	}
-	r := telemetry.Result{ResultType: resultTypeOf(cl.result)}
+	r := instrument.Result{ResultType: resultTypeOf(cl.result)}
 	if tool, ok := cl.result.(*mcp.CallToolResult); ok {
 		r.ToolError = tool.IsError
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/keepalive"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -47,13 +48,13 @@ func (f *failure) ErrorType() string {
 	case isServer:
 		return strconv.FormatInt(server.Code, 10)
 	case errors.Is(f.err, errSlow):
-		return telemetry.ErrorTimeout
+		return names.ErrorTimeout
 	case errors.Is(f.err, errShutdown):
-		return telemetry.ErrorShutdown
+		return names.ErrorShutdown
 	case f.event == machine.FrameTooLarge || f.event == machine.InvalidStreak:
-		return telemetry.ErrorViolation
+		return names.ErrorViolation
 	case f.event == machine.TransportDown || f.event == machine.ProbeLost:
-		return telemetry.ErrorConnectionLost
+		return names.ErrorConnectionLost
 	}
 	return "_OTHER"
 }
@@ -381,7 +382,7 @@ func (r *reader) over(err error) *failure {
 		return &failure{event: machine.FrameTooLarge, err: tooLarge}
 	}
 	if exit, ok := errors.AsType[*transport.ExitError](err); ok {
-		r.c.tel.ProcessExit(telemetry.ProcessExit{PID: exit.PID, Code: exit.Code, Signal: exit.Signal})
+		r.c.tel.ProcessExit(instrument.ProcessExit{PID: exit.PID, Code: exit.Code, Signal: exit.Signal})
 	}
 	return &failure{event: machine.TransportDown, err: err}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // The bounds of the reports that wait for a caller who is busy with one.
@@ -103,7 +103,7 @@ func (c *core) progress(p mcp.ProgressParams) {
 		return
 	}
 	for range c.progressTo(id, p) {
-		c.tel.NotificationDropped(mcp.NotificationProgress, telemetry.DropQueueFull)
+		c.tel.NotificationDropped(mcp.NotificationProgress, names.DropQueueFull)
 	}
 }
 

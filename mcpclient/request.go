@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -33,7 +33,7 @@ type request struct {
 	patience time.Duration // the timeout that progress gives anew, zero for none
 	latest   time.Time     // the latest that progress can make of the deadline; zero means none
 
-	op       telemetry.Op
+	op       instrument.Op
 	trace    traceContext // as it is in the frame
 	frame    []byte       // encoded; its memory is kept with the request
 	attempts int          // to send it
@@ -64,14 +64,14 @@ type sending struct {
 	total       time.Duration // which bounds that; see ResetTimeoutOnProgress
 	onProgress  func(mcp.ProgressParams)
 	header      map[string]string // what HTTP repeats of the arguments
-	corr        telemetry.Corr    // of the requests that it goes on with; then its own
-	ref         telemetry.Ref     // likewise
+	corr        instrument.Corr   // of the requests that it goes on with; then its own
+	ref         instrument.Ref    // likewise
 }
 
 // content is what a request is about. Its methods are called by the goroutine that makes the request, but for late.
 type content interface {
 	// about describes the request to the telemetry.
-	about() telemetry.Request
+	about() instrument.Request
 	// started hears that the operation of the request has begun.
 	started()
 	// encode makes the frame, for a session. The request is in flight.
@@ -79,7 +79,7 @@ type content interface {
 	// receive decodes a result.
 	receive(s *session, m *jsonrpc.Message) error
 	// ended describes the end of the operation.
-	ended(err *fault) telemetry.Result
+	ended(err *fault) instrument.Result
 	// harmless reports whether the server may do twice what it is asked once.
 	harmless() bool
 	// givenUp hears that the request has been given up after it was sent, and reports whether the server is not to be told.
@@ -115,7 +115,7 @@ func (r *request) write(
 // headstone is what a tombstone remembers of a request, for what its late answer leads to.
 type headstone struct {
 	method string
-	ref    telemetry.Ref
+	ref    instrument.Ref
 	open   bool // what it opened was open
 	late   lateAnswer
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // resultTypeError is the error for a result of a type that the client has not negotiated.
 type resultTypeError struct{ kind mcp.ResultType }
 
 // ErrorType is the value of the attribute error.type of an operation that ends with e.
-func (e *resultTypeError) ErrorType() string { return telemetry.ErrorViolation }
+func (e *resultTypeError) ErrorType() string { return names.ErrorViolation }
 
 func (e *resultTypeError) Error() string {
 	return fmt.Sprintf("result type %q was not negotiated", string(e.kind))

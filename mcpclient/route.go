@@ -7,6 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // route gives one message to whom it is for, and reports whether the next may be asked for.
@@ -66,7 +68,7 @@ type drop struct {
 func (c *core) classify(m *jsonrpc.Message, f *fact, now time.Time) (machine.Event, drop) {
 	id, ok := m.ID.Int()
 	if !ok {
-		return machine.ResponseUnknown, drop{reason: telemetry.DropUnknownID}
+		return machine.ResponseUnknown, drop{reason: names.DropUnknownID}
 	}
 	cl, class := c.calls.Classify(id, now)
 	switch class {
@@ -80,32 +82,32 @@ func (c *core) classify(m *jsonrpc.Message, f *fact, now time.Time) (machine.Eve
 		stone, _ := c.calls.Tombstone(id, now)
 		return machine.ResponseLate, drop{reason: lateReason(stone.Cause), stone: stone}
 	case inflight.Duplicate:
-		return machine.ResponseUnknown, drop{reason: telemetry.DropDuplicate}
+		return machine.ResponseUnknown, drop{reason: names.DropDuplicate}
 	}
 	if id > 0 && id <= c.lastID { // the handshake's
-		return machine.ResponseUnknown, drop{reason: telemetry.DropDuplicate}
+		return machine.ResponseUnknown, drop{reason: names.DropDuplicate}
 	}
-	return machine.ResponseUnknown, drop{reason: telemetry.DropUnknownID}
+	return machine.ResponseUnknown, drop{reason: names.DropUnknownID}
 }
 
 func lateReason(cause inflight.Cause) string {
 	switch cause {
 	case inflight.Timeout:
-		return telemetry.DropLateTimeout
+		return names.DropLateTimeout
 	case inflight.Cancelled:
-		return telemetry.DropLateCancelled
+		return names.DropLateCancelled
 	}
-	return telemetry.DropLateLost
+	return names.DropLateLost
 }
 
 // dropped counts a message that is thrown away: a response that nobody waits for, or anything that came before the end of
 // the handshake and is not part of it.
 func (c *core) dropped(m *jsonrpc.Message, d drop) {
 	if m.Kind == jsonrpc.Result || m.Kind == jsonrpc.Error {
-		c.tel.Dropped(telemetry.Drop{Reason: d.reason, ID: m.ID.String(), Age: d.stone.Age, Ref: d.stone.Note.ref})
+		c.tel.Dropped(instrument.Drop{Reason: d.reason, ID: m.ID.String(), Age: d.stone.Age, Ref: d.stone.Note.ref})
 		return
 	}
-	c.tel.NotificationDropped(m.Method, telemetry.DropNotReady)
+	c.tel.NotificationDropped(m.Method, names.DropNotReady)
 }
 
 // refused counts a message whose middle is invalid, as err says. A message that has been consumed has left its head in err.
@@ -121,7 +123,7 @@ func (c *core) refused(m *jsonrpc.Message, err error) *jsonrpc.Violation {
 
 // violation counts a frame that breaks the protocol, of which the head, or all, is there.
 func (c *core) violation(v *jsonrpc.Violation, head []byte, size, limit int) {
-	c.tel.Violation(telemetry.Violation{
+	c.tel.Violation(instrument.Violation{
 		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received, Head: head,
 	})
 }

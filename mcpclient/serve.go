@@ -13,7 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -176,7 +177,7 @@ func (a *answering) serve(r *reader, m *jsonrpc.Message, answer answerer) {
 		a.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}, answer)
 		return
 	}
-	in := incoming(m.Method, &params, r.session.peer, m.Size(), telemetry.Incoming{ID: m.ID.String()})
+	in := incoming(m.Method, &params, r.session.peer, m.Size(), instrument.Incoming{ID: m.ID.String()})
 	request := &Request{Method: m.Method, Params: m.Middle()}
 	ctx, served := a.serving.begin(r.link.ctx, servedID{r.link, m.ID}) // here, for a cancellation may be the next message
 	a.c.inBackground(r.link, func() {                                  // ends with the handler
@@ -188,19 +189,19 @@ func (a *answering) serve(r *reader, m *jsonrpc.Message, answer answerer) {
 // refuse answers a request with an error at once, on the read loop.
 func (a *answering) refuse(r *reader, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error, answer answerer) {
 	_, known := a.handlers[m.Method]
-	in := incoming(m.Method, params, r.session.peer, m.Size(), telemetry.Incoming{ID: m.ID.String(), Known: known})
+	in := incoming(m.Method, params, r.session.peer, m.Size(), instrument.Incoming{ID: m.ID.String(), Known: known})
 	_, op := a.c.tel.StartHandler(r.link.ctx, in)
 	reply(&op, m.Method, errorFrame(m.ID, e), e, answer, false)
 }
 
 // handle calls the handler of one request and answers it, unless the server has cancelled it meanwhile.
-func (a *answering) handle(ctx context.Context, served *servedRequest, in telemetry.Incoming, r *Request, answer answerer) {
+func (a *answering) handle(ctx context.Context, served *servedRequest, in instrument.Incoming, r *Request, answer answerer) {
 	handler, known := a.handlers[r.Method]
 	if !known {
 		handler = noHandler
 	}
 	in.Known = known
-	var op telemetry.Op
+	var op instrument.Op
 	raw, err := []byte(nil), error(errInternal)
 	defer func() { a.conclude(&op, served, r, raw, err, answer) }() // even if the handler ends its goroutine
 	ctx, op = a.c.tel.StartHandler(ctx, in)
@@ -208,9 +209,9 @@ func (a *answering) handle(ctx context.Context, served *servedRequest, in teleme
 }
 
 // conclude answers a request with what its handler has returned, unless the server has cancelled it meanwhile.
-func (a *answering) conclude(op *telemetry.Op, served *servedRequest, r *Request, raw []byte, err error, answer answerer) {
+func (a *answering) conclude(op *instrument.Op, served *servedRequest, r *Request, raw []byte, err error, answer answerer) {
 	if why := a.serving.end(served); why != nil {
-		defer op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: why})
+		defer op.End(instrument.Result{ErrorType: names.ErrorCancelled, Err: why})
 		_ = answer(nil, true)
 		return
 	}
@@ -219,12 +220,12 @@ func (a *answering) conclude(op *telemetry.Op, served *servedRequest, r *Request
 }
 
 // reply sends an answer, which carries err unless that is nil, and ends the operation: as lost if the answer is.
-func reply(op *telemetry.Op, method string, frame []byte, err error, answer answerer, patient bool) {
+func reply(op *instrument.Op, method string, frame []byte, err error, answer answerer, patient bool) {
 	defer op.End(brokenOff)
 	op.Sending()
 	lost := answer(frame, patient)
 	if lost != nil {
-		op.End(telemetry.Result{ErrorType: lostAnswer(lost), Err: lost})
+		op.End(instrument.Result{ErrorType: lostAnswer(lost), Err: lost})
 		return
 	}
 	op.Sent(len(frame))
@@ -236,9 +237,9 @@ func reply(op *telemetry.Op, method string, frame []byte, err error, answer answ
 // lostAnswer is the error.type of a request whose answer could not be sent.
 func lostAnswer(err error) string {
 	if errors.Is(err, transport.ErrBusy) {
-		return telemetry.ErrorTransportBusy
+		return names.ErrorTransportBusy
 	}
-	return telemetry.ErrorConnectionLost
+	return names.ErrorConnectionLost
 }
 
 func noHandler(_ context.Context, r *Request) (any, error) {
@@ -254,7 +255,7 @@ func (a *answering) input(ctx context.Context, id int64, r mcp.InputRequest) (js
 	if !known || r.Method == mcp.MethodPing {
 		return nil, &Error{Kind: KindProtocol, cause: fmt.Errorf("%s: no handler", r.Method)}
 	}
-	ctx, op := a.c.tel.StartHandler(ctx, incoming(r.Method, &jsonrpc.Params{}, a.c.present().peer, 0, telemetry.Incoming{
+	ctx, op := a.c.tel.StartHandler(ctx, incoming(r.Method, &jsonrpc.Params{}, a.c.present().peer, 0, instrument.Incoming{
 		ID: strconv.FormatInt(id, 10), Known: true,
 	}))
 	defer op.End(brokenOff) // a handler may end the caller's goroutine

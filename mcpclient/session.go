@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -23,7 +23,7 @@ type session struct {
 	capabilities mcp.ServerCapabilities
 	instructions string
 	meta         *jsonrpc.Constant // goes into the _meta of every request
-	peer         *telemetry.Peer
+	peer         *instrument.Peer
 	since        time.Time
 
 	// What is small lies together, without gaps.
@@ -76,12 +76,12 @@ func (c *core) newSession(s session) (*session, error) {
 		return nil, err
 	}
 	s.meta = meta
-	network := telemetry.Network(c.transport.Network())
+	network := instrument.Network(c.transport.Network())
 	s.overHTTP = network.Protocol == "http"
 	s.ownStreams = s.overHTTP && s.version.Era() == mcp.Modern
 	info := s.conn.Info()
 	network.ProtocolVersion = cmp.Or(info.HTTPVersion, network.ProtocolVersion)
-	s.peer = c.tel.Peer(telemetry.Facts{Network: network, MCPVersion: string(s.version)}, info.SessionID)
+	s.peer = c.tel.Peer(instrument.Facts{Network: network, MCPVersion: string(s.version)}, info.SessionID)
 	s.since = time.Now()
 	return &s, nil
 }

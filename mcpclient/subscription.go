@@ -5,7 +5,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // subscription is one subscriptions/listen, and the content of this request. It belongs to the listener of its session.
@@ -13,7 +13,7 @@ import (
 type subscription struct {
 	request
 	filter mcp.SubscriptionFilter
-	before telemetry.Ref          // the request that opened the latest subscription, if that was lost with an earlier session
+	before instrument.Ref         // the request that opened the latest subscription, if that was lost with an earlier session
 	anew   bool                   // it was
 	agreed mcp.SubscriptionFilter // what the server has acknowledged; belongs to the reader of the connection before that
 	stream func(error)            // tells the telemetry how it has ended
@@ -25,8 +25,8 @@ func newSubscription(c *core, filter mcp.SubscriptionFilter) *subscription {
 	return sub
 }
 
-func (sub *subscription) about() telemetry.Request {
-	return telemetry.Request{Method: sub.method, Link: sub.before, Reissue: sub.anew}
+func (sub *subscription) about() instrument.Request {
+	return instrument.Request{Method: sub.method, Link: sub.before, Reissue: sub.anew}
 }
 
 func (sub *subscription) started() {}
@@ -53,7 +53,7 @@ func (sub *subscription) receive(s *session, m *jsonrpc.Message) error {
 	return decodeResult(m, nil)
 }
 
-func (sub *subscription) ended(err *fault) telemetry.Result { return err.result() }
+func (sub *subscription) ended(err *fault) instrument.Result { return err.result() }
 
 func (sub *subscription) harmless() bool { return true }
 

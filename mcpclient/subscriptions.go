@@ -4,7 +4,8 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // subscriptions are the changes that a client hears of: of the lists that it has handlers for, and of the resources that the user
@@ -14,11 +15,11 @@ type subscriptions struct {
 	c       *Client
 	watches watches
 
-	mu        sync.Mutex    // is locked before core.mu
-	listening uint64        // guarded by mu; the epoch of the session that has a listener, 0 for none
-	refused   *refusal      // guarded by mu; by the server of the latest session that did so; nil if none has
-	latestIn  uint64        // guarded by mu; the epoch of latest, 0 for none
-	latest    telemetry.Ref // guarded by mu; the request that opened the latest subscription
+	mu        sync.Mutex     // is locked before core.mu
+	listening uint64         // guarded by mu; the epoch of the session that has a listener, 0 for none
+	refused   *refusal       // guarded by mu; by the server of the latest session that did so; nil if none has
+	latestIn  uint64         // guarded by mu; the epoch of latest, 0 for none
+	latest    instrument.Ref // guarded by mu; the request that opened the latest subscription
 }
 
 // refusal is why the server of one session takes no subscriptions.
@@ -108,16 +109,16 @@ func (subs *subscriptions) subscribe(s *session, filter mcp.SubscriptionFilter) 
 	subs.mu.Lock()
 	subs.latest, subs.latestIn = sub.ref, s.epoch
 	subs.mu.Unlock()
-	sub.stream = subs.c.core.tel.StreamOpened(telemetry.StreamListen)
+	sub.stream = subs.c.core.tel.StreamOpened(names.StreamListen)
 	return sub, nil
 }
 
 // last names the request that has opened the latest subscription, if that was lost with an earlier session.
-func (subs *subscriptions) last(s *session) (ref telemetry.Ref, lost bool) {
+func (subs *subscriptions) last(s *session) (ref instrument.Ref, lost bool) {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
 	if subs.latestIn == 0 || subs.latestIn == s.epoch {
-		return telemetry.Ref{}, false
+		return instrument.Ref{}, false
 	}
 	return subs.latest, true
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // mirrors reports whether arguments of tools are repeated in HTTP headers: in modern versions over HTTP.
@@ -69,8 +69,8 @@ func (m *knownTools) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.Cal
 
 // lead is what telemetry knows of a call that another one goes on with.
 type lead struct {
-	corr     telemetry.Corr
-	ref      telemetry.Ref
+	corr     instrument.Corr
+	ref      instrument.Ref
 	id       int64 // of the request
 	mismatch bool  // that is why
 }

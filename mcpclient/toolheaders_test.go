@@ -48,7 +48,7 @@ func listOf(tools string) string {
 	return `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[` + tools + `]}`
 }
 
-func names(c *Client, t *testing.T) (names []string) {
+func toolNames(c *Client, t *testing.T) (names []string) {
 	t.Helper()
 	for tool, err := range c.Tools(t.Context()) {
 		if err != nil {
@@ -64,7 +64,7 @@ func TestArgumentsAreMirroredAsTheListedSchemaSays(t *testing.T) {
 		v := s.next(t).modern()
 		await(t, c)
 		listed := make(chan []string)
-		go func() { listed <- names(c, t) }()
+		go func() { listed <- toolNames(c, t) }()
 		v.answer(v.want(mcp.MethodListTools), listOf(regionTool+","+brokenTool+","+plainTool))
 		if got := <-listed; fmt.Sprint(got) != "[query plain]" {
 			t.Errorf("listed %v, want the tool that breaks the rules left out", got)
@@ -125,7 +125,7 @@ func TestLegacySessionsMirrorNothing(t *testing.T) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		listed := make(chan []string)
-		go func() { listed <- names(c, t) }()
+		go func() { listed <- toolNames(c, t) }()
 		v.answer(v.want(mcp.MethodListTools), `{"tools":[`+regionTool+","+brokenTool+`]}`)
 		if got := <-listed; len(got) != 2 {
 			t.Errorf("listed %v, want both: the rules are of another revision", got)

@@ -2,7 +2,7 @@ package mcpclient
 
 import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -10,7 +10,7 @@ import (
 // message, which has it twice over HTTP: each time it is written anew.
 type traceContext struct{ parent, state, baggage string }
 
-func traceOf(op *telemetry.Op) (t traceContext) {
+func traceOf(op *instrument.Op) (t traceContext) {
 	t.parent, t.state, t.baggage = op.TraceContext()
 	return t
 }

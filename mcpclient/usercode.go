@@ -5,14 +5,15 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // The client calls code of the user's as package usercode has it: handlers, callbacks, the transport. Whatever that does, the
 // client goes on and can be stopped.
 
 // brokenOff is how an operation ends in which code of the user's has failed, unless it has ended before: for a defer.
-var brokenOff = telemetry.Result{ErrorType: telemetry.ErrorPanic}
+var brokenOff = instrument.Result{ErrorType: names.ErrorPanic}
 
 // failed returns what tells telemetry that the code of this name has failed.
 func (c *core) failed(ctx context.Context, name string) func(*usercode.Failure) {

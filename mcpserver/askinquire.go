@@ -11,7 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 func (p pipe) reach() reach { return reach{asks: true, read: true} }
@@ -82,7 +83,7 @@ func (c *call) inquireEach(ctx context.Context, items []*inquiry) error {
 
 // inquire asks a legacy client for one thing and waits for the answer.
 func (c *call) inquire(ctx context.Context, it *inquiry) error {
-	ctx, op := c.x.tel.StartRequest(ctx, telemetry.Request{Method: it.method()})
+	ctx, op := c.x.tel.StartRequest(ctx, instrument.Request{Method: it.method()})
 	defer op.End(brokenOff)
 	answer, err := c.answerTo(ctx, &op, it)
 	if err == nil {
@@ -98,7 +99,7 @@ func (c *call) inquire(ctx context.Context, it *inquiry) error {
 }
 
 // answerTo sends a request and returns the result that the client answers with.
-func (c *call) answerTo(ctx context.Context, op *telemetry.Op, it *inquiry) (json.RawMessage, error) {
+func (c *call) answerTo(ctx context.Context, op *instrument.Op, it *inquiry) (json.RawMessage, error) {
 	if c.ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", it.method(), c.ending())
 	}
@@ -149,9 +150,9 @@ func isRefusal(err error) bool {
 // lateness says why the answer to a question is late whose context has ended.
 func lateness(ctx context.Context) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return telemetry.DropLateTimeout
+		return names.DropLateTimeout
 	}
-	return telemetry.DropLateCancelled
+	return names.DropLateCancelled
 }
 
 // ending is why the request that is being handled has ended.
@@ -163,7 +164,7 @@ func (c *call) ending() error {
 }
 
 // send sends a request to the client, on the way on which it waits for the answer to its own.
-func (c *call) send(ctx context.Context, op *telemetry.Op, id int64, it *inquiry) error {
+func (c *call) send(ctx context.Context, op *instrument.Op, id int64, it *inquiry) error {
 	var meta jsonrpc.Meta
 	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
 	frame, err := jsonrpc.AppendRequest(nil, c.x.conn.asks.id(id), it.method(), meta, it.encoded)
@@ -199,12 +200,12 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 
 // withdraw tells the client that its answer is not wanted any more. A client that takes nothing is not waited for long.
 // (specification 2025-11-25, basic/utilities/cancellation)
-func (c *call) withdraw(asked *telemetry.Op, id int64, it *inquiry) {
+func (c *call) withdraw(asked *instrument.Op, id int64, it *inquiry) {
 	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.x.conn.asks.id(id), Reason: "not needed any more"})
 	if err != nil {
 		return
 	}
-	ctx, op := c.x.tel.StartRequest(c.x.life, telemetry.Request{
+	ctx, op := c.x.tel.StartRequest(c.x.life, instrument.Request{
 		Method: mcp.NotificationCancelled, Notification: true, Beside: true, Parent: asked.Ref(),
 	})
 	defer op.End(brokenOff)
@@ -218,16 +219,16 @@ func (c *call) withdraw(asked *telemetry.Op, id int64, it *inquiry) {
 		err = c.out.notify(ctx, frame)
 	}
 	if err == errNoPlace {
-		c.x.tel.NotificationDropped(mcp.NotificationCancelled, telemetry.DropNoStream)
-		op.End(telemetry.Result{ErrorType: telemetry.ErrorNotReady})
+		c.x.tel.NotificationDropped(mcp.NotificationCancelled, names.DropNoStream)
+		op.End(instrument.Result{ErrorType: names.ErrorNotReady})
 		return
 	}
 	if err != nil {
-		op.End(telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: err})
+		op.End(instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err})
 		return
 	}
 	op.Sent(len(frame))
-	op.End(telemetry.Result{})
+	op.End(instrument.Result{})
 }
 
 // violation is an answer of the client that breaks the protocol.
@@ -236,24 +237,24 @@ type violation struct{ error }
 func (v *violation) Unwrap() error { return v.error }
 
 // ErrorType returns what telemetry calls it.
-func (v *violation) ErrorType() string { return telemetry.ErrorViolation }
+func (v *violation) ErrorType() string { return names.ErrorViolation }
 
 // endOf describes for telemetry how asking ended.
-func endOf(ctx context.Context, err error) telemetry.Result {
+func endOf(ctx context.Context, err error) instrument.Result {
 	if err == nil {
-		return telemetry.Result{}
+		return instrument.Result{}
 	}
 	if refused, ok := errors.AsType[*ClientError](err); ok {
-		return telemetry.Result{Code: refused.Code, HasCode: true, Message: refused.Message}
+		return instrument.Result{Code: refused.Code, HasCode: true, Message: refused.Message}
 	}
-	end := telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: err}
+	end := instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err}
 	switch _, broken := errors.AsType[*violation](err); {
 	case broken:
-		end.ErrorType = telemetry.ErrorViolation
+		end.ErrorType = names.ErrorViolation
 	case ctx.Err() == context.DeadlineExceeded:
-		end.ErrorType = telemetry.ErrorTimeout
+		end.ErrorType = names.ErrorTimeout
 	case ctx.Err() != nil, errors.Is(err, ErrAnswered):
-		end.ErrorType, end.CallerLeft = telemetry.ErrorCancelled, true
+		end.ErrorType, end.CallerLeft = names.ErrorCancelled, true
 	}
 	return end
 }

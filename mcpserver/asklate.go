@@ -4,7 +4,8 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // maxStones is how many questions that were given up are remembered, to know a late answer by.
@@ -14,7 +15,7 @@ const maxStones = 256
 type stone struct {
 	reason string // why its answer is late
 	since  time.Time
-	ref    telemetry.Ref // of its span
+	ref    instrument.Ref // of its span
 }
 
 // stones are those of a client, at most maxStones: the oldest give way. They belong to asks.mu.
@@ -43,8 +44,8 @@ func (t *asks) bury(id int64, s stone) {
 }
 
 // stray says for telemetry why nobody waits for a response.
-func (x *exchange) stray(id jsonrpc.ID) telemetry.Drop {
-	d := telemetry.Drop{Reason: telemetry.DropUnexpected, ID: id.String()}
+func (x *exchange) stray(id jsonrpc.ID) instrument.Drop {
+	d := instrument.Drop{Reason: names.DropUnexpected, ID: id.String()}
 	if x.conn == nil {
 		return d
 	}
@@ -54,9 +55,9 @@ func (x *exchange) stray(id jsonrpc.ID) telemetry.Drop {
 	s, late := x.conn.asks.buried.byID[n]
 	switch {
 	case !ok || n <= 0 || n > x.conn.asks.last:
-		d.Reason = telemetry.DropUnknownID
+		d.Reason = names.DropUnknownID
 	case !late:
-		d.Reason = telemetry.DropDuplicate
+		d.Reason = names.DropDuplicate
 	default:
 		d.Reason, d.Age, d.Ref = s.reason, time.Since(s.since), s.ref
 	}

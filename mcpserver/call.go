@@ -11,7 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // call is one request from its arrival to its answer. It is owned by the goroutine that serves it, except for what
@@ -35,7 +36,7 @@ type call struct {
 
 	ctx      context.Context // of the handler
 	cancel   context.CancelCauseFunc
-	op       telemetry.Op
+	op       instrument.Op
 	progress *progress // nil if the client wants no progress
 	rounds   rounds    // in which the client is asked for something
 
@@ -135,8 +136,8 @@ func (c *call) begin(p *jsonrpc.Params) {
 }
 
 // incoming describes the request for telemetry.
-func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) telemetry.Incoming {
-	in := telemetry.Incoming{
+func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) instrument.Incoming {
+	in := instrument.Incoming{
 		Method: c.info.Method, Target: c.target, ID: c.info.ID.String(), Known: c.method != nil, TargetKnown: targetKnown,
 		URI: c.uri, Size: c.size, Peer: c.x.peer(c.info.Version), Untrusted: c.x.untrusted,
 	}
@@ -282,7 +283,7 @@ func (c *call) reply(buf *[]byte, frame []byte, result any, err error) {
 	releaseBuffer(buf, frame)
 	end := outcome(result, err)
 	if lost != nil && err == nil {
-		end = telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: lost}
+		end = instrument.Result{ErrorType: names.ErrorConnectionLost, Err: lost}
 	}
 	c.op.End(end)
 }
@@ -299,7 +300,7 @@ func (c *call) sending() context.Context {
 // leave ends a request that gets no answer.
 func (c *call) leave(why error) {
 	defer c.cancel(why)
-	defer c.op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: why, CallerLeft: true})
+	defer c.op.End(instrument.Result{ErrorType: names.ErrorCancelled, Err: why, CallerLeft: true})
 	c.x.visit.drop()
 	_ = c.out.answer(c.x.life, answer{})
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // failure is an error for the client with a cause that is not for it.
@@ -123,12 +123,12 @@ func ended(ctx context.Context, err error) error {
 }
 
 // outcome describes for telemetry how a request was answered: with err, or else with result.
-func outcome(result any, err error) telemetry.Result {
+func outcome(result any, err error) instrument.Result {
 	if err != nil {
 		e := wireError(err)
-		return telemetry.Result{Code: e.Code, HasCode: true, Message: e.Message, Err: err}
+		return instrument.Result{Code: e.Code, HasCode: true, Message: e.Message, Err: err}
 	}
-	r := telemetry.Result{}
+	r := instrument.Result{}
 	switch result := result.(type) {
 	case *mcp.CallToolResult:
 		if result != nil {

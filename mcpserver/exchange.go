@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // exchange is what passes between a client and the server: messages come in, and what they lead to goes to a sink. It is
@@ -175,7 +176,7 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 		return nil
 	}
 	x.tel.Notification(telemetry.Received, m.Method)
-	x.tel.MessageSize(telemetry.Received, telemetry.KindNotification, m.Size())
+	x.tel.MessageSize(telemetry.Received, instrument.KindNotification, m.Size())
 	return nil
 }
 
@@ -206,9 +207,9 @@ func (x *exchange) response(m *jsonrpc.Message) error {
 	if x.deliver(m.ID, m) {
 		return nil
 	}
-	kind := telemetry.KindResponse
+	kind := instrument.KindResponse
 	if m.Kind == jsonrpc.Error {
-		kind = telemetry.KindError
+		kind = instrument.KindError
 	}
 	x.tel.MessageSize(telemetry.Received, kind, m.Size())
 	x.tel.Dropped(x.stray(m.ID))
@@ -233,7 +234,7 @@ func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
 		id = jsonrpc.Null
 	}
 	frame := appendError(nil, id, err)
-	x.tel.MessageSize(telemetry.Sent, telemetry.KindError, len(frame))
+	x.tel.MessageSize(telemetry.Sent, instrument.KindError, len(frame))
 	_ = out.answer(x.work, answer{frame, err, true, v.ID}) // a client that is gone has no use for it
 }
 
@@ -274,7 +275,7 @@ func codeOf(r jsonrpc.Reason) int64 {
 
 // violation counts a frame that breaks the protocol, of which the head, or all, is there.
 func (x *exchange) violation(v *jsonrpc.Violation, head []byte, size, limit int) {
-	x.tel.Violation(telemetry.Violation{
+	x.tel.Violation(instrument.Violation{
 		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received, Head: head,
 	})
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // Notification is a notification that a client has sent.
@@ -105,7 +107,7 @@ func (x *exchange) listenTo(n *heard) {
 	defer op.End(brokenOff)
 	usercode.Run(func() {
 		n.handle(ctx, &n.Notification)
-		op.End(telemetry.Result{})
+		op.End(instrument.Result{})
 	}, x.failed(ctx, n.Method))
 }
 
@@ -113,7 +115,7 @@ func (x *exchange) listenTo(n *heard) {
 type heard struct {
 	Notification
 	handle func(context.Context, *Notification)
-	in     telemetry.Incoming
+	in     instrument.Incoming
 	size   int
 }
 
@@ -140,9 +142,9 @@ func (q *hearing) add(n *heard) {
 	reason := ""
 	var lost []*heard
 	if n.Method == mcp.NotificationRootsListChanged && q.roots {
-		reason, lost = telemetry.DropCoalesced, []*heard{n}
+		reason, lost = names.DropCoalesced, []*heard{n}
 	} else {
-		reason = telemetry.DropQueueFull
+		reason = names.DropQueueFull
 		for len(q.waiting) > 0 && (len(q.waiting) == maxHeard || q.bytes+n.size > maxHeardBytes) {
 			lost = append(lost, q.pop())
 		}
@@ -154,7 +156,7 @@ func (q *hearing) add(n *heard) {
 	q.mu.Unlock()
 	for _, n := range lost {
 		q.x.tel.Notification(telemetry.Received, n.Method)
-		q.x.tel.MessageSize(telemetry.Received, telemetry.KindNotification, n.size)
+		q.x.tel.MessageSize(telemetry.Received, instrument.KindNotification, n.size)
 		q.x.tel.NotificationDropped(n.Method, reason)
 	}
 }

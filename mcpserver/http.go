@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // HTTPHandler serves a [Server] over HTTP: clients of every revision under one URL, and each transport of the
@@ -76,8 +76,8 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		assumed: map[mcp.Version]*session{},
 	}
 	h.gate.room = &h.room
-	h.http1 = s.observer(telemetry.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
-	h.http2 = s.observer(telemetry.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
+	h.http1 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
+	h.http2 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
 	for _, v := range s.cfg.legacy {
 		h.assumed[v] = new(session)
 		h.assumed[v].agreed.Store(&agreement{version: v})
@@ -161,9 +161,9 @@ func (h *HTTPHandler) observer(r *http.Request) observer {
 	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
 	switch {
 	case unix:
-		return h.s.observer(telemetry.Network{Transport: "unix", Protocol: "http", ProtocolVersion: "1.1"})
+		return h.s.observer(instrument.Network{Transport: "unix", Protocol: "http", ProtocolVersion: "1.1"})
 	case r.ProtoMajor > 2:
-		return h.s.observer(telemetry.Network{Transport: "quic", Protocol: "http", ProtocolVersion: "3"})
+		return h.s.observer(instrument.Network{Transport: "quic", Protocol: "http", ProtocolVersion: "3"})
 	case r.ProtoMajor == 2:
 		return h.http2
 	}

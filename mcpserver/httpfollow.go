@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -100,7 +100,7 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 			refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
 			return
 		}
-		defer s.tel.StreamOpened(telemetry.StreamGet)()
+		defer s.tel.StreamOpened(names.StreamGet)()
 		t.serve(r.Context(), resp)
 		return
 	}
@@ -114,7 +114,7 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 	case err != nil:
 		f.h.unavailable(w)
 	default:
-		defer s.tel.StreamOpened(telemetry.StreamGet)()
+		defer s.tel.StreamOpened(names.StreamGet)()
 		c.serve(ctx, missed)
 	}
 }

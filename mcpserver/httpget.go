@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -62,7 +62,7 @@ func (h *HTTPHandler) listen(w http.ResponseWriter, r *http.Request, s *httpSess
 		refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
 		return
 	}
-	defer s.tel.StreamOpened(telemetry.StreamGet)()
+	defer s.tel.StreamOpened(names.StreamGet)()
 	t.serve(r.Context(), resp)
 }
 

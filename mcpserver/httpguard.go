@@ -75,11 +75,11 @@ func (g *guard) hostAllowed(r *http.Request) bool {
 	case here && hostname.Loopback(hostname.Host(r.Host)):
 		return true
 	}
-	return slices.ContainsFunc(g.hosts, func(allowed string) bool { return allowed == "*" || names(allowed, r.Host) })
+	return slices.ContainsFunc(g.hosts, func(allowed string) bool { return allowed == "*" || sameHost(allowed, r.Host) })
 }
 
-// names reports whether a listed host, with or without a port, is the one that a client has named.
-func names(allowed, host string) bool {
+// sameHost reports whether a listed host, with or without a port, is the one that a client has named.
+func sameHost(allowed, host string) bool {
 	if _, port, err := net.SplitHostPort(allowed); err == nil {
 		_, named, err := net.SplitHostPort(host)
 		return err == nil && port == named && hostname.Equal(hostname.Host(allowed), hostname.Host(host))

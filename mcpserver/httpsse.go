@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -42,7 +42,7 @@ func (h *HTTPHandler) getSSE(w http.ResponseWriter, r *http.Request) {
 	}
 	s.await()
 	if h.sessions.open(s) && resp.event(sse.Event{Name: "endpoint", Data: endpoint(r.URL, s.id)}) == nil {
-		ended := s.tel.StreamOpened(telemetry.StreamSSE)
+		ended := s.tel.StreamOpened(names.StreamSSE)
 		select {
 		case <-resp.done():
 		case <-r.Context().Done():

@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // methods returns what the handler answers.
 func (p *parts) methods(s *Server) (all []*method) {
 	if p.tools != nil {
 		all = append(all, &method{name: mcp.MethodListTools, handle: p.listTools},
-			&method{name: mcp.MethodCallTool, handle: p.callTool, rate: rateToolCalls, kind: telemetry.Tool, find: unknown})
+			&method{name: mcp.MethodCallTool, handle: p.callTool, rate: rateToolCalls, kind: instrument.Tool, find: unknown})
 	}
 	if p.reader != nil {
 		all = append(all, &method{name: mcp.MethodListResources, handle: p.listResources},
@@ -25,7 +25,7 @@ func (p *parts) methods(s *Server) (all []*method) {
 	}
 	if p.prompts != nil {
 		all = append(all, &method{name: mcp.MethodListPrompts, handle: p.listPrompts},
-			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: telemetry.Prompt, find: unknown})
+			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: instrument.Prompt, find: unknown})
 	}
 	if p.completer != nil {
 		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete, rate: rateCompletions})

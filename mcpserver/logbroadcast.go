@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // Log sends a log message that belongs to no request to all legacy clients that want messages of its level. Modern ones
@@ -46,7 +46,7 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
 	if c.hears(level) && !c.away.Load() {
 		for range c.logs.add(frame) {
-			c.tel.NotificationDropped(mcp.NotificationMessage, telemetry.DropQueueFull)
+			c.tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
 		}
 		c.notices.add(notice{method: mcp.NotificationMessage})
 	}

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // handler answers a request. The result is encoded in the way of [mcp.AppendResult], nil as an empty object.
@@ -24,7 +24,7 @@ type method struct {
 	inline bool // quick, so that the read loop answers it: before it reads on, whatever is running
 
 	// What the method is about, for methods that name one thing: find returns its name if it is there.
-	kind telemetry.TargetKind
+	kind instrument.TargetKind
 	find func(name []byte) (string, bool)
 
 	byURI bool  // it is about a resource

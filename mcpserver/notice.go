@@ -9,7 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // notice is a notification that says that something has changed, and nothing else: it need not be sent twice to a client
@@ -213,21 +214,21 @@ func (x *exchange) inform(ctx context.Context, out sink, v mcp.Version, n notice
 	if err != nil {
 		return err
 	}
-	return x.send(ctx, out, v, telemetry.Request{Method: n.method, URI: n.uri}, meta, params)
+	return x.send(ctx, out, v, instrument.Request{Method: n.method, URI: n.uri}, meta, params)
 }
 
 // notify sends a notification on the server's own account. meta goes into its _meta.
 func (x *exchange) notify(ctx context.Context, out sink, v mcp.Version, method string, meta mcp.Meta, params json.RawMessage) error {
-	return x.send(ctx, out, v, telemetry.Request{Method: method}, meta, params)
+	return x.send(ctx, out, v, instrument.Request{Method: method}, meta, params)
 }
 
 // send sends the notification that r describes to telemetry.
-func (x *exchange) send(ctx context.Context, out sink, v mcp.Version, r telemetry.Request, meta mcp.Meta, params json.RawMessage) error {
+func (x *exchange) send(ctx context.Context, out sink, v mcp.Version, r instrument.Request, meta mcp.Meta, params json.RawMessage) error {
 	r.Notification, r.Beside = true, true
 	ctx, op := x.tel.StartRequest(ctx, r)
 	defer op.End(brokenOff)
 	op.Admit(x.peer(v), 0)
-	var result telemetry.Result
+	var result instrument.Result
 	m := jsonrpc.Meta{User: meta}
 	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
 	frame, err := jsonrpc.AppendNotification(nil, r.Method, m, params)
@@ -236,10 +237,10 @@ func (x *exchange) send(ctx context.Context, out sink, v mcp.Version, r telemetr
 	}
 	switch {
 	case err == errNoPlace:
-		x.tel.NotificationDropped(r.Method, telemetry.DropNoStream)
-		result, err = telemetry.Result{ErrorType: telemetry.ErrorNotReady}, nil
+		x.tel.NotificationDropped(r.Method, names.DropNoStream)
+		result, err = instrument.Result{ErrorType: names.ErrorNotReady}, nil
 	case err != nil:
-		result = telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: err}
+		result = instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err}
 	default:
 		op.Sent(len(frame))
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // measured is a connection that knows how long frames wait in it. measure is called once, before anything is sent; from then
@@ -28,11 +30,11 @@ func (x *exchange) tellQuietly(ctx context.Context, out sink, method string, fra
 	err := out.notify(ctx, frame)
 	switch {
 	case err == errNoPlace:
-		x.tel.NotificationDropped(method, telemetry.DropNoStream)
+		x.tel.NotificationDropped(method, names.DropNoStream)
 		return nil
 	case err == nil:
 		x.tel.Notification(telemetry.Sent, method)
-		x.tel.MessageSize(telemetry.Sent, telemetry.KindNotification, len(frame))
+		x.tel.MessageSize(telemetry.Sent, instrument.KindNotification, len(frame))
 	}
 	return err
 }
@@ -41,7 +43,7 @@ func (x *exchange) tellQuietly(ctx context.Context, out sink, method string, fra
 // news of a task.
 func (x *exchange) coalesced(n notice) {
 	if lists[n.method].declared != nil || n.method == mcp.NotificationResourceUpdated {
-		x.tel.NotificationDropped(n.method, telemetry.DropCoalesced)
+		x.tel.NotificationDropped(n.method, names.DropCoalesced)
 	}
 }
 
@@ -58,8 +60,8 @@ func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
 }
 
 // arrived describes for telemetry a notification that is dealt with.
-func (x *exchange) arrived(m *jsonrpc.Message) telemetry.Incoming {
-	in := telemetry.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted}
+func (x *exchange) arrived(m *jsonrpc.Message) instrument.Incoming {
+	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted}
 	if a := x.session.agreed.Load(); a != nil {
 		in.Peer = x.peer(a.version)
 	}

@@ -6,23 +6,23 @@ import (
 	"slices"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // observer is what connections over one kind of network tell their telemetry. It is immutable.
 type observer struct {
-	tel     *telemetry.Server
-	network telemetry.Network
-	peers   map[mcp.Version]*telemetry.Peer
+	tel     *instrument.Server
+	network instrument.Network
+	peers   map[mcp.Version]*instrument.Peer
 }
 
 // peer returns the client of a revision, nil if that is not known yet.
-func (o *observer) peer(v mcp.Version) *telemetry.Peer { return o.peers[v] }
+func (o *observer) peer(v mcp.Version) *instrument.Peer { return o.peers[v] }
 
 // inSession returns the observer of one session, whose spans carry its id.
 func (o observer) inSession(v mcp.Version, id string) observer {
-	facts := telemetry.Facts{Network: o.network, MCPVersion: string(v)}
-	o.peers = map[mcp.Version]*telemetry.Peer{v: o.tel.Peer(facts, id)}
+	facts := instrument.Facts{Network: o.network, MCPVersion: string(v)}
+	o.peers = map[mcp.Version]*instrument.Peer{v: o.tel.Peer(facts, id)}
 	return o
 }
 
@@ -45,16 +45,16 @@ func (s *Server) everyObserver() []observer {
 }
 
 // observer returns the one for a network.
-func (s *Server) observer(n telemetry.Network) observer {
+func (s *Server) observer(n instrument.Network) observer {
 	n.Address, n.Port = "", 0 // a server tells nothing about its own
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o, ok := s.observers[n]
 	if !ok {
-		tel := s.cfg.Telemetry.Server(s.cfg.Name, n, telemetry.WithInstanceID(s.cfg.InstanceID))
-		o = observer{tel: tel, network: n, peers: map[mcp.Version]*telemetry.Peer{}}
+		tel := instrument.NewServer(s.cfg.Telemetry, s.cfg.Name, n, instrument.WithInstanceID(s.cfg.InstanceID))
+		o = observer{tel: tel, network: n, peers: map[mcp.Version]*instrument.Peer{}}
 		for _, v := range s.cfg.versions {
-			o.peers[v] = o.tel.Peer(telemetry.Facts{Network: n, MCPVersion: string(v)}, "")
+			o.peers[v] = o.tel.Peer(instrument.Facts{Network: n, MCPVersion: string(v)}, "")
 		}
 		s.observers[n] = o
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // DefaultFrameLimit is the size in bytes of the largest frame a server accepts unless told otherwise.
@@ -139,7 +140,7 @@ func newConfig(o *Options, name string) (config, error) {
 		c.Options = *o
 	}
 	c.Name = cmp.Or(c.Name, name)
-	c.InstanceID = cmp.Or(c.InstanceID, telemetry.NewInstanceID())
+	c.InstanceID = cmp.Or(c.InstanceID, instrument.NewInstanceID())
 	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 64)
 	c.MaxQueued = max(0, cmp.Or(c.MaxQueued, 1024))
 	c.DrainTimeout = max(0, cmp.Or(c.DrainTimeout, time.Second))

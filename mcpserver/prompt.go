@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // GetPromptRequest asks for a prompt.
@@ -105,7 +105,7 @@ var promptMembers = []member[mcp.Prompt]{
 func (s *Server) offerPrompts() error {
 	return s.offer(&s.promptsOffer, feature{declare: declarePrompts, methods: []*method{
 		{name: mcp.MethodListPrompts, handle: s.listPrompts, pace: alone()},
-		{name: mcp.MethodGetPrompt, handle: s.getPrompt, kind: telemetry.Prompt, find: s.prompts.find},
+		{name: mcp.MethodGetPrompt, handle: s.getPrompt, kind: instrument.Prompt, find: s.prompts.find},
 	}})
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // Rate is how often something may happen: Burst times at once, and PerSecond times a second in the long run.
@@ -180,7 +180,7 @@ func (x *exchange) mayTell(what rated, method string) bool {
 	if x.allows(what) {
 		return true
 	}
-	x.tel.NotificationDropped(method, telemetry.DropRateLimited)
+	x.tel.NotificationDropped(method, names.DropRateLimited)
 	return false
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/keepalive"
 	"github.com/mcpotel/mcpotel/internal/usercode"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // settle is how long handlers may take to return when their contexts have ended, and then how long a send may.
@@ -25,8 +26,8 @@ const settle = time.Second
 // that have become tasks belong to the server and run on, see [Server.Shutdown]. The values of ctx are there in the contexts of
 // handlers.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
-	var network telemetry.Network
-	if n, ok := c.(interface{ Network() telemetry.Network }); ok {
+	var network instrument.Network
+	if n, ok := c.(interface{ Network() instrument.Network }); ok {
 		network = n.Network()
 	}
 	o := s.observer(network)
@@ -86,8 +87,8 @@ type connection struct {
 	since time.Time
 	gone  func() // takes it out of the metrics of what is there now
 
-	number  uint64            // among those of the server
-	network telemetry.Network // that it came over
+	number  uint64             // among those of the server
+	network instrument.Network // that it came over
 
 	alive *keepalive.Watch   // nil for none; set before it is read from
 	quit  func(reason error) // ends it, without waiting; set before anybody sees its session
@@ -108,7 +109,7 @@ func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queu
 	conn.heard = &hearing{x: conn.exchange}
 	conn.session.public.conn = conn
 	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
-	conn.gone = o.tel.Connected(telemetry.Connection{Queued: queued, InSession: conn.inSession})
+	conn.gone = o.tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession})
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
 	work, end := context.WithCancelCause(conn.life)
 	conn.work = work
@@ -172,12 +173,12 @@ func (c *connection) ended(lost bool) {
 	if a := c.session.agreed.Load(); a != nil && !c.passing.Load() {
 		errorType := ""
 		if lost {
-			errorType = telemetry.ErrorConnectionLost
+			errorType = names.ErrorConnectionLost
 		}
 		c.peer(a.version).SessionEnd(time.Since(c.since), errorType)
 	}
 	if lost {
-		c.tel.ConnectionFailed(telemetry.ErrorConnectionLost)
+		c.tel.ConnectionFailed(names.ErrorConnectionLost)
 	}
 	c.tel.Close()
 }

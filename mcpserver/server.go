@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // Server is what a program offers to MCP clients. Make it with [New]; it is safe for concurrent use, and may serve any
@@ -51,12 +51,12 @@ type Server struct {
 	tasks                                                      *taskKeeper
 
 	mu        sync.Mutex
-	conns     map[*connection]struct{}       // guarded by mu; open ones, but for those of fleets
-	audiences map[*audience]struct{}         // guarded by mu; those who may listen now
-	fleets    map[*fleet]struct{}            // guarded by mu; of the handlers that share a store of sessions
-	handlers  map[*HTTPHandler]struct{}      // guarded by mu; that are not shut down
-	lastConn  uint64                         // guarded by mu; number of the latest connection
-	observers map[telemetry.Network]observer // guarded by mu
+	conns     map[*connection]struct{}        // guarded by mu; open ones, but for those of fleets
+	audiences map[*audience]struct{}          // guarded by mu; those who may listen now
+	fleets    map[*fleet]struct{}             // guarded by mu; of the handlers that share a store of sessions
+	handlers  map[*HTTPHandler]struct{}       // guarded by mu; that are not shut down
+	lastConn  uint64                          // guarded by mu; number of the latest connection
+	observers map[instrument.Network]observer // guarded by mu
 }
 
 // New returns a server that calls itself info and offers nothing yet. Like a wrong pattern for an HTTP handler, an empty
@@ -77,7 +77,7 @@ func New(info mcp.Implementation, o *Options) *Server {
 		audiences: map[*audience]struct{}{},
 		fleets:    map[*fleet]struct{}{},
 		handlers:  map[*HTTPHandler]struct{}{},
-		observers: map[telemetry.Network]observer{},
+		observers: map[instrument.Network]observer{},
 
 		total:      newLimiter(cfg.MaxTotal),
 		middleware: wrapped(cfg.Middleware),

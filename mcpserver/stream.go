@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/ndjson"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // NewStreamConn returns a connection over a pair of streams on which each line is a frame: pipes, or both times the same
@@ -31,7 +31,7 @@ func NewStreamConn(r io.ReadCloser, w io.WriteCloser, limit int) Conn {
 type streamConn struct {
 	r       io.ReadCloser
 	w       io.WriteCloser
-	network telemetry.Network
+	network instrument.Network
 	in      *ndjson.Reader
 	out     *ndjson.Writer
 
@@ -46,19 +46,19 @@ func (c *streamConn) measure(waited func(time.Duration)) (queued func() int) {
 }
 
 // Network says what the connection runs over.
-func (c *streamConn) Network() telemetry.Network { return c.network }
+func (c *streamConn) Network() instrument.Network { return c.network }
 
-func networkOf(r io.Reader) telemetry.Network {
+func networkOf(r io.Reader) instrument.Network {
 	switch r := r.(type) {
 	case net.Conn:
 		switch n := r.LocalAddr().Network(); n {
 		case "tcp", "unix":
-			return telemetry.Network{Transport: n}
+			return instrument.Network{Transport: n}
 		}
 	case *os.File, *io.PipeReader:
-		return telemetry.Network{Transport: "pipe"}
+		return instrument.Network{Transport: "pipe"}
 	}
-	return telemetry.Network{}
+	return instrument.Network{}
 }
 
 func (c *streamConn) Send(ctx context.Context, frame []byte) error { return c.out.SendWait(ctx, frame) }

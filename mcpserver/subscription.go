@@ -7,7 +7,8 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // maxListening is how many subscriptions one connection may have at once.
@@ -112,8 +113,8 @@ func (sub *subscription) open(granted mcp.SubscriptionFilter) error {
 	if err := sub.acknowledge(granted); err != nil && sub.call.x.audience.remove(sub) {
 		return err
 	}
-	sub.call.op.End(telemetry.Result{})
-	sub.ended = sub.call.x.tel.StreamOpened(telemetry.StreamListen)
+	sub.call.op.End(instrument.Result{})
+	sub.ended = sub.call.x.tel.StreamOpened(names.StreamListen)
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -138,7 +138,7 @@ func (r *taskRun) log(level mcp.LoggingLevel, logger string, data any) error {
 	frame, err := logFrame(r.legacy.meta, level, logger, data)
 	if x := r.call.x; err == nil && x.conn != nil {
 		for range x.conn.logs.add(frame) {
-			x.tel.NotificationDropped(mcp.NotificationMessage, telemetry.DropQueueFull)
+			x.tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
 		}
 		x.conn.notices.add(notice{method: mcp.NotificationMessage})
 	}

@@ -11,7 +11,8 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -39,14 +40,14 @@ type taskRun struct {
 	started bool            // it runs, or is about to; set before there is more than one goroutine
 	errand  errand          // to the store: see sync
 
-	turn     chan struct{}  // one holds it: who begins the task or ends the handling
-	begun    chan struct{}  // closed when the task is there, as
-	first    *store.Task    // this
-	answered chan struct{}  // closed when the handler has returned before that, with
-	result   any            // this
-	err      error          // or that
-	over     bool           // owned by who holds the turn; the handler has returned
-	span     telemetry.Task // owned by who holds the turn
+	turn     chan struct{}   // one holds it: who begins the task or ends the handling
+	begun    chan struct{}   // closed when the task is there, as
+	first    *store.Task     // this
+	answered chan struct{}   // closed when the handler has returned before that, with
+	result   any             // this
+	err      error           // or that
+	over     bool            // owned by who holds the turn; the handler has returned
+	span     instrument.Task // owned by who holds the turn
 
 	mu      sync.Mutex
 	record  *store.Task   // guarded by mu; the latest that is known, nil until the task has begun
@@ -255,9 +256,9 @@ func (r *taskRun) finish(result any, err error) {
 	status := mcp.TaskFailed
 	switch {
 	case lost != nil:
-		end = telemetry.Result{Err: fmt.Errorf("save the outcome of the task: %w", lost)}
+		end = instrument.Result{Err: fmt.Errorf("save the outcome of the task: %w", lost)}
 	case record.Status == mcp.TaskCancelled:
-		end = telemetry.Result{ErrorType: telemetry.ErrorCancelled, CallerLeft: true}
+		end = instrument.Result{ErrorType: names.ErrorCancelled, CallerLeft: true}
 		fallthrough
 	default:
 		status = record.Status

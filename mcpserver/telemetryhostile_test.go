@@ -12,6 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -30,7 +31,7 @@ func countsOnly(t *testing.T) *telemetrytest.Recording {
 // that as well; here it is said which metrics were put to the test.
 func within(t *testing.T, rec *telemetrytest.Recording, metrics ...string) {
 	t.Helper()
-	for _, row := range telemetry.Schema.Metrics {
+	for _, row := range schema.Current.Metrics {
 		n := len(rec.Points(row.Name))
 		if n > row.MaxSeries {
 			t.Errorf("%s: got %d series, want at most %d", row.Name, n, row.MaxSeries)

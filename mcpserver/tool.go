@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // toolMethods are the methods that belong to tools, whether there are any or not.
@@ -195,7 +195,8 @@ func (s *Server) register(t *mcp.Tool, h ToolHandler, task *taskTool) error {
 func (s *Server) offerTools() error {
 	return s.offer(&s.toolsOffer, feature{declare: declareTools, methods: []*method{
 		{name: mcp.MethodListTools, handle: s.listTools, pace: alone()},
-		{name: mcp.MethodCallTool, handle: s.callTool, rate: rateToolCalls, kind: telemetry.Tool, find: s.tools.find, pace: s.paceOfTool},
+		{name: mcp.MethodCallTool, handle: s.callTool, rate: rateToolCalls, kind: instrument.Tool, find: s.tools.find,
+			pace: s.paceOfTool},
 	}})
 }
 

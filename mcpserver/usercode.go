@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // The server calls code of the user's as package usercode has it: handlers, stores, connections. Whatever that does, the
 // request gets its answer, and the server goes on and can be shut down.
 
 // brokenOff is how an operation ends in which code of the user's has failed, unless it has ended before: for a defer.
-var brokenOff = telemetry.Result{ErrorType: telemetry.ErrorPanic}
+var brokenOff = instrument.Result{ErrorType: names.ErrorPanic}
 
 // failed returns what tells telemetry that the code of this name has failed.
 func (o *observer) failed(ctx context.Context, name string) func(*usercode.Failure) {
@@ -21,7 +22,7 @@ func (o *observer) failed(ctx context.Context, name string) func(*usercode.Failu
 // apart calls f in a goroutine of its own. The error is a failure of that code.
 func (s *Server) apart(ctx context.Context, name string, f func()) error {
 	if failure := usercode.Apart(f); failure != nil {
-		o := s.observer(telemetry.Network{})
+		o := s.observer(instrument.Network{})
 		o.failed(context.WithoutCancel(ctx), name)(failure)
 		return failure
 	}

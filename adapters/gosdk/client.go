@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // Client is an [mcp.Client] that is observed. Use it wherever the client was used; only its Connect is another.
@@ -32,7 +33,7 @@ func InstrumentClient(c *mcp.Client, tel *telemetry.Telemetry, name string) *Cli
 // Connect is [mcp.Client.Connect], observed as an attempt to connect.
 func (c *Client) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ClientSessionOptions) (*mcp.ClientSession, error) {
 	l := c.links.open(networkOf(t))
-	ctx, attempt := l.tel.StartAttempt(ctx, telemetry.AttemptStart{Number: 1})
+	ctx, attempt := l.tel.StartAttempt(ctx, instrument.AttemptStart{Number: 1})
 	l.attempt, l.connecting = attempt.Ref(), true
 	session, err := c.Client.Connect(context.WithValue(ctx, linkKey{}, l), t, opts)
 	attempt.End(err)
@@ -51,8 +52,8 @@ type links struct {
 }
 
 // open returns the link of a connection that is to be made.
-func (ls *links) open(n telemetry.Network) *link {
-	return newLink(ls.tel.Client(ls.name, n), n)
+func (ls *links) open(n instrument.Network) *link {
+	return newLink(instrument.NewClient(ls.tel, ls.name, n), n)
 }
 
 // of returns the link of a session. The first message of a session says so, with the context that it connects with.
@@ -63,7 +64,7 @@ func (ls *links) of(ctx context.Context, s *mcp.ClientSession) *link {
 	}
 	l, ok := ctx.Value(linkKey{}).(*link)
 	if !ok {
-		l = ls.open(telemetry.Network{}) // connected through the SDK's own client
+		l = ls.open(instrument.Network{}) // connected through the SDK's own client
 	}
 	if first, taken := ls.all.LoadOrStore(key, l); taken {
 		if first != l {

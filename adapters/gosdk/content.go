@@ -5,11 +5,11 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // captureArguments offers the arguments of a call to the redactor, if there is one.
-func captureArguments(op *telemetry.Op, params mcp.Params) {
+func captureArguments(op *instrument.Op, params mcp.Params) {
 	if !op.Captures() {
 		return
 	}
@@ -30,7 +30,7 @@ func captureArguments(op *telemetry.Op, params mcp.Params) {
 }
 
 // captureAnswer offers the result of a tool to the redactor, if there is one.
-func captureAnswer(op *telemetry.Op, result mcp.Result) {
+func captureAnswer(op *instrument.Op, result mcp.Result) {
 	r, ok := result.(*mcp.CallToolResult)
 	if !ok || r == nil || !op.Captures() {
 		return

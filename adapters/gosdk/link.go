@@ -9,7 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // The handshakes, and what follows them.
@@ -25,10 +26,10 @@ const modern = "2026-07-28"
 // link is one connection of a client, from the attempt to make it to its end. The states are those of this module's own
 // client, as far as the SDK shows them; it makes a connection once, so there is no backoff.
 type link struct {
-	tel     *telemetry.Client
-	network telemetry.Network
-	attempt telemetry.Ref // written before the connection is made
-	peer    atomic.Pointer[telemetry.Peer]
+	tel     *instrument.Client
+	network instrument.Network
+	attempt instrument.Ref // written before the connection is made
+	peer    atomic.Pointer[instrument.Peer]
 
 	mu         sync.Mutex // guards what follows
 	state      connstate.State
@@ -41,7 +42,7 @@ type link struct {
 	endErr     error
 }
 
-func newLink(tel *telemetry.Client, n telemetry.Network) *link {
+func newLink(tel *instrument.Client, n instrument.Network) *link {
 	return &link{tel: tel, network: n, entered: time.Now()}
 }
 
@@ -94,7 +95,7 @@ func (l *link) negotiated(version, sessionID string) {
 	if l.peer.Load() != nil {
 		return
 	}
-	l.peer.Store(l.tel.Peer(telemetry.Facts{Network: l.network, MCPVersion: version}, sessionID))
+	l.peer.Store(l.tel.Peer(instrument.Facts{Network: l.network, MCPVersion: version}, sessionID))
 	if version < modern {
 		l.session = time.Now()
 	}
@@ -144,7 +145,7 @@ func (l *link) over(err error) {
 func (l *link) finish(err error) {
 	reason, errorType := connstate.Other, ""
 	if err != nil || l.calls > 0 || l.lost {
-		reason, errorType = connstate.TransportDown, telemetry.ErrorConnectionLost
+		reason, errorType = connstate.TransportDown, names.ErrorConnectionLost
 	}
 	if !l.session.IsZero() {
 		l.peer.Load().SessionEnd(time.Since(l.session), errorType)
@@ -171,7 +172,7 @@ func (l *link) move(to connstate.State, reason connstate.Reason, err error) {
 
 func (l *link) tell(to connstate.State, reason connstate.Reason, err error) {
 	now := time.Now()
-	l.tel.Transition(telemetry.Transition{
+	l.tel.Transition(instrument.Transition{
 		Transition: connstate.Transition{From: l.state, To: to, Reason: reason, Attempt: 1, Epoch: 1, Duration: now.Sub(l.entered)},
 		Attempt:    l.attempt,
 		Err:        err,

@@ -4,7 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 const (
@@ -18,13 +19,13 @@ type listeningKey struct{}
 // stays for as long as the stream does, ends with the acknowledgment: no span lasts as long as a stream.
 type listening struct {
 	mu     sync.Mutex
-	op     *telemetry.Op
+	op     *instrument.Op
 	opened func(kind string) func()
 	gone   func() // ends the stream, nil if there is none
 }
 
 // withListening returns ctx and what ends op. The context leads the acknowledgment to it.
-func withListening(ctx context.Context, op *telemetry.Op, method string, opened func(kind string) func()) (context.Context, *listening) {
+func withListening(ctx context.Context, op *instrument.Op, method string, opened func(kind string) func()) (context.Context, *listening) {
 	l := &listening{op: op, opened: opened}
 	if method == methodListen {
 		ctx = context.WithValue(ctx, listeningKey{}, l)
@@ -33,7 +34,7 @@ func withListening(ctx context.Context, op *telemetry.Op, method string, opened 
 }
 
 // over says that the handler has returned.
-func (l *listening) over(r telemetry.Result) {
+func (l *listening) over(r instrument.Result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.op.End(r)
@@ -50,8 +51,8 @@ func acknowledged(ctx context.Context) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.op.End(telemetry.Result{})
+	l.op.End(instrument.Result{})
 	if l.opened != nil && l.gone == nil {
-		l.gone = l.opened(telemetry.StreamListen)
+		l.gone = l.opened(names.StreamListen)
 	}
 }

@@ -12,20 +12,21 @@ import (
 	"go.opentelemetry.io/otel/baggage"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // end is what observes messages: a client or a server.
 type end interface {
-	StartRequest(context.Context, telemetry.Request) (context.Context, telemetry.Op)
-	StartHandler(context.Context, telemetry.Incoming) (context.Context, telemetry.Op)
+	StartRequest(context.Context, instrument.Request) (context.Context, instrument.Op)
+	StartHandler(context.Context, instrument.Incoming) (context.Context, instrument.Op)
 	HandlerPanic(ctx context.Context, method string, value any, stack []byte)
 }
 
 // send sends a request or a notification under its span.
-func send(ctx context.Context, e end, p *telemetry.Peer, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+func send(ctx context.Context, e end, p *instrument.Peer, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
 	about := aim(req.GetParams())
-	ctx, op := e.StartRequest(ctx, telemetry.Request{
+	ctx, op := e.StartRequest(ctx, instrument.Request{
 		Method: method, TargetKind: about.kind, Target: about.name, URI: about.uri, Notification: isNotification(method),
 	})
 	op.Meet(p)
@@ -47,7 +48,7 @@ func send(ctx context.Context, e end, p *telemetry.Peer, method string, req mcp.
 
 // receive handles a request or a notification under its span. The handler's panic goes on: the SDK does not catch it.
 // A subscription that it opens is told to opened, nil for a side that serves none.
-func receive(ctx context.Context, e end, in telemetry.Incoming, req mcp.Request, opened func(kind string) func(), next mcp.MethodHandler) (mcp.Result, error) {
+func receive(ctx context.Context, e end, in instrument.Incoming, req mcp.Request, opened func(kind string) func(), next mcp.MethodHandler) (mcp.Result, error) {
 	ctx, op := e.StartHandler(ctx, in)
 	captureArguments(&op, req.GetParams())
 	ctx, listening := withListening(ctx, &op, in.Method, opened)
@@ -56,7 +57,7 @@ func receive(ctx context.Context, e end, in telemetry.Incoming, req mcp.Request,
 		if returned {
 			return
 		}
-		r := telemetry.Result{ErrorType: telemetry.ErrorPanic}
+		r := instrument.Result{ErrorType: names.ErrorPanic}
 		v := recover() // nil for a goroutine that ends itself
 		if v != nil {
 			e.HandlerPanic(ctx, in.Method, v, debug.Stack())
@@ -75,9 +76,9 @@ func receive(ctx context.Context, e end, in telemetry.Incoming, req mcp.Request,
 }
 
 // incoming describes a message of the peer.
-func incoming(method string, params mcp.Params, p *telemetry.Peer) telemetry.Incoming {
+func incoming(method string, params mcp.Params, p *instrument.Peer) instrument.Incoming {
 	about := aim(params)
-	in := telemetry.Incoming{
+	in := instrument.Incoming{
 		Method: method, TargetKind: about.kind, Target: about.name, URI: about.uri,
 		Known: true, TargetKnown: true, Notification: isNotification(method), Peer: p,
 	}
@@ -94,18 +95,18 @@ func isNotification(method string) bool { return strings.HasPrefix(method, "noti
 
 // target is what a message is aimed at.
 type target struct {
-	kind      telemetry.TargetKind
+	kind      instrument.TargetKind
 	name, uri string
 }
 
 func aim(params mcp.Params) target {
 	switch p := params.(type) {
 	case *mcp.CallToolParams:
-		return target{kind: telemetry.Tool, name: p.Name}
+		return target{kind: instrument.Tool, name: p.Name}
 	case *mcp.CallToolParamsRaw:
-		return target{kind: telemetry.Tool, name: p.Name}
+		return target{kind: instrument.Tool, name: p.Name}
 	case *mcp.GetPromptParams:
-		return target{kind: telemetry.Prompt, name: p.Name}
+		return target{kind: instrument.Prompt, name: p.Name}
 	case *mcp.ReadResourceParams:
 		return target{uri: p.URI}
 	case *mcp.SubscribeParams:
@@ -120,7 +121,7 @@ func aim(params mcp.Params) target {
 
 // withTrace returns req with the trace context of op in its _meta. It changes a copy: whoever made the params may use them
 // again, and elsewhere at the same time.
-func withTrace(op *telemetry.Op, method string, req mcp.Request) mcp.Request {
+func withTrace(op *instrument.Op, method string, req mcp.Request) mcp.Request {
 	traceparent, tracestate, baggage := op.TraceContext()
 	if traceparent == "" && tracestate == "" && baggage == "" {
 		return req

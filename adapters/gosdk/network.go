@@ -8,18 +8,18 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // Networks that have no address worth telling.
 var (
-	pipe   = telemetry.Network{Transport: "pipe"}
-	served = telemetry.Network{Transport: "tcp", Protocol: "http"}
+	pipe   = instrument.Network{Transport: "pipe"}
+	served = instrument.Network{Transport: "tcp", Protocol: "http"}
 )
 
 // networkOf returns what a transport says about the network under it. That of the SDK's in-memory transport, and of
 // transports that are not the SDK's, is not known.
-func networkOf(t mcp.Transport) telemetry.Network {
+func networkOf(t mcp.Transport) instrument.Network {
 	switch t := t.(type) {
 	case *mcp.CommandTransport, *mcp.StdioTransport:
 		return pipe
@@ -32,11 +32,11 @@ func networkOf(t mcp.Transport) telemetry.Network {
 	case *mcp.LoggingTransport:
 		return networkOf(t.Transport)
 	}
-	return telemetry.Network{}
+	return instrument.Network{}
 }
 
 // dialled is the network to an HTTP server.
-func dialled(endpoint string) telemetry.Network {
+func dialled(endpoint string) instrument.Network {
 	n := served
 	u, err := url.Parse(endpoint)
 	if err != nil {

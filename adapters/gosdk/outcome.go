@@ -14,28 +14,29 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 const resultInputRequired = "input_required"
 
 // outcome describes how an operation ended that has a result.
-func outcome(result mcp.Result) telemetry.Result {
+func outcome(result mcp.Result) instrument.Result {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
 		if r != nil {
-			return telemetry.Result{ToolError: r.IsError, ResultType: resultType(r.NeedsInput())}
+			return instrument.Result{ToolError: r.IsError, ResultType: resultType(r.NeedsInput())}
 		}
 	case *mcp.GetPromptResult:
 		if r != nil {
-			return telemetry.Result{ResultType: resultType(r.NeedsInput())}
+			return instrument.Result{ResultType: resultType(r.NeedsInput())}
 		}
 	case *mcp.ReadResourceResult:
 		if r != nil {
-			return telemetry.Result{ResultType: resultType(r.NeedsInput())}
+			return instrument.Result{ResultType: resultType(r.NeedsInput())}
 		}
 	}
-	return telemetry.Result{}
+	return instrument.Result{}
 }
 
 func resultType(needsInput bool) string {
@@ -53,13 +54,13 @@ const (
 )
 
 // failure describes how a message ended that this side sent.
-func failure(ctx context.Context, method string, err error) telemetry.Result {
-	r := telemetry.Result{Err: err}
+func failure(ctx context.Context, method string, err error) instrument.Result {
+	r := instrument.Result{Err: err}
 	switch {
 	case ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded):
-		r.ErrorType = telemetry.ErrorTimeout
+		r.ErrorType = names.ErrorTimeout
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		r.ErrorType, r.CallerLeft = telemetry.ErrorCancelled, true
+		r.ErrorType, r.CallerLeft = names.ErrorCancelled, true
 	default:
 		if refused := refusal(err); refused != nil {
 			r.Code, r.HasCode, r.Message = refused.Code, true, refused.Message
@@ -68,7 +69,7 @@ func failure(ctx context.Context, method string, err error) telemetry.Result {
 		}
 		r.ErrorType = httpStatus(err)
 		if isLost(err) {
-			r.ErrorType = telemetry.ErrorConnectionLost
+			r.ErrorType = names.ErrorConnectionLost
 		}
 		r.Expected = method == methodDiscover
 	}
@@ -133,18 +134,18 @@ func isLost(err error) bool {
 // handled describes how a request ended that this side has handled. An error without a code has the code 0 on the wire,
 // and so it has here. The SDK answers a request that was cancelled too, mostly with an error or with the tool's report of
 // one.
-func handled(ctx context.Context, result mcp.Result, err error) telemetry.Result {
+func handled(ctx context.Context, result mcp.Result, err error) instrument.Result {
 	r := outcome(result)
 	switch {
 	case ctx.Err() != nil && (err != nil || r.ToolError):
 		if cause := context.Cause(ctx); isLost(cause) {
-			return telemetry.Result{ErrorType: telemetry.ErrorConnectionLost, Err: cause}
+			return instrument.Result{ErrorType: names.ErrorConnectionLost, Err: cause}
 		}
-		return telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: err, CallerLeft: true}
+		return instrument.Result{ErrorType: names.ErrorCancelled, Err: err, CallerLeft: true}
 	case err == nil:
 		return r
 	}
-	r = telemetry.Result{HasCode: true, Message: err.Error(), Err: err}
+	r = instrument.Result{HasCode: true, Message: err.Error(), Err: err}
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		r.Code = e.Code
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // Server is an [mcp.Server] that is observed. Use it wherever the server was used, or go on using that: only Connect and
@@ -38,11 +40,11 @@ func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = t
 // [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the client wrote nothing. In HTTP sessions the SDK has only the span of the first HTTP request, which
 // is not used; serve them through [HTTPHandler] to have the right one.
 func InstrumentServer(s *mcp.Server, tel *telemetry.Telemetry, name string, opts ...ServerOption) *Server {
-	v := &serving{tel: tel, name: name, instance: telemetry.NewInstanceID()}
+	v := &serving{tel: tel, name: name, instance: instrument.NewInstanceID()}
 	for _, o := range opts {
 		o(v)
 	}
-	if tel.Server(name, telemetry.Network{}) == nil {
+	if instrument.NewServer(tel, name, instrument.Network{}) == nil {
 		return &Server{s} // it is off
 	}
 	s.AddSendingMiddleware(v.sending)
@@ -74,25 +76,25 @@ type serving struct {
 
 	tools, prompts roster
 
-	networks sync.Map // of *network by telemetry.Network
+	networks sync.Map // of *network by instrument.Network
 	sessions sync.Map // of *session by weak.Pointer[mcp.ServerSession]
 }
 
 // network is what a server tells about its connections over one network.
 type network struct {
-	telemetry.Network
-	tel   *telemetry.Server
-	peers sync.Map // of *telemetry.Peer by version, for those without a session id
+	instrument.Network
+	tel   *instrument.Server
+	peers sync.Map // of *instrument.Peer by version, for those without a session id
 }
 
 // session is a connection that outlasts a message, or what a session id names.
 type session struct {
 	network *network
-	peer    atomic.Pointer[telemetry.Peer] // of a session that the client has opened, nil for none
+	peer    atomic.Pointer[instrument.Peer] // of a session that the client has opened, nil for none
 }
 
 func (v *serving) network(ctx context.Context, extra *mcp.RequestExtra) *network {
-	n, ok := ctx.Value(networkKey{}).(telemetry.Network)
+	n, ok := ctx.Value(networkKey{}).(instrument.Network)
 	switch {
 	case ok:
 	case overHTTP(ctx, extra):
@@ -103,21 +105,22 @@ func (v *serving) network(ctx context.Context, extra *mcp.RequestExtra) *network
 	if known, ok := v.networks.Load(n); ok {
 		return known.(*network)
 	}
-	known, _ := v.networks.LoadOrStore(n, &network{Network: n, tel: v.tel.Server(v.name, n, telemetry.WithInstanceID(v.instance))})
+	known, _ := v.networks.LoadOrStore(n, &network{Network: n,
+		tel: instrument.NewServer(v.tel, v.name, n, instrument.WithInstanceID(v.instance))})
 	return known.(*network)
 }
 
 // peer returns the client of a version in a session.
-func (n *network) peer(version, sessionID string) *telemetry.Peer {
-	facts := telemetry.Facts{Network: n.Network, MCPVersion: version}
+func (n *network) peer(version, sessionID string) *instrument.Peer {
+	facts := instrument.Facts{Network: n.Network, MCPVersion: version}
 	if sessionID != "" || !slices.Contains(versions, version) {
 		return n.tel.Peer(facts, sessionID)
 	}
 	if p, ok := n.peers.Load(version); ok {
-		return p.(*telemetry.Peer)
+		return p.(*instrument.Peer)
 	}
 	p, _ := n.peers.LoadOrStore(version, n.tel.Peer(facts, ""))
-	return p.(*telemetry.Peer)
+	return p.(*instrument.Peer)
 }
 
 // versions are those of which there is one peer for all clients.
@@ -141,7 +144,7 @@ func (v *serving) session(ctx context.Context, s *mcp.ServerSession, extra *mcp.
 }
 
 // client returns the client that a message with these params comes from or goes to.
-func (known *session) client(s *mcp.ServerSession, params mcp.Params) *telemetry.Peer {
+func (known *session) client(s *mcp.ServerSession, params mcp.Params) *instrument.Peer {
 	if p := known.peer.Load(); p != nil {
 		return p
 	}
@@ -163,12 +166,12 @@ func (v *serving) opened(known *session, s *mcp.ServerSession, version string) {
 	p := known.network.peer(version, s.ID())
 	known.peer.Store(p)
 	since := time.Now()
-	gone := known.network.tel.Connected(telemetry.Connection{InSession: func() bool { return true }})
+	gone := known.network.tel.Connected(instrument.Connection{InSession: func() bool { return true }})
 	go func() { // ends with the session
 		defer gone()
 		errorType := ""
 		if err := s.Wait(); err != nil {
-			errorType = telemetry.ErrorConnectionLost
+			errorType = names.ErrorConnectionLost
 		}
 		p.SessionEnd(time.Since(since), errorType)
 	}()
@@ -204,9 +207,9 @@ func (v *serving) receiving(next mcp.MethodHandler) mcp.MethodHandler {
 		in := incoming(method, req.GetParams(), known.client(s, req.GetParams()))
 		in.Untrusted = known.network.Protocol == served.Protocol && !v.trusting && (extra == nil || extra.TokenInfo == nil)
 		switch in.TargetKind {
-		case telemetry.Tool:
+		case instrument.Tool:
 			in.TargetKnown = v.tools.has(in.Target, func() (map[string]bool, error) { return toolNames(ctx, s, next) })
-		case telemetry.Prompt:
+		case instrument.Prompt:
 			in.TargetKnown = v.prompts.has(in.Target, func() (map[string]bool, error) { return promptNames(ctx, s, next) })
 		}
 		result, err := receive(ambient(ctx, method, s, extra), known.network.tel, in, req, known.network.tel.StreamOpened, next)

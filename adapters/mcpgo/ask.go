@@ -8,7 +8,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // asking is a session whose client can be asked.
@@ -45,7 +46,7 @@ type (
 
 // observed returns a session in the place of s, for handlers, whose questions to the client are observed. It is nil if s is
 // none that asks a client by a request.
-func observed(s server.ClientSession, n *network, p *telemetry.Peer) server.ClientSession {
+func observed(s server.ClientSession, n *network, p *instrument.Peer) server.ClientSession {
 	switch s := s.(type) {
 	case httpSession:
 		return &observedHTTP{s, asker{n.tel, p}}
@@ -91,12 +92,12 @@ func (s *observedHTTP) ListRoots(ctx context.Context, q mcp.ListRootsRequest) (*
 
 // asker asks a client.
 type asker struct {
-	tel  *telemetry.Server
-	peer *telemetry.Peer
+	tel  *instrument.Server
+	peer *instrument.Peer
 }
 
-func (a *asker) start(ctx context.Context, method mcp.MCPMethod) (context.Context, telemetry.Op) {
-	ctx, op := a.tel.StartRequest(ctx, telemetry.Request{Method: string(method)})
+func (a *asker) start(ctx context.Context, method mcp.MCPMethod) (context.Context, instrument.Op) {
+	ctx, op := a.tel.StartRequest(ctx, instrument.Request{Method: string(method)})
 	op.Meet(a.peer)
 	op.Sending()
 	return ctx, op
@@ -130,14 +131,14 @@ func (a *asker) roots(ctx context.Context, s asking, q mcp.ListRootsRequest) (*m
 }
 
 // asked describes how asking ended. Of the client's errors mcp-go keeps the text and not the code.
-func asked(ctx context.Context, err error) telemetry.Result {
+func asked(ctx context.Context, err error) instrument.Result {
 	switch {
 	case err == nil:
-		return telemetry.Result{}
+		return instrument.Result{}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return telemetry.Result{ErrorType: telemetry.ErrorTimeout, Err: err}
+		return instrument.Result{ErrorType: names.ErrorTimeout, Err: err}
 	case ctx.Err() != nil:
-		return telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: err, CallerLeft: true}
+		return instrument.Result{ErrorType: names.ErrorCancelled, Err: err, CallerLeft: true}
 	}
-	return telemetry.Result{Err: err}
+	return instrument.Result{Err: err}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // Option says more of a transport than can be seen.
@@ -23,10 +25,10 @@ func WithEndpoint(url string) Option { return func(t *Transport) { t.network = d
 // Transport is a transport that is observed. It does what the one within does.
 type Transport struct {
 	inner   transport.Interface
-	network telemetry.Network
-	tel     *telemetry.Client
+	network instrument.Network
+	tel     *instrument.Client
 	life    life
-	peer    atomic.Pointer[telemetry.Peer]
+	peer    atomic.Pointer[instrument.Peer]
 	rounds  rounds
 	listens listens
 	left    refs // of requests that were given up, for their notifications/cancelled
@@ -39,7 +41,7 @@ func WrapTransport(t transport.Interface, tel *telemetry.Telemetry, name string,
 	for _, o := range options {
 		o(w)
 	}
-	if w.tel = tel.Client(name, w.network); w.tel == nil {
+	if w.tel = instrument.NewClient(tel, name, w.network); w.tel == nil {
 		return t
 	}
 	w.life.tel = w.tel
@@ -67,7 +69,7 @@ func (t *Transport) Start(ctx context.Context) error {
 	if !t.life.starts() {
 		return t.inner.Start(ctx)
 	}
-	ctx, attempt := t.tel.StartAttempt(ctx, telemetry.AttemptStart{Number: 1})
+	ctx, attempt := t.tel.StartAttempt(ctx, instrument.AttemptStart{Number: 1})
 	t.life.attempted(attempt.Ref())
 	err := t.inner.Start(ctx)
 	attempt.End(err)
@@ -107,7 +109,7 @@ func (t *Transport) SetConnectionLostHandler(handler func(error)) {
 // SendRequest sends a request under its span.
 func (t *Transport) SendRequest(ctx context.Context, q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	about := aim(q.Params)
-	r := telemetry.Request{Method: q.Method, TargetKind: about.kind(q.Method), Target: about.Name, URI: about.URI}
+	r := instrument.Request{Method: q.Method, TargetKind: about.kind(q.Method), Target: about.Name, URI: about.URI}
 	key := roundKey{q.Method, about.Name + about.URI, about.RequestState}
 	if len(about.InputResponses) > 0 || about.RequestState != "" {
 		if before, ok := t.rounds.take(key); ok {
@@ -144,7 +146,7 @@ func (t *Transport) SendRequest(ctx context.Context, q transport.JSONRPCRequest)
 }
 
 // outcome describes how a request ended, and what its result says. The end of a handshake makes the server known.
-func (t *Transport) outcome(ctx context.Context, method string, response *transport.JSONRPCResponse, err error) (telemetry.Result, said) {
+func (t *Transport) outcome(ctx context.Context, method string, response *transport.JSONRPCResponse, err error) (instrument.Result, said) {
 	if err != nil {
 		if t.network.Transport == "pipe" && isLost(err) {
 			t.life.lose(err)
@@ -156,7 +158,7 @@ func (t *Transport) outcome(ctx context.Context, method string, response *transp
 	if e := response.Error; e != nil && ctx.Err() != nil {
 		return failure(ctx, e.AsError()), said{} // in process, a handler that left with its caller has answered
 	} else if e != nil {
-		return telemetry.Result{
+		return instrument.Result{
 			Code: int64(e.Code), HasCode: true, Message: e.Message, Err: e.AsError(), Expected: method == methodDiscover,
 		}, said{}
 	}
@@ -167,11 +169,11 @@ func (t *Transport) outcome(ctx context.Context, method string, response *transp
 	case methodDiscover:
 		t.life.ready(nil, "")
 	}
-	return telemetry.Result{ToolError: told.IsError, ResultType: told.ResultType}, told
+	return instrument.Result{ToolError: told.IsError, ResultType: told.ResultType}, told
 }
 
 // current returns the server as it is known. A modern client says the version with each request, and it stays the same.
-func (t *Transport) current(method string, about *target) *telemetry.Peer {
+func (t *Transport) current(method string, about *target) *instrument.Peer {
 	if p := t.peer.Load(); p != nil {
 		return p
 	}
@@ -184,15 +186,15 @@ func (t *Transport) current(method string, about *target) *telemetry.Peer {
 	return nil
 }
 
-func (t *Transport) meet(version string) *telemetry.Peer {
-	p := t.tel.Peer(telemetry.Facts{Network: t.network, MCPVersion: version}, t.inner.GetSessionId())
+func (t *Transport) meet(version string) *instrument.Peer {
+	p := t.tel.Peer(instrument.Facts{Network: t.network, MCPVersion: version}, t.inner.GetSessionId())
 	t.peer.Store(p)
 	return p
 }
 
 // SendNotification sends a notification, under a span if it is to have one.
 func (t *Transport) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
-	r := telemetry.Request{Method: n.Method, Notification: true}
+	r := instrument.Request{Method: n.Method, Notification: true}
 	if n.Method == methodCancelled {
 		if id, ok := n.Params.AdditionalFields["requestId"].(mcp.RequestId); ok {
 			r.Parent = t.left.take(fmt.Sprint(id.Value()))
@@ -208,7 +210,7 @@ func (t *Transport) SendNotification(ctx context.Context, n mcp.JSONRPCNotificat
 		return err
 	}
 	op.Sent(0)
-	op.End(telemetry.Result{})
+	op.End(instrument.Result{})
 	return nil
 }
 
@@ -219,14 +221,14 @@ func (t *Transport) SetNotificationHandler(handler func(mcp.JSONRPCNotification)
 			t.listens.acknowledged(fmt.Sprint(n.Params.Meta[mcp.MetaKeySubscriptionID]))
 		}
 		uri, _ := n.Params.AdditionalFields["uri"].(string)
-		in := telemetry.Incoming{Method: n.Method, URI: uri, Known: true, Notification: true, Peer: t.current("", nil)}
+		in := instrument.Incoming{Method: n.Method, URI: uri, Known: true, Notification: true, Peer: t.current("", nil)}
 		in.Traceparent, in.Tracestate, in.Baggage = traceOf(n.Params.Meta)
 		ctx, op := t.tel.StartHandler(context.Background(), in)
 		returned := false
 		defer func() { t.broken(ctx, n.Method, &op, usercode.Caught(recover(), returned)) }()
 		handler(n)
 		returned = true
-		op.End(telemetry.Result{})
+		op.End(instrument.Result{})
 	})
 }
 
@@ -237,7 +239,7 @@ func (t *Transport) SetRequestHandler(handler transport.RequestHandler) {
 		return
 	}
 	both.SetRequestHandler(func(ctx context.Context, q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
-		in := telemetry.Incoming{Method: q.Method, ID: idText(q.ID), Known: served[q.Method], Peer: t.current("", nil)}
+		in := instrument.Incoming{Method: q.Method, ID: idText(q.ID), Known: served[q.Method], Peer: t.current("", nil)}
 		in.Traceparent, in.Tracestate, in.Baggage = traceOf(metaOf(q.Params))
 		ctx, op := t.tel.StartHandler(withoutSpan(ctx), in)
 		returned := false
@@ -246,23 +248,23 @@ func (t *Transport) SetRequestHandler(handler transport.RequestHandler) {
 		returned = true
 		switch {
 		case err != nil && ctx.Err() != nil:
-			op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: err, CallerLeft: true})
+			op.End(instrument.Result{ErrorType: names.ErrorCancelled, Err: err, CallerLeft: true})
 		case err != nil:
-			op.End(telemetry.Result{Code: mcp.INTERNAL_ERROR, HasCode: true, Message: err.Error(), Err: err})
+			op.End(instrument.Result{Code: mcp.INTERNAL_ERROR, HasCode: true, Message: err.Error(), Err: err})
 		default:
-			op.End(telemetry.Result{})
+			op.End(instrument.Result{})
 		}
 		return response, err
 	})
 }
 
 // broken ends op if its handler has failed, which then goes on.
-func (t *Transport) broken(ctx context.Context, method string, op *telemetry.Op, f *usercode.Failure) {
+func (t *Transport) broken(ctx context.Context, method string, op *instrument.Op, f *usercode.Failure) {
 	if f == nil {
 		return
 	}
 	t.tel.HandlerPanic(ctx, method, f.Value, f.Stack)
-	op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic, Err: f})
+	op.End(instrument.Result{ErrorType: names.ErrorPanic, Err: f})
 	if !f.Exited() {
 		panic(f.Value)
 	}

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // modern is the first version of the protocol without sessions.
@@ -14,16 +15,16 @@ const modern = "2026-07-28"
 // life is the connection of a transport from its start to its end. The states are those of this module's own client, as far
 // as mcp-go shows them; it makes a connection once, so there is no backoff.
 type life struct {
-	tel *telemetry.Client
+	tel *instrument.Client
 
 	mu      sync.Mutex // guards what follows
-	attempt telemetry.Ref
+	attempt instrument.Ref
 	asked   bool // to start
 	state   connstate.State
 	entered time.Time
-	since   time.Time       // when the server opened the session, zero for none
-	session *telemetry.Peer // of that
-	err     error           // the connection was lost
+	since   time.Time        // when the server opened the session, zero for none
+	session *instrument.Peer // of that
+	err     error            // the connection was lost
 	over    bool
 }
 
@@ -38,7 +39,7 @@ func (l *life) starts() bool {
 	return first
 }
 
-func (l *life) attempted(r telemetry.Ref) {
+func (l *life) attempted(r instrument.Ref) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.attempt = r
@@ -56,7 +57,7 @@ func (l *life) started(err error) {
 }
 
 // ready says that the handshake is done. A legacy server has opened a session.
-func (l *life) ready(p *telemetry.Peer, version string) {
+func (l *life) ready(p *instrument.Peer, version string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if version != "" && version < modern && l.since.IsZero() {
@@ -97,7 +98,7 @@ func (l *life) finish() {
 	if !l.since.IsZero() {
 		errorType := ""
 		if l.err != nil {
-			errorType = telemetry.ErrorConnectionLost
+			errorType = names.ErrorConnectionLost
 		}
 		l.session.SessionEnd(time.Since(l.since), errorType)
 	}
@@ -114,7 +115,7 @@ func (l *life) move(to connstate.State, reason connstate.Reason, err error) {
 
 func (l *life) tell(to connstate.State, reason connstate.Reason, err error) {
 	now := time.Now()
-	l.tel.Transition(telemetry.Transition{
+	l.tel.Transition(instrument.Transition{
 		Transition: connstate.Transition{From: l.state, To: to, Reason: reason, Attempt: 1, Epoch: 1, Duration: now.Sub(l.entered)},
 		Attempt:    l.attempt,
 		Err:        err,

@@ -7,7 +7,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/client/transport"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // listens are the requests subscriptions/listen that wait for their acknowledgment, by their ids.
@@ -18,15 +19,15 @@ type listens struct {
 
 // listening is one of them. mcp-go waits for its answer for as long as the stream lives; no span does.
 type listening struct {
-	op     *telemetry.Op // guarded by listens.mu
+	op     *instrument.Op // guarded by listens.mu
 	opened func() func(error)
 	ended  func(error) // nil before the acknowledgment
 }
 
 // listen sends subscriptions/listen, whose operation ends with the acknowledgment.
-func (t *Transport) listen(ctx context.Context, op *telemetry.Op, q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+func (t *Transport) listen(ctx context.Context, op *instrument.Op, q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	id := fmt.Sprint(q.ID.Value())
-	l := &listening{op: op, opened: func() func(error) { return t.tel.StreamOpened(telemetry.StreamListen) }}
+	l := &listening{op: op, opened: func() func(error) { return t.tel.StreamOpened(names.StreamListen) }}
 	t.listens.add(id, l)
 	response, err := t.inner.SendRequest(ctx, q)
 	end, _ := t.outcome(ctx, q.Method, response, err)
@@ -52,13 +53,13 @@ func (ls *listens) acknowledged(id string) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	if l, ok := ls.waiting[id]; ok && l.ended == nil {
-		l.op.End(telemetry.Result{})
+		l.op.End(instrument.Result{})
 		l.ended = l.opened()
 	}
 }
 
 // over ends the stream, or the operation if there was no acknowledgment.
-func (ls *listens) over(id string, end telemetry.Result, err error) {
+func (ls *listens) over(id string, end instrument.Result, err error) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	l := ls.waiting[id]

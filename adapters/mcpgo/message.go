@@ -9,7 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 const (
@@ -87,14 +87,14 @@ func text(raw json.RawMessage, s *string) {
 	}
 }
 
-func (t *target) kind(method string) telemetry.TargetKind {
+func (t *target) kind(method string) instrument.TargetKind {
 	switch mcp.MCPMethod(method) {
 	case mcp.MethodToolsCall:
-		return telemetry.Tool
+		return instrument.Tool
 	case mcp.MethodPromptsGet:
-		return telemetry.Prompt
+		return instrument.Prompt
 	}
-	return telemetry.NoTarget
+	return instrument.NoTarget
 }
 
 // version is the version that a modern request says it is of.
@@ -110,7 +110,7 @@ func (t *target) version() (v string) {
 type trace struct{ key, value string }
 
 // traces are the keys of _meta for the trace context, with its values.
-func traces(op *telemetry.Op) (t [3]trace, some bool) {
+func traces(op *instrument.Op) (t [3]trace, some bool) {
 	t[0].key, t[1].key, t[2].key = "traceparent", "tracestate", "baggage"
 	t[0].value, t[1].value, t[2].value = op.TraceContext()
 	return t, t[0].value != "" || t[1].value != "" || t[2].value != ""
@@ -118,7 +118,7 @@ func traces(op *telemetry.Op) (t [3]trace, some bool) {
 
 // withTrace returns params with the trace context of op in their _meta. It changes a copy: whoever made the params may use
 // them again, and elsewhere at the same time.
-func withTrace(op *telemetry.Op, params any) any {
+func withTrace(op *instrument.Op, params any) any {
 	all, some := traces(op)
 	if !some {
 		return params
@@ -204,7 +204,7 @@ func inJSON(params any) (map[string]json.RawMessage, bool) {
 }
 
 // withTraceMeta returns a copy of meta, nil for none, with the trace context of op.
-func withTraceMeta(op *telemetry.Op, meta *mcp.Meta) *mcp.Meta {
+func withTraceMeta(op *instrument.Op, meta *mcp.Meta) *mcp.Meta {
 	twin := &mcp.Meta{}
 	if meta != nil {
 		*twin = *meta
@@ -214,7 +214,7 @@ func withTraceMeta(op *telemetry.Op, meta *mcp.Meta) *mcp.Meta {
 }
 
 // withTraceMap returns a copy of meta, nil for none, with the trace context of op.
-func withTraceMap(op *telemetry.Op, meta map[string]any) map[string]any {
+func withTraceMap(op *instrument.Op, meta map[string]any) map[string]any {
 	all, some := traces(op)
 	if !some {
 		return meta

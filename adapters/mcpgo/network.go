@@ -6,16 +6,16 @@ import (
 
 	"github.com/mark3labs/mcp-go/client/transport"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 var (
-	pipe     = telemetry.Network{Transport: "pipe"}
-	overHTTP = telemetry.Network{Transport: "tcp", Protocol: "http"}
+	pipe     = instrument.Network{Transport: "pipe"}
+	overHTTP = instrument.Network{Transport: "tcp", Protocol: "http"}
 )
 
 // networkOf returns what can be seen of the network under a transport.
-func networkOf(t transport.Interface) telemetry.Network {
+func networkOf(t transport.Interface) instrument.Network {
 	switch t := t.(type) {
 	case *transport.Stdio, *transport.CommandTransport:
 		return pipe
@@ -24,11 +24,11 @@ func networkOf(t transport.Interface) telemetry.Network {
 	case transport.HTTPConnection:
 		return overHTTP
 	}
-	return telemetry.Network{}
+	return instrument.Network{}
 }
 
 // dialled is the network to an HTTP server.
-func dialled(endpoint string) telemetry.Network {
+func dialled(endpoint string) instrument.Network {
 	n := overHTTP
 	u, err := url.Parse(endpoint)
 	if err != nil {

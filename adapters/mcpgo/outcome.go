@@ -11,19 +11,20 @@ import (
 
 	"github.com/mark3labs/mcp-go/client/transport"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // failure describes how a message ended that could not be sent, or was not answered while somebody waited.
-func failure(ctx context.Context, err error) telemetry.Result {
-	r := telemetry.Result{Err: err}
+func failure(ctx context.Context, err error) instrument.Result {
+	r := instrument.Result{Err: err}
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		r.ErrorType = telemetry.ErrorTimeout
+		r.ErrorType = names.ErrorTimeout
 	case ctx.Err() != nil:
-		r.ErrorType, r.CallerLeft = telemetry.ErrorCancelled, true
+		r.ErrorType, r.CallerLeft = names.ErrorCancelled, true
 	case isLost(err):
-		r.ErrorType = telemetry.ErrorConnectionLost
+		r.ErrorType = names.ErrorConnectionLost
 	default:
 		r.ErrorType = httpStatus(err)
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 type requestKey struct{}
@@ -28,8 +29,8 @@ type request struct {
 	base   context.Context // of the request; it leads to this
 
 	inner atomic.Pointer[context.Context] // base with the span of the operation, once that has begun
-	tel   *telemetry.Server
-	op    telemetry.Op
+	tel   *instrument.Server
+	op    instrument.Op
 
 	gone    func() // ends the stream that the request has opened, nil for none
 	result  any
@@ -60,7 +61,8 @@ func (r *request) begin(id string, message any) {
 	carrier, sessionID := r.v.carrier(r.base, session)
 	n := r.v.network(carrier)
 	r.tel = n.tel
-	in := telemetry.Incoming{Method: r.method, ID: id, Known: true, Peer: n.peer(server.RequestProtocolVersion(r.base), sessionID)}
+	in := instrument.Incoming{Method: r.method, ID: id, Known: true,
+		Peer: n.peer(server.RequestProtocolVersion(r.base), sessionID)}
 	if meta, ok := r.base.Value(metaKey{}).(*mcp.Meta); ok {
 		in.Traceparent, in.Tracestate, in.Baggage = traceOf(meta.AdditionalFields)
 	}
@@ -71,7 +73,7 @@ func (r *request) begin(id string, message any) {
 		ctx = withoutSpan(ctx)
 	}
 	ctx, r.op = n.tel.StartHandler(ctx, in)
-	if asks := observed(session, n, in.Peer); asks != nil && (in.TargetKind != telemetry.NoTarget || in.URI != "") {
+	if asks := observed(session, n, in.Peer); asks != nil && (in.TargetKind != instrument.NoTarget || in.URI != "") {
 		ctx = r.v.server.WithContext(ctx, asks)
 	}
 	r.inner.Store(&ctx)
@@ -81,8 +83,8 @@ func (r *request) begin(id string, message any) {
 	case *mcp.GetPromptRequest:
 		r.capture(m.Params)
 	case *mcp.SubscriptionsListenRequest: // it is acknowledged next, and then handled for as long as the stream lives
-		r.op.End(telemetry.Result{})
-		r.gone = n.tel.StreamOpened(telemetry.StreamListen)
+		r.op.End(instrument.Result{})
+		r.gone = n.tel.StreamOpened(names.StreamListen)
 	}
 }
 
@@ -94,16 +96,16 @@ func (r *request) capture(params any) {
 }
 
 // aim says what the request is aimed at.
-func (r *request) aim(in *telemetry.Incoming, session server.ClientSession, message any) {
+func (r *request) aim(in *instrument.Incoming, session server.ClientSession, message any) {
 	switch m := message.(type) {
 	case *mcp.CallToolRequest:
-		in.TargetKind, in.Target = telemetry.Tool, m.Params.Name
+		in.TargetKind, in.Target = instrument.Tool, m.Params.Name
 		in.TargetKnown = r.v.server.GetTool(in.Target) != nil
 		if own, ok := session.(server.SessionWithTools); ok && !in.TargetKnown {
 			_, in.TargetKnown = own.GetSessionTools()[in.Target]
 		}
 	case *mcp.GetPromptRequest:
-		in.TargetKind, in.Target, in.TargetKnown = telemetry.Prompt, m.Params.Name, r.v.hasPrompt(m.Params.Name)
+		in.TargetKind, in.Target, in.TargetKnown = instrument.Prompt, m.Params.Name, r.v.hasPrompt(m.Params.Name)
 	case *mcp.ReadResourceRequest:
 		in.URI = m.Params.URI
 	case *mcp.SubscribeRequest:
@@ -125,7 +127,7 @@ func (v *serving) hasPrompt(name string) bool {
 }
 
 // carrier returns the network that brought a request, and the id of its session: one on a pipe has none of its own.
-func (v *serving) carrier(ctx context.Context, session server.ClientSession) (telemetry.Network, string) {
+func (v *serving) carrier(ctx context.Context, session server.ClientSession) (instrument.Network, string) {
 	_, sse := session.(interface {
 		GetSessionTools() map[string]server.ServerTool
 	})
@@ -133,7 +135,7 @@ func (v *serving) carrier(ctx context.Context, session server.ClientSession) (te
 	case ctx.Value(headersKey{}) != nil, ctx.Value(http.ServerContextKey) != nil, sse:
 		return overHTTP, session.SessionID()
 	case session == nil, inProcess:
-		return telemetry.Network{}, ""
+		return instrument.Network{}, ""
 	}
 	return pipe, ""
 }
@@ -154,25 +156,25 @@ func (r *request) finish() {
 	ctx := r.base
 	switch {
 	case r.err != nil && ctx.Err() != nil:
-		r.op.End(telemetry.Result{ErrorType: telemetry.ErrorCancelled, Err: r.err, CallerLeft: true})
+		r.op.End(instrument.Result{ErrorType: names.ErrorCancelled, Err: r.err, CallerLeft: true})
 	case r.err != nil:
 		r.op.End(refusal(r.err))
 	case !begun && r.refused != "": // no method of mcp-go's
-		r.op.End(telemetry.Result{Code: mcp.METHOD_NOT_FOUND, HasCode: true, Message: r.refused})
+		r.op.End(instrument.Result{Code: mcp.METHOD_NOT_FOUND, HasCode: true, Message: r.refused})
 	case !answered:
-		r.op.End(telemetry.Result{ErrorType: telemetry.ErrorPanic})
+		r.op.End(instrument.Result{ErrorType: names.ErrorPanic})
 	default:
 		end := outcome(r.result)
 		if end.ToolError && ctx.Err() != nil {
-			end = telemetry.Result{ErrorType: telemetry.ErrorCancelled, CallerLeft: true}
+			end = instrument.Result{ErrorType: names.ErrorCancelled, CallerLeft: true}
 		}
 		r.op.End(end)
 	}
 }
 
 // refusal describes an error that a request is answered with.
-func refusal(err error) telemetry.Result {
-	r := telemetry.Result{Code: mcp.INTERNAL_ERROR, HasCode: true, Message: err.Error(), Err: err}
+func refusal(err error) instrument.Result {
+	r := instrument.Result{Code: mcp.INTERNAL_ERROR, HasCode: true, Message: err.Error(), Err: err}
 	var wire interface{ ToJSONRPCError() mcp.JSONRPCError }
 	if errors.As(err, &wire) {
 		e := wire.ToJSONRPCError().Error
@@ -182,16 +184,16 @@ func refusal(err error) telemetry.Result {
 }
 
 // outcome describes a result.
-func outcome(result any) telemetry.Result {
+func outcome(result any) instrument.Result {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
-		return telemetry.Result{ToolError: r.IsError, ResultType: string(r.ResultType)}
+		return instrument.Result{ToolError: r.IsError, ResultType: string(r.ResultType)}
 	case *mcp.GetPromptResult:
-		return telemetry.Result{ResultType: string(r.ResultType)}
+		return instrument.Result{ResultType: string(r.ResultType)}
 	case *mcp.ReadResourceResult:
-		return telemetry.Result{ResultType: string(r.ResultType)}
+		return instrument.Result{ResultType: string(r.ResultType)}
 	}
-	return telemetry.Result{}
+	return instrument.Result{}
 }
 
 // called calls a handler. If it panics or ends its goroutine, that is told and goes on. After a goroutine has ended, mcp-go ends no

@@ -3,7 +3,7 @@ package mcpgo
 import (
 	"sync"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // maxKept bounds what is remembered of requests that may never be followed by another.
@@ -48,17 +48,17 @@ type rounds struct{ kept[roundKey, round] }
 type roundKey struct{ method, target, state string }
 
 type round struct {
-	corr  telemetry.Corr
-	ref   telemetry.Ref
+	corr  instrument.Corr
+	ref   instrument.Ref
 	round int
 }
 
 // refs are the spans of requests by their ids.
 type refs struct {
-	kept[string, telemetry.Ref]
+	kept[string, instrument.Ref]
 }
 
-func (r *refs) take(id string) telemetry.Ref {
+func (r *refs) take(id string) instrument.Ref {
 	ref, _ := r.kept.take(id)
 	return ref
 }

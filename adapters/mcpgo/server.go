@@ -13,6 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/tracing"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // ServerOption says more of a server.
@@ -30,7 +31,7 @@ func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = t
 // The parent of a request's span is what the client wrote into the request. Over HTTP, where clients are strangers to mcp-go,
 // that takes [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the client wrote nothing.
 func InstrumentServer(s *server.MCPServer, tel *telemetry.Telemetry, name string, opts ...ServerOption) {
-	v := &serving{server: s, tel: tel, name: name, instance: telemetry.NewInstanceID()}
+	v := &serving{server: s, tel: tel, name: name, instance: instrument.NewInstanceID()}
 	for _, o := range opts {
 		o(v)
 	}
@@ -65,37 +66,38 @@ type serving struct {
 
 	trusting bool // clients over HTTP decide about traces
 
-	networks sync.Map // of *network by telemetry.Network
+	networks sync.Map // of *network by instrument.Network
 	prompts  sync.Map // names that the server has had
 	sessions sync.Map // of opened by session id
 }
 
 // network is what a server tells about its connections over one network.
 type network struct {
-	telemetry.Network
-	tel   *telemetry.Server
-	peers sync.Map // of *telemetry.Peer by version, for those without a session id
+	instrument.Network
+	tel   *instrument.Server
+	peers sync.Map // of *instrument.Peer by version, for those without a session id
 }
 
-func (v *serving) network(n telemetry.Network) *network {
+func (v *serving) network(n instrument.Network) *network {
 	if known, ok := v.networks.Load(n); ok {
 		return known.(*network)
 	}
-	known, _ := v.networks.LoadOrStore(n, &network{Network: n, tel: v.tel.Server(v.name, n, telemetry.WithInstanceID(v.instance))})
+	known, _ := v.networks.LoadOrStore(n, &network{Network: n,
+		tel: instrument.NewServer(v.tel, v.name, n, instrument.WithInstanceID(v.instance))})
 	return known.(*network)
 }
 
 // peer returns the client of a version in a session.
-func (n *network) peer(version, sessionID string) *telemetry.Peer {
-	facts := telemetry.Facts{Network: n.Network, MCPVersion: version}
+func (n *network) peer(version, sessionID string) *instrument.Peer {
+	facts := instrument.Facts{Network: n.Network, MCPVersion: version}
 	if sessionID != "" || !slices.Contains(mcp.ValidProtocolVersions, version) {
 		return n.tel.Peer(facts, sessionID)
 	}
 	if p, ok := n.peers.Load(version); ok {
-		return p.(*telemetry.Peer)
+		return p.(*instrument.Peer)
 	}
 	p, _ := n.peers.LoadOrStore(version, n.tel.Peer(facts, ""))
-	return p.(*telemetry.Peer)
+	return p.(*instrument.Peer)
 }
 
 // Keys of what mcp-go shows before it starts a span, in this order.
@@ -183,7 +185,7 @@ type opened struct {
 
 func (v *serving) registered(ctx context.Context, s server.ClientSession) {
 	n, _ := v.carrier(ctx, s)
-	gone := v.network(n).tel.Connected(telemetry.Connection{InSession: func() bool { return legacySession(s) != "" }})
+	gone := v.network(n).tel.Connected(instrument.Connection{InSession: func() bool { return legacySession(s) != "" }})
 	v.sessions.Store(s.SessionID(), opened{time.Now(), gone})
 }
 

@@ -34,7 +34,7 @@ func (c *connection) members(o *observation) (_ []mcpclient.Member, free func(),
 		return c.file.only != "" && m.Name != c.file.only
 	})
 	if len(members) == 0 {
-		return nil, nil, misuse("%s: no such server; there is: %s", c.file.path, names(enabled))
+		return nil, nil, misuse("%s: no such server; there is: %s", c.file.path, memberNames(enabled))
 	}
 	var frees []func()
 	free = func() {
@@ -79,7 +79,7 @@ func (c *connection) equip(o *observation, m *mcpclient.Member) (free func(), _ 
 	return func() { a.Close() }, nil
 }
 
-func names(members []mcpclient.Member) string {
+func memberNames(members []mcpclient.Member) string {
 	var all []string
 	for _, m := range members {
 		all = append(all, m.Name)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 func TestTheDemoServerShowsWhatItDoes(t *testing.T) {
@@ -29,7 +30,7 @@ func TestTheDemoServerShowsWhatItDoes(t *testing.T) {
 	divides := func(s inspect.Server) bool {
 		return slices.ContainsFunc(s.Networks, func(n inspect.Network) bool {
 			return slices.ContainsFunc(n.Operations, func(o telemetry.Operation) bool {
-				return o.Target == "divide" && o.Count == 1 && o.Errors[telemetry.ErrorToolError] == 1
+				return o.Target == "divide" && o.Count == 1 && o.Errors[names.ErrorToolError] == 1
 			})
 		})
 	}

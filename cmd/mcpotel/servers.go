@@ -55,7 +55,7 @@ func (c *connection) member(o *observation) (_ mcpclient.Member, free func(), _ 
 	}
 	if len(members) > 1 {
 		free()
-		return mcpclient.Member{}, nil, misuse("which server? --server NAME picks one of: %s", names(members))
+		return mcpclient.Member{}, nil, misuse("which server? --server NAME picks one of: %s", memberNames(members))
 	}
 	return members[0], free, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/unit"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // tile is a number at a glance.
@@ -72,7 +73,7 @@ func failures(o *telemetry.Operation) uint64 {
 	if o.Method == "server/discover" && o.Direction == "sent" {
 		return 0
 	}
-	return o.Failed - min(o.Failed, o.Errors[telemetry.ErrorCancelled])
+	return o.Failed - min(o.Failed, o.Errors[names.ErrorCancelled])
 }
 
 // percent is a part of all, for people: "0 %" is none at all, and "100 %" all.
@@ -149,7 +150,7 @@ func opRows(all []telemetry.Operation) (sent, received []opRow) {
 		r := opRow{Operation: o, Failures: failures(&o)}
 		r.Percent = percent(r.Failures, o.Count)
 		for _, word := range slices.Sorted(maps.Keys(o.Errors)) {
-			r.Errors = append(r.Errors, errorPart{word, o.Errors[word], r.Failures == 0 || word == telemetry.ErrorCancelled})
+			r.Errors = append(r.Errors, errorPart{word, o.Errors[word], r.Failures == 0 || word == names.ErrorCancelled})
 		}
 		slices.SortStableFunc(r.Errors, func(a, b errorPart) int { return cmp.Compare(b.Count, a.Count) })
 		if o.Direction == "sent" {
@@ -199,7 +200,7 @@ func (h *handler) flightRow(e *telemetry.FlightEntry, now time.Time) flightRow {
 	switch {
 	case e.Pending:
 		r.Word, r.Class = "in flight", "warn"
-	case e.Failed && e.Reason == telemetry.ErrorCancelled:
+	case e.Failed && e.Reason == names.ErrorCancelled:
 		r.Class = "mute"
 	case e.Failed:
 		r.Word, r.Class, r.Bad = cmp.Or(e.Reason, "failed"), "bad", true

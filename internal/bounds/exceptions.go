@@ -17,10 +17,10 @@ var exceptions = []exception{
 		"mcpserver.registry.*", "mcpserver.sealer.keys", "mcpserver.shape.properties",
 		"mcpserver.template.variables", "mcpserver.Session.values", "mcpserver.Session.hosts",
 		"mcpserver/store.memoryTasks.watchers", "mcpserver/bearer.Options.*", "mcpserver/bearer.Principal.Claims",
-		"internal/running.Set.all", "mcpclient/telemetry.gauges.*",
+		"internal/running.Set.all", "mcpclient/telemetry/instrument.gauges.*",
 	}},
 	{"Hold weak references: what they name is freed with its last user, and its key at the next sweep",
-		[]string{"mcpclient/telemetry.commons.all"}},
+		[]string{"mcpclient/telemetry/instrument.commons.all"}},
 	{"As many as there are methods and versions of the protocol, kinds of transports and versions of HTTP", []string{
 		"mcpserver.HTTPHandler.assumed", "mcpserver.Server.observers", "mcpserver.observer.peers",
 		"mcpclient.handshake.waiting", "mcpclient.resultCache.changes",
@@ -51,6 +51,6 @@ var exceptions = []exception{
 		"internal/otlpsink.listener.open",
 	}},
 	{"Pools of small things, which the garbage collector empties", []string{
-		"mcpclient.Client.pool", "mcpclient.messages", "mcpclient/telemetry.carriers", "mcpserver.group.tasks",
+		"mcpclient.Client.pool", "mcpclient.messages", "mcpclient/telemetry/instrument.carriers", "mcpserver.group.tasks",
 	}},
 }

@@ -79,12 +79,12 @@ var serverArea = area{
 			test: "mcpserver.TestServerLogDoesNotWaitAndTellsWhatIsLost", weighs: "mcpserver.maxLogMessage", holder: ofStream,
 		},
 		{
-			what: "Log records that wait for a slow handler", where: []string{"mcpclient/telemetry.tellers.all"},
-			bound: "{mcpclient/telemetry.toldRecordsOfServer}, and {bytes mcpclient/telemetry.toldBytesOfServer}, of all connections " +
+			what: "Log records that wait for a slow handler", where: []string{"mcpclient/telemetry/instrument.tellers.all"},
+			bound: "{mcpclient/telemetry/instrument.toldRecordsOfServer}, and {bytes mcpclient/telemetry/instrument.toldBytesOfServer}, of all connections " +
 				"over one kind of network",
 			full:   "more are not written, and a record says how many",
 			test:   "mcpserver.TestALogHandlerThatDoesNotReturnDelaysNoRequest",
-			weighs: "mcpclient/telemetry.toldBytesOfServer", holder: ofStream,
+			weighs: "mcpclient/telemetry/instrument.toldBytesOfServer", holder: ofStream,
 		},
 		{
 			what: "Notifications of a client that wait for handlers", where: []string{"mcpserver.hearing.waiting"},
@@ -223,11 +223,11 @@ var httpArea = area{
 			weighs: "mcpserver.HTTPOptions.MaxIntroductionBytes / 2", holder: ofAccount,
 		},
 		{
-			what: "Log records that wait for a slow handler, of all sessions and requests", where: []string{"mcpclient/telemetry.Server"},
-			bound:  "{bytes mcpclient/telemetry.toldBytesOfServer}, for each version of HTTP",
+			what: "Log records that wait for a slow handler, of all sessions and requests", where: []string{"mcpclient/telemetry/instrument.Server"},
+			bound:  "{bytes mcpclient/telemetry/instrument.toldBytesOfServer}, for each version of HTTP",
 			full:   "more are not written, and a record says how many",
 			test:   "mcpserver.TestALogHandlerThatDoesNotReturnDelaysNoRequestOverHTTP",
-			weighs: "2 * mcpclient/telemetry.toldBytesOfServer", holder: ofServer,
+			weighs: "2 * mcpclient/telemetry/instrument.toldBytesOfServer", holder: ofServer,
 		},
 		{
 			what:   "Streams of a session",

@@ -166,50 +166,50 @@ var telemetryArea = area{
 		"[telemetry.md](telemetry.md).",
 	rows: []row{
 		{
-			what: "Log records that wait for a slow handler", where: []string{"mcpclient/telemetry.teller.queue"},
-			bound:  "{mcpclient/telemetry.toldRecords}, and {bytes mcpclient/telemetry.toldBytes}",
+			what: "Log records that wait for a slow handler", where: []string{"mcpclient/telemetry/instrument.teller.queue"},
+			bound:  "{mcpclient/telemetry/instrument.toldRecords}, and {bytes mcpclient/telemetry/instrument.toldBytes}",
 			full:   "more are not written, and a record says how many",
-			test:   "mcpclient/telemetry.TestRecordsThatFindNoRoomAreCounted",
-			weighs: "mcpclient/telemetry.toldBytes",
+			test:   "mcpclient/telemetry/instrument.TestRecordsThatFindNoRoomAreCounted",
+			weighs: "mcpclient/telemetry/instrument.toldBytes",
 			holder: ofClient,
 		},
 		{
-			what: "The flight recorder", where: []string{"mcpclient/telemetry.flight.ring"},
+			what: "The flight recorder", where: []string{"mcpclient/telemetry/instrument.flight.ring"},
 			bound: "{mcpclient/telemetry.FlightSize} entries a client or connection; names of {bytes " +
-				"mcpclient/telemetry.maxName}, URIs of {bytes mcpclient/telemetry.maxURI}, messages of {bytes " +
-				"mcpclient/telemetry.maxMessage}",
-			full: "the oldest makes room", test: "mcpclient/telemetry.TestNothingKeepsAFrame",
+				"mcpclient/telemetry/instrument.maxName}, URIs of {bytes mcpclient/telemetry/instrument.maxURI}, messages of {bytes " +
+				"mcpclient/telemetry/instrument.maxMessage}",
+			full: "the oldest makes room", test: "mcpclient/telemetry/instrument.TestNothingKeepsAFrame",
 			weighs: "mcpclient/telemetry.FlightSize * 2048", holder: ofClient,
 		},
 		{
 			what: "Names of tools, methods, outcomes and versions that metrics and statistics tell apart",
-			where: []string{"mcpclient/telemetry.table.m", "mcpclient/telemetry.interned.all",
+			where: []string{"mcpclient/telemetry/instrument.table.m", "mcpclient/telemetry/instrument.interned.all",
 				"mcpclient/telemetry.Operation.Errors"},
-			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools, {mcpclient/telemetry.maxMethods} methods, " +
-				"{mcpclient/telemetry.maxStrangers} outcomes and {mcpclient/telemetry.maxFacts} versions, cloned; " +
-				"{mcpclient/telemetry.maxSeries} series a metric",
+			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools, {mcpclient/telemetry/internal/words.MaxMethods} methods, " +
+				"{mcpclient/telemetry/internal/words.MaxStrangers} outcomes and {mcpclient/telemetry/internal/words.MaxFacts} versions, cloned; " +
+				"{mcpclient/telemetry/internal/words.MaxSeries} series a metric",
 			option: "mcpclient/telemetry.WithToolNameLimit",
 			full:   "the others are _OTHER",
-			test:   "mcpclient/telemetry.TestStatisticsAreBounded",
+			test:   "mcpclient/telemetry/instrument.TestStatisticsAreBounded",
 		},
 		{
-			what: "Warnings about a peer that are written", where: []string{"mcpclient/telemetry.limiter.buckets"},
-			bound: "a bucket for each event and reason of the schema; {mcpclient/telemetry.limitBurst} at once, then one " +
-				"every {time mcpclient/telemetry.limitEvery}",
+			what: "Warnings about a peer that are written", where: []string{"mcpclient/telemetry/instrument.limiter.buckets"},
+			bound: "a bucket for each event and reason of the schema; {mcpclient/telemetry/instrument.limitBurst} at once, then one " +
+				"every {time mcpclient/telemetry/instrument.limitEvery}",
 			full: "they are counted, and the next one says how many",
-			test: "mcpclient/telemetry.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
+			test: "mcpclient/telemetry/instrument.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
 		},
 		{
 			what:  "Trace context from a peer",
-			where: []string{"mcpclient/telemetry.maxTracestate", "mcpclient/telemetry.maxBaggage"},
-			bound: "tracestate of {bytes mcpclient/telemetry.maxTracestate}, baggage of {bytes " +
-				"mcpclient/telemetry.maxBaggage}",
+			where: []string{"mcpclient/telemetry/instrument.maxTracestate", "mcpclient/telemetry/instrument.maxBaggage"},
+			bound: "tracestate of {bytes mcpclient/telemetry/instrument.maxTracestate}, baggage of {bytes " +
+				"mcpclient/telemetry/instrument.maxBaggage}",
 			full: "whole members are left out",
-			test: "mcpclient/telemetry.TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable",
+			test: "mcpclient/telemetry/instrument.TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable",
 		},
 		{
-			what: "Contents of messages on spans, if they are wanted", where: []string{"mcpclient/telemetry.maxContent"},
-			bound: "{bytes mcpclient/telemetry.maxContent} each",
+			what: "Contents of messages on spans, if they are wanted", where: []string{"mcpclient/telemetry/instrument.maxContent"},
+			bound: "{bytes mcpclient/telemetry/instrument.maxContent} each",
 			full:  "they are cut off",
 			test:  "mcpserver.TestWhatTheRedactorReturnsIsKeptAndBounded",
 		},

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // Watch checks everything that sink has received when the test ends. What is registered with t.Cleanup after Watch, such
@@ -59,7 +60,7 @@ var statuses = map[string]string{"UNSET": schemacheck.Unset, "OK": schemacheck.O
 
 func spanOf(s *otlpsink.Span) schemacheck.Span {
 	c := schemacheck.Span{
-		Name: s.Name, Kind: telemetry.SpanKind(s.Kind), Attrs: attrsOf(s.Attributes),
+		Name: s.Name, Kind: schema.SpanKind(s.Kind), Attrs: attrsOf(s.Attributes),
 		Status: statuses[s.Status], Events: len(s.Events), Links: len(s.Links), Endless: s.End.Before(s.Start),
 	}
 	for _, l := range s.Links {
@@ -110,14 +111,14 @@ func instrumentOf(p *otlpsink.Point) schemacheck.Instrument {
 }
 
 // numberOf is not known of histograms, whose values OTLP sums up as float64 anyway.
-func numberOf(p *otlpsink.Point) telemetry.Type {
+func numberOf(p *otlpsink.Point) schema.Type {
 	switch {
 	case p.Kind != otlpsink.Sum && p.Kind != otlpsink.Gauge:
 		return ""
 	case p.Integers:
-		return telemetry.Int
+		return schema.Int
 	}
-	return telemetry.Double
+	return schema.Double
 }
 
 // ours reports whether a record is an event of the schema, or looks as if it should be one: a program may log under the
@@ -146,14 +147,14 @@ func attrsOf(attrs map[string]any) schemacheck.Attrs {
 	return m
 }
 
-func typeOf(v any) telemetry.Type {
+func typeOf(v any) schema.Type {
 	switch v.(type) {
 	case string:
-		return telemetry.String
+		return schema.String
 	case int64:
-		return telemetry.Int
+		return schema.Int
 	case float64:
-		return telemetry.Double
+		return schema.Double
 	}
-	return telemetry.Type(fmt.Sprintf("%T", v))
+	return schema.Type(fmt.Sprintf("%T", v))
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // units are the units that have a word in Prometheus. A unit in braces, such as {request}, has none.
@@ -18,21 +18,21 @@ var units = map[string]string{"s": "seconds", "ms": "milliseconds", "By": "bytes
 
 // Metric returns the names of the series that a metric is stored under: one, or for a histogram those of its buckets, its
 // sum and its count, in this order.
-func Metric(m telemetry.Metric) []string {
+func Metric(m schema.Metric) []string {
 	name := Base(m)
-	if m.Instrument == telemetry.Histogram {
+	if m.Instrument == schema.Histogram {
 		return []string{name + "_bucket", name + "_sum", name + "_count"}
 	}
 	return []string{name}
 }
 
 // Base returns the name of the metric's family: that of its only series, or what a histogram's series begin with.
-func Base(m telemetry.Metric) string {
+func Base(m schema.Metric) string {
 	words := split(m.Name)
 	if unit := units[m.Unit]; unit != "" && !slices.Contains(words, unit) {
 		words = append(words, unit)
 	}
-	if m.Instrument == telemetry.Counter {
+	if m.Instrument == schema.Counter {
 		words = append(slices.DeleteFunc(words, func(w string) bool { return w == "total" }), "total")
 	}
 	return strings.Join(words, "_")

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/internal/promname"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // TestNoTwoNamesOfTheSchemaBecomeOne holds for every series of every metric: mcp.client.x and mcp_client.x would be one
 // in Prometheus, and so would a histogram's count and a counter of that name.
 func TestNoTwoNamesOfTheSchemaBecomeOne(t *testing.T) {
 	whose := map[string]string{}
-	for _, m := range telemetry.Schema.Metrics {
+	for _, m := range schema.Current.Metrics {
 		for _, series := range append(promname.Metric(m), promname.Base(m)) {
 			if other, taken := whose[series]; taken && other != m.Name {
 				t.Errorf("every series is of one metric, got %s of %s and of %s", series, other, m.Name)
@@ -29,7 +29,7 @@ var reserved = []string{
 
 func TestNoTwoAttributesOfTheSchemaBecomeOneLabel(t *testing.T) {
 	whose := map[string]string{}
-	for _, a := range telemetry.Schema.Attributes {
+	for _, a := range schema.Current.Attributes {
 		label := promname.Label(a.Key)
 		if other, taken := whose[label]; taken {
 			t.Errorf("every label is of one attribute, got %s of %s and of %s", label, other, a.Key)
@@ -43,26 +43,26 @@ func TestNoTwoAttributesOfTheSchemaBecomeOneLabel(t *testing.T) {
 
 func TestMetricNamesAreThoseThatTheCollectorWrites(t *testing.T) {
 	for _, tt := range []struct {
-		metric telemetry.Metric
+		metric schema.Metric
 		want   []string
 	}{
-		{telemetry.Metric{Name: "mcp.client.operation.duration", Instrument: telemetry.Histogram, Unit: "s"},
+		{schema.Metric{Name: "mcp.client.operation.duration", Instrument: schema.Histogram, Unit: "s"},
 			[]string{
 				"mcp_client_operation_duration_seconds_bucket", "mcp_client_operation_duration_seconds_sum",
 				"mcp_client_operation_duration_seconds_count",
 			}},
-		{telemetry.Metric{Name: "mcp_client.message.size", Instrument: telemetry.Histogram, Unit: "By"},
+		{schema.Metric{Name: "mcp_client.message.size", Instrument: schema.Histogram, Unit: "By"},
 			[]string{
 				"mcp_client_message_size_bytes_bucket", "mcp_client_message_size_bytes_sum", "mcp_client_message_size_bytes_count",
 			}},
-		{telemetry.Metric{Name: "mcp_client.active_requests", Instrument: telemetry.UpDownCounter, Unit: "{request}"},
+		{schema.Metric{Name: "mcp_client.active_requests", Instrument: schema.UpDownCounter, Unit: "{request}"},
 			[]string{"mcp_client_active_requests"}},
-		{telemetry.Metric{Name: "mcp_client.connection.state", Instrument: telemetry.ObservableUpDownCounter, Unit: "{connection}"},
+		{schema.Metric{Name: "mcp_client.connection.state", Instrument: schema.ObservableUpDownCounter, Unit: "{connection}"},
 			[]string{"mcp_client_connection_state"}},
-		{telemetry.Metric{Name: "mcp_client.protocol.violations", Instrument: telemetry.Counter, Unit: "{violation}"},
+		{schema.Metric{Name: "mcp_client.protocol.violations", Instrument: schema.Counter, Unit: "{violation}"},
 			[]string{"mcp_client_protocol_violations_total"}},
-		{telemetry.Metric{Name: "requests.total", Instrument: telemetry.Counter, Unit: "{request}"}, []string{"requests_total"}},
-		{telemetry.Metric{Name: "wait.seconds", Instrument: telemetry.ObservableGauge, Unit: "s"}, []string{"wait_seconds"}},
+		{schema.Metric{Name: "requests.total", Instrument: schema.Counter, Unit: "{request}"}, []string{"requests_total"}},
+		{schema.Metric{Name: "wait.seconds", Instrument: schema.ObservableGauge, Unit: "s"}, []string{"wait_seconds"}},
 	} {
 		if got := promname.Metric(tt.metric); !slices.Equal(got, tt.want) {
 			t.Errorf("series of %s: got %q, want %q", tt.metric.Name, got, tt.want)

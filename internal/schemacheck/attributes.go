@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // other stands for every value that a closed or limited set does not hold.
@@ -23,20 +23,20 @@ func rowKey(key string) string {
 }
 
 // rowOf returns the attribute's row, nil if there is none.
-func rowOf(key string) *telemetry.Attribute {
-	all := telemetry.Schema.Attributes
-	if i := slices.IndexFunc(all, func(a telemetry.Attribute) bool { return a.Key == key }); i >= 0 {
+func rowOf(key string) *schema.Attribute {
+	all := schema.Current.Attributes
+	if i := slices.IndexFunc(all, func(a schema.Attribute) bool { return a.Key == key }); i >= 0 {
 		return &all[i]
 	}
 	return nil
 }
 
 // check checks attributes against the uses that a row of the schema makes of them.
-func (a Attrs) check(uses ...telemetry.Use) (problems []string) {
-	declared := map[string]*telemetry.Use{}
+func (a Attrs) check(uses ...schema.Use) (problems []string) {
+	declared := map[string]*schema.Use{}
 	for i, u := range uses {
 		declared[u.Key] = &uses[i]
-		if _, ok := a[u.Key]; !ok && u.Need == telemetry.Required {
+		if _, ok := a[u.Key]; !ok && u.Need == schema.Required {
 			problems = append(problems, u.Key+" is missing")
 		}
 	}
@@ -50,7 +50,7 @@ func (a Attrs) check(uses ...telemetry.Use) (problems []string) {
 	return problems
 }
 
-func (v Value) check(use *telemetry.Use) (problems []string) {
+func (v Value) check(use *schema.Use) (problems []string) {
 	a := rowOf(use.Key)
 	if a == nil {
 		return []string{use.Key + " is no attribute of the schema"}
@@ -68,11 +68,11 @@ func (v Value) check(use *telemetry.Use) (problems []string) {
 }
 
 // wordsOf returns all values that a use of an attribute may have, nil if it may have any.
-func wordsOf(use *telemetry.Use, a *telemetry.Attribute) []string {
+func wordsOf(use *schema.Use, a *schema.Attribute) []string {
 	switch {
 	case use.Only != nil:
 		return use.Only
-	case a != nil && a.Bound == telemetry.Closed:
+	case a != nil && a.Bound == schema.Closed:
 		return a.Enum
 	}
 	return nil

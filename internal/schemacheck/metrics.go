@@ -6,29 +6,30 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // check checks a metric against its row.
 func (m *Metric) check(toolNames int) (problems []string) {
-	i := slices.IndexFunc(telemetry.Schema.Metrics, func(row telemetry.Metric) bool { return row.Name == m.Name })
+	i := slices.IndexFunc(schema.Current.Metrics, func(row schema.Metric) bool { return row.Name == m.Name })
 	if i < 0 {
 		return []string{fmt.Sprintf("metric %q is not in the schema", m.Name)}
 	}
-	row := &telemetry.Schema.Metrics[i]
+	row := &schema.Current.Metrics[i]
 	if m.Unit != row.Unit || m.Description != row.Brief {
 		problems = append(problems, fmt.Sprintf("unit %q and description %q, want %q and %q", m.Unit, m.Description, row.Unit, row.Brief))
 	}
 	if want := instrumentOf(row); m.Instrument != want {
 		problems = append(problems, fmt.Sprintf("its data are a %s, want %s", m.Instrument, want))
 	}
-	number := telemetry.Int
+	number := schema.Int
 	if row.Unit == "s" {
-		number = telemetry.Double
+		number = schema.Double
 	}
 	for _, p := range m.Points {
 		problems = append(problems, p.Attrs.check(row.Attrs...)...)
 		for key := range p.Attrs {
-			if a := rowOf(key); a != nil && a.Bound == telemetry.Unbounded {
+			if a := rowOf(key); a != nil && a.Bound == schema.Unbounded {
 				problems = append(problems, key+" is unbounded")
 			}
 		}
@@ -46,20 +47,20 @@ func (m *Metric) check(toolNames int) (problems []string) {
 	return problems
 }
 
-func instrumentOf(row *telemetry.Metric) Instrument {
+func instrumentOf(row *schema.Metric) Instrument {
 	switch row.Instrument {
-	case telemetry.Counter:
+	case schema.Counter:
 		return RisingSum
-	case telemetry.UpDownCounter, telemetry.ObservableUpDownCounter:
+	case schema.UpDownCounter, schema.ObservableUpDownCounter:
 		return Sum
-	case telemetry.ObservableGauge:
+	case schema.ObservableGauge:
 		return Gauge
 	}
 	return Histogram
 }
 
 // count checks how many series and values there are for each client or server, which is told by what the user configured.
-func (m *Metric) count(row *telemetry.Metric, toolNames int) (problems []string) {
+func (m *Metric) count(row *schema.Metric, toolNames int) (problems []string) {
 	type ofOne struct{ whose, key string }
 	series, values := map[string]int{}, map[ofOne]map[string]bool{}
 	for _, p := range m.Points {
@@ -81,7 +82,7 @@ func (m *Metric) count(row *telemetry.Metric, toolNames int) (problems []string)
 	}
 	for k, seen := range values {
 		limit := 0
-		if a := rowOf(k.key); a != nil && a.Bound == telemetry.Limited {
+		if a := rowOf(k.key); a != nil && a.Bound == schema.Limited {
 			limit = a.Limit
 		}
 		if raised && (k.key == "gen_ai.tool.name" || k.key == "gen_ai.prompt.name") {
@@ -98,7 +99,7 @@ func (m *Metric) count(row *telemetry.Metric, toolNames int) (problems []string)
 func configured(attrs Attrs) string {
 	var parts []string
 	for key, v := range attrs {
-		if a := rowOf(key); a != nil && a.Bound == telemetry.Configured {
+		if a := rowOf(key); a != nil && a.Bound == schema.Configured {
 			parts = append(parts, key+"="+v.Text)
 		}
 	}

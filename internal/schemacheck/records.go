@@ -5,17 +5,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // check checks a log record against its row.
 func (r *Record) check() (problems []string) {
-	i := slices.IndexFunc(telemetry.Schema.Events, func(e telemetry.Event) bool { return e.Name == r.Event })
+	i := slices.IndexFunc(schema.Current.Events, func(e schema.Event) bool { return e.Name == r.Event })
 	if i < 0 {
 		return []string{fmt.Sprintf("record %q: event.name %q is not in the schema", r.Message, r.Event)}
 	}
-	row := &telemetry.Schema.Events[i]
+	row := &schema.Current.Events[i]
 	if r.Message != row.Name {
 		problems = append(problems, fmt.Sprintf("its message is %q", r.Message))
 	}

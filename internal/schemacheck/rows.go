@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // Set is a set of rows of the schema: texts such as "metric mcp_client.tombstones with mcp_client.name".
@@ -31,7 +31,7 @@ func (s Set) Missing(from Set) []string {
 // attributes, events with their fields and levels; and of each closed attribute of a metric every value.
 func Declared() Set {
 	s := Set{}
-	for _, row := range telemetry.Schema.Spans {
+	for _, row := range schema.Current.Spans {
 		s.add("span %s", row.ID)
 		for _, u := range slices.Concat(row.AtStart, row.AtEnd) {
 			s.add("span %s with %s", row.ID, u.Key)
@@ -43,7 +43,7 @@ func Declared() Set {
 			s.add("span %s with a link", row.ID)
 		}
 	}
-	for _, row := range telemetry.Schema.Metrics {
+	for _, row := range schema.Current.Metrics {
 		s.add("metric %s", row.Name)
 		for _, u := range row.Attrs {
 			s.add("metric %s with %s", row.Name, u.Key)
@@ -52,7 +52,7 @@ func Declared() Set {
 			}
 		}
 	}
-	for _, row := range telemetry.Schema.Events {
+	for _, row := range schema.Current.Events {
 		s.add("event %s", row.Name)
 		for _, u := range row.Fields {
 			s.add("event %s with %s", row.Name, u.Key)

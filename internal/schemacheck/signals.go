@@ -3,7 +3,7 @@ package schemacheck
 import (
 	"log/slog"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // Signals is telemetry in a neutral form. It has only what is of [telemetry.ScopeName].
@@ -18,7 +18,7 @@ type Signals struct {
 
 // Value is an attribute's value: its type in the words of the schema, or in other words one that the schema does not know.
 type Value struct {
-	Type telemetry.Type
+	Type schema.Type
 	Text string
 }
 
@@ -35,7 +35,7 @@ const (
 // Span is a span that has ended.
 type Span struct {
 	Name    string
-	Kind    telemetry.SpanKind
+	Kind    schema.SpanKind
 	AtStart Attrs // with which it began; nil if that is not known
 	Attrs   Attrs
 	Status  string
@@ -65,8 +65,8 @@ const (
 // Point is one series of a metric.
 type Point struct {
 	Attrs  Attrs
-	Bounds []float64      // of a histogram
-	Number telemetry.Type // of the values, Int or Double; empty if that is not known
+	Bounds []float64   // of a histogram
+	Number schema.Type // of the values, Int or Double; empty if that is not known
 }
 
 // Record is a log record.

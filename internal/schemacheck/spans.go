@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // check checks a span against the row that it fits best.
 func (s *Span) check() []string {
 	best := []string{fmt.Sprintf("span %q: no row has kind %s", s.Name, s.Kind)}
 	found := false
-	for _, row := range telemetry.Schema.Spans {
+	for _, row := range schema.Current.Spans {
 		if row.Kind != s.Kind {
 			continue
 		}
@@ -34,7 +34,7 @@ func (s *Span) check() []string {
 // its attributes, the method tells.
 func (s *Span) row() (id string) {
 	notice := strings.HasPrefix(s.Attrs["mcp.method.name"].Text, "notifications/")
-	for _, row := range telemetry.Schema.Spans {
+	for _, row := range schema.Current.Spans {
 		if row.Kind != s.Kind || len(s.checkAs(&row)) > 0 {
 			continue
 		}
@@ -45,7 +45,7 @@ func (s *Span) row() (id string) {
 	return id
 }
 
-func (s *Span) checkAs(row *telemetry.Span) []string {
+func (s *Span) checkAs(row *schema.Span) []string {
 	problems := s.Attrs.check(slices.Concat(row.AtStart, row.AtEnd)...)
 	if s.AtStart != nil {
 		for _, p := range s.AtStart.check(row.AtStart...) {

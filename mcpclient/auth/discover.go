@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // discover finds out which authorization server issues tokens for the MCP server, and what it can do. (specification
@@ -22,7 +22,7 @@ func (f *flow) discover(ctx context.Context) error {
 }
 
 func (f *flow) discoverResource(ctx context.Context) error {
-	ctx, end := telemetry.StartAuthStep(ctx, string(StepDiscoverResource))
+	ctx, end := instrument.StartAuthStep(ctx, string(StepDiscoverResource))
 	r, err := f.fetch.Resource(ctx, f.url, f.a.o.Resource, f.want.metadataURL)
 	if err == nil && len(r.AuthorizationServers) == 0 {
 		err = refuse(StepDiscoverResource, "metadata of the MCP server names no authorization server")
@@ -45,7 +45,7 @@ func (f *flow) discoverResource(ctx context.Context) error {
 }
 
 func (f *flow) discoverServer(ctx context.Context) error {
-	ctx, end := telemetry.StartAuthStep(ctx, string(StepDiscoverServer))
+	ctx, end := instrument.StartAuthStep(ctx, string(StepDiscoverServer))
 	s, err := f.fetchServer(ctx)
 	if err != nil {
 		err = failed(StepDiscoverServer, err)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // AuthorizationCode is the grant of a person who authorizes the client in a browser (RFC 6749 §4.1 with PKCE, RFC 7636).
@@ -72,7 +72,7 @@ func (f *flow) ask(ctx context.Context, redirectURI, verifier string) (string, e
 	if slices.Contains(f.requested, scopeOffline) {
 		options = append(options, oauth2.ApprovalForce) // without it OpenID providers ignore the scope (Core §11)
 	}
-	ctx, end := telemetry.StartAuthStep(ctx, string(StepAuthorize))
+	ctx, end := instrument.StartAuthStep(ctx, string(StepAuthorize))
 	r, err := f.a.o.Interact.Authorize(ctx, InteractionRequest{
 		URL: conf.AuthCodeURL(state, options...), RedirectURI: redirectURI, State: state,
 		Resource: f.id, Issuer: f.server.Issuer, Scopes: slices.Clone(f.requested),

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // EnterpriseManaged is the grant of a person who is signed in at the enterprise's identity provider, which decides what
@@ -85,7 +85,7 @@ func (g EnterpriseManaged) assertion(ctx context.Context, f *flow) (string, erro
 	if err != nil {
 		return "", err
 	}
-	ctx, end := telemetry.StartAuthStep(ctx, string(StepToken))
+	ctx, end := instrument.StartAuthStep(ctx, string(StepToken))
 	raw, err := f.send(ctx, r)
 	if err == nil && raw.Extra("issued_token_type") != tokenTypeAssertion {
 		err = refuse(StepToken, "identity provider did not issue an identity assertion")
@@ -101,7 +101,7 @@ func (g EnterpriseManaged) discover(ctx context.Context, f *flow) (*metadata.Ser
 	if g.TokenEndpoint != "" {
 		return &metadata.Server{Issuer: g.Issuer, TokenEndpoint: g.TokenEndpoint}, nil
 	}
-	ctx, end := telemetry.StartAuthStep(ctx, string(StepDiscoverServer))
+	ctx, end := instrument.StartAuthStep(ctx, string(StepDiscoverServer))
 	s, err := f.a.trusted.Server(ctx, g.Issuer)
 	if err != nil {
 		err = failed(StepDiscoverServer, err)

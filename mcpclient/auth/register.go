@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/hostname"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/dpop"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // Application types of OpenID Connect Dynamic Client Registration §2.
@@ -163,7 +163,7 @@ func (f *flow) register(ctx context.Context, redirectURI string) error {
 			return nil
 		}
 	}
-	ctx, end := telemetry.StartAuthStep(ctx, string(StepRegister))
+	ctx, end := instrument.StartAuthStep(ctx, string(StepRegister))
 	c, err := f.registerAnew(ctx, redirectURI)
 	if err == nil {
 		err = f.asRegistered(c)

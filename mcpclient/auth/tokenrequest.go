@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/assertion"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/dpop"
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // tokenRequest is one request to a token endpoint (RFC 6749 §4), whatever the grant.
@@ -38,7 +38,7 @@ var hidden = []string{"code", "code_verifier", "refresh_token", "assertion", "cl
 
 // redeem sends r and checks what comes. If the server wants a nonce in the proof it gets it, once (RFC 9449 §8).
 func (f *flow) redeem(ctx context.Context, r *tokenRequest) (*Token, error) {
-	ctx, end := telemetry.StartAuthStep(ctx, string(r.step))
+	ctx, end := instrument.StartAuthStep(ctx, string(r.step))
 	raw, err := f.send(ctx, r)
 	if e, ok := errors.AsType[*Error](err); ok && e.Code == "use_dpop_nonce" && r.key != nil {
 		raw, err = f.send(ctx, r)

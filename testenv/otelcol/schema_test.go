@@ -19,7 +19,7 @@ type attribute struct {
 // OpenTelemetry.
 func schema(t *testing.T) map[string]attribute {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "mcpclient", "telemetry", "schema.json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "mcpclient", "telemetry", "schema", "schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

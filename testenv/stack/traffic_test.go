@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
 )
 
@@ -74,7 +74,7 @@ func TestTheScenariosMoveEveryMetric(t *testing.T) {
 			moved[name] = true
 		}
 	}
-	for _, m := range telemetry.Schema.Metrics {
+	for _, m := range schema.Current.Metrics {
 		base := strings.ReplaceAll(m.Name, ".", "_")
 		if !slices.ContainsFunc([]string{"", "_total", "_count", "_seconds_count", "_bytes_count"}, func(suffix string) bool { return moved[base+suffix] }) {
 			t.Errorf("want a scenario that moves %s, got none", m.Name)

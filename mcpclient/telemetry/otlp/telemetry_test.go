@@ -5,16 +5,18 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 func TestTelemetryOfAClientArrivesInAllThreeSignals(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	p := setup(t, WithEndpoint(sink.Endpoint()))
-	client := p.Telemetry(telemetry.WithSlowThreshold(1)).Client("weather", telemetry.Network{Transport: "pipe"})
-	_, op := client.StartRequest(t.Context(), telemetry.Request{Method: "ping"})
+	client := instrument.NewClient(p.Telemetry(telemetry.WithSlowThreshold(1)), "weather",
+		instrument.Network{Transport: "pipe"})
+	_, op := client.StartRequest(t.Context(), instrument.Request{Method: "ping"})
 	traceparent, _, _ := op.TraceContext()
-	op.End(telemetry.Result{})
+	op.End(instrument.Result{})
 	client.Close()
 	shutdown(t, p)
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // Problems returns in what respects the telemetry departs from the schema, now that all operations are over.
@@ -17,8 +18,8 @@ func (r *Recording) Problems() []string {
 	for _, name := range r.spans.open(telemetry.ScopeName) {
 		problems = append(problems, fmt.Sprintf("span %q has not ended", name))
 	}
-	for _, m := range telemetry.Schema.Metrics {
-		if m.Instrument != telemetry.UpDownCounter || strings.Contains(m.Name, "tombstones") {
+	for _, m := range schema.Current.Metrics {
+		if m.Instrument != schema.UpDownCounter || strings.Contains(m.Name, "tombstones") {
 			continue
 		}
 		if n := r.Value(m.Name); n != 0 {

@@ -14,13 +14,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // seconds is a row's description and buckets, so that a test can be wrong about one thing only.
 func seconds(t *testing.T, r *Recording, name string) metric.Float64Histogram {
 	t.Helper()
-	i := slices.IndexFunc(telemetry.Schema.Metrics, func(m telemetry.Metric) bool { return m.Name == name })
-	row := telemetry.Schema.Metrics[i]
+	i := slices.IndexFunc(schema.Current.Metrics, func(m schema.Metric) bool { return m.Name == name })
+	row := schema.Current.Metrics[i]
 	h, err := r.meters.Meter(telemetry.ScopeName).Float64Histogram(name, metric.WithUnit(row.Unit),
 		metric.WithDescription(row.Brief), metric.WithExplicitBucketBoundaries(row.Buckets...))
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // The functions of this file bring what was recorded into the form that is checked.
 
 func spanOf(s sdktrace.ReadOnlySpan, atStart []attribute.KeyValue) schemacheck.Span {
 	return schemacheck.Span{
-		Name: s.Name(), Kind: telemetry.SpanKind(strings.ToUpper(s.SpanKind().String())),
+		Name: s.Name(), Kind: schema.SpanKind(strings.ToUpper(s.SpanKind().String())),
 		AtStart: attrsOf(atStart), Attrs: attrsOf(s.Attributes()),
 		Status: s.Status().Code.String(), Events: len(s.Events()), Links: len(s.Links()),
 		Dangling: slices.ContainsFunc(s.Links(), func(l sdktrace.Link) bool { return !l.SpanContext.IsValid() }),
@@ -33,16 +33,16 @@ func attrsOf(attrs []attribute.KeyValue) schemacheck.Attrs {
 	return m
 }
 
-func typeOf(v attribute.Value) telemetry.Type {
+func typeOf(v attribute.Value) schema.Type {
 	switch v.Type() {
 	case attribute.STRING:
-		return telemetry.String
+		return schema.String
 	case attribute.INT64:
-		return telemetry.Int
+		return schema.Int
 	case attribute.FLOAT64:
-		return telemetry.Double
+		return schema.Double
 	}
-	return telemetry.Type(v.Type().String())
+	return schema.Type(v.Type().String())
 }
 
 func metricOf(m metricdata.Metrics) schemacheck.Metric {
@@ -54,22 +54,22 @@ func metricOf(m metricdata.Metrics) schemacheck.Metric {
 			c.Instrument = schemacheck.RisingSum
 		}
 		for _, p := range d.DataPoints {
-			c.Points = append(c.Points, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Number: telemetry.Int})
+			c.Points = append(c.Points, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Number: schema.Int})
 		}
 	case metricdata.Gauge[int64]:
 		c.Instrument = schemacheck.Gauge
 		for _, p := range d.DataPoints {
-			c.Points = append(c.Points, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Number: telemetry.Int})
+			c.Points = append(c.Points, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Number: schema.Int})
 		}
 	case metricdata.Histogram[int64]:
-		c.Instrument, c.Points = schemacheck.Histogram, bucketsOf(d.DataPoints, telemetry.Int)
+		c.Instrument, c.Points = schemacheck.Histogram, bucketsOf(d.DataPoints, schema.Int)
 	case metricdata.Histogram[float64]:
-		c.Instrument, c.Points = schemacheck.Histogram, bucketsOf(d.DataPoints, telemetry.Double)
+		c.Instrument, c.Points = schemacheck.Histogram, bucketsOf(d.DataPoints, schema.Double)
 	}
 	return c
 }
 
-func bucketsOf[N int64 | float64](points []metricdata.HistogramDataPoint[N], number telemetry.Type) (all []schemacheck.Point) {
+func bucketsOf[N int64 | float64](points []metricdata.HistogramDataPoint[N], number schema.Type) (all []schemacheck.Point) {
 	for _, p := range points {
 		all = append(all, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Bounds: p.Bounds, Number: number})
 	}
@@ -88,14 +88,14 @@ func recordOf(r Record) schemacheck.Record {
 	return c
 }
 
-func typeOfLog(v slog.Value) telemetry.Type {
+func typeOfLog(v slog.Value) schema.Type {
 	switch v.Kind() {
 	case slog.KindString:
-		return telemetry.String
+		return schema.String
 	case slog.KindInt64, slog.KindUint64:
-		return telemetry.Int
+		return schema.Int
 	case slog.KindFloat64:
-		return telemetry.Double
+		return schema.Double
 	}
-	return telemetry.Type(v.Kind().String())
+	return schema.Type(v.Kind().String())
 }
