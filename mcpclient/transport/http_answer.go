@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 const (
@@ -189,11 +190,13 @@ func (ex *exchange) fail(e *RequestError) {
 	if ex.m.Kind == Request || e.Reason == SessionGone {
 		ex.deliver(Frame{Request: ex.m.ID, Err: e})
 	} else if ex.Err() == nil {
-		about := []slog.Attr{slog.String(keyMessageKind, ex.m.Kind.String()), slog.String(keyError, withoutBody(e))}
-		if ex.m.Method != "" {
-			about = append(about, slog.String(keyMethod, ex.m.Method))
+		about := []slog.Attr{
+			slog.String(names.KeyMCPClientMessageKind, ex.m.Kind.String()), slog.String(names.KeyError, withoutBody(e)),
 		}
-		record(c.logger, messageRefusedEvent, about...)
+		if ex.m.Method != "" {
+			about = append(about, slog.String(names.KeyMCPMethodName, ex.m.Method))
+		}
+		record(c.logger, names.EventMCPClientMessageRefused, about...)
 	}
 	if over {
 		c.fail(e.Err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/sse"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // openStream asks for an event stream: the one of session s, or, with the id of its last event, one that has ended.
@@ -97,7 +98,8 @@ func (c *httpConn) again(ctx context.Context, s *session, failure *RequestError,
 		c.deliver(ctx, s, Frame{Err: failure})
 		return false
 	case !passing(failure):
-		record(c.logger, streamRefusedEvent, slog.String(keyStreamKind, "get"), slog.String(keyError, withoutBody(failure)))
+		record(c.logger, names.EventMCPClientStreamRefused, slog.String(names.KeyMCPClientStreamKind, names.StreamGet),
+			slog.String(names.KeyError, withoutBody(failure)))
 		return false
 	case failure.Reason == Unreachable:
 		if c.missed(false) {

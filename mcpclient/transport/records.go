@@ -3,28 +3,17 @@ package transport
 import (
 	"context"
 	"log/slog"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// The events and fields of the telemetry schema that a transport writes. (package telemetry)
-const (
-	stderrEvent         = "mcp_client.process.stderr"
-	streamRefusedEvent  = "mcp_client.stream.refused"
-	messageRefusedEvent = "mcp_client.message.refused"
-
-	keyStderrLine  = "mcp_client.process.stderr.line"
-	keyStreamKind  = "mcp_client.stream.kind"
-	keyMessageKind = "mcp_client.message.kind"
-	keyMethod      = "mcp.method.name"
-	keyError       = "error"
-)
-
-// record writes one at debug level.
+// record writes the record of an event of the telemetry schema, at debug level.
 func record(l *slog.Logger, event string, fields ...slog.Attr) {
 	ctx := context.Background()
 	if !l.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
-	l.LogAttrs(ctx, slog.LevelDebug, event, append(fields, slog.String("event.name", event))...)
+	l.LogAttrs(ctx, slog.LevelDebug, event, append(fields, slog.String(names.KeyEventName, event))...)
 }
 
 // withoutBody is the text of an error without what the server says about it, which is content.

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 const (
@@ -76,7 +78,7 @@ func (l *lines) emit(b []byte) {
 	line := strings.ToValidUTF8(string(bytes.TrimSuffix(b, []byte{'\r'})), "\uFFFD")
 	l.keep(line)
 	_ = l.config.guard("Stderr", func() { // what becomes of that, the child must not be kept from writing
-		record(l.logger, stderrEvent, slog.String(keyStderrLine, line))
+		record(l.logger, names.EventMCPClientProcessStderr, slog.String(names.KeyMCPClientProcessStderrLine, line))
 		if l.callback != nil {
 			l.callback(line)
 		}
