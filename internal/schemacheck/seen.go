@@ -3,6 +3,7 @@ package schemacheck
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,10 +14,10 @@ import (
 // it they leave nothing.
 const SeenVariable = "MCPOTEL_TELEMETRY_SEEN"
 
-// left are the rows that this process has left, so that each is written once.
+// left are the rows that this process has left in each directory, so that each is written once.
 var left struct {
 	sync.Mutex
-	rows Set
+	in map[string]Set
 }
 
 // AppendSeen leaves rows in the directory that [SeenVariable] names, in a file for each process.
@@ -28,7 +29,7 @@ func AppendSeen(rows Set) error {
 	left.Lock()
 	defer left.Unlock()
 	var b strings.Builder
-	for _, r := range rows.Missing(left.rows) {
+	for _, r := range rows.Missing(left.in[dir]) {
 		fmt.Fprintln(&b, r)
 	}
 	if b.Len() == 0 {
@@ -42,12 +43,13 @@ func AppendSeen(rows Set) error {
 	if _, err := f.WriteString(b.String()); err != nil {
 		return err
 	}
-	if left.rows == nil {
-		left.rows = Set{}
+	if left.in == nil {
+		left.in = map[string]Set{}
 	}
-	for r := range rows {
-		left.rows[r] = true
+	if left.in[dir] == nil {
+		left.in[dir] = Set{}
 	}
+	maps.Copy(left.in[dir], rows)
 	return f.Close()
 }
 
