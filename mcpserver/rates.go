@@ -120,6 +120,9 @@ func (b *rateBook) untouched(limits *rates, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for what := range b.buckets {
+		if limits[what].PerSecond < 0 {
+			continue // no limit: nothing is paid
+		}
 		t := &b.buckets[what]
 		if t.pay(&limits[what], now); t.used > 0 {
 			return false
