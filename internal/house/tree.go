@@ -46,16 +46,19 @@ func library(root string) ([]file, error) {
 		if err != nil {
 			return err
 		}
-		set := token.NewFileSet()
-		syntax, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
-		files = append(files, file{dir: path.Dir(filepath.ToSlash(below)), lines: lines, syntax: syntax, set: set})
-		return nil
+		f, err := parse(filepath.ToSlash(below), text)
+		files = append(files, f)
+		return err
 	})
 	return files, err
+}
+
+// parse reads a file whose name has slashes.
+func parse(name string, text []byte) (file, error) {
+	set := token.NewFileSet()
+	syntax, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+	return file{dir: path.Dir(name), lines: lines, syntax: syntax, set: set}, err
 }
 
 func isLeftOut(name string) bool {
