@@ -133,7 +133,8 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"{mcpclient.noSuchThing}", "{mcpclient.Client}", "{mcpclient.Options.Name}", "{nowhere.x}"} {
+	for _, text := range []string{"{mcpclient.noSuchThing}", "{mcpclient.Client}", "{mcpclient.Options.Name}",
+		"{nowhere.x}"} {
 		if got, err := s.fill(text); err == nil {
 			t.Errorf("%q: got %q, want an error", text, got)
 		}

@@ -69,8 +69,8 @@ func (s *source) number(name string) (int64, error) {
 	return n, nil
 }
 
-// byDefault finds the default of a field of options or of a parameter, which is where the package says cmp.Or(c.Field, default)
-// or cmp.Or(max(parameter, 0), default).
+// byDefault finds the default of a field of options or of a parameter, which is where the package says cmp.Or(c.Field,
+// default) or cmp.Or(max(parameter, 0), default).
 func (p *pkg) byDefault(of types.Object) (found constant.Value) {
 	for _, f := range p.files {
 		ast.Inspect(f, func(n ast.Node) bool {

@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// members are what may grow in a package while it runs, by name: fields and package variables that are a map, a pool or a buffer,
-// slices of that kind that something is appended to, and channels that hold more than one value. A channel in no field is named
-// after the function that makes it.
+// members are what may grow in a package while it runs, by name: fields and package variables that are a map, a pool or
+// a buffer, slices of that kind that something is appended to, and channels that hold more than one value. A channel in
+// no field is named after the function that makes it.
 func (s *source) members(path string) ([]string, error) {
 	p, err := s.load(path)
 	if err != nil {

@@ -1,9 +1,9 @@
 package bounds
 
-// A row is one thing that is held in memory, and its bound. In its texts, what stands in braces is computed from the source:
-// {mcpclient.maxItems} is a number, {bytes mcpclient.toolRoom} a size and {time mcpserver.roomWait} a duration. A name there is a
-// constant, a variable that begins as one, or a field of options or a parameter, which stands for its default.
-// Names can be multiplied, divided and added: {bytes 2 * mcpclient.toolRoom}.
+// A row is one thing that is held in memory, and its bound. In its texts, what stands in braces is computed from the
+// source: {mcpclient.maxItems} is a number, {bytes mcpclient.toolRoom} a size and {time mcpserver.roomWait} a duration.
+// A name there is a constant, a variable that begins as one, or a field of options or a parameter, which stands for its
+// default. Names can be multiplied, divided and added: {bytes 2 * mcpclient.toolRoom}.
 type row struct {
 	what   string   // in plain words
 	where  []string // fields, variables, or functions that make channels
@@ -12,8 +12,8 @@ type row struct {
 	full   string // what happens at the bound
 	test   string // that holds it
 
-	// What one peer can make the other end hold here at the defaults, in bytes, as an expression; empty if it is small, or if
-	// what is held is the user's. Those of a holder are added up at the head of the page.
+	// What one peer can make the other end hold here at the defaults, in bytes, as an expression; empty if it is small, or
+	// if what is held is the user's. Those of a holder are added up at the head of the page.
 	weighs string
 	holder holder
 }

@@ -18,16 +18,16 @@ import (
 
 const module = "github.com/mcpotel/mcpotel"
 
-// A source is the code of this repository, package by package, read when it is first asked about. It is what names, constants
-// and growing members are looked up in, so that no row can speak of something that is not there.
+// A source is the code of this repository, package by package, read when it is first asked about. It is what names,
+// constants and growing members are looked up in, so that no row can speak of something that is not there.
 type source struct {
 	root     string
 	fset     *token.FileSet
 	packages map[string]*pkg // by path below the module
 }
 
-// A pkg is one package, checked as far as it is possible without the code of others: a type from outside the repository is
-// invalid, which none of the questions asked here minds.
+// A pkg is one package, checked as far as it is possible without the code of others: a type from outside the repository
+// is invalid, which none of the questions asked here minds.
 type pkg struct {
 	path  string
 	files []*ast.File

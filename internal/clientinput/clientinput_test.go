@@ -36,13 +36,14 @@ func TestFormsHaveTheKeywordsOfTheSpecification(t *testing.T) {
 		field(`"type":"array","items":{"anyOf":[{"const":"x","title":"X"}]},"default":["x"]`):        "",
 		`{"type":"object","properties":{},"title":"t"}`:                                              "title is no keyword",
 		`{"type":"object","properties":{},"additionalProperties":false}`:                             "additionalProperties is no keyword",
-		field(`"type":"string","format":"password"`):                                                 `properties.a: format is "password"`,
-		field(`"type":"string","pattern":"x"`):                                                       "properties.a: pattern is no keyword",
-		field(`"type":"string","enum":["x"],"minLength":1`):                                          "minLength is no keyword",
-		field(`"type":"number","multipleOf":2`):                                                      "multipleOf is no keyword",
-		field(`"type":"boolean","const":true`):                                                       "const is no keyword",
-		field(`"type":"array","items":{"type":"string","enum":["x"]},"uniqueItems":true`):            "uniqueItems is no keyword",
-		field(`"type":"string","x-secret":true`):                                                     "x-secret is no keyword",
+		field(`"type":"string","format":"password"`): `properties.a: format is "password"`,
+		field(`"type":"string","pattern":"x"`):       "properties.a: pattern is no keyword",
+
+		field(`"type":"string","enum":["x"],"minLength":1`):                               "minLength is no keyword",
+		field(`"type":"number","multipleOf":2`):                                           "multipleOf is no keyword",
+		field(`"type":"boolean","const":true`):                                            "const is no keyword",
+		field(`"type":"array","items":{"type":"string","enum":["x"]},"uniqueItems":true`): "uniqueItems is no keyword",
+		field(`"type":"string","x-secret":true`):                                          "x-secret is no keyword",
 	} {
 		if _, err := schema.CompileForm([]byte(form)); err != nil && want == "" {
 			t.Errorf("%s: %v", form, err)
@@ -71,7 +72,8 @@ func TestWhichURLsAreShown(t *testing.T) {
 		says(t, text, CheckVisit(u), want)
 	}
 	says(t, "a short one", CheckVisitSize(&mcp.ElicitParams{Message: "m", URL: "u"}), "")
-	says(t, "a long one", CheckVisitSize(&mcp.ElicitParams{Message: strings.Repeat("m", MaxVisit), URL: "u"}), "65536 bytes")
+	says(t, "a long one", CheckVisitSize(&mcp.ElicitParams{Message: strings.Repeat("m", MaxVisit), URL: "u"}),
+		"65536 bytes")
 }
 
 func TestWhatAModelMayAnswer(t *testing.T) {
@@ -99,7 +101,8 @@ func TestWhatAModelMayAnswer(t *testing.T) {
 		{tools, "assistant", "m", mcp.SamplingContent{use("1", "t"), use("1", "t")}, `has the id "1"`},
 		{tools, "assistant", "m", mcp.SamplingContent{use("", "t")}, `has the id ""`},
 	} {
-		says(t, fmt.Sprint(i), CheckMessage(&mcp.CreateMessageResult{Role: test.role, Model: test.model, Content: test.content}, test.p), test.want)
+		says(t, fmt.Sprint(i), CheckMessage(
+			&mcp.CreateMessageResult{Role: test.role, Model: test.model, Content: test.content}, test.p), test.want)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package clientinput checks what a server asks a client for (sampling and elicitation) and what the client answers: by the same
-// rules at both ends. The texts of its errors name members as the specification does.
+// Package clientinput checks what a server asks a client for (sampling and elicitation) and what the client answers: by
+// the same rules at both ends. The texts of its errors name members as the specification does.
 package clientinput
 
 import (
@@ -27,7 +27,8 @@ func CheckVisitSize(p *mcp.ElicitParams) error {
 	return nil
 }
 
-// CheckVisit says why a URL is not one to show to a user. (specification 2026-07-28, client/elicitation, "Safe URL Handling")
+// CheckVisit says why a URL is not one to show to a user. (specification 2026-07-28, client/elicitation, "Safe URL
+// Handling")
 func CheckVisit(u *url.URL) error {
 	host := u.Hostname()
 	switch {
@@ -43,8 +44,8 @@ func CheckVisit(u *url.URL) error {
 	return nil
 }
 
-// CheckForm says what of a form is not in the specification: clients need not know it. The form must be one that compiles.
-// (specification 2026-07-28, client/elicitation, "Requested Schema"; schema, PrimitiveSchemaDefinition)
+// CheckForm says what of a form is not in the specification: clients need not know it. The form must be one that
+// compiles. (specification 2026-07-28, client/elicitation, "Requested Schema"; schema, PrimitiveSchemaDefinition)
 func CheckForm(raw json.RawMessage) error {
 	form := mcp.Object(raw)
 	if err := only(form, "$schema", "type", "properties", "required"); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// CheckMessages says what is wrong with a request for a message. Whether the client has declared what it needs is another matter:
-// see [UsesTools].
+// CheckMessages says what is wrong with a request for a message. Whether the client has declared what it needs is
+// another matter: see [UsesTools].
 func CheckMessages(p *mcp.CreateMessageParams) error {
 	switch {
 	case p.MaxTokens < 1:
@@ -95,7 +95,8 @@ func ToolRounds(p *mcp.CreateMessageParams) (rounds int) {
 	return rounds
 }
 
-// sortContent returns the ids of the tool uses, those that the tool results are of, and how many other blocks there are.
+// sortContent returns the ids of the tool uses, those that the tool results are of, and how many other blocks there
+// are.
 func sortContent(content mcp.SamplingContent) (uses, results []string, others int) {
 	for _, block := range content {
 		switch b := block.(type) {
@@ -115,8 +116,8 @@ func sameMembers(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// CheckMessage says what is wrong with the answer to a request for a message: it is the assistant's, and uses no tools but those of
-// the request, which each have an id of their own.
+// CheckMessage says what is wrong with the answer to a request for a message: it is the assistant's, and uses no tools
+// but those of the request, which each have an id of their own.
 func CheckMessage(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams) error {
 	_, results, _ := sortContent(r.Content)
 	switch {

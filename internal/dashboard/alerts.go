@@ -12,7 +12,7 @@ type Alert struct {
 	For      string
 	Severity Severity
 	Summary  string // of one alert, with its labels
-	Text     string // what it means, for whoever sees the alert only
+	Text     string // what it means, for an operator who sees only the alert
 }
 
 // Severity says who should care and when.
@@ -40,65 +40,99 @@ func Alerts() []Alert {
 			`{{ $labels.mcp_client_name }} of {{ $labels.job }}: {{ $value | humanizePercentage }} of the requests fail`,
 			"At this pace, a month's budget of failures is gone in two days."),
 		burn("MCPClientErrorBudgetSlow", "job_client:mcp_client", 6, "6h", "30m", 10, Warning,
-			`{{ $labels.mcp_client_name }} of {{ $labels.job }}: {{ $value | humanizePercentage }} of the requests have failed for hours`,
+			`{{ $labels.mcp_client_name }} of {{ $labels.job }}: {{ $value | humanizePercentage }} of the requests have `+
+				`failed for hours`,
 			"At this pace, a month's budget of failures is gone in five days."),
 		burn("MCPServerErrorBudgetFast", "job_server:mcp_server", 14.4, "1h", "5m", 5, Critical,
 			`Server {{ $labels.mcp_server_name }} of {{ $labels.job }} fails {{ $value | humanizePercentage }} of its requests`,
 			"At this pace, a month's budget of failures is gone in two days."),
 		burn("MCPServerErrorBudgetSlow", "job_server:mcp_server", 6, "6h", "30m", 10, Warning,
-			`Server {{ $labels.mcp_server_name }} of {{ $labels.job }} has failed {{ $value | humanizePercentage }} of its requests for hours`,
+			`Server {{ $labels.mcp_server_name }} of {{ $labels.job }} has failed {{ $value | humanizePercentage }} of its `+
+				`requests for hours`,
 			"At this pace, a month's budget of failures is gone in five days."),
 		{"MCPClientSlow",
-			lines(`%[1]s1h > 6 * scalar(%[2]s)`, `and %[1]s5m > 6 * scalar(%[2]s)`, `and job_client:mcp_client_requests:increase1h >= 20`)(slowClient, slowBudget),
+			lines(`%[1]s1h > 6 * scalar(%[2]s)`, `and %[1]s5m > 6 * scalar(%[2]s)`,
+				`and job_client:mcp_client_requests:increase1h >= 20`)(slowClient, slowBudget),
 			"", Warning,
-			`{{ $labels.mcp_client_name }} of {{ $labels.job }}: {{ $value | humanizePercentage }} of the answers take longer than 5 s`,
+			`{{ $labels.mcp_client_name }} of {{ $labels.job }}: {{ $value | humanizePercentage }} of the answers take ` +
+				`longer than 5 s`,
 			"Requests are answered, but too late to be of use."},
 		{"MCPToolErrors", toolErrors, "5m", Info,
-			`{{ $labels.gen_ai_tool_name }} of {{ $labels.mcp_client_name }} reports an error in {{ $value | humanizePercentage }} of its results`,
-			"The tool is called as it should be and says that it could not do it. This is no failure of the protocol or the connection."},
-		{"MCPClientNotReady", positive(sumBy("job, instance, mcp_client_name", series{name: "mcp_client_connection_state", labels: notReady}.String())), "90s", Warning,
+			`{{ $labels.gen_ai_tool_name }} of {{ $labels.mcp_client_name }} reports an error in {{ $value | ` +
+				`humanizePercentage }} of its results`,
+			"The tool is called as it should be and says that it could not do it. This is no failure of the protocol or the " +
+				"connection."},
+		{"MCPClientNotReady", positive(
+			sumBy("job, instance, mcp_client_name", series{name: "mcp_client_connection_state", labels: notReady}.String())),
+			"90s", Warning,
 			`{{ $labels.mcp_client_name }} of {{ $labels.job }} has not been ready for more than a minute`,
 			"Calls wait for the connection until they time out, or fail with not_ready."},
 		{"MCPClientReconnectLoop",
-			sumBy("job, instance, mcp_client_name", growth(series{name: "mcp_client_connection_transitions_total", labels: `mcp_client_connection_to="ready"`}, "15m")) + " > 5", "", Warning,
+			sumBy("job, instance, mcp_client_name",
+				growth(series{name: "mcp_client_connection_transitions_total", labels: `mcp_client_connection_to="ready"`},
+					"15m")) + " > 5", "", Warning,
 			`{{ $labels.mcp_client_name }} of {{ $labels.job }} became ready {{ $value | humanize }} times in 15 minutes`,
 			"The connection comes up and breaks again; calls that are under way are lost each time."},
 		{"MCPProtocolViolations", either(
-			positive(sumBy("job, mcp_client_name, mcp_client_violation_reason, mcp_client_direction", growth(series{name: "mcp_client_protocol_violations_total"}, "5m"))),
-			positive(sumBy("job, mcp_server_name, mcp_server_violation_reason, mcp_server_direction", growth(series{name: "mcp_server_protocol_violations_total"}, "5m")))), "", Warning,
-			`{{ $labels.job }}: frames that break the protocol: {{ $labels.mcp_client_violation_reason }}{{ $labels.mcp_server_violation_reason }} ({{ $value | humanize }} in 5 minutes)`,
-			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} sends what MCP does not allow, or something else writes into the pipe."},
+			positive(sumBy("job, mcp_client_name, mcp_client_violation_reason, mcp_client_direction",
+				growth(series{name: "mcp_client_protocol_violations_total"}, "5m"))),
+			positive(sumBy("job, mcp_server_name, mcp_server_violation_reason, mcp_server_direction",
+				growth(series{name: "mcp_server_protocol_violations_total"}, "5m")))), "", Warning,
+			`{{ $labels.job }}: frames that break the protocol: {{ $labels.mcp_client_violation_reason }}{{ ` +
+				`$labels.mcp_server_violation_reason }} ({{ $value | humanize }} in 5 minutes)`,
+			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} sends what MCP does not allow, or " +
+				"something else writes into the pipe."},
 		{"MCPTransportBusy",
-			sumBy("job, mcp_client_name, mcp_client_retry_reason", growth(series{name: "mcp_client_transport_send_retries_total", labels: `mcp_client_retry_reason=~"busy|server_busy"`}, "5m")) + " > 30", "10m", Warning,
+			sumBy("job, mcp_client_name, mcp_client_retry_reason",
+				growth(series{name: "mcp_client_transport_send_retries_total",
+					labels: `mcp_client_retry_reason=~"busy|server_busy"`}, "5m")) + " > 30", "10m", Warning,
 			`{{ $labels.mcp_client_name }} of {{ $labels.job }} sends again and again: {{ $labels.mcp_client_retry_reason }}`,
 			"busy: the transport has no room. server_busy: the server answers 429 or 503."},
 		{"MCPStuckInFlight", either(
 			stuck("job, instance, mcp_client_name, mcp_method_name", series{name: "mcp_client_active_requests"}, clientRequests),
-			stuck("job, instance, mcp_server_name, mcp_method_name", series{name: "mcp_server_active_requests"}, serverRequests)), "10m", Warning,
+			stuck("job, instance, mcp_server_name, mcp_method_name", series{name: "mcp_server_active_requests"},
+				serverRequests)), "10m", Warning,
 			`{{ $labels.job }}: {{ $value }} {{ $labels.mcp_method_name }} under way, and none has come to an end for 10 minutes`,
 			"Requests of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} are stuck."},
 		{"MCPNotificationsDropped", either(
-			positive(sumBy("job, mcp_client_name, mcp_method_name, mcp_client_drop_reason", growth(series{name: "mcp_client_notifications_dropped_total", labels: `mcp_client_drop_reason!="coalesced"`}, "5m"))),
-			positive(sumBy("job, mcp_server_name, mcp_method_name, mcp_server_drop_reason", growth(series{name: "mcp_server_notifications_dropped_total", labels: `mcp_server_drop_reason="queue_full"`}, "5m")))), "10m", Warning,
-			`{{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} of {{ $labels.job }} drops {{ $labels.mcp_method_name }}: {{ $labels.mcp_client_drop_reason }}{{ $labels.mcp_server_drop_reason }}`,
+			positive(sumBy("job, mcp_client_name, mcp_method_name, mcp_client_drop_reason",
+				growth(series{name: "mcp_client_notifications_dropped_total", labels: `mcp_client_drop_reason!="coalesced"`},
+					"5m"))),
+			positive(sumBy("job, mcp_server_name, mcp_method_name, mcp_server_drop_reason",
+				growth(series{name: "mcp_server_notifications_dropped_total", labels: `mcp_server_drop_reason="queue_full"`},
+					"5m")))), "10m", Warning,
+			`{{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} of {{ $labels.job }} drops {{ ` +
+				`$labels.mcp_method_name }}: {{ $labels.mcp_client_drop_reason }}{{ $labels.mcp_server_drop_reason }}`,
 			"Notifications do not reach their handlers, or are not sent because the peer does not read."},
 		{"MCPResponsesDropped", either(
-			positive(sumBy("job, mcp_client_name, mcp_client_drop_reason", growth(series{name: "mcp_client_responses_dropped_total", labels: `mcp_client_drop_reason=~"unknown_id|duplicate"`}, "5m"))),
-			positive(sumBy("job, mcp_server_name, mcp_server_drop_reason", growth(series{name: "mcp_server_responses_dropped_total", labels: `mcp_server_drop_reason=~"unknown_id|duplicate|unexpected"`}, "5m")))), "", Warning,
-			`{{ $labels.job }}: answers that no request asked for: {{ $labels.mcp_client_drop_reason }}{{ $labels.mcp_server_drop_reason }} ({{ $value | humanize }} in 5 minutes)`,
-			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} invents or repeats answers. Late ones, which follow timeouts, are not meant."},
+			positive(sumBy("job, mcp_client_name, mcp_client_drop_reason",
+				growth(series{name: "mcp_client_responses_dropped_total", labels: `mcp_client_drop_reason=~"unknown_id|duplicate"`},
+					"5m"))),
+			positive(sumBy("job, mcp_server_name, mcp_server_drop_reason",
+				growth(series{name: "mcp_server_responses_dropped_total",
+					labels: `mcp_server_drop_reason=~"unknown_id|duplicate|unexpected"`}, "5m")))), "", Warning,
+			`{{ $labels.job }}: answers that no request asked for: {{ $labels.mcp_client_drop_reason }}{{ ` +
+				`$labels.mcp_server_drop_reason }} ({{ $value | humanize }} in 5 minutes)`,
+			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} invents or repeats answers. Late ones, " +
+				"which follow timeouts, are not meant."},
 		{"MCPSendQueueWait", either(
 			quantile(.99, "job, mcp_client_name", series{name: "mcp_client_send_queue_wait_seconds"}, "5m")+" > 0.5",
-			quantile(.99, "job, mcp_server_name", series{name: "mcp_server_send_queue_wait_seconds"}, "5m")+" > 0.5"), "5m", Warning,
-			`{{ $labels.job }}: messages of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} wait {{ $value | humanizeDuration }} to be written`,
+			quantile(.99, "job, mcp_server_name", series{name: "mcp_server_send_queue_wait_seconds"}, "5m")+" > 0.5"), "5m",
+			Warning,
+			`{{ $labels.job }}: messages of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} wait {{ $value | ` +
+				`humanizeDuration }} to be written`,
 			"The peer reads more slowly than this side writes."},
 		{"MCPHandlerPanics", either(
-			positive(sumBy("job, mcp_client_name, mcp_method_name", growth(series{name: "mcp_client_handler_panics_total"}, "15m"))),
-			positive(sumBy("job, mcp_server_name, mcp_method_name", growth(series{name: "mcp_server_handler_panics_total"}, "15m")))), "", Warning,
+			positive(sumBy("job, mcp_client_name, mcp_method_name",
+				growth(series{name: "mcp_client_handler_panics_total"}, "15m"))),
+			positive(sumBy("job, mcp_server_name, mcp_method_name",
+				growth(series{name: "mcp_server_handler_panics_total"}, "15m")))), "", Warning,
 			`A handler of {{ $labels.mcp_method_name }} panicked in {{ $labels.job }}`,
-			"A bug in a handler of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }}. The process goes on; the request failed."},
+			"A bug in a handler of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }}. The process goes on; the " +
+				"request failed."},
 		{"MCPCardinalityOverflow",
-			`count by (job, metric) (label_replace({__name__=~"mcp_(client|server)_.+",otel_metric_overflow="true"}, "metric", "$1", "__name__", "(.+?)(?:_bucket|_sum|_count)?"))`, "", Warning,
+			`count by (job, metric) (label_replace({__name__=~"mcp_(client|server)_.+",otel_metric_overflow="true"}, ` +
+				`"metric", "$1", "__name__", "(.+?)(?:_bucket|_sum|_count)?"))`, "", Warning,
 			`{{ $labels.metric }} of {{ $labels.job }} has more series than its SDK allows`,
 			"What came after the limit is in one series with otel_metric_overflow, and cannot be told apart."},
 		{"MCPTelemetryAbsent", lines(`last_over_time(%[1]s[6h])`, `unless %[1]s`)(present), "5m", Warning,
@@ -112,8 +146,8 @@ func lines(format ...string) func(args ...any) string {
 	return func(args ...any) string { return fmt.Sprintf(strings.Join(format, "\n"), args...) }
 }
 
-// burn says that a budget is used up too fast: over a long window, and still so in a short one. A few failures of a client
-// that asks little are no alert.
+// burn says that a budget is used up too fast: over a long window, and still so in a short one. A few failures of a
+// client that asks little are no alert.
 func burn(name, prefix string, factor float64, long, short string, least int, s Severity, summary, text string) Alert {
 	expr := lines(
 		`%[1]s_failures:ratio%[2]s > %[4]v * scalar(%[5]s)`,
@@ -133,5 +167,6 @@ var toolErrors = func() string {
 // stuck are requests under way of a method of which none came to an end. Some methods are meant to take as long.
 func stuck(labels string, active, done series) string {
 	meant := `mcp_method_name!~"tasks/result|subscriptions/listen"`
-	return lines("%s > 0", "unless %s > 0")(sumBy(labels, active.with(meant).String()), sumBy(labels, growth(done.count(), "10m")))
+	return lines("%s > 0", "unless %s > 0")(sumBy(labels, active.with(meant).String()),
+		sumBy(labels, growth(done.count(), "10m")))
 }

@@ -10,7 +10,8 @@ import (
 // object is a JSON object. Its members are written in order of their names.
 type object = map[string]any
 
-// schemaVersion is the version of Grafana's dashboards that these are: that of Grafana 11. Later ones lift it by themselves.
+// schemaVersion is the version of Grafana's dashboards that these are: that of Grafana 11. Later ones lift it by
+// themselves.
 const schemaVersion = 39
 
 // JSON returns the dashboard as Grafana imports and provisions it.
@@ -66,8 +67,9 @@ func (v Variable) object() object {
 	switch {
 	case v.Type != "":
 		return object{
-			"current": object{}, "hide": 0, "includeAll": false, "label": v.Label, "multi": false, "name": v.Name, "options": []object{},
-			"query": v.Type, "refresh": 1, "regex": "", "skipUrlSync": false, "type": "datasource",
+			"current": object{}, "hide": 0, "includeAll": false, "label": v.Label, "multi": false, "name": v.Name,
+			"options": []object{},
+			"query":   v.Type, "refresh": 1, "regex": "", "skipUrlSync": false, "type": "datasource",
 		}
 	case v.Options != nil:
 		return v.custom()
@@ -87,8 +89,9 @@ func (v Variable) custom() object {
 		options = append(options, object{"selected": i == 0, "text": o, "value": o})
 	}
 	return object{
-		"current": options[0], "hide": 0, "includeAll": false, "label": v.Label, "multi": false, "name": v.Name, "options": options,
-		"query": strings.Join(v.Options, ","), "skipUrlSync": false, "type": "custom",
+		"current": options[0], "hide": 0, "includeAll": false, "label": v.Label, "multi": false, "name": v.Name,
+		"options": options,
+		"query":   strings.Join(v.Options, ","), "skipUrlSync": false, "type": "custom",
 	}
 }
 
@@ -163,7 +166,8 @@ func (p Panel) object() object {
 func (q Query) object(letter string, p Panel) object {
 	o := object{
 		"refId": letter, "datasource": prometheusSource, "editorMode": "code", "expr": q.Expr, "legendFormat": q.Legend,
-		"interval": "$" + resolutionVariable.Name, "range": !p.Instant(), "instant": p.Instant(), "exemplar": q.Exemplars, "format": "time_series",
+		"interval": "$" + resolutionVariable.Name, "range": !p.Instant(), "instant": p.Instant(), "exemplar": q.Exemplars,
+		"format": "time_series",
 	}
 	if p.Kind == Table {
 		o["format"] = "table"

@@ -9,7 +9,8 @@ type kindOf struct {
 var kinds = map[Kind]kindOf{
 	TimeSeries: {drawn, func(Panel) object {
 		return object{
-			"legend":  object{"calcs": []string{"lastNotNull", "max"}, "displayMode": "table", "placement": "bottom", "showLegend": true, "sortBy": "Max", "sortDesc": true},
+			"legend": object{"calcs": []string{"lastNotNull", "max"}, "displayMode": "table", "placement": "bottom",
+				"showLegend": true, "sortBy": "Max", "sortDesc": true},
 			"tooltip": object{"mode": "multi", "sort": "desc"},
 		}
 	}},
@@ -19,7 +20,8 @@ var kinds = map[Kind]kindOf{
 			color = "none"
 		}
 		return object{
-			"colorMode": color, "graphMode": "none", "justifyMode": "auto", "orientation": "auto", "textMode": "auto", "wideLayout": true,
+			"colorMode": color, "graphMode": "none", "justifyMode": "auto", "orientation": "auto", "textMode": "auto",
+			"wideLayout":    true,
 			"reduceOptions": lastValue,
 		}
 	}},
@@ -49,8 +51,9 @@ func noCustom(Panel) object { return nil }
 
 func drawn(p Panel) object {
 	o := object{
-		"drawStyle": "line", "lineInterpolation": "linear", "lineWidth": 1, "fillOpacity": 10, "gradientMode": "none", "showPoints": "auto",
-		"pointSize": 4, "spanNulls": false, "axisPlacement": "auto", "axisSoftMin": 0,
+		"drawStyle": "line", "lineInterpolation": "linear", "lineWidth": 1, "fillOpacity": 10, "gradientMode": "none",
+		"showPoints": "auto",
+		"pointSize":  4, "spanNulls": false, "axisPlacement": "auto", "axisSoftMin": 0,
 		"stacking":        object{"mode": "none", "group": "A"},
 		"thresholdsStyle": object{"mode": "off"},
 	}
@@ -136,8 +139,8 @@ func (p Panel) transformations() []object {
 // count is the unit of a single count, which has no decimals either: it is whole, though Prometheus extrapolates it.
 const count = "locale"
 
-// overrides give lines their colors, and the columns of a table their units, thresholds and links. A label is text, even one like -32602, and what a
-// cell lacks is not what the panel says when it is empty.
+// overrides give lines their colors, and the columns of a table their units, thresholds and links. A label is text,
+// even one like -32602, and what a cell lacks is not what the panel says when it is empty.
 func (p Panel) overrides() []object {
 	out := []object{}
 	for _, c := range p.Colors {

@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
-// tracesWith searches the traces of a service for tags, in Grafana's Explore. The service and the tags may hold Grafana's
-// references to a field of the row.
+// tracesWith searches the traces of a service for tags, in Grafana's Explore. The service and the tags may hold
+// Grafana's references to a field of the row.
 func tracesWith(title, service, tags string) Link {
-	pane := `{"traces":{"datasource":"${traces}","queries":[{"refId":"A","datasource":{"type":"jaeger","uid":"${traces}"},` +
-		`"queryType":"search","service":"` + service + `","tags":"` + tags + `"}],"range":{"from":"${__from}","to":"${__to}"}}}`
+	pane := `{"traces":{"datasource":"${traces}","queries":[{"refId":"A","datasource":{"type":"jaeger",` +
+		`"uid":"${traces}"},` +
+		`"queryType":"search","service":"` + service + `","tags":"` + tags +
+		`"}],"range":{"from":"${__from}","to":"${__to}"}}}`
 	return Link{title, "/explore?schemaVersion=1&panes=" + escapeAround(pane)}
 }
 

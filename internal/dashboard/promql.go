@@ -68,10 +68,11 @@ func (s series) String() string {
 // rate is how fast a counter grows in a second. It suits what happens all the time.
 func rate(s series, window string) string { return fmt.Sprintf("rate(%s[%s])", s, window) }
 
-// growth is by how much a counter grew. Unlike increase it counts the event that a series is born with: a series that was
-// not there before the window grew by all it has.
+// growth is by how much a counter grew. Unlike increase it counts the event that a series is born with: a series that
+// was not there before the window grew by all it has.
 func growth(s series, window string) string {
-	return fmt.Sprintf("(%[1]s unless last_over_time(%[1]s[%[3]s] offset %[2]s))\nor increase(%[1]s[%[2]s])", s, window, memory)
+	return fmt.Sprintf("(%[1]s unless last_over_time(%[1]s[%[3]s] offset %[2]s))\nor increase(%[1]s[%[2]s])", s, window,
+		memory)
 }
 
 // sumBy adds up by labels; without any, everything.
@@ -93,7 +94,8 @@ func ratio(part, whole string) string {
 	return fmt.Sprintf("(%[1]s or 0 * %[2]s) / (%[2]s > 0)", part, whole)
 }
 
-// pace is what shares of a histogram are computed from: the growth of what is rare or is looked at in one piece, else the rate.
+// pace is what shares of a histogram are computed from: the growth of what is rare or is looked at in one piece, else
+// the rate.
 func pace(s series, window string) string {
 	if s.rare || window == perRange {
 		return growth(s, window)

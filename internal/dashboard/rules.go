@@ -38,16 +38,18 @@ const slowSeconds = 5
 // inTime matches its bucket. Prometheus 3 writes the bound as 5.0, 2 as it finds it.
 var inTime = fmt.Sprintf(`le=~"%[1]d|%[1]d[.]0"`, slowSeconds)
 
-// burnWindows are those over which failures are added up: two pairs, each of a long window that says that it matters and
-// of a short one that says that it goes on.
+// burnWindows are those over which failures are added up: two pairs, each of a long window that says that it matters
+// and of a short one that says that it goes on.
 var burnWindows = []string{"5m", "30m", "1h", "6h"}
 
 // Recordings returns the recording rules.
 func Recordings() []RecordingGroup {
 	return []RecordingGroup{
-		{"mcp-objectives", "What is promised: at most this part of the requests fails, and at most this part takes longer than 5 s. Change them here.",
+		{"mcp-objectives", "What is promised: at most this part of the requests fails, and at most this part takes longer " +
+			"than 5 s. Change them here.",
 			[]Recording{{failureBudget, "vector(0.01)"}, {slowBudget, "vector(0.05)"}}},
-		{"mcp-client", "Requests of clients and those that failed, for each client of a service. Without notifications, the probe for the\n" +
+		{"mcp-client", "Requests of clients and those that failed, for each client of a service. Without notifications, " +
+			"the probe for the\n" +
 			"server's era, calls that the caller cancelled and errors that tools report.",
 			append(failures("job_client:mcp_client", "job, mcp_client_name", clientRequests), slow("5m"), slow("1h"))},
 		{"mcp-server", "The same as servers see it. What a client did wrong is no failure of its server.",

@@ -3,9 +3,11 @@ package dashboard
 // firing stands first on every dashboard.
 var firing = Panel{
 	Title: "Alerts", Kind: Stat, Unit: "short", Empty: "none fires", Steps: never,
-	Text:    "Alerts of alerts.yaml that fire now, of all services. Each has a section in the runbook. None can fire where Prometheus has not loaded the rules.",
-	Links:   []Link{{"Runbook", runbook}},
-	Queries: []Query{{Expr: `count(ALERTS{alertname=~"MCP.+",alertstate="firing"})`, Zero: "nothing may be wrong long enough for an alert"}},
+	Text: "Alerts of alerts.yaml that fire now, of all services. Each has a section in the runbook. None can fire " +
+		"where Prometheus has not loaded the rules.",
+	Links: []Link{{"Runbook", runbook}},
+	Queries: []Query{{Expr: `count(ALERTS{alertname=~"MCP.+",alertstate="firing"})`,
+		Zero: "nothing may be wrong long enough for an alert"}},
 }
 
 // never are the thresholds of what should not be at all.
@@ -16,7 +18,8 @@ var which = Panel{
 	Title: "Alerts that fire", Kind: Table, Empty: "none fires", Width: 24, Height: 5,
 	Text:  "Look up each in the runbook: its section says what it means, how to look and what to do.",
 	Links: []Link{{"Runbook", runbook}},
-	Queries: []Query{{Expr: `max by (alertname, severity, job, mcp_client_name, mcp_server_name, mcp_method_name) (ALERTS{alertname=~"MCP.+",alertstate="firing"})`,
+	Queries: []Query{{Expr: `max by (alertname, severity, job, mcp_client_name, mcp_server_name, mcp_method_name) ` +
+		`(ALERTS{alertname=~"MCP.+",alertstate="firing"})`,
 		Zero: "nothing may be wrong long enough for an alert"}},
 	Columns: []Column{
 		{Field: "alertname", Title: "Alert", Links: []Link{{"Runbook", runbook}}},

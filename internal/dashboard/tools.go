@@ -1,8 +1,9 @@
 package dashboard
 
 var (
-	toolCalls  = clientSeries("mcp_client_operation_duration_seconds").with(isToolCall + `,gen_ai_tool_name=~"$tool"`)
-	inTheTool  = series{name: "mcp_server_operation_duration_seconds", labels: `mcp_server_name!="",` + isToolCall + `,gen_ai_tool_name=~"$tool"`}
+	toolCalls = clientSeries("mcp_client_operation_duration_seconds").with(isToolCall + `,gen_ai_tool_name=~"$tool"`)
+	inTheTool = series{name: "mcp_server_operation_duration_seconds",
+		labels: `mcp_server_name!="",` + isToolCall + `,gen_ai_tool_name=~"$tool"`}
 	clientTime = mean("gen_ai_tool_name", toolCalls.with(succeeded), perPoint)
 	serverTime = mean("gen_ai_tool_name", inTheTool.with(succeeded), perPoint)
 )
@@ -15,33 +16,45 @@ var tools = Dashboard{
 		{"Rate, errors, duration", []Panel{
 			firing,
 			{Title: "Calls", Kind: Stat, Unit: "reqps", Empty: "no calls",
-				Text:    "Calls of tools in a second, now. None where there should be some: see whether the clients are ready on the connections dashboard.",
+				Text: "Calls of tools in a second, now. None where there should be some: see whether the clients are ready " +
+					"on the connections dashboard.",
 				Queries: []Query{{Expr: sumBy("", rate(toolCalls.count(), perPoint))}}},
 			{Title: "Failed", Kind: Stat, Unit: "percentunit", Empty: "no calls", Steps: bad(.01, .05),
-				Text:    "Part of the calls that failed before the tool could answer: timeouts, lost connections, JSON-RPC errors. The causes are on operations and connections.",
-				Queries: []Query{{Expr: ratio(sumBy("", growth(toolCalls.with(failed).count(), perRange)), sumBy("", growth(toolCalls.count(), perRange)))}}},
+				Text: "Part of the calls that failed before the tool could answer: timeouts, lost connections, JSON-RPC " +
+					"errors. The causes are on operations and connections.",
+				Queries: []Query{{Expr: ratio(sumBy("", growth(toolCalls.with(failed).count(), perRange)),
+					sumBy("", growth(toolCalls.count(), perRange)))}}},
 			{Title: "Errors of tools", Kind: Stat, Unit: "percentunit", Empty: "no calls", Steps: bad(.1, .5),
-				Text:    "Part of the calls whose result says that the tool could not do it. Models provoke these with wrong arguments; a tool that does it all the time is broken, or its description misleads.",
-				Queries: []Query{{Expr: ratio(sumBy("", growth(toolCalls.with(toolError).count(), perRange)), sumBy("", growth(toolCalls.count(), perRange)))}}},
+				Text: "Part of the calls whose result says that the tool could not do it. Models provoke these with wrong " +
+					"arguments; a tool that does it all the time is broken, or its description misleads.",
+				Queries: []Query{{Expr: ratio(sumBy("", growth(toolCalls.with(toolError).count(), perRange)),
+					sumBy("", growth(toolCalls.count(), perRange)))}}},
 			{Title: "p95", Kind: Stat, Unit: "s", Empty: "no calls", Steps: bad(2, 5),
 				Text:    "19 of 20 calls took at most this long. High: sort the table below by p95.",
 				Queries: []Query{{Expr: quantile(.95, "", toolCalls, perRange)}}},
 			{Title: "Beyond the limit", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 100),
-				Text:    "Calls, in the time shown, of tools that metrics do not tell apart: there are more names than WithToolNameLimit allows, or names that the server never listed. Traces have their names. Raise the limit if the tools are yours.",
-				Queries: []Query{{Expr: sumBy("", growth(clientSeries("mcp_client_operation_duration_seconds_count").with(`gen_ai_tool_name="_OTHER"`), perRange)), Zero: "no server may have so many tools"}}},
+				Text: "Calls, in the time shown, of tools that metrics do not tell apart: there are more names than " +
+					"WithToolNameLimit allows, or names that the server never listed. Traces have their names. Raise the limit if " +
+					"the tools are yours.",
+				Queries: []Query{{Expr: sumBy("",
+					growth(clientSeries("mcp_client_operation_duration_seconds_count").with(`gen_ai_tool_name="_OTHER"`), perRange)),
+					Zero: "no server may have so many tools"}}},
 			{Title: "Each tool", Kind: Table, Empty: "no calls", Width: 24, Height: 9,
 				Text: "Sort by what hurts. The link on a tool's name shows its traces.",
 				Queries: []Query{
 					{Expr: sumBy("mcp_client_name, gen_ai_tool_name", growth(toolCalls.count(), perRange))},
-					{Expr: ratio(sumBy("mcp_client_name, gen_ai_tool_name", growth(toolCalls.with(failed).count(), perRange)), sumBy("mcp_client_name, gen_ai_tool_name", growth(toolCalls.count(), perRange)))},
-					{Expr: ratio(sumBy("mcp_client_name, gen_ai_tool_name", growth(toolCalls.with(toolError).count(), perRange)), sumBy("mcp_client_name, gen_ai_tool_name", growth(toolCalls.count(), perRange)))},
+					{Expr: ratio(sumBy("mcp_client_name, gen_ai_tool_name", growth(toolCalls.with(failed).count(), perRange)),
+						sumBy("mcp_client_name, gen_ai_tool_name", growth(toolCalls.count(), perRange)))},
+					{Expr: ratio(sumBy("mcp_client_name, gen_ai_tool_name", growth(toolCalls.with(toolError).count(), perRange)),
+						sumBy("mcp_client_name, gen_ai_tool_name", growth(toolCalls.count(), perRange)))},
 					{Expr: quantile(.5, "mcp_client_name, gen_ai_tool_name", toolCalls, perRange)},
 					{Expr: quantile(.95, "mcp_client_name, gen_ai_tool_name", toolCalls, perRange)},
 				},
 				Columns: []Column{
 					{Field: "mcp_client_name", Title: "Client"},
 					{Field: "gen_ai_tool_name", Title: "Tool", Links: []Link{
-						{"This tool alone", "/d/" + prefix + "tools?${__url_time_range}&${datasource:queryparam}&${traces:queryparam}&${job:queryparam}&${client:queryparam}&var-tool=${__data.fields.Tool:percentencode}"},
+						{"This tool alone", "/d/" + prefix +
+							"tools?${__url_time_range}&${datasource:queryparam}&${traces:queryparam}&${job:queryparam}&${client:queryparam}&var-tool=${__data.fields.Tool:percentencode}"},
 						tracesWith("Traces of this tool", "${job:raw}", "gen_ai.tool.name=${__data.fields.Tool:percentencode}"),
 					}},
 					{Field: "A", Title: "Calls", Unit: "short"},
@@ -51,31 +64,45 @@ var tools = Dashboard{
 					{Field: "E", Title: "p95", Unit: "s", Steps: bad(2, 5)},
 				}},
 			{Title: "Calls by tool", Unit: "reqps", Empty: "no calls", Stacked: true,
-				Text:    "Calls in a second. A tool whose calls double again and again: an agent that goes round in circles.",
-				Queries: []Query{{Expr: sumBy("gen_ai_tool_name", rate(toolCalls.count(), perPoint)), Legend: "{{gen_ai_tool_name}}"}}},
+				Text: "Calls in a second. A tool whose calls double again and again: an agent that goes round in circles.",
+				Queries: []Query{{Expr: sumBy("gen_ai_tool_name", rate(toolCalls.count(), perPoint)),
+					Legend: "{{gen_ai_tool_name}}"}}},
 			{Title: "Duration by tool, p95", Unit: "s", Empty: "no calls",
-				Text:    "19 of 20 calls of each tool took at most this long. The points are single calls: click one to open its trace.",
-				Queries: []Query{{Expr: quantile(.95, "gen_ai_tool_name", toolCalls, perPoint), Legend: "{{gen_ai_tool_name}}", Exemplars: true}}},
+				Text: "19 of 20 calls of each tool took at most this long. The points are single calls: click one to open " +
+					"its trace.",
+				Queries: []Query{{Expr: quantile(.95, "gen_ai_tool_name", toolCalls, perPoint), Legend: "{{gen_ai_tool_name}}",
+					Exemplars: true}}},
 		}},
 		{"Why", []Panel{
 			{Title: "Failed calls", Unit: "short", Empty: "no call failed",
-				Text:    "Within the rate window, by tool and error. timeout of one tool: it is slow or its timeout is short. connection_lost of one tool: it crashes its server.",
-				Queries: []Query{{Expr: sumBy("gen_ai_tool_name, error_type", growth(toolCalls.with(failed).count(), perPoint)), Legend: "{{gen_ai_tool_name}} {{error_type}}"}}},
+				Text: "Within the rate window, by tool and error. timeout of one tool: it is slow or its timeout is short. " +
+					"connection_lost of one tool: it crashes its server.",
+				Queries: []Query{{Expr: sumBy("gen_ai_tool_name, error_type", growth(toolCalls.with(failed).count(), perPoint)),
+					Legend: "{{gen_ai_tool_name}} {{error_type}}"}}},
 			{Title: "Errors that tools report", Unit: "short", Empty: "no tool reported an error",
-				Text:    "Within the rate window. What the error said is in no telemetry, unless content capture is on; its record mcp_client.request.tool_error names the call.",
-				Queries: []Query{{Expr: sumBy("gen_ai_tool_name", growth(toolCalls.with(toolError).count(), perPoint)), Legend: "{{gen_ai_tool_name}}"}}},
+				Text: "Within the rate window. What the error said is in no telemetry, unless content capture is on; its " +
+					"record mcp_client.request.tool_error names the call.",
+				Queries: []Query{{Expr: sumBy("gen_ai_tool_name", growth(toolCalls.with(toolError).count(), perPoint)),
+					Legend: "{{gen_ai_tool_name}}"}}},
 			{Title: "Time outside the tool", Unit: "s", Empty: "no server with telemetry",
-				Text:    "Mean duration of calls that succeeded, at the client less at the server, of all servers that have a tool of the name: the way there and back, and queues. High: see frames and decode. Only where servers export telemetry too; for a moment below zero if one side exports later.",
+				Text: "Mean duration of calls that succeeded, at the client less at the server, of all servers that have a " +
+					"tool of the name: the way there and back, and queues. High: see frames and decode. Only where servers export " +
+					"telemetry too; for a moment below zero if one side exports later.",
 				Queries: []Query{{Expr: "(" + clientTime + ") - (" + serverTime + ")", Legend: "{{gen_ai_tool_name}}"}}},
 			{Title: "Where the time goes", Kind: BarGauge, Unit: "s", Empty: "no calls",
-				Text:    "The ten tools that were waited for the longest in all, in the time shown. To make agents faster begin at the top.",
-				Queries: []Query{{Expr: "topk(10, " + sumBy("gen_ai_tool_name", growth(toolCalls.sum(), perRange)) + ")", Legend: "{{gen_ai_tool_name}}"}}},
+				Text: "The ten tools that were waited for the longest in all, in the time shown. To make agents faster begin " +
+					"at the top.",
+				Queries: []Query{{Expr: "topk(10, " + sumBy("gen_ai_tool_name", growth(toolCalls.sum(), perRange)) + ")",
+					Legend: "{{gen_ai_tool_name}}"}}},
 			{Title: "Calls in flight", Unit: "short", Empty: "no client",
-				Text:    "Calls of tools that wait, by client. A line that stays up: calls that are stuck; the debug page lists them.",
-				Queries: []Query{{Expr: sumBy("mcp_client_name", clientSeries("mcp_client_active_requests").with(isToolCall).String()), Legend: "{{mcp_client_name}}"}}},
+				Text: "Calls of tools that wait, by client. A line that stays up: calls that are stuck; the debug page lists them.",
+				Queries: []Query{{Expr: sumBy("mcp_client_name",
+					clientSeries("mcp_client_active_requests").with(isToolCall).String()), Legend: "{{mcp_client_name}}"}}},
 			{Title: "Cancelled calls", Unit: "short", Empty: "no call was cancelled",
-				Text:    "Calls that the caller gave up, within the rate window. No failure; but many of one tool say that it is too slow for those who wait.",
-				Queries: []Query{{Expr: sumBy("gen_ai_tool_name", growth(toolCalls.with(cancelled).count(), perPoint)), Legend: "{{gen_ai_tool_name}}"}}},
+				Text: "Calls that the caller gave up, within the rate window. No failure; but many of one tool say that it " +
+					"is too slow for those who wait.",
+				Queries: []Query{{Expr: sumBy("gen_ai_tool_name", growth(toolCalls.with(cancelled).count(), perPoint)),
+					Legend: "{{gen_ai_tool_name}}"}}},
 		}},
 	},
 }

@@ -10,7 +10,8 @@ var (
 
 // resolutionVariable is how often metrics arrive: the rate window of graphs is four times this, so that each one holds
 // enough of them. An SDK exports every minute, unless told otherwise.
-var resolutionVariable = Variable{Name: "resolution", Label: "Metrics arrive every", Options: []string{"1m", "30s", "15s", "10s", "5s", "1s"}}
+var resolutionVariable = Variable{Name: "resolution", Label: "Metrics arrive every",
+	Options: []string{"1m", "30s", "15s", "10s", "5s", "1s"}}
 
 // values is a variable of the values that a label has on some series.
 func values(name, title, label, of, all string) Variable {
@@ -33,13 +34,16 @@ var (
 	clientTool = values("tool", "Tool", "gen_ai_tool_name",
 		`mcp_client_operation_duration_seconds_count{job=~"$job",mcp_client_name=~"$client"}`, named)
 
-	serverService = values("server_job", "Service", "job", `mcp_server_operation_duration_seconds_count{mcp_server_name!=""}`, anything)
-	serverName    = values("server", "Server", "mcp_server_name",
+	serverService = values("server_job", "Service", "job",
+		`mcp_server_operation_duration_seconds_count{mcp_server_name!=""}`, anything)
+	serverName = values("server", "Server", "mcp_server_name",
 		`mcp_server_operation_duration_seconds_count{job=~"$server_job",mcp_server_name!=""}`, named)
 	serverMethod = values("server_method", "Method", "mcp_method_name",
 		`mcp_server_operation_duration_seconds_count{job=~"$server_job",mcp_server_name=~"$server"}`, named)
 
-	eitherClient  = values("client", "Client", "mcp_client_name", `mcp_client_message_size_bytes_count{job=~"$job"}`, named)
-	eitherServer  = values("server", "Server", "mcp_server_name", `mcp_server_message_size_bytes_count{job=~"$job"}`, named)
+	eitherClient = values("client", "Client", "mcp_client_name", `mcp_client_message_size_bytes_count{job=~"$job"}`,
+		named)
+	eitherServer = values("server", "Server", "mcp_server_name", `mcp_server_message_size_bytes_count{job=~"$job"}`,
+		named)
 	eitherService = values("job", "Service", "job", `{__name__=~"mcp_(client|server)_message_size_bytes_count"}`, anything)
 )

@@ -1,7 +1,7 @@
-// Package given checks what users give in types of package mcp before it goes to a peer: the names of _meta and of extensions,
-// and the sources of icons ([Check]). It also takes the icons that nobody should load out of what a peer has sent
-// ([DropIcons]). Both ends use it at the few places where something is encoded or decoded, so that no option and no field has
-// to be thought of: what a type has is found by reflection, once.
+// Package given checks what users give in types of package mcp before it goes to a peer: the names of _meta and of
+// extensions, and the sources of icons ([Check]). It also takes icons that must not be loaded out of what a peer
+// has sent ([DropIcons]). Both ends use it at the few places where something is encoded or decoded, so that no option
+// and no field has to be thought of: what a type has is found by reflection, once.
 package given
 
 import (
@@ -14,9 +14,9 @@ import (
 )
 
 // Check says what is wrong with v, a value of package mcp or a pointer to one, nil if nothing is: a name that
-// [mcp.CheckMetaName] or [mcp.CheckExtensionName] refuses, or an icon that [mcp.Icon.Check] does. The error names the part.
-// Values of other types have nothing to check; what a user encodes otherwise is checked by [CheckEncoded]. Of what is right,
-// nothing is allocated.
+// [mcp.CheckMetaName] or [mcp.CheckExtensionName] refuses, or an icon that [mcp.Icon.Check] does. The error names the
+// part. Values of other types have nothing to check; what a user encodes otherwise is checked by [CheckEncoded]. Of
+// what is right, nothing is allocated.
 func Check(v any) error {
 	value := reflect.ValueOf(v)
 	if !value.IsValid() {
@@ -28,8 +28,8 @@ func Check(v any) error {
 	return nil
 }
 
-// CheckEncoded is Check for params or a result of any type: of what is no type of package mcp, it checks the names of the _meta
-// that its encoding has.
+// CheckEncoded is Check for params or a result of any type: of what is no type of package mcp, it checks the names of
+// the _meta that its encoding has.
 func CheckEncoded(v any, encoded []byte) error {
 	t := reflect.TypeOf(v)
 	if t != nil && t.Kind() == reflect.Pointer {
@@ -63,8 +63,8 @@ func CheckMeta(m mcp.Meta) error {
 	return nil
 }
 
-// DropIcons takes the icons that fail [mcp.Icon.Check] out of what v points to, a value of package mcp, and returns how many
-// there were and what was wrong with the first one.
+// DropIcons takes the icons that fail [mcp.Icon.Check] out of what v points to, a value of package mcp, and returns how
+// many there were and what was wrong with the first one.
 func DropIcons(v any) (n int, first error) {
 	value := reflect.ValueOf(v)
 	if !value.IsValid() {
@@ -112,7 +112,8 @@ type field struct {
 
 var (
 	mcpPackage = reflect.TypeFor[mcp.Tool]().PkgPath()
-	plans      sync.Map // of *plan by reflect.Type, nil for types with nothing to check; there are as many as programs have
+	// of *plan by reflect.Type, nil for types with nothing to check; there are as many as programs have
+	plans sync.Map
 )
 
 // planOf returns the plan for values of type t, nil if there is nothing to do with them.

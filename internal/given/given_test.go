@@ -16,16 +16,21 @@ import (
 
 const badMeta, badName, badSource = `{"a bad name":1}`, "no prefix", "javascript:alert(1)"
 
-// structs are the types of package mcp that have a field to check, by their own fields. TestEveryFieldThatUsersGiveIsChecked
-// holds the list against the source.
+// structs are the types of package mcp that have a field to check, by their own fields.
+// TestEveryFieldThatUsersGiveIsChecked holds the list against the source.
 var structs = []any{
 	mcp.AudioContent{}, mcp.CallToolParams{}, mcp.CancelledParams{}, mcp.ClientCapabilities{}, mcp.CompleteParams{},
-	mcp.CreateMessageParams{}, mcp.ElicitParams{}, mcp.ElicitationCompleteParams{}, mcp.EmbeddedResource{}, mcp.GetPromptParams{},
-	mcp.ImageContent{}, mcp.Implementation{}, mcp.InitializeParams{}, mcp.LegacyTaskStatusParams{}, mcp.LoggingMessageParams{}, mcp.PageParams{},
+	mcp.CreateMessageParams{}, mcp.ElicitParams{}, mcp.ElicitationCompleteParams{}, mcp.EmbeddedResource{},
+	mcp.GetPromptParams{},
+	mcp.ImageContent{}, mcp.Implementation{}, mcp.InitializeParams{}, mcp.LegacyTaskStatusParams{},
+	mcp.LoggingMessageParams{}, mcp.PageParams{},
 	mcp.Params{}, mcp.ProgressParams{}, mcp.Prompt{}, mcp.ReadResourceParams{}, mcp.Resource{}, mcp.ResourceContents{},
-	mcp.ResourceTemplate{}, mcp.ResourceUpdatedParams{}, mcp.Result{}, mcp.Root{}, mcp.SamplingMessage{}, mcp.ServerCapabilities{},
-	mcp.SetLevelParams{}, mcp.SubscribeParams{}, mcp.SubscriptionsAcknowledgedParams{}, mcp.SubscriptionsListenParams{}, mcp.TaskParams{},
-	mcp.TaskStatusParams{}, mcp.TextContent{}, mcp.Tool{}, mcp.ToolResultContent{}, mcp.ToolUseContent{}, mcp.UnsubscribeParams{}, mcp.UpdateTaskParams{},
+	mcp.ResourceTemplate{}, mcp.ResourceUpdatedParams{}, mcp.Result{}, mcp.Root{}, mcp.SamplingMessage{},
+	mcp.ServerCapabilities{},
+	mcp.SetLevelParams{}, mcp.SubscribeParams{}, mcp.SubscriptionsAcknowledgedParams{}, mcp.SubscriptionsListenParams{},
+	mcp.TaskParams{},
+	mcp.TaskStatusParams{}, mcp.TextContent{}, mcp.Tool{}, mcp.ToolResultContent{}, mcp.ToolUseContent{},
+	mcp.UnsubscribeParams{}, mcp.UpdateTaskParams{},
 }
 
 func TestEveryFieldThatUsersGiveIsChecked(t *testing.T) {
@@ -99,17 +104,21 @@ func TestWhatIsWithinIsChecked(t *testing.T) {
 	meta, icons := mcp.Meta(badMeta), []mcp.Icon{{Src: badSource}}
 	content := mcp.ContentList{mcp.Text("a"), &mcp.ResourceLink{Name: "b", URI: "c:d", Icons: icons}}
 	for want, v := range map[string]any{
-		"_meta: ":                       &mcp.CallToolResult{Result: mcp.Result{Meta: meta}},
-		"content: [1]: icons: [0]: ":    &mcp.CallToolResult{Content: content},
-		"content: [0]: content: [1]: ":  &mcp.CreateMessageResult{Content: mcp.SamplingContent{&mcp.ToolResultContent{Content: content}}},
-		"content: [0]: resource: _meta": &mcp.CallToolResult{Content: mcp.ContentList{&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{Meta: meta}}}},
-		"messages: [0]: content: _meta": &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Content: &mcp.TextContent{Meta: meta}}}},
-		"messages: [0]: _meta":          &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{{Meta: meta}}},
-		"tools: [0]: icons: [0]: ":      &mcp.ListToolsResult{Tools: []*mcp.Tool{{Icons: icons}}},
-		"contents: [0]: _meta":          &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Meta: meta}}},
-		"roots: [0]: _meta":             mcp.ListRootsResult{Roots: []*mcp.Root{{Meta: meta}}},
-		"capabilities: extensions: ":    &mcp.InitializeResult{Capabilities: mcp.ServerCapabilities{Extensions: map[string]mcp.Object{badName: {}}}},
-		"serverInfo: icons: [0]: ":      mcp.InitializeResult{ServerInfo: mcp.Implementation{Icons: icons}},
+		"_meta: ":                    &mcp.CallToolResult{Result: mcp.Result{Meta: meta}},
+		"content: [1]: icons: [0]: ": &mcp.CallToolResult{Content: content},
+		"content: [0]: content: [1]: ": &mcp.CreateMessageResult{
+			Content: mcp.SamplingContent{&mcp.ToolResultContent{Content: content}}},
+		"content: [0]: resource: _meta": &mcp.CallToolResult{
+			Content: mcp.ContentList{&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{Meta: meta}}}},
+		"messages: [0]: content: _meta": &mcp.GetPromptResult{
+			Messages: []*mcp.PromptMessage{{Content: &mcp.TextContent{Meta: meta}}}},
+		"messages: [0]: _meta":     &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{{Meta: meta}}},
+		"tools: [0]: icons: [0]: ": &mcp.ListToolsResult{Tools: []*mcp.Tool{{Icons: icons}}},
+		"contents: [0]: _meta":     &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Meta: meta}}},
+		"roots: [0]: _meta":        mcp.ListRootsResult{Roots: []*mcp.Root{{Meta: meta}}},
+		"capabilities: extensions: ": &mcp.InitializeResult{
+			Capabilities: mcp.ServerCapabilities{Extensions: map[string]mcp.Object{badName: {}}}},
+		"serverInfo: icons: [0]: ": mcp.InitializeResult{ServerInfo: mcp.Implementation{Icons: icons}},
 	} {
 		if err := Check(v); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%T: %v, want an error that begins with %q", v, err, want)
@@ -119,9 +128,11 @@ func TestWhatIsWithinIsChecked(t *testing.T) {
 
 func TestWhatHasNothingToCheckPasses(t *testing.T) {
 	for _, v := range []any{
-		nil, 1, "a", (*mcp.Tool)(nil), struct{ Meta mcp.Meta }{mcp.Meta(badMeta)}, map[string]any{"_meta": 1}, mcp.Object(badMeta),
+		nil, 1, "a", (*mcp.Tool)(nil), struct{ Meta mcp.Meta }{mcp.Meta(badMeta)}, map[string]any{"_meta": 1},
+		mcp.Object(badMeta),
 		&mcp.CallToolResult{Content: mcp.ContentList{nil, (*mcp.TextContent)(nil), &mcp.UnknownContent{}}},
-		&mcp.CallToolParams{Meta: mcp.Meta(`{"com.example/a":1,"progressToken":2}`), Arguments: mcp.Tool{Meta: mcp.Meta(badMeta)}},
+		&mcp.CallToolParams{Meta: mcp.Meta(`{"com.example/a":1,"progressToken":2}`),
+			Arguments: mcp.Tool{Meta: mcp.Meta(badMeta)}},
 		&mcp.ClientCapabilities{Experimental: map[string]mcp.Object{badName: {}}},
 	} {
 		if err := Check(v); err != nil {

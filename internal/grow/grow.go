@@ -1,8 +1,9 @@
 // Package grow reads what a peer sends into memory that grows with what has come. What the peer announces, such as a
 // Content-Length, says when to stop; it is never a reason to allocate. Both ends read the bodies of HTTP messages so.
 //
-// A length that was announced lets the buffer grow in few large steps, because the last of them fits: 4 KiB, 64 KiB, 1 MiB, the
-// rest. So a body of 16 MiB takes 1.07 times its size in all, and a peer has to send a sixteenth of what it wants allocated.
+// A length that was announced lets the buffer grow in few large steps, because the last of them fits: 4 KiB, 64 KiB, 1
+// MiB, the rest. So a body of 16 MiB takes 1.07 times its size in all, and a peer has to send a sixteenth of what it
+// wants allocated.
 package grow
 
 import (
@@ -29,8 +30,8 @@ func Start(announced int64) int {
 	return int(min(announced, First))
 }
 
-// Next returns the size of the buffer that follows a full one of the given size. A length that is not known may come to one
-// byte above the limit, which is how that is found out.
+// Next returns the size of the buffer that follows a full one of the given size. A length that is not known may come to
+// one byte above the limit, which is how that is found out.
 func Next(size int, announced int64, limit int) int {
 	if announced < 0 {
 		return int(min(max(unknown*int64(size), First), int64(limit)+1))
@@ -43,13 +44,13 @@ type Body struct {
 	Announced int64 // length; negative if it is not known
 	Limit     int   // of its size in bytes
 
-	// Grow is asked before a buffer of the size from is replaced by one of the size to, and told when it has been: both are
-	// there for a moment. Nil lets all of them grow.
+	// Grow is asked before a buffer of the size from is replaced by one of the size to, and told when it has been: both
+	// are there for a moment. Nil lets all of them grow.
 	Grow func(from, to int) (grown func(), err error)
 }
 
-// Read reads the body from r. The error is [ErrLimit], that of Grow, or that of r; io.ErrUnexpectedEOF if r ends before the
-// length that was announced.
+// Read reads the body from r. The error is [ErrLimit], that of Grow, or that of r; io.ErrUnexpectedEOF if r ends before
+// the length that was announced.
 func (b *Body) Read(r io.Reader) ([]byte, error) {
 	if b.Announced > int64(b.Limit) {
 		return nil, ErrLimit

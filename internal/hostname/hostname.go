@@ -3,8 +3,9 @@
 // ([SameOrigin], [Origin]), and what a header field may be called ([Token]).
 //
 // The answers decide who is trusted, so each errs on the safe side: what this package does not know for sure is not
-// loopback, not plain, and of another origin. Only letters of ASCII are compared without regard to case: beyond ASCII there
-// are letters that fold to one of ASCII ("localhoſt") or are mapped to one on the way to the network ("①②⑦.0.0.1").
+// loopback, not plain, and of another origin. Only letters of ASCII are compared without regard to case: beyond ASCII
+// there are letters that fold to one of ASCII ("localhoſt") or are mapped to one on the way to the network
+// ("①②⑦.0.0.1").
 //
 // A test in this package keeps other packages from answering these questions by themselves.
 package hostname
@@ -17,9 +18,9 @@ import (
 
 const local = "localhost"
 
-// Loopback reports whether a host is this machine whatever is written in the DNS: an address of the loopback, also in the
-// form of IPv4 mapped into IPv6 and with a zone; localhost, or a name below it (RFC 6761 §6.3), with or without the dot at
-// the end. The host may have the brackets of an address in a URL, and no port: see [Host].
+// Loopback reports whether a host is this machine whatever is written in the DNS: an address of the loopback, also in
+// the form of IPv4 mapped into IPv6 and with a zone; localhost, or a name below it (RFC 6761 §6.3), with or without the
+// dot at the end. The host may have the brackets of an address in a URL, and no port: see [Host].
 func Loopback(host string) bool {
 	if ip, ok := address(host); ok {
 		return LoopbackIP(ip)
@@ -31,8 +32,8 @@ func Loopback(host string) bool {
 // LoopbackIP reports whether an address is of the loopback.
 func LoopbackIP(ip netip.Addr) bool { return ip.Unmap().WithZone("").IsLoopback() }
 
-// LoopbackAddr reports whether one end of a network connection is on the loopback: a [net.TCPAddr], or another address that
-// prints as host and port. Nil is not.
+// LoopbackAddr reports whether one end of a network connection is on the loopback: a [net.TCPAddr], or another address
+// that prints as host and port. Nil is not.
 func LoopbackAddr(a net.Addr) bool {
 	if a == nil {
 		return false
@@ -41,8 +42,8 @@ func LoopbackAddr(a net.Addr) bool {
 	return err == nil && LoopbackIP(at.Addr())
 }
 
-// Host returns the host of "host", "host:port", "[host]" or "[host]:port", as the Host field of a request or [net.Dial] has
-// it, without brackets. It is empty if the text is none of these.
+// Host returns the host of "host", "host:port", "[host]" or "[host]:port", as the Host field of a request or [net.Dial]
+// has it, without brackets. It is empty if the text is none of these.
 func Host(hostport string) string {
 	if name, port, err := net.SplitHostPort(hostport); err == nil {
 		if strings.Trim(port, "0123456789") != "" {
@@ -74,8 +75,8 @@ func Plain(host string) bool {
 	return !Numeric(host)
 }
 
-// Numeric reports whether a host is no address for this program and one of IPv4 for others: browsers, and resolvers of C,
-// take 3405803783, 0xCB007107, 203.7 and 127.0.0.1 with a dot at the end. (WHATWG URL, "ends in a number checker")
+// Numeric reports whether a host is no address for this program and one of IPv4 for others: browsers, and resolvers of
+// C, take 3405803783, 0xCB007107, 203.7 and 127.0.0.1 with a dot at the end. (WHATWG URL, "ends in a number checker")
 func Numeric(host string) bool {
 	if _, ok := address(host); ok {
 		return false

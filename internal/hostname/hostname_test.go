@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Before this package six others had their own answer to whether a host is loopback, and they disagreed: m is the guard of
-// metadata, e the URLs of elicitation, b the keys of package bearer, o the endpoint of package otlp, s the server's guard
-// against rebinding, p the pages that only this machine sees.
+// Before this package six others had their own answer to whether a host is loopback, and they disagreed: m is the guard
+// of metadata, e the URLs of elicitation, b the keys of package bearer, o the endpoint of package otlp, s the server's
+// guard against rebinding, p the pages that only this machine sees.
 func TestWhetherAHostIsLoopbackHasOneAnswer(t *testing.T) {
 	for _, tt := range []struct {
 		host   string
@@ -57,11 +57,14 @@ func TestWhetherAHostIsLoopbackHasOneAnswer(t *testing.T) {
 
 func TestOnlyPlainHostsMeanTheSameToAll(t *testing.T) {
 	for host, want := range map[string]bool{
-		"as.example": true, "AS.Example.": true, "xn--bcher-kva.example": true, "my_host": true, "a--b.c": true, "localhost": true,
-		"8.8.8.8": true, "::1": true, "[::1]": true, "fe80::1%eth0": true, "1.2.3.4.example": true, "0x7f.example": true,
+		"as.example": true, "AS.Example.": true, "xn--bcher-kva.example": true, "my_host": true, "a--b.c": true,
+		"localhost": true,
+		"8.8.8.8":   true, "::1": true, "[::1]": true, "fe80::1%eth0": true, "1.2.3.4.example": true, "0x7f.example": true,
 		"①②⑦.0.0.1": false, "bücher.example": false, "localhoſt": false, "as。example": false, "as.example\u00ad": false,
-		"127.1": false, "0x7f.0.0.1": false, "2130706433": false, "0177.0.0.1": false, "127.0.0.1.": false, "1.2.3.4.5": false, "a.0x": false,
-		"": false, ".": false, "a..b": false, ".a": false, "a b": false, "a%20b": false, "a/b": false, "a:80": false, "user@a": false,
+		"127.1": false, "0x7f.0.0.1": false, "2130706433": false, "0177.0.0.1": false, "127.0.0.1.": false,
+		"1.2.3.4.5": false, "a.0x": false,
+		"": false, ".": false, "a..b": false, ".a": false, "a b": false, "a%20b": false, "a/b": false, "a:80": false,
+		"user@a": false,
 	} {
 		if got := Plain(host); got != want {
 			t.Errorf("Plain(%q) = %t, want %t", host, got, want)
@@ -113,7 +116,8 @@ func TestSameOrigin(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"HTTPS://MCP.Example:443/x": "https://mcp.example/", "http://[0::1]:8080": "http://[::1]:8080/", "https://[::1]/": "https://[::1]/",
+		"HTTPS://MCP.Example:443/x": "https://mcp.example/", "http://[0::1]:8080": "http://[::1]:8080/",
+		"https://[::1]/": "https://[::1]/",
 	} {
 		if got := Root(parse(t, in)).String(); got != want {
 			t.Errorf("Root(%s) = %s, want %s", in, got, want)
@@ -132,8 +136,9 @@ func parse(t *testing.T, s string) *url.URL {
 
 func TestHostOfHostAndPort(t *testing.T) {
 	for in, want := range map[string]string{
-		"a": "a", "a:80": "a", "a:": "a", "127.0.0.1:1": "127.0.0.1", "[::1]": "::1", "[::1]:80": "::1", "[fe80::1%25lo]:1": "fe80::1%25lo",
-		"": "", "::1": "", "[::1": "", "::1]": "", "a:b:c": "", "a:b": "", "https://a": "", "a:-1": "",
+		"a": "a", "a:80": "a", "a:": "a", "127.0.0.1:1": "127.0.0.1", "[::1]": "::1", "[::1]:80": "::1",
+		"[fe80::1%25lo]:1": "fe80::1%25lo",
+		"":                 "", "::1": "", "[::1": "", "::1]": "", "a:b:c": "", "a:b": "", "https://a": "", "a:-1": "",
 	} {
 		if got := Host(in); got != want {
 			t.Errorf("Host(%q) = %q, want %q", in, got, want)
@@ -188,7 +193,8 @@ func TestLoopbackIsPlainInAnyCase(t *testing.T) {
 func TestTokens(t *testing.T) {
 	for name, want := range map[string]bool{
 		"Mcp-Name": true, "a!#$%&'*+-.^_`|~Z09": true,
-		"": false, "a b": false, "a:": false, "a\"": false, "ä": false, "a\x7f": false, "a\x00": false, "(a)": false, "a/b": false, "@": false, "[": false, "{": false,
+		"": false, "a b": false, "a:": false, "a\"": false, "ä": false, "a\x7f": false, "a\x00": false, "(a)": false,
+		"a/b": false, "@": false, "[": false, "{": false,
 	} {
 		if Token(name) != want || Token([]byte(name)) != want {
 			t.Errorf("Token(%q) = %t, want %t", name, !want, want)

@@ -12,15 +12,16 @@ import (
 	"testing"
 )
 
-// TestNoOtherPackageJudgesHosts holds the whole repository, nested modules included, to the answers of this package: six
-// packages had their own to the same question, and attackers live where such answers differ.
+// TestNoOtherPackageJudgesHosts holds the whole repository, nested modules included, to the answers of this package:
+// six packages had their own to the same question, and attackers live where such answers differ.
 func TestNoOtherPackageJudgesHosts(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2):
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" ||
+			strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"),
 			path == filepath.Join("..", "..", "internal", "hostname", d.Name()):
@@ -85,7 +86,8 @@ type judgement struct {
 // comparing are the functions that say whether a text is, or is like, another.
 var comparing = []string{"EqualFold", "HasSuffix", "HasPrefix", "Contains", "Equal", "Compare", "Index"}
 
-// judgements finds where code compares hosts, asks whether an address is of the loopback, or lists the bytes of a token.
+// judgements finds where code compares hosts, asks whether an address is of the loopback, or lists the bytes of a
+// token.
 func judgements(code ast.Node) (found []judgement) {
 	see := func(n ast.Node, format string, args ...any) {
 		found = append(found, judgement{n.Pos(), fmt.Sprintf(format, args...)})

@@ -26,8 +26,8 @@ func SameOrigin(a, b *url.URL) bool {
 	return lower(a.Scheme) == lower(b.Scheme) && Equal(a.Hostname(), b.Hostname()) && Port(a) == Port(b)
 }
 
-// Origin returns scheme, host and port of a URL in one form: URLs of the same origin have the same text, small and without
-// the port that the scheme means. It is empty without a host.
+// Origin returns scheme, host and port of a URL in one form: URLs of the same origin have the same text, small and
+// without the port that the scheme means. It is empty without a host.
 func Origin(u *url.URL) string {
 	host := lower(u.Hostname())
 	if host == "" {

@@ -6,12 +6,12 @@
 //	go run ./internal/house tests      the names of all tests
 //	go run ./internal/house api        what the public packages export
 //
-// The library is every Go file of the root module that is no test, without the directories cmd, examples, benchmarks, testenv,
-// tools, testsupport and testdata.
+// The library is every Go file of the root module that is no test, without the directories cmd, examples, benchmarks,
+// testenv, tools, testsupport and testdata.
 //
-// Two of the lists are committed in testdata. api.txt is what is exported now: a change of it shows in review, and go generate
-// writes it. tests.txt is what was tested when a redesign began: a test that is gone has moved under its name, or stands in
-// moved.txt with the tests that hold its promise now.
+// Two of the lists are committed in testdata. api.txt is what is exported now: a change of it shows in review, and go
+// generate writes it. tests.txt is what was tested when a redesign began: a test that is gone has moved under its name,
+// or stands in moved.txt with the tests that hold its promise now.
 package main
 
 //go:generate go test . -run ^TestTheExportsAreThoseOfTheBaseline$ -update

@@ -33,8 +33,8 @@ func TestNoTestIsLost(t *testing.T) {
 	}
 }
 
-// lost says which tests of an inventory are gone. One that has its name in another directory, where the inventory has none, has
-// moved there; one that moved names has gone where it says.
+// lost says which tests of an inventory are gone. One that has its name in another directory, where the inventory has
+// none, has moved there; one that moved names has gone where it says.
 func lost(inventory []string, now map[string]string, moved string) (problems []string) {
 	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	name := func(test string) string { return test[strings.LastIndexByte(test, '.')+1:] }
@@ -96,8 +96,9 @@ func TestATestThatIsGoneIsNamed(t *testing.T) {
 		"renamed":                     {more: []string{"a.TestOld"}, moved: "# why\n\na.TestOld -> b.TestNew, a.TestKept\n"},
 		"renamed to nothing": {more: []string{"a.TestOld"}, moved: "a.TestOld -> b.TestNew, b.TestNone",
 			want: `moved.txt: the promise of a.TestOld went to "b.TestNone"`},
-		"no target": {more: []string{"a.TestOld"}, moved: "a.TestOld", want: `moved.txt: the promise of a.TestOld went to ""`},
-		"a reason":  {more: []string{"a.TestOld"}, moved: "a.TestOld -> (there is no pool any more)"},
+		"no target": {more: []string{"a.TestOld"}, moved: "a.TestOld",
+			want: `moved.txt: the promise of a.TestOld went to ""`},
+		"a reason": {more: []string{"a.TestOld"}, moved: "a.TestOld -> (there is no pool any more)"},
 		"no reason": {more: []string{"a.TestOld"}, moved: "a.TestOld -> ()",
 			want: `moved.txt: the promise of a.TestOld went to "()"`},
 		"not in the inventory": {moved: "a.TestOther -> b.TestNew", want: `moved.txt: "a.TestOther" is not in tests.txt`},

@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// A source imports packages: those of this module from their text, without the bodies of functions, which is quick however much
-// has changed; those of others as the compiler describes them.
+// A source imports packages: those of this module from their text, without the bodies of functions, which is quick
+// however much has changed; those of others as the compiler describes them.
 type source struct {
 	set     *token.FileSet
 	files   map[string][]string // of this module's packages, by import path
@@ -51,7 +51,9 @@ func newSource(root string) (*source, error) {
 	for _, f := range described {
 		exports[f[0]] = f[1]
 	}
-	s.others = importer.ForCompiler(s.set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	s.others = importer.ForCompiler(s.set, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
 	return s, nil
 }
 

@@ -16,8 +16,8 @@ var groups = []string{"mcpclient", "mcpclient/transport", "mcpclient/telemetry",
 const head = "| | files | lines | median / p90 / max file | median / p90 / max func | biggest type's methods " +
 	"| exported | comments | wider than 120 / 130 | vague words |\n|---|--:|--:|--|--|--:|--:|--:|--:|--:|\n"
 
-// table writes the rows of the library at root and of its groups, or, if other directories are given, of these; then what stands
-// out in each library.
+// table writes the rows of the library at root and of its groups, or, if other directories are given, of these; then
+// what stands out in each library.
 func table(out io.Writer, root string, dirs []string) error {
 	type row struct {
 		name string
@@ -63,7 +63,8 @@ func (n *figures) row(name string) string {
 		of := n.methods[all[0]]
 		biggest = fmt.Sprintf("%d (%s)", of.exported+of.private, all[0])
 	}
-	return fmt.Sprintf("| %s | %d | %d | %s | %s | %s | %d | %d %% | %d / %d | %d |\n", name, n.files, n.lines, three(n.fileLines),
+	return fmt.Sprintf("| %s | %d | %d | %s | %s | %s | %d | %d %% | %d / %d | %d |\n", name, n.files, n.lines,
+		three(n.fileLines),
 		three(n.funcLines), biggest, n.exported, (100*n.comments+n.lines/2)/max(n.lines, 1), n.wide120, n.wide130, n.vague)
 }
 

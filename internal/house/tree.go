@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// notLibrary are the directories that hold no code a user of the library links: programs, examples, benchmarks, tests' own.
+// notLibrary are the directories that hold no code a user of the library links: programs, examples, benchmarks, tests'
+// own.
 var notLibrary = []string{
 	"cmd", "example", "examples", "benchmarks", "testenv", "tools", "testdata", "testsupport", "node_modules",
 }
@@ -26,7 +27,8 @@ type file struct {
 	set    *token.FileSet
 }
 
-// library reads the Go files below root that are no tests, without nested modules, hidden directories and those of notLibrary.
+// library reads the Go files below root that are no tests, without nested modules, hidden directories and those of
+// notLibrary.
 func library(root string) ([]file, error) {
 	var files []file
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

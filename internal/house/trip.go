@@ -28,8 +28,8 @@ var routes = []struct{ name, transport, version string }{
 
 var ends = []string{"client", "server"}
 
-// trip writes how many functions of the repository one warm tools/call crosses at each end, and in how many files; which ones,
-// too, if each is true.
+// trip writes how many functions of the repository one warm tools/call crosses at each end, and in how many files;
+// which ones, too, if each is true.
 func trip(out io.Writer, root string, each bool) (err error) {
 	dir, err := os.MkdirTemp("", "house")
 	if err != nil {
@@ -68,21 +68,22 @@ func trip(out io.Writer, root string, each bool) (err error) {
 
 // buildCovered builds a program with counters in all packages of its module.
 func buildCovered(root, pkg, program string) error {
-	_, err := output(exec.Command("go", "build", "-cover", "-covermode=atomic", "-coverpkg=./...", "-o", program, pkg), root)
+	_, err := output(exec.Command("go", "build", "-cover", "-covermode=atomic", "-coverpkg=./...", "-o", program, pkg),
+		root)
 	return err
 }
 
-// A function is one that was crossed. Function literals are part of the one around them; functions without a statement have no
-// counter. The line tells apart methods of one name of generic types.
+// A function is one that was crossed. Function literals are part of the one around them; functions without a statement
+// have no counter. The line tells apart methods of one name of generic types.
 type function struct {
 	file string
 	line int
 	name string
 }
 
-// crossedIn returns the functions that most rounds crossed, in the order of the source; each round has its directory below dir.
-// What few rounds cross, as when a timer's tick falls into one, is no part of the trip. What about half of them cross makes two
-// trips differ by a function or two.
+// crossedIn returns the functions that most rounds crossed, in the order of the source; each round has its directory
+// below dir. What few rounds cross, as when a timer's tick falls into one, is no part of the trip. What about half of
+// them cross makes two trips differ by a function or two.
 func crossedIn(dir string) ([]function, error) {
 	rounds, err := os.ReadDir(dir)
 	if err != nil {

@@ -8,15 +8,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// AppendRequest appends a request to dst, on one line, without the newline that delimits it. params is a raw JSON object
-// or empty for none, and meta what goes into its _meta; see [AppendParams]. If there is neither, the request has no
-// params. On an error, dst is returned as it was.
+// AppendRequest appends a request to dst, on one line, without the newline that delimits it. params is a raw JSON
+// object or empty for none, and meta what goes into its _meta; see [AppendParams]. If there is neither, the request has
+// no params. On an error, dst is returned as it was.
 func AppendRequest(dst []byte, id ID, method string, meta Meta, params []byte) ([]byte, error) {
 	return appendParams(appendHead(dst, id, method), len(dst), &meta, params)
 }
 
-// AppendOwnRequest is [AppendRequest] for params that their maker vouches for, which are copied and not looked at: a valid
-// object on one line, that begins with its bracket and its first name, and of whose members only the first may be _meta.
+// AppendOwnRequest is [AppendRequest] for params that their maker vouches for, which are copied and not looked at: a
+// valid object on one line, that begins with its bracket and its first name, and of whose members only the first may be
+// _meta.
 func AppendOwnRequest(dst []byte, id ID, method string, meta Meta, params []byte) ([]byte, error) {
 	if len(params) == 0 || bytes.HasPrefix(params, []byte(`{"_meta"`)) {
 		return AppendRequest(dst, id, method, meta, params)
@@ -64,8 +65,8 @@ func appendParams(dst []byte, n int, meta *Meta, params []byte) ([]byte, error) 
 	return append(dst, '}'), nil
 }
 
-// AppendResult appends the response to the request id to dst. result is a raw JSON object; it is validated. On an error,
-// dst is returned as it was.
+// AppendResult appends the response to the request id to dst. result is a raw JSON object; it is validated. On an
+// error, dst is returned as it was.
 func AppendResult(dst []byte, id ID, result []byte) ([]byte, error) {
 	n := len(dst)
 	if first := jsonscan.Space(result, 0); first < len(result) && result[first] != '{' {

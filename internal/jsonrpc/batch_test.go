@@ -36,7 +36,8 @@ func TestBatchYieldsItsElements(t *testing.T) {
 
 func TestBatchYieldsNothingOfABrokenArray(t *testing.T) {
 	for _, tt := range []struct{ frame, want string }{
-		{`[]`, "invalid_envelope"}, {`{}`, "invalid_envelope"}, {`[{}`, "invalid_json"}, {`[{},]`, "invalid_json"}, {`[{}]x`, "invalid_json"}, {``, "invalid_json"},
+		{`[]`, "invalid_envelope"}, {`{}`, "invalid_envelope"}, {`[{}`, "invalid_json"}, {`[{},]`, "invalid_json"},
+		{`[{}]x`, "invalid_json"}, {``, "invalid_json"},
 	} {
 		_, err := jsonrpc.Batch([]byte(tt.frame))
 		if v, ok := errors.AsType[*jsonrpc.Violation](err); !ok || v.Reason.String() != tt.want {

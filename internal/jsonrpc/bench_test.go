@@ -30,9 +30,11 @@ func BenchmarkParse(b *testing.B) {
 }
 
 // params is a call with raw arguments that makes a request of 427 bytes, metadata included.
-const params = `{"name":"search_documents","arguments":{"query":"state machine of a client with reconnects and timeout","limit":25,"filter":{"language":"en","tags":["go","mcp"]}}}`
+const params = `{"name":"search_documents","arguments":{"query":"state machine of a client with reconnects and ` +
+	`timeout","limit":25,"filter":{"language":"en","tags":["go","mcp"]}}}`
 
-const session = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"app","version":"1.0"}}`
+const session = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientInfo":{"name":"app","version":"1.0"}}`
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -63,7 +65,8 @@ func BenchmarkParams(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	frame, err := jsonrpc.AppendRequest(nil, jsonrpc.IntID(1), "tools/call", jsonrpc.Meta{Const: constant, Traceparent: traceparent}, []byte(params))
+	frame, err := jsonrpc.AppendRequest(nil, jsonrpc.IntID(1), "tools/call",
+		jsonrpc.Meta{Const: constant, Traceparent: traceparent}, []byte(params))
 	if err != nil {
 		b.Fatal(err)
 	}

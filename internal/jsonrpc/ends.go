@@ -6,11 +6,11 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// The two-end scan. From the front, members are read up to the first params, result or error that is an object; from the
-// back, members are read up to that object's closing bracket. In valid JSON this is exact: in front of the last bracket
-// the reader is outside of every string, and, going backwards, a quote behind an even number of backslashes is always a
-// string's boundary. In JSON that is not valid the middle is not one value, which its decoder notices. What stands at the
-// two ends is validated like everything else.
+// The two-end scan. From the front, members are read up to the first params, result or error that is an object; from
+// the back, members are read up to that object's closing bracket. In valid JSON this is exact: in front of the last
+// bracket the reader is outside of every string, and, going backwards, a quote behind an even number of backslashes is
+// always a string's boundary. In JSON that is not valid the middle is not one value, which its decoder notices. What
+// stands at the two ends is validated like everything else.
 
 // parseEnds reads frame from both ends. It reports false for any frame that it cannot fully account for.
 func parseEnds(frame []byte) (Message, bool) {
@@ -76,8 +76,8 @@ func (e *envelope) front(b []byte) (at int, complete, ok bool) {
 	}
 }
 
-// back reads members from the end up to the closing bracket of the object that begins at or behind b[lo] and returns the
-// offset behind that bracket.
+// back reads members from the end up to the closing bracket of the object that begins at or behind b[lo] and returns
+// the offset behind that bracket.
 func (e *envelope) back(b []byte, lo int) (end int, ok bool) {
 	i := trimmed(b, len(b))
 	if i <= lo+1 || b[i-1] != '}' {
@@ -139,8 +139,8 @@ func isBare(c byte) bool {
 	return c-'0' <= 9 || c|0x20-'a' < 26 || c == '-' || c == '+' || c == '.'
 }
 
-// openingQuote returns the offset of the quote that opens the string whose closing quote is b[i], and i if there is none
-// from b[lo] on: the nearest quote with an even number of backslashes before it.
+// openingQuote returns the offset of the quote that opens the string whose closing quote is b[i], and i if there is
+// none from b[lo] on: the nearest quote with an even number of backslashes before it.
 func openingQuote(b []byte, lo, i int) int {
 	for q := i; ; {
 		if q = lo + bytes.LastIndexByte(b[lo:q], '"'); q < lo {

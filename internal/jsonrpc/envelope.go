@@ -53,7 +53,7 @@ func (e *envelope) add(frame []byte, m member, start, end int) Reason {
 	}
 	if e.seen.Again(uint(m)) {
 		if m == id {
-			e.id = ID{} // which of the two is meant, nobody knows
+			e.id = ID{} // which of the two is meant cannot be known
 		}
 		return DuplicateMember
 	}

@@ -30,7 +30,8 @@ func ExampleParse() {
 func ExampleAppendRequest() {
 	session, _ := jsonrpc.NewConstant([]byte(`{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`))
 	meta := jsonrpc.Meta{Const: session, Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
-	frame, err := jsonrpc.AppendRequest(nil, jsonrpc.IntID(1), "tools/call", meta, []byte(`{"name":"add","arguments":{"a":1}}`))
+	frame, err := jsonrpc.AppendRequest(nil, jsonrpc.IntID(1), "tools/call", meta,
+		[]byte(`{"name":"add","arguments":{"a":1}}`))
 	fmt.Printf("%s %v\n", frame, err)
 	_, err = jsonrpc.AppendRequest(nil, jsonrpc.IntID(2), "tools/call", meta, []byte(`{"name":"add"}},"id":3,"x":{}`))
 	fmt.Println(err)

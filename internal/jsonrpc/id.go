@@ -23,8 +23,8 @@ const (
 	nullID
 )
 
-// Null is for an error response to what has no id that could be read, where JSON-RPC is to be followed rather than the schemas of
-// 2025-11-25 and later, which have no null.
+// Null is for an error response to what has no id that could be read, where JSON-RPC is to be followed rather than the
+// schemas of 2025-11-25 and later, which have no null.
 var Null = ID{kind: nullID}
 
 // IntID returns the id that is the integer n.

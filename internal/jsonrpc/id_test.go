@@ -15,8 +15,10 @@ func TestIDsSurviveEveryEncoding(t *testing.T) {
 		id         jsonrpc.ID
 		wire, text string
 	}{
-		{jsonrpc.ID{}, "null", ""}, {jsonrpc.IntID(0), "0", "0"}, {jsonrpc.IntID(-7), "-7", "-7"}, {jsonrpc.IntID(math.MaxInt64), "9223372036854775807", "9223372036854775807"},
-		{jsonrpc.IntID(math.MinInt64), "-9223372036854775808", "-9223372036854775808"}, {jsonrpc.StringID(""), `""`, ""}, {jsonrpc.StringID("42"), `"42"`, "42"},
+		{jsonrpc.ID{}, "null", ""}, {jsonrpc.IntID(0), "0", "0"}, {jsonrpc.IntID(-7), "-7", "-7"},
+		{jsonrpc.IntID(math.MaxInt64), "9223372036854775807", "9223372036854775807"},
+		{jsonrpc.IntID(math.MinInt64), "-9223372036854775808", "-9223372036854775808"}, {jsonrpc.StringID(""), `""`, ""},
+		{jsonrpc.StringID("42"), `"42"`, "42"},
 		{jsonrpc.StringID("a\"\n观"), `"a\"\n观"`, "a\"\n观"},
 	} {
 		if got := string(tt.id.AppendJSON(nil)); got != tt.wire {
@@ -30,7 +32,9 @@ func TestIDsSurviveEveryEncoding(t *testing.T) {
 			unmarshal func([]byte, any) error
 		}{
 			"v1": {json.Marshal, json.Unmarshal},
-			"v2": {func(v any) ([]byte, error) { return jsonv2.Marshal(v) }, func(b []byte, v any) error { return jsonv2.Unmarshal(b, v) }},
+			"v2": {func(v any) ([]byte, error) {
+				return jsonv2.Marshal(v)
+			}, func(b []byte, v any) error { return jsonv2.Unmarshal(b, v) }},
 		} {
 			b, err := codec.marshal(struct{ ID jsonrpc.ID }{tt.id})
 			var back struct{ ID jsonrpc.ID }
@@ -57,7 +61,8 @@ func TestIDsOfWrongTypesAreRefused(t *testing.T) {
 }
 
 func TestNumberAndStringAreDifferentIDs(t *testing.T) {
-	if jsonrpc.IntID(42) == jsonrpc.StringID("42") || jsonrpc.IntID(0) == (jsonrpc.ID{}) || jsonrpc.StringID("") == (jsonrpc.ID{}) {
+	if jsonrpc.IntID(42) == jsonrpc.StringID("42") || jsonrpc.IntID(0) == (jsonrpc.ID{}) ||
+		jsonrpc.StringID("") == (jsonrpc.ID{}) {
 		t.Error("ids of different kinds are equal")
 	}
 	if !(jsonrpc.ID{}).IsZero() || jsonrpc.IntID(0).IsZero() || jsonrpc.StringID("").IsZero() {

@@ -36,8 +36,8 @@ func (k Kind) String() string {
 	return "_OTHER"
 }
 
-// Message is a frame whose envelope has been read. It is owned by one goroutine at a time, and moved rather than copied:
-// [Message.Consume] takes the bytes from the Message it is called on.
+// Message is a frame whose envelope has been read. It is owned by one goroutine at a time, and moved rather than
+// copied: [Message.Consume] takes the bytes from the Message it is called on.
 type Message struct {
 	Kind   Kind
 	ID     ID     // zero for a notification, and for an error response without an id
@@ -55,12 +55,12 @@ func Broken(head []byte) *Message { return &Message{Frame: head, size: len(head)
 // Size returns the length of the frame in bytes, also when it has been consumed.
 func (m *Message) Size() int { return m.size }
 
-// Middle returns the params, the result or the error, from its opening bracket to its closing one, to be read; nil for a
-// message without params and for one that has been consumed. The capacity is cut, so that appending to it cannot overwrite
-// what follows in the frame.
+// Middle returns the params, the result or the error, from its opening bracket to its closing one, to be read; nil for
+// a message without params and for one that has been consumed. The capacity is cut, so that appending to it cannot
+// overwrite what follows in the frame.
 //
-// Unless Parse had to look at the whole frame, these bytes have not been validated, and they may be more than one value;
-// see [Message.Consume].
+// Unless Parse had to look at the whole frame, these bytes have not been validated, and they may be more than one
+// value; see [Message.Consume].
 func (m *Message) Middle() []byte {
 	if m.Frame == nil || m.start == m.end {
 		return nil
@@ -71,18 +71,19 @@ func (m *Message) Middle() []byte {
 // Checked reports whether the middle has been validated, or there is none.
 func (m *Message) Checked() bool { return m.checked }
 
-// Consume gives the middle to decode, which validates what it reads as one value and returns how many bytes it took. decode
-// may overwrite these bytes and keep parts of them: strings that are unescaped in place look like any other JSON afterwards.
-// So the bytes are given out once, and Frame and Middle are nil from then on, whatever comes of it. What has to be known of
-// the message before, such as the type of a result, is read from Middle before.
+// Consume gives the middle to decode, which validates what it reads as one value and returns how many bytes it took.
+// decode may overwrite these bytes and keep parts of them: strings that are unescaped in place look like any other JSON
+// afterwards. So the bytes are given out once, and Frame and Middle are nil from then on, whatever comes of it. What
+// has to be known of the message before, such as the type of a result, is read from Middle before.
 //
-// The error, a [*Violation] with the beginning of the frame as it came, is that of decode, see [Message.Invalid], or says
-// what is wrong behind the value. If decode stopped before the end of the middle, the frame may have an extension member of
-// object type behind the value; then the envelope is read again without looking into the consumed bytes, and must turn out
-// to be the same message.
+// The error, a [*Violation] with the beginning of the frame as it came, is that of decode, see [Message.Invalid], or
+// says what is wrong behind the value. If decode stopped before the end of the middle, the frame may have an extension
+// member of object type behind the value; then the envelope is read again without looking into the consumed bytes, and
+// must turn out to be the same message.
 //
-// So one kind of frame is refused that a scan of the whole would accept: a request whose id stands behind its params and
-// in front of an extension member that is an object, for Parse took it for a notification. The violation carries the id.
+// So one kind of frame is refused that a scan of the whole would accept: a request whose id stands behind its params
+// and in front of an extension member that is an object, for Parse took it for a notification. The violation carries
+// the id.
 func (m *Message) Consume(decode func(middle []byte) (n int, err error)) error {
 	frame, middle := m.Frame, m.Middle()
 	var head [headSize]byte
@@ -103,8 +104,8 @@ func (m *Message) Consume(decode func(middle []byte) (n int, err error)) error {
 // headSize is as much of a frame as telemetry tells frames apart by.
 const headSize = 64
 
-// settle is told that n bytes of the middle have been read as one value. frame is what Parse was given. If n is all of the
-// middle, the frame is valid JSON. See [Message.Consume] for what else there may be.
+// settle is told that n bytes of the middle have been read as one value. frame is what Parse was given. If n is all of
+// the middle, the frame is valid JSON. See [Message.Consume] for what else there may be.
 func (m *Message) settle(frame []byte, n int) error {
 	if n == m.end-m.start {
 		m.checked = true
@@ -121,7 +122,7 @@ func (m *Message) settle(frame []byte, n int) error {
 	return nil
 }
 
-// Check validates a middle that nobody has looked at. It returns nil if the frame is a valid message, a [*Violation]
+// Check validates a middle that has not been looked at. It returns nil if the frame is a valid message, a [*Violation]
 // otherwise.
 func (m *Message) Check() error {
 	if m.checked {
@@ -136,8 +137,8 @@ func (m *Message) Check() error {
 	return m.settle(m.Frame, end-m.start)
 }
 
-// Invalid returns the violation for a middle that its decoder refused with err, whose offset, if it has one, counts from
-// the beginning of the middle: invalid JSON if err holds a [*jsonscan.SyntaxError], the same reason if it holds a
+// Invalid returns the violation for a middle that its decoder refused with err, whose offset, if it has one, counts
+// from the beginning of the middle: invalid JSON if err holds a [*jsonscan.SyntaxError], the same reason if it holds a
 // [*Violation], else invalid params, result or error.
 func (m *Message) Invalid(err error) *Violation {
 	v := located(err, m.start)

@@ -37,7 +37,8 @@ func TestMiddleIsTheParamsResultOrError(t *testing.T) {
 	} {
 		m := parse(t, tt.frame)
 		if string(m.Middle()) != tt.middle || m.Kind != tt.kind || m.Checked() != tt.checked {
-			t.Errorf("%s: %s with middle %q, checked %v, want %s, %q, %v", tt.frame, m.Kind, m.Middle(), m.Checked(), tt.kind, tt.middle, tt.checked)
+			t.Errorf("%s: %s with middle %q, checked %v, want %s, %q, %v", tt.frame, m.Kind, m.Middle(), m.Checked(), tt.kind,
+				tt.middle, tt.checked)
 		}
 		if cap(m.Middle()) != len(m.Middle()) {
 			t.Errorf("%s: the middle's capacity is %d, want its length %d", tt.frame, cap(m.Middle()), len(m.Middle()))
@@ -52,7 +53,8 @@ func TestParseLeavesTheMiddleAlone(t *testing.T) {
 	m := parse(t, `{"jsonrpc":"2.0","id":1,"result":{ this is not JSON }}`)
 	if err := m.Check(); err == nil {
 		t.Error("Check of a middle that is not JSON: no error")
-	} else if v, ok := errors.AsType[*jsonrpc.Violation](err); !ok || v.Reason != jsonrpc.InvalidJSON || v.ID != jsonrpc.IntID(1) || !v.Response || v.Offset != 35 {
+	} else if v, ok := errors.AsType[*jsonrpc.Violation](err); !ok || v.Reason != jsonrpc.InvalidJSON ||
+		v.ID != jsonrpc.IntID(1) || !v.Response || v.Offset != 35 {
 		t.Errorf("Check: %#v, want invalid_json at offset 35 for the response to 1", err)
 	}
 }
@@ -71,11 +73,16 @@ func TestConsumeTakesTheBytesAndLooksAtWhatFollows(t *testing.T) {
 		{"an error follows", head + `{"a":1},"error":{}}`, 7, "protocol violation: mixed_members at offset 0"},
 		{"a method follows", head + `{"a":1},"method":"m","x":{}}`, 7, "protocol violation: mixed_members at offset 0"},
 		{"another id follows", head + `{"a":1},"id":2,"x":{}}`, 7, "protocol violation: duplicate_member at offset 46"},
-		{"the decoder stopped inside", head + `{"a":1}}`, 5, "protocol violation: invalid_json: invalid character '1' at offset 38"},
-		{"the decoder read nothing", head + `{"a":1}}`, 0, "protocol violation: invalid_json: invalid character '{' at offset 33"},
-		{"garbage follows", head + `{"a":1}garbage,"x":{}}`, 7, "protocol violation: invalid_json: invalid character 'g' at offset 40"},
-		{"an invalid member follows", head + `{"a":1},"x":{01}}`, 7, "protocol violation: invalid_json: invalid character '0' at offset 46"},
-		{"it was a request", `{"jsonrpc":"2.0","method":"m","params":{},"id":7,"x":{}}`, 2, "protocol violation: invalid_envelope at offset 41"},
+		{"the decoder stopped inside", head + `{"a":1}}`, 5,
+			"protocol violation: invalid_json: invalid character '1' at offset 38"},
+		{"the decoder read nothing", head + `{"a":1}}`, 0,
+			"protocol violation: invalid_json: invalid character '{' at offset 33"},
+		{"garbage follows", head + `{"a":1}garbage,"x":{}}`, 7,
+			"protocol violation: invalid_json: invalid character 'g' at offset 40"},
+		{"an invalid member follows", head + `{"a":1},"x":{01}}`, 7,
+			"protocol violation: invalid_json: invalid character '0' at offset 46"},
+		{"it was a request", `{"jsonrpc":"2.0","method":"m","params":{},"id":7,"x":{}}`, 2,
+			"protocol violation: invalid_envelope at offset 41"},
 	} {
 		m := parse(t, tt.frame)
 		got := ""
@@ -94,7 +101,8 @@ func TestConsumeTakesTheBytesAndLooksAtWhatFollows(t *testing.T) {
 			t.Errorf("%s: consumed, but not checked", tt.name)
 		}
 		if m.Frame != nil || m.Middle() != nil || m.Size() != len(tt.frame) {
-			t.Errorf("%s: consumed, and still has %q, %q of %d bytes, want the size only", tt.name, m.Frame, m.Middle(), m.Size())
+			t.Errorf("%s: consumed, and still has %q, %q of %d bytes, want the size only", tt.name, m.Frame, m.Middle(),
+				m.Size())
 		}
 		if got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
@@ -116,15 +124,20 @@ func TestInvalidNamesWhatTheDecoderRefused(t *testing.T) {
 		err  error
 		want string
 	}{
-		{result, &jsonscan.SyntaxError{Offset: 3, Reason: "bad"}, "invalid_json 38 true: protocol violation: invalid_json: bad at offset 38"},
-		{result, fmt.Errorf("content: %w", &jsonscan.SyntaxError{Offset: 3, Reason: jsonscan.TooDeep}), "too_deep 38 true: protocol violation: too_deep: content: " + jsonscan.TooDeep + " at offset 3"},
-		{result, &jsonscan.TypeError{Offset: 11, Want: "array"}, "invalid_result 46 true: protocol violation: invalid_result: no array at offset 46"},
+		{result, &jsonscan.SyntaxError{Offset: 3, Reason: "bad"},
+			"invalid_json 38 true: protocol violation: invalid_json: bad at offset 38"},
+		{result, fmt.Errorf("content: %w", &jsonscan.SyntaxError{Offset: 3, Reason: jsonscan.TooDeep}),
+			"too_deep 38 true: protocol violation: too_deep: content: " + jsonscan.TooDeep + " at offset 3"},
+		{result, &jsonscan.TypeError{Offset: 11, Want: "array"},
+			"invalid_result 46 true: protocol violation: invalid_result: no array at offset 46"},
 		{failure, errors.New("odd"), "invalid_error 34 true: protocol violation: invalid_error: odd"},
 		{request, errors.New("odd"), "invalid_params 48 false: protocol violation: invalid_params: odd"},
-		{request, &jsonrpc.Violation{Reason: jsonrpc.DuplicateMember, Offset: 2}, "duplicate_member 50 false: protocol violation: duplicate_member at offset 50"},
+		{request, &jsonrpc.Violation{Reason: jsonrpc.DuplicateMember, Offset: 2},
+			"duplicate_member 50 false: protocol violation: duplicate_member at offset 50"},
 	} {
 		v := tt.m.Invalid(tt.err)
-		if got := fmt.Sprintf("%s %d %v: %v", v.Reason, v.Offset, v.Response, v); got != tt.want || v.ID != jsonrpc.StringID("a") || v.Method != tt.m.Method {
+		if got := fmt.Sprintf("%s %d %v: %v", v.Reason, v.Offset, v.Response, v); got != tt.want ||
+			v.ID != jsonrpc.StringID("a") || v.Method != tt.m.Method {
 			t.Errorf("Invalid(%v) = %s (id %v, method %q)\nwant %s", tt.err, got, v.ID, v.Method, tt.want)
 		}
 	}
@@ -204,7 +217,8 @@ func TestKindAndReasonWordsAreStable(t *testing.T) {
 	if want := "request notification response error _OTHER"; kinds != want {
 		t.Errorf("kinds are %s, want %s", kinds, want)
 	}
-	want := "invalid_json too_deep batch invalid_envelope invalid_version duplicate_member mixed_members invalid_id null_id missing_id " +
+	want := "invalid_json too_deep batch invalid_envelope invalid_version duplicate_member mixed_members invalid_id " +
+		"null_id missing_id " +
 		"invalid_method invalid_params invalid_result invalid_error frame_too_large unexpected_request " +
 		"foreign_answer no_answer"
 	if got := strings.Join(jsonrpc.Reasons(), " "); got != want {

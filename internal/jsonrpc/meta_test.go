@@ -40,7 +40,8 @@ func TestAppendParamsPutsMetaFirst(t *testing.T) {
 		{"meta only", trace, ``, `{"_meta":{"traceparent":"00-x"}}`},
 		{"meta and empty params", trace, `{ }`, `{"_meta":{"traceparent":"00-x"}}`},
 		{"everything", full, `{"a":1}`, `{"_meta":{` + fullText + `},"a":1}`},
-		{"everything and the params' own", full, `{"a":1,"_meta":{"m":2},"b":3}`, `{"_meta":{` + fullText + `,"m":2},"a":1,"b":3}`},
+		{"everything and the params' own", full, `{"a":1,"_meta":{"m":2},"b":3}`,
+			`{"_meta":{` + fullText + `,"m":2},"a":1,"b":3}`},
 		{"empty constant", jsonrpc.Meta{Const: constant(t, `{}`)}, `{"a":1}`, `{"a":1}`},
 		{"empty user metadata is kept", jsonrpc.Meta{User: []byte(`{}`)}, `{"a":1}`, `{"_meta":{},"a":1}`},
 		{"null user metadata is none", jsonrpc.Meta{User: []byte(`null`)}, `{"a":1}`, `{"a":1}`},
@@ -52,23 +53,35 @@ func TestAppendParamsPutsMetaFirst(t *testing.T) {
 		{"own meta by escape", jsonrpc.Meta{}, `{"a":1,"\u005fmeta":{"m":2}}`, `{"_meta":{"m":2},"a":1}`},
 		{"own meta is null", trace, `{"_meta":null,"a":1}`, `{"_meta":{"traceparent":"00-x"},"a":1}`},
 		{"own meta is null and there is nothing else", jsonrpc.Meta{}, `{"a":1,"_meta":null}`, `{"a":1}`},
-		{"meta deeper down is left alone", trace, `{"a":{"_meta":{"traceparent":"1"}}}`, `{"_meta":{"traceparent":"00-x"},"a":{"_meta":{"traceparent":"1"}}}`},
+		{"meta deeper down is left alone", trace, `{"a":{"_meta":{"traceparent":"1"}}}`,
+			`{"_meta":{"traceparent":"00-x"},"a":{"_meta":{"traceparent":"1"}}}`},
 
-		{"trace context is overwritten", trace, `{"_meta":{"traceparent":"1","m":2,"tracestate":"3","baggage":"4"}}`, `{"_meta":{"traceparent":"00-x","m":2}}`},
-		{"trace context is dropped without one", jsonrpc.Meta{}, `{"_meta":{"traceparent":"1","tracestate":"3","m":2,"baggage":"4"}}`, `{"_meta":{"m":2}}`},
+		{"trace context is overwritten", trace, `{"_meta":{"traceparent":"1","m":2,"tracestate":"3","baggage":"4"}}`,
+			`{"_meta":{"traceparent":"00-x","m":2}}`},
+		{"trace context is dropped without one", jsonrpc.Meta{},
+			`{"_meta":{"traceparent":"1","tracestate":"3","m":2,"baggage":"4"}}`, `{"_meta":{"m":2}}`},
 		{"trace context by escape is dropped", jsonrpc.Meta{}, `{"_meta":{"trace\u0070arent":"1"}}`, `{"_meta":{}}`},
-		{"trace context from the user is dropped", jsonrpc.Meta{User: []byte(`{"baggage":"1","u":2}`)}, ``, `{"_meta":{"u":2}}`},
-		{"progress token is overwritten", jsonrpc.Meta{ProgressToken: jsonrpc.IntID(5)}, `{"_meta":{"progressToken":1}}`, `{"_meta":{"progressToken":5}}`},
-		{"progress token is kept without one", trace, `{"_meta":{"progressToken":1}}`, `{"_meta":{"traceparent":"00-x","progressToken":1}}`},
-		{"constants are overwritten", jsonrpc.Meta{Const: constant(t, `{"v":1}`), User: []byte(`{"v":2}`)}, `{"_meta":{"v":3,"w":4}}`, `{"_meta":{"v":1,"w":4}}`},
-		{"a constant goes before everything", jsonrpc.Meta{Const: constant(t, `{"progressToken":1,"traceparent":"2","baggage":"3"}`), ProgressToken: jsonrpc.IntID(5), Traceparent: "00-x", Baggage: "b"},
+		{"trace context from the user is dropped", jsonrpc.Meta{User: []byte(`{"baggage":"1","u":2}`)}, ``,
+			`{"_meta":{"u":2}}`},
+		{"progress token is overwritten", jsonrpc.Meta{ProgressToken: jsonrpc.IntID(5)}, `{"_meta":{"progressToken":1}}`,
+			`{"_meta":{"progressToken":5}}`},
+		{"progress token is kept without one", trace, `{"_meta":{"progressToken":1}}`,
+			`{"_meta":{"traceparent":"00-x","progressToken":1}}`},
+		{"constants are overwritten", jsonrpc.Meta{Const: constant(t, `{"v":1}`), User: []byte(`{"v":2}`)},
+			`{"_meta":{"v":3,"w":4}}`, `{"_meta":{"v":1,"w":4}}`},
+		{"a constant goes before everything",
+			jsonrpc.Meta{Const: constant(t, `{"progressToken":1,"traceparent":"2","baggage":"3"}`),
+				ProgressToken: jsonrpc.IntID(5), Traceparent: "00-x", Baggage: "b"},
 			``, `{"_meta":{"progressToken":1,"traceparent":"2","baggage":"3"}}`},
-		{"the user goes before the params", jsonrpc.Meta{User: []byte(`{"m":1}`)}, `{"_meta":{"m":2,"\u006d":3}}`, `{"_meta":{"m":1}}`},
+		{"the user goes before the params", jsonrpc.Meta{User: []byte(`{"m":1}`)}, `{"_meta":{"m":2,"\u006d":3}}`,
+			`{"_meta":{"m":1}}`},
 		{"duplicates of the user's are dropped", jsonrpc.Meta{}, `{"_meta":{"m":1,"m":2,"\u006d":3}}`, `{"_meta":{"m":1}}`},
 
-		{"line breaks become spaces", trace, "{\n\"_meta\":{\"m\":\r\n[1,\n2]}\r,\n\"a\":\n1\n}\n", `{"_meta":{"traceparent":"00-x","m":  [1, 2]},"a": 1}`},
+		{"line breaks become spaces", trace, "{\n\"_meta\":{\"m\":\r\n[1,\n2]}\r,\n\"a\":\n1\n}\n",
+			`{"_meta":{"traceparent":"00-x","m":  [1, 2]},"a": 1}`},
 		{"escaped line breaks stay", jsonrpc.Meta{}, `{"a":"\n"}`, `{"a":"\n"}`},
-		{"a traceparent that needs escapes", jsonrpc.Meta{Traceparent: "\"}\n\xff"}, ``, `{"_meta":{"traceparent":"\"}\n` + "\ufffd" + `"}}`},
+		{"a traceparent that needs escapes", jsonrpc.Meta{Traceparent: "\"}\n\xff"}, ``,
+			`{"_meta":{"traceparent":"\"}\n` + "\ufffd" + `"}}`},
 	} {
 		got, err := jsonrpc.AppendParams([]byte("<"), tt.meta, []byte(tt.params))
 		if err != nil || string(got) != "<"+tt.want {
@@ -111,7 +124,8 @@ func TestManyUserMembersAreAllKeptOnce(t *testing.T) {
 	for i := range 100 {
 		want = append(want, fmt.Sprintf(`"o%d":%d`, i, i))
 	}
-	got, err := jsonrpc.AppendParams(nil, jsonrpc.Meta{User: []byte("{" + strings.Join(user, ",") + "}")}, []byte(`{"_meta":{`+strings.Join(own, ",")+`}}`))
+	got, err := jsonrpc.AppendParams(nil, jsonrpc.Meta{User: []byte("{" + strings.Join(user, ",") + "}")},
+		[]byte(`{"_meta":{`+strings.Join(own, ",")+`}}`))
 	if err != nil || string(got) != `{"_meta":{`+strings.Join(want, ",")+`}}` {
 		t.Errorf("error %v, got %s", err, got)
 	}
@@ -119,7 +133,8 @@ func TestManyUserMembersAreAllKeptOnce(t *testing.T) {
 
 func TestNewConstantRefusesWhatIsNoSetOfMembers(t *testing.T) {
 	for _, tt := range []struct{ object, want string }{
-		{``, "unexpected end of JSON at offset 0"}, {`[]`, "no object at offset 0"}, {`{"a":1,"\u0061":2}`, `member "a" is there twice`}, {`{}}`, "invalid character '}' at offset 2"},
+		{``, "unexpected end of JSON at offset 0"}, {`[]`, "no object at offset 0"},
+		{`{"a":1,"\u0061":2}`, `member "a" is there twice`}, {`{}}`, "invalid character '}' at offset 2"},
 	} {
 		if _, err := jsonrpc.NewConstant([]byte(tt.object)); err == nil || err.Error() != tt.want {
 			t.Errorf("NewConstant(%s): %v, want %s", tt.object, err, tt.want)
@@ -127,8 +142,8 @@ func TestNewConstantRefusesWhatIsNoSetOfMembers(t *testing.T) {
 	}
 }
 
-// checkParams asserts that what AppendParams writes is one JSON object on one line, with all of the user's members in it
-// that are not ours, and none of our names twice.
+// checkParams asserts that what AppendParams writes is one JSON object on one line, with all of the user's members in
+// it that are not ours, and none of our names twice.
 func checkParams(t interface{ Fatalf(string, ...any) }, meta jsonrpc.Meta, params []byte) {
 	line, err := jsonrpc.AppendParams(nil, meta, params)
 	if err != nil {
@@ -204,7 +219,7 @@ func checkOwn(t interface{ Fatalf(string, ...any) }, meta jsonrpc.Meta, params [
 	}
 }
 
-// checkKept asserts that the members of a user's _meta are in got, if nobody else has that name.
+// checkKept asserts that the members of a user's _meta are in got, if no other source has that name.
 func checkKept(t interface{ Fatalf(string, ...any) }, own jsontext.Value, got map[string]string) {
 	names, _, ok := members(own)
 	if !ok {

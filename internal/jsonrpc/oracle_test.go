@@ -19,8 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan/jsontest"
 )
 
-// members reads a frame with another maker's tokenizer. Duplicate names and escaped lone surrogates are allowed, invalid
-// UTF-8 is not.
+// members reads a frame with another maker's tokenizer. Duplicate names and escaped lone surrogates are allowed,
+// invalid UTF-8 is not.
 func members(frame []byte) (names []string, values []jsontext.Value, ok bool) {
 	if !utf8.Valid(frame) {
 		return nil, nil, false
@@ -160,7 +160,9 @@ func refusedByDesign(frame []byte, err error) bool {
 	}
 	names, values, _ := members(frame)
 	params, id := slices.Index(names, "params"), slices.Index(names, "id")
-	return 0 <= params && params < id && slices.ContainsFunc(values[id:], func(v jsontext.Value) bool { return v.Kind() == '{' })
+	return 0 <= params && params < id && slices.ContainsFunc(values[id:], func(v jsontext.Value) bool {
+		return v.Kind() == '{'
+	})
 }
 
 // checkFrame asserts that a frame is taken and refused as the oracle says, whichever way it is read.
@@ -208,7 +210,8 @@ func checkFrame(t interface{ Fatalf(string, ...any) }, frame []byte) {
 		t.Fatalf("a consumed message still has %q and %q, want no bytes but the size", unchecked.Frame, unchecked.Middle())
 	}
 	if v, ok := errors.AsType[*jsonrpc.Violation](err); ok && !bytes.Equal(v.Head, original[:min(64, len(original))]) {
-		t.Fatalf("the violation of a consumed frame says that it began with %q, want %q", v.Head, original[:min(64, len(original))])
+		t.Fatalf("the violation of a consumed frame says that it began with %q, want %q", v.Head,
+			original[:min(64, len(original))])
 	}
 	if v, ok := errors.AsType[*jsonscan.SyntaxError](err); ok && v.Reason == jsonscan.TooDeep {
 		return
@@ -239,11 +242,13 @@ func frame(t *rapid.T) []byte {
 		"\"re\u017Fult\"": {"{}"},
 	}
 	shapes := [][]string{
-		{`"jsonrpc"`, `"id"`, `"result"`}, {`"result"`, `"jsonrpc"`, `"id"`}, {`"jsonrpc"`, `"id"`, `"error"`}, {`"jsonrpc"`, `"id"`, `"method"`, `"params"`},
+		{`"jsonrpc"`, `"id"`, `"result"`}, {`"result"`, `"jsonrpc"`, `"id"`}, {`"jsonrpc"`, `"id"`, `"error"`},
+		{`"jsonrpc"`, `"id"`, `"method"`, `"params"`},
 		{`"jsonrpc"`, `"method"`, `"params"`}, {`"method"`, `"params"`, `"jsonrpc"`, `"id"`}, {`"jsonrpc"`, `"method"`},
 	}
 	names := append([]string(nil), rapid.SampledFrom(shapes).Draw(t, "shape")...)
-	extras := []string{`"x"`, `"x"`, `"x"`, `"y\"\\"`, `"id"`, `"\u0069d"`, `"result"`, `"error"`, `"method"`, `"Result"`, "\"re\u017Fult\""}
+	extras := []string{`"x"`, `"x"`, `"x"`, `"y\"\\"`, `"id"`, `"\u0069d"`, `"result"`, `"error"`, `"method"`, `"Result"`,
+		"\"re\u017Fult\""}
 	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3}).Draw(t, "extras") {
 		at := rapid.IntRange(0, len(names)).Draw(t, "at")
 		names = append(names[:at], append([]string{rapid.SampledFrom(extras).Draw(t, "extra")}, names[at:]...)...)
@@ -283,9 +288,12 @@ func TestParseAgreesWithTheOracle(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a\n\"}"}]}}`, `{"result":{},"jsonrpc":"2.0","id":"a"}`,
-		`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`, `{"jsonrpc":"2.0","method":"a","params":{"_meta":{}}}`,
-		`{"jsonrpc":"2.0","id":1,"result":{},"x":{}}`, `{"jsonrpc":"2.0","id":1,"result":{},"x":"\\\""}`, `{"jsonrpc":"2.0","method":"a","params":{},"id":1,"x":{}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a\n\"}"}]}}`,
+		`{"result":{},"jsonrpc":"2.0","id":"a"}`,
+		`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`,
+		`{"jsonrpc":"2.0","method":"a","params":{"_meta":{}}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{},"x":{}}`, `{"jsonrpc":"2.0","id":1,"result":{},"x":"\\\""}`,
+		`{"jsonrpc":"2.0","method":"a","params":{},"id":1,"x":{}}`,
 		`[]`, `{"jsonrpc":"2.0","id":1,"result":{"a":"}`,
 	} {
 		f.Add([]byte(s))

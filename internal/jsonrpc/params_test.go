@@ -10,9 +10,11 @@ import (
 )
 
 func TestParamsFindsThePartsOfInterest(t *testing.T) {
-	const meta = `{"progressToken":"t","traceparent":"00-a","tracestate":"b=1","baggage":"c=2","other":{"traceparent":"no"},` +
+	const meta = `{"progressToken":"t","traceparent":"00-a","tracestate":"b=1","baggage":"c=2",` +
+		`"other":{"traceparent":"no"},` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"n"},` +
-		`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"info","io.modelcontextprotocol/subscriptionId":7}`
+		`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"info",` +
+		`"io.modelcontextprotocol/subscriptionId":7}`
 	for _, tt := range []struct {
 		name, params string
 		want         jsonrpc.Params
@@ -28,7 +30,8 @@ func TestParamsFindsThePartsOfInterest(t *testing.T) {
 			Meta: []byte(`{"progressToken":1}`), URI: []byte(`"file:///a"`), ProgressToken: []byte(`1`)}},
 		{"null is absent", `{"_meta":null,"name":null,"arguments":null}`, jsonrpc.Params{}},
 		{"null in meta is absent", `{"_meta":{"traceparent":null}}`, jsonrpc.Params{Meta: []byte(`{"traceparent":null}`)}},
-		{"types are not judged", `{"name":1,"_meta":{"traceparent":[]}}`, jsonrpc.Params{Meta: []byte(`{"traceparent":[]}`), Name: []byte(`1`), Traceparent: []byte(`[]`)}},
+		{"types are not judged", `{"name":1,"_meta":{"traceparent":[]}}`,
+			jsonrpc.Params{Meta: []byte(`{"traceparent":[]}`), Name: []byte(`1`), Traceparent: []byte(`[]`)}},
 		{"an extension member behind", `{"name":"a"},"x":{}`, jsonrpc.Params{Name: []byte(`"a"`)}},
 	} {
 		m := parse(t, `{"jsonrpc":"2.0","id":1,"method":"m","params":`+tt.params+`}`)
@@ -74,7 +77,8 @@ func TestParamsRefusesWhatIsAmbiguousOrBroken(t *testing.T) {
 }
 
 func TestParamsAllocatesNothing(t *testing.T) {
-	frame := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"traceparent":"00-a","x":{}},"name":"tool","arguments":{"a":[1,2]}}}`)
+	frame := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"traceparent":"00-a","x":{}},` +
+		`"name":"tool","arguments":{"a":[1,2]}}}`)
 	if n := testing.AllocsPerRun(100, func() {
 		m, err := jsonrpc.Parse(frame)
 		if err != nil {
@@ -93,7 +97,8 @@ func TestTextReadsAString(t *testing.T) {
 		raw, want string
 		ok        bool
 	}{
-		{`""`, "", true}, {`"a"`, "a", true}, {`"a\u0062\n"`, "ab\n", true}, {`1`, "", false}, {`null`, "", false}, {``, "", false}, {`"a`, "", false}, {`"a" `, "", false},
+		{`""`, "", true}, {`"a"`, "a", true}, {`"a\u0062\n"`, "ab\n", true}, {`1`, "", false}, {`null`, "", false},
+		{``, "", false}, {`"a`, "", false}, {`"a" `, "", false},
 	} {
 		if got, ok := jsonrpc.Text([]byte(tt.raw)); got != tt.want || ok != tt.ok {
 			t.Errorf("Text(%s) = %q, %v, want %q, %v", tt.raw, got, ok, tt.want, tt.ok)

@@ -6,9 +6,9 @@ import (
 
 // Parse reads the envelope of frame, one message without the newline that delimits it. Every error is a [*Violation].
 //
-// Frames as peers write them, in which nothing but the params, the result or the error is large, are read from both ends
-// and the middle is left alone; see [Message.Middle] for what that means. All others are validated from the first byte to
-// the last. Parse never changes frame and the Message keeps it.
+// Frames as peers write them, in which nothing but the params, the result or the error is large, are read from both
+// ends and the middle is left alone; see [Message.Middle] for what that means. All others are validated from the first
+// byte to the last. Parse never changes frame and the Message keeps it.
 func Parse(frame []byte) (Message, error) {
 	if m, ok := parseEnds(frame); ok {
 		return m, nil

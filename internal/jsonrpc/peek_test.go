@@ -21,7 +21,9 @@ func TestTooLargeFindsTheCallThatWaits(t *testing.T) {
 		{"notification", `{"jsonrpc":"2.0","method":"m","params":{"a":"` + x + `"}}`, "", "m", false},
 		{"id in neither end", `{"a":"` + x + `","id":7,"b":"` + x + `"}`, "", "", false},
 		{"not JSON", x, "", "", false},
-		{"a number cut in two is no id", `{"x":"` + strings.Repeat("x", 1024-len(`{"x":"","id":12`)) + `","id":1234,"result":{"a":"` + x + `"}}`, "", "", false},
+		{"a number cut in two is no id",
+			`{"x":"` + strings.Repeat("x", 1024-len(`{"x":"","id":12`)) + `","id":1234,"result":{"a":"` + x + `"}}`, "", "",
+			false},
 		{"id inside the result only", `{"result":{"a":"` + x + `","id":8}}`, "", "", true},
 	} {
 		head, tail := tt.frame[:1024], tt.frame[len(tt.frame)-1024:]
@@ -30,7 +32,8 @@ func TestTooLargeFindsTheCallThatWaits(t *testing.T) {
 			t.Errorf("%s: %#v, want id %q, method %q, response %v", tt.name, v, tt.id, tt.method, tt.response)
 		}
 		v = jsonrpc.TooLarge([]byte(head), nil)
-		if wantID := tt.id; v.ID.String() != wantID && !strings.Contains(tt.name, "last") || v.ID.String() != "" && v.ID.String() != wantID {
+		if wantID := tt.id; v.ID.String() != wantID && !strings.Contains(tt.name, "last") ||
+			v.ID.String() != "" && v.ID.String() != wantID {
 			t.Errorf("%s, without the tail: id %q, want %q", tt.name, v.ID, wantID)
 		}
 	}

@@ -165,7 +165,8 @@ func TestHostileFrames(t *testing.T) {
 		{"error before an unknown object", head + `{},"error":{},"x":{}}`, "mixed_members"},
 		{"method before an unknown object", head + `{},"method":"a","x":{}}`, "mixed_members"},
 		{"garbage before an unknown object", head + `{},garbage,"x":{}}`, "invalid_json"},
-		{"id of a request before an unknown object", `{"jsonrpc":"2.0","method":"a","params":{},"id":1,"x":{}}`, "invalid_envelope"},
+		{"id of a request before an unknown object", `{"jsonrpc":"2.0","method":"a","params":{},"id":1,"x":{}}`,
+			"invalid_envelope"},
 	} {
 		if got := verdict(tt.frame); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Reason says which rule of the protocol a frame breaks. The set is closed and its words are stable: they are the values
-// of the attribute mcp_client.violation.reason.
+// Reason says which rule of the protocol a frame breaks. The set is closed and its words are stable: they are the
+// values of the attribute mcp_client.violation.reason.
 type Reason uint8
 
 const (
@@ -99,7 +99,8 @@ type Violation struct {
 	Method   string
 	Response bool
 
-	// Head is how the frame began, of at most 64 bytes, if the frame has been consumed; nil if it is still there to be read.
+	// Head is how the frame began, of at most 64 bytes, if the frame has been consumed; nil if it is still there to be
+	// read.
 	Head []byte
 
 	// Cause says more, nil if the reason says all: a [*jsonscan.SyntaxError] or the error of a decoder.

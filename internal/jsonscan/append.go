@@ -6,8 +6,8 @@ import (
 )
 
 // AppendLine appends raw, which must be exactly one JSON value, to dst, so that no line break is in it: those that raw
-// has between its tokens (there can be none within) become spaces, and space around it is left out. If raw is not valid,
-// dst is returned as it was, with a [*SyntaxError].
+// has between its tokens (there can be none within) become spaces, and space around it is left out. If raw is not
+// valid, dst is returned as it was, with a [*SyntaxError].
 func AppendLine(dst, raw []byte) ([]byte, error) {
 	start := Space(raw, 0)
 	end, err := Value(raw, start)

@@ -14,7 +14,8 @@ import (
 func TestAppendLineTakesLineBreaksOut(t *testing.T) {
 	for _, tt := range []struct{ raw, want, err string }{
 		{`{}`, `{}`, ""}, {" {\n\"a\" :\r\n1}\n", `{ "a" :  1}`, ""}, {`"a\nb"`, `"a\nb"`, ""}, {"\t12 ", `12`, ""},
-		{"", "", "unexpected end of JSON at offset 0"}, {`{} {}`, "", "invalid character '{' at offset 3"}, {"\"a\nb\"", "", `invalid character '\n' at offset 2`},
+		{"", "", "unexpected end of JSON at offset 0"}, {`{} {}`, "", "invalid character '{' at offset 3"},
+		{"\"a\nb\"", "", `invalid character '\n' at offset 2`},
 		{`{}}`, "", "invalid character '}' at offset 2"},
 	} {
 		got, err := jsonscan.AppendLine([]byte("<"), []byte(tt.raw))

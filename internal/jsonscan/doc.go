@@ -20,10 +20,12 @@
 //
 // What may surprise:
 //
-//   - It is strict: no byte order mark, no trailing bytes, no control character and no invalid UTF-8 in a string, nothing
-//     nested deeper than [MaxDepth]. It does not recurse, so hostile nesting costs no stack.
-//   - An escaped lone surrogate ("\ud83d", what a JavaScript peer sends after cutting a string inside an emoji) is valid
-//     by the grammar and accepted; [Unquote] turns it into U+FFFD.
-//   - Two members of one name are not noticed: who knows the names can tell, with [Seen], without remembering all of them.
-//   - [Object.Text] and [Text] decode in place: they overwrite the text they read and return strings that point into it.
+//   - It is strict: no byte order mark, no trailing bytes, no control character and no invalid UTF-8 in a string,
+//     nothing nested deeper than [MaxDepth]. It does not recurse, so hostile nesting costs no stack.
+//   - An escaped lone surrogate ("\ud83d", what a JavaScript peer sends after cutting a string inside an emoji) is
+//     valid by the grammar and accepted; [Unquote] turns it into U+FFFD.
+//   - Two members of one name are not noticed: who knows the names can tell, with [Seen], without remembering all of
+//     them.
+//   - [Object.Text] and [Text] decode in place: they overwrite the text they read and return strings that point into
+//     it.
 package jsonscan

@@ -27,7 +27,8 @@ func (c *cursor) Take(end int, err error) {
 	}
 }
 
-// Raw validates the current value and returns its bytes, capacity cut; nil if it is not valid, which [cursor.Err] tells.
+// Raw validates the current value and returns its bytes, capacity cut; nil if it is not valid, which [cursor.Err]
+// tells.
 func (c *cursor) Raw() []byte {
 	c.Take(Value(c.b, c.at))
 	if c.err != nil {
@@ -111,7 +112,7 @@ func (c *cursor) open(bracket byte, kind string) bool {
 	return false
 }
 
-// advance passes over the current value, if nobody has read it, and over the comma behind it, and leaves i where the
+// advance passes over the current value, if it has not been read, and over the comma behind it, and leaves i where the
 // next member or element begins. It reports false at the end.
 func (c *cursor) advance(opening, closing byte, kind string) bool {
 	if c.done {
@@ -161,7 +162,8 @@ func ObjectAt(b []byte, i int) Object {
 	return Object{cursor: cursor{b: b, i: i}}
 }
 
-// Resume makes o, which is zero, walk over what is left of an object at b[i], behind a member that was validated elsewhere.
+// Resume makes o, which is zero, walk over what is left of an object at b[i], behind a member that was validated
+// elsewhere.
 func (o *Object) Resume(b []byte, i int) {
 	o.b, o.i, o.begun = b, i, true
 }

@@ -39,13 +39,18 @@ func TestWalksVisitEveryMemberAndElement(t *testing.T) {
 		{`{"\u0061\n":null,"":""}`, "1:a\n=12:null 17:=20:\"\" end 23 <nil>"},
 		{`[1, "x" ,{}]`, "1:1 4:\"x\" 9:{} end 12 <nil>"},
 
-		{`{`, "end 1 unexpected end of JSON at offset 1"}, {`{,`, "end 1 invalid character ',' at offset 1"}, {`{1`, "end 1 invalid character '1' at offset 1"},
+		{`{`, "end 1 unexpected end of JSON at offset 1"}, {`{,`, "end 1 invalid character ',' at offset 1"},
+		{`{1`, "end 1 invalid character '1' at offset 1"},
 		{`{"a"1`, "end 4 invalid character '1' at offset 4"}, {`{"a":1,}`, "1:a=5:1 end 7 invalid character '}' at offset 7"},
-		{`{"a":1]`, "1:a=5:1 end 6 invalid character ']' at offset 6"}, {`{"a":x`, "1:a=5: end 5 invalid character 'x' at offset 5"},
-		{`{"a":1 "b"`, "1:a=5:1 end 7 invalid character '\"' at offset 7"}, {`{"a\q":1}`, "end 1 invalid character 'q' at offset 4"},
-		{`[,1]`, "end 1 invalid character ',' at offset 1"}, {`[1,,`, "1:1 3: end 3 invalid character ',' at offset 3"}, {`[1`, "1:1 end 2 unexpected end of JSON at offset 2"},
+		{`{"a":1]`, "1:a=5:1 end 6 invalid character ']' at offset 6"},
+		{`{"a":x`, "1:a=5: end 5 invalid character 'x' at offset 5"},
+		{`{"a":1 "b"`, "1:a=5:1 end 7 invalid character '\"' at offset 7"},
+		{`{"a\q":1}`, "end 1 invalid character 'q' at offset 4"},
+		{`[,1]`, "end 1 invalid character ',' at offset 1"}, {`[1,,`, "1:1 3: end 3 invalid character ',' at offset 3"},
+		{`[1`, "1:1 end 2 unexpected end of JSON at offset 2"},
 		{`[1}`, "1:1 end 2 invalid character '}' at offset 2"}, {`[1,]`, "1:1 3: end 3 invalid character ']' at offset 3"},
-		{`12`, "end 0 no object at offset 0"}, {``, "end 0 unexpected end of JSON at offset 0"}, {`x`, "end 0 invalid character 'x' at offset 0"},
+		{`12`, "end 0 no object at offset 0"}, {``, "end 0 unexpected end of JSON at offset 0"},
+		{`x`, "end 0 invalid character 'x' at offset 0"},
 	} {
 		if diff := cmp.Diff(tt.want, transcript(tt.text)); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", tt.text, diff)
@@ -78,7 +83,8 @@ func TestUnreadValuesAreValidated(t *testing.T) {
 }
 
 func TestTypedValuesAreReadAndChecked(t *testing.T) {
-	text := []byte(`{"s":"a\u0062","i":-42,"f":2.5e-1,"yes":true,"no":false,"null":null,"raw":[1],"taken":{"x":1},"unread":[{}]}`)
+	text := []byte(`{"s":"a\u0062","i":-42,"f":2.5e-1,"yes":true,"no":false,"null":null,"raw":[1],"taken":{"x":1},` +
+		`"unread":[{}]}`)
 	got := map[string]any{}
 	o := jsonscan.ObjectAt(text, 0)
 	for o.Next() {
@@ -101,7 +107,8 @@ func TestTypedValuesAreReadAndChecked(t *testing.T) {
 			o.Take(jsonscan.Value(text, o.At()))
 		}
 	}
-	want := map[string]any{"s": "ab", "i": int64(-42), "f": 0.25, "yes": true, "no": false, "null": true, "raw?": false, "raw": "[1]"}
+	want := map[string]any{"s": "ab", "i": int64(-42), "f": 0.25, "yes": true, "no": false, "null": true, "raw?": false,
+		"raw": "[1]"}
 	if diff := cmp.Diff(want, got); diff != "" || o.Err() != nil || o.End() != len(text) {
 		t.Errorf("error %v, end %d, values (-want +got)\n%s", o.Err(), o.End(), diff)
 	}
@@ -182,6 +189,7 @@ func TestAWalkIsResumedBehindWhatOthersHaveRead(t *testing.T) {
 	var o jsonscan.Object
 	o.Resume(text, len(`{"a":1`))
 	if !o.Next() || string(o.Key()) != "b" || o.Int() != 2 || o.Next() || o.Err() != nil || o.End() != len(text)-1 {
-		t.Errorf("stopped at %q of %s, offset %d, %v; want b to be 2 and the object to end with its bracket", o.Key(), text, o.End(), o.Err())
+		t.Errorf("stopped at %q of %s, offset %d, %v; want b to be 2 and the object to end with its bracket", o.Key(), text,
+			o.End(), o.Err())
 	}
 }

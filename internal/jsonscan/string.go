@@ -48,8 +48,8 @@ func contents(b []byte, i int) (end int, escaped bool, err error) {
 	}
 }
 
-// unescaping validates the contents of a string from b[i] on up to the first backslash or, if there is none, the closing
-// quote, and returns the offset of that.
+// unescaping validates the contents of a string from b[i] on up to the first backslash or, if there is none, the
+// closing quote, and returns the offset of that.
 func unescaping(b []byte, i int) (int, error) {
 	for {
 		if len(b)-i < 8 {

@@ -8,9 +8,9 @@ import (
 )
 
 // Alias returns a string that shares the memory of b. It is the only place where this module lets a string point into
-// a frame, and the rule is ownership: whoever calls it owns b and gives it up, so that from then on nobody writes to
-// those bytes or puts them into a pool. The string keeps the whole frame in memory; [strings.Clone] it to keep ten bytes
-// of sixteen million.
+// a frame, and the rule is ownership: the caller owns b and gives it up, so that from then on no code writes to
+// those bytes or puts them into a pool. The string keeps the whole frame in memory; [strings.Clone] it to keep ten
+// bytes of sixteen million.
 func Alias(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }

@@ -18,10 +18,12 @@ func TestUnquoteReplacesEscapesInPlace(t *testing.T) {
 		{``, ""}, {`plain`, "plain"}, {`\n`, "\n"}, {`\"\\\/\b\f\n\r\t`, "\"\\/\b\f\n\r\t"},
 		{`a\u0062c`, "abc"}, {`\u00e9`, "é"}, {`\u00E9`, "é"}, {`\u89b3`, "観"}, {`\u0000`, "\x00"}, {`\uffff`, "\uffff"},
 		{`\ud83d\ude00`, "😀"}, {`\uD83D\uDE00!`, "😀!"}, {`\udbff\udfff`, "\U0010ffff"},
-		{`\ud83d`, "\ufffd"}, {`\ude00`, "\ufffd"}, {`\ud83dx`, "\ufffdx"}, {`\ud83d\n`, "\ufffd\n"}, {`\ud83d\u0041`, "\ufffdA"},
+		{`\ud83d`, "\ufffd"}, {`\ude00`, "\ufffd"}, {`\ud83dx`, "\ufffdx"}, {`\ud83d\n`, "\ufffd\n"},
+		{`\ud83d\u0041`, "\ufffdA"},
 		{`\ud83d\ud83d\ude00`, "\ufffd😀"}, {`\ude00\ud83d`, "\ufffd\ufffd"},
 		{long + `\t` + long, long + "\t" + long}, {`\t` + long + `\u0041` + long, "\t" + long + "A" + long},
-		{strings.Repeat(`1234567\"`, 20), strings.Repeat(`1234567"`, 20)}, {strings.Repeat(`\\`, 50), strings.Repeat(`\`, 50)},
+		{strings.Repeat(`1234567\"`, 20), strings.Repeat(`1234567"`, 20)},
+		{strings.Repeat(`\\`, 50), strings.Repeat(`\`, 50)},
 	} {
 		b := []byte(tt.contents)
 		got := jsonscan.Unquote(b)
@@ -29,7 +31,8 @@ func TestUnquoteReplacesEscapesInPlace(t *testing.T) {
 			t.Errorf("Unquote(%q) = %q, want %q", tt.contents, got, tt.want)
 		}
 		if cap(got) != len(got) {
-			t.Errorf("Unquote(%q): capacity is %d, want %d, so that appending cannot overwrite the frame", tt.contents, cap(got), len(got))
+			t.Errorf("Unquote(%q): capacity is %d, want %d, so that appending cannot overwrite the frame", tt.contents, cap(got),
+				len(got))
 		}
 	}
 }
@@ -78,7 +81,8 @@ func checkText(t interface {
 func TestTextMeansWhatOthersReadInIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{
-			"a", "12345678", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d`, `\ude00`, `\uD83D\uDE00`, "é", "観", "😀", "\xed\xa0\x80", "\xff", "\n", `\x`, `\u00g0`, `"`, strings.Repeat("x", 30),
+			"a", "12345678", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d`, `\ude00`, `\uD83D\uDE00`, "é", "観", "😀",
+			"\xed\xa0\x80", "\xff", "\n", `\x`, `\u00g0`, `"`, strings.Repeat("x", 30),
 		})).Draw(t, "pieces")
 		checkText(t, `"`+strings.Join(pieces, "")+`"`)
 	})
@@ -97,7 +101,8 @@ func TestTextTellsOtherValuesFromBrokenStrings(t *testing.T) {
 		mistyped bool
 		want     string
 	}{
-		{` 12`, true, "no string at offset 1"}, {`{}`, true, "no string at offset 0"}, {`"a`, false, "unexpected end of JSON at offset 2"},
+		{` 12`, true, "no string at offset 1"}, {`{}`, true, "no string at offset 0"},
+		{`"a`, false, "unexpected end of JSON at offset 2"},
 		{``, false, "unexpected end of JSON at offset 0"}, {"\x00", false, `invalid character '\x00' at offset 0`},
 	} {
 		_, _, err := jsonscan.Text([]byte(tt.text), 0)
@@ -110,8 +115,10 @@ func TestTextTellsOtherValuesFromBrokenStrings(t *testing.T) {
 
 func TestAppendStringEscapesWhatMustBe(t *testing.T) {
 	for _, tt := range []struct{ s, want string }{
-		{"", `""`}, {"plain é 観 😀", `"plain é 観 😀"`}, {"\"\\\n\r\t", `"\"\\\n\r\t"`}, {"a\x00b\x1fc\x7f", `"a\u0000b\u001fc` + "\x7f\""},
-		{"a\xffb\xed\xa0\x80", `"a` + "\ufffdb\ufffd\ufffd\ufffd\""}, {"\ufffd", "\"\ufffd\""}, {strings.Repeat("x", 40) + "\"", `"` + strings.Repeat("x", 40) + `\""`},
+		{"", `""`}, {"plain é 観 😀", `"plain é 観 😀"`}, {"\"\\\n\r\t", `"\"\\\n\r\t"`},
+		{"a\x00b\x1fc\x7f", `"a\u0000b\u001fc` + "\x7f\""},
+		{"a\xffb\xed\xa0\x80", `"a` + "\ufffdb\ufffd\ufffd\ufffd\""}, {"\ufffd", "\"\ufffd\""},
+		{strings.Repeat("x", 40) + "\"", `"` + strings.Repeat("x", 40) + `\""`},
 	} {
 		if got := string(jsonscan.AppendString([]byte("<"), tt.s)); got != "<"+tt.want {
 			t.Errorf("AppendString(%q) appends %s, want %s", tt.s, got, tt.want)

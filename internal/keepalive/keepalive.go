@@ -1,5 +1,5 @@
-// Package keepalive finds out whether a peer that says nothing is still there: it is asked for a sign of life, and given up if
-// none comes. Anything that the peer says is one.
+// Package keepalive finds out whether a peer that says nothing is still there: it is asked for a sign of life, and
+// given up if none comes. Anything that the peer says is one.
 package keepalive
 
 import (
@@ -24,9 +24,9 @@ func (w *Watch) Heard() {
 	}
 }
 
-// Start returns a Watch that looks at the peer now and then. Behind silence for every to twice that, ask is called, and reports
-// whether the peer could be asked; if it goes on being silent for as long as every again, gone is called, and nothing else behind
-// that. Neither may wait.
+// Start returns a Watch that looks at the peer now and then. Behind silence for every to twice that, ask is called, and
+// reports whether the peer could be asked; if it goes on being silent for as long as every again, gone is called, and
+// nothing else behind that. Neither may wait.
 func Start(every time.Duration, ask func() bool, gone func()) *Watch {
 	w := new(Watch)
 	w.mu.Lock()
@@ -96,7 +96,7 @@ const (
 	there   verdict = iota // go on
 	silent                 // ask it
 	lost                   // give it up
-	stopped                // nobody wants to know any more
+	stopped                // Stop has been called
 )
 
 // look decides about a peer of whom so many messages have been heard by now.

@@ -24,7 +24,8 @@ func TestTheVerdictAboutAPeer(t *testing.T) {
 		{vigil{7, true}, 8, vigil{8, false}, there},
 	} {
 		if after, got := test.before.look(test.heard); got != test.want || after != test.after {
-			t.Errorf("%+v, heard %d: got %d and %+v, want %d and %+v", test.before, test.heard, got, after, test.want, test.after)
+			t.Errorf("%+v, heard %d: got %d and %+v, want %d and %+v", test.before, test.heard, got, after, test.want,
+				test.after)
 		}
 	}
 }

@@ -20,12 +20,13 @@ func Serve(address string, h http.Handler) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{URL: "http://" + l.Addr().String() + "/", server: &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}}
+	s := &Site{URL: "http://" + l.Addr().String() + "/",
+		server: &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}}
 	s.serve.Go(func() { _ = s.server.Serve(l) }) // ends when Close closes the server
 	return s, nil
 }
 
-// Close ends it at once, whoever still reads.
+// Close ends it at once, also for browsers that still read.
 func (s *Site) Close() {
 	s.server.Close()
 	s.serve.Wait()

@@ -30,8 +30,8 @@ func Encode(value string) string {
 }
 
 // Decode returns the value that the header carries. A value without the exact marks of base64 around it means itself.
-// It is an error if the header has characters that the specification does not allow, or blanks around it, which HTTP takes
-// away before anyone looks, or if what is between the marks is not base64 of valid UTF-8.
+// It is an error if the header has characters that the specification does not allow, or blanks around it, which HTTP
+// takes away before anyone looks, or if what is between the marks is not base64 of valid UTF-8.
 func Decode(header string) (string, error) {
 	if !plain(header) {
 		return "", fmt.Errorf("header value %s has characters that a header must not have", quote(header))

@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encodings are the examples of the specification and of the proposal behind it (SEP-2243), and what is near their edges.
+// encodings are the examples of the specification and of the proposal behind it (SEP-2243), and what is near their
+// edges.
 var encodings = []struct{ value, header string }{
 	{"us-west1", "us-west1"},
 	{"Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="},
@@ -80,7 +81,8 @@ func TestSpoiltHeadersAreRefused(t *testing.T) {
 }
 
 func TestDecodeErrorsQuoteLittle(t *testing.T) {
-	if _, err := Decode("\n" + strings.Repeat("é", 100_000)); err == nil || len(err.Error()) > 512 || strings.Contains(err.Error(), "\n") {
+	if _, err := Decode("\n" + strings.Repeat("é", 100_000)); err == nil || len(err.Error()) > 512 ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %.600v, want an error text of one line and at most 512 bytes", err)
 	}
 }

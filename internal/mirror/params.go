@@ -19,9 +19,9 @@ type Param struct {
 const annotation = "x-mcp-header"
 
 // Params returns the arguments that a tool with this input schema mirrors, in the order of the schema, at most
-// [MaxParams]. It is quick when no mark can be in it; otherwise the schema must be valid JSON. A [*SchemaError] says which
-// mark breaks which rule: such a tool must not be offered over Streamable HTTP.
-// (specification 2026-07-28, basic/transports/streamable-http, "Schema Extension")
+// [MaxParams]. It is quick when no mark can be in it; otherwise the schema must be valid JSON. A [*SchemaError] says
+// which mark breaks which rule: such a tool must not be offered over Streamable HTTP. (specification 2026-07-28,
+// basic/transports/streamable-http, "Schema Extension")
 func Params(inputSchema []byte) ([]Param, error) {
 	if !bytes.Contains(inputSchema, []byte(annotation)) && !bytes.Contains(inputSchema, []byte(`\u`)) {
 		return nil, nil
@@ -44,7 +44,8 @@ type walk struct {
 	text  []byte
 	place []string // keywords, names and indexes from the root to where the walk is
 	found []Param
-	twice error // the first name that stands twice where properties lead from the root, which is an error if there are marks
+	// the first name that stands twice where properties lead from the root, which is an error if there are marks
+	twice error
 }
 
 // mark is what one schema object says about being mirrored.
@@ -135,7 +136,8 @@ func (w *walk) within(i int, static bool, steps ...string) (end int, err error) 
 // once notes that a name stands for a second time in an object, if again is true.
 func (w *walk) once(name string, again bool) {
 	if again && w.twice == nil {
-		w.twice = &SchemaError{Place: w.pointer(), Rule: "where properties are mirrored, " + quote(name) + " stands twice in one object"}
+		w.twice = &SchemaError{Place: w.pointer(),
+			Rule: "where properties are mirrored, " + quote(name) + " stands twice in one object"}
 	}
 }
 

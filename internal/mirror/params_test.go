@@ -51,7 +51,8 @@ func TestMarkedPropertiesBecomeParams(t *testing.T) {
 			with(`"m":` + marked("string", "Method")), []Param{{"Mcp-Param-Method", []string{"m"}, "string"}},
 		},
 		"every character of a token": {
-			with(`"m":` + marked("string", "a!#$%&'*+-.^_`|~Z09")), []Param{{"Mcp-Param-A!#$%&'*+-.^_`|~z09", []string{"m"}, "string"}},
+			with(`"m":` + marked("string", "a!#$%&'*+-.^_`|~Z09")),
+			[]Param{{"Mcp-Param-A!#$%&'*+-.^_`|~z09", []string{"m"}, "string"}},
 		},
 		"a property called x-mcp-header": {with(`"x-mcp-header":{"type":"number"}`), nil},
 		"a property called x-mcp-header, marked": {
@@ -71,7 +72,8 @@ func TestMarkedPropertiesBecomeParams(t *testing.T) {
 			[]Param{{"Mcp-Param-B", []string{"b"}, "string"}},
 		},
 		"keywords with values they must not have": {
-			`{"properties":[{"x-mcp-header":1}],"$defs":"x-mcp-header","items":null,"allOf":1,"dependencies":{"a":["x-mcp-header"]}}`, nil,
+			`{"properties":[{"x-mcp-header":1}],"$defs":"x-mcp-header","items":null,"allOf":1,` +
+				`"dependencies":{"a":["x-mcp-header"]}}`, nil,
 		},
 		"names twice where nothing is marked": {with(`"a":{},"a":{"title":"x-mcp-header"}`), nil},
 		"names twice where nothing may be marked": {
@@ -102,14 +104,17 @@ func TestBrokenMarksMakeTheSchemaInvalid(t *testing.T) {
 		"tab in the name":        {with(`"a":{"type":"string","x-mcp-header":"Region\t1"}`), "/properties/a", token},
 		"line break in the name": {with(`"a":{"type":"string","x-mcp-header":"A\r\nEvil: 1"}`), "/properties/a", token},
 		"NUL in the name":        {with(`"a":{"type":"string","x-mcp-header":"A\u0000"}`), "/properties/a", token},
-		"name too long":          {with(`"a":` + marked("string", strings.Repeat("a", MaxName+1))), "/properties/a", "at most 256 bytes"},
-		"name is a number":       {with(`"a":{"type":"string","x-mcp-header":1}`), "/properties/a", "is a string"},
-		"name is null":           {with(`"a":{"type":"string","x-mcp-header":null}`), "/properties/a", "is a string"},
-		"name is an object":      {with(`"a":{"type":"string","x-mcp-header":{"type":"string"}}`), "/properties/a", "is a string"},
+		"name too long": {with(`"a":` + marked("string", strings.Repeat("a", MaxName+1))), "/properties/a",
+			"at most 256 bytes"},
+		"name is a number":  {with(`"a":{"type":"string","x-mcp-header":1}`), "/properties/a", "is a string"},
+		"name is null":      {with(`"a":{"type":"string","x-mcp-header":null}`), "/properties/a", "is a string"},
+		"name is an object": {with(`"a":{"type":"string","x-mcp-header":{"type":"string"}}`), "/properties/a", "is a string"},
 
-		"name used twice":                  {with(`"a":` + region + `,"b":` + region), "/properties/b", "same name"},
-		"name used twice, in another case": {with(`"a":` + region + `,"b":` + marked("string", "REGION")), "/properties/b", "same name"},
-		"name used twice, at other depths": {with(`"a":` + region + `,"b":` + with(`"c":`+region)), "/properties/b/properties/c", "same name"},
+		"name used twice": {with(`"a":` + region + `,"b":` + region), "/properties/b", "same name"},
+		"name used twice, in another case": {with(`"a":` + region + `,"b":` + marked("string", "REGION")), "/properties/b",
+			"same name"},
+		"name used twice, at other depths": {with(`"a":` + region + `,"b":` + with(`"c":`+region)),
+			"/properties/b/properties/c", "same name"},
 
 		"number":         {with(`"a":` + marked("number", "A")), "/properties/a", kind},
 		"array":          {with(`"a":` + marked("array", "A")), "/properties/a", kind},
@@ -121,38 +126,45 @@ func TestBrokenMarksMakeTheSchemaInvalid(t *testing.T) {
 		"type by $ref":   {with(`"a":{"x-mcp-header":"A","$ref":"#/$defs/s"}`), "/properties/a", kind},
 		"type elsewhere": {with(`"a":{"x-mcp-header":"A","allOf":[{"type":"string"}]}`), "/properties/a", kind},
 
-		"on the root":            {`{"type":"object","x-mcp-header":"A"}`, "", place},
-		"items":                  {with(`"l":{"items":` + region + `}`), "/properties/l/items", place},
-		"items, a list":          {with(`"l":{"items":[{},` + region + `]}`), "/properties/l/items/1", place},
-		"prefixItems":            {with(`"l":{"prefixItems":[` + region + `]}`), "/properties/l/prefixItems/0", place},
-		"additionalItems":        {with(`"l":{"additionalItems":` + region + `}`), "/properties/l/additionalItems", place},
-		"unevaluatedItems":       {with(`"l":{"unevaluatedItems":` + region + `}`), "/properties/l/unevaluatedItems", place},
-		"contains":               {with(`"l":{"contains":` + region + `}`), "/properties/l/contains", place},
-		"items, then properties": {with(`"l":{"items":` + with(`"a":`+region) + `}`), "/properties/l/items/properties/a", place},
-		"oneOf":                  {`{"oneOf":[` + with(`"a":`+region) + `]}`, "/oneOf/0/properties/a", place},
-		"anyOf":                  {`{"anyOf":[{},` + with(`"a":`+region) + `]}`, "/anyOf/1/properties/a", place},
-		"allOf":                  {`{"allOf":[` + with(`"a":`+region) + `]}`, "/allOf/0/properties/a", place},
-		"not":                    {`{"not":` + with(`"a":`+region) + `}`, "/not/properties/a", place},
-		"if":                     {`{"if":` + with(`"a":`+region) + `}`, "/if/properties/a", place},
-		"then":                   {`{"then":` + with(`"a":`+region) + `}`, "/then/properties/a", place},
-		"else":                   {`{"else":` + with(`"a":`+region) + `}`, "/else/properties/a", place},
-		"$defs":                  {`{"$ref":"#/$defs/x","$defs":{"x":` + with(`"a":`+region) + `}}`, "/$defs/x/properties/a", place},
-		"definitions":            {`{"definitions":{"x":` + region + `}}`, "/definitions/x", place},
-		"dependentSchemas":       {`{"dependentSchemas":{"x":` + with(`"a":`+region) + `}}`, "/dependentSchemas/x/properties/a", place},
-		"dependencies":           {`{"dependencies":{"x":` + with(`"a":`+region) + `}}`, "/dependencies/x/properties/a", place},
-		"patternProperties":      {`{"patternProperties":{"^a":` + region + `}}`, "/patternProperties/^a", place},
-		"additionalProperties":   {`{"additionalProperties":` + region + `}`, "/additionalProperties", place},
-		"unevaluatedProperties":  {`{"unevaluatedProperties":` + region + `}`, "/unevaluatedProperties", place},
-		"propertyNames":          {`{"propertyNames":` + region + `}`, "/propertyNames", place},
-		"contentSchema":          {with(`"a":{"contentSchema":` + region + `}`), "/properties/a/contentSchema", place},
-		"keyword, odd value":     {`{"allOf":` + region + `}`, "/allOf", place},
-		"names to escape":        {with(`"a/b~c":{"items":` + region + `}`), "/properties/a~1b~0c/items", place},
+		"on the root":      {`{"type":"object","x-mcp-header":"A"}`, "", place},
+		"items":            {with(`"l":{"items":` + region + `}`), "/properties/l/items", place},
+		"items, a list":    {with(`"l":{"items":[{},` + region + `]}`), "/properties/l/items/1", place},
+		"prefixItems":      {with(`"l":{"prefixItems":[` + region + `]}`), "/properties/l/prefixItems/0", place},
+		"additionalItems":  {with(`"l":{"additionalItems":` + region + `}`), "/properties/l/additionalItems", place},
+		"unevaluatedItems": {with(`"l":{"unevaluatedItems":` + region + `}`), "/properties/l/unevaluatedItems", place},
+		"contains":         {with(`"l":{"contains":` + region + `}`), "/properties/l/contains", place},
+		"items, then properties": {with(`"l":{"items":` + with(`"a":`+region) + `}`), "/properties/l/items/properties/a",
+			place},
+		"oneOf": {`{"oneOf":[` + with(`"a":`+region) + `]}`, "/oneOf/0/properties/a", place},
+		"anyOf": {`{"anyOf":[{},` + with(`"a":`+region) + `]}`, "/anyOf/1/properties/a", place},
+		"allOf": {`{"allOf":[` + with(`"a":`+region) + `]}`, "/allOf/0/properties/a", place},
+		"not":   {`{"not":` + with(`"a":`+region) + `}`, "/not/properties/a", place},
+		"if":    {`{"if":` + with(`"a":`+region) + `}`, "/if/properties/a", place},
+		"then":  {`{"then":` + with(`"a":`+region) + `}`, "/then/properties/a", place},
+		"else":  {`{"else":` + with(`"a":`+region) + `}`, "/else/properties/a", place},
+		"$defs": {`{"$ref":"#/$defs/x","$defs":{"x":` + with(`"a":`+region) + `}}`, "/$defs/x/properties/a",
+			place},
+		"definitions": {`{"definitions":{"x":` + region + `}}`, "/definitions/x", place},
+		"dependentSchemas": {`{"dependentSchemas":{"x":` + with(`"a":`+region) + `}}`,
+			"/dependentSchemas/x/properties/a", place},
+		"dependencies": {`{"dependencies":{"x":` + with(`"a":`+region) + `}}`, "/dependencies/x/properties/a",
+			place},
+		"patternProperties":     {`{"patternProperties":{"^a":` + region + `}}`, "/patternProperties/^a", place},
+		"additionalProperties":  {`{"additionalProperties":` + region + `}`, "/additionalProperties", place},
+		"unevaluatedProperties": {`{"unevaluatedProperties":` + region + `}`, "/unevaluatedProperties", place},
+		"propertyNames":         {`{"propertyNames":` + region + `}`, "/propertyNames", place},
+		"contentSchema":         {with(`"a":{"contentSchema":` + region + `}`), "/properties/a/contentSchema", place},
+		"keyword, odd value":    {`{"allOf":` + region + `}`, "/allOf", place},
+		"names to escape":       {with(`"a/b~c":{"items":` + region + `}`), "/properties/a~1b~0c/items", place},
 
-		"two marks on one property":   {with(`"a":{"x-mcp-header":"A","type":"string","x-mcp-header":"B"}`), "/properties/a", "stands twice"},
-		"two types on one property":   {with(`"a":{"x-mcp-header":"A","type":"string","type":"integer"}`), "/properties/a", "stands twice"},
-		"two properties of one name":  {with(`"a":` + region + `,"a":{"type":"string"}`), "", "stands twice"},
-		"two lists of properties":     {`{"properties":{"a":` + region + `},"properties":{}}`, "", "stands twice"},
-		"one name twice, far from it": {with(`"a":` + region + `,"b":{"properties":{"c":{},"c":{}}}`), "/properties/b", "stands twice"},
+		"two marks on one property": {with(`"a":{"x-mcp-header":"A","type":"string","x-mcp-header":"B"}`), "/properties/a",
+			"stands twice"},
+		"two types on one property": {with(`"a":{"x-mcp-header":"A","type":"string","type":"integer"}`), "/properties/a",
+			"stands twice"},
+		"two properties of one name": {with(`"a":` + region + `,"a":{"type":"string"}`), "", "stands twice"},
+		"two lists of properties":    {`{"properties":{"a":` + region + `},"properties":{}}`, "", "stands twice"},
+		"one name twice, far from it": {with(`"a":` + region + `,"b":{"properties":{"c":{},"c":{}}}`), "/properties/b",
+			"stands twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			params, err := Params([]byte(test.schema))
@@ -194,7 +206,8 @@ func TestDepthIsLimited(t *testing.T) {
 }
 
 func TestInvalidTextIsAnError(t *testing.T) {
-	for _, text := range []string{`{"x-mcp-header":`, `{"x-mcp-header":1}}`, "{\"x-mcp-header\":\"\xff\"}", `x-mcp-header`} {
+	for _, text := range []string{`{"x-mcp-header":`, `{"x-mcp-header":1}}`, "{\"x-mcp-header\":\"\xff\"}",
+		`x-mcp-header`} {
 		if params, err := Params([]byte(text)); err == nil {
 			t.Errorf("Params(%q): got %v and no error, want one", text, params)
 		}
@@ -221,7 +234,9 @@ func TestMarksAreFoundWhereverTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schema, path, verdict := marked("string", "M"), []string{}, "param"
 		for range rapid.IntRange(0, 6).Draw(t, "depth") {
-			switch step := rapid.SampledFrom([]string{"properties", "properties", "properties", "items", "oneOf", "$defs", "const", "x-ui"}).Draw(t, "step"); step {
+			switch step := rapid.SampledFrom(
+				[]string{"properties", "properties", "properties", "items", "oneOf", "$defs", "const", "x-ui"}).
+				Draw(t, "step"); step {
 			case "properties":
 				name := rapid.SampledFrom([]string{"a", "properties", "x-mcp-header", "items", "const", "é", ""}).Draw(t, "name")
 				schema = fmt.Sprintf(`{"title":"t","properties":{"other":{},%q:%s}}`, name, schema)
@@ -289,7 +304,8 @@ func FuzzParams(f *testing.F) {
 func TestAnyJSONIsASchema(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := jsontest.Value(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") })
-		schema := []byte(`{"x-mcp-headers":0,"properties":` + string(value) + `,"items":` + string(value) + `,"$defs":` + string(value) + `}`)
+		schema := []byte(`{"x-mcp-headers":0,"properties":` + string(value) + `,"items":` + string(value) + `,"$defs":` +
+			string(value) + `}`)
 		if params, err := Params(schema); err != nil || params != nil {
 			t.Errorf("Params(%s): got %v, error %v; want nothing", schema, params, err)
 		}

@@ -7,7 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// SchemaError says what makes an input schema with marks, and its tool, invalid. Its text quotes little of the schema, safely.
+// SchemaError says what makes an input schema with marks, and its tool, invalid. Its text quotes little of the schema,
+// safely.
 type SchemaError struct {
 	Place string // JSON Pointer to the schema at fault
 	Name  string // what its mark says, "" if that is not a string or not at fault
@@ -50,8 +51,8 @@ const (
 	byName                        // it is an object of them, by names that are no keywords
 )
 
-// applicators are the keywords other than properties whose values have subschemas, in 2020-12 and the drafts before. The
-// values of all others are data.
+// applicators are the keywords other than properties whose values have subschemas, in 2020-12 and the drafts before.
+// The values of all others are data.
 var applicators = map[string]applicator{
 	"items": plainly, "prefixItems": plainly, "additionalItems": plainly, "unevaluatedItems": plainly, "contains": plainly,
 	"additionalProperties": plainly, "unevaluatedProperties": plainly, "propertyNames": plainly,

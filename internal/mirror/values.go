@@ -18,7 +18,8 @@ type Value struct {
 // which are those of [Params]. An argument that is absent or null has no header.
 //
 // It is an error if an argument has not the type of its parameter, if an integer is beyond ±(2^53−1), if a name on the
-// way to an argument stands twice, or if all values together are longer than [MaxValues]. Errors quote names, not values.
+// way to an argument stands twice, or if all values together are longer than [MaxValues]. Errors quote names, not
+// values.
 func Values(params []Param, arguments []byte) ([]Value, error) {
 	if len(params) == 0 || len(arguments) == 0 {
 		return nil, nil
@@ -65,7 +66,8 @@ func (r *reading) value(i, level int, some set) (end int, err error) {
 	return jsonscan.Value(r.text, i)
 }
 
-// object reads the object at text[i], in one of whose members the step at level of the paths of some parameters leads on.
+// object reads the object at text[i], in one of whose members the step at level of the paths of some parameters leads
+// on.
 func (r *reading) object(i, level int, some set) (end int, err error) {
 	var met set
 	o := jsonscan.ObjectAt(r.text, i)
@@ -100,7 +102,8 @@ func (r *reading) take(n, i int) error {
 	p := &r.params[n]
 	text, ok := convert(p.Type, raw)
 	if !ok {
-		return fmt.Errorf("argument %s is mirrored in %s and must be %s", quote(strings.Join(p.Path, ".")), p.Header, wanted[p.Type])
+		return fmt.Errorf("argument %s is mirrored in %s and must be %s", quote(strings.Join(p.Path, ".")), p.Header,
+			wanted[p.Type])
 	}
 	if r.size += len(text); r.size > MaxValues {
 		return fmt.Errorf("the arguments that are mirrored in headers have more than %d bytes", MaxValues)

@@ -42,7 +42,8 @@ func TestValuesAreReadAtTheirPaths(t *testing.T) {
 		"one with a fraction":  {`{"count":42.0}`, map[string]string{"Count": "42"}},
 		"one with an exponent": {`{"count":4.20e1}`, map[string]string{"Count": "42"}},
 		"null is left out":     {`{"region":null,"count":1}`, map[string]string{"Count": "1"}},
-		"all":                  {` {"count":1, "a":{"c":{"b":"y"},"b":"x"}, "é\n":"z", "flag":true, "region":"r"} `, map[string]string{"Region": "r", "Count": "1", "Flag": "true", "Deep": "x", "Deeper": "y", "Odd": "z"}},
+		"all": {` {"count":1, "a":{"c":{"b":"y"},"b":"x"}, "é\n":"z", "flag":true, "region":"r"} `,
+			map[string]string{"Region": "r", "Count": "1", "Flag": "true", "Deep": "x", "Deeper": "y", "Odd": "z"}},
 		"the way is cut off":   {`{"a":null}`, nil},
 		"the way is no object": {`{"a":[{"b":"x"}]}`, nil},
 		"other case":           {`{"Region":"x","REGION":"y"}`, nil},
@@ -99,7 +100,8 @@ func TestArgumentsThatCannotBeMirroredAreErrors(t *testing.T) {
 }
 
 func TestErrorsKeepValuesToThemselves(t *testing.T) {
-	for _, arguments := range []string{`{"count":"secret"}`, `{"region":["secret"]}`, `{"region":"secret","region":"secret"}`} {
+	for _, arguments := range []string{`{"count":"secret"}`, `{"region":["secret"]}`,
+		`{"region":"secret","region":"secret"}`} {
 		if _, err := Values(several, []byte(arguments)); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("Values(%s): got error %v, want one without the value", arguments, err)
 		}
@@ -110,10 +112,13 @@ func TestIntegersAreConvertedExactly(t *testing.T) {
 	for number, want := range map[string]string{
 		"0": "0", "-0": "0", "0.0": "0", "-0.0e5": "0", "0e99999999999999999999": "0", "1": "1", "-1": "-1",
 		"1e0": "1", "10e-1": "1", "1.50e1": "15", "0.0042e4": "42", "0.5e1": "5", "9007199254740991": "9007199254740991",
-		"-9007199254740991": "-9007199254740991", "9007199254740991.000": "9007199254740991", "9.007199254740991e15": "9007199254740991",
-		"9007199254740992": "", "9007199254740991.4": "", "9.0071992547409915e15": "", "9.1e15": "", "1e16": "", "1e15": "1000000000000000",
-		"0.1": "", "1e-1": "", "1e99999999999999999999": "", "1e-99999999999999999999": "", "1E+2": "100",
-		"": "", "-": "", "+1": "", "01": "", "1.": "", ".5": "", "0x10": "", "1 ": "", " 1": "", "1_000": "", "NaN": "", "٤": "", "null": "", "[]": "",
+		"-9007199254740991": "-9007199254740991", "9007199254740991.000": "9007199254740991",
+		"9.007199254740991e15": "9007199254740991",
+		"9007199254740992":     "", "9007199254740991.4": "", "9.0071992547409915e15": "", "9.1e15": "", "1e16": "",
+		"1e15": "1000000000000000",
+		"0.1":  "", "1e-1": "", "1e99999999999999999999": "", "1e-99999999999999999999": "", "1E+2": "100",
+		"": "", "-": "", "+1": "", "01": "", "1.": "", ".5": "", "0x10": "", "1 ": "", " 1": "", "1_000": "", "NaN": "",
+		"٤": "", "null": "", "[]": "",
 	} {
 		got, ok := integer(number)
 		if !ok {
@@ -129,7 +134,8 @@ func TestIntegersAreConvertedExactly(t *testing.T) {
 func TestIntegersAgreeWithArbitraryPrecision(t *testing.T) {
 	limit := big.NewRat(maxInteger, 1)
 	rapid.Check(t, func(t *rapid.T) {
-		number := rapid.StringMatching(`-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,6}|\.0{1,6})?([eE][+-]?[0-9]{1,2})?`).Draw(t, "number")
+		number := rapid.StringMatching(`-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,6}|\.0{1,6})?([eE][+-]?[0-9]{1,2})?`).
+			Draw(t, "number")
 		exact, ok := new(big.Rat).SetString(number)
 		if !ok {
 			t.Fatalf("math/big does not read %q", number)
@@ -167,9 +173,10 @@ func TestBothSidesAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		arguments := map[string]any{
 			"region": text.Draw(t, "region"),
-			"count":  json.Number(strconv.FormatInt(rapid.Int64Range(-maxInteger, maxInteger).Draw(t, "count"), 10) + rapid.SampledFrom([]string{"", ".0", "e0"}).Draw(t, "form")),
-			"flag":   rapid.Bool().Draw(t, "flag"),
-			"a":      map[string]any{"b": text.Draw(t, "b"), "c": nil},
+			"count": json.Number(strconv.FormatInt(rapid.Int64Range(-maxInteger, maxInteger).Draw(t, "count"), 10) +
+				rapid.SampledFrom([]string{"", ".0", "e0"}).Draw(t, "form")),
+			"flag": rapid.Bool().Draw(t, "flag"),
+			"a":    map[string]any{"b": text.Draw(t, "b"), "c": nil},
 		}
 		body, err := json.Marshal(arguments)
 		if err != nil {
@@ -228,7 +235,8 @@ func FuzzValues(f *testing.F) {
 }
 
 func BenchmarkParams(b *testing.B) {
-	schema := []byte(with(`"region":` + marked("string", "Region") + `,"query":{"type":"string","description":"The SQL query to execute"}`))
+	schema := []byte(with(`"region":` + marked("string", "Region") +
+		`,"query":{"type":"string","description":"The SQL query to execute"}`))
 	b.ReportAllocs()
 	for b.Loop() {
 		Params(schema)

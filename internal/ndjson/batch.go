@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// batches are those that no writer has any use for now. Many writers have nothing to write, and need no memory to write in.
+// batches are those that no writer has any use for now. Many writers have nothing to write, and need no memory to write
+// in.
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
 // batch is frames that go out together, each with its newline.
 type batch struct {
 	data   []byte
 	frames int
-	since  []time.Time // when each began to wait; none if nobody wants to know
+	since  []time.Time // when each began to wait; none if the times are not reported
 }
 
 const stampSize = 24 // bytes of a time.Time

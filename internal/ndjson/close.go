@@ -14,8 +14,9 @@ func (w *Writer) Flush(ctx context.Context) error {
 // stream any more, or until ctx ends; then it returns the cause.
 //
 // A write that waits for the peer is ended by its deadline if the stream has deadlines, as pipes and connections have;
-// the frame is then cut off in the middle. If the stream has none, the owner closes it before he calls Close; where even
-// that does not end a write, as on a pipe in blocking mode, the goroutine in it remains until the peer reads or goes away.
+// the frame is then cut off in the middle. If the stream has none, the owner closes it before he calls Close; where
+// even that does not end a write, as on a pipe in blocking mode, the goroutine in it remains until the peer reads or
+// goes away.
 func (w *Writer) Close(ctx context.Context) error {
 	w.mu.Lock()
 	if w.err == nil {

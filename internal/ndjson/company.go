@@ -3,7 +3,8 @@ package ndjson
 import "runtime"
 
 // probe is after how many frames in a row a sender without company looks for some, and for how many he looks again once
-// there was some. Each look in vain doubles the number, up to probeSeldom: to look costs a lonely sender a tenth of a write.
+// there was some. Each look in vain doubles the number, up to probeSeldom: to look costs a lonely sender a tenth of a
+// write.
 const (
 	probe       = 16
 	probeSeldom = 256
@@ -32,8 +33,9 @@ func (c *company) likely() bool {
 // met notes that there was company.
 func (c *company) met() { *c = company{expected: probe} }
 
-// gather lets those who are about to send put their frames behind that in out, so that one write takes them all: a write
-// costs more than all else that a small frame does. This one waits for nobody; it lets others run who could run already.
+// gather lets those who are about to send put their frames behind that in out, so that one write takes them all: a
+// write costs more than all else that a small frame does. This one waits for nobody; it lets others run who could run
+// already.
 func (w *Writer) gather() {
 	runtime.Gosched()
 	w.mu.Lock()

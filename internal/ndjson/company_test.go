@@ -11,9 +11,10 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// echo sends frames of one size from so many senders, each of which waits for its frame to arrive before it sends the next,
-// as callers do. It returns in how many writes they all went.
-func echo(t *testing.T, w *ndjson.Writer, e *eager, r interface{ Read([]byte) (int, error) }, senders, each, size int) int {
+// echo sends frames of one size from so many senders, each of which waits for its frame to arrive before it sends the
+// next, as callers do. It returns in how many writes they all went.
+func echo(t *testing.T, w *ndjson.Writer, e *eager, r interface{ Read([]byte) (int, error) }, senders, each,
+	size int) int {
 	t.Helper()
 	writes := 0
 	e.meanwhile = func() { writes++ }
@@ -55,7 +56,8 @@ func TestManySendersShareTheirWrites(t *testing.T) {
 		}
 		const frames = 26 * 100
 		if together := echo(t, w, e, r, 26, 100, 400); together > frames/2 {
-			t.Errorf("%d processors: %d frames of 26 senders went in %d writes, want half as many or fewer", procs, frames, together)
+			t.Errorf("%d processors: %d frames of 26 senders went in %d writes, want half as many or fewer", procs, frames,
+				together)
 		}
 	}
 }

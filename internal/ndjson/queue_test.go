@@ -64,7 +64,8 @@ func TestEachFrameThatWaitedIsReportedWhenItHasLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantQueued(t, w, "after Flush", 0)
-		if got, want := reports.reported(), []time.Duration{3 * time.Second, 62 * time.Second, 61 * time.Second}; !slices.Equal(got, want) {
+		if got, want := reports.reported(),
+			[]time.Duration{3 * time.Second, 62 * time.Second, 61 * time.Second}; !slices.Equal(got, want) {
 			t.Errorf("reported %v, want %v", got, want)
 		}
 	})
@@ -131,7 +132,8 @@ func TestAFullPipeMakesFramesWait(t *testing.T) {
 		accepted := fill(t, w, make([]byte, size))
 		start, queued := time.Now(), w.Queued()
 		if queued == 0 || queued > accepted/(size+1) || len(reports.reported()) != 0 {
-			t.Errorf("pipe full: %d frames of %d queued and %d reported, want some and none", queued, accepted/(size+1), len(reports.reported()))
+			t.Errorf("pipe full: %d frames of %d queued and %d reported, want some and none", queued, accepted/(size+1),
+				len(reports.reported()))
 		}
 		least := time.Since(start)
 		if _, err := io.CopyN(io.Discard, r, int64(accepted)); err != nil {

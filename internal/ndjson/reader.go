@@ -49,8 +49,9 @@ func (e *TooLargeError) Error() string {
 
 // NewReader returns a reader of frames of at most limit bytes, the newline not counted; limit must be positive.
 //
-// At a frame above the limit, [Reader.Next] returns a [*TooLargeError]: at once, and for good, if skip is false. If it is
-// true, the rest of the frame is read and dropped first, up to its newline, and the next Next returns the frame behind.
+// At a frame above the limit, [Reader.Next] returns a [*TooLargeError]: at once, and for good, if skip is false. If it
+// is true, the rest of the frame is read and dropped first, up to its newline, and the next Next returns the frame
+// behind.
 func NewReader(r io.Reader, limit int, skip bool) *Reader {
 	if limit <= 0 {
 		panic("ndjson: limit must be positive")
@@ -59,11 +60,11 @@ func NewReader(r io.Reader, limit int, skip bool) *Reader {
 }
 
 // Next returns the next frame, without its newline and a carriage return before that. Lines of nothing but space are
-// passed over. The end of the stream ends the last frame; after it comes [io.EOF]. Any other error of the stream drops an
-// unfinished frame and is returned as it is.
+// passed over. The end of the stream ends the last frame; after it comes [io.EOF]. Any other error of the stream drops
+// an unfinished frame and is returned as it is.
 //
-// The frame belongs to the caller: nothing else refers to its memory. A frame below 1 MiB has memory of just its size, a
-// larger one may be followed by as much unused memory again.
+// The frame belongs to the caller: nothing else refers to its memory. A frame below 1 MiB has memory of just its size,
+// a larger one may be followed by as much unused memory again.
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		line, err := r.line()
@@ -233,9 +234,9 @@ func (r *Reader) fill() {
 	r.err = io.ErrNoProgress
 }
 
-// makeRoom leaves space behind buf[end]. The buffer grows fourfold, first to that of a full read and then up to a frame of the
-// limit with \r\n behind it, but from 256 KiB at once to what the last large frame needed. One that is too large for its use
-// by now is replaced.
+// makeRoom leaves space behind buf[end]. The buffer grows fourfold, first to that of a full read and then up to a frame
+// of the limit with \r\n behind it, but from 256 KiB at once to what the last large frame needed. One that is too large
+// for its use by now is replaced.
 func (r *Reader) makeRoom() {
 	size := len(r.buf)
 	unread := r.end - r.start

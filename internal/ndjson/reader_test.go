@@ -17,7 +17,8 @@ import (
 
 const roomy = 16 << 20
 
-// frames reads all there is and describes it: each frame, each frame too large, and the end. Interruptions it passes over.
+// frames reads all there is and describes it: each frame, each frame too large, and the end. Interruptions it passes
+// over.
 func frames(r *ndjson.Reader) (got []string) {
 	for {
 		frame, err := r.Next()
@@ -26,7 +27,8 @@ func frames(r *ndjson.Reader) (got []string) {
 		case err == nil:
 			got = append(got, string(frame))
 		case ok:
-			got = append(got, fmt.Sprintf("too large: %d of %d, %q…%q", tooLarge.Size, tooLarge.Limit, tooLarge.Head, tooLarge.Tail))
+			got = append(got, fmt.Sprintf("too large: %d of %d, %q…%q", tooLarge.Size, tooLarge.Limit, tooLarge.Head,
+				tooLarge.Tail))
 		default:
 			return append(got, "end: "+err.Error())
 		}
@@ -36,8 +38,8 @@ func frames(r *ndjson.Reader) (got []string) {
 	}
 }
 
-// pace is a reader that gives at most n bytes a time, and asserts that no more are asked for than the bound allows. If it is
-// nervous, it is interrupted now and then, with and without bytes.
+// pace is a reader that gives at most n bytes a time, and asserts that no more are asked for than the bound allows. If
+// it is nervous, it is interrupted now and then, with and without bytes.
 type pace struct {
 	r       io.Reader
 	n       int
@@ -128,7 +130,8 @@ func TestReaderStopsForGoodAtAFrameTooLarge(t *testing.T) {
 			for range 3 {
 				frame, err := r.Next()
 				tooLarge, ok := errors.AsType[*ndjson.TooLargeError](err)
-				if !ok || frame != nil || tooLarge.Size < 6 || tooLarge.Limit != 5 || !strings.HasPrefix(string(tooLarge.Head), "1") || tooLarge.Tail != nil {
+				if !ok || frame != nil || tooLarge.Size < 6 || tooLarge.Limit != 5 ||
+					!strings.HasPrefix(string(tooLarge.Head), "1") || tooLarge.Tail != nil {
 					t.Errorf("%.20q, %d bytes a time: %q, %#v, want a *TooLargeError, each time", stream, n, frame, err)
 				}
 			}
@@ -193,7 +196,8 @@ func TestReaderReturnsTheStreamsError(t *testing.T) {
 	if _, err := ndjson.NewReader(idle{}, 100, false).Next(); err != io.ErrNoProgress {
 		t.Errorf("a stream that gives nothing: %v, want %v", err, io.ErrNoProgress)
 	}
-	if got := frames(ndjson.NewReader(iotest.DataErrReader(strings.NewReader("a\nb")), 100, false)); !cmp.Equal(got, []string{"a", "b", "end: EOF"}) {
+	if got := frames(ndjson.NewReader(iotest.DataErrReader(strings.NewReader("a\nb")), 100, false)); !cmp.Equal(got,
+		[]string{"a", "b", "end: EOF"}) {
 		t.Errorf("data together with EOF: %q", got)
 	}
 }
@@ -242,7 +246,8 @@ func TestReaderNeedsALimit(t *testing.T) {
 func TestFramesBelongToTheCaller(t *testing.T) {
 	var stream bytes.Buffer
 	var want []string
-	for i, size := range []int{10, 100, 70_000, 1 << 20, 5, 1<<20 + 1, 3 << 20, 1<<20 - 1, 6 << 20, 5 << 20, 12, 16<<20 - 1, 16 << 20, 1} {
+	for i, size := range []int{10, 100, 70_000, 1 << 20, 5, 1<<20 + 1, 3 << 20, 1<<20 - 1, 6 << 20, 5 << 20, 12,
+		16<<20 - 1, 16 << 20, 1} {
 		line := strings.Repeat(string(rune('a'+i)), size)
 		want = append(want, line)
 		stream.WriteString(line + "\n")
@@ -352,7 +357,8 @@ func split(stream []byte, limit int) (want []string) {
 		line = bytes.TrimSuffix(line, []byte("\r"))
 		switch {
 		case len(line) > limit:
-			want = append(want, fmt.Sprintf("too large: %d of %d, %q…%q", len(line), limit, line[:min(1024, len(line))], line[max(0, len(line)-1024):]))
+			want = append(want, fmt.Sprintf("too large: %d of %d, %q…%q", len(line), limit, line[:min(1024, len(line))],
+				line[max(0, len(line)-1024):]))
 		case len(bytes.Trim(line, " \t\r")) > 0:
 			want = append(want, string(line))
 		}

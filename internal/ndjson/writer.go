@@ -34,13 +34,13 @@ const (
 // called from any goroutine.
 //
 // Whoever finds the stream free writes, once and without waiting for the peer; what others send meanwhile is queued and
-// goes out together. Where many send at once, he gives them the time to add theirs to the same write. What the stream does
-// not take at once is left to a goroutine that exists until all is written. A stream that cannot be asked to write without
-// waiting (a file, a terminal, a pipe in blocking mode, anything that is not a descriptor) is left to that goroutine
-// altogether. So memory is bounded by twice the queue, plus one frame when that is larger than the queue; with [Waited], by
-// a time for each of these frames too. What is not used is given to others,
-// but for more than 16 KiB: that is kept until 64 writes in a row were small, unless many frames have waited in more than
-// 1 MiB, which is given up when they have left.
+// goes out together. Where many send at once, he gives them the time to add theirs to the same write. What the stream
+// does not take at once is left to a goroutine that exists until all is written. A stream that cannot be asked to write
+// without waiting (a file, a terminal, a pipe in blocking mode, anything that is not a descriptor) is left to that
+// goroutine altogether. So memory is bounded by twice the queue, plus one frame when that is larger than the queue;
+// with [Waited], by a time for each of these frames too. What is not used is given to others, but for more than 16 KiB:
+// that is kept until 64 writes in a row were small, unless many frames have waited in more than 1 MiB, which is given
+// up when they have left.
 //
 // The first error of the stream is kept: a frame may have been written in part then, so nothing can follow it.
 type Writer struct {
@@ -69,16 +69,17 @@ type Writer struct {
 // Option is an option of [NewWriter].
 type Option func(*Writer)
 
-// Waited makes the writer call f with the time each frame has waited, from its acceptance until it has left. A frame that
-// is written at once by its sender has not waited and is not reported, nor is one that is dropped. Frames that are written
-// together have left when the last of them has.
+// Waited makes the writer call f with the time each frame has waited, from its acceptance until it has left. A frame
+// that is written at once by its sender has not waited and is not reported, nor is one that is dropped. Frames that are
+// written together have left when the last of them has.
 //
 // f is called without a lock held, from the goroutine that writes, which may be any that sends: it must be quick. When
-// [Writer.Flush] returns nil, it has been called for all that waited. A nil f is no option, and without it no clock is read.
+// [Writer.Flush] returns nil, it has been called for all that waited. A nil f is no option, and without it no clock is
+// read.
 func Waited(f func(time.Duration)) Option { return func(w *Writer) { w.waited = f } }
 
-// NewWriter returns a writer to w whose queue holds at most queue bytes; zero means [DefaultQueue]. A frame that is larger
-// is accepted when no other is waiting. The Writer never closes w, and nothing else may write to it.
+// NewWriter returns a writer to w whose queue holds at most queue bytes; zero means [DefaultQueue]. A frame that is
+// larger is accepted when no other is waiting. The Writer never closes w, and nothing else may write to it.
 func NewWriter(w io.Writer, queue int, options ...Option) *Writer {
 	if queue <= 0 {
 		queue = DefaultQueue
@@ -90,11 +91,12 @@ func NewWriter(w io.Writer, queue int, options ...Option) *Writer {
 	return nw
 }
 
-// Send accepts a frame without waiting, neither for the peer nor for other senders to finish; it does not keep frame. nil
-// means accepted, not written. [ErrBusy] says that there is no space for it now, [ErrClosed] that there never will be.
+// Send accepts a frame without waiting, neither for the peer nor for other senders to finish; it does not keep frame.
+// nil means accepted, not written. [ErrBusy] says that there is no space for it now, [ErrClosed] that there never will
+// be.
 //
-// An error means that no byte of the frame has left and none will. When the stream fails after a part of it, Send returns
-// nil, and whoever comes next gets the error.
+// An error means that no byte of the frame has left and none will. When the stream fails after a part of it, Send
+// returns nil, and whoever comes next gets the error.
 func (w *Writer) Send(frame []byte) error {
 	_, err := w.send(frame, impatient)
 	return err

@@ -1,8 +1,8 @@
 // Package otlpcheck holds what processes exported over OTLP against the schema: the same check as that of package
 // telemetrytest, of what has really gone over the wire. It looks at nothing but what is of this module's scope.
 //
-// What cannot be seen there, it leaves out: with which attributes a span began, spans that have not ended, and, as records
-// below the level of the export are missing, whether each request that started has stopped.
+// What cannot be seen there, it leaves out: with which attributes a span began, spans that have not ended, and, as
+// records below the level of the export are missing, whether each request that started has stopped.
 package otlpcheck
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// Watch checks everything that sink has received when the test ends. What is registered with t.Cleanup after Watch, such
-// as the end of what exports, comes before that.
+// Watch checks everything that sink has received when the test ends. What is registered with t.Cleanup after Watch,
+// such as the end of what exports, comes before that.
 func Watch(t testing.TB, sink *otlpsink.Sink) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -91,7 +91,8 @@ func metricsOf(points []otlpsink.Point) (all []schemacheck.Metric) {
 				Name: p.Metric, Unit: p.Unit, Description: p.Description, Instrument: instrumentOf(&p),
 			})
 		}
-		all[i].Points = append(all[i].Points, schemacheck.Point{Attrs: attrsOf(p.Attributes), Bounds: p.Bounds, Number: numberOf(&p)})
+		all[i].Points = append(all[i].Points,
+			schemacheck.Point{Attrs: attrsOf(p.Attributes), Bounds: p.Bounds, Number: numberOf(&p)})
 	}
 	return all
 }

@@ -18,7 +18,8 @@ func request() otlpsink.Span {
 	start := time.Unix(1, 0)
 	return otlpsink.Span{
 		Origin: scope, Name: "ping", Kind: "CLIENT", Status: "UNSET", Start: start, End: start.Add(time.Second),
-		Attributes: map[string]any{"mcp.method.name": "ping", "mcp_client.name": "x", "mcp_client.instance.id": "1", "mcp_client.corr_id": "y"},
+		Attributes: map[string]any{"mcp.method.name": "ping", "mcp_client.name": "x", "mcp_client.instance.id": "1",
+			"mcp_client.corr_id": "y"},
 	}
 }
 
@@ -33,18 +34,21 @@ func tombstones() otlpsink.Point {
 func added() otlpsink.Record {
 	return otlpsink.Record{
 		Origin: scope, EventName: "mcp_client.tombstone.added", Body: "mcp_client.tombstone.added", Severity: 5,
-		Attributes: map[string]any{"mcp_client.name": "x", "mcp_client.instance.id": "1", "mcp_client.tombstone.count": int64(1)},
+		Attributes: map[string]any{"mcp_client.name": "x", "mcp_client.instance.id": "1",
+			"mcp_client.tombstone.count": int64(1)},
 	}
 }
 
 func TestWhatTheSchemaHasIsNoProblemAndIsSeen(t *testing.T) {
 	s := otlpsink.Snapshot{
-		Spans: []otlpsink.Span{request()}, Points: []otlpsink.Point{tombstones(), tombstones()}, Records: []otlpsink.Record{added()},
+		Spans: []otlpsink.Span{request()}, Points: []otlpsink.Point{tombstones(), tombstones()},
+		Records: []otlpsink.Record{added()},
 	}
 	otlpcheck.Check(t, s)
 	rows := schemacheck.Rows(otlpcheck.Signals(s))
 	for _, want := range []string{
-		"span mcp_client.request", "span mcp_client.request with status Unset", "span mcp_client.request with mcp.method.name",
+		"span mcp_client.request", "span mcp_client.request with status Unset",
+		"span mcp_client.request with mcp.method.name",
 		"metric mcp_client.tombstones with mcp_client.name", "event mcp_client.tombstone.added at DEBUG",
 	} {
 		if !rows[want] {
@@ -69,30 +73,56 @@ func TestEachDepartureIsNamed(t *testing.T) {
 		name, want string
 		change     func(*otlpsink.Span, *otlpsink.Point, *otlpsink.Record)
 	}{
-		{"kind of a span", "no row has kind CONSUMER", func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) { s.Kind = "CONSUMER" }},
+		{"kind of a span", "no row has kind CONSUMER", func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) {
+			s.Kind = "CONSUMER"
+		}},
 		{"attribute of a span", "made.up is not declared", func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) {
 			s.Attributes["made.up"] = true
 		}},
-		{"status", "status Error with error.type present: false", func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) { s.Status = "ERROR" }},
-		{"link", "a link leads nowhere", func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) { s.Links = make([]otlpsink.Link, 1) }},
-		{"end of a span", "it ends before it starts", func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) { s.End = time.Unix(0, 0) }},
-		{"metric", `metric "made.up" is not in the schema`, func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) { p.Metric = "made.up" }},
+		{"status", "status Error with error.type present: false",
+			func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) {
+				s.Status = "ERROR"
+			}},
+		{"link", "a link leads nowhere", func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) {
+			s.Links = make([]otlpsink.Link, 1)
+		}},
+		{"end of a span", "it ends before it starts", func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) {
+			s.End = time.Unix(0, 0)
+		}},
+		{"metric", `metric "made.up" is not in the schema`, func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) {
+			p.Metric = "made.up"
+		}},
 		{"unit", `unit "s" and`, func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) { p.Unit = "s" }},
-		{"instrument", "its data are a rising sum, want sum", func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) { p.Monotonic = true }},
-		{"kind of histogram", "its data are a exponential histogram, want sum", func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) {
-			p.Kind = otlpsink.ExponentialHistogram
+		{"instrument", "its data are a rising sum, want sum", func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) {
+			p.Monotonic = true
 		}},
-		{"numbers", "its values are double, want int", func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) { p.Integers = false }},
-		{"buckets", "buckets [1], want []", func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) { p.Bounds = []float64{1} }},
-		{"attribute of a metric", "mcp.session.id is unbounded", func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) {
-			p.Attributes["mcp.session.id"] = "s"
+		{"kind of histogram", "its data are a exponential histogram, want sum",
+			func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) {
+				p.Kind = otlpsink.ExponentialHistogram
+			}},
+		{"numbers", "its values are double, want int", func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) {
+			p.Integers = false
 		}},
+		{"buckets", "buckets [1], want []", func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) {
+			p.Bounds = []float64{1}
+		}},
+		{"attribute of a metric", "mcp.session.id is unbounded",
+			func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) {
+				p.Attributes["mcp.session.id"] = "s"
+			}},
 		{"type", "mcp_client.name is a int, want string", func(_ *otlpsink.Span, p *otlpsink.Point, _ *otlpsink.Record) {
 			p.Attributes["mcp_client.name"] = int64(1)
 		}},
-		{"event", `event.name "made.up" is not in the schema`, func(_ *otlpsink.Span, _ *otlpsink.Point, r *otlpsink.Record) { r.EventName = "made.up" }},
-		{"event without a name", `event.name "" is not in the schema`, func(_ *otlpsink.Span, _ *otlpsink.Point, r *otlpsink.Record) { r.EventName = "" }},
-		{"level", "level WARN, want one of [DEBUG]", func(_ *otlpsink.Span, _ *otlpsink.Point, r *otlpsink.Record) { r.Severity = 13 }},
+		{"event", `event.name "made.up" is not in the schema`, func(_ *otlpsink.Span, _ *otlpsink.Point, r *otlpsink.Record) {
+			r.EventName = "made.up"
+		}},
+		{"event without a name", `event.name "" is not in the schema`,
+			func(_ *otlpsink.Span, _ *otlpsink.Point, r *otlpsink.Record) {
+				r.EventName = ""
+			}},
+		{"level", "level WARN, want one of [DEBUG]", func(_ *otlpsink.Span, _ *otlpsink.Point, r *otlpsink.Record) {
+			r.Severity = 13
+		}},
 		{"field", "mcp_client.tombstone.count is missing", func(_ *otlpsink.Span, _ *otlpsink.Point, r *otlpsink.Record) {
 			delete(r.Attributes, "mcp_client.tombstone.count")
 		}},

@@ -25,9 +25,10 @@ import (
 )
 
 var (
-	day      = time.Date(2026, 7, 28, 12, 0, 0, 123, time.UTC)
-	service  = resource.NewSchemaless(attribute.String("service.name", "shop"), attribute.Int("host.cores", 2))
-	origin   = Origin{Resource: map[string]any{"service.name": "shop", "host.cores": int64(2)}, Scope: "lib", ScopeVersion: "v1"}
+	day     = time.Date(2026, 7, 28, 12, 0, 0, 123, time.UTC)
+	service = resource.NewSchemaless(attribute.String("service.name", "shop"), attribute.Int("host.cores", 2))
+	origin  = Origin{Resource: map[string]any{"service.name": "shop", "host.cores": int64(2)}, Scope: "lib",
+		ScopeVersion: "v1"}
 	everyKey = []attribute.KeyValue{
 		attribute.Bool("b", true), attribute.Int("i", -7), attribute.Float64("f", 1.5), attribute.String("s", "text"),
 		attribute.StringSlice("list", []string{"x", "y"}), attribute.ByteSlice("bytes", []byte{0, 255}),

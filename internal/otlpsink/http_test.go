@@ -30,7 +30,8 @@ func startHTTP(t *testing.T) *Sink {
 }
 
 // post sends a body and returns the status and the answer.
-func post(t *testing.T, s *Sink, path, contentType string, body io.Reader, change ...func(*http.Request)) (int, string) {
+func post(t *testing.T, s *Sink, path, contentType string, body io.Reader, change ...func(*http.Request)) (int,
+	string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "POST", s.HTTPEndpoint()+path, body)
 	if err != nil {
@@ -78,7 +79,8 @@ func TestProtobufIsTakenOverHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, answer := post(t, s, "/v1/traces", "application/x-protobuf", bytes.NewReader(raw)); code != 200 || answer != "" {
+	if code, answer := post(t, s, "/v1/traces", "application/x-protobuf", bytes.NewReader(raw)); code != 200 ||
+		answer != "" {
 		t.Errorf("want 200 and an empty message, got %d %q", code, answer)
 	}
 	raw, _ = proto.Marshal(request("zipped"))
@@ -103,10 +105,12 @@ func TestJSONIsTakenOverHTTPWithItsHexadecimalIDs(t *testing.T) {
 			{"name":"sum","sum":{"isMonotonic":true,"dataPoints":[{"asInt":"3","exemplars":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","asDouble":1}]}]}},
 			{"name":"gauge","gauge":{"dataPoints":[{"asDouble":3}]}},{"name":"histogram","histogram":{"dataPoints":[{"count":"1"}]}},
 			{"name":"exponential","exponentialHistogram":{"dataPoints":[{"count":1}]}}]}]}]}`,
-		"/v1/logs": `{"resourceLogs":[{` + resource + `,"scopeLogs":[{"logRecords":[{"severityNumber":13,"body":{"stringValue":"late"},
+		"/v1/logs": `{"resourceLogs":[{` + resource +
+			`,"scopeLogs":[{"logRecords":[{"severityNumber":13,"body":{"stringValue":"late"},
 			"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174"}]}]}]}`,
 	} {
-		if code, answer := post(t, s, path, "application/json; charset=utf-8", strings.NewReader(body)); code != 200 || answer != "{}" {
+		if code, answer := post(t, s, path, "application/json; charset=utf-8", strings.NewReader(body)); code != 200 ||
+			answer != "{}" {
 			t.Errorf("%s: want 200 {}, got %d %q", path, code, answer)
 		}
 	}
@@ -116,8 +120,10 @@ func TestJSONIsTakenOverHTTPWithItsHexadecimalIDs(t *testing.T) {
 		t.Fatalf("want one span, four points and one record, got %+v", now)
 	}
 	sp := now.Spans[0]
-	got := []string{sp.TraceID, sp.SpanID, sp.ParentID, sp.Links[0].TraceID, sp.Links[0].SpanID, sp.Kind, sp.Status, sp.Service()}
-	want := []string{traceID, spanID, "eee19b7ec3c1b173", "5b8efff798038103d269b633813fc60d", "eee19b7ec3c1b175", "SERVER", "ERROR", "shop"}
+	got := []string{sp.TraceID, sp.SpanID, sp.ParentID, sp.Links[0].TraceID, sp.Links[0].SpanID, sp.Kind, sp.Status,
+		sp.Service()}
+	want := []string{traceID, spanID, "eee19b7ec3c1b173", "5b8efff798038103d269b633813fc60d", "eee19b7ec3c1b175", "SERVER",
+		"ERROR", "shop"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("span (-want +got):\n%s", diff)
 	}
@@ -142,19 +148,23 @@ func TestWhatIsNotOTLPIsRefused(t *testing.T) {
 		change            []func(*http.Request)
 		want              int
 	}{
-		"another path":     {"/v1/profiles", "application/x-protobuf", nil, nil, 404},
-		"another type":     {"/v1/traces", "text/plain", strings.NewReader("{}"), nil, 415},
-		"no type":          {"/v1/traces", "", strings.NewReader("{}"), nil, 415},
-		"another encoding": {"/v1/traces", "application/json", strings.NewReader("{}"), []func(*http.Request){encoding("br")}, 415},
-		"no gzip":          {"/v1/traces", "application/json", strings.NewReader("{}"), []func(*http.Request){encoding("gzip")}, 400},
-		"not protobuf":     {"/v1/metrics", "application/x-protobuf", strings.NewReader("\xff\xff"), nil, 400},
-		"not JSON":         {"/v1/logs", "application/json", strings.NewReader("{"), nil, 400},
-		"too large":        {"/v1/traces", "application/x-protobuf", io.LimitReader(zeroes{}, maxMessage+1), nil, 413},
-		"a bomb":           {"/v1/traces", "application/x-protobuf", bomb, []func(*http.Request){encoding("gzip")}, 413},
-		"empty spans":      {"/v1/traces", "application/x-protobuf", zipped(t, emptySpans(2<<20)), []func(*http.Request){encoding("gzip")}, 413},
-		"empty in JSON":    {"/v1/traces", "application/json", strings.NewReader("[" + strings.Repeat("{},", 1<<20) + "{}]"), nil, 413},
-		"nested values":    {"/v1/logs", "application/x-protobuf", bytes.NewReader(nestedValue(100)), nil, 400},
-		"another host":     {"/v1/traces", "application/json", strings.NewReader("{}"), []func(*http.Request){foreign}, 421},
+		"another path": {"/v1/profiles", "application/x-protobuf", nil, nil, 404},
+		"another type": {"/v1/traces", "text/plain", strings.NewReader("{}"), nil, 415},
+		"no type":      {"/v1/traces", "", strings.NewReader("{}"), nil, 415},
+		"another encoding": {"/v1/traces", "application/json", strings.NewReader("{}"), []func(*http.Request){encoding("br")},
+			415},
+		"no gzip": {"/v1/traces", "application/json", strings.NewReader("{}"), []func(*http.Request){encoding("gzip")},
+			400},
+		"not protobuf": {"/v1/metrics", "application/x-protobuf", strings.NewReader("\xff\xff"), nil, 400},
+		"not JSON":     {"/v1/logs", "application/json", strings.NewReader("{"), nil, 400},
+		"too large":    {"/v1/traces", "application/x-protobuf", io.LimitReader(zeroes{}, maxMessage+1), nil, 413},
+		"a bomb":       {"/v1/traces", "application/x-protobuf", bomb, []func(*http.Request){encoding("gzip")}, 413},
+		"empty spans": {"/v1/traces", "application/x-protobuf", zipped(t, emptySpans(2<<20)),
+			[]func(*http.Request){encoding("gzip")}, 413},
+		"empty in JSON": {"/v1/traces", "application/json", strings.NewReader("[" + strings.Repeat("{},", 1<<20) + "{}]"),
+			nil, 413},
+		"nested values": {"/v1/logs", "application/x-protobuf", bytes.NewReader(nestedValue(100)), nil, 400},
+		"another host":  {"/v1/traces", "application/json", strings.NewReader("{}"), []func(*http.Request){foreign}, 421},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if code, answer := post(t, s, tc.path, tc.contentType, tc.body, tc.change...); code != tc.want {
@@ -197,7 +207,9 @@ func TestWhatIsUnpackedIsBounded(t *testing.T) {
 		t.Fatalf("the bomb has %d bytes", small.Len())
 	}
 	var code int
-	allocated := heap.Allocated(func() { code, _ = post(t, s, "/v1/traces", "application/x-protobuf", small, encoding("gzip")) })
+	allocated := heap.Allocated(func() {
+		code, _ = post(t, s, "/v1/traces", "application/x-protobuf", small, encoding("gzip"))
+	})
 	if code != 413 || allocated > 32<<20 {
 		t.Errorf("a bomb of 4 MiB: want 413 and less than 32 MiB allocated, got %d and %d bytes", code, allocated)
 	}
@@ -210,7 +222,8 @@ func TestWhatIsUnpackedIsBounded(t *testing.T) {
 	if err := proto.Unmarshal(emptySpans(1<<18), &request); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = coltrace.NewTraceServiceClient(connection).Export(t.Context(), &request); err == nil || !strings.Contains(err.Error(), "unpacked") {
+	if _, err = coltrace.NewTraceServiceClient(connection).Export(t.Context(), &request); err == nil ||
+		!strings.Contains(err.Error(), "unpacked") {
 		t.Errorf("over gRPC: want an error that says what is wrong, got %v", err)
 	}
 	if got := len(s.Snapshot().Spans); got != 0 {

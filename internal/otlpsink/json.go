@@ -10,8 +10,8 @@ import (
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
 )
 
-// OTLP's JSON has ids in hexadecimal, protobuf's has bytes in base64. Hexadecimal digits are base64 too, and an id of 16 or
-// 32 of them needs no padding: reading one as the other loses nothing, and can be undone.
+// OTLP's JSON has ids in hexadecimal, protobuf's has bytes in base64. Hexadecimal digits are base64 too, and an id of
+// 16 or 32 of them needs no padding: reading one as the other loses nothing, and can be undone.
 
 // unread is the id of which raw is the wrong reading. What is no id stays as it is.
 func unread(raw []byte) []byte {

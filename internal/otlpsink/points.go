@@ -14,7 +14,8 @@ func pointsOf(resources []*metrics.ResourceMetrics) []Point {
 		for _, sc := range r.GetScopeMetrics() {
 			o := originOf(attrs, sc.GetScope())
 			for _, m := range sc.GetMetrics() {
-				all = appendPoints(all, Point{Origin: o, Metric: m.GetName(), Unit: m.GetUnit(), Description: m.GetDescription()}, m)
+				all = appendPoints(all, Point{Origin: o, Metric: m.GetName(), Unit: m.GetUnit(), Description: m.GetDescription()},
+					m)
 			}
 		}
 	}

@@ -32,17 +32,20 @@ func (s *store) register(r grpc.ServiceRegistrar) {
 	collogs.RegisterLogsServiceServer(r, logsService{store: s})
 }
 
-func (t traceService) Export(_ context.Context, req *coltrace.ExportTraceServiceRequest) (*coltrace.ExportTraceServiceResponse, error) {
+func (t traceService) Export(_ context.Context,
+	req *coltrace.ExportTraceServiceRequest) (*coltrace.ExportTraceServiceResponse, error) {
 	t.store.takeSpans(req)
 	return &coltrace.ExportTraceServiceResponse{}, nil
 }
 
-func (m metricsService) Export(_ context.Context, req *colmetrics.ExportMetricsServiceRequest) (*colmetrics.ExportMetricsServiceResponse, error) {
+func (m metricsService) Export(_ context.Context,
+	req *colmetrics.ExportMetricsServiceRequest) (*colmetrics.ExportMetricsServiceResponse, error) {
 	m.store.takePoints(req)
 	return &colmetrics.ExportMetricsServiceResponse{}, nil
 }
 
-func (l logsService) Export(_ context.Context, req *collogs.ExportLogsServiceRequest) (*collogs.ExportLogsServiceResponse, error) {
+func (l logsService) Export(_ context.Context,
+	req *collogs.ExportLogsServiceRequest) (*collogs.ExportLogsServiceResponse, error) {
 	l.store.takeRecords(req)
 	return &collogs.ExportLogsServiceResponse{}, nil
 }

@@ -54,7 +54,8 @@ func listen(addr string, limit int) (*Sink, error) {
 			grpc.ForceServerCodecV2(weighing{grpcencoding.GetCodecV2("proto")})),
 		closed: make(chan struct{}),
 	}
-	s.web = &http.Server{Handler: loopback.Only(s.store.handler()), ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, ConnState: s.count}
+	s.web = &http.Server{Handler: loopback.Only(s.store.handler()), ReadHeaderTimeout: headerTimeout,
+		ReadTimeout: bodyTimeout, ConnState: s.count}
 	s.store.register(s.server)
 	// Ends when Close stops the server; Close waits for it.
 	s.serve.Go(func() { _ = s.server.Serve(s.listener) })
@@ -64,8 +65,8 @@ func listen(addr string, limit int) (*Sink, error) {
 // Endpoint is the address to export to, "host:port".
 func (s *Sink) Endpoint() string { return s.listener.Addr().String() }
 
-// ListenHTTP takes OTLP/HTTP too, as protobuf and as JSON, at an address as [Listen] has them. It may be called once, and
-// not after Close.
+// ListenHTTP takes OTLP/HTTP too, as protobuf and as JSON, at an address as [Listen] has them. It may be called once,
+// and not after Close.
 func (s *Sink) ListenHTTP(addr string) error {
 	port, err := loopback.Listen(addr)
 	if err != nil {

@@ -106,8 +106,8 @@ func push[T any](kept, more []T, over int, dropped *int) []T {
 	return append(kept, more...)[over:]
 }
 
-// maxBytes is how much of each of spans, points and records is kept, in bytes on the wire. In memory they take some times
-// as much. What came last is kept in any case: maxMessage bounds it.
+// maxBytes is how much of each of spans, points and records is kept, in bytes on the wire. In memory they take some
+// times as much. What came last is kept in any case: maxMessage bounds it.
 const maxBytes = 128 << 20
 
 // A quota knows what of one signal is kept, by the messages it came in.

@@ -12,9 +12,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// maxUnpacked is how much memory one export request may take once it is unpacked, in bytes, beside its own size. An empty span
-// is two bytes on the wire and some hundreds in memory, and gzip makes a thousand of them one: without this bound 4 KB
-// of gzip would be 200 MiB. A batch of 8,192 spans with 20 attributes each takes 44 MiB of it.
+// maxUnpacked is how much memory one export request may take once it is unpacked, in bytes, beside its own size. An
+// empty span is two bytes on the wire and some hundreds in memory, and gzip makes a thousand of them one: without this
+// bound 4 KB of gzip would be 200 MiB. A batch of 8,192 spans with 20 attributes each takes 44 MiB of it.
 const maxUnpacked = 64 << 20
 
 // maxNesting bounds messages within messages: values may be lists of lists.
@@ -30,7 +30,8 @@ func unmarshal(raw []byte, m proto.Message) error {
 	return proto.Unmarshal(raw, m)
 }
 
-// weigh estimates what raw, a message that d describes, takes in memory, and gives up beyond maxUnpacked. It allocates nothing.
+// weigh estimates what raw, a message that d describes, takes in memory, and gives up beyond maxUnpacked. It allocates
+// nothing.
 func weigh(raw []byte, d protoreflect.MessageDescriptor, depth int) (weight int, err error) {
 	if depth > maxNesting {
 		return 0, fmt.Errorf("more than %d messages within each other", maxNesting)

@@ -26,8 +26,8 @@ var style string
 //go:embed refresh.js
 var script string
 
-// policy allows the stylesheet, the script, what the script fetches, the icon, and forms that lead to this host. Nothing
-// else.
+// policy allows the stylesheet, the script, what the script fetches, the icon, and forms that lead to this host.
+// Nothing else.
 var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; connect-src 'self'; img-src data:; "+
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", hashOf(style), hashOf(script))
 
@@ -132,7 +132,7 @@ func WantsJSON(r *http.Request) bool {
 	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
 }
 
-// send writes what must not be cached, because it changes and is nobody else's business; but who shows by its ETag that
+// send writes what must not be cached, because it changes and may be private; but a browser that shows by its ETag that
 // they have it is not sent it again.
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()

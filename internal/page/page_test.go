@@ -97,7 +97,9 @@ func TestWhoHasThePageIsNotSentItAgain(t *testing.T) {
 	if again.StatusCode != http.StatusNotModified || tag == "" {
 		t.Errorf("the same page for %s: want 304, got %d", tag, again.StatusCode)
 	}
-	if other := serve(t, "y", func(r *http.Request) { r.Header.Set("If-None-Match", tag) }); other.StatusCode != http.StatusOK {
+	if other := serve(t, "y", func(r *http.Request) {
+		r.Header.Set("If-None-Match", tag)
+	}); other.StatusCode != http.StatusOK {
 		t.Errorf("another page for %s: want 200, got %d", tag, other.StatusCode)
 	}
 }
@@ -107,7 +109,8 @@ func TestJSONIsGivenToWhoAsksForIt(t *testing.T) {
 		path, accept string
 		want         bool
 	}{
-		{"/", "", false}, {"/x.json", "", true}, {"/", "application/json", true}, {"/", "text/html,application/json", false}, {"/", "*/*", false},
+		{"/", "", false}, {"/x.json", "", true}, {"/", "application/json", true}, {"/", "text/html,application/json", false},
+		{"/", "*/*", false},
 	} {
 		r := httptest.NewRequest("GET", tc.path, nil)
 		r.Header.Set("Accept", tc.accept)

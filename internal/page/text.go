@@ -39,8 +39,9 @@ func parts(name string) []string {
 // maxParts keeps a name that is nothing but dots from growing.
 const maxParts = 20
 
-// shown replaces what cannot be seen in a rendered page: control characters by their pictures, others, such as those that
-// change the direction of the text around them, by U+FFFD. The templates have none, so what there is comes from data.
+// shown replaces what cannot be seen in a rendered page: control characters by their pictures, others, such as those
+// that change the direction of the text around them, by U+FFFD. The templates have none, so what there is comes from
+// data.
 func shown(text []byte) []byte {
 	return visible.Map(text, func(r rune) rune {
 		switch {

@@ -1,9 +1,9 @@
-// Package promname says what the names of the telemetry schema become in Prometheus, by the rules that the OpenTelemetry
-// Collector's prometheus exporter and Prometheus' own OTLP receiver share: dots and other signs become underscores, the
-// unit and the kind of the metric become suffixes.
+// Package promname says what the names of the telemetry schema become in Prometheus, by the rules that the
+// OpenTelemetry Collector's prometheus exporter and Prometheus' own OTLP receiver share: dots and other signs become
+// underscores, the unit and the kind of the metric become suffixes.
 //
-// Dashboards, rules and their checks name series through [Metric] and [Label], and a test holds that no two names of the
-// schema become one.
+// Dashboards, rules and their checks name series through [Metric] and [Label], and a test holds that no two names of
+// the schema become one.
 package promname
 
 import (

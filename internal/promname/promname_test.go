@@ -72,8 +72,9 @@ func TestMetricNamesAreThoseThatTheCollectorWrites(t *testing.T) {
 
 func TestLabelsAreThoseThatTheCollectorWrites(t *testing.T) {
 	for key, want := range map[string]string{
-		"error.type": "error_type", "mcp_client.name": "mcp_client_name", "rpc.response.status_code": "rpc_response_status_code",
-		"3rd-party": "key_3rd_party", "": "",
+		"error.type": "error_type", "mcp_client.name": "mcp_client_name",
+		"rpc.response.status_code": "rpc_response_status_code",
+		"3rd-party":                "key_3rd_party", "": "",
 	} {
 		if got := promname.Label(key); got != want {
 			t.Errorf("label of %q: got %q, want %q", key, got, want)

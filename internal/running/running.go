@@ -30,7 +30,8 @@ type Set[T any] struct {
 	mu   sync.Mutex
 	last uint64                           // guarded by mu; the latest number that was given out
 	all  map[uint64]func() (v T, ok bool) // guarded by mu; by their numbers. It is not ok if it was forgotten
-	room int                              // guarded by mu; how large the set may grow before the forgotten ones are looked for
+	// guarded by mu; how large the set may grow before the forgotten ones are looked for
+	room int
 }
 
 // Number returns a number that nothing of this kind has had in the process, from 1. It is for [Enlist].

@@ -41,7 +41,7 @@ func TestTheSetKeepsNothingAlive(t *testing.T) {
 	}
 	runtime.GC()
 	kept := &thing{"kept"}
-	for range 1000 { // whoever adds makes room
+	for range 1000 { // each addition makes room
 		Enlist(&s, s.Number(), kept)
 		s.Remove(s.last)
 	}

@@ -65,8 +65,8 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// checkWork validates a value, explains what is wrong and fills in defaults, holds time and memory against the steps, and
-// returns the kind of the verdict.
+// checkWork validates a value, explains what is wrong and fills in defaults, holds time and memory against the steps,
+// and returns the kind of the verdict.
 func checkWork(t failer, s *Schema, instance []byte) (verdict string) {
 	t.Helper()
 	var steps int64
@@ -80,7 +80,8 @@ func checkWork(t failer, s *Schema, instance []byte) (verdict string) {
 		t.Fatalf("%v for %d steps, want at most %v: %.1000s against %.1000s", took, steps, most, instance, s.raw)
 	}
 	if most := bytesAtOnce + bytesPerPaid*(uint64(steps)+uint64(len(instance))) + 4*MaxDefaultBytes; memory > most {
-		t.Fatalf("%d bytes for %d steps and a text of %d, want at most %d: %.1000s against %.1000s", memory, steps, len(instance), most, instance, s.raw)
+		t.Fatalf("%d bytes for %d steps and a text of %d, want at most %d: %.1000s against %.1000s", memory, steps,
+			len(instance), most, instance, s.raw)
 	}
 	return verdict
 }
@@ -139,7 +140,8 @@ func hostileRoot(t *rapid.T) json.RawMessage {
 
 func hostileSchema(t *rapid.T, depth int) string {
 	if depth == 0 || rapid.IntRange(0, 7).Draw(t, "leaf") == 0 {
-		return rapid.SampledFrom([]string{`true`, `true`, `false`, `{"type":"string"}`, `{"$ref":"#"}`, `{"$ref":"#/$defs/x"}`}).Draw(t, "small")
+		return rapid.SampledFrom([]string{`true`, `true`, `false`, `{"type":"string"}`, `{"$ref":"#"}`,
+			`{"$ref":"#/$defs/x"}`}).Draw(t, "small")
 	}
 	return members(hostileMembers(t, depth))
 }
@@ -179,7 +181,8 @@ func init() { // not a literal: they draw from the table
 	}
 	names := func(t *rapid.T, _ int) string { return "[" + repeated(t, `"a",`) + `"b"]` }
 	named := func(t *rapid.T, depth int) string {
-		return members(map[string]string{"a": hostileSchema(t, depth), "b": hostileSchema(t, depth), "p1": hostileSchema(t, depth)})
+		return members(map[string]string{"a": hostileSchema(t, depth), "b": hostileSchema(t, depth),
+			"p1": hostileSchema(t, depth)})
 	}
 	required := func(t *rapid.T, depth int) string {
 		return members(map[string]string{"a": names(t, depth), "p1": names(t, depth)})
@@ -193,7 +196,9 @@ func init() { // not a literal: they draw from the table
 		"$dynamicRef": func(t *rapid.T, _ int) string {
 			return rapid.SampledFrom([]string{`"n#d"`, `"#/$defs/y"`}).Draw(t, "dynamicRef")
 		},
-		"$anchor":        func(t *rapid.T, _ int) string { return fmt.Sprintf(`"a%d"`, rapid.IntRange(0, 99).Draw(t, "anchor")) },
+		"$anchor": func(t *rapid.T, _ int) string {
+			return fmt.Sprintf(`"a%d"`, rapid.IntRange(0, 99).Draw(t, "anchor"))
+		},
 		"$dynamicAnchor": anchor,
 		"$schema":        func(*rapid.T, int) string { return `"https://json-schema.org/draft/2020-12/schema"` },
 		"$defs":          named, "definitions": named, "contentSchema": hostileSchema,
@@ -208,19 +213,24 @@ func init() { // not a literal: they draw from the table
 			return fmt.Sprintf("%q", rapid.SampledFrom(expressions).Draw(t, "pattern"))
 		},
 		"prefixItems": list, "items": hostileSchema, "additionalItems": hostileSchema, "unevaluatedItems": hostileSchema,
-		"contains": hostileSchema, "minContains": length, "maxContains": length, "minItems": length, "maxItems": length, "uniqueItems": boolean,
-		"properties": named, "additionalProperties": hostileSchema, "unevaluatedProperties": hostileSchema, "propertyNames": hostileSchema,
+		"contains": hostileSchema, "minContains": length, "maxContains": length, "minItems": length, "maxItems": length,
+		"uniqueItems": boolean,
+		"properties":  named, "additionalProperties": hostileSchema, "unevaluatedProperties": hostileSchema,
+		"propertyNames": hostileSchema,
 		"patternProperties": func(t *rapid.T, depth int) string {
-			return members(map[string]string{rapid.SampledFrom(expressions).Draw(t, "pattern"): hostileSchema(t, depth), "p": hostileSchema(t, depth)})
+			return members(map[string]string{rapid.SampledFrom(expressions).Draw(t, "pattern"): hostileSchema(t, depth),
+				"p": hostileSchema(t, depth)})
 		},
 		"minProperties": length, "maxProperties": length, "required": names,
 		"dependentRequired": required, "dependentSchemas": named, "dependencies": required,
-		"allOf": list, "anyOf": list, "oneOf": list, "not": hostileSchema, "if": hostileSchema, "then": hostileSchema, "else": hostileSchema,
+		"allOf": list, "anyOf": list, "oneOf": list, "not": hostileSchema, "if": hostileSchema, "then": hostileSchema,
+		"else": hostileSchema,
 	}
 }
 
 var numbers = []string{
-	"0", "1", "-0", "1.5", "3e-1", "5e-324", "1e-310", "1.7976931348623157e308", "18446744073709551615", "9007199254740993",
+	"0", "1", "-0", "1.5", "3e-1", "5e-324", "1e-310", "1.7976931348623157e308", "18446744073709551615",
+	"9007199254740993",
 	"0." + strings.Repeat("0", 300) + "1", strings.Repeat("9", 300), "1e400",
 }
 
@@ -250,7 +260,8 @@ func hostileValue(t *rapid.T, depth int) string {
 		return "[" + repeated(t, hostileValue(t, depth-1)+",") + hostileValue(t, depth-1) + "]"
 	case 6:
 		n := rapid.SampledFrom([]int{1, 10, 1000}).Draw(t, "count")
-		return rapid.SampledFrom([]string{distinct(n, "1%de-310"), distinct(n, `"s%d"`), distinct(n, `{"a":%d}`), distinct(n, `[%d,[]]`)}).Draw(t, "distinct")
+		return rapid.SampledFrom([]string{distinct(n, "1%de-310"), distinct(n, `"s%d"`), distinct(n, `{"a":%d}`),
+			distinct(n, `[%d,[]]`)}).Draw(t, "distinct")
 	case 7:
 		n := rapid.SampledFrom([]int{1, 30, 120}).Draw(t, "depth")
 		return strings.Repeat(`{"a":`, n) + hostileValue(t, 0) + strings.Repeat("}", n)

@@ -20,7 +20,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// TestValidationEndsWithItsContext: every kind of loop looks at the context, and goes on for no more than a look's steps.
+// TestValidationEndsWithItsContext: every kind of loop looks at the context, and goes on for no more than a look's
+// steps.
 func TestValidationEndsWithItsContext(t *testing.T) {
 	rep := strings.Repeat
 	items := distinct(100_000, "1%d")

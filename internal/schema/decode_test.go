@@ -54,7 +54,8 @@ func TestValidateRefusesWhatIsNotOneValue(t *testing.T) {
 		{strings.Repeat("[", MaxInstanceDepth) + strings.Repeat("]", MaxInstanceDepth), ""},
 		{strings.Repeat("[", MaxInstanceDepth+1), strings.Repeat("/0", MaxInstanceDepth) + ": nested too deep"},
 		{strings.Repeat(`{"a":`, MaxInstanceDepth+1), strings.Repeat("/a", MaxInstanceDepth) + ": nested too deep"},
-		{`{"` + strings.Repeat("n", 1000) + `":{"a":1,"a":1}}`, "/" + strings.Repeat("n", maxShown) + "…/a: not JSON: duplicate object member name"},
+		{`{"` + strings.Repeat("n", 1000) + `":{"a":1,"a":1}}`,
+			"/" + strings.Repeat("n", maxShown) + "…/a: not JSON: duplicate object member name"},
 	} {
 		got := ""
 		if err := s.Validate(t.Context(), []byte(c.in)); err != nil {
@@ -68,7 +69,8 @@ func TestValidateRefusesWhatIsNotOneValue(t *testing.T) {
 
 // FuzzDecode: what decode accepts is what encoding/json decodes.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,2.5,"x",null,true,{}]}`, `[1e5,-0,"\ud800\u00e9"]`, `"\uD83D\uDE00"`, ` [ ] `, `{"a":1,"a":2}`, `1 2`} {
+	for _, seed := range []string{`{"a":[1,2.5,"x",null,true,{}]}`, `[1e5,-0,"\ud800\u00e9"]`, `"\uD83D\uDE00"`, ` [ ] `,
+		`{"a":1,"a":2}`, `1 2`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

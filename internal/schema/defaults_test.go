@@ -16,18 +16,25 @@ func TestApplyDefaults(t *testing.T) {
 		{"absent", `{"properties":{"a":{"default":"x"},"b":{"default":null}}}`, `{}`, `{"a":"x","b":null}`},
 		{"present", `{"properties":{"a":{"default":"x"}}}`, `{"a":null}`, `{"a":null}`},
 		{"required too", `{"properties":{"a":{"default":1}},"required":["a"]}`, `{}`, `{"a":1}`},
-		{"numbers keep their text", `{"properties":{"a":{"default":9007199254740993}}}`, `{"c":1.50,"d":123456789012345678901234567890,"e":1e400}`,
+		{"numbers keep their text", `{"properties":{"a":{"default":9007199254740993}}}`,
+			`{"c":1.50,"d":123456789012345678901234567890,"e":1e400}`,
 			`{"a":9007199254740993,"c":1.50,"d":123456789012345678901234567890,"e":1e400}`},
 		{"below", `{"properties":{"a":{"properties":{"b":{"default":[1]}}}}}`, `{"a":{}}`, `{"a":{"b":[1]}}`},
 		{"no object made for it", `{"properties":{"a":{"properties":{"b":{"default":[1]}}}}}`, `{}`, `{}`},
-		{"not in a default", `{"properties":{"a":{"default":{},"properties":{"b":{"default":{"c":[1]}}}}}}`, `{}`, `{"a":{}}`},
+		{"not in a default", `{"properties":{"a":{"default":{},"properties":{"b":{"default":{"c":[1]}}}}}}`, `{}`,
+			`{"a":{}}`},
 		{"nor in one by reference", `{"properties":{"a":{"type":"string","$ref":"#","default":{}}}}`, `{}`, `{"a":{}}`},
-		{"by reference", `{"properties":{"a":{"$ref":"#/$defs/d"}},"$defs":{"d":{"$ref":"#/$defs/e"},"e":{"default":7}}}`, `{}`, `{"a":7}`},
-		{"nearest first", `{"properties":{"a":{"$ref":"#/$defs/d","default":8}},"$defs":{"d":{"default":7}}}`, `{}`, `{"a":8}`},
-		{"through a reference and allOf", `{"$ref":"#/$defs/o","allOf":[{"properties":{"b":{"default":2}}}],"$defs":{"o":{"properties":{"a":{"default":1}}}}}`, `{}`, `{"a":1,"b":2}`},
+		{"by reference", `{"properties":{"a":{"$ref":"#/$defs/d"}},"$defs":{"d":{"$ref":"#/$defs/e"},"e":{"default":7}}}`,
+			`{}`, `{"a":7}`},
+		{"nearest first", `{"properties":{"a":{"$ref":"#/$defs/d","default":8}},"$defs":{"d":{"default":7}}}`, `{}`,
+			`{"a":8}`},
+		{"through a reference and allOf",
+			`{"$ref":"#/$defs/o","allOf":[{"properties":{"b":{"default":2}}}],"$defs":{"o":{"properties":{"a":{"default":1}}}}}`,
+			`{}`, `{"a":1,"b":2}`},
 		{"not by anyOf", `{"anyOf":[{"properties":{"a":{"default":1}}}]}`, `{}`, `{}`},
 		{"not an object", `{"properties":{"a":{"default":1}}}`, `[{}]`, `[{}]`},
-		{"in recursion", `{"properties":{"n":{"$ref":"#"},"a":{"default":1}}}`, `{"n":{"n":{}}}`, `{"a":1,"n":{"a":1,"n":{"a":1}}}`},
+		{"in recursion", `{"properties":{"n":{"$ref":"#"},"a":{"default":1}}}`, `{"n":{"n":{}}}`,
+			`{"a":1,"n":{"a":1,"n":{"a":1}}}`},
 	} {
 		s := mustCompile(t, c.schema)
 		for range 2 { // the second time finds the schema unchanged
@@ -42,7 +49,8 @@ func TestApplyDefaults(t *testing.T) {
 // TestApplyDefaultsLeavesThemAlone: two schemas of the same property fill in
 // one default, which the other does not look into.
 func TestApplyDefaultsLeavesThemAlone(t *testing.T) {
-	s := mustCompile(t, `{"allOf":[{"properties":{"a":{"default":{}}}},{"properties":{"a":{"properties":{"b":{"default":1}}}}}],"const":{"a":{}}}`)
+	s := mustCompile(t, `{"allOf":[{"properties":{"a":{"default":{}}}},`+
+		`{"properties":{"a":{"properties":{"b":{"default":1}}}}}],"const":{"a":{}}}`)
 	for range 2 {
 		got, err := s.ApplyDefaults(t.Context(), []byte(`{}`))
 		if err != nil || string(got) != `{"a":{}}` {
@@ -60,7 +68,8 @@ func TestDefaultsAreBounded(t *testing.T) {
 	var tree strings.Builder
 	tree.WriteString(`{"properties":{"l":{"$ref":"#/$defs/0"},"r":{"$ref":"#/$defs/0"}},"$defs":{`)
 	for i := range 40 {
-		tree.WriteString(fmt.Sprintf(`"%d":{"default":{},"properties":{"l":{"$ref":"#/$defs/%d"},"r":{"$ref":"#/$defs/%[2]d"}}},`, i, i+1))
+		tree.WriteString(fmt.Sprintf(
+			`"%d":{"default":{},"properties":{"l":{"$ref":"#/$defs/%d"},"r":{"$ref":"#/$defs/%[2]d"}}},`, i, i+1))
 	}
 	tree.WriteString(`"40":{"default":1}}}`)
 	for _, c := range []struct {
@@ -68,12 +77,17 @@ func TestDefaultsAreBounded(t *testing.T) {
 		want                   error
 	}{
 		{"two a level, 40 levels deep", tree.String(), `{}`, nil},
-		{"a cycle through a default", `{"type":"object","properties":{"a":{"type":"string","$ref":"#","default":{}}}}`, `{}`, nil},
-		{"a large one in each of many objects", `{"additionalProperties":true,"properties":{` + numbered(1000, `"p%d":{"$ref":"#/$defs/a"}`) +
-			`},"$defs":{"a":{"properties":{"x":{"default":"` + strings.Repeat("d", 1<<19) + `"}}}}}`, `{` + numbered(1000, `"p%d":{}`) + `}`, ErrDefaults},
+		{"a cycle through a default", `{"type":"object","properties":{"a":{"type":"string","$ref":"#","default":{}}}}`, `{}`,
+			nil},
+		{"a large one in each of many objects",
+			`{"additionalProperties":true,"properties":{` + numbered(1000, `"p%d":{"$ref":"#/$defs/a"}`) +
+				`},"$defs":{"a":{"properties":{"x":{"default":"` + strings.Repeat("d", 1<<19) + `"}}}}}`,
+			`{` + numbered(1000, `"p%d":{}`) + `}`, ErrDefaults},
 		{"many small ones in each of many objects", `{"properties":{` + numbered(1000, `"p%d":{"$ref":"#/$defs/a"}`) +
-			`},"$defs":{"a":{"properties":{` + numbered(100, `"x%d":{"default":1}`) + `}}}}`, `{` + numbered(1000, `"p%d":{}`) + `}`, ErrDefaults},
-		{"a deep one in a deep value", `{"properties":{"n":{"$ref":"#"},"d":{"default":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}}}`,
+			`},"$defs":{"a":{"properties":{` + numbered(100, `"x%d":{"default":1}`) + `}}}}`,
+			`{` + numbered(1000, `"p%d":{}`) + `}`, ErrDefaults},
+		{"a deep one in a deep value",
+			`{"properties":{"n":{"$ref":"#"},"d":{"default":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}}}`,
 			strings.Repeat(`{"n":`, 50) + `{}` + strings.Repeat(`}`, 50), ErrDefaults},
 		{"allOf that doubles", doubling(16, "allOf")[:len(doubling(16, "allOf"))-1] + `,"default":0}`, `{}`, nil},
 	} {

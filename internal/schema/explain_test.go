@@ -16,7 +16,8 @@ func TestErrorsSayWhatToCorrect(t *testing.T) {
 		{`{"type":"string"}`, `1`, `got integer, want string`},
 		{`{"type":["string","null"]}`, `1.5`, `got number, want string or null`},
 		{`{"enum":["a",1,null]}`, `"b"`, `got "b", want one of "a", 1, null`},
-		{`{"enum":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]}`, `"b"`, `got "b", want one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 and 2 more`},
+		{`{"enum":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]}`, `"b"`,
+			`got "b", want one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 and 2 more`},
 		{`{"const":{"a":[1,true]}}`, `{"a":[1,false]}`, `got {"a":[1,false]}, want {"a":[1,true]}`},
 		{`{"multipleOf":5}`, `7`, `got 7, want a multiple of 5`},
 		{`{"minimum":0}`, `-1`, `got -1, want at least 0`},
@@ -35,9 +36,11 @@ func TestErrorsSayWhatToCorrect(t *testing.T) {
 		{`{"minProperties":1}`, `{}`, `has 0 properties, want at least 1`},
 		{`{"maxProperties":0}`, `{"a":1}`, `has 1 properties, want at most 0`},
 		{`{"required":["a","b","c"]}`, `{"b":1}`, `missing "a", "c"`},
-		{`{"dependentRequired":{"b":["c"],"a":["b","c"],"z":["y"]}}`, `{"a":1,"b":2}`, `"a" also needs "c", "b" also needs "c"`},
+		{`{"dependentRequired":{"b":["c"],"a":["b","c"],"z":["y"]}}`, `{"a":1,"b":2}`,
+			`"a" also needs "c", "b" also needs "c"`},
 		{`{` + draft07 + `"dependencies":{"a":["b"]}}`, `{"a":1}`, `"a" also needs "b"`},
-		{`{"properties":{"name":{},"age":{}},"additionalProperties":false}`, `{"nmae":1,"agee":2,"age":3}`, `unexpected "agee", "nmae"; known: "age", "name"`},
+		{`{"properties":{"name":{},"age":{}},"additionalProperties":false}`, `{"nmae":1,"agee":2,"age":3}`,
+			`unexpected "agee", "nmae"; known: "age", "name"`},
 		{`{"additionalProperties":false}`, `{"a":1}`, `unexpected "a"`},
 		{`{"patternProperties":{"^x-":true},"additionalProperties":false}`, `{"a":1,"x-b":1}`, `unexpected "a"`},
 		{`{"not":{"type":"string"}}`, `"a"`, `matches the schema in not, want a value that does not`},
@@ -45,33 +48,51 @@ func TestErrorsSayWhatToCorrect(t *testing.T) {
 		{`false`, `1`, `no value is allowed here`},
 
 		// Where it is.
-		{`{"properties":{"a":{"items":{"properties":{"b/c":{"type":"string"}}}}}}`, `{"a":[{},{"b/c":1}]}`, `/a/1/b~1c: got integer, want string`},
-		{`{"properties":{"a":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string"}}}`, `{"a":1}`, `/a: got integer, want string`},
-		{`{"prefixItems":[true,{"type":"string"}],"items":{"type":"integer"}}`, `[0,1,"a"]`, `/1: got integer, want string; /2: got string, want integer`},
-		{`{` + draft07 + `"items":[true,{"type":"string"}],"additionalItems":{"type":"integer"}}`, `[0,"a",1,"b"]`, `/3: got string, want integer`},
-		{`{"patternProperties":{"^x":{"type":"string"}},"additionalProperties":{"type":"integer"}}`, `{"x1":1,"y":"a","z":1}`, `/x1: got integer, want string; /y: got string, want integer`},
-		{`{"properties":{"a":false},"patternProperties":{"^b":false},"unevaluatedProperties":false}`, `{"a":1,"b":1}`, `/a: this property is not allowed; /b: this property is not allowed`},
+		{`{"properties":{"a":{"items":{"properties":{"b/c":{"type":"string"}}}}}}`, `{"a":[{},{"b/c":1}]}`,
+			`/a/1/b~1c: got integer, want string`},
+		{`{"properties":{"a":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string"}}}`, `{"a":1}`,
+			`/a: got integer, want string`},
+		{`{"prefixItems":[true,{"type":"string"}],"items":{"type":"integer"}}`, `[0,1,"a"]`,
+			`/1: got integer, want string; /2: got string, want integer`},
+		{`{` + draft07 + `"items":[true,{"type":"string"}],"additionalItems":{"type":"integer"}}`, `[0,"a",1,"b"]`,
+			`/3: got string, want integer`},
+		{`{"patternProperties":{"^x":{"type":"string"}},"additionalProperties":{"type":"integer"}}`, `{"x1":1,"y":"a","z":1}`,
+			`/x1: got integer, want string; /y: got string, want integer`},
+		{`{"properties":{"a":false},"patternProperties":{"^b":false},"unevaluatedProperties":false}`, `{"a":1,"b":1}`,
+			`/a: this property is not allowed; /b: this property is not allowed`},
 		{`{"items":false}`, `[1]`, `/0: this item is not allowed`},
 		{`{"propertyNames":{"maxLength":2}}`, `{"ab":1,"abc":2}`, `property name "abc": has 3 characters, want at most 2`},
 		{`{"propertyNames":false}`, `{"ab":1}`, `property name "ab": no property is allowed`},
-		{`{"allOf":[{"properties":{"a":true}}],"unevaluatedProperties":false}`, `{"a":1,"b":2,"c":3}`, `/b: this property is not allowed; /c: this property is not allowed`},
-		{`{"if":{"required":["a"]},"then":{"properties":{"a":true,"b":true},"required":["b"]},"unevaluatedProperties":false}`, `{"a":1,"b":2,"c":3}`, `/c: this property is not allowed`},
-		{`{"allOf":[{"prefixItems":[true]}],"unevaluatedItems":{"type":"string"}}`, `[1,"a",2]`, `/2: got integer, want string`},
+		{`{"allOf":[{"properties":{"a":true}}],"unevaluatedProperties":false}`, `{"a":1,"b":2,"c":3}`,
+			`/b: this property is not allowed; /c: this property is not allowed`},
+		{`{"if":{"required":["a"]},"then":{"properties":{"a":true,"b":true},"required":["b"]},"unevaluatedProperties":false}`,
+			`{"a":1,"b":2,"c":3}`, `/c: this property is not allowed`},
+		{`{"allOf":[{"prefixItems":[true]}],"unevaluatedItems":{"type":"string"}}`, `[1,"a",2]`,
+			`/2: got integer, want string`},
 		{`{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{"a":1}`, `missing "b"`},
-		{`{"dependentSchemas":{"c":false,"b":{"minProperties":5},"a":{"minProperties":3},"d":{"required":["z"]}}}`, `{"a":1,"b":1}`, `has 2 properties, want at least 3; has 2 properties, want at least 5`},
+		{`{"dependentSchemas":{"c":false,"b":{"minProperties":5},"a":{"minProperties":3},"d":{"required":["z"]}}}`,
+			`{"a":1,"b":1}`, `has 2 properties, want at least 3; has 2 properties, want at least 5`},
 
 		// Alternatives.
-		{`{"anyOf":[{"type":"string"},{"type":"null"}]}`, `1`, `matches none of 2 alternatives; 1: got integer, want string; 2: got integer, want null`},
+		{`{"anyOf":[{"type":"string"},{"type":"null"}]}`, `1`,
+			`matches none of 2 alternatives; 1: got integer, want string; 2: got integer, want null`},
 		{`{"anyOf":[{"type":"string"}]}`, `1`, `got integer, want string`},
-		{`{"properties":{"a":{"anyOf":[{"properties":{"b":{"type":"string"}}},{"type":"null"}]}}}`, `{"a":{"b":1}}`, `/a/b: got integer, want string`},
-		{`{"oneOf":[{"properties":{"kind":{"const":"a"},"x":{"type":"string"}}},{"properties":{"kind":{"const":"b"}}}]}`, `{"kind":"a","x":1}`, `/x: got integer, want string`},
-		{`{"oneOf":[{"properties":{"kind":{"const":"a"}}},{"properties":{"kind":{"const":"b"}}}]}`, `{"kind":"c"}`, `matches none of 2 alternatives; 1: /kind: got "c", want "a"; 2: /kind: got "c", want "b"`},
-		{`{"properties":{"p":{"oneOf":[{"required":["a"]},{"required":["b"]}]}}}`, `{"p":{}}`, `/p: matches none of 2 alternatives; 1: missing "a"; 2: missing "b"`},
-		{`{"anyOf":[{"const":1},{"const":2},{"const":3},{"const":4},{"const":5}]}`, `6`, `matches none of 5 alternatives; 1: got 6, want 1; 2: got 6, want 2; 3: got 6, want 3; 4: got 6, want 4`},
+		{`{"properties":{"a":{"anyOf":[{"properties":{"b":{"type":"string"}}},{"type":"null"}]}}}`, `{"a":{"b":1}}`,
+			`/a/b: got integer, want string`},
+		{`{"oneOf":[{"properties":{"kind":{"const":"a"},"x":{"type":"string"}}},{"properties":{"kind":{"const":"b"}}}]}`,
+			`{"kind":"a","x":1}`, `/x: got integer, want string`},
+		{`{"oneOf":[{"properties":{"kind":{"const":"a"}}},{"properties":{"kind":{"const":"b"}}}]}`, `{"kind":"c"}`,
+			`matches none of 2 alternatives; 1: /kind: got "c", want "a"; 2: /kind: got "c", want "b"`},
+		{`{"properties":{"p":{"oneOf":[{"required":["a"]},{"required":["b"]}]}}}`, `{"p":{}}`,
+			`/p: matches none of 2 alternatives; 1: missing "a"; 2: missing "b"`},
+		{`{"anyOf":[{"const":1},{"const":2},{"const":3},{"const":4},{"const":5}]}`, `6`,
+			`matches none of 5 alternatives; 1: got 6, want 1; 2: got 6, want 2; 3: got 6, want 3; 4: got 6, want 4`},
 
 		// A schema that is both referred to and applied to a part.
-		{`{"$ref":"#/properties/a","properties":{"a":{"properties":{"b":{"type":"string"}}}}}`, `{"b":1}`, `/b: got integer, want string`},
-		{`{"$ref":"#/properties/a","properties":{"a":{"properties":{"b":{"type":"string"}}}}}`, `{"a":{"b":1}}`, `/a/b: got integer, want string`},
+		{`{"$ref":"#/properties/a","properties":{"a":{"properties":{"b":{"type":"string"}}}}}`, `{"b":1}`,
+			`/b: got integer, want string`},
+		{`{"$ref":"#/properties/a","properties":{"a":{"properties":{"b":{"type":"string"}}}}}`, `{"a":{"b":1}}`,
+			`/a/b: got integer, want string`},
 	} {
 		err := mustCompile(t, c.schema).Validate(t.Context(), []byte(c.instance))
 		if _, ok := errors.AsType[*ValidationError](err); !ok || err.Error() != c.want {
@@ -81,7 +102,8 @@ func TestErrorsSayWhatToCorrect(t *testing.T) {
 }
 
 func TestProblemPointsToTheKeyword(t *testing.T) {
-	s := mustCompile(t, `{"properties":{"a":{"$ref":"#/$defs/list"}},"$defs":{"list":{"items":{"minimum":3},"contains":false}}}`)
+	s := mustCompile(t, `{"properties":{"a":{"$ref":"#/$defs/list"}},"$defs":{"list":{"items":{"minimum":3},`+
+		`"contains":false}}}`)
 	err := s.Validate(t.Context(), []byte(`{"a":[4,2]}`))
 	ve, ok := errors.AsType[*ValidationError](err)
 	if !ok {
@@ -99,12 +121,14 @@ func TestProblemPointsToTheKeyword(t *testing.T) {
 }
 
 func TestProblemsAreAtMostEight(t *testing.T) {
-	err := mustCompile(t, `{"items":{"anyOf":[{"type":"string"}]}}`).Validate(t.Context(), []byte(`[1,2,3,4,5,6,7,8,9,10]`))
+	err := mustCompile(t, `{"items":{"anyOf":[{"type":"string"}]}}`).
+		Validate(t.Context(), []byte(`[1,2,3,4,5,6,7,8,9,10]`))
 	ve, ok := errors.AsType[*ValidationError](err)
 	if !ok || len(ve.Problems) != maxProblems {
 		t.Errorf("want %d problems, got %v", maxProblems, err)
 	}
-	err = mustCompile(t, `{"additionalProperties":{"type":"string"}}`).Validate(t.Context(), []byte(`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1}`))
+	err = mustCompile(t, `{"additionalProperties":{"type":"string"}}`).
+		Validate(t.Context(), []byte(`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1}`))
 	if ve, ok = errors.AsType[*ValidationError](err); !ok || len(ve.Problems) != maxProblems {
 		t.Errorf("want %d problems, got %v", maxProblems, err)
 	}
@@ -141,8 +165,10 @@ func TestErrorsQuoteLittle(t *testing.T) {
 		compiled = append(compiled, mustCompile(t, schema))
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		long := strings.Repeat(rapid.SampledFrom([]string{"é", "x", "\\n", "😀", "~/"}).Draw(t, "unit"), rapid.IntRange(70, 200).Draw(t, "count"))
-		instance := fmt.Sprintf(rapid.SampledFrom([]string{`"%s"`, `["%s","%[1]s"]`, `{"%s":1}`, `{"a":"%s"}`, `{"a":{"%s":"%[1]s"}}`}).Draw(t, "form"), long)
+		long := strings.Repeat(rapid.SampledFrom([]string{"é", "x", "\\n", "😀", "~/"}).Draw(t, "unit"),
+			rapid.IntRange(70, 200).Draw(t, "count"))
+		instance := fmt.Sprintf(rapid.SampledFrom(
+			[]string{`"%s"`, `["%s","%[1]s"]`, `{"%s":1}`, `{"a":"%s"}`, `{"a":{"%s":"%[1]s"}}`}).Draw(t, "form"), long)
 		i := rapid.IntRange(0, len(schemas)-1).Draw(t, "schema")
 		err := compiled[i].Validate(t.Context(), []byte(instance))
 		if err == nil {

@@ -33,7 +33,8 @@ func CompileForm(raw json.RawMessage) (*Schema, error) {
 var (
 	formKeywords   = []string{"$schema", "type", "properties", "required", "additionalProperties"}
 	textKeywords   = []string{"type", "default", "minLength", "maxLength", "enum", "oneOf", "pattern", "const"}
-	numberKeywords = []string{"type", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "const"}
+	numberKeywords = []string{"type", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+		"multipleOf", "const"}
 	choiceKeywords = []string{"type", "default", "minItems", "maxItems", "items", "uniqueItems"}
 	itemKeywords   = []string{"type", "enum", "anyOf"}
 	optionKeywords = []string{"const", "type"}
@@ -82,7 +83,8 @@ func checkField(n *node) error {
 	kind, _ := n.raw["type"].(text)
 	list, ok := fieldKeywords[kind]
 	if !ok {
-		return fail(ErrForm, n.pointer+"/type", "want one of string, number, integer, boolean and array, not %s", show(n.raw["type"]))
+		return fail(ErrForm, n.pointer+"/type", "want one of string, number, integer, boolean and array, not %s",
+			show(n.raw["type"]))
 	}
 	if err := n.only(list); err != nil {
 		return err

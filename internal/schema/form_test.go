@@ -13,9 +13,12 @@ func TestFormsAreFlat(t *testing.T) {
 	for _, form := range []string{
 		`{"type":"object","properties":{}}`,
 		`{"type":"object"}`,
-		`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`,
-		`{"$schema":"http://json-schema.org/draft-07/schema#","title":"T","type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`,
-		field(`{"type":"string","title":"T","description":"D","minLength":1,"maxLength":9,"format":"email","default":"a@b.c"}`),
+		`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{"type":"string"}},` +
+			`"required":["a"]}`,
+		`{"$schema":"http://json-schema.org/draft-07/schema#","title":"T","type":"object",` +
+			`"properties":{"a":{"type":"string"}},"additionalProperties":false}`,
+		field(`{"type":"string","title":"T","description":"D","minLength":1,"maxLength":9,"format":"email",` +
+			`"default":"a@b.c"}`),
 		field(`{"type":"number","minimum":0,"maximum":1.5,"default":0.5}`),
 		field(`{"type":"number","default":1}`),
 		field(`{"type":"integer","minimum":0,"maximum":10,"default":5}`),
@@ -26,7 +29,8 @@ func TestFormsAreFlat(t *testing.T) {
 		field(`{"type":"array","minItems":1,"maxItems":2,"items":{"type":"string","enum":["a","b"]},"default":["a"]}`),
 		field(`{"type":"array","items":{"anyOf":[{"const":"x","title":"X"},{"const":"y","title":"Y"}]},"default":[]}`),
 		// What asserts nothing is ignored, and what a primitive can be held to besides is applied.
-		field(`{"type":"string","$comment":"c","examples":["e"],"x-order":1,"readOnly":true,"format":"color","pattern":"^a"}`),
+		field(`{"type":"string","$comment":"c","examples":["e"],"x-order":1,"readOnly":true,"format":"color",` +
+			`"pattern":"^a"}`),
 		field(`{"type":"integer","exclusiveMinimum":0,"exclusiveMaximum":9,"multipleOf":2}`),
 		// What pydantic makes of a field that may be left out.
 		field(`{"anyOf":[{"type":"string","maxLength":9},{"type":"null"}],"default":null,"title":"T"}`),

@@ -34,7 +34,8 @@ func TestCompileRefusesASchemaThatAppliesItself(t *testing.T) {
 		`{"$id":"https://example.com/a","allOf":[{"$ref":"/a"}]}`,
 		`{"properties":{"a":{"anyOf":[{"$ref":"#/properties/a"}]}}}`,
 		// The second anchor is reached only on the way by way of the first.
-		`{"$id":"https://example.com/a","$dynamicAnchor":"n","$ref":"b","$defs":{"b":{"$id":"b","$dynamicAnchor":"n","allOf":[{"$dynamicRef":"#n"}]}}}`,
+		`{"$id":"https://example.com/a","$dynamicAnchor":"n","$ref":"b","$defs":{"b":{"$id":"b","$dynamicAnchor":"n",` +
+			`"allOf":[{"$dynamicRef":"#n"}]}}}`,
 	} {
 		_, err := Compile(json.RawMessage(schema))
 		if !errors.Is(err, ErrCycle) {
@@ -71,7 +72,8 @@ func TestCompileAllowsRecursionIntoTheValue(t *testing.T) {
 
 func TestCycleErrorNamesTheWay(t *testing.T) {
 	_, err := Compile(json.RawMessage(`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}`))
-	const want = `endless reference at /$defs/a: applies itself to the same value: #/$defs/a → #/$defs/b → #/$defs/b/allOf/0 → #/$defs/a`
+	const want = `endless reference at /$defs/a: applies itself to the same value: #/$defs/a → #/$defs/b → ` +
+		`#/$defs/b/allOf/0 → #/$defs/a`
 	if err == nil || err.Error() != want {
 		t.Errorf("want %s\ngot %v", want, err)
 	}
@@ -125,8 +127,10 @@ func TestCompileBoundsTheSchema(t *testing.T) {
 		{"larger expression", `{"pattern":"` + strings.Repeat("a", maxPattern+1) + `"}`, false},
 		{"expression that grows", `{"pattern":"(` + strings.Repeat("a", 200) + `){1000}"}`, false},
 		{"expressions together", `{"allOf":[` + strings.Repeat(`{"pattern":"(abc){1000}"},`, 50) + `true]}`, false},
-		{"long names above many", `{"properties":{"` + strings.Repeat("n", 100_000) + `":{"anyOf":[` + strings.Repeat(`true,`, 100) + `true]}}}`, false},
-		{"values nested in enum", `{"enum":[` + strings.Repeat("[", maxNesting) + strings.Repeat("]", maxNesting) + `]}`, false},
+		{"long names above many", `{"properties":{"` + strings.Repeat("n", 100_000) + `":{"anyOf":[` +
+			strings.Repeat(`true,`, 100) + `true]}}}`, false},
+		{"values nested in enum", `{"enum":[` + strings.Repeat("[", maxNesting) + strings.Repeat("]", maxNesting) + `]}`,
+			false},
 		{"dynamic references times anchors", dynamic(120), false},
 	} {
 		_, err := Compile(json.RawMessage(c.schema))
@@ -169,16 +173,24 @@ func TestHostileCompilationsEnd(t *testing.T) {
 		name, schema string
 		ok           bool
 	}{
-		{"many references to a long URI", `{"$id":"https://example.com/` + rep("n", 1900) + `","anyOf":[` + rep(`{"$ref":"#/$defs/a"},`, 9990) + `true],"$defs":{"a":true}}`, true},
-		{"a URI that is too long", `{"$id":"https://example.com/` + rep("n", 2000) + `/","items":{"$id":"` + rep("m", 100) + `"}}`, false},
-		{"many references into a long name", `{"anyOf":[` + rep(`{"$ref":"b#/$defs/c"},`, 9000) + `true],"$defs":{"` + long + `":{"$id":"b","$defs":{"c":true}}}}`, false},
-		{"many references by a long name", `{"anyOf":[` + rep(`{"$ref":"#/$defs/`+rep("n", 60)+`"},`, 9000) + `true],"$defs":{"` + rep("n", 60) + `":true}}`, true},
+		{"many references to a long URI",
+			`{"$id":"https://example.com/` + rep("n", 1900) + `","anyOf":[` + rep(`{"$ref":"#/$defs/a"},`, 9990) +
+				`true],"$defs":{"a":true}}`, true},
+		{"a URI that is too long", `{"$id":"https://example.com/` + rep("n", 2000) + `/","items":{"$id":"` + rep("m", 100) +
+			`"}}`, false},
+		{"many references into a long name",
+			`{"anyOf":[` + rep(`{"$ref":"b#/$defs/c"},`, 9000) + `true],"$defs":{"` + long +
+				`":{"$id":"b","$defs":{"c":true}}}}`, false},
+		{"many references by a long name",
+			`{"anyOf":[` + rep(`{"$ref":"#/$defs/`+rep("n", 60)+`"},`, 9000) + `true],"$defs":{"` + rep("n", 60) + `":true}}`,
+			true},
 		{"many resources", `{"$id":"https://example.com/","$defs":{` + numbered(9990, `"d%d":{"$id":"%[1]d"}`) + `}}`, true},
 		{"many anchors", `{"$defs":{` + numbered(9990, `"d%d":{"$anchor":"a%[1]d","$dynamicAnchor":"b%[1]d"}`) + `}}`, true},
 		{"many expressions", `{"allOf":[` + rep(`{"pattern":"^[a-z]{0,400}$"},`, 80) + `true]}`, true},
 		{"an expression of many parts", `{"pattern":"` + rep("(a|b)*", 2700) + `"}`, true},
 		{"a large enum", `{"enum":` + distinct(80_000, "1%de-310") + `}`, true},
-		{"large exponents", `{"multipleOf":1e-323,"minimum":1e-323,"maximum":1e308,"enum":[` + rep("1e308,", 100_000) + `1]}`, true},
+		{"large exponents", `{"multipleOf":1e-323,"minimum":1e-323,"maximum":1e308,"enum":[` + rep("1e308,", 100_000) + `1]}`,
+			true},
 		{"an exponent that is too large", `{"maximum":1e999999999}`, false},
 		{"a large default", `{"default":` + distinct(100_000, `"s%d"`) + `}`, true},
 		{"many required", `{"required":[` + rep(`"a",`, 200_000) + `"b"]}`, true},

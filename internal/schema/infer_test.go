@@ -65,7 +65,8 @@ const everythingSchema = `{"type":"object","properties":{` +
 	`"tags":{"type":"object","additionalProperties":{"type":"boolean"}},` +
 	`"any":{},"said":{"description":"anything"},"raw":{},"text":{},` +
 	`"data":{"type":"string","contentEncoding":"base64"},"sum":{"type":"string","contentEncoding":"base64"},` +
-	`"when":{"type":"string","format":"date-time"},"until":{"type":"string","format":"date-time"},"addr":{"type":"string"},"big":{"type":["null","integer"]},` +
+	`"when":{"type":"string","format":"date-time"},"until":{"type":"string","format":"date-time"},` +
+	`"addr":{"type":"string"},"big":{"type":["null","integer"]},` +
 	`"attr":{"type":"object","additionalProperties":{"type":"number"}},` +
 	`"Go":{"type":"integer","minimum":-2147483648,"maximum":2147483647}},` +
 	`"required":["id","name","places","pair","sum","when","addr","Go"],"additionalProperties":false}`
@@ -82,7 +83,8 @@ func TestInferInputGolden(t *testing.T) {
 		{reflect.TypeFor[json.RawMessage](), `{"type":"object"}`},
 		{reflect.TypeFor[jsontext.Value](), `{"type":"object"}`},
 		{reflect.TypeFor[map[string]any](), `{"type":"object","additionalProperties":true}`},
-		{reflect.TypeFor[map[string][]int](), `{"type":"object","additionalProperties":{"type":["null","array"],"items":{"type":"integer"}}}`},
+		{reflect.TypeFor[map[string][]int](),
+			`{"type":"object","additionalProperties":{"type":["null","array"],"items":{"type":"integer"}}}`},
 	} {
 		for range 3 {
 			got, err := InferInput(c.t)
@@ -102,7 +104,9 @@ func TestInferOutputGolden(t *testing.T) {
 		want     string
 		isObject bool
 	}{
-		{reflect.TypeFor[place](), `{"type":"object","properties":{"lat":{"type":"number","description":"degrees north"},"lon":{"type":"number","description":"degrees east"}},"required":["lat","lon"],"additionalProperties":false}`, true},
+		{reflect.TypeFor[place](), `{"type":"object","properties":{"lat":{"type":"number","description":"degrees north"},` +
+			`"lon":{"type":"number","description":"degrees east"}},"required":["lat","lon"],"additionalProperties":false}`,
+			true},
 		{reflect.TypeFor[*map[string]int](), `{"type":"object","additionalProperties":{"type":"integer"}}`, true},
 		{reflect.TypeFor[[]string](), `{"type":["null","array"],"items":{"type":"string"}}`, false},
 		{reflect.TypeFor[string](), `{"type":"string"}`, false},

@@ -217,5 +217,5 @@ func (p *paidRunes) ReadRune() (r rune, size int, err error) {
 	return r, size, nil
 }
 
-// checkWeight refuses a text that somebody else has written and that would take too much memory as values.
+// checkWeight refuses a text that a peer has written and that would take too much memory as values.
 func checkWeight(instance []byte) error { return weigh.Any.Check(instance) }

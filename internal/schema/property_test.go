@@ -110,8 +110,10 @@ func drawSchema(t *rapid.T, depth int) map[string]any {
 		"$ref":                  func() any { return "#/$defs/" + rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "ref") },
 	}
 	names := rapid.SampledFrom([]string{
-		"type", "enum", "const", "minimum", "maxLength", "pattern", "required", "properties", "properties", "patternProperties",
-		"additionalProperties", "unevaluatedProperties", "propertyNames", "dependentSchemas", "items", "prefixItems", "contains",
+		"type", "enum", "const", "minimum", "maxLength", "pattern", "required", "properties", "properties",
+		"patternProperties",
+		"additionalProperties", "unevaluatedProperties", "propertyNames", "dependentSchemas", "items", "prefixItems",
+		"contains",
 		"unevaluatedItems", "uniqueItems", "maxItems", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref", "$ref",
 	})
 	for range rapid.IntRange(0, 3).Draw(t, "keywords") {
@@ -155,14 +157,21 @@ func drawValue(t *rapid.T, depth int) any {
 func FuzzValidate(f *testing.F) {
 	for _, seed := range []struct{ schema, instance string }{
 		{`true`, `1`},
-		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"enum":[1,"x",null]}},"additionalProperties":false}`, `{"a":2,"c":1}`},
-		{`{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"const":1}],"additionalItems":false,"dependencies":{"a":["b"],"c":false}}`, `[2,3]`},
-		{`{"$id":"https://example.com/a","$dynamicAnchor":"n","$ref":"b","$defs":{"b":{"$id":"b","$dynamicAnchor":"n","items":{"$dynamicRef":"#n"}}}}`, `[[1]]`},
+		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"enum":[1,"x",null]}},` +
+			`"additionalProperties":false}`, `{"a":2,"c":1}`},
+		{`{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"const":1}],"additionalItems":false,` +
+			`"dependencies":{"a":["b"],"c":false}}`, `[2,3]`},
+		{`{"$id":"https://example.com/a","$dynamicAnchor":"n","$ref":"b","$defs":{"b":{"$id":"b","$dynamicAnchor":"n",` +
+			`"items":{"$dynamicRef":"#n"}}}}`, `[[1]]`},
 		{`{"$dynamicRef":"b#n","$defs":{"b":{"$id":"b","$dynamicAnchor":"n"},"c":{"$id":"c","$dynamicAnchor":"n"}}}`, `1`},
-		{`{"anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}],"unevaluatedProperties":false}`, `{"a":{"a":{"a":{"b":1}}}}`},
-		{`{"prefixItems":[true],"contains":{"pattern":"^a"},"unevaluatedItems":{"oneOf":[{"minimum":1.5},{"multipleOf":0.1}]}}`, `[1,"a",1e300,18446744073709551615]`},
-		{`{"if":{"required":["a"]},"then":{"propertyNames":{"maxLength":1}},"else":{"minProperties":3},"dependentRequired":{"b":["c"]}}`, `{"a":1,"bb":2}`},
-		{`{"allOf":[{"$ref":"#/allOf/1"},{"not":{"type":["string","null"]}}],"uniqueItems":true,"default":{"a":1}}`, `[["ab",""],["a","b"]]`},
+		{`{"anyOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}],"unevaluatedProperties":false}`,
+			`{"a":{"a":{"a":{"b":1}}}}`},
+		{`{"prefixItems":[true],"contains":{"pattern":"^a"},"unevaluatedItems":{"oneOf":[{"minimum":1.5},` +
+			`{"multipleOf":0.1}]}}`, `[1,"a",1e300,18446744073709551615]`},
+		{`{"if":{"required":["a"]},"then":{"propertyNames":{"maxLength":1}},"else":{"minProperties":3},` +
+			`"dependentRequired":{"b":["c"]}}`, `{"a":1,"bb":2}`},
+		{`{"allOf":[{"$ref":"#/allOf/1"},{"not":{"type":["string","null"]}}],"uniqueItems":true,"default":{"a":1}}`,
+			`[["ab",""],["a","b"]]`},
 		{`{"properties":{"a":{"default":1,"$ref":"#/properties/b"},"b":{"properties":{"c":{"default":[2]}}}}}`, `{"b":{}}`},
 		{`{"$ref":"#"}`, `1`},
 		{`{"items":{"$anchor":"x","items":{"$ref":"#x"}},"contains":{"not":false}}`, `[[[]]]`},
@@ -180,12 +189,14 @@ func FuzzValidate(f *testing.F) {
 			return
 		}
 		err = s.Validate(t.Context(), instance)
-		if ve, ok := errors.AsType[*ValidationError](err); err != nil && !errors.Is(err, ErrBudget) && (!ok || len(ve.Problems) == 0) {
+		if ve, ok := errors.AsType[*ValidationError](err); err != nil && !errors.Is(err, ErrBudget) &&
+			(!ok || len(ve.Problems) == 0) {
 			t.Fatalf("want a ValidationError with problems, got %#v", err)
 		}
 		filled, err := s.ApplyDefaults(t.Context(), instance)
 		if err == nil {
-			if _, problem, _ := newMeter(t.Context(), len(filled)).decode(filled, MaxInstanceDepth, rounded); problem != nil && s.defaults {
+			if _, problem, _ := newMeter(t.Context(), len(filled)).decode(filled, MaxInstanceDepth, rounded); problem != nil &&
+				s.defaults {
 				t.Fatalf("want JSON with defaults, got %s: %v", filled, problem)
 			}
 		}

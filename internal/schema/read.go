@@ -91,7 +91,8 @@ func (b *builder) items(n *node, key string, v any) (err error) {
 		return err
 	}
 	if b.dialect != Draft07 {
-		return fail(ErrInvalid, n.pointer+token(key), "want a schema: since 2020-12 an array of schemas is called prefixItems")
+		return fail(ErrInvalid, n.pointer+token(key),
+			"want a schema: since 2020-12 an array of schemas is called prefixItems")
 	}
 	n.prefix, err = b.list(n, key, v, item)
 	return err

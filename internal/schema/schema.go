@@ -143,7 +143,8 @@ func (b *builder) sameDialect(n *node, key string, v any) error {
 }
 
 func unknownDialect(pointer string, v any) error {
-	return fail(ErrDialect, pointer, "%s; want one of %s, %s for the whole schema", show(v), Draft202012.uri(), Draft07.uri())
+	return fail(ErrDialect, pointer, "%s; want one of %s, %s for the whole schema", show(v), Draft202012.uri(),
+		Draft07.uri())
 }
 
 // Raw returns the schema as it was given, which must not be changed.
@@ -157,7 +158,7 @@ func (s *Schema) Dialect() Dialect { return s.dialect }
 // before 2026-07-28.
 func (s *Schema) IsObject() bool { return s.root.raw["type"] == text("object") }
 
-// ValidateForeign is Validate for a value that somebody else has written. The
+// ValidateForeign is Validate for a value that a peer has written. The
 // error is [weigh.ErrTooMuch] if it would take too much memory.
 func (s *Schema) ValidateForeign(ctx context.Context, instance []byte) error {
 	if err := checkWeight(instance); err != nil {

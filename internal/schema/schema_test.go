@@ -21,26 +21,32 @@ func TestVerdicts(t *testing.T) {
 			[]string{`[]`, `["a"]`, `["a",1]`}, []string{`[1]`, `["a",1,2]`}},
 		{"$defs and $anchor", `{"$ref":"#pos","$defs":{"p":{"$anchor":"pos","exclusiveMinimum":0}}}`,
 			[]string{`1`, `0.1`}, []string{`0`, `-1`}},
-		{"$id of a definition", `{"$id":"https://example.com/a/root.json","$ref":"part.json#/$defs/x","$defs":{"p":{"$id":"part.json","$defs":{"x":{"type":"string"}}}}}`,
+		{"$id of a definition", `{"$id":"https://example.com/a/root.json","$ref":"part.json#/$defs/x",` +
+			`"$defs":{"p":{"$id":"part.json","$defs":{"x":{"type":"string"}}}}}`,
 			[]string{`"a"`}, []string{`1`}},
 		{"$id that is relative", `{"$id":"root.json","$ref":"root.json#/$defs/x","$defs":{"x":{"type":"string"}}}`,
 			[]string{`"a"`}, []string{`1`}},
 		{"$id that is empty", `{"$id":"","properties":{"a":{"$id":"","$ref":"#/$defs/x"}},"$defs":{"x":{"type":"string"}}}`,
 			[]string{`{"a":"a"}`}, []string{`{"a":1}`}},
-		{"if then else", `{"if":{"properties":{"k":{"const":"a"}},"required":["k"]},"then":{"required":["x"]},"else":{"required":["y"]}}`,
+		{"if then else", `{"if":{"properties":{"k":{"const":"a"}},"required":["k"]},"then":{"required":["x"]},` +
+			`"else":{"required":["y"]}}`,
 			[]string{`{"k":"a","x":1}`, `{"y":1}`, `1`}, []string{`{"k":"a","y":1}`, `{"x":1}`}},
 		{"then without if", `{"then":false}`, []string{`1`}, nil},
 		{"dependentRequired", `{"dependentRequired":{"card":["cvc"]}}`,
 			[]string{`{}`, `{"cvc":1}`, `{"card":1,"cvc":1}`}, []string{`{"card":1}`}},
 		{"dependentSchemas", `{"dependentSchemas":{"a":{"minProperties":2}}}`,
 			[]string{`{}`, `{"a":1,"b":1}`}, []string{`{"a":1}`}},
-		{"unevaluatedProperties", `{"allOf":[{"properties":{"a":true}}],"properties":{"b":true},"unevaluatedProperties":false}`,
+		{"unevaluatedProperties", `{"allOf":[{"properties":{"a":true}}],"properties":{"b":true},` +
+			`"unevaluatedProperties":false}`,
 			[]string{`{}`, `{"a":1,"b":1}`}, []string{`{"c":1}`}},
-		{"unevaluatedItems", `{"prefixItems":[true],"anyOf":[{"prefixItems":[true,{"const":2}]},true],"unevaluatedItems":false}`,
+		{"unevaluatedItems", `{"prefixItems":[true],"anyOf":[{"prefixItems":[true,{"const":2}]},true],` +
+			`"unevaluatedItems":false}`,
 			[]string{`[1]`, `[1,2]`}, []string{`[1,3]`}},
-		{"dynamic reference, one target", `{"$dynamicAnchor":"node","type":"object","properties":{"next":{"$dynamicRef":"#node"}}}`,
+		{"dynamic reference, one target",
+			`{"$dynamicAnchor":"node","type":"object","properties":{"next":{"$dynamicRef":"#node"}}}`,
 			[]string{`{"next":{"next":{}}}`}, []string{`{"next":{"next":1}}`}},
-		{"dynamic reference, many targets", `{"$id":"https://example.com/strict","$dynamicAnchor":"node","$ref":"tree","unevaluatedProperties":false,
+		{"dynamic reference, many targets",
+			`{"$id":"https://example.com/strict","$dynamicAnchor":"node","$ref":"tree","unevaluatedProperties":false,
 			"$defs":{"tree":{"$id":"tree","$dynamicAnchor":"node","type":"object","properties":{"v":true,"sub":{"items":{"$dynamicRef":"#node"}}}}}}`,
 			[]string{`{"sub":[{"v":1}]}`}, []string{`{"sub":[{"w":1}]}`, `{"w":1}`}},
 		{"contains", `{"contains":{"type":"integer"},"minContains":2,"maxContains":3}`,
@@ -48,31 +54,44 @@ func TestVerdicts(t *testing.T) {
 		{"patternProperties", `{"patternProperties":{"^x-":{"type":"string"}},"additionalProperties":{"type":"integer"}}`,
 			[]string{`{"x-a":"b","c":1}`}, []string{`{"x-a":1}`, `{"c":"d"}`}},
 		{"propertyNames", `{"propertyNames":{"pattern":"^[a-z]+$"}}`, []string{`{"a":1}`}, []string{`{"A":1}`}},
-		{"format asserts nothing", `{"format":"email","contentEncoding":"base64","contentSchema":false}`, []string{`"?"`}, nil},
-		{"unknown keywords assert nothing", `{"x-mcp-header":"A","Type":"string","REQUIRED":["a"],"nullable":false}`, []string{`1`, `{}`}, nil},
-		{"lengths are of code points", `{"minLength":1,"maxLength":1}`, []string{`"💩"`, `"\ud83d\ude00"`, `"\ud83d"`}, []string{`""`, `"ab"`}},
+		{"format asserts nothing", `{"format":"email","contentEncoding":"base64","contentSchema":false}`, []string{`"?"`},
+			nil},
+		{"unknown keywords assert nothing", `{"x-mcp-header":"A","Type":"string","REQUIRED":["a"],"nullable":false}`,
+			[]string{`1`, `{}`}, nil},
+		{"lengths are of code points", `{"minLength":1,"maxLength":1}`, []string{`"💩"`, `"\ud83d\ude00"`, `"\ud83d"`},
+			[]string{`""`, `"ab"`}},
 		{"a length written as a float", `{"maxLength":2.0}`, []string{`"ab"`}, []string{`"abc"`}},
 		{"a length nobody reaches", `{"maxLength":9007199254740991}`, []string{`"ab"`}, nil},
-		{"$defs beside definitions", `{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/definitions/a"}],"$defs":{"a":{"const":1}},"definitions":{"a":{"const":2}}}`,
+		{"$defs beside definitions",
+			`{"anyOf":[{"$ref":"#/$defs/a"},{"$ref":"#/definitions/a"}],"$defs":{"a":{"const":1}},` +
+				`"definitions":{"a":{"const":2}}}`,
 			[]string{`1`, `2`}, []string{`3`}},
 		{"a reference to a property", `{"properties":{"a":{"type":"string"},"b":{"$ref":"#/properties/a"}}}`,
 			[]string{`{"b":"x"}`}, []string{`{"b":1}`}},
-		{"a reference with escapes", `{"$ref":"#/$defs/a~1b%25c~0d","$defs":{"a/b%c~d":{"type":"string"}}}`, []string{`"x"`}, []string{`1`}},
-		{"a reference beside others", `{"$ref":"#/$defs/s","maxLength":1,"$defs":{"s":{"type":"string"}}}`, []string{`"x"`}, []string{`1`, `"xy"`}},
+		{"a reference with escapes", `{"$ref":"#/$defs/a~1b%25c~0d","$defs":{"a/b%c~d":{"type":"string"}}}`, []string{`"x"`},
+			[]string{`1`}},
+		{"a reference beside others", `{"$ref":"#/$defs/s","maxLength":1,"$defs":{"s":{"type":"string"}}}`, []string{`"x"`},
+			[]string{`1`, `"xy"`}},
 		{"recursion into the value", `{"type":"object","properties":{"sub":{"type":"array","items":{"$ref":"#"}}}}`,
 			[]string{`{"sub":[{"sub":[]}]}`}, []string{`{"sub":[{"sub":[1]}]}`}},
 
 		{"items as an array, draft-07", `{` + draft07 + `,"items":[{"type":"string"}],"additionalItems":{"type":"integer"}}`,
 			[]string{`["a",1]`}, []string{`[1]`, `["a","b"]`}},
-		{"additionalItems alone, draft-07", `{` + draft07 + `,"items":{"type":"integer"},"additionalItems":false}`, []string{`[1,2]`}, []string{`["a"]`}},
+		{"additionalItems alone, draft-07", `{` + draft07 + `,"items":{"type":"integer"},"additionalItems":false}`,
+			[]string{`[1,2]`}, []string{`["a"]`}},
 		{"dependencies, draft-07", `{` + draft07 + `,"dependencies":{"a":["b"],"c":{"required":["d"]}}}`,
 			[]string{`{}`, `{"a":1,"b":1}`, `{"c":1,"d":1}`}, []string{`{"a":1}`, `{"c":1}`}},
-		{"a reference alone, draft-07", `{` + draft07 + `,"$ref":"#/definitions/s","maxLength":1,"definitions":{"s":{"type":"string"}}}`,
+		{"a reference alone, draft-07",
+			`{` + draft07 + `,"$ref":"#/definitions/s","maxLength":1,"definitions":{"s":{"type":"string"}}}`,
 			[]string{`"x"`, `"xy"`}, []string{`1`}},
-		{"$id as an anchor, draft-07", `{` + draft07 + `,"$ref":"#s","definitions":{"s":{"$id":"#s","type":"string"}}}`, []string{`"x"`}, []string{`1`}},
-		{"keywords of 2020-12, draft-07", `{` + draft07 + `,"prefixItems":[false],"unevaluatedProperties":false,"dependentRequired":{"a":["b"]},"minContains":0,"contains":{"const":1}}`,
+		{"$id as an anchor, draft-07", `{` + draft07 + `,"$ref":"#s","definitions":{"s":{"$id":"#s","type":"string"}}}`,
+			[]string{`"x"`}, []string{`1`}},
+		{"keywords of 2020-12, draft-07",
+			`{` + draft07 + `,"prefixItems":[false],"unevaluatedProperties":false,"dependentRequired":{"a":["b"]},` +
+				`"minContains":0,"contains":{"const":1}}`,
 			[]string{`[1]`, `{"a":1}`}, []string{`[2]`}},
-		{"keywords of draft-07, 2020-12", `{"dependencies":{"a":["b"]},"additionalItems":false}`, []string{`{"a":1}`, `[1]`}, nil},
+		{"keywords of draft-07, 2020-12", `{"dependencies":{"a":["b"]},"additionalItems":false}`, []string{`{"a":1}`, `[1]`},
+			nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := mustCompile(t, c.schema)
@@ -266,7 +285,8 @@ func TestCompileKeepsTheSchema(t *testing.T) {
 	if !s.IsObject() {
 		t.Error(`want IsObject for "type": "object", got false`)
 	}
-	for _, other := range []string{`true`, `{}`, `{"type":["object"]}`, `{"type":"array"}`, `{"$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}`} {
+	for _, other := range []string{`true`, `{}`, `{"type":["object"]}`, `{"type":"array"}`,
+		`{"$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}`} {
 		if mustCompile(t, other).IsObject() {
 			t.Errorf("want no IsObject for %s", other)
 		}
@@ -285,7 +305,8 @@ func TestSchemaIsConcurrent(t *testing.T) {
 				if err := s.Validate(t.Context(), valid); err != nil {
 					t.Errorf("want valid, got %v", err)
 				}
-				if err := s.Validate(t.Context(), invalid); err == nil || err.Error() != "/lines/0/count: got string, want integer" {
+				if err := s.Validate(t.Context(), invalid); err == nil ||
+					err.Error() != "/lines/0/count: got string, want integer" {
 					t.Errorf("want the count to be at fault, got %v", err)
 				}
 			}

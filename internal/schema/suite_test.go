@@ -24,7 +24,8 @@ type suiteGroup struct {
 // suiteDir returns the suite as the library carries it in its test data.
 func suiteDir(t *testing.T) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").
+		Output()
 	dir := filepath.Join(strings.TrimSpace(string(out)), "jsonschema", "testdata")
 	if _, serr := os.Stat(dir); err != nil || serr != nil {
 		t.Fatalf("the suite is not in the module cache: %v, %v", err, serr)

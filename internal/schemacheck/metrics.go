@@ -17,7 +17,8 @@ func (m *Metric) check(toolNames int) (problems []string) {
 	}
 	row := &schema.Current.Metrics[i]
 	if m.Unit != row.Unit || m.Description != row.Brief {
-		problems = append(problems, fmt.Sprintf("unit %q and description %q, want %q and %q", m.Unit, m.Description, row.Unit, row.Brief))
+		problems = append(problems, fmt.Sprintf("unit %q and description %q, want %q and %q", m.Unit, m.Description, row.Unit,
+			row.Brief))
 	}
 	if want := instrumentOf(row); m.Instrument != want {
 		problems = append(problems, fmt.Sprintf("its data are a %s, want %s", m.Instrument, want))

@@ -30,8 +30,8 @@ func (r *Record) check() (problems []string) {
 	return problems
 }
 
-// Unpaired returns which requests started without exactly one stop or exception. It is for records of every level. Of a client
-// that has lost records it knows nothing.
+// Unpaired returns which requests started without exactly one stop or exception. It is for records of every level. Of a
+// client that has lost records it knows nothing.
 func Unpaired(records []Record) (problems []string) {
 	open := map[string]int{}
 	lossy := map[string]bool{}

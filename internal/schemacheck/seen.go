@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// SeenVariable names the environment variable with the directory where tests leave the rows that they have seen. Without
-// it they leave nothing.
+// SeenVariable names the environment variable with the directory where tests leave the rows that they have seen.
+// Without it they leave nothing.
 const SeenVariable = "MCPOTEL_TELEMETRY_SEEN"
 
 // left are the rows that this process has left in each directory, so that each is written once.
@@ -35,7 +35,8 @@ func AppendSeen(rows Set) error {
 	if b.Len() == 0 {
 		return nil
 	}
-	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%d.txt", os.Getpid())), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%d.txt", os.Getpid())), os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+		0o644)
 	if err != nil {
 		return err
 	}

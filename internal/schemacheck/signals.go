@@ -16,7 +16,8 @@ type Signals struct {
 	ToolNameLimit int
 }
 
-// Value is an attribute's value: its type in the words of the schema, or in other words one that the schema does not know.
+// Value is an attribute's value: its type in the words of the schema, or in other words one that the schema does not
+// know.
 type Value struct {
 	Type schema.Type
 	Text string

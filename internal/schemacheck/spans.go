@@ -30,8 +30,8 @@ func (s *Span) check() []string {
 	return best
 }
 
-// row returns the id of the row that the span is, empty for none. Where a notification that is sent could be a request by
-// its attributes, the method tells.
+// row returns the id of the row that the span is, empty for none. Where a notification that is sent could be a request
+// by its attributes, the method tells.
 func (s *Span) row() (id string) {
 	notice := strings.HasPrefix(s.Attrs["mcp.method.name"].Text, "notifications/")
 	for _, row := range schema.Current.Spans {
@@ -73,8 +73,8 @@ func (s *Span) checkAs(row *schema.Span) []string {
 	return problems
 }
 
-// hasForm reports whether a span's name is of a form: one literal word, "word {key}", or "{key} {key|key}" where the second
-// part is there if any of its attributes is. A resource's URI may be left out.
+// hasForm reports whether a span's name is of a form: one literal word, "word {key}", or "{key} {key|key}" where the
+// second part is there if any of its attributes is. A resource's URI may be left out.
 func hasForm(name, form string, got Attrs) bool {
 	if !strings.HasPrefix(form, "{") {
 		word, key, keyed := strings.Cut(form, " ")

@@ -24,8 +24,8 @@ var (
 	member      = regexp.MustCompile(`^"?([\w./]+)"?\??:`)
 )
 
-// leftOut are pages whose statements stand on others: what changed, the overview, and the reference of types, which is made from
-// the schema.
+// leftOut are pages whose statements stand on others: what changed, the overview, and the reference of types, which is
+// made from the schema.
 var leftOut = map[string]bool{"changelog": true, "index": true, "schema": true}
 
 // Extract reads the statements from the specification, the directory with a directory for each revision.
@@ -53,8 +53,8 @@ func Extract(specification fs.FS) ([]Page, error) {
 	return pages, nil
 }
 
-// ExtractSchema reads the statements from the comments of the schema, the directory with a directory for each revision. Some stand
-// on no page.
+// ExtractSchema reads the statements from the comments of the schema, the directory with a directory for each revision.
+// Some stand on no page.
 func ExtractSchema(schema fs.FS) ([]Page, error) {
 	var pages []Page
 	for _, revision := range Revisions {
@@ -85,8 +85,8 @@ func statements(text string) []Statement {
 	text = codeBlock.ReplaceAllString(frontMatter.ReplaceAllString(text, ""), "")
 	var found []Statement
 	section, paragraph := "", ""
-	// How far this item is indented, -1 for what is none; and how far the statement is that says what the items behind it have to
-	// do, -2 for none.
+	// How far this item is indented, -1 for what is none; and how far the statement is that says what the items behind it
+	// have to do, -2 for none.
 	indent, announced := -1, -2
 	end := func() {
 		text := plain(paragraph)

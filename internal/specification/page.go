@@ -11,7 +11,8 @@ const openMark = "Open:"
 // document is docs/conformance.md, whose tests are where files says.
 func document(pages []Page, files map[string]string) string {
 	var b strings.Builder
-	b.WriteString(`<!-- Written by go generate ./internal/specification from internal/specification/statements. Do not edit. -->
+	b.WriteString(
+		`<!-- Written by go generate ./internal/specification from internal/specification/statements. Do not edit. -->
 
 # The specification, statement by statement
 
@@ -45,7 +46,8 @@ What begins with "Open" is not as it should be yet.
 	}
 	for i := range pages {
 		p := &pages[i]
-		fmt.Fprintf(&b, "\n## %s\n\n[The page](%s).\n\n| Section | Statement | Who | Test, or reason |\n|---|---|---|---|\n", p, p.URL())
+		fmt.Fprintf(&b, "\n## %s\n\n[The page](%s).\n\n| Section | Statement | Who | Test, or reason |\n|---|---|---|---|\n",
+			p, p.URL())
 		for j := range p.Statements {
 			s := &p.Statements[j]
 			held := make([]string, 0, len(s.Tests)+1)

@@ -41,8 +41,8 @@ func TestThePageIsThatOfTheStatements(t *testing.T) {
 	}
 }
 
-// What client and server have to do is held by a test that there is, or says why not. Subtests are named for scenarios of the
-// conformance suite only.
+// What client and server have to do is held by a test that there is, or says why not. Subtests are named for scenarios
+// of the conformance suite only.
 func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
 	pages, files := table(t)
 	var scenarios strings.Builder
@@ -69,7 +69,8 @@ func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
 				if files[function(test)] == "" {
 					t.Errorf("%s: there is no %s: %s", &pages[i], test, s.Text)
 				}
-				if scenario := strings.TrimPrefix(test, function(test)); scenario != "" && !strings.Contains(scenarios.String(), `"`+scenario[1:]+`"`) {
+				if scenario := strings.TrimPrefix(test, function(test)); scenario != "" &&
+					!strings.Contains(scenarios.String(), `"`+scenario[1:]+`"`) {
 					t.Errorf("%s: the conformance suite runs no %s: %s", &pages[i], scenario[1:], s.Text)
 				}
 			}
@@ -77,7 +78,8 @@ func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-// Beside a checkout of the specification (MCPOTEL_SPEC names its schema directory) the statements are those of its pages.
+// Beside a checkout of the specification (MCPOTEL_SPEC names its schema directory) the statements are those of its
+// pages.
 func TestTheStatementsAreThoseOfTheSpecification(t *testing.T) {
 	schema := os.Getenv("MCPOTEL_SPEC")
 	if schema == "" {

@@ -22,8 +22,8 @@ type Statement struct {
 	Why     string   `json:"why,omitempty"`   // there is no test, or what is to be known beside them
 }
 
-// roles are who a statement is about. Those in the second half are not this project: what a statement asks of them is a duty of
-// the programs around it, and Why says what the project does for it, if anything.
+// roles are who a statement is about. Those in the second half are not this project: what a statement asks of them is a
+// duty of the programs around it, and Why says what the project does for it, if anything.
 var roles = map[string]string{
 	"client":               "client",
 	"server":               "server",
@@ -44,8 +44,8 @@ type Page struct {
 
 func (p *Page) String() string { return p.Revision + " " + p.Path }
 
-// extensions are the pages that stand in no revision, by their paths, and where people read them. Their statements are in our own
-// words.
+// extensions are the pages that stand in no revision, by their paths, and where people read them. Their statements are
+// in our own words.
 var extensions = map[string]string{
 	"extensions/tasks": "https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/2026-07-28/tasks.md",
 }

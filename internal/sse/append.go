@@ -8,9 +8,9 @@ import (
 )
 
 // AppendEvent appends e to dst, the empty line that ends it included. Data with line breaks become several data lines;
-// a carriage return among them reads back as a line feed. Retry is written in milliseconds, rounded up, if it is positive;
-// data are written if there are any or HasData says so, an id likewise. An id or a name with a line break or a NUL cannot
-// be written and is left out.
+// a carriage return among them reads back as a line feed. Retry is written in milliseconds, rounded up, if it is
+// positive; data are written if there are any or HasData says so, an id likewise. An id or a name with a line break or
+// a NUL cannot be written and is left out.
 func AppendEvent(dst []byte, e Event) []byte {
 	if (e.HasID || e.ID != "") && writable(e.ID) {
 		dst = appendField(dst, "id", e.ID)
@@ -29,8 +29,8 @@ func AppendEvent(dst []byte, e Event) []byte {
 	return append(dst, '\n')
 }
 
-// AppendComment appends text to dst as a comment, each line of it as one of its own. A comment means nothing to the reader
-// and keeps a quiet stream alive.
+// AppendComment appends text to dst as a comment, each line of it as one of its own. A comment means nothing to the
+// reader and keeps a quiet stream alive.
 func AppendComment(dst []byte, text string) []byte {
 	return appendLines(dst, ": ", []byte(text))
 }

@@ -6,9 +6,10 @@
 //
 // What may surprise:
 //
-//   - Events without data, which a browser never sees, are returned if they carry an id or a retry time: MCP servers prime
-//     a stream with them.
-//   - An event is over at its empty line. What the end of the stream cuts off is dropped, and [io.ErrUnexpectedEOF] tells.
+//   - Events without data, which a browser never sees, are returned if they carry an id or a retry time: MCP servers
+//     prime a stream with them.
+//   - An event is over at its empty line. What the end of the stream cuts off is dropped, and [io.ErrUnexpectedEOF]
+//     tells.
 //   - The limit counts the data only, but nothing else can grow either: a comment of any length takes no memory, and a
 //     line of another field that is longer than 16 KiB is passed over.
 package sse

@@ -30,8 +30,8 @@ func (e *TooLargeError) Error() string {
 // keptEnds is how much of the beginning and of the end of data above the limit is kept.
 const keptEnds = 1 << 10
 
-// Ends is what is kept of data that are too large to keep: their size, their first KiB and their last KiB. The zero value is
-// that of no data.
+// Ends is what is kept of data that are too large to keep: their size, their first KiB and their last KiB. The zero
+// value is that of no data.
 type Ends struct {
 	Head, Tail []byte
 	Size       int

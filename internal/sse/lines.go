@@ -18,9 +18,10 @@ type lines struct {
 
 	buf        []byte // its length is its capacity
 	start, end int    // what has been read and not been returned
-	lf, cr     int    // where the next LF and CR are; end if there is none, anything below start if nobody has looked
-	afterCR    bool   // an LF at start belongs to the line before
-	begun      bool   // the beginning has been looked at for a byte order mark
+	// where the next LF and CR are; end if there is none, anything below start if that has not been looked for
+	lf, cr  int
+	afterCR bool // an LF at start belongs to the line before
+	begun   bool // the beginning has been looked at for a byte order mark
 }
 
 // next returns the next line, as a part of the buffer, if it is there with its end, else what there is of it.
@@ -89,8 +90,8 @@ func (l *lines) fill(limit int) {
 	l.err = io.ErrNoProgress
 }
 
-// makeRoom leaves space behind buf[end]. The buffer grows fourfold, up to a data line of the limit; one that is too large
-// for its use by now is replaced.
+// makeRoom leaves space behind buf[end]. The buffer grows fourfold, up to a data line of the limit; one that is too
+// large for its use by now is replaced.
 func (l *lines) makeRoom(limit int) {
 	unread := l.end - l.start
 	switch size := len(l.buf); {
@@ -124,7 +125,7 @@ func (l *lines) move(buf []byte) {
 	l.buf, l.start = buf, 0
 }
 
-// release returns part, which is a part of the buffer in front of what is unread, in memory that nobody else uses.
+// release returns part, which is a part of the buffer in front of what is unread, in memory of its own.
 func (l *lines) release(part []byte) []byte {
 	if len(part) < handOver || len(part) < len(l.buf)/2 {
 		return append([]byte{}, part...) // exact in size, and not nil

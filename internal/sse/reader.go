@@ -32,8 +32,8 @@ const (
 
 // NewReader returns a reader of events with at most limit bytes of data; limit must be positive.
 //
-// At an event above the limit, [Reader.Next] returns a [*TooLargeError]: at once, and for good, if skip is false. If it is
-// true, the rest of the event is read and dropped first, and the next Next returns the event behind.
+// At an event above the limit, [Reader.Next] returns a [*TooLargeError]: at once, and for good, if skip is false. If it
+// is true, the rest of the event is read and dropped first, and the next Next returns the event behind.
 func NewReader(r io.Reader, limit int, skip bool) *Reader {
 	if limit <= 0 {
 		panic("sse: limit must be positive")
@@ -41,8 +41,8 @@ func NewReader(r io.Reader, limit int, skip bool) *Reader {
 	return &Reader{lines: lines{r: r}, limit: limit, skip: skip, event: Event{Retry: -1}}
 }
 
-// Reset makes the reader begin anew with another stream. It keeps its buffer unless that is large, its limit, and nothing
-// else.
+// Reset makes the reader begin anew with another stream. It keeps its buffer unless that is large, its limit, and
+// nothing else.
 func (r *Reader) Reset(src io.Reader) {
 	buf := r.lines.buf
 	if len(buf) > keptBuffer {
@@ -51,15 +51,15 @@ func (r *Reader) Reset(src io.Reader) {
 	*r = Reader{lines: lines{r: src, buf: buf}, limit: r.limit, skip: r.skip, event: Event{Retry: -1}}
 }
 
-// LastEventID returns what a client sends as Last-Event-ID to go on behind the last event that is over: its id, or that of
-// the last one before it that had one, even without data. An id with a NUL counts for nothing.
+// LastEventID returns what a client sends as Last-Event-ID to go on behind the last event that is over: its id, or that
+// of the last one before it that had one, even without data. An id with a NUL counts for nothing.
 func (r *Reader) LastEventID() string { return r.lastID }
 
-// Next returns the next event that has data, an id or a retry time. Its data belong to the caller: nothing else refers to
-// their memory.
+// Next returns the next event that has data, an id or a retry time. Its data belong to the caller: nothing else refers
+// to their memory.
 //
-// [io.EOF] says that the stream has ended behind an event, [io.ErrUnexpectedEOF] that its end has cut one off. Any other
-// error of the stream is returned as it is.
+// [io.EOF] says that the stream has ended behind an event, [io.ErrUnexpectedEOF] that its end has cut one off. Any
+// other error of the stream is returned as it is.
 func (r *Reader) Next() (Event, error) {
 	for r.err == nil {
 		line, whole := r.lines.next()
@@ -120,7 +120,8 @@ func (r *Reader) own() {
 	}
 }
 
-// check looks at the beginning of a line whose end has not been read yet, and takes it out of the buffer if it is too long.
+// check looks at the beginning of a line whose end has not been read yet, and takes it out of the buffer if it is too
+// long.
 func (r *Reader) check(line []byte) {
 	value, isData := bytes.CutPrefix(line, []byte("data:"))
 	switch {

@@ -38,26 +38,38 @@ func TestReaderFollowsTheStandard(t *testing.T) {
 		{name: "both", stream: "data: a\r\ndata: b\r\n\r\ndata: c\r\n\r\n", want: []sse.Event{event("a\nb"), event("c")}},
 		{name: "a mixture", stream: "data: a\r\ndata: b\n\rdata: c\r\r\n", want: []sse.Event{event("a\nb"), event("c")}},
 		{name: "byte order mark", stream: "\xEF\xBB\xBFdata: a\n\n", want: []sse.Event{event("a")}},
-		{name: "a second byte order mark", stream: "\xEF\xBB\xBF\xEF\xBB\xBFdata: a\n\ndata: b\n\n", want: []sse.Event{event("b")}},
+		{name: "a second byte order mark", stream: "\xEF\xBB\xBF\xEF\xBB\xBFdata: a\n\ndata: b\n\n",
+			want: []sse.Event{event("b")}},
 		{name: "half a byte order mark", stream: "\xEF\xBB", err: io.ErrUnexpectedEOF},
-		{name: "one space is removed", stream: "data:a\n\ndata:  b\n\ndata:\tc\n\n", want: []sse.Event{event("a"), event(" b"), event("\tc")}},
+		{name: "one space is removed", stream: "data:a\n\ndata:  b\n\ndata:\tc\n\n",
+			want: []sse.Event{event("a"), event(" b"), event("\tc")}},
 		{name: "data without a colon", stream: "data\n\ndata\ndata\n\n", want: []sse.Event{event(""), event("\n")}},
 		{name: "data of nothing", stream: "data:\n\ndata: \n\n", want: []sse.Event{event(""), event("")}},
 		{name: "colons in the data", stream: "data: a: b:c\n\n", want: []sse.Event{event("a: b:c")}},
 		{name: "comments", stream: ": a\n:\n\n:data: b\ndata: c\n: d\n\n", want: []sse.Event{event("c")}},
 		{name: "an unfinished comment", stream: "data: a\n\n: b", want: []sse.Event{event("a")}},
 		{name: "unknown fields", stream: "Data: a\ndata : b\n data: c\nfoo\ndata: d\n\n", want: []sse.Event{event("d")}},
-		{name: "names", stream: "event: endpoint\ndata: a\n\nevent:x\nevent: y\ndata: b\n\nevent\ndata: c\n\n", want: []sse.Event{name("endpoint", event("a")), name("y", event("b")), event("c")}},
+		{name: "names", stream: "event: endpoint\ndata: a\n\nevent:x\nevent: y\ndata: b\n\nevent\ndata: c\n\n",
+			want: []sse.Event{name("endpoint", event("a")), name("y", event("b")), event("c")}},
 		{name: "a name alone is no event", stream: "event: x\n\ndata: a\n\n", want: []sse.Event{event("a")}},
-		{name: "ids", stream: "id: 1\ndata: a\n\ndata: b\n\nid: 2\ndata: c\n\n", want: []sse.Event{id("1", event("a")), event("b"), id("2", event("c"))}, lastID: "2"},
-		{name: "the last of several ids", stream: "id: 1\nid: 2\ndata: a\n\n", want: []sse.Event{id("2", event("a"))}, lastID: "2"},
-		{name: "an empty id resets", stream: "id: 1\ndata: a\n\nid\ndata: b\n\n", want: []sse.Event{id("1", event("a")), id("", event("b"))}},
-		{name: "an id with a NUL is none", stream: "id: 1\ndata: a\n\nid: 2\x00\ndata: b\n\n", want: []sse.Event{id("1", event("a")), event("b")}, lastID: "1"},
-		{name: "the id of an unfinished event does not count", stream: "id: 1\ndata: a\n\nid: 2\ndata: b\n", want: []sse.Event{id("1", event("a"))}, lastID: "1", err: io.ErrUnexpectedEOF},
-		{name: "priming", stream: "id: 1\ndata:\n\nid: 2\n\n", want: []sse.Event{id("1", event("")), id("2", none)}, lastID: "2"},
-		{name: "retry", stream: "retry: 500\n\nretry:0\ndata: a\n\n", want: []sse.Event{{Retry: 500 * time.Millisecond}, {Data: []byte("a"), HasData: true}}},
-		{name: "a retry that is not digits", stream: "retry: 1s\nretry: -1\nretry:\nretry: 1.5\ndata: a\n\n", want: []sse.Event{event("a")}},
-		{name: "a retry of an age", stream: "retry: 99999999999999999999999999\n\n", want: []sse.Event{{Retry: 24 * time.Hour}}},
+		{name: "ids", stream: "id: 1\ndata: a\n\ndata: b\n\nid: 2\ndata: c\n\n",
+			want: []sse.Event{id("1", event("a")), event("b"), id("2", event("c"))}, lastID: "2"},
+		{name: "the last of several ids", stream: "id: 1\nid: 2\ndata: a\n\n", want: []sse.Event{id("2", event("a"))},
+			lastID: "2"},
+		{name: "an empty id resets", stream: "id: 1\ndata: a\n\nid\ndata: b\n\n",
+			want: []sse.Event{id("1", event("a")), id("", event("b"))}},
+		{name: "an id with a NUL is none", stream: "id: 1\ndata: a\n\nid: 2\x00\ndata: b\n\n",
+			want: []sse.Event{id("1", event("a")), event("b")}, lastID: "1"},
+		{name: "the id of an unfinished event does not count", stream: "id: 1\ndata: a\n\nid: 2\ndata: b\n",
+			want: []sse.Event{id("1", event("a"))}, lastID: "1", err: io.ErrUnexpectedEOF},
+		{name: "priming", stream: "id: 1\ndata:\n\nid: 2\n\n", want: []sse.Event{id("1", event("")), id("2", none)},
+			lastID: "2"},
+		{name: "retry", stream: "retry: 500\n\nretry:0\ndata: a\n\n",
+			want: []sse.Event{{Retry: 500 * time.Millisecond}, {Data: []byte("a"), HasData: true}}},
+		{name: "a retry that is not digits", stream: "retry: 1s\nretry: -1\nretry:\nretry: 1.5\ndata: a\n\n",
+			want: []sse.Event{event("a")}},
+		{name: "a retry of an age", stream: "retry: 99999999999999999999999999\n\n",
+			want: []sse.Event{{Retry: 24 * time.Hour}}},
 		{name: "an unfinished line", stream: "data: a\n\ndata: b", want: []sse.Event{event("a")}, err: io.ErrUnexpectedEOF},
 		{name: "an unfinished event", stream: "data: a\n", err: io.ErrUnexpectedEOF},
 		{name: "not UTF-8", stream: "data: \xFF\n\n", want: []sse.Event{event("\xFF")}},
@@ -184,7 +196,8 @@ func TestReaderEndsAtOneByteMore(t *testing.T) {
 
 func TestReaderSkipsWhatIsTooLarge(t *testing.T) {
 	for name, write := range limits {
-		for _, c := range []struct{ limit, size int }{{6, 7}, {1000, 1001}, {1000, 5000}, {1000, 1 << 20}, {100_000, 100_001}} {
+		for _, c := range []struct{ limit, size int }{{6, 7}, {1000, 1001}, {1000, 5000}, {1000, 1 << 20},
+			{100_000, 100_001}} {
 			stream := "data: first\n\n" + write(c.size) + "id: over\n\ndata: next\n\n"
 			stream = strings.ReplaceAll(stream, "first", "ab")
 			r := sse.NewReader(strings.NewReader(stream), c.limit, true)
@@ -274,7 +287,8 @@ func TestReaderBeginsAnew(t *testing.T) {
 	r.Reset(strings.NewReader("\xEF\xBB\xBFdata: b\n\n"))
 	got, err := readAll(r)
 	if diff := cmp.Diff([]sse.Event{event("b")}, got); diff != "" || err != io.EOF || r.LastEventID() != "" {
-		t.Errorf("want nothing of the stream before, got last id %q, error %v and (-want +got):\n%s", r.LastEventID(), err, diff)
+		t.Errorf("want nothing of the stream before, got last id %q, error %v and (-want +got):\n%s", r.LastEventID(), err,
+			diff)
 	}
 }
 
@@ -302,7 +316,8 @@ func TestReaderAllocatesTheData(t *testing.T) {
 // TestReaderAgreesWithTheStandard compares with the standard's algorithm, written down as it stands there.
 func TestReaderAgreesWithTheStandard(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
-		"\n", "\r", "\r\n", "\n\n", "data", ":", " ", "data: x", "data:" + strings.Repeat("y", 2000), "id", "id: 1", "id: \x00",
+		"\n", "\r", "\r\n", "\n\n", "data", ":", " ", "data: x", "data:" + strings.Repeat("y", 2000), "id", "id: 1",
+		"id: \x00",
 		"event: e", "retry: 12", "retry: x", "\xEF\xBB\xBF", "x", ": " + strings.Repeat("z", 20_000), "\x00", "\xFF",
 	})
 	rapid.Check(t, func(t *rapid.T) {
@@ -314,7 +329,8 @@ func TestReaderAgreesWithTheStandard(t *testing.T) {
 
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{
-		"data: {}\n\n", "\xEF\xBB\xBFid: 1\r\ndata\r\n\r\n", "retry: 5\n\nevent: endpoint\ndata: /x\n\n", ":\n\n: x\rdata:a\rdata:b\r\r", "data: abcdefgh\n\ndata: i\n",
+		"data: {}\n\n", "\xEF\xBB\xBFid: 1\r\ndata\r\n\r\n", "retry: 5\n\nevent: endpoint\ndata: /x\n\n",
+		":\n\n: x\rdata:a\rdata:b\r\r", "data: abcdefgh\n\ndata: i\n",
 	} {
 		f.Add([]byte(s), 4)
 	}
@@ -332,7 +348,8 @@ func agree(t interface {
 }, stream []byte, limit int) {
 	t.Helper()
 	want, wantID := standard(stream, limit)
-	for _, src := range []io.Reader{bytes.NewReader(stream), iotest.OneByteReader(bytes.NewReader(stream)), iotest.HalfReader(bytes.NewReader(stream))} {
+	for _, src := range []io.Reader{bytes.NewReader(stream), iotest.OneByteReader(bytes.NewReader(stream)),
+		iotest.HalfReader(bytes.NewReader(stream))} {
 		var got []sse.Event
 		r := sse.NewReader(src, limit, true)
 		for {

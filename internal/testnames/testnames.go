@@ -16,8 +16,8 @@ import (
 // kinds are how the names of tests begin.
 var kinds = []string{"Test", "Fuzz", "Benchmark", "Example"}
 
-// Of are the tests, fuzz targets, benchmarks and examples below root, those of nested modules and for other systems too, as
-// directory, dot, name, each with its file.
+// Of are the tests, fuzz targets, benchmarks and examples below root, those of nested modules and for other systems
+// too, as directory, dot, name, each with its file.
 func Of(root string) (map[string]string, error) {
 	found := map[string]string{}
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {

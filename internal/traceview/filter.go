@@ -11,7 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// A filter is what somebody wants to see, as the parameters of the page say. Its zero value lets everything pass.
+// A filter is what the reader of a page wants to see, as the parameters of its URL say. Its zero value lets everything
+// pass.
 type filter struct {
 	Service string        // traces that this service takes part in
 	Text    string        // in a name, an id, a status message, or "key=value" of an attribute, in any case
@@ -26,7 +27,8 @@ type filter struct {
 func filterOf(r *http.Request) filter {
 	q := r.URL.Query()
 	f := filter{
-		Service: q.Get("service"), Text: strings.TrimSpace(q.Get("q")), Errors: q.Get("errors") != "", MinText: strings.TrimSpace(q.Get("min")),
+		Service: q.Get("service"), Text: strings.TrimSpace(q.Get("q")), Errors: q.Get("errors") != "",
+		MinText: strings.TrimSpace(q.Get("min")),
 	}
 	f.Level, _ = strconv.Atoi(q.Get("level"))
 	if f.MinText == "" {
@@ -82,7 +84,8 @@ func (f filter) passes(s summary, spans []*otlpsink.Span) bool {
 		return true
 	}
 	return slices.ContainsFunc(spans, func(sp *otlpsink.Span) bool {
-		return contains(sp.Name, f.Text) || sp.SpanID == f.Text || contains(sp.StatusMessage, f.Text) || contained(sp.Attributes, f.Text)
+		return contains(sp.Name, f.Text) || sp.SpanID == f.Text || contains(sp.StatusMessage, f.Text) ||
+			contained(sp.Attributes, f.Text)
 	})
 }
 

@@ -22,7 +22,7 @@ func cut(n int, s string) string { return page.Cut(n, s) }
 // Options say what there is to see. All of them may be left out.
 type Options struct {
 	Snapshot func() otlpsink.Snapshot // what has been received, usually a sink's; nil if nothing is
-	Jaeger   *Jaeger                  // whom to ask for traces that have not been received; nil for nobody
+	Jaeger   *Jaeger                  // whom to ask for traces that have not been received; nil for none
 	GRPC     string                   // where to export to, to tell who sees an empty list: "host:port"
 	HTTP     string                   // the same over HTTP: "http://host:port"
 }
@@ -62,7 +62,8 @@ type view struct {
 // frame is what all pages have in common.
 func (v *view) frame(title string, data any) page.Page {
 	p := page.Page{Title: title + " · mcpotel", Home: "/", Refresh: refresh, Data: data}
-	for _, l := range []page.Link{{Text: "Traces", Href: "/"}, {Text: "Metrics", Href: "/metrics"}, {Text: "Logs", Href: "/logs"}} {
+	for _, l := range []page.Link{{Text: "Traces", Href: "/"}, {Text: "Metrics", Href: "/metrics"},
+		{Text: "Logs", Href: "/logs"}} {
 		l.Here = l.Text == title
 		p.Nav = append(p.Nav, l)
 	}

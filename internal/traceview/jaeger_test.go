@@ -41,19 +41,23 @@ func TestATraceOfJaegerIsDrawnAsAnyOther(t *testing.T) {
 	page := getPage(t, h, "/trace/"+answeredID)
 	var got []string
 	for _, s := range page.all("details.span") {
-		got = append(got, s.one(t, ".kind").text()+" "+s.one(t, ".title").text()+" "+s.one(t, ".from").text()+" "+strings.Join(s.texts(".badge"), ","))
+		got = append(got, s.one(t, ".kind").text()+" "+s.one(t, ".title").text()+" "+s.one(t, ".from").text()+" "+
+			strings.Join(s.texts(".badge"), ","))
 	}
-	if want := []string{"CLIENT tools/call divide mcpotel ", "SERVER tools/call divide mcpotel-demo-server tool_error"}; !slices.Equal(got, want) {
+	if want := []string{"CLIENT tools/call divide mcpotel ",
+		"SERVER tools/call divide mcpotel-demo-server tool_error"}; !slices.Equal(got, want) {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	if !slices.Equal(*asked, []string{"/jaeger/api/v3/traces/" + answeredID}) {
 		t.Errorf("want one request, below the base path, got %v", *asked)
 	}
-	if text := page.text(); !strings.Contains(text, "from Jaeger at http://127.0.0.1:") || !strings.Contains(text, "Jaeger keeps no log records") {
+	if text := page.text(); !strings.Contains(text, "from Jaeger at http://127.0.0.1:") ||
+		!strings.Contains(text, "Jaeger keeps no log records") {
 		t.Errorf("want it said where the trace is from, got %q", text)
 	}
 	type trace struct{ Spans []spanJSON }
-	if spans := getJSON[trace](t, h, "/trace/"+answeredID+".json").Spans; len(spans) != 2 || spans[1].Attributes["mcp_server.request.size"] != 462.0 {
+	if spans := getJSON[trace](t, h, "/trace/"+answeredID+".json").Spans; len(spans) != 2 ||
+		spans[1].Attributes["mcp_server.request.size"] != 462.0 {
 		t.Errorf("want both as JSON, got %+v", spans)
 	}
 }
@@ -88,14 +92,16 @@ func TestWhatJaegerCannotAnswerIsSaid(t *testing.T) {
 		if page := parse(t, w.Body.String()); w.Code != tc.want || !strings.Contains(page.text(), tc.text) {
 			t.Errorf("%s: want %d and %q, got %d and %q", name, tc.want, tc.text, w.Code, page.text())
 		}
-		if w := get(t, h, "/trace/"+answeredID+".json"); w.Code != tc.want || w.Header().Get("Content-Type") != "application/json" {
+		if w := get(t, h, "/trace/"+answeredID+".json"); w.Code != tc.want ||
+			w.Header().Get("Content-Type") != "application/json" {
 			t.Errorf("%s as JSON: want %d and JSON, got %d", name, tc.want, w.Code)
 		}
 	}
 }
 
 func TestAJaegerHasAURL(t *testing.T) {
-	for _, base := range []string{"", "127.0.0.1:16686", "ftp://x", "http://", "http://u:p@x", "http://x?y", "http://x#y", ":", "file:///etc"} {
+	for _, base := range []string{"", "127.0.0.1:16686", "ftp://x", "http://", "http://u:p@x", "http://x?y", "http://x#y",
+		":", "file:///etc"} {
 		if _, err := NewJaeger(base); err == nil {
 			t.Errorf("%q: want an error", base)
 		}

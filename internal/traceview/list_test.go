@@ -18,10 +18,12 @@ func TestTheListHasALineForEachTraceNewestFirst(t *testing.T) {
 	if len(rows) != 2 {
 		t.Fatalf("want two traces, got %d", len(rows))
 	}
-	if got, want := rows[0].texts("td"), []string{"again", "client", "", "1", "1.00ms", "12:00:00.200"}; !slices.Equal(got, want) {
+	if got, want := rows[0].texts("td"),
+		[]string{"again", "client", "", "1", "1.00ms", "12:00:00.200"}; !slices.Equal(got, want) {
 		t.Errorf("first: want %q, got %q", want, got)
 	}
-	if got, want := rows[1].texts("td"), []string{"work", "clientserver", "tool_error", "3", "100ms", "12:00:00.000"}; !slices.Equal(got, want) {
+	if got, want := rows[1].texts("td"),
+		[]string{"work", "clientserver", "tool_error", "3", "100ms", "12:00:00.000"}; !slices.Equal(got, want) {
 		t.Errorf("second: want %q, got %q", want, got)
 	}
 	if rows[0].attrs["class"] == "failed" || rows[1].attrs["class"] != "failed" {
@@ -63,7 +65,8 @@ func TestTheListCanBeNarrowed(t *testing.T) {
 			t.Errorf("%q: want %v, got %v", query, want, got)
 		}
 	}
-	if note := getPage(t, h, "/?min=soon").texts(".note"); len(note) != 1 || !strings.Contains(note[0], "“soon” is no duration") {
+	if note := getPage(t, h, "/?min=soon").texts(".note"); len(note) != 1 ||
+		!strings.Contains(note[0], "“soon” is no duration") {
 		t.Errorf("want it said that soon is no duration, got %q", note)
 	}
 	if text := getPage(t, h, "/?q=nosuch").text(); !strings.Contains(text, "None of the 2 traces is like that") {
@@ -77,8 +80,13 @@ func TestATraceIsCalledByItsRootOrByWhatThereIs(t *testing.T) {
 		spans []otlpsink.Span
 		want  summary
 	}{
-		"whole":        {spans[:3], summary{TraceID: traceA, Name: "work", Service: "client", Services: []string{"client", "server"}, Start: after(0), Duration: 100e6, Spans: 3, Errors: 2, ErrorTypes: []string{"tool_error"}}},
-		"without root": {[]otlpsink.Span{spans[0], spans[2]}, summary{TraceID: traceA, Name: "tools/call divide", Service: "client", Rootless: true, Services: []string{"client", "server"}, Start: after(10), Duration: 50e6, Spans: 2, Errors: 2, ErrorTypes: []string{"tool_error"}}},
+		"whole": {spans[:3], summary{TraceID: traceA, Name: "work", Service: "client",
+			Services: []string{"client", "server"}, Start: after(0), Duration: 100e6, Spans: 3, Errors: 2,
+			ErrorTypes: []string{"tool_error"}}},
+		"without root": {[]otlpsink.Span{spans[0], spans[2]},
+			summary{TraceID: traceA, Name: "tools/call divide", Service: "client", Rootless: true,
+				Services: []string{"client", "server"}, Start: after(10), Duration: 50e6, Spans: 2, Errors: 2,
+				ErrorTypes: []string{"tool_error"}}},
 	} {
 		got := summarize(tc.spans, filter{})
 		if diff := cmp.Diff([]summary{tc.want}, got); diff != "" {
@@ -89,7 +97,8 @@ func TestATraceIsCalledByItsRootOrByWhatThereIs(t *testing.T) {
 
 func TestAnEmptyListSaysWhereToExport(t *testing.T) {
 	text := getPage(t, New(Options{GRPC: "127.0.0.1:4317", HTTP: "http://127.0.0.1:4318"}), "/").one(t, ".empty").text()
-	for _, want := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "http/protobuf"} {
+	for _, want := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "http/protobuf"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q, got %q", want, text)
 		}
@@ -99,26 +108,33 @@ func TestAnEmptyListSaysWhereToExport(t *testing.T) {
 func TestALongListSaysWhatItLeavesOut(t *testing.T) {
 	var s otlpsink.Snapshot
 	for i := range maxTraces + 3 {
-		s.Spans = append(s.Spans, otlpsink.Span{Origin: from("x"), TraceID: fmt.Sprintf("%032x", i+1), SpanID: "1", Name: fmt.Sprint("n", i), Start: after(i), End: after(i)})
+		s.Spans = append(s.Spans, otlpsink.Span{Origin: from("x"), TraceID: fmt.Sprintf("%032x", i+1), SpanID: "1",
+			Name: fmt.Sprint("n", i), Start: after(i), End: after(i)})
 	}
 	s.Dropped.Spans = 5
 	page := getPage(t, showing(s), "/")
-	if rows := page.all("tr"); len(rows) != maxTraces+1 || !strings.Contains(rows[1].text(), fmt.Sprint("n", maxTraces+2)) {
+	if rows := page.all("tr"); len(rows) != maxTraces+1 ||
+		!strings.Contains(rows[1].text(), fmt.Sprint("n", maxTraces+2)) {
 		t.Errorf("want the newest %d, got %d lines", maxTraces, len(rows)-1)
 	}
-	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "3 older traces not shown") || !strings.Contains(notes, "5 older spans dropped") {
+	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "3 older traces not shown") ||
+		!strings.Contains(notes, "5 older spans dropped") {
 		t.Errorf("want it said what is left out, got %q", notes)
 	}
 }
 
 func TestNobodyElseIsServed(t *testing.T) {
 	h := showing(sample())
-	for _, path := range []string{"/", "/traces.json", "/trace/" + traceA, "/trace/" + traceA + ".json", "/metrics", "/metrics.json", "/logs", "/logs.json"} {
-		if w := get(t, h, path, func(r *http.Request) { r.Host = "evil.example" }); w.Code != http.StatusMisdirectedRequest || strings.Contains(w.Body.String(), "divide") {
+	for _, path := range []string{"/", "/traces.json", "/trace/" + traceA, "/trace/" + traceA + ".json", "/metrics",
+		"/metrics.json", "/logs", "/logs.json"} {
+		if w := get(t, h, path, func(r *http.Request) {
+			r.Host = "evil.example"
+		}); w.Code != http.StatusMisdirectedRequest || strings.Contains(w.Body.String(), "divide") {
 			t.Errorf("%s for another host: want 421 and nothing told, got %d", path, w.Code)
 		}
 		w := get(t, h, path, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })
-		if w.Header().Get("Access-Control-Allow-Origin") != "" || w.Header().Get("Content-Security-Policy") == "" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		if w.Header().Get("Access-Control-Allow-Origin") != "" || w.Header().Get("Content-Security-Policy") == "" ||
+			w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: want no other origin allowed, a policy, and no sniffing, got %v", path, w.Header())
 		}
 		if w := get(t, h, path, func(r *http.Request) { r.Method = "POST" }); w.Code != http.StatusMethodNotAllowed {

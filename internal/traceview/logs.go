@@ -27,8 +27,10 @@ type record struct {
 
 // telling are the attributes that stand beside the text of a record, under short names.
 var telling = []attribute{
-	{"mcp.method.name", "method"}, {"gen_ai.tool.name", "tool"}, {"error.type", "error.type"}, {"mcp_client.connection.from", "from"},
-	{"mcp_client.connection.to", "to"}, {"mcp_client.connection.reason", "reason"}, {"mcp_client.violation.reason", "reason"},
+	{"mcp.method.name", "method"}, {"gen_ai.tool.name", "tool"}, {"error.type", "error.type"},
+	{"mcp_client.connection.from", "from"},
+	{"mcp_client.connection.to", "to"}, {"mcp_client.connection.reason", "reason"},
+	{"mcp_client.violation.reason", "reason"},
 }
 
 const maxBrief = 4
@@ -55,7 +57,8 @@ func textOf(r otlpsink.Record) string {
 }
 
 func (v *view) record(i int, r otlpsink.Record, b *budget) record {
-	x := record{Anchor: "l-" + strconv.Itoa(i), Time: timeOf(r), Service: v.services.of(r.Service()), Text: b.text(textOf(r))}
+	x := record{Anchor: "l-" + strconv.Itoa(i), Time: timeOf(r), Service: v.services.of(r.Service()),
+		Text: b.text(textOf(r))}
 	x.Level, x.Class = levelOf(r)
 	for _, a := range telling {
 		if v, ok := r.Attributes[a.Key]; ok && len(x.Brief) < maxBrief {
@@ -116,7 +119,8 @@ func (v *view) logsPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := logsPage{
-		Filter: f, Chosen: choices(services), LeftOut: max(len(some)-maxRecords, 0), Dropped: now.Dropped.Records, JSON: "/logs.json" + f.query(),
+		Filter: f, Chosen: choices(services), LeftOut: max(len(some)-maxRecords, 0), Dropped: now.Dropped.Records,
+		JSON: "/logs.json" + f.query(),
 	}
 	for i, l := range levels {
 		p.Levels = append(p.Levels, levelChoice{4*i + 1, l.name})
@@ -127,7 +131,8 @@ func (v *view) logsPage(w http.ResponseWriter, r *http.Request) {
 		x.Anchor = "" // the newest is always the first
 		x.At = x.Time.UTC().Format("15:04:05.000")
 		if rec.TraceID != "" {
-			x.Span = link{Href: "/trace/" + rec.TraceID + "#" + anchor(rec.SpanID), Text: "trace " + shortID(rec.TraceID), Known: true}
+			x.Span = link{Href: "/trace/" + rec.TraceID + "#" + anchor(rec.SpanID), Text: "trace " + shortID(rec.TraceID),
+				Known: true}
 		}
 		p.Rows = append(p.Rows, x)
 	}
@@ -141,7 +146,8 @@ func (f filter) passesRecord(r otlpsink.Record) bool {
 	case f.Text == "":
 		return true
 	}
-	return contains(textOf(r), f.Text) || contains(r.EventName, f.Text) || contains(r.TraceID, f.Text) || contained(r.Attributes, f.Text)
+	return contains(textOf(r), f.Text) || contains(r.EventName, f.Text) || contains(r.TraceID, f.Text) ||
+		contained(r.Attributes, f.Text)
 }
 
 // recordJSON is a record for programs.
@@ -160,6 +166,7 @@ type recordJSON struct {
 func jsonRecord(r otlpsink.Record) recordJSON {
 	return recordJSON{
 		Time: timeOf(r), Severity: r.Severity, SeverityText: r.SeverityText, EventName: r.EventName,
-		Body: jsonValue(r.Body), Attributes: jsonMap(r.Attributes), Service: r.Service(), TraceID: r.TraceID, SpanID: r.SpanID,
+		Body: jsonValue(r.Body), Attributes: jsonMap(r.Attributes), Service: r.Service(), TraceID: r.TraceID,
+		SpanID: r.SpanID,
 	}
 }

@@ -16,7 +16,8 @@ import (
 // maxKept bounds the series that are kept; of a process that makes more, the later ones are counted only.
 const maxKept = 10_000
 
-// meters is how all metrics stand. It reads each point once, so it knows the sum of changes that the sink no longer keeps.
+// meters is how all metrics stand. It reads each point once, so it knows the sum of changes that the sink no longer
+// keeps.
 type meters struct {
 	mu     sync.Mutex
 	read   int                   // guarded by mu: points read, of all that were received
@@ -67,7 +68,8 @@ func (m *meters) take(p otlpsink.Point) {
 			return
 		}
 		s = &series{
-			service: p.Service(), metric: p.Metric, unit: p.Unit, kind: p.Kind, monotonic: p.Monotonic, processes: make(map[string]*reading),
+			service: p.Service(), metric: p.Metric, unit: p.Unit, kind: p.Kind, monotonic: p.Monotonic,
+			processes: make(map[string]*reading),
 		}
 		for _, k := range slices.Sorted(maps.Keys(p.Attributes)) {
 			if len(s.attributes) < maxAttributes {
@@ -136,7 +138,9 @@ func (r *reading) take(p otlpsink.Point) {
 		r.greatest = greatest(r.greatest, *p.Max)
 	}
 	for _, e := range p.Exemplars {
-		if e.TraceID != "" && !slices.ContainsFunc(r.exemplars, func(x otlpsink.Exemplar) bool { return x.TraceID == e.TraceID && x.SpanID == e.SpanID }) {
+		if e.TraceID != "" && !slices.ContainsFunc(r.exemplars, func(x otlpsink.Exemplar) bool {
+			return x.TraceID == e.TraceID && x.SpanID == e.SpanID
+		}) {
 			e.Attributes = nil
 			r.exemplars = append(r.exemplars, e)
 		}
@@ -175,7 +179,7 @@ func (s *series) total() reading {
 		t.buckets = merge(t.buckets, r.buckets)
 		t.exemplars = append(t.exemplars, r.exemplars...)
 	}
-	// The largest measurements are those somebody asks about.
+	// The largest measurements are those that a reader asks about.
 	slices.SortStableFunc(t.exemplars, func(a, b otlpsink.Exemplar) int {
 		return cmp.Or(cmp.Compare(b.Value, a.Value), b.Time.Compare(a.Time))
 	})
@@ -195,8 +199,9 @@ func look[T any](m *meters, now otlpsink.Snapshot, f func(*series) (T, bool)) (a
 	defer m.mu.Unlock()
 	m.update(now)
 	sorted := slices.SortedFunc(maps.Values(m.series), func(a, b *series) int {
-		return cmp.Or(cmp.Compare(a.service, b.service), cmp.Compare(a.metric, b.metric), slices.CompareFunc(a.attributes, b.attributes,
-			func(a, b attribute) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) }))
+		return cmp.Or(cmp.Compare(a.service, b.service), cmp.Compare(a.metric, b.metric),
+			slices.CompareFunc(a.attributes, b.attributes,
+				func(a, b attribute) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) }))
 	})
 	for _, s := range sorted {
 		if t, ok := f(s); ok {

@@ -109,7 +109,8 @@ func (v *view) metricsPage(w http.ResponseWriter, r *http.Request) {
 		v.writeJSON(w, r, http.StatusOK, map[string]any{"series": nonNil(all), "dropped_series": beyond})
 		return
 	}
-	p := metricsPage{Filter: f, Chosen: choices(services), Beyond: beyond, LeftOut: max(len(all)-maxSeries, 0), JSON: "/metrics.json" + f.query()}
+	p := metricsPage{Filter: f, Chosen: choices(services), Beyond: beyond, LeftOut: max(len(all)-maxSeries, 0),
+		JSON: "/metrics.json" + f.query()}
 	for _, j := range all[:len(all)-p.LeftOut] {
 		name := v.services.of(j.Service)
 		if n := len(p.Sections); n == 0 || p.Sections[n-1].Service != name {
@@ -154,7 +155,8 @@ func rowOf(j seriesJSON) metricRow {
 		row.Count, row.P50, row.P95, row.P99 = unit.Number(float64(*j.Count)), text(j.P50), text(j.P95), text(j.P99)
 	}
 	for _, e := range j.Exemplars[:min(len(j.Exemplars), maxExemplars)] {
-		row.Exemplars = append(row.Exemplars, exemplar{"/trace/" + e.TraceID + "#" + anchor(e.SpanID), quantity(float64(e.Value), j.Unit)})
+		row.Exemplars = append(row.Exemplars,
+			exemplar{"/trace/" + e.TraceID + "#" + anchor(e.SpanID), quantity(float64(e.Value), j.Unit)})
 	}
 	return row
 }

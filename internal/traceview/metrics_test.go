@@ -21,7 +21,8 @@ func process(service, instance string) otlpsink.Origin {
 // duration is a point of a histogram with these counts, of bounds 1, 2 and 4 seconds.
 func duration(o otlpsink.Origin, ms int, counts ...uint64) otlpsink.Point {
 	p := otlpsink.Point{
-		Origin: o, Metric: "op.duration", Unit: "s", Kind: otlpsink.Histogram, Time: after(ms), Bounds: []float64{1, 2, 4}, Counts: counts,
+		Origin: o, Metric: "op.duration", Unit: "s", Kind: otlpsink.Histogram, Time: after(ms), Bounds: []float64{1, 2, 4},
+		Counts:     counts,
 		Attributes: map[string]any{"tool": "x"},
 	}
 	for _, n := range counts {
@@ -38,7 +39,8 @@ func seriesOf(t *testing.T, s otlpsink.Snapshot, query string) []seriesJSON {
 
 func TestCumulativePointsAreTakenOverAndDeltasAdded(t *testing.T) {
 	sum := func(delta bool, ms int, v float64) otlpsink.Point {
-		return otlpsink.Point{Origin: from("x"), Metric: fmt.Sprint("sum delta=", delta), Kind: otlpsink.Sum, Delta: delta, Time: after(ms), Value: v}
+		return otlpsink.Point{Origin: from("x"), Metric: fmt.Sprint("sum delta=", delta), Kind: otlpsink.Sum, Delta: delta,
+			Time: after(ms), Value: v}
 	}
 	got := seriesOf(t, otlpsink.Snapshot{Points: []otlpsink.Point{
 		sum(false, 1, 3), sum(false, 3, 7), sum(false, 2, 5), // the last came late
@@ -51,7 +53,8 @@ func TestCumulativePointsAreTakenOverAndDeltasAdded(t *testing.T) {
 
 func TestTheProcessesOfAServiceAreOneSeries(t *testing.T) {
 	s := otlpsink.Snapshot{Points: []otlpsink.Point{
-		duration(process("x", "1"), 1, 1, 0, 0, 0), duration(process("x", "1"), 2, 2, 0, 0, 0), duration(process("x", "2"), 1, 0, 2, 0, 0),
+		duration(process("x", "1"), 1, 1, 0, 0, 0), duration(process("x", "1"), 2, 2, 0, 0, 0),
+		duration(process("x", "2"), 1, 0, 2, 0, 0),
 		{Origin: process("x", "1"), Metric: "gauge", Kind: otlpsink.Gauge, Time: after(5), Value: 5},
 		{Origin: process("x", "2"), Metric: "gauge", Kind: otlpsink.Gauge, Time: after(4), Value: 4},
 		{Origin: process("x", "1"), Metric: "up", Kind: otlpsink.Sum, Time: after(5), Value: 5},
@@ -88,21 +91,26 @@ func TestPointsAreReadOnceThoughTheSinkDropsThem(t *testing.T) {
 func TestMetricsAreShownByServiceWithExemplars(t *testing.T) {
 	slow := duration(from("shop"), 1, 0, 0, 1, 0)
 	slow.Attributes["error.type"] = "timeout"
-	slow.Exemplars = []otlpsink.Exemplar{{TraceID: traceA, SpanID: "a1", Value: 3, Time: noon}, {TraceID: traceB, SpanID: "b1", Value: 3.5, Time: noon}}
+	slow.Exemplars = []otlpsink.Exemplar{{TraceID: traceA, SpanID: "a1", Value: 3, Time: noon},
+		{TraceID: traceB, SpanID: "b1", Value: 3.5, Time: noon}}
 	page := getPage(t, showing(otlpsink.Snapshot{Points: []otlpsink.Point{
-		slow, {Origin: from("shop"), Metric: "size", Unit: "By", Kind: otlpsink.Gauge, Value: 2048}, {Origin: from("bank"), Metric: "n", Unit: "{request}", Kind: otlpsink.Sum, Value: 3},
+		slow, {Origin: from("shop"), Metric: "size", Unit: "By", Kind: otlpsink.Gauge, Value: 2048},
+		{Origin: from("bank"), Metric: "n", Unit: "{request}", Kind: otlpsink.Sum, Value: 3},
 	}}), "/metrics")
 	if got := page.texts("h2"); !slices.Equal(got, []string{"bank", "shop"}) {
 		t.Errorf("want a section for each service, got %q", got)
 	}
-	if got, want := page.texts("td"), []string{"n", "3", "op.duration timeout tool x", "1", "3.00s", "3.90s", "3.98s", "3.50s3.00s", "size", "2.00 KiB"}; !slices.Equal(got, want) {
+	if got, want := page.texts("td"),
+		[]string{"n", "3", "op.duration timeout tool x", "1", "3.00s", "3.90s", "3.98s", "3.50s3.00s", "size",
+			"2.00 KiB"}; !slices.Equal(got, want) {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	if a := page.one(t, "tr.failed").all("a"); a[0].attrs["href"] != "/trace/"+traceB+"#s-b1" {
 		t.Errorf("want the largest first, and a link to its span, got %s", a[0].attrs["href"])
 	}
 	some := otlpsink.Snapshot{Points: []otlpsink.Point{slow, duration(from("bank"), 1, 1, 0, 0, 0)}}
-	for query, want := range map[string]int{"?service=bank": 1, "?q=error.type=timeout": 1, "?q=OP.": 2, "?service=bank&q=timeout": 0} {
+	for query, want := range map[string]int{"?service=bank": 1, "?q=error.type=timeout": 1, "?q=OP.": 2,
+		"?service=bank&q=timeout": 0} {
 		if got := len(seriesOf(t, some, query)); got != want {
 			t.Errorf("%s: want %d series, got %d", query, want, got)
 		}
@@ -112,13 +120,15 @@ func TestMetricsAreShownByServiceWithExemplars(t *testing.T) {
 func TestTooManySeriesAreCountedNotKept(t *testing.T) {
 	var s otlpsink.Snapshot
 	for i := range maxKept + 7 {
-		s.Points = append(s.Points, otlpsink.Point{Origin: from("x"), Metric: "n", Kind: otlpsink.Sum, Attributes: map[string]any{"i": int64(i)}})
+		s.Points = append(s.Points, otlpsink.Point{Origin: from("x"), Metric: "n", Kind: otlpsink.Sum,
+			Attributes: map[string]any{"i": int64(i)}})
 	}
 	page := getPage(t, showing(s), "/metrics")
 	if rows := len(page.all("td")) / 2; rows != maxSeries {
 		t.Errorf("want %d shown, got %d", maxSeries, rows)
 	}
-	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "9500 more series not shown") || !strings.Contains(notes, "at least 7 are not kept") {
+	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "9500 more series not shown") ||
+		!strings.Contains(notes, "at least 7 are not kept") {
 		t.Errorf("want it said, got %q", notes)
 	}
 }
@@ -139,7 +149,8 @@ func TestQuantilesLieInTheBucketOfTheMeasurement(t *testing.T) {
 		lo, hi := values[0], values[len(values)-1]
 		explicit := otlpsink.Point{Kind: otlpsink.Histogram, Bounds: []float64{0.01, 0.1, 1, 10}, Counts: make([]uint64, 5)}
 		const scale = 2
-		exponential := otlpsink.Point{Kind: otlpsink.ExponentialHistogram, Scale: scale, Positive: otlpsink.Buckets{Offset: -60, Counts: make([]uint64, 120)}}
+		exponential := otlpsink.Point{Kind: otlpsink.ExponentialHistogram, Scale: scale,
+			Positive: otlpsink.Buckets{Offset: -60, Counts: make([]uint64, 120)}}
 		for _, v := range values {
 			i, _ := slices.BinarySearch(explicit.Bounds, v)
 			explicit.Counts[i]++

@@ -76,7 +76,8 @@ type spanRef struct{ trace, span string }
 func (v *view) drawing(t trace, a waterfall.Arrangement) *drawing {
 	d := &drawing{
 		view: v, trace: t, arranged: a, budget: newBudget(),
-		names: make(map[spanRef]string), back: make(map[string][]*otlpsink.Span), logs: make(map[string]int), done: make(map[string]bool),
+		names: make(map[spanRef]string), back: make(map[string][]*otlpsink.Span), logs: make(map[string]int),
+		done: make(map[string]bool),
 	}
 	wanted := make(map[spanRef]bool)
 	for _, s := range t.spans {

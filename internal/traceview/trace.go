@@ -40,7 +40,8 @@ func (v *view) trace(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil && !errors.Is(err, ErrNoTrace):
-		v.say(w, r, http.StatusBadGateway, message{Title: "Jaeger does not answer", Text: err.Error(), Jaeger: true, ID: id}, refreshJaeger)
+		v.say(w, r, http.StatusBadGateway, message{Title: "Jaeger does not answer", Text: err.Error(), Jaeger: true, ID: id},
+			refreshJaeger)
 	case len(t.spans) == 0:
 		v.say(w, r, http.StatusNotFound, v.missing(id), refresh)
 	case page.WantsJSON(r):
@@ -57,10 +58,12 @@ func (v *view) trace(w http.ResponseWriter, r *http.Request) {
 
 // missing says that there is no such trace.
 func (v *view) missing(id string) message {
-	m := message{Title: "No such trace", ID: id, Text: "No span of it has been received, or they are no longer kept. If it is on its way, it will appear here."}
+	m := message{Title: "No such trace", ID: id,
+		Text: "No span of it has been received, or they are no longer kept. If it is on its way, it will appear here."}
 	if v.Jaeger != nil {
 		m.Jaeger = true
-		m.Text = "No span of it has been received, and Jaeger at " + v.Jaeger.base + " has none either. If it is on its way, it will appear here."
+		m.Text = "No span of it has been received, and Jaeger at " + v.Jaeger.base +
+			" has none either. If it is on its way, it will appear here."
 	}
 	return m
 }
@@ -179,7 +182,8 @@ func (d *drawing) rows() (rows []row, leftOut int) {
 		closeGap()
 		if r.Index < 0 {
 			d.lost++
-			rows = append(rows, row{Depth: min(r.Depth, maxDepth), Gap: "span " + shortID(r.ID) + " is the parent of these, and is missing"})
+			rows = append(rows, row{Depth: min(r.Depth, maxDepth),
+				Gap: "span " + shortID(r.ID) + " is the parent of these, and is missing"})
 			continue
 		}
 		rows = append(rows, row{Depth: min(r.Depth, maxDepth), Span: d.span(r)})
@@ -191,8 +195,8 @@ func (d *drawing) rows() (rows []row, leftOut int) {
 // maxDepth is how far the stylesheet indents.
 const maxDepth = 15
 
-// chosen are the rows that a page shows: all that there is room for, first those that matter and their ancestors, then from
-// the top.
+// chosen are the rows that a page shows: all that there is room for, first those that matter and their ancestors, then
+// from the top.
 func chosen(rows []waterfall.Row, matters func(waterfall.Row) bool) map[int]bool {
 	shown := make(map[int]bool)
 	for i, r := range rows {
@@ -270,8 +274,9 @@ func (t trace) json() any {
 	spans := make([]spanJSON, len(t.spans))
 	for i, s := range t.spans {
 		spans[i] = spanJSON{
-			SpanID: s.SpanID, ParentID: s.ParentID, Service: s.Service(), Name: s.Name, Kind: s.Kind, Start: s.Start, Duration: s.End.Sub(s.Start),
-			Status: s.Status, StatusMessage: s.StatusMessage, Attributes: jsonMap(s.Attributes),
+			SpanID: s.SpanID, ParentID: s.ParentID, Service: s.Service(), Name: s.Name, Kind: s.Kind, Start: s.Start,
+			Duration: s.End.Sub(s.Start),
+			Status:   s.Status, StatusMessage: s.StatusMessage, Attributes: jsonMap(s.Attributes),
 			Resource: jsonMap(s.Resource), Scope: s.Scope, ScopeVersion: s.ScopeVersion,
 		}
 		for _, e := range s.Events {
@@ -281,7 +286,9 @@ func (t trace) json() any {
 			spans[i].Links = append(spans[i].Links, linkJSON{l.TraceID, l.SpanID, jsonMap(l.Attributes)})
 		}
 	}
-	slices.SortStableFunc(spans, func(a, b spanJSON) int { return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.SpanID, b.SpanID)) })
+	slices.SortStableFunc(spans, func(a, b spanJSON) int {
+		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.SpanID, b.SpanID))
+	})
 	records := []recordJSON{}
 	for _, r := range t.records {
 		records = append(records, jsonRecord(r))

@@ -30,11 +30,13 @@ func TestATraceIsDrawnAsATree(t *testing.T) {
 	} {
 		s := spans[i]
 		bar := s.one(t, "rect.time").attrs
-		got := []string{s.attrs["id"], s.one(t, ".kind").text(), s.one(t, ".title").text(), s.one(t, ".took").text(), bar["x"], bar["width"]}
+		got := []string{s.attrs["id"], s.one(t, ".kind").text(), s.one(t, ".title").text(), s.one(t, ".took").text(),
+			bar["x"], bar["width"]}
 		if !slices.Equal(got, []string{want.id, want.kind, want.title, want.took, want.x, want.width}) {
 			t.Errorf("line %d: want %+v, got %q", i, want, got)
 		}
-		if classes := strings.Fields(s.attrs["class"]); !slices.Contains(classes, want.class) || slices.Contains(classes, "failed") != (i > 0) {
+		if classes := strings.Fields(s.attrs["class"]); !slices.Contains(classes, want.class) ||
+			slices.Contains(classes, "failed") != (i > 0) {
 			t.Errorf("line %d: want depth %s and a mark if it failed, got %q", i, want.class, classes)
 		}
 	}
@@ -50,7 +52,8 @@ func TestATraceIsDrawnAsATree(t *testing.T) {
 			t.Errorf("want %q in what is known of the span, got %q", want, inside.text())
 		}
 	}
-	if back := spans[1].one(t, "ul.links"); !strings.Contains(back.text(), "from again") || back.one(t, "a").attrs["href"] != "/trace/"+traceB+"#s-b1" {
+	if back := spans[1].one(t, "ul.links"); !strings.Contains(back.text(), "from again") ||
+		back.one(t, "a").attrs["href"] != "/trace/"+traceB+"#s-b1" {
 		t.Errorf("want the span that links here, got %q", back.text())
 	}
 }
@@ -61,7 +64,8 @@ func TestLinksLeadToOtherTraces(t *testing.T) {
 	if len(a) != 2 || a[0].attrs["href"] != "/trace/"+traceA+"#s-a2" || a[0].text() != "tools/call divide" {
 		t.Errorf("want a link to the call by its name, got %q", list.text())
 	}
-	if !strings.Contains(list.text(), "why") || !strings.Contains(list.text(), "retry") || strings.Count(list.text(), "another trace") != 2 || strings.Count(list.text(), "not received") != 1 {
+	if !strings.Contains(list.text(), "why") || !strings.Contains(list.text(), "retry") ||
+		strings.Count(list.text(), "another trace") != 2 || strings.Count(list.text(), "not received") != 1 {
 		t.Errorf("want the link's attributes, and what is not here, got %q", list.text())
 	}
 }
@@ -71,22 +75,28 @@ func TestLogsStandBelowTheirTraceByTime(t *testing.T) {
 	records := page.one(t, "section#logs").all("details.log")
 	var got []string
 	for _, r := range records {
-		got = append(got, r.one(t, ".at").text()+" "+r.one(t, ".badge").text()+" "+strings.TrimSpace(r.one(t, ".text").text())+" "+r.one(t, "a.of").attrs["href"])
+		got = append(got, r.one(t, ".at").text()+" "+r.one(t, ".badge").text()+" "+
+			strings.TrimSpace(r.one(t, ".text").text())+" "+r.one(t, "a.of").attrs["href"])
 	}
-	if want := []string{"+5.00ms INFO first error.type=none #s-a1", "+35.0ms ERROR second #s-a3"}; !slices.Equal(got, want) {
+	if want := []string{"+5.00ms INFO first error.type=none #s-a1", "+35.0ms ERROR second #s-a3"}; !slices.Equal(got,
+		want) {
 		t.Errorf("want %q, got %q", want, got)
 	}
-	if text := records[1].one(t, ".inside").text(); !strings.Contains(text, "event.name") || !strings.Contains(text, "failed") {
+	if text := records[1].one(t, ".inside").text(); !strings.Contains(text, "event.name") ||
+		!strings.Contains(text, "failed") {
 		t.Errorf("want the name of the event, which the text does not say, got %q", text)
 	}
-	if all := getPage(t, showing(sample()), "/logs").all("details.log"); len(all) != 3 || !strings.Contains(all[0].text(), "second") {
+	if all := getPage(t, showing(sample()), "/logs").all("details.log"); len(all) != 3 ||
+		!strings.Contains(all[0].text(), "second") {
 		t.Errorf("want all records on the page of logs, the newest first, got %d", len(all))
 	}
 	type list struct{ Records []recordJSON }
-	if some := getJSON[list](t, showing(sample()), "/logs.json?level=13").Records; len(some) != 1 || some[0].Body != "second" {
+	if some := getJSON[list](t, showing(sample()), "/logs.json?level=13").Records; len(some) != 1 ||
+		some[0].Body != "second" {
 		t.Errorf("level 13: want the error only, got %+v", some)
 	}
-	if some := getJSON[list](t, showing(sample()), "/logs.json?q=elsewhere&service=client").Records; len(some) != 1 || some[0].EventName != "elsewhere" {
+	if some := getJSON[list](t, showing(sample()), "/logs.json?q=elsewhere&service=client").Records; len(some) != 1 ||
+		some[0].EventName != "elsewhere" {
 		t.Errorf("elsewhere: want that, got %+v", some)
 	}
 }
@@ -125,10 +135,12 @@ func TestClocksThatDifferAreNoted(t *testing.T) {
 
 func TestATraceIDIsReadAsPeopleWriteIt(t *testing.T) {
 	s := sample()
-	s.Spans = append(s.Spans, otlpsink.Span{Origin: from("x"), TraceID: strings.Repeat("0", 28) + "abcd", SpanID: "1", Name: "short", Start: noon, End: noon})
+	s.Spans = append(s.Spans, otlpsink.Span{Origin: from("x"), TraceID: strings.Repeat("0", 28) + "abcd", SpanID: "1",
+		Name: "short", Start: noon, End: noon})
 	h := showing(s)
 	for id, want := range map[string]int{
-		traceA: 200, strings.ToUpper(traceA): 200, traceA + ".json": 200, "abcd": 200, "xyz": 400, traceA + "a": 400, "..": 301, "%2e%2e%2f": 400,
+		traceA: 200, strings.ToUpper(traceA): 200, traceA + ".json": 200, "abcd": 200, "xyz": 400, traceA + "a": 400,
+		"..": 301, "%2e%2e%2f": 400,
 	} {
 		if w := get(t, h, "/trace/"+id); w.Code != want && !(id == ".." && w.Code/100 == 3) {
 			t.Errorf("%s: want %d, got %d", id, want, w.Code)
@@ -151,7 +163,8 @@ func TestALargeTraceStaysAPageThatShowsItsErrors(t *testing.T) {
 	}
 	s := otlpsink.Snapshot{}
 	for i := range n {
-		sp := otlpsink.Span{Origin: from("x"), TraceID: traceA, SpanID: fmt.Sprintf("%016x", i+1), Name: huge, Kind: "INTERNAL", Start: after(i), End: after(n), Attributes: attributes}
+		sp := otlpsink.Span{Origin: from("x"), TraceID: traceA, SpanID: fmt.Sprintf("%016x", i+1), Name: huge,
+			Kind: "INTERNAL", Start: after(i), End: after(n), Attributes: attributes}
 		if i > 0 {
 			sp.ParentID = fmt.Sprintf("%016x", (i-1)/2+1)
 		}
@@ -163,7 +176,9 @@ func TestALargeTraceStaysAPageThatShowsItsErrors(t *testing.T) {
 	}
 	s.Spans[n-1].Status = "ERROR"
 	for range 2 * maxRecords {
-		s.Records = append(s.Records, otlpsink.Record{Origin: from("x"), TraceID: traceA, SpanID: fmt.Sprintf("%016x", n), Body: huge, Attributes: attributes, Time: noon})
+		s.Records = append(s.Records,
+			otlpsink.Record{Origin: from("x"), TraceID: traceA, SpanID: fmt.Sprintf("%016x", n), Body: huge,
+				Attributes: attributes, Time: noon})
 	}
 	w := get(t, showing(s), "/trace/"+traceA)
 	if size := w.Body.Len(); size > 16<<20 {
@@ -176,14 +191,16 @@ func TestALargeTraceStaysAPageThatShowsItsErrors(t *testing.T) {
 	if failed := page.all("details.failed"); len(failed) != 1 || failed[0].attrs["id"] != fmt.Sprintf("s-%016x", n) {
 		t.Errorf("want the one that failed among them, got %d", len(failed))
 	}
-	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "9000 spans of 10000 not shown") || !strings.Contains(notes, "500 later records not shown") {
+	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "9000 spans of 10000 not shown") ||
+		!strings.Contains(notes, "500 later records not shown") {
 		t.Errorf("want it said what is not shown, got %q", notes)
 	}
 }
 
 func TestWhatJSONCannotHoldIsTold(t *testing.T) {
 	s := sample()
-	s.Spans[0].Attributes = map[string]any{"nan": math.NaN(), "inf": []any{math.Inf(1), map[string]any{"x": math.Inf(-1)}}, "bytes": []byte{0, 255}}
+	s.Spans[0].Attributes = map[string]any{"nan": math.NaN(), "inf": []any{math.Inf(1), map[string]any{"x": math.Inf(-1)}},
+		"bytes": []byte{0, 255}}
 	type trace struct {
 		Spans   []spanJSON
 		Records []recordJSON
@@ -192,17 +209,20 @@ func TestWhatJSONCannotHoldIsTold(t *testing.T) {
 	if len(got.Spans) != 3 || len(got.Records) != 2 {
 		t.Fatalf("want three spans and two records, got %+v", got)
 	}
-	if a := got.Spans[2].Attributes; a["nan"] != "NaN" || fmt.Sprint(a["inf"]) != "[+Inf map[x:-Inf]]" || a["bytes"] != "AP8=" {
+	if a := got.Spans[2].Attributes; a["nan"] != "NaN" || fmt.Sprint(a["inf"]) != "[+Inf map[x:-Inf]]" ||
+		a["bytes"] != "AP8=" {
 		t.Errorf("want text for what is no number, got %v", a)
 	}
 }
 
-// nasty is text as somebody would send it who wants to get out of where it stands.
+// nasty is text from a peer that wants to get out of where it stands.
 func nasty() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.String(), rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
-			"<script>alert(1)</script>", `"><img src=x onerror=y>`, "</main></details></option>", "'", `"`, "`", "<", ">", "&lt;", "&#x3c;", "]]>", "<!--", "-->",
-			"{{.}}", "javascript:", "//evil.example", "#", "?", "\x00", "\x1b", "\xff", "\r\n", "\u202e", "\u0301", "é", "a", " ", "=", "/", "..",
+			"<script>alert(1)</script>", `"><img src=x onerror=y>`, "</main></details></option>", "'", `"`, "`", "<", ">",
+			"&lt;", "&#x3c;", "]]>", "<!--", "-->",
+			"{{.}}", "javascript:", "//evil.example", "#", "?", "\x00", "\x1b", "\xff", "\r\n", "\u202e", "\u0301", "é", "a",
+			" ", "=", "/", "..",
 		}), 0, 8).Draw(t, "parts"), "")
 	}))
 }
@@ -226,8 +246,9 @@ func TestPagesHoldWhateverIsSent(t *testing.T) {
 			rec := &s.Records[i]
 			rec.Body, rec.SeverityText, rec.SpanID, rec.Attributes = name, value, value, map[string]any{name: value}
 		}
-		s.Points = []otlpsink.Point{{Origin: from(service), Metric: name, Unit: value, Kind: otlpsink.Histogram, Count: 1, Attributes: map[string]any{name: value},
-			Exemplars: []otlpsink.Exemplar{{TraceID: value, SpanID: name, Value: float64(nanos)}}}}
+		s.Points = []otlpsink.Point{{Origin: from(service), Metric: name, Unit: value, Kind: otlpsink.Histogram, Count: 1,
+			Attributes: map[string]any{name: value},
+			Exemplars:  []otlpsink.Exemplar{{TraceID: value, SpanID: name, Value: float64(nanos)}}}}
 		h := showing(s)
 		for _, path := range []string{"/", "/trace/" + traceA, "/metrics", "/logs"} {
 			w := get(t, h, path)
@@ -239,7 +260,8 @@ func TestPagesHoldWhateverIsSent(t *testing.T) {
 					r.Errorf("%s: data brought in <%s>", path, e.name)
 				}
 				for a, v := range e.attrs {
-					if strings.HasPrefix(a, "on") || a == "style" || a == "href" && !(strings.HasPrefix(v, "/") && !strings.HasPrefix(v, "//")) && !strings.HasPrefix(v, "#") {
+					if strings.HasPrefix(a, "on") || a == "style" ||
+						a == "href" && !(strings.HasPrefix(v, "/") && !strings.HasPrefix(v, "//")) && !strings.HasPrefix(v, "#") {
 						r.Errorf("%s: data brought in %s=%q", path, a, v)
 					}
 				}
@@ -252,5 +274,6 @@ func TestPagesHoldWhateverIsSent(t *testing.T) {
 }
 
 // known are the elements that the pages are made of.
-var known = strings.Fields(`main h1 h2 h3 p ul li b i em a span time div section table thead tbody tr th td form label select option input button
+var known = strings.Fields(
+	`main h1 h2 h3 p ul li b i em a span time div section table thead tbody tr th td form label select option input button
 	details summary dl dt dd wbr svg line rect circle pre`)

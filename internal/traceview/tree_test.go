@@ -84,7 +84,8 @@ func (e *element) text() string {
 func (e *element) all(like string) (found []*element) {
 	tag, class, _ := strings.Cut(like, ".")
 	tag, id, _ := strings.Cut(tag, "#")
-	if (tag == "" || e.name == tag) && (class == "" || slices.Contains(strings.Fields(e.attrs["class"]), class)) && (id == "" || e.attrs["id"] == id) && e.name != "" {
+	if (tag == "" || e.name == tag) && (class == "" || slices.Contains(strings.Fields(e.attrs["class"]), class)) &&
+		(id == "" || e.attrs["id"] == id) && e.name != "" {
 		found = append(found, e)
 	}
 	for _, c := range e.children {
@@ -170,18 +171,27 @@ const (
 func sample() otlpsink.Snapshot {
 	return otlpsink.Snapshot{
 		Spans: []otlpsink.Span{
-			{Origin: from("server"), TraceID: traceA, SpanID: "a3", ParentID: "a2", Name: "tools/call divide", Kind: "SERVER", Start: after(20), End: after(40), Status: "ERROR",
-				StatusMessage: "no such number", Attributes: map[string]any{"error.type": "tool_error", "count": int64(7), "list": []any{"x", 1.5}},
-				Events: []otlpsink.Event{{Name: "exception", Time: after(30), Attributes: map[string]any{"exception.type": "DivideError"}}}},
-			{Origin: from("client"), TraceID: traceA, SpanID: "a1", Name: "work", Kind: "INTERNAL", Start: after(0), End: after(100), Status: "UNSET"},
-			{Origin: from("client"), TraceID: traceA, SpanID: "a2", ParentID: "a1", Name: "tools/call divide", Kind: "CLIENT", Start: after(10), End: after(60), Status: "ERROR",
+			{Origin: from("server"), TraceID: traceA, SpanID: "a3", ParentID: "a2", Name: "tools/call divide", Kind: "SERVER",
+				Start: after(20), End: after(40), Status: "ERROR",
+				StatusMessage: "no such number",
+				Attributes:    map[string]any{"error.type": "tool_error", "count": int64(7), "list": []any{"x", 1.5}},
+				Events: []otlpsink.Event{
+					{Name: "exception", Time: after(30), Attributes: map[string]any{"exception.type": "DivideError"}}}},
+			{Origin: from("client"), TraceID: traceA, SpanID: "a1", Name: "work", Kind: "INTERNAL", Start: after(0),
+				End: after(100), Status: "UNSET"},
+			{Origin: from("client"), TraceID: traceA, SpanID: "a2", ParentID: "a1", Name: "tools/call divide", Kind: "CLIENT",
+				Start: after(10), End: after(60), Status: "ERROR",
 				Attributes: map[string]any{"error.type": "tool_error", "gen_ai.tool.name": "divide"}},
-			{Origin: from("client"), TraceID: traceB, SpanID: "b1", Name: "again", Kind: "INTERNAL", Start: after(200), End: after(201), Status: "OK",
-				Links: []otlpsink.Link{{TraceID: traceA, SpanID: "a2", Attributes: map[string]any{"why": "retry"}}, {TraceID: strings.Repeat("c", 32), SpanID: "c1"}}},
+			{Origin: from("client"), TraceID: traceB, SpanID: "b1", Name: "again", Kind: "INTERNAL", Start: after(200),
+				End: after(201), Status: "OK",
+				Links: []otlpsink.Link{{TraceID: traceA, SpanID: "a2", Attributes: map[string]any{"why": "retry"}},
+					{TraceID: strings.Repeat("c", 32), SpanID: "c1"}}},
 		},
 		Records: []otlpsink.Record{
-			{Origin: from("server"), Severity: 17, Body: "second", Time: after(35), TraceID: traceA, SpanID: "a3", EventName: "failed"},
-			{Origin: from("client"), Severity: 9, Body: "first", Observed: after(5), TraceID: traceA, SpanID: "a1", Attributes: map[string]any{"error.type": "none"}},
+			{Origin: from("server"), Severity: 17, Body: "second", Time: after(35), TraceID: traceA, SpanID: "a3",
+				EventName: "failed"},
+			{Origin: from("client"), Severity: 9, Body: "first", Observed: after(5), TraceID: traceA, SpanID: "a1",
+				Attributes: map[string]any{"error.type": "none"}},
 			{Origin: from("client"), Severity: 5, SeverityText: "debug", EventName: "elsewhere", Time: after(6)},
 		},
 	}

@@ -14,7 +14,8 @@ import (
 // An attribute is a key and a value as text.
 type attribute struct{ Key, Value string }
 
-// attributesOf is as many attributes as there is room for, by key, the kind of an error first; and how many are left out.
+// attributesOf is as many attributes as there is room for, by key, the kind of an error first; and how many are left
+// out.
 func attributesOf(m map[string]any, b *budget) (list []attribute, leftOut int) {
 	if b.of(len(m), maxAttributes) == 0 {
 		return nil, len(m)

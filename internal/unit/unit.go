@@ -14,8 +14,8 @@ var durations = []struct {
 	name string
 }{{time.Microsecond, "µs"}, {time.Millisecond, "ms"}, {time.Second, "s"}}
 
-// Duration writes d in the unit that leaves three digits before or after the point: "1.23ms", "45.6s", "2m03s". More than a
-// thousand hours are ">1000h".
+// Duration writes d in the unit that leaves three digits before or after the point: "1.23ms", "45.6s", "2m03s". More
+// than a thousand hours are ">1000h".
 func Duration(d time.Duration) string {
 	if d < 0 {
 		return "-" + Duration(-max(d, -math.MaxInt64))

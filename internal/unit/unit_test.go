@@ -20,7 +20,8 @@ func TestDurationsKeepThreeDigits(t *testing.T) {
 
 func TestSizesUseBinaryPrefixes(t *testing.T) {
 	for n, want := range map[int64]string{
-		0: "0 B", 1023: "1023 B", 1024: "1.00 KiB", 1536: "1.50 KiB", 1 << 20: "1.00 MiB", 1023 << 10: "1.00 MiB", math.MaxInt64: "8.00 EiB",
+		0: "0 B", 1023: "1023 B", 1024: "1.00 KiB", 1536: "1.50 KiB", 1 << 20: "1.00 MiB", 1023 << 10: "1.00 MiB",
+		math.MaxInt64: "8.00 EiB",
 	} {
 		if got := Size(n); got != want {
 			t.Errorf("Size(%d) = %q, want %q", n, got, want)

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// LogHandler returns a handler that does what h does. If h panics, there is no record, and failed is told; so it is if h ends
-// its goroutine. failed must not log.
+// LogHandler returns a handler that does what h does. If h panics, there is no record, and failed is told; so it is if
+// h ends its goroutine. failed must not log.
 func LogHandler(h slog.Handler, failed func(*Failure)) slog.Handler { return logHandler{h, failed} }
 
 type logHandler struct {

@@ -1,11 +1,13 @@
 // Package usercode is how code of the user's is called: a handler, a callback, a transport, a store. Such code returns,
-// panics, or ends its goroutine by [runtime.Goexit], as t.Fatal does in a test. A panic can be ended where it is noticed. The
-// end of a goroutine cannot; only what is deferred in it still runs. So there are four ways, by what the code runs in:
+// panics, or ends its goroutine by [runtime.Goexit], as t.Fatal does in a test. A panic can be ended where it is
+// noticed. The end of a goroutine cannot; only what is deferred in it still runs. So there are four ways, by what the
+// code runs in:
 //
 //   - [Run] for what has an outcome: it is told before the goroutine goes on, or ends.
 //   - [Persist] for a loop that must go on: another goroutine goes on with it.
 //   - [Apart] for what is seldom called and whose outcome is waited for: it has a goroutine of its own to lose.
-//   - [Pass] for what runs in the goroutine of the user: things are put in order, and the panic or the end goes on to there.
+//   - [Pass] for what runs in the goroutine of the user: things are put in order, and the panic or the end goes on to
+//     there.
 package usercode
 
 import (
@@ -24,8 +26,8 @@ type Failure struct {
 	Stack []byte // of the goroutine, down to where it happened
 }
 
-// Caught returns how code has failed, nil if it has returned. A deferred function calls it with what its own recover has
-// returned.
+// Caught returns how code has failed, nil if it has returned. A deferred function calls it with what its own recover
+// has returned.
 func Caught(recovered any, returned bool) *Failure {
 	switch {
 	case recovered != nil:
@@ -58,8 +60,8 @@ func (f *Failure) Repeat() {
 	panic(f.Value)
 }
 
-// Run calls f. If f fails, failed is told, in the same goroutine; then Run returns if that was a panic, and the goroutine ends
-// otherwise.
+// Run calls f. If f fails, failed is told, in the same goroutine; then Run returns if that was a panic, and the
+// goroutine ends otherwise.
 func Run(f func(), failed func(*Failure)) {
 	returned := false
 	defer func() {
@@ -95,8 +97,8 @@ func Apart(f func()) *Failure {
 	return failure
 }
 
-// Persist calls f, and if f ends its goroutine, calls f again in another, which start starts; and so on until f returns, or
-// panics. f must have taken note of what it was at, so as not to begin with that anew.
+// Persist calls f, and if f ends its goroutine, calls f again in another, which start starts; and so on until f
+// returns, or panics. f must have taken note of what it was at, so as not to begin with that anew.
 func Persist(start func(func()), f func()) {
 	returned := false
 	defer func() {

@@ -147,7 +147,8 @@ func TestALoggerThatFailsIsOneThatSaysNothing(t *testing.T) {
 				told = 0
 				ended := Apart(use)
 				if told != 1 || (ended != nil) != (name == "exit") {
-					t.Errorf("%s: told %d times, ended by %v; want once, and nothing but an end of the goroutine to go on", what, told, ended)
+					t.Errorf("%s: told %d times, ended by %v; want once, and nothing but an end of the goroutine to go on", what, told,
+						ended)
 				}
 			}
 		})

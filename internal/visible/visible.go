@@ -1,9 +1,9 @@
 // Package visible makes a peer's text safe to show to a person, on a terminal or on a page: it can neither control the
 // terminal nor look like something else than it is.
 //
-// Controls of C0 and C1, DEL, characters that change the direction of the text around them, line and paragraph separators,
-// and code points without a glyph are replaced. Joiners stay, as scripts and emoji need them. Of the combining marks on one
-// character four stay; more would grow over the lines around it.
+// Controls of C0 and C1, DEL, characters that change the direction of the text around them, line and paragraph
+// separators, and code points without a glyph are replaced. Joiners stay, as scripts and emoji need them. Of the
+// combining marks on one character four stay; more would grow over the lines around it.
 package visible
 
 import (
@@ -18,7 +18,8 @@ import (
 // maxMarks bounds the combining marks on one character.
 const maxMarks = 4
 
-// Rune reports whether r may be shown as it is. Line breaks and tabs may not: where they may stand is a matter of layout.
+// Rune reports whether r may be shown as it is. Line breaks and tabs may not: where they may stand is a matter of
+// layout.
 func Rune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= ' ' && r < 0x7f
@@ -26,8 +27,8 @@ func Rune(r rune) bool {
 	return unicode.IsGraphic(r) || r == '\u200c' || r == '\u200d'
 }
 
-// Map returns text with each character that may not be shown replaced by what instead returns for it; less than zero drops
-// it. Invalid UTF-8 becomes U+FFFD.
+// Map returns text with each character that may not be shown replaced by what instead returns for it; less than zero
+// drops it. Invalid UTF-8 becomes U+FFFD.
 func Map(text []byte, instead func(rune) rune) []byte {
 	if !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c >= 0x7f }) {
 		return text
@@ -77,8 +78,8 @@ func Text(text string) string {
 	}))
 }
 
-// Indented returns Text without the blanks around it. Every line but the first is indented, so that none can pass for a line
-// of the program that shows it.
+// Indented returns Text without the blanks around it. Every line but the first is indented, so that none can pass for a
+// line of the program that shows it.
 func Indented(text string) string {
 	lines := strings.Split(Text(strings.TrimSpace(text)), "\n")
 	for i, line := range lines[1:] {

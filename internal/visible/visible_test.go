@@ -41,7 +41,8 @@ func TestWhatAPeerSaysCannotBeForged(t *testing.T) {
 
 func TestNothingHiddenIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom(nil, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Mn))).Draw(t, "text")
+		s := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom(nil, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Mn))).
+			Draw(t, "text")
 		for _, r := range Line(s) {
 			if !Rune(r) {
 				t.Fatalf("Line(%q) has %U", s, r)
@@ -58,7 +59,8 @@ func TestNothingHiddenIsLeft(t *testing.T) {
 func TestJSONMeansTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key, value := rapid.String().Draw(t, "key"), rapid.String().Draw(t, "value")
-		raw, err := json.MarshalIndent(map[string]any{key: value, "all": []string{"\u0085\x7f\u202e\U000e0001", value}}, "\r", "\t")
+		raw, err := json.MarshalIndent(map[string]any{key: value, "all": []string{"\u0085\x7f\u202e\U000e0001", value}}, "\r",
+			"\t")
 		if err != nil {
 			t.Fatal(err)
 		}

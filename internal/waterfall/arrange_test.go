@@ -26,7 +26,8 @@ func TestAnArrangementHasTheTreeAndTheSkewOfTheDrawing(t *testing.T) {
 	for _, r := range a.Rows {
 		got = append(got, place{r.Index, r.Parent, r.Depth, r.ID})
 	}
-	want := []place{{4, -1, 0, "root"}, {2, 0, 1, "client"}, {0, 1, 2, "server"}, {1, 0, 1, "late"}, {-1, -1, 0, "gone"}, {3, 4, 1, "orphan"}}
+	want := []place{{4, -1, 0, "root"}, {2, 0, 1, "client"}, {0, 1, 2, "server"}, {1, 0, 1, "late"}, {-1, -1, 0, "gone"},
+		{3, 4, 1, "orphan"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
@@ -34,7 +35,8 @@ func TestAnArrangementHasTheTreeAndTheSkewOfTheDrawing(t *testing.T) {
 		t.Errorf("want an axis of 100 ms, got %v", a.To.Sub(a.From))
 	}
 	server := a.Rows[2]
-	if server.From.Before(at(10)) || server.To.After(at(50)) || !strings.Contains(strings.Join(server.Notes, ";"), "clock skew") {
+	if server.From.Before(at(10)) || server.To.After(at(50)) ||
+		!strings.Contains(strings.Join(server.Notes, ";"), "clock skew") {
 		t.Errorf("want the server's span inside its client's and a note on its clock, got %+v", server)
 	}
 }

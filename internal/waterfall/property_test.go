@@ -176,7 +176,8 @@ func TestABarCoversItsTime(t *testing.T) {
 }
 
 func FuzzTextFitsItsColumn(f *testing.F) {
-	for _, s := range []string{"", "plain", "\x1b[31m", "今日の天気", "z\u0301\u0301\u0301\u0301\u0301\u0301", "\xff", "👩‍👩‍👧️", "a\u00a0b"} {
+	for _, s := range []string{"", "plain", "\x1b[31m", "今日の天気", "z\u0301\u0301\u0301\u0301\u0301\u0301", "\xff", "👩‍👩‍👧️",
+		"a\u00a0b"} {
 		f.Add(s, 5, false)
 	}
 	f.Fuzz(func(t *testing.T, s string, n int, ascii bool) {

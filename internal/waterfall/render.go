@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Render writes the spans of one trace to w. Siblings stand in the order of their start, whatever the order of spans, so
-// the same spans make the same text. The error is that of w.
+// Render writes the spans of one trace to w. Siblings stand in the order of their start, whatever the order of spans,
+// so the same spans make the same text. The error is that of w.
 func Render(w io.Writer, spans []Span, opts Options) error {
 	if opts.Attributes == nil {
 		opts.Attributes = Selected

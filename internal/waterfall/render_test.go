@@ -88,7 +88,8 @@ func deepTrace() []Span {
 		if i > 0 {
 			parent = fmt.Sprint(i - 1)
 		}
-		spans = append(spans, span(fmt.Sprint(i), parent, "deep", "INTERNAL", fmt.Sprintf("level %d", i), i*100, 10_000-i*100))
+		spans = append(spans, span(fmt.Sprint(i), parent, "deep", "INTERNAL", fmt.Sprintf("level %d", i), i*100,
+			10_000-i*100))
 	}
 	return append(spans, span("side", "7", "deep", "INTERNAL", "beside level 8", 900, 9_000))
 }
@@ -125,7 +126,8 @@ func compare(t *testing.T, name string, spans []Span, opts Options) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("Render does not write what %s holds (run with -update if that is right)\ngot:\n%s\nwant:\n%s", file, got, want)
+			t.Errorf("Render does not write what %s holds (run with -update if that is right)\ngot:\n%s\nwant:\n%s", file, got,
+				want)
 		}
 	})
 }

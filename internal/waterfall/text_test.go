@@ -110,7 +110,8 @@ func TestTheLocaleDecidesAboutUTF8(t *testing.T) {
 
 func TestSelectedShortensKeysAndCorrelationID(t *testing.T) {
 	got := Selected(agentTrace()[1])
-	want := []Attribute{{"method", "tools/call"}, {"tool", "lookup"}, {"id", "7"}, {"corr", "3f2a91bc"}, {"transport", "pipe"}}
+	want := []Attribute{{"method", "tools/call"}, {"tool", "lookup"}, {"id", "7"}, {"corr", "3f2a91bc"},
+		{"transport", "pipe"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Selected (-want +got):\n%s", diff)
 	}
@@ -134,7 +135,8 @@ func TestAttributesAreTheCallersChoice(t *testing.T) {
 func TestAnErrorWithoutTypeIsStillAnError(t *testing.T) {
 	s := span("1", "", "svc", "CLIENT", "ping", 0, 1)
 	s.Error = true
-	if out := render(t, []Span{s}, Options{}); !strings.Contains(out, "✗ ping") || !strings.Contains(out, "error.type=unknown") {
+	if out := render(t, []Span{s}, Options{}); !strings.Contains(out, "✗ ping") ||
+		!strings.Contains(out, "error.type=unknown") {
 		t.Errorf("want a mark and error.type=unknown, got:\n%s", out)
 	}
 }

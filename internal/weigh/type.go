@@ -26,8 +26,8 @@ func Decoding(text []byte, v any) error {
 	return Of(t.Elem()).Check(text)
 }
 
-// Of returns the weights of what the lists, maps, pointers and interfaces of a type hold: of the largest there is of each kind.
-// Of types that decode themselves only the size is known.
+// Of returns the weights of what the lists, maps, pointers and interfaces of a type hold: of the largest there is of
+// each kind. Of types that decode themselves only the size is known.
 func Of(t reflect.Type) Weights {
 	if w, ok := known.Load(t); ok {
 		return w.(Weights)
@@ -39,7 +39,8 @@ func Of(t reflect.Type) Weights {
 }
 
 var decodeThemselves = []reflect.Type{
-	reflect.TypeFor[jsonv2.UnmarshalerFrom](), reflect.TypeFor[stdjson.Unmarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](),
+	reflect.TypeFor[jsonv2.UnmarshalerFrom](), reflect.TypeFor[stdjson.Unmarshaler](),
+	reflect.TypeFor[encoding.TextUnmarshaler](),
 }
 
 // add counts what a value of type t may hold, besides its own size.

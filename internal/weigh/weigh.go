@@ -1,6 +1,6 @@
 // Package weigh says how much memory a JSON text takes as Go values, before it is decoded: two bytes of text may become
-// hundreds. It is cheap where a text is too short to be too much or holds few values, whatever it says; then only those that are
-// dense are looked at byte by byte.
+// hundreds. It is cheap where a text is too short to be too much or holds few values, whatever it says; then only those
+// that are dense are looked at byte by byte.
 package weigh
 
 import (
@@ -43,8 +43,8 @@ const (
 // Any are the weights of a value of type any.
 var Any = Weights{scalar: grown*2*word + box, element: grown*2*word + 3*word, entry: 4 * word}
 
-// Check reports whether text may be decoded into values that weigh w. The error is an [ErrTooMuch]. What it says of a text
-// that is not valid JSON means nothing.
+// Check reports whether text may be decoded into values that weigh w. The error is an [ErrTooMuch]. What it says of a
+// text that is not valid JSON means nothing.
 func (w Weights) Check(text []byte) error {
 	limit := max(Free, Factor*len(text))
 	each := max(w.scalar, w.element, box) + perName + grown*(w.entry+1) // a value, and what a large object takes for it

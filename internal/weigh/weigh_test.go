@@ -72,7 +72,8 @@ func TestNothingTakesMoreThanItWeighs(t *testing.T) {
 			_, kept := heap.Measure(func() { _ = jsonv2.Unmarshal([]byte(text), v) })
 			weighed := Of(reflect.TypeOf(v).Elem()).of([]byte(text)) + len(text) + 64<<10
 			if kept > weighed {
-				t.Errorf("%s in a %T: %d bytes for each of the text are kept, want %d at most", name, v, kept/len(text), weighed/len(text))
+				t.Errorf("%s in a %T: %d bytes for each of the text are kept, want %d at most", name, v, kept/len(text),
+					weighed/len(text))
 			}
 			runtime.KeepAlive(v)
 		}

@@ -51,10 +51,11 @@ func start(ctx context.Context, over string) (server transport.Transport, stop f
 	return &transport.HTTP{URL: strings.TrimSpace(url)}, stop, nil
 }
 
-// travel makes the rounds. Each has a tool of its own: the server does not trust one to be quick that has written counters.
+// travel makes the rounds. Each has a tool of its own: the server does not trust one to be quick that has written
+// counters.
 //
-// What an end does behind a call, it does in the same way behind the call before. So each round sees all that one call leads to,
-// although its second moment may come before all is done.
+// What an end does behind a call, it does in the same way behind the call before. So each round sees all that one call
+// leads to, although its second moment may come before all is done.
 func travel(ctx context.Context, server transport.Transport, version mcp.Version, out string, p probe) error {
 	c, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Versions: []mcp.Version{version}})
 	if err != nil {

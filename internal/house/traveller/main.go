@@ -1,5 +1,6 @@
-// Command traveller is both ends of the conversation that "go run ./internal/house trip" looks at. Built with -cover and
-// -covermode=atomic, it writes the coverage counters of single warm calls below a directory: client/1, server/1 and so on.
+// Command traveller is both ends of the conversation that "go run ./internal/house trip" looks at. Built with -cover
+// and -covermode=atomic, it writes the coverage counters of single warm calls below a directory: client/1, server/1 and
+// so on.
 //
 //	traveller -out DIR [-transport http] [-version 2025-11-25]
 //

@@ -12,9 +12,9 @@ type Choose func(n int) int
 
 func pick(choose Choose, from []string) string { return from[choose(len(from))] }
 
-// Value makes a valid JSON value, spaces between its tokens included. The names and strings are few, so that they repeat,
-// and are all that a scanner may trip over: escapes, surrogates with and without their other half, multi-byte runes, and
-// the names that envelopes have.
+// Value makes a valid JSON value, spaces between its tokens included. The names and strings are few, so that they
+// repeat, and are all that a scanner may trip over: escapes, surrogates with and without their other half, multi-byte
+// runes, and the names that envelopes have.
 func Value(choose Choose) []byte {
 	var b bytes.Buffer
 	write(choose, &b, choose(5))
@@ -35,7 +35,8 @@ var scalars = []string{
 
 var texts = []string{
 	"a", "id", "jsonrpc", "method", "params", "result", "error", "_meta", "name", "traceparent", "progressToken", "data",
-	"2.0", `\"`, `\\`, `\\\"`, `\n`, `\u0069d`, `\ud83d\ude00`, `\ud83d`, `\ude00\ud83d`, "é", "観", "😀", "\x7f", "}", "{", ",", `]`,
+	"2.0", `\"`, `\\`, `\\\"`, `\n`, `\u0069d`, `\ud83d\ude00`, `\ud83d`, `\ude00\ud83d`, "é", "観", "😀", "\x7f", "}", "{",
+	",", `]`,
 	strings.Repeat("x", 40),
 }
 
@@ -98,7 +99,8 @@ func writeObject(choose Choose, b *bytes.Buffer, depth int) {
 
 // spoilers are what a mutation puts into a text.
 var spoilers = []string{
-	"\"", "\\", "{", "}", "[", "]", ",", ":", " ", "\n", "\x00", "\x1f", "\x7f", "\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+	"\"", "\\", "{", "}", "[", "]", ",", ":", " ", "\n", "\x00", "\x1f", "\x7f", "\x80", "\xc0\xaf", "\xed\xa0\x80",
+	"\xf4\x90\x80\x80",
 	"\xe2\x82", "\xff", "0", "-", ".", "e", "+", "u", "null", "\ufeff", "\u2028",
 }
 

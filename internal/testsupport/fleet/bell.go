@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Wait is what the tool wait does: it rings the bell, if there is one, to say that it is being handled, and returns when it
-// is cancelled.
+// Wait is what the tool wait does: it rings the bell, if there is one, to say that it is being handled, and returns
+// when it is cancelled.
 func Wait(ctx context.Context, bell string) error {
 	if bell != "" {
 		if err := ring(ctx, bell); err != nil {

@@ -19,8 +19,9 @@ const (
 	envEndpoint = "FLEET_ENDPOINT"
 )
 
-// Served makes this process the server that [Child] has started it as, by its name, and ends it then. It is the first that
-// TestMain calls. A server serves standard input until its end, and tells tel what it does, which is nil in a plain one.
+// Served makes this process the server that [Child] has started it as, by its name, and ends it then. It is the first
+// that TestMain calls. A server serves standard input until its end, and tells tel what it does, which is nil in a
+// plain one.
 func Served(servers map[string]func(ctx context.Context, tel *telemetry.Telemetry) error) {
 	name := os.Getenv(envServer)
 	if name == "" {
@@ -39,7 +40,8 @@ func serve(server func(context.Context, *telemetry.Telemetry) error) (err error)
 	if endpoint == "" {
 		return server(ctx, telemetry.Off())
 	}
-	p, err := otlp.Setup(ctx, otlp.WithServiceName(ServerName), otlp.WithEndpoint(endpoint), otlp.WithGlobals(false), otlp.WithConsole(os.Stderr, slog.LevelError))
+	p, err := otlp.Setup(ctx, otlp.WithServiceName(ServerName), otlp.WithEndpoint(endpoint), otlp.WithGlobals(false),
+		otlp.WithConsole(os.Stderr, slog.LevelError))
 	if err != nil {
 		return err
 	}
@@ -47,8 +49,8 @@ func serve(server func(context.Context, *telemetry.Telemetry) error) (err error)
 	return server(ctx, p.Telemetry())
 }
 
-// Child is how to start this test binary as a server: the command and what it adds to the environment. Its spans go to the
-// sink, nil for a server that is not observed.
+// Child is how to start this test binary as a server: the command and what it adds to the environment. Its spans go to
+// the sink, nil for a server that is not observed.
 func Child(t testing.TB, server string, sink *otlpsink.Sink) (command string, env []string) {
 	t.Helper()
 	command, err := os.Executable()

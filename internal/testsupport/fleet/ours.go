@@ -19,8 +19,8 @@ const (
 	ServerName = "fleet-server"
 )
 
-// Tools are what each server of the fleet offers: echo returns its argument text, fail reports an error, wait rings a bell
-// and returns when it is cancelled, and ask asks the user for a name and greets them with it.
+// Tools are what each server of the fleet offers: echo returns its argument text, fail reports an error, wait rings a
+// bell and returns when it is cancelled, and ask asks the user for a name and greets them with it.
 var Tools = []string{"echo", "fail", "wait", "ask"}
 
 // ErrFailed is what fail reports.
@@ -66,7 +66,7 @@ func add[In any](s *mcpserver.Server, name string, h func(context.Context, In) (
 	}
 }
 
-// Call calls a tool, whoever the client is.
+// Call calls a tool, with whatever client library.
 type Call func(ctx context.Context, tool string, arguments map[string]any) (text string, isError bool, err error)
 
 // Dial returns what calls the tools of a server by this module's client, which speaks one version of the protocol.

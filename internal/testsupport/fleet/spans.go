@@ -61,7 +61,10 @@ func (s *Spans) Trace(id string) []Span {
 func (s *Spans) Await(t testing.TB, id, what string, good func([]Span) bool) []Span {
 	t.Helper()
 	var spans []Span
-	Until(t, what, func() bool { spans = s.Trace(id); return good(spans) }, func() string { return fmt.Sprintf("%v", spans) })
+	Until(t, what, func() bool {
+		spans = s.Trace(id)
+		return good(spans)
+	}, func() string { return fmt.Sprintf("%v", spans) })
 	return spans
 }
 

@@ -83,9 +83,11 @@ func (p *Pair) settle(t *testing.T, c *called, tool string, servers int) {
 		servers = 0
 	}
 	name := "tools/call " + tool
-	c.spans = p.Spans.Await(t, c.trace, fmt.Sprintf("%d CLIENT and %d SERVER spans %q", clients, servers, name), func(spans []Span) bool {
-		return len(Named(spans, "INTERNAL", "caller")) == 1 && len(Named(spans, "CLIENT", name)) >= clients && len(Named(spans, "SERVER", name)) >= servers
-	})
+	c.spans = p.Spans.Await(t, c.trace, fmt.Sprintf("%d CLIENT and %d SERVER spans %q", clients, servers, name),
+		func(spans []Span) bool {
+			return len(Named(spans, "INTERNAL", "caller")) == 1 && len(Named(spans, "CLIENT", name)) >= clients &&
+				len(Named(spans, "SERVER", name)) >= servers
+		})
 	c.caller = Named(c.spans, "INTERNAL", "caller")[0]
 }
 
@@ -99,7 +101,8 @@ func (p *Pair) outcomes(t *testing.T) {
 		code           bool
 	}{
 		{"echo", nil, nil, [2]string{"UNSET", "UNSET"}, false, false},
-		{"fail", map[string]string{"error.type": "tool_error"}, map[string]string{"error.type": "tool_error"}, [2]string{"ERROR", "ERROR"}, true, false},
+		{"fail", map[string]string{"error.type": "tool_error"}, map[string]string{"error.type": "tool_error"},
+			[2]string{"ERROR", "ERROR"}, true, false},
 		{"missing", map[string]string{"error.type": "-32602", "rpc.response.status_code": "-32602"},
 			map[string]string{"rpc.response.status_code": "-32602", "error.type": ""}, [2]string{"ERROR", "UNSET"}, false, true},
 	} {
@@ -119,7 +122,8 @@ func (p *Pair) outcomes(t *testing.T) {
 	}
 }
 
-// serversOf is how many SERVER spans bear the name of a tool: one that the server does not have is _OTHER in its span's.
+// serversOf is how many SERVER spans bear the name of a tool: one that the server does not have is _OTHER in its
+// span's.
 func serversOf(tool string) int {
 	if slices.Contains(Tools, tool) {
 		return 1
@@ -145,8 +149,9 @@ func (p *Pair) client(t *testing.T, c called, name, status string, attributes ma
 		t.Errorf("want the CLIENT span within the call, %v to %v, got %v to %v", c.caller.Start, c.caller.End, s.Start, s.End)
 	}
 	p.check(t, s, status, attributes, map[string]string{
-		"mcp.method.name": "tools/call", "gen_ai.tool.name": strings.TrimPrefix(name, "tools/call "), "gen_ai.operation.name": "execute_tool",
-		"mcp_client.name": ClientName, "mcp.protocol.version": p.Version, "network.transport": p.Network,
+		"mcp.method.name": "tools/call", "gen_ai.tool.name": strings.TrimPrefix(name, "tools/call "),
+		"gen_ai.operation.name": "execute_tool",
+		"mcp_client.name":       ClientName, "mcp.protocol.version": p.Version, "network.transport": p.Network,
 	})
 	if s.Attributes["mcp_client.corr_id"] == "" || s.Attributes["mcp_client.instance.id"] == "" {
 		t.Errorf("want a correlation id and the client's instance on %v", s)
@@ -171,7 +176,8 @@ func (p *Pair) server(t *testing.T, c called, client Span, name, tool, status st
 	case p.HTTPSpans && len(s.Links) == 1:
 		p.carried(t, s)
 	case p.HTTPSpans, len(s.Links) != 0:
-		t.Errorf("want a link from the SERVER span to that of its HTTP request, if there is one (%v), got %v", p.HTTPSpans, s.Links)
+		t.Errorf("want a link from the SERVER span to that of its HTTP request, if there is one (%v), got %v", p.HTTPSpans,
+			s.Links)
 	}
 	p.check(t, s, status, attributes, map[string]string{
 		"mcp.method.name": "tools/call", "gen_ai.tool.name": tool, "gen_ai.operation.name": "execute_tool",
@@ -241,7 +247,8 @@ func (p *Pair) asking(t *testing.T) {
 			return
 		}
 		spans := p.Spans.Await(t, c.trace, "the spans of the question", func(spans []Span) bool {
-			return len(Named(spans, "CLIENT", "elicitation/create")) == 1 && len(Named(spans, "SERVER", "elicitation/create")) == 1
+			return len(Named(spans, "CLIENT", "elicitation/create")) == 1 &&
+				len(Named(spans, "SERVER", "elicitation/create")) == 1
 		})
 		asks, answers := Named(spans, "CLIENT", "elicitation/create")[0], Named(spans, "SERVER", "elicitation/create")[0]
 		if handler := Named(spans, "SERVER", "tools/call ask")[0]; asks.ParentID != handler.ID {
@@ -266,12 +273,13 @@ func (p *Pair) rounds(t *testing.T, clients []Span) {
 		first, second = second, first
 	}
 	if !slices.Equal(second.Links, []string{first.ID}) || second.Attributes["mcp_client.mrtr.round"] != "1" ||
-		first.Attributes["mcp_client.result.type"] != "input_required" || first.Attributes["mcp_client.corr_id"] != second.Attributes["mcp_client.corr_id"] {
+		first.Attributes["mcp_client.result.type"] != "input_required" ||
+		first.Attributes["mcp_client.corr_id"] != second.Attributes["mcp_client.corr_id"] {
 		t.Errorf("want the second round to go on with the first, got %v and %v", first, second)
 	}
 }
 
-// leave makes calls that nobody waits for to the end, once they are being handled.
+// leave makes calls and leaves once they are being handled.
 func (p *Pair) leave(t *testing.T) {
 	for errorType, why := range map[string]error{"timeout": context.DeadlineExceeded, "cancelled": context.Canceled} {
 		t.Run(errorType, func(t *testing.T) {

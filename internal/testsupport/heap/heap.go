@@ -12,9 +12,10 @@ import (
 // percent is how much the heap may grow before it is collected anew, and so how far from a peak the last look at it is.
 const percent = 25
 
-// Measure runs f and returns how many bytes more than before were in use at most, as the garbage collector found them, and how
-// many are at the end. The collector runs each time the heap has grown by a quarter, and each run is looked at, so nothing depends
-// on time. Of garbage, what was allocated while the collector ran counts. Nothing else of the process may run meanwhile.
+// Measure runs f and returns how many bytes more than before were in use at most, as the garbage collector found them,
+// and how many are at the end. The collector runs each time the heap has grown by a quarter, and each run is looked at,
+// so nothing depends on time. Of garbage, what was allocated while the collector ran counts. Nothing else of the
+// process may run meanwhile.
 //
 // Under the race detector, which needs memory of its own and much time for that, it only runs f and returns zeros.
 func Measure(f func()) (peak, kept int) {
@@ -25,8 +26,9 @@ func Measure(f func()) (peak, kept int) {
 	return measure(func(*watch) { f() })
 }
 
-// Least runs f until its peak is within limit, five times at most, and returns the figures of the least peak. The garbage that is
-// allocated while the collector runs counts, and beside other work the collector runs for long; it is never less than there is.
+// Least runs f until its peak is within limit, five times at most, and returns the figures of the least peak. The
+// garbage that is allocated while the collector runs counts, and beside other work the collector runs for long; it is
+// never less than there is.
 func Least(limit int, f func()) (peak, kept int) {
 	peak, kept = Measure(f)
 	for range 4 {
@@ -40,8 +42,8 @@ func Least(limit int, f func()) (peak, kept int) {
 	return peak, kept
 }
 
-// Allocated runs f and returns how many bytes the process allocated meanwhile, those that were freed included: zero under the
-// race detector, which has less of them used again.
+// Allocated runs f and returns how many bytes the process allocated meanwhile, those that were freed included: zero
+// under the race detector, which has less of them used again.
 func Allocated(f func()) uint64 {
 	before := allocated()
 	f()
