@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// allocations counts what decoding data into a new value allocates, the clone of data left out. Collecting garbage while
-// counting adds a few to large numbers.
+// allocations counts what decoding data into a new value allocates, the clone of data left out. Collecting garbage
+// while counting adds a few to large numbers.
 func allocations(t *testing.T, data []byte, v func() any) float64 {
 	t.Helper()
 	clone := testing.AllocsPerRun(5, func() { bytes.Clone(data) })

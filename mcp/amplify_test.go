@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// listsOf returns texts of more than a MiB that fill a list of a type, wherever it has one, with as many values as there is room
-// for.
+// listsOf returns texts of more than a MiB that fill a list of a type, wherever it has one, with as many values as
+// there is room for.
 func listsOf(t reflect.Type, before, after string, depth int) (texts []string) {
 	const bytes = 3 << 19
 	for t.Kind() == reflect.Pointer {
@@ -43,7 +43,8 @@ func listsOf(t reflect.Type, before, after string, depth int) (texts []string) {
 	return texts
 }
 
-// Whatever a peer fills the lists of a message with, decoding takes no more memory than so much, much of it for a moment only.
+// Whatever a peer fills the lists of a message with, decoding takes no more memory than so much, much of it for a
+// moment only.
 func TestNoListTakesMuchMoreMemoryThanItsText(t *testing.T) {
 	const most = 80 << 20 // bytes
 	n := 0
@@ -53,7 +54,8 @@ func TestNoListTakesMuchMoreMemoryThanItsText(t *testing.T) {
 			var err error
 			took := heap.Allocated(func() { _, err = Decode([]byte(text), reflect.New(typ).Interface()) })
 			if took > most {
-				t.Errorf("%s: %.60s…: %d MiB for %d KiB, want %d MiB at most (%v)", name, text, took>>20, len(text)>>10, most>>20, err)
+				t.Errorf("%s: %.60s…: %d MiB for %d KiB, want %d MiB at most (%v)", name, text, took>>20, len(text)>>10, most>>20,
+					err)
 			}
 		}
 	}

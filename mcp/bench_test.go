@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// textResult returns a tools/call result whose JSON is about size bytes long: one text with a line break every 80 bytes.
+// textResult returns a tools/call result whose JSON is about size bytes long: one text with a line break every 80
+// bytes.
 func textResult(size int) []byte {
 	line := strings.Repeat("x", 79) + "\n"
 	text := strings.Repeat(line, size/81+1)[:size-size/81]
@@ -44,7 +45,10 @@ func toolsResult(n int) []byte {
 			Name:        fmt.Sprintf("tool_%d", i),
 			Title:       fmt.Sprintf("Tool number %d", i),
 			Description: strings.Repeat("Does something useful with its input. ", 5),
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"where to look"},"depth":{"type":"integer","minimum":0,"maximum":64},"filter":{"type":"array","items":{"type":"string"}}},"required":["path"],"additionalProperties":false}`),
+			InputSchema: json.RawMessage(
+				`{"type":"object","properties":{"path":{"type":"string","description":"where to look"},` +
+					`"depth":{"type":"integer","minimum":0,"maximum":64},"filter":{"type":"array","items":{"type":"string"}}},` +
+					`"required":["path"],"additionalProperties":false}`),
 			Annotations: &ToolAnnotations{ReadOnlyHint: new(true), OpenWorldHint: new(false)},
 		})
 	}

@@ -24,7 +24,7 @@ type ServerCapabilities struct {
 	Tools        *ListCapability      `json:"tools,omitzero"`
 	Resources    *ResourcesCapability `json:"resources,omitzero"`
 	Prompts      *ListCapability      `json:"prompts,omitzero"`
-	Completions  Object               `json:"completions,omitzero"` // from 2025-03-26; before that nobody declares it
+	Completions  Object               `json:"completions,omitzero"` // from 2025-03-26; before that no server declares it
 	Logging      Object               `json:"logging,omitzero"`
 	Tasks        *TasksCapability     `json:"tasks,omitzero"`      // in 2025-11-25 only
 	Extensions   map[string]Object    `json:"extensions,omitzero"` // settings by name, from 2026-07-28

@@ -8,7 +8,8 @@ import (
 )
 
 func TestUnknownCapabilitiesAreKept(t *testing.T) {
-	const text = `{"tools":{"listChanged":true,"x":{"y":[1.0]}},"z":{"w":"\u0041"},"experimental":{"e":{"f":1}},"extensions":{"com.example/g":{"h":2}}}`
+	const text = `{"tools":{"listChanged":true,"x":{"y":[1.0]}},"z":{"w":"\u0041"},"experimental":{"e":{"f":1}},` +
+		`"extensions":{"com.example/g":{"h":2}}}`
 	var c ServerCapabilities
 	if _, err := Decode([]byte(text), &c); err != nil {
 		t.Fatal(err)
@@ -33,7 +34,8 @@ func TestDeclaredCapabilitiesAreThere(t *testing.T) {
 	if _, err := Decode([]byte(text), &c); err != nil {
 		t.Fatal(err)
 	}
-	if c.Roots == nil || c.Sampling != nil || c.Elicitation.Form != nil || c.Elicitation.URL == nil || c.Extensions["a/b"] != nil {
+	if c.Roots == nil || c.Sampling != nil || c.Elicitation.Form != nil || c.Elicitation.URL == nil ||
+		c.Extensions["a/b"] != nil {
 		t.Errorf("%s decodes to %+v, want objects there and nulls absent", text, c)
 	}
 	got, err := json.Marshal(ClientCapabilities{Elicitation: &ElicitationCapability{URL: Object{}}})
@@ -43,9 +45,11 @@ func TestDeclaredCapabilitiesAreThere(t *testing.T) {
 }
 
 func TestTasksCapabilityAllowsMethods(t *testing.T) {
-	c := &TasksCapability{Requests: map[string]map[string]Object{"tools": {"call": {}}, "sampling": {"createMessage": nil}}}
+	c := &TasksCapability{Requests: map[string]map[string]Object{"tools": {"call": {}},
+		"sampling": {"createMessage": nil}}}
 	for method, want := range map[string]bool{
-		MethodCallTool: true, MethodListTools: false, MethodCreateMessage: false, MethodElicit: false, "tools": false, "": false,
+		MethodCallTool: true, MethodListTools: false, MethodCreateMessage: false, MethodElicit: false, "tools": false,
+		"": false,
 	} {
 		if got := c.Allows(method); got != want {
 			t.Errorf("Allows(%q) = %v, want %v", method, got, want)

@@ -7,8 +7,9 @@ import (
 )
 
 // Content is one block of what a tool returned, a prompt holds or a model said. It is one of the pointer types in this
-// package whose comment says so: [*TextContent], [*ImageContent], [*AudioContent], [*ResourceLink], [*EmbeddedResource],
-// in sampling also [*ToolUseContent] and [*ToolResultContent], and [*UnknownContent] for anything newer.
+// package whose comment says so: [*TextContent], [*ImageContent], [*AudioContent], [*ResourceLink],
+// [*EmbeddedResource], in sampling also [*ToolUseContent] and [*ToolResultContent], and [*UnknownContent] for anything
+// newer.
 type Content interface {
 	appendJSON(dst []byte) ([]byte, error)
 }

@@ -25,7 +25,8 @@ func TestContentWorksInUsersTypes(t *testing.T) {
 		Third:  TextContent{Text: "c"},
 	}
 	const want = `{"title":"x","blocks":[{"type":"text","text":"a"},{"type":"resource_link","uri":"u","name":"n"}],` +
-		`"first":{"type":"text","text":"b"},"second":{"type":"audio","data":"","mimeType":"audio/wav"},"third":{"type":"text","text":"c"}}`
+		`"first":{"type":"text","text":"b"},"second":{"type":"audio","data":"","mimeType":"audio/wav"},` +
+		`"third":{"type":"text","text":"c"}}`
 	for name, marshal := range map[string]func(any) ([]byte, error){
 		"v1": json.Marshal,
 		"v2": func(v any) ([]byte, error) { return jsonv2.Marshal(v) },
@@ -81,7 +82,8 @@ func TestSampledContentIsOneBlockOrSeveral(t *testing.T) {
 	}{
 		{`{"type":"text","text":"a"}`, SamplingContent{Text("a")}, `{"type":"text","text":"a"}`},
 		{`[{"type":"text","text":"a"}]`, SamplingContent{Text("a")}, `{"type":"text","text":"a"}`},
-		{`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`, SamplingContent{Text("a"), Text("b")}, `[{"type":"text","text":"a"},{"type":"text","text":"b"}]`},
+		{`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`, SamplingContent{Text("a"), Text("b")},
+			`[{"type":"text","text":"a"},{"type":"text","text":"b"}]`},
 		{`[]`, SamplingContent{}, `[]`},
 	} {
 		var got SamplingContent

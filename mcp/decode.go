@@ -22,20 +22,20 @@ import (
 // v is a pointer to a zero value: of a type of this package, of a [json.RawMessage], or of any type of the user's own
 // that JSON can be decoded into. A nil v only validates.
 //
-// Decode leaves data as it is, and what it decodes shares no memory with it: for the types that [DecodeInPlace] would have
-// point into data, it works on a copy.
+// Decode leaves data as it is, and what it decodes shares no memory with it: for the types that [DecodeInPlace] would
+// have point into data, it works on a copy.
 //
-// JSON is taken strictly: valid UTF-8 in strings, no member twice, names exactly as the protocol spells them, nesting of
-// 1024 levels at most. What is decoded into types of this package has 100,000 objects at most, each null counted as one. A lone
-// surrogate, which only an escape can spell, becomes U+FFFD. Inside of raw JSON that is kept as it is, members that occur twice
-// are not looked for.
+// JSON is taken strictly: valid UTF-8 in strings, no member twice, names exactly as the protocol spells them, nesting
+// of 1024 levels at most. What is decoded into types of this package has 100,000 objects at most, each null counted as
+// one. A lone surrogate, which only an escape can spell, becomes U+FFFD. Inside of raw JSON that is kept as it is,
+// members that occur twice are not looked for.
 //
-// Little text can be much memory: nine bytes of {"a":1} are 400 in a value of type any. So a text is not decoded if that would
-// take more than 128 MiB, or eight bytes for each of its own if that is more. What is in a struct of your own or in a list of
-// numbers is cheap; what is in any, in maps and in lists of pointers is not.
+// Little text can be much memory: nine bytes of {"a":1} are 400 in a value of type any. So a text is not decoded if
+// that would take more than 128 MiB, or eight bytes for each of its own if that is more. What is in a struct of your
+// own or in a list of numbers is cheap; what is in any, in maps and in lists of pointers is not.
 //
-// An error about the value names the part that is wrong, such as "tools[3].name is missing". After an error, what v holds
-// and what n says mean nothing.
+// An error about the value names the part that is wrong, such as "tools[3].name is missing". After an error, what v
+// holds and what n says mean nothing.
 func Decode(data []byte, v any) (n int, err error) {
 	switch v.(type) {
 	case *json.RawMessage, *CallToolResult, *ListToolsResult, *GetPromptResult, *ReadResourceResult, *CallToolParams:
@@ -44,12 +44,12 @@ func Decode(data []byte, v any) (n int, err error) {
 	return DecodeInPlace(data, v)
 }
 
-// DecodeInPlace is [Decode] for a caller that owns data and gives it up: nothing is copied. Strings and raw JSON in what it
-// decodes into a [*CallToolResult], [*ListToolsResult], [*GetPromptResult], [*ReadResourceResult], [*CallToolParams] or
-// [*json.RawMessage] point into data, and data is overwritten on the way. A text of which the escapes are gone looks like
-// any other JSON, so data must not be read again, whether there was an error or not: what has to be known before,
-// such as the type of a result, [ResultTypeOf] says. And a string of ten bytes keeps all of data in memory:
-// [strings.Clone] it.
+// DecodeInPlace is [Decode] for a caller that owns data and gives it up: nothing is copied. Strings and raw JSON in
+// what it decodes into a [*CallToolResult], [*ListToolsResult], [*GetPromptResult], [*ReadResourceResult],
+// [*CallToolParams] or [*json.RawMessage] point into data, and data is overwritten on the way. A text of which the
+// escapes are gone looks like any other JSON, so data must not be read again, whether there was an error or not: what
+// has to be known before, such as the type of a result, [ResultTypeOf] says. And a string of ten bytes keeps all of
+// data in memory: [strings.Clone] it.
 func DecodeInPlace(data []byte, v any) (n int, err error) {
 	var d decoder
 	d.b = data
@@ -121,7 +121,8 @@ func pointedOut(err error) error {
 	return err
 }
 
-// objects returns how many objects there may be in text: a null may stand for one, which takes as much room in a list or a map.
+// objects returns how many objects there may be in text: a null may stand for one, which takes as much room in a list
+// or a map.
 func objects(text []byte) int {
 	return bytes.Count(text, []byte("{")) + bytes.Count(text, []byte("null"))
 }

@@ -21,12 +21,14 @@ func TestErrorsNameTheWrongPart(t *testing.T) {
 		text string
 		want string
 	}{
-		{"ListToolsResult", `{"tools":[` + tool + `,` + tool + `,` + tool + `,{"inputSchema":{}}]}`, "tools[3].name is missing"},
+		{"ListToolsResult", `{"tools":[` + tool + `,` + tool + `,` + tool + `,{"inputSchema":{}}]}`,
+			"tools[3].name is missing"},
 		{"ListToolsResult", `{"tools":[{"name":"","inputSchema":{}}]}`, "tools[0].name is missing"},
 		{"ListToolsResult", `{"tools":[{"name":"a"}]}`, "tools[0].inputSchema is missing"},
 		{"ListToolsResult", `{"tools":[{"name":"a","inputSchema":null}]}`, "tools[0].inputSchema is missing"},
 		{"ListToolsResult", `{"tools":[{"name":"a","inputSchema":[]}]}`, "tools[0].inputSchema is no object"},
-		{"ListToolsResult", `{"tools":[{"name":"a","inputSchema":{},"annotations":{"readOnlyHint":1}}]}`, "tools[0].annotations.readOnlyHint is no boolean"},
+		{"ListToolsResult", `{"tools":[{"name":"a","inputSchema":{},"annotations":{"readOnlyHint":1}}]}`,
+			"tools[0].annotations.readOnlyHint is no boolean"},
 		{"ListToolsResult", `{"tools":[{"name":"a","inputSchema":{},"icons":[{}]}]}`, "tools[0].icons[0].src is missing"},
 		{"ListToolsResult", `{"tools":[null]}`, "tools[0] is no object"},
 		{"ListToolsResult", `{"tools":{}}`, "tools is no array"},
@@ -41,7 +43,8 @@ func TestErrorsNameTheWrongPart(t *testing.T) {
 		{"CallToolResult", `{"content":[{"type":"text"}]}`, "content[0].text is missing"},
 		{"CallToolResult", `{"content":[{"type":"text","text":"a","text":"b"}]}`, "content[0].text occurs twice"},
 		{"CallToolResult", `{"content":[{"type":"text","text":"a","type":"text"}]}`, "content[0].type occurs twice"},
-		{"CallToolResult", `{"content":[{"type":"text","text":"a","annotations":{"audience":["user",1]}}]}`, "content[0].annotations.audience[1] is no string"},
+		{"CallToolResult", `{"content":[{"type":"text","text":"a","annotations":{"audience":["user",1]}}]}`,
+			"content[0].annotations.audience[1] is no string"},
 		{"CallToolResult", `{"content":[{"type":"image","data":""}]}`, "content[0].mimeType is missing"},
 		{"CallToolResult", `{"content":[{"type":"resource","resource":{"uri":"u"}}]}`, "content[0].resource.text is missing"},
 		{"CallToolResult", `{"content":[],"_meta":[]}`, "_meta is no object"},
@@ -62,16 +65,20 @@ func TestErrorsNameTheWrongPart(t *testing.T) {
 		{"ListResourcesResult", `{"resources":[],"x":{"y":1,"y":2}}`, "x.y occurs twice"},
 		{"ListPromptsResult", `{"prompts":[{"name":"a","arguments":[{}]}]}`, "prompts[0].arguments[0].name is missing"},
 		{"InitializeResult", `{"capabilities":{}}`, "protocolVersion is missing"},
-		{"InitializeResult", `{"protocolVersion":"x","capabilities":{"tools":{"listChanged":"yes"}}}`, "capabilities.tools.listChanged is no boolean"},
+		{"InitializeResult", `{"protocolVersion":"x","capabilities":{"tools":{"listChanged":"yes"}}}`,
+			"capabilities.tools.listChanged is no boolean"},
 		{"InitializeResult", `{"protocolVersion":"x","capabilities":{"logging":[]}}`, "capabilities.logging is no object"},
-		{"InitializeResult", `{"protocolVersion":"x","serverInfo":{"icons":[{"src":""}]}}`, "serverInfo.icons[0].src is missing"},
+		{"InitializeResult", `{"protocolVersion":"x","serverInfo":{"icons":[{"src":""}]}}`,
+			"serverInfo.icons[0].src is missing"},
 		{"DiscoverResult", `{"capabilities":{}}`, "supportedVersions is missing"},
 		{"CompleteParams", `{"ref":{"type":"ref/prompt"},"argument":{"name":"a","value":""}}`, "ref.name is missing"},
 		{"CompleteParams", `{"ref":{"type":"ref/resource"},"argument":{"name":"a","value":""}}`, "ref.uri is missing"},
 		{"CompleteParams", `{"ref":{"name":"x"},"argument":{"name":"a","value":""}}`, "ref.type is missing"},
 		{"CompleteResult", `{"completion":{"hasMore":true}}`, "completion.values is missing"},
-		{"CreateMessageParams", `{"messages":[{"role":"user","content":[{"type":"text"}]}],"maxTokens":1}`, "messages[0].content[0].text is missing"},
-		{"CreateMessageParams", `{"messages":[{"role":"user","content":{"type":"text"}}],"maxTokens":1}`, "messages[0].content.text is missing"},
+		{"CreateMessageParams", `{"messages":[{"role":"user","content":[{"type":"text"}]}],"maxTokens":1}`,
+			"messages[0].content[0].text is missing"},
+		{"CreateMessageParams", `{"messages":[{"role":"user","content":{"type":"text"}}],"maxTokens":1}`,
+			"messages[0].content.text is missing"},
 		{"CreateMessageParams", `{"messages":[]}`, "maxTokens is missing"},
 		{"CreateMessageParams", `{"messages":[],"maxTokens":1,"tools":[{"name":"a"}]}`, "tools[0].inputSchema is missing"},
 		{"ElicitParams", `{"message":"m"}`, "requestedSchema is missing"},
@@ -204,7 +211,8 @@ func TestUnmarshalJSONKeepsNothingOfItsInput(t *testing.T) {
 }
 
 func TestNullMeansAbsent(t *testing.T) {
-	text := `{"_meta":null,"resultType":null,"content":[{"type":"text","text":"a","annotations":null,"_meta":null}],"isError":null}`
+	text := `{"_meta":null,"resultType":null,"content":[{"type":"text","text":"a","annotations":null,"_meta":null}],` +
+		`"isError":null}`
 	var r CallToolResult
 	if _, err := Decode([]byte(text), &r); err != nil {
 		t.Fatal(err)
@@ -212,7 +220,9 @@ func TestNullMeansAbsent(t *testing.T) {
 	if diff := cmp.Diff(CallToolResult{Content: ContentList{Text("a")}}, r); diff != "" {
 		t.Errorf("CallToolResult (-want +got):\n%s", diff)
 	}
-	text = `{"tools":[{"name":"a","inputSchema":{},"outputSchema":null,"title":null,"icons":null,"annotations":{"title":null,"readOnlyHint":null},"execution":null}],"ttlMs":null,"cacheScope":null,"nextCursor":null}`
+	text = `{"tools":[{"name":"a","inputSchema":{},"outputSchema":null,"title":null,"icons":null,` +
+		`"annotations":{"title":null,"readOnlyHint":null},"execution":null}],"ttlMs":null,"cacheScope":null,` +
+		`"nextCursor":null}`
 	var l ListToolsResult
 	if _, err := Decode([]byte(text), &l); err != nil {
 		t.Fatal(err)
@@ -221,7 +231,8 @@ func TestNullMeansAbsent(t *testing.T) {
 	if diff := cmp.Diff(ListToolsResult{Tools: []*Tool{tool}}, l); diff != "" {
 		t.Errorf("ListToolsResult (-want +got):\n%s", diff)
 	}
-	text = `{"_meta":null,"messages":[],"modelPreferences":null,"temperature":null,"maxTokens":1,"metadata":null,"tools":null,"toolChoice":null}`
+	text = `{"_meta":null,"messages":[],"modelPreferences":null,"temperature":null,"maxTokens":1,"metadata":null,` +
+		`"tools":null,"toolChoice":null}`
 	var p CreateMessageParams
 	if _, err := Decode([]byte(text), &p); err != nil {
 		t.Fatal(err)
@@ -271,10 +282,12 @@ func TestNamesAreComparedExactly(t *testing.T) {
 	var r CallToolResult
 	text := `{"Content":1,"CONTENT":[],"content":[],"isError\u0000":true,"i\u0073Error":true}`
 	if _, err := Decode([]byte(text), &r); err != nil || !r.IsError {
-		t.Errorf("%s: error %v, isError %v, want names in other case passed over and escaped ones understood", text, err, r.IsError)
+		t.Errorf("%s: error %v, isError %v, want names in other case passed over and escaped ones understood", text, err,
+			r.IsError)
 	}
 	var d DiscoverResult
-	if _, err := Decode([]byte(`{"SupportedVersions":["a"],"supportedVersions":["b"]}`), &d); err != nil || d.SupportedVersions[0] != "b" {
+	if _, err := Decode([]byte(`{"SupportedVersions":["a"],"supportedVersions":["b"]}`), &d); err != nil ||
+		d.SupportedVersions[0] != "b" {
 		t.Errorf("error %v, versions %v, want those under the exact name", err, d.SupportedVersions)
 	}
 }
@@ -294,7 +307,8 @@ func TestNestingIsBounded(t *testing.T) {
 			}
 		}
 	}
-	nested := `{"content":[{"type":"tool_result","toolUseId":"a","content":[{"type":"tool_result","toolUseId":"b","content":[]}]}]}`
+	nested := `{"content":[{"type":"tool_result","toolUseId":"a","content":[{"type":"tool_result","toolUseId":"b",` +
+		`"content":[]}]}]}`
 	var r CallToolResult
 	if _, err := Decode([]byte(nested), &r); err != nil {
 		t.Fatal(err)
@@ -307,7 +321,8 @@ func TestNestingIsBounded(t *testing.T) {
 
 // TestNothingIsRequiredOfResultsOfAnotherType decodes a result into the type of its method, and then into its own.
 func TestNothingIsRequiredOfResultsOfAnotherType(t *testing.T) {
-	data := []byte(`{"_meta":{"a":"\u0041"},"inputRequests":{"k":{"method":"roots/list"}},"isError":true,"requestState":"\u0053","resultType":"input_\u0072equired"}`)
+	data := []byte(`{"_meta":{"a":"\u0041"},"inputRequests":{"k":{"method":"roots/list"}},"isError":true,` +
+		`"requestState":"\u0053","resultType":"input_\u0072equired"}`)
 	var first CallToolResult
 	if _, err := Decode(data, &first); err != nil {
 		t.Fatal(err)
@@ -380,7 +395,8 @@ func TestUsersTypesAreDecodedWithoutRules(t *testing.T) {
 	if _, err := Decode([]byte(`{"raw":null,"tool":{}}`), &v); err != nil || string(v.Raw) != "null" {
 		t.Errorf("error %v, raw %q, want what the JSON library makes of it", err, v.Raw)
 	}
-	if _, err := Decode([]byte(`{"raw":1,"tool":{"title":2}}`), &v); err == nil || err.Error() != "tool.title is no string" {
+	if _, err := Decode([]byte(`{"raw":1,"tool":{"title":2}}`), &v); err == nil ||
+		err.Error() != "tool.title is no string" {
 		t.Errorf("error %v, want tool.title is no string", err)
 	}
 	var own failing

@@ -100,8 +100,8 @@ func (d *decoder) plainContent(o *object, i int, kind string) (c Content, end in
 	return &UnknownContent{Type: kind, Raw: d.b[i:end:end]}, end, err
 }
 
-// usualText decodes the block at i if it begins like most do: with a type and a text and nothing between them. Then these
-// two need no walk. It returns nil if the block begins in another way.
+// usualText decodes the block at i if it begins like most do: with a type and a text and nothing between them. Then
+// these two need no walk. It returns nil if the block begins in another way.
 func (d *decoder) usualText(i int) (c *TextContent, end int, err error) {
 	const usual = `{"type":"text","text":"`
 	quoted := i + len(usual)
@@ -162,7 +162,8 @@ func knownType(raw []byte) string {
 	return s
 }
 
-// newText returns a block. The first one, which is the only one of most results, is allocated together with a list for it.
+// newText returns a block. The first one, which is the only one of most results, is allocated together with a list for
+// it.
 func (d *decoder) newText() *TextContent {
 	if d.begun {
 		return d.texts.new()

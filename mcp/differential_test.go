@@ -70,20 +70,25 @@ func samples(tb testing.TB) map[string][][]byte {
 	odd("CallToolResult",
 		`{"content":[{"text":"type comes last","annotations":null,"_meta":null,"type":"text"}],"isError":null}`,
 		`{"c\u006fntent":[{"t\u0079pe":"te\u0078t","text":"\ud83d\ude00 \ud83d \ude00"}]}`,
-		`{"content":[{"type":"tool_use","id":"1","name":"n","input":{}},{"type":"tool_result","toolUseId":"1","content":[{"type":"text","text":"x"}],"structuredContent":[],"isError":false}]}`,
-		`{"content":[{"type":"text","text":"x","annotations":{"audience":["user"],"priority":1e-3,"lastModified":"now","more":1}}]}`,
+		`{"content":[{"type":"tool_use","id":"1","name":"n","input":{}},{"type":"tool_result","toolUseId":"1",`+
+			`"content":[{"type":"text","text":"x"}],"structuredContent":[],"isError":false}]}`,
+		`{"content":[{"type":"text","text":"x","annotations":{"audience":["user"],"priority":1e-3,"lastModified":"now",`+
+			`"more":1}}]}`,
 		`{"resultType":"input_required","requestState":"s"}`,
 		`{"resultType":null,"content":null}`,
 		`{"content":[{"type":"resource","resource":{"uri":"u","text":"t","blob":"b"}}]}`,
 		`{"content":[{"type":"text","text":""}],"Content":[],"CONTENT":1,"":{}}`,
 	)
 	odd("ListToolsResult",
-		`{"tools":[{"name":"a","inputSchema":{},"outputSchema":null,"annotations":{"readOnlyHint":null},"execution":{},"icons":[]}],"ttlMs":-5}`,
+		`{"tools":[{"name":"a","inputSchema":{},"outputSchema":null,"annotations":{"readOnlyHint":null},"execution":{},`+
+			`"icons":[]}],"ttlMs":-5}`,
 		`{"resultType":"other"}`,
 	)
-	odd("GetPromptResult", `{"messages":[{"role":"user","content":{"type":"audio","data":"","mimeType":""}}],"resultType":"task"}`)
+	odd("GetPromptResult", `{"messages":[{"role":"user","content":{"type":"audio","data":"","mimeType":""}}],`+
+		`"resultType":"task"}`)
 	odd("ReadResourceResult", `{"contents":[{"uri":"u","blob":null,"text":"t"}],"cacheScope":"other"}`)
-	odd("CallToolParams", `{"name":"n","arguments":null,"task":null,"inputResponses":null,"requestState":null,"_meta":null}`)
+	odd("CallToolParams", `{"name":"n","arguments":null,"task":null,"inputResponses":null,"requestState":null,`+
+		`"_meta":null}`)
 	return byType
 }
 
@@ -128,8 +133,10 @@ func TestDecodeAgreesWithTheOracleOnDamagedValues(t *testing.T) {
 
 // fragments are what damage puts into values.
 var fragments = []string{
-	`null`, `true`, `0`, `-1`, `1.5`, `1e3`, `""`, `"x"`, `{}`, `[]`, `[null]`, `{"a":{"b":[1]}}`, `"\ud800"`, "\x80", "\x00",
-	`,`, `:`, `"`, `\`, `{`, `}`, `[`, `]`, ` `, "\n", `"type":"text",`, `"text":"t",`, `"_meta":{},`, `"resultType":"complete",`,
+	`null`, `true`, `0`, `-1`, `1.5`, `1e3`, `""`, `"x"`, `{}`, `[]`, `[null]`, `{"a":{"b":[1]}}`, `"\ud800"`, "\x80",
+	"\x00",
+	`,`, `:`, `"`, `\`, `{`, `}`, `[`, `]`, ` `, "\n", `"type":"text",`, `"text":"t",`, `"_meta":{},`,
+	`"resultType":"complete",`,
 }
 
 // damage returns one of texts with one to three changes.
@@ -182,10 +189,12 @@ func someValue(random *rand.Rand, text []byte) (start, end int, ok bool) {
 func TestDecodedResultsAreWhatWasEncoded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := &CallToolResult{
-			Result:            Result{Meta: drawObject(t), ResultType: rapid.SampledFrom([]ResultType{"", "complete"}).Draw(t, "resultType")},
-			Content:           ContentList(rapid.SliceOf(rapid.Custom(drawContent)).Draw(t, "content")),
-			StructuredContent: rapid.SampledFrom([]json.RawMessage{nil, json.RawMessage("null"), json.RawMessage(`{"a":[1]}`)}).Draw(t, "structured"),
-			IsError:           rapid.Bool().Draw(t, "isError"),
+			Result: Result{Meta: drawObject(t),
+				ResultType: rapid.SampledFrom([]ResultType{"", "complete"}).Draw(t, "resultType")},
+			Content: ContentList(rapid.SliceOf(rapid.Custom(drawContent)).Draw(t, "content")),
+			StructuredContent: rapid.SampledFrom([]json.RawMessage{nil, json.RawMessage("null"), json.RawMessage(`{"a":[1]}`)}).
+				Draw(t, "structured"),
+			IsError: rapid.Bool().Draw(t, "isError"),
 		}
 		text, err := AppendResult(nil, r)
 		if err != nil {

@@ -9,9 +9,9 @@ import (
 // AppendParams appends the params v to dst as one JSON object without line breaks; _meta, if there is any, comes first.
 //
 // v is a pointer to params of this package, a [json.RawMessage], or anything else that encodes to an object, in the way
-// of encoding/json. Nil is an empty object. Raw JSON is validated and otherwise sent as it is, but for space between its
-// tokens. Strings that are not valid UTF-8 are sent with U+FFFD where they are not. The members of maps are sorted, so
-// that one value has one encoding.
+// of encoding/json. Nil is an empty object. Raw JSON is validated and otherwise sent as it is, but for space between
+// its tokens. Strings that are not valid UTF-8 are sent with U+FFFD where they are not. The members of maps are sorted,
+// so that one value has one encoding.
 //
 // If there is an error, dst is returned as it was.
 func AppendParams(dst []byte, v any) ([]byte, error) {

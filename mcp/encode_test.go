@@ -21,9 +21,11 @@ func TestParamsAreOneObjectOnOneLine(t *testing.T) {
 		{json.RawMessage(nil), `{}`},
 		{lines, `{ "a" :  [1, 2]}`},
 		{&CallToolParams{}, `{"name":""}`},
-		{&CallToolParams{Name: "t\n", Arguments: arguments{A: 1, B: "x\ny"}}, `{"name":"t\n","arguments":{"a":1,"b":"x\ny"}}`},
+		{&CallToolParams{Name: "t\n", Arguments: arguments{A: 1, B: "x\ny"}},
+			`{"name":"t\n","arguments":{"a":1,"b":"x\ny"}}`},
 		{&CallToolParams{Name: "t", Arguments: lines}, `{"name":"t","arguments":{ "a" :  [1, 2]}}`},
-		{&CallToolParams{Name: "t", Arguments: map[string]any{"z": 1, "a": lines}}, `{"name":"t","arguments":{"a":{"a":[1,2]},"z":1}}`},
+		{&CallToolParams{Name: "t", Arguments: map[string]any{"z": 1, "a": lines}},
+			`{"name":"t","arguments":{"a":{"a":[1,2]},"z":1}}`},
 		{CallToolParams{Name: "t", Arguments: lines}, `{"name":"t","arguments":{"a":[1,2]}}`},
 		{
 			&CallToolParams{
@@ -89,7 +91,8 @@ func TestResultsAreEncodedLikeParams(t *testing.T) {
 				StructuredContent: json.RawMessage("[\n1]"),
 				IsError:           true,
 			},
-			`{"_meta":{},"resultType":"complete","content":[{"type":"text","text":"a\n` + "\uFFFD" + `"},{"type": "x"}],"structuredContent":[ 1],"isError":true}`,
+			`{"_meta":{},"resultType":"complete","content":[{"type":"text","text":"a\n` + "\uFFFD" +
+				`"},{"type": "x"}],"structuredContent":[ 1],"isError":true}`,
 		},
 		{&Task{TaskID: "1"}, `{"taskId":"1","status":"","createdAt":"","lastUpdatedAt":"","ttlMs":null}`},
 	} {
@@ -102,12 +105,15 @@ func TestResultsAreEncodedLikeParams(t *testing.T) {
 		}
 	}
 	for result, want := range map[any]string{
-		&CallToolResult{Content: ContentList{nil}}:                                           "content[0] is null",
-		&CallToolResult{Content: ContentList{&EmbeddedResource{}}}:                           "content[0].resource is null",
-		&CallToolResult{Content: ContentList{&UnknownContent{}}}:                             "content[0]: unexpected end of JSON at offset 0",
-		&CallToolResult{Content: ContentList{&ToolUseContent{Input: []byte(`1`)}}}:           "content[0].input is no object",
-		&CallToolResult{StructuredContent: json.RawMessage(`{`)}:                             "structuredContent: unexpected end of JSON at offset 1",
-		&GetPromptResult{Messages: []*PromptMessage{{Content: &EmbeddedResource{}}}}:         "messages[0].content.resource is null",
+		&CallToolResult{Content: ContentList{nil}}:                 "content[0] is null",
+		&CallToolResult{Content: ContentList{&EmbeddedResource{}}}: "content[0].resource is null",
+		&CallToolResult{Content: ContentList{&UnknownContent{}}}: "content[0]: unexpected end " +
+			"of JSON at offset 0",
+		&CallToolResult{Content: ContentList{&ToolUseContent{Input: []byte(`1`)}}}: "content[0].input is no object",
+		&CallToolResult{StructuredContent: json.RawMessage(`{`)}: "structuredContent: " +
+			"unexpected end of JSON at offset 1",
+		&GetPromptResult{Messages: []*PromptMessage{
+			{Content: &EmbeddedResource{}}}}: "messages[0].content.resource is null",
 		&CreateMessageResult{Content: SamplingContent{nil}}:                                  "content is null",
 		&CreateMessageResult{Content: SamplingContent{Text(""), &ResourceLink{}, nil}}:       "content[2] is null",
 		&CallToolResult{Content: ContentList{&TextContent{Meta: Meta(`[]`)}}}:                "content[0]._meta is no object",

@@ -42,7 +42,8 @@ func (e *Error) Error() string {
 	return e.Message + " (" + strconv.FormatInt(e.Code, 10) + ")"
 }
 
-// Is reports whether target is an [*Error] of the same code, such as [ErrMethodNotFound]. Messages and data do not count.
+// Is reports whether target is an [*Error] of the same code, such as [ErrMethodNotFound]. Messages and data do not
+// count.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code

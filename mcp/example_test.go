@@ -18,7 +18,8 @@ func ExampleText() {
 }
 
 func ExampleDecode() {
-	frame := []byte(`{"content":[{"type":"text","text":"18 °C"},{"type":"resource_link","uri":"weather://paris","name":"paris"}]}`)
+	frame := []byte(`{"content":[{"type":"text","text":"18 °C"},{"type":"resource_link","uri":"weather://paris",` +
+		`"name":"paris"}]}`)
 	var result mcp.CallToolResult
 	if _, err := mcp.Decode(frame, &result); err != nil {
 		fmt.Println(err)

@@ -8,7 +8,8 @@ import (
 )
 
 func TestFormsKeepTheOrderOfTheirFields(t *testing.T) {
-	const text = `{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"boolean"},"m":{"type":"number"}},"required":["z"]}`
+	const text = `{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"boolean"},"m":{"type":"number"}},` +
+		`"required":["z"]}`
 	var form FormSchema
 	if err := json.Unmarshal([]byte(text), &form); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,8 @@ import (
 // cmpID makes cmp compare request ids.
 var cmpID = cmpopts.EquateComparable(RequestID{})
 
-// wireTypes are the types that stand for JSON of the protocol, by name. TestGoldenValuesCoverEveryType keeps it complete.
+// wireTypes are the types that stand for JSON of the protocol, by name. TestGoldenValuesCoverEveryType keeps it
+// complete.
 var wireTypes = func() map[string]reflect.Type {
 	byName := map[string]reflect.Type{}
 	for _, t := range []reflect.Type{
@@ -40,7 +41,8 @@ var wireTypes = func() map[string]reflect.Type {
 		of[ProgressParams](), of[Prompt](), of[PromptArgument](), of[PromptMessage](), of[ReadResourceParams](),
 		of[ReadResourceResult](), of[RelatedTask](), of[Resource](), of[ResourceContents](), of[ResourceNotFoundData](),
 		of[ResourceTemplate](), of[ResourceUpdatedParams](), of[ResourcesCapability](), of[Result](), of[Root](),
-		of[RootsCapability](), of[SamplingCapability](), of[SamplingMessage](), of[ServerCapabilities](), of[SetLevelParams](),
+		of[RootsCapability](), of[SamplingCapability](), of[SamplingMessage](), of[ServerCapabilities](),
+		of[SetLevelParams](),
 		of[SubscribeParams](), of[SubscriptionFilter](), of[SubscriptionsAcknowledgedParams](),
 		of[SubscriptionsListenParams](), of[Task](), of[TaskMetadata](), of[TaskParams](), of[TaskStatusParams](),
 		of[TasksCapability](), of[Tool](), of[ToolAnnotations](), of[ToolChoice](), of[ToolExecution](),

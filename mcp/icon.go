@@ -9,12 +9,13 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// Icon is a picture for a user interface, from 2025-11-25. Where it comes from is what a peer says, so nothing of it is to be
-// trusted: [Icon.Check] says whether its source may be kept and passed on, [Icon.CheckFor] whether a client may load it.
+// Icon is a picture for a user interface, from 2025-11-25. Where it comes from is what a peer says, so nothing of it is
+// to be trusted: [Icon.Check] says whether its source may be kept and passed on, [Icon.CheckFor] whether a client may
+// load it.
 //
-// A client of this module drops the icons that fail Check from what a server sends, and a server those of its clients; a tool,
-// resource, template, prompt or implementation of your own that has one is refused.
-// See https://modelcontextprotocol.io/specification/2026-07-28/basic/index#icons.
+// A client of this module drops the icons that fail Check from what a server sends, and a server those of its clients;
+// a tool, resource, template, prompt or implementation of your own that has one is refused. See
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/index#icons.
 type Icon struct {
 	Src      string    `json:"src" mcp:"required"` // a URI
 	MIMEType string    `json:"mimeType,omitzero"`
@@ -30,22 +31,22 @@ const (
 	ThemeDark  IconTheme = "dark"
 )
 
-// Check says what is wrong with the source of the icon whoever it comes from, nil if nothing is. A source is the URL of an
-// image, https or http, or a data URI of one. Others are unsafe: javascript:, file:, ftp:, ws:, schemes of programs, relative
-// references, and what browsers read in another way than RFC 3986.
+// Check says what is wrong with the source of the icon, from whatever peer, nil if nothing is. A source is the URL of
+// an image, https or http, or a data URI of one. Others are unsafe: javascript:, file:, ftp:, ws:, schemes of programs,
+// relative references, and what browsers read in another way than RFC 3986.
 func (i Icon) Check() error {
 	_, err := i.source()
 	return err
 }
 
-// CheckFor says why a client must not load the icon of the server at this URL, nil if it may: the source is a data URI of an
-// image, or it is https and of the server's origin, that is of the same host and port. A server without a URL, such as a child
-// process, has no origin: server is empty, and only data URIs are left.
+// CheckFor says why a client must not load the icon of the server at this URL, nil if it may: the source is a data URI
+// of an image, or it is https and of the server's origin, that is of the same host and port. A server without a URL,
+// such as a child process, has no origin: server is empty, and only data URIs are left.
 //
-// What CheckFor cannot see is up to whoever loads the icon: send neither cookies nor credentials; follow redirects within the
-// origin only; bound the size of what comes and the dimensions of the picture; and look at the first bytes for its type instead
-// of trusting MIMEType. An SVG, by either way, is a document that can have scripts in it and fetch from elsewhere: draw it
-// where neither works, such as the img element of a browser, or not at all.
+// What CheckFor cannot see is up to the code that loads the icon: send neither cookies nor credentials; follow
+// redirects within the origin only; bound the size of what comes and the dimensions of the picture; and look at the
+// first bytes for its type instead of trusting MIMEType. An SVG, by either way, is a document that can have scripts in
+// it and fetch from elsewhere: draw it where neither works, such as the img element of a browser, or not at all.
 func (i Icon) CheckFor(server string) error {
 	u, err := i.source()
 	switch {

@@ -5,14 +5,14 @@ import (
 	"errors"
 )
 
-// InputRequiredResult answers tools/call, prompts/get or resources/read, from 2026-07-28, when the server needs something
-// from the client first. The client answers InputRequests, if there are any, and sends the request again, under another
-// id, with an [InputRound].
-// See https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr.
+// InputRequiredResult answers tools/call, prompts/get or resources/read, from 2026-07-28, when the server needs
+// something from the client first. The client answers InputRequests, if there are any, and sends the request again,
+// under another id, with an [InputRound]. See
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr.
 type InputRequiredResult struct {
 	Result
 	InputRequests InputRequests `json:"inputRequests,omitzero"`
-	RequestState  *string       `json:"requestState,omitzero"` // to be sent back exactly; nobody else's business
+	RequestState  *string       `json:"requestState,omitzero"` // to be sent back exactly; for the server alone
 }
 
 func (r *InputRequiredResult) check() error {

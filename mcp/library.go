@@ -19,8 +19,8 @@ var encoding = jsonv2.JoinOptions(
 	jsonv2.Deterministic(true),
 )
 
-// library is an encoder of the JSON library. It is kept for the next value: to set one up costs a quarter of what it costs
-// to encode a small struct.
+// library is an encoder of the JSON library. It is kept for the next value: to set one up costs a quarter of what it
+// costs to encode a small struct.
 type library struct {
 	out []byte // what has been encoded so far
 	enc *jsontext.Encoder
@@ -48,7 +48,8 @@ func appendValue(dst []byte, v any) ([]byte, error) {
 	}
 	l := libraries.Get().(*library)
 	l.out = dst
-	if err := jsonv2.MarshalEncode(l.enc, v); err != nil { // the encoder is in the middle of a value and of no use any more
+	if err := jsonv2.MarshalEncode(l.enc, v); err != nil {
+		// the encoder is in the middle of a value and of no use any more
 		if semantic, ok := err.(*jsonv2.SemanticError); ok && semantic.Err != nil {
 			err = withinPointer(semantic.JSONPointer, semantic.Err)
 		}
@@ -62,8 +63,8 @@ func appendValue(dst []byte, v any) ([]byte, error) {
 	return out, nil
 }
 
-// appendSound appends v, which must encode to an object. What it appends is valid by the rules of package jsonscan, so that
-// nobody has to look at it again.
+// appendSound appends v, which must encode to an object. What it appends is valid by the rules of package jsonscan, so
+// that nobody has to look at it again.
 func appendSound(dst []byte, v any) ([]byte, error) {
 	out, err := appendTop(dst, v)
 	if _, raw := v.(json.RawMessage); err == nil && !raw {
@@ -75,8 +76,8 @@ func appendSound(dst []byte, v any) ([]byte, error) {
 	return out, nil
 }
 
-// sound returns an error for what the library lets pass in raw JSON and the scanner does not: invalid UTF-8 and, in a text
-// that is long enough for it, too many levels.
+// sound returns an error for what the library lets pass in raw JSON and the scanner does not: invalid UTF-8 and, in a
+// text that is long enough for it, too many levels.
 func sound(text []byte) error {
 	if len(text) <= 2*jsonscan.MaxDepth && utf8.Valid(text) {
 		return nil

@@ -35,7 +35,8 @@ func TestWhatTheScannerRefusesIsNotSent(t *testing.T) {
 		{"as many levels as may be", nested(jsonscan.MaxDepth - 1), ""},
 		{"a level more", nested(jsonscan.MaxDepth), jsonscan.TooDeep},
 		{"a text that is large", json.RawMessage(`"` + strings.Repeat("x", 2*keptLibrary) + `"`), ""},
-		{"a text that is large and wrong", json.RawMessage(`"` + strings.Repeat("x", 2*keptLibrary) + "\xff\""), "invalid UTF-8"},
+		{"a text that is large and wrong", json.RawMessage(`"` + strings.Repeat("x", 2*keptLibrary) + "\xff\""),
+			"invalid UTF-8"},
 	} {
 		for _, p := range []struct {
 			member string
@@ -62,7 +63,8 @@ func TestAnEncoderThatFailedIsNotUsedAgain(t *testing.T) {
 		if got, err := AppendParams(nil, map[string]any{"a": []any{1, verbatim("")}}); err == nil {
 			t.Fatalf("%s, want an error", got)
 		}
-		if got, err := AppendParams(nil, map[string]any{"a": []any{1, verbatim("2")}}); err != nil || string(got) != `{"a":[1,2]}` {
+		if got, err := AppendParams(nil, map[string]any{"a": []any{1, verbatim("2")}}); err != nil ||
+			string(got) != `{"a":[1,2]}` {
 			t.Fatalf("%s, %v, want it encoded as ever", got, err)
 		}
 	}

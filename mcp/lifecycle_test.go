@@ -7,10 +7,12 @@ import (
 
 func TestAnImplementationHasTheMembersOfTheRevision(t *testing.T) {
 	whole := Implementation{
-		Name: "n", Title: "t", Version: "1", Description: "d", WebsiteURL: "https://example.com", Icons: []Icon{{Src: "data:,"}},
+		Name: "n", Title: "t", Version: "1", Description: "d", WebsiteURL: "https://example.com",
+		Icons: []Icon{{Src: "data:,"}},
 	}
 	const title, all = `{"name":"n","title":"t","version":"1"}`,
-		`{"name":"n","title":"t","version":"1","description":"d","websiteUrl":"https://example.com","icons":[{"src":"data:,"}]}`
+		`{"name":"n","title":"t","version":"1","description":"d","websiteUrl":"https://example.com",` +
+			`"icons":[{"src":"data:,"}]}`
 	for v, want := range map[Version]string{
 		Version20241105: `{"name":"n","version":"1"}`, Version20250326: `{"name":"n","version":"1"}`,
 		Version20250618: title, Version20251125: all, Version20260728: all,

@@ -21,8 +21,8 @@ type LoggingMessageParams struct {
 	Data   json.RawMessage `json:"data" mcp:"required"` // any JSON, null included
 }
 
-// LoggingLevel is the severity of a log message, one of those of RFC 5424. It is a [slog.Leveler], and levels compare by
-// what Level returns.
+// LoggingLevel is the severity of a log message, one of those of RFC 5424. It is a [slog.Leveler], and levels compare
+// by what Level returns.
 type LoggingLevel string
 
 const (

@@ -21,7 +21,8 @@ func TestLevelsAreOrderedBySeverity(t *testing.T) {
 		}
 	}
 	for level, want := range map[slog.Level]LoggingLevel{
-		-100: LevelDebug, -5: LevelDebug, -1: LevelDebug, 1: LevelInfo, 3: LevelNotice, 7: LevelWarning, 11: LevelError, 100: LevelEmergency,
+		-100: LevelDebug, -5: LevelDebug, -1: LevelDebug, 1: LevelInfo, 3: LevelNotice, 7: LevelWarning, 11: LevelError,
+		100: LevelEmergency,
 	} {
 		if got := LoggingLevelOf(level); got != want {
 			t.Errorf("LoggingLevelOf(%d) = %s, want %s", level, got, want)

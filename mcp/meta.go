@@ -40,12 +40,13 @@ const (
 	MetaBaggage     = "baggage"
 )
 
-// CheckMetaName says what is wrong with name as a member of [Meta] that you make, nil if nothing is. Valid names have an
-// optional prefix of dot-separated labels that ends with a slash, such as com.example/, and a name of letters, digits, hyphens,
-// underscores and dots that begins and ends with a letter or digit.
+// CheckMetaName says what is wrong with name as a member of [Meta] that you make, nil if nothing is. Valid names have
+// an optional prefix of dot-separated labels that ends with a slash, such as com.example/, and a name of letters,
+// digits, hyphens, underscores and dots that begins and ends with a letter or digit.
 //
-// Prefixes whose second label is modelcontextprotocol or mcp are reserved for the protocol. Of these, the specification has given
-// out io.modelcontextprotocol/, to its own members and to those of official extensions; all others are refused.
+// Prefixes whose second label is modelcontextprotocol or mcp are reserved for the protocol. Of these, the specification
+// has given out io.modelcontextprotocol/, to its own members and to those of official extensions; all others are
+// refused.
 //
 // Both ends of this module refuse other names wherever you give them, and take whatever a peer sends.
 func CheckMetaName(name string) error {
@@ -72,8 +73,8 @@ func CheckMetaName(name string) error {
 // officialPrefix is the one that the specification uses itself, and gives to official extensions.
 const officialPrefix = "io.modelcontextprotocol"
 
-// CheckExtensionName says what is wrong with name as that of an extension, a key of Extensions in [ClientCapabilities] and
-// [ServerCapabilities], nil if nothing is: the rules are those of [CheckMetaName], and there must be a prefix.
+// CheckExtensionName says what is wrong with name as that of an extension, a key of Extensions in [ClientCapabilities]
+// and [ServerCapabilities], nil if nothing is: the rules are those of [CheckMetaName], and there must be a prefix.
 // (specification 2026-07-28, basic/versioning, "Extension Negotiation")
 func CheckExtensionName(name string) error {
 	if !strings.Contains(name, "/") {

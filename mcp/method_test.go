@@ -104,7 +104,7 @@ func TestTargetIsWhatParamsName(t *testing.T) {
 	}
 }
 
-// TestMetaComesFirst keeps the promise of AppendParams, on which whoever adds to _meta without searching relies.
+// TestMetaComesFirst keeps the promise of AppendParams, on which code relies that adds to _meta without searching.
 func TestMetaComesFirst(t *testing.T) {
 	for m := range Methods() {
 		if first := m.Params.Field(0); first.Type != of[Meta]() {

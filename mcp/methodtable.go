@@ -77,7 +77,8 @@ var methods = func() []Method {
 		{NotificationToolListChanged, note, server, v2024, open, core, of[Params](), nil, none},
 
 		{MethodListResources, req, client, v2024, open, core, of[PageParams](), of[ListResourcesResult](), none},
-		{MethodListResourceTemplates, req, client, v2024, open, core, of[PageParams](), of[ListResourceTemplatesResult](), none},
+		{MethodListResourceTemplates, req, client, v2024, open, core, of[PageParams](), of[ListResourceTemplatesResult](),
+			none},
 		{MethodReadResource, req, client, v2024, open, core, of[ReadResourceParams](), of[ReadResourceResult](), resource},
 		{MethodSubscribe, req, client, v2024, v1125, core, of[SubscribeParams](), of[Result](), resource},
 		{MethodUnsubscribe, req, client, v2024, v1125, core, of[UnsubscribeParams](), of[Result](), resource},
@@ -90,7 +91,8 @@ var methods = func() []Method {
 		{MethodComplete, req, client, v2024, open, core, of[CompleteParams](), of[CompleteResult](), none},
 
 		{MethodSubscriptionsListen, req, client, v2026, open, core, of[SubscriptionsListenParams](), of[Result](), none},
-		{NotificationSubscriptionsAcknowledged, note, server, v2026, open, core, of[SubscriptionsAcknowledgedParams](), nil, none},
+		{NotificationSubscriptionsAcknowledged, note, server, v2026, open, core, of[SubscriptionsAcknowledgedParams](), nil,
+			none},
 
 		{MethodSetLevel, req, client, v2024, v1125, core, of[SetLevelParams](), of[Result](), none},
 		{NotificationMessage, note, server, v2024, open, core, of[LoggingMessageParams](), nil, none},

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// The oracle decodes the values that the decoders of this package decode by hand, by means of the JSON library alone and
-// into types of its own. It differs from them deliberately in this:
+// The oracle decodes the values that the decoders of this package decode by hand, by means of the JSON library alone
+// and into types of its own. It differs from them deliberately in this:
 //
 //   - It refuses a name that occurs twice anywhere, they only among the members they know; see errOracleDuplicate.
 //   - It takes null for an element of a list of strings, which they refuse.
@@ -194,7 +194,8 @@ func oracleCallToolParams(text []byte) (any, error) {
 	if o.Name == "" {
 		return nil, errors.New("no name")
 	}
-	p := &CallToolParams{Meta: Meta(meta), Name: o.Name, Task: o.Task, InputRound: InputRound{o.InputResponses, o.RequestState}}
+	p := &CallToolParams{Meta: Meta(meta), Name: o.Name, Task: o.Task,
+		InputRound: InputRound{o.InputResponses, o.RequestState}}
 	if arguments != nil {
 		p.Arguments = arguments
 	}

@@ -31,7 +31,8 @@ type Resource struct {
 type ListResourceTemplatesResult struct {
 	Result
 	CacheHint
-	NextCursor        *string             `json:"nextCursor,omitzero"` // nil on the last page; an empty one is a cursor too
+	// nil on the last page; an empty one is a cursor too
+	NextCursor        *string             `json:"nextCursor,omitzero"`
 	ResourceTemplates []*ResourceTemplate `json:"resourceTemplates" mcp:"required"`
 }
 
@@ -72,8 +73,8 @@ type ResourceContents struct {
 	Blob     *string `json:"blob,omitzero"` // base64, left as it came; nil for text
 }
 
-// BlobContents returns the contents of a resource that is not text. A server that answers with one of them may leave out
-// its URI and MIME type.
+// BlobContents returns the contents of a resource that is not text. A server that answers with one of them may leave
+// out its URI and MIME type.
 func BlobContents(data []byte) *ResourceContents {
 	return &ResourceContents{Blob: new(base64.StdEncoding.EncodeToString(data))}
 }

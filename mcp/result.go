@@ -17,8 +17,8 @@ func (r *Result) Base() *Result { return r }
 // ResultType tells results of different shape apart that may answer the same request, from 2026-07-28. An absent one
 // means [ResultComplete], one that has not been negotiated is invalid.
 //
-// To decode a result, ask [ResultTypeOf] first and decode it, once, into the type that it names. Decoded into the type that
-// the method has by itself, a result of another type misses none of that type's required members, so that its
+// To decode a result, ask [ResultTypeOf] first and decode it, once, into the type that it names. Decoded into the type
+// that the method has by itself, a result of another type misses none of that type's required members, so that its
 // ResultType can be seen; the members of the other types are passed over.
 type ResultType string
 
@@ -31,9 +31,9 @@ const (
 	ResultTask ResultType = "task"
 )
 
-// ResultTypeOf returns the type of the result whose JSON data begins with, by its own members only, without changing data:
-// it is to be asked before [DecodeInPlace]. It stops at the member resultType and looks no further, so what follows may be
-// invalid.
+// ResultTypeOf returns the type of the result whose JSON data begins with, by its own members only, without changing
+// data: it is to be asked before [DecodeInPlace]. It stops at the member resultType and looks no further, so what
+// follows may be invalid.
 func ResultTypeOf(data []byte) (ResultType, error) {
 	const usual = `{"resultType":"complete"` // needs no walk
 	if len(data) > len(usual) && string(data[:len(usual)]) == usual {

@@ -51,7 +51,8 @@ func TestBaseReachesWhatAllResultsHave(t *testing.T) {
 
 func TestTerminalTasks(t *testing.T) {
 	for status, want := range map[TaskStatus]bool{
-		TaskWorking: false, TaskInputRequired: false, TaskCompleted: true, TaskFailed: true, TaskCancelled: true, "newer": false,
+		TaskWorking: false, TaskInputRequired: false, TaskCompleted: true, TaskFailed: true, TaskCancelled: true,
+		"newer": false,
 	} {
 		if got := status.Terminal(); got != want {
 			t.Errorf("%s is terminal: %v, want %v", status, got, want)

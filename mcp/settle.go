@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// settle completes what the JSON library has decoded into v, a pointer, by the rules that the types of this package state
-// in their field tags: mcp:"required" for a member that must be there, mcp:"object" for raw JSON that must be an object
-// and whose null means that it is absent. Types of other packages have no such rules.
+// settle completes what the JSON library has decoded into v, a pointer, by the rules that the types of this package
+// state in their field tags: mcp:"required" for a member that must be there, mcp:"object" for raw JSON that must be an
+// object and whose null means that it is absent. Types of other packages have no such rules.
 func settle(v any) error {
 	value := reflect.ValueOf(v)
 	if value.Kind() != reflect.Pointer || value.IsNil() {

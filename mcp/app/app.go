@@ -1,6 +1,6 @@
-// Package app has what both ends of the Apps extension of MCP (SEP-1865, io.modelcontextprotocol/ui) share: what _meta.ui
-// says of a tool and of a view, the MIME type of views, and the checks of their URIs. Package mcpserver/apps declares
-// views for tools, mcpclient/apps finds and fetches them.
+// Package app has what both ends of the Apps extension of MCP (SEP-1865, io.modelcontextprotocol/ui) share: what
+// _meta.ui says of a tool and of a view, the MIME type of views, and the checks of their URIs. Package mcpserver/apps
+// declares views for tools, mcpclient/apps finds and fetches them.
 //
 // A view is an HTML page, a resource with the scheme ui, in which a host shows what a tool returns. To render it, in a
 // sandboxed frame with the policy that its [ResourceMeta] allows, and to talk to it by postMessage, is up to the host:
@@ -42,11 +42,11 @@ const (
 // ToolMeta is what _meta.ui says of a tool.
 type ToolMeta struct {
 	ResourceURI string   // of the view for what the tool returns; "" for none
-	Visibility  []Caller // nil means both; an empty one means nobody
+	Visibility  []Caller // nil means both; an empty one means neither
 }
 
-// ToolMetaOf reads the metadata of a tool, with the deprecated ui/resourceUri where _meta.ui has no URI. A URI that is not
-// that of a view, and a member of another type, are errors.
+// ToolMetaOf reads the metadata of a tool, with the deprecated ui/resourceUri where _meta.ui has no URI. A URI that is
+// not that of a view, and a member of another type, are errors.
 func ToolMetaOf(t *mcp.Tool) (ToolMeta, error) {
 	m, err := toolMeta(t.Meta)
 	if err != nil {
@@ -88,8 +88,8 @@ func (m ToolMeta) Write(meta mcp.Meta) (mcp.Meta, error) {
 	return values.write(meta)
 }
 
-// VisibleTo reports whether the caller may see and call the tool. Metadata that does not say who may means nobody, where
-// it says something that cannot be read, and both, where it says nothing.
+// VisibleTo reports whether the caller may see and call the tool. Metadata that does not say who may means neither,
+// where it says something that cannot be read, and both, where it says nothing.
 func VisibleTo(t *mcp.Tool, who Caller) bool {
 	var ui mcp.Object
 	var visibility []Caller
@@ -172,7 +172,8 @@ func (m ResourceMeta) check() error {
 	if m.CSP == nil {
 		return nil
 	}
-	for _, origins := range [][]string{m.CSP.ConnectDomains, m.CSP.ResourceDomains, m.CSP.FrameDomains, m.CSP.BaseURIDomains} {
+	for _, origins := range [][]string{m.CSP.ConnectDomains, m.CSP.ResourceDomains, m.CSP.FrameDomains,
+		m.CSP.BaseURIDomains} {
 		for _, origin := range origins {
 			if origin == "" || strings.ContainsFunc(origin, breaksPolicy) {
 				return fmt.Errorf("csp: %q is not an origin", origin)
@@ -223,12 +224,13 @@ func CheckURI(uri string) error {
 	return nil
 }
 
-// CheckMIMEType reports whether content of this type is not a view: another one than [MIMEType], however that is written,
-// or one with a character set that is not UTF-8.
+// CheckMIMEType reports whether content of this type is not a view: another one than [MIMEType], however that is
+// written, or one with a character set that is not UTF-8.
 func CheckMIMEType(text string) error {
 	name, parameters, err := mime.ParseMediaType(text)
 	charset, named := parameters["charset"]
-	if err != nil || name != "text/html" || parameters["profile"] != "mcp-app" || named && !strings.EqualFold(charset, "utf-8") {
+	if err != nil || name != "text/html" || parameters["profile"] != "mcp-app" ||
+		named && !strings.EqualFold(charset, "utf-8") {
 		return fmt.Errorf("the MIME type is %q, and that of a view is %s", text, MIMEType)
 	}
 	return nil

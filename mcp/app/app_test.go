@@ -51,7 +51,8 @@ func TestWhatToolsSay(t *testing.T) {
 func TestWhatIsWrittenKeepsWhatIsThere(t *testing.T) {
 	tool := app.ToolMeta{ResourceURI: "ui://a", Visibility: []app.Caller{app.App}}
 	meta, err := tool.Write(mcp.Meta(`{"x":1,"ui":{"later":true}}`))
-	if want := `{"x":1,"ui":{"later":true,"resourceUri":"ui://a","visibility":["app"]}}`; err != nil || string(meta) != want {
+	if want := `{"x":1,"ui":{"later":true,"resourceUri":"ui://a","visibility":["app"]}}`; err != nil ||
+		string(meta) != want {
 		t.Errorf("got %s, %v, want %s", meta, err, want)
 	}
 	view := app.ResourceMeta{
@@ -96,7 +97,8 @@ func TestOriginsThatWouldChangeThePolicy(t *testing.T) {
 		}
 	}
 	for _, meta := range []string{
-		`{"ui":1}`, `{"ui":{"csp":[]}}`, `{"ui":{"permissions":true}}`, `{"ui":{"domain":1}}`, `{"ui":{"prefersBorder":"no"}}`,
+		`{"ui":1}`, `{"ui":{"csp":[]}}`, `{"ui":{"permissions":true}}`, `{"ui":{"domain":1}}`,
+		`{"ui":{"prefersBorder":"no"}}`,
 	} {
 		if got, err := app.ResourceMetaOf(mcp.Meta(meta)); err == nil {
 			t.Errorf("%s: got %+v", meta, got)

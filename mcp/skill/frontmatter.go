@@ -21,9 +21,9 @@ const maxFrontmatter = 64 << 10
 // maxDepth is how deep its values may be nested.
 const maxDepth = 32
 
-// ParseManifest takes a SKILL.md apart into its frontmatter, as JSON, and the text behind it, which shares the memory of content.
-// The frontmatter has 64 KiB at most and no anchors; names and values are those of the core schema of YAML 1.2, so that a date
-// is text.
+// ParseManifest takes a SKILL.md apart into its frontmatter, as JSON, and the text behind it, which shares the memory
+// of content. The frontmatter has 64 KiB at most and no anchors; names and values are those of the core schema of YAML
+// 1.2, so that a date is text.
 func ParseManifest(content []byte) (frontmatter mcp.Object, body []byte, err error) {
 	head, body, err := split(content)
 	if err != nil {
@@ -150,8 +150,8 @@ func scalar(n *yaml.Node) (any, error) {
 	return f, nil
 }
 
-// sameFields compares two JSON objects by their values, and names a field that differs. One in which a name occurs twice is like
-// no other.
+// sameFields compares two JSON objects by their values, and names a field that differs. One in which a name occurs
+// twice is like no other.
 func sameFields(a, b mcp.Object) (field string, same bool) {
 	var left, right map[string]jsontext.Value
 	if json.Unmarshal(a, &left) != nil || json.Unmarshal(b, &right) != nil {

@@ -48,8 +48,8 @@ type File struct {
 	Size   int64  `json:"size"`   // bytes
 }
 
-// Files are the files of a skill. A nil one says that they are made on demand, so that there are no digests and nothing can be
-// verified; on the wire that is the word "dynamic".
+// Files are the files of a skill. A nil one says that they are made on demand, so that there are no digests and nothing
+// can be verified; on the wire that is the word "dynamic".
 type Files []File
 
 const dynamic = `"dynamic"`
@@ -105,8 +105,8 @@ func (s *Skill) File(uri string) (File, bool) {
 	return File{}, false
 }
 
-// Resolve is the URI of the file that the skill's text calls path, such as references/FORMS.md: paths are relative to the skill's
-// directory, and stay in it.
+// Resolve is the URI of the file that the skill's text calls path, such as references/FORMS.md: paths are relative to
+// the skill's directory, and stay in it.
 func (s *Skill) Resolve(path string) (string, error) {
 	for segment := range strings.SplitSeq(path, "/") {
 		if segment == "" || segment == "." || segment == ".." {
@@ -124,8 +124,8 @@ func FileURI(skillPath, file string) string {
 	return "skill://" + escape(skillPath) + "/" + escape(file)
 }
 
-// Validate reports what is wrong with the entry by itself: its URI, its name, the description, and files that are missing, listed
-// twice, outside its directory, or without a proper digest and size.
+// Validate reports what is wrong with the entry by itself: its URI, its name, the description, and files that are
+// missing, listed twice, outside its directory, or without a proper digest and size.
 func (s *Skill) Validate() error {
 	if err := s.validate(); err != nil {
 		return fmt.Errorf("skill %q: %w", s.URI, err)
@@ -171,15 +171,17 @@ func (s *Skill) validate() error {
 	return nil
 }
 
-// CheckName reports what is wrong with the name of a skill: it has 1 to 64 characters, which are small letters, digits and
-// hyphens, with no hyphen at either end and no two beside each other. (https://agentskills.io/specification#name-field)
+// CheckName reports what is wrong with the name of a skill: it has 1 to 64 characters, which are small letters, digits
+// and hyphens, with no hyphen at either end and no two beside each other.
+// (https://agentskills.io/specification#name-field)
 func CheckName(name string) error {
 	wrong := name == "" || len(name) > 64 || name[0] == '-' || name[len(name)-1] == '-' || strings.Contains(name, "--")
 	for _, c := range []byte(name) {
 		wrong = wrong || (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-'
 	}
 	if wrong {
-		return fmt.Errorf("%q is not the name of a skill: 1 to 64 small letters, digits and single hyphens between them", name)
+		return fmt.Errorf("%q is not the name of a skill: 1 to 64 small letters, digits and single hyphens between them",
+			name)
 	}
 	return nil
 }

@@ -46,7 +46,8 @@ func TestFrontmatterBecomesJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"allowed-tools":["read",31],"description":"Extract, fill, and assemble PDF documents","license":"Apache-2.0",` +
+	want := `{"allowed-tools":["read",31],"description":"Extract, fill, and assemble PDF documents",` +
+		`"license":"Apache-2.0",` +
 		`"metadata":{"beta":"yes","final":true,"owner":null,"ratio":0.5,"since":"2026-01-31","stars":12,"version":"2.1.0"},` +
 		`"name":"pdf-processing"}`
 	if string(frontmatter) != want || string(body) != "\r\n# Forms\r\n" {
@@ -143,7 +144,9 @@ func TestAManifestIsComparedWithItsEntry(t *testing.T) {
 			entry(t, func(s *Skill) { s.Frontmatter, _ = s.Frontmatter.With("hooks", "x") }), manifest, `"hooks"`,
 		},
 		"a name twice": {
-			entry(t, func(s *Skill) { s.Frontmatter = append(mcp.Object(`{"name":"x",`), s.Frontmatter[1:]...) }), manifest, "differs",
+			entry(t, func(s *Skill) {
+				s.Frontmatter = append(mcp.Object(`{"name":"x",`), s.Frontmatter[1:]...)
+			}), manifest, "differs",
 		},
 		"not listed": {entry(t, func(s *Skill) { s.Resources = s.Resources[1:] }), manifest, "does not list"},
 	} {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ErrUnverified is in the chain of an error about content that is not what the entry of its skill says. Such content must not be
-// used. The skill may have changed since: get its entry anew, and ask for approval anew.
+// ErrUnverified is in the chain of an error about content that is not what the entry of its skill says. Such content
+// must not be used. The skill may have changed since: get its entry anew, and ask for approval anew.
 var ErrUnverified = errors.New("not what the entry of the skill says")
 
 const digestPrefix = "sha256:"
@@ -25,8 +25,8 @@ func isDigest(s string) bool {
 	return ok && len(digits) == 2*sha256.Size && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// Verify compares content with what the entry says of the file. A digest that fits says that the entry and the content belong
-// together, and not that the server may be trusted: it wrote both.
+// Verify compares content with what the entry says of the file. A digest that fits says that the entry and the content
+// belong together, and not that the server may be trusted: it wrote both.
 func (f File) Verify(content []byte) error {
 	if int64(len(content)) != f.Size {
 		return fmt.Errorf("%s: %w: it has %d bytes, and the entry says %d", f.URI, ErrUnverified, len(content), f.Size)
@@ -37,8 +37,8 @@ func (f File) Verify(content []byte) error {
 	return nil
 }
 
-// VerifyManifest compares the content of SKILL.md with the entry: digest and size, unless the files of the skill are made on
-// demand, and the frontmatter, field by field.
+// VerifyManifest compares the content of SKILL.md with the entry: digest and size, unless the files of the skill are
+// made on demand, and the frontmatter, field by field.
 func (s *Skill) VerifyManifest(content []byte) error {
 	if s.Resources != nil {
 		f, ok := s.File(s.URI)
