@@ -1,18 +1,19 @@
 // Package apps is the part of a host in the Apps extension of MCP (SEP-1865), with package mcp/app, that has to do with
-// servers: it declares the extension, keeps the tools of apps from the model and those of the model from apps, and fetches
-// views.
+// servers: it declares the extension, keeps the tools of apps from the model and those of the model from apps, and
+// fetches views.
 //
 //	client, err := mcpclient.Connect(ctx, t, &mcpclient.Options{
 //		Capabilities: mcp.ClientCapabilities{Extensions: apps.Capability()},
 //	})
 //
-// Show a model the tools of [ModelTools] and make its calls with [CallModelTool]; both take a group of clients, too. Fetch the
-// view of a tool with [Fetch], and have [CallTool] make the calls that the view asks for; both take the client of the one server
-// whose view it is, which [mcpclient.Group.Client] returns for the Member of a tool. Servers do not know of each other: two of them
-// may give their views the same URI, so a host that keeps views keeps them by server and URI.
+// Show a model the tools of [ModelTools] and make its calls with [CallModelTool]; both take a group of clients, too.
+// Fetch the view of a tool with [Fetch], and have [CallTool] make the calls that the view asks for; both take the
+// client of the one server whose view it is, which [mcpclient.Group.Client] returns for the Member of a tool. Servers
+// do not know of each other: two of them may give their views the same URI, so a host that keeps views keeps them by
+// server and URI.
 //
-// A view is code of the server's: rendering it in a sandboxed frame, with a policy that allows no more than its metadata, and the
-// conversation with it by postMessage, are the host's, and not part of this module.
+// A view is code of the server's: rendering it in a sandboxed frame, with a policy that allows no more than its
+// metadata, and the conversation with it by postMessage, are the host's, and not part of this module.
 package apps
 
 import (
@@ -43,8 +44,9 @@ func Capability() map[string]mcp.Object {
 	return map[string]mcp.Object{app.Extension: mcp.Object(`{"mimeTypes":["` + app.MIMEType + `"]}`)}
 }
 
-// ModelTools yields the tools that a model may see: those of a [mcpclient.Client], or those of a [mcpclient.Group] by their names
-// in it. Order, errors and options are those of their Tools. [CallModelTool] makes the calls. (SEP-1865, "Visibility")
+// ModelTools yields the tools that a model may see: those of a [mcpclient.Client], or those of a [mcpclient.Group] by
+// their names in it. Order, errors and options are those of their Tools. [CallModelTool] makes the calls. (SEP-1865,
+// "Visibility")
 func ModelTools[T *mcp.Tool | *mcpclient.GroupTool](
 	ctx context.Context,
 	from interface {
@@ -68,10 +70,11 @@ func toolOf[T *mcp.Tool | *mcpclient.GroupTool](t T) *mcp.Tool {
 	return any(t).(*mcp.Tool)
 }
 
-// CallModelTool makes a call that a model asks for, by the name that [ModelTools] yields for the same client or group. A tool
-// that its server does not list, or does not make visible to models, is an error with [ErrNotVisible] in its chain, and is not
-// called. All else, the options too, is as [CallTool] says, and no other member of a group is asked for anything; a name that
-// no member's tools have is an error with [mcpclient.ErrNoMember] in its chain. (SEP-1865, "Visibility")
+// CallModelTool makes a call that a model asks for, by the name that [ModelTools] yields for the same client or group.
+// A tool that its server does not list, or does not make visible to models, is an error with [ErrNotVisible] in its
+// chain, and is not called. All else, the options too, is as [CallTool] says, and no other member of a group is asked
+// for anything; a name that no member's tools have is an error with [mcpclient.ErrNoMember] in its chain. (SEP-1865,
+// "Visibility")
 func CallModelTool[From *mcpclient.Client | *mcpclient.Group](
 	ctx context.Context, from From, name string, arguments any, options ...mcpclient.CallOption,
 ) (*mcp.CallToolResult, error) {
@@ -97,8 +100,9 @@ func route[From *mcpclient.Client | *mcpclient.Group](
 
 // CallTool makes a call that a view asks for. c is the client of the server from which the view comes: a view calls no
 // tool of another. A tool that this server does not list, or does not make visible to apps, is an error with
-// [ErrNotVisible] in its chain, and is not called. The list is asked for before each call, unless the client may keep it. The
-// options are those of the list and of the call: [mcpclient.WithTimeout] bounds each of them. (SEP-1865, "Visibility")
+// [ErrNotVisible] in its chain, and is not called. The list is asked for before each call, unless the client may keep
+// it. The options are those of the list and of the call: [mcpclient.WithTimeout] bounds each of them. (SEP-1865,
+// "Visibility")
 func CallTool(
 	ctx context.Context, c *mcpclient.Client, name string, arguments any, options ...mcpclient.CallOption,
 ) (*mcp.CallToolResult, error) {
@@ -109,7 +113,8 @@ func CallTool(
 }
 
 // checkVisible returns nil if the server lists the tool and the caller may see it.
-func checkVisible(ctx context.Context, c *mcpclient.Client, name string, who app.Caller, options []mcpclient.CallOption) error {
+func checkVisible(ctx context.Context, c *mcpclient.Client, name string, who app.Caller,
+	options []mcpclient.CallOption) error {
 	for t, err := range c.Tools(ctx, options...) {
 		switch {
 		case err != nil:
@@ -132,11 +137,11 @@ type View struct {
 	Meta app.ResourceMeta // what the host may allow it, at most
 }
 
-// Fetch reads the view of a tool from the server that lists the tool, whose client c is. A tool without one is an error with
-// [ErrNoView] in its chain. What is not a view is an error too: a URI with another scheme, for which nothing is asked of the server,
-// another MIME type than [app.MIMEType], contents beside it, more than [MaxBytes], text that is not UTF-8, and metadata
-// that [app.ResourceMetaOf] refuses. The other errors are those of [mcpclient.Client.ReadResource]. (SEP-1865, "UI
-// Resource Format")
+// Fetch reads the view of a tool from the server that lists the tool, whose client c is. A tool without one is an error
+// with [ErrNoView] in its chain. What is not a view is an error too: a URI with another scheme, for which nothing is
+// asked of the server, another MIME type than [app.MIMEType], contents beside it, more than [MaxBytes], text that is
+// not UTF-8, and metadata that [app.ResourceMetaOf] refuses. The other errors are those of
+// [mcpclient.Client.ReadResource]. (SEP-1865, "UI Resource Format")
 func Fetch(ctx context.Context, c *mcpclient.Client, t *mcp.Tool, options ...mcpclient.CallOption) (*View, error) {
 	meta, err := app.ToolMetaOf(t)
 	if err != nil {

@@ -96,7 +96,10 @@ func TestWhatAnAppMayNotCall(t *testing.T) {
 	s := newServer()
 	secret, err := declared.ForTool(&mcp.Tool{Name: "secret"}, uri, app.Model)
 	must(t, err)
-	must(t, mcpserver.AddTool(s, secret, func(context.Context, struct{}) (string, error) { called = true; return "", nil }))
+	must(t, mcpserver.AddTool(s, secret, func(context.Context, struct{}) (string, error) {
+		called = true
+		return "", nil
+	}))
 	c := connect(t, s, &mcpclient.Options{})
 	for _, name := range []string{"secret", "of another server"} {
 		if r, err := apps.CallTool(t.Context(), c, name, nil); r != nil || !errors.Is(err, apps.ErrNotVisible) {
@@ -128,12 +131,16 @@ func TestWhatIsNotAView(t *testing.T) {
 		"none": {contents: []*mcp.ResourceContents{}, want: "not one content", fails: true},
 		"two":  {contents: []*mcp.ResourceContents{good(), good()}, want: "not one content", fails: true},
 		"another URI": {
-			contents: []*mcp.ResourceContents{{URI: "ui://b", MIMEType: app.MIMEType, Text: "<p>"}}, want: "not one content", fails: true,
+			contents: []*mcp.ResourceContents{{URI: "ui://b", MIMEType: app.MIMEType, Text: "<p>"}}, want: "not one content",
+			fails: true,
 		},
-		"another type": {contents: []*mcp.ResourceContents{{MIMEType: "text/html", Text: "<p>"}}, want: "MIME type", fails: true},
-		"not UTF-8":    {contents: []*mcp.ResourceContents{blob("\xff")}, want: "UTF-8", fails: true},
-		"not base64":   {contents: []*mcp.ResourceContents{{MIMEType: app.MIMEType, Blob: new("?")}}, want: "base64", fails: true},
-		"too large":    {contents: []*mcp.ResourceContents{blob(strings.Repeat("a", apps.MaxBytes+1))}, want: "may have", fails: true},
+		"another type": {contents: []*mcp.ResourceContents{{MIMEType: "text/html", Text: "<p>"}}, want: "MIME type",
+			fails: true},
+		"not UTF-8": {contents: []*mcp.ResourceContents{blob("\xff")}, want: "UTF-8", fails: true},
+		"not base64": {contents: []*mcp.ResourceContents{{MIMEType: app.MIMEType, Blob: new("?")}}, want: "base64",
+			fails: true},
+		"too large": {contents: []*mcp.ResourceContents{blob(strings.Repeat("a", apps.MaxBytes+1))}, want: "may have",
+			fails: true},
 		"a wrong policy": {contents: []*mcp.ResourceContents{{
 			MIMEType: app.MIMEType, Text: "<p>", Meta: mcp.Meta(`{"ui":{"csp":{"frameDomains":["*; script-src *"]}}}`),
 		}}, want: "not an origin", fails: true},

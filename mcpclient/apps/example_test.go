@@ -53,8 +53,8 @@ func ExampleFetch() {
 	// sunny, 22 °C
 }
 
-// A host with several servers shows its model the tools of all of them, makes the model's calls by their names in the group, and has
-// the view of each tool talk to its own server only.
+// A host with several servers shows its model the tools of all of them, makes the model's calls by their names in the
+// group, and has the view of each tool talk to its own server only.
 func ExampleCallModelTool() {
 	ctx := context.Background()
 	group, err := mcpclient.NewGroup([]mcpclient.Member{

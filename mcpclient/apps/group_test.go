@@ -22,7 +22,8 @@ import (
 // longName leaves no room for the name of a member, so the tool has another name in a group.
 var longName = strings.Repeat("x", 128)
 
-// member is a server with a view, whose URI other members have too. Its tools say whose they are, and ran has those that have run.
+// member is a server with a view, whose URI other members have too. Its tools say whose they are, and ran has those
+// that have run.
 func member(t testing.TB, name string, ran *[]string) mcpclient.Member {
 	t.Helper()
 	s := newServer()
@@ -45,7 +46,8 @@ func member(t testing.TB, name string, ran *[]string) mcpclient.Member {
 	}
 }
 
-// grouped runs f in a bubble with the group of the members sky and sea, between which there is one that never says anything.
+// grouped runs f in a bubble with the group of the members sky and sea, between which there is one that never says
+// anything.
 func grouped(t *testing.T, f func(t *testing.T, g *mcpclient.Group, ran *[]string)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -156,7 +158,8 @@ func TestAModelCallsOfAClientWhatIsForModels(t *testing.T) {
 		must(t, err)
 		defer func() { must(t, c.Stop(context.Background())) }()
 		// The list waits for the connection, as the call does.
-		if r, err := apps.CallModelTool(t.Context(), c, "explain", nil, mcpclient.WaitForReady()); err != nil || r.Text() != "sky" {
+		if r, err := apps.CallModelTool(t.Context(), c, "explain", nil, mcpclient.WaitForReady()); err != nil ||
+			r.Text() != "sky" {
 			t.Errorf("got %v, %v, want sky", r, err)
 		}
 		for _, name := range []string{"refresh", "unlisted"} {
@@ -176,7 +179,8 @@ func TestAViewsCallWaitsForTheConnectionIfAsked(t *testing.T) {
 		c, err := mcpclient.New(member(t, "sky", &ran).Transport, &mcpclient.Options{Telemetry: telemetry.Off()})
 		must(t, err)
 		defer func() { must(t, c.Stop(context.Background())) }()
-		if r, err := apps.CallTool(t.Context(), c, "refresh", nil, mcpclient.WaitForReady()); err != nil || r.Text() != "sky" {
+		if r, err := apps.CallTool(t.Context(), c, "refresh", nil, mcpclient.WaitForReady()); err != nil ||
+			r.Text() != "sky" {
 			t.Errorf("got %v, %v, want sky", r, err)
 		}
 	})

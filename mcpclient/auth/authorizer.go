@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 )
 
-// Authorizer gets and keeps the tokens for one MCP server, that of the first request it sees: make one for each. Its methods
-// may be called from any goroutine. It starts goroutines only while it waits for an authorization or a refresh.
+// Authorizer gets and keeps the tokens for one MCP server, that of the first request it sees: make one for each. Its
+// methods may be called from any goroutine. It starts goroutines only while it waits for an authorization or a refresh.
 type Authorizer struct {
 	o       *settings
 	fetcher *metadata.Fetcher // for what the MCP server names
@@ -39,7 +39,8 @@ type Authorizer struct {
 // failurePause is how long what has failed is not tried again: many requests at once fail for one reason.
 const failurePause = 500 * time.Millisecond
 
-// New returns an Authorizer. It does no I/O; an error says what is wrong with o. [Authorizer.Close] frees what it holds.
+// New returns an Authorizer. It does no I/O; an error says what is wrong with o. [Authorizer.Close] frees what it
+// holds.
 func New(o Options) (*Authorizer, error) {
 	s, err := o.settle()
 	if err != nil {
@@ -53,9 +54,9 @@ func New(o Options) (*Authorizer, error) {
 	return a, nil
 }
 
-// Close ends the authorizations that are under way, waits until they have ended and closes idle connections. What the store
-// keeps stays. From then on requests get no token and refusals no authorization, but an error that wraps [ErrClosed]. It may
-// be called any number of times, and always returns nil.
+// Close ends the authorizations that are under way, waits until they have ended and closes idle connections. What the
+// store keeps stays. From then on requests get no token and refusals no authorization, but an error that wraps
+// [ErrClosed]. It may be called any number of times, and always returns nil.
 func (a *Authorizer) Close() error {
 	a.mu.Lock()
 	a.end(ErrClosed)
@@ -67,8 +68,8 @@ func (a *Authorizer) Close() error {
 }
 
 // Authorize adds the token, if there is one, and with DPoP a proof for this request. A token that is about to expire is
-// renewed in the background; one that has expired is renewed first, within the request's context, and sent as it is if it
-// cannot be renewed without a person. Requests to another origin than that of the MCP server are refused.
+// renewed in the background; one that has expired is renewed first, within the request's context, and sent as it is if
+// it cannot be renewed without a person. Requests to another origin than that of the MCP server are refused.
 func (a *Authorizer) Authorize(req *http.Request) error {
 	s, err := a.current(req)
 	if err != nil || s == nil {
@@ -132,7 +133,8 @@ func (a *Authorizer) serve(u *url.URL) error {
 		a.server = new(*u)
 	}
 	if !hostname.SameOrigin(a.server, u) {
-		return refuse(StepResource, "request to another server than %s: each needs an Authorizer of its own", quoteShort(hostname.Origin(a.server)))
+		return refuse(StepResource, "request to another server than %s: each needs an Authorizer of its own",
+			quoteShort(hostname.Origin(a.server)))
 	}
 	return nil
 }

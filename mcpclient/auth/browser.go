@@ -5,8 +5,9 @@ import (
 	"os/exec"
 )
 
-// openBrowser starts the system's opener for a URL of http or https, which is an argument of its own and never goes through
-// a shell. How the opener failed, if it does before it is of no interest any more, is sent to failed, which has room for it.
+// openBrowser starts the system's opener for a URL of http or https, which is an argument of its own and never goes
+// through a shell. How the opener failed, if it does before it is of no interest any more, is sent to failed, which has
+// room for it.
 func openBrowser(url string, failed chan<- error) error {
 	name, args := opener(url)
 	cmd := exec.Command(name, args...)

@@ -6,7 +6,8 @@ import (
 )
 
 // At most budgetSize authorizations are begun in any budgetPeriod, so that a server that is never content cannot keep a
-// person busy; of those that need no person, budgetSize tokens in a row that the server does not take. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
+// person busy; of those that need no person, budgetSize tokens in a row that the server does not take. (specification
+// 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
 const (
 	budgetSize   = 8
 	budgetPeriod = 10 * time.Minute

@@ -34,8 +34,10 @@ func newClient(c *Credentials, signer *assertion.Signer, s *metadata.Server) (*c
 	if err != nil {
 		return nil, err
 	}
-	if algs := s.TokenAuthSigningAlgs; method == methodPrivateKeyJWT && algs != nil && !slices.Contains(algs, signer.Alg()) {
-		return nil, fmt.Errorf("client signs with %s, the token endpoint wants %s", signer.Alg(), quoteShort(strings.Join(algs, ", ")))
+	if algs := s.TokenAuthSigningAlgs; method == methodPrivateKeyJWT && algs != nil &&
+		!slices.Contains(algs, signer.Alg()) {
+		return nil, fmt.Errorf("client signs with %s, the token endpoint wants %s", signer.Alg(),
+			quoteShort(strings.Join(algs, ", ")))
 	}
 	return &client{id: c.ClientID, secret: newSecret(c.ClientSecret), method: method, signer: signer}, nil
 }
@@ -65,7 +67,8 @@ func chooseMethod(declared string, supported []string, hasSecret, hasKey bool) (
 			return m, nil
 		}
 	}
-	return "", fmt.Errorf("client can authenticate with %s, the token endpoint wants %s", strings.Join(able, ", "), quoteShort(strings.Join(supported, ", ")))
+	return "", fmt.Errorf("client can authenticate with %s, the token endpoint wants %s", strings.Join(able, ", "),
+		quoteShort(strings.Join(supported, ", ")))
 }
 
 // secrets returns what of c must not be repeated, in the forms in which it goes over the wire.

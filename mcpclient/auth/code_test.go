@@ -28,7 +28,8 @@ func TestAPersonAuthorizesOnceAndTheTokenServes(t *testing.T) {
 			t.Errorf("%s request: want resource %q, got %q", name, mcpURL, got)
 		}
 	}
-	if authorize.Get("code_challenge_method") != "S256" || authorize.Get("state") == "" || token.Get("code_verifier") == "" {
+	if authorize.Get("code_challenge_method") != "S256" || authorize.Get("state") == "" ||
+		token.Get("code_verifier") == "" {
 		t.Errorf("want PKCE with S256 and a state, got %v and %v", authorize, token)
 	}
 	for _, r := range b.requests(mcpHost, "/mcp") {
@@ -50,14 +51,17 @@ func TestMetadataIsFoundWhereverTheSpecificationPutsIt(t *testing.T) {
 		},
 		"metadata-var2": func(b *bench) {
 			b.mcp.noHint, b.mcp.metadataPath, b.mcp.resource = true, "/.well-known/oauth-protected-resource", "http://"+mcpHost
-			b.as.issuer, b.as.prefix, b.as.metadataPath = "http://"+asHost+"/tenant1", "/tenant1", "/.well-known/oauth-authorization-server/tenant1"
+			b.as.issuer, b.as.prefix, b.as.metadataPath = "http://"+asHost+"/tenant1", "/tenant1",
+				"/.well-known/oauth-authorization-server/tenant1"
 		},
 		"metadata-var3": func(b *bench) {
 			b.mcp.metadataPath = "/custom/metadata/location.json"
-			b.as.issuer, b.as.prefix, b.as.metadataPath = "http://"+asHost+"/tenant1", "/tenant1", "/tenant1/.well-known/openid-configuration"
+			b.as.issuer, b.as.prefix, b.as.metadataPath = "http://"+asHost+"/tenant1", "/tenant1",
+				"/tenant1/.well-known/openid-configuration"
 		},
 		"openid-configuration with the path inserted": func(b *bench) {
-			b.as.issuer, b.as.prefix, b.as.metadataPath = "http://"+asHost+"/tenant1", "/tenant1", "/.well-known/openid-configuration/tenant1"
+			b.as.issuer, b.as.prefix, b.as.metadataPath = "http://"+asHost+"/tenant1", "/tenant1",
+				"/.well-known/openid-configuration/tenant1"
 		},
 		"2025-03-26-oauth-metadata-backcompat": func(b *bench) {
 			b.mcp.metadataPath = ""
@@ -110,11 +114,15 @@ func TestWhatMustNotBeTrustedIsRefused(t *testing.T) {
 		want    string // in the error
 		asks    bool   // the person is asked first
 	}{
-		{"resource-mismatch", func(b *bench) { b.mcp.resource = "https://evil.example.com/mcp" }, auth.StepDiscoverResource, "resource", false},
+		{"resource-mismatch", func(b *bench) {
+			b.mcp.resource = "https://evil.example.com/mcp"
+		}, auth.StepDiscoverResource, "resource", false},
 		{"no authorization server", func(b *bench) {
 			b.mcp.document = func(doc object) { doc["authorization_servers"] = []string{} }
 		}, auth.StepDiscoverResource, "names no authorization server", false},
-		{"metadata not where the hint says", func(b *bench) { b.mcp.hint = "/nowhere" }, auth.StepDiscoverResource, "no metadata", false},
+		{"metadata not where the hint says", func(b *bench) {
+			b.mcp.hint = "/nowhere"
+		}, auth.StepDiscoverResource, "no metadata", false},
 		{"metadata-issuer-mismatch", func(b *bench) {
 			b.as.metadata = func(doc object) { doc["issuer"] = "https://attacker.example.com" }
 		}, auth.StepDiscoverServer, "issuer", false},
@@ -122,17 +130,25 @@ func TestWhatMustNotBeTrustedIsRefused(t *testing.T) {
 		{"iss-wrong-issuer", func(b *bench) {
 			b.as.metadata, b.as.redirects = advertised, iss("https://evil.example.com")
 		}, auth.StepAuthorize, "another authorization server", true},
-		{"iss-unexpected", func(b *bench) { b.as.redirects = iss("https://evil.example.com") }, auth.StepAuthorize, "another authorization server", true},
+		{"iss-unexpected", func(b *bench) {
+			b.as.redirects = iss("https://evil.example.com")
+		}, auth.StepAuthorize, "another authorization server", true},
 		{"iss-normalized", func(b *bench) {
 			b.as.metadata, b.as.redirects = advertised, iss(b.as.issuer+"/")
 		}, auth.StepAuthorize, "another authorization server", true},
 		{"empty iss", func(b *bench) { b.as.redirects = iss("") }, auth.StepAuthorize, "another authorization server", true},
-		{"error of another issuer", func(b *bench) { b.as.redirects = evil }, auth.StepAuthorize, "another authorization server", true},
+		{"error of another issuer", func(b *bench) {
+			b.as.redirects = evil
+		}, auth.StepAuthorize, "another authorization server", true},
 		{"state", func(b *bench) {
 			b.as.redirects = func(q url.Values) { q.Set("state", "guessed") }
 		}, auth.StepAuthorize, "state", true},
-		{"no state", func(b *bench) { b.as.redirects = func(q url.Values) { q.Del("state") } }, auth.StepAuthorize, "state", true},
-		{"no code", func(b *bench) { b.as.redirects = func(q url.Values) { q.Del("code") } }, auth.StepAuthorize, "without a code", true},
+		{"no state", func(b *bench) {
+			b.as.redirects = func(q url.Values) { q.Del("state") }
+		}, auth.StepAuthorize, "state", true},
+		{"no code", func(b *bench) {
+			b.as.redirects = func(q url.Values) { q.Del("code") }
+		}, auth.StepAuthorize, "without a code", true},
 		{"no PKCE", func(b *bench) {
 			b.as.metadata = func(doc object) { doc["code_challenge_methods_supported"] = nil }
 		}, auth.StepDiscoverServer, "PKCE", false},
@@ -196,7 +212,8 @@ func TestWhatThePersonOrTheServerSaysIsTheError(t *testing.T) {
 		q.Set("error_description", "the user said no")
 	}
 	e := b.fails(b.authorizer(), "tools/list")
-	if e.Code != "access_denied" || e.ErrorType() != "access_denied" || e.Description != "the user said no" || !e.Permanent() {
+	if e.Code != "access_denied" || e.ErrorType() != "access_denied" || e.Description != "the user said no" ||
+		!e.Permanent() {
 		t.Errorf("want the permanent access_denied of the server with its words, got %v", e)
 	}
 }
@@ -241,7 +258,8 @@ func TestWhatCannotBeReachedIsTemporaryAndNamed(t *testing.T) {
 	} {
 		b := newBench(t)
 		b.setDown(path, true)
-		if e := b.fails(b.authorizer(), "tools/list"); e.Permanent() || e.Step != step || !strings.Contains(e.Error(), "connection refused") {
+		if e := b.fails(b.authorizer(), "tools/list"); e.Permanent() || e.Step != step ||
+			!strings.Contains(e.Error(), "connection refused") {
 			t.Errorf("%s: want a temporary error of step %s, got %v", path, step, e)
 		}
 	}
@@ -316,7 +334,8 @@ func TestARequestToAnotherServerGetsNoToken(t *testing.T) {
 		if !ok || !e.Permanent() || req.Header.Get("Authorization") != "" {
 			t.Errorf("%s: want a permanent error and no token, got %v", target, e)
 		}
-		if again, err := a.Review(&http.Response{StatusCode: 200, Request: req, Header: http.Header{}}, 1); again || err != nil {
+		if again, err := a.Review(&http.Response{StatusCode: 200, Request: req, Header: http.Header{}}, 1); again ||
+			err != nil {
 			t.Errorf("%s: want an answer that is no refusal left alone, got %v", target, err)
 		}
 		if _, err := a.Review(&http.Response{StatusCode: 401, Request: req, Header: http.Header{}}, 1); err == nil {
@@ -348,7 +367,9 @@ func TestTheScopeParameterIsChosenByTheSpecification(t *testing.T) {
 		{"challenged scope that is not among the supported", func(b *bench) {
 			b.mcp.scope, b.mcp.document = "mcp:basic mcp:more", supports("mcp:basic", "mcp:read")
 		}, nil, "mcp:basic mcp:more"},
-		{"scope-from-scopes-supported", func(b *bench) { b.mcp.document = supports("mcp:basic", "mcp:read") }, nil, "mcp:basic mcp:read"},
+		{"scope-from-scopes-supported", func(b *bench) {
+			b.mcp.document = supports("mcp:basic", "mcp:read")
+		}, nil, "mcp:basic mcp:read"},
 		{"scope-omitted-when-undefined", func(*bench) {}, nil, ""},
 		{"offline-access-scope", func(b *bench) {
 			b.mcp.document, b.as.metadata = supports("mcp:basic"), supports("mcp:basic", "offline_access")
@@ -360,8 +381,12 @@ func TestTheScopeParameterIsChosenByTheSpecification(t *testing.T) {
 		{"offline_access not wanted", func(b *bench) {
 			b.mcp.document, b.as.metadata = supports("mcp:basic"), supports("mcp:basic", "offline_access")
 		}, func(o *auth.Options) { o.NoOfflineAccess = true }, "mcp:basic"},
-		{"configured", func(b *bench) { b.mcp.document = supports("mcp:basic") }, func(o *auth.Options) { o.Scopes = []string{"mine"} }, "mine"},
-		{"configured and challenged", func(b *bench) { b.mcp.scope = "theirs" }, func(o *auth.Options) { o.Scopes = []string{"mine"} }, "mine theirs"},
+		{"configured", func(b *bench) {
+			b.mcp.document = supports("mcp:basic")
+		}, func(o *auth.Options) { o.Scopes = []string{"mine"} }, "mine"},
+		{"configured and challenged", func(b *bench) {
+			b.mcp.scope = "theirs"
+		}, func(o *auth.Options) { o.Scopes = []string{"mine"} }, "mine theirs"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)

@@ -68,14 +68,15 @@ func (f *flow) fetchServer(ctx context.Context) (*metadata.Server, error) {
 		return f.fetch.Server(ctx, named[0])
 	}
 	if !slices.Contains(named, bound) {
-		return nil, refuse(StepDiscoverServer, "client is registered with %s, the MCP server names %s", quoteShort(bound), quoteShort(strings.Join(named, ", ")))
+		return nil, refuse(StepDiscoverServer, "client is registered with %s, the MCP server names %s", quoteShort(bound),
+			quoteShort(strings.Join(named, ", ")))
 	}
 	return f.fetch.Server(ctx, bound)
 }
 
-// boundIssuer returns the only authorization server that may see the configured credentials: the one they were registered
-// with, or without that the first that gave a token for them; empty if there is none. (specification 2026-07-28,
-// basic/authorization/client-registration, "Authorization Server Binding")
+// boundIssuer returns the only authorization server that may see the configured credentials: the one they were
+// registered with, or without that the first that gave a token for them; empty if there is none. (specification
+// 2026-07-28, basic/authorization/client-registration, "Authorization Server Binding")
 func (f *flow) boundIssuer() string {
 	switch c := f.a.o.Credentials; {
 	case c == nil:
@@ -89,8 +90,8 @@ func (f *flow) boundIssuer() string {
 	}
 }
 
-// own returns the URL of an MCP server in one form and with its query, which may tell one tenant from another: what is stored
-// for it serves nothing else, whatever the server says that it is.
+// own returns the URL of an MCP server in one form and with its query, which may tell one tenant from another: what is
+// stored for it serves nothing else, whatever the server says that it is.
 func own(u *url.URL) string {
 	c := url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}
 	if c.Path == "/" {
@@ -99,9 +100,9 @@ func own(u *url.URL) string {
 	return hostname.Origin(u) + c.String()
 }
 
-// canonical returns the URL of an MCP server without what does not identify it: query, fragment, user information, and the
-// slash of an empty path. It stands in for the identifier that the metadata of a server would publish. (specification
-// 2026-07-28, basic/authorization, "Canonical Server URI"; RFC 8707)
+// canonical returns the URL of an MCP server without what does not identify it: query, fragment, user information, and
+// the slash of an empty path. It stands in for the identifier that the metadata of a server would publish.
+// (specification 2026-07-28, basic/authorization, "Canonical Server URI"; RFC 8707)
 func canonical(u *url.URL) string {
 	c := url.URL{Scheme: strings.ToLower(u.Scheme), Host: strings.ToLower(u.Host), Path: u.Path, RawPath: u.RawPath}
 	if c.Path == "/" {

@@ -38,7 +38,9 @@ func TestTokensAreBoundToAKeyWhereTheServerAsksForIt(t *testing.T) {
 			withDPoP(b)
 			b.mcp.schemes = []string{"Bearer", "DPoP"}
 		}, auth.DPoPAuto, true},
-		{"both schemes, and the authorization server cannot", func(b *bench) { b.mcp.schemes = []string{"DPoP", "Bearer"} }, auth.DPoPAuto, false},
+		{"both schemes, and the authorization server cannot", func(b *bench) {
+			b.mcp.schemes = []string{"DPoP", "Bearer"}
+		}, auth.DPoPAuto, false},
 		{"always", func(*bench) {}, auth.DPoPAlways, true},
 		{"never", func(b *bench) { b.mcp.schemes = []string{"Bearer", "DPoP"} }, auth.DPoPNever, false},
 	} {
@@ -118,7 +120,8 @@ func TestAServerThatTurnsToDPoPGetsANewToken(t *testing.T) {
 	b.mcp.set(func(s *mcpServer) { s.schemes, s.bound = []string{"DPoP"}, true })
 	b.ok(a, "tools/list")
 	if b.refreshes() != 0 || b.person.times() != 2 {
-		t.Errorf("want no refresh of a token that is not bound and a new authorization, got %d and %d", b.refreshes(), b.person.times())
+		t.Errorf("want no refresh of a token that is not bound and a new authorization, got %d and %d", b.refreshes(),
+			b.person.times())
 	}
 }
 
@@ -167,7 +170,8 @@ func TestANonceThatIsNeverTheRightOneEnds(t *testing.T) {
 		n++
 		b.mcp.set(func(s *mcpServer) { s.nonce = strings.Repeat("n", n) })
 	}
-	if e := b.fails(b.authorizer(), "tools/list"); !e.Permanent() || e.Status != http.StatusUnauthorized || e.Code != "use_dpop_nonce" {
+	if e := b.fails(b.authorizer(), "tools/list"); !e.Permanent() || e.Status != http.StatusUnauthorized ||
+		e.Code != "use_dpop_nonce" {
 		t.Errorf("want a permanent error with the server's code, got %v", e)
 	}
 	other := newBench(t)
@@ -178,7 +182,8 @@ func TestANonceThatIsNeverTheRightOneEnds(t *testing.T) {
 		(&failure{400, "use_dpop_nonce", ""}).reply(rw)
 		return true
 	}
-	if e := other.fails(other.authorizer(), "tools/list"); e.Code != "use_dpop_nonce" || len(other.requests(asHost, "/token")) != 2 {
+	if e := other.fails(other.authorizer(), "tools/list"); e.Code != "use_dpop_nonce" ||
+		len(other.requests(asHost, "/token")) != 2 {
 		t.Errorf("want the token request sent twice at most, got %v after %d", e, len(other.requests(asHost, "/token")))
 	}
 }

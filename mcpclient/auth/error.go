@@ -70,11 +70,12 @@ func (e *Error) Error() string {
 // Unwrap returns what happened.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Permanent reports whether the next try will end the same way unless somebody changes something: it is false for trouble
-// with the network, for answers such as HTTP 503 and for a caller that did not wait.
+// Permanent reports whether the next try will end the same way unless something is changed: it is false for
+// trouble with the network, for answers such as HTTP 503 and for a caller that did not wait.
 func (e *Error) Permanent() bool { return e.permanent }
 
-// ErrorType returns a word of low cardinality for telemetry: a code of the OAuth specifications, or authorization_failed.
+// ErrorType returns a word of low cardinality for telemetry: a code of the OAuth specifications, or
+// authorization_failed.
 func (e *Error) ErrorType() string {
 	if knownCodes[e.Code] {
 		return e.Code
@@ -82,7 +83,8 @@ func (e *Error) ErrorType() string {
 	return "authorization_failed"
 }
 
-// knownCodes are the error codes of RFC 6749, 6750, 7591, 8693, 8707 and 9449, and of OpenID Connect for the person's part.
+// knownCodes are the error codes of RFC 6749, 6750, 7591, 8693, 8707 and 9449, and of OpenID Connect for the person's
+// part.
 var knownCodes = map[string]bool{
 	"access_denied": true, "consent_required": true, "insufficient_scope": true, "interaction_required": true,
 	"invalid_client": true, "invalid_client_metadata": true, "invalid_dpop_proof": true, "invalid_grant": true,
@@ -96,8 +98,8 @@ func refuse(step Step, format string, args ...any) *Error {
 	return &Error{Step: step, Err: fmt.Errorf(format, args...), permanent: true}
 }
 
-// failed makes the error of a step of what a request or the caller's own code returned. Only an error that says that it is
-// permanent is.
+// failed makes the error of a step of what a request or the caller's own code returned. Only an error that says that it
+// is permanent is.
 func failed(step Step, err error) *Error {
 	type judge interface {
 		error
@@ -130,8 +132,8 @@ func answered(step Step, code, description string, status int, secrets []string)
 	return e
 }
 
-// quotable returns text cut to n bytes if it is what error and error_description may consist of (RFC 6749 §5.2) and holds no
-// secret, and the empty string otherwise.
+// quotable returns text cut to n bytes if it is what error and error_description may consist of (RFC 6749 §5.2) and
+// holds no secret, and the empty string otherwise.
 func quotable(text string, n int, secrets []string) string {
 	for _, s := range secrets {
 		if s != "" && strings.Contains(text, s) {

@@ -39,8 +39,8 @@ func Example() {
 	fmt.Println(t.Name())
 }
 
-// A program authorizes as itself. Here a transport's part is played by hand, against a server that is its own authorization
-// server.
+// A program authorizes as itself. Here a transport's part is played by hand, against a server that is its own
+// authorization server.
 func ExampleClientCredentials() {
 	var server *httptest.Server
 	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +71,8 @@ func ExampleClientCredentials() {
 	defer func() { _ = a.Close() }()
 
 	for attempt, again := 1, true; again; attempt++ {
-		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, server.URL+"/mcp", strings.NewReader("{}"))
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, server.URL+"/mcp",
+			strings.NewReader("{}"))
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -42,7 +42,8 @@ func readProof(req *http.Request) *proof {
 		return nil
 	}
 	var p proof
-	if json.Unmarshal(payload, &p) != nil || p.ID == "" || p.Method != req.Method || p.URL != "http://"+req.Host+req.URL.Path {
+	if json.Unmarshal(payload, &p) != nil || p.ID == "" || p.Method != req.Method ||
+		p.URL != "http://"+req.Host+req.URL.Path {
 		return nil
 	}
 	sum, err := head.JSONWebKey.Thumbprint(crypto.SHA256)
@@ -84,7 +85,8 @@ func (s *mcpServer) checkProof(req *http.Request, t *issued, token string) strin
 	p := readProof(req)
 	sum := sha256.Sum256([]byte(token))
 	switch {
-	case p == nil, p.thumbprint != t.key, p.Hash != base64.RawURLEncoding.EncodeToString(sum[:]), slices.Contains(s.proofsPerPath, p.ID):
+	case p == nil, p.thumbprint != t.key, p.Hash != base64.RawURLEncoding.EncodeToString(sum[:]),
+		slices.Contains(s.proofsPerPath, p.ID):
 		return "invalid_dpop_proof"
 	case s.nonce != "" && p.Nonce != s.nonce:
 		s.proofsPerPath = append(s.proofsPerPath, p.ID)

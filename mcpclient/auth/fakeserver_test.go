@@ -69,7 +69,8 @@ type failure struct {
 func newAuthServer(w *world, host string) *authServer {
 	s := &authServer{
 		w: w, host: host, issuer: "http://" + host, metadataPath: "/.well-known/oauth-authorization-server",
-		clients: map[string]object{}, codes: map[string]url.Values{}, access: map[string]*issued{}, refresh: map[string]*issued{},
+		clients: map[string]object{}, codes: map[string]url.Values{}, access: map[string]*issued{},
+		refresh: map[string]*issued{},
 	}
 	w.hosts[host] = s
 	return s
@@ -152,7 +153,8 @@ func (s *authServer) serveAuthorize(rw http.ResponseWriter, req *http.Request) {
 	q := req.URL.Query()
 	back := url.Values{"state": {q.Get("state")}}
 	switch {
-	case q.Get("response_type") != "code", q.Get("code_challenge") == "", q.Get("code_challenge_method") != "S256", q.Get("resource") == "":
+	case q.Get("response_type") != "code", q.Get("code_challenge") == "", q.Get("code_challenge_method") != "S256",
+		q.Get("resource") == "":
 		back.Set("error", "invalid_request")
 	default:
 		code := s.next("code")
@@ -165,7 +167,8 @@ func (s *authServer) serveAuthorize(rw http.ResponseWriter, req *http.Request) {
 	http.Redirect(rw, req, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// intercepted asks raw, which may sleep, and therefore without the lock: in a bubble no time passes while anybody waits for one.
+// intercepted asks raw, which may sleep, and therefore without the lock: in a bubble no time passes while anybody waits
+// for one.
 func (s *authServer) intercepted(rw http.ResponseWriter) bool {
 	raw := s.raw
 	if raw == nil {
@@ -231,7 +234,8 @@ func (s *authServer) grant(form url.Values, client string) (*issued, *failure) {
 		delete(s.codes, form.Get("code"))
 		sum := sha256.Sum256([]byte(form.Get("code_verifier")))
 		switch {
-		case !ok, q.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]), q.Get("redirect_uri") != form.Get("redirect_uri"), q.Get("client_id") != client:
+		case !ok, q.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]),
+			q.Get("redirect_uri") != form.Get("redirect_uri"), q.Get("client_id") != client:
 			return nil, &failure{400, "invalid_grant", "code " + form.Get("code")}
 		case q.Get("resource") != form.Get("resource"):
 			return nil, &failure{400, "invalid_target", "resource differs"}
@@ -377,7 +381,8 @@ func (s *mcpServer) serve(rw http.ResponseWriter, req *http.Request) {
 	t := s.as.valid(token)
 	switch {
 	case slices.Contains(s.anonymous, method):
-	case t == nil, s.rejects != nil && s.rejects(token), t.resource != s.resource, (t.key != "") != (scheme == "DPoP"), s.bound && t.key == "":
+	case t == nil, s.rejects != nil && s.rejects(token), t.resource != s.resource, (t.key != "") != (scheme == "DPoP"),
+		s.bound && t.key == "":
 		code := ""
 		if token != "" {
 			code = "invalid_token"
@@ -414,7 +419,8 @@ func (s *mcpServer) challenge(rw http.ResponseWriter, status int, code, scope, t
 			params = append(params, fmt.Sprintf(`resource_metadata="http://%s%s"`, mcpHost, cmp.Or(s.hint, s.metadataPath)))
 		}
 		if code != "" {
-			params = append(params, fmt.Sprintf(`error=%q`, code), fmt.Sprintf(`error_description="token %s is not good"`, token))
+			params = append(params, fmt.Sprintf(`error=%q`, code),
+				fmt.Sprintf(`error_description="token %s is not good"`, token))
 		}
 		if scope != "" {
 			params = append(params, fmt.Sprintf("scope=%q", scope))

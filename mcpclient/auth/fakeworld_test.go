@@ -130,7 +130,7 @@ func (w *world) call(ctx context.Context, a *auth.Authorizer, method string) (st
 	return 0, errors.New("sent five times")
 }
 
-// person is somebody at a browser.
+// person is a user at a browser.
 type person struct {
 	w *world
 

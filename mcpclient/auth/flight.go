@@ -12,8 +12,8 @@ import (
 // errTooLong is the cause that ends a flight when its time is up.
 var errTooLong = errors.New("nobody authorized in time")
 
-// flight is an authorization or a renewal under way, at most one per Authorizer. It goes on when those who wait for it have
-// left: a person may be half-way through.
+// flight is an authorization or a renewal under way, at most one per Authorizer. It goes on when those who wait for it
+// have left: a person may be half-way through.
 type flight struct {
 	want  want
 	renew bool // get a token like the last one, as it has expired
@@ -21,8 +21,8 @@ type flight struct {
 	err   error // how it ended; to be read when done is closed
 }
 
-// launch starts f in a goroutine that ends with the flow, with [Options.InteractionTimeout] or with Close. It is called with
-// mu.
+// launch starts f in a goroutine that ends with the flow, with [Options.InteractionTimeout] or with Close. It is called
+// with mu.
 func (a *Authorizer) launch(ctx context.Context, f *flight) *flight {
 	f.done = make(chan struct{})
 	a.flight = f
@@ -38,8 +38,8 @@ func (a *Authorizer) launch(ctx context.Context, f *flight) *flight {
 	return f
 }
 
-// apart is the context of a request without its [httptrace.ClientTrace], which is to see the request's own connection and
-// none of the flow's.
+// apart is the context of a request without its [httptrace.ClientTrace], which is to see the request's own connection
+// and none of the flow's.
 type apart struct{ context.Context }
 
 // Value implements [context.Context].
@@ -60,7 +60,8 @@ func (a *Authorizer) fly(ctx context.Context, f *flow, renew bool) (s *session, 
 			s, err = f.authorize(ctx)
 		}
 	}, func(failed *usercode.Failure) {
-		a.o.Logger.ErrorContext(ctx, "panic in an authorization", "type", fmt.Sprintf("%T", failed.Value), "stack", string(failed.Stack))
+		a.o.Logger.ErrorContext(ctx, "panic in an authorization", "type", fmt.Sprintf("%T", failed.Value), "stack",
+			string(failed.Stack))
 		s, err = nil, refuse(StepAuthorize, "%w", failed)
 	})
 	if err != nil && a.life.Err() != nil {

@@ -165,7 +165,8 @@ func TestAPersonWhoDoesNotAnswerIsWaitedForSoLong(t *testing.T) {
 		a := b.authorizer()
 		begin := time.Now()
 		e := b.fails(a, "tools/list")
-		if took := time.Since(begin); took != auth.DefaultInteractionTimeout || !e.Permanent() || e.Step != auth.StepAuthorize {
+		if took := time.Since(begin); took != auth.DefaultInteractionTimeout || !e.Permanent() ||
+			e.Step != auth.StepAuthorize {
 			t.Errorf("want a permanent error after %v, got %v after %v", auth.DefaultInteractionTimeout, e, took)
 		}
 	})

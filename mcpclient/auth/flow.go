@@ -86,7 +86,8 @@ func (f *flow) admit() error {
 		return failed(StepAuthorize, ErrNoInteraction)
 	}
 	if f.a.budget.spent(f.now()) {
-		return refuse(StepAuthorize, "%d authorizations within %v: something is wrong with this server", budgetSize, budgetPeriod)
+		return refuse(StepAuthorize, "%d authorizations within %v: something is wrong with this server", budgetSize,
+			budgetPeriod)
 	}
 	return nil
 }
@@ -127,15 +128,15 @@ func (f *flow) refresh(ctx context.Context, s *session) (*session, error) {
 	return next, nil
 }
 
-// adoptable reports whether the token that is there already serves: one that another process has saved, or this one before
-// it ended.
+// adoptable reports whether the token that is there already serves: one that another process has saved, or this one
+// before it ended.
 func (f *flow) adoptable() bool {
 	p := f.previous
 	return p != nil && p.token.AccessToken != "" && p.token.AccessToken != f.want.used && !p.expired(f.now()) && f.fits(p)
 }
 
-// refreshable reports whether a refresh may serve. A token that came of a refresh and was refused at once says that another
-// one will not.
+// refreshable reports whether a refresh may serve. A token that came of a refresh and was refused at once says that
+// another one will not.
 func (f *flow) refreshable() bool {
 	p := f.previous
 	if p == nil || p.token.RefreshToken == "" || !f.fits(p) {
@@ -144,8 +145,8 @@ func (f *flow) refreshable() bool {
 	return p.token.AccessToken != f.want.used || p.source != refreshed || p.accepted.Load()
 }
 
-// fits reports whether a token like the one of s would do: bound to a key if it has to be, and with the scopes wanted. Scopes
-// that were asked for and not granted count only if the server insists on them.
+// fits reports whether a token like the one of s would do: bound to a key if it has to be, and with the scopes wanted.
+// Scopes that were asked for and not granted count only if the server insists on them.
 func (f *flow) fits(s *session) bool {
 	have := s.requested
 	if f.want.stepUp {
@@ -225,8 +226,8 @@ func (f *flow) discard(ctx context.Context, err error) {
 	f.keep(ctx, f.key, f.client, &Record{RequestedScopes: f.asked})
 }
 
-// forget drops a client registered before this flow if err says that the server knows it no more, and reports whether it
-// did.
+// forget drops a client registered before this flow if err says that the server knows it no more, and reports whether
+// it did.
 func (f *flow) forget(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Code != "invalid_client" || !f.recalled {

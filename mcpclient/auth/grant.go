@@ -42,8 +42,8 @@ func (ClientCredentials) obtain(ctx context.Context, f *flow) (*Token, error) {
 // io.modelcontextprotocol/auth/wif). An authorization server that refuses the assertion is not asked again and not in
 // another way.
 type JWTBearer struct {
-	// Assertion returns the JWT for an audience, the issuer of the authorization server, at the moment it is needed. It may
-	// be called from any goroutine and has to end with ctx. An error is temporary unless it says otherwise, see
+	// Assertion returns the JWT for an audience, the issuer of the authorization server, at the moment it is needed. It
+	// may be called from any goroutine and has to end with ctx. An error is temporary unless it says otherwise, see
 	// [github.com/mcpotel/mcpotel/mcpclient/transport.Permanent].
 	Assertion func(ctx context.Context, audience string) (string, error)
 }
@@ -76,6 +76,7 @@ func (f *flow) token(ctx context.Context, form url.Values) (*Token, error) {
 		form.Set("scope", strings.Join(f.requested, " "))
 	}
 	return f.redeem(ctx, &tokenRequest{
-		step: StepToken, endpoint: f.server.TokenEndpoint, issuer: f.server.Issuer, client: f.client, key: f.proof, form: form,
+		step: StepToken, endpoint: f.server.TokenEndpoint, issuer: f.server.Issuer, client: f.client, key: f.proof,
+		form: form,
 	})
 }

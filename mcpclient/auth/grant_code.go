@@ -14,8 +14,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
-// AuthorizationCode is the grant of a person who authorizes the client in a browser (RFC 6749 §4.1 with PKCE, RFC 7636).
-// [Options.Interact] brings the person there. (specification 2026-07-28, basic/authorization, "Authorization Flow Steps")
+// AuthorizationCode is the grant of a person who authorizes the client in a browser (RFC 6749 §4.1 with PKCE, RFC
+// 7636). [Options.Interact] brings the person there. (specification 2026-07-28, basic/authorization, "Authorization
+// Flow Steps")
 type AuthorizationCode struct{}
 
 func (AuthorizationCode) name() string      { return grantCode }
@@ -46,8 +47,8 @@ func (AuthorizationCode) obtain(ctx context.Context, f *flow) (*Token, error) {
 }
 
 // checkPKCE refuses a server that does not say that it supports S256. One of 2025-03-26, of which there is no resource
-// metadata, need not say so. (specification 2026-07-28, basic/authorization/security-considerations, "Authorization Code
-// Protection"; 2025-03-26, basic/authorization)
+// metadata, need not say so. (specification 2026-07-28, basic/authorization/security-considerations, "Authorization
+// Code Protection"; 2025-03-26, basic/authorization)
 func checkPKCE(s *metadata.Server, legacy bool) error {
 	if s.AuthorizationEndpoint == "" {
 		return refuse(StepDiscoverServer, "authorization server has no authorization endpoint")
@@ -95,9 +96,9 @@ func (f *flow) unanswered(ctx context.Context, err error) error {
 	return failed(StepAuthorize, err)
 }
 
-// checkRedirect holds what came back against what was sent: the state, and the issuer by simple string comparison and before
-// anything else is looked at. (specification 2026-07-28, basic/authorization, "Authorization Response Validation"; RFC 9207
-// §2.4)
+// checkRedirect holds what came back against what was sent: the state, and the issuer by simple string comparison and
+// before anything else is looked at. (specification 2026-07-28, basic/authorization, "Authorization Response
+// Validation"; RFC 9207 §2.4)
 func checkRedirect(s *metadata.Server, state string, r Redirect) error {
 	switch {
 	case subtle.ConstantTimeCompare([]byte(r.State), []byte(state)) != 1:

@@ -13,8 +13,8 @@ import (
 )
 
 // EnterpriseManaged is the grant of a person who is signed in at the enterprise's identity provider, which decides what
-// MCP servers the client may use: the ID token is exchanged there for an identity assertion (ID-JAG, RFC 8693), and that at
-// the MCP server's authorization server for a token (RFC 7523). The client of the second part is that of
+// MCP servers the client may use: the ID token is exchanged there for an identity assertion (ID-JAG, RFC 8693), and
+// that at the MCP server's authorization server for a token (RFC 7523). The client of the second part is that of
 // [Options.Credentials]. (extension io.modelcontextprotocol/enterprise-managed-authorization)
 type EnterpriseManaged struct {
 	// Issuer is the identity provider. It has to be set unless TokenEndpoint is, and is what that is discovered from.
@@ -24,7 +24,8 @@ type EnterpriseManaged struct {
 	TokenEndpoint string
 
 	// Client is what this client is registered as at the identity provider, where it has to have a ClientID.
-	// TokenAuthMethod empty means client_secret_basic with a secret, if the metadata do not say otherwise, and none without.
+	// TokenAuthMethod empty means client_secret_basic with a secret, if the metadata do not say otherwise, and none
+	// without.
 	Client *Credentials
 
 	// IDToken returns the person's ID token at the moment it is needed. It may be called from any goroutine and has to end
@@ -131,5 +132,6 @@ func (g EnterpriseManaged) exchange(ctx context.Context, f *flow) (*tokenRequest
 	if len(f.requested) > 0 {
 		form.Set("scope", strings.Join(f.requested, " "))
 	}
-	return &tokenRequest{step: StepToken, endpoint: provider.TokenEndpoint, issuer: g.Issuer, client: client, form: form, trusted: true}, nil
+	return &tokenRequest{step: StepToken, endpoint: provider.TokenEndpoint, issuer: g.Issuer, client: client, form: form,
+		trusted: true}, nil
 }

@@ -97,7 +97,8 @@ func TestWrongCredentialsAreAPermanentError(t *testing.T) {
 	b := newBench(t)
 	b.as.clients["machine"] = object{"client_secret": "another"}
 	e := b.fails(b.authorizer(machine), "tools/list")
-	if !e.Permanent() || e.Code != "invalid_client" || e.Status != http.StatusUnauthorized || len(b.requests(asHost, "/token")) != 1 {
+	if !e.Permanent() || e.Code != "invalid_client" || e.Status != http.StatusUnauthorized ||
+		len(b.requests(asHost, "/token")) != 1 {
 		t.Errorf("want a permanent invalid_client after one request, got %v", e)
 	}
 }
@@ -178,12 +179,14 @@ func TestEnterpriseManagedExchangesTheIDToken(t *testing.T) {
 		want url.Values
 	}{
 		{idpHost, url.Values{
-			"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "client_id": {"idp-client"}, "scope": {"mcp:basic"},
+			"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "client_id": {"idp-client"},
+			"scope":                {"mcp:basic"},
 			"requested_token_type": {"urn:ietf:params:oauth:token-type:id-jag"}, "audience": {b.as.issuer}, "resource": {mcpURL},
 			"subject_token": {"id-token"}, "subject_token_type": {"urn:ietf:params:oauth:token-type:id_token"},
 		}},
 		{asHost, url.Values{
-			"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {"id-jag"}, "resource": {mcpURL}, "scope": {"mcp:basic"},
+			"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {"id-jag"}, "resource": {mcpURL},
+			"scope": {"mcp:basic"},
 		}},
 	} {
 		if got := b.only(c.host, "/token").form; got.Encode() != c.want.Encode() {
@@ -207,12 +210,14 @@ func TestTheIdentityProvidersRefusalIsTheError(t *testing.T) {
 	b, p := newEnterprise(t)
 	p.refuses = &failure{400, "access_denied", "the policy says no"}
 	e := b.fails(b.authorizer(enterprise(nil)), "tools/list")
-	if !e.Permanent() || e.Code != "access_denied" || e.Description != "the policy says no" || len(b.requests(asHost, "/token")) != 0 {
+	if !e.Permanent() || e.Code != "access_denied" || e.Description != "the policy says no" ||
+		len(b.requests(asHost, "/token")) != 0 {
 		t.Errorf("want the provider's permanent refusal, got %v", e)
 	}
 	b, p = newEnterprise(t)
 	p.answer = func(out object) { out["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token" }
-	if e := b.fails(b.authorizer(enterprise(nil)), "tools/list"); !e.Permanent() || len(b.requests(asHost, "/token")) != 0 {
+	if e := b.fails(b.authorizer(enterprise(nil)), "tools/list"); !e.Permanent() ||
+		len(b.requests(asHost, "/token")) != 0 {
 		t.Errorf("want a permanent error if it is another kind of token, got %v", e)
 	}
 	b, _ = newEnterprise(t)
@@ -228,7 +233,9 @@ func TestTheIdentityProvidersRefusalIsTheError(t *testing.T) {
 func workload(jwt string) func(*auth.Options) {
 	return func(o *auth.Options) {
 		o.Credentials = &auth.Credentials{ClientID: "workload"}
-		o.Grant = auth.JWTBearer{Assertion: func(_ context.Context, audience string) (string, error) { return jwt + " for " + audience, nil }}
+		o.Grant = auth.JWTBearer{Assertion: func(_ context.Context, audience string) (string, error) {
+			return jwt + " for " + audience, nil
+		}}
 	}
 }
 
@@ -279,7 +286,8 @@ func TestAMachineCanRegisterDynamically(t *testing.T) {
 	if err := json.Unmarshal([]byte(b.only(asHost, "/register").body), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got["redirect_uris"] != nil || got["token_endpoint_auth_method"] != "client_secret_basic" || got["application_type"] != "native" {
+	if got["redirect_uris"] != nil || got["token_endpoint_auth_method"] != "client_secret_basic" ||
+		got["application_type"] != "native" {
 		t.Errorf("want a confidential client without redirect URIs, got %v", got)
 	}
 	if user, _, _ := (&http.Request{Header: b.only(asHost, "/token").header}).BasicAuth(); user == "" {
@@ -338,7 +346,9 @@ func TestAMachineMayBeRefusedAsOftenAsItsNextTokenIsTaken(t *testing.T) {
 func TestTheIdentityProviderMayBeInAPrivateNetwork(t *testing.T) {
 	b, p := newEnterprise(t)
 	b.hosts["10.0.0.7"] = p
-	b.ok(b.authorizer(enterprise(func(g *auth.EnterpriseManaged) { g.TokenEndpoint = "https://10.0.0.7/token" })), "tools/list")
+	b.ok(b.authorizer(enterprise(func(g *auth.EnterpriseManaged) {
+		g.TokenEndpoint = "https://10.0.0.7/token"
+	})), "tools/list")
 	b.as.set(func(s *authServer) {
 		s.metadata = func(doc object) { doc["token_endpoint"] = "https://10.0.0.7/token" }
 	})

@@ -34,15 +34,18 @@ func (willing) Authorize(_ context.Context, r auth.InteractionRequest) (auth.Red
 
 // refusedBy returns the answer of a server that wants authorization, to a request of the authorizer.
 func refusedBy(req *http.Request, challenge string) *http.Response {
-	return &http.Response{StatusCode: http.StatusUnauthorized, Request: req, Header: http.Header{"Www-Authenticate": {challenge}}}
+	return &http.Response{StatusCode: http.StatusUnauthorized, Request: req,
+		Header: http.Header{"Www-Authenticate": {challenge}}}
 }
 
-// Whoever is on the way to a server over plain http can write its 401, and read the token that follows.
+// An attacker on the way to a server over plain http can write its 401, and read the token that follows.
 func TestATokenGoesOverNoPlainHTTP(t *testing.T) {
 	documents := map[string]string{
 		"/prm": `{"resource":"http://mcp.example.com/mcp","authorization_servers":["https://as.example.com"]}`,
-		"/.well-known/oauth-authorization-server": `{"issuer":"https://as.example.com","authorization_endpoint":"https://as.example.com/a",` +
-			`"token_endpoint":"https://as.example.com/t","registration_endpoint":"https://as.example.com/r","code_challenge_methods_supported":["S256"]}`,
+		"/.well-known/oauth-authorization-server": `{"issuer":"https://as.example.com",` +
+			`"authorization_endpoint":"https://as.example.com/a",` +
+			`"token_endpoint":"https://as.example.com/t","registration_endpoint":"https://as.example.com/r",` +
+			`"code_challenge_methods_supported":["S256"]}`,
 		"/r": `{"client_id":"x"}`,
 		"/t": `{"access_token":"tok","token_type":"Bearer"}`,
 	}
@@ -99,7 +102,8 @@ func TestTheQueryOfTheServersURLIsInNoErrorOrLog(t *testing.T) {
 		a := b.authorizer(func(o *auth.Options) {
 			o.Store, o.Logger = fullStore{auth.NewMemoryStore()}, slog.New(slog.NewTextHandler(&logs, nil))
 		})
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, mcpURL+"?key=SECRET", strings.NewReader("tools/list"))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, mcpURL+"?key=SECRET",
+			strings.NewReader("tools/list"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +115,7 @@ func TestTheQueryOfTheServersURLIsInNoErrorOrLog(t *testing.T) {
 	}
 }
 
-// overtakenStore lets somebody else act behind the first Load.
+// overtakenStore lets another process act behind the first Load.
 type overtakenStore struct {
 	auth.TokenStore
 	behind func()
@@ -126,8 +130,8 @@ func (s *overtakenStore) Load(ctx context.Context, k auth.StoreKey) (*auth.Recor
 	return r, err
 }
 
-// Two processes find the same token expired. The one that comes second has its refresh token refused, and finds what the
-// first has got instead of throwing that away.
+// Two processes find the same token expired. The one that comes second has its refresh token refused, and finds what
+// the first has got instead of throwing that away.
 func TestATokenThatAnotherProcessHasRefreshedIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -2,9 +2,9 @@ package auth
 
 import "context"
 
-// Interaction brings a person to an authorization server and back. [Loopback] is the one for programs that run where the
-// person's browser does; others may show the URL elsewhere and get the redirect from a web server of their own. Its methods
-// may be called from any goroutine, for several MCP servers at the same time.
+// Interaction brings a person to an authorization server and back. [Loopback] is the one for programs that run where
+// the person's browser does; others may show the URL elsewhere and get the redirect from a web server of their own. Its
+// methods may be called from any goroutine, for several MCP servers at the same time.
 type Interaction interface {
 	// RedirectURI returns where the authorization server shall send the person back to. It is called first, once for each
 	// authorization, because the URI is part of the client's registration and of the URL. What it may have opened for that

@@ -51,7 +51,8 @@ func TestLapseIsEarlyButNotTooEarly(t *testing.T) {
 func TestLifetimeIsReadFromWhateverServersSend(t *testing.T) {
 	for in, want := range map[any]time.Duration{
 		float64(3600): time.Hour, int64(60): time.Minute, "3600": time.Hour, "1.5": 1500 * time.Millisecond,
-		float64(-1): 0, "soon": 0, "NaN": 0, true: 0, float64(1e300): 10 * 365 * 24 * time.Hour, "Inf": 10 * 365 * 24 * time.Hour,
+		float64(-1): 0, "soon": 0, "NaN": 0, true: 0, float64(1e300): 10 * 365 * 24 * time.Hour,
+		"Inf": 10 * 365 * 24 * time.Hour,
 	} {
 		if got := lifetime(in); got != want {
 			t.Errorf("%v: want %v, got %v", in, want, got)
@@ -75,7 +76,8 @@ func TestScopesThatAreNoneAreDropped(t *testing.T) {
 func TestQuotableTextHoldsNoSecretAndNothingThatIsNotText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secret := rapid.StringMatching(`[a-z]{4,8}`).Draw(t, "secret")
-		text := rapid.String().Draw(t, "before") + rapid.SampledFrom([]string{"", secret}).Draw(t, "middle") + rapid.String().Draw(t, "after")
+		text := rapid.String().Draw(t, "before") + rapid.SampledFrom([]string{"", secret}).Draw(t, "middle") +
+			rapid.String().Draw(t, "after")
 		got := quotable(text, 20, []string{"", secret})
 		if strings.Contains(got, secret) || len(got) > 20 || !strings.HasPrefix(text, got) {
 			t.Fatalf("%q: want a beginning of it without %q, got %q", text, secret, got)
@@ -90,8 +92,9 @@ func TestScopeChoiceKeepsItsPromises(t *testing.T) {
 	names := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", scopeOffline}), 0, 3)
 	rapid.Check(t, func(t *rapid.T) {
 		r := scopeRequest{
-			configured: names.Draw(t, "configured"), challenged: names.Draw(t, "challenged"), supported: names.Draw(t, "supported"),
-			previous: names.Draw(t, "previous"), server: names.Draw(t, "server"), offline: rapid.Bool().Draw(t, "offline"),
+			configured: names.Draw(t, "configured"), challenged: names.Draw(t, "challenged"),
+			supported: names.Draw(t, "supported"),
+			previous:  names.Draw(t, "previous"), server: names.Draw(t, "server"), offline: rapid.Bool().Draw(t, "offline"),
 		}
 		got := r.choose()
 		for _, s := range slices.Concat(r.configured, r.challenged, r.previous) {
@@ -99,7 +102,8 @@ func TestScopeChoiceKeepsItsPromises(t *testing.T) {
 				t.Fatalf("%+v: want %s among %v", r, s, got)
 			}
 		}
-		if slices.Contains(got, scopeOffline) && !slices.Contains(r.server, scopeOffline) && !slices.Contains(r.configured, scopeOffline) {
+		if slices.Contains(got, scopeOffline) && !slices.Contains(r.server, scopeOffline) &&
+			!slices.Contains(r.configured, scopeOffline) {
 			t.Fatalf("%+v: want no offline_access, got %v", r, got)
 		}
 		if got != nil && len(got) == 0 || len(union(got, nil)) != len(got) {
@@ -148,10 +152,12 @@ func TestErrorsSayStepCodeAndStatus(t *testing.T) {
 	if got, want := e.Error(), `authorization: token: invalid_grant: "it has expired" (HTTP 400)`; got != want {
 		t.Errorf("want %s, got %s", want, got)
 	}
-	if got, want := answered(StepToken, "", "", 502, nil).Error(), "authorization: token: the authorization server refused (HTTP 502)"; got != want {
+	if got, want := answered(StepToken, "", "", 502, nil).Error(),
+		"authorization: token: the authorization server refused (HTTP 502)"; got != want {
 		t.Errorf("want %s, got %s", want, got)
 	}
-	for code, temporary := range map[string]bool{"invalid_grant": false, "server_error": true, "temporarily_unavailable": true} {
+	for code, temporary := range map[string]bool{"invalid_grant": false, "server_error": true,
+		"temporarily_unavailable": true} {
 		if e := answered(StepToken, code, "", 400, nil); e.Permanent() == temporary {
 			t.Errorf("%s: want temporary %t", code, temporary)
 		}

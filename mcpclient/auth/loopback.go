@@ -24,11 +24,12 @@ const (
 var families = map[string][]string{"127.0.0.1": {"127.0.0.1"}, "localhost": {"127.0.0.1", "::1"}}
 
 // Loopback is the [Interaction] of RFC 8252 §7.3, for programs that run where the person's browser does: it opens the
-// browser, which comes back to a listener on the loopback. The listener answers one redirect and is gone. The zero value is
-// ready, and one Loopback serves any number of authorizations at the same time; with a fixed Port one waits for the other.
+// browser, which comes back to a listener on the loopback. The listener answers one redirect and is gone. The zero
+// value is ready, and one Loopback serves any number of authorizations at the same time; with a fixed Port one waits
+// for the other.
 //
-// A redirect with another state than the request's is turned away and not waited for any less: any page the browser shows
-// could have sent it.
+// A redirect with another state than the request's is turned away and not waited for any less: any page the browser
+// shows could have sent it.
 type Loopback struct {
 	// Port of the redirect URI. 0 means a free one, another one each time, which authorization servers have to allow
 	// (RFC 8252 §7.3). Those that do not need a fixed one, registered with them.
@@ -38,8 +39,8 @@ type Loopback struct {
 	Path string
 
 	// Hostname of the redirect URI: 127.0.0.1, or localhost for servers that want that. For localhost the listener is at
-	// 127.0.0.1 and, unless the machine has no IPv6, at ::1, because browsers may go to either; a port that is taken at one
-	// of them is an error. Empty means 127.0.0.1.
+	// 127.0.0.1 and, unless the machine has no IPv6, at ::1, because browsers may go to either; a port that is taken at
+	// one of them is an error. Empty means 127.0.0.1.
 	Hostname string
 
 	// Show shows the URL to the person, and may return before they have seen it. Its error ends the authorization. Nil
@@ -75,7 +76,8 @@ func (l *Loopback) RedirectURI(ctx context.Context) (string, error) {
 func (l *Loopback) Authorize(ctx context.Context, r InteractionRequest) (Redirect, error) {
 	c := l.take(r.RedirectURI)
 	if c == nil {
-		return Redirect{}, errors.New("loopback: nothing listens at this redirect URI: it is not the latest of RedirectURI, or its context has ended")
+		return Redirect{}, errors.New(
+			"loopback: nothing listens at this redirect URI: it is not the latest of RedirectURI, or its context has ended")
 	}
 	defer c.close()
 	c.expect(r.State)

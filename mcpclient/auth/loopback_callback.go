@@ -53,15 +53,15 @@ func (c *callback) expect(state string) {
 	c.expected, c.state = true, state
 }
 
-// close waits for no browser: whoever sends a redirect on has written its page.
+// close waits for no browser: the handler that passes a redirect on has written its page.
 func (c *callback) close() {
 	_ = c.server.Close()
 	c.serving.Wait()
 	c.leave()
 }
 
-// ServeHTTP answers GET at one path, for a browser that means this machine: a page that has its name resolved to 127.0.0.1
-// sends the name as Host.
+// ServeHTTP answers GET at one path, for a browser that means this machine: a page that has its name resolved to
+// 127.0.0.1 sends the name as Host.
 func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !fromLoopback(r):

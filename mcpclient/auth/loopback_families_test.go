@@ -20,8 +20,8 @@ func ipv6() bool {
 	return true
 }
 
-// A browser that is sent to localhost goes to ::1 or to 127.0.0.1, as it likes: a program that listened at the one that the
-// client does not would get the code.
+// A browser that is sent to localhost goes to ::1 or to 127.0.0.1, as it likes: a program that listened at the one that
+// the client does not would get the code.
 func TestLocalhostIsListenedAtInBothFamilies(t *testing.T) {
 	l := &auth.Loopback{Hostname: "localhost", Show: func(context.Context, string) error { return nil }}
 	uri := redirectURI(t, t.Context(), l)

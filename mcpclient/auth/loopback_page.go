@@ -18,8 +18,10 @@ body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 30rem; margin: 20vh au
 <h1>`
 
 const (
-	pageReceived = page + `You can close this window</h1><p>The answer has been handed to the program that asked for it.</p>`
-	pageStranger = page + `Nothing was expected here</h1><p>This answer does not belong to a request of this program. If you came here while you were signing in, start again from the program.</p>`
+	pageReceived = page +
+		`You can close this window</h1><p>The answer has been handed to the program that asked for it.</p>`
+	pageStranger = page + `Nothing was expected here</h1><p>This answer does not belong to a request of this program. ` +
+		`If you came here while you were signing in, start again from the program.</p>`
 )
 
 // writePage sends a whole page off before it returns.

@@ -54,9 +54,11 @@ func redirectURI(t *testing.T, ctx context.Context, l *auth.Loopback) string {
 
 func TestLoopbackReturnsTheRedirectAndShowsAPage(t *testing.T) {
 	for query, want := range map[string]auth.Redirect{
-		"?code=c%20d&state=s&iss=https%3A%2F%2Fas.example":       {Code: "c d", State: "s", Issuer: "https://as.example", HasIssuer: true},
-		"?code=c&state=s&iss=":                                   {Code: "c", State: "s", HasIssuer: true},
-		"?error=access_denied&error_description=%3Cb%3E&state=s": {Error: "access_denied", ErrorDescription: "<b>", State: "s"},
+		"?code=c%20d&state=s&iss=https%3A%2F%2Fas.example": {Code: "c d", State: "s", Issuer: "https://as.example",
+			HasIssuer: true},
+		"?code=c&state=s&iss=": {Code: "c", State: "s", HasIssuer: true},
+		"?error=access_denied&error_description=%3Cb%3E&state=s": {Error: "access_denied", ErrorDescription: "<b>",
+			State: "s"},
 	} {
 		shown := ""
 		l := &auth.Loopback{Show: func(_ context.Context, url string) error {
@@ -73,7 +75,8 @@ func TestLoopbackReturnsTheRedirectAndShowsAPage(t *testing.T) {
 			checkPage(t, page, header)
 			return nil
 		}
-		got, err := l.Authorize(t.Context(), auth.InteractionRequest{URL: "https://as.example/authorize?x=y&z", RedirectURI: uri, State: "s"})
+		got, err := l.Authorize(t.Context(),
+			auth.InteractionRequest{URL: "https://as.example/authorize?x=y&z", RedirectURI: uri, State: "s"})
 		if err != nil || got != want {
 			t.Errorf("%s: redirect is code %q, %+v, %v, want code %q, %+v", query, got.Code, got, err, want.Code, want)
 		}
@@ -96,7 +99,8 @@ func checkPage(t *testing.T, page string, header http.Header) {
 		}
 	}
 	got := map[string]string{}
-	for _, name := range []string{"Content-Security-Policy", "Cache-Control", "Referrer-Policy", "X-Content-Type-Options"} {
+	for _, name := range []string{"Content-Security-Policy", "Cache-Control", "Referrer-Policy",
+		"X-Content-Type-Options"} {
 		got[name] = header.Get(name)
 	}
 	want := map[string]string{
@@ -209,11 +213,13 @@ func TestLoopbackFixedPortIsForOneAtATime(t *testing.T) {
 	if got := <-second; got != uri {
 		t.Errorf("the second redirect URI is %s, want %s", got, uri)
 	}
-	if _, err := l.Authorize(t.Context(), auth.InteractionRequest{URL: "https://as.example", RedirectURI: "http://127.0.0.1:1/"}); err == nil {
+	if _, err := l.Authorize(t.Context(),
+		auth.InteractionRequest{URL: "https://as.example", RedirectURI: "http://127.0.0.1:1/"}); err == nil {
 		t.Error("an authorization for a URI nobody listens at succeeded, want an error")
 	}
 	l.Show = func(context.Context, string) error { visit(t, uri+"?code=c"); return nil }
-	if got, err := l.Authorize(t.Context(), auth.InteractionRequest{URL: "https://as.example", RedirectURI: uri}); err != nil || got.Code != "c" {
+	if got, err := l.Authorize(t.Context(),
+		auth.InteractionRequest{URL: "https://as.example", RedirectURI: uri}); err != nil || got.Code != "c" {
 		t.Errorf("redirect has code %q, error %v, want c", got.Code, err)
 	}
 }
@@ -239,7 +245,8 @@ func TestLoopbackSaysThatThePortIsTaken(t *testing.T) {
 	defer func() { _ = listener.Close() }()
 	l := &auth.Loopback{Port: listener.Addr().(*net.TCPAddr).Port}
 	for range 2 {
-		if _, err := l.RedirectURI(t.Context()); err == nil || !strings.Contains(err.Error(), "in use") && runtime.GOOS == "linux" {
+		if _, err := l.RedirectURI(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), "in use") && runtime.GOOS == "linux" {
 			t.Errorf("error is %v, want that the address is in use", err)
 		}
 	}
@@ -251,19 +258,22 @@ func TestLoopbackEndsWithItsContext(t *testing.T) {
 	l := &auth.Loopback{}
 	uri := redirectURI(t, t.Context(), l)
 	l.Show = func(context.Context, string) error { cancel(cause); return nil }
-	if _, err := l.Authorize(ctx, auth.InteractionRequest{URL: "https://as.example", RedirectURI: uri}); !errors.Is(err, cause) {
+	if _, err := l.Authorize(ctx, auth.InteractionRequest{URL: "https://as.example", RedirectURI: uri}); !errors.Is(err,
+		cause) {
 		t.Errorf("error is %v, want the context's cause", err)
 	}
 	refused := errors.New("nobody looks")
 	l.Show = func(context.Context, string) error { return refused }
 	uri = redirectURI(t, t.Context(), l)
-	if _, err := l.Authorize(t.Context(), auth.InteractionRequest{URL: "https://as.example", RedirectURI: uri}); !errors.Is(err, refused) {
+	if _, err := l.Authorize(t.Context(),
+		auth.InteractionRequest{URL: "https://as.example", RedirectURI: uri}); !errors.Is(err, refused) {
 		t.Errorf("error is %v, want the one of Show", err)
 	}
 }
 
 func TestLoopbackRefusesSettingsThatMakeNoURI(t *testing.T) {
-	for _, l := range []*auth.Loopback{{Port: -1}, {Port: 70000}, {Path: "x"}, {Path: "/x?y"}, {Hostname: "example.com"}, {Hostname: "0.0.0.0"}} {
+	for _, l := range []*auth.Loopback{{Port: -1}, {Port: 70000}, {Path: "x"}, {Path: "/x?y"}, {Hostname: "example.com"},
+		{Hostname: "0.0.0.0"}} {
 		if uri, err := l.RedirectURI(t.Context()); err == nil {
 			t.Errorf("%+v listens at %s, want an error", l.Hostname, uri)
 		}
@@ -271,7 +281,8 @@ func TestLoopbackRefusesSettingsThatMakeNoURI(t *testing.T) {
 }
 
 func TestLoopbackOpensOnlyPages(t *testing.T) {
-	for _, address := range []string{"file:///etc/passwd", "javascript:alert(1)", "--help", "calc.exe", "", "https://", "http://a b/"} {
+	for _, address := range []string{"file:///etc/passwd", "javascript:alert(1)", "--help", "calc.exe", "", "https://",
+		"http://a b/"} {
 		l := &auth.Loopback{Show: func(_ context.Context, url string) error { return errors.New("shown: " + url) }}
 		uri := redirectURI(t, t.Context(), l)
 		_, err := l.Authorize(t.Context(), auth.InteractionRequest{URL: address, RedirectURI: uri})
@@ -299,7 +310,8 @@ func TestLoopbackOpensTheBrowser(t *testing.T) {
 	opener(t, "echo \"$# $1\" > "+file+"\nexit 1\n")
 	l := &auth.Loopback{}
 	uri := redirectURI(t, t.Context(), l)
-	_, err := l.Authorize(t.Context(), auth.InteractionRequest{URL: "https://as.example/a?b=c&d=$(e)'\"", RedirectURI: uri})
+	_, err := l.Authorize(t.Context(),
+		auth.InteractionRequest{URL: "https://as.example/a?b=c&d=$(e)'\"", RedirectURI: uri})
 	if err == nil || !strings.Contains(err.Error(), "exit status 1") || strings.Contains(err.Error(), "as.example") {
 		t.Errorf("error is %v, want that the opener failed, without the URL", err)
 	}
@@ -312,7 +324,8 @@ func TestLoopbackOpensTheBrowser(t *testing.T) {
 	}
 	t.Setenv("PATH", "")
 	uri = redirectURI(t, t.Context(), l)
-	if _, err := l.Authorize(t.Context(), auth.InteractionRequest{URL: "https://as.example", RedirectURI: uri}); err == nil {
+	if _, err := l.Authorize(t.Context(),
+		auth.InteractionRequest{URL: "https://as.example", RedirectURI: uri}); err == nil {
 		t.Error("an authorization without an opener succeeded, want an error")
 	}
 }

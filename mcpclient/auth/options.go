@@ -23,26 +23,27 @@ const (
 	DefaultRefreshEarly = time.Minute
 )
 
-// Options say how an [Authorizer] gets its tokens. The zero value works for servers that need no person, that is for none
-// that ask for authorization: set Interact, or a Grant that does without. Printed or logged, Options hide their secrets.
+// Options say how an [Authorizer] gets its tokens. The zero value works for servers that need no person, that is for
+// none that ask for authorization: set Interact, or a Grant that does without. Printed or logged, Options hide their
+// secrets.
 type Options struct {
 	// Grant is how tokens are got. Nil means [AuthorizationCode].
 	Grant Grant
 
-	// Interact brings the person to the authorization server and back. Nil means that there is nobody: stored tokens are
-	// used and refreshed, and what needs a person fails with [ErrNoInteraction].
+	// Interact brings the person to the authorization server and back. Nil means that there is no person: stored tokens
+	// are used and refreshed, and what needs a person fails with [ErrNoInteraction].
 	Interact Interaction
 
-	// Resource is what the MCP server may say that it is besides its own URL, which is all that it may otherwise: a URL above
-	// it, such as https://example.com for a server at https://example.com/mcp. Tokens are then good for everything that is
-	// below that URL, so each of the servers there can use them at the others. Empty means none. (RFC 9728 §3.3)
+	// Resource is what the MCP server may say that it is besides its own URL, which is all that it may otherwise: a URL
+	// above it, such as https://example.com for a server at https://example.com/mcp. Tokens are then good for everything
+	// that is below that URL, so each of the servers there can use them at the others. Empty means none. (RFC 9728 §3.3)
 	Resource string
 
-	// Credentials are those of a client that was registered beforehand; ClientID is what they need, and with a ClientSecret
-	// Issuer too. With Issuer they are used at that authorization server only, and an MCP server that names others is an
-	// error; without it they are used where the MCP server sends first. TokenAuthMethod empty
-	// means what the authorization server's metadata prefers, of client_secret_basic, client_secret_post,
-	// private_key_jwt and none. (specification 2026-07-28, basic/authorization/client-registration, "Pre-registration")
+	// Credentials are those of a client that was registered beforehand; ClientID is what they need, and with a
+	// ClientSecret Issuer too. With Issuer they are used at that authorization server only, and an MCP server that names
+	// others is an error; without it they are used where the MCP server sends first. TokenAuthMethod empty means what the
+	// authorization server's metadata prefers, of client_secret_basic, client_secret_post, private_key_jwt and none.
+	// (specification 2026-07-28, basic/authorization/client-registration, "Pre-registration")
 	Credentials *Credentials
 
 	// PrivateKey, if not nil, is what the client of Credentials or ClientMetadataURL authenticates with at token
@@ -58,16 +59,16 @@ type Options struct {
 	Registration Registration
 
 	// Scopes are asked for in any case. If there are some, the scopes_supported of the MCP server's metadata are not
-	// consulted; the scope of a challenge is always added. (specification 2026-07-28, basic/authorization, "Scope Selection
-	// Strategy")
+	// consulted; the scope of a challenge is always added. (specification 2026-07-28, basic/authorization, "Scope
+	// Selection Strategy")
 	Scopes []string
 
 	// NoOfflineAccess leaves out the scope offline_access, which is otherwise added to the other scopes where the
 	// authorization server lists it.
 	NoOfflineAccess bool
 
-	// Store keeps tokens and registrations. It belongs to one person or one service: whoever shares it shares the tokens.
-	// Nil means memory of this Authorizer alone.
+	// Store keeps tokens and registrations. It belongs to one person or one service: processes that share it share the
+	// tokens. Nil means memory of this Authorizer alone.
 	Store TokenStore
 
 	// DPoP says when tokens are bound to a key (RFC 9449).
@@ -90,12 +91,12 @@ type Options struct {
 	InteractionTimeout time.Duration
 
 	// RefreshEarly is how long before its expiry a token is refreshed, in the background, by the first request that finds
-	// it so; a tenth of the token's life if that is less. Zero means [DefaultRefreshEarly]; negative means only when it has
-	// expired.
+	// it so; a tenth of the token's life if that is less. Zero means [DefaultRefreshEarly]; negative means only when it
+	// has expired.
 	RefreshEarly time.Duration
 
 	// Logger gets what does not fail a request: a store that cannot save, a refresh token that is not valid any more. Nil
-	// means nobody wants to know.
+	// means that nothing is logged.
 	Logger *slog.Logger
 
 	// Now is the clock that tells whether a token has expired and that dates assertions and proofs. Nil means [time.Now].
@@ -124,7 +125,8 @@ type PrivateKey struct {
 
 // LogValue shows everything but the key.
 func (k PrivateKey) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("pem", redact(string(k.PEM))), slog.String("algorithm", k.Algorithm), slog.String("id", k.ID))
+	return slog.GroupValue(slog.String("pem", redact(string(k.PEM))), slog.String("algorithm", k.Algorithm),
+		slog.String("id", k.ID))
 }
 
 // Format prints, whatever the verb, what LogValue shows.
@@ -199,7 +201,8 @@ func (o Options) settle() (*settings, error) {
 		s.Credentials = new(*o.Credentials)
 	}
 	if u := o.ClientMetadataURL; u != "" {
-		if p, err := url.Parse(u); err != nil || p.Scheme != "https" || p.Host == "" || p.Path == "" || p.Path == "/" || p.Fragment != "" || p.User != nil {
+		if p, err := url.Parse(u); err != nil || p.Scheme != "https" || p.Host == "" || p.Path == "" || p.Path == "/" ||
+			p.Fragment != "" || p.User != nil {
 			return nil, errors.New("client metadata URL is not an https URL with a path")
 		}
 	}
@@ -237,8 +240,8 @@ func checkResource(resource string) error {
 	return nil
 }
 
-// check says what is wrong with credentials that the user has given. A secret goes to one authorization server: which one an
-// MCP server names may change, and be its own.
+// check says what is wrong with credentials that the user has given. A secret goes to one authorization server: which
+// one an MCP server names may change, and be its own.
 func (c *Credentials) check() error {
 	switch {
 	case c.ClientID == "":
@@ -265,7 +268,8 @@ func (s *settings) fill() {
 	if s.Logger == nil {
 		s.Logger = slog.New(slog.DiscardHandler)
 	}
-	s.Logger = slog.New(usercode.LogHandler(s.Logger.Handler(), func(*usercode.Failure) {})) // there is no other place to tell
+	// there is no other place to tell
+	s.Logger = slog.New(usercode.LogHandler(s.Logger.Handler(), func(*usercode.Failure) {}))
 	if s.Now == nil {
 		s.Now = time.Now
 	}

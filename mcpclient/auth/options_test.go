@@ -46,7 +46,8 @@ func TestNewSaysWhatIsWrongWithTheOptions(t *testing.T) {
 	}{
 		{"credentials", auth.Options{Credentials: &auth.Credentials{ClientSecret: "s"}}, "ClientID"},
 		{"secret for any server", auth.Options{Credentials: &auth.Credentials{ClientID: "c", ClientSecret: "s"}}, "Issuer"},
-		{"document over http", auth.Options{ClientMetadataURL: "http://client.example/metadata.json"}, "https URL with a path"},
+		{"document over http", auth.Options{ClientMetadataURL: "http://client.example/metadata.json"},
+			"https URL with a path"},
 		{"document without a path", auth.Options{ClientMetadataURL: "https://client.example/"}, "https URL with a path"},
 		{"document with a fragment", auth.Options{ClientMetadataURL: "https://client.example/a#b"}, "https URL with a path"},
 		{"application type", auth.Options{Registration: auth.Registration{ApplicationType: "mobile"}}, "mobile"},

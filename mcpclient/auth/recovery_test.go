@@ -23,9 +23,13 @@ var mishaps = map[string]func(*bench){
 	"metadata unreachable": func(b *bench) { b.setDown(mcpHost+"/.well-known/oauth-protected-resource/mcp", true) },
 	"server unreachable":   func(b *bench) { b.setDown(asHost, true) },
 	"token endpoint gone":  func(b *bench) { b.setDown(asHost+"/token", true) },
-	"tokens refused":       func(b *bench) { b.mcp.set(func(s *mcpServer) { s.rejects = func(string) bool { return true } }) },
-	"grants refused":       func(b *bench) { b.as.set(func(s *authServer) { s.token = refuseAll }) },
-	"scopes not granted":   func(b *bench) { b.as.set(func(s *authServer) { s.grants = func([]string) []string { return nil } }) },
+	"tokens refused": func(b *bench) {
+		b.mcp.set(func(s *mcpServer) { s.rejects = func(string) bool { return true } })
+	},
+	"grants refused": func(b *bench) { b.as.set(func(s *authServer) { s.token = refuseAll }) },
+	"scopes not granted": func(b *bench) {
+		b.as.set(func(s *authServer) { s.grants = func([]string) []string { return nil } })
+	},
 	"another scope needed": func(b *bench) { b.mcp.set(func(s *mcpServer) { s.needs["tools/call"] = []string{"more"} }) },
 	"another server":       func(b *bench) { b.mcp.set(func(s *mcpServer) { s.as = b.other }) },
 	"proofs wanted":        func(b *bench) { b.mcp.set(func(s *mcpServer) { s.schemes = []string{"DPoP"} }) },
@@ -46,8 +50,8 @@ func (b *bench) heal() {
 	b.mcp.set(func(s *mcpServer) { s.rejects, s.schemes = nil, []string{"Bearer", "DPoP"} })
 }
 
-// TestWhateverHappensTheClientRecovers has callers at work while things go wrong, in any order, and wants each of them to
-// succeed when all is well again and the limits have run out.
+// TestWhateverHappensTheClientRecovers has callers at work while things go wrong, in any order, and wants each of them
+// to succeed when all is well again and the limits have run out.
 func TestWhateverHappensTheClientRecovers(t *testing.T) {
 	names := rapid.SampledFrom(slices.Sorted(maps.Keys(mishaps)))
 	rapid.Check(t, func(rt *rapid.T) {

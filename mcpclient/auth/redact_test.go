@@ -90,7 +90,8 @@ func TestWhatIsNotThereIsNotRedacted(t *testing.T) {
 
 // leaks reports whether out has a secret, in whatever notation a verb may give it.
 func leaks(out string) bool {
-	for _, form := range []string{hush, fmt.Sprintf("%x", hush), fmt.Sprintf("%X", hush), strings.Trim(fmt.Sprint([]byte(hush)), "[]"), "aHVzaC1odXNo"} {
+	for _, form := range []string{hush, fmt.Sprintf("%x", hush), fmt.Sprintf("%X", hush),
+		strings.Trim(fmt.Sprint([]byte(hush)), "[]"), "aHVzaC1odXNo"} {
 		if strings.Contains(out, form) {
 			return true
 		}

@@ -33,7 +33,9 @@ func TestATokenIsRefreshedShortlyBeforeItExpires(t *testing.T) {
 	}{
 		{"a minute by default", time.Hour, nil, 59*time.Minute - time.Second, 59 * time.Minute},
 		{"a tenth of a short life", 100 * time.Second, nil, 89 * time.Second, 90 * time.Second},
-		{"as configured", time.Hour, func(o *auth.Options) { o.RefreshEarly = 5 * time.Minute }, 55*time.Minute - time.Second, 55 * time.Minute},
+		{"as configured", time.Hour, func(o *auth.Options) {
+			o.RefreshEarly = 5 * time.Minute
+		}, 55*time.Minute - time.Second, 55 * time.Minute},
 		{"not early", time.Hour, func(o *auth.Options) { o.RefreshEarly = -1 }, time.Hour - time.Second, time.Hour},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -280,7 +282,8 @@ func TestARefreshThatNamesNoScopesKeepsThem(t *testing.T) {
 		b.as.set(func(s *authServer) { s.grants = nil })
 		b.ok(a, "tools/call")
 		if b.person.times() != 2 || b.refreshes() != 1 {
-			t.Errorf("want the person asked for the scope that was not granted, and no refresh for it, got %d and %d", b.person.times(), b.refreshes())
+			t.Errorf("want the person asked for the scope that was not granted, and no refresh for it, got %d and %d",
+				b.person.times(), b.refreshes())
 		}
 	})
 }

@@ -21,9 +21,9 @@ const (
 	applicationWeb    = "web"
 )
 
-// identify settles as which client the flow goes on, by the order of the specification: registered beforehand, a metadata
-// document, registered dynamically before. If it is none of these f.client stays nil until [flow.register]. It also finds
-// the previous session of that client. (specification 2026-07-28, basic/authorization/client-registration)
+// identify settles as which client the flow goes on, by the order of the specification: registered beforehand, a
+// metadata document, registered dynamically before. If it is none of these f.client stays nil until [flow.register]. It
+// also finds the previous session of that client. (specification 2026-07-28, basic/authorization/client-registration)
 func (f *flow) identify(ctx context.Context) error {
 	f.key = StoreKey{Resource: own(f.url), Issuer: f.server.Issuer}
 	switch {
@@ -54,8 +54,8 @@ func (f *flow) as(c *Credentials) error {
 }
 
 // recall finds the client and the session of before: in the store, to which other processes may have written since, or
-// else in memory. Tokens of grants that need no person are not taken from the store, which may be shared by others they are
-// not for.
+// else in memory. Tokens of grants that need no person are not taken from the store, which may be shared by others they
+// are not for.
 func (f *flow) recall(ctx context.Context) error {
 	r, err := f.a.o.Store.Load(ctx, f.key)
 	if err != nil {
@@ -95,7 +95,8 @@ func (f *flow) rejoin(c *Credentials, last *session) error {
 	if c == nil && last != nil {
 		c = last.client.registered
 	}
-	if c == nil || c.ClientID == "" || c.Issuer != f.server.Issuer || !c.SecretExpiry.IsZero() && !f.now().Before(c.SecretExpiry) {
+	if c == nil || c.ClientID == "" || c.Issuer != f.server.Issuer ||
+		!c.SecretExpiry.IsZero() && !f.now().Before(c.SecretExpiry) {
 		return nil
 	}
 	f.recalled = true
@@ -180,7 +181,8 @@ func (f *flow) register(ctx context.Context, redirectURI string) error {
 
 func (f *flow) registerAnew(ctx context.Context, redirectURI string) (*Credentials, error) {
 	if f.server.RegistrationEndpoint == "" || f.a.o.Registration.Disabled {
-		return nil, refuse(StepRegister, "authorization server %s knows no way to register this client: set Options.Credentials%s",
+		return nil, refuse(StepRegister,
+			"authorization server %s knows no way to register this client: set Options.Credentials%s",
 			quoteShort(f.server.Issuer), f.hintDocument())
 	}
 	body, err := json.Marshal(f.registration(redirectURI))

@@ -36,14 +36,18 @@ func TestTheClientIsRegisteredInTheOrderOfTheSpecification(t *testing.T) {
 		{"document not supported", func(*bench) {}, withDocument, ""},
 		{"supported without a document", supportsDocuments, func(*auth.Options) {}, ""},
 		{"pre-registration", known, pre, "pre"},
-		{"pre-registered before document", func(b *bench) { known(b); supportsDocuments(b) }, func(o *auth.Options) { pre(o); withDocument(o) }, "pre"},
+		{"pre-registered before document", func(b *bench) {
+			known(b)
+			supportsDocuments(b)
+		}, func(o *auth.Options) { pre(o); withDocument(o) }, "pre"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)
 			c.arrange(b)
 			b.ok(b.authorizer(c.options), "tools/list")
 			got := b.only(asHost, "/authorize").form.Get("client_id")
-			if registered := len(b.requests(asHost, "/register")) == 1; registered != (c.want == "") || c.want != "" && got != c.want {
+			if registered := len(b.requests(asHost, "/register")) == 1; registered != (c.want == "") ||
+				c.want != "" && got != c.want {
 				t.Errorf("want client %q (empty: registered), got %q, registered %t", c.want, got, registered)
 			}
 		})
@@ -91,9 +95,11 @@ func TestRegistrationSaysWhatKindOfClientThisIs(t *testing.T) {
 		},
 		{
 			"as the user says", "https://app.example/callback", func(o *auth.Options) {
-				o.Registration = auth.Registration{ApplicationType: "native", ClientName: "mine", ClientURI: "https://app.example", SoftwareID: "s", SoftwareVersion: "1"}
+				o.Registration = auth.Registration{ApplicationType: "native", ClientName: "mine", ClientURI: "https://app.example",
+					SoftwareID: "s", SoftwareVersion: "1"}
 			}, []string{"none"},
-			object{"application_type": "native", "client_name": "mine", "client_uri": "https://app.example", "software_id": "s", "software_version": "1"},
+			object{"application_type": "native", "client_name": "mine", "client_uri": "https://app.example", "software_id": "s",
+				"software_version": "1"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -124,7 +130,8 @@ func TestRegistrationSaysWhatKindOfClientThisIs(t *testing.T) {
 			if c.methods == nil && got["token_endpoint_auth_method"] != nil {
 				t.Errorf("want the server left to choose how to authenticate, got %v", got["token_endpoint_auth_method"])
 			}
-			if g, _ := got["grant_types"].([]any); !slices.Contains(g, any("refresh_token")) || !slices.Contains(g, any("authorization_code")) {
+			if g, _ := got["grant_types"].([]any); !slices.Contains(g, any("refresh_token")) ||
+				!slices.Contains(g, any("authorization_code")) {
 				t.Errorf("want both grant types, got %v", g)
 			}
 			if u, _ := got["redirect_uris"].([]any); len(u) != 1 || u[0] != c.uri {
@@ -140,7 +147,8 @@ func TestARefusedRegistrationSaysWhy(t *testing.T) {
 		out["error"], out["error_description"] = "invalid_redirect_uri", "web clients need https"
 	}
 	e := b.fails(b.authorizer(), "tools/list")
-	if e.Code != "invalid_redirect_uri" || e.Description != "web clients need https" || e.Status != http.StatusBadRequest || !e.Permanent() {
+	if e.Code != "invalid_redirect_uri" || e.Description != "web clients need https" ||
+		e.Status != http.StatusBadRequest || !e.Permanent() {
 		t.Errorf("want the server's code and words, got %v", e)
 	}
 }
@@ -155,9 +163,11 @@ func TestAnAnswerThatIsNoClientIsAnError(t *testing.T) {
 
 func TestAClientThatCannotAuthenticateAsTheServerWantsIsRefused(t *testing.T) {
 	for name, c := range map[string]auth.Credentials{
-		"has no secret":  {ClientID: "pre"},
-		"has no key":     {ClientID: "pre", ClientSecret: "s", Issuer: "http://" + asHost, TokenAuthMethod: "private_key_jwt"},
-		"unknown method": {ClientID: "pre", ClientSecret: "s", Issuer: "http://" + asHost, TokenAuthMethod: "tls_client_auth"},
+		"has no secret": {ClientID: "pre"},
+		"has no key": {ClientID: "pre", ClientSecret: "s", Issuer: "http://" + asHost,
+			TokenAuthMethod: "private_key_jwt"},
+		"unknown method": {ClientID: "pre", ClientSecret: "s", Issuer: "http://" + asHost,
+			TokenAuthMethod: "tls_client_auth"},
 	} {
 		b := newBench(t)
 		b.as.metadata = func(doc object) { doc["token_endpoint_auth_methods_supported"] = []string{"client_secret_basic"} }
@@ -260,7 +270,8 @@ func TestAMovedAuthorizationServerGetsNothingOfTheOldOne(t *testing.T) {
 	b.world.mu.Lock()
 	defer b.world.mu.Unlock()
 	for _, s := range b.seen {
-		if s.host == as2Host && (strings.Contains(s.body, "-2000-") || strings.Contains(s.form.Encode(), "-2000-") || strings.Contains(s.header.Get("Authorization"), "-2000-")) {
+		if s.host == as2Host && (strings.Contains(s.body, "-2000-") || strings.Contains(s.form.Encode(), "-2000-") ||
+			strings.Contains(s.header.Get("Authorization"), "-2000-")) {
 			t.Errorf("want nothing of the old server sent to the new one, got %s %s with %s", s.method, s.path, s.body)
 		}
 	}
@@ -332,10 +343,12 @@ func TestConfiguredCredentialsServeAnMCPServerWithoutMetadata(t *testing.T) {
 func TestARecordOfAnotherAuthorizationServerIsNotUsed(t *testing.T) {
 	b := newBench(t)
 	store := auth.NewMemoryStore()
-	err := store.Save(t.Context(), auth.StoreKey{Resource: mcpURL, Issuer: b.as.issuer, Client: "dynamic:mcpotel"}, &auth.Record{
-		Credentials: &auth.Credentials{Issuer: "https://other.example", ClientID: "of-the-other", RedirectURIs: []string{redirect}},
-		Token:       &auth.Token{AccessToken: "of-the-other-too", TokenType: "Bearer"},
-	})
+	err := store.Save(t.Context(), auth.StoreKey{Resource: mcpURL, Issuer: b.as.issuer, Client: "dynamic:mcpotel"},
+		&auth.Record{
+			Credentials: &auth.Credentials{Issuer: "https://other.example", ClientID: "of-the-other",
+				RedirectURIs: []string{redirect}},
+			Token: &auth.Token{AccessToken: "of-the-other-too", TokenType: "Bearer"},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 
 const evilURL = "http://" + mcpHost + "/evil"
 
-// squat puts a hostile server beside the honest one of the bench: at another path of the same origin. It refuses everything,
-// and publishes that it is resource.
+// squat puts a hostile server beside the honest one of the bench: at another path of the same origin. It refuses
+// everything, and publishes that it is resource.
 func squat(b *bench, resource string) {
 	honest := b.hosts[mcpHost]
 	b.hosts[mcpHost] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,14 +57,16 @@ func visitEvil(b *bench, a *auth.Authorizer) (tokens []string, err error) {
 
 // A server that publishes a resource above itself, or another's, gets no token of that resource.
 func TestAServerAtAnotherPathGetsNoTokenOfTheHonestOne(t *testing.T) {
-	for _, resource := range []string{"http://" + mcpHost, "http://" + mcpHost + "/", mcpURL, evilURL + "?x", evilURL + "/more", evilURL + "/.."} {
+	for _, resource := range []string{"http://" + mcpHost, "http://" + mcpHost + "/", mcpURL, evilURL + "?x",
+		evilURL + "/more", evilURL + "/.."} {
 		b := newBench(t)
 		store := auth.NewMemoryStore()
 		b.ok(b.authorizer(func(o *auth.Options) { o.Store = store }), "tools/list")
 		squat(b, resource)
 		tokens, err := visitEvil(b, b.authorizer(func(o *auth.Options) { o.Store = store }))
 		if len(tokens) != 0 || b.person.times() != 1 {
-			t.Errorf("resource %s: the server got %d tokens, the person was asked %d times, want none and once", resource, len(tokens), b.person.times())
+			t.Errorf("resource %s: the server got %d tokens, the person was asked %d times, want none and once", resource,
+				len(tokens), b.person.times())
 		}
 		if !errors.Is(err, auth.ErrOtherResource) || !strings.Contains(err.Error(), "Options.Resource") {
 			t.Errorf("resource %s: error is %v, want one that names the option", resource, err)
@@ -72,8 +74,8 @@ func TestAServerAtAnotherPathGetsNoTokenOfTheHonestOne(t *testing.T) {
 	}
 }
 
-// Servers that share a resource above them, as the user says that they do, still share no stored token: one that is got for
-// another path takes a person.
+// Servers that share a resource above them, as the user says that they do, still share no stored token: one that is got
+// for another path takes a person.
 func TestTheStoredTokenIsOfTheServersOwnURL(t *testing.T) {
 	b := newBench(t)
 	parent := "http://" + mcpHost
@@ -93,7 +95,8 @@ func TestTheStoredTokenIsOfTheServersOwnURL(t *testing.T) {
 }
 
 func TestTheParentHasToBeOne(t *testing.T) {
-	for _, resource := range []string{"http://" + asHost, mcpURL + "/below", "http://" + mcpHost + "/mc", "https://" + mcpHost} {
+	for _, resource := range []string{"http://" + asHost, mcpURL + "/below", "http://" + mcpHost + "/mc",
+		"https://" + mcpHost} {
 		b := newBench(t)
 		b.mcp.resource = resource
 		e := b.fails(b.authorizer(func(o *auth.Options) { o.Resource = resource }), "tools/list")
@@ -101,7 +104,8 @@ func TestTheParentHasToBeOne(t *testing.T) {
 			t.Errorf("%s: got %v, want a permanent error before the person is asked", resource, e)
 		}
 	}
-	for _, resource := range []string{"example.com", "/mcp", "https://example.com/#x", "https://u@example.com", "ftp://example.com", ":"} {
+	for _, resource := range []string{"example.com", "/mcp", "https://example.com/#x", "https://u@example.com",
+		"ftp://example.com", ":"} {
 		if _, err := auth.New(auth.Options{Resource: resource}); err == nil || !strings.Contains(err.Error(), "Resource") {
 			t.Errorf("Resource %q: got %v, want an error that names it", resource, err)
 		}

@@ -9,12 +9,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/challenge"
 )
 
-// maxAttempts is how often one message is sent at most: without a token, with a stored one, with a refreshed one and with a
-// new one. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
+// maxAttempts is how often one message is sent at most: without a token, with a stored one, with a refreshed one and
+// with a new one. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
 const maxAttempts = 4
 
-// askedPause is how long a scope is not asked for again because the MCP server says that it is missing: it was asked for in
-// vain.
+// askedPause is how long a scope is not asked for again because the MCP server says that it is missing: it was asked
+// for in vain.
 const askedPause = 5 * time.Minute
 
 // want is what a refusal of the MCP server asks for.
@@ -40,9 +40,10 @@ func (w want) covered(o want) bool {
 	return w.used == o.used && w.stepUp == o.stepUp && covers(o.scopes, w.scopes)
 }
 
-// Review deals with what the MCP server answered. After HTTP 401, and 403 with insufficient_scope, it gets another token,
-// for which it may have to wait for a person, within the context of the request: if that ends the authorization goes on, and
-// serves the next request. All other refusals are errors, as are those that an authorization has not helped against.
+// Review deals with what the MCP server answered. After HTTP 401, and 403 with insufficient_scope, it gets another
+// token, for which it may have to wait for a person, within the context of the request: if that ends the authorization
+// goes on, and serves the next request. All other refusals are errors, as are those that an authorization has not
+// helped against.
 func (a *Authorizer) Review(resp *http.Response, attempt int) (again bool, err error) {
 	req := resp.Request
 	nonce, used := resp.Header.Get("DPoP-Nonce"), sentToken(req)
@@ -126,11 +127,13 @@ func readRefusal(resp *http.Response, used string) *refusal {
 // error makes the permanent error of a refusal that nothing more is done about.
 func (r *refusal) error(format string, args ...any) *Error {
 	e := refuse(StepResource, format, args...)
-	e.Status, e.Code, e.Description = r.status, quotable(r.code, 64, []string{r.used}), quotable(r.text, 200, []string{r.used})
+	e.Status, e.Code, e.Description = r.status, quotable(r.code, 64, []string{r.used}),
+		quotable(r.text, 200, []string{r.used})
 	return e
 }
 
-// satisfy waits until there is another token than the one refused: it joins the flight that is under way, or starts one.
+// satisfy waits until there is another token than the one refused: it joins the flight that is under way, or starts
+// one.
 func (a *Authorizer) satisfy(ctx context.Context, r *refusal) error {
 	for {
 		f, err := a.board(ctx, r)
@@ -172,8 +175,8 @@ func (a *Authorizer) board(ctx context.Context, r *refusal) (*flight, error) {
 	return a.launch(ctx, &flight{want: r.want}), nil
 }
 
-// hopeless says why no authorization would help: the token is a new one that was never accepted, or the scopes have been
-// asked for lately. It is called with mu.
+// hopeless says why no authorization would help: the token is a new one that was never accepted, or the scopes have
+// been asked for lately. It is called with mu.
 func (a *Authorizer) hopeless(s *session, r *refusal) error {
 	now := a.o.Now()
 	switch {
@@ -197,7 +200,8 @@ func (a *Authorizer) hopeless(s *session, r *refusal) error {
 	}
 }
 
-// inVain says why a step-up would not help: each of the scopes has been asked for within [askedPause]. It is called with mu.
+// inVain says why a step-up would not help: each of the scopes has been asked for within [askedPause]. It is called
+// with mu.
 func (a *Authorizer) inVain(s *session, r *refusal, now time.Time) error {
 	for _, scope := range r.scopes {
 		if t, ok := a.asked[scope]; !ok || now.Sub(t) >= askedPause {

@@ -18,7 +18,8 @@ import (
 func TestStepUpAsksForTheUnionOfTheScopes(t *testing.T) {
 	b := newBench(t)
 	b.mcp.scope = "mcp:basic"
-	b.mcp.needs = map[string][]string{"tools/list": {"mcp:basic"}, "tools/call": {"mcp:write"}, "tools/admin": {"mcp:admin"}}
+	b.mcp.needs = map[string][]string{"tools/list": {"mcp:basic"}, "tools/call": {"mcp:write"},
+		"tools/admin": {"mcp:admin"}}
 	b.as.refreshTokens = true
 	a := b.authorizer()
 	b.ok(a, "tools/list")
@@ -85,7 +86,8 @@ func TestStepUpsEnd(t *testing.T) {
 			c.arrange(b)
 			a := b.authorizer()
 			e := b.fails(a, "tools/list")
-			if !e.Permanent() || e.Status != http.StatusForbidden || e.Code != "insufficient_scope" || !strings.Contains(e.Error(), c.want) {
+			if !e.Permanent() || e.Status != http.StatusForbidden || e.Code != "insufficient_scope" ||
+				!strings.Contains(e.Error(), c.want) {
 				t.Errorf("want a permanent error with HTTP 403, insufficient_scope and %q, got %v", c.want, e)
 			}
 			if n := b.person.times(); n > c.most {
@@ -241,7 +243,8 @@ func TestTheEndOfASessionAsksNobody(t *testing.T) {
 	if err := a.Authorize(req); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := a.Review(&http.Response{StatusCode: 401, Request: req, Header: http.Header{}}, 1); again || err == nil {
+	if again, err := a.Review(&http.Response{StatusCode: 401, Request: req, Header: http.Header{}}, 1); again ||
+		err == nil {
 		t.Errorf("want an error and no second try, got %t, %v", again, err)
 	}
 	if n := b.person.times(); n != 1 {
@@ -260,10 +263,12 @@ func TestAnswersThatComeAfterCloseAreStillAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = a.Close()
-	if again, err := a.Review(&http.Response{StatusCode: 200, Request: req, Header: http.Header{}}, 1); again || err != nil {
+	if again, err := a.Review(&http.Response{StatusCode: 200, Request: req, Header: http.Header{}}, 1); again ||
+		err != nil {
 		t.Errorf("want false, nil, got %t, %v", again, err)
 	}
-	if _, err := a.Review(&http.Response{StatusCode: 401, Request: req, Header: http.Header{}}, 1); !errors.Is(err, auth.ErrClosed) {
+	if _, err := a.Review(&http.Response{StatusCode: 401, Request: req, Header: http.Header{}}, 1); !errors.Is(err,
+		auth.ErrClosed) {
 		t.Errorf("want ErrClosed for a refusal, got %v", err)
 	}
 }

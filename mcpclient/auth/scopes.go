@@ -17,9 +17,9 @@ type scopeRequest struct {
 	offline    bool     // whether a refresh token is wanted
 }
 
-// choose returns the scopes to ask for, nil meaning that the parameter is left out: what is configured and what the server
-// challenges for, else what the MCP server lists; in addition to what has been asked for before. offline_access is not the
-// MCP server's business: it is asked for where the authorization server lists it, or where it is configured.
+// choose returns the scopes to ask for, nil meaning that the parameter is left out: what is configured and what the
+// server challenges for, else what the MCP server lists; in addition to what has been asked for before. offline_access
+// is not the MCP server's business: it is asked for where the authorization server lists it, or where it is configured.
 // (specification 2026-07-28, basic/authorization, "Scope Selection Strategy", "Step-Up Authorization Flow" and "Refresh
 // Tokens")
 func (r scopeRequest) choose() []string {

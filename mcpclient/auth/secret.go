@@ -5,9 +5,9 @@ import (
 	"log/slog"
 )
 
-// secret keeps a text from everything that prints what it is given, package fmt with any verb included. The text is behind
-// a pointer because fmt calls no method of a value in an unexported field: it prints what it finds, and of a pointer there
-// it prints the address. The zero secret is empty.
+// secret keeps a text from everything that prints what it is given, package fmt with any verb included. The text is
+// behind a pointer because fmt calls no method of a value in an unexported field: it prints what it finds, and of a
+// pointer there it prints the address. The zero secret is empty.
 type secret struct{ text *string }
 
 func newSecret(s string) secret {

@@ -56,11 +56,13 @@ func (l *printout) printOpen(v any) {
 	}
 }
 
-// secrets returns everything that must not be in what was printed: what went over the wire as a secret in either direction.
+// secrets returns everything that must not be in what was printed: what went over the wire as a secret in either
+// direction.
 func (b *bench) secrets() []string {
 	var all []string
 	for _, r := range b.seen {
-		for _, name := range []string{"code", "code_verifier", "refresh_token", "client_secret", "assertion", "client_assertion", "subject_token", "state"} {
+		for _, name := range []string{"code", "code_verifier", "refresh_token", "client_secret", "assertion",
+			"client_assertion", "subject_token", "state"} {
 			all = append(all, r.form[name]...)
 		}
 		if scheme, value, ok := strings.Cut(r.header.Get("Authorization"), " "); ok {
@@ -106,7 +108,9 @@ func TestNoSecretIsEverPrinted(t *testing.T) {
 			o.Credentials.TokenAuthMethod = "private_key_jwt"
 		}},
 		{"workload", func(b *bench) { b.as.noDescription = true }, workload("workload-jwt")},
-		{"enterprise", func(b *bench) { b.hosts[idpHost] = &provider{w: b} }, enterprise(func(g *auth.EnterpriseManaged) { g.Client.ClientSecret = "idp-secret" })},
+		{"enterprise", func(b *bench) {
+			b.hosts[idpHost] = &provider{w: b}
+		}, enterprise(func(g *auth.EnterpriseManaged) { g.Client.ClientSecret = "idp-secret" })},
 		{"enterprise refused", func(b *bench) {
 			b.hosts[idpHost] = &provider{w: b, refuses: &failure{400, "id-token", "idp-secret id-token"}}
 		}, enterprise(func(g *auth.EnterpriseManaged) { g.Client.ClientSecret = "idp-secret" })},
@@ -118,7 +122,8 @@ func TestNoSecretIsEverPrinted(t *testing.T) {
 		}, nil},
 		{"echo of the client's secret", func(b *bench) {
 			b.as.token = func(url.Values) *failure {
-				return &failure{401, "invalid_client", "it is not machine-secret " + base64.StdEncoding.EncodeToString([]byte("machine:machine-secret"))}
+				return &failure{401, "invalid_client",
+					"it is not machine-secret " + base64.StdEncoding.EncodeToString([]byte("machine:machine-secret"))}
 			}
 		}, machine},
 		{"echo in a page", func(b *bench) {

@@ -19,7 +19,8 @@ const (
 	granted   source = "granted"
 )
 
-// session is what the Authorizer knows after an authorization. But for accepted it never changes: a refresh makes another.
+// session is what the Authorizer knows after an authorization. But for accepted it never changes: a refresh makes
+// another.
 type session struct {
 	resource  string           // the MCP server's identifier, as it is sent to authorization servers
 	server    *metadata.Server // the one that issued the token
@@ -58,8 +59,8 @@ func (s *session) due(now time.Time) bool {
 	return !s.lapses.IsZero() && !now.Before(s.lapses)
 }
 
-// lapse returns when a token got at now and valid until expiry is to be refreshed: early before it expires, and not before
-// nine tenths of its life.
+// lapse returns when a token got at now and valid until expiry is to be refreshed: early before it expires, and not
+// before nine tenths of its life.
 func lapse(now, expiry time.Time, early time.Duration) time.Time {
 	if expiry.IsZero() {
 		return time.Time{}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Token is what a token endpoint gave. Printed, logged or encoded as JSON it hides its secrets; [EncodeRecord] does not.
+// Token is what a token endpoint gave. Printed, logged or encoded as JSON it hides its secrets; [EncodeRecord] does
+// not.
 type Token struct {
 	AccessToken  string
 	RefreshToken string    // empty if there is none
@@ -38,14 +39,15 @@ type Record struct {
 
 // StoreKey says for what a [Record] is of use: one client of one authorization server at one MCP server.
 type StoreKey struct {
-	Resource string // the MCP server's URL, as this client calls it and with its query, whatever the server says that it is
+	// the MCP server's URL, as this client calls it and with its query, whatever the server says that it is
+	Resource string
 	Issuer   string // of the authorization server, byte for byte
 	Client   string // the client id if it was known beforehand, else whatever tells registrations apart
 }
 
-// TokenStore keeps what an [Authorizer] has been given, so that a person need not be asked again. Its methods may be called
-// from any goroutine, and several processes may share what it keeps. [NewMemoryStore] and [NewFileStore] are two; others
-// write what [EncodeRecord] gives, to a place only the user can read.
+// TokenStore keeps what an [Authorizer] has been given, so that a person need not be asked again. Its methods may be
+// called from any goroutine, and several processes may share what it keeps. [NewMemoryStore] and [NewFileStore] are
+// two; others write what [EncodeRecord] gives, to a place only the user can read.
 type TokenStore interface {
 	// Load returns the record of key, which the caller may change; nil and no error if there is none.
 	Load(ctx context.Context, key StoreKey) (*Record, error)

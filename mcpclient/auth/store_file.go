@@ -21,18 +21,19 @@ const (
 	partSuffix   = ".part"
 
 	recordLimit = 1 << 20   // bytes of a file: far more than any record
-	abandoned   = time.Hour // age of a half-written file that nobody will finish
+	abandoned   = time.Hour // age of a half-written file that will not be finished
 
 	renameTries = 20
 	renameWait  = 25 * time.Millisecond
 )
 
 // FileStore is a [TokenStore] of one file per key, in a directory that only the user can read. The files are not
-// encrypted. They are replaced as a whole and never half written, so several goroutines and several processes may share the
-// directory; of two that save the same key the last one stays.
+// encrypted. They are replaced as a whole and never half written, so several goroutines and several processes may share
+// the directory; of two that save the same key the last one stays.
 type FileStore struct{ dir string }
 
-// storedFile is the content of a file. The key is there for whoever wants to know whose it is: the file's name is a hash.
+// storedFile is the content of a file. The key is there for a person who wants to know whose it is: the file's name is
+// a hash.
 type storedFile struct {
 	Resource string          `json:"resource"`
 	Issuer   string          `json:"issuer"`
@@ -40,8 +41,8 @@ type storedFile struct {
 	Record   json.RawMessage `json:"record"`
 }
 
-// CorruptError says that a file of a [FileStore] cannot be understood. Saving the same key replaces the file, and Delete
-// removes it: nothing is lost by either but an authorization that could not be used.
+// CorruptError says that a file of a [FileStore] cannot be understood. Saving the same key replaces the file, and
+// Delete removes it: nothing is lost by either but an authorization that could not be used.
 type CorruptError struct {
 	Path string
 	Err  error // quotes nothing of the file
@@ -55,9 +56,9 @@ func (e *CorruptError) Error() string {
 // Unwrap returns what is wrong with the file.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// NewFileStore returns the store in dir. A directory that does not exist is made, for this user only; one that others can
-// read or write is refused (where the system has such permissions: not on Windows, where a directory in the user's profile
-// is the user's). What a crashed process left half written is removed.
+// NewFileStore returns the store in dir. A directory that does not exist is made, for this user only; one that others
+// can read or write is refused (where the system has such permissions: not on Windows, where a directory in the user's
+// profile is the user's). What a crashed process left half written is removed.
 func NewFileStore(dir string) (*FileStore, error) {
 	if dir == "" {
 		return nil, errors.New("file store: no directory")
@@ -126,7 +127,8 @@ func (s *FileStore) Delete(ctx context.Context, key StoreKey) error {
 	return nil
 }
 
-// path hashes the key, each part with its length, so that no part can pretend to be more than one and none can name a file.
+// path hashes the key, each part with its length, so that no part can pretend to be more than one and none can name a
+// file.
 func (s *FileStore) path(key StoreKey) string {
 	h := sha256.New()
 	for _, part := range []string{key.Resource, key.Issuer, key.Client} {
@@ -192,7 +194,8 @@ func (s *FileStore) sweep() {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), partSuffix) && time.Since(info.ModTime()) > abandoned {
+		if err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), partSuffix) &&
+			time.Since(info.ModTime()) > abandoned {
 			_ = os.Remove(filepath.Join(s.dir, e.Name()))
 		}
 	}

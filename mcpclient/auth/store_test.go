@@ -36,7 +36,8 @@ var sameRecord = cmp.Transformer("plain", func(r *auth.Record) string {
 func fullRecord() *auth.Record {
 	return &auth.Record{
 		Credentials: &auth.Credentials{
-			Issuer: "https://as.example", ClientID: "id", ClientSecret: "secret", SecretExpiry: time.Unix(2_000_000_000, 0).UTC(),
+			Issuer: "https://as.example", ClientID: "id", ClientSecret: "secret",
+			SecretExpiry:    time.Unix(2_000_000_000, 0).UTC(),
 			TokenAuthMethod: "client_secret_basic", RedirectURIs: []string{"http://127.0.0.1/callback"},
 		},
 		Token: &auth.Token{
@@ -95,7 +96,8 @@ func testStore(t *testing.T, s auth.TokenStore) {
 
 	r := fullRecord()
 	do(s.Save(ctx, key, r))
-	r.Token.AccessToken, r.Token.Scopes[0], r.DPoPKey[0], r.Credentials.RedirectURIs[0] = "changed", "changed", 9, "changed"
+	r.Token.AccessToken, r.Token.Scopes[0], r.DPoPKey[0], r.Credentials.RedirectURIs[0] = "changed", "changed", 9,
+		"changed"
 	want("after the saved record was changed", key, fullRecord())
 	got, err := s.Load(ctx, key)
 	do(err)
@@ -103,7 +105,8 @@ func testStore(t *testing.T, s auth.TokenStore) {
 	want("after a loaded record was changed", key, fullRecord())
 	for _, other := range []auth.StoreKey{
 		{Resource: key.Resource, Issuer: key.Issuer}, {Resource: key.Resource, Client: key.Client}, {},
-		{Resource: key.Resource + key.Issuer, Client: key.Client}, {Resource: key.Issuer, Issuer: key.Resource, Client: key.Client},
+		{Resource: key.Resource + key.Issuer, Client: key.Client},
+		{Resource: key.Issuer, Issuer: key.Resource, Client: key.Client},
 	} {
 		want("under another key", other, nil)
 	}
@@ -125,7 +128,8 @@ func testConcurrently(t *testing.T, s auth.TokenStore) {
 		tasks.Go(func() {
 			for i := range 20 {
 				text := strings.Repeat(fmt.Sprint(g), 1000+i)
-				if err := s.Save(t.Context(), key, &auth.Record{Token: &auth.Token{AccessToken: text, RefreshToken: text}}); err != nil {
+				if err := s.Save(t.Context(), key,
+					&auth.Record{Token: &auth.Token{AccessToken: text, RefreshToken: text}}); err != nil {
 					t.Error(err)
 				}
 				r, err := s.Load(t.Context(), key)
@@ -141,7 +145,8 @@ func testConcurrently(t *testing.T, s auth.TokenStore) {
 func TestRecordsSurviveEncoding(t *testing.T) {
 	text := rapid.String()
 	rapid.Check(t, func(t *rapid.T) {
-		r := &auth.Record{RequestedScopes: rapid.SliceOfN(text, 1, 3).Draw(t, "scopes"), DPoPKey: rapid.SliceOfN(rapid.Byte(), 1, 50).Draw(t, "key")}
+		r := &auth.Record{RequestedScopes: rapid.SliceOfN(text, 1, 3).Draw(t, "scopes"),
+			DPoPKey: rapid.SliceOfN(rapid.Byte(), 1, 50).Draw(t, "key")}
 		if rapid.Bool().Draw(t, "token") {
 			r.Token = &auth.Token{
 				AccessToken: text.Draw(t, "access"), RefreshToken: text.Draw(t, "refresh"),

@@ -34,7 +34,8 @@ type tokenRequest struct {
 }
 
 // hidden are the parameters of token requests that are secrets.
-var hidden = []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "actor_token"}
+var hidden = []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token",
+	"actor_token"}
 
 // redeem sends r and checks what comes. If the server wants a nonce in the proof it gets it, once (RFC 9449 §8).
 func (f *flow) redeem(ctx context.Context, r *tokenRequest) (*Token, error) {
@@ -114,8 +115,8 @@ func tokenError(ctx context.Context, step Step, err error, secrets []string) err
 	return refuse(step, "answer of the token endpoint is no token")
 }
 
-// endpointTransport carries the requests of package oauth2: through the guard, with a proof, and with answers read to their
-// end.
+// endpointTransport carries the requests of package oauth2: through the guard, with a proof, and with answers read to
+// their end.
 type endpointTransport struct {
 	fetch  *metadata.Fetcher
 	nonces *dpop.Nonces
@@ -200,14 +201,15 @@ func number(v any) float64 {
 	return n
 }
 
-// checkToken holds a new token against whether a proof went with the request. A server that answers a proof with a bearer
-// token would take the binding away, which whoever wanted it does not accept (RFC 9449 §5).
+// checkToken holds a new token against whether a proof went with the request. A server that answers a proof with a
+// bearer token would take the binding away, which the server that wanted it does not accept (RFC 9449 §5).
 func checkToken(step Step, t *Token, key *dpop.Key) error {
 	if strings.ContainsFunc(t.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return refuse(step, "authorization server issued a token that fits into no header")
 	}
 	switch {
-	case key != nil && strings.EqualFold(t.TokenType, schemeDPoP), key == nil && strings.EqualFold(t.TokenType, schemeBearer):
+	case key != nil && strings.EqualFold(t.TokenType, schemeDPoP), key == nil &&
+		strings.EqualFold(t.TokenType, schemeBearer):
 		return nil
 	case key != nil:
 		return refuse(step, "authorization server issued a token that is not bound to the DPoP key")

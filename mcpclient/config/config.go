@@ -42,8 +42,8 @@ type Options struct {
 	// LookupEnv returns a variable for ${VAR}, false if it is not set. Nil means [os.LookupEnv].
 	LookupEnv func(name string) (string, bool)
 
-	// Environ is the environment of all programs, of the form key=value; what the file says for each prevails. Nil means the
-	// variables of this process that [DefaultEnviron] names, so that a server sees no secret that is not meant for it.
+	// Environ is the environment of all programs, of the form key=value; what the file says for each prevails. Nil means
+	// the variables of this process that [DefaultEnviron] names, so that a server sees no secret that is not meant for it.
 	// [os.Environ] gives it all.
 	Environ []string
 }
@@ -59,7 +59,8 @@ const (
 	TypeAuto       Type = "auto" // HTTP, whichever of the two the server speaks
 )
 
-// Server is one server of a file, with all variables in place. Of one that is Disabled nothing but the Name has been read.
+// Server is one server of a file, with all variables in place. Of one that is Disabled nothing but the Name has been
+// read.
 type Server struct {
 	Name     string
 	Disabled bool
@@ -91,9 +92,9 @@ func Load(path string, o *Options) (*Config, error) {
 	return c, nil
 }
 
-// Members returns the servers that are not disabled, for [mcpclient.NewGroup]. Each has shared options, which may be nil, with
-// its own name and the timeout that the file says. What else a server over HTTP needs, such as an authorizer, is for the
-// caller to set in Member.Transport, which is a [*transport.HTTP] then, and else a [transport.Stdio].
+// Members returns the servers that are not disabled, for [mcpclient.NewGroup]. Each has shared options, which may be
+// nil, with its own name and the timeout that the file says. What else a server over HTTP needs, such as an authorizer,
+// is for the caller to set in Member.Transport, which is a [*transport.HTTP] then, and else a [transport.Stdio].
 func (c *Config) Members(shared *mcpclient.Options) []mcpclient.Member {
 	var members []mcpclient.Member
 	for _, s := range c.Servers {

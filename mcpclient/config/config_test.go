@@ -53,7 +53,8 @@ func TestServersAreReadInTheirOrder(t *testing.T) {
 		},
 		{Name: "off", Disabled: true},
 		{
-			Name: "auto", Type: config.TypeAuto, URL: "https://example.com/a", Header: http.Header{"Authorization": {"Bearer hunter2"}},
+			Name: "auto", Type: config.TypeAuto, URL: "https://example.com/a",
+			Header:  http.Header{"Authorization": {"Bearer hunter2"}},
 			Timeout: 1500*time.Millisecond + 500*time.Microsecond,
 		},
 		{Name: "http", Type: config.TypeStreamable, URL: "http://x", Timeout: 2 * time.Minute},
@@ -150,37 +151,61 @@ func TestErrorsSayWhereAndKeepSecrets(t *testing.T) {
 		"cut off":             {`{"mcpServers":`, "config: mcpServers: line 1, column 15: "},
 		"more than one value": {`{"mcpServers":{}} {}`, "config: line 1, column 20: more than one value"},
 		"garbage behind":      {`{"mcpServers":{}} x`, "config: line 1, column 19: "},
-		"a member twice":      {`{"mcpServers":{"a":{"command":"x","command":"y"}}}`, "config: mcpServers.a.command: line 1, column 35: duplicate"},
-		"not an object":       {`[]`, "config: got an array, want an object"},
-		"no servers":          {`{"mcpservers":{}}`, "config: there is no member mcpServers"},
-		"servers no object":   {`{"mcpServers":[]}`, "config: mcpServers: got an array, want an object"},
-		"server no object":    {`{"mcpServers":{"a":"npx"}}`, "config: mcpServers.a: got a string, want an object"},
-		"no name":             {`{"mcpServers":{"":{"command":"x"}}}`, `config: mcpServers[""]: the server has no name`},
-		"nothing":             {`{"mcpServers":{"a b":{}}}`, `config: mcpServers["a b"]: want a command or a url`},
-		"both":                {`{"mcpServers":{"a":{"command":"x","url":"http://x"}}}`, "config: mcpServers.a: it has both a command and a url: want one, or a type"},
-		"no command":          {`{"mcpServers":{"a":{"type":"stdio"}}}`, "config: mcpServers.a: a server of type stdio needs a command"},
-		"no url":              {`{"mcpServers":{"a":{"type":"sse","command":"x"}}}`, "config: mcpServers.a: a server of type sse needs a url"},
-		"an empty command":    {`{"mcpServers":{"a":{"command":""}}}`, "config: mcpServers.a.command: the command is empty"},
-		"another type":        {`{"mcpServers":{"a":{"type":"ws","url":"x"}}}`, "config: mcpServers.a.type: want stdio, http, streamable-http or sse\nmcpServers.a.url: want a URL that begins with http:// or https://"},
-		"two types":           {`{"mcpServers":{"a":{"type":"sse","transport":"http","url":"http://x"}}}`, "config: mcpServers.a.transport: type and transport are different"},
-		"a number":            {`{"mcpServers":{"a":{"command":"x","env":{"PORT":8080}}}}`, "config: mcpServers.a.env.PORT: got a number, want a string"},
-		"in an array":         {`{"mcpServers":{"a":{"command":"x","args":["hunter2",["hunter2"]]}}}`, "config: mcpServers.a.args[1]: got an array, want a string"},
-		"disabled":            {`{"mcpServers":{"a":{"command":"x","disabled":"no"}}}`, "config: mcpServers.a.disabled: got a string, want true or false"},
-		"not set":             {`{"mcpServers":{"a":{"command":"x","env":{"K":"hunter2 ${MISSING} ${GONE}"}}}}`, "config: mcpServers.a.env.K: the environment variable MISSING is not set\nthe environment variable GONE is not set"},
-		"a command not set":   {`{"mcpServers":{"a":{"command":"${MISSING}"}}}`, "config: mcpServers.a.command: the environment variable MISSING is not set"},
-		"no variable at all":  {`{"mcpServers":{"a":{"command":"x","env":{"P":"x${hunter-2}y"}}}}`, "config: mcpServers.a.env.P: what stands between ${ and } is no variable of the environment"},
-		"no variable":         {`{"mcpServers":{"a":{"command":"x","args":["${input:hunter2}"]}}}`, "config: mcpServers.a.args[0]: ${input} is no variable of the environment"},
-		"a url":               {`{"mcpServers":{"a":{"url":"ftp://user:hunter2@x"}}}`, "config: mcpServers.a.url: want a URL that begins with http:// or https://"},
-		"a url of variables":  {`{"mcpServers":{"a":{"url":"http://[${TOKEN}"}}}`, "config: mcpServers.a.url: want a URL that begins with http:// or https://"},
-		"a header's name":     {`{"mcpServers":{"a":{"url":"http://x","headers":{"a b":"hunter2"}}}}`, `config: mcpServers.a.headers["a b"]: this is no name of a header field`},
-		"a header's value":    {`{"mcpServers":{"a":{"url":"http://x","headers":{"a":"hunter2\r\nb: c"}}}}`, "config: mcpServers.a.headers.a: it contains control characters"},
-		"a variable's name":   {`{"mcpServers":{"a":{"command":"x","env":{"A=B":"c"}}}}`, `config: mcpServers.a.env["A=B"]: this is no name of a variable`},
-		"a NUL":               {`{"mcpServers":{"a":{"command":"x\u0000y"}}}`, "config: mcpServers.a.command: it contains a NUL"},
-		"no time":             {`{"mcpServers":{"a":{"command":"x","timeout":0}}}`, "config: mcpServers.a.timeout: want more than nothing"},
-		"a negative time":     {`{"mcpServers":{"a":{"command":"x","timeout":"-1s"}}}`, "config: mcpServers.a.timeout: want more than nothing"},
-		"a time of words":     {`{"mcpServers":{"a":{"command":"x","timeout":"soon"}}}`, `config: mcpServers.a.timeout: want milliseconds, or text such as "30s"`},
-		"a time of truth":     {`{"mcpServers":{"a":{"command":"x","timeout":true}}}`, "config: mcpServers.a.timeout: got true, want a number of milliseconds"},
-		"several":             {`{"mcpServers":{"a":{},"b":{"url":7}}}`, "config: mcpServers.a: want a command or a url\nmcpServers.b.url: got a number, want a string"},
+		"a member twice": {`{"mcpServers":{"a":{"command":"x","command":"y"}}}`,
+			"config: mcpServers.a.command: line 1, column 35: duplicate"},
+		"not an object":     {`[]`, "config: got an array, want an object"},
+		"no servers":        {`{"mcpservers":{}}`, "config: there is no member mcpServers"},
+		"servers no object": {`{"mcpServers":[]}`, "config: mcpServers: got an array, want an object"},
+		"server no object":  {`{"mcpServers":{"a":"npx"}}`, "config: mcpServers.a: got a string, want an object"},
+		"no name":           {`{"mcpServers":{"":{"command":"x"}}}`, `config: mcpServers[""]: the server has no name`},
+		"nothing":           {`{"mcpServers":{"a b":{}}}`, `config: mcpServers["a b"]: want a command or a url`},
+		"both": {`{"mcpServers":{"a":{"command":"x","url":"http://x"}}}`,
+			"config: mcpServers.a: it has both a command and a url: want one, or a type"},
+		"no command": {`{"mcpServers":{"a":{"type":"stdio"}}}`,
+			"config: mcpServers.a: a server of type stdio needs a command"},
+		"no url": {`{"mcpServers":{"a":{"type":"sse","command":"x"}}}`,
+			"config: mcpServers.a: a server of type sse needs a url"},
+		"an empty command": {`{"mcpServers":{"a":{"command":""}}}`, "config: mcpServers.a.command: the command is empty"},
+		"another type": {`{"mcpServers":{"a":{"type":"ws","url":"x"}}}`,
+			"config: mcpServers.a.type: want stdio, http, streamable-http or sse\nmcpServers.a.url: want a URL that begins " +
+				"with http:// or https://"},
+		"two types": {`{"mcpServers":{"a":{"type":"sse","transport":"http","url":"http://x"}}}`,
+			"config: mcpServers.a.transport: type and transport are different"},
+		"a number": {`{"mcpServers":{"a":{"command":"x","env":{"PORT":8080}}}}`,
+			"config: mcpServers.a.env.PORT: got a number, want a string"},
+		"in an array": {`{"mcpServers":{"a":{"command":"x","args":["hunter2",["hunter2"]]}}}`,
+			"config: mcpServers.a.args[1]: got an array, want a string"},
+		"disabled": {`{"mcpServers":{"a":{"command":"x","disabled":"no"}}}`,
+			"config: mcpServers.a.disabled: got a string, want true or false"},
+		"not set": {`{"mcpServers":{"a":{"command":"x","env":{"K":"hunter2 ${MISSING} ${GONE}"}}}}`,
+			"config: mcpServers.a.env.K: the environment variable MISSING is not set\nthe environment variable GONE is not set"},
+		"a command not set": {`{"mcpServers":{"a":{"command":"${MISSING}"}}}`,
+			"config: mcpServers.a.command: the environment variable MISSING is not set"},
+		"no variable at all": {`{"mcpServers":{"a":{"command":"x","env":{"P":"x${hunter-2}y"}}}}`,
+			"config: mcpServers.a.env.P: what stands between ${ and } is no variable of the environment"},
+		"no variable": {`{"mcpServers":{"a":{"command":"x","args":["${input:hunter2}"]}}}`,
+			"config: mcpServers.a.args[0]: ${input} is no variable of the environment"},
+		"a url": {`{"mcpServers":{"a":{"url":"ftp://user:hunter2@x"}}}`,
+			"config: mcpServers.a.url: want a URL that begins with http:// or https://"},
+		"a url of variables": {`{"mcpServers":{"a":{"url":"http://[${TOKEN}"}}}`,
+			"config: mcpServers.a.url: want a URL that begins with http:// or https://"},
+		"a header's name": {`{"mcpServers":{"a":{"url":"http://x","headers":{"a b":"hunter2"}}}}`,
+			`config: mcpServers.a.headers["a b"]: this is no name of a header field`},
+		"a header's value": {`{"mcpServers":{"a":{"url":"http://x","headers":{"a":"hunter2\r\nb: c"}}}}`,
+			"config: mcpServers.a.headers.a: it contains control characters"},
+		"a variable's name": {`{"mcpServers":{"a":{"command":"x","env":{"A=B":"c"}}}}`,
+			`config: mcpServers.a.env["A=B"]: this is no name of a variable`},
+		"a NUL": {`{"mcpServers":{"a":{"command":"x\u0000y"}}}`, "config: mcpServers.a.command: it contains a NUL"},
+		"no time": {`{"mcpServers":{"a":{"command":"x","timeout":0}}}`,
+			"config: mcpServers.a.timeout: want more than nothing"},
+		"a negative time": {`{"mcpServers":{"a":{"command":"x","timeout":"-1s"}}}`,
+			"config: mcpServers.a.timeout: want more than nothing"},
+		"a time of words": {`{"mcpServers":{"a":{"command":"x","timeout":"soon"}}}`,
+			`config: mcpServers.a.timeout: want milliseconds, or text such as "30s"`},
+		"a time of truth": {`{"mcpServers":{"a":{"command":"x","timeout":true}}}`,
+			"config: mcpServers.a.timeout: got true, want a number of milliseconds"},
+		"several": {`{"mcpServers":{"a":{},"b":{"url":7}}}`,
+			"config: mcpServers.a: want a command or a url\nmcpServers.b.url: got a number, want a string"},
 	} {
 		_, err := config.Parse([]byte(test.text), options())
 		if err == nil {
@@ -188,7 +213,8 @@ func TestErrorsSayWhereAndKeepSecrets(t *testing.T) {
 			continue
 		}
 		got := err.Error()
-		if prefix := strings.HasSuffix(test.want, ": ") || strings.HasSuffix(test.want, "duplicate"); got != test.want && !(prefix && strings.HasPrefix(got, test.want)) {
+		if prefix := strings.HasSuffix(test.want, ": ") ||
+			strings.HasSuffix(test.want, "duplicate"); got != test.want && !(prefix && strings.HasPrefix(got, test.want)) {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 		if strings.Contains(got, "hunter2") {
@@ -230,7 +256,8 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		"a long timeout":  `{"mcpServers":{"a":{"command":"x","timeout":1e300}}}`,
 	} {
 		c, err := config.Parse([]byte(text), nil)
-		if err != nil || len(c.Servers) != 1 || c.Servers[0].Command != "x" || c.Servers[0].Timeout < 0 || len(c.Warnings) != 0 {
+		if err != nil || len(c.Servers) != 1 || c.Servers[0].Command != "x" || c.Servers[0].Timeout < 0 ||
+			len(c.Warnings) != 0 {
 			t.Errorf("%s: got %+v, %v, want the server a", name, c, err)
 		}
 	}
@@ -263,7 +290,8 @@ func TestAServerPrintsWithoutSecrets(t *testing.T) {
 	}`)
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("read", "server", c.Servers[1])
-	if got, want := fmt.Sprintf("%v %+v %v", c.Servers[0], c.Servers[1], c.Servers[2]), "a (stdio) b (auto, example.com) c (disabled)"; got != want {
+	if got, want := fmt.Sprintf("%v %+v %v", c.Servers[0], c.Servers[1], c.Servers[2]),
+		"a (stdio) b (auto, example.com) c (disabled)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if strings.Contains(log.String(), "hunter2") || !strings.Contains(log.String(), "example.com") {

@@ -34,14 +34,15 @@
 //   - disabled: true leaves the server out, unread.
 //   - timeout: of each request, in milliseconds, or as text with a unit ("30s").
 //
-// In command, args, env, cwd, url and headers, ${VAR} and ${env:VAR} stand for a variable of the environment, which must be set,
-// and ${VAR:-default} for a default if it is not. A dollar sign without a brace is one. What a variable contains is not
-// looked at again.
+// In command, args, env, cwd, url and headers, ${VAR} and ${env:VAR} stand for a variable of the environment, which
+// must be set, and ${VAR:-default} for a default if it is not. A dollar sign without a brace is one. What a variable
+// contains is not looked at again.
 //
 // What may surprise:
 //
 //   - Running a server of a file is running what the file says. Read no file that others can write.
 //   - The servers may also stand under "servers", if there is no "mcpServers".
-//   - Members that this package does not know are warned about, those beside "mcpServers" ignored: the file may have much else.
+//   - Members that this package does not know are warned about, those beside "mcpServers" ignored: the file may have
+//     much else.
 //   - Errors and warnings name the place, and never a value: that may be a secret.
 package config

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// DefaultEnviron returns the variables of this process that programs need to run at all: where they find programs, who the user
-// is and where their files are. It is what the SDKs of the protocol give to servers.
+// DefaultEnviron returns the variables of this process that programs need to run at all: where they find programs, who
+// the user is and where their files are. It is what the SDKs of the protocol give to servers.
 func DefaultEnviron() []string {
 	names := []string{"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"}
 	if runtime.GOOS == "windows" {

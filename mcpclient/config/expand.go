@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// expand puts variables in the place of ${VAR}, ${env:VAR} and ${VAR:-default}. An error names the variable and no value.
+// expand puts variables in the place of ${VAR}, ${env:VAR} and ${VAR:-default}. An error names the variable and no
+// value.
 func expand(text string, lookup func(string) (string, bool)) (string, error) {
 	var out strings.Builder
 	var missing []error

@@ -18,7 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// Parse reads what a file contains. The error joins all that is wrong with it, each a [Problem]; then there is no config.
+// Parse reads what a file contains. The error joins all that is wrong with it, each a [Problem]; then there is no
+// config.
 func Parse(data []byte, o *Options) (*Config, error) {
 	if o == nil {
 		o = &Options{}
@@ -146,7 +147,8 @@ func (p *parser) kind(path string, v jsontext.Value, want jsontext.Kind, words s
 	if v.Kind() == want {
 		return true
 	}
-	got := map[jsontext.Kind]string{'{': "an object", '[': "an array", '"': "a string", '0': "a number", 't': "true", 'f': "false", 'n': "null"}[v.Kind()]
+	got := map[jsontext.Kind]string{'{': "an object", '[': "an array", '"': "a string", '0': "a number", 't': "true",
+		'f': "false", 'n': "null"}[v.Kind()]
 	p.fail(path, "got %s, want %s", got, words)
 	return false
 }
@@ -214,7 +216,8 @@ func (p *parser) headers(path string, v jsontext.Value) http.Header {
 func (p *parser) url(path string, v jsontext.Value) string {
 	problems := len(p.problems)
 	s := p.text(path, v)
-	if u, err := url.Parse(s); len(p.problems) == problems && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+	if u, err := url.Parse(s); len(p.problems) == problems &&
+		(err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 		p.fail(path, "want a URL that begins with http:// or https://")
 	}
 	return s

@@ -2,8 +2,8 @@ package connstate
 
 import "log/slog"
 
-// Reason says why the connection moved from one state to another. The set is closed: a reason's word is the value of the
-// metric attribute mcp_client.connection.reason.
+// Reason says why the connection moved from one state to another. The set is closed: a reason's word is the value of
+// the metric attribute mcp_client.connection.reason.
 type Reason uint8
 
 const (
@@ -70,7 +70,8 @@ func (r Reason) String() string { return word(reasonWords[:], int(r)) }
 // MarshalText returns the word of [Reason.String]. It never fails.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads the word of [Reason.String]. A word that is not listed is [Other], as a later version may have it.
+// UnmarshalText reads the word of [Reason.String]. A word that is not listed is [Other], as a later version may have
+// it.
 func (r *Reason) UnmarshalText(text []byte) error {
 	i, err := lookup(reasonWords[:], "reason", text)
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package connstate holds the words a client uses for its connection: the five states, the reasons it moves between
 // them, and the record of one move.
 //
-// The words are public and stable. They are what Client.State returns, what a log record and a metric attribute say, and
-// what dashboards query; a word is never renamed within a major version. Start at [State].
+// The words are public and stable. They are what Client.State returns, what a log record and a metric attribute say,
+// and what dashboards query; a word is never renamed within a major version. Start at [State].
 //
 // What may surprise: there is no "closed" state. A client whose connection has ended stays [Closing], and its Done
 // channel is closed.

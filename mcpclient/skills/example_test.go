@@ -20,7 +20,8 @@ func Example() {
 		return
 	}
 	err = catalog.Add("acme/refunds", fstest.MapFS{ // as a rule, the FS of an os.Root
-		"SKILL.md":          {Data: []byte("---\nname: refunds\ndescription: Process refunds\n---\nWrite as in examples/email.md.")},
+		"SKILL.md": {Data: []byte(
+			"---\nname: refunds\ndescription: Process refunds\n---\nWrite as in examples/email.md.")},
 		"examples/email.md": {Data: []byte("Dear customer,")},
 	})
 	if err != nil {

@@ -7,12 +7,13 @@
 //		fmt.Println(s.Name(), s.Description())
 //	}
 //
-// Nothing is fetched ahead of need: [List] and [Get] get entries, [Load] gets the text of one skill when it is to be used, and
-// [Loaded.Read] one of its files. Whatever is read is verified against the entry; what does not fit is not returned.
+// Nothing is fetched ahead of need: [List] and [Get] get entries, [Load] gets the text of one skill when it is to be
+// used, and [Loaded.Read] one of its files. Whatever is read is verified against the entry; what does not fit is not
+// returned.
 //
-// What a skill says is untrusted text for a model. A host shows where it comes from, asks before it acts on a skill for the first
-// time and whenever its entry has changed, and executes nothing without asking. Its key for a skill is its own name for the server
-// together with the URI: the name of a skill identifies nothing. See SECURITY.md.
+// What a skill says is untrusted text for a model. A host shows where it comes from, asks before it acts on a skill for
+// the first time and whenever its entry has changed, and executes nothing without asking. Its key for a skill is its
+// own name for the server together with the URI: the name of a skill identifies nothing. See SECURITY.md.
 package skills
 
 import (
@@ -28,9 +29,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// List yields the entries of the skills that the server lists, which may be fewer than it has: [Get] finds the others. The errors
-// are those of [mcpclient.Client.Call]; a server that has not declared the extension is one with [mcpclient.ErrUnsupported] in its
-// chain. Entries come as the server has written them; [Load] refuses those that are wrong.
+// List yields the entries of the skills that the server lists, which may be fewer than it has: [Get] finds the others.
+// The errors are those of [mcpclient.Client.Call]; a server that has not declared the extension is one with
+// [mcpclient.ErrUnsupported] in its chain. Entries come as the server has written them; [Load] refuses those that are
+// wrong.
 func List(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) iter.Seq2[*skill.Skill, error] {
 	return func(yield func(*skill.Skill, error) bool) {
 		if err := require(c, skill.MethodList, declared); err != nil {
@@ -50,8 +52,8 @@ func List(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOpt
 	}
 }
 
-// Get returns the entry of one skill, by the URI of its SKILL.md, whether it is listed or not; it is also how to get a newer entry
-// after an error with [skill.ErrUnverified] in its chain. The entry is valid.
+// Get returns the entry of one skill, by the URI of its SKILL.md, whether it is listed or not; it is also how to get a
+// newer entry after an error with [skill.ErrUnverified] in its chain. The entry is valid.
 func Get(ctx context.Context, c *mcpclient.Client, uri string, options ...mcpclient.CallOption) (*skill.Skill, error) {
 	if err := require(c, skill.MethodGet, declared); err != nil {
 		return nil, err
@@ -69,9 +71,11 @@ func Get(ctx context.Context, c *mcpclient.Client, uri string, options ...mcpcli
 	return r.Skill, nil
 }
 
-// ReadDirectory yields what is directly in a directory, such as skill://acme/refunds/examples: files, and directories, whose MIME
-// type is [skill.DirectoryType]. A server that cannot do that is an error with [mcpclient.ErrUnsupported] in its chain.
-func ReadDirectory(ctx context.Context, c *mcpclient.Client, uri string, options ...mcpclient.CallOption) iter.Seq2[*mcp.Resource, error] {
+// ReadDirectory yields what is directly in a directory, such as skill://acme/refunds/examples: files, and directories,
+// whose MIME type is [skill.DirectoryType]. A server that cannot do that is an error with [mcpclient.ErrUnsupported] in
+// its chain.
+func ReadDirectory(ctx context.Context, c *mcpclient.Client, uri string,
+	options ...mcpclient.CallOption) iter.Seq2[*mcp.Resource, error] {
 	return func(yield func(*mcp.Resource, error) bool) {
 		if err := require(c, skill.MethodReadDirectory, readsDirectories); err != nil {
 			yield(nil, err)
@@ -87,8 +91,8 @@ func ReadDirectory(ctx context.Context, c *mcpclient.Client, uri string, options
 	}
 }
 
-// Loaded is a skill whose SKILL.md has been read. As long as its text is in a model's context, files are read by it: against the
-// entry from which it was loaded, and not against a newer one. It may be used from any goroutine.
+// Loaded is a skill whose SKILL.md has been read. As long as its text is in a model's context, files are read by it:
+// against the entry from which it was loaded, and not against a newer one. It may be used from any goroutine.
 type Loaded struct {
 	Entry *skill.Skill
 	Text  string // of SKILL.md behind its frontmatter
@@ -96,9 +100,9 @@ type Loaded struct {
 	client *mcpclient.Client
 }
 
-// Load reads the SKILL.md of a skill and verifies it: its digest and size, unless its files are made on demand, and its frontmatter,
-// field by field. An entry that is wrong, and content that does not fit it, are errors; the latter has [skill.ErrUnverified] in its
-// chain. The entry is not to be changed afterwards.
+// Load reads the SKILL.md of a skill and verifies it: its digest and size, unless its files are made on demand, and its
+// frontmatter, field by field. An entry that is wrong, and content that does not fit it, are errors; the latter has
+// [skill.ErrUnverified] in its chain. The entry is not to be changed afterwards.
 func Load(ctx context.Context, c *mcpclient.Client, s *skill.Skill, options ...mcpclient.CallOption) (*Loaded, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -117,9 +121,10 @@ func Load(ctx context.Context, c *mcpclient.Client, s *skill.Skill, options ...m
 	return &Loaded{Entry: s, Text: string(body), client: c}, nil
 }
 
-// Read returns the content of a file that the skill's text names by its path, such as references/FORMS.md. A file that the entry does
-// not list, and content that does not fit it, are errors with [skill.ErrUnverified] in their chain; nothing is asked of the server
-// for the former. Where files are made on demand, nothing can be verified, and each is read.
+// Read returns the content of a file that the skill's text names by its path, such as references/FORMS.md. A file that
+// the entry does not list, and content that does not fit it, are errors with [skill.ErrUnverified] in their chain;
+// nothing is asked of the server for the former. Where files are made on demand, nothing can be verified, and each is
+// read.
 func (l *Loaded) Read(ctx context.Context, path string, options ...mcpclient.CallOption) ([]byte, error) {
 	uri, err := l.Entry.Resolve(path)
 	if err != nil {

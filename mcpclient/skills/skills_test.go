@@ -125,7 +125,8 @@ func TestWhatTheServerDoesNotHave(t *testing.T) {
 		t.Errorf("got %v, %v, want no skill", entry, err)
 	}
 
-	c = connect(t, mcpserver.New(mcp.Implementation{Name: "plain", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()}))
+	c = connect(t, mcpserver.New(mcp.Implementation{Name: "plain", Version: "1"},
+		&mcpserver.Options{Telemetry: telemetry.Off()}))
 	_, err := skills.Get(t.Context(), c, "skill://a/SKILL.md")
 	for name, err := range map[string]error{
 		"list":      last(skills.List(t.Context(), c)),
@@ -219,7 +220,8 @@ func TestWhatIsNotAsTheEntrySaysIsNotUsed(t *testing.T) {
 		"nothing":           "",
 	} {
 		s := &shop{content: map[string]string{uri: content}}
-		if loaded, err := skills.Load(t.Context(), s.connect(t), honest(t)); loaded != nil || !errors.Is(err, skill.ErrUnverified) {
+		if loaded, err := skills.Load(t.Context(), s.connect(t), honest(t)); loaded != nil ||
+			!errors.Is(err, skill.ErrUnverified) {
 			t.Errorf("%s: got %v, %v, want %v", name, loaded, err, skill.ErrUnverified)
 		}
 	}

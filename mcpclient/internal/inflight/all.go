@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Flight is a call in flight as somebody sees it who looks at the table.
+// Flight is a call in flight, as [Table.All] shows it.
 type Flight[T any] struct {
 	ID       int64
 	Deadline time.Time // zero means never

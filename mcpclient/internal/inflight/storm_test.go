@@ -16,8 +16,8 @@ func newStorm() *Table[int64, note] {
 	return New(Defaults(), func(int64) note { return note{} })
 }
 
-// A million timeouts, in waves that stand for callers who all give up at once, stay within the bound, and when the TTL is
-// over the table is as small as it was.
+// A million timeouts, in waves that stand for callers who all give up at once, stay within the bound, and when the TTL
+// is over the table is as small as it was.
 func TestStormOfTimeoutsStaysWithinBounds(t *testing.T) {
 	const (
 		calls = 1_000_000

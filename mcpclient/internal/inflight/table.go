@@ -43,8 +43,8 @@ func Defaults() Config {
 // Table holds the calls in flight, each with a value T, and the tombstones of calls that left without an answer, each
 // with a note N made of the call's value.
 //
-// Operations on one call take O(log n) time. A table is not safe for concurrent use: its owner guards it, and decides by
-// that what happens in one moment. Make one with [New].
+// Operations on one call take O(log n) time. A table is not safe for concurrent use: its owner guards it, and decides
+// by that what happens in one moment. Make one with [New].
 type Table[T, N any] struct {
 	cfg    Config
 	note   func(T) N
@@ -92,8 +92,8 @@ func (t *Table[T, N]) Find(id int64) (v T, ok bool) {
 	return v, false
 }
 
-// Classify says what the table knows of id at now. The value is that of an [InFlight] call; what is known of a [Late] one
-// is told by Tombstone.
+// Classify says what the table knows of id at now. The value is that of an [InFlight] call; what is known of a [Late]
+// one is told by Tombstone.
 func (t *Table[T, N]) Classify(id int64, now time.Time) (v T, class Class) {
 	if v, ok := t.Find(id); ok {
 		return v, InFlight
@@ -136,16 +136,16 @@ func (t *Table[T, N]) Expire(now time.Time, left func(id int64, v T)) {
 	}
 }
 
-// FailAll abandons every call with the cause given and passes each to left, in the order of their deadlines. It must not
-// use the table.
+// FailAll abandons every call with the cause given and passes each to left, in the order of their deadlines. It must
+// not use the table.
 func (t *Table[T, N]) FailAll(now time.Time, why Cause, left func(id int64, v T)) {
 	for t.Len() > 0 {
 		t.abandonFirst(now, why, left)
 	}
 }
 
-// Postpone gives a call in flight another deadline, later or sooner than the one it had; zero means never. When the call is
-// not in flight ok is false.
+// Postpone gives a call in flight another deadline, later or sooner than the one it had; zero means never. When the
+// call is not in flight ok is false.
 func (t *Table[T, N]) Postpone(id int64, deadline time.Time) (ok bool) {
 	c, ok := t.calls.get(id)
 	if ok {

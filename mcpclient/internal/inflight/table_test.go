@@ -144,7 +144,8 @@ func TestAPostponedCallExpiresAtItsNewDeadline(t *testing.T) {
 	for id, seconds := range []int{1, 2, 3} {
 		table.Add(int64(id+1), at(time.Duration(seconds)*time.Second), fmt.Sprint(seconds))
 	}
-	if !table.Postpone(1, at(10*time.Second)) || !table.Postpone(3, at(time.Second)) || table.Postpone(4, at(time.Second)) {
+	if !table.Postpone(1, at(10*time.Second)) || !table.Postpone(3, at(time.Second)) ||
+		table.Postpone(4, at(time.Second)) {
 		t.Error("want those in flight postponed and no other")
 	}
 	wantNext(t, table, at(time.Second))
@@ -277,7 +278,8 @@ func expire(table *inflight.Table[string, string], now time.Time) (ids []int64) 
 	return ids
 }
 
-func wantClass(t *testing.T, table *inflight.Table[string, string], id int64, now time.Time, class inflight.Class, why inflight.Cause) {
+func wantClass(t *testing.T, table *inflight.Table[string, string], id int64, now time.Time, class inflight.Class,
+	why inflight.Cause) {
 	t.Helper()
 	v, got := table.Classify(id, now)
 	stone, _ := table.Tombstone(id, now)

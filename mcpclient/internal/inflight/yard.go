@@ -9,8 +9,8 @@ type Tombstone[N any] struct {
 	Note  N             // what was made of its value
 }
 
-// Tombstone returns what is known of a call that left without an answer. When there is no tombstone, or it is older than
-// its TTL, ok is false.
+// Tombstone returns what is known of a call that left without an answer. When there is no tombstone, or it is older
+// than its TTL, ok is false.
 func (t *Table[T, N]) Tombstone(id int64, now time.Time) (stone Tombstone[N], ok bool) {
 	g := t.remembered(id, now)
 	if g == nil {

@@ -2,8 +2,8 @@ package machine
 
 // Effect is one thing to do after a step. Effects are carried out in the order given, and none of them waits.
 //
-// Effects that concern a connection mean the one of an epoch: HangUp the epoch before the step, Dial, Negotiate and Pull
-// the epoch after it.
+// Effects that concern a connection mean the one of an epoch: HangUp the epoch before the step, Dial, Negotiate and
+// Pull the epoch after it.
 type Effect uint8
 
 const (

@@ -2,8 +2,8 @@ package machine
 
 import "github.com/mcpotel/mcpotel/mcpclient/connstate"
 
-// Event is what happened. Events from TransportUp to Request are those of one connection and carry its epoch; the others
-// come from callers, the clock and the user and carry none.
+// Event is what happened. Events from TransportUp to Request are those of one connection and carry its epoch; the
+// others come from callers, the clock and the user and carry none.
 type Event uint8
 
 const (

@@ -189,7 +189,8 @@ func (s *step) checkDeadline() {
 		first := s.in.Launched && s.next.Attempt == 1 && s.next.Session == 0
 		s.require(s.next.Silent == first, "a process is starting in the first attempt only")
 		if first {
-			s.require(wait == max(s.policy.StartTimeout, s.policy.InitTimeout), "a process that is starting has the start timeout")
+			s.require(wait == max(s.policy.StartTimeout, s.policy.InitTimeout),
+				"a process that is starting has the start timeout")
 			return
 		}
 		fallthrough
@@ -218,8 +219,8 @@ func (s *step) checkOnce(w *world) {
 	}
 }
 
-// checkBackoff asserts that delays double from one failure to the next, and that only a session that has answered a call of
-// the user, or has lasted, brings them back.
+// checkBackoff asserts that delays double from one failure to the next, and that only a session that has answered a
+// call of the user, or has lasted, brings them back.
 func (s *step) checkBackoff(w *world) {
 	if s.m.State == ready {
 		lived := s.in.Now.Sub(s.m.Since)
@@ -239,7 +240,8 @@ func (s *step) checkBackoff(w *world) {
 			want = want * 6 / 5
 		}
 		want = max(want, min(s.in.Wait, s.policy.WaitMax))
-		s.require((wait-want).Abs() < time.Microsecond, "a backoff is as long as its turn and chance say, or as the server asks")
+		s.require((wait-want).Abs() < time.Microsecond,
+			"a backoff is as long as its turn and chance say, or as the server asks")
 		w.delay = min(2*w.delay, s.policy.BackoffMax)
 	}
 	s.require(s.next.Delay == w.delay, "only a session that proves itself resets the backoff, only backoff prolongs it")

@@ -12,8 +12,8 @@ type Policy struct {
 	// InitTimeout bounds the opening of a connection, and once more its negotiation.
 	InitTimeout time.Duration
 
-	// StartTimeout takes the place of InitTimeout in the first attempt as long as the server is a process that has not said
-	// anything yet: it is starting. What follows has InitTimeout.
+	// StartTimeout takes the place of InitTimeout in the first attempt as long as the server is a process that has not
+	// said anything yet: it is starting. What follows has InitTimeout.
 	StartTimeout time.Duration
 
 	// AuthTimeout takes the place of InitTimeout while the handshake waits for an authorization; what follows has

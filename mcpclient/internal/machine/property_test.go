@@ -35,7 +35,8 @@ type op struct {
 
 var requests = rapid.Custom(func(t *rapid.T) request {
 	r := request{
-		Timeout:   rapid.SampledFrom([]time.Duration{50 * time.Millisecond, time.Second, 30 * time.Second}).Draw(t, "timeout"),
+		Timeout: rapid.SampledFrom([]time.Duration{50 * time.Millisecond, time.Second, 30 * time.Second}).
+			Draw(t, "timeout"),
 		Answers:   rapid.SampledFrom([]int{1, 1, 1, 0, 2, 3}).Draw(t, "answers"),
 		Delay:     time.Duration(rapid.Int64Range(0, int64(reorderWindow)).Draw(t, "delay")),
 		Misrouted: rapid.Bool().Draw(t, "misrouted"),
@@ -51,7 +52,8 @@ var requests = rapid.Custom(func(t *rapid.T) request {
 var troubles = []machine.Event{
 	machine.OpenFailed, machine.NegotiationFailed, machine.ProbeLost, machine.TransportDown, machine.SessionGone,
 	machine.FrameInvalid, machine.InvalidStreak, machine.FrameTooLarge, machine.FrameSkipped, machine.RequestFailed,
-	machine.Held, machine.Resumed, machine.Spoke, machine.Notification, machine.Request, machine.Negotiated, machine.Refused,
+	machine.Held, machine.Resumed, machine.Spoke, machine.Notification, machine.Request, machine.Negotiated,
+	machine.Refused,
 }
 
 var ops = rapid.Custom(func(t *rapid.T) op {
@@ -59,7 +61,8 @@ var ops = rapid.Custom(func(t *rapid.T) op {
 		Chance: rapid.Float64Range(0, 0.999).Draw(t, "chance"),
 		Pass:   time.Duration(rapid.Int64Range(0, int64(reorderWindow)).Draw(t, "pass")),
 	}
-	switch rapid.SampledFrom([]string{"call", "call", "cancel", "cancel", "connect", "trouble", "wait", "stop"}).Draw(t, "op") {
+	switch rapid.SampledFrom([]string{"call", "call", "cancel", "cancel", "connect", "trouble", "wait", "stop"}).
+		Draw(t, "op") {
 	case "call":
 		n := rapid.IntRange(1, most).Draw(t, "how many")
 		o.Calls = rapid.SliceOfN(requests, n, n).Draw(t, "calls")

@@ -17,9 +17,10 @@ const (
 // table is the whole machine: in each of these states, on each of these events, do this, then be in that state. Every
 // pair of a state and an event is in exactly one row, also where nothing is to be done.
 //
-// What entering a state means for the deadline, the counters and the backoff is in Policy.enter, and what little changes
-// within a state in Policy.stay: an answer to a call brings the backoff back to its minimum there. Before the first
-// session, a row that leads to backoff leads to closing instead, and reports the cause, if no further attempt is allowed.
+// What entering a state means for the deadline, the counters and the backoff is in Policy.enter, and what little
+// changes within a state in Policy.stay: an answer to a call brings the backoff back to its minimum there. Before the
+// first session, a row that leads to backoff leads to closing instead, and reports the cause, if no further attempt is
+// allowed.
 var table = []row{
 	// A connection is opened.
 	{in(starting), on(TransportUp), do(Negotiate, Pull), initializing},

@@ -92,8 +92,8 @@ func TestLifeOfAClient(t *testing.T) {
 	}
 }
 
-// A client that was never ready makes the attempts it is allowed, whichever way they fail, and says why it gives up. What
-// the server did wrong is reported all the same.
+// A client that was never ready makes the attempts it is allowed, whichever way they fail, and says why it gives up.
+// What the server did wrong is reported all the same.
 func TestClientGivesUpAfterItsInitialAttempts(t *testing.T) {
 	p := Defaults()
 	p.InitialAttempts = 3
@@ -150,14 +150,16 @@ func TestEachWayToFailUsesUpTheLastAttempt(t *testing.T) {
 func TestOnceReadyAClientNeverGivesUp(t *testing.T) {
 	p := Defaults()
 	p.InitialAttempts = 1
-	got := play(t, p, "1s TransportUp\n2s Negotiated\n3s TransportDown\n4s Elapsed\n5s OpenFailed\n6s Elapsed\n7s OpenFailed")
+	got := play(t, p, "1s TransportUp\n2s Negotiated\n3s TransportDown\n4s Elapsed\n5s OpenFailed\n6s Elapsed\n7s "+
+		"OpenFailed")
 	if strings.Contains(got, "closing") {
 		t.Errorf("got\n%s\nwant no closing", got)
 	}
 }
 
-// A server that dies behind each handshake is left alone for longer and longer, also if it answers what the client restores by
-// itself. An answer to a call, or a session that has lasted, ends that; one that has nearly lasted does not.
+// A server that dies behind each handshake is left alone for longer and longer, also if it answers what the client
+// restores by itself. An answer to a call, or a session that has lasted, ends that; one that has nearly lasted does
+// not.
 func TestAHandshakeDoesNotEndTheBackoff(t *testing.T) {
 	p := Defaults()
 	p.BackoffMax = 8 * time.Second
@@ -170,7 +172,8 @@ func TestAHandshakeDoesNotEndTheBackoff(t *testing.T) {
 		{"nearly lasts", "0s TransportUp, 0s Negotiated, 7.999s TransportDown", []string{"1s", "2s", "4s", "8s"}},
 		{"lasts", "0s TransportUp, 0s Negotiated, 8s TransportDown", []string{"1s", "1s", "1s", "1s"}},
 		{"answers", "0s TransportUp, 0s Negotiated, 0s ResponseInFlight, 0s TransportDown", []string{"1s", "1s", "1s", "1s"}},
-		{"loses its session", "0s TransportUp, 0s Negotiated, 0s SessionGone, 0s Negotiated, 0s SessionGone", []string{"1s", "2s", "4s", "8s"}},
+		{"loses its session", "0s TransportUp, 0s Negotiated, 0s SessionGone, 0s Negotiated, 0s SessionGone",
+			[]string{"1s", "2s", "4s", "8s"}},
 		{"breaks the protocol", "0s TransportUp, 0s Negotiated, 0s InvalidStreak", []string{"1s", "2s", "4s", "8s"}},
 	} {
 		var got []string

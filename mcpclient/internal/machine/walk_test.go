@@ -12,8 +12,9 @@ import (
 var noon = time.Date(2026, time.July, 28, 12, 0, 0, 0, time.UTC)
 
 // TestEveryReachableMachine walks the whole graph: from the start, every machine that can be reached meets every event,
-// fresh and stale, early and due. Absolute times and the numbers of epochs and sessions are factored out, which makes the
-// graph finite. The world around the machine is walked along: what its effects opened, closed, asked for and failed.
+// fresh and stale, early and due. Absolute times and the numbers of epochs and sessions are factored out, which makes
+// the graph finite. The world around the machine is walked along: what its effects opened, closed, asked for and
+// failed.
 func TestEveryReachableMachine(t *testing.T) {
 	for _, attempts := range []int{0, 1, 3} {
 		t.Run(fmt.Sprintf("initial attempts %d", attempts), func(t *testing.T) {

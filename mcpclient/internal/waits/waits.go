@@ -1,9 +1,9 @@
-// Package waits computes every wait that a peer suggests: the HTTP header Retry-After, the field retry of an event stream, the
-// interval between two polls of a task. A suggestion is followed between a least and a most, and what a peer gets wrong again
-// and again is waited for longer and longer.
+// Package waits computes every wait that a peer suggests: the HTTP header Retry-After, the field retry of an event
+// stream, the interval between two polls of a task. A suggestion is followed between a least and a most, and what a
+// peer gets wrong again and again is waited for longer and longer.
 //
-// What may surprise: no wait is shorter than the peer's own, up to [Most]; chance only adds to it. Waits of our own choice are
-// shortened by chance, so they stay below what is documented.
+// What may surprise: no wait is shorter than the peer's own, up to [Most]; chance only adds to it. Waits of our own
+// choice are shortened by chance, so they stay below what is documented.
 package waits
 
 import (
@@ -31,8 +31,8 @@ const lastPoll = time.Minute
 // longestLeast is what the least wait grows to behind streams that end soon, where the server suggests a shorter one.
 const longestLeast = time.Second
 
-// RetryAfter returns how long a header field Retry-After wants one to wait, at most [Most], and whether it says so at all: in
-// seconds, or as a date, which may have passed. (RFC 9110, section 10.2.3)
+// RetryAfter returns how long a header field Retry-After wants one to wait, at most [Most], and whether it says so at
+// all: in seconds, or as a date, which may have passed. (RFC 9110, section 10.2.3)
 func RetryAfter(value string, now time.Time) (wait time.Duration, ok bool) {
 	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
 		return time.Duration(min(seconds, uint64(Most/time.Second))) * time.Second, true
@@ -54,11 +54,13 @@ func digits(value string) bool {
 	return value != ""
 }
 
-// Reopen returns how long to wait before a stream is opened again. suggested is what the server says, negative for nothing;
-// useless is how many times in a row the stream brought nothing or was not opened, brief how many times it ended soon.
+// Reopen returns how long to wait before a stream is opened again. suggested is what the server says, negative for
+// nothing; useless is how many times in a row the stream brought nothing or was not opened, brief how many times it
+// ended soon.
 //
-// What the server says is followed within [Least] and [Most], with up to a fifth more; the least wait of brief streams doubles
-// until it is 1 s. Where it says nothing, the wait is 1 s, doubled by each useless try until it is 30 s, less up to a fifth.
+// What the server says is followed within [Least] and [Most], with up to a fifth more; the least wait of brief streams
+// doubles until it is 1 s. Where it says nothing, the wait is 1 s, doubled by each useless try until it is 30 s, less
+// up to a fifth.
 func Reopen(suggested time.Duration, useless, brief int) time.Duration {
 	if suggested < 0 {
 		own := doubled(firstReopen, useless, lastReopen)
@@ -68,9 +70,9 @@ func Reopen(suggested time.Duration, useless, brief int) time.Duration {
 	return wait + chance(wait/5)
 }
 
-// Poll returns how long to wait before a peer is asked again that suggests so many milliseconds, nil for nothing; then it is
-// usual. It is within least and most. Each failure in a row doubles it until it is a minute, if it is not more already. Up to a
-// tenth is added.
+// Poll returns how long to wait before a peer is asked again that suggests so many milliseconds, nil for nothing; then
+// it is usual. It is within least and most. Each failure in a row doubles it until it is a minute, if it is not more
+// already. Up to a tenth is added.
 func Poll(suggestedMs *int64, usual, least, most time.Duration, failures int) time.Duration {
 	d := usual
 	if suggestedMs != nil {

@@ -11,7 +11,8 @@ func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) string { return now.Add(d).Format(http.TimeFormat) }
 	for value, want := range map[string]time.Duration{
-		"0": 0, "7": 7 * time.Second, "600": Most, "601": Most, "3600": Most, "18446744073709551615": Most, "18446744073709551616": Most,
+		"0": 0, "7": 7 * time.Second, "600": Most, "601": Most, "3600": Most, "18446744073709551615": Most,
+		"18446744073709551616":       Most,
 		"99999999999999999999999999": Most, at(3 * time.Second): 3 * time.Second, at(-time.Hour): 0, at(time.Hour): Most,
 		at(200 * 365 * 24 * time.Hour): Most,
 	} {
@@ -47,7 +48,8 @@ func TestReopen(t *testing.T) {
 	} {
 		for range 100 {
 			if got := Reopen(c.suggested, c.useless, c.brief); got < c.least || got > c.most {
-				t.Fatalf("suggested %v, useless %d, brief %d: got %v, want %v to %v", c.suggested, c.useless, c.brief, got, c.least, c.most)
+				t.Fatalf("suggested %v, useless %d, brief %d: got %v, want %v to %v", c.suggested, c.useless, c.brief, got, c.least,
+					c.most)
 			}
 		}
 	}
@@ -60,7 +62,8 @@ func TestPoll(t *testing.T) {
 		failures  int
 		want      time.Duration
 	}{
-		{nil, 0, usual}, {new(int64(0)), 0, least}, {new(int64(math.MinInt64)), 0, least}, {new(int64(math.MaxInt64)), 0, most},
+		{nil, 0, usual}, {new(int64(0)), 0, least}, {new(int64(math.MinInt64)), 0, least},
+		{new(int64(math.MaxInt64)), 0, most},
 		{new(int64(2500)), 0, 2500 * time.Millisecond}, {nil, 2, 4 * usual}, {nil, math.MaxInt, most},
 	} {
 		for range 100 {

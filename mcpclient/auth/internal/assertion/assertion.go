@@ -1,5 +1,5 @@
-// Package assertion makes the JWTs with which a client authenticates by its private key (RFC 7523 §2.2, private_key_jwt):
-// a [Signer] made once by [PrivateKey] signs one for every request.
+// Package assertion makes the JWTs with which a client authenticates by its private key (RFC 7523 §2.2,
+// private_key_jwt): a [Signer] made once by [PrivateKey] signs one for every request.
 package assertion
 
 import (
@@ -23,9 +23,9 @@ type Signer struct {
 	alg    jose.SignatureAlgorithm
 }
 
-// PrivateKey returns the signer for a private key in PEM: PKCS #8, PKCS #1 or SEC 1, not encrypted. alg is one of RS256,
-// RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, and has to go with the key; empty it is the usual one of
-// the key, RS256 for RSA. keyID is the header kid, left out if empty. Errors quote nothing of the key.
+// PrivateKey returns the signer for a private key in PEM: PKCS #8, PKCS #1 or SEC 1, not encrypted. alg is one of
+// RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, and has to go with the key; empty it is the
+// usual one of the key, RS256 for RSA. keyID is the header kid, left out if empty. Errors quote nothing of the key.
 func PrivateKey(pem []byte, alg, keyID string) (*Signer, error) {
 	key, err := parse(pem)
 	if err != nil {

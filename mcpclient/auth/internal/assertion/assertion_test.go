@@ -130,8 +130,9 @@ func TestPrivateKeyReadsEveryForm(t *testing.T) {
 	pkcs1 := x509.MarshalPKCS1PrivateKey(keys()["RSA"].(*rsa.PrivateKey))
 	parameters := pem.EncodeToMemory(&pem.Block{Type: "EC PARAMETERS", Bytes: []byte{1}})
 	for name, data := range map[string][]byte{
-		"SEC 1 after its parameters": append(parameters, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: sec1})...),
-		"PKCS 1":                     pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: pkcs1}),
+		"SEC 1 after its parameters": append(parameters,
+			pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: sec1})...),
+		"PKCS 1": pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: pkcs1}),
 	} {
 		if _, err := assertion.PrivateKey(data, "", ""); err != nil {
 			t.Errorf("%s: %v, want a signer", name, err)
@@ -148,8 +149,11 @@ func TestPrivateKeyRefuses(t *testing.T) {
 	}{
 		{"nothing", nil, "", "no PEM block"},
 		{"no key", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE"}), "", "no PEM block"},
-		{"encrypted", pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: []byte("secret")}), "", "encrypted"},
-		{"encrypted the old way", []byte("-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nc2VjcmV0\n-----END RSA PRIVATE KEY-----\n"), "", "encrypted"},
+		{"encrypted", pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: []byte("secret")}), "",
+			"encrypted"},
+		{"encrypted the old way", []byte(
+			"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nc2VjcmV0\n-----END RSA PRIVATE KEY-----\n"), "",
+			"encrypted"},
 		{"broken", short, "", "asn1"},
 		{"another key's algorithm", pkcs8(t, keys()["P-256"]), "RS256", "want one of [ES256]"},
 		{"none", pkcs8(t, keys()["RSA"]), "none", "want one of"},

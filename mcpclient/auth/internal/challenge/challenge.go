@@ -1,8 +1,8 @@
 // Package challenge reads what servers put into WWW-Authenticate (RFC 9110 §11.6.1): start at [Parse].
 //
-// It is forgiving, because a challenge that is not understood is an authorization that does not happen: URLs without quotes,
-// parameters without commas between them and empty elements are taken as they are meant, and what makes no sense is left
-// out up to the next comma. It never fails.
+// It is forgiving, because a challenge that is not understood is an authorization that does not happen: URLs without
+// quotes, parameters without commas between them and empty elements are taken as they are meant, and what makes no
+// sense is left out up to the next comma. It never fails.
 package challenge
 
 import (

@@ -1,5 +1,5 @@
-// Package dpop makes the proofs that bind tokens to a key (RFC 9449): a [Key] signs one for every request, with the latest
-// of the [Nonces] its server gave.
+// Package dpop makes the proofs that bind tokens to a key (RFC 9449): a [Key] signs one for every request, with the
+// latest of the [Nonces] its server gave.
 package dpop
 
 import (

@@ -12,8 +12,8 @@ const (
 	maxNonce   = 1024 // bytes
 )
 
-// Nonces remembers the latest nonce that each origin gave (RFC 9449 §8.2, §9). The zero value is ready; its methods may be
-// called from any goroutine.
+// Nonces remembers the latest nonce that each origin gave (RFC 9449 §8.2, §9). The zero value is ready; its methods may
+// be called from any goroutine.
 type Nonces struct {
 	mu     sync.Mutex
 	latest map[string]string // by origin; guarded by mu
@@ -26,8 +26,8 @@ func (n *Nonces) For(u *url.URL) string {
 	return n.latest[hostname.Origin(u)]
 }
 
-// Note takes the header DPoP-Nonce of any response to a request to u. An empty one changes nothing, and neither does one
-// that is too long to be sent back.
+// Note takes the header DPoP-Nonce of any response to a request to u. An empty one changes nothing, and neither does
+// one that is too long to be sent back.
 func (n *Nonces) Note(u *url.URL, nonce string) {
 	if nonce == "" || len(nonce) > maxNonce {
 		return

@@ -12,7 +12,8 @@ const (
 	special  kind = "special-purpose" // link-local, multicast, unspecified, reserved, or another address in disguise
 )
 
-// kinds holds the addresses that are not public, after the IANA special-purpose registries. The first row that fits counts.
+// kinds holds the addresses that are not public, after the IANA special-purpose registries. The first row that fits
+// counts.
 var kinds = []struct {
 	prefix netip.Prefix
 	kind   kind
@@ -39,7 +40,8 @@ var kinds = []struct {
 	{netip.MustParsePrefix("2002::/16"), special},     // 6to4
 	{netip.MustParsePrefix("3fff::/20"), special},     // documentation
 	{netip.MustParsePrefix("2000::/3"), public},
-	{netip.MustParsePrefix("::/0"), special}, // link-local, multicast, unspecified, IPv4-mapped and whatever is not assigned
+	// link-local, multicast, unspecified, IPv4-mapped and whatever is not assigned
+	{netip.MustParsePrefix("::/0"), special},
 }
 
 // nat64 is where networks without IPv4 put the public addresses of IPv4 (RFC 6052).

@@ -9,15 +9,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// decode reads one JSON object, whose unknown members do not matter. Names have to be exact and unique, and what is wrong
-// with a value says of which member.
+// decode reads one JSON object, whose unknown members do not matter. Names have to be exact and unique, and what is
+// wrong with a value says of which member.
 func decode(data []byte, doc any) error {
 	err := json.Unmarshal(data, doc)
 	if err == nil {
 		return nil
 	}
 	if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
-		return invalid("%s is a JSON %s, want %s", member(wrong.JSONPointer), kindNames[wrong.JSONKind], describe(wrong.GoType))
+		return invalid("%s is a JSON %s, want %s", member(wrong.JSONPointer), kindNames[wrong.JSONKind],
+			describe(wrong.GoType))
 	}
 	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(wrong, jsontext.ErrDuplicateName) {

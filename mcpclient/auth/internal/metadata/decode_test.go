@@ -9,18 +9,21 @@ import (
 func TestDecodeNamesTheMemberThatIsWrong(t *testing.T) {
 	resource := &url.URL{Scheme: "https", Host: "h", Path: "/mcp"}
 	for in, want := range map[string]string{
-		`{"resource":"https://h/mcp","scopes_supported":"a b"}`:                   "scopes_supported is a JSON string, want an array of strings",
-		`{"resource":"https://h/mcp","scopes_supported":["a",{}]}`:                "scopes_supported/1 is a JSON object, want a string",
-		`{"resource":["https://h/mcp"]}`:                                          "resource is a JSON array, want a string",
-		`{"resource":"https://h/mcp","dpop_bound_access_tokens_required":"true"}`: "dpop_bound_access_tokens_required is a JSON string, want true or false",
-		`{"resource":"https://h/mcp","resource":"https://evil"}`:                  `member "/resource" is there twice`,
-		`{"resource":"https://h/mcp","x":{"a":1,"a":2}}`:                          `member "/x/a" is there twice`,
-		`{"resource":"https://h/mcp"`:                                             "not valid JSON",
-		`{"resource":"https://h/mcp"} {}`:                                         "not valid JSON",
-		"{\"resource\":\"https://h/mcp\xff\"}":                                    "not valid JSON",
-		`{"Resource":"https://h/mcp"}`:                                            "resource is missing",
-		`{"resource":null}`:                                                       "resource is missing",
-		`{}`:                                                                      "resource is missing",
+		`{"resource":"https://h/mcp","scopes_supported":"a b"}`: "scopes_supported is a JSON string, " +
+			"want an array of strings",
+		`{"resource":"https://h/mcp","scopes_supported":["a",{}]}`: "scopes_supported/1 is a JSON object, " +
+			"want a string",
+		`{"resource":["https://h/mcp"]}`: "resource is a JSON array, want a string",
+		`{"resource":"https://h/mcp","dpop_bound_access_tokens_required":"true"}`: "dpop_bound_access_tokens_required is " +
+			"a JSON string, want true or false",
+		`{"resource":"https://h/mcp","resource":"https://evil"}`: `member "/resource" is there twice`,
+		`{"resource":"https://h/mcp","x":{"a":1,"a":2}}`:         `member "/x/a" is there twice`,
+		`{"resource":"https://h/mcp"`:                            "not valid JSON",
+		`{"resource":"https://h/mcp"} {}`:                        "not valid JSON",
+		"{\"resource\":\"https://h/mcp\xff\"}":                   "not valid JSON",
+		`{"Resource":"https://h/mcp"}`:                           "resource is missing",
+		`{"resource":null}`:                                      "resource is missing",
+		`{}`:                                                     "resource is missing",
 		`{"resource":"https://h/mcp","` + strings.Repeat("x", 5000) + `":1` + strings.Repeat(" ", 3): "not valid JSON",
 	} {
 		_, err := decodeResource([]byte(in), resource, "")
@@ -28,7 +31,8 @@ func TestDecodeNamesTheMemberThatIsWrong(t *testing.T) {
 			t.Errorf("%.100s: error is %.600v, want %q", in, err, want)
 		}
 	}
-	got, err := decodeResource([]byte(`{"resource":"https://h/mcp","scopes_supported":null,"authorization_servers":[]}`), resource, "")
+	got, err := decodeResource([]byte(`{"resource":"https://h/mcp","scopes_supported":null,"authorization_servers":[]}`),
+		resource, "")
 	if err != nil || got.ScopesSupported != nil || got.AuthorizationServers == nil {
 		t.Errorf("null and an empty list are %+v, %v, want nil and an empty list", got, err)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ErrNotFound is in the error when every place where a document could be answered that it is not there: with a status of
-// 4xx, or with something that is not a JSON object, like the page some servers have for every path.
+// ErrNotFound is in the error when every place where a document could be answered that it is not there: with a status
+// of 4xx, or with something that is not a JSON object, like the page some servers have for every path.
 var ErrNotFound = errors.New("there is no metadata")
 
 // ErrOtherResource is in the error when a document is about another resource than the MCP server.
@@ -30,7 +30,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Permanent reports whether the same question will get the same answer: false if nothing answered or if the server was
 // busy or broken.
 func (e *Error) Permanent() bool {
-	return e.Status != 0 && !passes(e.Status) || errors.Is(e.Err, ErrRefused) || errors.Is(e.Err, ErrNotFound) || errors.Is(e.Err, errInvalid)
+	return e.Status != 0 && !passes(e.Status) || errors.Is(e.Err, ErrRefused) || errors.Is(e.Err, ErrNotFound) ||
+		errors.Is(e.Err, errInvalid)
 }
 
 // errInvalid is in the error when there is a document that must not be used.
@@ -64,8 +65,8 @@ func unreachable(u *url.URL, err error) *Error {
 	return &Error{URL: bare(u), Err: err}
 }
 
-// verdict is the error of places that all failed: the first one that can pass, else the first one that says more than that
-// there is nothing, else that there is nothing.
+// verdict is the error of places that all failed: the first one that can pass, else the first one that says more than
+// that there is nothing, else that there is nothing.
 func verdict(failed []*Error) *Error {
 	var telling *Error
 	var places []string

@@ -17,8 +17,8 @@ const (
 )
 
 // Do sends a request to an endpoint that metadata named, behind the guard and within the limits of time and size. A
-// redirect of anything but a GET is not followed: it is the response. Reading more of the body than the limit is an error.
-// The caller closes the body.
+// redirect of anything but a GET is not followed: it is the response. Reading more of the body than the limit is an
+// error. The caller closes the body.
 func (f *Fetcher) Do(req *http.Request) (*http.Response, error) {
 	resp, err := f.http.Do(req)
 	if err != nil {
@@ -47,8 +47,8 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// first gets the document from the first of several places that has a good one. The places are on one host: if that cannot
-// be reached once, it is not tried again. What was refused may have been a redirect of the one place.
+// first gets the document from the first of several places that has a good one. The places are on one host: if that
+// cannot be reached once, it is not tried again. What was refused may have been a redirect of the one place.
 func (f *Fetcher) first(ctx context.Context, places []*url.URL, header http.Header, use func([]byte) error) error {
 	var failed []*Error
 	for _, place := range places {

@@ -18,9 +18,10 @@ type guard struct {
 	loopback bool
 }
 
-// url judges what can be seen in a URL. Names are judged by what they stand for, when that is known. A host that programs
-// understand in different ways is refused: what is dialled must be what was judged, and net/http makes 127.0.0.1 of digits
-// from beyond ASCII, a C library of 127.1. (RFC 3986 §3.2.2; 2026-07-28, Security Best Practices, "Server-Side Request Forgery")
+// url judges what can be seen in a URL. Names are judged by what they stand for, when that is known. A host that
+// programs understand in different ways is refused: what is dialled must be what was judged, and net/http makes
+// 127.0.0.1 of digits from beyond ASCII, a C library of 127.1. (RFC 3986 §3.2.2; 2026-07-28, Security Best Practices,
+// "Server-Side Request Forgery")
 func (g guard) url(u *url.URL) error {
 	host := u.Hostname()
 	switch {
@@ -29,7 +30,8 @@ func (g guard) url(u *url.URL) error {
 	case u.User != nil:
 		return refuse("it has user information")
 	case !hostname.Plain(host):
-		return refuse("its host is no address in its usual form and no name of ASCII, for which an international one has xn--")
+		return refuse(
+			"its host is no address in its usual form and no name of ASCII, for which an international one has xn--")
 	case u.Scheme == "http" && !hostname.Loopback(host):
 		return refuse("it is not https")
 	case u.Scheme != "https" && u.Scheme != "http":

@@ -10,7 +10,8 @@ import (
 )
 
 func TestGuardJudgesURLs(t *testing.T) {
-	const no, local, private, yes = 0, 1, 2, 3 // who may: nobody, whoever may ask loopback, whoever may ask private ones, all
+	// who may ask: none, those that may ask loopback, those that may ask private ones, all
+	const no, local, private, yes = 0, 1, 2, 3
 	for in, want := range map[string]int{
 		"https://as.example/token":        yes,
 		"https://AS.example:8443":         yes,
@@ -94,9 +95,11 @@ func TestLoopbackNameHasToBeLoopback(t *testing.T) {
 	}
 }
 
-// TestNothingLocalIsPublic holds the table against what package netip knows, for addresses drawn near the interesting ones.
+// TestNothingLocalIsPublic holds the table against what package netip knows, for addresses drawn near the interesting
+// ones.
 func TestNothingLocalIsPublic(t *testing.T) {
-	prefixes := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"), nat64, netip.MustParsePrefix("::ffff:0:0/96")}
+	prefixes := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"), nat64,
+		netip.MustParsePrefix("::ffff:0:0/96")}
 	for _, k := range kinds {
 		prefixes = append(prefixes, k.prefix)
 	}

@@ -106,8 +106,8 @@ func resolveAs(t *testing.T, ip string) {
 	}}
 }
 
-// resolveNothing has no name known while the test runs: by an answer that says so, or because there is no answer. It counts
-// the questions.
+// resolveNothing has no name known while the test runs: by an answer that says so, or because there is no answer. It
+// counts the questions.
 func resolveNothing(t *testing.T, answers bool) *atomic.Int64 {
 	t.Helper()
 	before := net.DefaultResolver

@@ -2,10 +2,10 @@
 // metadata (RFC 9728) and authorization-server metadata (RFC 8414, OpenID Connect Discovery), in the places where the
 // specification (2026-07-28, basic/authorization/authorization-server-discovery) has clients look. Start at [New].
 //
-// All the URLs it asks for come from servers nobody has vouched for. A guard keeps it from asking where such a server could
-// not reach itself: https only, no address of a private network, and that checked on the address that is dialled, so that a
-// name which changes its mind (DNS rebinding) gains nothing. [Fetcher.Do] has token and registration endpoints behind the
-// same guard.
+// All the URLs it asks for come from servers that may be hostile. A guard keeps it from asking where such a server
+// could not reach itself: https only, no address of a private network, and that checked on the address that is dialled,
+// so that a name which changes its mind (DNS rebinding) gains nothing. [Fetcher.Do] has token and registration
+// endpoints behind the same guard.
 package metadata
 
 import (
@@ -28,13 +28,13 @@ const maxRedirects = 3
 
 // Options of a [Fetcher]. The zero value is ready.
 type Options struct {
-	// Client gives its Transport: TLS configuration, proxy, dialer. Nil means one of the Fetcher's own, with the proxy of the
-	// environment. The Client's Jar, CheckRedirect and Timeout are not used.
+	// Client gives its Transport: TLS configuration, proxy, dialer. Nil means one of the Fetcher's own, with the proxy of
+	// the environment. The Client's Jar, CheckRedirect and Timeout are not used.
 	//
-	// Of an *http.Transport every address is checked when it is dialled. Any other RoundTripper, and an *http.Transport that
-	// dials TLS by itself, has names looked up before each request instead, unless private addresses are allowed, and names
-	// that are not known here are refused; that is no help against names that change in between. Through a proxy only the
-	// URL is checked: the proxy is what looks names up and dials.
+	// Of an *http.Transport every address is checked when it is dialled. Any other RoundTripper, and an *http.Transport
+	// that dials TLS by itself, has names looked up before each request instead, unless private addresses are allowed, and
+	// names that are not known here are refused; that is no help against names that change in between. Through a proxy
+	// only the URL is checked: the proxy is what looks names up and dials.
 	Client *http.Client
 
 	// AllowPrivateAddresses also allows private networks, shared address space (RFC 6598) and loopback. Link-local,
@@ -78,8 +78,8 @@ func newFetcher(o Options, g guard) *Fetcher {
 	}
 }
 
-// For returns the Fetcher for what the MCP server at resource names. If that server is on loopback, what it names may be,
-// too. The two share connections and options.
+// For returns the Fetcher for what the MCP server at resource names. If that server is on loopback, what it names may
+// be, too. The two share connections and options.
 func (f *Fetcher) For(resource *url.URL) *Fetcher {
 	if hostname.Loopback(resource.Hostname()) {
 		return f.local
@@ -93,8 +93,8 @@ func (f *Fetcher) Close() {
 	f.local.http.CloseIdleConnections()
 }
 
-// redirect lets a GET go on, at most a few times and with nothing that could be a credential. A request with a body ends
-// with the redirect as its response: the body may hold a secret, and is for the one it was sent to.
+// redirect lets a GET go on, at most a few times and with nothing that could be a credential. A request with a body
+// ends with the redirect as its response: the body may hold a secret, and is for the one it was sent to.
 func redirect(req *http.Request, via []*http.Request) error {
 	if via[0].Method != http.MethodGet || len(via) > maxRedirects {
 		return http.ErrUseLastResponse

@@ -12,8 +12,8 @@ import (
 
 const resourceSuffix = "/.well-known/oauth-protected-resource"
 
-// Resource is the protected-resource metadata of an MCP server (RFC 9728 §2), as far as a client needs it. A list is nil if
-// the server did not give it.
+// Resource is the protected-resource metadata of an MCP server (RFC 9728 §2), as far as a client needs it. A list is
+// nil if the server did not give it.
 type Resource struct {
 	Resource             string // the MCP server's identifier, as the document has it
 	AuthorizationServers []string
@@ -23,15 +23,16 @@ type Resource struct {
 	DPoPRequired         bool
 }
 
-// Resource returns the metadata of the MCP server at resource. hint is the resource_metadata of its challenge, and is then
-// the only place that is asked; without one, "", it is the well-known places, the one of the server's path before the one
-// of its root.
+// Resource returns the metadata of the MCP server at resource. hint is the resource_metadata of its challenge, and is
+// then the only place that is asked; without one, "", it is the well-known places, the one of the server's path before
+// the one of its root.
 //
-// A document must be about this server (RFC 9728 §3.3): otherwise a server could have a token for another one at its origin.
-// above is a URL that it may be about instead, "" for none: one above the server's, by the word of the user.
+// A document must be about this server (RFC 9728 §3.3): otherwise a server could have a token for another one at its
+// origin. above is a URL that it may be about instead, "" for none: one above the server's, by the word of the user.
 func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, above, hint string) (*Resource, error) {
 	if above != "" && !isAbove(above, resource) {
-		return nil, &Error{URL: bare(resource), Err: invalid("Options.Resource, %.200q, is not above the server's URL", above)}
+		return nil, &Error{URL: bare(resource),
+			Err: invalid("Options.Resource, %.200q, is not above the server's URL", above)}
 	}
 	// wherever hint points to: the token would go over it
 	if resource.Scheme == "http" && !hostname.Loopback(resource.Hostname()) {
@@ -91,9 +92,9 @@ func decodeResource(data []byte, resource *url.URL, above string) (*Resource, er
 	return new(Resource(doc)), nil
 }
 
-// isAbout reports whether id, of a document, identifies the resource: the same URL, but for what makes no other URL of it. A
-// slash at the end makes none (specification 2026-07-28, basic/authorization, "Canonical Server URI"), and a query that id
-// does not have, because a query should not be part of an identifier (RFC 9728 §1.2).
+// isAbout reports whether id, of a document, identifies the resource: the same URL, but for what makes no other URL of
+// it. A slash at the end makes none (specification 2026-07-28, basic/authorization, "Canonical Server URI"), and a
+// query that id does not have, because a query should not be part of an identifier (RFC 9728 §1.2).
 func isAbout(id string, resource *url.URL) bool {
 	u := identifier(id)
 	return u != nil && hostname.SameOrigin(u, resource) && path(u) == path(resource) &&

@@ -159,7 +159,8 @@ func TestADocumentIsAboutOneServer(t *testing.T) {
 func TestAResourceAboveTakesTheUsersWord(t *testing.T) {
 	s := newSite(t)
 	s.json("/.well-known/oauth-protected-resource", map[string]any{"resource": s.URL})
-	for above, good := range map[string]bool{"": false, s.URL: true, s.URL + "/": true, s.URL + "/mcp": false, s.URL + "?x": false, "https://elsewhere.example": false} {
+	for above, good := range map[string]bool{"": false, s.URL: true, s.URL + "/": true, s.URL + "/mcp": false,
+		s.URL + "?x": false, "https://elsewhere.example": false} {
 		r, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), above, "")
 		if got := err == nil && r.Resource == s.URL; got != good {
 			t.Errorf("with %q above: %+v, %v, want it good: %t", above, r, err, good)

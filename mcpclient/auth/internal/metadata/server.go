@@ -15,9 +15,9 @@ const (
 	openIDSuffix = "/.well-known/openid-configuration"
 )
 
-// Server is the metadata of an authorization server (RFC 8414 §2), as far as a client needs it. A list is nil if the server
-// did not give it. The endpoints are https URLs, or http ones on loopback, without fragment; those a server does not have
-// are empty, but there is always a TokenEndpoint.
+// Server is the metadata of an authorization server (RFC 8414 §2), as far as a client needs it. A list is nil if the
+// server did not give it. The endpoints are https URLs, or http ones on loopback, without fragment; those a server does
+// not have are empty, but there is always a TokenEndpoint.
 type Server struct {
 	Issuer                    string
 	AuthorizationEndpoint     string
@@ -34,9 +34,9 @@ type Server struct {
 	Default                   bool // no document: these are the endpoints every server of 2025-03-26 has
 }
 
-// Server returns the metadata of the authorization server with this issuer, from the first of its well-known places that
-// has a document whose issuer is the same, byte for byte. f is the one that [Fetcher.For] gave for the MCP server that named
-// the issuer.
+// Server returns the metadata of the authorization server with this issuer, from the first of its well-known places
+// that has a document whose issuer is the same, byte for byte. f is the one that [Fetcher.For] gave for the MCP server
+// that named the issuer.
 func (f *Fetcher) Server(ctx context.Context, issuer string) (*Server, error) {
 	u, err := url.Parse(issuer)
 	if err != nil {
@@ -51,8 +51,8 @@ func (f *Fetcher) Server(ctx context.Context, issuer string) (*Server, error) {
 	return f.server(ctx, serverPlaces(u), http.Header{}, func(got string) bool { return got == issuer })
 }
 
-// LegacyServer returns the metadata of an MCP server that is its own authorization server, as revision 2025-03-26 has it:
-// the document at the root of the server's origin, or else the default endpoints.
+// LegacyServer returns the metadata of an MCP server that is its own authorization server, as revision 2025-03-26 has
+// it: the document at the root of the server's origin, or else the default endpoints.
 func (f *Fetcher) LegacyServer(ctx context.Context, resource *url.URL) (*Server, error) {
 	f = f.For(resource)
 	root := hostname.Root(resource)
@@ -80,7 +80,8 @@ func defaultServer(root *url.URL) *Server {
 	}
 }
 
-func (f *Fetcher) server(ctx context.Context, places []*url.URL, header http.Header, isIssuer func(string) bool) (*Server, error) {
+func (f *Fetcher) server(ctx context.Context, places []*url.URL, header http.Header,
+	isIssuer func(string) bool) (*Server, error) {
 	var found *Server
 	err := f.first(ctx, places, header, func(data []byte) (err error) {
 		found, err = f.guard.decodeServer(data, isIssuer)
@@ -99,7 +100,8 @@ func serverPlaces(issuer *url.URL) []*url.URL {
 	if path == "" {
 		return []*url.URL{root.JoinPath(oauthSuffix), root.JoinPath(openIDSuffix)}
 	}
-	return []*url.URL{root.JoinPath(oauthSuffix, path), root.JoinPath(openIDSuffix, path), root.JoinPath(path, openIDSuffix)}
+	return []*url.URL{root.JoinPath(oauthSuffix, path), root.JoinPath(openIDSuffix, path),
+		root.JoinPath(path, openIDSuffix)}
 }
 
 func (g guard) decodeServer(data []byte, isIssuer func(string) bool) (*Server, error) {

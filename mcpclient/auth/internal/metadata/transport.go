@@ -91,8 +91,8 @@ func (t *transport) choose(req *http.Request) (http.RoundTripper, error) {
 	return t.direct, nil
 }
 
-// unjudged makes the error of a name about which nothing is known: whatever the RoundTripper takes it for has been judged by
-// nothing. A resolver that does not answer may do so the next time.
+// unjudged makes the error of a name about which nothing is known: whatever the RoundTripper takes it for has been
+// judged by nothing. A resolver that does not answer may do so the next time.
 func unjudged(err error) error {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
 		return fmt.Errorf("%w: %v, and the RoundTripper may take it for anything, see AllowPrivateAddresses", ErrRefused, err)

@@ -21,7 +21,9 @@ import (
 func secure(t *testing.T) (*httptest.Server, *http.Transport, *atomic.Int32) {
 	t.Helper()
 	var connections atomic.Int32
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "{}")
+	}))
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			connections.Add(1)
@@ -103,14 +105,19 @@ func TestAllowedClientsConnect(t *testing.T) {
 func TestPrivateAddressesAreAskedOnlyIfAllowed(t *testing.T) {
 	resolveAs(t, "10.1.2.3")
 	reached := errors.New("dialled")
-	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, reached }}}
+	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn,
+		error) {
+		return nil, reached
+	}}}
 	if _, err := get(t, New(Options{Client: client}), "https://intranet.example"); !errors.Is(err, ErrRefused) {
 		t.Errorf("error is %v, want it refused", err)
 	}
-	if _, err := get(t, localFetcher(t, Options{Client: client}), "https://intranet.example"); !errors.Is(err, ErrRefused) {
+	if _, err := get(t, localFetcher(t, Options{Client: client}), "https://intranet.example"); !errors.Is(err,
+		ErrRefused) {
 		t.Errorf("for a server on loopback: error is %v, want it refused: only loopback is allowed", err)
 	}
-	if _, err := get(t, New(Options{Client: client, AllowPrivateAddresses: true}), "https://intranet.example"); !errors.Is(err, reached) {
+	if _, err := get(t, New(Options{Client: client, AllowPrivateAddresses: true}),
+		"https://intranet.example"); !errors.Is(err, reached) {
 		t.Errorf("allowed: error is %v, want it dialled", err)
 	}
 }
@@ -118,7 +125,8 @@ func TestPrivateAddressesAreAskedOnlyIfAllowed(t *testing.T) {
 func TestRedirectsAreJudgedToo(t *testing.T) {
 	s := newSite(t)
 	for path, to := range map[string]string{
-		"/down": "http://as.example/x", "/private": "https://10.0.0.1/x", "/cloud": "http://169.254.169.254/x", "/file": "file:///etc/passwd",
+		"/down": "http://as.example/x", "/private": "https://10.0.0.1/x", "/cloud": "http://169.254.169.254/x",
+		"/file": "file:///etc/passwd",
 	} {
 		s.page(path, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) })
 		if _, err := get(t, localFetcher(t, Options{}), s.URL+path); !errors.Is(err, ErrRefused) {
@@ -162,7 +170,8 @@ func TestASecretInABodyIsNotSentOn(t *testing.T) {
 	s.page("/token", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/other", http.StatusTemporaryRedirect)
 	})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/token", strings.NewReader("client_secret=x"))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/token",
+		strings.NewReader("client_secret=x"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,20 +307,23 @@ func TestANameThatIsNotKnownIsNotGivenToARoundTripper(t *testing.T) {
 		asked := resolveNothing(t, permanent)
 		_, err := get(t, New(Options{Client: client}), "https://"+name)
 		e, ok := errors.AsType[*Error](err)
-		if !ok || e.Permanent() != permanent || errors.Is(err, ErrRefused) != permanent || asked.Load() == 0 || reached.Load() != 0 {
+		if !ok || e.Permanent() != permanent || errors.Is(err, ErrRefused) != permanent || asked.Load() == 0 ||
+			reached.Load() != 0 {
 			t.Errorf("%s: error is %v after %d questions and %d requests, want a permanent one: %t, and no request",
 				name, err, asked.Load(), reached.Load(), permanent)
 		}
 		asked.Store(0)
-		if _, err := get(t, New(Options{Client: client, AllowPrivateAddresses: true}), "https://"+name); err != nil || asked.Load() != 0 {
-			t.Errorf("%s: error is %v after %d questions, want none asked where private addresses are allowed", name, err, asked.Load())
+		if _, err := get(t, New(Options{Client: client, AllowPrivateAddresses: true}), "https://"+name); err != nil ||
+			asked.Load() != 0 {
+			t.Errorf("%s: error is %v after %d questions, want none asked where private addresses are allowed", name, err,
+				asked.Load())
 		}
 		reached.Store(0)
 	}
 }
 
-// TestAHostThatIsMappedReachesNothing: net/http maps such hosts to loopback when it dials, behind the back of a guard that
-// judged them by their letters.
+// TestAHostThatIsMappedReachesNothing: net/http maps such hosts to loopback when it dials, behind the back of a guard
+// that judged them by their letters.
 func TestAHostThatIsMappedReachesNothing(t *testing.T) {
 	server, own, connections := secure(t)
 	port := server.URL[strings.LastIndexByte(server.URL, ':')+1:]
