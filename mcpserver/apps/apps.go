@@ -2,9 +2,9 @@
 //
 //	err := apps.AddTool(server, &mcp.Tool{Name: "forecast"}, &apps.View{URI: "ui://weather/forecast", HTML: page}, forecast)
 //
-// A client that cannot show views calls the same tool: it must return something that is worth reading as text. [Supported]
-// tells a handler which of the two it answers. Rendering a view, and the conversation with it by postMessage, are the
-// host's.
+// A client that cannot show views calls the same tool: it must return something that is worth reading as text.
+// [Supported] tells a handler which of the two it answers. Rendering a view, and the conversation with it by
+// postMessage, are the host's.
 package apps
 
 import (
@@ -29,7 +29,8 @@ type View struct {
 	Meta        app.ResourceMeta
 }
 
-// AddView adds a view as a resource, for tools that [ForTool] gives it to. Remove it with [mcpserver.Server.RemoveResources].
+// AddView adds a view as a resource, for tools that [ForTool] gives it to. Remove it with
+// [mcpserver.Server.RemoveResources].
 func AddView(s *mcpserver.Server, v *View) error {
 	if err := v.check(); err != nil {
 		return fmt.Errorf("add view: %w", err)
@@ -61,8 +62,8 @@ func (v *View) check() error {
 	return app.CheckURI(v.URI)
 }
 
-// ForTool returns a copy of t that names the view at uri, and who may see and call the tool: nobody named means both, the
-// model and apps. A tool that only [app.App] may call is for buttons and timers of a view.
+// ForTool returns a copy of t that names the view at uri, and who may see and call the tool: none named means both,
+// the model and apps. A tool that only [app.App] may call is for buttons and timers of a view.
 func ForTool(t *mcp.Tool, uri string, visibility ...app.Caller) (*mcp.Tool, error) {
 	if t == nil {
 		return nil, errors.New("no tool")
@@ -79,7 +80,8 @@ func ForTool(t *mcp.Tool, uri string, visibility ...app.Caller) (*mcp.Tool, erro
 	return &c, nil
 }
 
-// AddTool adds a tool with a view of its own: [AddView], [ForTool] and [mcpserver.AddTool] in one. An error leaves neither.
+// AddTool adds a tool with a view of its own: [AddView], [ForTool] and [mcpserver.AddTool] in one. An error leaves
+// neither.
 func AddTool[In, Out any](
 	s *mcpserver.Server, t *mcp.Tool, v *View, h func(ctx context.Context, in In) (Out, error), visibility ...app.Caller,
 ) error {
@@ -96,8 +98,8 @@ func AddTool[In, Out any](
 	return err
 }
 
-// Supported reports whether the client, whose request the handler with this context answers, can show views. If it cannot,
-// what is returned is read as text.
+// Supported reports whether the client, whose request the handler with this context answers, can show views. If it
+// cannot, what is returned is read as text.
 func Supported(ctx context.Context) bool {
 	return app.DeclaredBy(mcpserver.RequestFrom(ctx).ClientCapabilities())
 }

@@ -1,6 +1,6 @@
 // Package bearer protects an MCP server over HTTP by access tokens, as the resource server of the specification
-// (2026-07-28, basic/authorization): [Require] lets requests with a good token through and tells others where to get one,
-// and [Metadata] is the document that it points to. Who asks is found in the context, by [PrincipalFrom].
+// (2026-07-28, basic/authorization): [Require] lets requests with a good token through and tells others where to get
+// one, and [Metadata] is the document that it points to. Who asks is found in the context, by [PrincipalFrom].
 //
 //	const resource = "https://mcp.example.com/mcp"
 //	keys, err := bearer.NewJWT(bearer.JWT{Issuer: "https://as.example.com", KeysURL: "https://as.example.com/keys"})
@@ -12,10 +12,10 @@
 //		AuthorizationServers: []string{"https://as.example.com"},
 //	}))
 //
-// What may surprise: a token has to name this server as its audience, whoever verified it, because one that was given for
-// another server must not be good here, and its subject or its client, because everything that belongs to a principal goes
-// by them. Tokens bound to a key (DPoP, mutual TLS) are refused by [JWT]: nothing here checks
-// the key. And a token is looked for in the header Authorization only.
+// What may surprise: a token has to name this server as its audience, even if it is verified, because one that was
+// given for another server must not be good here, and its subject or its client, because everything that belongs to a
+// principal goes by them. Tokens bound to a key (DPoP, mutual TLS) are refused by [JWT]: nothing here checks the key.
+// And a token is looked for in the header Authorization only.
 package bearer
 
 import (
@@ -34,8 +34,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 )
 
-// ErrInvalidToken is in the error of a [Verifier] when the token is no good. Any other error means that the Verifier does
-// not know.
+// ErrInvalidToken is in the error of a [Verifier] when the token is no good. Any other error means that the Verifier
+// does not know.
 var ErrInvalidToken = errors.New("invalid token")
 
 // Verifier says whose a token is. Its method may be called from any goroutine.
@@ -66,25 +66,26 @@ type Options struct {
 	// Scopes that a token has to have, all of them.
 	Scopes []string
 
-	// RequestScopes returns the scopes that one request needs besides, such as those of the tool in its header Mcp-Name. Nil
-	// means none. It should return all that are missing at once: each refusal may cost a person a visit to the authorization
-	// server.
+	// RequestScopes returns the scopes that one request needs besides, such as those of the tool in its header Mcp-Name.
+	// Nil means none. It should return all that are missing at once: each refusal may cost a person a visit to the
+	// authorization server.
 	RequestScopes func(*http.Request) []string
 
-	// Implies says which narrower scopes a broader one contains, such as "files" those of "files:read" and "files:write": a token
-	// with the broader one has them all, and those that they imply in turn. Nil means that a scope contains itself only.
-	// (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
+	// Implies says which narrower scopes a broader one contains, such as "files" those of "files:read" and "files:write":
+	// a token with the broader one has them all, and those that they imply in turn. Nil means that a scope contains itself
+	// only. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
 	Implies map[string][]string
 
 	// MetadataURL is where the protected-resource metadata is. Empty means the well-known URL for Resource.
 	MetadataURL string
 
-	// Logger is told why requests are refused: at debug, and at warn when the Verifier does not know. Nil means nobody is.
+	// Logger is told why requests are refused: at debug, and at warn when the Verifier does not know. Nil means that
+	// nothing is logged.
 	Logger *slog.Logger
 }
 
-// Require returns what puts a check before a handler: only requests with a token that v knows, meant for this server, in
-// time and with the scopes, get through, with their [Principal] in the context. The others get
+// Require returns what puts a check before a handler: only requests with a token that v knows, meant for this server,
+// in time and with the scopes, get through, with their [Principal] in the context. The others get
 //
 //   - 401 without a token, or with one that is no good (invalid_token),
 //   - 403 with too few scopes (insufficient_scope; the scopes that are needed are in the challenge),
@@ -105,7 +106,8 @@ func Require(v Verifier, o Options) func(http.Handler) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Logger = slog.New(usercode.LogHandler(o.Logger.Handler(), func(*usercode.Failure) {})) // there is no other place to tell
+	// there is no other place to tell
+	o.Logger = slog.New(usercode.LogHandler(o.Logger.Handler(), func(*usercode.Failure) {}))
 	o.Audiences = append([]string{o.Resource}, o.Audiences...)
 	o.Scopes = slices.Clone(o.Scopes)
 	o.Implies = maps.Clone(o.Implies)
@@ -128,7 +130,8 @@ type guard struct {
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p, refused := g.admit(r)
 	if refused != nil {
-		g.options.Logger.LogAttrs(r.Context(), g.level(refused), "request refused", slog.Int("status", refused.status), slog.String("reason", refused.reason()))
+		g.options.Logger.LogAttrs(r.Context(), g.level(refused), "request refused", slog.Int("status", refused.status),
+			slog.String("reason", refused.reason()))
 		refused.write(w, g.options.MetadataURL)
 		return
 	}

@@ -51,7 +51,8 @@ func TestRefusalsThatAnyoneCanCauseWarnOnceASecond(t *testing.T) {
 		failing := bearer.VerifierFunc(func(context.Context, string, *http.Request) (*bearer.Principal, error) {
 			return nil, errors.New("the database is away")
 		})
-		h := bearer.Require(failing, bearer.Options{Resource: resource, MetadataURL: prm, Logger: slog.New(slog.NewTextHandler(&log, nil))})(who)
+		h := bearer.Require(failing,
+			bearer.Options{Resource: resource, MetadataURL: prm, Logger: slog.New(slog.NewTextHandler(&log, nil))})(who)
 		for range 3 {
 			for range 100 {
 				ask(h, "Bearer good")
@@ -72,26 +73,35 @@ func TestRequire(t *testing.T) {
 		status        int
 		challenge     string
 	}{
-		"good":                     {authorization: []string{"Bearer good"}, status: 200},
-		"good, in another case":    {authorization: []string{"bEARER  good "}, status: 200},
-		"good, with scopes":        {bearer.Options{Scopes: []string{"write"}}, []string{"Bearer good"}, 200, ""},
-		"no token":                 {status: 401, challenge: challenge},
-		"no token, scopes":         {bearer.Options{Scopes: []string{"a", "b"}}, nil, 401, challenge + `, scope="a b"`},
-		"another scheme":           {authorization: []string{"Basic Z29vZA=="}, status: 401, challenge: challenge},
-		"DPoP":                     {authorization: []string{"DPoP good"}, status: 401, challenge: challenge},
-		"unknown token":            {authorization: []string{"Bearer bad"}, status: 401, challenge: challenge + `, error="invalid_token"`},
-		"of another server":        {authorization: []string{"Bearer another"}, status: 401, challenge: challenge + `, error="invalid_token"`},
-		"no token after Bearer":    {authorization: []string{"Bearer"}, status: 400, challenge: challenge + `, error="invalid_request"`},
-		"padding only":             {authorization: []string{"Bearer =="}, status: 400, challenge: challenge + `, error="invalid_request"`},
-		"two tokens in one":        {authorization: []string{"Bearer good, Bearer good"}, status: 400, challenge: challenge + `, error="invalid_request"`},
-		"two headers":              {authorization: []string{"Bearer good", "Bearer good"}, status: 400, challenge: challenge + `, error="invalid_request"`},
-		"a token of other letters": {authorization: []string{"Bearer gööd"}, status: 400, challenge: challenge + `, error="invalid_request"`},
+		"good":                  {authorization: []string{"Bearer good"}, status: 200},
+		"good, in another case": {authorization: []string{"bEARER  good "}, status: 200},
+		"good, with scopes":     {bearer.Options{Scopes: []string{"write"}}, []string{"Bearer good"}, 200, ""},
+		"no token":              {status: 401, challenge: challenge},
+		"no token, scopes":      {bearer.Options{Scopes: []string{"a", "b"}}, nil, 401, challenge + `, scope="a b"`},
+		"another scheme":        {authorization: []string{"Basic Z29vZA=="}, status: 401, challenge: challenge},
+		"DPoP":                  {authorization: []string{"DPoP good"}, status: 401, challenge: challenge},
+		"unknown token": {authorization: []string{"Bearer bad"}, status: 401,
+			challenge: challenge + `, error="invalid_token"`},
+		"of another server": {authorization: []string{"Bearer another"}, status: 401,
+			challenge: challenge + `, error="invalid_token"`},
+		"no token after Bearer": {authorization: []string{"Bearer"}, status: 400,
+			challenge: challenge + `, error="invalid_request"`},
+		"padding only": {authorization: []string{"Bearer =="}, status: 400,
+			challenge: challenge + `, error="invalid_request"`},
+		"two tokens in one": {authorization: []string{"Bearer good, Bearer good"}, status: 400,
+			challenge: challenge + `, error="invalid_request"`},
+		"two headers": {authorization: []string{"Bearer good", "Bearer good"}, status: 400,
+			challenge: challenge + `, error="invalid_request"`},
+		"a token of other letters": {authorization: []string{"Bearer gööd"}, status: 400,
+			challenge: challenge + `, error="invalid_request"`},
 		"too few scopes": {
 			bearer.Options{Scopes: []string{"read", "admin"}}, []string{"Bearer good"}, 403,
 			challenge + `, scope="read admin", error="insufficient_scope"`,
 		},
 		"too few scopes for the request": {
-			bearer.Options{Scopes: []string{"read"}, RequestScopes: func(r *http.Request) []string { return []string{"read", r.Method} }},
+			bearer.Options{Scopes: []string{"read"}, RequestScopes: func(r *http.Request) []string {
+				return []string{"read", r.Method}
+			}},
 			[]string{"Bearer good"}, 403, challenge + `, scope="read POST", error="insufficient_scope"`,
 		},
 		"metadata elsewhere": {
@@ -108,7 +118,8 @@ func TestRequire(t *testing.T) {
 			tt.options.Resource = resource
 			w := ask(bearer.Require(tokens(), tt.options)(who), tt.authorization...)
 			if w.Code != tt.status || w.Header().Get("WWW-Authenticate") != tt.challenge {
-				t.Errorf("answer is %d with the challenge %s, want %d with %s", w.Code, w.Header().Get("WWW-Authenticate"), tt.status, tt.challenge)
+				t.Errorf("answer is %d with the challenge %s, want %d with %s", w.Code, w.Header().Get("WWW-Authenticate"),
+					tt.status, tt.challenge)
 			}
 			if passed := w.Body.String() == "true alice"; passed != (tt.status == 200) {
 				t.Errorf("body is %q, want the handler's: %v", w.Body, tt.status == 200)
@@ -119,7 +130,8 @@ func TestRequire(t *testing.T) {
 
 func TestAudienceIsComparedButForASlash(t *testing.T) {
 	for audience, want := range map[string]int{
-		resource: 200, resource + "/": 200, "https://mcp.example.com": 401, "https://mcp.example.com/MCP": 401, "": 401, resource + "/x": 401,
+		resource: 200, resource + "/": 200, "https://mcp.example.com": 401, "https://mcp.example.com/MCP": 401, "": 401,
+		resource + "/x": 401,
 	} {
 		v := tokens(func(p *bearer.Principal) { p.Audience = []string{audience} })
 		if w := ask(bearer.Require(v, bearer.Options{Resource: resource})(who), "Bearer good"); w.Code != want {
@@ -163,10 +175,12 @@ func TestAVerifierThatDoesNotKnowIsNoRefusal(t *testing.T) {
 	} {
 		log.Reset()
 		w := ask(bearer.Require(v, bearer.Options{Resource: resource, Logger: logger})(who), "Bearer good")
-		if w.Code != http.StatusServiceUnavailable || w.Header().Get("WWW-Authenticate") != "" || strings.Contains(w.Body.String(), "database") {
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("WWW-Authenticate") != "" ||
+			strings.Contains(w.Body.String(), "database") {
 			t.Errorf("%s: answer is %d %q, want 503 without challenge or reason", name, w.Code, w.Body)
 		}
-		if !strings.Contains(log.String(), "level=WARN") || name == "an error" && !strings.Contains(log.String(), "database is down") {
+		if !strings.Contains(log.String(), "level=WARN") ||
+			name == "an error" && !strings.Contains(log.String(), "database is down") {
 			t.Errorf("%s: log is %q, want a warning with the reason", name, &log)
 		}
 	}
@@ -187,7 +201,8 @@ func TestTokensAreNotLogged(t *testing.T) {
 func TestIdentityIsOfSubjectAndClient(t *testing.T) {
 	seen := map[string]string{}
 	for _, p := range []*bearer.Principal{
-		{Issuer: "i", Subject: "a", ClientID: "b"}, {Issuer: "i", Subject: `a" "b`}, {Issuer: "i", Subject: "a"}, {Subject: "a", ClientID: "b"}, {ClientID: "b"},
+		{Issuer: "i", Subject: "a", ClientID: "b"}, {Issuer: "i", Subject: `a" "b`}, {Issuer: "i", Subject: "a"},
+		{Subject: "a", ClientID: "b"}, {ClientID: "b"},
 	} {
 		p.Audience = []string{resource}
 		v := bearer.Static(map[string]*bearer.Principal{"good": p})
@@ -246,13 +261,15 @@ func TestWrongSettingsPanic(t *testing.T) {
 }
 
 func FuzzAuthorization(f *testing.F) {
-	for _, seed := range []string{"", "Bearer", "Bearer good", "bearer good", "Bearer  a b", "Bearer =", "\"", "Bearer \x00"} {
+	for _, seed := range []string{"", "Bearer", "Bearer good", "bearer good", "Bearer  a b", "Bearer =", "\"",
+		"Bearer \x00"} {
 		f.Add(seed)
 	}
 	h := bearer.Require(tokens(), bearer.Options{Resource: resource})(who)
 	f.Fuzz(func(t *testing.T, authorization string) {
 		w := ask(h, authorization)
-		good := strings.EqualFold(strings.Join(strings.Fields(authorization), " "), "bearer good") && strings.HasSuffix(strings.Trim(authorization, " \t"), "good")
+		good := strings.EqualFold(strings.Join(strings.Fields(authorization), " "), "bearer good") &&
+			strings.HasSuffix(strings.Trim(authorization, " \t"), "good")
 		if w.Code == 200 && !good || w.Code != 200 && w.Code != 401 && w.Code != 400 {
 			t.Fatalf("status %d for %q", w.Code, authorization)
 		}

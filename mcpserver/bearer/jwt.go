@@ -17,8 +17,8 @@ import (
 // maxToken is the size of a JWT that is looked at, in bytes.
 const maxToken = 16 << 10
 
-// JWT says which JWTs are good access tokens (RFC 9068). They need the claims iss, aud, exp, and one of sub, client_id and
-// azp, and a signature by a key of the issuer. Give either Keys or KeysURL.
+// JWT says which JWTs are good access tokens (RFC 9068). They need the claims iss, aud, exp, and one of sub, client_id
+// and azp, and a signature by a key of the issuer. Give either Keys or KeysURL.
 type JWT struct {
 	// Issuer is compared with the claim iss, byte for byte. Required.
 	Issuer string
@@ -31,12 +31,12 @@ type JWT struct {
 	// more than twice a minute. What was fetched is good for a day: until new keys are there, tokens do not wait for them.
 	KeysURL string
 
-	// Client fetches KeysURL. Nil means one of its own with a timeout of 10 s, which follows no redirect away from https; one
-	// of yours follows what it follows.
+	// Client fetches KeysURL. Nil means one of its own with a timeout of 10 s, which follows no redirect away from https;
+	// one of yours follows what it follows.
 	Client *http.Client
 
-	// Algorithms that signatures may have. Empty means all asymmetric ones with SHA-2 and EdDSA; symmetric ones and none are
-	// never good.
+	// Algorithms that signatures may have. Empty means all asymmetric ones with SHA-2 and EdDSA; symmetric ones and none
+	// are never good.
 	Algorithms []string
 }
 

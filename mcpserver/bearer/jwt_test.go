@@ -63,7 +63,8 @@ func (a *authority) sign(payload string, header object) string {
 	for name, v := range header {
 		options.WithHeader(jose.HeaderKey(name), v)
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: a.alg, Key: jose.JSONWebKey{Key: a.key, KeyID: a.id}}, options)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: a.alg, Key: jose.JSONWebKey{Key: a.key, KeyID: a.id}},
+		options)
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -81,7 +82,8 @@ func (a *authority) sign(payload string, header object) string {
 // token signs the usual claims with some changed; nil removes one.
 func (a *authority) token(change object) string {
 	claims := object{
-		"iss": issuer, "sub": "alice", "aud": resource, "client_id": "app", "scope": "a b", "exp": 2_000_000_000, "extra": true,
+		"iss": issuer, "sub": "alice", "aud": resource, "client_id": "app", "scope": "a b", "exp": 2_000_000_000,
+		"extra": true,
 	}
 	maps.Copy(claims, change)
 	for name, v := range claims {
@@ -113,15 +115,21 @@ func TestJWTGivesThePrincipal(t *testing.T) {
 		change object
 		want   func(*bearer.Principal)
 	}{
-		"usual":          {nil, func(*bearer.Principal) {}},
-		"many audiences": {object{"aud": []string{"x", resource}}, func(p *bearer.Principal) { p.Audience = []string{"x", resource} }},
-		"no audience":    {object{"aud": nil}, func(p *bearer.Principal) { p.Audience = nil }},
-		"scp as a list":  {object{"scope": nil, "scp": []string{"c", "d"}}, func(p *bearer.Principal) { p.Scopes = []string{"c", "d"} }},
-		"scp as a text":  {object{"scope": nil, "scp": "c d"}, func(p *bearer.Principal) { p.Scopes = []string{"c", "d"} }},
-		"azp":            {object{"client_id": nil, "azp": "party"}, func(p *bearer.Principal) { p.ClientID = "party" }},
-		"nbf":            {object{"nbf": 1_900_000_000.5}, func(p *bearer.Principal) { p.NotBefore = time.Unix(1_900_000_000, 0) }},
-		"a far expiry":   {object{"exp": 1e300}, func(p *bearer.Principal) { p.Expiry = time.Unix(1<<40, 0) }},
-		"a past expiry":  {object{"exp": -1e300}, func(p *bearer.Principal) { p.Expiry = time.Unix(-1<<40, 0) }},
+		"usual": {nil, func(*bearer.Principal) {}},
+		"many audiences": {object{"aud": []string{"x", resource}}, func(p *bearer.Principal) {
+			p.Audience = []string{"x", resource}
+		}},
+		"no audience": {object{"aud": nil}, func(p *bearer.Principal) { p.Audience = nil }},
+		"scp as a list": {object{"scope": nil, "scp": []string{"c", "d"}}, func(p *bearer.Principal) {
+			p.Scopes = []string{"c", "d"}
+		}},
+		"scp as a text": {object{"scope": nil, "scp": "c d"}, func(p *bearer.Principal) { p.Scopes = []string{"c", "d"} }},
+		"azp":           {object{"client_id": nil, "azp": "party"}, func(p *bearer.Principal) { p.ClientID = "party" }},
+		"nbf": {object{"nbf": 1_900_000_000.5}, func(p *bearer.Principal) {
+			p.NotBefore = time.Unix(1_900_000_000, 0)
+		}},
+		"a far expiry":  {object{"exp": 1e300}, func(p *bearer.Principal) { p.Expiry = time.Unix(1<<40, 0) }},
+		"a past expiry": {object{"exp": -1e300}, func(p *bearer.Principal) { p.Expiry = time.Unix(-1<<40, 0) }},
 	} {
 		got, err := v.Verify(t.Context(), a.token(tt.change), nil)
 		if err != nil {
@@ -178,7 +186,8 @@ func TestJWTRefuses(t *testing.T) {
 			t.Errorf("%s: error %q quotes the token", name, err)
 		}
 	}
-	if _, err := v.Verify(t.Context(), a.sign(`{"iss":"`+issuer+`","exp":2000000000,"AUD":"`+resource+`"}`, nil), nil); err != nil {
+	if _, err := v.Verify(t.Context(), a.sign(`{"iss":"`+issuer+`","exp":2000000000,"AUD":"`+resource+`"}`, nil),
+		nil); err != nil {
 		t.Errorf("a claim of another case: %v, want it to mean nothing", err)
 	}
 }
@@ -190,7 +199,8 @@ func TestSymmetricSignaturesAreNeverGood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: public}, (&jose.SignerOptions{}).WithHeader("kid", "1"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.HS256, Key: public},
+		(&jose.SignerOptions{}).WithHeader("kid", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +212,8 @@ func TestSymmetricSignaturesAreNeverGood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := newJWT(t, bearer.JWT{Keys: a.set()}).Verify(t.Context(), token, nil); !errors.Is(err, bearer.ErrInvalidToken) {
+	if p, err := newJWT(t, bearer.JWT{Keys: a.set()}).
+		Verify(t.Context(), token, nil); !errors.Is(err, bearer.ErrInvalidToken) {
 		t.Errorf("%+v, %v, want ErrInvalidToken", p, err)
 	}
 }
@@ -218,7 +229,8 @@ func TestAlgorithmsCanBeChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &authority{t, key, jose.EdDSA, ""}
-	v = newJWT(t, bearer.JWT{Keys: a.set(b.public(), object{"kty": "unheard of"}, object{"kty": "oct", "k": "AAAA"}), Algorithms: []string{"EdDSA"}})
+	v = newJWT(t, bearer.JWT{Keys: a.set(b.public(), object{"kty": "unheard of"}, object{"kty": "oct", "k": "AAAA"}),
+		Algorithms: []string{"EdDSA"}})
 	if _, err := v.Verify(t.Context(), b.token(nil), nil); err != nil {
 		t.Errorf("EdDSA, by a key without id among others: %v, want it good", err)
 	}

@@ -58,7 +58,7 @@ func secureRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// parseKeys returns the public signing keys of a set. Keys of kinds nobody knows here do not matter.
+// parseKeys returns the public signing keys of a set. Keys of kinds that are not known here do not matter.
 func parseKeys(data []byte) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -123,8 +123,8 @@ func (f *fetchedKeys) find(ctx context.Context, id, alg string) ([]jose.JSONWebK
 	}
 }
 
-// look returns what there is, or the fetch to wait for. Keys that are due to be fetched again serve meanwhile, so that a
-// server of keys that hangs delays only tokens of keys that are not known.
+// look returns what there is, or the fetch to wait for. Keys that are due to be fetched again serve meanwhile, so that
+// a server of keys that hangs delays only tokens of keys that are not known.
 func (f *fetchedKeys) look(id, alg string) ([]jose.JSONWebKey, <-chan struct{}, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

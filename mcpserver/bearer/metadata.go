@@ -15,12 +15,13 @@ type ResourceMetadata struct {
 	Resource             string   `json:"resource"`              // the URL of the MCP server; required
 	AuthorizationServers []string `json:"authorization_servers"` // issuers; at least one
 	ScopesSupported      []string `json:"scopes_supported,omitempty"`
-	BearerMethods        []string `json:"bearer_methods_supported,omitempty"` // empty means header, the only one there is here
-	Name                 string   `json:"resource_name,omitempty"`            // for people
-	Documentation        string   `json:"resource_documentation,omitempty"`   // URL of a page for developers
-	Policy               string   `json:"resource_policy_uri,omitempty"`
-	TermsOfService       string   `json:"resource_tos_uri,omitempty"`
-	JWKS                 string   `json:"jwks_uri,omitempty"` // URL of the server's own keys, if it signs answers
+	// empty means header, the only one there is here
+	BearerMethods  []string `json:"bearer_methods_supported,omitempty"`
+	Name           string   `json:"resource_name,omitempty"`          // for people
+	Documentation  string   `json:"resource_documentation,omitempty"` // URL of a page for developers
+	Policy         string   `json:"resource_policy_uri,omitempty"`
+	TermsOfService string   `json:"resource_tos_uri,omitempty"`
+	JWKS           string   `json:"jwks_uri,omitempty"` // URL of the server's own keys, if it signs answers
 }
 
 // MetadataPath returns the path where clients look for the metadata of resource, to mount [Metadata] at: the well-known
@@ -39,8 +40,8 @@ func metadataURL(resource *url.URL) *url.URL {
 }
 
 // Metadata returns a handler that answers GET with m, to pages of every origin: there is nothing secret in it and no
-// credential is looked at. A Resource that is no absolute URL, or metadata without authorization servers, which every MCP
-// server has to name (specification 2026-07-28, basic/authorization/authorization-server-discovery), panics.
+// credential is looked at. A Resource that is no absolute URL, or metadata without authorization servers, which every
+// MCP server has to name (specification 2026-07-28, basic/authorization/authorization-server-discovery), panics.
 func Metadata(m ResourceMetadata) http.Handler {
 	mustURL("Resource", m.Resource)
 	if len(m.AuthorizationServers) == 0 {

@@ -12,14 +12,16 @@ import (
 )
 
 func TestMetadataIsForEveryOrigin(t *testing.T) {
-	h := bearer.Metadata(bearer.ResourceMetadata{Resource: resource, AuthorizationServers: []string{"https://as.example"}, ScopesSupported: []string{"a"}})
+	h := bearer.Metadata(bearer.ResourceMetadata{Resource: resource, AuthorizationServers: []string{"https://as.example"},
+		ScopesSupported: []string{"a"}})
 	for method, want := range map[string]int{
 		http.MethodGet: 200, http.MethodHead: 200, http.MethodOptions: 204, http.MethodPost: 405, http.MethodDelete: 405,
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(method, "/", nil))
 		if w.Code != want || w.Header().Get("Access-Control-Allow-Origin") != "*" {
-			t.Errorf("%s: status %d for the origins %q, want %d for *", method, w.Code, w.Header().Get("Access-Control-Allow-Origin"), want)
+			t.Errorf("%s: status %d for the origins %q, want %d for *", method, w.Code,
+				w.Header().Get("Access-Control-Allow-Origin"), want)
 		}
 	}
 	w := httptest.NewRecorder()

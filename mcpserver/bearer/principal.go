@@ -15,8 +15,8 @@ import (
 // clockSkew is how far the clocks of the authorization server and of this one may differ.
 const clockSkew = 30 * time.Second
 
-// Principal is who asks, and what the token is good for. Without a Subject and a ClientID it is refused: all such tokens
-// would be those of one principal, with one set of sessions and tasks. Nothing in it is secret.
+// Principal is who asks, and what the token is good for. Without a Subject and a ClientID it is refused: all such
+// tokens would be those of one principal, with one set of sessions and tasks. Nothing in it is secret.
 type Principal struct {
 	Subject   string         // whose token it is; a person or, for a client of its own, often the client
 	ClientID  string         // the client that was given it
@@ -89,8 +89,8 @@ func PrincipalFrom(ctx context.Context) (*Principal, bool) {
 	return p, ok
 }
 
-// Identity returns a text that is the same for all tokens of one subject and client, and empty without [Require]. It is what
-// HTTPOptions.Principal of package mcpserver is unless set: a session then belongs to who opened it.
+// Identity returns a text that is the same for all tokens of one subject and client, and empty without [Require]. It is
+// what HTTPOptions.Principal of package mcpserver is unless set: a session then belongs to who opened it.
 func Identity(r *http.Request) string { return identity.From(r.Context()) }
 
 func (p *Principal) anonymous() bool { return p.Subject == "" && p.ClientID == "" }

@@ -6,10 +6,11 @@ import (
 	"testing"
 )
 
-// Whoever is on the way could give keys of their own.
+// An attacker on the way could give keys of their own.
 func TestKeysThatAreAskedForOverHTTPSComeOverNothingElse(t *testing.T) {
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"evil","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}`))
+		_, _ = w.Write([]byte(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"evil",` +
+			`"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}`))
 	}))
 	defer plain.Close()
 	secure := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))

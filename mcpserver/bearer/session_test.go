@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/bearer"
 )
 
-// Nobody has to say so: a session behind Require is that of the principal who opened it.
+// No option has to say so: a session behind Require is that of the principal who opened it.
 func TestASessionBehindRequireBelongsToWhoOpenedIt(t *testing.T) {
 	const resource = "https://mcp.example.com/mcp"
 	s := mcpserver.New(mcp.Implementation{Name: "s", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
@@ -41,7 +41,8 @@ func TestASessionBehindRequireBelongsToWhoOpenedIt(t *testing.T) {
 		resp.Body.Close()
 		return resp
 	}
-	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
+	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+		`"capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
 	session := post("of-alice", "", initialize).Header.Get("Mcp-Session-Id")
 	if session == "" {
 		t.Fatal("want a session, got none")

@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// bell says when there may be something new under a key, by pub/sub. It rings once too often rather than once too little:
-// also when a subscription has begun, or begun anew.
+// bell says when there may be something new under a key, by pub/sub. It rings once too often rather than once too
+// little: also when a subscription has begun, or begun anew.
 type bell struct {
 	client redis.UniversalClient
 
@@ -18,7 +18,7 @@ type bell struct {
 
 	mu     sync.Mutex
 	rings  map[string]*ring // guarded by mu; by channel
-	pubsub *redis.PubSub    // guarded by mu; nil until somebody listens
+	pubsub *redis.PubSub    // guarded by mu; nil until the first listener
 	closed bool             // guarded by mu
 	done   chan struct{}    // guarded by mu; closed when nothing is heard any more
 }
@@ -82,7 +82,7 @@ func (l *listener) leave() {
 	if p := l.b.part(l); p != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), poll)
 		defer cancel()
-		_ = p.Unsubscribe(ctx, l.channel) // or it rings for nobody
+		_ = p.Unsubscribe(ctx, l.channel) // if it fails, messages come that no listener waits for
 	}
 }
 

@@ -35,9 +35,10 @@ func BenchmarkCall(b *testing.B) {
 
 func benchmarkCall(b *testing.B, o *mcpserver.HTTPOptions, stream bool) {
 	s := mcpserver.New(mcp.Implementation{Name: "bench", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
-	err := s.AddRawTool(&mcp.Tool{Name: "echo"}, func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("hello")}}, r.Progress(ctx, 1, 0, "")
-	})
+	err := s.AddRawTool(&mcp.Tool{Name: "echo"},
+		func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("hello")}}, r.Progress(ctx, 1, 0, "")
+		})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -71,7 +72,8 @@ func benchmarkCall(b *testing.B, o *mcpserver.HTTPOptions, stream bool) {
 		}
 		session = resp.Header.Get("Mcp-Session-Id") + session
 	}
-	post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}`)
+	post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+		`"clientInfo":{"name":"b","version":"1"}}}`)
 	post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	meta := `{}`
 	if stream {

@@ -15,7 +15,8 @@ import (
 
 const slots = 16384
 
-// startCluster starts a cluster of one, which has all slots: it refuses commands and scripts whose keys are in several, as any.
+// startCluster starts a cluster of one, which has all slots: it refuses commands and scripts whose keys are in several,
+// as any.
 func startCluster(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

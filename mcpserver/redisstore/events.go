@@ -19,8 +19,8 @@ func (s events) keys(session string) []string {
 	return []string{s.key(kindEvents, session), s.key(kindStreams, session)}
 }
 
-// appendScript: a stream that has no latest event is over, if it has a number that was given out, or is numbered by somebody
-// else.
+// appendScript: a stream that has no latest event is over, if it has a number that was given out, or is numbered by
+// somebody else.
 var appendScript = redis.NewScript(`
 local stream, sequence, size = ARGV[1], tonumber(ARGV[2]), #ARGV[3]
 local latest = redis.call('HGET', KEYS[2], 'l:' .. stream)
@@ -95,8 +95,8 @@ func (s events) Latest(ctx context.Context, session string) (sequence int64, err
 	return sequence, failed("ask for the latest event", err)
 }
 
-// readScript returns some events of a stream behind one: where it has come to, whether there may be more, whether the stream
-// is over, and then of each event its sequence, data and whether it is the final one.
+// readScript returns some events of a stream behind one: where it has come to, whether there may be more, whether the
+// stream is over, and then of each event its sequence, data and whether it is the final one.
 var readScript = redis.NewScript(`
 local at, bytes, read, more = ARGV[1], 0, 0, 1
 local found = {}

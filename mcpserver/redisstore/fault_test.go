@@ -12,7 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// TestWhoFollowsHearsWhatComesThoughTheBellIsCut cuts the connection on which readers are told that there is something new.
+// TestWhoFollowsHearsWhatComesThoughTheBellIsCut cuts the connection on which readers are told that there is something
+// new.
 func TestWhoFollowsHearsWhatComesThoughTheBellIsCut(t *testing.T) {
 	s, c := open(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -69,9 +69,10 @@ func TestAChangeInOneProcessIsHeardThroughTheOther(t *testing.T) {
 		return 1
 	})
 	changed := make(chan struct{}, 10)
-	c := f.connect(mcpclient.HandleNotification(mcp.NotificationToolListChanged, func(context.Context, *mcpclient.Notification) {
-		changed <- struct{}{}
-	}))
+	c := f.connect(mcpclient.HandleNotification(mcp.NotificationToolListChanged,
+		func(context.Context, *mcpclient.Notification) {
+			changed <- struct{}{}
+		}))
 	if _, err := c.CallTool(t.Context(), "change", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -128,15 +129,17 @@ func TestAnAnswerFindsTheProcessThatAsked(t *testing.T) {
 // modern sends a modern request of a client that knows tasks, and returns the result.
 func (f *fleet) modern(method, name, params string) json.RawMessage {
 	f.t.Helper()
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,`+
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
 		`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}}`, method, params)
 	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.url, strings.NewReader(body))
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	for key, value := range map[string]string{
-		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28",
-		"Mcp-Method": method, "Mcp-Name": name,
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"MCP-Protocol-Version": "2026-07-28",
+		"Mcp-Method":           method, "Mcp-Name": name,
 	} {
 		r.Header.Set(key, value)
 	}
@@ -235,8 +238,8 @@ func (h *heard) is(want ...string) error {
 	return nil
 }
 
-// interrupted begins a call in A, whose stream is cut behind the first event. No stream is opened again before resume is
-// called. Two more events are sent meanwhile.
+// interrupted begins a call in A, whose stream is cut behind the first event. No stream is opened again before resume
+// is called. Two more events are sent meanwhile.
 func (f *fleet) interrupted(c *mcpclient.Client) (progress *heard, result chan string, resume func()) {
 	f.t.Helper()
 	progress, result = &heard{first: make(chan struct{})}, make(chan string, 1)

@@ -14,14 +14,16 @@ const (
 	kindProcess   = "process"   // a string, as long as the process lives
 	kindMessages  = "messages"  // a stream: d(ata); the ids are the positions
 	kindPositions = "positions" // a hash: n (last position), b(ytes)
-	kindTask      = "task"      // a hash: data, revision, expires (in ms since 1970, 0 for never), head (data without what may be large)
-	kindTaskList  = "tasklist"  // a sorted set: of a principal, creation (in ms since 1970, 16 hexadecimal digits) and id of each task
-	kindTaskEnds  = "taskends"  // a sorted set: the same, by when they expire
+	// a hash: data, revision, expires (in ms since 1970, 0 for never), head (data without what may be large)
+	kindTask = "task"
+	// a sorted set: of a principal, creation (in ms since 1970, 16 hexadecimal digits) and id of each task
+	kindTaskList = "tasklist"
+	kindTaskEnds = "taskends" // a sorted set: the same, by when they expire
 )
 
-// key returns the key of something of a session, a process or a task; the empty id is that of all. No other function makes
-// keys: clients choose some ids. The id is the hash tag of the key, so that all keys of one id are in one slot of a cluster,
-// and only what this function writes is in braces.
+// key returns the key of something of a session, a process or a task; the empty id is that of all. No other function
+// makes keys: clients choose some ids. The id is the hash tag of the key, so that all keys of one id are in one slot of
+// a cluster, and only what this function writes is in braces.
 func (s *Store) key(kind, id string) string { return s.cfg.Prefix + kind + ":{" + tag(id) + "}" }
 
 // taskNews is the channel on which each revision of a task is told. There are no braces in it: it is no key.
@@ -30,8 +32,8 @@ func (s *Store) taskNews() string { return s.cfg.Prefix + "tasks" }
 // all is in the keys of what belongs to all. No tag of another id is so: it has a character that is not plain.
 const all = "*"
 
-// tag returns what stands for an id in a key: the id itself if it is short and plain, as those are that the server makes, and
-// otherwise its SHA-256. Two ids have two tags: a plain one as long as a hash is hashed too.
+// tag returns what stands for an id in a key: the id itself if it is short and plain, as those are that the server
+// makes, and otherwise its SHA-256. Two ids have two tags: a plain one as long as a hash is hashed too.
 func tag(id string) string {
 	switch {
 	case id == "":
@@ -49,8 +51,8 @@ func notPlain(r rune) bool {
 	return !letter && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
 }
 
-// movesTag reports whether keys with such a prefix have another hash tag than their id, and not the same one for all either.
-// (Redis cluster specification, "Hash tags")
+// movesTag reports whether keys with such a prefix have another hash tag than their id, and not the same one for all
+// either. (Redis cluster specification, "Hash tags")
 func movesTag(prefix string) bool {
 	_, behind, opened := strings.Cut(prefix, "{")
 	return opened && strings.IndexByte(behind, '}') < 1

@@ -14,7 +14,8 @@ import (
 // maxKey is the longest key without its prefix, as Options.Prefix says.
 const maxKey = 76
 
-var kinds = []string{kindSession, kindEvents, kindStreams, kindProcess, kindMessages, kindPositions, kindTask, kindTaskList, kindTaskEnds}
+var kinds = []string{kindSession, kindEvents, kindStreams, kindProcess, kindMessages, kindPositions, kindTask,
+	kindTaskList, kindTaskEnds}
 
 // slot is that of a key in a cluster, as Redis reckons. (Redis cluster specification, "Hash tags")
 func slot(key string) uint16 {
@@ -122,8 +123,8 @@ func TestAPrefixWhoseBracesAreNoTagIsRefused(t *testing.T) {
 // makers are the functions that make keys and channels.
 var makers = map[string]bool{"key": true, "keys": true, "taskNews": true}
 
-// TestOneFunctionMakesEveryKey reads the package: what a command of Redis is given in the place of a key comes from a maker, and
-// scripts take theirs from KEYS.
+// TestOneFunctionMakesEveryKey reads the package: what a command of Redis is given in the place of a key comes from a
+// maker, and scripts take theirs from KEYS.
 func TestOneFunctionMakesEveryKey(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {
@@ -227,7 +228,8 @@ func keyOf(call *ast.CallExpr) ast.Expr {
 		switch {
 		case of.Name == "s" && f.Sel.Name == "run":
 			return call.Args[2]
-		case of.Name == "p" && len(call.Args) > 1 && !strings.HasSuffix(strings.ToLower(f.Sel.Name), "subscribe"): // the bell's
+		case of.Name == "p" && len(call.Args) > 1 && !strings.HasSuffix(strings.ToLower(f.Sel.Name), "subscribe"):
+			// the bell's
 			return call.Args[1]
 		}
 	}

@@ -30,8 +30,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
 )
 
-// The test binary serves instead of testing if it finds this variable: the address of Redis, a prefix and its own name, with
-// spaces between them.
+// The test binary serves instead of testing if it finds this variable: the address of Redis, a prefix and its own name,
+// with spaces between them.
 const environmentServe = "REDISSTORE_TEST_SERVE"
 
 // lease is short, so that the death of a process is noticed soon.
@@ -55,7 +55,8 @@ func serve(served string) {
 	}
 	fmt.Println(l.Addr())
 	h := s.HTTPHandler(&mcpserver.HTTPOptions{
-		Sessions: store.Sessions(), Events: store.Events(), Lease: lease, AllowedHosts: []string{"*"}, Retry: 10 * time.Millisecond,
+		Sessions: store.Sessions(), Events: store.Events(), Lease: lease, AllowedHosts: []string{"*"},
+		Retry: 10 * time.Millisecond,
 	})
 	panic(http.Serve(l, h))
 }
@@ -77,11 +78,14 @@ func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "who"}, func(context.Context, empty) (string, error) { return name, nil }))
 	// change changes the list of tools, in this process.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "change"}, func(context.Context, empty) (string, error) {
-		return name, mcpserver.AddTool(s, &mcp.Tool{Name: "added"}, func(context.Context, empty) (string, error) { return "", nil })
+		return name, mcpserver.AddTool(s, &mcp.Tool{Name: "added"}, func(context.Context, empty) (string, error) {
+			return "", nil
+		})
 	}))
 	// ask asks the client, and says who has asked.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, _ empty) (string, error) {
-		r, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "well?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+		r, err := mcpserver.Elicit(ctx,
+			&mcp.ElicitParams{Message: "well?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
 		if err != nil {
 			return "", err
 		}
@@ -131,13 +135,14 @@ type fleet struct {
 	procs  []*proc
 	url    string
 
-	mu       sync.Mutex
-	next     int                             // guarded by mu
-	route    func(*http.Request, []byte) int // guarded by mu; which process gets a request, negative for the next one; may be nil
-	hold     map[string]chan struct{}        // guarded by mu; by method: requests wait until it is closed
-	cuts     map[*cuttable]struct{}          // guarded by mu; responses
-	sessions map[string]struct{}             // guarded by mu; ids that were seen
-	seen     map[string]map[int]int          // guarded by mu; how many requests of a method of HTTP each process got
+	mu   sync.Mutex
+	next int // guarded by mu
+	// guarded by mu; which process gets a request, negative for the next one; may be nil
+	route    func(*http.Request, []byte) int
+	hold     map[string]chan struct{} // guarded by mu; by method: requests wait until it is closed
+	cuts     map[*cuttable]struct{}   // guarded by mu; responses
+	sessions map[string]struct{}      // guarded by mu; ids that were seen
+	seen     map[string]map[int]int   // guarded by mu; how many requests of a method of HTTP each process got
 }
 
 // proc is one of them.
@@ -158,7 +163,8 @@ func launch(t *testing.T, n int) *fleet {
 	t.Helper()
 	f := &fleet{
 		t: t, redis: redis.NewClient(&redis.Options{Addr: address}), prefix: t.Name() + ":",
-		hold: map[string]chan struct{}{}, cuts: map[*cuttable]struct{}{}, sessions: map[string]struct{}{}, seen: map[string]map[int]int{},
+		hold: map[string]chan struct{}{}, cuts: map[*cuttable]struct{}{}, sessions: map[string]struct{}{},
+		seen: map[string]map[int]int{},
 	}
 	t.Cleanup(func() { f.redis.Close() })
 	for i := range n {
@@ -345,7 +351,8 @@ func (f *fleet) connect(features ...mcpclient.Feature) *mcpclient.Client {
 	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
 	defer cancel()
 	c, err := mcpclient.Connect(ctx, &transport.HTTP{URL: f.url}, &mcpclient.Options{
-		Versions: []mcp.Version{mcp.Version20251125}, Features: features, Telemetry: telemetry.Off(), RequestTimeout: patience,
+		Versions: []mcp.Version{mcp.Version20251125}, Features: features, Telemetry: telemetry.Off(),
+		RequestTimeout: patience,
 	})
 	if err != nil {
 		f.t.Fatal(err)

@@ -45,7 +45,8 @@ type redisServer struct {
 	exited  chan error
 }
 
-// startRedis starts one on a free port, with more arguments. Another process may take the port first: then it tries again.
+// startRedis starts one on a free port, with more arguments. Another process may take the port first: then it tries
+// again.
 func startRedis(arguments []string) (*redisServer, error) {
 	binary, err := exec.LookPath("redis-server")
 	if err != nil {

@@ -43,7 +43,8 @@ end
 if revision == ARGV[2] then return {tonumber(revision)} end
 return {tonumber(revision), redis.call('HGET', KEYS[1], 'data')}`)
 
-func (s sessions) Use(ctx context.Context, id string, known int64, ttl time.Duration) (record []byte, revision int64, err error) {
+func (s sessions) Use(ctx context.Context, id string, known int64, ttl time.Duration) (record []byte, revision int64,
+	err error) {
 	keys := []string{s.key(kindSession, id), s.key(kindEvents, id), s.key(kindStreams, id)}
 	found, err := s.run(ctx, useScript, keys, millis(ttl), known).Slice()
 	switch {

@@ -13,9 +13,9 @@ import (
 // Options configure a [Store]. A nil *Options, and the zero value of every field, mean the defaults stated here. All
 // processes that share a store should have the same.
 type Options struct {
-	// Prefix begins all keys and channels. What stands behind it in a key has 76 bytes at most, whatever ids clients send. With
-	// a hash tag of its own, such as "{app}:", all keys are in one slot of a cluster; with braces that are none, New panics.
-	// Zero means "mcp:".
+	// Prefix begins all keys and channels. What stands behind it in a key has 76 bytes at most, whatever ids clients send.
+	// With a hash tag of its own, such as "{app}:", all keys are in one slot of a cluster; with braces that are none, New
+	// panics. Zero means "mcp:".
 	Prefix string
 
 	// MaxEvents and MaxEventBytes bound what is kept of the events of one session: the latest, with so many bytes of data
@@ -38,8 +38,8 @@ type Store struct {
 	bell   bell
 }
 
-// New returns a store in the Redis that c talks to. Nothing is sent yet. The client remains the caller's to close, after
-// [Store.Close].
+// New returns a store in the Redis that c talks to. Nothing is sent yet. The client remains the caller's to close,
+// after [Store.Close].
 func New(c redis.UniversalClient, o *Options) *Store {
 	s := &Store{client: c}
 	if o != nil {

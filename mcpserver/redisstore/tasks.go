@@ -76,7 +76,8 @@ func (s tasks) Save(ctx context.Context, r *store.Task) error {
 		}
 	}
 	news := fmt.Sprintf("%d %s", r.Revision, r.ID)
-	n, err := s.run(ctx, saveScript, []string{s.key(kindTask, r.ID)}, data, r.Revision, expires, s.taskNews(), news, head).Int()
+	n, err := s.run(ctx, saveScript, []string{s.key(kindTask, r.ID)}, data, r.Revision, expires, s.taskNews(), news, head).
+		Int()
 	switch {
 	case err != nil:
 		return notSaved(err)
@@ -97,7 +98,8 @@ func notSaved(err error) error {
 	return failed("save a task", err)
 }
 
-// enlistScript adds a task to the list of its principal, or says when it expires, and strikes off the tasks that have expired.
+// enlistScript adds a task to the list of its principal, or says when it expires, and strikes off the tasks that have
+// expired.
 var enlistScript = redis.NewScript(now + `
 local gone = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now)
 for i = 1, #gone, 1000 do

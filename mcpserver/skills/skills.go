@@ -1,5 +1,5 @@
-// Package skills serves skills: the Skills extension of MCP (SEP-2640), with package mcp/skill. A skill is a directory with a file
-// SKILL.md; each of its files becomes a resource.
+// Package skills serves skills: the Skills extension of MCP (SEP-2640), with package mcp/skill. A skill is a directory
+// with a file SKILL.md; each of its files becomes a resource.
 //
 //	server := mcpserver.New(info, &mcpserver.Options{
 //		Capabilities: mcp.ServerCapabilities{Extensions: skills.Capability()},
@@ -72,7 +72,8 @@ type file struct {
 	content  []byte
 }
 
-// Serve has the server answer skills/list, skills/get and resources/directory/read. The server has to declare [Capability].
+// Serve has the server answer skills/list, skills/get and resources/directory/read. The server has to declare
+// [Capability].
 func Serve(s *mcpserver.Server) (*Catalog, error) {
 	c := &Catalog{server: s, trees: map[string]*tree{}}
 	c.index()
@@ -83,12 +84,13 @@ func Serve(s *mcpserver.Server) (*Catalog, error) {
 	)
 }
 
-// Add adds the skill in fsys, which has a SKILL.md at its root, as skill://skillPath/SKILL.md. The last segment of skillPath is its
-// name, as its frontmatter says; what is before that is up to the server, and says nothing. All files are read at once and kept in
-// memory: 512 of them at most, and 16 MiB. Change a skill by removing it and adding it anew.
+// Add adds the skill in fsys, which has a SKILL.md at its root, as skill://skillPath/SKILL.md. The last segment of
+// skillPath is its name, as its frontmatter says; what is before that is up to the server, and says nothing. All files
+// are read at once and kept in memory: 512 of them at most, and 16 MiB. Change a skill by removing it and adding it
+// anew.
 //
-// A directory below with a SKILL.md of its own is a skill too, besides being part of this one, and has to be a proper one.
-// An error leaves everything as it was.
+// A directory below with a SKILL.md of its own is a skill too, besides being part of this one, and has to be a proper
+// one. An error leaves everything as it was.
 func (c *Catalog) Add(skillPath string, fsys fs.FS) error {
 	if err := c.add(skillPath, fsys); err != nil {
 		return fmt.Errorf("add skill %s: %w", skillPath, err)
@@ -214,7 +216,9 @@ func read(skillPath string, fsys fs.FS) (*tree, error) {
 			}
 		}
 	}
-	if !slices.ContainsFunc(t.skills, func(s *skill.Skill) bool { return s.URI == skill.FileURI(skillPath, skill.Manifest) }) {
+	if !slices.ContainsFunc(t.skills, func(s *skill.Skill) bool {
+		return s.URI == skill.FileURI(skillPath, skill.Manifest)
+	}) {
 		return nil, fmt.Errorf("it has no %s", skill.Manifest)
 	}
 	return t, nil
@@ -385,8 +389,8 @@ func hint(r *mcpserver.Request) mcp.CacheHint {
 	return mcp.CacheHint{TTLMs: new(int64(0)), CacheScope: mcp.CachePrivate}
 }
 
-// page returns the entries of a sorted list behind a cursor, which is the last URI of the page before: it stays good when entries
-// come and go.
+// page returns the entries of a sorted list behind a cursor, which is the last URI of the page before: it stays good
+// when entries come and go.
 func page[T any](all []T, cursor *string, uri func(T) string) (some []T, next *string, err error) {
 	begin := 0
 	if cursor != nil {
@@ -395,7 +399,9 @@ func page[T any](all []T, cursor *string, uri func(T) string) (some []T, next *s
 			return nil, nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.cursor is none of this server"}
 		}
 		var found bool
-		begin, found = slices.BinarySearchFunc(all, string(last), func(e T, last string) int { return cmp.Compare(uri(e), last) })
+		begin, found = slices.BinarySearchFunc(all, string(last), func(e T, last string) int {
+			return cmp.Compare(uri(e), last)
+		})
 		if found {
 			begin++
 		}

@@ -45,7 +45,8 @@ func TestASkillInsideAnotherIsOneOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(c.all()), "[skill://acme/outer/SKILL.md skill://acme/outer/deep/inner/SKILL.md]"; got != want {
+	if got, want := fmt.Sprint(c.all()),
+		"[skill://acme/outer/SKILL.md skill://acme/outer/deep/inner/SKILL.md]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for uri, files := range map[string]int{"skill://acme/outer/SKILL.md": 4, "skill://acme/outer/deep/inner/SKILL.md": 2} {
@@ -128,7 +129,8 @@ func TestPagesAreGoodWhileSkillsComeAndGo(t *testing.T) {
 	if err != nil || len(some) != pageSize || next == nil {
 		t.Fatalf("got %d entries, %v, %v", len(some), next, err)
 	}
-	changed := append([]string{"skill://000/SKILL.md", "skill://001/SKILL.md"}, all[pageSize:]...) // the last of the page is gone
+	// the last of the page is gone
+	changed := append([]string{"skill://000/SKILL.md", "skill://001/SKILL.md"}, all[pageSize:]...)
 	rest, next, err := page(changed, next, uri)
 	if err != nil || len(rest) != pageSize || rest[0] != all[pageSize] || next == nil {
 		t.Errorf("got %v, %v, %v, want the page from %s", rest, next, err, all[pageSize])

@@ -6,8 +6,8 @@ import (
 	"container/list"
 )
 
-// eventHolder is on whose account events are kept in a memory store: the sessions of an account together, and each other
-// session by itself.
+// eventHolder is on whose account events are kept in a memory store: the sessions of an account together, and each
+// other session by itself.
 type eventHolder struct {
 	key   eventHolderKey
 	bytes int
@@ -23,8 +23,8 @@ type eventHolderKey struct {
 // oldest returns the number of the oldest event.
 func (h *eventHolder) oldest() uint64 { return h.ages.Front().Value.(*kept).events[0].number }
 
-// eventHolders are those that hold events, the one that holds most first, and of several the one with the oldest event. So what
-// one takes too much is at its own expense.
+// eventHolders are those that hold events, the one that holds most first, and of several the one with the oldest event.
+// So what one takes too much is at its own expense.
 type eventHolders struct {
 	byKey map[eventHolderKey]*eventHolder
 	order []*eventHolder
@@ -78,7 +78,8 @@ func (e *eventHolders) Len() int { return len(e.order) }
 
 func (e *eventHolders) Less(i, j int) bool {
 	a, b := e.order[i], e.order[j]
-	if c := cmp.Compare(b.bytes, a.bytes); c != 0 || a.ages.Len() == 0 || b.ages.Len() == 0 { // one that is about to go has none
+	if c := cmp.Compare(b.bytes, a.bytes); c != 0 || a.ages.Len() == 0 || b.ages.Len() == 0 {
+		// one that is about to go has none
 		return c < 0
 	}
 	return a.oldest() < b.oldest()

@@ -82,7 +82,8 @@ func TestHoldersOfEventsAreKnownByWhatTheyHold(t *testing.T) {
 				}
 				if total != store.bytes || total > store.total || len(held) != len(store.holders.order) ||
 					len(held) != len(store.holders.byKey) {
-					t.Fatalf("%d bytes of %d holders are kept, the books say %d of %d", total, len(held), store.bytes, store.holders.Len())
+					t.Fatalf("%d bytes of %d holders are kept, the books say %d of %d", total, len(held), store.bytes,
+						store.holders.Len())
 				}
 				for i, h := range store.holders.order {
 					if h.bytes != held[h] || h.place != i || i > 0 && store.holders.Less(i, (i-1)/2) {

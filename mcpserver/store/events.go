@@ -7,8 +7,9 @@ import (
 )
 
 // Events keeps what was sent on the streams of legacy sessions, so that a client whose connection broke can read on
-// where it stopped. Its methods may be called from any goroutine. They are called while the stream is held, so they should
-// be quick; what a store cannot keep it may drop, from the oldest on, and then the client is told that it is gone.
+// where it stopped. Its methods may be called from any goroutine. They are called while the stream is held, so they
+// should be quick; what a store cannot keep it may drop, from the oldest on, and then the client is told that it is
+// gone.
 type Events interface {
 	// Append keeps an event of a session. It copies the data if it keeps them. Events of one stream come in the order of
 	// their numbers. The event is sent even if there is an error, but a client that misses it will not get the rest.
@@ -24,8 +25,8 @@ type Events interface {
 // SharedEvents is an [Events] that several processes have in common: a client may read on in one what another
 // sends. It is what Events of mcpserver.HTTPOptions must be where Sessions is set.
 //
-// Its Append refuses with [ErrConflict] an event of a stream from Open that is not the next one of that stream, or whose
-// stream is over. To an event with sequence 0 it gives the next number. A final event may have no data.
+// Its Append refuses with [ErrConflict] an event of a stream from Open that is not the next one of that stream, or
+// whose stream is over. To an event with sequence 0 it gives the next number. A final event may have no data.
 type SharedEvents interface {
 	Events
 

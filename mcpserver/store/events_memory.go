@@ -13,10 +13,11 @@ import (
 )
 
 // NewMemoryEvents returns a store that keeps, for each session, the latest events: at most so many, with so many bytes
-// of data together. Zero means 1,000 events and 4 MiB. All sessions together keep 64 MiB, or what one may keep if that is
-// more, where an event counts 128 bytes besides its data. Beyond that the oldest events go of what has most: of the sessions of
-// one account together, as HTTPOptions.Account of mcpserver has it, or of a session without one. A store that wraps this one has no
-// accounts. Of the id of a session of 64 bytes and more it keeps a hash. It is a [SharedEvents] for the handlers of one process.
+// of data together. Zero means 1,000 events and 4 MiB. All sessions together keep 64 MiB, or what one may keep if that
+// is more, where an event counts 128 bytes besides its data. Beyond that the oldest events go of what has most: of the
+// sessions of one account together, as HTTPOptions.Account of mcpserver has it, or of a session without one. A store
+// that wraps this one has no accounts. Of the id of a session of 64 bytes and more it keeps a hash. It is a
+// [SharedEvents] for the handlers of one process.
 func NewMemoryEvents(events, size int) SharedEvents {
 	events, size = cmp.Or(max(events, 0), 1000), cmp.Or(max(size, 0), 4<<20)
 	return &memoryEvents{
@@ -36,7 +37,7 @@ type memoryEvents struct {
 	bytes    int              // guarded by mu; with eventCost for each event
 
 	shared map[string]*numberedStreams // guarded by mu; sessions with streams from Open
-	news   chan struct{}               // guarded by mu; closed when something happens, nil unless somebody waits
+	news   chan struct{}               // guarded by mu; closed when something happens, nil unless a reader waits
 }
 
 // keptInAll is how many bytes the events of all sessions may take, unless one may take more.

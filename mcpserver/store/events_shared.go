@@ -35,9 +35,10 @@ func (s *memoryEvents) number(session string, e *Event) error {
 	n := s.of(session)
 	st := n.open[e.ID.Stream]
 	switch {
-	case st == nil && e.ID.Stream <= n.last, st != nil && e.ID.Stream > 0 && e.ID.Sequence > 0 && e.ID.Sequence != st.latest+1:
+	case st == nil && e.ID.Stream <= n.last, st != nil && e.ID.Stream > 0 && e.ID.Sequence > 0 &&
+		e.ID.Sequence != st.latest+1:
 		return ErrConflict
-	case st == nil: // from somebody who numbers streams himself
+	case st == nil: // from a caller that numbers streams itself
 		return nil
 	case e.ID.Sequence == 0:
 		e.ID.Sequence = st.latest + 1
@@ -97,8 +98,8 @@ func (s *memoryEvents) Latest(_ context.Context, session string) (sequence int64
 	return 0, nil
 }
 
-// follow returns the events behind one, whether the stream is over with them, and a channel that is closed when there may
-// be more.
+// follow returns the events behind one, whether the stream is over with them, and a channel that is closed when there
+// may be more.
 func (s *memoryEvents) follow(session string, id EventID) (events []Event, over bool, news <-chan struct{}) {
 	session = keptID(session)
 	s.mu.Lock()

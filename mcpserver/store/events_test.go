@@ -66,7 +66,9 @@ func TestAMemoryEventStoreKeepsTheLatestWithinItsBounds(t *testing.T) {
 							}
 						}
 						got := behind(t, memory, session, store.EventID{Stream: stream, Sequence: 1})
-						if !slices.EqualFunc(got, want, func(a, b store.Event) bool { return a.ID == b.ID && string(a.Data) == string(b.Data) }) {
+						if !slices.EqualFunc(got, want, func(a, b store.Event) bool {
+							return a.ID == b.ID && string(a.Data) == string(b.Data)
+						}) {
 							t.Fatalf("session %s, stream %d: got %v, want %v", session, stream, got, want)
 						}
 					}

@@ -16,16 +16,16 @@ type Sessions interface {
 	// returns [ErrConflict] if the id is in use.
 	Create(ctx context.Context, id string, record []byte, ttl time.Duration) error
 
-	// Use returns the record of a session and its revision, and notes that the session is used now: it is kept for ttl from
-	// now on, zero meaning for ever. If the revision is the known one, the record is left out. It is not to be changed. The
-	// error is [ErrNoSession] if there is no session.
+	// Use returns the record of a session and its revision, and notes that the session is used now: it is kept for ttl
+	// from now on, zero meaning for ever. If the revision is the known one, the record is left out. It is not to be
+	// changed. The error is [ErrNoSession] if there is no session.
 	Use(ctx context.Context, id string, known int64, ttl time.Duration) (record []byte, revision int64, err error)
 
 	// Replace replaces the record of that revision by the next one. It returns [ErrConflict] if there is another revision,
 	// and [ErrNoSession] if there is none. It does not count as use.
 	Replace(ctx context.Context, id string, record []byte, revision int64) error
 
-	// Delete ends a session that nobody has used for so long, zero meaning in any case, and reports whether it did: of
+	// Delete ends a session that no process has used for so long, zero meaning in any case, and reports whether it did: of
 	// several callers, at most one is told so.
 	Delete(ctx context.Context, id string, unused time.Duration) (deleted bool, err error)
 
@@ -41,8 +41,9 @@ type Sessions interface {
 	Publish(ctx context.Context, process string, message []byte) error
 
 	// Receive returns the messages to a process, or those to all if that is empty, which have come behind a position, and
-	// then each that comes, until ctx ends, which is no error. Behind 0 it begins with the oldest that is kept. A store may
-	// drop the oldest messages, and those to one process that it has returned; the positions, which are consecutive, tell.
+	// then each that comes, until ctx ends, which is no error. Behind 0 it begins with the oldest that is kept. A store
+	// may drop the oldest messages, and those to one process that it has returned; the positions, which are consecutive,
+	// tell.
 	Receive(ctx context.Context, process string, behind int64) iter.Seq2[Message, error]
 }
 

@@ -13,16 +13,17 @@ import (
 )
 
 // NewMemorySessions returns a store for handlers in one process: to serve one set of sessions under several of them,
-// and to test what is served by several processes. Of the messages to one handler, and of those to all, it keeps the latest
-// 4,096, with 64 MiB together. Of an id of 64 bytes and more it keeps a hash.
+// and to test what is served by several processes. Of the messages to one handler, and of those to all, it keeps the
+// latest 4,096, with 64 MiB together. Of an id of 64 bytes and more it keeps a hash.
 func NewMemorySessions() Sessions {
 	return &memorySessions{
-		sessions: map[string]*keptSession{}, processes: map[string]time.Time{}, topics: map[string]*topic{}, news: make(chan struct{}),
+		sessions: map[string]*keptSession{}, processes: map[string]time.Time{}, topics: map[string]*topic{},
+		news: make(chan struct{}),
 	}
 }
 
-// What a memory store keeps of the messages to one receiver: the latest, with so many bytes together, or the one latest if it
-// is larger.
+// What a memory store keeps of the messages to one receiver: the latest, with so many bytes together, or the one latest
+// if it is larger.
 const (
 	maxMessages     = 4096
 	maxMessageBytes = 64 << 20
@@ -94,7 +95,8 @@ func (t *memorySessions) Create(_ context.Context, id string, record []byte, ttl
 	return nil
 }
 
-func (t *memorySessions) Use(_ context.Context, id string, known int64, ttl time.Duration) (record []byte, revision int64, err error) {
+func (t *memorySessions) Use(_ context.Context, id string, known int64, ttl time.Duration) (record []byte,
+	revision int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.find(id)
@@ -205,8 +207,8 @@ func (t *memorySessions) next(process string, behind int64) (m Message, ok bool,
 	return Message{from.last - int64(len(from.messages)-1-i), from.messages[i]}, true, nil
 }
 
-// keptID returns what stands for an id in the tables of a memory store: the id itself if it is short, as those are that the
-// server makes, and otherwise its SHA-256. Two ids have two names: one as long as a hash is hashed too.
+// keptID returns what stands for an id in the tables of a memory store: the id itself if it is short, as those are that
+// the server makes, and otherwise its SHA-256. Two ids have two names: one as long as a hash is hashed too.
 func keptID(id string) string {
 	if len(id) < hex.EncodedLen(sha256.Size) {
 		return id

@@ -11,10 +11,11 @@ import (
 )
 
 // Tasks keeps tasks: for one process, or for all that serve the same clients. [NewMemoryTasks] returns one for one
-// process; package redisstore has one for many. The tests in package storetest say what a store must do. Its methods may be called from any goroutine.
+// process; package redisstore has one for many. The tests in package storetest say what a store must do. Its methods
+// may be called from any goroutine.
 //
-// A record that is handed over or returned is the receiver's to change, but nobody changes what it refers to: maps and
-// bytes may be shared.
+// A record that is handed over or returned is the receiver's to change, but neither side changes what it refers to:
+// maps and bytes may be shared.
 type Tasks interface {
 	// Load returns the task called id, and [ErrNoTask] if there is none or its time is up.
 	Load(ctx context.Context, id string) (*Task, error)
@@ -27,9 +28,9 @@ type Tasks interface {
 	// The task is kept until r.Expires, and no longer.
 	Save(ctx context.Context, r *Task) error
 
-	// List returns what Load would find of a principal's tasks: at most limit of those behind a place, in the order of their
-	// places. Fewer are the last. The principal is not empty. The records may lack Requests, Responses, Result and Error. A
-	// task that is saved for the first time meanwhile may be missing.
+	// List returns what Load would find of a principal's tasks: at most limit of those behind a place, in the order of
+	// their places. Fewer are the last. The principal is not empty. The records may lack Requests, Responses, Result and
+	// Error. A task that is saved for the first time meanwhile may be missing.
 	List(ctx context.Context, principal string, behind TaskPlace, limit int) ([]*Task, error)
 
 	// Watch sees to it that changed is called with each revision that is saved from now on, by this process or another,
@@ -45,7 +46,7 @@ type Task struct {
 	Revision int64  `json:"revision"` // counts what was saved, from 1
 	Change   int64  `json:"change"`   // counts what of that clients can see
 
-	Principal string      `json:"principal,omitzero"` // who alone may see it; empty for whoever knows the id
+	Principal string      `json:"principal,omitzero"` // who alone may see it; empty if everyone may who knows the id
 	Version   mcp.Version `json:"version"`            // of the protocol, that the task was created by
 	Method    string      `json:"method"`             // of the request that became the task
 	Target    string      `json:"target,omitzero"`    // what that was about: the name of the tool
@@ -60,16 +61,17 @@ type Task struct {
 	Responses mcp.InputResponses `json:"responses,omitzero"` // to those that were, until the handler has them
 	Asked     int64              `json:"asked,omitzero"`     // how many requests there have been
 
-	Result json.RawMessage `json:"result,omitzero"` // when completed, or failed with a result of 2025-11-25, as JSON of the Version
-	Error  *mcp.Error      `json:"error,omitzero"`  // when failed otherwise
+	// when completed, or failed with a result of 2025-11-25, as JSON of the Version
+	Result json.RawMessage `json:"result,omitzero"`
+	Error  *mcp.Error      `json:"error,omitzero"` // when failed otherwise
 
 	CancelRequested bool      `json:"cancelRequested,omitzero"` // by the client
 	Owner           string    `json:"owner,omitzero"`           // the server that runs the handler
 	Lease           time.Time `json:"lease,omitzero"`           // when the owner counts as gone, unless it says otherwise
 }
 
-// TaskPlace is where a task stands in a list: by the time of its creation, then by its id, byte for byte. The zero value is in
-// front of all.
+// TaskPlace is where a task stands in a list: by the time of its creation, then by its id, byte for byte. The zero
+// value is in front of all.
 type TaskPlace struct {
 	Created int64 // in ms since 1970, not negative
 	ID      string
@@ -103,6 +105,6 @@ func (r *Task) Weight() int {
 	return n
 }
 
-// TaskSlack is how many bytes a task that is there may grow even if the store is full: it must be possible to say that it
-// has failed.
+// TaskSlack is how many bytes a task that is there may grow even if the store is full: it must be possible to say that
+// it has failed.
 const TaskSlack = 1 << 10

@@ -12,8 +12,8 @@ import (
 )
 
 // NewMemoryTasks returns a store that keeps tasks in this process: at most so many, with so many bytes of results and
-// of what they ask and are told. Zero means 10,000 tasks and 256 MiB. A task is kept as long as its client was promised:
-// when the store is full it takes no more, instead of forgetting some.
+// of what they ask and are told. Zero means 10,000 tasks and 256 MiB. A task is kept as long as its client was
+// promised: when the store is full it takes no more, instead of forgetting some.
 func NewMemoryTasks(tasks, size int) Tasks {
 	return &memoryTasks{
 		tasks: cmp.Or(max(tasks, 0), 10_000), size: cmp.Or(max(size, 0), 256<<20),
@@ -175,7 +175,7 @@ func (s *memoryTasks) Watch(_ context.Context, changed func(id string, revision 
 		s.mu.Lock()
 		delete(s.watchers, &changed)
 		s.mu.Unlock()
-		s.telling.Lock() // until nobody is being told
+		s.telling.Lock() // until no listener is being told
 		defer s.telling.Unlock()
 	}, nil
 }

@@ -13,21 +13,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// TestEvents tests a store of events that processes share. It must keep a hundred events and one MiB of a session at least,
-// and not more than the given numbers.
+// TestEvents tests a store of events that processes share. It must keep a hundred events and one MiB of a session at
+// least, and not more than the given numbers.
 func TestEvents(t *testing.T, events, size int, open func(t *testing.T) store.SharedEvents) {
 	for name, test := range map[string]func(*testing.T, store.SharedEvents){
-		"events are kept by stream":                  keptEvents,
-		"sessions of any id are told apart":          anySessions,
-		"streams are numbered":                       numbered,
-		"a stream refuses what is not next":          consecutive,
-		"of many who append one succeeds":            oneAppends,
-		"the stream of no request numbers events":    unnumbered,
-		"a follower gets what is there and comes":    followed,
-		"a follower of what is over":                 followedTooLate,
-		"following ends with its context":            followingEnds,
-		"a session that is forgotten":                forgotten,
-		"events within bounds":                       func(t *testing.T, s store.SharedEvents) { bounded(t, s, events, size) },
+		"events are kept by stream":               keptEvents,
+		"sessions of any id are told apart":       anySessions,
+		"streams are numbered":                    numbered,
+		"a stream refuses what is not next":       consecutive,
+		"of many who append one succeeds":         oneAppends,
+		"the stream of no request numbers events": unnumbered,
+		"a follower gets what is there and comes": followed,
+		"a follower of what is over":              followedTooLate,
+		"following ends with its context":         followingEnds,
+		"a session that is forgotten":             forgotten,
+		"events within bounds": func(t *testing.T, s store.SharedEvents) {
+			bounded(t, s, events, size)
+		},
 		"a final event that is too large to be kept": func(t *testing.T, s store.SharedEvents) { tooLarge(t, s, size) },
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
@@ -94,7 +96,8 @@ func keptEvents(t *testing.T, s store.SharedEvents) {
 	must(t, "Append", s.Append(t.Context(), session, event(one, 2, "c")))
 	must(t, "Append", s.Append(t.Context(), session, last(one, 3, "")))
 	must(t, "Append", s.Append(t.Context(), other, event(opened(t, s, other), 1, "x")))
-	same(t, "all of a stream", behind(t, s, session, id(one, 0)), event(one, 1, string(data)), event(one, 2, "c"), last(one, 3, ""))
+	same(t, "all of a stream", behind(t, s, session, id(one, 0)), event(one, 1, string(data)), event(one, 2, "c"),
+		last(one, 3, ""))
 	same(t, "the rest of it", behind(t, s, session, id(one, 2)), last(one, 3, ""))
 	same(t, "behind its end", behind(t, s, session, id(one, 3)))
 	same(t, "another stream", behind(t, s, session, id(two, 0)), event(two, 1, "b"))
@@ -251,7 +254,8 @@ func followed(t *testing.T, s store.SharedEvents) {
 	}
 	for i := int64(2); i <= all; i++ {
 		must(t, "Append", s.Append(t.Context(), session, event(other, i-1, "not this")))
-		must(t, "Append", s.Append(t.Context(), session, store.Event{ID: id(n, i), Data: fmt.Append(nil, i), Final: i == all}))
+		must(t, "Append", s.Append(t.Context(), session,
+			store.Event{ID: id(n, i), Data: fmt.Append(nil, i), Final: i == all}))
 		if i%20 == 0 && i < all {
 			waitUntil(t, "all followers have caught up", func() bool { return got.Load() >= caughtUp(i) })
 		}

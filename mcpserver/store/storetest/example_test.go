@@ -16,11 +16,13 @@ func ExampleTestSessions() {
 	_ = testing.InternalTest{Name: "TestSessions", F: testSessions}
 }
 
-// testEvents is TestEvents of a package that has a store of events, which keeps 500 events and 2 MiB of a session. The one in
-// memory is shared by the handlers of one process.
+// testEvents is TestEvents of a package that has a store of events, which keeps 500 events and 2 MiB of a session. The
+// one in memory is shared by the handlers of one process.
 func testEvents(t *testing.T) {
 	const events, size = 500, 2 << 20
-	storetest.TestEvents(t, events, size, func(*testing.T) store.SharedEvents { return store.NewMemoryEvents(events, size) })
+	storetest.TestEvents(t, events, size, func(*testing.T) store.SharedEvents {
+		return store.NewMemoryEvents(events, size)
+	})
 }
 
 func ExampleTestEvents() {

@@ -1,5 +1,5 @@
-// Package storetest has the tests that a [store.Sessions], a [store.SharedEvents] and a [store.Tasks] must pass. Start with
-// [TestSessions], [TestEvents] and [TestTasks]:
+// Package storetest has the tests that a [store.Sessions], a [store.SharedEvents] and a [store.Tasks] must pass. Start
+// with [TestSessions], [TestEvents] and [TestTasks]:
 //
 //	func TestMyStore(t *testing.T) {
 //		storetest.TestSessions(t, func(t *testing.T) store.Sessions { return open(t) })
@@ -25,8 +25,8 @@ import (
 // patience is how long anything may take that has to happen.
 const patience = 30 * time.Second
 
-// TestSessions tests a store of sessions. open returns a store, the same content each time or not: the tests use ids and
-// processes that nobody else has, but they read all messages that there are.
+// TestSessions tests a store of sessions. open returns a store, the same content each time or not: the tests use ids
+// and processes that no other test has, but they read all messages that there are.
 func TestSessions(t *testing.T, open func(t *testing.T) store.Sessions) {
 	for name, test := range map[string]func(*testing.T, store.Sessions){
 		"a session is kept as it was given":         kept,
@@ -47,7 +47,7 @@ func TestSessions(t *testing.T, open func(t *testing.T) store.Sessions) {
 	}
 }
 
-// fresh returns a name that nobody has.
+// fresh returns a name that is not in use.
 func fresh() string { return rand.Text() }
 
 func must(t testing.TB, what string, err error) {
@@ -101,7 +101,8 @@ func replaced(t *testing.T, s store.Sessions) {
 	for known := range int64(4) {
 		got, revision, err := s.Use(t.Context(), id, known, time.Minute)
 		if err != nil || (got == nil) != (known == 3) || got != nil && string(got) != "3" || revision != 3 {
-			t.Errorf("with revision %d known: want the third record, or none if it is known, got %q as %d, %v", known, got, revision, err)
+			t.Errorf("with revision %d known: want the third record, or none if it is known, got %q as %d, %v", known, got,
+				revision, err)
 		}
 	}
 }
@@ -276,7 +277,8 @@ func oneOrder(t *testing.T, s store.Sessions) {
 	for i, messages := range got {
 		for n, m := range messages {
 			if string(m.Data) != string(got[0][n].Data) || m.Position != messages[0].Position+int64(n) {
-				t.Fatalf("message %d: want receiver %d to get the same as the first, at consecutive positions, got %q at %d, not %q at %d",
+				t.Fatalf("message %d: want receiver %d to get the same as the first, at consecutive positions, got %q at %d, "+
+					"not %q at %d",
 					n, i, m.Data, m.Position, got[0][n].Data, got[0][n].Position)
 			}
 		}

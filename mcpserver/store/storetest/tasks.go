@@ -75,15 +75,18 @@ type rig struct {
 func (r *rig) task(id string) *store.Task {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	return &store.Task{
-		ID: id, Revision: 1, Change: 1, Principal: "alice@example.com", Version: mcp.Version20260728, Method: mcp.MethodCallTool,
-		Target: "compute", Status: mcp.TaskInputRequired, Message: "»waiting«", Created: now, Updated: now.Add(time.Millisecond),
+		ID: id, Revision: 1, Change: 1, Principal: "alice@example.com", Version: mcp.Version20260728,
+		Method: mcp.MethodCallTool,
+		Target: "compute", Status: mcp.TaskInputRequired, Message: "»waiting«", Created: now,
+		Updated:  now.Add(time.Millisecond),
 		Expires:  now.Add(time.Hour),
 		Requests: mcp.InputRequests{"1": {Method: mcp.MethodElicit, Params: json.RawMessage(`{"message":"sure?"}`)}},
 		Responses: mcp.InputResponses{
 			"2": json.RawMessage(`{"action":"accept"}`), "3": json.RawMessage(`{"action":"decline"}`),
 		},
 		Asked: 3, Result: json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"}]}`),
-		Error:           &mcp.Error{Code: mcp.CodeInternalError, Message: "broken", Data: json.RawMessage(`{"why":[1,null]}`)},
+		Error: &mcp.Error{Code: mcp.CodeInternalError, Message: "broken",
+			Data: json.RawMessage(`{"why":[1,null]}`)},
 		CancelRequested: true, Owner: "server", Lease: now.Add(30 * time.Second),
 	}
 }
@@ -229,7 +232,8 @@ func owned(r *rig) {
 	want := r.task("t")
 	got := r.load(r.one, "t")
 	if got.Message != want.Message || len(got.Requests) != 1 {
-		r.Errorf("a record that was saved or loaded is its holder's to change: want %q in the store, got %q", want.Message, got.Message)
+		r.Errorf("a record that was saved or loaded is its holder's to change: want %q in the store, got %q", want.Message,
+			got.Message)
 	}
 }
 
@@ -334,7 +338,8 @@ func paged(r *rig) {
 	for i, c := range []struct {
 		id  string
 		age time.Duration
-	}{{"z", 3 * time.Second}, {"b", time.Second}, {"b\x00", time.Second}, {"ä", time.Second}, {"a", 0}, {"short", -time.Millisecond}} {
+	}{{"z", 3 * time.Second}, {"b", time.Second}, {"b\x00", time.Second}, {"ä", time.Second}, {"a", 0},
+		{"short", -time.Millisecond}} {
 		t := r.task(c.id)
 		t.Created, t.Result = now.Add(-c.age), nil
 		if c.id == "short" {
@@ -395,7 +400,9 @@ func watched(r *rig) {
 	a.Revision = 3
 	r.save(r.one, a)
 	again := make(chan change, 100)
-	if stop, err = r.one.Watch(r.Context(), func(id string, revision int64) { again <- change{id, revision} }); err != nil {
+	if stop, err = r.one.Watch(r.Context(), func(id string, revision int64) {
+		again <- change{id, revision}
+	}); err != nil {
 		r.Fatalf("Watch anew: want no error, got %v", err)
 	}
 	defer stop()
@@ -420,7 +427,8 @@ func ended(r *rig) {
 	r.fails("Save with a context that has ended", r.one.Save(ctx, r.task("u")), context.Canceled)
 }
 
-// anyTaskIDs checks that a task is that of its id and of no other, however long and strange these are: clients ask for any.
+// anyTaskIDs checks that a task is that of its id and of no other, however long and strange these are: clients ask for
+// any.
 func anyTaskIDs(r *rig) {
 	long := strings.Repeat("x", 1<<20)
 	ids := []string{
