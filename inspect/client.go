@@ -22,20 +22,23 @@ type Client struct {
 	Address   string `json:"address,omitempty"`   // that is dialled
 	PID       int    `json:"pid,omitempty"`       // of a server that is a child process
 
-	State    connstate.State  `json:"state"`
-	Ended    bool             `json:"ended,omitempty"` // the client has; State stays closing
-	Reason   connstate.Reason `json:"reason"`          // why State was entered
-	Since    time.Time        `json:"since"`           // when
-	InState  time.Duration    `json:"in_state_ns"`     // how long ago
-	Due      time.Time        `json:"due,omitzero"`    // when State ends by itself: in backoff with the next attempt, else because it takes too long; zero if it does not
-	Epoch    uint64           `json:"epoch"`           // numbers the connections, from 1
-	Sessions uint64           `json:"sessions"`        // how often the client has become ready
-	Attempt  int              `json:"attempt"`         // to connect, since the client was last ready, 0 if a ready connection was lost and none was made yet
-	Err      string           `json:"error,omitempty"` // why the last attempt or connection failed; empty when ready
-	GaveUp   string           `json:"gave_up,omitempty"`
-	Waiting  int              `json:"waiting"` // goroutines that wait for a state, calls among them
+	State   connstate.State  `json:"state"`
+	Ended   bool             `json:"ended,omitempty"` // the client has; State stays closing
+	Reason  connstate.Reason `json:"reason"`          // why State was entered
+	Since   time.Time        `json:"since"`           // when
+	InState time.Duration    `json:"in_state_ns"`     // how long ago
+	// when State ends by itself: in backoff with the next attempt, else because it takes too long; zero if it does not
+	Due      time.Time `json:"due,omitzero"`
+	Epoch    uint64    `json:"epoch"`    // numbers the connections, from 1
+	Sessions uint64    `json:"sessions"` // how often the client has become ready
+	// to connect, since the client was last ready, 0 if a ready connection was lost and none was made yet
+	Attempt int    `json:"attempt"`
+	Err     string `json:"error,omitempty"` // why the last attempt or connection failed; empty when ready
+	GaveUp  string `json:"gave_up,omitempty"`
+	Waiting int    `json:"waiting"` // goroutines that wait for a state, calls among them
 
-	Server        string      `json:"server,omitempty"` // by its own account; empty if the client is not ready, as the next
+	// by its own account; empty if the client is not ready, as the next
+	Server        string      `json:"server,omitempty"`
 	ServerVersion string      `json:"server_version,omitempty"`
 	Version       mcp.Version `json:"protocol_version,omitempty"`
 	Era           string      `json:"era,omitempty"` // modern or legacy
@@ -45,14 +48,16 @@ type Client struct {
 	Tombstones int    `json:"tombstones"`      // of calls that ended without an answer
 	Answering  int    `json:"answering"`       // requests of the server
 
-	SendQueue     int      `json:"send_queue"`    // frames that have not left, as far as the transport knows; a moment later than all else
+	// frames that have not left, as far as the transport knows; a moment later than all else
+	SendQueue     int      `json:"send_queue"`
 	Notifications int      `json:"notifications"` // that wait for their handlers
 	QueueLimit    int      `json:"notification_limit"`
 	Subscribed    int      `json:"subscribed"`              // resources whose changes the client wants to hear of
 	Subscriptions []string `json:"subscriptions,omitempty"` // of those, the first [Limit] URIs
 	Listening     bool     `json:"listening,omitempty"`     // to a modern server's changes
 
-	// Operations and Recent are what the client's telemetry knows, nil if that is off. They are read when all else has been.
+	// Operations and Recent are what the client's telemetry knows, nil if that is off. They are read when all else has
+	// been.
 	Operations []telemetry.Operation   `json:"operations,omitempty"`
 	Recent     []telemetry.FlightEntry `json:"recent,omitempty"`
 }

@@ -25,11 +25,12 @@ func Example() {
 	ctx := context.Background()
 	asked, answered := make(chan struct{}), make(chan struct{})
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
-	err := s.AddRawTool(&mcp.Tool{Name: "forecast"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		close(asked)
-		<-answered
-		return nil, nil
-	})
+	err := s.AddRawTool(&mcp.Tool{Name: "forecast"},
+		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			close(asked)
+			<-answered
+			return nil, nil
+		})
 	if err != nil {
 		log.Fatal(err)
 	}

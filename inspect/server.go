@@ -48,21 +48,22 @@ type Limits struct {
 	FrameLimit     int           `json:"frame_limit"`
 }
 
-// Places are those of its options' MaxTotal. Without that, nobody counts them.
+// Places are those of its options' MaxTotal. Without that, they are not counted.
 type Places struct {
 	Used    int  `json:"used"`
 	Holders int  `json:"holders"`          // connections that have one, and requests without a connection
 	Hungry  int  `json:"hungry"`           // connections with requests that wait for one
-	Scarce  bool `json:"scarce,omitempty"` // nobody gets more than a share
+	Scarce  bool `json:"scarce,omitempty"` // no account gets more than its share
 }
 
 // Connection is a client on a connection of its own, or in a session over HTTP.
 type Connection struct {
-	Number    uint64        `json:"number"`            // among those of the server, from 1
-	Session   string        `json:"session,omitempty"` // the beginning of its id, over HTTP
-	Transport string        `json:"transport,omitempty"`
-	Protocol  string        `json:"protocol,omitempty"`
-	Client    string        `json:"client,omitempty"` // by its own account; empty for modern clients, which say so with each request
+	Number    uint64 `json:"number"`            // among those of the server, from 1
+	Session   string `json:"session,omitempty"` // the beginning of its id, over HTTP
+	Transport string `json:"transport,omitempty"`
+	Protocol  string `json:"protocol,omitempty"`
+	// by its own account; empty for modern clients, which say so with each request
+	Client    string        `json:"client,omitempty"`
 	ClientVer string        `json:"client_version,omitempty"`
 	Version   mcp.Version   `json:"protocol_version,omitempty"` // agreed on, likewise
 	Since     time.Time     `json:"since"`

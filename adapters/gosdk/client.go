@@ -18,8 +18,8 @@ type Client struct {
 	links *links
 }
 
-// InstrumentClient observes everything that c sends and receives from now on. The name says which server it talks to: it is
-// the value of mcp_client.name. Each of the client's sessions is a client of its own in the telemetry.
+// InstrumentClient observes everything that c sends and receives from now on. The name says which server it talks to:
+// it is the value of mcp_client.name. Each of the client's sessions is a client of its own in the telemetry.
 //
 // Connections that are made through the returned Client have more to tell than those made through c: the attempt to
 // connect, and the network.
@@ -31,7 +31,8 @@ func InstrumentClient(c *mcp.Client, tel *telemetry.Telemetry, name string) *Cli
 }
 
 // Connect is [mcp.Client.Connect], observed as an attempt to connect.
-func (c *Client) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ClientSessionOptions) (*mcp.ClientSession, error) {
+func (c *Client) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ClientSessionOptions) (*mcp.ClientSession,
+	error) {
 	l := c.links.open(networkOf(t))
 	ctx, attempt := l.tel.StartAttempt(ctx, instrument.AttemptStart{Number: 1})
 	l.attempt, l.connecting = attempt.Ref(), true

@@ -31,7 +31,8 @@ type connected struct {
 }
 
 // connect connects an observed client with a server that is observed if tel is not nil.
-func connect(t *testing.T, s *mcp.Server, client, server *telemetry.Telemetry, version string, o *mcp.ClientOptions) connected {
+func connect(t *testing.T, s *mcp.Server, client, server *telemetry.Telemetry, version string,
+	o *mcp.ClientOptions) connected {
 	t.Helper()
 	far, near := net.Pipe()
 	accept := s.Connect
@@ -43,7 +44,8 @@ func connect(t *testing.T, s *mcp.Server, client, server *telemetry.Telemetry, v
 		t.Fatal(err)
 	}
 	c := gosdk.InstrumentClient(mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, o), client, fleet.ClientName)
-	session, err := c.Connect(t.Context(), &mcp.IOTransport{Reader: near, Writer: near}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	session, err := c.Connect(t.Context(), &mcp.IOTransport{Reader: near, Writer: near},
+		&mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,8 @@ func TestTheTraceContextLeavesWhatTheUserWroteAlone(t *testing.T) {
 
 func TestOneSetOfParamsServesManyCallsAtOnce(t *testing.T) {
 	r := telemetrytest.Recorder(t)
-	c := connect(t, theirs(), r.Telemetry(), r.Telemetry(), legacy, nil) // for modern ones the SDK itself writes to the params
+	// for modern ones the SDK itself writes to the params
+	c := connect(t, theirs(), r.Telemetry(), r.Telemetry(), legacy, nil)
 	params := &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "x"}, Meta: mcp.Meta{"a": "b"}}
 	var all sync.WaitGroup
 	for range 4 {
@@ -124,8 +127,11 @@ func TestOneSetOfParamsServesManyCallsAtOnce(t *testing.T) {
 
 func TestRequestsWithoutParamsCarryTheTraceContextToo(t *testing.T) {
 	for method, call := range map[string]func(context.Context, *mcp.ClientSession) error{
-		"tools/list":   func(ctx context.Context, s *mcp.ClientSession) error { _, err := s.ListTools(ctx, nil); return err },
-		"prompts/list": func(ctx context.Context, s *mcp.ClientSession) error { _, err := s.ListPrompts(ctx, nil); return err },
+		"tools/list": func(ctx context.Context, s *mcp.ClientSession) error { _, err := s.ListTools(ctx, nil); return err },
+		"prompts/list": func(ctx context.Context, s *mcp.ClientSession) error {
+			_, err := s.ListPrompts(ctx, nil)
+			return err
+		},
 		"resources/list": func(ctx context.Context, s *mcp.ClientSession) error {
 			_, err := s.ListResources(ctx, nil)
 			return err
@@ -237,7 +243,8 @@ func TestAClientOfTheSDKItselfIsObservedWithLessToTell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "x"}}); err != nil {
+	if _, err := session.CallTool(t.Context(),
+		&mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "x"}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := session.Close(); err != nil {
@@ -245,7 +252,8 @@ func TestAClientOfTheSDKItselfIsObservedWithLessToTell(t *testing.T) {
 	}
 	r.Span("tools/call echo")
 	fleet.Until(t, "the end of the connection", func() bool {
-		return r.Value("mcp_client.connection.transitions", "mcp_client.name", "plain", "mcp_client.connection.reason", "transport_closed") == 1
+		return r.Value("mcp_client.connection.transitions", "mcp_client.name", "plain", "mcp_client.connection.reason",
+			"transport_closed") == 1
 	}, func() string { return "none" })
 }
 
@@ -253,10 +261,14 @@ func TestARefusedConnectionIsAnAttemptThatFailed(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusServiceUnavailable} {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
 			r := telemetrytest.Recorder(t)
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(status)
+			}))
 			t.Cleanup(server.Close)
-			c := gosdk.InstrumentClient(mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil), r.Telemetry(), "refused")
-			if _, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: server.URL, MaxRetries: -1}, nil); err == nil {
+			c := gosdk.InstrumentClient(mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil), r.Telemetry(),
+				"refused")
+			if _, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: server.URL, MaxRetries: -1},
+				nil); err == nil {
 				t.Fatal("want an error")
 			}
 			if n := r.Value("mcp_client.connection.transitions", "mcp_client.connection.reason", "refused"); n != 1 {
@@ -306,7 +318,8 @@ func TestTheServersQuestionsBelongToWhoSentThem(t *testing.T) {
 
 func TestNothingToTellIsNoTrouble(t *testing.T) {
 	c := connect(t, theirs(), telemetry.Off(), telemetry.Off(), modern, nil)
-	if _, err := c.session.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "x"}}); err != nil {
+	if _, err := c.session.CallTool(t.Context(),
+		&mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "x"}}); err != nil {
 		t.Fatal(err)
 	}
 }

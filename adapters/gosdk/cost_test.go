@@ -24,7 +24,8 @@ var raceDetector bool
 // observers are the ways to observe a call, from none to all.
 func observers() map[string]*telemetry.Telemetry {
 	to := func(tp trace.TracerProvider, mp metric.MeterProvider) *telemetry.Telemetry {
-		return telemetry.New(telemetry.WithTracerProvider(tp), telemetry.WithMeterProvider(mp), telemetry.WithPropagators(propagation.TraceContext{}))
+		return telemetry.New(telemetry.WithTracerProvider(tp), telemetry.WithMeterProvider(mp),
+			telemetry.WithPropagators(propagation.TraceContext{}))
 	}
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
 	return map[string]*telemetry.Telemetry{
@@ -59,7 +60,8 @@ func once(t testing.TB, tel *telemetry.Telemetry) func() {
 	}
 }
 
-// TestWhatACallCosts holds what README.md says of a call, both ends of it, on top of the some 250 allocations of the SDK.
+// TestWhatACallCosts holds what README.md says of a call, both ends of it, on top of the some 250 allocations of the
+// SDK.
 func TestWhatACallCosts(t *testing.T) {
 	if raceDetector {
 		t.Skip("counts allocations, which the race detector changes")

@@ -36,7 +36,8 @@ func Example() {
 	mcp.AddTool(server, &mcp.Tool{Name: "greet"}, greet)
 	gosdk.InstrumentServer(server, tel, "greeter")
 
-	client := gosdk.InstrumentClient(mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1.0"}, nil), tel, "greeter")
+	client := gosdk.InstrumentClient(mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1.0"}, nil), tel,
+		"greeter")
 
 	ctx := context.Background()
 	there, here := mcp.NewInMemoryTransports()

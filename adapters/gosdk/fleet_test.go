@@ -36,9 +36,10 @@ func theirs() *mcp.Server {
 	}) (*mcp.CallToolResult, any, error) {
 		return text(in.Text), nil, nil
 	})
-	mcp.AddTool(s, &mcp.Tool{Name: "fail"}, func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
-		return nil, nil, fleet.ErrFailed
-	})
+	mcp.AddTool(s, &mcp.Tool{Name: "fail"},
+		func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
+			return nil, nil, fleet.ErrFailed
+		})
 	mcp.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *mcp.CallToolRequest, in struct {
 		Bell string `json:"bell,omitempty"`
 	}) (*mcp.CallToolResult, any, error) {
@@ -133,7 +134,8 @@ func TestSDKWithSDKInMemory(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
 		r := telemetrytest.Recorder(t)
 		fleet.Test(t, &fleet.Pair{
-			Call: both(t, r.Telemetry(), version), Spans: &fleet.Spans{Recorded: []*telemetrytest.Recording{r}}, Version: version, OneSpan: true,
+			Call: both(t, r.Telemetry(), version), Spans: &fleet.Spans{Recorded: []*telemetrytest.Recording{r}},
+			Version: version, OneSpan: true,
 		})
 	})
 }
@@ -281,7 +283,8 @@ func withSpans(tracer trace.Tracer, h http.Handler) http.Handler {
 func both(t *testing.T, tel *telemetry.Telemetry, version string) fleet.Call {
 	t.Helper()
 	there, here := mcp.NewInMemoryTransports()
-	if _, err := gosdk.InstrumentServer(theirs(), tel, fleet.ServerName).Connect(context.Background(), there, nil); err != nil {
+	if _, err := gosdk.InstrumentServer(theirs(), tel, fleet.ServerName).
+		Connect(context.Background(), there, nil); err != nil {
 		t.Fatal(err)
 	}
 	return dialTheirs(t, here, tel, version)

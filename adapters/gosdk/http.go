@@ -15,9 +15,9 @@ var headerSpan = http.CanonicalHeaderKey("Mcpotel-Span-" + rand.Text())
 
 var w3c propagation.TraceContext
 
-// HTTPHandler returns a handler that serves what h, the SDK's, serves, and tells the observed servers behind it which span
-// each HTTP request has. Put it inside what makes that span, such as otelhttp. The SDK needs it for HTTP sessions, where it
-// hands the context of the first request to the handlers of all of them; without a span it changes nothing.
+// HTTPHandler returns a handler that serves what h, the SDK's, serves, and tells the observed servers behind it which
+// span each HTTP request has. Put it inside what makes that span, such as otelhttp. The SDK needs it for HTTP sessions,
+// where it hands the context of the first request to the handlers of all of them; without a span it changes nothing.
 func HTTPHandler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if trace.SpanContextFromContext(r.Context()).IsValid() {

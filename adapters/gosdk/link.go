@@ -56,7 +56,8 @@ func (l *link) up() {
 // identify makes the peer known as soon as the version is. The SDK keeps that until it has made something of the answer
 // to server/discover, and then without a lock: it is read only where the SDK reads it too.
 func (l *link) identify(method string, s *mcp.ClientSession) {
-	if l.peer.Load() != nil || method == methodInitialize || method == methodDiscover || isNotification(method) && method != methodInitialized {
+	if l.peer.Load() != nil || method == methodInitialize || method == methodDiscover ||
+		isNotification(method) && method != methodInitialized {
 		return
 	}
 	if res := s.InitializeResult(); res != nil {
@@ -78,8 +79,8 @@ func (l *link) learn(s *mcp.ClientSession, result mcp.Result, err error) {
 	}
 }
 
-// discovered says that a server has answered which has these versions. If one is modern, which of them it will be is known
-// with the next request.
+// discovered says that a server has answered which has these versions. If one is modern, which of them it will be is
+// known with the next request.
 func (l *link) discovered(offered []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,8 +130,8 @@ func (l *link) called(err error) {
 	l.lost = l.lost || err != nil && isLost(err)
 }
 
-// over says that the session has ended, with an error unless one side ended it in order. The SDK does not tell which, and
-// takes the end of a stream for that; but it closes no session that has calls in flight.
+// over says that the session has ended, with an error unless one side ended it in order. The SDK does not tell which,
+// and takes the end of a stream for that; but it closes no session that has calls in flight.
 func (l *link) over(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -133,9 +133,10 @@ func withTrace(op *instrument.Op, method string, req mcp.Request) mcp.Request {
 	old := params.GetMeta()
 	meta := make(map[string]any, len(old)+3)
 	maps.Copy(meta, old)
-	for _, f := range [...]struct{ key, value string }{{"traceparent", traceparent}, {"tracestate", tracestate}, {"baggage", baggage}} {
+	for _, f := range [...]struct{ key, value string }{{"traceparent", traceparent}, {"tracestate", tracestate},
+		{"baggage", baggage}} {
 		if f.value == "" {
-			delete(meta, f.key) // somebody else's
+			delete(meta, f.key) // of another trace
 			continue
 		}
 		meta[f.key] = f.value
@@ -187,8 +188,8 @@ func withParams(req mcp.Request, params mcp.Params) mcp.Request {
 	return twin.Interface().(mcp.Request)
 }
 
-// withoutSpan returns ctx without a current span and baggage: those of a connection's context are of whoever made the
-// connection.
+// withoutSpan returns ctx without a current span and baggage: those of a connection's context are of the one who made
+// the connection.
 func withoutSpan(ctx context.Context) context.Context {
 	if trace.SpanContextFromContext(ctx).IsValid() {
 		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})

@@ -54,7 +54,8 @@ func dialled(endpoint string) instrument.Network {
 	return n
 }
 
-// overHTTP reports whether a request came by HTTP. The context of a connection has the values of the first HTTP request.
+// overHTTP reports whether a request came by HTTP. The context of a connection has the values of the first HTTP
+// request.
 func overHTTP(ctx context.Context, extra *mcp.RequestExtra) bool {
 	return extra != nil && extra.Header != nil || ctx.Value(http.ServerContextKey) != nil
 }

@@ -76,8 +76,8 @@ func failure(ctx context.Context, method string, err error) instrument.Result {
 	return r
 }
 
-// httpStatus returns the status that an HTTP server answered with instead of a response, empty if err tells of none. The
-// SDK tells it in words only, at the end.
+// httpStatus returns the status that an HTTP server answered with instead of a response, empty if err tells of none.
+// The SDK tells it in words only, at the end.
 func httpStatus(err error) string {
 	text := err.Error()
 	if i := strings.LastIndex(text, ": "); i >= 0 {
@@ -96,10 +96,11 @@ var statuses = func() map[string]string {
 	return m
 }()
 
-// refusal returns the error that the peer answered with, nil if it did not. The SDK's own errors are of the same type, and
-// stand in the chain beside the peer's if an HTTP server answered a request with both.
+// refusal returns the error that the peer answered with, nil if it did not. The SDK's own errors are of the same type,
+// and stand in the chain beside the peer's if an HTTP server answered a request with both.
 func refusal(err error) *jsonrpc.Error {
-	if e, ok := err.(*jsonrpc.Error); ok && e.Code != codeClientClosing && e.Code != codeServerClosing && e.Code != codeRejected {
+	if e, ok := err.(*jsonrpc.Error); ok && e.Code != codeClientClosing && e.Code != codeServerClosing &&
+		e.Code != codeRejected {
 		return e
 	}
 	switch u := err.(type) {
@@ -120,7 +121,8 @@ func refusal(err error) *jsonrpc.Error {
 // isLost reports whether err means that the connection is gone.
 func isLost(err error) bool {
 	for _, gone := range []error{
-		mcp.ErrConnectionClosed, mcp.ErrSessionMissing, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, fs.ErrClosed, net.ErrClosed,
+		mcp.ErrConnectionClosed, mcp.ErrSessionMissing, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, fs.ErrClosed,
+		net.ErrClosed,
 		syscall.EPIPE, syscall.ECONNRESET, syscall.ECONNREFUSED,
 	} {
 		if errors.Is(err, gone) {

@@ -12,12 +12,13 @@ import (
 const rosterPause = time.Second
 
 // roster is which tools or prompts a server has, so that metrics carry no name that a client made up. The SDK has no
-// function for it: the server is asked as a client would ask it, when a name is new, but for made-up names once a second.
+// function for it: the server is asked as a client would ask it, when a name is new, but for made-up names once a
+// second.
 type roster struct {
 	mu     sync.Mutex // guards what follows
 	names  map[string]bool
 	asked  time.Time     // zero if it may be asked at once
-	asking chan struct{} // closed when the answer is here, nil if nobody asks
+	asking chan struct{} // closed when the answer is here, nil if no goroutine asks
 }
 
 // has reports whether the server has a name.
@@ -36,8 +37,8 @@ func (r *roster) has(name string, ask func() (map[string]bool, error)) bool {
 	return r.names[name]
 }
 
-// look reports whether a name is known. If not, answer is closed when the server has been asked, by the caller if that is
-// mine; nil means that it is not to be asked now.
+// look reports whether a name is known. If not, answer is closed when the server has been asked, by the caller if that
+// is mine; nil means that it is not to be asked now.
 func (r *roster) look(name string) (known bool, answer chan struct{}, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

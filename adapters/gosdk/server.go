@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Server is an [mcp.Server] that is observed. Use it wherever the server was used, or go on using that: only Connect and
-// Run are others, in that they look at the transport to tell the network.
+// Server is an [mcp.Server] that is observed. Use it wherever the server was used, or go on using that: only Connect
+// and Run are others, in that they look at the transport to tell the network.
 type Server struct {
 	*mcp.Server
 }
@@ -25,20 +25,22 @@ type Server struct {
 // ServerOption says more of a server.
 type ServerOption func(*serving)
 
-// TrustTraceContext lets clients over HTTP that have no token of the SDK's package auth decide about traces: the parent of a request's span is then
-// what the client wrote into the request, sampled if that is, and the client's baggage is in the handler's context. Otherwise
-// the span has a link to the client's, is below that of the HTTP request, if there is one, and the baggage is not read. Set it
-// where only programs of your own can reach the server; telemetry.WithPublicEndpointFn may distrust more, request by request.
+// TrustTraceContext lets clients over HTTP that have no token of the SDK's package auth decide about traces: the parent
+// of a request's span is then what the client wrote into the request, sampled if that is, and the client's baggage is
+// in the handler's context. Otherwise the span has a link to the client's, is below that of the HTTP request, if there
+// is one, and the baggage is not read. Set it where only programs of your own can reach the server;
+// telemetry.WithPublicEndpointFn may distrust more, request by request.
 func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = true } }
 
 // InstrumentServer observes everything that s receives and sends from now on. The name is the value of mcp_server.name.
 //
-// What does not come by HTTP is taken to come through pipes, unless the transport that was given to the Server's Connect or
-// Run says otherwise.
+// What does not come by HTTP is taken to come through pipes, unless the transport that was given to the Server's
+// Connect or Run says otherwise.
 //
-// The parent of a request's span is what the client wrote into the request. Over HTTP, that takes a token that was verified, or
-// [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the client wrote nothing. In HTTP sessions the SDK has only the span of the first HTTP request, which
-// is not used; serve them through [HTTPHandler] to have the right one.
+// The parent of a request's span is what the client wrote into the request. Over HTTP, that takes a token that was
+// verified, or [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the client
+// wrote nothing. In HTTP sessions the SDK has only the span of the first HTTP request, which is not used; serve them
+// through [HTTPHandler] to have the right one.
 func InstrumentServer(s *mcp.Server, tel *telemetry.Telemetry, name string, opts ...ServerOption) *Server {
 	v := &serving{tel: tel, name: name, instance: instrument.NewInstanceID()}
 	for _, o := range opts {
@@ -53,7 +55,8 @@ func InstrumentServer(s *mcp.Server, tel *telemetry.Telemetry, name string, opts
 }
 
 // Connect is [mcp.Server.Connect].
-func (s *Server) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ServerSessionOptions) (*mcp.ServerSession, error) {
+func (s *Server) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ServerSessionOptions) (*mcp.ServerSession,
+	error) {
 	return s.Server.Connect(context.WithValue(ctx, networkKey{}, networkOf(t)), t, opts)
 }
 
@@ -212,7 +215,8 @@ func (v *serving) receiving(next mcp.MethodHandler) mcp.MethodHandler {
 		case instrument.Prompt:
 			in.TargetKnown = v.prompts.has(in.Target, func() (map[string]bool, error) { return promptNames(ctx, s, next) })
 		}
-		result, err := receive(ambient(ctx, method, s, extra), known.network.tel, in, req, known.network.tel.StreamOpened, next)
+		result, err := receive(ambient(ctx, method, s, extra), known.network.tel, in, req, known.network.tel.StreamOpened,
+			next)
 		if res, ok := result.(*mcp.InitializeResult); ok && err == nil && res != nil {
 			v.opened(known, s, res.ProtocolVersion)
 		}

@@ -29,9 +29,10 @@ func fleetAttribute(attrs []attribute.KeyValue, key string) string {
 }
 
 func addEcho(s *mcp.Server, name string) {
-	mcp.AddTool(s, &mcp.Tool{Name: name}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-		return text("hello"), nil, nil
-	})
+	mcp.AddTool(s, &mcp.Tool{Name: name},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			return text("hello"), nil, nil
+		})
 }
 
 func TestNamesThatAClientMakesUpAreNoMetrics(t *testing.T) {
@@ -43,7 +44,8 @@ func TestNamesThatAClientMakesUpAreNoMetrics(t *testing.T) {
 			t.Fatal("want an error")
 		}
 	}
-	if _, err := c.session.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "x"}}); err != nil {
+	if _, err := c.session.CallTool(t.Context(),
+		&mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "x"}}); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -65,7 +67,8 @@ func TestAToolIsKnownAsSoonAsClientsAreToldOfIt(t *testing.T) {
 	})
 	call := func(tool string) {
 		t.Helper()
-		if _, err := c.session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"text": "x"}}); err != nil {
+		if _, err := c.session.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: tool, Arguments: map[string]any{"text": "x"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,11 +84,13 @@ func TestAToolIsKnownAsSoonAsClientsAreToldOfIt(t *testing.T) {
 func TestAPanicIsToldAndGoesOn(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
-	mcp.AddTool(s, &mcp.Tool{Name: "panic"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-		panic("out of cheese")
-	})
+	mcp.AddTool(s, &mcp.Tool{Name: "panic"},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			panic("out of cheese")
+		})
 	gosdk.InstrumentServer(s, r.Telemetry(), fleet.ServerName)
-	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler { // around ours, as one would who wants to live on
+	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		// around ours, as one would who wants to live on
 		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 			defer func() {
 				if v := recover(); v != nil {
@@ -118,7 +123,8 @@ func TestASubscriptionIsNoLongSpan(t *testing.T) {
 	})
 	spans := &fleet.Spans{Recorded: []*telemetrytest.Recording{r}}
 	fleet.Until(t, "the spans of subscriptions/listen to end while it goes on", func() bool {
-		return len(fleet.Named(spans.All(), "SERVER", "subscriptions/listen")) == 1 && len(fleet.Named(spans.All(), "CLIENT", "subscriptions/listen")) == 1
+		return len(fleet.Named(spans.All(), "SERVER", "subscriptions/listen")) == 1 &&
+			len(fleet.Named(spans.All(), "CLIENT", "subscriptions/listen")) == 1
 	}, func() string { return fmt.Sprint(spans.All()) })
 	addEcho(s, "late")
 	fleet.Until(t, "the notification, under a span at both ends", func() bool {
@@ -130,15 +136,16 @@ func TestASubscriptionIsNoLongSpan(t *testing.T) {
 func TestProgressAndLogMessagesAreCountedOnly(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
-	mcp.AddTool(s, &mcp.Tool{Name: "busy"}, func(ctx context.Context, q *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-		for i := range 3 {
-			err := q.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "t", Progress: float64(i)})
-			if err != nil {
-				return nil, nil, err
+	mcp.AddTool(s, &mcp.Tool{Name: "busy"},
+		func(ctx context.Context, q *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			for i := range 3 {
+				err := q.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "t", Progress: float64(i)})
+				if err != nil {
+					return nil, nil, err
+				}
 			}
-		}
-		return text("done"), nil, q.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "error", Data: "oh"})
-	})
+			return text("done"), nil, q.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "error", Data: "oh"})
+		})
 	c := connect(t, s, r.Telemetry(), r.Telemetry(), legacy, nil)
 	if err := c.session.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "debug"}); err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ type asking interface {
 	server.SessionWithRoots
 }
 
-// What the sessions of mcp-go's transports can do besides. A session that takes their place has to do the same, for mcp-go
-// finds out by type assertions. TestSessionsLoseNothing compares.
+// What the sessions of mcp-go's transports can do besides. A session that takes their place has to do the same, for
+// mcp-go finds out by type assertions. TestSessionsLoseNothing compares.
 type (
 	stdioSession interface {
 		asking
@@ -61,11 +61,13 @@ type observedStdio struct {
 	asker asker
 }
 
-func (s *observedStdio) RequestSampling(ctx context.Context, q mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+func (s *observedStdio) RequestSampling(ctx context.Context, q mcp.CreateMessageRequest) (*mcp.CreateMessageResult,
+	error) {
 	return s.asker.sample(ctx, s.stdioSession, q)
 }
 
-func (s *observedStdio) RequestElicitation(ctx context.Context, q mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+func (s *observedStdio) RequestElicitation(ctx context.Context, q mcp.ElicitationRequest) (*mcp.ElicitationResult,
+	error) {
 	return s.asker.elicit(ctx, s.stdioSession, q)
 }
 
@@ -78,11 +80,13 @@ type observedHTTP struct {
 	asker asker
 }
 
-func (s *observedHTTP) RequestSampling(ctx context.Context, q mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+func (s *observedHTTP) RequestSampling(ctx context.Context, q mcp.CreateMessageRequest) (*mcp.CreateMessageResult,
+	error) {
 	return s.asker.sample(ctx, s.httpSession, q)
 }
 
-func (s *observedHTTP) RequestElicitation(ctx context.Context, q mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+func (s *observedHTTP) RequestElicitation(ctx context.Context, q mcp.ElicitationRequest) (*mcp.ElicitationResult,
+	error) {
 	return s.asker.elicit(ctx, s.httpSession, q)
 }
 

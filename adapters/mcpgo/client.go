@@ -34,9 +34,10 @@ type Transport struct {
 	left    refs // of requests that were given up, for their notifications/cancelled
 }
 
-// WrapTransport returns t, observed, for a client to use instead. The name says which server it leads to: it is the value of
-// mcp_client.name. A telemetry that is off leaves t as it is.
-func WrapTransport(t transport.Interface, tel *telemetry.Telemetry, name string, options ...Option) transport.Interface {
+// WrapTransport returns t, observed, for a client to use instead. The name says which server it leads to: it is the
+// value of mcp_client.name. A telemetry that is off leaves t as it is.
+func WrapTransport(t transport.Interface, tel *telemetry.Telemetry, name string,
+	options ...Option) transport.Interface {
 	w := &Transport{inner: t, network: networkOf(t)}
 	for _, o := range options {
 		o(w)
@@ -270,8 +271,8 @@ func (t *Transport) broken(ctx context.Context, method string, op *instrument.Op
 	}
 }
 
-// withoutSpan returns ctx without a current span and baggage: those of a connection's context are of whoever made the
-// connection.
+// withoutSpan returns ctx without a current span and baggage: those of a connection's context are of the one who made
+// the connection.
 func withoutSpan(ctx context.Context) context.Context {
 	if oteltrace.SpanContextFromContext(ctx).IsValid() {
 		ctx = oteltrace.ContextWithSpanContext(ctx, oteltrace.SpanContext{})

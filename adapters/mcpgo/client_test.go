@@ -85,7 +85,8 @@ func received() (*server.MCPServer, chan map[string]any) {
 		}
 		return nil
 	})
-	return theirs(server.WithHooks(hooks), server.WithPromptCapabilities(false), server.WithResourceCapabilities(true, true)), metas
+	return theirs(server.WithHooks(hooks), server.WithPromptCapabilities(false),
+		server.WithResourceCapabilities(true, true)), metas
 }
 
 func TestTheTraceContextLeavesWhatTheUserWroteAlone(t *testing.T) {
@@ -95,7 +96,8 @@ func TestTheTraceContextLeavesWhatTheUserWroteAlone(t *testing.T) {
 		c := connect(t, mcpgo.WrapTransport(pipe(t, s).tr, r.Telemetry(), fleet.ClientName), version)
 		q := mcp.CallToolRequest{}
 		q.Params.Name = "echo"
-		q.Params.Meta = &mcp.Meta{ProgressToken: "token", AdditionalFields: map[string]any{"example.com/key": "value", "traceparent": "another's"}}
+		q.Params.Meta = &mcp.Meta{ProgressToken: "token",
+			AdditionalFields: map[string]any{"example.com/key": "value", "traceparent": "another's"}}
 		before := maps.Clone(q.Params.Meta.AdditionalFields)
 		if _, err := c.CallTool(t.Context(), q); err != nil {
 			t.Fatal(err)
@@ -105,7 +107,8 @@ func TestTheTraceContextLeavesWhatTheUserWroteAlone(t *testing.T) {
 		}
 		span := r.Span("tools/call echo").SpanContext()
 		want := fmt.Sprintf("00-%s-%s-01", span.TraceID(), span.SpanID())
-		if meta := <-metas; meta["example.com/key"] != "value" || meta["progressToken"] != "token" || meta["traceparent"] != want {
+		if meta := <-metas; meta["example.com/key"] != "value" || meta["progressToken"] != "token" ||
+			meta["traceparent"] != want {
 			t.Errorf("want the user's keys and the CLIENT span %s in _meta, got %v", want, meta)
 		}
 	})
@@ -116,9 +119,12 @@ func TestEveryRequestCarriesTheTraceContext(t *testing.T) {
 	s, metas := received()
 	c := connect(t, mcpgo.WrapTransport(pipe(t, s).tr, r.Telemetry(), fleet.ClientName), legacy)
 	for method, call := range map[string]func(context.Context) error{
-		"ping":         c.Ping,
-		"tools/list":   func(ctx context.Context) error { _, err := c.ListTools(ctx, mcp.ListToolsRequest{}); return err },
-		"prompts/list": func(ctx context.Context) error { _, err := c.ListPrompts(ctx, mcp.ListPromptsRequest{}); return err },
+		"ping":       c.Ping,
+		"tools/list": func(ctx context.Context) error { _, err := c.ListTools(ctx, mcp.ListToolsRequest{}); return err },
+		"prompts/list": func(ctx context.Context) error {
+			_, err := c.ListPrompts(ctx, mcp.ListPromptsRequest{})
+			return err
+		},
 		"resources/list": func(ctx context.Context) error {
 			_, err := c.ListResources(ctx, mcp.ListResourcesRequest{})
 			return err
@@ -231,12 +237,14 @@ func TestNotificationsAreCountedAndHaveSpansAsTheSchemaSays(t *testing.T) {
 	<-got
 	spans := fleet.Spans{Recorded: []*telemetrytest.Recording{r}}
 	fleet.Until(t, "both to be counted, and one span", func() bool {
-		return r.Value("mcp_client.notifications", "mcp.method.name", "notifications/progress", "mcp_client.direction", "received") == 1 &&
+		return r.Value("mcp_client.notifications", "mcp.method.name", "notifications/progress", "mcp_client.direction",
+			"received") == 1 &&
 			r.Value("mcp_client.notifications", "mcp.method.name", "notifications/tools/list_changed") == 1 &&
 			len(fleet.Named(spans.All(), "SERVER", "notifications/tools/list_changed")) == 1 &&
 			len(fleet.Named(spans.All(), "SERVER", "notifications/progress")) == 0
 	}, func() string { return fmt.Sprint(r.Points("mcp_client.notifications"), spans.All()) })
-	if n := r.Value("mcp_client.notifications", "mcp.method.name", "notifications/initialized", "mcp_client.direction", "sent"); n != 1 {
+	if n := r.Value("mcp_client.notifications", "mcp.method.name", "notifications/initialized", "mcp_client.direction",
+		"sent"); n != 1 {
 		t.Errorf("want the client's own notification to be counted, got %d", n)
 	}
 }
@@ -281,7 +289,8 @@ func TestWhatOnlyHTTPAnsweredHasItsStatus(t *testing.T) {
 			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if n := r.Count("mcp.client.operation.duration", "error.type", strconv.Itoa(status), "server.address", "127.0.0.1"); n == 0 {
+			if n := r.Count("mcp.client.operation.duration", "error.type", strconv.Itoa(status), "server.address",
+				"127.0.0.1"); n == 0 {
 				t.Errorf("want requests that failed with %d, got %v", status, r.Points("mcp.client.operation.duration"))
 			}
 		})

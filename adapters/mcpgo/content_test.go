@@ -12,9 +12,10 @@ import (
 
 func TestContentsAreOnSpansIfARedactorLetsThem(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
-		r := telemetrytest.Recorder(t, telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
-			return string(c.Data), true
-		}))
+		r := telemetrytest.Recorder(t,
+			telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
+				return string(c.Data), true
+			}))
 		call := both(t, r.Telemetry(), version)
 		if _, _, err := call(t.Context(), "echo", map[string]any{"text": "a secret"}); err != nil {
 			t.Fatal(err)

@@ -23,7 +23,8 @@ var raceDetector bool
 // observers are the ways to observe a call, from none to all.
 func observers() map[string]*telemetry.Telemetry {
 	to := func(tp trace.TracerProvider, mp metric.MeterProvider) *telemetry.Telemetry {
-		return telemetry.New(telemetry.WithTracerProvider(tp), telemetry.WithMeterProvider(mp), telemetry.WithPropagators(propagation.TraceContext{}))
+		return telemetry.New(telemetry.WithTracerProvider(tp), telemetry.WithMeterProvider(mp),
+			telemetry.WithPropagators(propagation.TraceContext{}))
 	}
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
 	return map[string]*telemetry.Telemetry{
@@ -52,7 +53,8 @@ func once(t testing.TB, tel *telemetry.Telemetry) func() {
 	}
 }
 
-// TestWhatACallCosts holds what README.md says of a call, both ends of it, on top of the some 440 allocations of mcp-go.
+// TestWhatACallCosts holds what README.md says of a call, both ends of it, on top of the some 440 allocations of
+// mcp-go.
 func TestWhatACallCosts(t *testing.T) {
 	if raceDetector {
 		t.Skip("counts allocations, which the race detector changes")

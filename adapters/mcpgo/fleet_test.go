@@ -74,7 +74,8 @@ func dialTheirs(t *testing.T, tr transport.Interface, tel *telemetry.Telemetry, 
 
 func connect(t testing.TB, tr transport.Interface, version string, options ...client.ClientOption) *client.Client {
 	t.Helper()
-	c := client.NewClient(tr, append(options, client.WithElicitationHandler(user{}), client.WithProtocolVersion(version))...)
+	c := client.NewClient(tr, append(options, client.WithElicitationHandler(user{}),
+		client.WithProtocolVersion(version))...)
 	if err := c.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,8 @@ func TestOverPipes(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
 		r := telemetrytest.Recorder(t)
 		fleet.Test(t, &fleet.Pair{
-			Call: both(t, r.Telemetry(), version), Spans: &fleet.Spans{Recorded: []*telemetrytest.Recording{r}}, Version: version, Network: "pipe",
+			Call: both(t, r.Telemetry(), version), Spans: &fleet.Spans{Recorded: []*telemetrytest.Recording{r}},
+			Version: version, Network: "pipe",
 		})
 	})
 }
@@ -235,9 +237,10 @@ func TestOverHTTP(t *testing.T) {
 		{"ours with mcp-go", observed, func(t *testing.T, url string, tel *telemetry.Telemetry, version string) fleet.Call {
 			return fleet.Dial(t, &ourtransport.HTTP{URL: url}, tel, version)
 		}, fleet.Pair{}},
-		{"a plain mcp-go with mcp-go", observed, func(t *testing.T, url string, _ *telemetry.Telemetry, version string) fleet.Call {
-			return streamable(t, url, nil, version)
-		}, fleet.Pair{PlainClient: true}},
+		{"a plain mcp-go with mcp-go", observed,
+			func(t *testing.T, url string, _ *telemetry.Telemetry, version string) fleet.Call {
+				return streamable(t, url, nil, version)
+			}, fleet.Pair{PlainClient: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			eras(t, func(t *testing.T, version string) {

@@ -12,8 +12,8 @@ import (
 // modern is the first version of the protocol without sessions.
 const modern = "2026-07-28"
 
-// life is the connection of a transport from its start to its end. The states are those of this module's own client, as far
-// as mcp-go shows them; it makes a connection once, so there is no backoff.
+// life is the connection of a transport from its start to its end. The states are those of this module's own client, as
+// far as mcp-go shows them; it makes a connection once, so there is no backoff.
 type life struct {
 	tel *instrument.Client
 

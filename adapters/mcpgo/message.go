@@ -143,8 +143,8 @@ func withTrace(op *instrument.Op, params any) any {
 	return fields
 }
 
-// withTraceJSON returns a copy of meta, empty for none, with a trace context. It does not look into what is there, unless
-// that may be a trace context too.
+// withTraceJSON returns a copy of meta, empty for none, with a trace context. It does not look into what is there,
+// unless that may be a trace context too.
 func withTraceJSON(all [3]trace, meta json.RawMessage) (json.RawMessage, bool) {
 	for _, f := range all {
 		if bytes.Contains(meta, []byte(f.key)) {
@@ -222,7 +222,7 @@ func withTraceMap(op *instrument.Op, meta map[string]any) map[string]any {
 	twin := make(map[string]any, len(meta)+len(all))
 	maps.Copy(twin, meta)
 	for _, f := range all {
-		delete(twin, f.key) // somebody else's
+		delete(twin, f.key) // of another trace
 		if f.value != "" {
 			twin[f.key] = f.value
 		}
@@ -272,7 +272,8 @@ type said struct {
 	ProtocolVersion string `json:"protocolVersion"`
 }
 
-// answering are the methods whose results say how the call went. Most say nothing out of the ordinary, and are not decoded.
+// answering are the methods whose results say how the call went. Most say nothing out of the ordinary, and are not
+// decoded.
 var answering = map[string]bool{
 	string(mcp.MethodToolsCall): true, string(mcp.MethodPromptsGet): true, string(mcp.MethodResourcesRead): true,
 }
@@ -281,7 +282,8 @@ var keyIsError, wordInput = []byte(`"isError"`), []byte(resultInputRequired)
 
 // read looks at the top of a result. What is not as it should be, mcp-go will say.
 func read(method string, result json.RawMessage) (s said) {
-	if method == methodInitialize || answering[method] && (bytes.Contains(result, keyIsError) || bytes.Contains(result, wordInput)) {
+	if method == methodInitialize ||
+		answering[method] && (bytes.Contains(result, keyIsError) || bytes.Contains(result, wordInput)) {
 		_ = json.Unmarshal(result, &s)
 	}
 	return s

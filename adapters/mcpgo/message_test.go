@@ -43,10 +43,11 @@ func TestATraceContextIsPutIntoJSON(t *testing.T) {
 func TestResultsSayHowTheCallWent(t *testing.T) {
 	for result, want := range map[string]said{
 		`{"content":[]}`: {},
-		`{"content":[{"type":"text","text":"\"isError\":true"}]}`:               {},
-		`{"isError":true,"content":[]}`:                                         {IsError: true},
-		`{"resultType":"complete","content":[],"isError":false}`:                {ResultType: "complete"},
-		`{"resultType":"input_required","requestState":"s","inputRequests":{}}`: {ResultType: "input_required", RequestState: "s"},
+		`{"content":[{"type":"text","text":"\"isError\":true"}]}`: {},
+		`{"isError":true,"content":[]}`:                           {IsError: true},
+		`{"resultType":"complete","content":[],"isError":false}`:  {ResultType: "complete"},
+		`{"resultType":"input_required","requestState":"s","inputRequests":{}}`: {ResultType: "input_required",
+			RequestState: "s"},
 		`[`: {},
 		``:  {},
 	} {

@@ -34,7 +34,8 @@ func failure(ctx context.Context, err error) instrument.Result {
 // isLost reports whether err means that the connection, or the session, is gone.
 func isLost(err error) bool {
 	for _, gone := range []error{
-		transport.ErrTransportClosed, transport.ErrSessionTerminated, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, fs.ErrClosed,
+		transport.ErrTransportClosed, transport.ErrSessionTerminated, io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe,
+		fs.ErrClosed,
 		net.ErrClosed, syscall.EPIPE, syscall.ECONNRESET, syscall.ECONNREFUSED,
 	} {
 		if errors.Is(err, gone) {
@@ -46,8 +47,8 @@ func isLost(err error) bool {
 
 var status = regexp.MustCompile(`^request failed with status (\d{3}):`)
 
-// httpStatus returns the status that an HTTP server answered with instead of a response, empty if err tells of none. But for
-// 401, mcp-go tells it in words only.
+// httpStatus returns the status that an HTTP server answered with instead of a response, empty if err tells of none.
+// But for 401, mcp-go tells it in words only.
 func httpStatus(err error) string {
 	if errors.Is(err, transport.ErrAuthorizationRequired) || errors.Is(err, transport.ErrOAuthAuthorizationRequired) {
 		return "401"

@@ -38,8 +38,8 @@ type request struct {
 	refused string // what the answer says if it is an error
 }
 
-// late is the context of a request. It has no span until the operation begins; then it has that of the operation, and so has
-// every context that was derived from it meanwhile.
+// late is the context of a request. It has no span until the operation begins; then it has that of the operation, and
+// so has every context that was derived from it meanwhile.
 type late struct {
 	context.Context
 	r *request
@@ -140,7 +140,8 @@ func (v *serving) carrier(ctx context.Context, session server.ClientSession) (in
 	return pipe, ""
 }
 
-// finish ends the operation, when the answer is made. Without one the handler has panicked, and nobody has caught that.
+// finish ends the operation, when the answer is made. Without one the handler has panicked, and nothing has caught
+// that.
 func (r *request) finish() {
 	answered := r.result != nil || r.err != nil || r.refused != ""
 	begun := r.inner.Load() != nil
@@ -196,8 +197,8 @@ func outcome(result any) instrument.Result {
 	return instrument.Result{}
 }
 
-// called calls a handler. If it panics or ends its goroutine, that is told and goes on. After a goroutine has ended, mcp-go ends no
-// span, so the operation ends here.
+// called calls a handler. If it panics or ends its goroutine, that is told and goes on. After a goroutine has ended,
+// mcp-go ends no span, so the operation ends here.
 func (v *serving) called(ctx context.Context, handle func()) {
 	usercode.Run(handle, func(f *usercode.Failure) {
 		r := requestOf(ctx)

@@ -41,8 +41,9 @@ func (k *kept[K, V]) take(key K) (value V, ok bool) {
 	return value, false
 }
 
-// rounds are the requests whose answers ask for input. The request that brings it repeats the state that the server gave,
-// which is how it is told from others for the same target; a server that gives none is told apart by the target alone.
+// rounds are the requests whose answers ask for input. The request that brings it repeats the state that the server
+// gave, which is how it is told from others for the same target; a server that gives none is told apart by the target
+// alone.
 type rounds struct{ kept[roundKey, round] }
 
 type roundKey struct{ method, target, state string }

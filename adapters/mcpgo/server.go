@@ -20,16 +20,18 @@ import (
 type ServerOption func(*serving)
 
 // TrustTraceContext lets clients over HTTP decide about traces: the parent of a request's span is then
-// what the client wrote into the request, sampled if that is, and the client's baggage is in the handler's context. Otherwise
-// the span has a link to the client's, is below that of the HTTP request, if there is one, and the baggage is not read. Set it
-// where only programs of your own can reach the server; telemetry.WithPublicEndpointFn may distrust more, request by request.
+// what the client wrote into the request, sampled if that is, and the client's baggage is in the handler's context.
+// Otherwise the span has a link to the client's, is below that of the HTTP request, if there is one, and the baggage is
+// not read. Set it where only programs of your own can reach the server; telemetry.WithPublicEndpointFn may distrust
+// more, request by request.
 func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = true } }
 
-// InstrumentServer observes every request that s receives from now on, and those that its handlers send to legacy clients.
-// The name is the value of mcp_server.name. Call it when s is made, before it serves.
+// InstrumentServer observes every request that s receives from now on, and those that its handlers send to legacy
+// clients. The name is the value of mcp_server.name. Call it when s is made, before it serves.
 //
-// The parent of a request's span is what the client wrote into the request. Over HTTP, where clients are strangers to mcp-go,
-// that takes [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the client wrote nothing.
+// The parent of a request's span is what the client wrote into the request. Over HTTP, where clients are strangers to
+// mcp-go, that takes [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the
+// client wrote nothing.
 func InstrumentServer(s *server.MCPServer, tel *telemetry.Telemetry, name string, opts ...ServerOption) {
 	v := &serving{server: s, tel: tel, name: name, instance: instrument.NewInstanceID()}
 	for _, o := range opts {
@@ -128,9 +130,10 @@ func (v *serving) Extract(ctx context.Context, h http.Header) context.Context {
 // Inject does nothing.
 func (v *serving) Inject(context.Context, http.Header) {}
 
-// Start begins a request. Its operation begins when mcp-go has read the request, so the context it returns finds the span
-// later.
-func (v *serving) Start(ctx context.Context, name string, kind tracing.SpanKind, _ ...tracing.Attribute) (context.Context, tracing.Span) {
+// Start begins a request. Its operation begins when mcp-go has read the request, so the context it returns finds the
+// span later.
+func (v *serving) Start(ctx context.Context, name string, kind tracing.SpanKind,
+	_ ...tracing.Attribute) (context.Context, tracing.Span) {
 	method, ok := strings.CutPrefix(name, "mcp.")
 	if kind != tracing.SpanKindServer || !ok {
 		return ctx, noSpan{} // of a tool: it would say what the request's span says
@@ -140,7 +143,7 @@ func (v *serving) Start(ctx context.Context, name string, kind tracing.SpanKind,
 	return late{r.base, r}, span{r}
 }
 
-// noSpan is a span that nobody sees.
+// noSpan is a span that is not recorded.
 type noSpan struct{}
 
 func (noSpan) SetAttributes(...tracing.Attribute)   {}

@@ -43,7 +43,9 @@ func TestWhatAHandlerDoesIsUnderItsSpan(t *testing.T) {
 	if _, err := call(t, s, "look"); err != nil {
 		t.Fatal(err)
 	}
-	fleet.Until(t, "the SERVER span", func() bool { return r.Count("mcp.server.operation.duration", "gen_ai.tool.name", "look") == 1 }, func() string { return "none" })
+	fleet.Until(t, "the SERVER span", func() bool {
+		return r.Count("mcp.server.operation.duration", "gen_ai.tool.name", "look") == 1
+	}, func() string { return "none" })
 	want := r.Span("tools/call look").SpanContext().SpanID()
 	if got := <-spans; got[0].SpanID() != want || got[1].SpanID() != want {
 		t.Errorf("want the handler under the SERVER span %s, got %v", want, got)
@@ -67,12 +69,16 @@ func TestTheUsersHooksStay(t *testing.T) {
 func TestAPanicIsToldAndLeftToTheServersRecovery(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs(server.WithRecovery())
-	s.AddTool(mcp.NewTool("panic"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("out of cheese") })
+	s.AddTool(mcp.NewTool("panic"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		panic("out of cheese")
+	})
 	mcpgo.InstrumentServer(s, r.Telemetry(), fleet.ServerName)
 	if _, err := call(t, s, "panic"); err == nil {
 		t.Fatal("want an error")
 	}
-	fleet.Until(t, "the SERVER span", func() bool { return r.Count("mcp.server.operation.duration", "gen_ai.tool.name", "panic") == 1 }, func() string { return "none" })
+	fleet.Until(t, "the SERVER span", func() bool {
+		return r.Count("mcp.server.operation.duration", "gen_ai.tool.name", "panic") == 1
+	}, func() string { return "none" })
 	if got := attributeOf(r.Span("tools/call panic").Attributes(), "error.type"); got != "-32603" {
 		t.Errorf("want the internal error that the client gets, got %q", got)
 	}
@@ -95,7 +101,8 @@ func TestAHandlerThatEndsItsGoroutineEndsItsOperation(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.HandleMessage(t.Context(), json.RawMessage(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"exit"}}`))
+		s.HandleMessage(t.Context(),
+			json.RawMessage(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"exit"}}`))
 	}()
 	<-done
 	if n := r.Count("mcp.server.operation.duration", "gen_ai.tool.name", "exit", "error.type", "panic"); n != 1 {
@@ -123,7 +130,9 @@ func TestNamesThatAClientMakesUpAreNoMetrics(t *testing.T) {
 	if _, err := c.CallTool(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
-	fleet.Until(t, "all calls", func() bool { return r.Count("mcp.server.operation.duration", "mcp.method.name", "tools/call") == 301 }, func() string { return "fewer" })
+	fleet.Until(t, "all calls", func() bool {
+		return r.Count("mcp.server.operation.duration", "mcp.method.name", "tools/call") == 301
+	}, func() string { return "fewer" })
 	if points := r.Points("mcp.server.operation.duration", "mcp.method.name", "tools/call"); len(points) != 2 {
 		t.Errorf("want the one tool that was called and _OTHER, got %v", points)
 	}
@@ -151,8 +160,8 @@ func TestRequestsThatAreRefusedBeforeTheyAreReadAreOperationsToo(t *testing.T) {
 	}
 }
 
-// TestSessionsLoseNothing holds the sessions that handlers get against those of mcp-go, which finds out by type assertions
-// what a session can do.
+// TestSessionsLoseNothing holds the sessions that handlers get against those of mcp-go, which finds out by type
+// assertions what a session can do.
 func TestSessionsLoseNothing(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -193,7 +202,8 @@ func TestSessionsLoseNothing(t *testing.T) {
 				t.Fatalf("want a session of ours in the handler, got %v", ours)
 			}
 			for m := range plain.Methods() {
-				if twin, ok := ours.MethodByName(m.Name); !ok || fmt.Sprint(twin.Type.NumIn(), twin.Type.NumOut()) != fmt.Sprint(m.Type.NumIn(), m.Type.NumOut()) {
+				if twin, ok := ours.MethodByName(m.Name); !ok ||
+					fmt.Sprint(twin.Type.NumIn(), twin.Type.NumOut()) != fmt.Sprint(m.Type.NumIn(), m.Type.NumOut()) {
 					t.Errorf("want %s on the session that handlers get", m.Name)
 				}
 			}
@@ -225,13 +235,16 @@ func TestAStrangerOverHTTPDoesNotDecideAboutTraces(t *testing.T) {
 			mcpgo.InstrumentServer(s, r.Telemetry(), fleet.ServerName, opts...)
 			h := httptest.NewServer(server.NewStreamableHTTPServer(s, server.WithStateLess(true)))
 			defer h.Close()
-			resp, err := http.Post(h.URL, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo",`+
-				`"_meta":{"traceparent":"00-`+traceID+`-00f067aa0ba902b7-01"}}}`))
+			resp, err := http.Post(h.URL, "application/json",
+				strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo",`+
+					`"_meta":{"traceparent":"00-`+traceID+`-00f067aa0ba902b7-01"}}}`))
 			if err != nil {
 				t.Fatal(err)
 			}
 			_ = resp.Body.Close()
-			fleet.Until(t, "the SERVER span", func() bool { return r.Count("mcp.server.operation.duration", "gen_ai.tool.name", "echo") == 1 },
+			fleet.Until(t, "the SERVER span", func() bool {
+				return r.Count("mcp.server.operation.duration", "gen_ai.tool.name", "echo") == 1
+			},
 				func() string { return resp.Status })
 			if within := r.Span("tools/call echo").SpanContext().TraceID().String() == traceID; within != (opts != nil) {
 				t.Errorf("the span is in the client's trace: %t", within)

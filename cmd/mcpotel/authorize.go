@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// newAuthorizer returns what authorizes at a server as the person at this terminal. What it was given is kept for the next
-// run.
+// newAuthorizer returns what authorizes at a server as the person at this terminal. What it was given is kept for the
+// next run.
 func newAuthorizer(o *observation, stderr io.Writer, r *remote, server string) (*auth.Authorizer, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -59,8 +59,8 @@ func (p person) Authorize(ctx context.Context, r auth.InteractionRequest) (auth.
 	return redirect, nil
 }
 
-// hasBrowser reports whether a page that is opened here is likely to be seen: not on a machine without a screen, or on one
-// that is far away.
+// hasBrowser reports whether a page that is opened here is likely to be seen: not on a machine without a screen, or on
+// one that is far away.
 func hasBrowser() bool {
 	if os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "" {
 		_, err := exec.LookPath("xdg-open")

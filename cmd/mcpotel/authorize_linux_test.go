@@ -39,7 +39,8 @@ func TestBrowserThatDoesNotOpenIsReported(t *testing.T) {
 	opensPagesWith(t, "/bin/false")
 	g := newGuarded(t, nil)
 	code, _, stderr := runs(t, "tools", "--url", g.URL+"/mcp", "--auth")
-	if code != exitConnection || !strings.Contains(stderr, "open the browser") || !strings.Contains(stderr, "--no-browser") {
+	if code != exitConnection || !strings.Contains(stderr, "open the browser") ||
+		!strings.Contains(stderr, "--no-browser") {
 		t.Errorf("got exit code %d and %q, want %d, why, and a hint to --no-browser", code, stderr, exitConnection)
 	}
 }

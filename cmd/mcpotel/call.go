@@ -19,7 +19,8 @@ func runCall(ctx context.Context, s streams, args []string) error {
 	var log logFlag
 	var hand bool
 	if err := c.parse(s, "call", callUsage, args, log.flags, func(f *flag.FlagSet) {
-		f.BoolVar(&hand, "task", false, `if the server makes the call a task, print its id for "mcpotel task" and do not wait`)
+		f.BoolVar(&hand, "task", false,
+			`if the server makes the call a task, print its id for "mcpotel task" and do not wait`)
 	}); err != nil {
 		return err
 	}
@@ -103,7 +104,8 @@ func (c *connection) callTool(ctx context.Context, client *mcpclient.Client, too
 	return c.printResult(result)
 }
 
-// printResult prints a result for people or for programs. A tool's error goes to standard error and makes the exit code.
+// printResult prints a result for people or for programs. A tool's error goes to standard error and makes the exit
+// code.
 func (c *connection) printResult(r *mcp.CallToolResult) error {
 	c.console.clear()
 	if c.asJSON {

@@ -22,29 +22,35 @@ func TestCommandsForWhatServersHaveBesidesTools(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"resources":             {[]string{"resources"}, exitOK, "demo://clock  text/plain\n    clock: The time, which can be watched.\n", ""},
-		"templates":             {[]string{"resources"}, exitOK, "demo://forecast/{city}  template  application/json\n", ""},
-		"a resource":            {[]string{"read", "demo://forecast/Oslo"}, exitOK, `{"sky":"clear","celsius_max":9}`, ""},
-		"a resource as JSON":    {[]string{"read", "--json", "demo://forecast/Oslo"}, exitOK, `"uri": "demo://forecast/Oslo"`, ""},
-		"no such resource":      {[]string{"read", "demo://nosuch"}, exitTool, "", "resource not found"},
-		"prompts":               {[]string{"prompts"}, exitOK, "pack(city, days?)\n    What to take along to a city.\n", ""},
-		"a prompt":              {[]string{"prompt", "pack", "city=Rome", "days=3"}, exitOK, "user: I go to Rome for 3 days. What do I pack?\nuser: [resource demo://forecast/Rome", ""},
-		"a prompt as JSON":      {[]string{"prompt", "--json", "pack", "city=Rome"}, exitOK, `"role": "user"`, ""},
-		"an argument missing":   {[]string{"prompt", "pack"}, exitTool, "", "city is missing"},
-		"no such prompt":        {[]string{"prompt", "nosuch"}, exitTool, "", "-32602"},
-		"completion":            {[]string{"complete", "pack", "city=Os"}, exitOK, "Osaka\nOslo\n", ""},
-		"completion, template":  {[]string{"complete", "demo://forecast/{city}", "city=b", "other=x"}, exitOK, "Berlin\nBern\n", ""},
-		"completion as JSON":    {[]string{"complete", "--json", "pack", "city=Os"}, exitOK, `"values": [`, ""},
-		"ping":                  {[]string{"ping"}, exitOK, demoServer + " ", ""},
-		"ping as JSON":          {[]string{"ping", "--json"}, exitOK, `"milliseconds": `, ""},
-		"traced":                {[]string{"prompt", "--trace", "pack", "city=Rome"}, exitOK, "user: ", "prompts/get"},
-		"every kind of content": {[]string{"call", "show"}, exitOK, "[link clock demo://clock]\n[resource demo://about text/markdown]\n# The demo's server", ""},
-		"log messages":          {[]string{"call", "--level", "warning", "talk"}, exitOK, "Those were 8 levels.", "log critical talk: This is what critical looks like."},
-		"roots":                 {[]string{"call", "--root", ".", "roots"}, exitOK, `{"roots":["file://`, ""},
-		"no roots":              {[]string{"call", "roots"}, exitTool, "", ""},
-		"no sampling":           {[]string{"call", "poem", `{"about":"nothing"}`}, exitTool, "", ""},
-		"nobody to ask":         {[]string{"call", "order"}, exitOK, "No coffee, then.", "declined, for there is no terminal"},
-		"nobody to send":        {[]string{"call", "sign-in"}, exitOK, "You did not go.", "https://example.com/?from=mcpotel"},
+		"resources": {[]string{"resources"}, exitOK,
+			"demo://clock  text/plain\n    clock: The time, which can be watched.\n", ""},
+		"templates":  {[]string{"resources"}, exitOK, "demo://forecast/{city}  template  application/json\n", ""},
+		"a resource": {[]string{"read", "demo://forecast/Oslo"}, exitOK, `{"sky":"clear","celsius_max":9}`, ""},
+		"a resource as JSON": {[]string{"read", "--json", "demo://forecast/Oslo"}, exitOK, `"uri": "demo://forecast/Oslo"`,
+			""},
+		"no such resource": {[]string{"read", "demo://nosuch"}, exitTool, "", "resource not found"},
+		"prompts":          {[]string{"prompts"}, exitOK, "pack(city, days?)\n    What to take along to a city.\n", ""},
+		"a prompt": {[]string{"prompt", "pack", "city=Rome", "days=3"}, exitOK,
+			"user: I go to Rome for 3 days. What do I pack?\nuser: [resource demo://forecast/Rome", ""},
+		"a prompt as JSON":    {[]string{"prompt", "--json", "pack", "city=Rome"}, exitOK, `"role": "user"`, ""},
+		"an argument missing": {[]string{"prompt", "pack"}, exitTool, "", "city is missing"},
+		"no such prompt":      {[]string{"prompt", "nosuch"}, exitTool, "", "-32602"},
+		"completion":          {[]string{"complete", "pack", "city=Os"}, exitOK, "Osaka\nOslo\n", ""},
+		"completion, template": {[]string{"complete", "demo://forecast/{city}", "city=b", "other=x"}, exitOK,
+			"Berlin\nBern\n", ""},
+		"completion as JSON": {[]string{"complete", "--json", "pack", "city=Os"}, exitOK, `"values": [`, ""},
+		"ping":               {[]string{"ping"}, exitOK, demoServer + " ", ""},
+		"ping as JSON":       {[]string{"ping", "--json"}, exitOK, `"milliseconds": `, ""},
+		"traced":             {[]string{"prompt", "--trace", "pack", "city=Rome"}, exitOK, "user: ", "prompts/get"},
+		"every kind of content": {[]string{"call", "show"}, exitOK,
+			"[link clock demo://clock]\n[resource demo://about text/markdown]\n# The demo's server", ""},
+		"log messages": {[]string{"call", "--level", "warning", "talk"}, exitOK, "Those were 8 levels.",
+			"log critical talk: This is what critical looks like."},
+		"roots":          {[]string{"call", "--root", ".", "roots"}, exitOK, `{"roots":["file://`, ""},
+		"no roots":       {[]string{"call", "roots"}, exitTool, "", ""},
+		"no sampling":    {[]string{"call", "poem", `{"about":"nothing"}`}, exitTool, "", ""},
+		"nobody to ask":  {[]string{"call", "order"}, exitOK, "No coffee, then.", "declined, for there is no terminal"},
+		"nobody to send": {[]string{"call", "sign-in"}, exitOK, "You did not go.", "https://example.com/?from=mcpotel"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, version := range eras {
@@ -54,7 +60,8 @@ func TestCommandsForWhatServersHaveBesidesTools(t *testing.T) {
 					t.Errorf("%s: want exit code %d, got %d", version, tc.code, code)
 				}
 				if !strings.Contains(stdout, tc.stdout) || !strings.Contains(stderr, tc.stderr) {
-					t.Errorf("%s: want %q on standard output and %q on standard error, got:\n%s\n%s", version, tc.stdout, tc.stderr, stdout, stderr)
+					t.Errorf("%s: want %q on standard output and %q on standard error, got:\n%s\n%s", version, tc.stdout, tc.stderr,
+						stdout, stderr)
 				}
 			}
 		})
@@ -99,7 +106,8 @@ func TestReadWritesTheBytesOfABlob(t *testing.T) {
 	noCollector(t)
 	code, out, stderr := runs(t, append([]string{"read", "demo://pixel"}, demoServerCommand(t)...)...)
 	if code != exitOK || !bytes.HasPrefix([]byte(out), []byte("\x89PNG\r\n\x1a\n")) || len(out) != 70 {
-		t.Errorf("want a PNG of 70 bytes, got exit code %d and %d bytes: %q: %s", code, len(out), out[:min(len(out), 8)], stderr)
+		t.Errorf("want a PNG of 70 bytes, got exit code %d and %d bytes: %q: %s", code, len(out), out[:min(len(out), 8)],
+			stderr)
 	}
 }
 
@@ -108,14 +116,17 @@ func TestTasksAreWaitedForOrHandedOver(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")
 	code, out, stderr := runs(t, "call", "--url", url, "brew", `{"cups":2,"seconds":0.2}`)
-	if code != exitOK || out != "{\"cups\":2}\n" || !strings.Contains(stderr, "mcpotel: task working") || !strings.Contains(stderr, "mcpotel: task completed") {
-		t.Errorf("a call that becomes a task: want the result, and its status on standard error; got %d and %q: %s", code, out, stderr)
+	if code != exitOK || out != "{\"cups\":2}\n" || !strings.Contains(stderr, "mcpotel: task working") ||
+		!strings.Contains(stderr, "mcpotel: task completed") {
+		t.Errorf("a call that becomes a task: want the result, and its status on standard error; got %d and %q: %s", code,
+			out, stderr)
 	}
 	code, id, stderr := runs(t, "call", "--url", url, "--task", "brew", `{"cups":2,"seconds":0.2}`)
 	if id = strings.TrimSpace(id); code != exitOK || id == "" || strings.Contains(stderr, id) {
 		t.Fatalf("handed over: want the id on standard output and nowhere else, got %d and %q: %s", code, id, stderr)
 	}
-	if code, out, stderr := runs(t, "task", "get", "--url", url, id); code != exitOK || !strings.HasPrefix(out, "working") {
+	if code, out, stderr := runs(t, "task", "get", "--url", url, id); code != exitOK ||
+		!strings.HasPrefix(out, "working") {
 		t.Errorf("get: want the status, got %d and %q: %s", code, out, stderr)
 	}
 	if code, out, stderr := runs(t, "task", "wait", "--url", url, id); code != exitOK || out != "{\"cups\":2}\n" {
@@ -126,10 +137,12 @@ func TestTasksAreWaitedForOrHandedOver(t *testing.T) {
 	if code, out, stderr := runs(t, "task", "cancel", "--url", url, id); code != exitOK || out != "" {
 		t.Errorf("cancel: want nothing, got %d and %q: %s", code, out, stderr)
 	}
-	if code, out, stderr := runs(t, "task", "wait", "--url", url, id); code != exitTool || !strings.Contains(stderr, "task cancelled") {
+	if code, out, stderr := runs(t, "task", "wait", "--url", url, id); code != exitTool ||
+		!strings.Contains(stderr, "task cancelled") {
 		t.Errorf("wait for a cancelled one: want exit code %d, got %d and %q: %s", exitTool, code, out, stderr)
 	}
-	if code, _, stderr := runs(t, "task", "get", "--url", url, "nosuch"); code != exitTool || !strings.Contains(stderr, "unknown task") {
+	if code, _, stderr := runs(t, "task", "get", "--url", url, "nosuch"); code != exitTool ||
+		!strings.Contains(stderr, "unknown task") {
 		t.Errorf("get an unknown one: want exit code %d, got %d: %s", exitTool, code, stderr)
 	}
 	code, out, stderr = runs(t, "call", "--url", url, "--task", "divide", `{"a":6,"b":3}`)
@@ -174,10 +187,11 @@ func TestManyServersOfAFile(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"tools of both":         {[]string{"tools"}, exitOK, "remote_forecast(city string, days? integer)\n", ""},
-		"tools of the first":    {[]string{"tools"}, exitOK, "local_forecast(city string, days? integer)\n", ""},
-		"a call of one":         {[]string{"call", "local_divide", `{"a":6,"b":3}`}, exitOK, `{"quotient":2}`, ""},
-		"a call of the other":   {[]string{"call", "--trace", "remote_divide", `{"a":6,"b":3}`}, exitOK, `{"quotient":2}`, "tools/call divide"},
+		"tools of both":      {[]string{"tools"}, exitOK, "remote_forecast(city string, days? integer)\n", ""},
+		"tools of the first": {[]string{"tools"}, exitOK, "local_forecast(city string, days? integer)\n", ""},
+		"a call of one":      {[]string{"call", "local_divide", `{"a":6,"b":3}`}, exitOK, `{"quotient":2}`, ""},
+		"a call of the other": {[]string{"call", "--trace", "remote_divide", `{"a":6,"b":3}`}, exitOK, `{"quotient":2}`,
+			"tools/call divide"},
 		"a tool of nobody":      {[]string{"call", "nobody_divide"}, exitTool, "", "no such member"},
 		"an unknown tool":       {[]string{"call", "local_nosuch"}, exitTool, "", "-32602"},
 		"resources":             {[]string{"resources"}, exitOK, "remote: demo://clock  text/plain\n", ""},
@@ -204,7 +218,8 @@ func TestManyServersOfAFile(t *testing.T) {
 		Server  string
 		Prompts []*mcp.Prompt
 	}
-	if err := json.Unmarshal([]byte(out), &lists); err != nil || len(lists) != 2 || lists[0].Server != "local" || len(lists[1].Prompts) != 1 {
+	if err := json.Unmarshal([]byte(out), &lists); err != nil || len(lists) != 2 || lists[0].Server != "local" ||
+		len(lists[1].Prompts) != 1 {
 		t.Errorf("prompts as JSON: want a list for each server, got %v:\n%s", err, out)
 	}
 }
@@ -214,20 +229,24 @@ func TestAServerOfAFileThatFailsKeepsNoOtherFromAnswering(t *testing.T) {
 	path := configFile(t, `,"broken":{"command":"/does/not/exist"}`)
 	for _, command := range []string{"tools", "resources", "prompts", "ping"} {
 		code, out, stderr := runs(t, command, "--config", path)
-		if code != exitConnection || !strings.Contains(out, "local") || !strings.Contains(out, "remote") || !strings.Contains(stderr, "broken: ") {
-			t.Errorf("%s: got exit code %d, want %d, what the others have, and an error for the broken one: %s\n%s", command, code, exitConnection, out, stderr)
+		if code != exitConnection || !strings.Contains(out, "local") || !strings.Contains(out, "remote") ||
+			!strings.Contains(stderr, "broken: ") {
+			t.Errorf("%s: got exit code %d, want %d, what the others have, and an error for the broken one: %s\n%s", command,
+				code, exitConnection, out, stderr)
 		}
 	}
 	if code, out, stderr := runs(t, "call", "--config", path, "local_divide", `{"a":6,"b":3}`); code != exitOK {
 		t.Errorf("a call of another: got exit code %d, want 0: %s%s", code, out, stderr)
 	}
-	if code, _, stderr := runs(t, "call", "--config", path, "broken_x"); code != exitConnection || !strings.Contains(stderr, "no such file") {
+	if code, _, stderr := runs(t, "call", "--config", path, "broken_x"); code != exitConnection ||
+		!strings.Contains(stderr, "no such file") {
 		t.Errorf("a call of the broken one: got exit code %d, want %d and the reason: %s", code, exitConnection, stderr)
 	}
 	if err := os.WriteFile(path, []byte(`{"mcpServers":{"x":{}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := runs(t, "ping", "--config", path); code != exitUsage || !strings.Contains(stderr, "mcpServers.x") {
+	if code, _, stderr := runs(t, "ping", "--config", path); code != exitUsage ||
+		!strings.Contains(stderr, "mcpServers.x") {
 		t.Errorf("a file that is wrong: got exit code %d, want %d and the place: %s", code, exitUsage, stderr)
 	}
 }

@@ -26,7 +26,8 @@ type connection struct {
 	remote                 remote
 	file                   configured
 	web                    webFlag
-	adapt                  func(server string, o *mcpclient.Options) // what a command changes for each client; nil for nothing
+	// what a command changes for each client; nil for nothing
+	adapt func(server string, o *mcpclient.Options)
 
 	spans     []string // that a trace has, besides that of the command, when it is complete
 	arguments []string // before --
@@ -236,13 +237,15 @@ func (c *connection) answers(server string) []mcpclient.Feature {
 // failed gives err of a call its exit code.
 func (c *connection) failed(err error) error {
 	for _, no := range []error{
-		mcpclient.ErrUnsupported, mcpclient.ErrTaskFailed, mcpclient.ErrTaskCancelled, mcpclient.ErrTaskUnknown, mcpclient.ErrTaskExpired,
+		mcpclient.ErrUnsupported, mcpclient.ErrTaskFailed, mcpclient.ErrTaskCancelled, mcpclient.ErrTaskUnknown,
+		mcpclient.ErrTaskExpired,
 	} {
 		if errors.Is(err, no) {
 			return &exitError{exitTool, err}
 		}
 	}
-	if e, ok := errors.AsType[*mcpclient.Error](err); ok && (e.Kind == mcpclient.KindJSONRPC || e.Kind == mcpclient.KindInvalid) {
+	if e, ok := errors.AsType[*mcpclient.Error](err); ok &&
+		(e.Kind == mcpclient.KindJSONRPC || e.Kind == mcpclient.KindInvalid) {
 		return &exitError{exitTool, err}
 	}
 	return c.remote.hint(err)

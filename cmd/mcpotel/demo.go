@@ -19,8 +19,8 @@ import (
 // demoUsage are the arguments of "demo".
 const demoUsage = "[--web]"
 
-// runDemo plays four scenes between a client and a server, which is this program once more as a child process, and draws
-// the trace of each.
+// runDemo plays four scenes between a client and a server, which is this program once more as a child process, and
+// draws the trace of each.
 func runDemo(ctx context.Context, s streams, args []string) error {
 	var web webFlag
 	f := flag.NewFlagSet("demo", flag.ContinueOnError)
@@ -95,7 +95,8 @@ func (d *demo) connect(ctx context.Context) error {
 	}
 	environment = append(environment, "OTEL_SERVICE_NAME="+demoServer)
 	spanCtx, span := d.o.start(ctx, "demo: connect")
-	d.client, err = mcpclient.Connect(spanCtx, transport.Stdio{Command: self, Args: []string{"serve-demo"}, Env: environment},
+	d.client, err = mcpclient.Connect(spanCtx,
+		transport.Stdio{Command: self, Args: []string{"serve-demo"}, Env: environment},
 		&mcpclient.Options{
 			Name:         "demo",
 			ClientInfo:   mcp.Implementation{Name: "mcpotel-demo", Version: version()},
@@ -107,7 +108,8 @@ func (d *demo) connect(ctx context.Context) error {
 		return err
 	}
 	d.say("\n== connected to %s, protocol %s", d.client.ServerInfo().Name, d.client.ProtocolVersion())
-	return d.o.draw(ctx, d.out, span, has("INTERNAL demo: connect", "INTERNAL mcp_client.connect", "SERVER server/discover"))
+	return d.o.draw(ctx, d.out, span,
+		has("INTERNAL demo: connect", "INTERNAL mcp_client.connect", "SERVER server/discover"))
 }
 
 // scene runs f under a span and draws the trace.

@@ -82,7 +82,8 @@ type poemArguments struct {
 
 func poem(ctx context.Context, in poemArguments) (string, error) {
 	m, err := mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{
-		Messages:  []*mcp.SamplingMessage{{Role: "user", Content: mcp.SamplingContent{mcp.Text("Write a poem about " + in.About + ".")}}},
+		Messages: []*mcp.SamplingMessage{
+			{Role: "user", Content: mcp.SamplingContent{mcp.Text("Write a poem about " + in.About + ".")}}},
 		MaxTokens: 200,
 	})
 	if err != nil {

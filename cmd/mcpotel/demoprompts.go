@@ -10,10 +10,11 @@ import (
 )
 
 func addDemoPrompts(s *mcpserver.Server) error {
-	pack := mcp.Prompt{Name: "pack", Title: "Pack a suitcase", Description: "What to take along to a city.", Arguments: []mcp.PromptArgument{
-		{Name: "city", Description: "where to", Required: true},
-		{Name: "days", Description: "for how long"},
-	}}
+	pack := mcp.Prompt{Name: "pack", Title: "Pack a suitcase", Description: "What to take along to a city.",
+		Arguments: []mcp.PromptArgument{
+			{Name: "city", Description: "where to", Required: true},
+			{Name: "days", Description: "for how long"},
+		}}
 	return errors.Join(
 		s.AddPrompt(&pack, packPrompt),
 		s.AddCompletion(mcp.CompleteRef{Type: mcp.RefPrompt, Name: pack.Name}, "city", completeCity),
@@ -28,9 +29,11 @@ func packPrompt(_ context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetPromp
 	city := r.Arguments["city"]
 	weather := weatherIn(city, 1)[0]
 	result := saying(fmt.Sprintf("I go to %s for %s. What do I pack?", city, stay))
-	result.Messages = append(result.Messages, &mcp.PromptMessage{Role: "user", Content: &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{
-		URI: "demo://forecast/" + city, MIMEType: "text/plain", Text: fmt.Sprintf("%s, %d °C", weather.Sky, weather.CelsiusMax),
-	}}})
+	result.Messages = append(result.Messages,
+		&mcp.PromptMessage{Role: "user", Content: &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{
+			URI: "demo://forecast/" + city, MIMEType: "text/plain",
+			Text: fmt.Sprintf("%s, %d °C", weather.Sky, weather.CelsiusMax),
+		}}})
 	return result, nil
 }
 

@@ -17,7 +17,8 @@ const (
 	clockURI         = "demo://clock"
 	forecastTemplate = "demo://forecast/{city}"
 
-	about = "# The demo's server\n\nIt has something of everything that a server can have. `mcpotel watch --uri " + clockURI + "` shows time pass.\n"
+	about = "# The demo's server\n\nIt has something of everything that a server can have. `mcpotel watch --uri " +
+		clockURI + "` shows time pass.\n"
 
 	// onePixel and oneClick are the smallest picture and sound, in base64.
 	onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -30,11 +31,15 @@ var demoCities = []string{"Berlin", "Bern", "Lima", "Lisbon", "Osaka", "Oslo", "
 func addDemoResources(s *mcpserver.Server) error {
 	forecasts := mcp.CompleteRef{Type: mcp.RefResource, URI: forecastTemplate}
 	return errors.Join(
-		s.AddResource(&mcp.Resource{URI: aboutURI, Name: "about", Title: "About this server", MIMEType: "text/markdown"}, readAbout),
-		s.AddResource(&mcp.Resource{URI: clockURI, Name: "clock", Description: "The time, which can be watched.", MIMEType: "text/plain"}, readClock),
-		s.AddResource(&mcp.Resource{URI: "demo://pixel", Name: "pixel", Description: "A picture.", MIMEType: "image/png"}, readPixel),
+		s.AddResource(&mcp.Resource{URI: aboutURI, Name: "about", Title: "About this server", MIMEType: "text/markdown"},
+			readAbout),
+		s.AddResource(&mcp.Resource{URI: clockURI, Name: "clock", Description: "The time, which can be watched.",
+			MIMEType: "text/plain"}, readClock),
+		s.AddResource(&mcp.Resource{URI: "demo://pixel", Name: "pixel", Description: "A picture.", MIMEType: "image/png"},
+			readPixel),
 		s.AddResourceTemplate(&mcp.ResourceTemplate{
-			URITemplate: forecastTemplate, Name: "forecast", Description: "Tomorrow's weather in a city.", MIMEType: "application/json",
+			URITemplate: forecastTemplate, Name: "forecast", Description: "Tomorrow's weather in a city.",
+			MIMEType: "application/json",
 		}, readForecast),
 		s.AddCompletion(forecasts, "city", completeCity),
 	)

@@ -27,7 +27,8 @@ const serveDemoUsage = "[--http ADDRESS]"
 // context reaches it in the _meta of each request, over HTTP in the headers too.
 func runServeDemo(ctx context.Context, s streams, args []string) error {
 	f := flag.NewFlagSet("serve-demo", flag.ContinueOnError)
-	address := f.String("http", "", "serve over HTTP at this `ADDRESS`, such as :8080, on loopback unless it names a host, and print the URL")
+	address := f.String("http", "",
+		"serve over HTTP at this `ADDRESS`, such as :8080, on loopback unless it names a host, and print the URL")
 	if err := parseFlags(f, s, serveDemoUsage, args); err != nil {
 		return err
 	}
@@ -66,11 +67,12 @@ func serveDemo(ctx context.Context, server *mcpserver.Server, address string, s 
 
 // newDemoServer returns a server that has something of everything.
 func newDemoServer(o *observation) (*mcpserver.Server, error) {
-	s := mcpserver.New(mcp.Implementation{Name: demoServer, Title: "The demo of mcpotel", Version: version()}, &mcpserver.Options{
-		Instructions: "Everything here is made up, for trying things out.",
-		Logging:      true,
-		Telemetry:    o.telemetry(),
-	})
+	s := mcpserver.New(mcp.Implementation{Name: demoServer, Title: "The demo of mcpotel", Version: version()},
+		&mcpserver.Options{
+			Instructions: "Everything here is made up, for trying things out.",
+			Logging:      true,
+			Telemetry:    o.telemetry(),
+		})
 	tracer := o.providers.TracerProvider().Tracer("github.com/mcpotel/mcpotel/cmd/mcpotel")
 	d := &demoTools{tracer: tracer, flush: o.providers.ForceFlush, inspect: s.Inspect}
 	return s, errors.Join(
@@ -149,7 +151,7 @@ type waitResult struct {
 	Waited string `json:"waited"`
 }
 
-// wait waits in ten steps, unless nobody waits for it any more.
+// wait waits in ten steps, until the caller leaves.
 func (d *demoTools) wait(ctx context.Context, in waitArguments) (waitResult, error) {
 	const steps = 10
 	total := time.Duration(in.Seconds * float64(time.Second))

@@ -38,7 +38,8 @@ func show(context.Context, noArguments) (*mcp.CallToolResult, error) {
 func talk(ctx context.Context, _ noArguments) (string, error) {
 	r := mcpserver.RequestFrom(ctx)
 	levels := []mcp.LoggingLevel{
-		mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert, mcp.LevelEmergency,
+		mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert,
+		mcp.LevelEmergency,
 	}
 	for _, level := range levels {
 		if err := r.Log(ctx, level, "talk", fmt.Sprintf("This is what %s looks like.", level)); err != nil {
@@ -58,9 +59,10 @@ func change(s *mcpserver.Server) string {
 		s.RemovePrompts(extra)
 		return "removed"
 	}
-	s.AddPrompt(&mcp.Prompt{Name: extra}, func(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return saying("Do nothing."), nil
-	})
+	s.AddPrompt(&mcp.Prompt{Name: extra},
+		func(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			return saying("Do nothing."), nil
+		})
 	return "added"
 }
 
@@ -73,7 +75,7 @@ type brewResult struct {
 	Cups int `json:"cups"`
 }
 
-// brew works as long as that takes, whether or not somebody waits.
+// brew works as long as that takes, whether or not the caller waits.
 func brew(ctx context.Context, in brewArguments) (brewResult, error) {
 	cups := max(in.Cups, 1)
 	each := time.Second
@@ -83,7 +85,8 @@ func brew(ctx context.Context, in brewArguments) (brewResult, error) {
 	cup := time.NewTicker(each)
 	defer cup.Stop()
 	for done := range cups {
-		if err := mcpserver.RequestFrom(ctx).Progress(ctx, float64(done)+0.5, float64(cups), fmt.Sprintf("cup %d of %d", done+1, cups)); err != nil {
+		if err := mcpserver.RequestFrom(ctx).
+			Progress(ctx, float64(done)+0.5, float64(cups), fmt.Sprintf("cup %d of %d", done+1, cups)); err != nil {
 			return brewResult{}, err
 		}
 		select {

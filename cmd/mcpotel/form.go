@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What can be typed instead of an answer. Whoever wants to answer that literally writes a space before it: nobody does.
+// What can be typed instead of an answer. To answer that literally, write a space before it.
 const (
 	decline = "/no"
 	cancel  = "/cancel"
@@ -40,7 +40,8 @@ func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) 
 	}
 	defer done()
 	c.say("%s asks: %s", server, p.Message)
-	c.print("  Enter takes what is in [brackets], or leaves out what is optional; " + decline + " declines, " + cancel + " ends it.\n")
+	c.print("  Enter takes what is in [brackets], or leaves out what is optional; " + decline + " declines, " + cancel +
+		" ends it.\n")
 	for {
 		content, err := c.fill(ctx, questions)
 		if err == nil {

@@ -36,15 +36,19 @@ func TestAPersonFillsInAForm(t *testing.T) {
 			stderr        []string
 		}{
 			"defaults": {"Ada\n\n\n\n\n\n\n", "1 × l for Ada\n", []string{
-				strings.Split(url, "/")[2] + " asks: Your coffee?", "name (string, required): ", "size (one of these, required) [large]: ", "cups (integer, optional) [1]: ",
+				strings.Split(url, "/")[2] + " asks: Your coffee?", "name (string, required): ",
+				"size (one of these, required) [large]: ", "cups (integer, optional) [1]: ",
 				"    1  small\n", "size = \"l\"",
 			}},
 			"all": {"Ada\nsmall\n3\nmilk, 3\ny\nada@example.com\nyes\n", "3 × s for Ada with milk and cinnamon, to go\n", nil},
-			"wrong answers": {"\nAda\nhuge\n1\nmany\n11\n2\ntea\n2\nperhaps\nno\nada\nada@example.com\nmaybe\n\n", "2 × s for Ada with sugar\n", []string{
-				"an answer is required", `"huge" is none of these`, `"many" is no number`, "want at most 10", `"tea" is none of these`,
-				`"perhaps" is neither yes nor no`, `"ada" is no e-mail address`,
-			}},
-			"changed":              {"Ada\n\n\n\n\n\nchange\nBob\n\n5\n\n\n\n\n", "5 × l for Bob\n", []string{"name (string, required) [Ada]: "}},
+			"wrong answers": {"\nAda\nhuge\n1\nmany\n11\n2\ntea\n2\nperhaps\nno\nada\nada@example.com\nmaybe\n\n",
+				"2 × s for Ada with sugar\n", []string{
+					"an answer is required", `"huge" is none of these`, `"many" is no number`, "want at most 10",
+					`"tea" is none of these`,
+					`"perhaps" is neither yes nor no`, `"ada" is no e-mail address`,
+				}},
+			"changed": {"Ada\n\n\n\n\n\nchange\nBob\n\n5\n\n\n\n\n", "5 × l for Bob\n",
+				[]string{"name (string, required) [Ada]: "}},
 			"not sent":             {"Ada\n\n\n\n\n\nno\n", "No coffee, then.\n", nil},
 			"declined":             {"Ada\n/no\n", "No coffee, then.\n", nil},
 			"cancelled":            {"/cancel\n", "No coffee, then.\n", nil},
@@ -69,16 +73,18 @@ func TestAPersonIsAskedBeforeAPageIsOpened(t *testing.T) {
 	noCollector(t)
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
-	t.Setenv("SSH_CONNECTION", "far away") // nothing opens on the machine of whoever runs the tests
+	t.Setenv("SSH_CONNECTION", "far away") // nothing opens on the machine that runs the tests
 	url, _ := serves(t, "0")
 	for answer, want := range map[string]string{
-		"yes\n": "You went there.\n", "\n": "You did not go.\n", "no\n": "You did not go.\n", "what?\n": "You did not go.\n", "": "You did not go.\n",
+		"yes\n": "You went there.\n", "\n": "You did not go.\n", "no\n": "You did not go.\n", "what?\n": "You did not go.\n",
+		"": "You did not go.\n",
 	} {
 		code, out, stderr := typed(t, answer, "call", "--url", url, "sign-in")
 		if code != exitOK || out != want {
 			t.Errorf("%q: got exit code %d and %q, want 0 and %q: %s", answer, code, out, want, stderr)
 		}
-		if !strings.Contains(stderr, "\n    example.com\n") || !strings.Contains(stderr, "The whole address: https://example.com/?from=mcpotel\n") {
+		if !strings.Contains(stderr, "\n    example.com\n") ||
+			!strings.Contains(stderr, "The whole address: https://example.com/?from=mcpotel\n") {
 			t.Errorf("%q: want the host to stand out and the whole URL, got %s", answer, stderr)
 		}
 		if opened := strings.Contains(stderr, "open this page:\n"); opened != (answer == "yes\n") {
@@ -96,7 +102,8 @@ func TestACallIsMadeAgainWhenThePersonHasVisitedWhatItNeeds(t *testing.T) {
 	s := mcpserver.New(mcp.Implementation{Name: "bank", Version: "1.0"}, nil)
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "pay"}, func(context.Context, noArguments) (string, error) {
 		if calls.Add(1) == 1 {
-			return "", mcpserver.URLElicitationRequired("log in first", &mcp.ElicitParams{Message: "Log in.", URL: "https://bank.example/login"})
+			return "", mcpserver.URLElicitationRequired("log in first",
+				&mcp.ElicitParams{Message: "Log in.", URL: "https://bank.example/login"})
 		}
 		return "paid", nil
 	}); err != nil {
@@ -115,7 +122,8 @@ func TestACallIsMadeAgainWhenThePersonHasVisitedWhatItNeeds(t *testing.T) {
 	calls.Store(0)
 	code, _, stderr := runs(t, args...)
 	if code != exitTool || !strings.Contains(stderr, "https://bank.example/login") || calls.Load() != 1 {
-		t.Errorf("nobody there: got exit code %d after %d calls, want %d after one, and the URL: %s", code, calls.Load(), exitTool, stderr)
+		t.Errorf("nobody there: got exit code %d after %d calls, want %d after one, and the URL: %s", code, calls.Load(),
+			exitTool, stderr)
 	}
 }
 
@@ -144,20 +152,24 @@ func TestAnswersFitTheirQuestions(t *testing.T) {
 		"a choice by its name":    {`{"type":"string","enum":["a","b"],"enumNames":["Ay","Be"]}`, "be", `"b"`, ""},
 		"a choice by its title":   {`{"type":"string","oneOf":[{"const":"a","title":"Ay"}]}`, "ay", `"a"`, ""},
 		"no choice":               {`{"type":"string","enum":["a","b"]}`, "3", "", "none of these"},
-		"several":                 {`{"type":"array","items":{"type":"string","enum":["a","b","c"]}}`, "c, 1", `["c","a"]`, ""},
-		"several by title":        {`{"type":"array","items":{"anyOf":[{"const":"a","title":"Ay"}]}}`, "AY", `["a"]`, ""},
-		"too many":                {`{"type":"array","maxItems":1,"items":{"type":"string","enum":["a","b"]}}`, "a,b", "", "at most 1"},
-		"an e-mail address":       {`{"type":"string","format":"email"}`, "a@b.c", `"a@b.c"`, ""},
-		"a name and an address":   {`{"type":"string","format":"email"}`, "A <a@b.c>", "", "no e-mail address"},
-		"a URI":                   {`{"type":"string","format":"uri"}`, "https://a/b", `"https://a/b"`, ""},
-		"no URI":                  {`{"type":"string","format":"uri"}`, "a/b", "", "no URI"},
-		"a date":                  {`{"type":"string","format":"date"}`, "2026-07-28", `"2026-07-28"`, ""},
-		"no date":                 {`{"type":"string","format":"date"}`, "2026-02-30", "", "no date"},
-		"a time":                  {`{"type":"string","format":"date-time"}`, "2026-07-28T12:00:00Z", `"2026-07-28T12:00:00Z"`, ""},
-		"no time":                 {`{"type":"string","format":"date-time"}`, "noon", "", "no time"},
+		"several": {`{"type":"array","items":{"type":"string","enum":["a","b","c"]}}`, "c, 1", `["c","a"]`,
+			""},
+		"several by title": {`{"type":"array","items":{"anyOf":[{"const":"a","title":"Ay"}]}}`, "AY", `["a"]`, ""},
+		"too many": {`{"type":"array","maxItems":1,"items":{"type":"string","enum":["a","b"]}}`, "a,b", "",
+			"at most 1"},
+		"an e-mail address":     {`{"type":"string","format":"email"}`, "a@b.c", `"a@b.c"`, ""},
+		"a name and an address": {`{"type":"string","format":"email"}`, "A <a@b.c>", "", "no e-mail address"},
+		"a URI":                 {`{"type":"string","format":"uri"}`, "https://a/b", `"https://a/b"`, ""},
+		"no URI":                {`{"type":"string","format":"uri"}`, "a/b", "", "no URI"},
+		"a date":                {`{"type":"string","format":"date"}`, "2026-07-28", `"2026-07-28"`, ""},
+		"no date":               {`{"type":"string","format":"date"}`, "2026-02-30", "", "no date"},
+		"a time": {`{"type":"string","format":"date-time"}`, "2026-07-28T12:00:00Z", `"2026-07-28T12:00:00Z"`,
+			""},
+		"no time": {`{"type":"string","format":"date-time"}`, "noon", "", "no time"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			questions, err := questionsOf(&mcp.ElicitParams{RequestedSchema: json.RawMessage(`{"type":"object","properties":{"x":` + tc.schema + `}}`)})
+			questions, err := questionsOf(
+				&mcp.ElicitParams{RequestedSchema: json.RawMessage(`{"type":"object","properties":{"x":` + tc.schema + `}}`)})
 			if err != nil {
 				t.Fatal(err)
 			}

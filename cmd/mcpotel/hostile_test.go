@@ -21,9 +21,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// evil is what the hostile server says wherever it can say anything: it takes over a terminal that lets it, and begins lines
-// that pass for a tool, a message of the command, or a record of its log.
-const evil = "x\nmcpotel: forged\rmcpotel: forged\nforged(tool)\u2028forged\u0085forged\x1b]0;title\a\x1b[2J\u009b31m\x7f\u202eforged\u2066y"
+// evil is what the hostile server says wherever it can say anything: it takes over a terminal that lets it, and begins
+// lines that pass for a tool, a message of the command, or a record of its log.
+const evil = "x\nmcpotel: forged\rmcpotel: " +
+	"forged\nforged(tool)\u2028forged\u0085forged\x1b]0;title\a\x1b[2J\u009b31m\x7f\u202eforged\u2066y"
 
 // hostile is a server of the modern era that answers everything, and says evil in all of it.
 type hostile struct{ t *testing.T }
@@ -63,7 +64,8 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if token := m.Params.Meta["progressToken"]; token != nil {
-		h.notify(w, mcp.NotificationProgress, map[string]any{"progressToken": token, "status": 1, "total": 2, "message": evil})
+		h.notify(w, mcp.NotificationProgress,
+			map[string]any{"progressToken": token, "status": 1, "total": 2, "message": evil})
 	}
 	if m.Params.Meta["io.modelcontextprotocol/logLevel"] != nil {
 		h.notify(w, mcp.NotificationMessage, map[string]any{"level": "error", "logger": evil, "data": evil})
@@ -94,9 +96,11 @@ func (h hostile) event(w io.Writer, v any) {
 func (h hostile) result(method, name string, asked bool) map[string]any {
 	r := map[string]any{
 		"resultType": "complete", "ttlMs": 0, "cacheScope": "private",
-		"_meta": map[string]any{"io.modelcontextprotocol/serverInfo": map[string]any{"name": evil, "version": evil, "title": evil}},
+		"_meta": map[string]any{"io.modelcontextprotocol/serverInfo": map[string]any{"name": evil, "version": evil,
+			"title": evil}},
 	}
-	object := map[string]any{"type": "object", "properties": map[string]any{evil: map[string]any{"type": evil, "description": evil}}}
+	object := map[string]any{"type": "object",
+		"properties": map[string]any{evil: map[string]any{"type": evil, "description": evil}}}
 	text := []any{map[string]any{"type": "text", "text": evil}}
 	resource := map[string]any{"uri": "demo://" + evil, "mimeType": evil, "text": evil}
 	task := map[string]any{
@@ -106,22 +110,27 @@ func (h hostile) result(method, name string, asked bool) map[string]any {
 	case mcp.MethodDiscover:
 		r["supportedVersions"], r["instructions"] = []string{"2026-07-28"}, evil
 		r["capabilities"] = map[string]any{
-			"tools": map[string]any{"listChanged": true}, "prompts": map[string]any{}, "completions": map[string]any{}, "logging": map[string]any{},
+			"tools": map[string]any{"listChanged": true}, "prompts": map[string]any{}, "completions": map[string]any{},
+			"logging":    map[string]any{},
 			"resources":  map[string]any{"subscribe": true},
 			"extensions": map[string]any{mcp.ExtensionTasks: map[string]any{}},
 		}
 	case mcp.MethodListTools:
 		r["tools"] = []any{map[string]any{"name": evil, "title": evil, "description": evil, "inputSchema": object}}
 	case mcp.MethodListPrompts:
-		r["prompts"] = []any{map[string]any{"name": evil, "description": evil, "arguments": []any{map[string]any{"name": evil}}}}
+		r["prompts"] = []any{map[string]any{"name": evil, "description": evil,
+			"arguments": []any{map[string]any{"name": evil}}}}
 	case mcp.MethodListResources:
-		r["resources"] = []any{map[string]any{"uri": "demo://" + evil, "name": evil, "title": evil, "description": evil, "mimeType": evil}}
+		r["resources"] = []any{map[string]any{"uri": "demo://" + evil, "name": evil, "title": evil, "description": evil,
+			"mimeType": evil}}
 	case mcp.MethodListResourceTemplates:
-		r["resourceTemplates"] = []any{map[string]any{"uriTemplate": "demo://" + evil, "name": evil, "description": evil, "mimeType": evil}}
+		r["resourceTemplates"] = []any{
+			map[string]any{"uriTemplate": "demo://" + evil, "name": evil, "description": evil, "mimeType": evil}}
 	case mcp.MethodReadResource:
 		r["contents"] = []any{resource, resource}
 	case mcp.MethodGetPrompt:
-		r["messages"] = []any{map[string]any{"role": evil, "content": text[0]}, map[string]any{"role": "user", "content": map[string]any{"type": "resource", "resource": resource}}}
+		r["messages"] = []any{map[string]any{"role": evil, "content": text[0]},
+			map[string]any{"role": "user", "content": map[string]any{"type": "resource", "resource": resource}}}
 	case mcp.MethodComplete:
 		r["completion"] = map[string]any{"values": []string{evil}, "total": 9}
 	case mcp.MethodGetTask:
@@ -140,7 +149,8 @@ func (h hostile) result(method, name string, asked bool) map[string]any {
 					"b": map[string]any{"type": "string", "title": evil, "enum": []string{evil, "b"}, "default": evil},
 				}}})
 		case name == "page" && !asked:
-			ask(map[string]any{"mode": "url", "message": evil, "url": "https://example.com/?q=" + "\u202e", "elicitationId": evil})
+			ask(map[string]any{"mode": "url", "message": evil, "url": "https://example.com/?q=" + "\u202e",
+				"elicitationId": evil})
 		case name == "task":
 			r["resultType"] = "task"
 			maps.Copy(r, task)
@@ -150,8 +160,10 @@ func (h hostile) result(method, name string, asked bool) map[string]any {
 			r["content"], r["structuredContent"] = []any{}, map[string]any{evil: evil}
 		default:
 			r["content"] = []any{
-				text[0], map[string]any{"type": "image", "data": "AAAA", "mimeType": evil}, map[string]any{"type": "audio", "data": "AAAA", "mimeType": evil},
-				map[string]any{"type": "resource_link", "uri": "demo://" + evil, "name": evil}, map[string]any{"type": "resource", "resource": resource},
+				text[0], map[string]any{"type": "image", "data": "AAAA", "mimeType": evil},
+				map[string]any{"type": "audio", "data": "AAAA", "mimeType": evil},
+				map[string]any{"type": "resource_link", "uri": "demo://" + evil, "name": evil},
+				map[string]any{"type": "resource", "resource": resource},
 			}
 		}
 	}
@@ -175,8 +187,10 @@ func TestWhatPeopleReadCannotBeForged(t *testing.T) {
 		{"tools"}, {"resources"}, {"prompts"}, {"ping"}, {"watch", "--for", "300ms", "--uri", "demo://x"},
 		{"read", "demo://x"}, {"read", "refuse://x"}, {"prompt", "x"}, {"prompt", "refuse"}, {"complete", "x", "a=b"},
 		{"call", "text"}, {"call", "error"}, {"call", "structured"}, {"call", "refuse"}, {"call", "status"},
-		{"call", "form"}, {"call", "page"}, {"call", "task"}, {"call", "--task", "task"}, {"call", "--level", "debug", "text"},
-		{"call", "--root", ".", "text"}, {"call", "--timeout", "5s", "text"}, {"call", "--header", "A=b", "text"}, {"call", "--pin-version", "2026-07-28", "text"},
+		{"call", "form"}, {"call", "page"}, {"call", "task"}, {"call", "--task", "task"},
+		{"call", "--level", "debug", "text"},
+		{"call", "--root", ".", "text"}, {"call", "--timeout", "5s", "text"}, {"call", "--header", "A=b", "text"},
+		{"call", "--pin-version", "2026-07-28", "text"},
 		{"task", "get", evil}, {"task", "wait", evil}, {"task", "cancel", evil},
 	} {
 		spoken[args[0]] = true
@@ -207,7 +221,8 @@ func TestWhatPeopleReadCannotBeForged(t *testing.T) {
 		}
 	}
 	for _, c := range commands {
-		if local := []string{"demo", "view", "serve-demo", "version", "help"}; !spoken[c.name] && !slices.Contains(local, c.name) {
+		if local := []string{"demo", "view", "serve-demo", "version", "help"}; !spoken[c.name] &&
+			!slices.Contains(local, c.name) {
 			t.Errorf("no hostile server speaks to %s", c.name)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// serves starts the demo's server over HTTP as a user does, and returns its URL and what stops it, as a signal would, and
-// returns its exit code.
+// serves starts the demo's server over HTTP as a user does, and returns its URL and what stops it, as a signal would,
+// and returns its exit code.
 func serves(t *testing.T, address string) (url string, stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -74,8 +74,10 @@ func TestCallsOverHTTPBehaveAsOverPipes(t *testing.T) {
 		"a list":          {[]string{"tools", "--url", url}, exitOK, "forecast(city string, days? integer)", ""},
 		"a tool error":    {[]string{"call", "--url", url, "divide", `{"a":6,"b":0}`}, exitTool, "", "division by zero"},
 		"an unknown tool": {[]string{"call", "--url", url, "nosuch"}, exitTool, "", "server error -32602"},
-		"a timeout":       {[]string{"call", "--url", url, "--timeout", "300ms", "wait", `{"seconds":30}`}, exitConnection, "", "no answer in time"},
-		"a trace":         {[]string{"call", "--url", url, "--trace", "divide", `{"a":6,"b":3}`}, exitOK, "2", "transport=tcp"},
+		"a timeout": {[]string{"call", "--url", url, "--timeout", "300ms", "wait", `{"seconds":30}`}, exitConnection,
+			"", "no answer in time"},
+		"a trace": {[]string{"call", "--url", url, "--trace", "divide", `{"a":6,"b":3}`}, exitOK, "2",
+			"transport=tcp"},
 		"no such path":    {[]string{"tools", "--url", url + "/nosuch"}, exitConnection, "", "404"},
 		"no server there": {[]string{"tools", "--url", "http://127.0.0.1:1/mcp"}, exitConnection, "", "refused"},
 		"another scheme":  {[]string{"tools", "--url", "ftp://127.0.0.1/"}, exitConnection, "", "scheme"},
@@ -103,8 +105,10 @@ func TestFlagsForHTTPAreChecked(t *testing.T) {
 		"resource without auth":   {[]string{"tools", "--url", "http://x/", "--auth-resource", "http://x"}, "--auth"},
 		"no resource":             {[]string{"tools", "--url", "http://x/", "--auth", "--auth-resource", "x"}, "URL"},
 		"a header without value":  {[]string{"tools", "--url", "http://x/", "--header", "secret"}, "header 1"},
-		"a header without name":   {[]string{"tools", "--url", "http://x/", "--header", "A=1", "--header", "=secret"}, "header 2"},
-		"another notation":        {[]string{"tools", "--url", "http://x/", "--header", "Authorization: secret="}, "header 1"},
+		"a header without name": {[]string{"tools", "--url", "http://x/", "--header", "A=1", "--header", "=secret"},
+			"header 2"},
+		"another notation": {[]string{"tools", "--url", "http://x/", "--header", "Authorization: secret="},
+			"header 1"},
 		"a header of two lines":   {[]string{"tools", "--url", "http://x/", "--header", "A=b\r\nB: secret"}, "header 1"},
 		"a header without quotes": {[]string{"tools", "--url", "http://x/", "--header", "A=Bearer", "secret"}, "quote"},
 		"no address":              {[]string{"serve-demo", "--http", "here"}, "no address"},
@@ -164,7 +168,8 @@ func TestHeadersGoWithEveryRequestAndNowhereElse(t *testing.T) {
 		}
 	}
 	if requests.Load() < 4 || without.Load() > 0 {
-		t.Errorf("requests: got %d, %d of them without the headers; want several, none without", requests.Load(), without.Load())
+		t.Errorf("requests: got %d, %d of them without the headers; want several, none without", requests.Load(),
+			without.Load())
 	}
 }
 
@@ -204,7 +209,8 @@ func TestCallOverHTTPIsOneTrace(t *testing.T) {
 	address, stop := serves(t, "0")
 	tools := map[string]string{"2026-07-28": "forecast", "2025-11-25": "divide"}
 	for version, tool := range tools {
-		if code, _, stderr := runs(t, "call", "--url", address, "--pin-version", version, tool, `{"city":"Oslo","a":1,"b":1}`); code == exitConnection {
+		if code, _, stderr := runs(t, "call", "--url", address, "--pin-version", version, tool,
+			`{"city":"Oslo","a":1,"b":1}`); code == exitConnection {
 			t.Fatalf("a call of %s with version %s: %s", tool, version, stderr)
 		}
 	}

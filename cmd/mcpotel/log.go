@@ -17,7 +17,8 @@ type logFlag struct {
 }
 
 func (l *logFlag) flags(f *flag.FlagSet) {
-	f.Func("level", "ask for the server's log messages of this `LEVEL` and above: debug, info, notice, warning, error, critical, alert, emergency",
+	f.Func("level", "ask for the server's log messages of this `LEVEL` and above: debug, info, notice, warning, error, "+
+		"critical, alert, emergency",
 		func(s string) error {
 			l.level = mcp.LoggingLevel(s)
 			if !l.level.Defined() {

@@ -1,6 +1,6 @@
-// Command mcpotel uses any MCP server from the shell: its tools, resources and prompts, and what it tells unasked. It shows
-// what each call does: its result, and its trace as a waterfall of client and server spans. "mcpotel demo" shows that at once
-// and needs nothing.
+// Command mcpotel uses any MCP server from the shell: its tools, resources and prompts, and what it tells unasked. It
+// shows what each call does: its result, and its trace as a waterfall of client and server spans. "mcpotel demo" shows
+// that at once and needs nothing.
 package main
 
 import (
@@ -28,7 +28,7 @@ const (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	person   bool // in and err are a terminal, at which somebody can be asked
+	person   bool // in and err are a terminal, at which a person can be asked
 }
 
 // command is one of the subcommands.

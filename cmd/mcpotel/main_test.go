@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// TestMain lets the test binary be the demo's server, which the command starts as a child process of its own executable,
-// and under the name of the system's opener a browser.
+// TestMain lets the test binary be the demo's server, which the command starts as a child process of its own
+// executable, and under the name of the system's opener a browser.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "xdg-open" {
 		if _, err := http.Get(os.Args[1]); err != nil {
@@ -71,7 +71,7 @@ func demoServerCommand(t *testing.T) []string {
 	return []string{"--", self, "serve-demo"}
 }
 
-// noCollector keeps the environment of whoever runs the tests out of them.
+// noCollector keeps the environment that the tests are run in out of them.
 func noCollector(t *testing.T) {
 	t.Helper()
 	for _, kv := range os.Environ() {
@@ -109,7 +109,8 @@ func TestDemoShowsEachCallAsOneTraceOfClientAndServer(t *testing.T) {
 			}
 		}
 	}
-	for _, w := range []string{"mcp_client.connection.transition", "negotiated", "transport_down", "delay_elapsed", "stop_requested"} {
+	for _, w := range []string{"mcp_client.connection.transition", "negotiated", "transport_down", "delay_elapsed",
+		"stop_requested"} {
 		if !strings.Contains(logs, w) {
 			t.Errorf("want %q in the log, got:\n%s", w, logs)
 		}
@@ -149,13 +150,15 @@ func TestDemoExportsToTheCollector(t *testing.T) {
 	s := sink.Snapshot()
 	otlpcheck.Check(t, s)
 	for _, metric := range []string{
-		"mcp.client.operation.duration", "mcp.server.operation.duration", "mcp_client.connection.transitions", "mcp_client.active_requests",
+		"mcp.client.operation.duration", "mcp.server.operation.duration", "mcp_client.connection.transitions",
+		"mcp_client.active_requests",
 	} {
 		if len(s.PointsOf(metric)) == 0 {
 			t.Errorf("want points of %s, got none", metric)
 		}
 	}
-	for _, event := range []string{"mcp_client.connection.transition", "mcp_client.request.exception", "mcp_client.process.exit"} {
+	for _, event := range []string{"mcp_client.connection.transition", "mcp_client.request.exception",
+		"mcp_client.process.exit"} {
 		if len(s.RecordsOf(event)) == 0 {
 			t.Errorf("want log records with the event name %s, got none", event)
 		}
@@ -176,7 +179,8 @@ func spanNamed(t *testing.T, spans []otlpsink.Span, kind, name, trace string) ot
 func TestToolsListsThem(t *testing.T) {
 	noCollector(t)
 	code, out, stderr := runs(t, append([]string{"tools"}, demoServerCommand(t)...)...)
-	if code != exitOK || !strings.Contains(out, "forecast(city string, days? integer)\n    The weather of the next days in a city.\n") {
+	if code != exitOK || !strings.Contains(out,
+		"forecast(city string, days? integer)\n    The weather of the next days in a city.\n") {
 		t.Errorf("want the tools for people, got %d:\n%s%s", code, out, stderr)
 	}
 	code, out, _ = runs(t, append([]string{"tools", "--json"}, demoServerCommand(t)...)...)
@@ -194,29 +198,39 @@ func TestExitCodes(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		"a result":             {append([]string{"call", "divide", `{"a":6,"b":3}`}, server...), exitOK, `"quotient":2`, ""},
-		"a result as JSON":     {append([]string{"call", "--json", "divide", `{"a":6,"b":3}`}, server...), exitOK, `"structuredContent": {`, ""},
-		"a tool error":         {append([]string{"call", "divide", `{"a":6,"b":0}`}, server...), exitTool, "", "division by zero"},
-		"a tool error as JSON": {append([]string{"call", "--json", "divide", `{"a":6,"b":0}`}, server...), exitTool, `"isError": true`, ""},
-		"an unknown tool":      {append([]string{"call", "nosuch"}, server...), exitTool, "", "server error -32602"},
-		"a lost connection":    {append([]string{"call", "crash"}, server...), exitConnection, "", "SIGKILL"},
-		"a timeout":            {append([]string{"call", "--timeout", "300ms", "wait", `{"seconds":30}`}, server...), exitConnection, "", "no answer in time"},
-		"no such server":       {[]string{"tools", "--", "/does/not/exist"}, exitConnection, "", "the client gave up: dial:"},
-		"a server that exits":  {[]string{"tools", "--", server[1], "-test.run=NoSuchTest"}, exitConnection, "", "exited with status 0"},
-		"a pinned version":     {append([]string{"call", "--pin-version", "2025-03-26", "divide", `{"a":6,"b":3}`}, server...), exitOK, "2", ""},
+		"a result": {append([]string{"call", "divide", `{"a":6,"b":3}`}, server...), exitOK, `"quotient":2`, ""},
+		"a result as JSON": {append([]string{"call", "--json", "divide", `{"a":6,"b":3}`}, server...), exitOK,
+			`"structuredContent": {`, ""},
+		"a tool error": {append([]string{"call", "divide", `{"a":6,"b":0}`}, server...), exitTool, "",
+			"division by zero"},
+		"a tool error as JSON": {append([]string{"call", "--json", "divide", `{"a":6,"b":0}`}, server...), exitTool,
+			`"isError": true`, ""},
+		"an unknown tool":   {append([]string{"call", "nosuch"}, server...), exitTool, "", "server error -32602"},
+		"a lost connection": {append([]string{"call", "crash"}, server...), exitConnection, "", "SIGKILL"},
+		"a timeout": {append([]string{"call", "--timeout", "300ms", "wait", `{"seconds":30}`}, server...),
+			exitConnection, "", "no answer in time"},
+		"no such server": {[]string{"tools", "--", "/does/not/exist"}, exitConnection, "", "the client gave up: dial:"},
+		"a server that exits": {[]string{"tools", "--", server[1], "-test.run=NoSuchTest"}, exitConnection, "",
+			"exited with status 0"},
+		"a pinned version": {append([]string{"call", "--pin-version", "2025-03-26", "divide", `{"a":6,"b":3}`}, server...),
+			exitOK, "2", ""},
 
-		"no command":            {nil, exitUsage, "", "usage: mcpotel"},
-		"an unknown command":    {[]string{"frobnicate"}, exitUsage, "", `unknown command "frobnicate"; "mcpotel help" lists them`},
-		"help for nothing":      {[]string{"help", "frobnicate"}, exitUsage, "", "unknown command"},
-		"a flag first":          {[]string{"--json", "tools"}, exitUsage, "", "--json: flags go behind the command"},
-		"no server":             {[]string{"tools"}, exitUsage, "", "no server"},
-		"no tool":               {append([]string{"call"}, server...), exitUsage, "", "which tool"},
-		"arguments not JSON":    {append([]string{"call", "divide", "6 3"}, server...), exitUsage, "", "not a JSON object"},
-		"arguments no object":   {append([]string{"call", "divide", "[6,3]"}, server...), exitUsage, "", "not a JSON object"},
-		"too many arguments":    {append([]string{"call", "divide", "{}", "{}"}, server...), exitUsage, "", "unexpected argument"},
-		"a surplus argument":    {append([]string{"tools", "x"}, server...), exitUsage, "", "unexpected argument"},
-		"an unknown flag":       {append([]string{"tools", "--frob"}, server...), exitUsage, "", `mcpotel: flag provided but not defined: -frob; "mcpotel help tools" lists the flags`},
-		"an unknown version":    {append([]string{"tools", "--pin-version", "1999-01-01"}, server...), exitUsage, "", "unknown protocol version"},
+		"no command": {nil, exitUsage, "", "usage: mcpotel"},
+		"an unknown command": {[]string{"frobnicate"}, exitUsage, "",
+			`unknown command "frobnicate"; "mcpotel help" lists them`},
+		"help for nothing":    {[]string{"help", "frobnicate"}, exitUsage, "", "unknown command"},
+		"a flag first":        {[]string{"--json", "tools"}, exitUsage, "", "--json: flags go behind the command"},
+		"no server":           {[]string{"tools"}, exitUsage, "", "no server"},
+		"no tool":             {append([]string{"call"}, server...), exitUsage, "", "which tool"},
+		"arguments not JSON":  {append([]string{"call", "divide", "6 3"}, server...), exitUsage, "", "not a JSON object"},
+		"arguments no object": {append([]string{"call", "divide", "[6,3]"}, server...), exitUsage, "", "not a JSON object"},
+		"too many arguments": {append([]string{"call", "divide", "{}", "{}"}, server...), exitUsage, "",
+			"unexpected argument"},
+		"a surplus argument": {append([]string{"tools", "x"}, server...), exitUsage, "", "unexpected argument"},
+		"an unknown flag": {append([]string{"tools", "--frob"}, server...), exitUsage, "",
+			`mcpotel: flag provided but not defined: -frob; "mcpotel help tools" lists the flags`},
+		"an unknown version": {append([]string{"tools", "--pin-version", "1999-01-01"}, server...), exitUsage, "",
+			"unknown protocol version"},
 		"demo with an argument": {[]string{"demo", "x"}, exitUsage, "", "unexpected argument"},
 
 		"help":           {[]string{"help"}, exitOK, "usage: mcpotel", ""},

@@ -22,16 +22,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
-// observation is where the telemetry of one run goes: to the console and, as OTLP, to the collector that the environment
-// names or to a receiver in this process that draws it.
+// observation is where the telemetry of one run goes: to the console and, as OTLP, to the collector that the
+// environment names or to a receiver in this process that draws it.
 type observation struct {
 	providers *otlp.Providers
-	sink      *otlpsink.Sink // nil if a collector takes it, or nobody
+	sink      *otlpsink.Sink // nil if a collector takes it, or nothing does
 	site      *loopback.Site // nil without --web
 }
 
 // observe sets it up. With embedded, spans that no collector takes are kept here, to be drawn.
-func observe(ctx context.Context, service string, console slog.Leveler, w io.Writer, embedded bool) (*observation, error) {
+func observe(ctx context.Context, service string, console slog.Leveler, w io.Writer, embedded bool) (*observation,
+	error) {
 	o := &observation{}
 	options := []otlp.Option{
 		otlp.WithServiceName(service), otlp.WithServiceVersion(version()), otlp.WithConsole(w, console),
@@ -64,7 +65,8 @@ func (o *observation) publish(w webFlag) error {
 		return nil
 	}
 	if o.sink == nil {
-		return misuse("--web shows what comes to this process, but the environment names a collector (OTEL_EXPORTER_OTLP_…ENDPOINT): unset that")
+		return misuse("--web shows what comes to this process, but the environment names a collector " +
+			"(OTEL_EXPORTER_OTLP_…ENDPOINT): unset that")
 	}
 	var err error
 	o.site, err = openSite("web", w.address, withDebugPage(traceview.New(traceview.Options{Snapshot: o.sink.Snapshot})))
@@ -83,12 +85,14 @@ func (o *observation) stay(ctx context.Context, w io.Writer) {
 	<-ctx.Done()
 }
 
-// exporting is the environment in which a child process exports to this one, if it exports and nobody else is named.
+// exporting is the environment in which a child process exports to this one, if it exports and the environment names no
+// other receiver.
 func (o *observation) exporting() []string {
 	if o.sink == nil {
 		return nil
 	}
-	return append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+o.sink.Endpoint(), "OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
+	return append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+o.sink.Endpoint(),
+		"OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
 }
 
 // hasCollector reports whether the environment names a collector, for all signals or for one.
@@ -112,7 +116,8 @@ const patience = 3 * time.Second
 
 // draw draws the trace of span, which has ended, once complete says that all its spans are there. If a collector has
 // them, draw says where to look.
-func (o *observation) draw(ctx context.Context, w io.Writer, span trace.Span, complete func([]otlpsink.Span) bool) error {
+func (o *observation) draw(ctx context.Context, w io.Writer, span trace.Span,
+	complete func([]otlpsink.Span) bool) error {
 	id := span.SpanContext().TraceID().String()
 	if o.sink == nil {
 		return printLine(w, "trace "+id+" was exported to the collector")

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// pausable is a context that ends after some time, in which that does not count during which a person is asked. A call of a
-// legacy server needs it: nothing tells the client for which of its calls the server asks.
+// pausable is a context that ends after some time, in which that does not count during which a person is asked. A call
+// of a legacy server needs it: nothing tells the client for which of its calls the server asks.
 type pausable struct {
 	context.Context
 	end context.CancelCauseFunc
@@ -24,7 +24,8 @@ type pausable struct {
 }
 
 // pausable returns the context for a call, and the options that go with it. done ends it.
-func (c *connection) pausable(ctx context.Context, client *mcpclient.Client) (_ context.Context, _ []mcpclient.CallOption, done func()) {
+func (c *connection) pausable(ctx context.Context, client *mcpclient.Client) (_ context.Context,
+	_ []mcpclient.CallOption, done func()) {
 	if !c.streams.person || c.longest <= 0 || client.ProtocolVersion().Era() == mcp.Modern {
 		return ctx, nil, func() {}
 	}

@@ -43,6 +43,7 @@ type sign struct {
 func (s *sign) json() any { return s }
 
 func (s *sign) print(w io.Writer, label string) error {
-	return printLine(w, fmt.Sprintf("%s%s answered in %v, protocol %s", label, visible.Line(s.ServerInfo.Name+" "+s.ServerInfo.Version),
+	return printLine(w, fmt.Sprintf("%s%s answered in %v, protocol %s", label,
+		visible.Line(s.ServerInfo.Name+" "+s.ServerInfo.Version),
 		time.Duration(s.Milliseconds*float64(time.Millisecond)), s.Version))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// All that the command writes goes through the functions of this file or through a console: a test holds that. Each makes
-// what a peer says harmless, whichever way it was put together.
+// All that the command writes goes through the functions of this file or through a console: a test holds that. Each
+// makes what a peer says harmless, whichever way it was put together.
 
 // printLine prints text as one line, which it stays whatever a peer has put into it.
 func printLine(w io.Writer, text string) error {
@@ -65,9 +65,11 @@ func describe(c mcp.Content) string {
 		return fmt.Sprintf("[link %s %s]", visible.Line(c.Name), visible.Line(c.URI))
 	case *mcp.EmbeddedResource:
 		if c.Resource.Blob != nil {
-			return fmt.Sprintf("[resource %s %s, %d bytes of base64]", visible.Line(c.Resource.URI), visible.Line(c.Resource.MIMEType), len(*c.Resource.Blob))
+			return fmt.Sprintf("[resource %s %s, %d bytes of base64]", visible.Line(c.Resource.URI),
+				visible.Line(c.Resource.MIMEType), len(*c.Resource.Blob))
 		}
-		return fmt.Sprintf("[resource %s %s]\n%s", visible.Line(c.Resource.URI), visible.Line(c.Resource.MIMEType), visible.Text(c.Resource.Text))
+		return fmt.Sprintf("[resource %s %s]\n%s", visible.Line(c.Resource.URI), visible.Line(c.Resource.MIMEType),
+			visible.Text(c.Resource.Text))
 	}
 	raw, err := json.Marshal(c)
 	if err != nil {

@@ -51,7 +51,8 @@ func (l *promptList) print(w io.Writer, label string) error {
 			}
 			arguments = append(arguments, name)
 		}
-		if err := printEntry(w, label+p.Name+"("+strings.Join(arguments, ", ")+")", nil, cmp.Or(p.Description, p.Title), ""); err != nil {
+		if err := printEntry(w, label+p.Name+"("+strings.Join(arguments, ", ")+")", nil, cmp.Or(p.Description, p.Title),
+			""); err != nil {
 			return err
 		}
 	}

@@ -123,8 +123,8 @@ func (q *question) titles(values ...string) string {
 	return strings.Join(shown, ", ")
 }
 
-// answer reads what was typed. Nothing typed is the value in brackets, or no value. The error says what is wrong, for the
-// person to try again.
+// answer reads what was typed. Nothing typed is the value in brackets, or no value. The error says what is wrong, for
+// the person to try again.
 func (q *question) answer(ctx context.Context, text string) (json.RawMessage, error) {
 	if text == "" {
 		if q.given == nil && q.required {

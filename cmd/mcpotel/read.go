@@ -52,7 +52,8 @@ func (c *connection) printContents(contents []*mcp.ResourceContents) error {
 		case !isTerminal(c.streams.out):
 			err = printBytes(c.streams.out, data)
 		case part.Blob != nil:
-			err = printLine(c.streams.out, fmt.Sprintf("[%s, %d bytes: not for a terminal]", visible.Line(part.MIMEType), len(data)))
+			err = printLine(c.streams.out,
+				fmt.Sprintf("[%s, %d bytes: not for a terminal]", visible.Line(part.MIMEType), len(data)))
 		default:
 			err = printText(c.streams.out, string(data))
 		}

@@ -30,10 +30,12 @@ func (r *remote) flags(f *flag.FlagSet) {
 		r.headers = append(r.headers, s)
 		return nil
 	})
-	f.BoolVar(&r.auth, "auth", false, "authorize in the browser when the server asks for it, and remember it in the user's configuration directory")
+	f.BoolVar(&r.auth, "auth", false,
+		"authorize in the browser when the server asks for it, and remember it in the user's configuration directory")
 	f.BoolVar(&r.noBrowser, "no-browser", false, "with --auth: print the page to authorize at instead of opening it")
 	f.StringVar(&r.resource, "auth-resource", "",
-		"with --auth: take the server's word that it is part of what is at this `URL`, above its own, and send it tokens for all of that")
+		"with --auth: take the server's word that it is part of what is at this `URL`, above its own, and send it tokens "+
+			"for all of that")
 }
 
 // check reads the headers and finds flags that make no sense together.

@@ -44,12 +44,14 @@ func (l *resourceList) json() any { return l }
 
 func (l *resourceList) print(w io.Writer, label string) error {
 	for _, r := range l.Resources {
-		if err := printEntry(w, label+r.URI, []string{r.MIMEType, size(r.Size)}, cmp.Or(r.Title, r.Name), r.Description); err != nil {
+		if err := printEntry(w, label+r.URI, []string{r.MIMEType, size(r.Size)}, cmp.Or(r.Title, r.Name),
+			r.Description); err != nil {
 			return err
 		}
 	}
 	for _, t := range l.Templates {
-		if err := printEntry(w, label+t.URITemplate, []string{"template", t.MIMEType}, cmp.Or(t.Title, t.Name), t.Description); err != nil {
+		if err := printEntry(w, label+t.URITemplate, []string{"template", t.MIMEType}, cmp.Or(t.Title, t.Name),
+			t.Description); err != nil {
 			return err
 		}
 	}
@@ -67,7 +69,9 @@ func printEntry(w io.Writer, name string, known []string, title, description str
 	if err := printLine(w, line); err != nil {
 		return err
 	}
-	about := slices.DeleteFunc([]string{visible.FirstLine(title), visible.FirstLine(description)}, func(s string) bool { return s == "" })
+	about := slices.DeleteFunc([]string{visible.FirstLine(title), visible.FirstLine(description)}, func(s string) bool {
+		return s == ""
+	})
 	if len(about) == 0 {
 		return nil
 	}

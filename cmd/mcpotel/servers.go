@@ -18,7 +18,7 @@ type servers struct {
 	close func() // ends the connections and all that belongs to them
 }
 
-// server is one of them, to which nobody may be connected yet.
+// server is one of them, which may not be connected yet.
 type server struct {
 	name   string // for people; where there are several, the one in the file
 	label  string // what its lines begin with: empty for one server
@@ -118,8 +118,8 @@ func (c *connection) openAll(ctx context.Context, o *observation) (*servers, err
 	return s, nil
 }
 
-// each does something with one server after the other, as soon as it is connected. What fails with one is no reason not to
-// do it with the next.
+// each does something with one server after the other, as soon as it is connected. What fails with one is no reason not
+// to do it with the next.
 func (c *connection) each(ctx context.Context, s *servers, f func(*server) error) error {
 	var failed []error
 	for _, one := range s.all {

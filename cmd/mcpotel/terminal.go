@@ -15,16 +15,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// console is standard error, where everything goes that is no result, and the person who may sit there. Its methods may be
-// called from any goroutine.
+// console is standard error, where everything goes that is no result, and the person who may sit there. Its methods may
+// be called from any goroutine.
 type console struct {
 	w        io.Writer
 	terminal bool // w is one, so that a line can be written over
-	person   bool // somebody can be asked
+	person   bool // a person can be asked
 	in       *bufio.Reader
 
-	turn chan struct{} // of one element; whoever asks the person holds it
-	read chan answer   // of one element; nil as long as nobody reads a line. It belongs to who holds the turn
+	turn chan struct{} // of one element; held by the goroutine that asks the person
+	read chan answer   // of one element; nil while no line is read. It belongs to the holder of the turn
 
 	mu     sync.Mutex
 	shown  bool      // guarded by mu; there is a line that will be written over
@@ -50,8 +50,8 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// say prints a message of this program. Every line but the first is indented, so that none in what a server says passes for
-// another message.
+// say prints a message of this program. Every line but the first is indented, so that none in what a server says passes
+// for another message.
 func (c *console) say(format string, args ...any) {
 	c.print("mcpotel: " + visible.Indented(fmt.Sprintf(format, args...)) + "\n")
 }
@@ -75,8 +75,8 @@ func (c *console) wipe() {
 // clear takes away the line that is written over.
 func (c *console) clear() { c.print("") }
 
-// progress shows how far a call is, on one line that is written over and cleared in the end. Where there is no terminal it
-// shows nothing.
+// progress shows how far a call is, on one line that is written over and cleared in the end. Where there is no terminal
+// it shows nothing.
 func (c *console) progress(p mcpclient.Progress) {
 	text := fmt.Sprintf("%g", p.Progress)
 	if p.Total != nil && *p.Total > 0 {
@@ -124,15 +124,15 @@ func (c *console) setAsking(asking bool) {
 	}
 }
 
-// watched says whose time stands still while the person is asked, nil for nobody's.
+// watched says whose time stands still while the person is asked, nil for none.
 func (c *console) watched(p *pausable) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.call = p
 }
 
-// ask asks the person for one line, and returns it without the spaces around it. At the end of what they type the error is
-// [io.EOF].
+// ask asks the person for one line, and returns it without the spaces around it. At the end of what they type the error
+// is [io.EOF].
 func (c *console) ask(ctx context.Context, prompt string) (string, error) {
 	c.print(prompt)
 	if c.read == nil {

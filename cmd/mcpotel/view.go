@@ -58,7 +58,9 @@ func parseView(s streams, args []string) (*viewer, error) {
 	f.StringVar(&v.grpc, "grpc", "127.0.0.1:4317", "take OTLP/gRPC at this `ADDRESS`, on loopback")
 	f.StringVar(&v.http, "http", "127.0.0.1:4318", "take OTLP/HTTP at this `ADDRESS`, on loopback; empty for not at all")
 	f.StringVar(&v.web, "web", "127.0.0.1:4320", "serve the page at this `ADDRESS`, on loopback")
-	f.StringVar(&v.jaeger, "jaeger", "", "look traces up in the Jaeger at this `URL`, such as http://127.0.0.1:16686; nothing is received then, unless --grpc or --http is given")
+	f.StringVar(&v.jaeger, "jaeger", "",
+		"look traces up in the Jaeger at this `URL`, such as http://127.0.0.1:16686; nothing is received then, unless "+
+			"--grpc or --http is given")
 	if err := parseFlags(f, s, viewUsage, args); err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// visit asks the person whether they want to go where a server sends them, and opens the page in their browser. Without a
-// terminal it declines.
+// visit asks the person whether they want to go where a server sends them, and opens the page in their browser. Without
+// a terminal it declines.
 func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 	if !c.person {
 		c.say("%s wants you to open %s: %s", server, e.URL, visible.Line(e.Message))
@@ -25,7 +25,8 @@ func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElic
 		return "", err
 	}
 	defer done()
-	c.say("%s wants you to open a page at\n\n%s\n\nThe whole address: %s\nIt says: %s", server, visible.Line(e.URL.Host), e.URL, visible.Line(e.Message))
+	c.say("%s wants you to open a page at\n\n%s\n\nThe whole address: %s\nIt says: %s", server, visible.Line(e.URL.Host),
+		e.URL, visible.Line(e.Message))
 	if e.Warning != "" {
 		c.say("take care: %s", e.Warning)
 	}
@@ -48,8 +49,8 @@ func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElic
 // visits bounds how often a call is made again because its server wants a page visited first.
 const visits = 3
 
-// visitAll goes through the pages that a server wants visited before it makes a call, if that is why it failed, and reports
-// whether to call again: the person has been to all of them and says so.
+// visitAll goes through the pages that a server wants visited before it makes a call, if that is why it failed, and
+// reports whether to call again: the person has been to all of them and says so.
 func (c *connection) visitAll(ctx context.Context, failed error) (again bool, _ error) {
 	required, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](failed)
 	if !ok {

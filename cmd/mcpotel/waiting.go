@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// waitFor shows on a terminal, second after second, that a server is starting, and the last line that its process has written to
-// standard error: npx may be installing it. started ends that.
+// waitFor shows on a terminal, second after second, that a server is starting, and the last line that its process has
+// written to standard error: npx may be installing it. started ends that.
 func (c *console) waitFor(m *mcpclient.Member) (started func()) {
 	if !c.terminal {
 		return func() {}

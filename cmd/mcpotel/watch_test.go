@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// watching runs "watch", and returns its output line by line and what ends it, as an interrupt would, and returns its exit
-// code and what it said on standard error.
+// watching runs "watch", and returns its output line by line and what ends it, as an interrupt would, and returns its
+// exit code and what it said on standard error.
 func watching(t *testing.T, args ...string) (next func() string, stop func() (int, string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -82,7 +82,8 @@ func TestWatchPrintsLogMessagesForPrograms(t *testing.T) {
 	if err := json.Unmarshal([]byte(next()), &e); err != nil {
 		t.Fatal(err)
 	}
-	if e.Time == "" || e.Method != "notifications/message" || e.Params.Level != "debug" || e.Params.Logger != "clock" || e.Params.Data != "tick" {
+	if e.Time == "" || e.Method != "notifications/message" || e.Params.Level != "debug" || e.Params.Logger != "clock" ||
+		e.Params.Data != "tick" {
 		t.Errorf("want a tick of the clock as JSON, got %+v", e)
 	}
 	if code, stderr := stop(); code != exitOK {
@@ -92,7 +93,8 @@ func TestWatchPrintsLogMessagesForPrograms(t *testing.T) {
 
 func TestWatchNamesTheServersOfAFileAndEndsInTime(t *testing.T) {
 	noCollector(t)
-	code, out, stderr := runs(t, "watch", "--config", configFile(t, ""), "--level", "debug", "--pin-version", "2025-11-25", "--for", "2500ms")
+	code, out, stderr := runs(t, "watch", "--config", configFile(t, ""), "--level", "debug", "--pin-version", "2025-11-25",
+		"--for", "2500ms")
 	if code != exitOK || !strings.Contains(out, " local: log debug clock: tick\n") {
 		t.Errorf("got exit code %d, want 0 and a tick of local: %s\n%s", code, out, stderr)
 	}

@@ -18,7 +18,8 @@ type webFlag struct {
 }
 
 func (w *webFlag) flags(f *flag.FlagSet) {
-	f.Var(w, "web", "show the traces on a page until interrupted, at a free port, or with --web=`ADDRESS` there, on loopback")
+	f.Var(w, "web", "show the traces on a page until interrupted, at a free port, or with --web=`ADDRESS` there, on "+
+		"loopback")
 }
 
 func (w *webFlag) String() string   { return w.address }
@@ -50,7 +51,8 @@ func taken(flag, address string, err error) error {
 		if splitErr != nil {
 			host = "127.0.0.1"
 		}
-		err = fmt.Errorf("%s is in use by another program; --%s=%s takes a free port", address, flag, net.JoinHostPort(host, "0"))
+		err = fmt.Errorf("%s is in use by another program; --%s=%s takes a free port", address, flag,
+			net.JoinHostPort(host, "0"))
 	}
 	return &exitError{exitUsage, fmt.Errorf("--%s: %w", flag, err)}
 }

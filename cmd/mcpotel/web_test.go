@@ -101,7 +101,8 @@ func TestDemoKeepsItsPageOpen(t *testing.T) {
 	noCollector(t)
 	url, stop := stays(t, ended, "demo", "--web")
 	all := traces(t, url)
-	for _, scene := range []string{"a call that succeeds", "a tool that reports an error", "a call that gets no answer in time", "a server that is killed in the middle of a call"} {
+	for _, scene := range []string{"a call that succeeds", "a tool that reports an error",
+		"a call that gets no answer in time", "a server that is killed in the middle of a call"} {
 		if all["demo: "+scene] < 3 {
 			t.Errorf("want the trace of %s with the spans of client and server, got %v", scene, all)
 		}
@@ -129,7 +130,8 @@ func TestCallKeepsItsPageOpenAndItsExitCode(t *testing.T) {
 
 func TestCallReportsItsErrorBeforeThePage(t *testing.T) {
 	noCollector(t)
-	_, stop := stays(t, `(?s)mcpotel: (.*SIGKILL).*The traces are at`, append([]string{"call", "--web", "crash"}, demoServerCommand(t)...)...)
+	_, stop := stays(t, `(?s)mcpotel: (.*SIGKILL).*The traces are at`,
+		append([]string{"call", "--web", "crash"}, demoServerCommand(t)...)...)
 	if code, text := stop(); code != exitConnection || strings.Count(text, "SIGKILL") != 1 {
 		t.Errorf("want exit code %d and the error said once, got %d:\n%s", exitConnection, code, text)
 	}
@@ -145,7 +147,8 @@ func TestTraceOfACallHasTheSpansOfTheServer(t *testing.T) {
 
 func TestViewShowsWhatOthersExport(t *testing.T) {
 	noCollector(t)
-	page, stop := stays(t, `(?s)The traces are at (\S+)\n.*Ctrl-C`, "view", "--grpc=127.0.0.1:0", "--http=127.0.0.1:0", "--web=127.0.0.1:0")
+	page, stop := stays(t, `(?s)The traces are at (\S+)\n.*Ctrl-C`, "view", "--grpc=127.0.0.1:0", "--http=127.0.0.1:0",
+		"--web=127.0.0.1:0")
 	_, text := fetch(t, page)
 	grpc := regexp.MustCompile(`ENDPOINT=http://(127\S+)\n`).FindStringSubmatch(text)
 	if grpc == nil {
@@ -186,7 +189,8 @@ func TestViewShowsATraceOfJaeger(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		fmt.Fprintf(w, `{"result":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":%q,"spanId":"9742f0686140fd91","name":"from afar"}]}]}]}}`, id)
+		fmt.Fprintf(w, `{"result":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":%q,"spanId":"9742f0686140fd91",`+
+			`"name":"from afar"}]}]}]}}`, id)
 	}))
 	defer jaeger.Close()
 	url, stop := stays(t, `The trace is at (\S+)\n\nCtrl-C`, "view", "--web=127.0.0.1:0", "--jaeger", jaeger.URL, id)
@@ -211,11 +215,14 @@ func TestWhatIsWrongWithAPageIsExplained(t *testing.T) {
 		args   []string
 		stderr string
 	}{
-		"gRPC taken":      {[]string{"view", "--grpc", taken}, "--grpc: " + taken + " is in use by another program; --grpc=127.0.0.1:0 takes a free port"},
-		"HTTP taken":      {[]string{"view", "--grpc=127.0.0.1:0", "--http", taken}, "--http: " + taken + " is in use"},
-		"page taken":      {[]string{"view", "--grpc=127.0.0.1:0", "--http=", "--web", taken}, "--web: " + taken + " is in use"},
-		"demo taken":      {[]string{"demo", "--web=" + taken}, "--web: " + taken + " is in use"},
-		"call taken":      {append([]string{"call", "--web=" + taken, "divide"}, server...), "--web: " + taken + " is in use"},
+		"gRPC taken": {[]string{"view", "--grpc", taken},
+			"--grpc: " + taken + " is in use by another program; --grpc=127.0.0.1:0 takes a free port"},
+		"HTTP taken": {[]string{"view", "--grpc=127.0.0.1:0", "--http", taken}, "--http: " + taken + " is in use"},
+		"page taken": {[]string{"view", "--grpc=127.0.0.1:0", "--http=", "--web", taken},
+			"--web: " + taken + " is in use"},
+		"demo taken": {[]string{"demo", "--web=" + taken}, "--web: " + taken + " is in use"},
+		"call taken": {append([]string{"call", "--web=" + taken, "divide"}, server...),
+			"--web: " + taken + " is in use"},
 		"everybody":       {[]string{"view", "--grpc=0.0.0.0:0"}, "not on the loopback"},
 		"everybody's":     {[]string{"demo", "--web=:8080"}, "not on the loopback"},
 		"no address":      {[]string{"view", "--web=nonsense"}, "--web: "},
@@ -231,7 +238,8 @@ func TestWhatIsWrongWithAPageIsExplained(t *testing.T) {
 		})
 	}
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
-	if code, _, stderr := runs(t, "demo", "--web"); code != exitUsage || !strings.Contains(stderr, "the environment names a collector") {
+	if code, _, stderr := runs(t, "demo", "--web"); code != exitUsage ||
+		!strings.Contains(stderr, "the environment names a collector") {
 		t.Errorf("with a collector: want exit code %d and the reason, got %d and %q", exitUsage, code, stderr)
 	}
 }

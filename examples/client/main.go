@@ -1,5 +1,5 @@
-// Command client lists the tools of the server in examples/server, which it starts, and calls one of them. With -url it talks to
-// one that runs already. The call is a trace: it goes where the OTEL_* variables say.
+// Command client lists the tools of the server in examples/server, which it starts, and calls one of them. With -url it
+// talks to one that runs already. The call is a trace: it goes where the OTEL_* variables say.
 //
 //	go run ./examples/client Oslo
 package main
@@ -42,7 +42,8 @@ func run(ctx context.Context, url, city string) (err error) {
 	}
 	defer func() { err = errors.Join(err, providers.Shutdown(context.Background())) }()
 
-	var server transport.Transport = transport.Stdio{Command: "go", Args: []string{"run", "./examples/server"}, TraceContext: true}
+	var server transport.Transport = transport.Stdio{Command: "go", Args: []string{"run", "./examples/server"},
+		TraceContext: true}
 	if url != "" {
 		server = &transport.HTTP{URL: url}
 	}

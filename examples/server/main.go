@@ -1,5 +1,5 @@
-// Command server is an MCP server with one tool, on standard input and output or, with -http, over HTTP. Its telemetry goes
-// where the OTEL_* variables say.
+// Command server is an MCP server with one tool, on standard input and output or, with -http, over HTTP. Its telemetry
+// goes where the OTEL_* variables say.
 //
 //	OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4317 go run ./examples/server -http 127.0.0.1:8080
 package main
@@ -59,7 +59,8 @@ func run(ctx context.Context, address string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, providers.Shutdown(context.Background())) }()
-	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{Telemetry: providers.Telemetry()})
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"},
+		&mcpserver.Options{Telemetry: providers.Telemetry()})
 	err = mcpserver.AddTool(s, &mcp.Tool{Name: "forecast", Description: "The temperature in a city tomorrow."}, forecast)
 	if err != nil {
 		return err

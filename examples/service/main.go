@@ -1,5 +1,5 @@
-// Command service is a web service that calls a tool for each request: GET /wear?city=Oslo. It keeps one connection to the MCP
-// server at -mcp for all requests, is ready when that is, and has its debug page at /debug/mcp/.
+// Command service is a web service that calls a tool for each request: GET /wear?city=Oslo. It keeps one connection to
+// the MCP server at -mcp for all requests, is ready when that is, and has its debug page at /debug/mcp/.
 //
 //	go run ./examples/server -http 127.0.0.1:8080 &
 //	go run ./examples/service -mcp http://127.0.0.1:8080/mcp -http 127.0.0.1:8081
@@ -51,7 +51,8 @@ func run(ctx context.Context, mcpURL, address string) (err error) {
 	defer func() { err = errors.Join(err, providers.Shutdown(context.Background())) }()
 
 	// New and not Connect: the service starts though the server may be down, and finds it when it is up.
-	c, err := mcpclient.New(&transport.HTTP{URL: mcpURL}, &mcpclient.Options{Name: "weather", Telemetry: providers.Telemetry()})
+	c, err := mcpclient.New(&transport.HTTP{URL: mcpURL},
+		&mcpclient.Options{Name: "weather", Telemetry: providers.Telemetry()})
 	if err != nil {
 		return err
 	}

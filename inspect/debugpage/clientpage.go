@@ -41,7 +41,8 @@ func (h *handler) clientPage(c *inspect.Client) *clientModel {
 	}
 	if c.Notifications > 0 {
 		m.Tiles = append(m.Tiles, tile{
-			Text: fmt.Sprintf("%d / %d", c.Notifications, c.QueueLimit), Name: "notifications waiting", Bad: c.Notifications >= c.QueueLimit,
+			Text: fmt.Sprintf("%d / %d", c.Notifications, c.QueueLimit), Name: "notifications waiting",
+			Bad: c.Notifications >= c.QueueLimit,
 		})
 	}
 	for _, call := range c.Calls {
@@ -68,13 +69,16 @@ func lead(c *inspect.Client) string {
 	case c.State == connstate.Ready:
 		return "Ready for " + for_ + "."
 	case c.State == connstate.Backoff && c.Attempt == 0:
-		return "The connection was lost " + for_ + " ago (" + word(c.Reason.String()) + "). The next attempt begins in " + left + "."
+		return "The connection was lost " + for_ + " ago (" + word(c.Reason.String()) + "). The next attempt begins in " +
+			left + "."
 	case c.State == connstate.Backoff:
-		return fmt.Sprintf("Attempt %d failed %s ago (%s). The next begins in %s.", c.Attempt, for_, word(c.Reason.String()), left)
+		return fmt.Sprintf("Attempt %d failed %s ago (%s). The next begins in %s.", c.Attempt, for_, word(c.Reason.String()),
+			left)
 	case c.State == connstate.Starting:
 		return fmt.Sprintf("Opens a connection for %s, attempt %d, and gives up on it in %s.", for_, c.Attempt, left)
 	case c.State == connstate.Initializing:
-		return fmt.Sprintf("Agrees with the server on how to talk for %s, attempt %d, and gives up on it in %s.", for_, c.Attempt, left)
+		return fmt.Sprintf("Agrees with the server on how to talk for %s, attempt %d, and gives up on it in %s.", for_,
+			c.Attempt, left)
 	}
 	return "Closes for " + for_ + "."
 }

@@ -32,9 +32,9 @@ type Server interface{ Inspect() inspect.Server }
 // An Option configures [Handler].
 type Option func(*handler)
 
-// WithTraceURL makes trace ids links: url has {trace_id} in place of the id, as in "http://localhost:16686/trace/{trace_id}"
-// for Jaeger. It is absolute, with http or https, or begins with a slash; another one is a mistake in the program, and
-// WithTraceURL panics.
+// WithTraceURL makes trace ids links: url has {trace_id} in place of the id, as in
+// "http://localhost:16686/trace/{trace_id}" for Jaeger. It is absolute, with http or https, or begins with a slash;
+// another one is a mistake in the program, and WithTraceURL panics.
 func WithTraceURL(template string) Option {
 	u, err := url.Parse(strings.ReplaceAll(template, traceID, "0"))
 	web := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
@@ -46,8 +46,8 @@ func WithTraceURL(template string) Option {
 
 const traceID = "{trace_id}"
 
-// WithClients shows these clients, in this order, also when they have ended, instead of all that run in the process. None
-// means none.
+// WithClients shows these clients, in this order, also when they have ended, instead of all that run in the process.
+// None means none.
 func WithClients(clients ...Client) Option {
 	return func(h *handler) { h.clients = func() []Client { return clients } }
 }
@@ -57,8 +57,8 @@ func WithServers(servers ...Server) Option {
 	return func(h *handler) { h.servers = func() []Server { return servers } }
 }
 
-// LocalOnly refuses requests that do not come to an address of the loopback under a name of it. The name matters because a web
-// page may have a name of its own lead to the loopback (DNS rebinding).
+// LocalOnly refuses requests that do not come to an address of the loopback under a name of it. The name matters
+// because a web page may have a name of its own lead to the loopback (DNS rebinding).
 func LocalOnly() Option { return func(h *handler) { h.local = true } }
 
 // Handler returns the debug page.

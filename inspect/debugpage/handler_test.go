@@ -80,20 +80,25 @@ func TestEachStateShowsWhatItMeans(t *testing.T) {
 	}{
 		{"starting", client{State: connstate.Starting, InState: 2 * time.Second, Due: noon.Add(8 * time.Second), Attempt: 1},
 			"starting", "Opens a connection for 2.00s, attempt 1, and gives up on it in 8.00s.", true},
-		{"initializing", client{State: connstate.Initializing, InState: 3 * time.Second, Due: noon.Add(7 * time.Second), Attempt: 4},
+		{"initializing", client{State: connstate.Initializing, InState: 3 * time.Second, Due: noon.Add(7 * time.Second),
+			Attempt: 4},
 			"initializing", "Agrees with the server on how to talk for 3.00s, attempt 4, and gives up on it in 7.00s.", true},
 		{"ready", client{State: connstate.Ready, InState: 3*time.Hour + 5*time.Minute}, "ready", "Ready for 3h05m.", false},
 		{"backoff after a loss", client{
-			State: connstate.Backoff, Reason: connstate.TransportDown, InState: time.Second, Due: noon.Add(30 * time.Second), Err: "EOF",
+			State: connstate.Backoff, Reason: connstate.TransportDown, InState: time.Second, Due: noon.Add(30 * time.Second),
+			Err: "EOF",
 		}, "backoff", "The connection was lost 1.00s ago (transport down). The next attempt begins in 30.0s.", true},
 		{"backoff after attempts", client{
-			State: connstate.Backoff, Reason: connstate.OpenFailed, InState: time.Second, Due: noon.Add(30 * time.Second), Attempt: 7, Err: "refused",
+			State: connstate.Backoff, Reason: connstate.OpenFailed, InState: time.Second, Due: noon.Add(30 * time.Second),
+			Attempt: 7, Err: "refused",
 		}, "backoff", "Attempt 7 failed 1.00s ago (open failed). The next begins in 30.0s.", true},
 		{"backoff that is over any moment", client{State: connstate.Backoff, Attempt: 7, Due: noon.Add(-time.Second)},
 			"backoff", "Attempt 7 failed 0ns ago ( OTHER). The next begins in 0ns.", true},
 		{"closing", client{State: connstate.Closing, InState: 50 * time.Millisecond}, "closing", "Closes for 50.0ms.", false},
-		{"stopped", client{State: connstate.Closing, Ended: true, InState: time.Minute}, "stopped", "It was stopped 1m00s ago.", false},
-		{"given up", client{State: connstate.Closing, Ended: true, Reason: connstate.Refused, GaveUp: "no such file", InState: time.Minute},
+		{"stopped", client{State: connstate.Closing, Ended: true, InState: time.Minute}, "stopped",
+			"It was stopped 1m00s ago.", false},
+		{"given up", client{State: connstate.Closing, Ended: true, Reason: connstate.Refused, GaveUp: "no such file",
+			InState: time.Minute},
 			"gave up", "It gave up 1m00s ago, and nothing brings it back: refused.", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -106,12 +111,14 @@ func TestEachStateShowsWhatItMeans(t *testing.T) {
 			if got := strings.TrimSuffix(p.one("lead").text(), " JSON"); got != tt.lead {
 				t.Errorf("what it means: got %q, want %q", got, tt.lead)
 			}
-			if got, want := p.one("error").text(), tt.c.GaveUp+tt.c.Err; !strings.HasSuffix(got, want) || (got == "") != (want == "") {
+			if got, want := p.one("error").text(), tt.c.GaveUp+tt.c.Err; !strings.HasSuffix(got, want) ||
+				(got == "") != (want == "") {
 				t.Errorf("error: got %q, want %q", got, want)
 			}
 			row := page(t, h, "").one("client-7")
 			if row == nil || row.has("failed") != tt.failed || !strings.Contains(row.text(), tt.badge) {
-				t.Errorf("on the overview: got %q with failed %v, want %q with %v", row.text(), row != nil && row.has("failed"), tt.badge, tt.failed)
+				t.Errorf("on the overview: got %q with failed %v, want %q with %v", row.text(), row != nil && row.has("failed"),
+					tt.badge, tt.failed)
 			}
 		})
 	}
@@ -121,10 +128,12 @@ func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 	c := client{
 		Time: noon, Number: 3, Name: "weather", InstanceID: "00c0ffee00c0ffee",
 		State: connstate.Ready, InFlight: 3, Tombstones: 2, Sessions: 5,
-		Server: "weather", ServerVersion: "2.4", Version: mcp.Version20260728, Era: "modern", Transport: "pipe", PID: 4711, Waiting: 2,
+		Server: "weather", ServerVersion: "2.4", Version: mcp.Version20260728, Era: "modern", Transport: "pipe", PID: 4711,
+		Waiting: 2,
 		Calls: []inspect.Call{
-			{ID: 41, Method: "tools/call", Target: "radar", Since: noon.Add(-58 * time.Second), Age: 58 * time.Second, Deadline: noon.Add(2 * time.Second),
-				CorrID: strings.Repeat("ab", 16), TraceID: strings.Repeat("cd", 16), Retries: 2, Round: 1},
+			{ID: 41, Method: "tools/call", Target: "radar", Since: noon.Add(-58 * time.Second), Age: 58 * time.Second,
+				Deadline: noon.Add(2 * time.Second),
+				CorrID:   strings.Repeat("ab", 16), TraceID: strings.Repeat("cd", 16), Retries: 2, Round: 1},
 			{ID: 42, Method: "resources/read", URI: "file:///etc/motd", Since: noon.Add(-time.Second), Age: time.Second},
 			{ID: 43, Method: "subscriptions/listen", Age: time.Hour, Stream: true},
 		},
@@ -132,13 +141,17 @@ func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 			{Direction: "received", Method: "sampling/createMessage", Count: 2, P50: time.Second},
 			{Direction: "sent", Method: "server/discover", Count: 1, Failed: 1, Errors: map[string]uint64{"-32601": 1}},
 			{Direction: "sent", Method: "tools/call", Target: "radar", Count: 200, Failed: 14,
-				Errors: map[string]uint64{"tool_error": 3, "timeout": 7, "cancelled": 4}, P50: 12 * time.Millisecond, P95: 80 * time.Millisecond,
+				Errors: map[string]uint64{"tool_error": 3, "timeout": 7, "cancelled": 4}, P50: 12 * time.Millisecond,
+				P95: 80 * time.Millisecond,
 				P99: 1200 * time.Millisecond, Max: 30 * time.Second},
 		},
 		Recent: []telemetry.FlightEntry{
-			{Time: noon.Add(-time.Minute), Kind: "transition", From: "initializing", To: "ready", Reason: "negotiated", Epoch: 5, Attempt: 1},
-			{Time: noon.Add(-58 * time.Second), Kind: "request", Direction: "sent", Method: "tools/call", Target: "radar", Pending: true, ID: "41"},
-			{Time: noon.Add(-time.Second), Kind: "request", Direction: "sent", Method: "tools/call", Target: "radar", Failed: true,
+			{Time: noon.Add(-time.Minute), Kind: "transition", From: "initializing", To: "ready", Reason: "negotiated", Epoch: 5,
+				Attempt: 1},
+			{Time: noon.Add(-58 * time.Second), Kind: "request", Direction: "sent", Method: "tools/call", Target: "radar",
+				Pending: true, ID: "41"},
+			{Time: noon.Add(-time.Second), Kind: "request", Direction: "sent", Method: "tools/call", Target: "radar",
+				Failed: true,
 				Reason: "timeout", Elapsed: 2 * time.Second, TraceID: strings.Repeat("ef", 16)},
 		},
 	}
@@ -153,11 +166,14 @@ func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 		}
 	}
 	calls := p.rows("calls")
-	if len(calls) != 3 || !calls[0].has("failed") || calls[0].cell("age") != "58.0s" || calls[0].cell("deadline in") != "2.00s" ||
-		!strings.Contains(calls[0].text(), "radar sent again 2× round 1") || calls[0].cell("correlation") != strings.Repeat("ab", 16) {
+	if len(calls) != 3 || !calls[0].has("failed") || calls[0].cell("age") != "58.0s" ||
+		calls[0].cell("deadline in") != "2.00s" ||
+		!strings.Contains(calls[0].text(), "radar sent again 2× round 1") ||
+		calls[0].cell("correlation") != strings.Repeat("ab", 16) {
 		t.Errorf("the first call: got %q, want it close to its deadline", calls[0].text())
 	}
-	if calls[1].has("failed") || calls[1].cell("deadline in") != "none" || !strings.Contains(calls[1].text(), "file:///etc/motd") ||
+	if calls[1].has("failed") || calls[1].cell("deadline in") != "none" ||
+		!strings.Contains(calls[1].text(), "file:///etc/motd") ||
 		!strings.Contains(calls[2].text(), "subscription") {
 		t.Errorf("the others: got %q and %q", calls[1].text(), calls[2].text())
 	}
@@ -165,23 +181,28 @@ func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 	for _, a := range p.all(func(n *node) bool { return n.name == "a" && strings.HasPrefix(n.attrs["href"], "http") }) {
 		links = append(links, a.attrs["href"])
 	}
-	if want := []string{"http://jaeger:16686/trace/" + strings.Repeat("cd", 16), "http://jaeger:16686/trace/" + strings.Repeat("ef", 16)}; !slices.Equal(links, want) {
+	if want := []string{"http://jaeger:16686/trace/" + strings.Repeat("cd", 16),
+		"http://jaeger:16686/trace/" + strings.Repeat("ef", 16)}; !slices.Equal(links, want) {
 		t.Errorf("traces: got %q, want %q", links, want)
 	}
 	ops := p.rows("operations")
-	if got, want := ops[0].text(), "tools/call radar 200 5.0 % timeout × 7 cancelled × 4 tool_error × 3 12.0ms 80.0ms 1.20s 30.0s"; got != want {
+	if got, want := ops[0].text(),
+		"tools/call radar 200 5.0 % timeout × 7 cancelled × 4 tool_error × 3 12.0ms 80.0ms 1.20s 30.0s"; got != want {
 		t.Errorf("the busiest operation: got %q, want %q", got, want)
 	}
 	if ops[1].has("failed") || ops[1].cell("failed") != "0 %" {
 		t.Errorf("a probe that fails is no failure, got %q", ops[1].text())
 	}
 	last := p.rows("recent")
-	if len(last) != 3 || !strings.Contains(last[0].text(), "1.00s ago request tools/call radar timeout 2.00s") || !last[0].has("failed") ||
-		!strings.Contains(last[1].text(), "in flight id 41") || !strings.Contains(last[2].text(), "initializing → ready ready negotiated") {
+	if len(last) != 3 || !strings.Contains(last[0].text(), "1.00s ago request tools/call radar timeout 2.00s") ||
+		!last[0].has("failed") ||
+		!strings.Contains(last[1].text(), "in flight id 41") ||
+		!strings.Contains(last[2].text(), "initializing → ready ready negotiated") {
 		t.Errorf("what happened last, the latest first: got %q, %q, %q", last[0].text(), last[1].text(), last[2].text())
 	}
 	facts := p.text()[strings.LastIndex(p.text(), "Connection"):]
-	for _, want := range []string{"weather 2.4", "2026-07-28 (modern)", "pipes of a process", "4711", "Instance 00c0ffee00c0ffee"} {
+	for _, want := range []string{"weather 2.4", "2026-07-28 (modern)", "pipes of a process", "4711",
+		"Instance 00c0ffee00c0ffee"} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("want %q among the facts, got %q", want, facts)
 		}
@@ -198,29 +219,36 @@ func TestAServersRequestsAndConnectionsAreShown(t *testing.T) {
 		Server: "weather", Version: "2", Versions: mcp.SupportedVersions(), Tools: 3, Prompts: 1,
 		Limits: inspect.Limits{MaxConcurrent: 4, MaxTotal: 8, FrameLimit: 16 << 20}, Places: inspect.Places{Used: 8},
 		Connected: 3, InFlight: 2, RunningTasks: 1, MaxTasks: 1024, Subscriptions: 6,
-		Connections: []inspect.Connection{{Number: 9, Client: "ide", ClientVer: "1.0", Version: mcp.Version20251125, Running: 4, Waiting: 2, Bytes: 2048,
+		Connections: []inspect.Connection{{Number: 9, Client: "ide", ClientVer: "1.0", Version: mcp.Version20251125,
+			Running: 4, Waiting: 2, Bytes: 2048,
 			Session: "ABCDEF…", Transport: "tcp", Protocol: "http", Age: time.Hour}},
 		Handlers: []inspect.HTTP{{Requests: 5, MaxRequests: 1024, Sessions: 3, MaxSessions: 10_000}},
 		Requests: []inspect.Request{
-			{Connection: 9, ID: "17", Method: "tools/call", Target: "radar", Age: 3 * time.Second, TraceID: strings.Repeat("ab", 16)},
+			{Connection: 9, ID: "17", Method: "tools/call", Target: "radar", Age: 3 * time.Second,
+				TraceID: strings.Repeat("ab", 16)},
 			{Method: "tools/call", Target: "forecast", Waiting: true},
 		},
-		Tasks:    []inspect.Task{{Tool: "climate", Status: mcp.TaskWorking, Age: time.Minute}},
-		Networks: []inspect.Network{{Transport: "tcp", Protocol: "http", Version: "1.1", Operations: []telemetry.Operation{{Direction: "received", Method: "tools/list", Count: 12}}}},
+		Tasks: []inspect.Task{{Tool: "climate", Status: mcp.TaskWorking, Age: time.Minute}},
+		Networks: []inspect.Network{
+			{Transport: "tcp", Protocol: "http", Version: "1.1",
+				Operations: []telemetry.Operation{{Direction: "received", Method: "tools/list", Count: 12}}}},
 	}
 	h := debugpage.Handler(debugpage.WithClients(), debugpage.WithServers(s))
 	p := page(t, h, "?server=2")
-	if r := p.rows("requests"); len(r) != 2 || r[0].cell("age") != "3.00s" || r[0].cell("connection") != "9" || r[0].cell("trace") != strings.Repeat("ab", 16) ||
+	if r := p.rows("requests"); len(r) != 2 || r[0].cell("age") != "3.00s" || r[0].cell("connection") != "9" ||
+		r[0].cell("trace") != strings.Repeat("ab", 16) ||
 		!strings.Contains(r[1].text(), "waits for a place") || r[1].cell("connection") != "HTTP" {
 		t.Errorf("requests: got %v", r)
 	}
-	if c := p.one("connection-9"); c.cell("running") != "4" || c.cell("waiting") != "2 2.00 KiB" || !strings.Contains(c.text(), "ide 1.0 2025-11-25 http over tcp session ABCDEF…") {
+	if c := p.one("connection-9"); c.cell("running") != "4" || c.cell("waiting") != "2 2.00 KiB" ||
+		!strings.Contains(c.text(), "ide 1.0 2025-11-25 http over tcp session ABCDEF…") {
 		t.Errorf("connection: got %q", c.text())
 	}
 	if got := p.tile("places taken"); got != "8 / 8" {
 		t.Errorf("places: got %q, want 8 / 8", got)
 	}
-	for _, want := range []string{"Instance pod-7", "climate working 1m00s", "and 2 more", "3 tools, 1 prompt", "3 of 10000 sessions", "tools/list 12 0 %", "http 1.1 over tcp"} {
+	for _, want := range []string{"Instance pod-7", "climate working 1m00s", "and 2 more", "3 tools, 1 prompt",
+		"3 of 10000 sessions", "tools/list 12 0 %", "http 1.1 over tcp"} {
 		if !strings.Contains(p.text(), want) {
 			t.Errorf("want %q on the page, got %q", want, p.text())
 		}
@@ -247,19 +275,24 @@ func TestThePageIsBounded(t *testing.T) {
 	w := get(t, h, "")
 	body := text(t, w)
 	p := mainOf(t, body)
-	if rows := p.rows("clients"); len(rows) != 200 || !strings.Contains(rows[0].text(), "in trouble") || len(body) > 300_000 {
-		t.Errorf("got %d clients, the first %q, and %d bytes, want 200, the one in trouble first", len(rows), rows[0].text(), len(body))
+	if rows := p.rows("clients"); len(rows) != 200 || !strings.Contains(rows[0].text(), "in trouble") ||
+		len(body) > 300_000 {
+		t.Errorf("got %d clients, the first %q, and %d bytes, want 200, the one in trouble first", len(rows), rows[0].text(),
+			len(body))
 	}
-	if p.tile("clients") != "10000" || !strings.Contains(p.text(), "and 9800 more") || !strings.Contains(p.text(), "and 9980 more") {
+	if p.tile("clients") != "10000" || !strings.Contains(p.text(), "and 9800 more") ||
+		!strings.Contains(p.text(), "and 9980 more") {
 		t.Errorf("want the page to say how many more there are, got %.300q", p.text())
 	}
-	if p := page(t, h, "?client=10000"); len(p.rows("calls")) != inspect.Limit || !strings.Contains(p.text(), "and 9900 more") {
+	if p := page(t, h, "?client=10000"); len(p.rows("calls")) != inspect.Limit ||
+		!strings.Contains(p.text(), "and 9900 more") {
 		t.Errorf("got %d calls, want %d and how many more", len(p.rows("calls")), inspect.Limit)
 	}
 }
 
 // hostile breaks out of whatever it can.
-const hostile = "</main><script>alert(1)</script><img src=x onerror=alert(1)>\"' onload='x' javascript:alert(1)\x00\x1b[31m\u202e{{.}}"
+const hostile = "</main><script>alert(1)</script><img src=x onerror=alert(1)>\"' onload='x' " +
+	"javascript:alert(1)\x00\x1b[31m\u202e{{.}}"
 
 // fill puts the hostile text into every string there is, and something into every list.
 func fill(v reflect.Value) {
@@ -299,7 +332,8 @@ func TestHostileTextsAreShownAndDoNothing(t *testing.T) {
 	c.Ended, c.GaveUp = false, ""
 	c.Recent = nil
 	for _, kind := range []string{
-		"request", "handler", "notification", "attempt", "transition", "backoff", "violation", "drop", "lost", "panic", "exit", "stream",
+		"request", "handler", "notification", "attempt", "transition", "backoff", "violation", "drop", "lost", "panic",
+		"exit", "stream",
 		"session", "task", "failure", hostile,
 	} {
 		var e telemetry.FlightEntry
@@ -307,12 +341,15 @@ func TestHostileTextsAreShownAndDoNothing(t *testing.T) {
 		e.Kind = kind
 		c.Recent = append(c.Recent, e)
 	}
-	h := debugpage.Handler(debugpage.WithClients(c), debugpage.WithServers(s), debugpage.WithTraceURL("http://jaeger/{trace_id}"))
+	h := debugpage.Handler(debugpage.WithClients(c), debugpage.WithServers(s),
+		debugpage.WithTraceURL("http://jaeger/{trace_id}"))
 	safe := map[string]bool{}
-	for name := range strings.FieldsSeq("main h1 h2 p a ul li b div span table thead tbody tr th td time details summary dl dt dd") {
+	for name := range strings.FieldsSeq(
+		"main h1 h2 p a ul li b div span table thead tbody tr th td time details summary dl dt dd") {
 		safe[name] = true
 	}
-	for _, query := range []string{"", "?client=1", "?server=1", "?client=" + strings.ReplaceAll(hostile[:60], "=", ""), "?server=%3Cscript%3E"} {
+	for _, query := range []string{"", "?client=1", "?server=1", "?client=" + strings.ReplaceAll(hostile[:60], "=", ""),
+		"?server=%3Cscript%3E"} {
 		w := get(t, h, "", func(r *http.Request) { r.URL.RawQuery = strings.TrimPrefix(query, "?") })
 		body := text(t, w)
 		p := mainOf(t, body)
@@ -373,16 +410,20 @@ func TestOnlyReadingIsAllowed(t *testing.T) {
 			t.Errorf("%s: got %d with Allow %q, want 405 with GET, HEAD", method, w.StatusCode, w.Header.Get("Allow"))
 		}
 	}
-	if w := get(t, h, "", func(r *http.Request) { r.Method = http.MethodHead }); w.StatusCode != http.StatusOK || text(t, w) != "" {
+	if w := get(t, h, "", func(r *http.Request) {
+		r.Method = http.MethodHead
+	}); w.StatusCode != http.StatusOK || text(t, w) != "" {
 		t.Errorf("HEAD: got %d, want 200 and no body", w.StatusCode)
 	}
-	if w := get(t, h, "?client=99"); w.StatusCode != http.StatusNotFound || !strings.Contains(text(t, w), "No client with the number 99") {
+	if w := get(t, h, "?client=99"); w.StatusCode != http.StatusNotFound ||
+		!strings.Contains(text(t, w), "No client with the number 99") {
 		t.Errorf("a client that is not there: got %d, want 404", w.StatusCode)
 	}
 }
 
 func TestThePageAsJSON(t *testing.T) {
-	c := client{Time: noon, Number: 3, Name: "files", State: connstate.Backoff, Recent: []telemetry.FlightEntry{{Kind: "backoff"}}}
+	c := client{Time: noon, Number: 3, Name: "files", State: connstate.Backoff,
+		Recent: []telemetry.FlightEntry{{Kind: "backoff"}}}
 	h := debugpage.Handler(debugpage.WithClients(c), debugpage.WithServers())
 	accept := func(r *http.Request) { r.Header.Set("Accept", "application/json") }
 	for query, change := range map[string][]func(*http.Request){"?format=json": nil, "": {accept}, "index.json": nil} {
@@ -395,7 +436,8 @@ func TestThePageAsJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(text(t, w)), &o); err != nil || w.Header.Get("Content-Type") != "application/json" {
 			t.Fatalf("%q: got %v and %q", query, err, w.Header.Get("Content-Type"))
 		}
-		if len(o.Clients) != 1 || o.Clients[0].Name != "files" || o.Clients[0].Recent != nil || o.Servers == nil || o.Process.PID == 0 {
+		if len(o.Clients) != 1 || o.Clients[0].Name != "files" || o.Clients[0].Recent != nil || o.Servers == nil ||
+			o.Process.PID == 0 {
 			t.Errorf("%q: got %+v, want the client without what it did last", query, o)
 		}
 	}
@@ -403,7 +445,8 @@ func TestThePageAsJSON(t *testing.T) {
 		State  string
 		Recent []telemetry.FlightEntry
 	}
-	if err := json.Unmarshal([]byte(text(t, get(t, h, "?client=3&format=json"))), &one); err != nil || one.State != "backoff" || len(one.Recent) != 1 {
+	if err := json.Unmarshal([]byte(text(t, get(t, h, "?client=3&format=json"))), &one); err != nil ||
+		one.State != "backoff" || len(one.Recent) != 1 {
 		t.Errorf("one client: got %+v, %v, want all of it", one, err)
 	}
 	if w := get(t, h, "?server=1&format=json"); w.StatusCode != http.StatusNotFound || !json.Valid([]byte(text(t, w))) {
@@ -437,7 +480,8 @@ func TestAWrongTraceURLIsAMistakeInTheProgram(t *testing.T) {
 	for _, good := range []string{"http://j/trace/{trace_id}", "https://j/?id={trace_id}", "/trace/{trace_id}"} {
 		debugpage.WithTraceURL(good)
 	}
-	for _, bad := range []string{"", "http://j/trace", "javascript:alert('{trace_id}')", "j/{trace_id}", "http://%zz/{trace_id}"} {
+	for _, bad := range []string{"", "http://j/trace", "javascript:alert('{trace_id}')", "j/{trace_id}",
+		"http://%zz/{trace_id}"} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -449,13 +493,17 @@ func TestAWrongTraceURLIsAMistakeInTheProgram(t *testing.T) {
 	}
 }
 
-// What runs in the process is on the page without being told, and whoever looks disturbs nobody.
+// What runs in the process is on the page without being told, and looking disturbs none of it.
 func TestRunningClientsAndServersAreOnThePage(t *testing.T) {
 	s := mcpserver.New(mcp.Implementation{Name: "page-test-server", Version: "1"}, nil)
-	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "quick"}, func(context.Context, struct{}) (string, error) { return "ok", nil }); err != nil {
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "quick"}, func(context.Context, struct{}) (string, error) {
+		return "ok", nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := mcpclient.Connect(t.Context(), transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) }),
+	c, err := mcpclient.Connect(t.Context(), transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
+		_ = s.Serve(ctx, peer)
+	}),
 		&mcpclient.Options{Name: "page-test-client"})
 	if err != nil {
 		t.Fatal(err)
@@ -463,7 +511,8 @@ func TestRunningClientsAndServersAreOnThePage(t *testing.T) {
 	h := debugpage.Handler()
 	var looking, calling sync.WaitGroup
 	over := make(chan struct{})
-	for _, query := range []string{"", fmt.Sprint("?client=", c.Inspect().Number), fmt.Sprint("?server=", s.Inspect().Number), "?format=json"} {
+	for _, query := range []string{"", fmt.Sprint("?client=", c.Inspect().Number),
+		fmt.Sprint("?server=", s.Inspect().Number), "?format=json"} {
 		looking.Go(func() {
 			for {
 				if w := get(t, h, query); w.StatusCode != http.StatusOK || !strings.Contains(text(t, w), "page-test-") {
@@ -489,7 +538,8 @@ func TestRunningClientsAndServersAreOnThePage(t *testing.T) {
 	calling.Wait()
 	close(over)
 	looking.Wait()
-	if got := page(t, h, fmt.Sprint("?client=", c.Inspect().Number)).rows("operations")[0].text(); !strings.HasPrefix(got, "tools/call quick 192 0 %") {
+	if got := page(t, h, fmt.Sprint("?client=", c.Inspect().Number)).
+		rows("operations")[0].text(); !strings.HasPrefix(got, "tools/call quick 192 0 %") {
 		t.Errorf("operations: got %q, want 192 calls of which none failed", got)
 	}
 	if err := c.Stop(t.Context()); err != nil && !errors.Is(err, context.Canceled) {

@@ -41,7 +41,8 @@ func (h *handler) look() *overview {
 	o := &overview{
 		Time: time.Now(),
 		Process: process{
-			Program: filepath.Base(os.Args[0]), PID: os.Getpid(), Go: runtime.Version(), Goroutines: runtime.NumGoroutine(), Since: begun,
+			Program: filepath.Base(os.Args[0]), PID: os.Getpid(), Go: runtime.Version(), Goroutines: runtime.NumGoroutine(),
+			Since: begun,
 		},
 		Clients: []inspect.Client{}, Servers: []inspect.Server{},
 	}

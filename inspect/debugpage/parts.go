@@ -54,8 +54,8 @@ func badgeOf(c *inspect.Client) stateBadge {
 	return stateBadge{c.State.String(), "warn", 2}
 }
 
-// traffic is how many requests have ended, and of those how many failed: not those that whoever asked has cancelled, and
-// not the probe, whose failure says that the server is a legacy one.
+// traffic is how many requests have ended, and of those how many failed: not those that were cancelled by the one who
+// asked, and not the probe, whose failure says that the server is a legacy one.
 type traffic struct{ Count, Failed uint64 }
 
 func (t *traffic) add(o traffic) { t.Count, t.Failed = t.Count+o.Count, t.Failed+o.Failed }
