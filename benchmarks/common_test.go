@@ -23,7 +23,7 @@ func each(b *testing.B, size int, f func() error) {
 	cpu.Report(b)
 }
 
-// payload returns an answer of the modern era whose frame is not on the heap. Nobody may write to it.
+// payload returns an answer of the modern era whose frame is not on the heap. It must not be written to.
 func payload(b *testing.B, s workload.Shape, size int) workload.Payload {
 	p := workload.NewPayload(workload.Modern, s, size)
 	var free func()

@@ -13,13 +13,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// BenchmarkDecode makes a typed result of a frame: its envelope and all there is in the result. The frame is there already, in
-// memory that is used again; ours takes the copy it decodes in place, which the reader of a connection hands over anyway. The
-// floor is that copy and nothing else. v1 and v2 decode frame and result in one pass into plain structs, images as text and
-// structured content raw, as ours does; unlike ours, v1 takes names in any case and the last of duplicates.
+// BenchmarkDecode makes a typed result of a frame: its envelope and all there is in the result. The frame is there
+// already, in memory that is used again; ours takes the copy it decodes in place, which the reader of a connection
+// hands over anyway. The floor is that copy and nothing else. v1 and v2 decode frame and result in one pass into plain
+// structs, images as text and structured content raw, as ours does; unlike ours, v1 takes names in any case and the
+// last of duplicates.
 //
-// Of frames of a megabyte and more, peak-x is by how many times the frame the memory of the process grows at most while ten
-// results are decoded and dropped.
+// Of frames of a megabyte and more, peak-x is by how many times the frame the memory of the process grows at most while
+// ten results are decoded and dropped.
 func BenchmarkDecode(b *testing.B) {
 	for _, s := range workload.Shapes {
 		for _, size := range sizes {
@@ -33,7 +34,9 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	}
 	for _, d := range decoders {
-		b.Run("shape=tools/size=1000/peer="+d.name, func(b *testing.B) { decodes(b, payload(b, workload.Tools, 1000), d.list) })
+		b.Run("shape=tools/size=1000/peer="+d.name, func(b *testing.B) {
+			decodes(b, payload(b, workload.Tools, 1000), d.list)
+		})
 	}
 }
 

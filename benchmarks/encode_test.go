@@ -13,10 +13,12 @@ import (
 
 // What a request of 427 bytes has in it.
 const (
-	searchArguments = `{"query":"state machine of a client with reconnects and timeout","limit":25,"filter":{"language":"en","tags":["go","mcp"]}}`
-	sessionMeta     = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"app","version":"1.0"}}`
-	traceparent     = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	requestSize     = 427
+	searchArguments = `{"query":"state machine of a client with reconnects and timeout","limit":25,` +
+		`"filter":{"language":"en","tags":["go","mcp"]}}`
+	sessionMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"app","version":"1.0"}}`
+	traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	requestSize = 427
 )
 
 type search struct {
@@ -30,7 +32,8 @@ type searchFilter struct {
 	Tags     []string `json:"tags"`
 }
 
-var typedSearch = &search{"state machine of a client with reconnects and timeout", 25, searchFilter{"en", []string{"go", "mcp"}}}
+var typedSearch = &search{"state machine of a client with reconnects and timeout", 25,
+	searchFilter{"en", []string{"go", "mcp"}}}
 
 // plainRequest is what v1 and v2 encode.
 type plainRequest struct {
@@ -57,8 +60,8 @@ type plainImplementation struct {
 	Version string `json:"version"`
 }
 
-// BenchmarkEncode writes a request with the session's metadata and a trace context, ready to be sent. The floor copies one that
-// is ready. v1 and v2 encode one typed value; ours appends to memory that is used again, as the client does.
+// BenchmarkEncode writes a request with the session's metadata and a trace context, ready to be sent. The floor copies
+// one that is ready. v1 and v2 encode one typed value; ours appends to memory that is used again, as the client does.
 func BenchmarkEncode(b *testing.B) {
 	for _, a := range []struct {
 		name string

@@ -12,10 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
-var sizes = []int{workload.Tiny, workload.KiB, 10 * workload.KiB, 100 * workload.KiB, workload.MiB, 10 * workload.MiB, workload.Limit}
+var sizes = []int{workload.Tiny, workload.KiB, 10 * workload.KiB, 100 * workload.KiB, workload.MiB, 10 * workload.MiB,
+	workload.Limit}
 
-// BenchmarkEnvelope finds out whose answer a frame is, and where its result lies. With v1 and v2 that validates the whole
-// frame; ours leaves the middle to whoever decodes it, which BenchmarkDecode has in it. So there is no rate in MB/s.
+// BenchmarkEnvelope finds out whose answer a frame is, and where its result lies. With v1 and v2 that validates the
+// whole frame; ours leaves the middle to the decoder, which BenchmarkDecode measures. So there is no rate in
+// MB/s.
 func BenchmarkEnvelope(b *testing.B) {
 	for _, s := range []workload.Shape{workload.Text, workload.Structured} {
 		for _, size := range sizes {

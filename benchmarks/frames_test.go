@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// BenchmarkFramesRead takes frames out of a pipe that another goroutine fills. The floor reads the same bytes into one buffer
-// and drops them; v1 is a json.Decoder that decodes into json.RawMessage. The CPU time has the writer in it.
+// BenchmarkFramesRead takes frames out of a pipe that another goroutine fills. The floor reads the same bytes into one
+// buffer and drops them; v1 is a json.Decoder that decodes into json.RawMessage. The CPU time has the writer in it.
 func BenchmarkFramesRead(b *testing.B) {
 	for _, size := range sizes {
 		line := append(workload.NewPayload(workload.Modern, workload.Text, size).Frame, '\n')
@@ -74,8 +74,9 @@ func BenchmarkFramesRejected(b *testing.B) {
 	}
 }
 
-// BenchmarkFramesWrite sends requests into a pipe that another goroutine empties. The floor writes each with a call of the
-// system, and senders wait for each other there; ours writes what has been queued meanwhile together. An op is one frame.
+// BenchmarkFramesWrite sends requests into a pipe that another goroutine empties. The floor writes each with a call of
+// the system, and senders wait for each other there; ours writes what has been queued meanwhile together. An op is one
+// frame.
 func BenchmarkFramesWrite(b *testing.B) {
 	frame := bytes.Repeat([]byte("x"), requestSize)
 	for _, callers := range []int{1, 8, 64, 512} {

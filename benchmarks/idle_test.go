@@ -24,15 +24,16 @@ func BenchmarkIdleServer(b *testing.B) {
 	workload.IdleServers(b, workload.FloorServer, workload.FloorJSONServer, workload.OursServer)
 }
 
-// BenchmarkIdleServerHTTP is what many legacy sessions over HTTP hold that have made one call and have no stream open. The
-// handler is called without a network. A floor would hold nothing.
+// BenchmarkIdleServerHTTP is what many legacy sessions over HTTP hold that have made one call and have no stream open.
+// The handler is called without a network. A floor would hold nothing.
 func BenchmarkIdleServerHTTP(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		b.Run(fmt.Sprintf("transport=httpjson/era=%s/clients=%d/peer=ours", workload.Legacy, n), func(b *testing.B) {
 			s := mcpserver.New(mcp.Implementation{Name: "ours", Version: "1.0"}, &mcpserver.Options{Telemetry: telemetry.New()})
-			err := s.AddRawTool(&mcp.Tool{Name: workload.TinyTool}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				return nil, nil
-			})
+			err := s.AddRawTool(&mcp.Tool{Name: workload.TinyTool},
+				func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					return nil, nil
+				})
 			if err != nil {
 				b.Fatal(err)
 			}

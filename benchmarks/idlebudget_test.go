@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// What a client holds that waits, heap and stacks, is 10.1 KiB on a pipe, of which 4.3 are its goroutine's stack, and 4.7 KiB over
-// HTTP, where it has no goroutine. A tenth more is allowed. The race detector makes all of it larger.
+// What a client holds that waits, heap and stacks, is 10.1 KiB on a pipe, of which 4.3 are its goroutine's stack, and
+// 4.7 KiB over HTTP, where it has no goroutine. A tenth more is allowed. The race detector makes all of it larger.
 func TestAnIdleClientKeepsWithinItsBudget(t *testing.T) {
 	for _, test := range []struct {
 		transport  workload.Transport

@@ -23,12 +23,14 @@ const burst = 500
 
 const logMethod = "notifications/message"
 
-var logLine = []byte(`{"jsonrpc":"2.0","method":"` + logMethod + `","params":{"level":"info","logger":"indexer","data":{"message":"indexed a file",` +
+var logLine = []byte(`{"jsonrpc":"2.0","method":"` + logMethod +
+	`","params":{"level":"info","logger":"indexer","data":{"message":"indexed a file",` +
 	`"path":"internal/jsonscan/value.go","bytes":48213,"took":"12.5ms"}}}` + "\n")
 
-// BenchmarkNotifyReceived is what a notification of the server costs until a handler has had it, which decodes no params. They come
-// on a pipe, 500 together; the next come when all of these have been handled. The floor reads lines and counts them; floorjson
-// decodes each with encoding/json and finds the handler by its method. An op is one notification.
+// BenchmarkNotifyReceived is what a notification of the server costs until a handler has had it, which decodes no
+// params. They come on a pipe, 500 together; the next come when all of these have been handled. The floor reads lines
+// and counts them; floorjson decodes each with encoding/json and finds the handler by its method. An op is one
+// notification.
 func BenchmarkNotifyReceived(b *testing.B) {
 	name := fmt.Sprintf("transport=pipe/era=%s/size=%dB/peer=", workload.Modern, len(logLine)-1)
 	b.Run(name+"floor", func(b *testing.B) { notify(b, floorListens) })
@@ -43,7 +45,7 @@ func notify(b *testing.B, listen func(b *testing.B, r, w *os.File, heard func())
 		b.Fatal(err)
 	}
 	done := make(chan struct{}, 1)
-	left := 0 // of a burst; owned by whoever hears
+	left := 0 // of a burst; owned by the goroutine that hears
 	heard := func() {
 		if left--; left == 0 {
 			done <- struct{}{}
@@ -139,11 +141,13 @@ var someProgress = &progress{7, 0.5, 1, "half of it"}
 
 const (
 	progressMethod = "notifications/progress"
-	progressLine   = `{"jsonrpc":"2.0","method":"` + progressMethod + `","params":{"progressToken":7,"progress":0.5,"total":1,"message":"half of it"}}` + "\n"
+	progressLine   = `{"jsonrpc":"2.0","method":"` + progressMethod +
+		`","params":{"progressToken":7,"progress":0.5,"total":1,"message":"half of it"}}` + "\n"
 )
 
-// BenchmarkNotifySent is what it costs a client to send a notification, which nobody answers. The floor writes one that is
-// ready, floorjson encodes it with encoding/json. Ours has a bounded queue, and does not wait when it is full: it is tried again.
+// BenchmarkNotifySent is what it costs a client to send a notification, which has no answer. The floor writes one that
+// is ready, floorjson encodes it with encoding/json. Ours has a bounded queue, and does not wait when it is full: it is
+// tried again.
 func BenchmarkNotifySent(b *testing.B) {
 	name := fmt.Sprintf("transport=pipe/era=%s/size=%dB/peer=", workload.Legacy, len(progressLine)-1)
 	b.Run(name+"floor", func(b *testing.B) {

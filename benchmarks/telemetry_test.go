@@ -31,8 +31,8 @@ var installations = []struct {
 	{"exported", exported},
 }
 
-// BenchmarkTelemetryClient is a call of a tiny tool, of a server that has its answer ready and observes nothing: what telemetry
-// costs a client.
+// BenchmarkTelemetryClient is a call of a tiny tool, of a server that has its answer ready and observes nothing: what
+// telemetry costs a client.
 func BenchmarkTelemetryClient(b *testing.B) {
 	var peers []workload.Peer
 	for _, in := range installations {
@@ -42,8 +42,8 @@ func BenchmarkTelemetryClient(b *testing.B) {
 	workload.TinyRoundtrips(b, peers...)
 }
 
-// BenchmarkTelemetryServer is a call of a tiny tool, by a client that has its request ready and observes nothing: what telemetry
-// costs a server. The request names no trace.
+// BenchmarkTelemetryServer is a call of a tiny tool, by a client that has its request ready and observes nothing: what
+// telemetry costs a server. The request names no trace.
 func BenchmarkTelemetryServer(b *testing.B) {
 	var servers []workload.Server
 	for _, in := range installations {
@@ -53,7 +53,8 @@ func BenchmarkTelemetryServer(b *testing.B) {
 }
 
 // once returns what makes one Telemetry, when it is first needed, which lives as long as b.
-func once(b *testing.B, installed func(*testing.B) *telemetry.Telemetry) func(...telemetry.Option) *telemetry.Telemetry {
+func once(b *testing.B, installed func(*testing.B) *telemetry.Telemetry,
+) func(...telemetry.Option) *telemetry.Telemetry {
 	tel := sync.OnceValue(func() *telemetry.Telemetry { return installed(b) })
 	return func(...telemetry.Option) *telemetry.Telemetry { return tel() }
 }
@@ -71,11 +72,12 @@ func sdk(b *testing.B, s sdktrace.Sampler) *telemetry.Telemetry {
 	)
 }
 
-// spans returns a Telemetry with sampled spans and their propagation, and neither metrics nor logs: all that adapters for other
-// libraries do.
+// spans returns a Telemetry with sampled spans and their propagation, and neither metrics nor logs: all that adapters
+// for other libraries do.
 func spans(b *testing.B) *telemetry.Telemetry {
 	return telemetry.New(
-		telemetry.WithTracerProvider(tracers(b, sdktrace.AlwaysSample())), telemetry.WithMeterProvider(noop.NewMeterProvider()),
+		telemetry.WithTracerProvider(tracers(b, sdktrace.AlwaysSample())),
+		telemetry.WithMeterProvider(noop.NewMeterProvider()),
 		telemetry.WithPropagators(w3c),
 	)
 }
@@ -86,14 +88,15 @@ func tracers(b *testing.B, s sdktrace.Sampler) *sdktrace.TracerProvider {
 	return p
 }
 
-// exported returns a Telemetry whose spans, metrics and records all go out over OTLP, to a receiver in this process, whose
-// work is measured too. Of spans, the SDK drops what is more than it can send.
+// exported returns a Telemetry whose spans, metrics and records all go out over OTLP, to a receiver in this process,
+// whose work is measured too. Of spans, the SDK drops what is more than it can send.
 func exported(b *testing.B) *telemetry.Telemetry {
 	sink, err := otlpsink.Listen("")
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := otlp.Setup(b.Context(), otlp.WithEndpoint(sink.Endpoint()), otlp.WithGlobals(false), otlp.WithConsole(nil, nil))
+	p, err := otlp.Setup(b.Context(), otlp.WithEndpoint(sink.Endpoint()), otlp.WithGlobals(false),
+		otlp.WithConsole(nil, nil))
 	if err != nil {
 		b.Fatal(err)
 	}

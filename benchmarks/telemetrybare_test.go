@@ -14,9 +14,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// bare returns the client without telemetry of its own, whose caller has a span of the SDK around each call, with as many
-// attributes as ours has over stdio, and writes its trace context into a map that nobody reads: what of the cost of spans is
-// not ours.
+// bare returns the client without telemetry of its own, whose caller has a span of the SDK around each call, with as
+// many attributes as ours has over stdio, and writes its trace context into a map that is not read: what of the cost
+// of spans is not ours.
 func bare(b *testing.B) workload.Peer {
 	absent := workload.OursWith("bare", func(...telemetry.Option) *telemetry.Telemetry { return telemetry.Off() })
 	tracer := tracers(b, sdktrace.AlwaysSample()).Tracer("bare")
@@ -61,7 +61,8 @@ var (
 	)}
 	atEnd = []attribute.KeyValue{
 		attribute.String("mcp.protocol.version", "2026-07-28"), attribute.String("bare.name", "ours"),
-		attribute.String("bare.corr_id", "0123456789abcdef0123456789abcdef"), attribute.String("jsonrpc.request.id", "1234567"),
+		attribute.String("bare.corr_id", "0123456789abcdef0123456789abcdef"),
+		attribute.String("jsonrpc.request.id", "1234567"),
 		attribute.Int("bare.request.size", 200), attribute.Int("bare.response.size", 200),
 	}
 )

@@ -82,8 +82,8 @@ func connect(t *testing.T, p workload.Peer, tr workload.Transport, c workload.Ca
 	return client
 }
 
-// TestEveryServerGivesTheRightAnswers holds the servers against our client, which checks all it gets; the benchmarks check one
-// answer more.
+// TestEveryServerGivesTheRightAnswers holds the servers against our client, which checks all it gets; the benchmarks
+// check one answer more.
 func TestEveryServerGivesTheRightAnswers(t *testing.T) {
 	for _, s := range []workload.Server{peers.GoSDKServer, peers.MCPGoServer} {
 		for _, e := range workload.Eras {
@@ -157,8 +157,8 @@ func webTo(t *testing.T, h http.Handler, e workload.Era) workload.Client {
 	return c
 }
 
-// peerOf returns who speaks a revision for sure: ours finds out what the server speaks and takes the newest, floorjson only
-// speaks what it is told.
+// peerOf returns who speaks a revision for sure: ours finds out what the server speaks and takes the newest, floorjson
+// only speaks what it is told.
 func peerOf(e workload.Era) workload.Peer {
 	if e == workload.Modern {
 		return workload.Ours

@@ -10,15 +10,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Decoder makes a typed result of a frame that lies in memory: the envelope, then the result. Its functions return how many
-// bytes the content has, and how many tools there are.
+// Decoder makes a typed result of a frame that lies in memory: the envelope, then the result. Its functions return how
+// many bytes the content has, and how many tools there are.
 type Decoder struct {
 	Name       string
 	Call, List func(frame []byte) (int, error)
 }
 
-// Decoders are what these libraries export of their decoding. Their clients do more with each frame: the SDK looks for a batch
-// first and decodes a second time in a middleware; mcp-go makes a string of the line, and looks for a method first.
+// Decoders are what these libraries export of their decoding. Their clients do more with each frame: the SDK looks for
+// a batch first and decodes a second time in a middleware; mcp-go makes a string of the line, and looks for a method
+// first.
 var Decoders = []Decoder{
 	{
 		Name: "gosdk",

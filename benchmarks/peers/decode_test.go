@@ -17,7 +17,9 @@ func BenchmarkDecode(b *testing.B) {
 				continue
 			}
 			for _, d := range peers.Decoders {
-				b.Run(fmt.Sprintf("shape=%s/size=%s/peer=%s", s, workload.SizeName(size), d.Name), func(b *testing.B) { decodes(b, s, size, d.Call) })
+				b.Run(fmt.Sprintf("shape=%s/size=%s/peer=%s", s, workload.SizeName(size), d.Name), func(b *testing.B) {
+					decodes(b, s, size, d.Call)
+				})
 			}
 		}
 	}

@@ -24,14 +24,16 @@ var GoSDK = workload.Peer{
 	},
 	HTTP: func(ctx context.Context, url string) (workload.Client, error) {
 		client := pool()
-		return connectGoSDK(ctx, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: client}, client.CloseIdleConnections)
+		return connectGoSDK(ctx, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: client},
+			client.CloseIdleConnections)
 	},
 }
 
 // connectGoSDK connects over a transport; after, if any, is called when the connection has been closed.
 func connectGoSDK(ctx context.Context, t mcp.Transport, after func()) (workload.Client, error) {
 	c := mcp.NewClient(&mcp.Implementation{Name: "gosdk", Version: "1.0"}, nil)
-	session, err := c.Connect(context.WithoutCancel(ctx), t, &mcp.ClientSessionOptions{ProtocolVersion: string(workload.EraOf(ctx))})
+	session, err := c.Connect(context.WithoutCancel(ctx), t,
+		&mcp.ClientSessionOptions{ProtocolVersion: string(workload.EraOf(ctx))})
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +53,8 @@ func (c *goSDKClient) Call(ctx context.Context, tool string) (int, error) {
 	return goSDKContent(r), nil
 }
 
-// goSDKContent counts the bytes of content. The SDK has decoded the base64 of images, which nobody has asked for; they count
-// as they were.
+// goSDKContent counts the bytes of content. The SDK has decoded the base64 of images, which no caller has asked for;
+// they count as they were.
 func goSDKContent(r *mcp.CallToolResult) (content int) {
 	for _, c := range r.Content {
 		switch c := c.(type) {

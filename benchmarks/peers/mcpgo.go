@@ -19,12 +19,13 @@ import (
 var MCPGo = workload.Peer{
 	Name: "mcpgo",
 	Stdio: func(ctx context.Context, command, env []string) (workload.Client, error) {
-		t := transport.NewStdioWithOptions(command[0], nil, command[1:], transport.WithCommandStderrWriter(os.Stderr), transport.WithCommandFunc(
-			func(_ context.Context, name string, _, args []string) (*exec.Cmd, error) { // the default adds our environment
-				cmd := exec.Command(name, args...)
-				cmd.Env = env
-				return cmd, nil
-			}))
+		t := transport.NewStdioWithOptions(command[0], nil, command[1:], transport.WithCommandStderrWriter(os.Stderr),
+			transport.WithCommandFunc(
+				func(_ context.Context, name string, _, args []string) (*exec.Cmd, error) { // the default adds our environment
+					cmd := exec.Command(name, args...)
+					cmd.Env = env
+					return cmd, nil
+				}))
 		return connectMCPGo(ctx, t, nil)
 	},
 	Pipe: func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (workload.Client, error) {

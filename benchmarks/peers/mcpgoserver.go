@@ -31,7 +31,8 @@ func newMCPGoServer() *server.MCPServer {
 		return mcp.NewToolResultText(workload.HelloText), nil
 	})
 	s.AddTool(mcp.NewTool(workload.EchoTool, mcp.WithString("text", mcp.Required())),
-		mcp.NewTypedToolHandler(func(_ context.Context, _ mcp.CallToolRequest, in workload.Arguments) (*mcp.CallToolResult, error) {
+		mcp.NewTypedToolHandler(func(_ context.Context, _ mcp.CallToolRequest, in workload.Arguments) (*mcp.CallToolResult,
+			error) {
 			return mcp.NewToolResultText(in.Text), nil
 		}))
 	return s

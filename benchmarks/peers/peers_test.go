@@ -16,7 +16,8 @@ func TestMain(m *testing.M) {
 
 var (
 	clients = []workload.Peer{workload.Floor, workload.FloorJSON, workload.Ours, peers.GoSDK, peers.MCPGo}
-	servers = []workload.Server{workload.FloorServer, workload.FloorJSONServer, workload.OursServer, peers.GoSDKServer, peers.MCPGoServer}
+	servers = []workload.Server{workload.FloorServer, workload.FloorJSONServer, workload.OursServer, peers.GoSDKServer,
+		peers.MCPGoServer}
 )
 
 // BenchmarkRoundtrip is a call, from its arguments to the typed result, of a server that has its answers ready.

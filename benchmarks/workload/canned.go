@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Canned says what a canned server answers: a tools/call with a result of this shape and size, a tools/list with one tool; or,
-// if the shape is Tools, a tools/list with so many and a tools/call with a tiny text.
+// Canned says what a canned server answers: a tools/call with a result of this shape and size, a tools/list with one
+// tool; or, if the shape is Tools, a tools/list with so many and a tools/call with a tiny text.
 type Canned struct {
 	Era   Era
 	Shape Shape

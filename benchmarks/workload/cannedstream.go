@@ -86,8 +86,8 @@ func waiting(in *bufio.Reader) bool {
 	return bytes.IndexByte(ahead, '\n') >= 0
 }
 
-// Pipe starts a canned server in this process and returns the client's ends of two pipes of the operating system to it. It
-// ends when w is closed; wait waits for that.
+// Pipe starts a canned server in this process and returns the client's ends of two pipes of the operating system to it.
+// It ends when w is closed; wait waits for that.
 func (c Canned) Pipe() (r, w *os.File, wait func(), err error) {
 	in, w, r, out, err := Pipes()
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 )
 
 // childOf makes a Peer.Stdio of a Peer.Pipe, for floors: the child is started, waited for at the end, and no more.
-func childOf(pipe func(context.Context, io.ReadCloser, io.WriteCloser) (Client, error)) func(context.Context, []string, []string) (Client, error) {
+func childOf(pipe func(context.Context, io.ReadCloser, io.WriteCloser) (Client, error)) func(context.Context, []string,
+	[]string) (Client, error) {
 	return func(ctx context.Context, command, env []string) (Client, error) {
 		toChild, w, r, fromChild, err := Pipes()
 		if err != nil {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Connects runs the benchmark of the whole life of a client: connecting, for stdio to a child that is started for it, one
-// call, and closing. The CPU time of stdio is that of the child, too, which is the same for all.
+// Connects runs the benchmark of the whole life of a client: connecting, for stdio to a child that is started for it,
+// one call, and closing. The CPU time of stdio is that of the child, too, which is the same for all.
 func Connects(b *testing.B, peers ...Peer) {
 	for _, t := range []Transport{Stdio, Pipe, HTTPJSON} {
 		for _, e := range Eras {

@@ -8,8 +8,8 @@ import (
 // CPU measures the CPU time of a benchmark's loop.
 type CPU struct{ from time.Duration }
 
-// StartCPU begins to measure. A child that is alive when the loop ends is not in the figure; one that was started and waited
-// for in the loop is.
+// StartCPU begins to measure. A child that is alive when the loop ends is not in the figure; one that was started and
+// waited for in the loop is.
 func StartCPU() CPU { return CPU{cpuTime()} }
 
 // Report reports cpu-ns/op, at the end of the loop; nothing where the system does not tell.

@@ -13,16 +13,17 @@ import (
 	"time"
 )
 
-// Delays runs the benchmark of a small answer behind a large one, on a pipe: 50 calls wait when the large answer has come
-// whole, and theirs follow at once. An op is one round. It reports, over all rounds, the median of the time from the moment at
-// which the client had read the last of the large answer until the call with a small one returned, as p50-ns; and of the call
-// with the large one as large-p50-ns.
+// Delays runs the benchmark of a small answer behind a large one, on a pipe: 50 calls wait when the large answer has
+// come whole, and theirs follow at once. An op is one round. It reports, over all rounds, the median of the time from
+// the moment at which the client had read the last of the large answer until the call with a small one returned, as
+// p50-ns; and of the call with the large one as large-p50-ns.
 func Delays(b *testing.B, peers ...Peer) {
 	for _, s := range []Shape{Text, Items} {
 		for _, size := range []int{MiB, Limit} {
 			for _, p := range peers {
 				if p.Pipe != nil {
-					b.Run(fmt.Sprintf("transport=pipe/era=%s/shape=%s/size=%s/callers=%d/peer=%s", Modern, s, SizeName(size), behind, p.Name),
+					b.Run(fmt.Sprintf("transport=pipe/era=%s/shape=%s/size=%s/callers=%d/peer=%s", Modern, s, SizeName(size), behind,
+						p.Name),
 						func(b *testing.B) { delay(b, p, Canned{Modern, s, size}) })
 				}
 			}
@@ -61,8 +62,8 @@ func (a *arrivals) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// serve greets the client, and then answers the first request with the large answer when so many others are there. It ends
-// with the stream.
+// serve greets the client, and then answers the first request with the large answer when so many others are there. It
+// ends with the stream.
 func (q *queue) serve() error {
 	var requests [][]byte
 	for {

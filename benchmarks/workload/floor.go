@@ -10,13 +10,14 @@ import (
 	"sync"
 )
 
-// Floor moves the same bytes as the others and looks at none of them but the newlines: requests are ready to be written,
-// answers are read and dropped. It matches no ids, decodes nothing, has no timeouts, notices nothing that goes wrong, and
-// holds no answer in memory: what it reads goes into one buffer that it keeps. What its calls return is the size of the frame.
+// Floor moves the same bytes as the others and looks at none of them but the newlines: requests are ready to be
+// written, answers are read and dropped. It matches no ids, decodes nothing, has no timeouts, notices nothing that goes
+// wrong, and holds no answer in memory: what it reads goes into one buffer that it keeps. What its calls return is the
+// size of the frame.
 //
-// With one caller it reads in the caller's goroutine; with several, see [WithCallers], a goroutine reads, answers belong to
-// calls in the order in which those were sent, and requests that wait for each other leave together. Over HTTP it is
-// http.Client alone.
+// With one caller it reads in the caller's goroutine; with several, see [WithCallers], a goroutine reads, answers
+// belong to calls in the order in which those were sent, and requests that wait for each other leave together. Over
+// HTTP it is http.Client alone.
 var Floor = Peer{Name: "floor", Stdio: childOf(floorPipe), Pipe: floorPipe, HTTP: floorHTTP}
 
 // The requests of the floors, as a client with metadata of its own writes them.
@@ -42,7 +43,8 @@ func hello(e Era) (lines [][]byte, answered []bool) {
 		return [][]byte{request(e, "server/discover", "")}, []bool{true}
 	}
 	return [][]byte{
-		request(e, "initialize", `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"floor","version":"1.0"}`),
+		request(e, "initialize", `"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"floor",`+
+			`"version":"1.0"}`),
 		[]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"),
 	}, []bool{true, false}
 }
@@ -62,7 +64,8 @@ func callersOf(ctx context.Context) int {
 // floorPipe performs the handshake like a call.
 func floorPipe(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (Client, error) {
 	e := EraOf(ctx)
-	f := &floorStream{r: r, w: w, in: make([]byte, 4<<10), call: request(e, "tools/call", callParams), list: request(e, "tools/list", "")}
+	f := &floorStream{r: r, w: w, in: make([]byte, 4<<10), call: request(e, "tools/call", callParams),
+		list: request(e, "tools/list", "")}
 	lines, answered := hello(e)
 	for i, line := range lines {
 		var err error
@@ -102,7 +105,7 @@ func (f *floorStream) roundtrip(request []byte) (int, error) {
 			return 0, err
 		}
 		size += n
-		if f.in[n-1] == '\n' { // nobody else has asked for anything
+		if f.in[n-1] == '\n' { // no other request is there
 			return size - 1, nil
 		}
 		if n == len(f.in) && n < 256<<10 {
@@ -128,7 +131,9 @@ type sharedStream struct {
 }
 
 func shared(f *floorStream) *sharedStream {
-	s := &sharedStream{floorStream: f, ended: make(chan struct{}), spare: sync.Pool{New: func() any { return make(chan int, 1) }}}
+	s := &sharedStream{floorStream: f, ended: make(chan struct{}), spare: sync.Pool{New: func() any {
+		return make(chan int, 1)
+	}}}
 	go s.read()
 	return s
 }
@@ -179,7 +184,7 @@ func (s *sharedStream) roundtrip(request []byte) (int, error) {
 	}
 }
 
-// write writes what waits, unless somebody else has done so meanwhile.
+// write writes what waits, unless another sender has done so meanwhile.
 func (s *sharedStream) write() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -200,15 +205,16 @@ func (s *sharedStream) Close() error {
 	return err
 }
 
-// floorWebClient is shared by the floors, as http.DefaultClient is by many libraries. Its pool holds as many connections as
-// there are callers.
+// floorWebClient is shared by the floors, as http.DefaultClient is by many libraries. Its pool holds as many
+// connections as there are callers.
 var floorWebClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
 
 func floorHTTP(ctx context.Context, url string) (Client, error) {
 	e := EraOf(ctx)
 	f := &floorWeb{url: url, call: request(e, "tools/call", callParams), list: request(e, "tools/list", "")}
 	f.header = http.Header{
-		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {string(e)},
+		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		"Mcp-Protocol-Version": {string(e)},
 	}
 	if e == Modern {
 		f.header["Mcp-Method"], f.header["Mcp-Name"] = []string{"tools/call"}, []string{TinyTool}

@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 )
 
-// FloorJSON is the least that a client can do and be of use: the arguments are encoded, a goroutine reads, each answer is
-// decoded there by one pass of encoding/json into typed results, and belongs to the call whose id it has. It has no
+// FloorJSON is the least that a client can do and be of use: the arguments are encoded, a goroutine reads, each answer
+// is decoded there by one pass of encoding/json into typed results, and belongs to the call whose id it has. It has no
 // timeouts, no states, no notifications, no telemetry, and believes what it reads.
 var FloorJSON = Peer{Name: "floorjson", Stdio: childOf(jsonPipe), Pipe: jsonPipe, HTTP: jsonHTTP}
 

@@ -11,16 +11,19 @@ import (
 	"sync"
 )
 
-// FloorServer moves the same bytes as the others and looks at none of them but the newlines: it answers whatever comes with
-// bytes that are ready, in the caller's goroutine, and those that come together together. It does not know which request
-// it answers, has no tools, and nothing can go wrong. Over HTTP it is net/http alone.
-var FloorServer = Server{Name: "floor", Pipe: floorServe, HTTP: func() http.Handler { return http.HandlerFunc(floorAnswer) }}
+// FloorServer moves the same bytes as the others and looks at none of them but the newlines: it answers whatever comes
+// with bytes that are ready, in the caller's goroutine, and those that come together together. It does not know which
+// request it answers, has no tools, and nothing can go wrong. Over HTTP it is net/http alone.
+var FloorServer = Server{Name: "floor", Pipe: floorServe, HTTP: func() http.Handler {
+	return http.HandlerFunc(floorAnswer)
+}}
 
 // toolAnswer returns what our server and others answer to a call, without newline.
 func toolAnswer(e Era) []byte {
 	result := `{"content":[{"type":"text","text":"` + HelloText + `"}]}`
 	if e == Modern {
-		result = `{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"floor","version":"1.0"}},"resultType":"complete",` + result[1:]
+		result = `{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"floor","version":"1.0"}},"resultType":"complete",` +
+			result[1:]
 	}
 	return []byte(frameHead + "1000" + frameTail + result + "}")
 }
@@ -65,10 +68,13 @@ func floorAnswer(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(floorAnswers[r.Header.Get("Mcp-Protocol-Version")])
 }
 
-// FloorJSONServer is the least that a server can do and be of use: each request is decoded by one pass of encoding/json,
-// its tool is looked for, the arguments are decoded if the tool wants them, and the result is encoded by encoding/json. It
-// checks nothing against a schema, handles one request at a time, cancels nothing and has no telemetry.
-var FloorJSONServer = Server{Name: "floorjson", Pipe: jsonServe, HTTP: func() http.Handler { return http.HandlerFunc(jsonHandle) }}
+// FloorJSONServer is the least that a server can do and be of use: each request is decoded by one pass of
+// encoding/json, its tool is looked for, the arguments are decoded if the tool wants them, and the result is encoded by
+// encoding/json. It checks nothing against a schema, handles one request at a time, cancels nothing and has no
+// telemetry.
+var FloorJSONServer = Server{Name: "floorjson", Pipe: jsonServe, HTTP: func() http.Handler {
+	return http.HandlerFunc(jsonHandle)
+}}
 
 type jsonCall struct {
 	ID     json.RawMessage `json:"id"`
@@ -98,7 +104,8 @@ type jsonReply struct {
 	} `json:"result"`
 }
 
-var jsonInfo = map[string]any{"io.modelcontextprotocol/serverInfo": map[string]string{"name": "floorjson", "version": "1.0"}}
+var jsonInfo = map[string]any{
+	"io.modelcontextprotocol/serverInfo": map[string]string{"name": "floorjson", "version": "1.0"}}
 
 // jsonToAnswer answers one request, with nil if it wants no answer.
 func jsonToAnswer(request []byte) ([]byte, error) {

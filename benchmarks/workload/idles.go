@@ -12,15 +12,17 @@ import (
 )
 
 // Idles runs the benchmark of clients that have made one call and wait: an op makes them all, and B/client is how much
-// more heap and stacks the process has then, goroutines/client how many more goroutines. The servers are not in it: that of
-// pipe is a function which the client's writes call, and that of HTTP closes each connection after its answer, so that no
-// connection of net/http, which has two goroutines and two buffers on each side, is left.
+// more heap and stacks the process has then, goroutines/client how many more goroutines. The servers are not in it:
+// that of pipe is a function which the client's writes call, and that of HTTP closes each connection after its answer,
+// so that no connection of net/http, which has two goroutines and two buffers on each side, is left.
 func Idles(b *testing.B, peers ...Peer) {
 	for _, t := range []Transport{Pipe, HTTPJSON} {
 		for _, n := range []int{1000, 10000} {
 			for _, p := range peers {
 				if p.Has(t) {
-					b.Run(fmt.Sprintf("transport=%s/era=%s/clients=%d/peer=%s", t, Modern, n, p.Name), func(b *testing.B) { IdleClients(b, p, t, n) })
+					b.Run(fmt.Sprintf("transport=%s/era=%s/clients=%d/peer=%s", t, Modern, n, p.Name), func(b *testing.B) {
+						IdleClients(b, p, t, n)
+					})
 				}
 			}
 		}
@@ -105,7 +107,8 @@ func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 			stops[i] = stop
 		}
 		after := settle(lingering)
-		bytes, goroutines = float64(after.bytes-before.bytes)/float64(n), float64(after.goroutines-before.goroutines)/float64(n)
+		bytes, goroutines = float64(after.bytes-before.bytes)/float64(n),
+			float64(after.goroutines-before.goroutines)/float64(n)
 		for _, stop := range stops {
 			if err := stop(); err != nil {
 				b.Fatal(err)
@@ -118,10 +121,12 @@ func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 
 type held struct{ bytes, goroutines int }
 
-// lingering is longer than goroutines that wait for more work do so: those of our HTTP transport take two seconds to end.
+// lingering is longer than goroutines that wait for more work do so: those of our HTTP transport take two seconds to
+// end.
 const lingering = 2500 * time.Millisecond
 
-// settle waits until the number of goroutines has been the same for so long, 20 s at most, and returns what the process holds.
+// settle waits until the number of goroutines has been the same for so long, 20 s at most, and returns what the process
+// holds.
 func settle(quiet time.Duration) held {
 	const tick = 10 * time.Millisecond
 	last, same := -1, time.Duration(0)

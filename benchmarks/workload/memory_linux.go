@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OffHeap returns a copy of b that the collector does not count, where the system allows: with a frame on the heap it would
-// wait for as much garbage again. Nobody frees it before free.
+// OffHeap returns a copy of b that the collector does not count, where the system allows: with a frame on the heap it
+// would wait for as much garbage again. It stays until free.
 func OffHeap(b []byte) (c []byte, free func()) {
 	m, err := unix.Mmap(-1, 0, max(1, len(b)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
@@ -19,8 +19,8 @@ func OffHeap(b []byte) (c []byte, free func()) {
 	return m[:copy(m, b)], func() { _ = unix.Munmap(m) }
 }
 
-// PeakResident returns by how many bytes the memory of this process that is resident grows at most while f runs. It returns
-// false where the system does not tell.
+// PeakResident returns by how many bytes the memory of this process that is resident grows at most while f runs. It
+// returns false where the system does not tell.
 func PeakResident(f func()) (int, bool) {
 	debug.FreeOSMemory()
 	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil { // resets VmHWM

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// near is both streams of a client to a canned server that has no goroutine and no buffers of its own: a write calls it, and
-// a read waits for what it has answered. It holds next to nothing while it is idle.
+// near is both streams of a client to a canned server that has no goroutine and no buffers of its own: a write calls
+// it, and a read waits for what it has answered. It holds next to nothing while it is idle.
 type near struct {
 	answer func(line []byte) []byte // called with mu held
 
@@ -90,7 +90,8 @@ func (n *near) Close() error {
 func idleSession(s Server) (stop func() error, err error) {
 	requests, answers := newMailbox(), newMailbox()
 	done := make(chan error, 1)
-	go func() { done <- s.Pipe(WithEra(context.Background(), Legacy), requests, answers) }() // ends when requests is closed
+	// ends when requests is closed
+	go func() { done <- s.Pipe(WithEra(context.Background(), Legacy), requests, answers) }()
 	ask := func(line []byte, answered bool) error {
 		if _, err := requests.Write(line); err != nil || !answered {
 			return err

@@ -11,7 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Ours is this project's client as a user has it: default options, telemetry to the global providers, and no SDK installed.
+// Ours is this project's client as a user has it: default options, telemetry to the global providers, and no SDK
+// installed.
 var Ours = OursWith("ours", telemetry.New)
 
 // OursWith is [Ours] under this name, with what tel returns for each connection. Options are not given.

@@ -39,11 +39,14 @@ func OursServerWith(name string, tel func(...telemetry.Option) *telemetry.Teleme
 
 func newOursServer(tel *telemetry.Telemetry) (*mcpserver.Server, error) {
 	s := mcpserver.New(mcp.Implementation{Name: "ours", Version: "1.0"}, &mcpserver.Options{Telemetry: tel})
-	err := s.AddRawTool(&mcp.Tool{Name: TinyTool}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(HelloText)}}, nil
-	})
+	err := s.AddRawTool(&mcp.Tool{Name: TinyTool},
+		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(HelloText)}}, nil
+		})
 	if err == nil {
-		err = mcpserver.AddTool(s, &mcp.Tool{Name: EchoTool}, func(_ context.Context, in Arguments) (string, error) { return in.Text, nil })
+		err = mcpserver.AddTool(s, &mcp.Tool{Name: EchoTool}, func(_ context.Context, in Arguments) (string, error) {
+			return in.Text, nil
+		})
 	}
 	return s, err
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Streams returns a transport that can be dialled once: transport.Stdio without the process, with the same framing. That of the
-// library calls streams that it does not know in goroutines of their own: most of what an idle client here would take.
+// Streams returns a transport that can be dialled once: transport.Stdio without the process, with the same framing.
+// That of the library calls streams that it does not know in goroutines of their own: most of what an idle client here
+// would take.
 func Streams(r io.ReadCloser, w io.WriteCloser) transport.Transport { return &streams{r, w} }
 
 type streams struct {
@@ -31,7 +32,8 @@ func (s *streams) Dial(_ context.Context, cfg transport.Config) (transport.Conn,
 		limit = transport.DefaultFrameLimit
 	}
 	return &streamConn{
-		streams: s, in: ndjson.NewReader(s.r, limit, cfg.SkipOversize), out: ndjson.NewWriter(s.w, 0, ndjson.Waited(cfg.QueueWait)),
+		streams: s, in: ndjson.NewReader(s.r, limit, cfg.SkipOversize),
+		out: ndjson.NewWriter(s.w, 0, ndjson.Waited(cfg.QueueWait)),
 	}, nil
 }
 

@@ -60,8 +60,9 @@ const (
 	resultAt  = idAt + idWidth + len(frameTail)
 )
 
-// NewPayload returns an answer of a shape that is size bytes long, all of the frame but the newline; of Tools, of so many
-// tools. The same arguments always make the same bytes. It panics if the shape cannot be so small: 400 bytes always suffice.
+// NewPayload returns an answer of a shape that is size bytes long, all of the frame but the newline; of Tools, of so
+// many tools. The same arguments always make the same bytes. It panics if the shape cannot be so small: 400 bytes
+// always suffice.
 func NewPayload(e Era, s Shape, size int) Payload {
 	p := Payload{}
 	b := make([]byte, 0, max(size+16, 1000))
@@ -103,8 +104,8 @@ var (
 	escapes = unit{`abcdefgh\"abcdefgh\\abcdefgh\tabcd\u00e9`, "abcdefgh\"abcdefgh\\abcdefgh\tabcd\u00e9"}
 )
 
-// fill appends head and tail and between them as much of the unit as makes b size bytes long. It returns how long the text
-// is when it has been read.
+// fill appends head and tail and between them as much of the unit as makes b size bytes long. It returns how long the
+// text is when it has been read.
 func fill(b []byte, head, tail string, size int, u unit) ([]byte, int) {
 	b = append(b, head...)
 	room := max(0, size-len(b)-len(tail))
@@ -153,7 +154,8 @@ func structured(b []byte, size int) ([]byte, int) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, `{"id":%d,"name":"record %d","tags":["go","mcp"],"score":%d.%d,"active":%t,"parent":null,"at":{"x":%d,"y":-1}}`,
+		b = fmt.Appendf(b, `{"id":%d,"name":"record %d","tags":["go","mcp"],"score":%d.%d,"active":%t,"parent":null,`+
+			`"at":{"x":%d,"y":-1}}`,
 			i, i, i%100, i%7, i%3 == 0, i*3)
 	}
 	b, _ = fill(b, `],"note":"`, tail, size, line)
@@ -164,11 +166,14 @@ func structured(b []byte, size int) ([]byte, int) {
 func toolsPage(b []byte, n int) []byte {
 	b = append(b, `"tools":[`...)
 	for i := range n {
-		b = fmt.Appendf(b, `{"name":"tool_%d","title":"Tool number %d","description":"%s","inputSchema":%s,"annotations":{"readOnlyHint":true,"openWorldHint":false}},`,
+		b = fmt.Appendf(b, `{"name":"tool_%d","title":"Tool number %d","description":"%s","inputSchema":%s,`+
+			`"annotations":{"readOnlyHint":true,"openWorldHint":false}},`,
 			i, i, strings.Repeat("Does something useful with its input. ", 5), toolSchema)
 	}
 	return append(bytes.TrimSuffix(b, []byte(",")), "]}}"...)
 }
 
-const toolSchema = `{"type":"object","properties":{"path":{"type":"string","description":"where to look"},"depth":{"type":"integer",` +
-	`"minimum":0,"maximum":64},"filter":{"type":"array","items":{"type":"string"}}},"required":["path"],"additionalProperties":false}`
+const toolSchema = `{"type":"object","properties":{"path":{"type":"string","description":"where to look"},` +
+	`"depth":{"type":"integer",` +
+	`"minimum":0,"maximum":64},"filter":{"type":"array","items":{"type":"string"}}},"required":["path"],` +
+	`"additionalProperties":false}`

@@ -19,9 +19,9 @@ type Client interface {
 	Close() error
 }
 
-// Peer is a client library, or a floor. Its functions return when the handshake is over; the context has the revision that
-// the server speaks, see [EraOf], for those who have to be told, and does not bound the connection. A nil function means that
-// the peer has no such thing; the case is left out.
+// Peer is a client library, or a floor. Its functions return when the handshake is over; the context has the revision
+// that the server speaks, see [EraOf], for those who have to be told, and does not bound the connection. A nil function
+// means that the peer has no such thing; the case is left out.
 type Peer struct {
 	Name string // as in peer=ours
 
@@ -36,9 +36,9 @@ type Peer struct {
 	HTTP func(ctx context.Context, url string) (Client, error)
 }
 
-// Server is a server library, or a floor, that serves both revisions and has two tools: [TinyTool], whose handler gets raw
-// arguments, looks at none of them and returns the text [HelloText], and [EchoTool], whose handler gets [Arguments], checked
-// and decoded, and returns their text. A nil function means that it has no such thing.
+// Server is a server library, or a floor, that serves both revisions and has two tools: [TinyTool], whose handler gets
+// raw arguments, looks at none of them and returns the text [HelloText], and [EchoTool], whose handler gets
+// [Arguments], checked and decoded, and returns their text. A nil function means that it has no such thing.
 type Server struct {
 	Name string
 

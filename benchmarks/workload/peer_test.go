@@ -19,7 +19,8 @@ func TestEveryPeerGetsTheRightAnswers(t *testing.T) {
 	for _, p := range peers {
 		for _, tr := range Transports {
 			for _, e := range Eras {
-				for _, c := range []Canned{{e, Text, Tiny}, {e, Escaped, 10 * KiB}, {e, Items, 200 * KiB}, {e, Image, 2 * MiB}, {e, Structured, 401}, {e, Tools, 300}} {
+				for _, c := range []Canned{{e, Text, Tiny}, {e, Escaped, 10 * KiB}, {e, Items, 200 * KiB}, {e, Image, 2 * MiB},
+					{e, Structured, 401}, {e, Tools, 300}} {
 					t.Run(fmt.Sprintf("%s/%s/%s", p.Name, tr, c), func(t *testing.T) { rightAnswers(t, p, tr, c, 1) })
 				}
 				t.Run(fmt.Sprintf("%s/%s/%s/callers", p.Name, tr, e), func(t *testing.T) {
@@ -58,11 +59,12 @@ func rightAnswers(t *testing.T, p Peer, tr Transport, c Canned, callers int) {
 func TestAnswersToOddRequests(t *testing.T) {
 	k := newKitchen(Canned{Legacy, Text, Tiny})
 	for request, want := range map[string]string{
-		`{"method":"tools/call","params":{},"id":"abcdefghijkl","jsonrpc":"2.0"}`: `{"jsonrpc":"2.0","id":"abcdefghijkl","result":{"content"`,
-		`{"jsonrpc":"2.0","id":7,"method":"nothing"}`:                             `{"jsonrpc":"2.0","id":7       ,"error":`,
-		`{"jsonrpc":"2.0","id":7,"method":"ping"}`:                                `{"jsonrpc":"2.0","id":7,"result":{}}`,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`:                  ``,
-		`{"jsonrpc":"2.0","id":7,"result":{}}`:                                    ``,
+		`{"method":"tools/call","params":{},"id":"abcdefghijkl","jsonrpc":"2.0"}`: `{"jsonrpc":"2.0","id":"abcdefghijkl",` +
+			`"result":{"content"`,
+		`{"jsonrpc":"2.0","id":7,"method":"nothing"}`:            `{"jsonrpc":"2.0","id":7       ,"error":`,
+		`{"jsonrpc":"2.0","id":7,"method":"ping"}`:               `{"jsonrpc":"2.0","id":7,"result":{}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`: ``,
+		`{"jsonrpc":"2.0","id":7,"result":{}}`:                   ``,
 	} {
 		if got := string(k.answer([]byte(request))); len(got) < len(want) || got[:len(want)] != want {
 			t.Errorf("%s: want an answer that begins with %s, got %s", request, want, got)

@@ -20,7 +20,8 @@ func (r roundtrip) String() string {
 	if r.canned.Shape == Tools {
 		size = fmt.Sprint(r.canned.Size)
 	}
-	return fmt.Sprintf("transport=%s/era=%s/shape=%s/size=%s/callers=%d", r.transport, r.canned.Era, r.canned.Shape, size, r.callers)
+	return fmt.Sprintf("transport=%s/era=%s/shape=%s/size=%s/callers=%d", r.transport, r.canned.Era, r.canned.Shape, size,
+		r.callers)
 }
 
 // roundtrips returns all cases: tiny calls everywhere, results by size and shape, and a page of tools.
@@ -57,12 +58,13 @@ func roundtrips() (all []roundtrip) {
 	return all
 }
 
-// Roundtrips runs every benchmark of whole calls, for each of the peers in turn within each case. The figures of stdio are
-// the client's alone; those of other transports have the canned server in them, which allocates next to nothing but for
-// what net/http does.
+// Roundtrips runs every benchmark of whole calls, for each of the peers in turn within each case. The figures of stdio
+// are the client's alone; those of other transports have the canned server in them, which allocates next to nothing but
+// for what net/http does.
 func Roundtrips(b *testing.B, peers ...Peer) { runAll(b, roundtrips(), peers) }
 
-// TinyRoundtrips is those of [Roundtrips] that are one caller's tiny calls, without SSE, whose calls are those of HTTP with JSON.
+// TinyRoundtrips is those of [Roundtrips] that are one caller's tiny calls, without SSE, whose calls are those of HTTP
+// with JSON.
 func TinyRoundtrips(b *testing.B, peers ...Peer) {
 	runAll(b, slices.DeleteFunc(roundtrips(), func(r roundtrip) bool {
 		return r.canned.Shape != Text || r.canned.Size != Tiny || r.callers != 1 || r.transport == HTTPSSE
@@ -170,8 +172,8 @@ func together(callers, n int, f func() error) error {
 // share returns how much of n the i-th of so many has to do.
 func share(n, i, of int) int { return n*(i+1)/of - n*i/of }
 
-// reportPeak reports peak-x, by how many times the size of an answer the memory of the process grows at most while four of them
-// are received and dropped.
+// reportPeak reports peak-x, by how many times the size of an answer the memory of the process grows at most while four
+// of them are received and dropped.
 func reportPeak(b *testing.B, size int, f func() error) {
 	b.StopTimer()
 	peak, ok := PeakResident(func() {

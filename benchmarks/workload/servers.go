@@ -40,14 +40,16 @@ func servings() (all []serving) {
 	return all
 }
 
-// Servers runs those of servers: a canned client that writes requests which are ready, and looks at nothing of the answers but
-// where they end, against a server of each. Client and server are one process, so the figures have both. Before it measures,
-// it checks one answer.
+// Servers runs those of servers: a canned client that writes requests which are ready, and looks at nothing of the
+// answers but where they end, against a server of each. Client and server are one process, so the figures have both.
+// Before it measures, it checks one answer.
 func Servers(b *testing.B, servers ...Server) { serveAll(b, servings(), servers) }
 
 // TinyServings is those of [Servers] that are one caller's calls of [TinyTool].
 func TinyServings(b *testing.B, servers ...Server) {
-	serveAll(b, slices.DeleteFunc(servings(), func(s serving) bool { return s.tool != TinyTool || s.callers != 1 }), servers)
+	serveAll(b, slices.DeleteFunc(servings(), func(s serving) bool {
+		return s.tool != TinyTool || s.callers != 1
+	}), servers)
 }
 
 func serveAll(b *testing.B, cases []serving, servers []Server) {
@@ -157,8 +159,9 @@ func (d *pipeDriver) read() error {
 	return err
 }
 
-// keep keeps so many requests under way, and reads all answers in the end. Each request has an id of its own: answers come in
-// any order, so that nobody knows which id is free again, and a server may drop a request whose id is not.
+// keep keeps so many requests under way, and reads all answers in the end. Each request has an id of its own: answers
+// come in any order, so that the driver does not know which id is free again, and a server may drop a request whose id
+// is not.
 func (d *pipeDriver) keep(b *testing.B, callers int) error {
 	n, frame := 0, d.frame
 	at := bytes.Index(frame, []byte(`"id":1000`)) + len(`"id":`)
@@ -240,7 +243,8 @@ func (c serving) post(url string) ([]byte, error) {
 		return nil, err
 	}
 	r.Header = http.Header{
-		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {string(c.era)},
+		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		"Mcp-Protocol-Version": {string(c.era)},
 	}
 	if c.era == Modern {
 		r.Header["Mcp-Method"], r.Header["Mcp-Name"] = []string{"tools/call"}, []string{c.tool}

@@ -249,7 +249,8 @@ func Eval[T any](t *Tab, expression string) (T, error) {
 // Picture is what the tab shows, as PNG: the viewport, or all of the page up to a height.
 func (t *Tab) Picture(upTo float64) ([]byte, error) {
 	type size struct{ Width, Height float64 }
-	s, err := Eval[size](t, "({Width: innerWidth, Height: Math.ceil(document.documentElement.getBoundingClientRect().height)})")
+	s, err := Eval[size](t, "({Width: innerWidth, Height: "+
+		"Math.ceil(document.documentElement.getBoundingClientRect().height)})")
 	if err != nil {
 		return nil, err
 	}

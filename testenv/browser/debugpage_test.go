@@ -32,8 +32,8 @@ type row struct {
 	Red        bool
 }
 
-// What somebody wants to know who opens the page because something is wrong: which clients are in trouble and why, what is
-// under way and for how long, which tool fails, what happened last, and where the trace is.
+// What a reader wants to know who opens the page because something is wrong: which clients are in trouble and why, what
+// is under way and for how long, which tool fails, what happened last, and where the trace is.
 func TestTheDebugPageSaysWhatIsWrong(t *testing.T) {
 	url := troubled(t)
 	tab := open(t, Desktop, url)
@@ -65,10 +65,12 @@ func TestTheDebugPageSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("want %q on the page of the client, got %q", part, text)
 		}
 	}
-	if trace := eval[string](t, tab, `document.querySelector("table.calls a").href`); !strings.HasPrefix(trace, "http://localhost:16686/trace/") || len(trace) != 61 {
+	if trace := eval[string](t, tab, `document.querySelector("table.calls a").href`); !strings.HasPrefix(trace,
+		"http://localhost:16686/trace/") || len(trace) != 61 {
 		t.Errorf("want a link to the trace of a call, got %q", trace)
 	}
-	if n := eval[int](t, tab, `document.querySelectorAll("main script, main img").length`); n != 0 || !strings.Contains(text, "<script>alert(1)</script>") {
+	if n := eval[int](t, tab, `document.querySelectorAll("main script, main img").length`); n != 0 ||
+		!strings.Contains(text, "<script>alert(1)</script>") {
 		t.Errorf("want the name of the hostile tool as text, got %d elements of it and %q", n, text)
 	}
 	raw := eval[string](t, tab, `fetch(document.querySelector("#lead a").href).then(r => r.text())`)
@@ -81,7 +83,8 @@ func TestTheDebugPageSaysWhatIsWrong(t *testing.T) {
 // The page tells of news by itself, and leaves open what is open.
 func TestTheDebugPageRefreshesItself(t *testing.T) {
 	tab := open(t, Desktop, eval[row](t, open(t, Desktop, troubled(t)), rowOf+`("weather")`).Href)
-	eval[any](t, tab, `window.untouched = true; document.querySelector("#older").open = true; window.first = document.querySelector("#lead").innerText`)
+	eval[any](t, tab, `window.untouched = true; document.querySelector("#older").open = true; window.first = `+
+		`document.querySelector("#lead").innerText`)
 	must(t, tab.Await(`document.querySelector("#lead").innerText !== window.first`))
 	if !eval[bool](t, tab, `window.untouched && document.querySelector("#older").open`) {
 		t.Error("want the page to be the same one, and what was open to be open still")
@@ -108,7 +111,8 @@ func TestTheDebugPageFitsAPhoneAndIsReadableInTheDark(t *testing.T) {
 				Faint   []string
 			}](t, tab, faint)
 			if got.Checked < 10 || len(got.Faint) > 0 {
-				t.Errorf("%s, %s: want contrast in all of the text, got %d texts, of which are too faint: %q", name, scheme, got.Checked, got.Faint)
+				t.Errorf("%s, %s: want contrast in all of the text, got %d texts, of which are too faint: %q", name, scheme,
+					got.Checked, got.Faint)
 			}
 		}
 	}

@@ -17,7 +17,8 @@ func TestTheListShowsTheCallsAndMarksThoseThatFailed(t *testing.T) {
 		Marked: getComputedStyle(r.cells[0]).boxShadow !== "none"}))`)
 	for title, want := range map[string]string{
 		"demo: a call that succeeds": "", "demo: a tool that reports an error": "tool_error",
-		"demo: a call that gets no answer in time": "timeout", "demo: a server that is killed in the middle of a call": "connection_lost",
+		"demo: a call that gets no answer in time":              "timeout",
+		"demo: a server that is killed in the middle of a call": "connection_lost",
 	} {
 		i := slices.IndexFunc(rows, func(r row) bool { return r.Name == title })
 		if i < 0 {
@@ -47,7 +48,8 @@ func TestTheListCanBeFiltered(t *testing.T) {
 		t.Errorf("errors only: want 3 traces, got %d", n)
 	}
 	for query, want := range map[string]int{
-		"?q=gen_ai.tool.name=divide": 1, "?q=tools/call+wait": 1, "?min=250ms": 2, "?service=mcpotel-demo-server&errors=1&min=250": 2, "?q=nosuchthing": 0,
+		"?q=gen_ai.tool.name=divide": 1, "?q=tools/call+wait": 1, "?min=250ms": 2,
+		"?service=mcpotel-demo-server&errors=1&min=250": 2, "?q=nosuchthing": 0,
 	} {
 		must(t, tab.Go(demoURL+query))
 		if n := eval[int](t, tab, `document.querySelectorAll("#traces tbody tr").length`); n != want {
@@ -82,7 +84,8 @@ func TestAClickOnATraceShowsItsWaterfall(t *testing.T) {
 		}
 		return all[i]
 	}
-	caller, client, server := at("INTERNAL", "demo: a call that gets no answer in time"), at("CLIENT", "tools/call wait"), at("SERVER", "tools/call wait")
+	caller, client, server := at("INTERNAL", "demo: a call that gets no answer in time"), at("CLIENT", "tools/call wait"),
+		at("SERVER", "tools/call wait")
 	if caller.Top >= client.Top || client.Top >= server.Top || caller.Left >= client.Left || client.Left >= server.Left {
 		t.Errorf("want caller above client above server, each further in, got %+v", all)
 	}
@@ -111,7 +114,8 @@ func TestASpanOpensToItsAttributes(t *testing.T) {
 	must(t, tab.Click("details.span.failed > summary"))
 	must(t, tab.Await(attributes+`.checkVisibility()`))
 	text := eval[string](t, tab, `document.querySelector("details.span.failed .inside").innerText`)
-	for _, want := range []string{"mcp.method.name\ntools/call", "gen_ai.tool.name\nwait", "error.type\ntimeout", "network.transport\npipe", "status\nERROR"} {
+	for _, want := range []string{"mcp.method.name\ntools/call", "gen_ai.tool.name\nwait", "error.type\ntimeout",
+		"network.transport\npipe", "status\nERROR"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q among what is known of the span, got:\n%s", want, text)
 		}
@@ -128,10 +132,13 @@ func TestALinkLeadsToTheOtherTrace(t *testing.T) {
 	must(t, tab.Click("ul.links a"))
 	must(t, tab.Await(`location.href.split("#")[0] !== `+quoted(from)+` && document.querySelector("details.span:target")`))
 	must(t, tab.Await(`document.querySelector("details.span:target").open`))
-	if title := eval[string](t, tab, `document.querySelector("details.span:target .title").innerText`); title != "mcp_client.connect" {
+	if title := eval[string](t, tab,
+		`document.querySelector("details.span:target .title").innerText`); title != "mcp_client.connect" {
 		t.Errorf("want the first attempt to connect, got %q", title)
 	}
-	if back := eval[string](t, tab, `document.querySelector("details.span:target ul.links").innerText`); !strings.Contains(back, "from mcp_client.connect") {
+	if back := eval[string](t, tab,
+		`document.querySelector("details.span:target ul.links").innerText`); !strings.Contains(back,
+		"from mcp_client.connect") {
 		t.Errorf("want the link back, got %q", back)
 	}
 }

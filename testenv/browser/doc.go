@@ -4,6 +4,6 @@
 // [Program], which builds and runs the command. The tests are in this package; cmd/pictures makes the pictures of the
 // documentation.
 //
-// Chromium is the system's, or the one that the environment variable CHROMIUM names; testenv/browser/install installs it on
-// Debian and its relatives.
+// Chromium is the system's, or the one that the environment variable CHROMIUM names; testenv/browser/install installs
+// it on Debian and its relatives.
 package browser

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// jaegerConfig is Jaeger with all that it has in memory. %s are the addresses of OTLP, the page and API, and the API over
-// gRPC, and the folder of the page's assets, which may be empty.
+// jaegerConfig is Jaeger with all that it has in memory. %s are the addresses of OTLP, the page and API, and the API
+// over gRPC, and the folder of the page's assets, which may be empty.
 const jaegerConfig = `service:
   extensions: [jaeger_storage, jaeger_query]
   pipelines:
@@ -27,7 +27,8 @@ receivers: {otlp: {protocols: {grpc: {endpoint: "%[1]s"}}}}
 exporters: {jaeger_storage_exporter: {trace_storage: main}}
 `
 
-// jaeger starts Jaeger, which JAEGER_BIN names, or which is in MCPOTEL_STACK, the directory that testenv/stack/install prints.
+// jaeger starts Jaeger, which JAEGER_BIN names, or which is in MCPOTEL_STACK, the directory that testenv/stack/install
+// prints.
 func jaeger(t *testing.T) (otlp, ui string) {
 	t.Helper()
 	path := os.Getenv("JAEGER_BIN")
@@ -35,7 +36,8 @@ func jaeger(t *testing.T) (otlp, ui string) {
 		path = filepath.Join(dir, "jaeger")
 	}
 	if path == "" {
-		t.Fatal("Jaeger is missing: name it in JAEGER_BIN, or the directory that testenv/stack/install prints in MCPOTEL_STACK")
+		t.Fatal("Jaeger is missing: name it in JAEGER_BIN, or the directory that testenv/stack/install prints in " +
+			"MCPOTEL_STACK")
 	}
 	otlp, ui = free(t), free(t)
 	config := filepath.Join(t.TempDir(), "jaeger.yaml")
@@ -74,7 +76,7 @@ func jaeger(t *testing.T) (otlp, ui string) {
 	}
 }
 
-// free is an address that nobody listens at.
+// free is an address at which no program listens.
 func free(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -114,12 +116,14 @@ func TestATraceThatJaegerHasIsShownAsAnyOther(t *testing.T) {
 			got = append(got, l.Kind+" "+l.Title+" "+l.Error+" "+l.Service)
 		}
 	}
-	if want := "CLIENT tools/call divide tool_error mcpotel, SERVER tools/call divide tool_error mcpotel-demo-server"; strings.Join(got, ", ") != want {
+	want := "CLIENT tools/call divide tool_error mcpotel, SERVER tools/call divide tool_error mcpotel-demo-server"
+	if strings.Join(got, ", ") != want {
 		t.Errorf("want %s, got %q", want, got)
 	}
 }
 
-// TestJaegersOwnPageShowsTheTrace runs where JAEGER_UI_ASSETS names a build of Jaeger's page, which its Go module does not have.
+// TestJaegersOwnPageShowsTheTrace runs where JAEGER_UI_ASSETS names a build of Jaeger's page, which its Go module does
+// not have.
 func TestJaegersOwnPageShowsTheTrace(t *testing.T) {
 	otlp, ui := jaeger(t)
 	id := failedCall(t, otlp)
@@ -137,5 +141,6 @@ func TestJaegersOwnPageShowsTheTrace(t *testing.T) {
 	must(t, err)
 	defer tab.Close()
 	must(t, tab.Go(ui+"/trace/"+id))
-	must(t, tab.Await(`document.body.innerText.includes("tools/call divide") && document.body.innerText.includes("mcpotel-demo-server")`))
+	must(t, tab.Await(`document.body.innerText.includes("tools/call divide") && `+
+		`document.body.innerText.includes("mcpotel-demo-server")`))
 }

@@ -36,8 +36,8 @@ func TestNoPageScrollsSidewaysOnAPhone(t *testing.T) {
 	}
 }
 
-// faint finds text whose contrast to what is behind it is less than WCAG 2.2 wants at level AA (1.4.3): 4.5, and 3 for large
-// text.
+// faint finds text whose contrast to what is behind it is less than WCAG 2.2 wants at level AA (1.4.3): 4.5, and 3 for
+// large text.
 const faint = `(() => {
 	const parse = c => { const m = c.match(/[\d.]+/g).map(Number); return {rgb: m.slice(0, 3), a: m[3] ?? 1}; };
 	const over = (top, under) => top.rgb.map((v, i) => v * top.a + under[i] * (1 - top.a));

@@ -48,7 +48,7 @@ func runAll(m *testing.M) (int, error) {
 }
 
 // open opens a page in a tab of its own. At the end of the test nothing may stand in its console, and it may have sent
-// requests to nobody but the page's host.
+// requests to no host but the page's.
 func open(t *testing.T, l Look, address string) *Tab {
 	t.Helper()
 	tab, err := chromium.Open(l)
@@ -93,14 +93,16 @@ func eval[T any](t *testing.T, tab *Tab, format string, args ...any) T {
 func sceneURL(t *testing.T, title string) string {
 	t.Helper()
 	tab := open(t, Desktop, demoURL)
-	return eval[string](t, tab, `[...document.querySelectorAll("#traces a")].find(a => a.textContent.includes(%q)).href`, title)
+	return eval[string](t, tab, `[...document.querySelectorAll("#traces a")].find(a => a.textContent.includes(%q)).href`,
+		title)
 }
 
 // pages are all kinds of pages of the demo, by name.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	return map[string]string{
-		"list": demoURL, "nothing found": demoURL + "?q=nosuch&min=x", "failed trace": sceneURL(t, "no answer in time"), "crash": sceneURL(t, "killed"),
+		"list": demoURL, "nothing found": demoURL + "?q=nosuch&min=x", "failed trace": sceneURL(t, "no answer in time"),
+		"crash":     sceneURL(t, "killed"),
 		"reconnect": sceneURL(t, "mcp_client.connect"), "metrics": demoURL + "metrics", "logs": demoURL + "logs",
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// InTerminal runs a command in a terminal of so many columns until it ends, and returns what the terminal was sent. What the
-// command writes to standard error is not part of it.
+// InTerminal runs a command in a terminal of so many columns until it ends, and returns what the terminal was sent.
+// What the command writes to standard error is not part of it.
 func InTerminal(columns uint16, path string, args ...string) (string, error) {
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(Environment(), "TERM=xterm-256color")
@@ -37,7 +37,8 @@ func InTerminal(columns uint16, path string, args ...string) (string, error) {
 // sgr is the only kind of sequence that the command sends to a terminal.
 var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// TerminalPage makes a page of what a terminal was sent, in a window with a title, and returns its URL and what removes it.
+// TerminalPage makes a page of what a terminal was sent, in a window with a title, and returns its URL and what removes
+// it.
 func TerminalPage(title, text string) (address string, remove func(), err error) {
 	var b strings.Builder
 	b.WriteString(strings.Replace(terminalHTML, "TITLE", html.EscapeString(title), 1))
@@ -68,7 +69,8 @@ func TerminalPage(title, text string) (address string, remove func(), err error)
 
 // blocks says how a terminal fills a cell for a character: from which eighth to which, from the left.
 var blocks = map[rune][2]int{
-	'█': {0, 8}, '▉': {0, 7}, '▊': {0, 6}, '▋': {0, 5}, '▌': {0, 4}, '▍': {0, 3}, '▎': {0, 2}, '▏': {0, 1}, '▐': {4, 8}, '▕': {7, 8},
+	'█': {0, 8}, '▉': {0, 7}, '▊': {0, 6}, '▋': {0, 5}, '▌': {0, 4}, '▍': {0, 3}, '▎': {0, 2}, '▏': {0, 1}, '▐': {4, 8},
+	'▕': {7, 8},
 }
 
 // cells escapes text. Blocks are drawn as a terminal draws them, from cell to cell: those of a font leave gaps.

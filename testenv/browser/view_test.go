@@ -19,10 +19,12 @@ type viewer struct{ page, otlp string }
 
 func view(t *testing.T, args ...string) viewer {
 	t.Helper()
-	p, err := Run(mcpotel, append([]string{"view", "--grpc=127.0.0.1:0", "--http=127.0.0.1:0", "--web=127.0.0.1:0"}, args...)...)
+	p, err := Run(mcpotel, append([]string{"view", "--grpc=127.0.0.1:0", "--http=127.0.0.1:0", "--web=127.0.0.1:0"},
+		args...)...)
 	must(t, err)
 	t.Cleanup(func() { must(t, p.Stop()) })
-	m, err := p.Await(`(?s)(?:are|is|up) at (http\S+/)\S*\n.*ENDPOINT=(\S+) OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.*Ctrl-C`)
+	m, err := p.Await(`(?s)(?:are|is|up) at (http\S+/)\S*\n.*ENDPOINT=(\S+) ` +
+		`OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.*Ctrl-C`)
 	must(t, err)
 	return viewer{m[1], m[2]}
 }
@@ -88,7 +90,8 @@ func TestThePagesFollowWhatArrives(t *testing.T) {
 	must(t, list.Await(`document.querySelector("details.span").open`))
 	v.send(t, "shop", newSpan(1, 0, "root"), newSpan(3, 2, "grandchild"))
 	must(t, list.Await(`document.querySelectorAll("details.span").length === 3 && !document.querySelector(".gap")`))
-	if open := eval[string](t, list, `[...document.querySelectorAll("details.span[open] .title")].map(x => x.innerText).join()`); open != "child" {
+	if open := eval[string](t, list,
+		`[...document.querySelectorAll("details.span[open] .title")].map(x => x.innerText).join()`); open != "child" {
 		t.Errorf("want the span that was open still open, and no other, got %q", open)
 	}
 	if title := eval[string](t, list, `document.title`); !strings.HasPrefix(title, "root") {
@@ -100,7 +103,8 @@ func TestThePagesNeedNoScript(t *testing.T) {
 	tab, err := chromium.Open(Desktop)
 	must(t, err)
 	defer tab.Close()
-	_, err = chromedp.Call(tab.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	_, err = chromedp.Call(tab.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true})
 	must(t, err)
 	must(t, tab.Go(sceneURL(t, "killed")))
 	must(t, tab.Click("details.span.failed > summary")) // details need none
@@ -127,7 +131,8 @@ func TestWhatPeersSendRunsNothing(t *testing.T) {
 	for _, path := range []string{"", "trace/" + evil.TraceID, "metrics", "logs", `?q="><script>alert(1)</script>`} {
 		tab := open(t, Phone, v.page+path)
 		eval[any](t, tab, openAll)
-		if n := eval[int](t, tab, `document.querySelectorAll("main script, main img, main style, main svg[onload]").length`); n > 0 {
+		if n := eval[int](t, tab, `document.querySelectorAll("main script, main img, main style, main `+
+			`svg[onload]").length`); n > 0 {
 			t.Errorf("%s: want no element from data, got %d", path, n)
 		}
 		if title := eval[string](t, tab, `document.title`); title == "owned" {
@@ -141,7 +146,8 @@ func TestWhatPeersSendRunsNothing(t *testing.T) {
 		}
 	}
 	tab := open(t, Desktop, v.page+"trace/"+evil.TraceID)
-	if text := eval[string](t, tab, `document.querySelector("main").textContent`); !strings.Contains(text, "␛[31m\uFFFDgnp.exe␇") || !strings.Contains(text, "1048576 bytes in all") {
+	if text := eval[string](t, tab, `document.querySelector("main").textContent`); !strings.Contains(text,
+		"␛[31m\uFFFDgnp.exe␇") || !strings.Contains(text, "1048576 bytes in all") {
 		t.Errorf("want control characters seen, and the length of what is cut")
 	}
 }
@@ -157,7 +163,8 @@ func TestATraceOfTenThousandSpansStaysAPage(t *testing.T) {
 	if n := eval[int](t, tab, `document.querySelectorAll("details.span").length`); n != 1000 {
 		t.Errorf("want a thousand spans drawn, got %d", n)
 	}
-	if text := eval[string](t, tab, `document.querySelector("main").innerText`); !strings.Contains(text, "9000 spans of 10000 not shown") {
+	if text := eval[string](t, tab, `document.querySelector("main").innerText`); !strings.Contains(text,
+		"9000 spans of 10000 not shown") {
 		t.Error("want it said how many are not")
 	}
 }

@@ -195,7 +195,9 @@ func TestTheSkillsScenariosAreThoseOfTheSuite(t *testing.T) {
 	if exit != 0 {
 		t.Fatalf("list exited with status %d: %s", exit, output)
 	}
-	want := slices.DeleteFunc(listed(output, " [extension]"), func(name string) bool { return !strings.HasPrefix(name, "sep-2640-") })
+	want := slices.DeleteFunc(listed(output, " [extension]"), func(name string) bool {
+		return !strings.HasPrefix(name, "sep-2640-")
+	})
 	got := slices.Concat(skills, serverSkills)
 	slices.Sort(want)
 	slices.Sort(got)

@@ -61,7 +61,8 @@ func isolation(t *testing.T) []string {
 		}
 		reasons = append(reasons, err)
 	}
-	t.Logf("no network namespace (%v): the suite's servers listen on every address of this machine", errors.Join(reasons...))
+	t.Logf("no network namespace (%v): the suite's servers listen on every address of this machine",
+		errors.Join(reasons...))
 	return nil
 }
 
@@ -123,13 +124,14 @@ func startServer(t *testing.T) string {
 	return strings.Replace(strings.TrimSpace(line), "127.0.0.1", "localhost", 1) // one scenario insists on that name
 }
 
-// runServer runs one scenario against a server. The suite opens no port for that and needs the one of the server, so it is
-// not isolated.
+// runServer runs one scenario against a server. The suite opens no port for that and needs the one of the server, so it
+// is not isolated.
 func (s suite) runServer(t *testing.T, url string, r revision, scenario string) outcome {
 	t.Helper()
 	o := outcome{dir: filepath.Join(s.dir, strings.ReplaceAll("server-"+r.name()+"/"+scenario, "/", "-"))}
 	s.command = s.command[slices.Index(s.command, "node"):]
-	o.exit, o.output = s.execute(t, "server", "--url", url, "--scenario", scenario, "--spec-version", r.version, "--force", "-o", o.dir)
+	o.exit, o.output = s.execute(t, "server", "--url", url, "--scenario", scenario, "--spec-version", r.version, "--force",
+		"-o", o.dir)
 	o.checks = readChecks(t, o)
 	return o
 }

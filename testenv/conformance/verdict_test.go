@@ -16,9 +16,9 @@ type check struct {
 	ErrorMessage string `json:"errorMessage"`
 }
 
-// faults says why a run does not count as passed; none if it does. It is stricter than the suite, which passes a scenario
-// that no check succeeded in, and which lets the client fail where it is to refuse: ours says itself whether it refused
-// what it should have.
+// faults says why a run does not count as passed; none if it does. It is stricter than the suite, which passes a
+// scenario that no check succeeded in, and which lets the client fail where it is to refuse: ours says itself whether
+// it refused what it should have.
 func (o outcome) faults() []string {
 	var faults []string
 	for _, c := range o.checks {
@@ -91,12 +91,18 @@ func TestARunCountsOnlyWithASuccessAndNothingElse(t *testing.T) {
 		o      outcome
 		faults string
 	}{
-		"success":             {outcome{checks: []check{{ID: "a", Status: "SUCCESS"}, {ID: "b", Status: "INFO"}, {ID: "c", Status: "SKIPPED"}}}, ""},
-		"failure":             {outcome{checks: []check{{ID: "a", Status: "SUCCESS"}, {ID: "b", Status: "FAILURE", ErrorMessage: "no"}}, exit: 1}, "FAILURE b: no"},
-		"warning":             {outcome{checks: []check{{ID: "a", Status: "SUCCESS"}, {ID: "b", Status: "WARNING", Description: "d"}}, exit: 1}, "WARNING b: d"},
-		"no success":          {outcome{checks: []check{{ID: "a", Status: "INFO"}}}, "no check succeeded"},
-		"no check":            {outcome{}, "no check succeeded"},
-		"status of the suite": {outcome{checks: []check{{ID: "a", Status: "SUCCESS"}}, exit: 1}, "the suite exited with status 1"},
+		"success": {outcome{
+			checks: []check{{ID: "a", Status: "SUCCESS"}, {ID: "b", Status: "INFO"}, {ID: "c", Status: "SKIPPED"}}}, ""},
+		"failure": {outcome{
+			checks: []check{{ID: "a", Status: "SUCCESS"}, {ID: "b", Status: "FAILURE", ErrorMessage: "no"}}, exit: 1},
+			"FAILURE b: no"},
+		"warning": {outcome{
+			checks: []check{{ID: "a", Status: "SUCCESS"}, {ID: "b", Status: "WARNING", Description: "d"}}, exit: 1},
+			"WARNING b: d"},
+		"no success": {outcome{checks: []check{{ID: "a", Status: "INFO"}}}, "no check succeeded"},
+		"no check":   {outcome{}, "no check succeeded"},
+		"status of the suite": {outcome{checks: []check{{ID: "a", Status: "SUCCESS"}}, exit: 1},
+			"the suite exited with status 1"},
 		"status of the client, which the suite allows": {
 			outcome{checks: []check{{ID: "a", Status: "SUCCESS"}}, client: 2}, "the client exited with status 2",
 		},

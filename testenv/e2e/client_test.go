@@ -78,7 +78,8 @@ func TestRealServers(t *testing.T) {
 			o := observe(t)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			c, err := mcpclient.Connect(ctx, checked(t, s.command(t, dir), false), &mcpclient.Options{Name: s.name, Telemetry: o.Telemetry()})
+			c, err := mcpclient.Connect(ctx, checked(t, s.command(t, dir), false),
+				&mcpclient.Options{Name: s.name, Telemetry: o.Telemetry()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +145,8 @@ func checkCall(t *testing.T, caller, call *otlpsink.Span, s server) {
 		}
 	}
 	for _, key := range []string{
-		"mcp_client.instance.id", "jsonrpc.request.id", "mcp_client.corr_id", "mcp_client.request.size", "mcp_client.response.size",
+		"mcp_client.instance.id", "jsonrpc.request.id", "mcp_client.corr_id", "mcp_client.request.size",
+		"mcp_client.response.size",
 	} {
 		if _, ok := call.Attributes[key]; !ok {
 			t.Errorf("want %s on the span, got none", key)
@@ -156,19 +158,22 @@ func checkCall(t *testing.T, caller, call *otlpsink.Span, s server) {
 func TestARealServerJoinsTheTrace(t *testing.T) {
 	o := observe(t)
 	command := binary("mcp-grafana")(t, "")
-	command.Env = append(command.Env, "GRAFANA_URL=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+o.sink.Endpoint(),
+	command.Env = append(command.Env, "GRAFANA_URL=http://127.0.0.1:1",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://"+o.sink.Endpoint(),
 		"OTEL_EXPORTER_OTLP_INSECURE=true", "OTEL_BSP_SCHEDULE_DELAY=50")
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		t.Run(string(version), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			c, err := mcpclient.Connect(ctx, checked(t, command, false), &mcpclient.Options{Telemetry: o.Telemetry(), Versions: []mcp.Version{version}})
+			c, err := mcpclient.Connect(ctx, checked(t, command, false),
+				&mcpclient.Options{Telemetry: o.Telemetry(), Versions: []mcp.Version{version}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer c.Stop(context.Background())
 			spanCtx, span := o.TracerProvider().Tracer("e2e").Start(ctx, "caller")
-			_, err = c.CallTool(spanCtx, "generate_deeplink", json.RawMessage(`{"resourceType":"dashboard","dashboardUid":"abc"}`))
+			_, err = c.CallTool(spanCtx, "generate_deeplink",
+				json.RawMessage(`{"resourceType":"dashboard","dashboardUid":"abc"}`))
 			span.End()
 			if err != nil {
 				t.Fatal(err)
@@ -179,7 +184,8 @@ func TestARealServerJoinsTheTrace(t *testing.T) {
 			})
 			client, server := find(spans, "CLIENT", name), find(spans, "SERVER", name)
 			if server.ParentID != client.SpanID || server.Service() == client.Service() {
-				t.Errorf("want the server's span below ours and from another service, got parent %s of %s", server.ParentID, server.Service())
+				t.Errorf("want the server's span below ours and from another service, got parent %s of %s", server.ParentID,
+					server.Service())
 			}
 		})
 	}
@@ -189,7 +195,8 @@ func TestARealServerJoinsTheTrace(t *testing.T) {
 func TestProgressOfARealServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c, err := mcpclient.Connect(ctx, checked(t, npm("@modelcontextprotocol/server-everything/dist/index.js")(t, ""), false), nil)
+	c, err := mcpclient.Connect(ctx,
+		checked(t, npm("@modelcontextprotocol/server-everything/dist/index.js")(t, ""), false), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +216,8 @@ func TestProgressOfARealServer(t *testing.T) {
 func TestStructuredOutputOfARealServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c, err := mcpclient.Connect(ctx, checked(t, npm("@modelcontextprotocol/server-everything/dist/index.js")(t, ""), false), nil)
+	c, err := mcpclient.Connect(ctx,
+		checked(t, npm("@modelcontextprotocol/server-everything/dist/index.js")(t, ""), false), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

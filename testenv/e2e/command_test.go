@@ -78,7 +78,8 @@ func TestTheCommandOnRealServers(t *testing.T) {
 			if code != 0 || !strings.Contains(out, s.want) {
 				t.Errorf("call: want exit code 0 and %q, got %d, %q: %s", s.want, code, out, errs)
 			}
-			for _, want := range []string{"INTERNAL mcpotel call " + s.tool, "CLIENT", "tools/call " + s.tool, "protocol=" + string(s.version)} {
+			for _, want := range []string{"INTERNAL mcpotel call " + s.tool, "CLIENT", "tools/call " + s.tool,
+				"protocol=" + string(s.version)} {
 				if !strings.Contains(errs, shown(want)) {
 					t.Errorf("call: want %q in the waterfall, got:\n%s", want, errs)
 				}
@@ -110,8 +111,10 @@ func TestExitCodesOnRealServers(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		"a call as a task":    {byName["everything"], []string{"call", "simulate-research-query", `{"topic":"tea"}`}, 0, "task completed"},
-		"a tool error":        {byName["everything"], []string{"call", "get-structured-content", `{"location":"Paris"}`}, 1, "the tool reports an error"},
+		"a call as a task": {byName["everything"], []string{"call", "simulate-research-query", `{"topic":"tea"}`}, 0,
+			"task completed"},
+		"a tool error": {byName["everything"], []string{"call", "get-structured-content", `{"location":"Paris"}`}, 1,
+			"the tool reports an error"},
 		"an unknown tool":     {byName["gosdk-hello"], []string{"call", "nosuch"}, 1, "nosuch"},
 		"a server that exits": {broken, []string{"tools"}, 3, "exited with status"},
 	} {

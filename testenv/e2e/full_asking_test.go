@@ -37,11 +37,12 @@ type several struct {
 
 func refineSeveral(form *mcp.FormSchema) {
 	f := form.Field("toppings")
-	f.Items, f.Default, f.MinItems = &mcp.FormItems{AnyOf: []mcp.FormOption{{Const: "a", Title: "A"}, {Const: "b", Title: "B"}}}, json.RawMessage(`["b"]`), new(int64(1))
+	f.Items, f.Default, f.MinItems = &mcp.FormItems{
+		AnyOf: []mcp.FormOption{{Const: "a", Title: "A"}, {Const: "b", Title: "B"}}}, json.RawMessage(`["b"]`), new(int64(1))
 }
 
-// asking adds a tool that asks the client, with what it asks for in answer to how it went. That the client cannot be asked is
-// an answer.
+// asking adds a tool that asks the client, with what it asks for in answer to how it went. That the client cannot be
+// asked is an answer.
 func (f *full) asking(name string, ask func(ctx context.Context, in named) (any, error)) {
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{Name: name}, func(ctx context.Context, in named) (string, error) {
 		answer, err := ask(ctx, in)
@@ -88,10 +89,13 @@ func (f *full) addAsking() {
 	}))
 	f.asking("ask_model", func(ctx context.Context, _ named) (any, error) {
 		r, err := mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{
-			Messages:         []*mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.SamplingContent{&mcp.TextContent{Text: "hello", Annotations: noted, Meta: mark}}, Meta: mark}},
+			Messages: []*mcp.SamplingMessage{
+				{Role: mcp.RoleUser, Content: mcp.SamplingContent{&mcp.TextContent{Text: "hello", Annotations: noted, Meta: mark}},
+					Meta: mark}},
 			ModelPreferences: &mcp.ModelPreferences{Hints: []mcp.ModelHint{{Name: "small"}}, CostPriority: new(1.0)},
-			SystemPrompt:     "be brief", IncludeContext: mcp.IncludeThisServer, Temperature: new(0.5), MaxTokens: 10, StopSequences: []string{"."},
-			Metadata: json.RawMessage(`{"provider":1}`), Meta: mark,
+			SystemPrompt:     "be brief", IncludeContext: mcp.IncludeThisServer, Temperature: new(0.5), MaxTokens: 10,
+			StopSequences: []string{"."},
+			Metadata:      json.RawMessage(`{"provider":1}`), Meta: mark,
 		})
 		if err != nil {
 			return nil, err
@@ -109,20 +113,23 @@ func (f *full) addAsking() {
 	})
 	f.asking("ask_in_rounds", f.rounds)
 	f.asking("require", require)
-	must(f.AddPrompt(&mcp.Prompt{Name: "asking"}, func(ctx context.Context, _ *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		roots, err := mcpserver.ListRoots(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser, Content: mcp.Text(roots[0].URI)}}}, nil
-	}))
-	must(f.AddResource(&mcp.Resource{URI: "demo://asking", Name: "asking"}, func(ctx context.Context, _ *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		roots, err := mcpserver.ListRoots(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: roots[0].URI}}}, nil
-	}))
+	must(f.AddPrompt(&mcp.Prompt{Name: "asking"},
+		func(ctx context.Context, _ *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			roots, err := mcpserver.ListRoots(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser, Content: mcp.Text(roots[0].URI)}}},
+				nil
+		}))
+	must(f.AddResource(&mcp.Resource{URI: "demo://asking", Name: "asking"},
+		func(ctx context.Context, _ *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			roots, err := mcpserver.ListRoots(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: roots[0].URI}}}, nil
+		}))
 }
 
 func (f *full) done(ticket string) bool {
@@ -133,7 +140,8 @@ func (f *full) done(ticket string) bool {
 
 // site is where the user is sent with a ticket.
 func site(ticket string) *mcp.ElicitParams {
-	return &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "sign in", URL: "https://example.com/" + ticket, ElicitationID: ticket}
+	return &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "sign in", URL: "https://example.com/" + ticket,
+		ElicitationID: ticket}
 }
 
 func says(text string) []*mcp.SamplingMessage {
@@ -144,7 +152,8 @@ func says(text string) []*mcp.SamplingMessage {
 func askWithTools(ctx context.Context, _ named) (any, error) {
 	p := &mcp.CreateMessageParams{
 		Messages: says("how is the weather?"), MaxTokens: 100, ToolChoice: &mcp.ToolChoice{Mode: mcp.ToolChoiceAuto},
-		Tools: []*mcp.Tool{{Name: "weather", InputSchema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`), Title: "Weather"}},
+		Tools: []*mcp.Tool{{Name: "weather",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`), Title: "Weather"}},
 	}
 	for {
 		r, err := mcpserver.CreateMessage(ctx, p)
@@ -155,11 +164,13 @@ func askWithTools(ctx context.Context, _ named) (any, error) {
 		if !ok {
 			return []any{r.Content, r.StopReason}, nil
 		}
-		p.Messages = append(p.Messages, &mcp.SamplingMessage{Role: mcp.RoleAssistant, Content: r.Content}, &mcp.SamplingMessage{
-			Role: mcp.RoleUser, Content: mcp.SamplingContent{&mcp.ToolResultContent{
-				ToolUseID: use.ID, Content: mcp.ContentList{mcp.Text("rain for " + string(use.Input))}, StructuredContent: json.RawMessage(`{"rain":true}`),
-			}},
-		})
+		p.Messages = append(p.Messages, &mcp.SamplingMessage{Role: mcp.RoleAssistant, Content: r.Content},
+			&mcp.SamplingMessage{
+				Role: mcp.RoleUser, Content: mcp.SamplingContent{&mcp.ToolResultContent{
+					ToolUseID: use.ID, Content: mcp.ContentList{mcp.Text("rain for " + string(use.Input))},
+					StructuredContent: json.RawMessage(`{"rain":true}`),
+				}},
+			})
 	}
 }
 
@@ -176,7 +187,8 @@ func (f *full) rounds(ctx context.Context, _ named) (any, error) {
 	}
 	said := []string{fmt.Sprintf("ticket %d", ticket)}
 	for range 3 {
-		r, err := mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{Messages: says(strings.Join(said, ", ")), MaxTokens: 1})
+		r, err := mcpserver.CreateMessage(ctx,
+			&mcp.CreateMessageParams{Messages: says(strings.Join(said, ", ")), MaxTokens: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -200,24 +212,26 @@ func require(ctx context.Context, _ named) (any, error) {
 
 // addTasks adds a tool that takes its time.
 func (f *full) addTasks() {
-	must(mcpserver.AddTaskTool(f.Server, &mcp.Tool{Name: "job", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskOptional}}, func(ctx context.Context, in named) (sum, error) {
-		r := mcpserver.RequestFrom(ctx)
-		switch in.Name {
-		case "ask":
-			answer, _, err := mcpserver.ElicitAs[order](ctx, "What do you want?", refineOrder)
-			return sum{float64(answer.Count)}, err
-		case "wait":
-			if err := r.TaskStatus("waiting"); err != nil {
-				return sum{}, err
+	must(mcpserver.AddTaskTool(f.Server,
+		&mcp.Tool{Name: "job", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskOptional}},
+		func(ctx context.Context, in named) (sum, error) {
+			r := mcpserver.RequestFrom(ctx)
+			switch in.Name {
+			case "ask":
+				answer, _, err := mcpserver.ElicitAs[order](ctx, "What do you want?", refineOrder)
+				return sum{float64(answer.Count)}, err
+			case "wait":
+				if err := r.TaskStatus("waiting"); err != nil {
+					return sum{}, err
+				}
+				<-ctx.Done()
+				f.cancelled <- struct{}{}
+				return sum{}, ctx.Err()
+			case "refuse":
+				return sum{}, &mcp.Error{Code: -31050, Message: "refused"}
+			case "fail":
+				return sum{}, errors.New("failed")
 			}
-			<-ctx.Done()
-			f.cancelled <- struct{}{}
-			return sum{}, ctx.Err()
-		case "refuse":
-			return sum{}, &mcp.Error{Code: -31050, Message: "refused"}
-		case "fail":
-			return sum{}, errors.New("failed")
-		}
-		return sum{7}, nil
-	}))
+			return sum{7}, nil
+		}))
 }

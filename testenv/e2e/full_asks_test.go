@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// asks calls a tool that asks the client, and wants this answer from the first revision on that has the question, and to
-// hear that the client cannot be asked before that, and where no question can be sent.
+// asks calls a tool that asks the client, and wants this answer from the first revision on that has the question, and
+// to hear that the client cannot be asked before that, and where no question can be sent.
 func (p *pair) asks(tool string, arguments any, first mcp.Version, want string) {
 	p.Helper()
 	if p.silent() || p.v < first {
@@ -20,7 +20,8 @@ func (p *pair) asks(tool string, arguments any, first mcp.Version, want string) 
 func useForms(p *pair) {
 	drain(p.user.forms)
 	full := `["accept",{"name":"Ada","size":"l","count":3,"ratio":0.5,"gift":true}]`
-	p.asks("ask_form", named{}, mcp.Version20250618, since(p, mcp.Version20251125, full, `["accept",{"name":"Ada","gift":true}]`))
+	p.asks("ask_form", named{}, mcp.Version20250618,
+		since(p, mcp.Version20251125, full, `["accept",{"name":"Ada","gift":true}]`))
 	for _, no := range []string{"decline", "cancel"} {
 		p.asks("ask_form", named{no}, mcp.Version20250618, `["`+no+`",{"name":""}]`)
 	}
@@ -33,7 +34,8 @@ func useForms(p *pair) {
 		p.Fatal(err)
 	}
 	size, ratio := form.Field("size"), form.Field("ratio")
-	p.equal("the sizes", since(p, mcp.Version20251125, []mcp.FormOption{{Const: "s", Title: "Small"}, {Const: "l", Title: "Large"}}, nil), size.OneOf)
+	p.equal("the sizes", since(p, mcp.Version20251125,
+		[]mcp.FormOption{{Const: "s", Title: "Small"}, {Const: "l", Title: "Large"}}, nil), size.OneOf)
 	p.equal("their names", since(p, mcp.Version20251125, nil, []string{"Small", "Large"}), size.EnumNames)
 	p.equal("a bound that is no integer", 0.75, *ratio.Maximum)
 }
@@ -66,9 +68,11 @@ func useURLs(p *pair) {
 func useSampling(p *pair) {
 	drain(p.user.asked)
 	p.asks("ask_model", named{}, mcp.Version20241105, since(p, mcp.Version20250618,
-		`["a-model",{"type":"text","text":"[hello]","annotations":{"audience":["user"],"priority":0.5,"lastModified":"2026-01-02T03:04:05Z"},"_meta":{"example.com/mark":"x"}},"endTurn"]`,
+		`["a-model",{"type":"text","text":"[hello]","annotations":{"audience":["user"],"priority":0.5,`+
+			`"lastModified":"2026-01-02T03:04:05Z"},"_meta":{"example.com/mark":"x"}},"endTurn"]`,
 		`["a-model",{"type":"text","text":"[hello]","annotations":{"audience":["user"],"priority":0.5}},"endTurn"]`))
-	p.asks("ask_model_with_tools", named{}, mcp.Version20251125, `[{"type":"text","text":"rain for {\"city\":\"Paris\"}"},"endTurn"]`)
+	p.asks("ask_model_with_tools", named{}, mcp.Version20251125,
+		`[{"type":"text","text":"rain for {\"city\":\"Paris\"}"},"endTurn"]`)
 	if p.silent() {
 		return
 	}
@@ -81,14 +85,16 @@ func useSampling(p *pair) {
 			Content: mcp.SamplingContent{&hello},
 		}},
 		ModelPreferences: &mcp.ModelPreferences{Hints: []mcp.ModelHint{{Name: "small"}}, CostPriority: new(1.0)},
-		SystemPrompt:     "be brief", IncludeContext: mcp.IncludeThisServer, Temperature: new(0.5), MaxTokens: 10, StopSequences: []string{"."},
-		Metadata: []byte(`{"provider":1}`), Meta: since(p, mcp.Version20260728, nil, mark),
+		SystemPrompt:     "be brief", IncludeContext: mcp.IncludeThisServer, Temperature: new(0.5), MaxTokens: 10,
+		StopSequences: []string{"."},
+		Metadata:      []byte(`{"provider":1}`), Meta: since(p, mcp.Version20260728, nil, mark),
 	}, asked)
 }
 
 func useRoots(p *pair) {
 	p.asks("ask_roots", named{}, mcp.Version20241105, since(p, mcp.Version20250618,
-		`[{"_meta":{"example.com/mark":"x"},"uri":"file:///home/ada","name":"home"}]`, `[{"uri":"file:///home/ada","name":"home"}]`))
+		`[{"_meta":{"example.com/mark":"x"},"uri":"file:///home/ada","name":"home"}]`,
+		`[{"uri":"file:///home/ada","name":"home"}]`))
 	if err := p.c.SetRoots(p.ctx, &mcp.Root{URI: "file:///srv"}, &mcp.Root{URI: "file:///tmp", Name: "tmp"}); err != nil {
 		p.Fatal(err)
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// useSubscriptions watches two resources, and then one. A modern client that wants to hear of others begins a new subscription
-// before it ends the old one: it may hear twice of what changes meanwhile, and still of what it has given up.
+// useSubscriptions watches two resources, and then one. A modern client that wants to hear of others begins a new
+// subscription before it ends the old one: it may hear twice of what changes meanwhile, and still of what it has given
+// up.
 func useSubscriptions(p *pair) {
 	const left, kept, other = "demo://text", "demo://blob", "demo://several"
 	err := p.c.SubscribeResource(p.ctx, left)
@@ -117,7 +118,8 @@ func useCache(p *pair) {
 			p.Fatal(err)
 		}
 	}
-	for method, ask := range map[string]func(...mcpclient.CallOption){mcp.MethodListPrompts: list, mcp.MethodReadResource: read} {
+	for method, ask := range map[string]func(...mcpclient.CallOption){mcp.MethodListPrompts: list,
+		mcp.MethodReadResource: read} {
 		hit := func() bool {
 			ask(mcpclient.WithoutCache())
 			before := p.count(method)
@@ -130,7 +132,8 @@ func useCache(p *pair) {
 			}
 			continue
 		}
-		until(p.T, p.ctx, method+" is answered from the cache", hit) // at once, unless the machine is so slow that it is stale
+		// at once, unless the machine is so slow that it is stale
+		until(p.T, p.ctx, method+" is answered from the cache", hit)
 		before := p.count(method)
 		until(p.T, p.ctx, method+" is asked for again after its time to live", func() bool {
 			ask()
@@ -177,7 +180,8 @@ func useLogging(p *pair) {
 		heard()
 		return
 	}
-	if m := next(p.T, p.ctx, "a message to everybody", p.user.logged); m.Logger != "everybody" || string(m.Data) != `"hear this"` {
+	if m := next(p.T, p.ctx, "a message to everybody", p.user.logged); m.Logger != "everybody" ||
+		string(m.Data) != `"hear this"` {
 		p.Errorf("want the message to everybody, got %+v", m)
 	}
 }
@@ -207,8 +211,8 @@ func useProgress(p *pair) {
 	p.equal("followed", want, got)
 }
 
-// useCancellation gives up a call once it is being handled; then the handler is told. Without a session nothing says which
-// handler that is.
+// useCancellation gives up a call once it is being handled; then the handler is told. Without a session nothing says
+// which handler that is.
 func useCancellation(p *pair) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	_, err := p.c.CallTool(ctx, "wait", nil, mcpclient.WithProgress(func(mcpclient.Progress) { cancel() }))
@@ -226,6 +230,8 @@ func useCancellation(p *pair) {
 func useHangUp(p *pair) {
 	var reports []float64
 	closed := p.way.name == "HTTP" && !p.modern()
-	p.says("hang_up", nil, fmt.Sprint("closed: ", closed), mcpclient.WithProgress(func(r mcpclient.Progress) { reports = append(reports, r.Progress) }))
+	p.says("hang_up", nil, fmt.Sprint("closed: ", closed), mcpclient.WithProgress(func(r mcpclient.Progress) {
+		reports = append(reports, r.Progress)
+	}))
 	p.equal("reports", []float64{1, 2}, reports)
 }

@@ -144,7 +144,8 @@ func useResources(p *pair) {
 	if err != nil {
 		p.Fatal(err)
 	}
-	p.equal("a blob", []*mcp.ResourceContents{{URI: "demo://blob", MIMEType: "application/x", Blob: new("AAEC")}}, r.Contents)
+	p.equal("a blob", []*mcp.ResourceContents{{URI: "demo://blob", MIMEType: "application/x", Blob: new("AAEC")}},
+		r.Contents)
 	p.noResource("demo://none")
 }
 
@@ -183,7 +184,8 @@ func usePrompts(p *pair) {
 	all := listed(p, p.c.Prompts(p.ctx), func(p *mcp.Prompt) string { return p.Name })
 	review := all["review"]
 	p.equal("the arguments", []mcp.PromptArgument{
-		{Name: "language", Title: since(p, mcp.Version20250618, "Language", ""), Description: "of the code", Required: true}, {Name: "framework"},
+		{Name: "language", Title: since(p, mcp.Version20250618, "Language", ""), Description: "of the code", Required: true},
+		{Name: "framework"},
 	}, review.Arguments)
 	p.equal("the icons", since(p, mcp.Version20251125, icons, nil), review.Icons)
 	for want, get := range map[string]struct {
@@ -227,7 +229,8 @@ func useCompletion(p *pair) {
 		p.Fatal(err)
 	}
 	p.equal("with what is settled", []string{since(p, mcp.Version20250618, "fla-python", "fla-")}, r.Completion.Values)
-	r, err = p.c.Complete(p.ctx, mcp.CompleteRef{Type: mcp.RefResource, URI: "demo://city/{country}/{city}"}, "city", "Ai", nil)
+	r, err = p.c.Complete(p.ctx, mcp.CompleteRef{Type: mcp.RefResource, URI: "demo://city/{country}/{city}"}, "city", "Ai",
+		nil)
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 var (
-	icons = []mcp.Icon{{Src: "data:image/png;base64,iVBORw0=", MIMEType: "image/png", Sizes: []string{"48x48"}, Theme: mcp.ThemeDark}}
+	icons = []mcp.Icon{{Src: "data:image/png;base64,iVBORw0=", MIMEType: "image/png", Sizes: []string{"48x48"},
+		Theme: mcp.ThemeDark}}
 	mark  = mcp.Meta(`{"example.com/mark":"x"}`)
 	noted = &mcp.Annotations{Audience: []mcp.Role{mcp.RoleUser}, Priority: new(0.5), LastModified: "2026-01-02T03:04:05Z"}
 )
@@ -28,7 +29,8 @@ func contents() mcp.ContentList {
 			Resource:    &mcp.ResourceContents{URI: "demo://text", MIMEType: "text/plain", Text: "hello", Meta: mark},
 			Annotations: noted, Meta: mark,
 		},
-		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "demo://blob", MIMEType: "application/x", Blob: new("AAEC")}},
+		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "demo://blob", MIMEType: "application/x",
+			Blob: new("AAEC")}},
 	}
 }
 
@@ -50,7 +52,8 @@ func contentsIn(v mcp.Version) mcp.ContentList {
 		Resource: &mcp.ResourceContents{URI: "demo://text", MIMEType: "text/plain", Text: "hello"}, Annotations: plain,
 	}
 	if v < mcp.Version20250326 {
-		all[2] = &mcp.TextContent{Text: "[audio, audio/wav, 5 bytes: left out, this revision of the protocol has no audio]", Annotations: plain}
+		all[2] = &mcp.TextContent{Text: "[audio, audio/wav, 5 bytes: left out, this revision of the protocol has no audio]",
+			Annotations: plain}
 	}
 	return all
 }
@@ -64,7 +67,8 @@ func (f *full) addResources() {
 	must(f.AddResource(&mcp.Resource{URI: "demo://blob", Name: "blob", MIMEType: "application/x"}, f.resource))
 	must(f.AddResource(&mcp.Resource{URI: "demo://several", Name: "several"}, f.resource))
 	must(f.AddResourceTemplate(&mcp.ResourceTemplate{
-		URITemplate: "demo://city/{country}/{city}", Name: "city", Title: "City", Description: "a city", MIMEType: "text/plain",
+		URITemplate: "demo://city/{country}/{city}", Name: "city", Title: "City", Description: "a city",
+		MIMEType:    "text/plain",
 		Annotations: noted, Icons: icons, Meta: mark,
 	}, f.city))
 	must(f.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "demo://search{?q,max}", Name: "search"}, f.city))
@@ -81,7 +85,8 @@ func (*full) resource(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp
 	case "demo://several":
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{text, blob}}, nil
 	}
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{text}, CacheHint: mcp.CacheHint{TTLMs: new(cacheTTL.Milliseconds())}}, nil
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{text},
+		CacheHint: mcp.CacheHint{TTLMs: new(cacheTTL.Milliseconds())}}, nil
 }
 
 // city answers with the variables of its template, but knows no city of Atlantis.
@@ -101,13 +106,14 @@ func (f *full) addPrompts() {
 		},
 	}, f.prompt))
 	must(f.AddPrompt(&mcp.Prompt{Name: "plain"}, f.prompt))
-	must(f.AddPrompt(&mcp.Prompt{Name: "contents"}, func(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		r := &mcp.GetPromptResult{Description: "all kinds", Result: mcp.Result{Meta: mark}}
-		for _, block := range contents() {
-			r.Messages = append(r.Messages, &mcp.PromptMessage{Role: mcp.RoleAssistant, Content: block})
-		}
-		return r, nil
-	}))
+	must(f.AddPrompt(&mcp.Prompt{Name: "contents"},
+		func(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			r := &mcp.GetPromptResult{Description: "all kinds", Result: mcp.Result{Meta: mark}}
+			for _, block := range contents() {
+				r.Messages = append(r.Messages, &mcp.PromptMessage{Role: mcp.RoleAssistant, Content: block})
+			}
+			return r, nil
+		}))
 	for _, argument := range []string{"language", "framework"} {
 		must(f.AddCompletion(mcp.CompleteRef{Type: mcp.RefPrompt, Name: "review"}, argument, f.complete))
 	}

@@ -34,9 +34,11 @@ const pageSize = 2
 
 // newFull makes such a server.
 func newFull() *full {
-	f := &full{cancelled: make(chan struct{}, 16), waiting: make(chan struct{}), counts: map[string]int{}, visited: map[string]bool{}}
+	f := &full{cancelled: make(chan struct{}, 16), waiting: make(chan struct{}), counts: map[string]int{},
+		visited: map[string]bool{}}
 	f.Server = mcpserver.New(mcp.Implementation{
-		Name: "full", Title: "Full", Version: "1.0.0", Description: "has everything", WebsiteURL: "https://example.com", Icons: icons,
+		Name: "full", Title: "Full", Version: "1.0.0", Description: "has everything", WebsiteURL: "https://example.com",
+		Icons: icons,
 	}, &mcpserver.Options{
 		Instructions: "use everything", PageSize: pageSize, CacheTTL: cacheTTL, Logging: true,
 		Middleware:   []func(mcpserver.MethodHandler) mcpserver.MethodHandler{f.count},
@@ -81,18 +83,20 @@ type number struct {
 	Number int `json:"number"`
 }
 
-// addTools adds tools that need nobody else.
+// addTools adds tools that need no client and no other server.
 func (f *full) addTools() {
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{
-		Name: "add", Title: "Add", Description: "adds", Icons: icons, Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskForbidden},
-		Meta: mark, Annotations: &mcp.ToolAnnotations{Title: "Adds", ReadOnlyHint: new(true), OpenWorldHint: new(false)},
+		Name: "add", Title: "Add", Description: "adds", Icons: icons,
+		Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskForbidden},
+		Meta:      mark, Annotations: &mcp.ToolAnnotations{Title: "Adds", ReadOnlyHint: new(true), OpenWorldHint: new(false)},
 	}, func(_ context.Context, in addends) (sum, error) { return sum{in.A + in.B}, nil }))
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{Name: "letters"}, func(_ context.Context, in named) ([]string, error) {
 		return strings.Split(in.Name, ""), nil
 	}))
-	must(f.AddRawTool(&mcp.Tool{Name: "contents"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: contents(), Result: mcp.Result{Meta: mark}}, nil
-	}))
+	must(f.AddRawTool(&mcp.Tool{Name: "contents"},
+		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: contents(), Result: mcp.Result{Meta: mark}}, nil
+		}))
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{Name: "fail"}, func(_ context.Context, in named) (string, error) {
 		return "", errors.New("failed for " + in.Name)
 	}))
@@ -159,7 +163,8 @@ func (f *full) addTools() {
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{Name: "grow"}, f.grow))
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{Name: "hang_up"}, hangUp))
 	must(f.AddRawTool(&mcp.Tool{
-		Name: "region", InputSchema: []byte(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`),
+		Name: "region", InputSchema: []byte(
+			`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`),
 	}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 		header := "none"
 		if web := r.HTTP(); web != nil {
@@ -189,7 +194,9 @@ func (f *full) grow(context.Context, struct{}) (named, error) {
 	name := fmt.Sprintf("extra%d", f.extras)
 	f.mu.Unlock()
 	return named{name}, errors.Join(
-		mcpserver.AddTool(f.Server, &mcp.Tool{Name: name}, func(context.Context, struct{}) (string, error) { return name, nil }),
+		mcpserver.AddTool(f.Server, &mcp.Tool{Name: name}, func(context.Context, struct{}) (string, error) {
+			return name, nil
+		}),
 		f.AddPrompt(&mcp.Prompt{Name: name}, f.prompt),
 		f.AddResource(&mcp.Resource{URI: "demo://" + name, Name: name}, f.resource),
 	)
@@ -197,5 +204,6 @@ func (f *full) grow(context.Context, struct{}) (named, error) {
 
 // levels are those of log messages, the least severe first.
 var levels = []mcp.LoggingLevel{
-	mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert, mcp.LevelEmergency,
+	mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert,
+	mcp.LevelEmergency,
 }

@@ -30,7 +30,8 @@ func useTasks(p *pair) {
 		useNoTasks(p)
 		return
 	}
-	if p.modern() && !errors.Is(err, mcpclient.ErrTaskFailed) { // before, a call becomes a task only if it must or is started so
+	if p.modern() && !errors.Is(err, mcpclient.ErrTaskFailed) {
+		// before, a call becomes a task only if it must or is started so
 		p.Errorf("refuse: want a task that failed, got %v", err)
 	}
 	useTask(p)

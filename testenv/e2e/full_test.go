@@ -33,10 +33,12 @@ var ways = []way{
 	{name: "stdio", versions: mcp.SupportedVersions(), alone: true, open: func(*testing.T) transport.Transport {
 		return transport.Stdio{Command: os.Args[0], Env: environment(environmentFull + "=1"), Stderr: func(string) {}}
 	}},
-	{name: "HTTP", versions: mcp.SupportedVersions(), open: overHTTP(transport.Streamable, &mcpserver.HTTPOptions{TrustTraceContext: true})},
+	{name: "HTTP", versions: mcp.SupportedVersions(),
+		open: overHTTP(transport.Streamable, &mcpserver.HTTPOptions{TrustTraceContext: true})},
 	{name: "HTTP without sessions", versions: mcp.SupportedVersions(), mute: true,
 		open: overHTTP(transport.Streamable, &mcpserver.HTTPOptions{Stateless: true, TrustTraceContext: true})},
-	{name: "HTTP+SSE", versions: legacyVersions, open: overHTTP(transport.SSE, &mcpserver.HTTPOptions{TrustTraceContext: true})},
+	{name: "HTTP+SSE", versions: legacyVersions,
+		open: overHTTP(transport.SSE, &mcpserver.HTTPOptions{TrustTraceContext: true})},
 }
 
 func overHTTP(mode transport.HTTPMode, o *mcpserver.HTTPOptions) func(t *testing.T) transport.Transport {
@@ -129,7 +131,8 @@ func (p *pair) connect(features ...mcpclient.Feature) *mcpclient.Client {
 	c, err := mcpclient.Connect(p.ctx, p.transport, &mcpclient.Options{
 		Capabilities: mcp.ClientCapabilities{Experimental: map[string]mcp.Object{"example.com/x": mcp.Object(`{"y":1}`)}},
 		Versions:     []mcp.Version{p.v}, Features: features, Telemetry: telemetry.Off(), ClientInfo: mcp.Implementation{
-			Name: "client", Title: "Client", Version: "1.0.0", Description: "tries everything", WebsiteURL: "https://example.com", Icons: icons,
+			Name: "client", Title: "Client", Version: "1.0.0", Description: "tries everything",
+			WebsiteURL: "https://example.com", Icons: icons,
 		},
 	})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// user is whoever sits at the client of a pair, with what has come to them.
+// user is the person at the client of a pair, with what has come to them.
 type user struct {
 	updated   chan string // URIs of resources
 	changed   map[string]chan struct{}
@@ -22,7 +22,8 @@ type user struct {
 
 func newUser() *user {
 	return &user{
-		updated: make(chan string, 256), logged: make(chan *mcp.LoggingMessageParams, 256), forms: make(chan *mcp.ElicitParams, 256),
+		updated: make(chan string, 256), logged: make(chan *mcp.LoggingMessageParams, 256),
+		forms: make(chan *mcp.ElicitParams, 256),
 		asked: make(chan *mcp.CreateMessageParams, 256), completed: make(chan string, 256),
 		changed: map[string]chan struct{}{
 			"tools": make(chan struct{}, 256), "prompts": make(chan struct{}, 256), "resources": make(chan struct{}, 256),
@@ -85,7 +86,8 @@ func (u *user) model(_ context.Context, p *mcp.CreateMessageParams) (*mcp.Create
 		r.Content = mcp.SamplingContent{&mcp.TextContent{Text: block.Content[0].(*mcp.TextContent).Text}}
 	case *mcp.TextContent:
 		if len(p.Tools) > 0 {
-			r.Content = mcp.SamplingContent{&mcp.ToolUseContent{ID: "use1", Name: p.Tools[0].Name, Input: []byte(`{"city":"Paris"}`)}}
+			r.Content = mcp.SamplingContent{
+				&mcp.ToolUseContent{ID: "use1", Name: p.Tools[0].Name, Input: []byte(`{"city":"Paris"}`)}}
 			r.StopReason = mcp.StopToolUse
 			break
 		}

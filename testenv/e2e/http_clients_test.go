@@ -25,9 +25,15 @@ type driver struct {
 }
 
 var drivers = []driver{
-	{"typescript", func(t *testing.T) []string { return []string{"node", filepath.Join(installed(t), "npm", "client.mjs")} }, everyMode},
-	{"go-sdk", func(t *testing.T) []string { return []string{filepath.Join(installed(t), "bin", "gosdk-client")} }, everyMode},
-	{"mcp-go", func(t *testing.T) []string { return []string{filepath.Join(installed(t), "bin", "mcpgo-client")} }, mcpgoModes},
+	{"typescript", func(t *testing.T) []string {
+		return []string{"node", filepath.Join(installed(t), "npm", "client.mjs")}
+	}, everyMode},
+	{"go-sdk", func(t *testing.T) []string {
+		return []string{filepath.Join(installed(t), "bin", "gosdk-client")}
+	}, everyMode},
+	{"mcp-go", func(t *testing.T) []string {
+		return []string{filepath.Join(installed(t), "bin", "mcpgo-client")}
+	}, mcpgoModes},
 }
 
 var everyMode = map[string]mcp.Version{
@@ -50,8 +56,8 @@ type outcome struct {
 	Progress   int             `json:"progress"`
 }
 
-// TestOtherClientsUseOurServer puts each client, in each era and transport, on one URL of ours, all at the same time; and
-// those that can do without on a server without sessions.
+// TestOtherClientsUseOurServer puts each client, in each era and transport, on one URL of ours, all at the same time;
+// and those that can do without on a server without sessions.
 func TestOtherClientsUseOurServer(t *testing.T) {
 	url, stateless := ourURL(t, nil), ourURL(t, &mcpserver.HTTPOptions{Stateless: true})
 	for _, d := range drivers {
@@ -162,7 +168,8 @@ func TestTheInspectorUsesOurServer(t *testing.T) {
 				t.Errorf("call: want a sum as structured content, got %s", out)
 			}
 			t.Logf("done after %v", time.Since(began).Round(time.Millisecond))
-			out = inspect("--method", "tools/call", "--tool-name", "count", "--load", "--load-requests", "200", "--load-concurrency", "20")
+			out = inspect("--method", "tools/call", "--tool-name", "count", "--load", "--load-requests", "200",
+				"--load-concurrency", "20")
 			var load struct {
 				OK        int            `json:"ok"`
 				LatencyMs map[string]any `json:"latencyMs"`

@@ -21,9 +21,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestHTTPSpansAreBelowTheCallThatMadeThem has otelhttp on both sides, as services have that export OTLP already: the span of
-// the call is the parent of the HTTP client's, the MCP server's is below the call's with a link to the HTTP server's, and no
-// span of a call outlives it.
+// TestHTTPSpansAreBelowTheCallThatMadeThem has otelhttp on both sides, as services have that export OTLP already: the
+// span of the call is the parent of the HTTP client's, the MCP server's is below the call's with a link to the HTTP
+// server's, and no span of a call outlives it.
 func TestHTTPSpansAreBelowTheCallThatMadeThem(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		t.Run(string(v), func(t *testing.T) {
@@ -50,7 +50,8 @@ func TestHTTPSpansAreBelowTheCallThatMadeThem(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			c, err := mcpclient.Connect(ctx, &transport.HTTP{
-				URL: site.URL, Client: &http.Client{Transport: otelhttp.NewTransport(http.DefaultTransport.(*http.Transport).Clone(), instrumented...)},
+				URL: site.URL, Client: &http.Client{
+					Transport: otelhttp.NewTransport(http.DefaultTransport.(*http.Transport).Clone(), instrumented...)},
 			}, &mcpclient.Options{Versions: []mcp.Version{v}, Telemetry: tel()})
 			if err != nil {
 				t.Fatal(err)
@@ -96,8 +97,10 @@ func TestHTTPSpansAreBelowTheCallThatMadeThem(t *testing.T) {
 					t.Errorf("%s: want parent %s, got %s", want.what, want.parent, want.child)
 				}
 			}
-			if links := mcpServer.Links(); len(links) != 1 || links[0].SpanContext.SpanID() != httpServer.SpanContext().SpanID() {
-				t.Errorf("want the MCP server's span linked to the HTTP server's %s, got %v", httpServer.SpanContext().SpanID(), links)
+			if links := mcpServer.Links(); len(links) != 1 ||
+				links[0].SpanContext.SpanID() != httpServer.SpanContext().SpanID() {
+				t.Errorf("want the MCP server's span linked to the HTTP server's %s, got %v", httpServer.SpanContext().SpanID(),
+					links)
 			}
 			for _, span := range recorder.Ended() {
 				if span.InstrumentationScope().Name != otelhttp.ScopeName && span.EndTime().Sub(span.StartTime()) > 10*time.Second {

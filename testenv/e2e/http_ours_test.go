@@ -81,14 +81,15 @@ func serveOurs(address string) {
 func launchOurs(t *testing.T, address string, claimed func(number int)) *process {
 	t.Helper()
 	ready := make(chan struct{})
-	p := launch(t, transport.Stdio{Command: os.Args[0], Env: environment(environmentServe + "=" + address)}, func(line string) {
-		var number int
-		if _, err := fmt.Sscanf(line, "claimed %d", &number); err == nil {
-			claimed(number)
-		} else if listening.MatchString(line) {
-			close(ready)
-		}
-	})
+	p := launch(t, transport.Stdio{Command: os.Args[0], Env: environment(environmentServe + "=" + address)},
+		func(line string) {
+			var number int
+			if _, err := fmt.Sscanf(line, "claimed %d", &number); err == nil {
+				claimed(number)
+			} else if listening.MatchString(line) {
+				close(ready)
+			}
+		})
 	p.url = "http://" + address
 	select {
 	case <-ready:
@@ -118,7 +119,8 @@ func TestOurClientAndServer(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				tr := &transport.HTTP{URL: url, Mode: tc.mode}
-				c, err := mcpclient.Connect(ctx, checked(t, tr, true), &mcpclient.Options{Versions: []mcp.Version{version}, Telemetry: telemetry.Off()})
+				c, err := mcpclient.Connect(ctx, checked(t, tr, true),
+					&mcpclient.Options{Versions: []mcp.Version{version}, Telemetry: telemetry.Off()})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -79,8 +79,8 @@ const startTimeout = time.Minute
 
 var listening = regexp.MustCompile(`listening on (http://127\.0\.0\.1:\d+)`)
 
-// announced starts a server that says where it listens, as those of ours do and those under loopback.mjs: at address, or
-// anywhere if that is empty.
+// announced starts a server that says where it listens, as those of ours do and those under loopback.mjs: at address,
+// or anywhere if that is empty.
 func announced(t *testing.T, s transport.Stdio, address string) *process {
 	t.Helper()
 	if _, port, err := net.SplitHostPort(address); err == nil {
@@ -105,8 +105,8 @@ func announced(t *testing.T, s transport.Stdio, address string) *process {
 	return p
 }
 
-// assigned starts a server that has to be told its address. Without one it gets a free port; whoever takes that in between
-// makes it exit, and it is started again with another.
+// assigned starts a server that has to be told its address. Without one it gets a free port; a process that takes it in
+// between makes it exit, and it is started again with another.
 func assigned(t *testing.T, address string, command func(host, port string) transport.Stdio) *process {
 	t.Helper()
 	for range 5 {

@@ -39,10 +39,11 @@ func TestARestartUnderLoad(t *testing.T) {
 			address := freeAddress(t)
 			var l ledger
 			server := launchOurs(t, address, l.hear)
-			c, err := mcpclient.Connect(ctx, checked(t, &transport.HTTP{URL: server.url, Mode: tc.mode}, true), &mcpclient.Options{
-				Versions: []mcp.Version{tc.version}, BackoffMin: 50 * time.Millisecond, BackoffMax: 200 * time.Millisecond,
-				Telemetry: telemetry.Off(),
-			})
+			c, err := mcpclient.Connect(ctx, checked(t, &transport.HTTP{URL: server.url, Mode: tc.mode}, true),
+				&mcpclient.Options{
+					Versions: []mcp.Version{tc.version}, BackoffMin: 50 * time.Millisecond, BackoffMax: 200 * time.Millisecond,
+					Telemetry: telemetry.Off(),
+				})
 			if err != nil {
 				t.Fatal(err)
 			}

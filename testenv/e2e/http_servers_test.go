@@ -29,15 +29,17 @@ const (
 // webServers are those of testenv/servers/README.md.
 var webServers = []webServer{
 	{
-		name: "everything", start: script(everything, "streamableHttp"), path: "/mcp", version: mcp.Version20251125, tools: 12,
-		tool: "echo", arguments: fixed(`{"message":"hi"}`), want: "Echo: hi",
+		name: "everything", start: script(everything, "streamableHttp"), path: "/mcp", version: mcp.Version20251125,
+		tools: 12,
+		tool:  "echo", arguments: fixed(`{"message":"hi"}`), want: "Echo: hi",
 	},
 	{
 		name: "everything, SSE", start: script(everything, "sse"), path: "/sse", version: mcp.Version20251125, tools: 12,
 		tool: "echo", arguments: fixed(`{"message":"hi"}`), want: "Echo: hi",
 	},
 	{
-		name: "git", path: "/mcp", version: mcp.Version20251125, tools: 28, start: func(t *testing.T, dir, address string) *process {
+		name: "git", path: "/mcp", version: mcp.Version20251125, tools: 28,
+		start: func(t *testing.T, dir, address string) *process {
 			s := node(t, "@cyanheads/git-mcp-server/dist/index.js")
 			s.Env = append(s.Env, "MCP_TRANSPORT_TYPE=http", "GIT_BASE_DIR="+dir, "MCP_LOG_LEVEL=error")
 			return announced(t, s, address)
@@ -45,23 +47,28 @@ var webServers = []webServer{
 		tool: "git_status", arguments: func(dir string) string { return `{"path":"` + dir + `"}` }, want: "",
 	},
 	{
-		name: "sdk simple", start: script(examples + "simpleStreamableHttp.js"), path: "/mcp", version: mcp.Version20251125, tools: 7,
-		tool: "greet", arguments: fixed(`{"name":"Ada"}`), want: "Hello, Ada!",
+		name: "sdk simple", start: script(examples + "simpleStreamableHttp.js"), path: "/mcp", version: mcp.Version20251125,
+		tools: 7,
+		tool:  "greet", arguments: fixed(`{"name":"Ada"}`), want: "Hello, Ada!",
 	},
 	{
-		name: "sdk stateless", start: script(examples + "simpleStatelessStreamableHttp.js"), path: "/mcp", version: mcp.Version20251125, tools: 1,
+		name: "sdk stateless", start: script(examples + "simpleStatelessStreamableHttp.js"), path: "/mcp",
+		version: mcp.Version20251125, tools: 1,
 		tool: "start-notification-stream", arguments: fixed(`{"interval":1,"count":3}`), want: "every 1ms",
 	},
 	{
-		name: "sdk JSON", start: script(examples + "jsonResponseStreamableHttp.js"), path: "/mcp", version: mcp.Version20251125, tools: 2,
+		name: "sdk JSON", start: script(examples + "jsonResponseStreamableHttp.js"), path: "/mcp",
+		version: mcp.Version20251125, tools: 2,
 		tool: "greet", arguments: fixed(`{"name":"Ada"}`), want: "Hello, Ada!",
 	},
 	{
-		name: "sdk compatible", start: script(examples + "sseAndStreamableHttpCompatibleServer.js"), path: "/mcp", version: mcp.Version20251125, tools: 1,
+		name: "sdk compatible", start: script(examples + "sseAndStreamableHttpCompatibleServer.js"), path: "/mcp",
+		version: mcp.Version20251125, tools: 1,
 		tool: "start-notification-stream", arguments: fixed(`{"interval":1,"count":3}`), want: "every 1ms",
 	},
 	{
-		name: "sdk compatible, SSE", start: script(examples + "sseAndStreamableHttpCompatibleServer.js"), path: "/sse", version: mcp.Version20251125, tools: 1,
+		name: "sdk compatible, SSE", start: script(examples + "sseAndStreamableHttpCompatibleServer.js"), path: "/sse",
+		version: mcp.Version20251125, tools: 1,
 		tool: "start-notification-stream", arguments: fixed(`{"interval":1,"count":3}`), want: "every 1ms",
 	},
 	{
@@ -69,8 +76,9 @@ var webServers = []webServer{
 		tool: "start-notification-stream", arguments: fixed(`{"interval":1,"count":3}`), want: "every 1ms",
 	},
 	{
-		name: "sdk polling", start: script(examples + "ssePollingExample.js"), path: "/mcp", version: mcp.Version20251125, tools: 1,
-		tool: "long-task", arguments: fixed(`{}`), want: "completed successfully", // having closed the stream in between
+		name: "sdk polling", start: script(examples + "ssePollingExample.js"), path: "/mcp", version: mcp.Version20251125,
+		tools: 1,
+		tool:  "long-task", arguments: fixed(`{}`), want: "completed successfully", // having closed the stream in between
 	},
 	{
 		name: "typescript", start: typescript("http"), path: "/mcp", version: mcp.Version20260728, tools: 1,
@@ -90,18 +98,22 @@ var webServers = []webServer{
 	},
 	{
 		name: "mcp-grafana", start: grafana("streamable-http"), path: "/mcp", version: mcp.Version20260728, tools: 80,
-		tool: "generate_deeplink", arguments: fixed(`{"resourceType":"dashboard","dashboardUid":"abc"}`), want: "http://127.0.0.1:1/d/abc",
+		tool: "generate_deeplink", arguments: fixed(`{"resourceType":"dashboard","dashboardUid":"abc"}`),
+		want: "http://127.0.0.1:1/d/abc",
 	},
 	{
 		name: "mcp-grafana, SSE", start: grafana("sse"), path: "/sse", version: mcp.Version20251125, tools: 80,
-		tool: "generate_deeplink", arguments: fixed(`{"resourceType":"dashboard","dashboardUid":"abc"}`), want: "http://127.0.0.1:1/d/abc",
+		tool: "generate_deeplink", arguments: fixed(`{"resourceType":"dashboard","dashboardUid":"abc"}`),
+		want: "http://127.0.0.1:1/d/abc",
 	},
 	{
-		name: "gosdk-conformance, stateless", start: gosdk("gosdk-conformance", "-stateless=true"), version: mcp.Version20260728, tools: 28,
+		name: "gosdk-conformance, stateless", start: gosdk("gosdk-conformance", "-stateless=true"),
+		version: mcp.Version20260728, tools: 28,
 		tool: "test_simple_text", arguments: fixed(`{}`), want: "simple text",
 	},
 	{
-		name: "gosdk-conformance, sessions", start: gosdk("gosdk-conformance", "-stateless=false"), version: mcp.Version20251125, tools: 28,
+		name: "gosdk-conformance, sessions", start: gosdk("gosdk-conformance", "-stateless=false"),
+		version: mcp.Version20251125, tools: 28,
 		tool: "test_simple_text", arguments: fixed(`{}`), want: "simple text",
 	},
 	{
@@ -109,7 +121,8 @@ var webServers = []webServer{
 		tool: "greet", arguments: fixed(`{"name":"Ada"}`), want: "Hi Ada",
 	},
 	{
-		name: "gosdk-sse", path: "/greeter1", version: mcp.Version20251125, tools: 1, start: func(t *testing.T, dir, address string) *process {
+		name: "gosdk-sse", path: "/greeter1", version: mcp.Version20251125, tools: 1,
+		start: func(t *testing.T, dir, address string) *process {
 			return assigned(t, address, func(host, port string) transport.Stdio {
 				return binary("gosdk-sse", "-host="+host, "-port="+port)(t, dir)
 			})

@@ -36,7 +36,8 @@ func TestRealServersOverHTTP(t *testing.T) {
 			if err := c.Stop(ctx); err != nil {
 				t.Errorf("stop: %v", err)
 			}
-			t.Logf("%s: ready after %v, all done after %v", s.version, ready.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+			t.Logf("%s: ready after %v, all done after %v", s.version, ready.Round(time.Millisecond),
+				time.Since(began).Round(time.Millisecond))
 		})
 	}
 }

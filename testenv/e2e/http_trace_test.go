@@ -42,21 +42,24 @@ func TestATraceGoesThroughHTTP(t *testing.T) {
 			}
 			defer c.Stop(context.Background())
 			spanCtx, span := o.TracerProvider().Tracer("e2e").Start(ctx, "caller")
-			_, err = c.CallTool(spanCtx, "generate_deeplink", json.RawMessage(`{"resourceType":"dashboard","dashboardUid":"abc"}`))
+			_, err = c.CallTool(spanCtx, "generate_deeplink",
+				json.RawMessage(`{"resourceType":"dashboard","dashboardUid":"abc"}`))
 			span.End()
 			if err != nil {
 				t.Fatal(err)
 			}
 			const name = "tools/call generate_deeplink"
 			spans := o.trace(t, span.SpanContext().TraceID().String(), func(spans []otlpsink.Span) bool {
-				return find(spans, "INTERNAL", "caller") != nil && find(spans, "CLIENT", name) != nil && find(spans, "SERVER", name) != nil
+				return find(spans, "INTERNAL", "caller") != nil && find(spans, "CLIENT", name) != nil &&
+					find(spans, "SERVER", name) != nil
 			})
 			caller, client, server := find(spans, "INTERNAL", "caller"), find(spans, "CLIENT", name), find(spans, "SERVER", name)
 			if client.ParentID != caller.SpanID {
 				t.Errorf("want the call's span below the caller's, got parent %s", client.ParentID)
 			}
 			if !below(spans, server, client) || server.Service() == client.Service() {
-				t.Errorf("want the server's span below ours and from another service, got parent %s of %s in %v", server.ParentID, server.Service(), spanNames(spans))
+				t.Errorf("want the server's span below ours and from another service, got parent %s of %s in %v", server.ParentID,
+					server.Service(), spanNames(spans))
 			}
 			checkNetwork(t, client, p.url, tc.version)
 		})

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// person is whoever sits at a client that can do everything, with a model, and what has come to them.
+// person is the user of a client that can do everything, with a model, and what has come to them.
 type person struct {
 	updated chan string // URIs of resources
 	changed chan struct{}
@@ -23,7 +23,8 @@ type person struct {
 
 func newPerson() *person {
 	return &person{
-		updated: make(chan string, 64), changed: make(chan struct{}, 64), visited: make(chan string, 64), asked: make(chan *mcp.CreateMessageParams, 64),
+		updated: make(chan string, 64), changed: make(chan struct{}, 64), visited: make(chan string, 64),
+		asked:  make(chan *mcp.CreateMessageParams, 64),
 		logged: make(chan *mcp.LoggingMessageParams, 64), tasks: map[string]func() (any, error){},
 	}
 }
@@ -82,14 +83,16 @@ func (p *person) visit(_ context.Context, e *mcpclient.URLElicitation) (mcp.Elic
 
 func (p *person) model(_ context.Context, m *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 	p.asked <- m
-	return &mcp.CreateMessageResult{Model: "a-model", Content: mcp.SamplingContent{mcp.Text("a haiku")}, StopReason: mcp.StopEndTurn}, nil
+	return &mcp.CreateMessageResult{Model: "a-model", Content: mcp.SamplingContent{mcp.Text("a haiku")},
+		StopReason: mcp.StopEndTurn}, nil
 }
 
 // everythingAsks calls the tools that ask the client for something.
 func (x *explorer) everythingAsks(p *person) {
 	x.Helper()
 	x.says("trigger-sampling-request", map[string]any{"prompt": "tea", "maxTokens": 7}, `"text": "a haiku"`)
-	if asked := next(x.T, x.ctx, "a question to the model", p.asked); asked.MaxTokens != 7 || asked.SystemPrompt != "You are a helpful test server." || *asked.Temperature != 0.7 {
+	if asked := next(x.T, x.ctx, "a question to the model", p.asked); asked.MaxTokens != 7 ||
+		asked.SystemPrompt != "You are a helpful test server." || *asked.Temperature != 0.7 {
 		x.Errorf("trigger-sampling-request: want its parameters, got %+v", asked)
 	}
 	// What the form has defaults for, and the person did not fill in, the client fills in.
@@ -102,7 +105,8 @@ func (x *explorer) everythingAsks(p *person) {
 
 	x.says("trigger-url-elicitation", map[string]any{"url": "https://example.com/one"}, "User completed")
 	x.visits(p, "https://example.com/one")
-	x.says("trigger-url-elicitation", map[string]any{"url": "https://example.com/two", "errorPath": true}, "User completed")
+	x.says("trigger-url-elicitation", map[string]any{"url": "https://example.com/two", "errorPath": true},
+		"User completed")
 	x.visits(p, "https://modelcontextprotocol.io") // where the error -32042 sent them
 	x.visits(p, "https://example.com/two")         // where the second attempt did
 

@@ -30,7 +30,8 @@ func (x *explorer) part(uri string) *mcp.ResourceContents {
 func (x *explorer) everythingResources() {
 	x.Helper()
 	for document, want := range map[string]string{
-		"architecture.md": "Architecture", "extension.md": "Extension", "features.md": "Features", "how-it-works.md": "How It Works",
+		"architecture.md": "Architecture", "extension.md": "Extension", "features.md": "Features",
+		"how-it-works.md": "How It Works",
 		"instructions.md": "Instructions", "startup.md": "Startup", "structure.md": "Structure",
 	} {
 		c := x.contents("demo://resource/static/document/" + document)
@@ -39,12 +40,14 @@ func (x *explorer) everythingResources() {
 		}
 	}
 	x.expanded["demo://resource/dynamic/text/{resourceId}"] = true
-	if c := x.part("demo://resource/dynamic/text/7"); !strings.HasPrefix(c.Text, "Resource 7: This is a plaintext resource") {
+	if c := x.part("demo://resource/dynamic/text/7"); !strings.HasPrefix(c.Text,
+		"Resource 7: This is a plaintext resource") {
 		x.Errorf("want the text of resource 7, got %+v", c)
 	}
 	x.expanded["demo://resource/dynamic/blob/{resourceId}"] = true
 	c := x.part("demo://resource/dynamic/blob/7")
-	if text, err := base64.StdEncoding.DecodeString(*c.Blob); err != nil || !strings.HasPrefix(string(text), "Resource 7: This is a base64 blob") {
+	if text, err := base64.StdEncoding.DecodeString(*c.Blob); err != nil ||
+		!strings.HasPrefix(string(text), "Resource 7: This is a base64 blob") {
 		x.Errorf("want the blob of resource 7, got %q, %v", text, err)
 	}
 	for _, uri := range []string{"demo://resource/dynamic/text/none", "demo://none"} {
@@ -85,16 +88,20 @@ func (x *explorer) everythingPrompts() {
 		{"simple-prompt", nil, "This is a simple prompt without arguments."},
 		{"args-prompt", map[string]string{"city": "Paris"}, "What's weather in Paris?"},
 		{"args-prompt", map[string]string{"city": "Paris", "state": "Texas"}, "What's weather in Paris, Texas?"},
-		{"completable-prompt", map[string]string{"department": "Sales", "name": "Eve"}, "Please promote Eve to the head of the Sales team."},
-		{"resource-prompt", map[string]string{"resourceType": "Text", "resourceId": "2"}, "This prompt includes the Text resource with id: 2."},
+		{"completable-prompt", map[string]string{"department": "Sales", "name": "Eve"},
+			"Please promote Eve to the head of the Sales team."},
+		{"resource-prompt", map[string]string{"resourceType": "Text", "resourceId": "2"},
+			"This prompt includes the Text resource with id: 2."},
 	} {
 		r := x.prompt(tc.prompt, tc.arguments)
-		if text, ok := r.Messages[0].Content.(*mcp.TextContent); !ok || !strings.HasPrefix(text.Text, tc.want) || r.Messages[0].Role != mcp.RoleUser {
+		if text, ok := r.Messages[0].Content.(*mcp.TextContent); !ok || !strings.HasPrefix(text.Text, tc.want) ||
+			r.Messages[0].Role != mcp.RoleUser {
 			x.Errorf("%s: want %q, got %+v", tc.prompt, tc.want, r.Messages[0])
 		}
 	}
 	r := x.prompt("resource-prompt", map[string]string{"resourceType": "Blob", "resourceId": "2"})
-	if e, ok := r.Messages[1].Content.(*mcp.EmbeddedResource); !ok || e.Resource.URI != "demo://resource/dynamic/blob/2" || e.Resource.Blob == nil {
+	if e, ok := r.Messages[1].Content.(*mcp.EmbeddedResource); !ok || e.Resource.URI != "demo://resource/dynamic/blob/2" ||
+		e.Resource.Blob == nil {
 		x.Errorf("resource-prompt: want the blob of resource 2, got %+v", r.Messages[1].Content)
 	}
 	_, err := x.client.GetPrompt(x.ctx, "args-prompt", nil)
@@ -124,12 +131,15 @@ func (x *explorer) everythingCompletions() {
 		want            []string
 	}{
 		{prompt("completable-prompt"), "department", "S", nil, []string{"Sales", "Support"}},
-		{prompt("completable-prompt"), "name", "", map[string]string{"department": "Engineering"}, []string{"Alice", "Bob", "Charlie"}},
+		{prompt("completable-prompt"), "name", "", map[string]string{"department": "Engineering"},
+			[]string{"Alice", "Bob", "Charlie"}},
 		{prompt("completable-prompt"), "name", "E", map[string]string{"department": "Sales"}, []string{"Eve"}},
 		{prompt("resource-prompt"), "resourceType", "T", nil, []string{"Text"}},
 		{prompt("resource-prompt"), "resourceId", "x", nil, []string{}},
-		{mcp.CompleteRef{Type: mcp.RefResource, URI: "demo://resource/dynamic/text/{resourceId}"}, "resourceId", "12", nil, []string{"12"}},
-		{mcp.CompleteRef{Type: mcp.RefResource, URI: "demo://resource/dynamic/blob/{resourceId}"}, "resourceId", "0", nil, []string{}},
+		{mcp.CompleteRef{Type: mcp.RefResource, URI: "demo://resource/dynamic/text/{resourceId}"}, "resourceId", "12", nil,
+			[]string{"12"}},
+		{mcp.CompleteRef{Type: mcp.RefResource, URI: "demo://resource/dynamic/blob/{resourceId}"}, "resourceId", "0", nil,
+			[]string{}},
 	} {
 		r, err := x.client.Complete(x.ctx, tc.ref, tc.argument, tc.value, tc.others)
 		if err != nil {
@@ -161,7 +171,8 @@ func (x *explorer) everythingLogging(p *person) {
 	}
 	next(x.T, x.ctx, "word of its end", p.logged)
 	x.says("toggle-simulated-logging", nil, "Started")
-	if m := next(x.T, x.ctx, "a simulated log message", p.logged); !m.Level.Defined() || !strings.Contains(string(m.Data), "message") {
+	if m := next(x.T, x.ctx, "a simulated log message", p.logged); !m.Level.Defined() ||
+		!strings.Contains(string(m.Data), "message") {
 		x.Errorf("want a message of some level, got %s %s", m.Level, m.Data)
 	}
 	x.says("toggle-simulated-logging", nil, "Stopped") // or the process never ends

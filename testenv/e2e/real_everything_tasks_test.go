@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// Of the tasks of 2025-11-25 the client has those of the server. Those that the server makes of requests to the client, which it
-// does not offer by itself, handlers and types are enough for.
+// Of the tasks of 2025-11-25 the client has those of the server. Those that the server makes of requests to the client,
+// which it does not offer by itself, handlers and types are enough for.
 
 // asTask makes a task of what the server wants to be one.
 func (p *person) asTask(next mcpclient.RequestHandler) mcpclient.RequestHandler {
@@ -120,7 +120,8 @@ func (x *explorer) begin() (all []*research) {
 // finish waits for them. Two have asked for something on the way.
 func (x *explorer) finish(all []*research) {
 	x.Helper()
-	for i, want := range []string{"# Research Report: tea\n", "# Research Report: python (snake)\n", "# Research Report: java (historical)\n"} {
+	for i, want := range []string{"# Research Report: tea\n", "# Research Report: python (snake)\n",
+		"# Research Report: java (historical)\n"} {
 		if err := next(x.T, x.ctx, "the outcome of a task", all[i].outcome); err != nil {
 			x.Fatal(err)
 		}

@@ -27,7 +27,8 @@ var everythingOver = map[string]func(t *testing.T) transport.Transport{
 	},
 }
 
-// TestAllOfEverything uses all that server-everything offers a client that can do everything, over each of its transports.
+// TestAllOfEverything uses all that server-everything offers a client that can do everything, over each of its
+// transports.
 func TestAllOfEverything(t *testing.T) {
 	for name, dial := range everythingOver {
 		t.Run(name, func(t *testing.T) {
@@ -60,11 +61,13 @@ func (x *explorer) everythingTools() {
 	x.Helper()
 	x.says("echo", map[string]string{"message": "hi"}, "Echo: hi")
 	x.says("get-sum", addends{1, 2}, "The sum of 1 and 2 is 3.")
-	x.gives("get-structured-content", map[string]string{"location": "Chicago"}, `{"temperature":36,"conditions":"Light rain / drizzle","humidity":82}`)
+	x.gives("get-structured-content", map[string]string{"location": "Chicago"},
+		`{"temperature":36,"conditions":"Light rain / drizzle","humidity":82}`)
 	x.refuses("get-structured-content", map[string]string{"location": "Paris"}, "Input validation error")
 
 	var env map[string]string
-	if err := json.Unmarshal([]byte(x.call("get-env", nil).Text()), &env); err != nil || env["PATH"] == "" || env["GOPROXY"] != "off" {
+	if err := json.Unmarshal([]byte(x.call("get-env", nil).Text()), &env); err != nil || env["PATH"] == "" ||
+		env["GOPROXY"] != "off" {
 		x.Errorf("get-env: want the environment it was given, got %v, %v", env, err)
 	}
 
@@ -76,16 +79,19 @@ func (x *explorer) everythingTools() {
 
 	said := x.call("get-annotated-message", map[string]any{"messageType": "success", "includeImage": true}).Content
 	equal(x.T, "get-annotated-message", mcp.Content(&mcp.TextContent{
-		Text: "Operation completed successfully", Annotations: &mcp.Annotations{Audience: []mcp.Role{mcp.RoleUser}, Priority: new(0.7)},
+		Text:        "Operation completed successfully",
+		Annotations: &mcp.Annotations{Audience: []mcp.Role{mcp.RoleUser}, Priority: new(0.7)},
 	}), said[0])
 	x.png("get-annotated-message", said[1])
 
 	links := x.call("get-resource-links", map[string]int{"count": 2}).Content
 	equal(x.T, "get-resource-links", mcp.Content(&mcp.ResourceLink{
-		URI: "demo://resource/dynamic/text/2", Name: "Text Resource 2", Description: "Resource 2: plaintext resource", MIMEType: "text/plain",
+		URI: "demo://resource/dynamic/text/2", Name: "Text Resource 2", Description: "Resource 2: plaintext resource",
+		MIMEType: "text/plain",
 	}), links[2])
 
-	embedded, ok := x.call("get-resource-reference", map[string]any{"resourceType": "Blob", "resourceId": 3}).Content[1].(*mcp.EmbeddedResource)
+	embedded, ok := x.call("get-resource-reference", map[string]any{"resourceType": "Blob", "resourceId": 3}).
+		Content[1].(*mcp.EmbeddedResource)
 	if !ok || embedded.Resource.URI != "demo://resource/dynamic/blob/3" || embedded.Resource.Blob == nil {
 		x.Errorf("get-resource-reference: want the blob of resource 3, got %+v", embedded)
 	}
@@ -140,8 +146,10 @@ func unzipped(x *explorer, r *mcp.ResourceContents) {
 func (x *explorer) everythingOffline() {
 	x.Helper()
 	for _, tc := range []struct{ tool, arguments, reason, want string }{
-		{"gzip-file-as-resource", `{"data":"http://127.0.0.1:1/"}`, "nothing is fetched in these tests, and nobody listens there", "fetch failed"},
-		{"gzip-file-as-resource", `{"data":"file:///etc/passwd"}`, "files are not for this server", "Unsupported URL protocol"},
+		{"gzip-file-as-resource", `{"data":"http://127.0.0.1:1/"}`,
+			"nothing is fetched in these tests, and nobody listens there", "fetch failed"},
+		{"gzip-file-as-resource", `{"data":"file:///etc/passwd"}`, "files are not for this server",
+			"Unsupported URL protocol"},
 	} {
 		r, err := x.client.CallTool(x.ctx, tc.tool, json.RawMessage(tc.arguments))
 		var text string
@@ -173,7 +181,10 @@ func (x *explorer) everythingProgress() {
 	equal(x.T, "progress", []float64{1, 2, 3, 4}, reports)
 
 	ctx, cancel := context.WithCancel(x.ctx)
-	_, err := x.client.CallTool(ctx, tool, json.RawMessage(`{"duration":60,"steps":3000}`), mcpclient.WithProgress(func(mcpclient.Progress) { cancel() }))
+	_, err := x.client.CallTool(ctx, tool, json.RawMessage(`{"duration":60,"steps":3000}`),
+		mcpclient.WithProgress(func(mcpclient.Progress) {
+			cancel()
+		}))
 	if !errors.Is(err, context.Canceled) {
 		x.Errorf("want the call cancelled, got %v", err)
 	}

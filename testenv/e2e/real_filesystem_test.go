@@ -26,24 +26,32 @@ func TestAllOfFilesystem(t *testing.T) {
 	x.gives("read_text_file", arguments{"path": in("main.go"), "head": 1}, `{"content":"package main"}`)
 	x.gives("read_text_file", arguments{"path": in("main.go"), "tail": 2}, `{"content":"func main() {}\n"}`)
 	x.gives("read_file", arguments{"path": in("hello.txt")}, `{"content":"hello\n"}`)
-	x.gives("read_multiple_files", arguments{"paths": []string{in("hello.txt"), in("none")}}, `{"content":"`+in("hello.txt")+`:\nhello\n*"}`)
+	x.gives("read_multiple_files", arguments{"paths": []string{in("hello.txt"), in("none")}},
+		`{"content":"`+in("hello.txt")+`:\nhello\n*"}`)
 	x.gives("create_directory", arguments{"path": in("a", "b")}, `{"content":"Successfully created*"}`)
-	x.gives("write_file", arguments{"path": in("a", "new.txt"), "content": "one\ntwo\n"}, `{"content":"Successfully wrote*"}`)
-	x.gives("edit_file", arguments{"path": in("a", "new.txt"), "dryRun": true, "edits": []arguments{{"oldText": "two", "newText": "2"}}}, "{\"content\":\"```diff*\"}")
+	x.gives("write_file", arguments{"path": in("a", "new.txt"), "content": "one\ntwo\n"},
+		`{"content":"Successfully wrote*"}`)
+	x.gives("edit_file", arguments{"path": in("a", "new.txt"), "dryRun": true,
+		"edits": []arguments{{"oldText": "two", "newText": "2"}}}, "{\"content\":\"```diff*\"}")
 	x.file(in("a", "new.txt"), "one\ntwo\n")
-	x.gives("edit_file", arguments{"path": in("a", "new.txt"), "edits": []arguments{{"oldText": "two", "newText": "2"}}}, "{\"content\":\"```diff*\"}")
+	x.gives("edit_file", arguments{"path": in("a", "new.txt"), "edits": []arguments{{"oldText": "two", "newText": "2"}}},
+		"{\"content\":\"```diff*\"}")
 	x.file(in("a", "new.txt"), "one\n2\n")
-	x.gives("move_file", arguments{"source": in("a", "new.txt"), "destination": in("a", "b", "moved.txt")}, `{"content":"Successfully moved*"}`)
+	x.gives("move_file", arguments{"source": in("a", "new.txt"), "destination": in("a", "b", "moved.txt")},
+		`{"content":"Successfully moved*"}`)
 	x.file(in("a", "b", "moved.txt"), "one\n2\n")
 	x.gives("list_directory", arguments{"path": in("a")}, `{"content":"[DIR] b"}`)
-	x.gives("list_directory_with_sizes", arguments{"path": in("a", "b"), "sortBy": "size"}, `{"content":"[FILE] moved.txt*"}`)
-	x.gives("directory_tree", arguments{"path": in("a")}, `{"content":"[\n  {\n    \"name\": \"b\",\n    \"type\": \"directory\",\n    \"children\": [*"}`)
+	x.gives("list_directory_with_sizes", arguments{"path": in("a", "b"), "sortBy": "size"},
+		`{"content":"[FILE] moved.txt*"}`)
+	x.gives("directory_tree", arguments{"path": in("a")},
+		`{"content":"[\n  {\n    \"name\": \"b\",\n    \"type\": \"directory\",\n    \"children\": [*"}`)
 	x.gives("search_files", arguments{"path": dir, "pattern": "**/moved.*"}, `{"content":"`+in("a", "b", "moved.txt")+`"}`)
 	x.gives("get_file_info", arguments{"path": in("hello.txt")}, `{"content":"size: 6\n*"}`)
 	x.media(dir)
 
 	x.refuses("read_text_file", arguments{"path": "/etc/passwd"}, "Access denied")
-	x.refuses("edit_file", arguments{"path": in("hello.txt"), "edits": []arguments{{"oldText": "absent", "newText": ""}}}, "Could not find exact match")
+	x.refuses("edit_file", arguments{"path": in("hello.txt"), "edits": []arguments{{"oldText": "absent", "newText": ""}}},
+		"Could not find exact match")
 	x.refuses("read_text_file", arguments{}, "Input validation error")
 	x.done()
 }
@@ -78,7 +86,8 @@ func (x *explorer) media(dir string) {
 	}
 }
 
-// TestRootsOfFilesystem lets the client's roots take the place of the server's own directories, at once and when they change.
+// TestRootsOfFilesystem lets the client's roots take the place of the server's own directories, at once and when they
+// change.
 func TestRootsOfFilesystem(t *testing.T) {
 	t.Parallel()
 	own, first, second := directory(t), directory(t), directory(t)

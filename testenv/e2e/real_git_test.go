@@ -21,27 +21,34 @@ type gitStep struct {
 
 // gitSteps use every tool, in a repository that the first of them makes and others that are cloned from it.
 var gitSteps = []gitStep{
-	{"git_init", `{"path":"$D/r","initialBranch":"main"}`, `{"success":true,"path":"$D/r","initialBranch":"main","isBare":false}`},
+	{"git_init", `{"path":"$D/r","initialBranch":"main"}`,
+		`{"success":true,"path":"$D/r","initialBranch":"main","isBare":false}`},
 	{"git_set_working_dir", `{"path":"$D/r"}`, `{"success":true,"path":"$D/r","message":"Working directory set*"}`},
 	{"git_status", ``, `{"success":true,"currentBranch":"main","isClean":false,"untrackedFiles":["a.txt"]}`},
 	{"git_add", `{"paths":["a.txt"]}`, `{"success":true,"stagedFiles":["a.txt"],"totalFiles":1}`},
-	{"git_commit", `{"message":"first","author":{"name":"Eve","email":"eve@example.com"}}`, `{"success":true,"author":"Eve","committedFiles":["a.txt"],"signed":false}`},
+	{"git_commit", `{"message":"first","author":{"name":"Eve","email":"eve@example.com"}}`,
+		`{"success":true,"author":"Eve","committedFiles":["a.txt"],"signed":false}`},
 	{"git_tag", `{"mode":"create","tagName":"v1","message":"one"}`, `{"success":true,"created":"v1"}`},
 	{"git_tag", ``, `{"success":true,"mode":"list","tags":[{"name":"v1","message":"one"}]}`},
 	{"git_branch", `{"mode":"create","branchName":"side"}`, `{"success":true,"message":"Branch 'side' created*"}`},
-	{"git_branch", `{"mode":"list"}`, `{"success":true,"currentBranch":"main","branches":[{"name":"main"},{"name":"side"}]}`},
+	{"git_branch", `{"mode":"list"}`,
+		`{"success":true,"currentBranch":"main","branches":[{"name":"main"},{"name":"side"}]}`},
 	{"git_checkout", `{"target":"side"}`, `{"success":true,"target":"side","branchCreated":false}`},
 	{writeFile, `b.txt`, "two\n"},
-	{"git_diff", `{"includeUntracked":true}`, `{"success":true,"filesChanged":1,"insertions":1,"diff":"diff --git a/b.txt b/b.txt*"}`},
+	{"git_diff", `{"includeUntracked":true}`,
+		`{"success":true,"filesChanged":1,"insertions":1,"diff":"diff --git a/b.txt b/b.txt*"}`},
 	{"git_commit", `{"message":"second","filesToStage":["b.txt"]}`, `{"success":true,"committedFiles":["b.txt"]}`},
 	{"git_checkout", `{"target":"main"}`, `{"success":true,"target":"main"}`},
-	{"git_cherry_pick", `{"commits":["side"],"signoff":true}`, `{"success":true,"pickedCommits":["side"],"conflicts":false}`},
-	{"git_merge", `{"branch":"side","noFastForward":true,"message":"join"}`, `{"success":true,"fastForward":false,"conflicts":false,"message":"join"}`},
+	{"git_cherry_pick", `{"commits":["side"],"signoff":true}`,
+		`{"success":true,"pickedCommits":["side"],"conflicts":false}`},
+	{"git_merge", `{"branch":"side","noFastForward":true,"message":"join"}`,
+		`{"success":true,"fastForward":false,"conflicts":false,"message":"join"}`},
 	{writeFile, `a.txt`, "uno\n"},
 	{"git_commit", `{"message":"third","filesToStage":["a.txt"]}`, `{"success":true,"author":"Ada"}`},
 	{"git_rebase", `{"upstream":"side"}`, `{"success":true,"conflicts":false,"rebasedCommits":2}`},
 	{"git_reflog", `{"maxCount":1}`, `{"success":true,"entries":[{"action":"rebase (finish)"}]}`},
-	{"git_log", `{"maxCount":2,"filePath":"a.txt"}`, `{"success":true,"totalCount":2,"commits":[{"subject":"third","author":"Ada"},{"subject":"first","author":"Eve"}]}`},
+	{"git_log", `{"maxCount":2,"filePath":"a.txt"}`,
+		`{"success":true,"totalCount":2,"commits":[{"subject":"third","author":"Ada"},{"subject":"first","author":"Eve"}]}`},
 	{"git_show", `{"object":"v1","filePath":"a.txt"}`, `{"success":true,"content":"one\n"}`},
 	{"git_blame", `{"filePath":"a.txt"}`, `{"success":true,"totalLines":1,"lines":[{"author":"Ada","content":"uno"}]}`},
 	{writeFile, `a.txt`, "eins\n"},
@@ -54,14 +61,20 @@ var gitSteps = []gitStep{
 	{"git_clean", `{"force":true}`, `{"success":true,"filesRemoved":["junk"],"dryRun":false}`},
 	{"git_worktree", `{"mode":"add","worktreePath":"$D/w","branch":"tree"}`, `{"success":true,"added":"$D/w"}`},
 	{"git_worktree", `{"mode":"remove","worktreePath":"$D/w"}`, `{"success":true,"removed":"$D/w"}`},
-	{"git_clone", `{"url":"$D/r","path":"$D/bare.git","bare":true}`, `{"success":true,"path":"$D/bare.git","branch":"main"}`},
-	{"git_remote", `{"mode":"add","name":"origin","url":"$D/bare.git"}`, `{"success":true,"added":{"name":"origin","url":"$D/bare.git"}}`},
+	{"git_clone", `{"url":"$D/r","path":"$D/bare.git","bare":true}`,
+		`{"success":true,"path":"$D/bare.git","branch":"main"}`},
+	{"git_remote", `{"mode":"add","name":"origin","url":"$D/bare.git"}`,
+		`{"success":true,"added":{"name":"origin","url":"$D/bare.git"}}`},
 	{"git_remote", `{}`, `{"success":true,"remotes":[{"name":"origin","fetchUrl":"$D/bare.git"}]}`},
 	{"git_fetch", `{"remote":"origin"}`, `{"success":true,"fetchedRefs":["origin/main","origin/side","origin/tree"]}`},
-	{"git_push", `{"remote":"origin","branch":"main","setUpstream":true}`, `{"success":true,"upstreamSet":true,"rejectedRefs":[]}`},
-	{"git_pull", `{"remote":"origin","branch":"main","fastForwardOnly":true}`, `{"success":true,"conflicts":false,"filesChanged":[]}`},
-	{"git_changelog_analyze", `{"reviewTypes":["gaps"],"maxCommits":3}`, `{"success":true,"gitContext":{"totalCommitsFetched":3,"tags":[{"name":"v1"}]}}`},
-	{"git_wrapup_instructions", `{"acknowledgement":"yes","createTag":false}`, `{"instructions":"# Git Wrap-up*","repository":{"status":{"isClean":true}}}`},
+	{"git_push", `{"remote":"origin","branch":"main","setUpstream":true}`,
+		`{"success":true,"upstreamSet":true,"rejectedRefs":[]}`},
+	{"git_pull", `{"remote":"origin","branch":"main","fastForwardOnly":true}`,
+		`{"success":true,"conflicts":false,"filesChanged":[]}`},
+	{"git_changelog_analyze", `{"reviewTypes":["gaps"],"maxCommits":3}`,
+		`{"success":true,"gitContext":{"totalCommitsFetched":3,"tags":[{"name":"v1"}]}}`},
+	{"git_wrapup_instructions", `{"acknowledgement":"yes","createTag":false}`,
+		`{"instructions":"# Git Wrap-up*","repository":{"status":{"isClean":true}}}`},
 }
 
 // writeFile is a step that writes a file of the repository and is no tool.
@@ -73,7 +86,8 @@ var gitRefusals = []struct{ tool, arguments, reason, want string }{
 	{"git_reset", `{"mode":"hard"}`, "the server wants that confirmed", "without explicit confirmation"},
 	{"git_push", `{"remote":"origin","branch":"main","force":true}`, "likewise", "without explicit confirmation"},
 	{"git_status", `{"path":"/etc"}`, "it keeps to its directory", "Path traversal detected"},
-	{"git_clone", `{"url":"http://127.0.0.1:1/x.git","path":"$D/n"}`, "nothing is fetched in these tests, and nobody listens there", "unable to access"},
+	{"git_clone", `{"url":"http://127.0.0.1:1/x.git","path":"$D/n"}`,
+		"nothing is fetched in these tests, and nobody listens there", "unable to access"},
 	{"git_add", `{"paths":[7]}`, "that is no path", "Input validation error"},
 }
 
@@ -91,10 +105,12 @@ var gitOver = map[string]func(t *testing.T, dir string) transport.Transport{
 	},
 }
 
-// gitEnvironment keeps the settings of whoever runs the tests away from git.
+// gitEnvironment keeps the settings of the user who runs the tests away from git.
 func gitEnvironment(env []string, dir string) []string {
-	return append(env, "GIT_BASE_DIR="+dir, "MCP_LOG_LEVEL=error", "HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_SIGN_COMMITS=false",
-		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com")
+	return append(env, "GIT_BASE_DIR="+dir, "MCP_LOG_LEVEL=error", "HOME="+dir, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_SIGN_COMMITS=false",
+		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada",
+		"GIT_COMMITTER_EMAIL=ada@example.com")
 }
 
 // TestAllOfGit uses all that the git server offers, over each of its transports.
@@ -136,7 +152,8 @@ func (x *explorer) git(dir string) {
 		x.refuses(r.tool, json.RawMessage(in.Replace(r.arguments)), r.want)
 	}
 	// What is signed cannot be shown, for want of a key: no key, no signature to verify.
-	x.gives("git_tag", json.RawMessage(`{"mode":"verify","tagName":"v1"}`), `{"verifiedTag":"v1","verified":false,"warning":"Tag has no signature*"}`)
+	x.gives("git_tag", json.RawMessage(`{"mode":"verify","tagName":"v1"}`),
+		`{"verifiedTag":"v1","verified":false,"warning":"Tag has no signature*"}`)
 }
 
 // gitSession looks at what the server keeps for its session, as a resource, and at what else it offers.
@@ -145,7 +162,8 @@ func (x *explorer) gitSession(dir string) {
 	const uri = "git://working-directory"
 	x.expanded[uri] = true // which is listed as a template, too, without a variable
 	c := x.contents(uri)
-	if want := `"workingDirectory":"` + dir + `/r","isSet":true`; c.MIMEType != "application/json" || !strings.Contains(c.Text, want) {
+	if want := `"workingDirectory":"` + dir + `/r","isSet":true`; c.MIMEType != "application/json" ||
+		!strings.Contains(c.Text, want) {
 		x.Errorf("want JSON with %s, got %s %s", want, c.MIMEType, c.Text)
 	}
 	x.gives("git_clear_working_dir", map[string]string{"confirm": "yes"}, `{"success":true,"previousPath":"`+dir+`/r"}`)

@@ -35,21 +35,25 @@ var servers = []server{
 	{
 		name: "filesystem", command: withDir(npm("@modelcontextprotocol/server-filesystem/dist/index.js")),
 		version: mcp.Version20251125, tools: 14,
-		tool: "read_text_file", arguments: func(dir string) string { return `{"path":"` + dir + `/hello.txt"}` }, want: "hello",
+		tool: "read_text_file", arguments: func(dir string) string {
+			return `{"path":"` + dir + `/hello.txt"}`
+		}, want: "hello",
 	},
 	{
 		name: "memory", command: withEnv(npm("@modelcontextprotocol/server-memory/dist/index.js"), func(dir string) []string {
 			return []string{"MEMORY_FILE_PATH=" + filepath.Join(dir, "memory.jsonl")}
 		}),
 		version: mcp.Version20251125, tools: 9,
-		tool: "create_entities", arguments: fixed(`{"entities":[{"name":"Ada","entityType":"person","observations":["wrote notes"]}]}`),
+		tool: "create_entities", arguments: fixed(
+			`{"entities":[{"name":"Ada","entityType":"person","observations":["wrote notes"]}]}`),
 		want: "wrote notes",
 	},
 	{
 		name: "sequential-thinking", command: npm("@modelcontextprotocol/server-sequential-thinking/dist/index.js"),
 		version: mcp.Version20251125, tools: 1,
 		tool:      "sequentialthinking",
-		arguments: fixed(`{"thought":"one","nextThoughtNeeded":false,"thoughtNumber":1,"totalThoughts":1}`), want: "thoughtHistoryLength",
+		arguments: fixed(`{"thought":"one","nextThoughtNeeded":false,"thoughtNumber":1,"totalThoughts":1}`),
+		want:      "thoughtHistoryLength",
 	},
 	{
 		name: "git", command: withEnv(npm("@cyanheads/git-mcp-server/dist/index.js"), func(dir string) []string {
@@ -68,7 +72,8 @@ var servers = []server{
 			return []string{"GRAFANA_URL=http://127.0.0.1:1"}
 		}),
 		version: mcp.Version20260728, tools: 80,
-		tool: "generate_deeplink", arguments: fixed(`{"resourceType":"dashboard","dashboardUid":"abc"}`), want: "http://127.0.0.1:1/d/abc",
+		tool: "generate_deeplink", arguments: fixed(`{"resourceType":"dashboard","dashboardUid":"abc"}`),
+		want: "http://127.0.0.1:1/d/abc",
 	},
 	{
 		name: "gosdk-everything", command: binary("gosdk-everything"),
@@ -80,7 +85,8 @@ var servers = []server{
 			return binary("gosdk-memory", "-memory", filepath.Join(dir, "memory.json"))(t, dir)
 		},
 		version: mcp.Version20260728, tools: 9,
-		tool: "create_entities", arguments: fixed(`{"entities":[{"name":"Ada","entityType":"person","observations":["wrote notes"]}]}`),
+		tool: "create_entities", arguments: fixed(
+			`{"entities":[{"name":"Ada","entityType":"person","observations":["wrote notes"]}]}`),
 		want: "",
 	},
 	{
@@ -127,7 +133,8 @@ func installed(t *testing.T) string {
 
 // environment is that of this process without what would make a server export telemetry of its own.
 func environment(more ...string) []string {
-	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "GOFLAGS=-mod=mod", "GOPROXY=off"}, more...)
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "GOFLAGS=-mod=mod", "GOPROXY=off"},
+		more...)
 }
 
 type commandFunc = func(t *testing.T, dir string) transport.Stdio
@@ -178,7 +185,8 @@ func directory(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{
-		"hello.txt": "hello\n", "go.mod": "module example.com/hello\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n",
+		"hello.txt": "hello\n", "go.mod": "module example.com/hello\n\ngo 1.26\n",
+		"main.go": "package main\n\nfunc main() {}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)

@@ -32,7 +32,8 @@ func explore(t *testing.T, tr transport.Transport, o *mcpclient.Options) *explor
 	t.Helper()
 	x := &explorer{
 		T: t, tools: map[string]*mcp.Tool{},
-		called: map[string]bool{}, checked: map[string]bool{}, got: map[string]bool{}, read: map[string]bool{}, expanded: map[string]bool{},
+		called: map[string]bool{}, checked: map[string]bool{}, got: map[string]bool{}, read: map[string]bool{},
+		expanded: map[string]bool{},
 	}
 	var cancel context.CancelFunc
 	x.ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
@@ -71,7 +72,8 @@ func (x *explorer) done() {
 		offered []string
 		used    map[string]bool
 	}{
-		"tools": {tools, x.called}, "prompts": {prompts, x.got}, "resources": {resources, x.read}, "templates": {templates, x.expanded},
+		"tools": {tools, x.called}, "prompts": {prompts, x.got}, "resources": {resources, x.read},
+		"templates": {templates, x.expanded},
 	} {
 		for _, name := range v.offered {
 			if !v.used[name] {
@@ -128,8 +130,8 @@ func (x *explorer) says(tool string, arguments any, want string, options ...mcpc
 	}
 }
 
-// gives calls a tool, has the client hold its structured output against the tool's schema, and wants it to have all that the
-// JSON want has.
+// gives calls a tool, has the client hold its structured output against the tool's schema, and wants it to have all
+// that the JSON want has.
 func (x *explorer) gives(tool string, arguments any, want string) {
 	x.Helper()
 	x.called[tool], x.checked[tool] = true, true
@@ -152,8 +154,9 @@ func (x *explorer) refuses(tool string, arguments any, want string) {
 	}
 }
 
-// within says what of the JSON want is missing in got, or different there: an object may have more members, a list not more
-// elements. The string "*" stands for anything that is there, one with an asterisk at its end for anything that begins so.
+// within says what of the JSON want is missing in got, or different there: an object may have more members, a list not
+// more elements. The string "*" stands for anything that is there, one with an asterisk at its end for anything that
+// begins so.
 func within(want string, got any) error {
 	var w any
 	if err := json.Unmarshal([]byte(want), &w); err != nil {

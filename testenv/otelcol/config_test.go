@@ -66,17 +66,20 @@ func TestShippedConfigurationsAreValid(t *testing.T) {
 	}
 }
 
-// TestValidationSeesMistakes keeps the test above from passing for the wrong reason. What validation does not see, such as the
-// type of a sampling policy, the tests of testenv/stack do, which run the files.
+// TestValidationSeesMistakes keeps the test above from passing for the wrong reason. What validation does not see, such
+// as the type of a sampling policy, the tests of testenv/stack do, which run the files.
 func TestValidationSeesMistakes(t *testing.T) {
 	for _, mistake := range []struct{ file, correct, wrong, says string }{
 		{"minimal.yaml", "verbosity:", "verbosty:", "verbosty"},
-		{"agent.yaml", "processors: [memory_limiter, transform/scrub]", "processors: [memory_limiter, transform/scrap]", "transform/scrap"},
+		{"agent.yaml", "processors: [memory_limiter, transform/scrub]", "processors: [memory_limiter, transform/scrap]",
+			"transform/scrap"},
 		{"agent.yaml", "storage: file_storage/queue", "storages: file_storage/queue", "storages"},
-		{"agent.yaml", "- delete_key(attributes, \"gen_ai.tool.call.result\")", "- delete_kee(attributes, \"gen_ai.tool.call.result\")", "delete_kee"},
+		{"agent.yaml", "- delete_key(attributes, \"gen_ai.tool.call.result\")",
+			"- delete_kee(attributes, \"gen_ai.tool.call.result\")", "delete_kee"},
 		{"gateway.yaml", "latency: {threshold_ms:", "latency: {threshold:", "threshold"},
 		{"gateway.yaml", "unit: s", "unit: h", "unit"},
-		{"gateway.yaml", "- span.attributes[\"mcp.method.name\"] == \"ping\"", "- span.attribute[\"mcp.method.name\"] == \"ping\"", "attribute"},
+		{"gateway.yaml", "- span.attributes[\"mcp.method.name\"] == \"ping\"",
+			"- span.attribute[\"mcp.method.name\"] == \"ping\"", "attribute"},
 	} {
 		t.Run(mistake.wrong, func(t *testing.T) {
 			inQueueDir(t)

@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// cluster is what `kubectl apply -k collector/` would send, each object of the API's own type: a key that the type does not
-// have fails.
+// cluster is what `kubectl apply -k collector/` would send, each object of the API's own type: a key that the type does
+// not have fails.
 type cluster struct {
 	configMaps map[string]*corev1.ConfigMap
 	services   map[string]*corev1.Service
@@ -49,7 +49,8 @@ func build(t *testing.T) cluster {
 		t.Fatal(err)
 	}
 	c := cluster{
-		configMaps: map[string]*corev1.ConfigMap{}, services: map[string]*corev1.Service{}, accounts: map[string]*corev1.ServiceAccount{},
+		configMaps: map[string]*corev1.ConfigMap{}, services: map[string]*corev1.Service{},
+		accounts: map[string]*corev1.ServiceAccount{},
 	}
 	for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 		c.add(t, document)
@@ -238,7 +239,8 @@ func TestPortsAndNamesFit(t *testing.T) {
 		if len(listens) > 0 {
 			t.Errorf("%s: ports without a name: %v", tier, slices.Collect(maps.Keys(listens)))
 		}
-		for kind, probe := range map[string]*corev1.Probe{"startup": container.StartupProbe, "liveness": container.LivenessProbe, "readiness": container.ReadinessProbe} {
+		for kind, probe := range map[string]*corev1.Probe{"startup": container.StartupProbe,
+			"liveness": container.LivenessProbe, "readiness": container.ReadinessProbe} {
 			if probe == nil || probe.HTTPGet == nil {
 				t.Errorf("%s has no %s probe", tier, kind)
 			} else if got, want := port(pod, probe.HTTPGet.Port), port(pod, intstr.FromString("health")); got != want {
@@ -259,7 +261,8 @@ func TestPortsAndNamesFit(t *testing.T) {
 		t.Errorf("the autoscaler scales %s %s", ref.Kind, ref.Name)
 	}
 	if *c.scaler.Spec.MinReplicas != *c.gateway.Spec.Replicas {
-		t.Errorf("the autoscaler begins with %d gateways, the StatefulSet with %d", *c.scaler.Spec.MinReplicas, *c.gateway.Spec.Replicas)
+		t.Errorf("the autoscaler begins with %d gateways, the StatefulSet with %d", *c.scaler.Spec.MinReplicas,
+			*c.gateway.Spec.Replicas)
 	}
 }
 
@@ -278,11 +281,13 @@ func TestAgentsFindTheGateways(t *testing.T) {
 		if name == "MCPOTEL_GATEWAY_DNS" {
 			address += ":" + env["MCPOTEL_GATEWAY_DNS_PORT"]
 		}
-		if want := fmt.Sprintf("%s:%d", host, port(c.gateway.Spec.Template, intstr.FromString("otlp-grpc"))); address != want {
+		if want := fmt.Sprintf("%s:%d", host,
+			port(c.gateway.Spec.Template, intstr.FromString("otlp-grpc"))); address != want {
 			t.Errorf("%s leads to %s, want %s", name, address, want)
 		}
 	}
-	if policy := c.services["mcpotel-agent"].Spec.InternalTrafficPolicy; policy == nil || *policy != corev1.ServiceInternalTrafficPolicyLocal {
+	if policy := c.services["mcpotel-agent"].Spec.InternalTrafficPolicy; policy == nil ||
+		*policy != corev1.ServiceInternalTrafficPolicyLocal {
 		t.Error("services should reach the agent of their own node")
 	}
 }
@@ -290,12 +295,14 @@ func TestAgentsFindTheGateways(t *testing.T) {
 func TestPodsAreRestricted(t *testing.T) {
 	c := build(t)
 	for tier, pod := range c.pods() {
-		if s := pod.Spec.SecurityContext; s == nil || !*s.RunAsNonRoot || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+		if s := pod.Spec.SecurityContext; s == nil || !*s.RunAsNonRoot ||
+			s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 			t.Errorf("%s: the pod should not run as root, and with the runtime's seccomp profile", tier)
 		}
 		for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 			s := container.SecurityContext
-			if s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) {
+			if s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem ||
+				!slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) {
 				t.Errorf("%s: container %s may do too much", tier, container.Name)
 			}
 			if container.Resources.Requests.Memory().IsZero() || container.Resources.Limits.Memory().IsZero() {
@@ -316,21 +323,27 @@ func TestSizesFit(t *testing.T) {
 		env := environment(container)
 		prefix := "MCPOTEL_" + strings.ToUpper(tier)
 		limiter, collect := mib(t, env[prefix+"_MEMORY_MIB"]+"Mi"), mib(t, strings.TrimSuffix(env["GOMEMLIMIT"], "B"))
-		if limit := float64(container.Resources.Limits.Memory().Value()) / (1 << 20); limiter > 0.8*limit || collect > 0.8*limit || collect < limiter {
-			t.Errorf("%s: of %.0f MiB the limiter allows %.0f and Go is told %.0f, want at most 80 %%, and the limiter first", tier, limit, limiter, collect)
+		if limit := float64(container.Resources.Limits.Memory().Value()) / (1 << 20); limiter > 0.8*limit ||
+			collect > 0.8*limit || collect < limiter {
+			t.Errorf("%s: of %.0f MiB the limiter allows %.0f and Go is told %.0f, want at most 80 %%, and the limiter first",
+				tier, limit, limiter, collect)
 		}
 		dir := env[prefix+"_QUEUE_DIR"]
-		if !slices.ContainsFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == "queue" && strings.HasPrefix(dir, m.MountPath+"/") }) {
+		if !slices.ContainsFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool {
+			return m.Name == "queue" && strings.HasPrefix(dir, m.MountPath+"/")
+		}) {
 			t.Errorf("%s: the queue, %s, is not on the volume", tier, dir)
 		}
 	}
-	bytes, err := strconv.ParseInt(environment(collector(t, c.gateway.Spec.Template))["MCPOTEL_GATEWAY_QUEUE_BYTES"], 10, 64)
+	bytes, err := strconv.ParseInt(environment(collector(t, c.gateway.Spec.Template))["MCPOTEL_GATEWAY_QUEUE_BYTES"], 10,
+		64)
 	if err != nil {
 		t.Fatal(err)
 	}
 	claim := c.gateway.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests[corev1.ResourceStorage]
 	if signals, copies := int64(2), int64(2); claim.Value() < signals*copies*bytes {
-		t.Errorf("the volume has %s, want room for the queues of traces and logs, each %d bytes, and for one copy in compaction", claim.String(), bytes)
+		t.Errorf("the volume has %s, want room for the queues of traces and logs, each %d bytes, and for one copy in "+
+			"compaction", claim.String(), bytes)
 	}
 }
 
@@ -360,7 +373,8 @@ func listening(env map[string]string) map[int32]bool {
 	own := regexp.MustCompile(`^(?:0\.0\.0\.0:)?([0-9]+)$`)
 	ports := map[int32]bool{}
 	for name, value := range env {
-		if m := own.FindStringSubmatch(value); m != nil && regexp.MustCompile(`_(GRPC|HTTP|HEALTH|TELEMETRY_PORT|PROMETHEUS)$`).MatchString(name) {
+		if m := own.FindStringSubmatch(value); m != nil &&
+			regexp.MustCompile(`_(GRPC|HTTP|HEALTH|TELEMETRY_PORT|PROMETHEUS)$`).MatchString(name) {
 			n, _ := strconv.Atoi(m[1])
 			ports[int32(n)] = true
 		}

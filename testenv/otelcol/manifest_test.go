@@ -54,7 +54,8 @@ func TestManifestIsWhatIsBuilt(t *testing.T) {
 	for kind, built := range modules(t) {
 		want := slices.Compact(slices.Sorted(maps.Values(built))) // an alias has the module of what it is an alias of
 		if got := slices.Sorted(slices.Values(listed[kind])); !slices.Equal(got, want) {
-			t.Errorf("%s: manifest.yaml lists\n%s\ncomponents.go has\n%s", kind, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("%s: manifest.yaml lists\n%s\ncomponents.go has\n%s", kind, strings.Join(got, "\n"),
+				strings.Join(want, "\n"))
 		}
 	}
 	text, err := os.ReadFile("main.go")

@@ -23,9 +23,9 @@ var overlays = map[string]string{
 	"gateway-servicegraph.yaml": "gateway.yaml",
 }
 
-// TestOverlaysFitTheirFiles validates each overlay together with the file it is for, with a stand-in for the component that is
-// missing. The stand-in of the load balancer has the real types for queue, retries and the protocol's OTLP exporter. What the
-// components' own keys mean is not checked: resolver and routing_key, dimensions and store.
+// TestOverlaysFitTheirFiles validates each overlay together with the file it is for, with a stand-in for the component
+// that is missing. The stand-in of the load balancer has the real types for queue, retries and the protocol's OTLP
+// exporter. What the components' own keys mean is not checked: resolver and routing_key, dimensions and store.
 func TestOverlaysFitTheirFiles(t *testing.T) {
 	for overlay, base := range overlays {
 		t.Run(overlay, func(t *testing.T) {
@@ -49,10 +49,13 @@ func withStandIns() (otelcol.Factories, error) {
 		exporter.WithTraces(func(context.Context, exporter.Settings, component.Config) (exporter.Traces, error) {
 			return newStandIn()
 		}, component.StabilityLevelBeta))
-	serviceGraph := connector.NewFactory(component.MustNewType("service_graph"), func() component.Config { return &serviceGraph{} },
-		connector.WithTracesToMetrics(func(context.Context, connector.Settings, component.Config, consumer.Metrics) (connector.Traces, error) {
-			return newStandIn()
-		}, component.StabilityLevelAlpha))
+	serviceGraph := connector.NewFactory(component.MustNewType("service_graph"), func() component.Config {
+		return &serviceGraph{}
+	},
+		connector.WithTracesToMetrics(
+			func(context.Context, connector.Settings, component.Config, consumer.Metrics) (connector.Traces, error) {
+				return newStandIn()
+			}, component.StabilityLevelAlpha))
 	f.Exporters[loadBalancing.Type()] = loadBalancing
 	f.Connectors[serviceGraph.Type()] = serviceGraph
 	return f, nil

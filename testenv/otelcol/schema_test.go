@@ -15,8 +15,8 @@ type attribute struct {
 	Bound string `json:"bound"`
 }
 
-// schema is that of package telemetry, as data: this module does not require the project's, which would mix their versions of
-// OpenTelemetry.
+// schema is that of package telemetry, as data: this module does not require the project's, which would mix their
+// versions of OpenTelemetry.
 func schema(t *testing.T) map[string]attribute {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "mcpclient", "telemetry", "schema", "schema.json"))
@@ -96,7 +96,8 @@ func TestScrubbingSparesWhatIsNotContent(t *testing.T) {
 	for _, key := range []string{
 		"gen_ai.prompt.variable.name", "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions",
 		"gen_ai.prompt", "gen_ai.prompt.0.content", "gen_ai.completion.12.content", "gen_ai.event.content",
-		"mcp.request.argument.path", "mcp.tool.result.content", "mcp.prompt.result.message_content", "input.value", "output.value",
+		"mcp.request.argument.path", "mcp.tool.result.content", "mcp.prompt.result.message_content", "input.value",
+		"output.value",
 		"traceloop.entity.input", "http.request.header.Authorization", "http.response.header.set-cookie",
 	} {
 		if !scrubbed(key) {

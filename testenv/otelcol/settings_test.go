@@ -45,7 +45,9 @@ func documented(t *testing.T, file string) map[string]string {
 	row := regexp.MustCompile("^\\| `([A-Z_]+)` \\| ([^|]*(?:\\\\\\|[^|]*)*) \\|")
 	for line := range strings.Lines(readShipped(t, "README.md")) {
 		if strings.HasPrefix(line, "#") {
-			here = slices.Contains(strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\n' || r == ',' }), file)
+			here = slices.Contains(strings.FieldsFunc(line, func(r rune) bool {
+				return r == ' ' || r == '\n' || r == ','
+			}), file)
 		}
 		if m := row.FindStringSubmatch(line); here && m != nil {
 			rows[m[1]] = ""

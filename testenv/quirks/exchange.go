@@ -80,7 +80,8 @@ func isError(reply []byte, code int) bool {
 func stateless() exchange {
 	serve := plain(legacy(mcp.Version20251125))
 	return func(w http.ResponseWriter, r *http.Request, m *message) {
-		if v := r.Header.Get("Mcp-Protocol-Version"); m.Method != "initialize" && v != "" && v != string(mcp.Version20251125) {
+		if v := r.Header.Get("Mcp-Protocol-Version"); m.Method != "initialize" && v != "" &&
+			v != string(mcp.Version20251125) {
 			sendJSON(w, http.StatusBadRequest, failure(nil, -32000, "Bad Request: Unsupported protocol version: "+v))
 			return
 		}

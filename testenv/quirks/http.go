@@ -19,7 +19,8 @@ type HTTP struct {
 
 // OverHTTP returns the servers over HTTP.
 func OverHTTP() []HTTP {
-	return slices.Concat(refusingInJSON(), refusingInHTTP(), brokenAnswers(), slowAnswers(), redirects(), oldServers(), modernServers())
+	return slices.Concat(refusingInJSON(), refusingInHTTP(), brokenAnswers(), slowAnswers(), redirects(), oldServers(),
+		modernServers())
 }
 
 // refusingInJSON refuse with a message, over HTTP 200 as JSON and as a stream, and in the ways of real servers.

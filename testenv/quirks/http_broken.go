@@ -18,16 +18,19 @@ func brokenAnswers() []HTTP {
 		"connection closed": func(w http.ResponseWriter, _ *http.Request, _ *message) { hangUp(w, "", false) },
 		"no HTTP":           func(w http.ResponseWriter, _ *http.Request, _ *message) { hangUp(w, "what?\r\n\r\n", false) },
 		"cut JSON": func(w http.ResponseWriter, _ *http.Request, _ *message) {
-			hangUp(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{\"jsonrpc\":\"2.0\",", false)
+			hangUp(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{\"jsonrpc\":\"2.0\",",
+				false)
 		},
 		"cut stream": func(w http.ResponseWriter, _ *http.Request, _ *message) {
-			hangUp(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n6\r\ndata: \r\n", false)
+			hangUp(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n6\r\ndata: \r\n",
+				false)
 		},
 		"stream without an answer": func(w http.ResponseWriter, _ *http.Request, _ *message) {
 			send(w, 200, "text/event-stream", ": nothing to say\n\n")
 		},
 		"stream of something else": func(w http.ResponseWriter, _ *http.Request, _ *message) {
-			send(w, 200, "text/event-stream", event("message", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hi"}}`))
+			send(w, 200, "text/event-stream",
+				event("message", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hi"}}`))
 		},
 		"answer to another request": func(w http.ResponseWriter, _ *http.Request, m *message) {
 			other := *m
@@ -47,7 +50,9 @@ func brokenAnswers() []HTTP {
 			send(w, 200, "text/plain", string(failure(m.ID, methodNotFound, "Method not found")))
 		},
 	}) {
-		all = append(all, HTTP{name, mcp.Version20251125, func() http.Handler { return endpoint{discover: e, post: sessions()} }})
+		all = append(all, HTTP{name, mcp.Version20251125, func() http.Handler {
+			return endpoint{discover: e, post: sessions()}
+		}})
 	}
 	return append(all, HTTP{"every connection closed after one answer", mcp.Version20251125, func() http.Handler {
 		serve := sessions()

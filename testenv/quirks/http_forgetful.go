@@ -2,7 +2,8 @@ package quirks
 
 import "net/http"
 
-// Forgetful is a server over HTTP that can forget its sessions, as servers do that are restarted, while connections last.
+// Forgetful is a server over HTTP that can forget its sessions, as servers do that are restarted, while connections
+// last.
 type Forgetful struct {
 	Name   string
 	Server http.Handler // serves MCP at /mcp
@@ -32,7 +33,8 @@ func ForgetfulOverHTTP() []Forgetful {
 		},
 		"400 JSON-RPC, null id": json(400, -32000, "Bad Request: No valid session ID provided"),
 		"400 JSON-RPC, no id member": func(w http.ResponseWriter, _ *http.Request, _ *message) {
-			sendJSON(w, 400, []byte(`{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`))
+			sendJSON(w, 400, []byte(`{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID `+
+				`provided"}}`))
 		},
 	}) {
 		table := &sessionTable{refuse: refuse}

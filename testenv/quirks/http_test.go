@@ -55,7 +55,7 @@ func TestAForgottenSessionIsReplaced(t *testing.T) {
 	}
 }
 
-// serve starts a server that ends with the test, whoever still waits for an answer.
+// serve starts a server that ends with the test, also for clients that still wait for an answer.
 func serve(t *testing.T, h http.Handler) (url string) {
 	t.Helper()
 	web := httptest.NewServer(h)

@@ -89,7 +89,8 @@ func modern(m *message) []byte {
 	}
 	switch m.Method {
 	case discover:
-		return result(m, `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public",`+common+`}`)
+		return result(m, `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public",`+
+			common+`}`)
 	case "tools/list":
 		return result(m, `{"tools":`+tools+`,"ttlMs":0,"cacheScope":"public",`+common+`}`)
 	case "tools/call":

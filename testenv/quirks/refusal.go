@@ -45,8 +45,11 @@ var refusals = []refusal{
 	{"success, null", func(m *message) []byte { return result(m, `null`) }},
 	{"success, a list", func(m *message) []byte { return result(m, `[]`) }},
 	{"success, only older versions", func(m *message) []byte {
-		return result(m, `{"supportedVersions":["2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"capabilities":{"tools":{}},`+
+		return result(m, `{"supportedVersions":["2025-11-25","2025-06-18","2025-03-26","2024-11-05"],`+
+			`"capabilities":{"tools":{}},`+
 			`"resultType":"complete"}`)
 	}},
-	{"success, no versions", func(m *message) []byte { return result(m, `{"capabilities":{"tools":{}},"serverInfo":`+info+`}`) }},
+	{"success, no versions", func(m *message) []byte {
+		return result(m, `{"capabilities":{"tools":{}},"serverInfo":`+info+`}`)
+	}},
 }

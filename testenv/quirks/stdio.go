@@ -112,7 +112,8 @@ func oddPipes() []Stdio {
 	}
 	return append(all,
 		Stdio{Name: "the oldest revision", Version: mcp.Version20241105, answer: legacy(mcp.Version20241105)},
-		Stdio{Name: "three seconds to start", Version: mcp.Version20251125, answer: legacy(mcp.Version20251125), late: 3 * oneSecond})
+		Stdio{Name: "three seconds to start", Version: mcp.Version20251125, answer: legacy(mcp.Version20251125),
+			late: 3 * oneSecond})
 }
 
 // modernPipes answer the probe, each in its time.

@@ -72,9 +72,10 @@ func TestNoiseGoesAsAWholeOrNotAtAll(t *testing.T) {
 		made
 		spans int
 	}{
-		"a ping that failed":             {failing, 2},
-		"a ping in somebody's work":      {made{name: "work", below: []made{ping}}, 3},
-		"a call over HTTP":               {operation(trace.SpanKindClient, "tools/call", post(operation(trace.SpanKindServer, "tools/call"))), 3},
+		"a ping that failed":        {failing, 2},
+		"a ping in somebody's work": {made{name: "work", below: []made{ping}}, 3},
+		"a call over HTTP": {
+			operation(trace.SpanKindClient, "tools/call", post(operation(trace.SpanKindServer, "tools/call"))), 3},
 		"a stream in whose trace is one": {get(trace.SpanKindServer, time.Hour, call), 3},
 		"a GET of something else": {made{name: "GET", attributes: []attribute.KeyValue{
 			attribute.String("http.request.method", "GET"), attribute.String("url.full", "http://127.0.0.1/mcps")}}, 1},
@@ -96,8 +97,10 @@ func TestNoiseGoesAsAWholeOrNotAtAll(t *testing.T) {
 	}
 	await(t, ctx, up, `sum(traces_span_metrics_calls_total{service_name="noise",mcp_method_name="tools/call"})`,
 		func(all []prom.Series) bool { return len(all) == 1 && all[0].Value() == 4 })
-	for _, of := range []string{`mcp_method_name="ping"`, `span_name="GET",span_kind="SPAN_KIND_CLIENT"`, `span_name="GET",span_kind="SPAN_KIND_SERVER"`} {
-		if all, err := up.Metrics.Query(ctx, `traces_span_metrics_calls_total{service_name="noise",`+of+`}`); err != nil || len(all) > 0 {
+	for _, of := range []string{`mcp_method_name="ping"`, `span_name="GET",span_kind="SPAN_KIND_CLIENT"`,
+		`span_name="GET",span_kind="SPAN_KIND_SERVER"`} {
+		if all, err := up.Metrics.Query(ctx, `traces_span_metrics_calls_total{service_name="noise",`+of+`}`); err != nil ||
+			len(all) > 0 {
 			t.Errorf("want nothing counted of %s, got %v, %v", of, all, err)
 		}
 	}
@@ -106,7 +109,8 @@ func TestNoiseGoesAsAWholeOrNotAtAll(t *testing.T) {
 // TestSampling has a gateway that keeps a tenth of what is neither failed nor slow.
 func TestSampling(t *testing.T) {
 	ctx := limit(t, 2*time.Minute)
-	s := own(t, ctx, stack.Options{Sampling: 10, CollectorEnv: []string{"MCPOTEL_SAMPLING_DECISION_WAIT=1s", "MCPOTEL_SAMPLING_SLOW_MS=2000"}})
+	s := own(t, ctx, stack.Options{Sampling: 10,
+		CollectorEnv: []string{"MCPOTEL_SAMPLING_DECISION_WAIT=1s", "MCPOTEL_SAMPLING_SLOW_MS=2000"}})
 	p := service(t, s, "sampled")
 	call := func(took time.Duration, failed bool) string {
 		m := operation(trace.SpanKindClient, "tools/call", operation(trace.SpanKindServer, "tools/call"))
@@ -155,18 +159,21 @@ func TestSampling(t *testing.T) {
 			await(t, ctx, s, `sum(traces_span_metrics_calls_total{service_name="sampled",`+selector+`})`,
 				func(all []prom.Series) bool { return len(all) == 1 && all[0].Value() == want })
 		}
-		await(t, ctx, s, `sum(traces_span_metrics_duration_seconds_bucket{service_name="sampled",span_kind="SPAN_KIND_CLIENT",le=~"1|1.0"})`,
+		await(t, ctx, s, `sum(traces_span_metrics_duration_seconds_bucket{service_name="sampled",`+
+			`span_kind="SPAN_KIND_CLIENT",le=~"1|1.0"})`,
 			func(all []prom.Series) bool { return len(all) == 1 && all[0].Value() == ordinary+special })
 	})
 
 	t.Run("what fails after minutes is kept", func(t *testing.T) {
 		late := func() (early context.Context, end func()) {
-			ctx, root := p.TracerProvider().Tracer("test").Start(context.Background(), "tools/call", trace.WithSpanKind(trace.SpanKindClient),
-				trace.WithTimestamp(time.Now().Add(-time.Minute)))
+			ctx, root := p.TracerProvider().Tracer("test").
+				Start(context.Background(), "tools/call", trace.WithSpanKind(trace.SpanKindClient),
+					trace.WithTimestamp(time.Now().Add(-time.Minute)))
 			return ctx, func() { root.End() }
 		}
 		forgotten := func() float64 {
-			all, err := s.Metrics.Query(ctx, `sum({__name__=~"otelcol_processor_tail_sampling_global_count_traces_sampled(_total)?",decision="not_sampled"})`)
+			all, err := s.Metrics.Query(ctx,
+				`sum({__name__=~"otelcol_processor_tail_sampling_global_count_traces_sampled(_total)?",decision="not_sampled"})`)
 			if err != nil || len(all) != 1 {
 				return 0
 			}
@@ -180,14 +187,20 @@ func TestSampling(t *testing.T) {
 			below.End()
 			begun, ids = append(begun, end), append(ids, trace.SpanContextFromContext(spanCtx).TraceID().String())
 		}
-		until(t, ctx, "the gateway has forgotten the traces of before", func() bool { return forgotten() == float64(ordinary-kept) })
+		until(t, ctx, "the gateway has forgotten the traces of before", func() bool {
+			return forgotten() == float64(ordinary-kept)
+		})
 		flush(t, p)
-		until(t, ctx, "the gateway forgets what nothing speaks for yet", func() bool { return forgotten() > float64(ordinary-kept) })
+		until(t, ctx, "the gateway forgets what nothing speaks for yet", func() bool {
+			return forgotten() > float64(ordinary-kept)
+		})
 		for _, end := range begun { // slow, which is known only now
 			end()
 		}
 		for _, id := range ids {
-			if _, err := s.Traces.Await(ctx, id, func(tr *jaeger.Trace) bool { return len(tr.Find("CLIENT", "tools/call")) == 1 }); err != nil {
+			if _, err := s.Traces.Await(ctx, id, func(tr *jaeger.Trace) bool {
+				return len(tr.Find("CLIENT", "tools/call")) == 1
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -204,7 +217,8 @@ func TestSampling(t *testing.T) {
 				flush(t, p)
 			}
 		}
-		await(t, ctx, s, `sum(traces_span_metrics_calls_total{service_name="hostile"}) + sum(traces_span_metrics_calls_total{job="hostile",otel_metric_overflow="true"})`,
+		await(t, ctx, s, `sum(traces_span_metrics_calls_total{service_name="hostile"}) + `+
+			`sum(traces_span_metrics_calls_total{job="hostile",otel_metric_overflow="true"})`,
 			func(all []prom.Series) bool { return len(all) == 1 && all[0].Value() == names })
 		await(t, ctx, s, `count(traces_span_metrics_calls_total{job="hostile"})`,
 			func(all []prom.Series) bool { return len(all) == 1 && all[0].Value() <= bound+1 })
@@ -219,7 +233,8 @@ func TestExemplarsLeadToTraces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range []string{`traces_span_metrics_duration_seconds_bucket{service_name="exemplars"}`, `stack_test_duration_bucket{job="exemplars"}`} {
+	for _, of := range []string{`traces_span_metrics_duration_seconds_bucket{service_name="exemplars"}`,
+		`stack_test_duration_bucket{job="exemplars"}`} {
 		until(t, ctx, "there is an exemplar of "+of, func() bool {
 			// Again and again: the span metrics have an exemplar until their next flush only, between two scrapes maybe.
 			spanCtx, span := p.TracerProvider().Tracer("test").Start(ctx, "measured")
@@ -280,19 +295,24 @@ func TestMinimalShowsWhatComesIn(t *testing.T) {
 	}
 }
 
-// TestContentDoesNotLeaveTheAgent sends content and credentials through both tiers, to Jaeger and to a receiver of logs.
+// TestContentDoesNotLeaveTheAgent sends content and credentials through both tiers, to Jaeger and to a receiver of
+// logs.
 func TestContentDoesNotLeaveTheAgent(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("MCPOTEL_KEEP_CONTENT=%t", keep), func(t *testing.T) {
 			ctx := limit(t, time.Minute)
 			logs := receiveLogs(t)
 			s := own(t, ctx, stack.Options{CollectorEnv: []string{
-				fmt.Sprintf("MCPOTEL_KEEP_CONTENT=%t", keep), "MCPOTEL_LOGS_EXPORTER=otlp_http/logs", "MCPOTEL_LOGS_ENDPOINT=" + logs.url,
+				fmt.Sprintf("MCPOTEL_KEEP_CONTENT=%t", keep), "MCPOTEL_LOGS_EXPORTER=otlp_http/logs",
+				"MCPOTEL_LOGS_ENDPOINT=" + logs.url,
 			}})
 			p := service(t, s, "discreet")
-			content := attributes("secret content", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.prompt.variable.city",
-				"gen_ai.input.messages", "gen_ai.prompt.0.content", "mcp.request.argument.path", "input.value", "mcp_client.process.stderr.line")
-			credentials := attributes("secret credential", "http.request.header.authorization", "http.response.header.set-cookie", "url.query")
+			content := attributes("secret content", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result",
+				"gen_ai.prompt.variable.city",
+				"gen_ai.input.messages", "gen_ai.prompt.0.content", "mcp.request.argument.path", "input.value",
+				"mcp_client.process.stderr.line")
+			credentials := attributes("secret credential", "http.request.header.authorization",
+				"http.response.header.set-cookie", "url.query")
 			plain := attributes("plain", "gen_ai.prompt.name", "gen_ai.tool.name", "mcp.resource.uri", "error")
 			m := operation(trace.SpanKindClient, "tools/call")
 			m.attributes = slices.Concat(m.attributes, content, credentials, plain, []attribute.KeyValue{

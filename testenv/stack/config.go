@@ -27,7 +27,8 @@ var (
 
 // configurations writes what Jaeger and Prometheus read, and finds what the Collectors do.
 func (s *Stack) configurations() error {
-	for name, text := range map[string][]byte{"jaeger.yaml": jaegerConfig, "jaeger-disk.yaml": jaegerDiskConfig, "agent-copy.yaml": agentCopyConfig} {
+	for name, text := range map[string][]byte{"jaeger.yaml": jaegerConfig, "jaeger-disk.yaml": jaegerDiskConfig,
+		"agent-copy.yaml": agentCopyConfig} {
 		if err := os.WriteFile(s.file(name), text, 0o600); err != nil {
 			return err
 		}
@@ -85,12 +86,13 @@ func (s *Stack) jaegerEnvironment() []string {
 	}
 }
 
-// agentEnvironment and gatewayEnvironment set what collector/README.md lists. Waiting is shortened: what is exported is to be
-// seen soon.
+// agentEnvironment and gatewayEnvironment set what collector/README.md lists. Waiting is shortened: what is exported is
+// to be seen soon.
 func (s *Stack) agentEnvironment() []string {
 	return append([]string{
 		"MCPOTEL_AGENT_OTLP_GRPC=" + address(s.Ports.AgentGRPC), "MCPOTEL_AGENT_OTLP_HTTP=" + address(s.Ports.AgentHTTP),
-		"MCPOTEL_AGENT_HEALTH=" + address(s.Ports.AgentHealth), "MCPOTEL_AGENT_TELEMETRY_PORT=" + strconv.Itoa(s.Ports.AgentMetrics),
+		"MCPOTEL_AGENT_HEALTH=" + address(s.Ports.AgentHealth),
+		"MCPOTEL_AGENT_TELEMETRY_PORT=" + strconv.Itoa(s.Ports.AgentMetrics),
 		"MCPOTEL_AGENT_QUEUE_DIR=" + s.file("agent"), "MCPOTEL_GATEWAY_ENDPOINT=" + address(s.Ports.GatewayGRPC),
 		"MCPOTEL_AGENT_BATCH_TIMEOUT=100ms", "STACK_COPY=" + s.options.Copy,
 	}, s.options.CollectorEnv...)
@@ -98,10 +100,14 @@ func (s *Stack) agentEnvironment() []string {
 
 func (s *Stack) gatewayEnvironment() []string {
 	return append([]string{
-		"MCPOTEL_GATEWAY_OTLP_GRPC=" + address(s.Ports.GatewayGRPC), "MCPOTEL_GATEWAY_OTLP_HTTP=" + address(s.Ports.GatewayHTTP),
-		"MCPOTEL_GATEWAY_HEALTH=" + address(s.Ports.GatewayHealth), "MCPOTEL_GATEWAY_TELEMETRY_PORT=" + strconv.Itoa(s.Ports.GatewayMetrics),
-		"MCPOTEL_GATEWAY_PROMETHEUS=" + address(s.Ports.GatewayPrometheus), "MCPOTEL_TRACES_ENDPOINT=" + address(s.Ports.JaegerGRPC),
-		"MCPOTEL_GATEWAY_QUEUE_DIR=" + s.file("gateway"), "MCPOTEL_GATEWAY_BATCH_TIMEOUT=100ms", "MCPOTEL_RED_FLUSH_INTERVAL=1s",
+		"MCPOTEL_GATEWAY_OTLP_GRPC=" + address(s.Ports.GatewayGRPC),
+		"MCPOTEL_GATEWAY_OTLP_HTTP=" + address(s.Ports.GatewayHTTP),
+		"MCPOTEL_GATEWAY_HEALTH=" + address(s.Ports.GatewayHealth),
+		"MCPOTEL_GATEWAY_TELEMETRY_PORT=" + strconv.Itoa(s.Ports.GatewayMetrics),
+		"MCPOTEL_GATEWAY_PROMETHEUS=" + address(s.Ports.GatewayPrometheus),
+		"MCPOTEL_TRACES_ENDPOINT=" + address(s.Ports.JaegerGRPC),
+		"MCPOTEL_GATEWAY_QUEUE_DIR=" + s.file("gateway"), "MCPOTEL_GATEWAY_BATCH_TIMEOUT=100ms",
+		"MCPOTEL_RED_FLUSH_INTERVAL=1s",
 		"MCPOTEL_SAMPLING_PERCENTAGE=" + strconv.FormatFloat(cmp.Or(s.options.Sampling, 100), 'f', -1, 64),
 	}, s.options.CollectorEnv...)
 }

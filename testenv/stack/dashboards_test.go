@@ -18,11 +18,12 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
 )
 
-// What Grafana puts in place of its macros and variables: all values of the variables, a range that holds the run, and a rate
-// window for metrics that arrive every second.
+// What Grafana puts in place of its macros and variables: all values of the variables, a range that holds the run, and
+// a rate window for metrics that arrive every second.
 var macros = map[string]string{
 	"$__range": "15m", "$__rate_interval": "20s",
-	"$job": ".*", "$server_job": ".*", "$client": ".+", "$server": ".+", "$method": ".+", "$server_method": ".+", "$tool": ".+",
+	"$job": ".*", "$server_job": ".*", "$client": ".+", "$server": ".+", "$method": ".+", "$server_method": ".+",
+	"$tool": ".+",
 }
 
 var macro = regexp.MustCompile(`\$[a-z_]+`)
@@ -45,8 +46,8 @@ func dashboardRules() ([]string, error) {
 	return []string{filepath.Join(root, "dashboards", "rules.yaml"), filepath.Join(root, "dashboards", "alerts.yaml")}, err
 }
 
-// TestDashboardsAndRulesHaveAnswers plays every kind of traffic and asks everything that the dashboards, the rules and the alerts
-// ask.
+// TestDashboardsAndRulesHaveAnswers plays every kind of traffic and asks everything that the dashboards, the rules and
+// the alerts ask.
 func TestDashboardsAndRulesHaveAnswers(t *testing.T) {
 	fleet(t)
 	overflow(t)
@@ -57,7 +58,8 @@ func TestDashboardsAndRulesHaveAnswers(t *testing.T) {
 	t.Run("alerts", askAlerts)
 }
 
-// fleet plays all scenarios, again and again until the test ends: what Prometheus sees for the first time has no rate yet.
+// fleet plays all scenarios, again and again until the test ends: what Prometheus sees for the first time has no rate
+// yet.
 func fleet(t *testing.T) {
 	t.Helper()
 	f, err := traffic.Start(limit(t, 2*time.Minute), traffic.Options{
@@ -98,7 +100,8 @@ func overflow(t *testing.T) {
 	}
 	demo := exec.CommandContext(limit(t, 2*time.Minute), "go", "run", "./cmd/mcpotel", "demo")
 	demo.Dir = root
-	demo.Env = append(os.Environ(), "OTEL_GO_X_CARDINALITY_LIMIT=2", "OTEL_RESOURCE_ATTRIBUTES="+overflowing+"=true", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+up.OTLP())
+	demo.Env = append(os.Environ(), "OTEL_GO_X_CARDINALITY_LIMIT=2", "OTEL_RESOURCE_ATTRIBUTES="+overflowing+"=true",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://"+up.OTLP())
 	if out, err := demo.CombinedOutput(); err != nil {
 		t.Fatalf("the demo: %v\n%s", err, out)
 	}
@@ -249,7 +252,8 @@ func askAlerts(t *testing.T) {
 }
 
 // atOnce are alerts that one round of the traffic makes fire.
-var atOnce = []string{"MCPClientErrorBudgetFast", "MCPProtocolViolations", "MCPResponsesDropped", "MCPHandlerPanics", "MCPCardinalityOverflow"}
+var atOnce = []string{"MCPClientErrorBudgetFast", "MCPProtocolViolations", "MCPResponsesDropped", "MCPHandlerPanics",
+	"MCPCardinalityOverflow"}
 
 // TestRulesAndAlertsPassTheirTests has promtool run them.
 func TestRulesAndAlertsPassTheirTests(t *testing.T) {
@@ -262,7 +266,8 @@ func TestRulesAndAlertsPassTheirTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"check", "rules", "rules.yaml", "alerts.yaml"}, {"test", "rules", "rules_test.yaml"}, {"test", "rules", "alerts_test.yaml"},
+		{"check", "rules", "rules.yaml", "alerts.yaml"}, {"test", "rules", "rules_test.yaml"},
+		{"test", "rules", "alerts_test.yaml"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			t.Parallel()

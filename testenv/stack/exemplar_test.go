@@ -9,7 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
 
-// TestAnExemplarLeadsToItsTrace goes from a bucket of each histogram, in Prometheus, to the span in Jaeger that was measured.
+// TestAnExemplarLeadsToItsTrace goes from a bucket of each histogram, in Prometheus, to the span in Jaeger that was
+// measured.
 func TestAnExemplarLeadsToItsTrace(t *testing.T) {
 	ctx := limit(t, time.Minute)
 	p := &pair{name: "exemplars", modern: true}
@@ -20,10 +21,14 @@ func TestAnExemplarLeadsToItsTrace(t *testing.T) {
 	}
 	defer c.close(context.Background())
 	for _, tc := range []struct{ series, kind, tool string }{
-		{`mcp_client_operation_duration_seconds_bucket{job="` + p.clientName() + `",gen_ai_tool_name="add"}`, "CLIENT", "add"},
-		{`mcp_client_operation_duration_seconds_bucket{job="` + p.clientName() + `",error_type="tool_error"}`, "CLIENT", "fail"},
-		{`mcp_server_operation_duration_seconds_bucket{job="` + p.serverName() + `",gen_ai_tool_name="add"}`, "SERVER", "add"},
-		{`traces_span_metrics_duration_seconds_bucket{service_name="` + p.serverName() + `",gen_ai_tool_name="big"}`, "SERVER", "big"},
+		{`mcp_client_operation_duration_seconds_bucket{job="` + p.clientName() + `",gen_ai_tool_name="add"}`, "CLIENT",
+			"add"},
+		{`mcp_client_operation_duration_seconds_bucket{job="` + p.clientName() + `",error_type="tool_error"}`, "CLIENT",
+			"fail"},
+		{`mcp_server_operation_duration_seconds_bucket{job="` + p.serverName() + `",gen_ai_tool_name="add"}`, "SERVER",
+			"add"},
+		{`traces_span_metrics_duration_seconds_bucket{service_name="` + p.serverName() + `",gen_ai_tool_name="big"}`,
+			"SERVER", "big"},
 	} {
 		t.Run(tc.series, func(t *testing.T) {
 			var ids map[string]string
@@ -40,7 +45,9 @@ func TestAnExemplarLeadsToItsTrace(t *testing.T) {
 				}
 				return ids["trace_id"] != ""
 			})
-			tr, err := up.Traces.Await(ctx, ids["trace_id"], func(tr *jaeger.Trace) bool { return tr.Span(ids["span_id"]) != nil })
+			tr, err := up.Traces.Await(ctx, ids["trace_id"], func(tr *jaeger.Trace) bool {
+				return tr.Span(ids["span_id"]) != nil
+			})
 			if err != nil {
 				t.Fatalf("want the span of the exemplar %v: %v", ids, err)
 			}

@@ -71,7 +71,8 @@ func fitsSchema(s otlpsink.Snapshot) bool {
 	for _, p := range problems {
 		fmt.Fprintln(os.Stderr, "telemetry:", p)
 	}
-	fmt.Fprintf(os.Stderr, "held against the schema: %d spans, %d metrics, %d log records\n", len(signals.Spans), len(signals.Metrics), len(signals.Records))
+	fmt.Fprintf(os.Stderr, "held against the schema: %d spans, %d metrics, %d log records\n", len(signals.Spans),
+		len(signals.Metrics), len(signals.Records))
 	return len(problems) == 0
 }
 

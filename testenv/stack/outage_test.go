@@ -30,15 +30,16 @@ const (
 	arrival = 40 * time.Second // for the last span to be in Jaeger; queues are tried again after 5 s, connections too
 )
 
-// TestOutages takes each part of the way to Jaeger away for 30 s, at once and without a warning, while a client of ours calls a
-// server of ours 40 times a second. No call may fail or be slower for it, and no span may be lost.
+// TestOutages takes each part of the way to Jaeger away for 30 s, at once and without a warning, while a client of ours
+// calls a server of ours 40 times a second. No call may fail or be slower for it, and no span may be lost.
 //
 // Each outage has a stack of its own, so that they pass at the same time.
 func TestOutages(t *testing.T) {
 	ctx := limit(t, 5*time.Minute)
-	// What the agent has not acknowledged is the service's: it has to have the patience to send it again, and the room to keep
-	// what comes meanwhile. With the SDK's defaults an export is given up after 10 s.
-	patient := map[string]string{"OTEL_EXPORTER_OTLP_TIMEOUT": "90000", "OTEL_BSP_EXPORT_TIMEOUT": "90000", "OTEL_BSP_MAX_QUEUE_SIZE": "8192"}
+	// What the agent has not acknowledged is the service's: it has to have the patience to send it again, and the room to
+	// keep what comes meanwhile. With the SDK's defaults an export is given up after 10 s.
+	patient := map[string]string{"OTEL_EXPORTER_OTLP_TIMEOUT": "90000", "OTEL_BSP_EXPORT_TIMEOUT": "90000",
+		"OTEL_BSP_MAX_QUEUE_SIZE": "8192"}
 	outages := []struct {
 		name string
 		away func(*stack.Stack) *stack.Process
@@ -56,7 +57,9 @@ func TestOutages(t *testing.T) {
 			meanwhile: func(s *stack.Stack) error { return errors.Join(s.Gateway.Stop(ctx), s.Gateway.Start(ctx)) },
 		},
 		{
-			name: "gateway, and the agent is killed meanwhile", away: func(s *stack.Stack) *stack.Process { return s.Gateway }, env: patient,
+			name: "gateway, and the agent is killed meanwhile", away: func(s *stack.Stack) *stack.Process {
+				return s.Gateway
+			}, env: patient,
 			meanwhile: func(s *stack.Stack) error { return killAndStart(t, ctx, s.Agent) },
 			graceful:  true,
 			// What the gateway had acknowledged and not yet judged is gone with its memory: nothing, or a batch. An agent that
@@ -96,8 +99,8 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// killAndStart kills a Collector and starts it as a supervisor would: one that panics in its first moments is started again,
-// which Collector 0.155 now and then does if it is sent something before all its pipelines have begun.
+// killAndStart kills a Collector and starts it as a supervisor would: one that panics in its first moments is started
+// again, which Collector 0.155 now and then does if it is sent something before all its pipelines have begun.
 func killAndStart(t *testing.T, ctx context.Context, p *stack.Process) error {
 	p.Kill()
 	err := p.Start(ctx)
@@ -133,7 +136,8 @@ type timed struct {
 }
 
 // newOutageRun connects a client with a server; env is there while their exporters are made.
-func newOutageRun(t *testing.T, ctx context.Context, s *stack.Stack, away *stack.Process, env map[string]string) *outageRun {
+func newOutageRun(t *testing.T, ctx context.Context, s *stack.Stack, away *stack.Process,
+	env map[string]string) *outageRun {
 	t.Helper()
 	r := &outageRun{ctx: ctx, stack: s, away: away}
 	for name, value := range env { // not t.Setenv: the other services should not have it
@@ -142,11 +146,16 @@ func newOutageRun(t *testing.T, ctx context.Context, s *stack.Stack, away *stack
 		}
 		defer os.Unsetenv(name)
 	}
-	server := mcpserver.New(mcp.Implementation{Name: "shop", Version: "1"}, &mcpserver.Options{Telemetry: r.telemetry(t, "outage-server")})
-	if err := mcpserver.AddTool(server, &mcp.Tool{Name: "price"}, func(context.Context, struct{}) (string, error) { return "3", nil }); err != nil {
+	server := mcpserver.New(mcp.Implementation{Name: "shop", Version: "1"},
+		&mcpserver.Options{Telemetry: r.telemetry(t, "outage-server")})
+	if err := mcpserver.AddTool(server, &mcp.Tool{Name: "price"}, func(context.Context, struct{}) (string, error) {
+		return "3", nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	client, err := mcpclient.Connect(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = server.Serve(ctx, peer) }),
+	client, err := mcpclient.Connect(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
+		_ = server.Serve(ctx, peer)
+	}),
 		&mcpclient.Options{Name: "shop", Telemetry: r.telemetry(t, "outage-client")})
 	if err != nil {
 		t.Fatal(err)
@@ -237,8 +246,8 @@ func (r *outageRun) call(stop <-chan struct{}) {
 	}
 }
 
-// checkCalls holds the calls of the outage and after it against those before. An export in the way of a call would cost it a
-// timeout, or at least a connection: seconds.
+// checkCalls holds the calls of the outage and after it against those before. An export in the way of a call would cost
+// it a timeout, or at least a connection: seconds.
 func (r *outageRun) checkCalls(t *testing.T) {
 	t.Helper()
 	var before, since []time.Duration
@@ -266,7 +275,8 @@ func (r *outageRun) checkCalls(t *testing.T) {
 		was, is := quantile(before, q.quantile), quantile(since, q.quantile)
 		t.Logf("quantile %v of a call: %v before, %v since %s was killed", q.quantile, was, is, r.away.Name())
 		if limit := q.limit(was); is > limit {
-			t.Errorf("quantile %v of a call was %v and is %v since %s was killed, want at most %v", q.quantile, was, is, r.away.Name(), limit)
+			t.Errorf("quantile %v of a call was %v and is %v since %s was killed, want at most %v", q.quantile, was, is,
+				r.away.Name(), limit)
 		}
 	}
 }
@@ -306,7 +316,8 @@ func (r *outageRun) checkSpans(t *testing.T, mayLose func(end time.Time, r *outa
 		case <-wait.Done():
 			slices.SortFunc(missing, func(a, b endedSpan) int { return a.end.Compare(b.end) })
 			first, last := missing[0].end.Sub(r.killed), missing[len(missing)-1].end.Sub(r.killed)
-			t.Fatalf("of %d spans %d are lost that may not be, which ended %v to %v after %s was killed (it was back after %v): %v",
+			t.Fatalf(
+				"of %d spans %d are lost that may not be, which ended %v to %v after %s was killed (it was back after %v): %v",
 				len(all), len(missing), first, last, r.away.Name(), r.backed.Sub(r.killed), context.Cause(wait))
 		}
 	}

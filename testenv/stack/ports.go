@@ -32,8 +32,8 @@ func UsualPorts() Ports {
 	}
 }
 
-// Ports are handed out in blocks, below the range from which kernels choose ports of connections. Whoever listens on the
-// first port of a block owns the rest of it, so stacks do not disturb each other.
+// Ports are handed out in blocks, below the range from which kernels choose ports of connections. A program that
+// listens on the first port of a block owns the rest of it, so stacks do not disturb each other.
 const (
 	firstPort, lastPort = 20_000, 32_000
 	block               = 32

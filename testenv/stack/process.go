@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A Process is one program of the stack. It may be stopped or killed and started again, on the same ports and with the same
-// data. Its methods may be called from any goroutine; they wait for each other.
+// A Process is one program of the stack. It may be stopped or killed and started again, on the same ports and with the
+// same data. Its methods may be called from any goroutine; they wait for each other.
 type Process struct {
 	name    string
 	path    string
@@ -49,7 +49,8 @@ func (p *Process) Pid() int {
 	return p.running.cmd.Process.Pid
 }
 
-// Start starts the process and waits until it is ready; ctx bounds that. It is an error if it runs already, or ends first.
+// Start starts the process and waits until it is ready; ctx bounds that. It is an error if it runs already, or ends
+// first.
 func (p *Process) Start(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,8 +70,8 @@ func (p *Process) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop asks the process to end and waits; when ctx ends first, it is killed and the error says so. A process that does not
-// run is no error.
+// Stop asks the process to end and waits; when ctx ends first, it is killed and the error says so. A process that does
+// not run is no error.
 func (p *Process) Stop(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,8 +112,8 @@ func (p *Process) alive() bool {
 	}
 }
 
-// launch starts the program. The goroutine that does so keeps its thread until the program has ended, since on Linux the
-// program ends with the thread that has started it.
+// launch starts the program. The goroutine that does so keeps its thread until the program has ended, since on Linux
+// the program ends with the thread that has started it.
 func (p *Process) launch() (*running, error) {
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -166,7 +167,7 @@ func (p *Process) await(ctx context.Context, r *running) error {
 		}
 	}
 	select {
-	case <-r.exited: // and somebody else has answered
+	case <-r.exited: // and another program has answered
 		return errors.New("another process has its port")
 	default:
 		return nil

@@ -7,15 +7,16 @@ import (
 	"path/filepath"
 )
 
-// Program finds one of otelcol, prometheus, promtool and jaeger: the one that the environment variable of its name and _BIN
-// names, or the one in the directory MCPOTEL_STACK.
+// Program finds one of otelcol, prometheus, promtool and jaeger: the one that the environment variable of its name and
+// _BIN names, or the one in the directory MCPOTEL_STACK.
 func Program(name string) (string, error) {
 	variable := variables[name]
 	path := os.Getenv(variable)
 	if path == "" {
 		dir := os.Getenv("MCPOTEL_STACK")
 		if dir == "" {
-			return "", fmt.Errorf("no %s: neither %s nor MCPOTEL_STACK is set; run testenv/stack/install and set the latter to what it prints", name, variable)
+			return "", fmt.Errorf("no %s: neither %s nor MCPOTEL_STACK is set; run testenv/stack/install and set the latter "+
+				"to what it prints", name, variable)
 		}
 		path = filepath.Join(dir, name)
 	}

@@ -19,7 +19,7 @@ type calling struct {
 	below     func(p *pair) []node
 }
 
-// client is whoever makes calls: ours, or another with an adapter.
+// client is what makes calls: our client, or another with an adapter.
 type client interface {
 	// call makes one call and returns what came of it, in the words of calling.outcome.
 	call(ctx context.Context, c *calling) (outcome string, err error)
@@ -31,29 +31,38 @@ type client interface {
 // callings are those to a shop, at least fifty in all.
 func callings(p *pair) []calling {
 	return []calling{
-		{name: "ok", times: 14, tool: "add", arguments: map[string]any{"a": 1, "b": 2}, outcome: "ok", below: answered("add", node{
-			kind: "INTERNAL", name: shop.InnerSpan, service: p.serverName(),
-		})},
+		{name: "ok", times: 14, tool: "add", arguments: map[string]any{"a": 1, "b": 2}, outcome: "ok",
+			below: answered("add", node{
+				kind: "INTERNAL", name: shop.InnerSpan, service: p.serverName(),
+			})},
 		{name: "tool error", times: 6, tool: "fail", outcome: "tool_error", below: failedBoth("fail", "tool_error", nil)},
-		{name: "RPC error", times: 6, tool: "refuse", outcome: "-31050", below: failedBoth("refuse", "-31050", map[string]any{"rpc.response.status_code": "-31050"})},
-		{name: "panic", times: 3, tool: "panic", outcome: "-32603", below: failedBoth("panic", "-32603", map[string]any{"rpc.response.status_code": "-32603"})},
+		{name: "RPC error", times: 6, tool: "refuse", outcome: "-31050",
+			below: failedBoth("refuse", "-31050", map[string]any{"rpc.response.status_code": "-31050"})},
+		{name: "panic", times: 3, tool: "panic", outcome: "-32603",
+			below: failedBoth("panic", "-32603", map[string]any{"rpc.response.status_code": "-32603"})},
 		{name: "unknown tool", times: 3, tool: "nosuch", outcome: "-32602", below: unknown("nosuch")},
 		{name: "resumed stream", times: 3, tool: "hang_up", outcome: "ok", below: answered("hang_up")},
 		{name: "task", times: 3, tool: "brew", arguments: map[string]any{"seconds": 0.1}, outcome: "ok", below: brewed},
-		{name: "progress", times: 4, tool: "progress", arguments: map[string]any{"times": 3}, outcome: "ok", below: answered("progress")},
-		{name: "large", times: 2, tool: "big", arguments: map[string]any{"bytes": 300_000}, outcome: "ok", below: answered("big")},
+		{name: "progress", times: 4, tool: "progress", arguments: map[string]any{"times": 3}, outcome: "ok",
+			below: answered("progress")},
+		{name: "large", times: 2, tool: "big", arguments: map[string]any{"bytes": 300_000}, outcome: "ok",
+			below: answered("big")},
 		{name: "timeout", times: 5, tool: "wait", arguments: map[string]any{"seconds": 30}, timeout: 150 * time.Millisecond,
 			outcome: "timeout", below: left("timeout")},
-		{name: "cancellation", times: 4, tool: "wait", arguments: map[string]any{"seconds": 30}, cancel: 150 * time.Millisecond,
+		{name: "cancellation", times: 4, tool: "wait", arguments: map[string]any{"seconds": 30},
+			cancel:  150 * time.Millisecond,
 			outcome: "cancelled", below: left("cancelled")},
-		{name: "one question", times: 2, tool: "order", arguments: map[string]any{"times": 1}, outcome: "ok", below: asked(1)},
-		{name: "three questions", times: 2, tool: "order", arguments: map[string]any{"times": 3}, outcome: "ok", below: asked(3)},
+		{name: "one question", times: 2, tool: "order", arguments: map[string]any{"times": 1}, outcome: "ok",
+			below: asked(1)},
+		{name: "three questions", times: 2, tool: "order", arguments: map[string]any{"times": 3}, outcome: "ok",
+			below: asked(3)},
 	}
 }
 
 // method and so on are the attributes that every call of a tool has, on both sides.
 func toolCall(tool string) map[string]any {
-	return map[string]any{"mcp.method.name": "tools/call", "gen_ai.tool.name": tool, "gen_ai.operation.name": "execute_tool"}
+	return map[string]any{"mcp.method.name": "tools/call", "gen_ai.tool.name": tool,
+		"gen_ai.operation.name": "execute_tool"}
 }
 
 func with(attributes map[string]any, more map[string]any) map[string]any {
@@ -92,8 +101,8 @@ func failedBoth(tool, errorType string, more map[string]any) func(*pair) []node 
 	}
 }
 
-// unknown is the call of a tool that there is not: an error of the client's, and none of the server's, which has the code. The
-// names of its spans are bounded, so the tool's is an attribute only.
+// unknown is the call of a tool that there is not: an error of the client's, and none of the server's, which has the
+// code. The names of its spans are bounded, so the tool's is an attribute only.
 func unknown(tool string) func(*pair) []node {
 	return func(p *pair) []node {
 		code := map[string]any{"rpc.response.status_code": "-32602"}
@@ -131,8 +140,8 @@ func left(errorType string) func(*pair) []node {
 	}
 }
 
-// asked is a call that the server answers after so many questions: a modern one in as many rounds, which links lead through,
-// a legacy one by requests to the client below its own span.
+// asked is a call that the server answers after so many questions: a modern one in as many rounds, which links lead
+// through, a legacy one by requests to the client below its own span.
 func asked(questions int) func(*pair) []node {
 	return func(p *pair) []node {
 		if !p.modern {
@@ -180,7 +189,8 @@ func connecting(p *pair) []node {
 	}
 	return []node{{
 		kind: "INTERNAL", name: "mcp_client.connect", service: p.clientName(),
-		attributes: map[string]any{"mcp_client.connection.attempt.number": int64(1), "mcp_client.connection.attempt.kind": "initial"},
+		attributes: map[string]any{"mcp_client.connection.attempt.number": int64(1),
+			"mcp_client.connection.attempt.kind": "initial"},
 		below: append([]node{{kind: "CLIENT", name: method, service: p.clientName(), below: []node{
 			{kind: "SERVER", name: method, service: p.serverName()},
 		}}}, notified...),

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
 )
 
-// The servers of others, which have OpenTelemetry of their own: what they record besides a SERVER span for each call is theirs,
-// but it has to be below the call, and nothing may be an orphan.
+// The servers of others, which have OpenTelemetry of their own: what they record besides a SERVER span for each call is
+// theirs, but it has to be below the call, and nothing may be an orphan.
 
 // grafana is the service name of mcp-grafana, whatever the environment says.
 const grafana = "mcp-grafana"
@@ -24,8 +24,10 @@ const grafana = "mcp-grafana"
 func grafanaCallings(*pair) []calling {
 	link := map[string]any{"resourceType": "dashboard", "dashboardUid": "abc"}
 	return []calling{
-		{name: "ok", times: 30, tool: "generate_deeplink", arguments: link, outcome: "ok", below: foreign("generate_deeplink", "")},
-		{name: "tool error", times: 15, tool: "list_datasources", outcome: "tool_error", below: foreign("list_datasources", "tool_error")},
+		{name: "ok", times: 30, tool: "generate_deeplink", arguments: link, outcome: "ok",
+			below: foreign("generate_deeplink", "")},
+		{name: "tool error", times: 15, tool: "list_datasources", outcome: "tool_error",
+			below: foreign("list_datasources", "tool_error")},
 		{name: "unknown tool", times: 5, tool: "nosuch", outcome: "-32602", below: foreign("nosuch", "-32602")},
 	}
 }
@@ -33,15 +35,18 @@ func grafanaCallings(*pair) []calling {
 // nodeCallings are calls to the node server.
 func nodeCallings(*pair) []calling {
 	return []calling{
-		{name: "ok", times: 30, tool: "add", arguments: map[string]any{"a": 1, "b": 2}, outcome: "ok", below: func(p *pair) []node {
-			work := node{kind: "INTERNAL", name: "look up the price", service: p.serverName(), loose: true}
-			served := node{kind: "SERVER", name: "tools/call add", service: p.serverName(), loose: true, below: []node{work}}
-			return []node{p.request("add", "", nil, served)}
-		}},
-		{name: "tool error", times: 15, tool: "fail", outcome: "tool_error", below: foreign("fail", "tool_error")},
-		{name: "timeout", times: 5, tool: "wait", arguments: map[string]any{"seconds": 30}, timeout: 300 * time.Millisecond, outcome: "timeout",
+		{name: "ok", times: 30, tool: "add", arguments: map[string]any{"a": 1, "b": 2}, outcome: "ok",
 			below: func(p *pair) []node {
-				below := []node{{kind: "SERVER", name: "tools/call wait", service: p.serverName(), loose: true, errorType: "cancelled"}}
+				work := node{kind: "INTERNAL", name: "look up the price", service: p.serverName(), loose: true}
+				served := node{kind: "SERVER", name: "tools/call add", service: p.serverName(), loose: true, below: []node{work}}
+				return []node{p.request("add", "", nil, served)}
+			}},
+		{name: "tool error", times: 15, tool: "fail", outcome: "tool_error", below: foreign("fail", "tool_error")},
+		{name: "timeout", times: 5, tool: "wait", arguments: map[string]any{"seconds": 30}, timeout: 300 * time.Millisecond,
+			outcome: "timeout",
+			below: func(p *pair) []node {
+				below := []node{{kind: "SERVER", name: "tools/call wait", service: p.serverName(), loose: true,
+					errorType: "cancelled"}}
 				if !p.closesToCancel {
 					below = append(below, node{kind: "CLIENT", name: "notifications/cancelled", service: p.clientName()})
 				}

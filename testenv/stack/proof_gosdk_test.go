@@ -26,7 +26,8 @@ func connectTheirs(ctx context.Context, tr mcp.Transport, pr *pair, p *otlp.Prov
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
 		},
 	})
-	s, err := gosdk.InstrumentClient(c, p.Telemetry(), "proof").Connect(ctx, tr, &mcp.ClientSessionOptions{ProtocolVersion: string(pr.version())})
+	s, err := gosdk.InstrumentClient(c, p.Telemetry(), "proof").
+		Connect(ctx, tr, &mcp.ClientSessionOptions{ProtocolVersion: string(pr.version())})
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +75,8 @@ func theirsOverHTTP(t *testing.T, ctx context.Context, pr *pair, p *otlp.Provide
 	return connectTheirs(ctx, &mcp.StreamableClientTransport{Endpoint: shopURL(t, shopHandler(t, pr.serverName()))}, pr, p)
 }
 
-// theirCallings are those that the SDK lets the adapter see in the same way. It answers the questions of a modern server
-// inside, so all rounds are below one span.
+// theirCallings are those that the SDK lets the adapter see in the same way. It answers the questions of a modern
+// server inside, so all rounds are below one span.
 func theirCallings(p *pair) []calling {
 	var all []calling
 	for _, c := range callings(p) {

@@ -32,8 +32,8 @@ func connectOurs(ctx context.Context, tr transport.Transport, version mcp.Versio
 	if err != nil {
 		return nil, err
 	}
-	// Where a call may become a task, a legacy server is asked once, before the first call, of which tools. What comes of the
-	// call does not matter.
+	// Where a call may become a task, a legacy server is asked once, before the first call, of which tools. What comes of
+	// the call does not matter.
 	_, _ = c.CallTool(trace.ContextWithSpan(ctx, noop.Span{}), "add", map[string]any{})
 	return ours{c}, nil
 }

@@ -79,12 +79,15 @@ func shopProcess(t *testing.T, service string) transport.Stdio {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return transport.Stdio{Command: self, Env: []string{environmentShop + "=" + service, "OTEL_EXPORTER_OTLP_ENDPOINT=http://" + up.OTLP()}}
+	return transport.Stdio{Command: self,
+		Env: []string{environmentShop + "=" + service, "OTEL_EXPORTER_OTLP_ENDPOINT=http://" + up.OTLP()}}
 }
 
 func inMemory(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (client, error) {
 	s := shop.New(service(t, up, pr.serverName()))
-	return connectOurs(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) }), pr.version(), p)
+	return connectOurs(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
+		_ = s.Serve(ctx, peer)
+	}), pr.version(), p)
 }
 
 func overHTTP(mode transport.HTTPMode) func(*testing.T, context.Context, *pair, *otlp.Providers) (client, error) {

@@ -15,17 +15,18 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
-// TestALostConnectionIsSeenInJaeger loses the connection again and again: the call in flight is one trace, each attempt to
-// connect another with a link to the one before, and the call that waits for it a third.
+// TestALostConnectionIsSeenInJaeger loses the connection again and again: the call in flight is one trace, each attempt
+// to connect another with a link to the one before, and the call that waits for it a third.
 func TestALostConnectionIsSeenInJaeger(t *testing.T) {
 	for _, tc := range []struct {
 		name, tool string // the tool is called to lose it
 		version    mcp.Version
 		open       func(t *testing.T, service string) (tr transport.Transport, lose func())
 	}{
-		{"a process that is killed", "crash", mcp.Version20260728, func(t *testing.T, service string) (transport.Transport, func()) {
-			return shopProcess(t, service), func() {}
-		}},
+		{"a process that is killed", "crash", mcp.Version20260728,
+			func(t *testing.T, service string) (transport.Transport, func()) {
+				return shopProcess(t, service), func() {}
+			}},
 		{"a session that is forgotten", "add", mcp.Version20251125, forgetful},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -45,7 +46,8 @@ func TestALostConnectionIsSeenInJaeger(t *testing.T) {
 			lost := calling{name: "lost", tool: tc.tool, outcome: "connection_lost", below: func(p *pair) []node {
 				return []node{p.request(tc.tool, "connection_lost", nil)}
 			}}
-			after := calling{name: "after", tool: "add", outcome: "ok", below: answered("add", node{kind: "INTERNAL", name: shop.InnerSpan, service: p.serverName()})}
+			after := calling{name: "after", tool: "add", outcome: "ok",
+				below: answered("add", node{kind: "INTERNAL", name: shop.InnerSpan, service: p.serverName()})}
 			calls = append(calls, placed{after, makeOne(t, ctx, ours{c}, providers, &after)}) // behind all that connecting says
 			for range losses {
 				lose()
@@ -88,8 +90,8 @@ func forgetful(t *testing.T, name string) (transport.Transport, func()) {
 	return &transport.HTTP{URL: url, Mode: transport.Streamable, NoListening: true}, forget
 }
 
-// checkAttempts wants an attempt to connect for the beginning and for each loss: a trace of its own with the negotiation in
-// it, and a link to the attempt before.
+// checkAttempts wants an attempt to connect for the beginning and for each loss: a trace of its own with the
+// negotiation in it, and a link to the attempt before.
 func checkAttempts(t *testing.T, ctx context.Context, p *pair, losses int) {
 	t.Helper()
 	var traces []*jaeger.Trace

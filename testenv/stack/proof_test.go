@@ -22,16 +22,24 @@ func pairs() []*pair {
 	pipe := map[string]any{"network.transport": "pipe"}
 	tcp := map[string]any{"network.transport": "tcp", "network.protocol.name": "http"}
 	return slices.Concat(
-		eras(pair{name: "in memory", connect: inMemory, connecting: connecting, clientAttributes: map[string]any{"network.transport": nil}}),
+		eras(pair{name: "in memory", connect: inMemory, connecting: connecting,
+			clientAttributes: map[string]any{"network.transport": nil}}),
 		eras(pair{name: "stdio", connect: overStdio, connecting: connecting, clientAttributes: pipe, serverAttributes: pipe}),
-		eras(pair{name: "HTTP", connect: overHTTP(transport.Streamable), connecting: connecting, closesToCancel: true, more: []calling{sentAgain}, clientAttributes: tcp, serverAttributes: tcp}),
-		[]*pair{{name: "HTTP+SSE, 2025-11-25", connect: overHTTP(transport.SSE), connecting: connecting, clientAttributes: tcp, serverAttributes: tcp}},
-		eras(pair{name: "Go SDK, stdio", connect: theirsOverStdio, hidden: true, callings: theirCallings, clientAttributes: pipe, serverAttributes: pipe}),
-		eras(pair{name: "Go SDK, HTTP", connect: theirsOverHTTP, hidden: true, callings: theirCallings, clientAttributes: tcp, serverAttributes: tcp}),
-		eras(pair{name: "mcp-grafana, stdio", server: grafana, connect: grafanaOverStdio, callings: grafanaCallings, clientAttributes: pipe}),
-		eras(pair{name: "mcp-grafana, HTTP", server: grafana, connect: grafanaOverHTTP, closesToCancel: true, callings: grafanaCallings, clientAttributes: tcp}),
+		eras(pair{name: "HTTP", connect: overHTTP(transport.Streamable), connecting: connecting, closesToCancel: true,
+			more: []calling{sentAgain}, clientAttributes: tcp, serverAttributes: tcp}),
+		[]*pair{{name: "HTTP+SSE, 2025-11-25", connect: overHTTP(transport.SSE), connecting: connecting,
+			clientAttributes: tcp, serverAttributes: tcp}},
+		eras(pair{name: "Go SDK, stdio", connect: theirsOverStdio, hidden: true, callings: theirCallings,
+			clientAttributes: pipe, serverAttributes: pipe}),
+		eras(pair{name: "Go SDK, HTTP", connect: theirsOverHTTP, hidden: true, callings: theirCallings, clientAttributes: tcp,
+			serverAttributes: tcp}),
+		eras(pair{name: "mcp-grafana, stdio", server: grafana, connect: grafanaOverStdio, callings: grafanaCallings,
+			clientAttributes: pipe}),
+		eras(pair{name: "mcp-grafana, HTTP", server: grafana, connect: grafanaOverHTTP, closesToCancel: true,
+			callings: grafanaCallings, clientAttributes: tcp}),
 		eras(pair{name: "node, stdio", connect: nodeOverStdio, callings: nodeCallings, clientAttributes: pipe}),
-		eras(pair{name: "node, HTTP", connect: nodeOverHTTP, closesToCancel: true, callings: nodeCallings, clientAttributes: tcp}),
+		eras(pair{name: "node, HTTP", connect: nodeOverHTTP, closesToCancel: true, callings: nodeCallings,
+			clientAttributes: tcp}),
 	)
 }
 
@@ -99,7 +107,8 @@ func prove(t *testing.T, p *pair) {
 }
 
 // makeAll makes the calls, eight at a time and in turns, each below a span of its caller.
-func makeAll(t *testing.T, ctx context.Context, p *pair, c client, providers *otlp.Providers, kinds []calling) []placed {
+func makeAll(t *testing.T, ctx context.Context, p *pair, c client, providers *otlp.Providers,
+	kinds []calling) []placed {
 	t.Helper()
 	var turns []calling
 	for round := 0; ; round++ {
@@ -127,15 +136,17 @@ func makeAll(t *testing.T, ctx context.Context, p *pair, c client, providers *ot
 	return calls
 }
 
-// awaitServed waits until the server is done with the calls whose callers have left. The official SDK tells it so in the
-// background, which closing the connection may forestall.
+// awaitServed waits until the server is done with the calls whose callers have left. The official SDK tells it so in
+// the background, which closing the connection may forestall.
 func awaitServed(t *testing.T, ctx context.Context, calls []placed) {
 	t.Helper()
 	for _, m := range calls {
 		if m.calling.timeout == 0 && m.calling.cancel == 0 {
 			continue
 		}
-		if tr, err := up.Traces.Await(ctx, m.trace, func(tr *jaeger.Trace) bool { return len(tr.Find("SERVER", "")) > 0 }); err != nil {
+		if tr, err := up.Traces.Await(ctx, m.trace, func(tr *jaeger.Trace) bool {
+			return len(tr.Find("SERVER", "")) > 0
+		}); err != nil {
 			t.Errorf("%s: %v\n%v", m.calling.name, err, tr)
 		}
 	}
@@ -159,8 +170,8 @@ func makeOne(t *testing.T, ctx context.Context, c client, providers *otlp.Provid
 	return span.SpanContext().TraceID().String()
 }
 
-// settle waits until what was exported before has passed the Collectors: a last span, which is behind it in the queues, is in
-// Jaeger.
+// settle waits until what was exported before has passed the Collectors: a last span, which is behind it in the queues,
+// is in Jaeger.
 func settle(t *testing.T, ctx context.Context, providers *otlp.Providers) {
 	t.Helper()
 	_, span := providers.TracerProvider().Tracer("proof").Start(ctx, "last", trace.WithNewRoot())
@@ -168,7 +179,9 @@ func settle(t *testing.T, ctx context.Context, providers *otlp.Providers) {
 	if err := providers.ForceFlush(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := up.Traces.Await(ctx, span.SpanContext().TraceID().String(), func(*jaeger.Trace) bool { return true }); err != nil {
+	if _, err := up.Traces.Await(ctx, span.SpanContext().TraceID().String(), func(*jaeger.Trace) bool {
+		return true
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -193,8 +206,8 @@ func check(t *testing.T, ctx context.Context, p *pair, m placed) bool {
 	return err == nil
 }
 
-// correlation wants one correlation id on all requests of a trace, and another JSON-RPC id on each; a server's span has that
-// of the request it answers.
+// correlation wants one correlation id on all requests of a trace, and another JSON-RPC id on each; a server's span has
+// that of the request it answers.
 func correlation(tr *jaeger.Trace) (wrong []string) {
 	var corr any
 	ids := map[any]bool{}

@@ -19,7 +19,7 @@ type node struct {
 	link                string         // name of the span in this trace that the only link leads to; empty for no link
 	label               string         // what links call this span
 	many                bool           // there are one or more of it
-	loose               bool           // of somebody else: spans may be above, beside and below it that are not listed
+	loose               bool           // of other programs: spans may be above, beside and below it that are not listed
 	free                bool           // other services may have spans below it that are not listed
 	below               []node
 }
@@ -105,7 +105,8 @@ func (p *proof) span(s *jaeger.Span, n node) {
 	if n.errorType != "" {
 		status = "ERROR"
 	}
-	if got, _ := s.Attributes["error.type"].(string); (s.Status != status || got != n.errorType) && !(n.loose && n.errorType == "") {
+	if got, _ := s.Attributes["error.type"].(string); (s.Status != status || got != n.errorType) &&
+		!(n.loose && n.errorType == "") {
 		p.say("%v: want status %s and error.type %q, got %s and %q", s, status, n.errorType, s.Status, got)
 	}
 	if n.message != "" && s.StatusMessage != n.message {
@@ -139,8 +140,8 @@ func (p *proof) links(s *jaeger.Span, n node) {
 	}
 }
 
-// times wants each span within its parent: none begins before it, and none ends after it. Where a span has its times not from
-// Go, whose SDK reads both clocks at once, it must not take longer than the call it is below.
+// times wants each span within its parent: none begins before it, and none ends after it. Where a span has its times
+// not from Go, whose SDK reads both clocks at once, it must not take longer than the call it is below.
 func (p *proof) times() {
 	for _, s := range p.trace.Spans {
 		parent := p.trace.Span(s.ParentID)
@@ -163,8 +164,8 @@ func (p *proof) times() {
 
 func fromGo(s *jaeger.Span) bool { return s.Resource["telemetry.sdk.language"] == "go" }
 
-// mayOutlast reports whether nobody waits for what a span is of: its caller has left before it could end, or it is a task's, or
-// a notification's.
+// mayOutlast reports whether no caller waits for what a span is of: its caller has left before it could end, or it is a
+// task's, or a notification's.
 func (p *proof) mayOutlast(s *jaeger.Span) bool {
 	for ; s != nil; s = p.trace.Span(s.ParentID) {
 		switch s.Attributes["error.type"] {

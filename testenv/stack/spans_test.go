@@ -23,7 +23,8 @@ type made struct {
 }
 
 func operation(kind trace.SpanKind, method string, below ...made) made {
-	return made{name: method, kind: kind, attributes: []attribute.KeyValue{attribute.String("mcp.method.name", method)}, below: below}
+	return made{name: method, kind: kind, attributes: []attribute.KeyValue{attribute.String("mcp.method.name", method)},
+		below: below}
 }
 
 // tell makes the spans end now, and returns the id of their trace.
@@ -34,7 +35,8 @@ func tell(p *otlp.Providers, m made) string {
 
 func (m made) tell(ctx context.Context, tracer trace.Tracer, end time.Time) string {
 	took := max(m.took, time.Millisecond)
-	ctx, span := tracer.Start(ctx, m.name, trace.WithSpanKind(m.kind), trace.WithTimestamp(end.Add(-took)), trace.WithAttributes(m.attributes...))
+	ctx, span := tracer.Start(ctx, m.name, trace.WithSpanKind(m.kind), trace.WithTimestamp(end.Add(-took)),
+		trace.WithAttributes(m.attributes...))
 	for _, b := range m.below {
 		b.tell(ctx, tracer, end)
 	}

@@ -23,8 +23,8 @@ type Options struct {
 	// Ports are where it listens. Zero ones are free ones.
 	Ports Ports
 
-	// Agent and Gateway are the configurations of the Collectors, of which a later file wins over an earlier one. Nil means
-	// collector/agent.yaml and collector/gateway.yaml of the repository that the working directory is in.
+	// Agent and Gateway are the configurations of the Collectors, of which a later file wins over an earlier one. Nil
+	// means collector/agent.yaml and collector/gateway.yaml of the repository that the working directory is in.
 	Agent, Gateway []string
 
 	// Copy is where a copy of everything goes that the agent takes, by OTLP/gRPC to "host:port". Empty means nowhere.
@@ -33,8 +33,8 @@ type Options struct {
 	// Sampling is the percentage of traces that the gateway keeps, besides slow and failed ones. Zero means 100.
 	Sampling float64
 
-	// Durable lets Jaeger keep traces on disk and acknowledge only what is there. Without it they are in memory, and gone when it
-	// is killed.
+	// Durable lets Jaeger keep traces on disk and acknowledge only what is there. Without it they are in memory, and gone
+	// when it is killed.
 	Durable bool
 
 	// CollectorEnv sets variables of the Collectors' configurations, "NAME=value", over those that the stack sets.
@@ -46,7 +46,7 @@ type Options struct {
 	// Interval is how often Prometheus scrapes and evaluates rules. Zero means a second.
 	Interval time.Duration
 
-	// Log is told what happens, a line each. Nil means nobody is.
+	// Log is told what happens, a line each. Nil means that nothing is logged.
 	Log io.Writer
 }
 
@@ -67,8 +67,8 @@ type Stack struct {
 	options Options
 }
 
-// Up starts Jaeger, Prometheus, the gateway and the agent, and returns when all are ready. ctx bounds that, nothing else. On
-// an error nothing is left running.
+// Up starts Jaeger, Prometheus, the gateway and the agent, and returns when all are ready. ctx bounds that, nothing
+// else. On an error nothing is left running.
 func Up(ctx context.Context, o Options) (_ *Stack, err error) {
 	programs, err := find("jaeger", "prometheus", "otelcol")
 	if err != nil {
@@ -121,8 +121,8 @@ func (s *Stack) OTLPHTTP() string { return address(s.Ports.AgentHTTP) }
 // Dir is where logs and data are.
 func (s *Stack) Dir() string { return s.dir }
 
-// Stop ends the agent, the gateway, Prometheus and Jaeger, in this order, and waits for all. When ctx ends first, those left
-// are killed.
+// Stop ends the agent, the gateway, Prometheus and Jaeger, in this order, and waits for all. When ctx ends first, those
+// left are killed.
 func (s *Stack) Stop(ctx context.Context) error {
 	err := s.stop(ctx)
 	return errors.Join(err, s.release(err))
@@ -158,13 +158,17 @@ func (s *Stack) prepare(programs map[string]string) error {
 	}
 	p := s.Ports
 	process := func(name, program, ready string, env []string, args ...string) *Process {
-		return &Process{name: name, path: programs[program], args: args, env: env, log: s.file(name + ".log"), ready: "http://" + ready}
+		return &Process{name: name, path: programs[program], args: args, env: env, log: s.file(name + ".log"),
+			ready: "http://" + ready}
 	}
-	s.Jaeger = process("jaeger", "jaeger", address(p.JaegerHealth)+"/status", s.jaegerEnvironment(), configs(s.jaegerFiles())...)
+	s.Jaeger = process("jaeger", "jaeger", address(p.JaegerHealth)+"/status", s.jaegerEnvironment(),
+		configs(s.jaegerFiles())...)
 	s.Prometheus = process("prometheus", "prometheus", address(p.Prometheus)+"/-/ready", nil,
-		"--config.file="+s.file("prometheus.yaml"), "--storage.tsdb.path="+s.file("prometheus"), "--web.listen-address="+address(p.Prometheus),
+		"--config.file="+s.file("prometheus.yaml"), "--storage.tsdb.path="+s.file("prometheus"),
+		"--web.listen-address="+address(p.Prometheus),
 		"--enable-feature=exemplar-storage", "--log.level=warn")
-	s.Gateway = process("gateway", "otelcol", address(p.GatewayHealth), s.gatewayEnvironment(), configs(s.options.Gateway)...)
+	s.Gateway = process("gateway", "otelcol", address(p.GatewayHealth), s.gatewayEnvironment(),
+		configs(s.options.Gateway)...)
 	s.Agent = process("agent", "otelcol", address(p.AgentHealth), s.agentEnvironment(), configs(s.options.Agent)...)
 	return nil
 }

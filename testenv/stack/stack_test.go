@@ -40,23 +40,32 @@ func TestASpanAndAMetricComeThrough(t *testing.T) {
 	}
 	counter.Add(ctx, 3)
 
-	trace, err := up.Traces.Await(ctx, outer.SpanContext().TraceID().String(), func(tr *jaeger.Trace) bool { return len(tr.Spans) == 2 })
+	trace, err := up.Traces.Await(ctx, outer.SpanContext().TraceID().String(), func(tr *jaeger.Trace) bool {
+		return len(tr.Spans) == 2
+	})
 	if err != nil {
 		t.Fatalf("%v\n%v", err, trace)
 	}
-	if s := trace.Spans[1]; s.Name != "inner" || s.ParentID != trace.Spans[0].ID || s.Service != "through" || len(trace.Orphans()) != 0 {
+	if s := trace.Spans[1]; s.Name != "inner" || s.ParentID != trace.Spans[0].ID || s.Service != "through" ||
+		len(trace.Orphans()) != 0 {
 		t.Errorf("want inner below outer, got\n%v", trace)
 	}
 	found, err := up.Traces.Find(ctx, jaeger.Query{Service: "through", Name: "inner"})
 	if err != nil || len(found) != 1 || found[0].ID != trace.ID {
 		t.Errorf("want to find trace %s, got %v, %v", trace.ID, found, err)
 	}
-	await(t, ctx, up, `stack_test_runs_total{job="through"}`, func(all []prom.Series) bool { return len(all) == 1 && all[0].Value() == 3 })
-	await(t, ctx, up, `traces_span_metrics_calls_total{service_name="through",span_name="inner"}`, func(all []prom.Series) bool { return len(all) == 1 })
+	await(t, ctx, up, `stack_test_runs_total{job="through"}`, func(all []prom.Series) bool {
+		return len(all) == 1 && all[0].Value() == 3
+	})
+	await(t, ctx, up, `traces_span_metrics_calls_total{service_name="through",span_name="inner"}`,
+		func(all []prom.Series) bool {
+			return len(all) == 1
+		})
 }
 
 // await asks Prometheus until ok is true of the answer.
-func await(t *testing.T, ctx context.Context, s *stack.Stack, expression string, ok func([]prom.Series) bool) []prom.Series {
+func await(t *testing.T, ctx context.Context, s *stack.Stack, expression string,
+	ok func([]prom.Series) bool) []prom.Series {
 	t.Helper()
 	var last []prom.Series
 	until(t, ctx, expression+" has the value", func() bool {
@@ -71,7 +80,8 @@ func await(t *testing.T, ctx context.Context, s *stack.Stack, expression string,
 }
 
 func TestAMistakeInAQueryIsAnError(t *testing.T) {
-	if _, err := up.Metrics.Query(limit(t, time.Minute), "rate("); err == nil || !strings.Contains(err.Error(), "parse error") {
+	if _, err := up.Metrics.Query(limit(t, time.Minute), "rate("); err == nil ||
+		!strings.Contains(err.Error(), "parse error") {
 		t.Errorf("want what Prometheus says of the mistake, got %v", err)
 	}
 	if _, err := up.Traces.Trace(limit(t, time.Minute), "0123456789abcdef0123456789abcdef"); err == nil {

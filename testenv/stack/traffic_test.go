@@ -11,10 +11,12 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
 )
 
-// TestEachScenarioMovesItsMetrics plays every scenario twice, the second time with all connections open, and asks Prometheus for what it should have moved.
+// TestEachScenarioMovesItsMetrics plays every scenario twice, the second time with all connections open, and asks
+// Prometheus for what it should have moved.
 func TestEachScenarioMovesItsMetrics(t *testing.T) {
 	ctx := limit(t, 3*time.Minute)
-	f, err := traffic.Start(ctx, traffic.Options{OTLP: up.OTLP(), OTLPHTTP: up.OTLPHTTP(), Interval: 200 * time.Millisecond, Log: t.Output()})
+	f, err := traffic.Start(ctx,
+		traffic.Options{OTLP: up.OTLP(), OTLPHTTP: up.OTLPHTTP(), Interval: 200 * time.Millisecond, Log: t.Output()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +58,7 @@ func TestEachScenarioMovesItsMetrics(t *testing.T) {
 	}
 }
 
-// idle are metrics that may well be zero whenever somebody looks: how much waits to be written.
+// idle are metrics that may well be zero whenever they are collected: how much waits to be written.
 var idle = []string{"mcp_client_send_queue_length", "mcp_server_send_queue_length"}
 
 // TestTheScenariosMoveEveryMetric holds the list of scenarios against the schema.
@@ -76,7 +78,9 @@ func TestTheScenariosMoveEveryMetric(t *testing.T) {
 	}
 	for _, m := range schema.Current.Metrics {
 		base := strings.ReplaceAll(m.Name, ".", "_")
-		if !slices.ContainsFunc([]string{"", "_total", "_count", "_seconds_count", "_bytes_count"}, func(suffix string) bool { return moved[base+suffix] }) {
+		if !slices.ContainsFunc([]string{"", "_total", "_count", "_seconds_count", "_bytes_count"}, func(suffix string) bool {
+			return moved[base+suffix]
+		}) {
 			t.Errorf("want a scenario that moves %s, got none", m.Name)
 		}
 	}

@@ -39,7 +39,8 @@ func run(ctx context.Context) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/debug/mcp/", debugpage.Handler(
-		debugpage.WithClients(clients...), debugpage.LocalOnly(), debugpage.WithTraceURL("http://localhost:16686/trace/{trace_id}")))
+		debugpage.WithClients(clients...), debugpage.LocalOnly(),
+		debugpage.WithTraceURL("http://localhost:16686/trace/{trace_id}")))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { server.Close() })
 	fmt.Printf("The debug page is at http://%v/debug/mcp/\n", l.Addr())

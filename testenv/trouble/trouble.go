@@ -1,5 +1,5 @@
-// Command trouble is a process with clients and servers in every kind of trouble, for those who look at its debug page. It prints
-// where that is, and ends when it is interrupted:
+// Command trouble is a process with clients and servers in every kind of trouble, for those who look at its debug page.
+// It prints where that is, and ends when it is interrupted:
 //
 //	go run ./testenv/trouble
 package main
@@ -26,7 +26,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// hostile is the name of a tool that somebody has made up to break a page.
+// hostile is the name of a tool that an attacker has made up to break a page.
 const hostile = "<script>alert(1)</script>\u202egnp.\x1b[31m" + `"><img src=x onerror=alert(1)>`
 
 // troubled is the clients and servers.
@@ -53,12 +53,13 @@ type troubled struct {
 //	mail       gave up, for its server hangs up at once
 //	archive    ready, over HTTP, with a session of 2025-11-25
 //
-// Whoever starts them must stop them.
+// The caller must stop them.
 func start(ctx context.Context) (*troubled, error) {
 	p := &troubled{spans: sdktrace.NewTracerProvider()}
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	p.tel = telemetry.New(telemetry.WithTracerProvider(p.spans), telemetry.WithPropagators(propagation.TraceContext{}))
-	for _, begin := range []func(context.Context) error{p.serve, p.callWeather, p.loseCalendar, p.waitForSearch, p.refuseMail, p.openArchive} {
+	for _, begin := range []func(context.Context) error{p.serve, p.callWeather, p.loseCalendar, p.waitForSearch,
+		p.refuseMail, p.openArchive} {
 		if err := begin(ctx); err != nil {
 			p.stop()
 			return nil, err
@@ -144,7 +145,8 @@ func (p *troubled) client(name string, t transport.Transport, o mcpclient.Option
 
 // callWeather calls tools in every way a call can end, and leaves some under way.
 func (p *troubled) callWeather(ctx context.Context) error {
-	c, err := p.client("weather", inMemory(p.weather), mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}})
+	c, err := p.client("weather", inMemory(p.weather),
+		mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}})
 	if err == nil {
 		err = c.Await(ctx)
 	}
@@ -185,7 +187,8 @@ func (p *troubled) callWeather(ctx context.Context) error {
 
 // loseCalendar has a server die in the middle of a call.
 func (p *troubled) loseCalendar(ctx context.Context) error {
-	calendar := mcpserver.New(mcp.Implementation{Name: "calendar", Version: "0.9"}, &mcpserver.Options{Telemetry: telemetry.Off()})
+	calendar := mcpserver.New(mcp.Implementation{Name: "calendar", Version: "0.9"},
+		&mcpserver.Options{Telemetry: telemetry.Off()})
 	crash := make(chan struct{})
 	err := mcpserver.AddTool(calendar, &mcp.Tool{Name: "sync"}, func(ctx context.Context, _ city) (string, error) {
 		close(crash)
@@ -237,7 +240,10 @@ func (p *troubled) waitForSearch(ctx context.Context) error {
 	p.running.Go(func() {
 		_, _ = c.CallTool(p.ctx, "find", nil, mcpclient.WithTimeout(time.Minute), mcpclient.WaitForReady())
 	})
-	return until(ctx, func() bool { i := c.Inspect(); return i.State == connstate.Initializing && i.Waiting == 1 }, "a call to wait for search")
+	return until(ctx, func() bool {
+		i := c.Inspect()
+		return i.State == connstate.Initializing && i.Waiting == 1
+	}, "a call to wait for search")
 }
 
 // refuseMail has a client give up.
@@ -257,7 +263,8 @@ func (p *troubled) refuseMail(ctx context.Context) error {
 
 // openArchive opens a session over HTTP, and leaves a call under way in it.
 func (p *troubled) openArchive(ctx context.Context) error {
-	c, err := p.client("archive", &transport.HTTP{URL: p.url}, mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}})
+	c, err := p.client("archive", &transport.HTTP{URL: p.url},
+		mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}})
 	if err == nil {
 		err = c.Await(ctx)
 	}

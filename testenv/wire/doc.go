@@ -3,9 +3,10 @@
 // [Handler] a server's HTTP handler.
 //
 // The schemas are not part of this repository. [Environment] names the variable that says where a checkout of
-// github.com/modelcontextprotocol/modelcontextprotocol has them; tests that need them are skipped, and say so, where it is
-// not set, and fail where it is wrong.
+// github.com/modelcontextprotocol/modelcontextprotocol has them; tests that need them are skipped, and say so, where it
+// is not set, and fail where it is wrong.
 //
-// What may surprise: the check is stricter than the schemas. They allow members that they do not know nearly everywhere;
-// here a member that the revision does not define is a fault, so that what belongs to a later revision is noticed.
+// What may surprise: the check is stricter than the schemas. They allow members that they do not know nearly
+// everywhere; here a member that the revision does not define is a fault, so that what belongs to a later revision is
+// noticed.
 package wire

@@ -51,7 +51,8 @@ func TestEveryExampleComesBackTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			fault := schemas.Check(mcp.Version20260728, kind, text)
-			if want := faulty[kind+"/"+name]; (fault != nil) != (want != "") || fault != nil && !strings.Contains(fault.Error(), want) {
+			if want := faulty[kind+"/"+name]; (fault != nil) != (want != "") ||
+				fault != nil && !strings.Contains(fault.Error(), want) {
 				t.Errorf("the schema says %v; want %q in it", fault, want)
 			}
 			back, err := again(kind, text)
@@ -118,7 +119,8 @@ func again(kind string, text []byte) ([]byte, error) {
 // inner takes an example out of what was around it.
 func inner(text []byte, f form) ([]byte, error) {
 	var outer, bare any
-	if err := errors.Join(json.Unmarshal(text, &outer), json.Unmarshal([]byte(f.before+"null"+f.after), &bare)); err != nil {
+	if err := errors.Join(json.Unmarshal(text, &outer),
+		json.Unmarshal([]byte(f.before+"null"+f.after), &bare)); err != nil {
 		return nil, err
 	}
 	return json.Marshal(descend(outer, bare))

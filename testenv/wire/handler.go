@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Handler returns a handler that does what next does and watches what passes over it. Messages that belong to a session are
-// one conversation; any other request and what answers it are another. report is as for [Tap].
+// Handler returns a handler that does what next does and watches what passes over it. Messages that belong to a session
+// are one conversation; any other request and what answers it are another. report is as for [Tap].
 func Handler(next http.Handler, s *Schemas, report func(Side, error)) http.Handler {
 	return &handler{next: next, schemas: s, report: report, sessions: map[string]*Watch{}}
 }

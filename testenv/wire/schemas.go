@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Environment is the variable that names the directory with the schemas: schema/ of the specification's repository, with
-// one directory for each revision.
+// Environment is the variable that names the directory with the schemas: schema/ of the specification's repository,
+// with one directory for each revision.
 const Environment = "MCPOTEL_SPEC"
 
 // Schemas are the schemas of all revisions. They are safe for concurrent use.
@@ -89,8 +89,8 @@ func newRevision(v mcp.Version, text []byte) (*revision, error) {
 	return r, nil
 }
 
-// mend corrects what is known to be wrong in published schemas: the generator made integers of the numbers of a form, until it
-// was noticed, and of those in its answer.
+// mend corrects what is known to be wrong in published schemas: the generator made integers of the numbers of a form,
+// until it was noticed, and of those in its answer.
 func mend(v mcp.Version, definitions map[string]any) {
 	walk(at(definitions, "ElicitResult", "properties", "content"), func(o map[string]any) {
 		if types := list(o["type"]); slices.Contains(types, any("integer")) {
@@ -164,10 +164,10 @@ func list(v any) []any {
 	return all
 }
 
-// forbidUnknown makes every object of known members refuse others, where the schema says nothing about them. Left as they
-// are: definitions that are parts of others, by allOf, for each of them knows some members only; the envelopes of messages;
-// _meta, which is open, and which the params of every message may have whether their definition says so or not; and the
-// schemas of tools.
+// forbidUnknown makes every object of known members refuse others, where the schema says nothing about them. Left as
+// they are: definitions that are parts of others, by allOf, for each of them knows some members only; the envelopes of
+// messages; _meta, which is open, and which the params of every message may have whether their definition says so or
+// not; and the schemas of tools.
 func forbidUnknown(definitions map[string]any) {
 	parts := map[string]bool{}
 	walk(definitions, func(o map[string]any) {

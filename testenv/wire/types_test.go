@@ -9,8 +9,8 @@ import (
 
 var errNoType = errors.New("package mcp has no type for it")
 
-// form is where package mcp keeps what a definition describes: a type, and the JSON around the example that makes a value
-// of the type of it.
+// form is where package mcp keeps what a definition describes: a type, and the JSON around the example that makes a
+// value of the type of it.
 type form struct {
 	typ           reflect.Type
 	before, after string

@@ -21,8 +21,8 @@ const (
 
 func (s Side) String() string { return [...]string{"client", "server"}[s] }
 
-// Watch holds the messages of one conversation against the schema of the revision they are in, which it learns from them.
-// Its methods may be called from any goroutine; a response must come after the request it answers.
+// Watch holds the messages of one conversation against the schema of the revision they are in, which it learns from
+// them. Its methods may be called from any goroutine; a response must come after the request it answers.
 type Watch struct {
 	schemas *Schemas
 

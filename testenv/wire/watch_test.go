@@ -48,7 +48,8 @@ func tinySchemas(t *testing.T) *Schemas {
 }
 
 func TestAWatchFindsWhatTheSchemaDoesNotAllow(t *testing.T) {
-	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"},"name":"a"}}`
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call",` +
+		`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"},"name":"a"}}`
 	task := strings.Replace(call, `"name"`, `"task":{},"name"`, 1)
 	type said struct {
 		from Side
@@ -60,24 +61,36 @@ func TestAWatchFindsWhatTheSchemaDoesNotAllow(t *testing.T) {
 		want string // of the error of the last message; empty for none
 	}{
 		{"a good call", []said{{Client, call}}, ""},
-		{"a call without a name", []said{{Client, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`}}, `missing properties: ["name"]`},
-		{"a member of another revision", []said{{Client, strings.Replace(call, `"name"`, `"later":{},"name"`, 1)}}, `["later"]`},
+		{"a call without a name", []said{{Client, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`}},
+			`missing properties: ["name"]`},
+		{"a member of another revision", []said{{Client, strings.Replace(call, `"name"`, `"later":{},"name"`, 1)}},
+			`["later"]`},
 		{"a good answer", []said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`}}, ""},
 		{"a result without content", []said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{}}`}}, `["content"]`},
-		{"a task is another schema's business", []said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task"}}`}}, ""},
-		{"a task that was asked for", []said{{Client, task}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"a"}}}`}}, ""},
-		{"one without an id", []said{{Client, task}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"task":{}}}`}}, `["taskId"]`},
-		{"none, though one was asked for", []said{{Client, task}, {Server, `{"jsonrpc":"2.0","id":1,"result":{}}`}}, `["content"]`},
-		{"one that was not asked for", []said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"content":[],"task":{"taskId":"a"}}}`}}, `["task"]`},
+		{"a task is another schema's business",
+			[]said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task"}}`}}, ""},
+		{"a task that was asked for",
+			[]said{{Client, task}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"a"}}}`}}, ""},
+		{"one without an id", []said{{Client, task}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"task":{}}}`}},
+			`["taskId"]`},
+		{"none, though one was asked for", []said{{Client, task}, {Server, `{"jsonrpc":"2.0","id":1,"result":{}}`}},
+			`["content"]`},
+		{"one that was not asked for",
+			[]said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"content":[],"task":{"taskId":"a"}}}`}},
+			`["task"]`},
 		{"an answer to nothing", []said{{Server, `{"jsonrpc":"2.0","id":7,"result":{}}`}}, "answers no request"},
 		{"a second answer", []said{
-			{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`},
+			{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`},
+			{Server, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`},
 		}, "answers no request"},
 		{"the other side's request", []said{
 			{Server, strings.Replace(call, "tools/call", "x/ask", 1)}, {Client, `{"jsonrpc":"2.0","id":1,"result":{"x":1}}`},
 		}, ""},
-		{"an error with more than there is", []said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"error":{},"more":1}`}}, `["more"]`},
-		{"a batch with one bad message", []said{{Client, `[` + call + `,{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"more":1,"name":"a"}}]`}}, `["more"]`},
+		{"an error with more than there is", []said{{Client, call}, {Server, `{"jsonrpc":"2.0","id":1,"error":{},"more":1}`}},
+			`["more"]`},
+		{"a batch with one bad message",
+			[]said{{Client, `[` + call + `,{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"more":1,"name":"a"}}]`}},
+			`["more"]`},
 		{"no JSON", []said{{Client, `{`}}, "unexpected end"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -132,9 +145,10 @@ func TestBothEndsAreWatched(t *testing.T) {
 			web := httptest.NewServer(Handler(h, schemas, server.report))
 			defer web.Close()
 			defer h.Shutdown(t.Context())
-			c, err := mcpclient.Connect(t.Context(), Tap(&transport.HTTP{URL: web.URL}, schemas, client.report), &mcpclient.Options{
-				Versions: []mcp.Version{v}, Telemetry: telemetry.Off(),
-			})
+			c, err := mcpclient.Connect(t.Context(), Tap(&transport.HTTP{URL: web.URL}, schemas, client.report),
+				&mcpclient.Options{
+					Versions: []mcp.Version{v}, Telemetry: telemetry.Off(),
+				})
 			if err != nil {
 				t.Fatal(err)
 			}

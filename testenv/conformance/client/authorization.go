@@ -23,7 +23,7 @@ func newAuthorizer(o auth.Options) (*auth.Authorizer, error) {
 	return auth.New(o)
 }
 
-// byCode is an authorization by a person, as a client that nobody knows yet.
+// byCode is an authorization by a person, as a client that is not registered yet.
 func byCode(details) auth.Options { return auth.Options{Interact: obedient{}} }
 
 // byCodeForAll takes the server's word that it is its whole origin, as metadata at the root may say.
@@ -105,11 +105,11 @@ func namedIssuer(server string) string {
 	return metadata.AuthorizationServers[0]
 }
 
-// obedient is a person who agrees to everything, with a browser that shows nothing: it asks for the authorization page and
-// takes the redirect that comes back at once.
+// obedient is a person who agrees to everything, with a browser that shows nothing: it asks for the authorization page
+// and takes the redirect that comes back at once.
 type obedient struct{}
 
-// RedirectURI is where nobody listens: nothing follows the redirect.
+// RedirectURI is where no program listens: nothing follows the redirect.
 func (obedient) RedirectURI(context.Context) (string, error) { return "http://127.0.0.1/callback", nil }
 
 // Authorize reads the redirect.

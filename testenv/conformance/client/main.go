@@ -1,6 +1,7 @@
-// Command client is the client under test of the MCP conformance suite. The suite starts it with the URL of a mock server
-// as its argument and says in the environment which scenario it is and at which revision; a scenario that needs more gets
-// it as JSON. The exit status is 0 if all went as the scenario wants it, a refusal included that the client has to make.
+// Command client is the client under test of the MCP conformance suite. The suite starts it with the URL of a mock
+// server as its argument and says in the environment which scenario it is and at which revision; a scenario that needs
+// more gets it as JSON. The exit status is 0 if all went as the scenario wants it, a refusal included that the client
+// has to make.
 package main
 
 import (

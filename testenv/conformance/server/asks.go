@@ -50,7 +50,8 @@ func addAsks(s *mcpserver.Server) error {
 	type message struct {
 		Message string `json:"message" jsonschema:"The message to show the user"`
 	}
-	const response = `{"type":"object","properties":{"response":{"type":"string","description":"User's response"}},"required":["response"]}`
+	const response = `{"type":"object","properties":{"response":{"type":"string","description":"User's response"}},` +
+		`"required":["response"]}`
 	form := func(name, description, text, schema string) error {
 		return add(s, name, description, func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
 			return elicited(ctx, text, schema)
@@ -62,14 +63,16 @@ func addAsks(s *mcpserver.Server) error {
 	}
 	return errors.Join(
 		add(s, "test_sampling", "Asks the client's model", sample),
-		add(s, "test_missing_capability", "Cannot do without the client's model", func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
-			return sample(ctx, prompt{"Hello"})
-		}),
+		add(s, "test_missing_capability", "Cannot do without the client's model",
+			func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
+				return sample(ctx, prompt{"Hello"})
+			}),
 		add(s, "test_elicitation", "Asks the user", func(ctx context.Context, in message) (*mcp.CallToolResult, error) {
 			return elicited(ctx, in.Message, response)
 		}),
 		form("test_streaming_elicitation", "Asks the user", "Go on?", response),
-		form("test_elicitation_sep1034_defaults", "Asks with defaults", "Please review the form fields with defaults", defaults),
+		form("test_elicitation_sep1034_defaults", "Asks with defaults", "Please review the form fields with defaults",
+			defaults),
 		form("test_elicitation_sep1330_enums", "Asks with choices", "Please select options", choices),
 	)
 }

@@ -74,9 +74,11 @@ func run(ctx context.Context, addr string) error {
 func newServer() (*mcpserver.Server, error) {
 	s := mcpserver.New(mcp.Implementation{Name: "mcpotel-conformance", Version: "1.0.0"}, &mcpserver.Options{
 		Capabilities: mcp.ServerCapabilities{Extensions: skills.Capability()},
-		Logging:      true, CacheTTL: 5 * time.Minute, Tasks: &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond}, Telemetry: telemetry.Off(),
+		Logging:      true, CacheTTL: 5 * time.Minute, Tasks: &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond},
+		Telemetry: telemetry.Off(),
 	})
-	return s, errors.Join(addContent(s), addNotices(s), addSchemas(s), addAsks(s), addRounds(s), addResources(s), addPrompts(s), addTasks(s), addSkills(s))
+	return s, errors.Join(addContent(s), addNotices(s), addSchemas(s), addAsks(s), addRounds(s), addResources(s),
+		addPrompts(s), addTasks(s), addSkills(s))
 }
 
 // answer returns a result of these blocks.
@@ -86,6 +88,7 @@ func answer(blocks ...mcp.Content) *mcp.CallToolResult { return &mcp.CallToolRes
 type nothing struct{}
 
 // add adds a tool that returns a result of its own making.
-func add[In any](s *mcpserver.Server, name, description string, h func(context.Context, In) (*mcp.CallToolResult, error)) error {
+func add[In any](s *mcpserver.Server, name, description string,
+	h func(context.Context, In) (*mcp.CallToolResult, error)) error {
 	return mcpserver.AddTool(s, &mcp.Tool{Name: name, Description: description}, h)
 }

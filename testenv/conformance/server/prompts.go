@@ -34,7 +34,8 @@ func addPrompts(s *mcpserver.Server) error {
 				{Name: "arg2", Description: "Second test argument", Required: true},
 			},
 		}, func(_ context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			return says(mcp.Text(fmt.Sprintf("Prompt with arguments: arg1='%s', arg2='%s'", r.Arguments["arg1"], r.Arguments["arg2"]))), nil
+			return says(mcp.Text(fmt.Sprintf("Prompt with arguments: arg1='%s', arg2='%s'", r.Arguments["arg1"],
+				r.Arguments["arg2"]))), nil
 		}),
 		s.AddPrompt(&mcp.Prompt{
 			Name: "test_prompt_with_embedded_resource", Description: "Has a resource in it", Arguments: []mcp.PromptArgument{

@@ -18,7 +18,8 @@ func addResources(s *mcpserver.Server) error {
 	}
 	return errors.Join(
 		s.AddResource(&mcp.Resource{
-			URI: "test://static-text", Name: "static-text", Title: "Static text", Description: "Text that stays", MIMEType: "text/plain",
+			URI: "test://static-text", Name: "static-text", Title: "Static text", Description: "Text that stays",
+			MIMEType: "text/plain",
 		}, text("This is the content of the static text resource.")),
 		s.AddResource(&mcp.Resource{
 			URI: "test://static-binary", Name: "static-binary", Description: "A picture that stays", MIMEType: "image/png",
@@ -26,7 +27,8 @@ func addResources(s *mcpserver.Server) error {
 			return contents(mcp.ResourceContents{URI: r.URI, MIMEType: "image/png", Blob: new(redPixel)}), nil
 		}),
 		s.AddResource(&mcp.Resource{
-			URI: "test://watched-resource", Name: "watched-resource", Description: "A resource to subscribe to", MIMEType: "text/plain",
+			URI: "test://watched-resource", Name: "watched-resource", Description: "A resource to subscribe to",
+			MIMEType: "text/plain",
 		}, text("Watched resource content")),
 		s.AddResourceTemplate(&mcp.ResourceTemplate{
 			URITemplate: "test://template/{id}/data", Name: "template", Description: "Data by id", MIMEType: "application/json",

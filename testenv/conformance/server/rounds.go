@@ -13,32 +13,36 @@ import (
 // addRounds adds the tools that ask in rounds, under keys that the scenarios know.
 func addRounds(s *mcpserver.Server) error {
 	return errors.Join(
-		add(s, "test_input_required_result_elicitation", "Asks the user's name", func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
-			name, err := field(ctx, "user_name", "What is your name?", "name")
-			return answer(mcp.Text("Hello, " + name + "!")), err
-		}),
-		add(s, "test_input_required_result_sampling", "Asks the model", func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
-			text, err := sampled(ctx, "capital_question", "What is the capital of France?")
-			return answer(mcp.Text(text)), err
-		}),
-		add(s, "test_input_required_result_list_roots", "Asks for roots", func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
-			var roots mcp.ListRootsResult
-			if err := mcpserver.AskAll(ctx, mcpserver.AskListRoots("client_roots", &roots)); err != nil {
-				return nil, err
-			}
-			return answer(mcp.Text(rootsOf(&roots))), nil
-		}),
+		add(s, "test_input_required_result_elicitation", "Asks the user's name",
+			func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
+				name, err := field(ctx, "user_name", "What is your name?", "name")
+				return answer(mcp.Text("Hello, " + name + "!")), err
+			}),
+		add(s, "test_input_required_result_sampling", "Asks the model",
+			func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
+				text, err := sampled(ctx, "capital_question", "What is the capital of France?")
+				return answer(mcp.Text(text)), err
+			}),
+		add(s, "test_input_required_result_list_roots", "Asks for roots",
+			func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
+				var roots mcp.ListRootsResult
+				if err := mcpserver.AskAll(ctx, mcpserver.AskListRoots("client_roots", &roots)); err != nil {
+					return nil, err
+				}
+				return answer(mcp.Text(rootsOf(&roots))), nil
+			}),
 		add(s, "test_input_required_result_request_state", "Asks to confirm", confirm),
 		add(s, "test_input_required_result_tampered_state", "Asks to confirm", confirm),
 		add(s, "test_input_required_result_multiple_inputs", "Asks for everything at once", askEverything),
-		add(s, "test_input_required_result_multi_round", "Asks twice", func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
-			name, err := field(ctx, "step1", "What is your name?", "name")
-			if err != nil {
-				return nil, err
-			}
-			color, err := field(ctx, "step2", "What is your favorite color?", "color")
-			return answer(mcp.Text(name + " likes " + color)), err
-		}),
+		add(s, "test_input_required_result_multi_round", "Asks twice",
+			func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
+				name, err := field(ctx, "step1", "What is your name?", "name")
+				if err != nil {
+					return nil, err
+				}
+				color, err := field(ctx, "step2", "What is your favorite color?", "color")
+				return answer(mcp.Text(name + " likes " + color)), err
+			}),
 		add(s, "test_input_required_result_capabilities", "Asks for what the client can do", askTheCapable),
 	)
 }
@@ -92,7 +96,8 @@ func rootsOf(r *mcp.ListRootsResult) string {
 
 func confirm(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
 	const form = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}`
-	ask := mcpserver.AskElicit("confirm", &mcp.ElicitParams{Message: "Please confirm", RequestedSchema: json.RawMessage(form)}, nil)
+	ask := mcpserver.AskElicit("confirm",
+		&mcp.ElicitParams{Message: "Please confirm", RequestedSchema: json.RawMessage(form)}, nil)
 	if err := mcpserver.AskAll(ctx, ask); err != nil {
 		return nil, err
 	}

@@ -55,7 +55,8 @@ func addSchemas(s *mcpserver.Server) error {
 			Name: "json_schema_2020_12_tool", Description: "Has a wide input schema", InputSchema: json.RawMessage(wide),
 		}, echo),
 		mcpserver.AddTool(s, &mcp.Tool{
-			Name: "test_custom_headers", Description: "Has arguments that are repeated in headers", InputSchema: json.RawMessage(mirrored),
+			Name: "test_custom_headers", Description: "Has arguments that are repeated in headers",
+			InputSchema: json.RawMessage(mirrored),
 		}, echo),
 	)
 }

@@ -19,22 +19,26 @@ func addTasks(s *mcpserver.Server) error {
 	}
 	required := &mcp.ToolExecution{TaskSupport: mcp.TaskRequired}
 	return errors.Join(
-		mcpserver.AddTool(s, &mcp.Tool{Name: "greet", Description: "Greets"}, func(_ context.Context, in person) (string, error) {
-			return "Hello, " + in.Name + "!", nil
-		}),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "greet", Description: "Greets"},
+			func(_ context.Context, in person) (string, error) {
+				return "Hello, " + in.Name + "!", nil
+			}),
 		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "slow_compute", Description: "Takes a number of seconds"}, compute),
-		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "failing_job", Description: "Fails after a second", Execution: required}, func(ctx context.Context, _ nothing) (string, error) {
-			if err := pause(ctx, time.Second); err != nil {
-				return "", err
-			}
-			return "", errors.New("the job has failed")
-		}),
-		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "protocol_error_job", Description: "Breaks"}, func(context.Context, nothing) (string, error) {
-			panic("a job that breaks")
-		}),
+		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "failing_job", Description: "Fails after a second", Execution: required},
+			func(ctx context.Context, _ nothing) (string, error) {
+				if err := pause(ctx, time.Second); err != nil {
+					return "", err
+				}
+				return "", errors.New("the job has failed")
+			}),
+		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "protocol_error_job", Description: "Breaks"},
+			func(context.Context, nothing) (string, error) {
+				panic("a job that breaks")
+			}),
 		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "confirm_delete", Description: "Asks before it deletes"}, confirmDelete),
 		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "multi_input", Description: "Asks two questions at once"}, askTwice),
-		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "test_tool_with_task", Description: "Asks, and then becomes a task", Execution: required}, askFirst, mcpserver.TaskWhenAsked()),
+		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "test_tool_with_task", Description: "Asks, and then becomes a task",
+			Execution: required}, askFirst, mcpserver.TaskWhenAsked()),
 	)
 }
 
@@ -54,7 +58,8 @@ type file struct {
 
 func confirmDelete(ctx context.Context, in file) (string, error) {
 	const form = `{"type":"object","properties":{"confirm":{"type":"boolean"}}}`
-	r, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "Delete " + in.Filename + "?", RequestedSchema: json.RawMessage(form)})
+	r, err := mcpserver.Elicit(ctx,
+		&mcp.ElicitParams{Message: "Delete " + in.Filename + "?", RequestedSchema: json.RawMessage(form)})
 	if err != nil {
 		return "", err
 	}

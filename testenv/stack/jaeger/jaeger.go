@@ -1,5 +1,5 @@
-// Package jaeger reads traces from a Jaeger by its HTTP API, version 3, whose answers are OTLP: kinds, links and status come
-// as they were exported. Times do too, for the traces are asked for raw: by default Jaeger corrects for clocks.
+// Package jaeger reads traces from a Jaeger by its HTTP API, version 3, whose answers are OTLP: kinds, links and status
+// come as they were exported. Times do too, for the traces are asked for raw: by default Jaeger corrects for clocks.
 //
 // Start with [New]. That a trace is complete Jaeger does not know; [Client.Await] waits until it looks so.
 package jaeger
@@ -47,8 +47,8 @@ func (c *Client) Trace(ctx context.Context, id string) (*Trace, error) {
 	return traces[0], nil
 }
 
-// Await asks for a trace until ok is true of it. When ctx ends first, the error says so and the trace is what there is, nil
-// for nothing.
+// Await asks for a trace until ok is true of it. When ctx ends first, the error says so and the trace is what there is,
+// nil for nothing.
 func (c *Client) Await(ctx context.Context, id string, ok func(*Trace) bool) (*Trace, error) {
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
@@ -82,8 +82,9 @@ func (c *Client) Find(ctx context.Context, q Query) ([]*Trace, error) {
 	}
 	traces, err := c.traces(ctx, "/api/v3/traces?"+url.Values{
 		"query.service_name": {q.Service}, "query.operation_name": {q.Name},
-		"query.start_time_min": {q.Since.UTC().Format(time.RFC3339Nano)}, "query.start_time_max": {q.Until.UTC().Format(time.RFC3339Nano)},
-		"query.num_traces": {strconv.Itoa(cmp.Or(q.Limit, 1000))}, "query.raw_traces": {"true"},
+		"query.start_time_min": {q.Since.UTC().Format(time.RFC3339Nano)},
+		"query.start_time_max": {q.Until.UTC().Format(time.RFC3339Nano)},
+		"query.num_traces":     {strconv.Itoa(cmp.Or(q.Limit, 1000))}, "query.raw_traces": {"true"},
 	}.Encode())
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil

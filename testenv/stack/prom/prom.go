@@ -55,9 +55,11 @@ func (c *Client) Query(ctx context.Context, expression string) ([]Series, error)
 }
 
 // QueryRange evaluates an expression at each step from start to end.
-func (c *Client) QueryRange(ctx context.Context, expression string, start, end time.Time, step time.Duration) ([]Series, error) {
+func (c *Client) QueryRange(ctx context.Context, expression string, start, end time.Time, step time.Duration) ([]Series,
+	error) {
 	return c.series(ctx, "query_range", url.Values{
-		"query": {expression}, "start": {unix(start)}, "end": {unix(end)}, "step": {strconv.FormatFloat(step.Seconds(), 'f', -1, 64)},
+		"query": {expression}, "start": {unix(start)}, "end": {unix(end)},
+		"step": {strconv.FormatFloat(step.Seconds(), 'f', -1, 64)},
 	})
 }
 
@@ -71,7 +73,8 @@ func (c *Client) Exemplars(ctx context.Context, expression string, start, end ti
 			Timestamp float64 `json:"timestamp"`
 		} `json:"exemplars"`
 	}
-	if err := c.get(ctx, "query_exemplars", url.Values{"query": {expression}, "start": {unix(start)}, "end": {unix(end)}}, &found); err != nil {
+	if err := c.get(ctx, "query_exemplars", url.Values{"query": {expression}, "start": {unix(start)}, "end": {unix(end)}},
+		&found); err != nil {
 		return nil, err
 	}
 	var all []ExemplarSeries
@@ -148,7 +151,8 @@ func (s *sample) UnmarshalJSON(text []byte) error {
 
 // get asks and decodes the data of the answer.
 func (c *Client) get(ctx context.Context, path string, values url.Values, data any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/api/v1/"+path, strings.NewReader(values.Encode()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/api/v1/"+path,
+		strings.NewReader(values.Encode()))
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
-// Package shop is an MCP server of ours whose tools make, on request, whatever the telemetry distinguishes: results, errors of
-// every kind, waiting, panics, questions to the client, tasks, notifications.
+// Package shop is an MCP server of ours whose tools make, on request, whatever the telemetry distinguishes: results,
+// errors of every kind, waiting, panics, questions to the client, tasks, notifications.
 //
 // Start with [New]; [Serve] is for a process that is one.
 package shop
@@ -31,7 +31,8 @@ const (
 	Pitch    = "pitch"
 )
 
-// InnerSpan is the name of the span that the tool add has of its own, to show that a tool's work is part of the caller's trace.
+// InnerSpan is the name of the span that the tool add has of its own, to show that a tool's work is part of the
+// caller's trace.
 const InnerSpan = "look up the price"
 
 // arguments are those of all tools, each of which uses what it needs.
@@ -62,13 +63,16 @@ func New(p *otlp.Providers) *mcpserver.Server {
 	})
 	for name, tool := range map[string]func(context.Context, arguments) (string, error){
 		"fail": fail, "refuse": refuse, "panic": breakDown, "wait": wait, "order": order, "hurry": hurry,
-		"progress": progress, "log": log, "big": big, "hang_up": hangUp, "touch": s.touch, "change": s.change, "crash": s.crash,
+		"progress": progress, "log": log, "big": big, "hang_up": hangUp, "touch": s.touch, "change": s.change,
+		"crash": s.crash,
 	} {
 		must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: name}, tool))
 	}
 	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "add", Description: "adds two numbers"}, s.add))
-	must(mcpserver.AddTaskTool(s.Server, &mcp.Tool{Name: "brew", Description: "takes its time"}, wait, mcpserver.TaskAfter(time.Millisecond)))
-	must(mcpserver.AddTaskTool(s.Server, &mcp.Tool{Name: "spill", Description: "takes its time and fails"}, spill, mcpserver.TaskAfter(time.Millisecond)))
+	must(mcpserver.AddTaskTool(s.Server, &mcp.Tool{Name: "brew", Description: "takes its time"}, wait,
+		mcpserver.TaskAfter(time.Millisecond)))
+	must(mcpserver.AddTaskTool(s.Server, &mcp.Tool{Name: "spill", Description: "takes its time and fails"}, spill,
+		mcpserver.TaskAfter(time.Millisecond)))
 	must(s.AddResource(&mcp.Resource{URI: PriceURI, Name: "price"}, price))
 	must(s.AddPrompt(&mcp.Prompt{Name: Pitch}, pitch))
 	return s.Server
@@ -81,8 +85,8 @@ func must(err error) {
 	}
 }
 
-// Serve is a whole program: it serves standard input and output, exports under a service name to where the environment says,
-// and returns when the client has left.
+// Serve is a whole program: it serves standard input and output, exports under a service name to where the environment
+// says, and returns when the client has left.
 func Serve(ctx context.Context, service string) error {
 	p, err := otlp.Setup(ctx, otlp.WithServiceName(service), otlp.WithConsole(nil, nil),
 		otlp.WithExportInterval(100*time.Millisecond))
@@ -212,5 +216,6 @@ func price(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceRe
 }
 
 func pitch(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser, Content: mcp.Text("Sell me this pen.")}}}, nil
+	return &mcp.GetPromptResult{
+		Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser, Content: mcp.Text("Sell me this pen.")}}}, nil
 }

@@ -36,7 +36,7 @@ type Options struct {
 	// Interval is how often the services export. Zero means a second.
 	Interval time.Duration
 
-	// Log is told of each round and of what did not go as it should. Nil means nobody is.
+	// Log is told of each round and of what did not go as it should. Nil means that nothing is logged.
 	Log io.Writer
 }
 
@@ -90,7 +90,7 @@ func Start(ctx context.Context, o Options) (_ *Fleet, err error) {
 
 func (f *Fleet) command() string { return filepath.Join(f.dir, "mcpotel") }
 
-// openShop serves the shop on loopback, and finds a port on which nobody serves.
+// openShop serves the shop on loopback, and finds a port on which no program listens.
 func (f *Fleet) openShop(ctx context.Context) error {
 	p, err := f.service(ctx, "shop")
 	if err != nil {
@@ -143,7 +143,8 @@ func (f *Fleet) service(ctx context.Context, name string) (*otlp.Providers, erro
 }
 
 // client returns the client of a name, which it connects the first time and when it has ended. of is its service.
-func (f *Fleet) client(ctx context.Context, of, name string, t func() (transport.Transport, error), o mcpclient.Options) (*mcpclient.Client, error) {
+func (f *Fleet) client(ctx context.Context, of, name string, t func() (transport.Transport, error),
+	o mcpclient.Options) (*mcpclient.Client, error) {
 	f.mu.Lock()
 	c := f.clients[name]
 	f.mu.Unlock()
@@ -162,7 +163,8 @@ func (f *Fleet) client(ctx context.Context, of, name string, t func() (transport
 }
 
 // visitor connects a client that its scenario stops again.
-func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transport.Transport, error), o mcpclient.Options) (*mcpclient.Client, error) {
+func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transport.Transport, error),
+	o mcpclient.Options) (*mcpclient.Client, error) {
 	p, err := f.service(ctx, of)
 	if err != nil {
 		return nil, err
@@ -180,9 +182,9 @@ func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transpor
 	return c, nil
 }
 
-// Run plays all scenarios at once, and again when they are through, until there have been as many rounds or ctx ends, which
-// is no error. Zero rounds means no end of them. The error is what did not go as it should in the first round in which
-// something did not; the others follow all the same.
+// Run plays all scenarios at once, and again when they are through, until there have been as many rounds or ctx ends,
+// which is no error. Zero rounds means no end of them. The error is what did not go as it should in the first round in
+// which something did not; the others follow all the same.
 func (f *Fleet) Run(ctx context.Context, rounds int) (failed error) {
 	for round := 1; rounds == 0 || round <= rounds; round++ {
 		begun := time.Now()

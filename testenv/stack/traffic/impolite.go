@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// impolite is a server that knows the protocol and does not keep to it. Its tools say what it does wrong: late answers when
-// nobody waits any more, twice answers two times, stray answers what nobody has asked, and the names of violations send that
-// frame before the answer.
+// impolite is a server that knows the protocol and does not keep to it. Its tools say what it does wrong: late answers
+// when nobody waits any more, twice answers two times, stray answers what was not asked, and the names of violations
+// send that frame before the answer.
 func (f *Fleet) impolite() (transport.Transport, error) {
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
 		for {
@@ -59,7 +59,8 @@ var violations = map[string]string{
 	"invalid_version":  `{"jsonrpc":"1.0","method":"notifications/message"}`,
 	"batch":            `[]`,
 	"invalid_envelope": `17`,
-	"too_deep":         `{"jsonrpc":"2.0","method":"x","params":{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}}`,
+	"too_deep": `{"jsonrpc":"2.0","method":"x","params":{"x":` + strings.Repeat("[", 20_000) +
+		strings.Repeat("]", 20_000) + `}}`,
 }
 
 // answers are the frames that answer a request.
@@ -72,7 +73,8 @@ func (m *request) answers() []string {
 	switch {
 	case m.Method == "server/discover":
 		return []string{ok(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},` +
-			`"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"impolite","version":"1"}}}`)}
+			`"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"impolite",` +
+			`"version":"1"}}}`)}
 	case m.Params.Name == "late":
 		return []string{pause, done}
 	case m.Params.Name == "twice":

@@ -22,7 +22,7 @@ import (
 // args are arguments of a tool.
 type args = map[string]any
 
-// linger is for what has to last until somebody looks: an export and a scrape.
+// linger is for what has to last until it has been seen: by an export and a scrape.
 const linger = 3 * time.Second
 
 // shopper is the assistant's client of the shop.
@@ -35,7 +35,8 @@ func succeed(ctx context.Context, f *Fleet) error {
 	if err != nil {
 		return err
 	}
-	reckoning, err := f.client(ctx, batch, "shop-batch", f.http("/mcp", transport.Auto), mcpclient.Options{Versions: legacy})
+	reckoning, err := f.client(ctx, batch, "shop-batch", f.http("/mcp", transport.Auto),
+		mcpclient.Options{Versions: legacy})
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,8 @@ func rpcErrors(ctx context.Context, f *Fleet) error {
 	_, refused := c.CallTool(ctx, "refuse", nil)
 	_, unknown := c.CallTool(ctx, "nosuch", nil)
 	_, missing := c.ReadResource(ctx, "shop://nosuch")
-	return errors.Join(fails("a refusal", refused, kind(mcpclient.KindJSONRPC)), fails("no such tool", unknown, kind(mcpclient.KindJSONRPC)),
+	return errors.Join(fails("a refusal", refused, kind(mcpclient.KindJSONRPC)),
+		fails("no such tool", unknown, kind(mcpclient.KindJSONRPC)),
 		fails("no such resource", missing, mcpclient.ResourceNotFound))
 }
 
@@ -230,7 +232,8 @@ func absent(ctx context.Context, f *Fleet) error {
 		if err != nil {
 			return err
 		}
-		o := &mcpclient.Options{Name: "absent", Telemetry: p.Telemetry(), BackoffMin: 500 * time.Millisecond, BackoffMax: 5 * time.Second}
+		o := &mcpclient.Options{Name: "absent", Telemetry: p.Telemetry(), BackoffMin: 500 * time.Millisecond,
+			BackoffMax: 5 * time.Second}
 		if c, err = mcpclient.New(&transport.HTTP{URL: f.absent}, o); err != nil {
 			return err
 		}
@@ -292,7 +295,8 @@ func lateAnswers(ctx context.Context, f *Fleet) error {
 	defer cancel()
 	time.AfterFunc(lateness/3, cancel)
 	_, cancelled := c.CallTool(impatient, "late", nil)
-	failed := []error{fails("a timeout", timeout, is(mcpclient.ErrTimeout)), fails("a cancellation", cancelled, kind(mcpclient.KindCancelled))}
+	failed := []error{fails("a timeout", timeout, is(mcpclient.ErrTimeout)),
+		fails("a cancellation", cancelled, kind(mcpclient.KindCancelled))}
 	for _, tool := range []string{"twice", "stray", "ok"} {
 		failed = append(failed, succeeds(c.CallTool(ctx, tool, nil)))
 	}

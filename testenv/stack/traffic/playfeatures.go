@@ -18,7 +18,7 @@ var (
 	modern = []mcp.Version{mcp.Version20260728}
 )
 
-// thoughtful is a person who fills in a form after a while, whoever waits for it.
+// thoughtful is a person who fills in a form after a while, while the call waits.
 func thoughtful(d time.Duration) mcpclient.ElicitationHandler {
 	return func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		<-time.After(d)
@@ -125,12 +125,13 @@ func streams(ctx context.Context, f *Fleet) error {
 	} {
 		updates := make(chan string, 1)
 		c, err := f.visitor(ctx, assistant, one.client, f.http("/mcp", one.mode), mcpclient.Options{
-			Versions: one.versions, Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) {
-				select {
-				case updates <- uri:
-				default: // one is enough
-				}
-			})},
+			Versions: one.versions, Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(
+				func(_ context.Context, uri string) {
+					select {
+					case updates <- uri:
+					default: // one is enough
+					}
+				})},
 		})
 		if err != nil {
 			return err
@@ -162,7 +163,8 @@ func cached(ctx context.Context, f *Fleet) error {
 
 func tasks(ctx context.Context, f *Fleet) error {
 	c, err := f.client(ctx, assistant, "shop-tasks", f.http("/mcp", transport.Auto), mcpclient.Options{
-		Versions: modern, Features: []mcpclient.Feature{mcpclient.UseTasks(&mcpclient.TaskOptions{PollMin: 500 * time.Millisecond})},
+		Versions: modern, Features: []mcpclient.Feature{
+			mcpclient.UseTasks(&mcpclient.TaskOptions{PollMin: 500 * time.Millisecond})},
 	})
 	if err != nil {
 		return err

@@ -11,15 +11,18 @@ type Scenario struct {
 	play func(ctx context.Context, f *Fleet) error // fails if something else happens
 }
 
-// Scenarios are all of them. Clients and servers are named for what they stand for: shop, weather, calculator, grafana and
-// everything are servers of a healthy fleet, the others have their troubles.
+// Scenarios are all of them. Clients and servers are named for what they stand for: shop, weather, calculator, grafana
+// and everything are servers of a healthy fleet, the others have their troubles.
 var Scenarios = []Scenario{
 	{
 		Name: "ok", Makes: "calls that succeed, over HTTP and standard streams, from two services", play: succeed,
 		Moves: []string{
-			`mcp_client_operation_duration_seconds_count{job="assistant",mcp_client_name="shop",gen_ai_tool_name="add",error_type=""}`,
-			`mcp_client_operation_duration_seconds_count{job="nightly-batch",mcp_client_name="shop-batch",gen_ai_tool_name="add",error_type=""}`,
-			`mcp_client_operation_duration_seconds_count{mcp_client_name="weather",gen_ai_tool_name="forecast",network_transport="pipe"}`,
+			`mcp_client_operation_duration_seconds_count{job="assistant",mcp_client_name="shop",gen_ai_tool_name="add",` +
+				`error_type=""}`,
+			`mcp_client_operation_duration_seconds_count{job="nightly-batch",mcp_client_name="shop-batch",` +
+				`gen_ai_tool_name="add",error_type=""}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="weather",gen_ai_tool_name="forecast",` +
+				`network_transport="pipe"}`,
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_prompt_name="pitch"}`,
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",mcp_method_name="resources/read"}`,
 			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="add",error_type=""}`,
@@ -30,7 +33,8 @@ var Scenarios = []Scenario{
 			`mcp_client_message_decode_duration_seconds_count{mcp_client_message_kind="response"}`,
 			`mcp_server_message_decode_duration_seconds_count{mcp_server_message_kind="request"}`,
 			`mcp_client_connection_state{mcp_client_name="shop",mcp_client_connection_state="ready"}`,
-			`mcp_client_connection_transitions_total{mcp_client_connection_to="ready",mcp_client_connection_reason="negotiated"}`,
+			`mcp_client_connection_transitions_total{mcp_client_connection_to="ready",` +
+				`mcp_client_connection_reason="negotiated"}`,
 			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_connection_attempt_kind="initial",error_type=""}`,
 			`traces_span_metrics_calls_total{service_name="assistant",span_kind="SPAN_KIND_CLIENT",mcp_client_name="shop"}`,
 		},
@@ -38,25 +42,33 @@ var Scenarios = []Scenario{
 	{
 		Name: "tool_error", Makes: "tools that report errors", play: toolErrors,
 		Moves: []string{
-			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="fail",error_type="tool_error"}`,
-			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="fail",error_type="tool_error"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="fail",` +
+				`error_type="tool_error"}`,
+			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="fail",` +
+				`error_type="tool_error"}`,
 			`traces_span_metrics_calls_total{service_name="shop",status_code="STATUS_CODE_ERROR",error_type="tool_error"}`,
 		},
 	},
 	{
-		Name: "rpc_error", Makes: "requests that the server refuses, by a code of its own, an unknown tool, an unknown resource", play: rpcErrors,
+		Name: "rpc_error", Makes: "requests that the server refuses, by a code of its own, an unknown tool, an unknown " +
+			"resource", play: rpcErrors,
 		Moves: []string{
-			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="refuse",error_type="-31050",rpc_response_status_code="-31050"}`,
-			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",mcp_method_name="tools/call",error_type="-32602"}`,
-			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",mcp_method_name="resources/read",error_type="-32602"}`,
-			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="refuse",rpc_response_status_code="-31050"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="refuse",` +
+				`error_type="-31050",rpc_response_status_code="-31050"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",mcp_method_name="tools/call",` +
+				`error_type="-32602"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",mcp_method_name="resources/read",` +
+				`error_type="-32602"}`,
+			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="refuse",` +
+				`rpc_response_status_code="-31050"}`,
 		},
 	},
 	{
 		Name: "timeout", Makes: "calls that get no answer in time", play: timeouts,
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="wait",error_type="timeout"}`,
-			`mcp_client_operation_duration_seconds_count{mcp_client_name="weather",gen_ai_tool_name="wait",error_type="timeout"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="weather",gen_ai_tool_name="wait",` +
+				`error_type="timeout"}`,
 			`mcp_client_tombstones{mcp_client_name="weather"}`,
 		},
 	},
@@ -65,7 +77,8 @@ var Scenarios = []Scenario{
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="shop",gen_ai_tool_name="wait",error_type="cancelled"}`,
 			`mcp_server_operation_duration_seconds_count{mcp_server_name="shop",gen_ai_tool_name="wait",error_type="cancelled"}`,
-			`mcp_client_notifications_total{mcp_client_name="weather",mcp_client_direction="sent",mcp_method_name="notifications/cancelled"}`,
+			`mcp_client_notifications_total{mcp_client_name="weather",mcp_client_direction="sent",` +
+				`mcp_method_name="notifications/cancelled"}`,
 		},
 	},
 	{
@@ -73,7 +86,8 @@ var Scenarios = []Scenario{
 		Moves: []string{
 			`mcp_client_active_requests{mcp_client_name="shop",mcp_method_name="tools/call"}`,
 			`mcp_server_active_requests{mcp_server_name="shop",mcp_method_name="tools/call"}`,
-			`mcp_client_operation_duration_seconds_bucket{mcp_client_name="shop",gen_ai_tool_name="wait",error_type="",le="5.0"}`,
+			`mcp_client_operation_duration_seconds_bucket{mcp_client_name="shop",gen_ai_tool_name="wait",error_type="",` +
+				`le="5.0"}`,
 		},
 	},
 	{
@@ -96,10 +110,13 @@ var Scenarios = []Scenario{
 	{
 		Name: "crash", Makes: "a server that is killed in the middle of a call, and comes back", play: crash,
 		Moves: []string{
-			`mcp_client_operation_duration_seconds_count{mcp_client_name="shaky",gen_ai_tool_name="crash",error_type="connection_lost"}`,
-			`mcp_client_connection_transitions_total{mcp_client_name="shaky",mcp_client_connection_reason="transport_down",mcp_client_connection_to="backoff"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="shaky",gen_ai_tool_name="crash",` +
+				`error_type="connection_lost"}`,
+			`mcp_client_connection_transitions_total{mcp_client_name="shaky",mcp_client_connection_reason="transport_down",` +
+				`mcp_client_connection_to="backoff"}`,
 			`mcp_client_connection_backoff_seconds_count{mcp_client_name="shaky"}`,
-			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_name="shaky",mcp_client_connection_attempt_kind="reconnect",error_type=""}`,
+			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_name="shaky",` +
+				`mcp_client_connection_attempt_kind="reconnect",error_type=""}`,
 		},
 	},
 	{
@@ -140,7 +157,8 @@ var Scenarios = []Scenario{
 		},
 	},
 	{
-		Name: "questions", Makes: "servers that ask before they answer: in rounds to a modern client, by requests to a legacy one", play: questions,
+		Name: "questions", Makes: "servers that ask before they answer: in rounds to a modern client, by requests to a " +
+			"legacy one", play: questions,
 		Moves: []string{
 			`mcp_server_operation_duration_seconds_count{mcp_client_name="shop-legacy",mcp_method_name="elicitation/create"}`,
 			`mcp_client_operation_duration_seconds_count{mcp_server_name="shop",mcp_method_name="elicitation/create"}`,
@@ -157,12 +175,17 @@ var Scenarios = []Scenario{
 		},
 	},
 	{
-		Name: "notifications", Makes: "progress, log messages, changes; sent, received, and dropped because nobody keeps up", play: notifications,
+		Name: "notifications", Makes: "progress, log messages, changes; sent, received, and dropped because nobody keeps up",
+		play: notifications,
 		Moves: []string{
-			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",mcp_method_name="notifications/progress"}`,
-			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",mcp_method_name="notifications/tools/list_changed"}`,
-			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",mcp_method_name="notifications/message"}`,
-			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="sent",mcp_method_name="notifications/roots/list_changed"}`,
+			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",` +
+				`mcp_method_name="notifications/progress"}`,
+			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",` +
+				`mcp_method_name="notifications/tools/list_changed"}`,
+			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="received",` +
+				`mcp_method_name="notifications/message"}`,
+			`mcp_client_notifications_total{mcp_client_name="shop-listener",mcp_client_direction="sent",` +
+				`mcp_method_name="notifications/roots/list_changed"}`,
 			`mcp_client_notifications_dropped_total{mcp_client_name="shop-listener"}`,
 			`mcp_server_notifications_total{mcp_server_name="shop",mcp_server_direction="sent"}`,
 			`mcp_server_notifications_dropped_total{mcp_server_name="shop",mcp_server_drop_reason="no_stream"}`,
@@ -204,15 +227,20 @@ var Scenarios = []Scenario{
 		Name: "node", Makes: "calls to a node server with OpenTelemetry of its own", play: nodeServer,
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="calculator",gen_ai_tool_name="add",error_type=""}`,
-			`mcp_client_operation_duration_seconds_count{mcp_client_name="calculator",gen_ai_tool_name="fail",error_type="tool_error"}`,
-			`traces_span_metrics_calls_total{service_name="node-calculator",span_name="tools/call add",span_kind="SPAN_KIND_SERVER"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="calculator",gen_ai_tool_name="fail",` +
+				`error_type="tool_error"}`,
+			`traces_span_metrics_calls_total{service_name="node-calculator",span_name="tools/call add",` +
+				`span_kind="SPAN_KIND_SERVER"}`,
 		},
 	},
 	{
-		Name: "grafana", Makes: "calls to mcp-grafana, with OpenTelemetry of its own, whose Grafana is not there", play: grafanaServer,
+		Name: "grafana", Makes: "calls to mcp-grafana, with OpenTelemetry of its own, whose Grafana is not there",
+		play: grafanaServer,
 		Moves: []string{
-			`mcp_client_operation_duration_seconds_count{mcp_client_name="grafana",gen_ai_tool_name="generate_deeplink",error_type=""}`,
-			`mcp_client_operation_duration_seconds_count{mcp_client_name="grafana",gen_ai_tool_name="list_datasources",error_type="tool_error"}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="grafana",gen_ai_tool_name="generate_deeplink",` +
+				`error_type=""}`,
+			`mcp_client_operation_duration_seconds_count{mcp_client_name="grafana",gen_ai_tool_name="list_datasources",` +
+				`error_type="tool_error"}`,
 			`traces_span_metrics_calls_total{service_name="mcp-grafana",span_name="tools/call generate_deeplink"}`,
 		},
 	},
@@ -220,7 +248,8 @@ var Scenarios = []Scenario{
 		Name: "everything", Makes: "calls to server-everything, which knows nothing of telemetry", play: everythingServer,
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="everything",gen_ai_tool_name="echo",error_type=""}`,
-			`mcp_client_notifications_total{mcp_client_name="everything",mcp_client_direction="received",mcp_method_name="notifications/progress"}`,
+			`mcp_client_notifications_total{mcp_client_name="everything",mcp_client_direction="received",` +
+				`mcp_method_name="notifications/progress"}`,
 		},
 	},
 }

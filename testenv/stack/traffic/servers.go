@@ -28,7 +28,8 @@ func (f *Fleet) weather() (transport.Transport, error) {
 func Node(otlpHTTP, service string) (transport.Stdio, error) {
 	dir := os.Getenv("MCPOTEL_STACK")
 	if dir == "" {
-		return transport.Stdio{}, fmt.Errorf("MCPOTEL_STACK is not set: run testenv/stack/install and set it to what that prints")
+		return transport.Stdio{}, fmt.Errorf(
+			"MCPOTEL_STACK is not set: run testenv/stack/install and set it to what that prints")
 	}
 	return transport.Stdio{Command: "node", Args: []string{filepath.Join(dir, "node", "server.mjs")},
 		Env: environment("OTEL_SERVICE_NAME="+service, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+otlpHTTP)}, nil
@@ -38,7 +39,8 @@ func Node(otlpHTTP, service string) (transport.Stdio, error) {
 func Real(path string, args []string, env ...string) (transport.Stdio, error) {
 	dir := os.Getenv("MCPOTEL_SERVERS")
 	if dir == "" {
-		return transport.Stdio{}, fmt.Errorf("MCPOTEL_SERVERS is not set: run testenv/servers/install and set it to what that prints")
+		return transport.Stdio{}, fmt.Errorf(
+			"MCPOTEL_SERVERS is not set: run testenv/servers/install and set it to what that prints")
 	}
 	s := transport.Stdio{Command: filepath.Join(dir, path), Args: args, Env: environment(env...)}
 	if strings.HasSuffix(path, ".js") {

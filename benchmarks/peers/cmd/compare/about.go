@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// about returns where and how is measured, as configuration lines of the benchmark format. It does not say whose machine it
-// is.
+// about returns where and how is measured, as configuration lines of the benchmark format. It does not say whose
+// machine it is.
 func about(ctx context.Context, root string, p plan) string {
 	return config(
 		"go", runtime.Version(),

@@ -50,13 +50,15 @@ type point struct{ X, Y float64 }
 
 // peerNames are what a reader of the chart calls the peers.
 var peerNames = map[string]string{
-	floor: "floor: bytes moved", floorJSON: "floor + encoding/json", ours: "mcpotel", "gosdk": "official Go SDK 1.8.0", "mcpgo": "mcp-go 1.2.1",
+	floor: "floor: bytes moved", floorJSON: "floor + encoding/json", ours: "mcpotel", "gosdk": "official Go SDK 1.8.0",
+	"mcpgo": "mcp-go 1.2.1",
 }
 
 // throughputChart draws throughput.svg: size against throughput, both axes logarithmic, a line for each peer.
 func throughputChart(m *measurements) (string, error) {
 	c := &chart{Width: 860, Height: 460, Left: 72, Top: 76, Right: 640, Bottom: 388}
-	c.Notes = join(" · ", m.about["cpu"], m.about["go"], prefixed("commit ", m.about["commit"]), m.about["date"], fmt.Sprintf("medians of %d passes", m.passes))
+	c.Notes = join(" · ", m.about["cpu"], m.about["go"], prefixed("commit ", m.about["commit"]), m.about["date"],
+		fmt.Sprintf("medians of %d passes", m.passes))
 	curves, sizes := m.curves()
 	if len(sizes) == 0 {
 		return c.draw() // says that nothing was measured
@@ -208,7 +210,9 @@ func spacious(ticks []tick, least float64) []tick {
 
 // spreadLabels moves labels apart, each at least a distance from the next, within bounds.
 func spreadLabels(lines []*line, distance, top, bottom float64) {
-	byY := slices.SortedStableFunc(slices.Values(lines), func(a, b *line) int { return int(math.Copysign(1, a.EndY-b.EndY)) })
+	byY := slices.SortedStableFunc(slices.Values(lines), func(a, b *line) int {
+		return int(math.Copysign(1, a.EndY-b.EndY))
+	})
 	next := top
 	for _, l := range byY { // from the top: down where it is too narrow
 		l.LabelY = max(l.LabelY, next)

@@ -2,10 +2,10 @@
 //
 //	go -C benchmarks/peers run ./cmd/compare
 //
-// It builds the test binaries of benchmarks and of benchmarks/peers once and runs them in passes, each pass once through all
-// benchmarks. On a machine that other work shares, a time says little; so within each pass it divides each peer's figure by
-// the floor's, which was measured moments before, and then takes the median of these ratios over the passes. Allocations are
-// exact, or nearly.
+// It builds the test binaries of benchmarks and of benchmarks/peers once and runs them in passes, each pass once
+// through all benchmarks. On a machine that other work shares, a time says little; so within each pass it divides each
+// peer's figure by the floor's, which was measured moments before, and then takes the median of these ratios over the
+// passes. Allocations are exact, or nearly.
 //
 // It writes into the directory of -out:
 //
@@ -14,9 +14,9 @@
 //	targets.md      the targets of the project, and whether they are met
 //	throughput.svg  size against throughput
 //
-// With -check it writes nothing, measures only what the targets that are ratios or counts need, and fails if one is missed by
-// more than a factor, or what is known to be reached of it.
-// The environment (GOGC, GOMAXPROCS) is passed on and told.
+// With -check it writes nothing, measures only what the targets that are ratios or counts need, and fails if one is
+// missed by more than a factor, or what is known to be reached of it. The environment (GOGC, GOMAXPROCS) is passed on
+// and told.
 package main
 
 import (
@@ -63,10 +63,12 @@ func parseFlags(args []string, usage io.Writer) (*options, error) {
 	f.SetOutput(usage)
 	f.IntVar(&o.passes, "passes", 7, "passes through all benchmarks")
 	f.StringVar(&o.benchtime, "benchtime", "300ms", "time for each benchmark in each pass, as go test has it")
-	f.StringVar(&o.bench, "bench", "", "benchmarks to run, as go test has it (default all; with -check those of the targets)")
+	f.StringVar(&o.bench, "bench", "",
+		"benchmarks to run, as go test has it (default all; with -check those of the targets)")
 	f.StringVar(&o.out, "out", "../results", "directory to write to")
 	f.StringVar(&o.from, "from", "", "measure nothing, but take the lines of this `file` (raw.txt.gz)")
-	f.Float64Var(&o.check, "check", 0, "write nothing, but fail if a ratio exceeds its target times this `factor`, or allocations exceed theirs at all")
+	f.Float64Var(&o.check, "check", 0,
+		"write nothing, but fail if a ratio exceeds its target times this `factor`, or allocations exceed theirs at all")
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}

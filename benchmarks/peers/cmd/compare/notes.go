@@ -20,28 +20,41 @@ a larger GOGC, pays less for what a peer allocates.
 
 // leavesOut says what the figures of a benchmark do not contain, by the benchmark's name.
 var leavesOut = map[string]string{
-	"Roundtrip": "A client calls a tool of a server that answers with bytes that are ready. On stdio the server is another process: its CPU time is left " +
-		"out. On pipes and over HTTP it is in this process, and its CPU time is in every column; net/http's share is then most of the floor.",
-	"Server": "A client that writes bytes that are ready, and looks at none of the answer but its end, calls a tool that does nothing. The client's CPU " +
+	"Roundtrip": "A client calls a tool of a server that answers with bytes that are ready. On stdio the server is " +
+		"another process: its CPU time is left " +
+		"out. On pipes and over HTTP it is in this process, and its CPU time is in every column; net/http's share is then " +
+		"most of the floor.",
+	"Server": "A client that writes bytes that are ready, and looks at none of the answer but its end, calls a tool " +
+		"that does nothing. The client's CPU " +
 		"time is in every column. What the handler of a real tool does is left out, and so are sessions: HTTP is stateless.",
-	"Decode": "A frame in memory becomes a typed value, for gosdk and mcpgo by what they export, which is less than their clients do. Left out: reading it, matching it to a call, and what the user does with the value. What is kept raw until " +
+	"Decode": "A frame in memory becomes a typed value, for gosdk and mcpgo by what they export, which is less than " +
+		"their clients do. Left out: reading it, matching it to a call, and what the user does with the value. What is " +
+		"kept raw until " +
 		"it is asked for (structured content, base64, schemas) stays so, for those who do that.",
-	"Envelope": "What a frame is and whose, found in memory: the id, and where the result begins and ends. The result is left as it is, not even validated.",
-	"Encode":   "A request written into a buffer in memory. The write itself is left out.",
-	"TelemetryClient": "As in Roundtrip, with this library's client only: the server observes nothing. absent has no telemetry, no-sdk has it without an SDK of OpenTelemetry, " +
-		"unsampled and sampled have spans, metrics and logs at Info, exported sends all of them over OTLP to a receiver in this process, whose work is in the figure. " +
-		"spans has spans and their propagation alone. bare has no telemetry of this library, but one span of the SDK with ten attributes around each call. In all but exported, what exporters do is left out.",
+	"Envelope": "What a frame is and whose, found in memory: the id, and where the result begins and ends. The result " +
+		"is left as it is, not even validated.",
+	"Encode": "A request written into a buffer in memory. The write itself is left out.",
+	"TelemetryClient": "As in Roundtrip, with this library's client only: the server observes nothing. absent has no " +
+		"telemetry, no-sdk has it without an SDK of OpenTelemetry, " +
+		"unsampled and sampled have spans, metrics and logs at Info, exported sends all of them over OTLP to a receiver " +
+		"in this process, whose work is in the figure. " +
+		"spans has spans and their propagation alone. bare has no telemetry of this library, but one span of the SDK with " +
+		"ten attributes around each call. In all but exported, what exporters do is left out.",
 	"TelemetryServer": "The same for this library's server, as in Server. The requests name no trace.",
-	"IdleClient": "Heap and stacks of clients that have made one call and wait, without what their servers take; the buffers of pipes and sockets are the kernel's " +
+	"IdleClient": "Heap and stacks of clients that have made one call and wait, without what their servers take; the " +
+		"buffers of pipes and sockets are the kernel's " +
 		"and left out, and over HTTP the connections, which are closed. The time is that of making all of them.",
 	"IdleServer": "The same for the sessions of a server in the legacy era, without what their clients take.",
-	"Delay": "How much later a small answer comes because a large one, for another caller, is on the same pipe before it. What is in the pipe when the large one has " +
+	"Delay": "How much later a small answer comes because a large one, for another caller, is on the same pipe before " +
+		"it. What is in the pipe when the large one has " +
 		"been written, up to a megabyte, is in the figure. The time of an op is a whole round and says little.",
-	"Connect":        "A client is made, calls a tool once and is closed. On stdio nearly all of it is the start of a process, which here is a large test binary.",
+	"Connect": "A client is made, calls a tool once and is closed. On stdio nearly all of it is the start of a " +
+		"process, which here is a large test binary.",
 	"FramesRead":     "Frames taken out of a pipe, not parsed. The CPU time of who writes them is in it.",
 	"FramesRejected": "The same for frames above a limit of 64 KiB, which are skipped.",
 	"FramesWrite":    "Frames written into a pipe; the CPU time of who empties it is in it.",
 	"NotifyReceived": "Notifications that a server sends, up to a handler which does not decode them.",
-	"Growth":         "A tiny call on a pipe after so many others, or while so many calls that were given up are remembered.",
-	"NotifySent":     "Notifications that a client sends; nobody answers. The server's goroutine is in the CPU time.",
+	"Growth": "A tiny call on a pipe after so many others, or while so many calls that were given up are " +
+		"remembered.",
+	"NotifySent": "Notifications that a client sends; nobody answers. The server's goroutine is in the CPU time.",
 }

@@ -19,7 +19,8 @@ func throughputs() *synthetic {
 		s.pass(pass+1, 0.25)
 		for _, size := range []string{"200B", "1KiB", "10KiB", "100KiB", "1MiB", "10MiB", "16MiB-1"} {
 			bytes, _ := parseSize(size)
-			for peer, per := range map[string][2]float64{floor: {9000, 0.5}, floorJSON: {15_000, 10}, ours: {14_000, 1}, "gosdk": {120_000, 48}, "mcpgo": {30_000, 57}} {
+			for peer, per := range map[string][2]float64{floor: {9000, 0.5}, floorJSON: {15_000, 10}, ours: {14_000, 1},
+				"gosdk": {120_000, 48}, "mcpgo": {30_000, 57}} {
 				ns := per[0] + per[1]*bytes
 				s.line("Roundtrip/transport=stdio/era=2026-07-28/shape=text/size="+size+"/callers=1/peer="+peer,
 					ns, wall, bytes/ns*1e3, rate, ns*1.2, cpu, 512, bytesPerOp, 12, allocs)
@@ -36,10 +37,12 @@ func TestTheTableHasRatiosToTheFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| machine | Abacus & Sons, 2 cores |", "| Go | go1.99, GOMAXPROCS 2, GOGC 100 |", "| commit | 0123456789ab |", "| date | 2001-02-03 |",
+		"| machine | Abacus & Sons, 2 cores |", "| Go | go1.99, GOMAXPROCS 2, GOGC 100 |", "| commit | 0123456789ab |",
+		"| date | 2001-02-03 |",
 		"| load when a pass began | 0.25 to 0.25 |",
 		"| case | floor | floorjson | ours | gosdk | mcpgo |",
-		"| transport=stdio era=2026-07-28 shape=text size=200B callers=1 | 9.10 µs (CPU 10.9 µs); 12, 512 B | ×1.87 (CPU ×1.87); 12, 512 B |",
+		"| transport=stdio era=2026-07-28 shape=text size=200B callers=1 | 9.10 µs (CPU 10.9 µs); 12, 512 B | ×1.87 (CPU " +
+			"×1.87); 12, 512 B |",
 		"Against floorjson: wall (CPU).",
 		"| transport=stdio era=2026-07-28 shape=text size=200B callers=1 | ×0.54 (CPU ×0.54) | ×1.00 (CPU ×1.00) |",
 		"## Delay", "| – | 100 ns; p50 250 µs | 300 ns; p50 1.00 ms |",

@@ -112,8 +112,8 @@ func (m *measurements) configure(r *benchfmt.Result) (pass int, err error) {
 	return n - 1, nil
 }
 
-// split parts a benchmark's name from its peer. One that has no peer=, but a last element without a key, has that for its
-// peer; one that has neither is ours.
+// split parts a benchmark's name from its peer. One that has no peer=, but a last element without a key, has that for
+// its peer; one that has neither is ours.
 func split(name benchfmt.Name) (rest, peer string) {
 	base, parts := name.Parts()
 	elements := []string{string(base)}

@@ -12,7 +12,8 @@ func TestMediansLeaveOutWhatIsMissing(t *testing.T) {
 		s    series
 		want float64
 	}{
-		{series{3}, 3}, {series{5, 1, 3}, 3}, {series{4, 1, 3, 2}, 2.5}, {series{none, 7, none}, 7}, {series{none}, none}, {nil, none},
+		{series{3}, 3}, {series{5, 1, 3}, 3}, {series{4, 1, 3, 2}, 2.5}, {series{none, 7, none}, 7}, {series{none}, none},
+		{nil, none},
 	} {
 		if got := c.s.median(); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("median of %v: want %v, got %v", c.s, c.want, got)
@@ -42,9 +43,12 @@ func TestFiguresAreWrittenAsPeopleReadThem(t *testing.T) {
 		value      float64
 		unit, want string
 	}{
-		{0.11, wall, "0.11 ns"}, {6234, wall, "6.23 µs"}, {135_600, cpu, "136 µs"}, {1.67e9, wall, "1.67 s"}, {999_600, p50, "1.00 ms"},
-		{416, bytesPerOp, "416 B"}, {133_427, bytesPerOp, "130 KiB"}, {4196, bytesPerOp, "4.10 KiB"}, {9830.4, perClient, "9.60 KiB"},
-		{2.5, peak, "×2.50"}, {166_131, allocs, "166,131"}, {1_234_567, allocs, "1,234,567"}, {12, allocs, "12"}, {-1234, allocs, "-1,234"},
+		{0.11, wall, "0.11 ns"}, {6234, wall, "6.23 µs"}, {135_600, cpu, "136 µs"}, {1.67e9, wall, "1.67 s"},
+		{999_600, p50, "1.00 ms"},
+		{416, bytesPerOp, "416 B"}, {133_427, bytesPerOp, "130 KiB"}, {4196, bytesPerOp, "4.10 KiB"},
+		{9830.4, perClient, "9.60 KiB"},
+		{2.5, peak, "×2.50"}, {166_131, allocs, "166,131"}, {1_234_567, allocs, "1,234,567"}, {12, allocs, "12"},
+		{-1234, allocs, "-1,234"},
 		{1998.6, rate, "1,999 MB/s"}, {0, wall, "0 ns"}, {none, wall, "–"},
 	} {
 		if got := quantity(c.value, c.unit); got != c.want {

@@ -25,7 +25,8 @@ type binary struct {
 	skip      string // benchmarks that another binary runs, as -test.skip has it; empty means none
 }
 
-// measure builds and runs the benchmarks and returns their lines. It gives what there is so far to keep after each pass.
+// measure builds and runs the benchmarks and returns their lines. It gives what there is so far to keep after each
+// pass.
 func measure(ctx context.Context, p plan, keep func([]byte) error) ([]byte, error) {
 	tmp, err := os.MkdirTemp("", "compare")
 	if err != nil {
@@ -48,7 +49,8 @@ func measure(ctx context.Context, p plan, keep func([]byte) error) ([]byte, erro
 			}
 			lines.Write(out)
 		}
-		fmt.Fprintf(os.Stderr, "compare: pass %d of %d took %v, load %s\n", pass+1, p.passes, time.Since(began).Round(time.Second), load())
+		fmt.Fprintf(os.Stderr, "compare: pass %d of %d took %v, load %s\n", pass+1, p.passes,
+			time.Since(began).Round(time.Second), load())
 		if err := keep(lines.Bytes()); err != nil {
 			return nil, err
 		}
@@ -68,7 +70,8 @@ func build(ctx context.Context, tmp string) (binaries []*binary, root string, er
 	peers := filepath.Dir(strings.TrimSpace(string(mod)))
 	root = filepath.Dir(filepath.Dir(peers))
 	if filepath.Base(peers) != "peers" {
-		return nil, "", fmt.Errorf("the working directory is not in the module benchmarks/peers: go -C benchmarks/peers run ./cmd/compare")
+		return nil, "", fmt.Errorf("the working directory is not in the module benchmarks/peers: go -C benchmarks/peers " +
+			"run ./cmd/compare")
 	}
 	own := &binary{path: filepath.Join(tmp, "own.test"), dir: filepath.Join(root, "benchmarks")}
 	all := &binary{path: filepath.Join(tmp, "peers.test"), dir: peers}

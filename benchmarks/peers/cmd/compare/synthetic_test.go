@@ -11,7 +11,8 @@ type synthetic struct{ strings.Builder }
 
 func output() *synthetic {
 	s := new(synthetic)
-	s.WriteString("go: go1.99\ncommit: 0123456789ab\ndate: 2001-02-03\ngoos: plan9\ngoarch: arm\ncpu: Abacus & Sons\ncores: 2\ngomaxprocs: 2\ngogc: 100\nbenchtime: 300ms\n")
+	s.WriteString("go: go1.99\ncommit: 0123456789ab\ndate: 2001-02-03\ngoos: plan9\ngoarch: arm\ncpu: Abacus & " +
+		"Sons\ncores: 2\ngomaxprocs: 2\ngogc: 100\nbenchtime: 300ms\n")
 	return s
 }
 

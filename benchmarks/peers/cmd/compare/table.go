@@ -126,7 +126,8 @@ func (s *section) head(b *strings.Builder) {
 
 func (s *section) some(peer string) bool { return slices.Contains(s.peers, peer) }
 
-// cell writes what a peer takes: its time, or how often the base's, then what it allocates, then what else was reported.
+// cell writes what a peer takes: its time, or how often the base's, then what it allocates, then what else was
+// reported.
 func (c *benchCase) cell(peer, base string) string {
 	if !c.has(peer) {
 		return "–"

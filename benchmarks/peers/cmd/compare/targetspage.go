@@ -16,8 +16,10 @@ func targetsPage(m *measurements) (string, error) {
 		}
 	}
 	fmt.Fprintf(&b, "# Targets\n\n%s\n%s\n", generated, m.where())
-	fmt.Fprintf(&b, "%d of %d are met. A ratio is the median over the passes of the ratio within a pass; \"best\" is the best pass of ours over the best\n"+
-		"of the floor's. Of several cases the worst counts. In brackets: the lowest and the highest of the passes.\n\n", met, len(all))
+	fmt.Fprintf(&b, "%d of %d are met. A ratio is the median over the passes of the ratio within a pass; \"best\" is "+
+		"the best pass of ours over the best\n"+
+		"of the floor's. Of several cases the worst counts. In brackets: the lowest and the highest of the passes.\n\n", met,
+		len(all))
 	b.WriteString("| what | target | measured | met | where |\n|---|--:|--:|---|---|\n")
 	for _, v := range all {
 		fmt.Fprintf(&b, "| %s | ≤ %s | %s | %s | %s |\n", v.row, v.format(v.limit), v.told(), v.verdict(), v.where())

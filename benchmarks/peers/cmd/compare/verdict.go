@@ -19,7 +19,8 @@ type verdict struct {
 // met reports whether the figure is within the limit.
 func (v *verdict) met() bool { return v.worst != nil && v.figure <= v.limit }
 
-// holds reports whether the figure is within what is guarded, or within a factor of it if it does not count something exactly.
+// holds reports whether the figure is within what is guarded, or within a factor of it if it does not count something
+// exactly.
 func (v *verdict) holds(factor float64) bool {
 	if v.exact() {
 		factor = 1
@@ -105,8 +106,8 @@ func matches(name, pattern []string) bool {
 	return true
 }
 
-// neededBy returns a pattern for -bench that runs what targets need, and more where they do not say all elements of a name:
-// with all peers.
+// neededBy returns a pattern for -bench that runs what targets need, and more where they do not say all elements of a
+// name: with all peers.
 func neededBy(targets []*target) string {
 	var alternatives []string
 	seen := map[string]bool{"": true}
@@ -127,8 +128,8 @@ func neededBy(targets []*target) string {
 	return strings.Join(alternatives, "|")
 }
 
-// check tells which targets are met within a factor and returns an error if one is not. Those that were not measured are
-// misses, unless only some benchmarks were asked for.
+// check tells which targets are met within a factor and returns an error if one is not. Those that were not measured
+// are misses, unless only some benchmarks were asked for.
 func check(out io.Writer, all []*verdict, factor float64, some bool) error {
 	var checked, missed int
 	for _, v := range all {
@@ -142,10 +143,12 @@ func check(out io.Writer, all []*verdict, factor float64, some bool) error {
 				v.row, v.told(), v.format(v.limit), factor, v.format(v.guarded()))
 		case v.worst == nil:
 			missed++
-			fmt.Fprintf(out, "FAIL  %s: not measured, want a benchmark %s/peer=%s that reports %s\n", v.row, v.cases, v.of(), v.unit)
+			fmt.Fprintf(out, "FAIL  %s: not measured, want a benchmark %s/peer=%s that reports %s\n", v.row, v.cases, v.of(),
+				v.unit)
 		default:
 			missed++
-			fmt.Fprintf(out, "FAIL  %s: want at most %s%s, got %s in %s\n", v.row, v.format(v.guarded()), v.margin(factor), v.told(), v.worst.name)
+			fmt.Fprintf(out, "FAIL  %s: want at most %s%s, got %s in %s\n", v.row, v.format(v.guarded()), v.margin(factor),
+				v.told(), v.worst.name)
 		}
 		checked++
 	}

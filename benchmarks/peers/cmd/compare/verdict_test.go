@@ -40,7 +40,8 @@ func TestTargetsAreJudgedByTheWorstCase(t *testing.T) {
 			t.Errorf("%+v: want %v in %s, got %v in %v", c.target, c.want, c.where, v.figure, v.worst)
 		}
 	}
-	for _, missing := range []target{{cases: "R/size=2KiB", unit: cpu}, {cases: "R", unit: "furlongs"}, {cases: "R", peer: "gosdk", unit: wall}, {cases: "R", unit: wall, over: "gosdk"}} {
+	for _, missing := range []target{{cases: "R/size=2KiB", unit: cpu}, {cases: "R", unit: "furlongs"},
+		{cases: "R", peer: "gosdk", unit: wall}, {cases: "R", unit: wall, over: "gosdk"}} {
 		if v := missing.judge(m); v.worst != nil || v.met() || v.holds(100) {
 			t.Errorf("%+v was not measured: want no figure, and that it is not met, got %v", missing, v.figure)
 		}
@@ -49,7 +50,8 @@ func TestTargetsAreJudgedByTheWorstCase(t *testing.T) {
 
 func TestCheckHasAMarginForRatiosAndNoneForAllocations(t *testing.T) {
 	m := tiny().parsed(t)
-	ratio, count := &target{row: "ratio", cases: "R", unit: cpu, over: floor, limit: 2}, &target{row: "count", cases: "R", unit: allocs, limit: 10}
+	ratio, count := &target{row: "ratio", cases: "R", unit: cpu, over: floor, limit: 2},
+		&target{row: "count", cases: "R", unit: allocs, limit: 10}
 	missed := &target{row: "missed", cases: "R", unit: cpu, over: floor, limit: 1, reached: 2}
 	absent := &target{row: "absent", cases: "Q", unit: cpu, limit: 1}
 	for _, c := range []struct {

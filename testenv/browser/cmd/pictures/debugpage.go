@@ -31,7 +31,8 @@ func (p pictures) debugPage(ctx context.Context, bin string) error {
 // of opens the page of a client.
 func of(name string) func(*browser.Tab, string) error {
 	return func(t *browser.Tab, url string) error {
-		return follow(t, url, fmt.Sprintf(`[...document.querySelectorAll("table.clients a")].find(a => a.textContent === %q).href`, name))
+		return follow(t, url, fmt.Sprintf(
+			`[...document.querySelectorAll("table.clients a")].find(a => a.textContent === %q).href`, name))
 	}
 }
 

@@ -136,7 +136,8 @@ func scene(t *browser.Tab, url, title, kind, span string) error {
 	if err := t.Go(url); err != nil {
 		return err
 	}
-	link, err := browser.Eval[string](t, fmt.Sprintf(`[...document.querySelectorAll("#traces a")].find(a => a.textContent.includes(%q)).href`, title))
+	link, err := browser.Eval[string](t,
+		fmt.Sprintf(`[...document.querySelectorAll("#traces a")].find(a => a.textContent.includes(%q)).href`, title))
 	if err != nil {
 		return err
 	}

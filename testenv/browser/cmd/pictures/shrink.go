@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// shrink reduces a picture of text to 256 colours, which nobody sees and makes it a third as large.
+// shrink reduces a picture of text to 256 colours, which cannot be seen and makes it a third as large.
 func shrink(raw []byte) ([]byte, error) {
 	full, err := png.Decode(bytes.NewReader(raw))
 	if err != nil {
@@ -43,14 +43,16 @@ func shrink(raw []byte) ([]byte, error) {
 // areas is how many of the most frequent colours are those of areas, which are kept as they are.
 const areas = 24
 
-// chosen are up to 256 colours that stand for all: those of areas, and then none that is hardly different from one before
-// it, so that a small mark keeps its colour beside the many shades of the edges of text.
+// chosen are up to 256 colours that stand for all: those of areas, and then none that is hardly different from one
+// before it, so that a small mark keeps its colour beside the many shades of the edges of text.
 func chosen(count map[color.RGBA]int) (palette color.Palette) {
 	frequent := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
 		return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
 	})
 	for _, c := range frequent {
-		near := len(palette) >= areas && slices.ContainsFunc(palette, func(other color.Color) bool { return distance(c, other.(color.RGBA)) < 14 })
+		near := len(palette) >= areas && slices.ContainsFunc(palette, func(other color.Color) bool {
+			return distance(c, other.(color.RGBA)) < 14
+		})
 		if !near && len(palette) < 256 {
 			palette = append(palette, c)
 		}

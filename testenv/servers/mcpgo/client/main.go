@@ -1,5 +1,5 @@
-// Command client drives the client of mcp-go once: it connects, lists the tools, calls one, and says on one line of JSON
-// what came of it.
+// Command client drives the client of mcp-go once: it connects, lists the tools, calls one, and says on one line of
+// JSON what came of it.
 //
 //	client URL auto|legacy|modern|sse TOOL ARGUMENTS
 package main

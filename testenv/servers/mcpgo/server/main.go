@@ -1,5 +1,6 @@
 // Command server is a server on mcp-go with one tool: over standard input and output, or with the argument
-// streamable, stateless or sse over HTTP on a free port of the loopback interface, or on the one that MCPOTEL_PORT names.
+// streamable, stateless or sse over HTTP on a free port of the loopback interface, or on the one that MCPOTEL_PORT
+// names.
 package main
 
 import (

@@ -1,10 +1,11 @@
-// Command stack runs the whole of it on this machine: the Collectors, Jaeger, Prometheus, and clients and servers that export.
+// Command stack runs the whole of it on this machine: the Collectors, Jaeger, Prometheus, and clients and servers that
+// export.
 //
 //	go -C testenv/stack run ./cmd/stack up
 //
-// It builds what is missing, which takes minutes the first time, prints the addresses, drives the traffic until Ctrl-C or for
-// as many rounds as --rounds says, and stops everything. A command behind -- is run after those rounds, beside further traffic,
-// with PROMETHEUS_URL, JAEGER_URL and OTEL_EXPORTER_OTLP_ENDPOINT set; the stack ends with it.
+// It builds what is missing, which takes minutes the first time, prints the addresses, drives the traffic until Ctrl-C
+// or for as many rounds as --rounds says, and stops everything. A command behind -- is run after those rounds, beside
+// further traffic, with PROMETHEUS_URL, JAEGER_URL and OTEL_EXPORTER_OTLP_ENDPOINT set; the stack ends with it.
 package main
 
 import (
@@ -57,7 +58,8 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	f.BoolVar(&s.free, "free-ports", false, "listen on free ports instead of the usual ones")
 	f.StringVar(&s.dir, "dir", "", "keep logs and data in this `DIRECTORY` instead of a temporary one")
 	f.Float64Var(&s.sampling, "sampling", 100, "percentage of the traces that are kept besides slow and failed ones")
-	f.StringVar(&s.rules, "rules", "", "`FILES` of rules and alerts for Prometheus, with commas between, instead of those of dashboards/")
+	f.StringVar(&s.rules, "rules", "",
+		"`FILES` of rules and alerts for Prometheus, with commas between, instead of those of dashboards/")
 	f.BoolVar(&s.web, "web", false, "show traces, metrics and logs on a page too")
 	if len(args) == 0 || args[0] != "up" {
 		return errors.New("want: stack up [flags]; stack up -h lists them")
@@ -168,7 +170,8 @@ func (s *settings) runCommand(ctx context.Context, running *stack.Stack, out io.
 func rules(named string) (files []string, err error) {
 	if named == "" {
 		root, err := stack.Repository()
-		return []string{filepath.Join(root, "dashboards", "rules.yaml"), filepath.Join(root, "dashboards", "alerts.yaml")}, err
+		return []string{filepath.Join(root, "dashboards", "rules.yaml"), filepath.Join(root, "dashboards", "alerts.yaml")},
+			err
 	}
 	for file := range strings.SplitSeq(named, ",") {
 		path, err := filepath.Abs(file)

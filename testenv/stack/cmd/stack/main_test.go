@@ -19,7 +19,8 @@ func TestUpRunsARoundAndEnds(t *testing.T) {
 	if err := run(ctx, []string{"up", "--free-ports", "--rounds", "1"}, &out, t.Output()); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	for _, want := range []string{"the stack is up after", "http://127.0.0.1:", "round 1 took", "the traffic has ended after", "the stack has ended after"} {
+	for _, want := range []string{"the stack is up after", "http://127.0.0.1:", "round 1 took",
+		"the traffic has ended after", "the stack has ended after"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want %q, got\n%s", want, &out)
 		}
