@@ -30,8 +30,8 @@ type Authorizer struct {
 	mu      sync.Mutex
 	server  *url.URL             // guarded by mu; the MCP server, nil before the first request
 	session *session             // guarded by mu; nil before the first authorization
-	flight  *flight              // guarded by mu; nil if there is none
-	failed  *flight              // guarded by mu; the last one, if it failed
+	running *run                 // guarded by mu; nil if there is none
+	failed  *run                 // guarded by mu; the last one, if it failed
 	pause   time.Time            // guarded by mu; until when nothing like it is tried again
 	asked   map[string]time.Time // guarded by mu; when a scope was last asked for
 }
@@ -113,15 +113,15 @@ func (a *Authorizer) current(req *http.Request) (*session, error) {
 	return nil, err
 }
 
-// renewal returns the flight that renews s, starting it if there is none. It is called with mu.
-func (a *Authorizer) renewal(ctx context.Context, s *session, now time.Time) (*flight, error) {
-	if a.flight != nil {
-		return a.flight, nil
+// renewal returns the run that renews s, starting it if there is none. It is called with mu.
+func (a *Authorizer) renewal(ctx context.Context, s *session, now time.Time) (*run, error) {
+	if a.running != nil {
+		return a.running, nil
 	}
 	if a.failed != nil && a.failed.renew && now.Before(a.pause) {
 		return nil, a.failed.err
 	}
-	return a.launch(ctx, &flight{want: want{used: s.token.AccessToken}, renew: true}), nil
+	return a.start(ctx, &run{demand: demand{used: s.token.AccessToken}, renew: true}), nil
 }
 
 // serve binds the Authorizer to the server of its first request, and refuses others. It is called with mu.

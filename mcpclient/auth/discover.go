@@ -27,7 +27,7 @@ func (f *flow) discoverResource(ctx context.Context) error {
 	if err == nil && len(r.AuthorizationServers) == 0 {
 		err = refuse(StepDiscoverResource, "metadata of the MCP server names no authorization server")
 	}
-	if errors.Is(err, metadata.ErrNotFound) && f.want.metadataURL == "" {
+	if errors.Is(err, metadata.ErrNotFound) && f.demand.metadataURL == "" {
 		r, err = nil, nil // a server of 2025-03-26, or one that leaves it to the configuration
 	}
 	if err != nil {

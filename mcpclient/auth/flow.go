@@ -11,13 +11,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/metadata"
 )
 
-// flow is one authorization from the refusal to the token. It belongs to the goroutine of its flight.
+// flow is one authorization from the refusal to the token. It belongs to the goroutine of its run.
 type flow struct {
-	a     *Authorizer
-	fetch *metadata.Fetcher
-	url   *url.URL // of the MCP server
-	want  want
-	last  *session // before the flow; may be nil
+	a      *Authorizer
+	fetch  *metadata.Fetcher
+	url    *url.URL // of the MCP server
+	demand demand
+	last   *session // before the flow; may be nil
 
 	// what the flow finds out, in this order
 	resource  *metadata.Resource // nil if the MCP server has no metadata (2025-03-26)
@@ -35,7 +35,7 @@ type flow struct {
 
 func (f *flow) now() time.Time { return f.a.o.Now() }
 
-// authorize gets a session that serves f.want: by what the store has, by a refresh, or by the grant.
+// authorize gets a session that serves f.demand: by what the store has, by a refresh, or by the grant.
 func (f *flow) authorize(ctx context.Context) (*session, error) {
 	if err := f.discover(ctx); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (f *flow) refresh(ctx context.Context, s *session) (*session, error) {
 // before it ended.
 func (f *flow) adoptable() bool {
 	p := f.previous
-	return p != nil && p.token.AccessToken != "" && p.token.AccessToken != f.want.used && !p.expired(f.now()) && f.fits(p)
+	return p != nil && p.token.AccessToken != "" && p.token.AccessToken != f.demand.used && !p.expired(f.now()) && f.fits(p)
 }
 
 // refreshable reports whether a refresh may serve. A token that came of a refresh and was refused at once says that
@@ -142,23 +142,23 @@ func (f *flow) refreshable() bool {
 	if p == nil || p.token.RefreshToken == "" || !f.fits(p) {
 		return false
 	}
-	return p.token.AccessToken != f.want.used || p.source != refreshed || p.accepted.Load()
+	return p.token.AccessToken != f.demand.used || p.source != refreshed || p.accepted.Load()
 }
 
 // fits reports whether a token like the one of s would do: bound to a key if it has to be, and with the scopes wanted.
 // Scopes that were asked for and not granted count only if the server insists on them.
 func (f *flow) fits(s *session) bool {
 	have := s.requested
-	if f.want.stepUp {
+	if f.demand.stepUp {
 		have = s.scopes()
 	}
-	return s.bound() == f.bindsTokens() && covers(have, f.want.scopes)
+	return s.bound() == f.bindsTokens() && covers(have, f.demand.scopes)
 }
 
 // scopes chooses what to ask for.
 func (f *flow) scopes() []string {
 	r := scopeRequest{
-		configured: f.a.o.Scopes, challenged: f.want.scopes, previous: f.asked, server: f.server.ScopesSupported,
+		configured: f.a.o.Scopes, challenged: f.demand.scopes, previous: f.asked, server: f.server.ScopesSupported,
 		offline: f.a.o.Grant.interactive() && !f.a.o.NoOfflineAccess,
 	}
 	if f.resource != nil {
@@ -175,9 +175,9 @@ func (f *flow) bindsTokens() bool {
 	switch {
 	case f.a.o.DPoP == DPoPNever:
 		return false
-	case f.a.o.DPoP == DPoPAlways, f.want.proof == proofRequired, f.resource != nil && f.resource.DPoPRequired:
+	case f.a.o.DPoP == DPoPAlways, f.demand.proof == proofRequired, f.resource != nil && f.resource.DPoPRequired:
 		return true
-	case f.want.proof == proofOffered:
+	case f.demand.proof == proofOffered:
 		return slices.Contains(f.server.DPoPAlgs, dpop.Alg)
 	default:
 		return f.wasBound // challenges of DPoP-bound tokens may forget to say so

@@ -17,27 +17,27 @@ const maxAttempts = 4
 // for in vain.
 const askedPause = 5 * time.Minute
 
-// want is what a refusal of the MCP server asks for.
-type want struct {
+// demand is what a refusal of the MCP server asks for.
+type demand struct {
 	used        string   // the token that was refused; empty if none was sent
 	metadataURL string   // resource_metadata of the challenge (RFC 9728 §5.1); may be empty
 	scopes      []string // scope of the challenge
 	stepUp      bool     // the token is good, but for its scopes
-	proof       proofWish
+	proof       proofDemand
 }
 
-// proofWish is what a challenge says about DPoP.
-type proofWish int
+// proofDemand is what a challenge says about DPoP.
+type proofDemand int
 
 const (
-	proofUnsaid proofWish = iota
+	proofUnsaid proofDemand = iota
 	proofOffered
 	proofRequired
 )
 
-// covered reports whether the outcome of a flight for o is the outcome for w too.
-func (w want) covered(o want) bool {
-	return w.used == o.used && w.stepUp == o.stepUp && covers(o.scopes, w.scopes)
+// covered reports whether the outcome of a run for o is the outcome for d too.
+func (d demand) covered(o demand) bool {
+	return d.used == o.used && d.stepUp == o.stepUp && covers(o.scopes, d.scopes)
 }
 
 // Review deals with what the MCP server answered. After HTTP 401, and 403 with insufficient_scope, it gets another
@@ -91,7 +91,7 @@ func (a *Authorizer) accept(used string) {
 
 // refusal is an answer of the MCP server that asks for authorization.
 type refusal struct {
-	want
+	demand
 	status int
 	code   string // the parameter error of the challenge
 	text   string // its error_description
@@ -99,7 +99,7 @@ type refusal struct {
 
 // readRefusal reads the challenges of the schemes we know.
 func readRefusal(resp *http.Response, used string) *refusal {
-	r := &refusal{status: resp.StatusCode, want: want{used: used}}
+	r := &refusal{status: resp.StatusCode, demand: demand{used: used}}
 	all := challenge.Parse(resp.Header)
 	bearer, isBearer := challenge.Find(all, "bearer")
 	proof, isProof := challenge.Find(all, "dpop")
@@ -132,11 +132,11 @@ func (r *refusal) error(format string, args ...any) *Error {
 	return e
 }
 
-// satisfy waits until there is another token than the one refused: it joins the flight that is under way, or starts
+// satisfy waits until there is another token than the one refused: it joins the run that is under way, or starts
 // one.
 func (a *Authorizer) satisfy(ctx context.Context, r *refusal) error {
 	for {
-		f, err := a.board(ctx, r)
+		f, err := a.join(ctx, r)
 		if err != nil || f == nil {
 			return err
 		}
@@ -146,14 +146,14 @@ func (a *Authorizer) satisfy(ctx context.Context, r *refusal) error {
 		default:
 			return err // the caller has left
 		}
-		if !f.renew && r.want.covered(f.want) {
+		if !f.renew && r.demand.covered(f.demand) {
 			return err
 		}
 	}
 }
 
-// board returns the flight to wait for, nil if there is another token already.
-func (a *Authorizer) board(ctx context.Context, r *refusal) (*flight, error) {
+// join returns the run to wait for, nil if there is another token already.
+func (a *Authorizer) join(ctx context.Context, r *refusal) (*run, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.session
@@ -163,16 +163,16 @@ func (a *Authorizer) board(ctx context.Context, r *refusal) (*flight, error) {
 	if s != nil && s.token != nil && s.token.AccessToken != r.used {
 		return nil, nil
 	}
-	if a.flight != nil {
-		return a.flight, nil
+	if a.running != nil {
+		return a.running, nil
 	}
-	if f := a.failed; f != nil && !f.renew && r.want.covered(f.want) && a.o.Now().Before(a.pause) {
+	if f := a.failed; f != nil && !f.renew && r.demand.covered(f.demand) && a.o.Now().Before(a.pause) {
 		return nil, f.err
 	}
 	if err := a.hopeless(s, r); err != nil {
 		return nil, err
 	}
-	return a.launch(ctx, &flight{want: r.want}), nil
+	return a.start(ctx, &run{demand: r.demand}), nil
 }
 
 // hopeless says why no authorization would help: the token is a new one that was never accepted, or the scopes have
@@ -193,7 +193,7 @@ func (a *Authorizer) hopeless(s *session, r *refusal) error {
 		err := r.error("the token just issued is refused")
 		a.session = s.spent()
 		a.session.refused = r.used
-		a.failed, a.pause = &flight{err: err}, now.Add(failurePause)
+		a.failed, a.pause = &run{err: err}, now.Add(failurePause)
 		return err
 	default:
 		return nil

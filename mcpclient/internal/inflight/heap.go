@@ -6,7 +6,7 @@ import "time"
 type call[T any] struct {
 	id       int64
 	deadline time.Time // zero: never
-	attempts int       // to send the request that met a busy transport
+	retries  int       // to send the request that met a busy transport
 	place    int       // in the heap
 	value    T
 }

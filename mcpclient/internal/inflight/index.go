@@ -10,8 +10,8 @@ const few = 8
 
 // index finds things by id. Beyond few it is a map that shrinks: Go's never gives memory back. The zero index is empty.
 type index[V any] struct {
-	list []entry[V] // as long as there is no big
-	big  *big[V]    // nil until there were more than few
+	list []pair[V] // as long as there is no big
+	big  *big[V]   // nil until there were more than few
 }
 
 type big[V any] struct {
@@ -19,7 +19,7 @@ type big[V any] struct {
 	peak int // the most that m held since it was made
 }
 
-type entry[V any] struct {
+type pair[V any] struct {
 	id    int64
 	value V
 }
@@ -51,7 +51,7 @@ func (x *index[V]) put(id int64, v V) {
 	case x.big != nil:
 		x.big.put(id, v)
 	case len(x.list) < few:
-		x.list = append(x.list, entry[V]{id, v})
+		x.list = append(x.list, pair[V]{id, v})
 	default:
 		x.big = &big[V]{m: make(map[int64]V, 2*few)}
 		for _, e := range x.list {

@@ -49,7 +49,7 @@ func (m *model) flying() (out []*modelled) {
 	return out
 }
 
-func (m *model) bury(c *modelled, why inflight.Cause) {
+func (m *model) retire(c *modelled, why inflight.Cause) {
 	if len(m.dead) == 0 {
 		m.sweep = m.now.Add(m.cfg.SweepInterval)
 	}
@@ -160,7 +160,7 @@ func TestTableAgreesWithTheModel(t *testing.T) {
 						t.Fatalf("abandon %d: got %v, %v, want ok=%v", c.id, v, ok, c.inFlight)
 					}
 					if ok {
-						m.bury(c, why)
+						m.retire(c, why)
 						c.removals++
 					}
 				}
@@ -170,7 +170,7 @@ func TestTableAgreesWithTheModel(t *testing.T) {
 				for _, c := range m.flying() {
 					if !c.deadline.IsZero() && !c.deadline.After(m.now) {
 						due = append(due, c)
-						m.bury(c, inflight.Timeout)
+						m.retire(c, inflight.Timeout)
 					}
 				}
 				table.Expire(m.now, left(t, due))
@@ -178,7 +178,7 @@ func TestTableAgreesWithTheModel(t *testing.T) {
 			"fail all": func(t *rapid.T) {
 				why, all := causes.Draw(t, "cause"), m.flying()
 				for _, c := range all {
-					m.bury(c, why)
+					m.retire(c, why)
 				}
 				table.FailAll(m.now, why, left(t, all))
 			},

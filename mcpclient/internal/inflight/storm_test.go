@@ -158,8 +158,8 @@ func wantSmall[T, N any](t *testing.T, table *Table[T, N]) {
 		"entries for reuse":   len(table.spare),
 		"heap of deadlines":   cap(table.deadlines),
 		"index of calls":      table.calls.big.peak,
-		"ring of tombstones":  len(table.yard.ring),
-		"index of tombstones": table.graves.big.peak,
+		"ring of tombstones":  len(table.stones.slots),
+		"index of tombstones": table.stonesByID.big.peak,
 	} {
 		if room >= 2*keep {
 			t.Errorf("%s of an empty table: room for %d, want less than %d", what, room, 2*keep)

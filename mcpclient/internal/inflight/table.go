@@ -54,9 +54,9 @@ type Table[T, N any] struct {
 	deadlines heap[T]
 	spare     []*call[T] // for reuse; at most keep
 
-	graves    index[uint64] // places in the yard
-	yard      yard[N]
-	nextSweep time.Time // zero when there is no tombstone
+	stonesByID index[uint64] // places in stones
+	stones     tombstones[N]
+	nextSweep  time.Time // zero when there is no tombstone
 }
 
 // New returns an empty table. When a call leaves a tombstone, note makes of the call's value what the tombstone keeps;
@@ -125,7 +125,7 @@ func (t *Table[T, N]) Abandon(id int64, now time.Time, why Cause) (v T, ok bool)
 	if !ok {
 		return v, false
 	}
-	return t.bury(c, now, why), true
+	return t.retire(c, now, why), true
 }
 
 // Expire abandons every call whose deadline is not after now, with [Timeout], and passes each to left, in the order of
@@ -163,8 +163,8 @@ func (t *Table[T, N]) Busy(id int64, r float64) (delay time.Duration, again, ok 
 	if !ok {
 		return 0, false, false
 	}
-	c.attempts++
-	if c.attempts >= t.cfg.Attempts {
+	c.retries++
+	if c.retries >= t.cfg.Attempts {
 		return 0, false, true
 	}
 	return time.Duration(float64(t.cfg.RetryDelay) * (1 + (r-0.5)*2*t.cfg.RetryJitter)), true, true
@@ -208,7 +208,7 @@ func (t *Table[T, N]) remove(c *call[T]) T {
 func (t *Table[T, N]) abandonFirst(now time.Time, why Cause, left func(id int64, v T)) {
 	c := t.deadlines[0]
 	id := c.id
-	left(id, t.bury(c, now, why))
+	left(id, t.retire(c, now, why))
 }
 
 func (t *Table[T, N]) fresh() *call[T] {
