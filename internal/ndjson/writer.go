@@ -24,46 +24,47 @@ const DefaultQueue = 256 << 10
 
 const (
 	joined      = 64 << 10 // up to this size, a frame is copied, so that its newline goes out in the same write
-	turns       = 16       // so often the sender that holds the stream writes what others have queued meanwhile
+	maxWrites   = 16       // so often a sender that writes also writes what others have queued meanwhile
 	keptWriting = 16 << 10 // what is worth giving to other writers
 	quietWrites = 64       // so many writes in a row of a quarter of that at most make it idle
-	crowd       = 1 << 20  // what many frames have waited in is not kept if it is larger
+	largeBurst  = 1 << 20  // what many frames have waited in is not kept if it is larger
 )
 
 // Writer writes frames to a stream, each with a newline behind it, never one inside another. All its methods may be
 // called from any goroutine.
 //
-// Whoever finds the stream free writes, once and without waiting for the peer; what others send meanwhile is queued and
-// goes out together. Where many send at once, he gives them the time to add theirs to the same write. What the stream
-// does not take at once is left to a goroutine that exists until all is written. A stream that cannot be asked to write
-// without waiting (a file, a terminal, a pipe in blocking mode, anything that is not a descriptor) is left to that
-// goroutine altogether. So memory is bounded by twice the queue, plus one frame when that is larger than the queue;
-// with [Waited], by a time for each of these frames too. What is not used is given to others, but for more than 16 KiB:
-// that is kept until 64 writes in a row were small, unless many frames have waited in more than 1 MiB, which is given
-// up when they have left.
+// A sender that finds the stream free writes, once and without waiting for the peer. What others send meanwhile is
+// queued and goes out together. Where many send at once, the one that writes first lets them add their frames to the
+// same write. What the stream does not take at once is left to a goroutine, which ends when all is written. A stream
+// that cannot be asked to write without waiting (a file, a terminal, a pipe in blocking mode, anything that is not a
+// descriptor) is left to that goroutine altogether.
+//
+// So memory is bounded by twice the queue, plus one frame when that is larger than the queue; with [Waited], by a time
+// for each of these frames too. Up to 16 KiB that are not in use go to other writers. More is kept until 64 writes in a
+// row were small; more than 1 MiB in which many frames have waited is given up when they have left.
 //
 // The first error of the stream is kept: a frame may have been written in part then, so nothing can follow it.
 type Writer struct {
 	w     io.Writer
 	try   *tryWriter // nil if w cannot write without waiting
 	bound int
-	turn  chan struct{} // held by the one SendWait that waits for space; nil before the first that waits
+	first chan struct{} // held by the SendWait that is first in line for space; nil until one waits
 
-	waited func(time.Duration) // nil if nobody wants to know
+	waited func(time.Duration) // nil if the times are not reported
 
-	mu      sync.Mutex
-	queue   *batch // frames accepted while another was written; nil if there may be none
-	leaving int    // frames being written; unless it is 0, somebody owns out and the stream
-	large   bool   // what is being written is larger than the bound
-	waiting int    // calls of SendWait that found no space
-	company company
-	err     error
-	changed chan struct{} // closed when space comes free or the writing ends; nil when nobody waits for that
+	mu         sync.Mutex    // guards what follows, down to changed
+	queue      *batch        // frames accepted while another was written; nil if there may be none
+	writing    int           // frames being written; unless it is 0, one goroutine, the one that writes, owns the stream
+	large      bool          // what is being written is larger than the bound
+	waiting    int           // calls of SendWait that found no space
+	contention contention    // whether others are about to send
+	err        error         // why no frame is accepted any more
+	changed    chan struct{} // closed when space comes free or the writing ends; nil when no goroutine waits for that
 
-	out       *batch // what is being written, owned by who set leaving; nil if there may be nothing
-	few       int    // likewise; small writes in a row
-	crowded   bool   // likewise; there have been many frames in much memory
-	gathering bool   // set by him too: until he takes that back, out is guarded by mu and others may add to it
+	out       *batch // what is being written, owned by the goroutine that writes; nil if there may be nothing
+	few       int    // small writes in a row, owned by the goroutine that writes
+	burst     bool   // there have been many frames in much memory; owned by the goroutine that writes
+	gathering bool   // while it is set, by the goroutine that writes, out is guarded by mu and others may add to it
 }
 
 // Option is an option of [NewWriter].
@@ -96,28 +97,28 @@ func NewWriter(w io.Writer, queue int, options ...Option) *Writer {
 // be.
 //
 // An error means that no byte of the frame has left and none will. When the stream fails after a part of it, Send
-// returns nil, and whoever comes next gets the error.
+// returns nil, and the next call gets the error.
 func (w *Writer) Send(frame []byte) error {
-	_, err := w.send(frame, impatient)
+	_, err := w.send(frame, refuse)
 	return err
 }
 
 // SendWait is Send that waits for space until ctx ends, and then returns the cause. Calls that wait are served in their
-// order, so that a frame larger than the queue gets its turn.
+// order, so that a frame larger than the queue is not overtaken for ever.
 func (w *Writer) SendWait(ctx context.Context, frame []byte) error {
-	changed, err := w.send(frame, newcomer)
+	changed, err := w.send(frame, lineUp)
 	if changed == nil {
 		return err
 	}
-	defer w.leave()
+	defer w.stopWaiting()
 	select {
-	case w.turn <- struct{}{}:
-		defer func() { <-w.turn }()
+	case w.first <- struct{}{}:
+		defer func() { <-w.first }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 	for {
-		if changed, err = w.send(frame, waiter); !errors.Is(err, ErrBusy) {
+		if changed, err = w.send(frame, firstInLine); !errors.Is(err, ErrBusy) {
 			return err
 		}
 		select {
@@ -128,24 +129,24 @@ func (w *Writer) SendWait(ctx context.Context, frame []byte) error {
 	}
 }
 
-func (w *Writer) leave() {
+func (w *Writer) stopWaiting() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waiting--
 }
 
-// patience says what a sender does when there is no space.
-type patience uint8
+// whenBusy says what a sender does when there is no space.
+type whenBusy uint8
 
 const (
-	impatient patience = iota // goes away
-	newcomer                  // lines up, and does so too if others wait already
-	waiter                    // is the first in the line
+	refuse      whenBusy = iota // returns at once
+	lineUp                      // waits, and does so too if others wait already
+	firstInLine                 // has waited, and is the next to get space
 )
 
-// send accepts the frame, or returns [ErrBusy] and, to those with patience, a channel that is closed when it is worth
-// another try. A newcomer is counted as waiting from then on.
-func (w *Writer) send(frame []byte, p patience) (changed <-chan struct{}, err error) {
+// send accepts the frame, or returns [ErrBusy] and, to a sender that waits, a channel that is closed when it is worth
+// another try. A sender that lines up is counted as waiting from then on.
+func (w *Writer) send(frame []byte, busy whenBusy) (changed <-chan struct{}, err error) {
 	if bytes.IndexByte(frame, '\n') >= 0 {
 		return nil, ErrNewline
 	}
@@ -154,24 +155,24 @@ func (w *Writer) send(frame []byte, p patience) (changed <-chan struct{}, err er
 	case w.err != nil:
 		defer w.mu.Unlock()
 		return nil, w.err
-	case p == newcomer && w.waiting > 0, !w.fits(len(frame) + 1):
+	case busy == lineUp && w.waiting > 0, !w.fits(len(frame) + 1):
 		defer w.mu.Unlock()
-		if p == impatient {
+		if busy == refuse {
 			return nil, ErrBusy
 		}
-		if p == newcomer {
+		if busy == lineUp {
 			w.waiting++
-			if w.turn == nil {
-				w.turn = make(chan struct{}, 1)
+			if w.first == nil {
+				w.first = make(chan struct{}, 1)
 			}
 		}
 		return w.change(), ErrBusy
 	case w.gathering && w.queued() == 0 && len(w.out.data)+len(frame) < w.bound:
 		defer w.mu.Unlock()
 		w.out.add(frame)
-		w.leaving++
+		w.writing++
 		return nil, nil
-	case w.leaving > 0:
+	case w.writing > 0:
 		defer w.mu.Unlock()
 		if w.queue == nil {
 			w.queue = batches.Get().(*batch)
@@ -182,16 +183,16 @@ func (w *Writer) send(frame []byte, p patience) (changed <-chan struct{}, err er
 		}
 		return nil, nil
 	}
-	w.leaving, w.large = 1, len(frame)+1 > w.bound
+	w.writing, w.large = 1, len(frame)+1 > w.bound
 	if w.out == nil {
 		w.out = batches.Get().(*batch)
 	}
-	if w.try != nil && len(frame) <= joined && w.company.likely() {
+	if w.try != nil && len(frame) <= joined && w.contention.likely() {
 		w.gathering = true
 		w.out.add(frame)
 	}
 	w.mu.Unlock()
-	return nil, w.hold(frame)
+	return nil, w.writeNow(frame)
 }
 
 // fits reports whether n bytes more may be accepted. mu is held.
@@ -223,12 +224,12 @@ func (w *Writer) wake() {
 	}
 }
 
-// hold writes the frame, and what is queued meanwhile, as far as that goes without waiting. The caller has set leaving.
-// When the stream fails, it returns the error only if no byte of the frame has left.
-func (w *Writer) hold(frame []byte) error {
+// writeNow writes the frame, and what is queued meanwhile, as far as that goes without waiting. The caller has set
+// leaving. When the stream fails, it returns the error only if no byte of the frame has left.
+func (w *Writer) writeNow(frame []byte) error {
 	if w.try == nil {
 		w.out.add(frame)
-		w.handOver()
+		w.writeLater()
 		return nil
 	}
 	left := 0
@@ -245,7 +246,7 @@ func (w *Writer) hold(frame []byte) error {
 	default:
 		w.out.add(frame)
 	}
-	for range turns {
+	for range maxWrites {
 		n, err := w.try.write(w.out.data)
 		left += n
 		if err != nil {
@@ -262,12 +263,12 @@ func (w *Writer) hold(frame []byte) error {
 			return nil
 		}
 	}
-	w.handOver()
+	w.writeLater()
 	return nil
 }
 
-// handOver leaves out to a goroutine. Frames in it that are not from the queue begin to wait now.
-func (w *Writer) handOver() {
+// writeLater leaves out to a goroutine. Frames in it that are not from the queue begin to wait now.
+func (w *Writer) writeLater() {
 	if w.waited != nil {
 		w.out.stamp()
 	}
@@ -298,7 +299,7 @@ func (w *Writer) next() bool {
 	if w.few++; len(w.out.data) > keptWriting/4 {
 		w.few = 0
 	}
-	w.crowded = w.crowded || w.out.frames > 1 && w.out.memory() > crowd
+	w.burst = w.burst || w.out.frames > 1 && w.out.memory() > largeBurst
 	w.out.reset()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -306,27 +307,27 @@ func (w *Writer) next() bool {
 	if w.queued() > 0 { // else one of them has all the memory
 		w.out, w.queue = w.queue, w.out
 	}
-	w.leaving, w.large = w.out.frames, len(w.out.data) > w.bound
-	if w.leaving > 0 {
-		w.company.met()
+	w.writing, w.large = w.out.frames, len(w.out.data) > w.bound
+	if w.writing > 0 {
+		w.contention.found()
 		return true
 	}
-	w.rest()
+	w.giveBack()
 	return false
 }
 
-// rest gives away what the writer has to write in, unless it has written much lately. mu is held.
-func (w *Writer) rest() {
+// giveBack gives away what the writer has to write in, unless it has written much lately. mu is held.
+func (w *Writer) giveBack() {
 	switch held := w.out.memory() + w.queue.memory(); {
 	case held <= keptWriting:
 		batches.Put(w.out)
 		if w.queue != nil {
 			batches.Put(w.queue)
 		}
-	case w.few < quietWrites && !w.crowded:
+	case w.few < quietWrites && !w.burst:
 		return
 	}
-	w.out, w.queue, w.crowded = nil, nil, false
+	w.out, w.queue, w.burst = nil, nil, false
 }
 
 // fail gives up the stream for good because of err, and returns what Send has to return from now on.
@@ -336,7 +337,7 @@ func (w *Writer) fail(err error) error {
 	if w.err == nil {
 		w.err = fmt.Errorf("%w: %w", ErrClosed, err)
 	}
-	w.queue, w.out, w.leaving, w.large = nil, nil, 0, false
+	w.queue, w.out, w.writing, w.large = nil, nil, 0, false
 	w.wake()
 	return w.err
 }
@@ -346,5 +347,5 @@ func (w *Writer) fail(err error) error {
 func (w *Writer) Queued() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.queued() + w.leaving
+	return w.queued() + w.writing
 }

@@ -23,7 +23,7 @@ func TestWhatACrowdHasWaitedInIsNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.mu.Lock()
-		if held := w.out.memory() + w.queue.memory(); held > crowd {
+		if held := w.out.memory() + w.queue.memory(); held > largeBurst {
 			t.Errorf("frames of %d bytes have left, and %d bytes are held", size, held)
 		}
 		w.mu.Unlock()
