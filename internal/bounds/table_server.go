@@ -410,7 +410,7 @@ var storeArea = area{
 		},
 		{
 			what:  "Channels on which Redis is listened to",
-			where: []string{"mcpserver/redisstore.bell.rings"},
+			where: []string{"mcpserver/redisstore.notifier.topics"},
 			bound: "one for each stream that is read or receiver that waits",
 			full:  "each ends with its reader", test: "mcpserver/redisstore.TestNothingIsKeptForEver",
 		},

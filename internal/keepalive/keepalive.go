@@ -14,7 +14,7 @@ type Watch struct {
 
 	mu    sync.Mutex
 	timer *time.Timer // guarded by mu; nil once the watch is over
-	next  vigil       // guarded by mu
+	next  observation // guarded by mu
 }
 
 // Heard notes a message of the peer.
@@ -50,7 +50,7 @@ func (w *Watch) Stop() {
 
 func (w *Watch) look(every time.Duration, ask func() bool, gone func()) {
 	switch w.decide() {
-	case there:
+	case alive:
 		w.lookAgain(every, true)
 	case silent:
 		w.lookAgain(every, ask())
@@ -83,8 +83,8 @@ func (w *Watch) lookAgain(every time.Duration, asked bool) {
 	}
 }
 
-// vigil is what is known about a peer.
-type vigil struct {
+// observation is what is known about a peer. A look at the peer makes the next one of it; it is a value, and pure.
+type observation struct {
 	heard uint64 // messages, by the latest look
 	asked bool   // for a sign of life, since then
 }
@@ -93,19 +93,19 @@ type vigil struct {
 type verdict uint8
 
 const (
-	there   verdict = iota // go on
+	alive   verdict = iota // go on
 	silent                 // ask it
 	lost                   // give it up
 	stopped                // Stop has been called
 )
 
 // look decides about a peer of whom so many messages have been heard by now.
-func (v vigil) look(heard uint64) (vigil, verdict) {
+func (o observation) look(heard uint64) (observation, verdict) {
 	switch {
-	case heard != v.heard:
-		return vigil{heard: heard}, there
-	case v.asked:
-		return v, lost
+	case heard != o.heard:
+		return observation{heard: heard}, alive
+	case o.asked:
+		return o, lost
 	}
-	return vigil{heard: heard, asked: true}, silent
+	return observation{heard: heard, asked: true}, silent
 }

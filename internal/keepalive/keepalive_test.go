@@ -11,17 +11,17 @@ import (
 
 func TestTheVerdictAboutAPeer(t *testing.T) {
 	for _, test := range []struct {
-		before vigil
+		before observation
 		heard  uint64
-		after  vigil
+		after  observation
 		want   verdict
 	}{
-		{vigil{}, 0, vigil{0, true}, silent},
-		{vigil{}, 1, vigil{1, false}, there},
-		{vigil{7, false}, 7, vigil{7, true}, silent},
-		{vigil{7, false}, 9, vigil{9, false}, there},
-		{vigil{7, true}, 7, vigil{7, true}, lost},
-		{vigil{7, true}, 8, vigil{8, false}, there},
+		{observation{}, 0, observation{0, true}, silent},
+		{observation{}, 1, observation{1, false}, alive},
+		{observation{7, false}, 7, observation{7, true}, silent},
+		{observation{7, false}, 9, observation{9, false}, alive},
+		{observation{7, true}, 7, observation{7, true}, lost},
+		{observation{7, true}, 8, observation{8, false}, alive},
 	} {
 		if after, got := test.before.look(test.heard); got != test.want || after != test.after {
 			t.Errorf("%+v, heard %d: got %d and %+v, want %d and %+v", test.before, test.heard, got, after, test.want,

@@ -12,7 +12,7 @@ import (
 )
 
 // The reader closes before the writer's first, second, ... attempt to write; what the sender gets depends on whether a
-// byte of his frame was out by then.
+// byte of its frame was out by then.
 func TestAnErrorMeansThatNoByteOfTheFrameHasLeft(t *testing.T) {
 	large := bytes.Repeat([]byte("L"), 1<<20) // no pipe takes it at once
 	for _, tt := range []struct {

@@ -161,14 +161,14 @@ func (s events) Behind(ctx context.Context, session string, id store.EventID) it
 
 func (s events) Follow(ctx context.Context, session string, id store.EventID) iter.Seq2[store.Event, error] {
 	return func(yield func(store.Event, error) bool) {
-		l, err := s.bell.listen(ctx, s.key(kindEvents, session))
+		l, err := s.notifier.listen(ctx, s.key(kindEvents, session))
 		if err != nil {
 			yield(store.Event{}, err)
 			return
 		}
 		defer l.leave()
 		for c := (cursor{at: "-", id: id}); ctx.Err() == nil; {
-			rung := l.next()
+			changed := l.next()
 			found, err := s.read(ctx, session, &c)
 			if err != nil {
 				if ctx.Err() == nil {
@@ -186,7 +186,7 @@ func (s events) Follow(ctx context.Context, session string, id store.EventID) it
 			case c.over:
 				return
 			default:
-				wait(ctx, rung)
+				wait(ctx, changed)
 			}
 		}
 	}

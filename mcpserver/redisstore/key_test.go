@@ -221,7 +221,7 @@ func keyOf(call *ast.CallExpr) ast.Expr {
 	case *ast.SelectorExpr:
 		switch {
 		case of.Sel.Name == "client" && f.Sel.Name != "Pipelined" && len(call.Args) > 1,
-			of.Sel.Name == "bell" && f.Sel.Name == "listen":
+			of.Sel.Name == "notifier" && f.Sel.Name == "listen":
 			return call.Args[1]
 		}
 	case *ast.Ident:
@@ -229,7 +229,7 @@ func keyOf(call *ast.CallExpr) ast.Expr {
 		case of.Name == "s" && f.Sel.Name == "run":
 			return call.Args[2]
 		case of.Name == "p" && len(call.Args) > 1 && !strings.HasSuffix(strings.ToLower(f.Sel.Name), "subscribe"):
-			// the bell's
+			// the notifier's
 			return call.Args[1]
 		}
 	}

@@ -70,14 +70,14 @@ func (s sessions) Receive(ctx context.Context, process string, behind int64) ite
 	return func(yield func(store.Message, error) bool) {
 		own := process != ""
 		messages := s.key(kindMessages, process)
-		l, err := s.bell.listen(ctx, messages)
+		l, err := s.notifier.listen(ctx, messages)
 		if err != nil {
 			yield(store.Message{}, err)
 			return
 		}
 		defer l.leave()
 		for ctx.Err() == nil {
-			rung := l.next()
+			changed := l.next()
 			found, err := s.run(ctx, receiveScript, []string{messages, s.key(kindPositions, process)}, behind, own).StringSlice()
 			if err != nil {
 				if ctx.Err() == nil {
@@ -93,7 +93,7 @@ func (s sessions) Receive(ctx context.Context, process string, behind int64) ite
 				}
 			}
 			if len(found) == 0 {
-				wait(ctx, rung)
+				wait(ctx, changed)
 			}
 		}
 	}

@@ -33,9 +33,9 @@ type Options struct {
 
 // Store keeps what servers share, in Redis. Make it with [New]; it is safe for concurrent use.
 type Store struct {
-	client redis.UniversalClient
-	cfg    Options
-	bell   bell
+	client   redis.UniversalClient
+	cfg      Options
+	notifier notifier
 }
 
 // New returns a store in the Redis that c talks to. Nothing is sent yet. The client remains the caller's to close,
@@ -54,13 +54,13 @@ func New(c redis.UniversalClient, o *Options) *Store {
 	s.cfg.MaxMessages = cmp.Or(s.cfg.MaxMessages, 4096)
 	s.cfg.MaxMessageBytes = cmp.Or(s.cfg.MaxMessageBytes, 64<<20)
 	s.cfg.KeepEvents = cmp.Or(s.cfg.KeepEvents, time.Hour)
-	s.bell.client = c
-	s.bell.rings = map[string]*ring{}
+	s.notifier.client = c
+	s.notifier.topics = map[string]*topic{}
 	return s
 }
 
 // Close ends what the store does besides. It is to be called after the Shutdown of the handlers that use it.
-func (s *Store) Close() error { return s.bell.close() }
+func (s *Store) Close() error { return s.notifier.close() }
 
 // Sessions returns the part that keeps sessions.
 func (s *Store) Sessions() store.Sessions { return sessions{s} }
