@@ -41,9 +41,9 @@ func theirs() *mcp.Server {
 			return nil, nil, fleet.ErrFailed
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *mcp.CallToolRequest, in struct {
-		Bell string `json:"bell,omitempty"`
+		URL string `json:"url,omitempty"`
 	}) (*mcp.CallToolResult, any, error) {
-		return nil, nil, fleet.Wait(ctx, in.Bell)
+		return nil, nil, fleet.Wait(ctx, in.URL)
 	})
 	s.AddTool(&mcp.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, ask)
 	return s

@@ -45,8 +45,8 @@ func WrapTransport(t transport.Interface, tel *telemetry.Telemetry, name string,
 	if w.tel = instrument.NewClient(tel, name, w.network); w.tel == nil {
 		return t
 	}
-	w.life.tel = w.tel
-	w.life.begin()
+	w.conn.tel = w.tel
+	w.conn.begin()
 	if over, ok := t.(transport.HTTPConnection); ok {
 		return &httpTransport{w, over}
 	}
@@ -67,22 +67,22 @@ func (t *Transport) Unwrap() transport.Interface { return t.inner }
 
 // Start opens the connection, which is an attempt to connect.
 func (t *Transport) Start(ctx context.Context) error {
-	if !t.life.starts() {
+	if !t.conn.starts() {
 		return t.inner.Start(ctx)
 	}
 	ctx, attempt := t.tel.StartAttempt(ctx, instrument.AttemptStart{Number: 1})
 	t.life.attempted(attempt.Ref())
 	err := t.inner.Start(ctx)
 	attempt.End(err)
-	t.life.started(err)
+	t.conn.started(err)
 	return err
 }
 
 // Close closes the connection.
 func (t *Transport) Close() error {
-	t.life.stop()
+	t.conn.stop()
 	err := t.inner.Close()
-	t.life.closed()
+	t.conn.closed()
 	return err
 }
 
@@ -102,7 +102,7 @@ func (t *Transport) SetConnectionLostHandler(handler func(error)) {
 		return
 	}
 	setter.SetConnectionLostHandler(func(err error) {
-		t.life.lose(err)
+		t.conn.lose(err)
 		handler(err)
 	})
 }
@@ -150,7 +150,7 @@ func (t *Transport) SendRequest(ctx context.Context, q transport.JSONRPCRequest)
 func (t *Transport) outcome(ctx context.Context, method string, response *transport.JSONRPCResponse, err error) (instrument.Result, said) {
 	if err != nil {
 		if t.network.Transport == "pipe" && isLost(err) {
-			t.life.lose(err)
+			t.conn.lose(err)
 		}
 		end := failure(ctx, err)
 		end.Expected = method == methodDiscover
@@ -166,9 +166,9 @@ func (t *Transport) outcome(ctx context.Context, method string, response *transp
 	told := read(method, response.Result)
 	switch method {
 	case methodInitialize:
-		t.life.ready(t.meet(told.ProtocolVersion), told.ProtocolVersion)
+		t.conn.ready(t.meet(told.ProtocolVersion), told.ProtocolVersion)
 	case methodDiscover:
-		t.life.ready(nil, "")
+		t.conn.ready(nil, "")
 	}
 	return instrument.Result{ToolError: told.IsError, ResultType: told.ResultType}, told
 }

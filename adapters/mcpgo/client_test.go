@@ -202,7 +202,7 @@ func transportOf(p piped) transport.Interface { return p.tr }
 func TestACancellationIsAChildOfTheCallItEnds(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	c := connect(t, mcpgo.WrapTransport(pipe(t, theirs()).tr, r.Telemetry(), fleet.ClientName), legacy)
-	url, handled := fleet.Bell(t)
+	url, handled := fleet.Handled(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
@@ -213,7 +213,7 @@ func TestACancellationIsAChildOfTheCallItEnds(t *testing.T) {
 		}
 	}()
 	q := mcp.CallToolRequest{}
-	q.Params.Name, q.Params.Arguments = "wait", map[string]any{"bell": url}
+	q.Params.Name, q.Params.Arguments = "wait", map[string]any{"url": url}
 	if _, err := c.CallTool(ctx, q); err == nil {
 		t.Fatal("want an error")
 	}

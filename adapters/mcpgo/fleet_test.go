@@ -38,7 +38,7 @@ func theirs(options ...server.ServerOption) *server.MCPServer {
 		return mcp.NewToolResultError(fleet.ErrFailed.Error()), nil
 	})
 	s.AddTool(mcp.NewTool("wait"), func(ctx context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return nil, fleet.Wait(ctx, q.GetString("bell", ""))
+		return nil, fleet.Wait(ctx, q.GetString("url", ""))
 	})
 	s.AddTool(mcp.NewTool("ask"), func(_ context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		answer := server.ElicitationResponse(q.Params.InputResponses, "name")

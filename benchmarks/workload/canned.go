@@ -15,16 +15,16 @@ type Canned struct {
 	Size  int
 }
 
-// kitchen answers requests with bytes that are ready. It is owned by one goroutine, for the answers are written over.
-type kitchen struct {
+// responder answers requests with bytes that are ready. It is owned by one goroutine, for the answers are written over.
+type responder struct {
 	call, list, hello, refusal []byte // whole lines, newline included
 	helloTo                    string // the method that hello answers
 	request                    []byte // room to read one
 }
 
-func newKitchen(c Canned) *kitchen {
+func newResponder(c Canned) *responder {
 	call, list := c.payloads()
-	k := &kitchen{call: asLine(call.Frame), list: asLine(list.Frame), helloTo: "initialize"}
+	k := &responder{call: asLine(call.Frame), list: asLine(list.Frame), helloTo: "initialize"}
 	hello := `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"canned","version":"1"}}`
 	if c.Era == Modern {
 		k.helloTo = "server/discover"
@@ -54,7 +54,7 @@ func (c Canned) sizes() (call, list Payload) {
 func asLine(frame []byte) []byte { return append(bytes.Clone(frame), '\n') }
 
 // answer returns the line that answers a request, nil for what wants no answer. It is valid until the next call.
-func (k *kitchen) answer(request []byte) []byte {
+func (k *responder) answer(request []byte) []byte {
 	id, method := peek(request)
 	if id == nil || method == nil {
 		return nil

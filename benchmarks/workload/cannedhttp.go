@@ -19,18 +19,18 @@ const (
 
 // Handler returns the canned server for HTTP. It has no sessions and refuses GET and DELETE.
 func (c Canned) Handler(f Form) http.Handler {
-	idle := make(chan *kitchen, 1024) // a kitchen is for one goroutine
-	idle <- newKitchen(c)
+	idle := make(chan *responder, 1024) // a responder is for one goroutine
+	idle <- newResponder(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 			return
 		}
-		var k *kitchen
+		var k *responder
 		select {
 		case k = <-idle:
 		default:
-			k = newKitchen(c)
+			k = newResponder(c)
 		}
 		defer func() { idle <- k }()
 		var err error

@@ -47,7 +47,7 @@ func Play() {
 // Serve answers the requests of r on w until r ends. Small answers to requests that have come together leave together.
 func (c Canned) Serve(r io.Reader, w io.Writer) error {
 	const small, most = 16 << 10, 64 << 10
-	k, in := newKitchen(c), bufio.NewReaderSize(r, 256<<10)
+	k, in := newResponder(c), bufio.NewReaderSize(r, 256<<10)
 	var out []byte
 	flush := func() (err error) {
 		if len(out) > 0 {

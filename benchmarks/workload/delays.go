@@ -36,7 +36,7 @@ const behind = 50
 
 // queue is a server whose answers come when it has been told to write them.
 type queue struct {
-	large, small *kitchen
+	large, small *responder
 	in           *bufio.Reader
 	out          io.Writer
 	sent         int64         // bytes
@@ -141,7 +141,7 @@ func newQueue(p Peer, c Canned) (q *queue, client Client, stop func() error, err
 		return nil, nil, nil, err
 	}
 	q = &queue{
-		large: newKitchen(c), small: newKitchen(Canned{c.Era, Text, Tiny}), in: bufio.NewReaderSize(in, 64<<10), out: out,
+		large: newResponder(c), small: newResponder(Canned{c.Era, Text, Tiny}), in: bufio.NewReaderSize(in, 64<<10), out: out,
 		asked: make(chan struct{}, 1), arrivals: &arrivals{ReadCloser: r, there: make(chan time.Time, 1)},
 	}
 	done := make(chan error, 1)

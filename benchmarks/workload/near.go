@@ -30,19 +30,19 @@ func newNear(c Canned) *near {
 	return n
 }
 
-type lockedKitchen struct {
+type lockedResponder struct {
 	sync.Mutex
-	*kitchen
+	*responder
 }
 
-var sharedKitchens sync.Map
+var sharedResponders sync.Map
 
-func sharedKitchen(c Canned) *lockedKitchen {
-	if k, ok := sharedKitchens.Load(c); ok {
-		return k.(*lockedKitchen)
+func sharedKitchen(c Canned) *lockedResponder {
+	if k, ok := sharedResponders.Load(c); ok {
+		return k.(*lockedResponder)
 	}
-	k, _ := sharedKitchens.LoadOrStore(c, &lockedKitchen{kitchen: newKitchen(c)})
-	return k.(*lockedKitchen)
+	k, _ := sharedResponders.LoadOrStore(c, &lockedResponder{responder: newResponder(c)})
+	return k.(*lockedResponder)
 }
 
 func (n *near) Write(b []byte) (int, error) {

@@ -57,7 +57,7 @@ func rightAnswers(t *testing.T, p Peer, tr Transport, c Canned, callers int) {
 }
 
 func TestAnswersToOddRequests(t *testing.T) {
-	k := newKitchen(Canned{Legacy, Text, Tiny})
+	k := newResponder(Canned{Legacy, Text, Tiny})
 	for request, want := range map[string]string{
 		`{"method":"tools/call","params":{},"id":"abcdefghijkl","jsonrpc":"2.0"}`: `{"jsonrpc":"2.0","id":"abcdefghijkl",` +
 			`"result":{"content"`,

@@ -43,7 +43,7 @@ func isPublic(path string) bool {
 
 // surface returns the lines of one package.
 func surface(p *types.Package) []string {
-	s := scribe{head: "pkg " + relative(p) + ", "}
+	s := surfaceLines{head: "pkg " + relative(p) + ", "}
 	if s.head == "pkg , " {
 		s.head = "pkg " + p.Name() + ", "
 	}
@@ -66,24 +66,24 @@ func relative(p *types.Package) string {
 	return strings.TrimPrefix(strings.TrimPrefix(p.Path(), module), "/")
 }
 
-// A scribe writes the lines of a package.
-type scribe struct {
+// A surfaceLines writes the lines of a package.
+type surfaceLines struct {
 	head    string
 	qualify types.Qualifier
 	lines   []string
 }
 
-func (s *scribe) add(format string, args ...any) {
+func (s *surfaceLines) add(format string, args ...any) {
 	s.lines = append(s.lines, s.head+fmt.Sprintf(format, args...))
 }
 
-func (s *scribe) text(t types.Type) string { return types.TypeString(t, s.qualify) }
+func (s *surfaceLines) text(t types.Type) string { return types.TypeString(t, s.qualify) }
 
-func (s *scribe) signature(f types.Object) string {
+func (s *surfaceLines) signature(f types.Object) string {
 	return strings.TrimPrefix(s.text(f.Type()), "func")
 }
 
-func (s *scribe) object(o types.Object) {
+func (s *surfaceLines) object(o types.Object) {
 	switch o := o.(type) {
 	case *types.Const:
 		value := o.Val().ExactString()
@@ -101,7 +101,7 @@ func (s *scribe) object(o types.Object) {
 	}
 }
 
-func (s *scribe) typeName(o *types.TypeName) {
+func (s *surfaceLines) typeName(o *types.TypeName) {
 	named, ok := types.Unalias(o.Type()).(*types.Named)
 	if !ok || o.IsAlias() {
 		s.add("type %s = %s", o.Name(), s.text(types.Unalias(o.Type())))
@@ -125,7 +125,7 @@ func (s *scribe) typeName(o *types.TypeName) {
 }
 
 // fields include those of embedded types that have no name outside of the package.
-func (s *scribe) fields(name string, t *types.Struct) {
+func (s *surfaceLines) fields(name string, t *types.Struct) {
 	for f := range t.Fields() {
 		switch {
 		case f.Embedded() && f.Exported():
@@ -145,7 +145,7 @@ func (s *scribe) fields(name string, t *types.Struct) {
 }
 
 // contract says of an interface, too, whether code outside of the package can implement it.
-func (s *scribe) contract(name string, t *types.Interface) {
+func (s *surfaceLines) contract(name string, t *types.Interface) {
 	s.add("type %s interface", name)
 	for m := range t.Methods() {
 		if m.Exported() {
@@ -163,7 +163,7 @@ func (s *scribe) contract(name string, t *types.Interface) {
 }
 
 // methods include those of embedded types.
-func (s *scribe) methods(t *types.Named) {
+func (s *surfaceLines) methods(t *types.Named) {
 	values := types.NewMethodSet(t)
 	for m := range types.NewMethodSet(types.NewPointer(t)).Methods() {
 		if !m.Obj().Exported() {

@@ -19,8 +19,8 @@ const (
 	ServerName = "fleet-server"
 )
 
-// Tools are what each server of the fleet offers: echo returns its argument text, fail reports an error, wait rings a
-// bell and returns when it is cancelled, and ask asks the user for a name and greets them with it.
+// Tools are what each server of the fleet offers: echo returns its argument text, fail reports an error, wait gets a
+// URL and returns when it is cancelled, and ask asks the user for a name and greets them with it.
 var Tools = []string{"echo", "fail", "wait", "ask"}
 
 // ErrFailed is what fail reports.
@@ -45,9 +45,9 @@ func Ours(tel *telemetry.Telemetry) *mcpserver.Server {
 	})
 	add(s, "fail", func(context.Context, struct{}) (string, error) { return "", ErrFailed })
 	add(s, "wait", func(ctx context.Context, in struct {
-		Bell string `json:"bell,omitempty"`
+		URL string `json:"url,omitempty"`
 	}) (string, error) {
-		return "", Wait(ctx, in.Bell)
+		return "", Wait(ctx, in.URL)
 	})
 	add(s, "ask", func(ctx context.Context, _ struct{}) (string, error) {
 		answer, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: Question, RequestedSchema: json.RawMessage(Form)})

@@ -283,12 +283,12 @@ func (p *Pair) rounds(t *testing.T, clients []Span) {
 func (p *Pair) leave(t *testing.T) {
 	for errorType, why := range map[string]error{"timeout": context.DeadlineExceeded, "cancelled": context.Canceled} {
 		t.Run(errorType, func(t *testing.T) {
-			url, rung := Bell(t)
+			url, handled := Handled(t)
 			servers := 1
 			if p.Unheard {
 				servers = 0
 			}
-			c := p.call(&leaving{t.Context(), rung, why}, t, "wait", map[string]any{"bell": url}, servers)
+			c := p.call(&callerContext{t.Context(), handled, why}, t, "wait", map[string]any{"url": url}, servers)
 			if c.err == nil {
 				t.Fatalf("the call itself: got %q, want an error", c.text)
 			}

@@ -24,20 +24,20 @@ func newAuthorizer(o auth.Options) (*auth.Authorizer, error) {
 }
 
 // byCode is an authorization by a person, as a client that is not registered yet.
-func byCode(details) auth.Options { return auth.Options{Interact: obedient{}} }
+func byCode(details) auth.Options { return auth.Options{Interact: consenting{}} }
 
 // byCodeForAll takes the server's word that it is its whole origin, as metadata at the root may say.
 func byCodeForAll(d details) auth.Options {
 	origin, _, _ := strings.Cut(strings.TrimPrefix(d.URL, "http://"), "/")
-	return auth.Options{Interact: obedient{}, Resource: "http://" + origin}
+	return auth.Options{Interact: consenting{}, Resource: "http://" + origin}
 }
 
 func byMetadataDocument(details) auth.Options {
-	return auth.Options{Interact: obedient{}, ClientMetadataURL: metadataDocument}
+	return auth.Options{Interact: consenting{}, ClientMetadataURL: metadataDocument}
 }
 
 func byPreRegistration(d details) auth.Options {
-	return auth.Options{Interact: obedient{}, Credentials: credentials(d)}
+	return auth.Options{Interact: consenting{}, Credentials: credentials(d)}
 }
 
 func bySecret(d details) auth.Options {
@@ -105,15 +105,17 @@ func namedIssuer(server string) string {
 	return metadata.AuthorizationServers[0]
 }
 
-// obedient is a person who agrees to everything, with a browser that shows nothing: it asks for the authorization page
+// consenting is a person who agrees to everything, with a browser that shows nothing: it asks for the authorization page
 // and takes the redirect that comes back at once.
-type obedient struct{}
+type consenting struct{}
 
 // RedirectURI is where no program listens: nothing follows the redirect.
-func (obedient) RedirectURI(context.Context) (string, error) { return "http://127.0.0.1/callback", nil }
+func (consenting) RedirectURI(context.Context) (string, error) {
+	return "http://127.0.0.1/callback", nil
+}
 
 // Authorize reads the redirect.
-func (obedient) Authorize(ctx context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
+func (consenting) Authorize(ctx context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
 		return auth.Redirect{}, err
