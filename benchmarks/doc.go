@@ -9,7 +9,7 @@
 //	peer=floorjson   the least that is of use, with one pass of encoding/json
 //	peer=v1, v2      encoding/json and json v2, where only a part of the work is measured
 //	peer=ours        this project, without an OpenTelemetry SDK
-//	peer=absent      this project without telemetry, where telemetry is what is measured; telemetry_test.go has the others
+//	peer=absent      this project without telemetry, where telemetry is measured; telemetry_test.go has the others
 //
 // Package workload says what each of them leaves out; the nested module peers adds other libraries. Compare peers
 // within one run only: ns/op and cpu-ns/op of one peer mean nothing on another machine, or on this one when it is

@@ -101,9 +101,11 @@ func TestDashboardsImportAsTheyAre(t *testing.T) {
 		}
 		uids[b.UID] = b.file
 		if b.Title == "" || !isSentence(b.Description) || b.SchemaVersion == 0 {
-			t.Errorf("%s: want title, description and schema version, got %q, %q, %d", b.file, b.Title, b.Description, b.SchemaVersion)
+			t.Errorf("%s: want title, description and schema version, got %q, %q, %d", b.file, b.Title, b.Description,
+				b.SchemaVersion)
 		}
-		if len(b.Links) != 1 || !b.Links[0].IncludeVars || !b.Links[0].KeepTime || !slices.Contains(b.Tags, b.Links[0].Tags[0]) {
+		if len(b.Links) != 1 || !b.Links[0].IncludeVars || !b.Links[0].KeepTime ||
+			!slices.Contains(b.Tags, b.Links[0].Tags[0]) {
 			t.Errorf("%s: want links to the others that keep time and variables, got %+v", b.file, b.Links)
 		}
 	}
@@ -137,9 +139,11 @@ func isSentence(s string) bool {
 
 // unitOf says what the metrics of a panel with this unit end with.
 var unitOf = map[string]*regexp.Regexp{
-	"s": regexp.MustCompile(`_seconds(_bucket|_sum|_count)$`), "bytes": regexp.MustCompile(`_bytes_bucket$`), "Bps": regexp.MustCompile(`_bytes_sum$`),
+	"s": regexp.MustCompile(`_seconds(_bucket|_sum|_count)$`), "bytes": regexp.MustCompile(`_bytes_bucket$`),
+	"Bps":   regexp.MustCompile(`_bytes_sum$`),
 	"reqps": regexp.MustCompile(`_count$`), "cps": regexp.MustCompile(`(_count|_total)$`),
-	"percentunit": regexp.MustCompile(`(_count|_total)$`), "short": regexp.MustCompile(``), "locale": regexp.MustCompile(``),
+	"percentunit": regexp.MustCompile(`(_count|_total)$`), "short": regexp.MustCompile(``),
+	"locale": regexp.MustCompile(``),
 }
 
 func TestPanelsHaveTheUnitOfTheirMetrics(t *testing.T) {
@@ -156,7 +160,8 @@ func TestPanelsHaveTheUnitOfTheirMetrics(t *testing.T) {
 						t.Errorf("%s: %s: %s is not in the unit %s", b.file, p.Title, s.name, p.FieldConfig.Defaults.Unit)
 					}
 				}
-				if ratio := strings.Contains(q.Expr, "> 0)") && strings.Contains(q.Expr, "or 0 *"); p.Type != "table" && ratio != (p.FieldConfig.Defaults.Unit == "percentunit") {
+				if ratio := strings.Contains(q.Expr, "> 0)") && strings.Contains(q.Expr, "or 0 *"); p.Type != "table" &&
+					ratio != (p.FieldConfig.Defaults.Unit == "percentunit") {
 					t.Errorf("%s: %s: a ratio, and nothing else, is in the unit percentunit", b.file, p.Title)
 				}
 			}
@@ -217,7 +222,8 @@ func TestDataSourcesAreVariables(t *testing.T) {
 			refs := map[string]bool{}
 			for _, q := range p.Targets {
 				if q.Datasource.UID != source || q.RefID == "" || refs[q.RefID] {
-					t.Errorf("%s: %s: query %q asks %q, want one of its own name that asks %s", b.file, p.Title, q.RefID, q.Datasource.UID, source)
+					t.Errorf("%s: %s: query %q asks %q, want one of its own name that asks %s", b.file, p.Title, q.RefID,
+						q.Datasource.UID, source)
 				}
 				refs[q.RefID] = true
 			}

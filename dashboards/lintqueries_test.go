@@ -49,7 +49,8 @@ func TestQueriesNameWhatTheSchemaHas(t *testing.T) {
 				checkNames(t, where, q.Expr, legend...)
 				checkCounters(t, where, q.Expr, window)
 				if q.Range != (p.Type == "timeseries") || q.Instant == q.Range {
-					t.Errorf("%s: a graph asks for a range and everything else for an instant, got range %v, instant %v", where, q.Range, q.Instant)
+					t.Errorf("%s: a graph asks for a range and everything else for an instant, got range %v, instant %v", where,
+						q.Range, q.Instant)
 				}
 				if q.Interval != "$resolution" {
 					t.Errorf("%s: the least step is %q, want the variable", where, q.Interval)
@@ -65,13 +66,14 @@ func TestQueriesNameWhatTheSchemaHas(t *testing.T) {
 	}
 }
 
-// TestDurationsLeadToTraces says that the dashboards of operations, tools, servers and connections show exemplars where they
-// show durations of what has spans.
+// TestDurationsLeadToTraces says that the dashboards of operations, tools, servers and connections show exemplars where
+// they show durations of what has spans.
 func TestDurationsLeadToTraces(t *testing.T) {
 	for _, b := range boards(t) {
 		for _, p := range b.drawn() {
 			quantiles := slices.ContainsFunc(p.Targets, func(q target) bool {
-				return strings.Contains(q.Expr, "operation_duration_seconds_bucket") || strings.Contains(q.Expr, "attempt_duration_seconds_bucket")
+				return strings.Contains(q.Expr, "operation_duration_seconds_bucket") ||
+					strings.Contains(q.Expr, "attempt_duration_seconds_bucket")
 			})
 			exemplars := slices.ContainsFunc(p.Targets, func(q target) bool { return q.Exemplar })
 			if p.Type == "timeseries" && quantiles && !exemplars {

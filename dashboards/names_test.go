@@ -172,8 +172,8 @@ func checkTemplates(t *testing.T, a dashboard.Alert) {
 	}
 }
 
-// checkCounters says that a counter is looked at through rate, increase or growth, over a window of the right kind, and that
-// a gauge is not.
+// checkCounters says that a counter is looked at through rate, increase or growth, over a window of the right kind, and
+// that a gauge is not.
 func checkCounters(t *testing.T, where, expr string, window *regexp.Regexp) {
 	t.Helper()
 	q := parse(expr)

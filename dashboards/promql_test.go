@@ -27,7 +27,8 @@ type query struct {
 	labels    []string // of by, without, on, ignoring, group_left and group_right
 }
 
-var tokens = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[0-9][0-9a-zA-Z.]*|[a-zA-Z_:$][a-zA-Z0-9_:$]*|=~|!~|!=|==|>=|<=|[^\s]`)
+var tokens = regexp.MustCompile(
+	`"(?:[^"\\]|\\.)*"|[0-9][0-9a-zA-Z.]*|[a-zA-Z_:$][a-zA-Z0-9_:$]*|=~|!~|!=|==|>=|<=|[^\s]`)
 
 var word = regexp.MustCompile(`^[a-zA-Z_:]`)
 
@@ -114,7 +115,8 @@ func TestQueriesAreTakenApart(t *testing.T) {
 		or on (z) topk(3, (m unless last_over_time(m[1h] offset 5m))) / scalar(r:x:y5m) and {__name__=~"k.+"}`)
 	want := query{
 		selectors: []selector{
-			{name: "a_bucket", matchers: []matcher{{"x", "=~", "b|c"}, {"y", "!=", ""}}, window: "$__rate_interval", function: "rate"},
+			{name: "a_bucket", matchers: []matcher{{"x", "=~", "b|c"}, {"y", "!=", ""}}, window: "$__rate_interval",
+				function: "rate"},
 			{name: "m", function: ","},
 			{name: "m", window: "1h", offset: "5m", function: "last_over_time"},
 			{name: "r:x:y5m", function: "scalar"},

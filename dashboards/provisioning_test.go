@@ -27,8 +27,11 @@ func TestExemplarsLeadToTheTracesThatAreProvisioned(t *testing.T) {
 	}
 	for _, b := range boards(t) {
 		for _, v := range b.Templating.List {
-			if v.Type == "datasource" && !slices.ContainsFunc(slices.Collect(maps.Values(types)), func(kind string) bool { return `"`+kind+`"` == string(v.Query) }) {
-				t.Errorf("%s: the variable %s is for data sources of the type %s, of which none is provisioned", b.file, v.Name, v.Query)
+			if v.Type == "datasource" && !slices.ContainsFunc(slices.Collect(maps.Values(types)), func(kind string) bool {
+				return `"`+kind+`"` == string(v.Query)
+			}) {
+				t.Errorf("%s: the variable %s is for data sources of the type %s, of which none is provisioned", b.file, v.Name,
+					v.Query)
 			}
 		}
 	}

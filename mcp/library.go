@@ -64,7 +64,7 @@ func appendValue(dst []byte, v any) ([]byte, error) {
 }
 
 // appendSound appends v, which must encode to an object. What it appends is valid by the rules of package jsonscan, so
-// that nobody has to look at it again.
+// that it need not be looked at again.
 func appendSound(dst []byte, v any) ([]byte, error) {
 	out, err := appendTop(dst, v)
 	if _, raw := v.(json.RawMessage); err == nil && !raw {

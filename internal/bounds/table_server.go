@@ -90,7 +90,8 @@ var serverArea = area{
 			what: "Notifications of a client that wait for handlers", where: []string{"mcpserver.hearing.waiting"},
 			bound: "{mcpserver.maxHeard}, and {bytes mcpserver.maxHeardBytes} of them as frames, or one that is larger",
 			full:  "the oldest are dropped, counted as mcp_server.notifications.dropped",
-			test:  "mcpserver.TestNotificationsThatWaitAreBoundedInBytes", weighs: "mcpserver.Options.FrameLimit", holder: ofStream,
+			test:  "mcpserver.TestNotificationsThatWaitAreBoundedInBytes", weighs: "mcpserver.Options.FrameLimit",
+			holder: ofStream,
 		},
 		{
 			what: "Resources that one session or subscription watches", where: []string{"mcpserver.watchlist.uris"},

@@ -35,9 +35,10 @@ func TestFormsHaveTheKeywordsOfTheSpecification(t *testing.T) {
 		field(`"type":"array","items":{"type":"string","enum":["x"]},"minItems":0,"maxItems":1`):     "",
 		field(`"type":"array","items":{"anyOf":[{"const":"x","title":"X"}]},"default":["x"]`):        "",
 		`{"type":"object","properties":{},"title":"t"}`:                                              "title is no keyword",
-		`{"type":"object","properties":{},"additionalProperties":false}`:                             "additionalProperties is no keyword",
-		field(`"type":"string","format":"password"`):                                                 `properties.a: format is "password"`,
-		field(`"type":"string","pattern":"x"`):                                                       "properties.a: pattern is no keyword",
+
+		`{"type":"object","properties":{},"additionalProperties":false}`: "additionalProperties is no keyword",
+		field(`"type":"string","format":"password"`):                     `properties.a: format is "password"`,
+		field(`"type":"string","pattern":"x"`):                           "properties.a: pattern is no keyword",
 
 		field(`"type":"string","enum":["x"],"minLength":1`):                               "minLength is no keyword",
 		field(`"type":"number","multipleOf":2`):                                           "multipleOf is no keyword",

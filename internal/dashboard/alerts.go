@@ -92,7 +92,8 @@ func Alerts() []Alert {
 			stuck("job, instance, mcp_client_name, mcp_method_name", series{name: "mcp_client_active_requests"}, clientRequests),
 			stuck("job, instance, mcp_server_name, mcp_method_name", series{name: "mcp_server_active_requests"},
 				serverRequests)), "10m", Warning,
-			`{{ $labels.job }}: {{ $value }} {{ $labels.mcp_method_name }} under way, and none has come to an end for 10 minutes`,
+			`{{ $labels.job }}: {{ $value }} {{ $labels.mcp_method_name }} under way, ` +
+				`and none has come to an end for 10 minutes`,
 			"Requests of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} are stuck."},
 		{"MCPNotificationsDropped", either(
 			positive(sumBy("job, mcp_client_name, mcp_method_name, mcp_client_drop_reason",

@@ -97,7 +97,8 @@ var frames = Dashboard{
 						Legend: "server {{mcp_server_direction}} {{mcp_server_message_kind}}"},
 				}},
 			{Title: "Bytes", Unit: "Bps", Empty: "no frames",
-				Text: "Bytes of frames in a second. Far more than the rate of frames would say: results with images or files in them.",
+				Text: "Bytes of frames in a second. Far more than the rate of frames would say: " +
+					"results with images or files in them.",
 				Queries: []Query{
 					{Expr: sumBy("mcp_client_name, mcp_client_direction", rate(clientSize.sum(), perPoint)),
 						Legend: "client {{mcp_client_name}} {{mcp_client_direction}}"},

@@ -12,8 +12,9 @@ var (
 
 var operations = Dashboard{
 	UID: "operations", Title: "MCP operations",
-	Description: "Start here: what MCP clients ask of their servers, how often that fails and how long it takes; then why.",
-	Variables:   []Variable{clientService, clientName, clientMethod},
+	Description: "Start here: what MCP clients ask of their servers, how often that fails and how long it takes; " +
+		"then why.",
+	Variables: []Variable{clientService, clientName, clientMethod},
 	Rows: []Row{
 		{"Rate, errors, duration", []Panel{
 			firing,

@@ -54,7 +54,8 @@ var tools = Dashboard{
 					{Field: "mcp_client_name", Title: "Client"},
 					{Field: "gen_ai_tool_name", Title: "Tool", Links: []Link{
 						{"This tool alone", "/d/" + prefix +
-							"tools?${__url_time_range}&${datasource:queryparam}&${traces:queryparam}&${job:queryparam}&${client:queryparam}&var-tool=${__data.fields.Tool:percentencode}"},
+							"tools?${__url_time_range}&${datasource:queryparam}&${traces:queryparam}&${job:queryparam}" +
+							"&${client:queryparam}&var-tool=${__data.fields.Tool:percentencode}"},
 						tracesWith("Traces of this tool", "${job:raw}", "gen_ai.tool.name=${__data.fields.Tool:percentencode}"),
 					}},
 					{Field: "A", Title: "Calls", Unit: "short"},

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-const generated = "# Generated from internal/dashboard by \"go generate ./dashboards\". In a copy, change what you like.\n"
+const generated = "# Generated from internal/dashboard by \"go generate ./dashboards\". " +
+	"In a copy, change what you like.\n"
 
 // RecordingsYAML returns the recording rules as Prometheus reads them.
 func RecordingsYAML() string {

@@ -14,8 +14,8 @@ import (
 	"unicode"
 )
 
-// TestEachWordOfTheGlossaryIsInTheCode holds docs/glossary.md against the names that the code declares, so that a word which was
-// renamed, moved or given up does not stay on the page.
+// TestEachWordOfTheGlossaryIsInTheCode holds docs/glossary.md against the names that the code declares, so that a word
+// which was renamed, moved or given up does not stay on the page.
 func TestEachWordOfTheGlossaryIsInTheCode(t *testing.T) {
 	page, err := os.ReadFile("../../docs/glossary.md")
 	if err != nil {
@@ -36,8 +36,8 @@ type word struct {
 	where []string // directories
 }
 
-// glossary reads the rows of the page. Each has a word that no other row has, one sentence, and directories; the words of a
-// section are in order.
+// glossary reads the rows of the page. Each has a word that no other row has, one sentence, and directories; the words
+// of a section are in order.
 func glossary(page string) (rows []word, problems []string) {
 	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	known, before := map[string]bool{}, ""
@@ -84,14 +84,16 @@ func missing(root fs.FS, rows []word) (problems []string) {
 				names[dir] = all
 			}
 			if !slices.ContainsFunc(names[dir], func(name string) bool { return contains(name, w.name) }) {
-				problems = append(problems, fmt.Sprintf("no name in %s has the word %q: rename the row, or take it out", dir, w.name))
+				problems = append(problems, fmt.Sprintf("no name in %s has the word %q: rename the row, or take it out", dir,
+					w.name))
 			}
 		}
 	}
 	return problems
 }
 
-// declared are the names of packages, types, functions, fields, variables and constants in dir and below, without tests.
+// declared are the names of packages, types, functions, fields, variables and constants in dir and below, without
+// tests.
 func declared(root fs.FS, dir string) ([]string, error) {
 	names := map[string]bool{}
 	err := fs.WalkDir(root, dir, func(name string, d fs.DirEntry, err error) error {
@@ -129,8 +131,8 @@ func declared(root fs.FS, dir string) ([]string, error) {
 	return slices.Collect(maps.Keys(names)), err
 }
 
-// contains reports whether an identifier has a word of the glossary in it, which may be several: inFlight and inflight have "in
-// flight". The last may be in the plural.
+// contains reports whether an identifier has a word of the glossary in it, which may be several: inFlight and inflight
+// have "in flight". The last may be in the plural.
 func contains(identifier, name string) bool {
 	parts, wanted := humps(identifier), strings.Fields(strings.ToLower(name))
 	if slices.Contains(parts, strings.Join(wanted, "")) {
@@ -138,7 +140,8 @@ func contains(identifier, name string) bool {
 	}
 	last := len(wanted) - 1
 	for i := range len(parts) - last {
-		if slices.Equal(parts[i:i+last], wanted[:last]) && (parts[i+last] == wanted[last] || parts[i+last] == wanted[last]+"s") {
+		if slices.Equal(parts[i:i+last], wanted[:last]) &&
+			(parts[i+last] == wanted[last] || parts[i+last] == wanted[last]+"s") {
 			return true
 		}
 	}

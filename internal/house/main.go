@@ -9,9 +9,11 @@
 // The library is every Go file of the root module that is no test, without the directories cmd, examples, benchmarks,
 // testenv, tools, testsupport and testdata.
 //
-// Two of the lists are committed in testdata. api.txt is what is exported now: a change of it shows in review, and go
-// generate writes it. tests.txt is what was tested when a redesign began: a test that is gone has moved under its name,
-// or stands in moved.txt with the tests that hold its promise now.
+// The tests of this package hold the repository to what is committed. docs/glossary.md: each of its words is in a name
+// of the code. testdata/api.txt: what is exported now, so that a change of it shows in review; go generate writes it.
+// testdata/tests.txt: what was tested when a redesign began; a test that is gone has moved under its name, or stands in
+// moved.txt with the tests that hold its promise now. testdata/limits.txt: how many wide lines and vague words a
+// directory may have, which only becomes less.
 package main
 
 //go:generate go test . -run ^TestTheExportsAreThoseOfTheBaseline$ -update

@@ -26,7 +26,8 @@ func TestAppendParamsPutsMetaFirst(t *testing.T) {
 		Const: constant(t, "{\n\"v\":\"1\" , \"c\":{}}"), ProgressToken: jsonrpc.StringID("p"),
 		Traceparent: "00-x", Tracestate: `a="1"`, Baggage: "k=v", User: []byte(`{"u":1}`),
 	}
-	const fullText = `"v":"1" , "c":{},"progressToken":"p","traceparent":"00-x","tracestate":"a=\"1\"","baggage":"k=v","u":1`
+	const fullText = `"v":"1" , "c":{},"progressToken":"p","traceparent":"00-x","tracestate":"a=\"1\"",` +
+		`"baggage":"k=v","u":1`
 	trace := jsonrpc.Meta{Traceparent: "00-x"}
 	for _, tt := range []struct {
 		name   string

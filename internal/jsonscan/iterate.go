@@ -148,7 +148,7 @@ func (c *cursor) advance(opening, closing byte, kind string) bool {
 }
 
 // Object walks over the members of an object and validates them on its way; see the package's example. A value that
-// nobody reads is validated by the following Next. It allocates nothing unless a name is escaped.
+// is not read is validated by the following Next. It allocates nothing unless a name is escaped.
 type Object struct {
 	cursor
 	key     []byte

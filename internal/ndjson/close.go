@@ -10,8 +10,8 @@ func (w *Writer) Flush(ctx context.Context) error {
 	return w.await(ctx, func() (bool, error) { return w.err != nil || w.writing == 0, w.err })
 }
 
-// Close makes the writer refuse all frames from now on, drops those that wait, and waits until nobody writes to the
-// stream any more, or until ctx ends; then it returns the cause.
+// Close makes the writer refuse all frames from now on, drops those that wait, and waits until no goroutine writes to
+// the stream any more, or until ctx ends; then it returns the cause.
 //
 // A write that waits for the peer is ended by its deadline if the stream has deadlines, as pipes and connections have;
 // the frame is then cut off in the middle. If the stream has none, the owner closes it before it calls Close; where

@@ -381,7 +381,7 @@ func TestSendReportsThatThePeerIsGone(t *testing.T) {
 		w := ndjson.NewWriter(f, 0)
 		r.Close()
 		if err := w.Send(make([]byte, size)); !errors.Is(err, ndjson.ErrClosed) {
-			t.Errorf("Send of %d bytes into a pipe nobody can read: %v, want %v", size, err, ndjson.ErrClosed)
+			t.Errorf("Send of %d bytes into a pipe without a reader: %v, want %v", size, err, ndjson.ErrClosed)
 		}
 	}
 	_, f := pipe(t)
@@ -465,7 +465,7 @@ func TestSendAllocatesNothingWhenThePeerKeepsUp(t *testing.T) {
 	}
 }
 
-// eager is a pipe in which somebody else sends whenever it is written to without waiting.
+// eager is a pipe in which another goroutine sends whenever it is written to without waiting.
 type eager struct {
 	*os.File
 	meanwhile func()

@@ -116,8 +116,8 @@ func (r *Reader) overflow(value []byte, joined bool) {
 	}
 }
 
-// dispatch ends the event and returns it, or the error that it was too large. It reports false for an event that nobody
-// needs to know of.
+// dispatch ends the event and returns it, or the error that it was too large. It reports false for an event that means
+// nothing.
 func (r *Reader) dispatch() (Event, bool, error) {
 	r.own()
 	e, over := r.event, r.over

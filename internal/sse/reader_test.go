@@ -275,7 +275,7 @@ func TestReaderHandsOverLargeData(t *testing.T) {
 	clear(two.Data)
 	_ = append(two.Data, "tail"...)
 	if !bytes.Equal(one.Data, data) {
-		t.Error("want the data of an event to be nobody else's, got them changed with another's")
+		t.Error("want the data of an event to be its own, got them changed with another's")
 	}
 }
 

@@ -132,7 +132,8 @@ func (f *flow) refresh(ctx context.Context, s *session) (*session, error) {
 // before it ended.
 func (f *flow) adoptable() bool {
 	p := f.previous
-	return p != nil && p.token.AccessToken != "" && p.token.AccessToken != f.demand.used && !p.expired(f.now()) && f.fits(p)
+	return p != nil && p.token.AccessToken != "" && p.token.AccessToken != f.demand.used && !p.expired(f.now()) &&
+		f.fits(p)
 }
 
 // refreshable reports whether a refresh may serve. A token that came of a refresh and was refused at once says that

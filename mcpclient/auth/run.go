@@ -38,8 +38,8 @@ func (a *Authorizer) start(ctx context.Context, r *run) *run {
 	return r
 }
 
-// untraced is the context of a request without its [httptrace.ClientTrace], which is to see the request's own connection
-// and none of the flow's.
+// untraced is the context of a request without its [httptrace.ClientTrace], which is to see the request's own
+// connection and none of the flow's.
 type untraced struct{ context.Context }
 
 // Value implements [context.Context].

@@ -1,6 +1,7 @@
 // Package apps declares views for the tools of a server: the Apps extension of MCP (SEP-1865), with package mcp/app.
 //
-//	err := apps.AddTool(server, &mcp.Tool{Name: "forecast"}, &apps.View{URI: "ui://weather/forecast", HTML: page}, forecast)
+//	view := &apps.View{URI: "ui://weather/forecast", HTML: page}
+//	err := apps.AddTool(server, &mcp.Tool{Name: "forecast"}, view, forecast)
 //
 // A client that cannot show views calls the same tool: it must return something that is worth reading as text.
 // [Supported] tells a handler which of the two it answers. Rendering a view, and the conversation with it by

@@ -19,8 +19,8 @@ func (s events) keys(session string) []string {
 	return []string{s.key(kindEvents, session), s.key(kindStreams, session)}
 }
 
-// appendScript: a stream that has no latest event is over, if it has a number that was given out, or is numbered by
-// somebody else.
+// appendScript appends an event. A stream without a latest event is over if its number was given out by openScript; if
+// not, its caller numbers streams and events itself.
 var appendScript = redis.NewScript(`
 local stream, sequence, size = ARGV[1], tonumber(ARGV[2]), #ARGV[3]
 local latest = redis.call('HGET', KEYS[2], 'l:' .. stream)

@@ -5,7 +5,7 @@
 // that an answer that comes late is told from one that was not asked for.
 //
 // What may surprise:
-//   - The package has no lock, clock, timer or random number. Times and chance are passed in, and whoever holds a table
+//   - The package has no lock, clock, timer or random number. Times and chance are passed in, and the owner of a table
 //     guards it.
 //   - Memory is bounded by the calls in flight and Config.MaxTombstones. What a storm of calls made the table grow by,
 //     it gives back when the storm is over; in between nothing allocates.

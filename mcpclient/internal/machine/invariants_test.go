@@ -135,7 +135,7 @@ func (s *step) checkSurroundings(w world) {
 		s.require(s.next.State == closing, "no state follows closing")
 	}
 	if s.m.State == ready && s.next.State != ready {
-		s.require(s.fails(), "whoever leaves ready fails what is in flight")
+		s.require(s.fails(), "a step out of ready fails what is in flight")
 	}
 	if s.next.State == closing && s.m.State != closing {
 		s.require(s.does(FailShutdown) || s.does(ReportCause), "those who wait hear of the closing")

@@ -1,5 +1,5 @@
-// Package identity carries who is asking from what authenticates HTTP requests to what serves them, so that neither needs to
-// know the other.
+// Package identity carries who is asking from what authenticates HTTP requests to what serves them, so that neither
+// needs to know the other.
 package identity
 
 import "context"
@@ -9,7 +9,7 @@ type key struct{}
 // With returns a context in which id is asking.
 func With(ctx context.Context, id string) context.Context { return context.WithValue(ctx, key{}, id) }
 
-// From returns who is asking, empty for nobody.
+// From returns who is asking, empty for an unknown client.
 func From(ctx context.Context) string {
 	id, _ := ctx.Value(key{}).(string)
 	return id

@@ -105,8 +105,8 @@ func namedIssuer(server string) string {
 	return metadata.AuthorizationServers[0]
 }
 
-// consenting is a person who agrees to everything, with a browser that shows nothing: it asks for the authorization page
-// and takes the redirect that comes back at once.
+// consenting is a person who agrees to everything, with a browser that shows nothing: it asks for the authorization
+// page and takes the redirect that comes back at once.
 type consenting struct{}
 
 // RedirectURI is where no program listens: nothing follows the redirect.

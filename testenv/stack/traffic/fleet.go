@@ -110,12 +110,12 @@ func (f *Fleet) openShop(ctx context.Context) error {
 	f.later(func(ctx context.Context) error { return errors.Join(handler.Shutdown(ctx), server.Shutdown(ctx)) })
 	f.shopURL = "http://" + l.Addr().String()
 
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	unused, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	f.absent = "http://" + nobody.Addr().String() + "/mcp"
-	return nobody.Close()
+	f.absent = "http://" + unused.Addr().String() + "/mcp"
+	return unused.Close()
 }
 
 // later has something done at Stop, the last thing first.

@@ -11,7 +11,7 @@ import (
 )
 
 // impolite is a server that knows the protocol and does not keep to it. Its tools say what it does wrong: late answers
-// when nobody waits any more, twice answers two times, stray answers what was not asked, and the names of violations
+// when no caller waits any more, twice answers two times, stray answers what was not asked, and the names of violations
 // send that frame before the answer.
 func (f *Fleet) impolite() (transport.Transport, error) {
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
