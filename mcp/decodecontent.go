@@ -286,7 +286,7 @@ func (d *decoder) audience(i int, audience *[]Role) (end int, err error) {
 		*audience = []Role{}
 		return end, err
 	}
-	*audience = d.roles.take(len(roles))
+	*audience = d.roles.alloc(len(roles))
 	copy(*audience, roles)
 	return end, err
 }

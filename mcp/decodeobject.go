@@ -38,10 +38,10 @@ type slab[T any] struct {
 const slabBound = 512
 
 // new returns a zero value.
-func (s *slab[T]) new() *T { return &s.take(1)[0] }
+func (s *slab[T]) new() *T { return &s.alloc(1)[0] }
 
-// take returns n zero values, capacity cut.
-func (s *slab[T]) take(n int) []T {
+// alloc returns n zero values, capacity cut.
+func (s *slab[T]) alloc(n int) []T {
 	if len(s.free) < n {
 		s.size = max(min(2*s.size, slabBound), n)
 		s.free = make([]T, s.size)

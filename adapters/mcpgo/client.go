@@ -27,7 +27,7 @@ type Transport struct {
 	inner   transport.Interface
 	network instrument.Network
 	tel     *instrument.Client
-	life    life
+	conn    connection
 	peer    atomic.Pointer[instrument.Peer]
 	rounds  rounds
 	listens listens
@@ -71,7 +71,7 @@ func (t *Transport) Start(ctx context.Context) error {
 		return t.inner.Start(ctx)
 	}
 	ctx, attempt := t.tel.StartAttempt(ctx, instrument.AttemptStart{Number: 1})
-	t.life.attempted(attempt.Ref())
+	t.conn.attempted(attempt.Ref())
 	err := t.inner.Start(ctx)
 	attempt.End(err)
 	t.conn.started(err)

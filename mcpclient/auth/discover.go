@@ -23,7 +23,7 @@ func (f *flow) discover(ctx context.Context) error {
 
 func (f *flow) discoverResource(ctx context.Context) error {
 	ctx, end := instrument.StartAuthStep(ctx, string(StepDiscoverResource))
-	r, err := f.fetch.Resource(ctx, f.url, f.a.o.Resource, f.want.metadataURL)
+	r, err := f.fetch.Resource(ctx, f.url, f.a.o.Resource, f.demand.metadataURL)
 	if err == nil && len(r.AuthorizationServers) == 0 {
 		err = refuse(StepDiscoverResource, "metadata of the MCP server names no authorization server")
 	}
