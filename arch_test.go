@@ -26,22 +26,25 @@ var arrows = map[string][]string{
 	"internal/schema":            {},
 	"internal/usercode":          {},
 	"internal/promname":          {"internal/usercode", "mcpclient/telemetry/schema", "mcpclient/connstate"},
-	"internal/schemacheck":       {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry", "mcpclient/telemetry/schema", "mcpclient/connstate"},
-	"internal/otlpcheck":         {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry", "mcpclient/telemetry/schema", "mcpclient/connstate", "internal/schemacheck", "internal/otlpsink", "internal/waterfall", "internal/unit", "internal/visible", "internal/loopback"},
-	"internal/unseen":            {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry", "mcpclient/telemetry/schema", "mcpclient/connstate", "internal/schemacheck"},
-	"internal/otlpsink":          {"internal/loopback", "internal/waterfall", "internal/unit", "internal/visible"},
-	"internal/loopback":          {},
-	"internal/unit":              {},
-	"internal/visible":           {},
-	"internal/waterfall":         {"internal/unit", "internal/visible"},
-	"internal/page":              {"internal/unit", "internal/visible"},
-	"internal/dashboard":         {},
-	"internal/bounds":            {}, // only its own tests use it
-	"internal/specification":     {}, // likewise
-	"internal/testnames":         {},
-	"internal/house":             {"internal/testnames"},
-	"dashboards":                 {}, // tests only
-	"internal/traceview":         {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit", "internal/visible", "internal/waterfall"},
+	"internal/schemacheck": {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry",
+		"mcpclient/telemetry/schema", "mcpclient/connstate"},
+	"internal/otlpcheck": {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry", "mcpclient/telemetry/schema", "mcpclient/connstate", "internal/schemacheck", "internal/otlpsink", "internal/waterfall", "internal/unit", "internal/visible", "internal/loopback"},
+	"internal/unseen": {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry",
+		"mcpclient/telemetry/schema", "mcpclient/connstate", "internal/schemacheck"},
+	"internal/otlpsink":      {"internal/loopback", "internal/waterfall", "internal/unit", "internal/visible"},
+	"internal/loopback":      {},
+	"internal/unit":          {},
+	"internal/visible":       {},
+	"internal/waterfall":     {"internal/unit", "internal/visible"},
+	"internal/page":          {"internal/unit", "internal/visible"},
+	"internal/dashboard":     {},
+	"internal/bounds":        {}, // only its own tests use it
+	"internal/specification": {}, // likewise
+	"internal/testnames":     {},
+	"internal/house":         {"internal/testnames"},
+	"dashboards":             {}, // tests only
+	"internal/traceview": {"internal/loopback", "internal/otlpsink", "internal/page", "internal/unit",
+		"internal/visible", "internal/waterfall"},
 
 	"mcp":                  {"internal/jsonscan", "internal/jsonrpc"},
 	"internal/given":       {"mcp", "internal/jsonscan", "internal/jsonrpc"},
@@ -49,27 +52,34 @@ var arrows = map[string][]string{
 	"mcp/skill":            {"mcp", "internal/jsonscan", "internal/jsonrpc"},
 	"mcp/app":              {"mcp", "internal/jsonscan", "internal/jsonrpc"},
 
-	"inspect":          {"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
-	"internal/running": {"internal/usercode", "inspect", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry"},
+	"inspect": {"internal/usercode", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate",
+		"mcpclient/telemetry"},
+	"internal/running": {"internal/usercode", "inspect", "mcp", "internal/jsonscan", "internal/jsonrpc",
+		"mcpclient/connstate", "mcpclient/telemetry"},
 	"inspect/debugpage": {
 		"internal/usercode", "inspect", "internal/running", "internal/loopback", "internal/page", "internal/unit", "internal/visible",
 		"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpclient/connstate", "mcpclient/telemetry",
 	},
 
-	"mcpclient/connstate":                   {},
-	"mcpclient/internal/machine":            {"mcpclient/connstate"},
-	"mcpclient/internal/inflight":           {},
-	"mcpclient/internal/waits":              {},
-	"mcpclient/transport":                   {"internal/usercode", "internal/ndjson", "internal/sse", "internal/grow", "internal/mirror", "internal/jsonrpc", "internal/jsonscan", "mcpclient/internal/waits"},
-	"mcpclient/transport/transporttest":     {"internal/usercode", "internal/ndjson", "internal/sse", "internal/grow", "internal/mirror", "internal/jsonrpc", "internal/jsonscan", "mcpclient/transport", "mcpclient/internal/waits"},
+	"mcpclient/connstate":         {},
+	"mcpclient/internal/machine":  {"mcpclient/connstate"},
+	"mcpclient/internal/inflight": {},
+	"mcpclient/internal/waits":    {},
+	"mcpclient/transport": {"internal/usercode", "internal/ndjson", "internal/sse", "internal/grow",
+		"internal/mirror", "internal/jsonrpc", "internal/jsonscan", "mcpclient/internal/waits"},
+	"mcpclient/transport/transporttest": {"internal/usercode", "internal/ndjson", "internal/sse", "internal/grow",
+		"internal/mirror", "internal/jsonrpc", "internal/jsonscan", "mcpclient/transport", "mcpclient/internal/waits"},
 	"mcpclient/telemetry/names":             {},
 	"mcpclient/telemetry/internal/words":    {},
 	"mcpclient/telemetry/internal/settings": {},
 	"mcpclient/telemetry/schema":            {"mcpclient/connstate"},
 	"mcpclient/telemetry":                   {},
-	"mcpclient/telemetry/instrument":        {"internal/usercode", "mcpclient/telemetry", "mcpclient/telemetry/schema", "mcpclient/connstate"},
-	"mcpclient/telemetry/telemetrytest":     {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry", "mcpclient/telemetry/schema", "mcpclient/connstate", "internal/schemacheck"},
-	"mcpclient/telemetry/otlp":              {"internal/usercode", "mcpclient/telemetry", "mcpclient/connstate", "internal/visible"},
+	"mcpclient/telemetry/instrument": {"internal/usercode", "mcpclient/telemetry", "mcpclient/telemetry/schema",
+		"mcpclient/connstate"},
+	"mcpclient/telemetry/telemetrytest": {"internal/usercode", "mcpclient/telemetry/names", "mcpclient/telemetry",
+		"mcpclient/telemetry/schema", "mcpclient/connstate", "internal/schemacheck"},
+	"mcpclient/telemetry/otlp": {"internal/usercode", "mcpclient/telemetry", "mcpclient/connstate",
+		"internal/visible"},
 
 	"mcpclient/auth/internal/metadata":  {},
 	"mcpclient/auth/internal/challenge": {},
@@ -113,8 +123,9 @@ var arrows = map[string][]string{
 		"mcpclient/connstate", "mcpclient/telemetry", "mcpclient/telemetry/instrument", "mcpclient/telemetry/schema", "mcpserver/internal/identity", "mcpserver/store",
 		"mcpserver", "mcp/app",
 	},
-	"mcpserver/store":             {"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpserver/internal/identity"},
-	"mcpserver/store/storetest":   {"mcpserver/store", "mcp", "internal/jsonscan", "internal/jsonrpc", "mcpserver/internal/identity"},
+	"mcpserver/store": {"mcp", "internal/jsonscan", "internal/jsonrpc", "mcpserver/internal/identity"},
+	"mcpserver/store/storetest": {"mcpserver/store", "mcp", "internal/jsonscan", "internal/jsonrpc",
+		"mcpserver/internal/identity"},
 	"mcpserver/bearer":            {"internal/usercode", "mcpserver/internal/identity"},
 	"mcpserver/internal/identity": {},
 }
@@ -126,12 +137,14 @@ var leaves = []string{
 }
 
 // anywhere are the packages that may import whatever they like: nothing imports them.
-var anywhere = []string{"cmd/", "examples/", "benchmarks", "examples", "internal/testsupport", "internal/house/traveller", "testenv/quirks", "testenv/trouble", "testenv/wire"}
+var anywhere = []string{"cmd/", "examples/", "benchmarks", "examples", "internal/testsupport",
+	"internal/house/traveller", "testenv/quirks", "testenv/trouble", "testenv/wire"}
 
 // foreign says which modules outside the standard library each package may import directly.
 var foreign = map[string][]string{
-	"internal/schema":                       {"github.com/google/jsonschema-go", "github.com/go-json-experiment/json"},
-	"internal/otlpsink":                     {"go.opentelemetry.io/proto/otlp", "google.golang.org/grpc", "google.golang.org/protobuf"},
+	"internal/schema": {"github.com/google/jsonschema-go", "github.com/go-json-experiment/json"},
+	"internal/otlpsink": {"go.opentelemetry.io/proto/otlp", "google.golang.org/grpc",
+		"google.golang.org/protobuf"},
 	"internal/weigh":                        {"github.com/go-json-experiment/json"},
 	"internal/ndjson":                       {"golang.org/x/sys"},
 	"mcp":                                   {"github.com/go-json-experiment/json"},
@@ -167,7 +180,8 @@ var telemetryAPI = []string{
 func TestPackagesImportOnlyWhatTheArrowsAllow(t *testing.T) {
 	for _, p := range listPackages(t) {
 		name := strings.TrimPrefix(p.path, module+"/")
-		if name == module || slices.ContainsFunc(anywhere, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+		if name == module ||
+			slices.ContainsFunc(anywhere, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 			continue
 		}
 		allowed, known := arrows[name]
@@ -192,7 +206,8 @@ func TestPackagesImportOnlyWhatTheArrowsAllow(t *testing.T) {
 // TestOnlyTheLeafPackageNeedsTheSDK keeps the SDK, the exporters and gRPC out of what a user of the library links.
 func TestOnlyTheLeafPackageNeedsTheSDK(t *testing.T) {
 	heavy := []string{"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "google.golang.org/grpc"}
-	library := []string{module + "/mcp", module + "/mcpclient", module + "/mcpserver", module + "/mcpclient/telemetry", module + "/mcpclient/transport"}
+	library := []string{module + "/mcp", module + "/mcpclient", module + "/mcpserver", module + "/mcpclient/telemetry",
+		module + "/mcpclient/transport"}
 	for _, p := range listPackages(t) {
 		if !slices.Contains(library, p.path) {
 			continue
@@ -222,13 +237,17 @@ func TestEachDependencyHasItsReason(t *testing.T) {
 			}
 		}
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f",
+		"{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
 	used := map[string]bool{}
 	for module := range strings.FieldsSeq(string(out)) {
-		i := slices.IndexFunc(reasons, func(r string) bool { return within(module, r) && (r != "go.opentelemetry.io/otel" || module == r) })
+		i := slices.IndexFunc(reasons, func(r string) bool {
+			return within(module, r) &&
+				(r != "go.opentelemetry.io/otel" || module == r)
+		})
 		if i < 0 {
 			t.Errorf("CONTRIBUTING.md has no reason for %s", module)
 			continue

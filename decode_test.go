@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// decodesInPlace are the functions that overwrite or alias the bytes they read, and who may call them: owners, who give the
-// bytes up. All others call [mcp.Decode], which leaves them alone.
+// decodesInPlace are the functions that overwrite or alias the bytes they read, and who may call them: owners, who give
+// the bytes up. All others call [mcp.Decode], which leaves them alone.
 var decodesInPlace = map[string][]string{
 	"mcp.DecodeInPlace": {
 		"mcpclient/result.go",       // a frame, by Message.Consume
@@ -53,7 +53,8 @@ func TestBytesAreDecodedInPlaceByTheirOwnersOnly(t *testing.T) {
 	}
 	for name, want := range decodesInPlace {
 		got := slices.DeleteFunc(found[name], func(path string) bool {
-			return strings.HasPrefix(path, "internal/jsonscan/") || strings.HasSuffix(path, "_test.go") && !slices.Contains(want, path)
+			return strings.HasPrefix(path, "internal/jsonscan/") || strings.HasSuffix(path, "_test.go") &&
+				!slices.Contains(want, path)
 		})
 		slices.Sort(got)
 		slices.Sort(want)

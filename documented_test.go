@@ -14,18 +14,20 @@ import (
 	"testing"
 )
 
-// TestEveryExportedSymbolIsDocumented reads the source of all packages that a user of the library can import. The comment on a
-// type documents the constants that are its words, that on a group of constants or variables each of them, and so does one
-// behind it on its line.
+// TestEveryExportedSymbolIsDocumented reads the source of all packages that a user of the library can import. The
+// comment on a type documents the constants that are its words, that on a group of constants or variables each of them,
+// and so does one behind it on its line.
 func TestEveryExportedSymbolIsDocumented(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}|{{.ImportPath}}|{{.Name}}", "./...").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}|{{.ImportPath}}|{{.Name}}",
+		"./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
 	packages := 0
 	for line := range strings.Lines(string(out)) {
 		f := strings.Split(strings.TrimSpace(line), "|")
-		if slices.Contains(strings.Split(f[1], "/"), "internal") || f[2] == "main" || strings.Contains(f[1], "/testenv/") || f[1] == module+"/examples" {
+		if slices.Contains(strings.Split(f[1], "/"), "internal") || f[2] == "main" || strings.Contains(f[1], "/testenv/") ||
+			f[1] == module+"/examples" {
 			continue
 		}
 		packages++

@@ -39,7 +39,8 @@ func TestEachDefenceHasItsTests(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(string(page)) {
-		if cells := strings.Split(line, "|"); len(cells) == 5 && !strings.Contains(line, "---") && !strings.Contains(line, "| tests |") && !strings.Contains(cells[3], "`") {
+		if cells := strings.Split(line, "|"); len(cells) == 5 && !strings.Contains(line, "---") &&
+			!strings.Contains(line, "| tests |") && !strings.Contains(cells[3], "`") {
 			t.Errorf("a threat without a test: %s", line)
 		}
 	}

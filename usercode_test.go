@@ -79,9 +79,9 @@ func (w *world) ctx() context.Context {
 	return ctx
 }
 
-// TestWhateverBecomesOfTheUsersCodeTheRestGoesOn lets each callback panic, and end its goroutine: the operation gets its
-// outcome in time, the same operation works thereafter, client and server end in time and leave no goroutine, no span is open
-// and no gauge above 0.
+// TestWhateverBecomesOfTheUsersCodeTheRestGoesOn lets each callback panic, and end its goroutine: the operation gets
+// its outcome in time, the same operation works thereafter, client and server end in time and leave no goroutine, no
+// span is open and no gauge above 0.
 func TestWhateverBecomesOfTheUsersCodeTheRestGoesOn(t *testing.T) {
 	for _, c := range allCases() {
 		for name, fail := range map[string]func(){"panic": func() { panic("oops") }, "exit": runtime.Goexit} {

@@ -13,7 +13,8 @@ import (
 )
 
 // heard is a case of a handler of notifications, which has to hear of the second one, too.
-func heard(name string, callbacks []string, feature func(w *world) mcpclient.Feature, send func(w *world) error) failing {
+func heard(name string, callbacks []string, feature func(w *world) mcpclient.Feature,
+	send func(w *world) error) failing {
 	return failing{name: name, callbacks: callbacks, legacy: true,
 		set: func(w *world) {
 			speaks(w)
@@ -60,10 +61,12 @@ func speaks(w *world) {
 	_ = mcpserver.AddTool(w.server, &mcp.Tool{Name: "report"}, func(ctx context.Context, _ struct{}) (struct{}, error) {
 		return struct{}{}, mcpserver.RequestFrom(ctx).Progress(ctx, 1, 2, "half")
 	})
-	_ = w.server.AddPrompt(&mcp.Prompt{Name: "p"}, func(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) { return nil, nil })
-	_ = w.server.AddResource(&mcp.Resource{Name: "r", URI: "file:///r"}, func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		return nil, nil
-	})
+	_ = w.server.AddPrompt(&mcp.Prompt{Name: "p"},
+		func(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) { return nil, nil })
+	_ = w.server.AddResource(&mcp.Resource{Name: "r", URI: "file:///r"},
+		func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			return nil, nil
+		})
 }
 
 func toolsChanged(w *world) error     { w.server.ToolsChanged(); return nil }
@@ -94,7 +97,8 @@ func (h striking) WithAttrs([]slog.Attr) slog.Handler        { return h }
 func (h striking) WithGroup(string) slog.Handler             { return h }
 
 // asked is a case of a handler that answers what the server asks in a tool, in both eras.
-func asked(name string, callbacks []string, feature func(w *world) mcpclient.Feature, ask func(ctx context.Context) error) []failing {
+func asked(name string, callbacks []string, feature func(w *world) mcpclient.Feature,
+	ask func(ctx context.Context) error) []failing {
 	both := make([]failing, 2)
 	for i, legacy := range []bool{true, false} {
 		both[i] = failing{name: name + " of a modern server", legacy: legacy, callbacks: callbacks, ends: exits,
@@ -118,12 +122,14 @@ func asked(name string, callbacks []string, feature func(w *world) mcpclient.Fea
 }
 
 func elicit(ctx context.Context) error {
-	_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "m", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+	_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "m",
+		RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
 	return err
 }
 
 func visit(ctx context.Context) error {
-	_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com", ElicitationID: "1"})
+	_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com",
+		ElicitationID: "1"})
 	return err
 }
 
@@ -224,7 +230,8 @@ var clientCases = func() []failing {
 			}}
 		}, func(w *world) error { return w.client.Ping(w.ctx()) }),
 		own("progress", []string{"mcpclient.WithProgress f"}, nil, func(w *world) error {
-			_, err := w.client.CallTool(w.ctx(), "report", struct{}{}, mcpclient.WithProgress(func(mcpclient.Progress) { w.strike() }))
+			_, err := w.client.CallTool(w.ctx(), "report", struct{}{},
+				mcpclient.WithProgress(func(mcpclient.Progress) { w.strike() }))
 			return err
 		}),
 		own("a loop over progress", []string{"mcpclient.FollowProgress yield"}, nil, func(w *world) error {
@@ -296,49 +303,56 @@ var clientCases = func() []failing {
 			w.server.ElicitationComplete("1")
 			return nil
 		}),
-		own("the encoder of params", nil, nil, func(w *world) error { return w.client.Notify(w.ctx(), "x/notify", brittle{w}) }),
+		own("the encoder of params", nil, nil,
+			func(w *world) error { return w.client.Notify(w.ctx(), "x/notify", brittle{w}) }),
 		own("the encoder of params of a call", nil, nil, func(w *world) error {
 			_, err := w.client.CallTool(w.ctx(), "report", brittle{w})
 			return err
 		}),
-		own("the decoder of a result", nil, nil, func(w *world) error { return w.client.Call(w.ctx(), "tools/list", nil, &brittle{w}) }),
+		own("the decoder of a result", nil, nil,
+			func(w *world) error { return w.client.Call(w.ctx(), "tools/list", nil, &brittle{w}) }),
 	}
-	cases = append(cases, asked("elicitation handler", []string{"mcpclient.HandleElicitation h"}, func(w *world) mcpclient.Feature {
-		return mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-			w.strike()
-			return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
-		})
-	}, elicit)...)
-	cases = append(cases, asked("URL handler", []string{"mcpclient.HandleURLElicitation h"}, func(w *world) mcpclient.Feature {
-		return mcpclient.HandleURLElicitation(func(context.Context, *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
-			w.strike()
-			return mcp.ElicitAccept, nil
-		}, nil)
-	}, visit)...)
-	cases = append(cases, asked("sampling handler", []string{"mcpclient.HandleSampling h"}, func(w *world) mcpclient.Feature {
-		return mcpclient.HandleSampling(func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
-			w.strike()
-			return &mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{mcp.Text("hi")}}, nil
-		}, nil)
-	}, sample)...)
-	cases = append(cases, asked("request handler", []string{"mcpclient.HandleRequest h"}, func(w *world) mcpclient.Feature {
-		w.co.Capabilities.Roots = &mcp.RootsCapability{}
-		return mcpclient.HandleRequest("roots/list", func(context.Context, *mcpclient.Request) (any, error) {
-			w.strike()
-			return &mcp.ListRootsResult{Roots: []*mcp.Root{}}, nil
-		})
-	}, roots)...)
-	cases = append(cases, asked("middleware of handlers", []string{"mcpclient.Options.HandlerMiddleware"}, func(w *world) mcpclient.Feature {
-		w.co.HandlerMiddleware = []func(mcpclient.RequestHandler) mcpclient.RequestHandler{func(next mcpclient.RequestHandler) mcpclient.RequestHandler {
-			return func(ctx context.Context, r *mcpclient.Request) (any, error) {
-				if r.Method != "ping" {
-					w.strike()
+	cases = append(cases, asked("elicitation handler", []string{"mcpclient.HandleElicitation h"},
+		func(w *world) mcpclient.Feature {
+			return mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				w.strike()
+				return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
+			})
+		}, elicit)...)
+	cases = append(cases, asked("URL handler", []string{"mcpclient.HandleURLElicitation h"},
+		func(w *world) mcpclient.Feature {
+			return mcpclient.HandleURLElicitation(func(context.Context, *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
+				w.strike()
+				return mcp.ElicitAccept, nil
+			}, nil)
+		}, visit)...)
+	cases = append(cases, asked("sampling handler", []string{"mcpclient.HandleSampling h"},
+		func(w *world) mcpclient.Feature {
+			return mcpclient.HandleSampling(func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+				w.strike()
+				return &mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{mcp.Text("hi")}}, nil
+			}, nil)
+		}, sample)...)
+	cases = append(cases, asked("request handler", []string{"mcpclient.HandleRequest h"},
+		func(w *world) mcpclient.Feature {
+			w.co.Capabilities.Roots = &mcp.RootsCapability{}
+			return mcpclient.HandleRequest("roots/list", func(context.Context, *mcpclient.Request) (any, error) {
+				w.strike()
+				return &mcp.ListRootsResult{Roots: []*mcp.Root{}}, nil
+			})
+		}, roots)...)
+	cases = append(cases, asked("middleware of handlers", []string{"mcpclient.Options.HandlerMiddleware"},
+		func(w *world) mcpclient.Feature {
+			w.co.HandlerMiddleware = []func(mcpclient.RequestHandler) mcpclient.RequestHandler{func(next mcpclient.RequestHandler) mcpclient.RequestHandler {
+				return func(ctx context.Context, r *mcpclient.Request) (any, error) {
+					if r.Method != "ping" {
+						w.strike()
+					}
+					return next(ctx, r)
 				}
-				return next(ctx, r)
-			}
-		}}
-		return mcpclient.HandleRoots()
-	}, roots)...)
+			}}
+			return mcpclient.HandleRoots()
+		}, roots)...)
 	return append(cases, asked("the encoder of a handler's result", nil, func(w *world) mcpclient.Feature {
 		w.co.Capabilities.Roots = &mcp.RootsCapability{}
 		return mcpclient.HandleRequest("roots/list", func(context.Context, *mcpclient.Request) (any, error) {

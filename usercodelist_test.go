@@ -21,8 +21,9 @@ var callers = []string{
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "inspect", "inspect/debugpage",
 }
 
-// TestEveryCallbackIsFailed finds all through which users hand code to this module: parameters and fields of function or
-// interface type, and the methods of those interfaces. Each of them is one that a case fails, or has a reason why not.
+// TestEveryCallbackIsFailed finds all through which users hand code to this module: parameters and fields of function
+// or interface type, and the methods of those interfaces. Each of them is one that a case fails, or has a reason why
+// not.
 func TestEveryCallbackIsFailed(t *testing.T) {
 	failed := map[string]string{}
 	for _, c := range allCases() {
@@ -181,8 +182,8 @@ func isSealed(i *types.Interface) bool {
 	return false
 }
 
-// isOption reports whether a function is an option that only the package itself can make: its argument has a type without a
-// name for others.
+// isOption reports whether a function is an option that only the package itself can make: its argument has a type
+// without a name for others.
 func isOption(s *types.Signature) bool {
 	for p := range s.Params().Variables() {
 		t := p.Type()
@@ -206,7 +207,8 @@ func init() {
 			"auth.Loopback.Show", "auth.Options.HTTPClient", "auth.Options.Now", "auth.TokenStore.Delete", "auth.TokenStore.Load",
 			"auth.TokenStore.Save",
 		},
-		"held by TestALoggerThatFailsIsOneThatSaysNothing of package usercode, which wraps it":    {"auth.Options.Logger", "bearer.Options.Logger"},
+		"held by TestALoggerThatFailsIsOneThatSaysNothing of package usercode, which wraps it": {"auth.Options.Logger",
+			"bearer.Options.Logger"},
 		"held by TestStandardErrorIsReadOnWhateverBecomesOfTheUsersFunction of package transport": {"transport.Stdio.Stderr"},
 		"held by TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother of package mcpserver": {
 			"store.Events.Append", "store.Events.Behind", "store.Events.Forget",
@@ -215,18 +217,22 @@ func init() {
 			"store.Sessions.Delete", "store.Sessions.Publish", "store.Sessions.Receive",
 			"store.Sessions.Replace", "store.Sessions.Use",
 		},
-		"a loop over pages, as that over tools, in the goroutine of the caller":  {"mcpclient.Client.LegacyTasks yield", "mcpclient.List fetch", "mcpclient.List name", "mcpclient.List yield"},
-		"a loop that holds nothing, in the goroutine of the caller":              {"mcpclient.Group.Members yield", "mcpclient.Group.Tools yield"},
-		"called by New in the goroutine of the caller, before anything is begun": {"transport.Transport.Name", "transport.Transport.Network"},
+		"a loop over pages, as that over tools, in the goroutine of the caller": {"mcpclient.Client.LegacyTasks yield",
+			"mcpclient.List fetch", "mcpclient.List name", "mcpclient.List yield"},
+		"a loop that holds nothing, in the goroutine of the caller": {"mcpclient.Group.Members yield",
+			"mcpclient.Group.Tools yield"},
+		"called by New in the goroutine of the caller, before anything is begun": {"transport.Transport.Name",
+			"transport.Transport.Network"},
 		"called by the function it is given to, in the goroutine of the caller, which has begun nothing": {
 			"config.Options.LookupEnv", "debugpage.Client.Inspect", "debugpage.Server.Inspect", "bearer.JWT.Client",
 		},
 		"held by TestAHandlerOfNotificationsThatFailsIsReported of package mcpserver": {
 			"mcpserver.Server.HandleNotification h", "mcpserver.Server.OnRootsChanged h",
 		},
-		"called as the handler of a tool that it becomes":     {"mcpserver.Checked h"},
-		"the server's own or that of net/http":                {"mcpserver.HTTPHandler.ServeHTTP w"},
-		"a part of a transport, which fails as the others do": {"transport.Interruptible.Interrupter", "transport.Rester.ReceiveOrRest"},
+		"called as the handler of a tool that it becomes": {"mcpserver.Checked h"},
+		"the server's own or that of net/http":            {"mcpserver.HTTPHandler.ServeHTTP w"},
+		"a part of a transport, which fails as the others do": {"transport.Interruptible.Interrupter",
+			"transport.Rester.ReceiveOrRest"},
 		"read and written by the connection of the server, which fails as one of the user's does": {
 			"mcpserver.NewStreamConn r", "mcpserver.NewStreamConn w",
 		},

@@ -136,7 +136,8 @@ func firstOf[T any](seq iter.Seq2[T, error]) error {
 
 // reconnects has the session end, and another begin.
 func reconnects(w *world) error {
-	other, err := mcpclient.Connect(w.ctx(), w.again(), &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, Telemetry: w.rec.Telemetry()})
+	other, err := mcpclient.Connect(w.ctx(), w.again(),
+		&mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, Telemetry: w.rec.Telemetry()})
 	if err != nil {
 		return err
 	}
@@ -174,9 +175,10 @@ func (c shakyServerConn) Close() error {
 }
 
 func shakesServer(method string, do func(w *world) error) failing {
-	return failing{name: "server's " + method, callbacks: []string{"mcpserver.Conn." + method}, do: do, set: func(w *world) {
-		w.wrap = func(c mcpserver.Conn) mcpserver.Conn { return shakyServerConn{c, w, method} }
-	}}
+	return failing{name: "server's " + method, callbacks: []string{"mcpserver.Conn." + method}, do: do,
+		set: func(w *world) {
+			w.wrap = func(c mcpserver.Conn) mcpserver.Conn { return shakyServerConn{c, w, method} }
+		}}
 }
 
 // shakyTasks is a store of tasks that fails in one of its methods.
@@ -202,7 +204,8 @@ func (s shakyTasks) Save(ctx context.Context, r *store.Task) error {
 	return s.Tasks.Save(ctx, r)
 }
 
-func (s shakyTasks) List(ctx context.Context, principal string, behind store.TaskPlace, limit int) ([]*store.Task, error) {
+func (s shakyTasks) List(ctx context.Context, principal string, behind store.TaskPlace, limit int) ([]*store.Task,
+	error) {
 	s.strike("List")
 	return s.Tasks.List(ctx, principal, behind, limit)
 }
@@ -247,7 +250,8 @@ func taskTool(during func()) func(w *world) {
 
 func tool(h func(ctx context.Context, w *world) error) func(w *world) {
 	return func(w *world) {
-		_ = mcpserver.AddTool(w.server, &mcp.Tool{Name: "tool"}, func(ctx context.Context, _ none) (none, error) { return none{}, h(ctx, w) })
+		_ = mcpserver.AddTool(w.server, &mcp.Tool{Name: "tool"},
+			func(ctx context.Context, _ none) (none, error) { return none{}, h(ctx, w) })
 	}
 }
 
@@ -256,25 +260,29 @@ func text(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, e
 }
 
 var serverCases = []failing{
-	served("tool", []string{"mcpserver.AddTool h"}, tool(func(_ context.Context, w *world) error { w.strike(); return nil }), calls),
+	served("tool", []string{"mcpserver.AddTool h"},
+		tool(func(_ context.Context, w *world) error { w.strike(); return nil }), calls),
 	served("raw tool", []string{"mcpserver.Server.AddRawTool h"}, func(w *world) {
-		_ = w.server.AddRawTool(&mcp.Tool{Name: "tool"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			w.strike()
-			return nil, nil
-		})
+		_ = w.server.AddRawTool(&mcp.Tool{Name: "tool"},
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				w.strike()
+				return nil, nil
+			})
 	}, calls),
 	served("task tool", []string{"mcpserver.AddTaskTool h"}, func(w *world) { taskTool(w.strike)(w) }, calls),
 	served("raw task tool", []string{"mcpserver.Server.AddRawTaskTool h"}, func(w *world) {
 		w.co.Features = []mcpclient.Feature{mcpclient.UseTasks(nil)}
-		_ = w.server.AddRawTaskTool(&mcp.Tool{Name: "tool"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			w.strike()
-			return nil, nil
-		})
+		_ = w.server.AddRawTaskTool(&mcp.Tool{Name: "tool"},
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				w.strike()
+				return nil, nil
+			})
 	}, calls),
 	served("the decoder of arguments", nil, func(w *world) {
-		_ = w.server.AddRawTool(&mcp.Tool{Name: "tool"}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			return nil, (&brittle{w}).UnmarshalJSON(r.Arguments)
-		})
+		_ = w.server.AddRawTool(&mcp.Tool{Name: "tool"},
+			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				return nil, (&brittle{w}).UnmarshalJSON(r.Arguments)
+			})
 	}, calls),
 	served("the encoder of a result", nil, func(w *world) {
 		_ = w.server.Handle("x/encode", func(context.Context, *mcpserver.Request) (any, error) {
@@ -282,71 +290,86 @@ var serverCases = []failing{
 		})
 	}, func(w *world) error { return w.client.Call(w.ctx(), "x/encode", nil, nil) }),
 	served("method", []string{"mcpserver.Server.Handle h"}, func(w *world) {
-		_ = w.server.Handle("x/method", func(context.Context, *mcpserver.Request) (any, error) { w.strike(); return nil, nil })
-	}, func(w *world) error { return w.client.Call(w.ctx(), "x/method", nil, nil) }),
-	{name: "middleware of the server", callbacks: []string{"mcpserver.Options.Middleware"}, ends: fails, server: func(w *world) {
-		w.so.Middleware = []func(mcpserver.MethodHandler) mcpserver.MethodHandler{func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
-			return func(ctx context.Context, r *mcpserver.Request) (any, error) {
-				result, err := next(ctx, r)
-				whenReady(w)()
-				return result, err
-			}
-		}}
-	}, do: ping},
-	served("prompt", []string{"mcpserver.Server.AddPrompt h"}, func(w *world) {
-		_ = w.server.AddPrompt(&mcp.Prompt{Name: "p"}, func(ctx context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		_ = w.server.Handle("x/method", func(context.Context, *mcpserver.Request) (any, error) {
 			w.strike()
-			return text(ctx, r)
+			return nil,
+				nil
 		})
+	}, func(w *world) error { return w.client.Call(w.ctx(), "x/method", nil, nil) }),
+	{name: "middleware of the server", callbacks: []string{"mcpserver.Options.Middleware"}, ends: fails,
+		server: func(w *world) {
+			w.so.Middleware = []func(mcpserver.MethodHandler) mcpserver.MethodHandler{func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
+				return func(ctx context.Context, r *mcpserver.Request) (any, error) {
+					result, err := next(ctx, r)
+					whenReady(w)()
+					return result, err
+				}
+			}}
+		}, do: ping},
+	served("prompt", []string{"mcpserver.Server.AddPrompt h"}, func(w *world) {
+		_ = w.server.AddPrompt(&mcp.Prompt{Name: "p"},
+			func(ctx context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
+				w.strike()
+				return text(ctx, r)
+			})
 	}, func(w *world) error { _, err := w.client.GetPrompt(w.ctx(), "p", nil); return err }),
 	served("resource", []string{"mcpserver.Server.AddResource h"}, func(w *world) {
-		_ = w.server.AddResource(&mcp.Resource{Name: "r", URI: "file:///r"}, func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			w.strike()
-			return contents()
-		})
+		_ = w.server.AddResource(&mcp.Resource{Name: "r", URI: "file:///r"},
+			func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				w.strike()
+				return contents()
+			})
 	}, reads("file:///r")),
 	served("template", []string{"mcpserver.Server.AddResourceTemplate h"}, func(w *world) {
-		_ = w.server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "t", URITemplate: "file:///{x}"}, func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			w.strike()
-			return contents()
-		})
+		_ = w.server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "t", URITemplate: "file:///{x}"},
+			func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+				w.strike()
+				return contents()
+			})
 	}, reads("file:///t")),
 	served("completion", []string{"mcpserver.Server.AddCompletion h"}, func(w *world) {
 		_ = w.server.AddPrompt(&mcp.Prompt{Name: "p", Arguments: []mcp.PromptArgument{{Name: "a"}}}, text)
-		_ = w.server.AddCompletion(mcp.PromptRef("p"), "a", func(context.Context, *mcpserver.CompleteRequest) ([]string, error) {
-			w.strike()
-			return nil, nil
-		})
+		_ = w.server.AddCompletion(mcp.PromptRef("p"), "a",
+			func(context.Context, *mcpserver.CompleteRequest) ([]string, error) {
+				w.strike()
+				return nil, nil
+			})
 	}, completes),
 	served("once", []string{"mcpserver.Once f"}, tool(func(ctx context.Context, w *world) error {
 		_, err := mcpserver.Once(ctx, "key", func() (int, error) { w.strike(); return 1, nil })
 		return err
 	}), calls),
-	{name: "the change of a session", callbacks: []string{"mcpserver.Session.Update change"}, legacy: true, ends: fails, do: ready(calls),
+	{name: "the change of a session", callbacks: []string{"mcpserver.Session.Update change"}, legacy: true, ends: fails,
+		do: ready(calls),
 		set: tool(func(ctx context.Context, w *world) error {
 			mcpserver.RequestFrom(ctx).Session().Update("key", func(any) any { w.strike(); return 1 })
 			return nil
 		})},
-	{name: "the refinement of a form", callbacks: []string{"mcpserver.ElicitAs refine"}, ends: fails, do: ready(calls), set: func(w *world) {
-		w.co.Features = []mcpclient.Feature{mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
-		})}
-		tool(func(ctx context.Context, w *world) error {
-			_, _, err := mcpserver.ElicitAs[struct{ Name string }](ctx, "m", func(*mcp.FormSchema) { w.strike() })
-			return err
-		})(w)
-	}},
+	{name: "the refinement of a form", callbacks: []string{"mcpserver.ElicitAs refine"}, ends: fails, do: ready(calls),
+		set: func(w *world) {
+			w.co.Features = []mcpclient.Feature{mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
+			})}
+			tool(func(ctx context.Context, w *world) error {
+				_, _, err := mcpserver.ElicitAs[struct{ Name string }](ctx, "m", func(*mcp.FormSchema) { w.strike() })
+				return err
+			})(w)
+		}},
 
 	hosted("ListTools", "ToolLister", fails, func(w *world) error { return firstOf(w.client.Tools(w.ctx())) }),
 	hosted("CallTool", "ToolCaller", fails, calls),
 	hosted("ListPrompts", "PromptLister", fails, func(w *world) error { return firstOf(w.client.Prompts(w.ctx())) }),
-	hosted("GetPrompt", "PromptGetter", fails, func(w *world) error { _, err := w.client.GetPrompt(w.ctx(), "p", nil); return err }),
+	hosted("GetPrompt", "PromptGetter", fails,
+		func(w *world) error { _, err := w.client.GetPrompt(w.ctx(), "p", nil); return err }),
 	hosted("ListResources", "ResourceLister", fails, func(w *world) error { return firstOf(w.client.Resources(w.ctx())) }),
-	hosted("ListResourceTemplates", "ResourceTemplateLister", fails, func(w *world) error { return firstOf(w.client.ResourceTemplates(w.ctx())) }),
+	hosted("ListResourceTemplates", "ResourceTemplateLister", fails,
+		func(w *world) error { return firstOf(w.client.ResourceTemplates(w.ctx())) }),
 	hosted("ReadResource", "ResourceReader", fails, reads("file:///r")),
 	hosted("Complete", "Completer", fails, completes),
-	hosted("SetLevel", "LevelSetter", fails, func(w *world) error { return w.client.SetLogLevel(w.ctx(), mcp.LevelError) }),
-	hosted("SubscribeResource", "ResourceSubscriber", fails, func(w *world) error { return w.client.SubscribeResource(w.ctx(), "file:///r") }),
+	hosted("SetLevel", "LevelSetter", fails,
+		func(w *world) error { return w.client.SetLogLevel(w.ctx(), mcp.LevelError) }),
+	hosted("SubscribeResource", "ResourceSubscriber", fails,
+		func(w *world) error { return w.client.SubscribeResource(w.ctx(), "file:///r") }),
 	hosted("UnsubscribeResource", "ResourceSubscriber", fails, func(w *world) error {
 		if err := w.client.SubscribeResource(w.ctx(), "file:///r"); err != nil {
 			return err
@@ -373,15 +396,19 @@ var serverCases = []failing{
 	{name: "account", callbacks: []string{"mcpserver.HTTPOptions.Account"}, set: func(w *world) {
 		overHTTP(w, &mcpserver.HTTPOptions{Account: func(*http.Request) string { w.strike(); return "me" }}, nothing, nil)
 	}},
-	{name: "principal of a session", callbacks: []string{"mcpserver.HTTPOptions.Principal"}, legacy: true, ends: goesOn, do: ping, set: func(w *world) {
-		overHTTP(w, &mcpserver.HTTPOptions{Principal: func(*http.Request) string { whenReady(w)(); return "me" }}, nothing, nil)
-	}},
-	{name: "verifier of tokens", callbacks: []string{"bearer.Verifier.Verify"}, ends: fails, do: ping, set: func(w *world) {
-		behind(w, bearer.Options{}, whenReady(w))
-	}},
-	{name: "scopes of a request", callbacks: []string{"bearer.Options.RequestScopes"}, ends: fails, do: ping, set: func(w *world) {
-		behind(w, bearer.Options{RequestScopes: func(*http.Request) []string { whenReady(w)(); return nil }}, nothing)
-	}},
+	{name: "principal of a session", callbacks: []string{"mcpserver.HTTPOptions.Principal"}, legacy: true, ends: goesOn,
+		do: ping, set: func(w *world) {
+			overHTTP(w, &mcpserver.HTTPOptions{Principal: func(*http.Request) string { whenReady(w)(); return "me" }}, nothing,
+				nil)
+		}},
+	{name: "verifier of tokens", callbacks: []string{"bearer.Verifier.Verify"}, ends: fails, do: ping,
+		set: func(w *world) {
+			behind(w, bearer.Options{}, whenReady(w))
+		}},
+	{name: "scopes of a request", callbacks: []string{"bearer.Options.RequestScopes"}, ends: fails, do: ping,
+		set: func(w *world) {
+			behind(w, bearer.Options{RequestScopes: func(*http.Request) []string { whenReady(w)(); return nil }}, nothing)
+		}},
 }
 
 func reads(uri string) func(w *world) error {

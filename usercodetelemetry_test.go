@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// observing is a case of a function of telemetry, which client and server call in all their goroutines: the operation of the
-// user may be the one in which it fails.
+// observing is a case of a function of telemetry, which client and server call in all their goroutines: the operation
+// of the user may be the one in which it fails.
 func observing(name, callback string, option func(w *world, strike func()) telemetry.Option) []failing {
 	do := func(w *world) error {
 		if err := w.client.Await(w.ctx()); err != nil {
@@ -44,13 +44,20 @@ var telemetryCases = func() []failing {
 	cases := observing("logger", "telemetry.WithLogger l", func(_ *world, strike func()) telemetry.Option {
 		return telemetry.WithLogger(slog.New(watching{strike}))
 	})
-	cases = append(cases, observing("redactor", "telemetry.WithContentCapture keep", func(_ *world, strike func()) telemetry.Option {
-		return telemetry.WithContentCapture(func(context.Context, telemetry.Content) (string, bool) { strike(); return "", false })
-	})[1:]...)
-	cases = append(cases, observing("notification spans", "telemetry.WithNotificationSpans wanted", func(_ *world, strike func()) telemetry.Option {
-		return telemetry.WithNotificationSpans(func(string) bool { strike(); return true })
-	})[1:]...)
-	return append(cases, observing("public endpoint", "telemetry.WithPublicEndpointFn untrusted", func(_ *world, strike func()) telemetry.Option {
-		return telemetry.WithPublicEndpointFn(func(context.Context) bool { strike(); return false })
-	})[1:]...) // a server that does not answer the probe is one of the legacy era
+	cases = append(cases, observing("redactor", "telemetry.WithContentCapture keep",
+		func(_ *world, strike func()) telemetry.Option {
+			return telemetry.WithContentCapture(func(context.Context, telemetry.Content) (string, bool) {
+				strike()
+				return "",
+					false
+			})
+		})[1:]...)
+	cases = append(cases, observing("notification spans", "telemetry.WithNotificationSpans wanted",
+		func(_ *world, strike func()) telemetry.Option {
+			return telemetry.WithNotificationSpans(func(string) bool { strike(); return true })
+		})[1:]...)
+	return append(cases, observing("public endpoint", "telemetry.WithPublicEndpointFn untrusted",
+		func(_ *world, strike func()) telemetry.Option {
+			return telemetry.WithPublicEndpointFn(func(context.Context) bool { strike(); return false })
+		})[1:]...) // a server that does not answer the probe is one of the legacy era
 }()

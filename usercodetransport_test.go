@@ -137,7 +137,8 @@ func overHTTP(w *world, o *mcpserver.HTTPOptions, strike func(), auth transport.
 	h := w.server.HTTPHandler(o)
 	w.around = func(h http.Handler) http.Handler { return h }
 	w.transport = func(transport.Transport) transport.Transport {
-		return &transport.HTTP{URL: "http://127.0.0.1", Client: &http.Client{Transport: inProcess{w.around(h), strike}}, Authorizer: auth, NoListening: true}
+		return &transport.HTTP{URL: "http://127.0.0.1", Client: &http.Client{Transport: inProcess{w.around(h), strike}},
+			Authorizer: auth, NoListening: true}
 	}
 	w.closing = append(w.closing, func() error { return h.Shutdown(w.ctx()) })
 }
@@ -165,16 +166,20 @@ var transportCases = []failing{
 	{name: "server in memory", callbacks: []string{"transport.InMemory accept"}, set: func(w *world) {
 		w.wrap = func(c mcpserver.Conn) mcpserver.Conn { w.strike(); return c }
 	}},
-	{name: "HTTP client", callbacks: []string{"transport.HTTP.Client"}, set: func(w *world) { overHTTP(w, nil, w.strike, nil) }},
-	{name: "HTTP client in a session", callbacks: []string{"transport.HTTP.Client"}, ends: fails, do: ping, set: func(w *world) {
-		overHTTP(w, nil, whenReady(w), nil)
-	}},
-	{name: "authorizer", callbacks: []string{"transport.Authorizer.Authorize"}, ends: fails, do: ping, set: func(w *world) {
-		overHTTP(w, nil, nothing, authorizer{whenReady(w), nothing})
-	}},
-	{name: "review of an authorizer", callbacks: []string{"transport.Authorizer.Review"}, ends: fails, do: ping, set: func(w *world) {
-		overHTTP(w, nil, nothing, authorizer{nothing, whenReady(w)})
-	}},
+	{name: "HTTP client", callbacks: []string{"transport.HTTP.Client"},
+		set: func(w *world) { overHTTP(w, nil, w.strike, nil) }},
+	{name: "HTTP client in a session", callbacks: []string{"transport.HTTP.Client"}, ends: fails, do: ping,
+		set: func(w *world) {
+			overHTTP(w, nil, whenReady(w), nil)
+		}},
+	{name: "authorizer", callbacks: []string{"transport.Authorizer.Authorize"}, ends: fails, do: ping,
+		set: func(w *world) {
+			overHTTP(w, nil, nothing, authorizer{whenReady(w), nothing})
+		}},
+	{name: "review of an authorizer", callbacks: []string{"transport.Authorizer.Review"}, ends: fails, do: ping,
+		set: func(w *world) {
+			overHTTP(w, nil, nothing, authorizer{nothing, whenReady(w)})
+		}},
 }
 
 // whenReady fails when the client is ready, not before.

@@ -42,7 +42,8 @@ type installation struct {
 	new  func(testing.TB) *telemetry.Telemetry
 }
 
-// withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at Info.
+// withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at
+// Info.
 func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
@@ -52,7 +53,8 @@ func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
 	})
 	return telemetry.New(
 		telemetry.WithTracerProvider(tracers), telemetry.WithMeterProvider(meters),
-		telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})),
+		telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{},
+			propagation.Baggage{})),
 		telemetry.WithLogger(slog.New(infoOnly{slog.DiscardHandler})),
 	)
 }
@@ -162,9 +164,10 @@ func elsewhere(t testing.TB) string {
 // playHTTP serves until standard input ends.
 func playHTTP() int {
 	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
-	err := s.AddRawTool(&mcp.Tool{Name: "add"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("3")}}, nil
-	})
+	err := s.AddRawTool(&mcp.Tool{Name: "add"},
+		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("3")}}, nil
+		})
 	if err != nil {
 		return 1
 	}
@@ -174,9 +177,10 @@ func playHTTP() int {
 	return 0
 }
 
-// What telemetry may cost a call, by TELEMETRY.md, section 3, on each path. Over HTTP, the headers that repeat the trace
-// context are part of it: a call with one needs a header of its own, where those without one share theirs. That path has one
-// allocation more than the section says, of a call that takes fewer in all than when none shared its header.
+// What telemetry may cost a call, by TELEMETRY.md, section 3, on each path. Over HTTP, the headers that repeat the
+// trace context are part of it: a call with one needs a header of its own, where those without one share theirs. That
+// path has one allocation more than the section says, of a call that takes fewer in all than when none shared its
+// header.
 func TestTelemetryStaysWithinItsAllocationBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")

@@ -14,8 +14,8 @@ import (
 // answerer sends the answer to a request, one frame or nil for none, from a goroutine that can wait or one that cannot.
 type answerer func(frame []byte, patient bool) error
 
-// answer sends an answer over the connection. The read loop must not wait for a server that may be waiting for it, so what it
-// refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
+// answer sends an answer over the connection. The read loop must not wait for a server that may be waiting for it, so
+// what it refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
 func (r *reader) answer(frame []byte, patient bool) error {
 	m := transport.Message{Data: frame, Kind: transport.Response, ProtocolVersion: string(r.session.version)}
 	for frame != nil {

@@ -19,15 +19,17 @@ import (
 
 // legacyServed is observed with a client that is ready on a server of version v and whose transport is busy while busy
 // says so.
-func legacyServed(t *testing.T, version mcp.Version, features []Feature, f func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool)) {
+func legacyServed(t *testing.T, version mcp.Version, features []Feature,
+	f func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool)) {
 	t.Helper()
 	var busy atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrBusy, busy.Load() }}
-	observed(t, Options{Versions: []mcp.Version{version}, Features: features}, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
-		v := s.next(t).initialize(version)
-		await(t, c)
-		f(t, v, rec, &busy)
-	})
+	observed(t, Options{Versions: []mcp.Version{version}, Features: features}, rig,
+		func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			v := s.next(t).initialize(version)
+			await(t, c)
+			f(t, v, rec, &busy)
+		})
 }
 
 func TestARequestHandlerGetsItsParams(t *testing.T) {
@@ -43,52 +45,55 @@ func TestARequestHandlerGetsItsParams(t *testing.T) {
 	}), HandleRequest("no/data", func(context.Context, *Request) (any, error) {
 		return nil, &mcp.Error{Code: 1, Message: "m", Data: []byte(`{`)}
 	}), HandleRequest("no/object", func(context.Context, *Request) (any, error) { return 7, nil })}
-	legacyServed(t, mcp.Version20251125, features, func(t *testing.T, v *conversation, _ *telemetrytest.Recording, _ *atomic.Bool) {
-		for _, tc := range []struct{ request, want string }{
-			{`"method":"double","params":{"n":21}`, `"result":{"n":42}`},
-			{`"method":"double"`, `"result":{"n":0}`},
-			{`"method":"double","params":{"n":"x"}`, `"error":{"code":-32602,"message":"n is no integer`},
-			{`"method":"double","params":{"n":[}`, `"error":{"code":-32602,"message":"protocol violation: invalid_json`},
-			{`"method":"double","params":{"_meta":7}`, `"error":{"code":-32602,"message":"protocol violation: invalid_params`},
-			{`"method":"no/data"`, `"error":{"code":1,"message":"m"}`},
-			{`"method":"no/object"`, `"error":{"code":-32603,"message":"internal error"}`},
-		} {
-			v.write(`{"jsonrpc":"2.0","id":7,` + tc.request + `}`)
-			if got := v.take().raw; !strings.Contains(got, tc.want) {
-				t.Errorf("%s: want %s, got %s", tc.request, tc.want, got)
+	legacyServed(t, mcp.Version20251125, features,
+		func(t *testing.T, v *conversation, _ *telemetrytest.Recording, _ *atomic.Bool) {
+			for _, tc := range []struct{ request, want string }{
+				{`"method":"double","params":{"n":21}`, `"result":{"n":42}`},
+				{`"method":"double"`, `"result":{"n":0}`},
+				{`"method":"double","params":{"n":"x"}`, `"error":{"code":-32602,"message":"n is no integer`},
+				{`"method":"double","params":{"n":[}`, `"error":{"code":-32602,"message":"protocol violation: invalid_json`},
+				{`"method":"double","params":{"_meta":7}`, `"error":{"code":-32602,"message":"protocol violation: invalid_params`},
+				{`"method":"no/data"`, `"error":{"code":1,"message":"m"}`},
+				{`"method":"no/object"`, `"error":{"code":-32603,"message":"internal error"}`},
+			} {
+				v.write(`{"jsonrpc":"2.0","id":7,` + tc.request + `}`)
+				if got := v.take().raw; !strings.Contains(got, tc.want) {
+					t.Errorf("%s: want %s, got %s", tc.request, tc.want, got)
+				}
 			}
-		}
-	})
+		})
 }
 
 func TestAHandlersAnswerWaitsForRoom(t *testing.T) {
-	legacyServed(t, mcp.Version20251125, nil, func(t *testing.T, v *conversation, _ *telemetrytest.Recording, busy *atomic.Bool) {
-		busy.Store(true)
-		v.write(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		busy.Store(false)
-		if got := v.take().raw; got != `{"jsonrpc":"2.0","id":1,"result":{}}` {
-			t.Errorf("want the answer when there is room, got %s", got)
-		}
-	})
+	legacyServed(t, mcp.Version20251125, nil,
+		func(t *testing.T, v *conversation, _ *telemetrytest.Recording, busy *atomic.Bool) {
+			busy.Store(true)
+			v.write(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			busy.Store(false)
+			if got := v.take().raw; got != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+				t.Errorf("want the answer when there is room, got %s", got)
+			}
+		})
 }
 
 // The server may be waiting for the client to read what it has to say, so the read loop waits for nothing.
 func TestARefusalThatFindsNoRoomIsLost(t *testing.T) {
-	legacyServed(t, mcp.Version20251125, nil, func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool) {
-		busy.Store(true)
-		v.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":7}}`)
-		synctest.Wait()
-		busy.Store(false)
-		v.write(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
-		if got := v.take(); string(got.ID) != "2" {
-			t.Errorf("want only the second request answered, got %s", got.raw)
-		}
-		if n := rec.Count("mcp.server.operation.duration", "error.type", "transport_busy"); n != 1 {
-			t.Errorf("want the lost answer counted, got %d", n)
-		}
-	})
+	legacyServed(t, mcp.Version20251125, nil,
+		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool) {
+			busy.Store(true)
+			v.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":7}}`)
+			synctest.Wait()
+			busy.Store(false)
+			v.write(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+			if got := v.take(); string(got.ID) != "2" {
+				t.Errorf("want only the second request answered, got %s", got.raw)
+			}
+			if n := rec.Count("mcp.server.operation.duration", "error.type", "transport_busy"); n != 1 {
+				t.Errorf("want the lost answer counted, got %d", n)
+			}
+		})
 }
 
 func TestAnAnswerThatCanNoLongerBeSentIsLost(t *testing.T) {
@@ -96,79 +101,83 @@ func TestAnAnswerThatCanNoLongerBeSentIsLost(t *testing.T) {
 		<-ctx.Done()
 		return nil, nil
 	})}
-	legacyServed(t, mcp.Version20251125, features, func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
-		v.write(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
-		synctest.Wait()
-		v.hangUp()
-		synctest.Wait()
-		if n := rec.Count("mcp.server.operation.duration", "mcp.method.name", "_OTHER", "error.type", "connection_lost") +
-			rec.Count("mcp.server.operation.duration", "mcp.method.name", "slow", "error.type", "connection_lost"); n != 1 {
-			t.Errorf("want the lost answer counted, got %d", n)
-		}
-	})
+	legacyServed(t, mcp.Version20251125, features,
+		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
+			v.write(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
+			synctest.Wait()
+			v.hangUp()
+			synctest.Wait()
+			if n := rec.Count("mcp.server.operation.duration", "mcp.method.name", "_OTHER", "error.type", "connection_lost") +
+				rec.Count("mcp.server.operation.duration", "mcp.method.name", "slow", "error.type", "connection_lost"); n != 1 {
+				t.Errorf("want the lost answer counted, got %d", n)
+			}
+		})
 }
 
 func TestBrokenBatches(t *testing.T) {
-	legacyServed(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
-		v.write(
-			`[`, `[]`, `[1,{"jsonrpc":"2.0","method":"x"}]`,
-			`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping","params":{"_meta":7}},{"jsonrpc":"2.0","id":3}]`,
-		)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		got, err := v.peer.Receive(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,`} {
-			if got[0] != '[' || !strings.Contains(string(got), want) {
-				t.Errorf("want a batch with %s, got %s", want, got)
+	legacyServed(t, mcp.Version20250326, nil,
+		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
+			v.write(
+				`[`, `[]`, `[1,{"jsonrpc":"2.0","method":"x"}]`,
+				`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping","params":{"_meta":7}},{"jsonrpc":"2.0","id":3}]`,
+			)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			got, err := v.peer.Receive(ctx)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		synctest.Wait()
-		if n := rec.Value("mcp_client.protocol.violations"); n != 5 {
-			t.Errorf("want 5 violations, got %d", n)
-		}
-	})
+			for _, want := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,`} {
+				if got[0] != '[' || !strings.Contains(string(got), want) {
+					t.Errorf("want a batch with %s, got %s", want, got)
+				}
+			}
+			synctest.Wait()
+			if n := rec.Value("mcp_client.protocol.violations"); n != 5 {
+				t.Errorf("want 5 violations, got %d", n)
+			}
+		})
 }
 
 // The answers to a batch are kept until the last one is there, so there is a bound of requests.
 func TestRequestsOfABatchAreBounded(t *testing.T) {
-	legacyServed(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
-		var all strings.Builder
-		for id := range maxBatchRequests + 2 {
-			fmt.Fprintf(&all, `,{"jsonrpc":"2.0","id":%d,"method":"ping"}`, id+1)
-		}
-		v.write("[" + all.String()[1:] + "]")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		answered := 0
-		for answered < maxBatchRequests+2 { // or told that too many are at work
-			got, err := v.peer.Receive(ctx)
-			if err != nil {
-				t.Fatalf("after %d answers: %v", answered, err)
+	legacyServed(t, mcp.Version20250326, nil,
+		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
+			var all strings.Builder
+			for id := range maxBatchRequests + 2 {
+				fmt.Fprintf(&all, `,{"jsonrpc":"2.0","id":%d,"method":"ping"}`, id+1)
 			}
-			answered += strings.Count(string(got), `"jsonrpc"`)
-		}
-		synctest.Wait()
-		if n := rec.Value("mcp_client.protocol.violations"); n != 2 {
-			t.Errorf("want 2 violations, got %d", n)
-		}
-	})
+			v.write("[" + all.String()[1:] + "]")
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			answered := 0
+			for answered < maxBatchRequests+2 { // or told that too many are at work
+				got, err := v.peer.Receive(ctx)
+				if err != nil {
+					t.Fatalf("after %d answers: %v", answered, err)
+				}
+				answered += strings.Count(string(got), `"jsonrpc"`)
+			}
+			synctest.Wait()
+			if n := rec.Value("mcp_client.protocol.violations"); n != 2 {
+				t.Errorf("want 2 violations, got %d", n)
+			}
+		})
 }
 
 // A run of invalid elements ends the connection as a run of invalid frames does.
 func TestABatchOfGarbageEndsTheConnection(t *testing.T) {
-	legacyServed(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
-		v.write("[" + strings.Repeat("7,", invalidStreak) + "7]")
-		synctest.Wait()
-		if n := rec.Value("mcp_client.connection.transitions", "mcp_client.connection.reason", "invalid_streak"); n != 1 {
-			t.Errorf("want the connection ended, got %d transitions", n)
-		}
-		if n := rec.Value("mcp_client.protocol.violations"); n != invalidStreak {
-			t.Errorf("want %d violations, got %d", invalidStreak, n)
-		}
-	})
+	legacyServed(t, mcp.Version20250326, nil,
+		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
+			v.write("[" + strings.Repeat("7,", invalidStreak) + "7]")
+			synctest.Wait()
+			if n := rec.Value("mcp_client.connection.transitions", "mcp_client.connection.reason", "invalid_streak"); n != 1 {
+				t.Errorf("want the connection ended, got %d transitions", n)
+			}
+			if n := rec.Value("mcp_client.protocol.violations"); n != invalidStreak {
+				t.Errorf("want %d violations, got %d", invalidStreak, n)
+			}
+		})
 }
 
 // trap is a slog.Handler that acts once it is set, in the goroutine that is about to log a warning.
@@ -256,7 +265,8 @@ func slowCaller(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording
 	})
 	f := v.want("long")
 	report := func(n int) {
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, f.ID, n))
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`,
+			f.ID, n))
 	}
 	report(0)
 	synctest.Wait() // the caller is busy with it
@@ -283,7 +293,8 @@ func TestProgressForNobodyIsLeftAlone(t *testing.T) {
 		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
 		f := v.want("call")
 		for _, token := range []string{string(f.ID), "999", `"x"`} {
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, token))
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
+				token))
 		}
 		v.write(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":[]}}`)
 		v.answer(f, `{}`)
@@ -303,9 +314,12 @@ func TestWhatACallIsAboutIsOnItsSpan(t *testing.T) {
 			span, key, value string
 		}{
 			{mcp.MethodGetPrompt, &mcp.GetPromptParams{Name: "greet"}, "prompts/get greet", "gen_ai.prompt.name", "greet"},
-			{mcp.MethodReadResource, &mcp.ReadResourceParams{URI: "file:///a"}, "resources/read", "mcp.resource.uri", "file:///a"},
-			{mcp.MethodSubscribe, &mcp.SubscribeParams{URI: "file:///b"}, "resources/subscribe", "mcp.resource.uri", "file:///b"},
-			{mcp.MethodUnsubscribe, &mcp.UnsubscribeParams{URI: "file:///c"}, "resources/unsubscribe", "mcp.resource.uri", "file:///c"},
+			{mcp.MethodReadResource, &mcp.ReadResourceParams{URI: "file:///a"}, "resources/read", "mcp.resource.uri",
+				"file:///a"},
+			{mcp.MethodSubscribe, &mcp.SubscribeParams{URI: "file:///b"}, "resources/subscribe", "mcp.resource.uri",
+				"file:///b"},
+			{mcp.MethodUnsubscribe, &mcp.UnsubscribeParams{URI: "file:///c"}, "resources/unsubscribe", "mcp.resource.uri",
+				"file:///c"},
 		} {
 			done := background(func() error { return c.Call(t.Context(), tc.method, tc.params, nil) })
 			v.answer(v.want(tc.method), `{}`)

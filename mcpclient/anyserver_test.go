@@ -30,8 +30,9 @@ const (
 	anyPerByte   = 64               // more for each byte that the server sent
 )
 
-// FuzzAnyServer lets a server that may say anything answer every operation of a client. Each operation returns within its
-// deadline, nothing panics, nothing is left, and no more memory is allocated than what the server sent accounts for.
+// FuzzAnyServer lets a server that may say anything answer every operation of a client. Each operation returns within
+// its deadline, nothing panics, nothing is left, and no more memory is allocated than what the server sent accounts
+// for.
 func FuzzAnyServer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rapid.MakeFuzz(func(r *rapid.T) { anyServer(t, r, drawServer(r)) })(t, data)
@@ -103,7 +104,8 @@ func drawReaction(r *rapid.T) reaction {
 		}).Draw(r, "raw")
 	case 3:
 		re.Raw = fmt.Sprintf(`{"jsonrpc":"2.0","id":ID,"error":{"code":%d,"message":%s,"data":%s}}`,
-			rapid.SampledFrom([]int{-32000, -32601, -32602, -32603, -32001, -32002, -32042, -32020, -32021, -32022, 0}).Draw(r, "code"),
+			rapid.SampledFrom([]int{-32000, -32601, -32602, -32603, -32001, -32002, -32042, -32020, -32021, -32022, 0}).Draw(r,
+				"code"),
 			encoded(rapid.String().Draw(r, "message")), encoded(anyValue().Draw(r, "data")))
 	case 4:
 		re.Raw = fmt.Sprintf(`{"jsonrpc":"2.0","id":ID,"result":%s}`, encoded(anyValue().Draw(r, "result")))
@@ -111,7 +113,8 @@ func drawReaction(r *rapid.T) reaction {
 		re.Change = rapid.SliceOfN(rapid.Custom(drawChange), 0, 4).Draw(r, "change")
 	}
 	if rapid.IntRange(0, 4).Draw(r, "late") == 0 {
-		re.Delay = rapid.SampledFrom([]time.Duration{time.Millisecond, anyTimeout - time.Millisecond, anyTimeout, time.Hour}).Draw(r, "delay")
+		re.Delay = rapid.SampledFrom([]time.Duration{time.Millisecond, anyTimeout - time.Millisecond, anyTimeout,
+			time.Hour}).Draw(r, "delay")
 	}
 	return re
 }
@@ -138,7 +141,8 @@ func anyValue() *rapid.Generator[any] {
 		rapid.SampledFrom([]any{
 			nil, true, false, json.Number("0"), json.Number("-1"), json.Number("1e400"), json.Number("1e-999999999"), json.Number("9007199254740993"), json.Number("0.1"), "",
 			"x", "input_required", "complete", "task", "string", "object", "array", "integer", "#", "#/properties/a", "working", "completed", "private",
-			"https://example.com/", "javascript:alert(1)", `"resultType":"input_required"`, "\\\"", strings.Repeat("a", 5000), "\u202e\x00\u009b",
+			"https://example.com/", "javascript:alert(1)", `"resultType":"input_required"`, "\\\"", strings.Repeat("a",
+				5000), "\u202e\x00\u009b",
 			json.RawMessage(`{"type":"string","$ref":"#","default":{}}`),
 			json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","$ref":"#","default":{}}}}`),
 			json.RawMessage(`{"ask":{"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":{"type":"object","properties":{"p":{"type":"string"}}}}}}`),
@@ -198,7 +202,8 @@ var results = map[string]string{
 // operations are what a user may do with a client, by name.
 var operations = map[string]func(ctx context.Context, c *mcpclient.Client){
 	"CallTool": func(ctx context.Context, c *mcpclient.Client) {
-		c.CallTool(ctx, "echo", map[string]any{"a": "b"}, mcpclient.WithTimeout(anyTimeout), mcpclient.WithProgress(func(mcpclient.Progress) {}))
+		c.CallTool(ctx, "echo", map[string]any{"a": "b"}, mcpclient.WithTimeout(anyTimeout),
+			mcpclient.WithProgress(func(mcpclient.Progress) {}))
 	},
 	"CallToolAs": func(ctx context.Context, c *mcpclient.Client) {
 		mcpclient.CallToolAs[struct {
@@ -264,8 +269,8 @@ func anyServer(t *testing.T, r *rapid.T, s strange) {
 	}
 }
 
-// converse connects a client to the server, runs the operations one after the other and returns how many bytes the server
-// sent.
+// converse connects a client to the server, runs the operations one after the other and returns how many bytes the
+// server sent.
 func (s strange) converse(ctx context.Context) (sent int, _ error) {
 	server := &strangeServer{strange: s}
 	elicit := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -275,7 +280,10 @@ func (s strange) converse(ctx context.Context) (sent int, _ error) {
 		FrameLimit: anyFrame, RequestTimeout: anyTimeout, InitTimeout: anyTimeout, Telemetry: telemetry.Off(),
 		Features: []mcpclient.Feature{
 			mcpclient.HandleElicitation(elicit), mcpclient.UseTasks(nil), mcpclient.HandleRoots(),
-			mcpclient.HandleNotification("", func(_ context.Context, n *mcpclient.Notification) { n.Decode(new(map[string]any)) }),
+			mcpclient.HandleNotification("", func(_ context.Context,
+				n *mcpclient.Notification) {
+				n.Decode(new(map[string]any))
+			}),
 		},
 	})
 	if err != nil {

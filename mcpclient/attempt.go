@@ -15,8 +15,8 @@ import (
 )
 
 // A connection has one goroutine after the other. That of run dials and negotiates, which takes a large stack. That of
-// read waits for the server nearly all its life, so it is a new one, whose stack is as small as they are made; over HTTP
-// there is one only while something is on its way.
+// read waits for the server nearly all its life, so it is a new one, whose stack is as small as they are made; over
+// HTTP there is one only while something is on its way.
 
 // run opens a connection and negotiates. No second connection is opened before this one is closed.
 func (l *openLink) run() {
@@ -141,7 +141,8 @@ func (c *core) handshake(ctx context.Context, lk *link, in *reader, clock *stopw
 	return s, err
 }
 
-// read reads a session until it is over, or until there is nothing to read. Then no goroutine reads as long as that is so.
+// read reads a session until it is over, or until there is nothing to read. Then no goroutine reads as long as that is
+// so.
 func (l *openLink) read(in *reader) {
 	c := l.core
 	returned := false
@@ -180,8 +181,8 @@ func (l *openLink) nextAttempt() (context.Context, instrument.Attempt) {
 	return l.core.startAttempt(l.ctx, l.epoch)
 }
 
-// startAttempt starts the span of an attempt. The first is a child of the caller's span; each later one is the root of a
-// trace of its own with a link to the one before.
+// startAttempt starts the span of an attempt. The first is a child of the caller's span; each later one is the root of
+// a trace of its own with a link to the one before.
 func (c *core) startAttempt(life context.Context, epoch uint64) (context.Context, instrument.Attempt) {
 	c.mu.Lock()
 	number, previous := c.m.Attempt, c.attempt
@@ -212,8 +213,8 @@ func (c *core) close(conn transport.Conn) {
 	}
 }
 
-// fail tells the machine why a connection or a session is over, and reports whether the connection is to negotiate anew. An
-// error that comes of the client's own hanging up tells it nothing.
+// fail tells the machine why a connection or a session is over, and reports whether the connection is to negotiate
+// anew. An error that comes of the client's own hanging up tells it nothing.
 func (c *core) fail(epoch uint64, f *failure) bool {
 	effects, _ := c.step(machine.Input{Event: f.event, Epoch: epoch, Wait: f.wait}, &fact{err: f.err})
 	return slices.Contains(effects, machine.Negotiate)
@@ -263,8 +264,8 @@ func (c *core) isSilent(epoch uint64) bool {
 // spoke hears that it has said something.
 func (c *core) spoke(epoch uint64) { c.step(machine.Input{Event: machine.Spoke, Epoch: epoch}, nil) }
 
-// lastWords are those of a process that was given all the time there is to start, and has said nothing. They come from the
-// transport, so mu must not be held.
+// lastWords are those of a process that was given all the time there is to start, and has said nothing. They come from
+// the transport, so mu must not be held.
 func (c *core) lastWords() string {
 	c.mu.Lock()
 	var conn transport.Conn
@@ -278,7 +279,8 @@ func (c *core) lastWords() string {
 	return c.infoOf(conn).LastWords
 }
 
-// late returns why it matters that the machine's deadline has passed: an attempt took too long. It is called with mu held.
+// late returns why it matters that the machine's deadline has passed: an attempt took too long. It is called with mu
+// held.
 func (c *core) late(lastWords string) error {
 	if c.m.Silent {
 		err := fmt.Errorf("%w within %v: its process has written nothing to its standard output", errSlow,

@@ -47,5 +47,6 @@ func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.core.pre
 // ProtocolVersion returns the version in use, empty if the client is not ready.
 func (c *Client) ProtocolVersion() mcp.Version { return c.core.present().version }
 
-// Instructions returns what the server says to models about its use, empty if it says nothing or the client is not ready.
+// Instructions returns what the server says to models about its use, empty if it says nothing or the client is not
+// ready.
 func (c *Client) Instructions() string { return c.core.present().instructions }

@@ -85,7 +85,8 @@ func TestStatusTellsWhereTheConnectionIs(t *testing.T) {
 		if got, want := c.Status(), (Status{State: connstate.Initializing, Reason: connstate.TransportUp, Since: begun, Epoch: 1, Attempt: 1}); got != want {
 			t.Errorf("want %+v, got %+v", want, got)
 		}
-		if c.ServerInfo().Name != "" || c.ServerCapabilities().Tools != nil || c.Instructions() != "" || c.ProtocolVersion() != "" {
+		if c.ServerInfo().Name != "" || c.ServerCapabilities().Tools != nil || c.Instructions() != "" ||
+			c.ProtocolVersion() != "" {
 			t.Error("want nothing known of the server before the client is ready")
 		}
 		v.hangUp()
@@ -94,7 +95,8 @@ func TestStatusTellsWhereTheConnectionIs(t *testing.T) {
 		v.want(mcp.NotificationInitialized)
 		await(t, c)
 		if c.ServerInfo().Name != "n" || c.ServerCapabilities().Tools == nil || c.Instructions() != "be brief" {
-			t.Errorf("want what the server said of itself, got %v, %v, %q", c.ServerInfo(), c.ServerCapabilities(), c.Instructions())
+			t.Errorf("want what the server said of itself, got %v, %v, %q", c.ServerInfo(), c.ServerCapabilities(),
+				c.Instructions())
 		}
 		v.hangUp()
 		waitFor(t, c, connstate.Backoff)
@@ -119,7 +121,8 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 		synctest.Wait()
 		cancel(cause)
 		err := <-impatient
-		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindState || !errors.Is(err, cause) || !errors.Is(err, ErrNotReady) {
+		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindState || !errors.Is(err, cause) ||
+			!errors.Is(err, ErrNotReady) {
 			t.Errorf("want a state error with the context's cause, got %v", err)
 		}
 		v.modern()
@@ -163,7 +166,8 @@ func TestASendThatFailsAtTheEndOfASessionSaysWhyThatEnded(t *testing.T) {
 // exitError is how a transport says that the server's process is over.
 var exitError = &transport.ExitError{PID: 7, Code: 3, Stderr: []string{"out of memory"}}
 
-// dying makes the end of a server one that Send notices at once, and Receive a little later, when the exit status is there.
+// dying makes the end of a server one that Send notices at once, and Receive a little later, when the exit status is
+// there.
 func dying(rig *rigged) (die func()) {
 	dead, die := context.WithCancel(context.Background())
 	rig.send = func(transport.Message) (error, bool) {
@@ -212,7 +216,8 @@ func TestAServerThatDiesIsNamedByEveryCallItTakesWithIt(t *testing.T) {
 		notice := background(func() error { return c.Notify(t.Context(), "late", nil) })
 		for name, done := range map[string]<-chan error{"waiting": waiting, "late": late, "notice": notice} {
 			err := <-done
-			if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit != exitError || !errors.Is(err, ErrConnectionLost) {
+			if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit != exitError ||
+				!errors.Is(err, ErrConnectionLost) {
 				t.Errorf("%s: want the connection lost and how the process ended, got %v", name, err)
 			}
 			if safe := name != "waiting"; SafeToRetry(err) != safe {
@@ -237,7 +242,8 @@ func TestAServerThatClosesItsInputIsGivenUpAllTheSame(t *testing.T) {
 		await(t, c)
 		closed.Store(true)
 		begun := time.Now()
-		if err := c.Call(t.Context(), "call", nil, nil); !errors.Is(err, transport.ErrClosed) || !errors.Is(err, ErrConnectionLost) || !SafeToRetry(err) {
+		if err := c.Call(t.Context(), "call", nil, nil); !errors.Is(err, transport.ErrClosed) ||
+			!errors.Is(err, ErrConnectionLost) || !SafeToRetry(err) {
 			t.Errorf("want the connection lost, safe to retry, got %v", err)
 		}
 		if waited := time.Since(begun); waited != patience {
@@ -275,17 +281,18 @@ func TestAServerThatDiesAtTheEndOfTheHandshakeSaysHow(t *testing.T) {
 		}
 		return send(m)
 	}
-	observed(t, Options{Versions: []mcp.Version{mcp.Version20251125}}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
-		v := s.next(t)
-		begun := time.Now()
-		v.answer(v.want(mcp.MethodInitialize), fmt.Sprintf(initialized, mcp.Version20251125))
-		waitFor(t, c, connstate.Backoff)
-		got := c.Status()
-		if exit, ok := errors.AsType[*transport.ExitError](got.Err); !ok || exit != exitError {
-			t.Errorf("want how the process ended, got %v", got.Err)
-		}
-		if waited := time.Since(begun); waited > 50*time.Millisecond {
-			t.Errorf("want it as soon as it is known, got %v", waited)
-		}
-	})
+	observed(t, Options{Versions: []mcp.Version{mcp.Version20251125}}, rig,
+		func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+			v := s.next(t)
+			begun := time.Now()
+			v.answer(v.want(mcp.MethodInitialize), fmt.Sprintf(initialized, mcp.Version20251125))
+			waitFor(t, c, connstate.Backoff)
+			got := c.Status()
+			if exit, ok := errors.AsType[*transport.ExitError](got.Err); !ok || exit != exitError {
+				t.Errorf("want how the process ended, got %v", got.Err)
+			}
+			if waited := time.Since(begun); waited > 50*time.Millisecond {
+				t.Errorf("want it as soon as it is known, got %v", waited)
+			}
+		})
 }

@@ -24,9 +24,10 @@ func wantBound(t *testing.T, err error, limit string) {
 
 // rooted is a client that answers roots/list, and does not mind how often.
 func rooted(more ...Feature) *Options {
-	return &Options{Features: append(more, HandleRequest(mcp.MethodListRoots, func(context.Context, *Request) (any, error) {
-		return &mcp.ListRootsResult{Roots: []*mcp.Root{}}, nil
-	}))}
+	return &Options{Features: append(more, HandleRequest(mcp.MethodListRoots,
+		func(context.Context, *Request) (any, error) {
+			return &mcp.ListRootsResult{Roots: []*mcp.Root{}}, nil
+		}))}
 }
 
 // inputs are so many requests, with keys that begin with a prefix.
@@ -162,7 +163,8 @@ func TestAnIntroductionIsBounded(t *testing.T) {
 				v := s.next(t)
 				v.answer(v.want(test.method), test.result)
 				synctest.Wait()
-				if err := c.Status().Err; err == nil || !strings.Contains(err.Error(), "the limit is 65536") || len(err.Error()) > 200 {
+				if err := c.Status().Err; err == nil || !strings.Contains(err.Error(), "the limit is 65536") ||
+					len(err.Error()) > 200 {
 					t.Errorf("got %.300v, want an error that names the limit", err)
 				}
 			})

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// resultCache keeps results for as long as the server said they are fresh, the latest used first, up to a number of bytes.
-// A nil one keeps nothing. (specification 2026-07-28, server/utilities/caching)
+// resultCache keeps results for as long as the server said they are fresh, the latest used first, up to a number of
+// bytes. A nil one keeps nothing. (specification 2026-07-28, server/utilities/caching)
 //
 // What it keeps belongs to one session: a new one may be with another version of the server, or for another user.
 type resultCache struct {
@@ -105,8 +105,8 @@ func (rc *resultCache) change(method string) {
 	rc.changes = append(rc.changes, staled{method, 1})
 }
 
-// keep keeps k, which was asked for when the results of its method had this version, unless that has changed since: then k
-// may be older than the change, or of another session.
+// keep keeps k, which was asked for when the results of its method had this version, unless that has changed since:
+// then k may be older than the change, or of another session.
 func (rc *resultCache) keep(version int, k *keptResult) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -146,8 +146,8 @@ func (rc *resultCache) dropRead(uri string) {
 	rc.removeIf(func(k *keptResult) bool { return k.method == mcp.MethodReadResource && k.about(uri) })
 }
 
-// dropPrivate forgets what is only for the principal that has asked for it, who may be another one from now on. Of what is being
-// asked for now nothing is kept.
+// dropPrivate forgets what is only for the principal that has asked for it, who may be another one from now on. Of what
+// is being asked for now nothing is kept.
 func (rc *resultCache) dropPrivate() {
 	if rc == nil {
 		return
@@ -216,8 +216,8 @@ func (rc *resultCache) changed(method, uri string) {
 	}
 }
 
-// listedBy says which lists name what the target of a method is one of. When the server does not know the target, they may
-// be stale.
+// listedBy says which lists name what the target of a method is one of. When the server does not know the target, they
+// may be stale.
 var listedBy = map[string][]string{
 	mcp.MethodCallTool:              {mcp.MethodListTools},
 	mcp.MethodGetPrompt:             {mcp.MethodListPrompts},
@@ -237,7 +237,8 @@ func (rc *resultCache) doubt(method string, e *mcp.Error) {
 	}
 }
 
-// worthKeeping returns what is to be kept of the answer to cl, or nil. The message has not been decoded: that writes on it.
+// worthKeeping returns what is to be kept of the answer to cl, or nil. The message has not been decoded: that writes on
+// it.
 func (rc *resultCache) worthKeeping(cl *call, m *jsonrpc.Message) *keptResult {
 	if cl.keeping.key == "" || m.Kind != jsonrpc.Result {
 		return nil
@@ -260,7 +261,8 @@ func (rc *resultCache) worthKeeping(cl *call, m *jsonrpc.Message) *keptResult {
 	if o.Err() != nil || fresh.TTL() == 0 {
 		return nil
 	}
-	k := &keptResult{key: cl.keeping.key, method: cl.method, uri: cl.keeping.uri, public: fresh.CacheScope == mcp.CachePublic}
+	k := &keptResult{key: cl.keeping.key, method: cl.method, uri: cl.keeping.uri,
+		public: fresh.CacheScope == mcp.CachePublic}
 	k.raw, k.until = m.Middle()[:o.End()], time.Now().Add(fresh.TTL())
 	if k.size() > rc.limit/4 {
 		return nil

@@ -93,7 +93,8 @@ func TestWhatIsNotFreshIsAskedForEachTime(t *testing.T) {
 				for range 2 {
 					v.asked(c, test.result)
 				}
-				v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`) // nothing to forget
+				// nothing to forget
+				v.write(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
 				synctest.Wait()
 			})
 		})
@@ -326,7 +327,8 @@ func TestWhatTheServerDoesNotKnowPutsTheListsInDoubt(t *testing.T) {
 			v.refuse(v.want(test.method), test.code, "no")
 			<-done
 			if got := keptOf(t, v, c); got != test.want {
-				t.Errorf("after %s failed with %d the questions %s are answered by the cache, want %s", test.method, test.code, got, test.want)
+				t.Errorf("after %s failed with %d the questions %s are answered by the cache, want %s", test.method, test.code, got,
+					test.want)
 			}
 		})
 	}
@@ -336,7 +338,8 @@ func TestTheResultsUsedLastAreKept(t *testing.T) {
 	rc := newResultCache(4 * (keptOverhead + 100))
 	s, now := &session{}, time.Now()
 	keep := func(key string, size int) {
-		rc.keep(rc.version(s, "m"), &keptResult{key: key, method: "m", raw: make([]byte, size-len(key)), until: now.Add(time.Hour)})
+		rc.keep(rc.version(s, "m"), &keptResult{key: key, method: "m", raw: make([]byte, size-len(key)),
+			until: now.Add(time.Hour)})
 	}
 	for i := range 4 {
 		keep(fmt.Sprint("k", i), 100)
@@ -420,7 +423,8 @@ func TestAKeptResultOfTheWrongShapeIsAskedForAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := c.ListTools(t.Context(), nil)
-		if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol || !strings.Contains(err.Error(), "tools is missing") {
+		if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol ||
+			!strings.Contains(err.Error(), "tools is missing") {
 			t.Errorf("got %v, want an error about the missing tools", err)
 		}
 		v.asked(c, freshList(60_000, plainTool))

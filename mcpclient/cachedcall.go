@@ -17,15 +17,16 @@ type keeping struct {
 	version int    // of the kept results when the request was made, if there is a key
 }
 
-// cachedCall is Call for methods whose results may be kept: lists and resources/read. A result that is kept and fresh is
-// decoded anew; then nothing is sent. Two calls at once that both find nothing both ask the server.
+// cachedCall is Call for methods whose results may be kept: lists and resources/read. A result that is kept and fresh
+// is decoded anew; then nothing is sent. Two calls at once that both find nothing both ask the server.
 func (c *Client) cachedCall(ctx context.Context, method string, params, result any, options ...CallOption) error {
 	return c.Call(ctx, method, params, result, append(options[:len(options):len(options)], cacheable)...)
 }
 
 func cacheable(a *asked) { a.cacheable = true }
 
-// fromCache is the layer that answers a call with a result that is kept and fresh, and doubts what is kept when the server does.
+// fromCache is the layer that answers a call with a result that is kept and fresh, and doubts what is kept when the
+// server does.
 func fromCache(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		if hit, err := cl.recall(); hit {
@@ -39,8 +40,8 @@ func fromCache(next roundTrip) roundTrip {
 	}
 }
 
-// recall fills result with one that is kept and reports whether there was one. If the answer to cl may be kept, cl has a
-// key afterwards.
+// recall fills result with one that is kept and reports whether there was one. If the answer to cl may be kept, cl has
+// a key afterwards.
 func (cl *call) recall() (hit bool, _ *Error) {
 	c := cl.c
 	if !cl.asked.cacheable || c.cache == nil || cl.again() {
@@ -98,8 +99,8 @@ func (cl *call) identify() bool {
 	return true
 }
 
-// beginKeeping notes how old the answer to cl can be at most, or that it is not to be kept: a result that depends on input
-// of the user's answers no other request.
+// beginKeeping notes how old the answer to cl can be at most, or that it is not to be kept: a result that depends on
+// input of the user's answers no other request.
 func (cl *call) beginKeeping(s *session) {
 	switch {
 	case cl.keeping.key == "":

@@ -5,14 +5,14 @@ import (
 )
 
 // Call sends a request and waits for its result, which it decodes into result, a pointer; nil ignores the result and a
-// *json.RawMessage takes it as it is. params is anything that encodes as a JSON object, nil for none. What a tool's schema
-// wants repeated in HTTP headers, [Client.CallTool] repeats and Call does not.
+// *json.RawMessage takes it as it is. params is anything that encodes as a JSON object, nil for none. What a tool's
+// schema wants repeated in HTTP headers, [Client.CallTool] repeats and Call does not.
 //
-// A modern server that needs something of the client first is answered by the handlers that the client has for that, and
-// the request is sent again, as often as [Options.MaxInputRounds] says; each of these requests has the timeout anew.
-// (specification 2026-07-28, basic/patterns/mrtr) So it is with a call of a tool that the server makes a task, if the client
-// has declared them: see [UseTasks]. It is waited for as long as ctx allows; when that ends, the server is asked once to
-// cancel the task.
+// A modern server that needs something of the client first is answered by the handlers that the client has for that,
+// and the request is sent again, as often as [Options.MaxInputRounds] says; each of these requests has the timeout
+// anew. (specification 2026-07-28, basic/patterns/mrtr) So it is with a call of a tool that the server makes a task, if
+// the client has declared them: see [UseTasks]. It is waited for as long as ctx allows; when that ends, the server is
+// asked once to cancel the task.
 //
 // Strings and raw JSON in the result may share the memory of the whole answer: whoever keeps a small part of a large
 // result for long should clone it.
@@ -26,9 +26,9 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 	return c.call(ctx, method, params, result, options...)
 }
 
-// Notify sends a notification. params is anything that encodes as a JSON object, nil for none. It returns as soon as the
-// transport has accepted the notification; whether the server gets it nobody knows. A client that is not ready returns
-// [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
+// Notify sends a notification. params is anything that encodes as a JSON object, nil for none. It returns as soon as
+// the transport has accepted the notification; whether the server gets it nobody knows. A client that is not ready
+// returns [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	if err := c.core.notify(ctx, method, params); err != nil {
 		return errorOf(err)

@@ -181,7 +181,8 @@ func TestServerErrorsAreTyped(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), "bad", nil, nil) })
 		f := v.want("bad")
-		v.write(fmt.Sprintf(`{"error":{"message":"no such thing","code":-32602,"data":{"uri":"x"}},"jsonrpc":"2.0","id":%s}`, f.ID))
+		v.write(fmt.Sprintf(`{"error":{"message":"no such thing","code":-32602,"data":{"uri":"x"}},"jsonrpc":"2.0","id":%s}`,
+			f.ID))
 		err := <-done
 		server, ok := errors.AsType[*mcp.Error](err)
 		if !ok || server.Code != mcp.CodeInvalidParams || string(server.Data) != `{"uri":"x"}` {
@@ -343,7 +344,8 @@ func TestBackpressureAfterThreeAttempts(t *testing.T) {
 		synctest.Wait()
 		begun := time.Now()
 		err := c.Call(t.Context(), "refused", big, nil)
-		if !errors.Is(err, ErrBackpressure) || !SafeToRetry(err) || !strings.Contains(err.Error(), "transport busy after 3 attempts") {
+		if !errors.Is(err, ErrBackpressure) || !SafeToRetry(err) ||
+			!strings.Contains(err.Error(), "transport busy after 3 attempts") {
 			t.Fatalf("want backpressure, safe to retry, got %v", err)
 		}
 		if waited := time.Since(begun); waited < 10*time.Millisecond || waited > 30*time.Millisecond {
@@ -389,7 +391,8 @@ func TestAPanicInACallbackLeavesNothingBehind(t *testing.T) {
 			_ = c.Call(t.Context(), "long", nil, nil, WithTimeout(-1), WithProgress(func(Progress) { panic("oops") }))
 		}()
 		f := v.want("long")
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, f.ID))
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
+			f.ID))
 		if got := <-panicked; got != "oops" {
 			t.Fatalf("want the callback's panic in the caller's goroutine, got %v", got)
 		}

@@ -37,13 +37,13 @@ func (a *asked) apply(options []CallOption) {
 // CallOption changes one call.
 type CallOption func(*asked)
 
-// WithTimeout bounds the call: waiting for readiness, send retries, handlers of progress, and a list of the tools that comes
-// before the call included. For a list of many pages, such as [Client.Tools], it bounds the waiting for all of them together. Zero
-// means [Options.RequestTimeout], negative means none.
+// WithTimeout bounds the call: waiting for readiness, send retries, handlers of progress, and a list of the tools that
+// comes before the call included. For a list of many pages, such as [Client.Tools], it bounds the waiting for all of
+// them together. Zero means [Options.RequestTimeout], negative means none.
 //
-// It bounds each request by itself where the server asks for something first: a call that is answered by a wish for input has
-// the time anew for its next request, and a person any time; a task has it for each poll, and is waited for as long as the context
-// allows. The deadline of the context bounds all of these together.
+// It bounds each request by itself where the server asks for something first: a call that is answered by a wish for
+// input has the time anew for its next request, and a person any time; a task has it for each poll, and is waited for
+// as long as the context allows. The deadline of the context bounds all of these together.
 //
 // A longer timeout extends no other time: the deadline of the context, the time that a server has to connect in
 // ([Options.InitTimeout], [Options.StartTimeout]), and what the server, or a proxy before it, allows for a request.
@@ -56,12 +56,13 @@ func WithMeta(m mcp.Meta) CallOption { return func(a *asked) { a.meta = m } }
 // not ready fails at once with [ErrNotReady].
 func WaitForReady() CallOption { return func(a *asked) { a.wait = true } }
 
-// WaitForRoom lets the call wait in line for room in a transport that is busy, within its timeout, first come, first served.
-// Without it a call is tried three times in 20 ms or so and then fails with [ErrBackpressure]; and while others stand in line,
-// it finds the transport busy. The first in line tries again every 10 ms, so that it works with any transport. It is about the
-// transport: a server that says itself that it is busy is asked three times either way. See [Options.WaitForRoom].
+// WaitForRoom lets the call wait in line for room in a transport that is busy, within its timeout, first come, first
+// served. Without it a call is tried three times in 20 ms or so and then fails with [ErrBackpressure]; and while others
+// stand in line, it finds the transport busy. The first in line tries again every 10 ms, so that it works with any
+// transport. It is about the transport: a server that says itself that it is busy is asked three times either way. See
+// [Options.WaitForRoom].
 func WaitForRoom() CallOption { return func(a *asked) { a.waitForRoom = true } }
 
-// WithoutCache asks the server even if the client keeps a result that is fresh, see [Options.NoCache]. The new result takes
-// the place of the old one.
+// WithoutCache asks the server even if the client keeps a result that is fresh, see [Options.NoCache]. The new result
+// takes the place of the old one.
 func WithoutCache() CallOption { return func(a *asked) { a.refresh = true } }

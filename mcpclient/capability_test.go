@@ -13,15 +13,31 @@ import (
 
 // capable are the calls that need a capability.
 var capable = map[string]func(c *Client, ctx context.Context) error{
-	"ListTools":             func(c *Client, ctx context.Context) error { _, err := c.ListTools(ctx, nil); return err },
-	"ListResources":         func(c *Client, ctx context.Context) error { _, err := c.ListResources(ctx, nil); return err },
-	"ListResourceTemplates": func(c *Client, ctx context.Context) error { _, err := c.ListResourceTemplates(ctx, nil); return err },
-	"ReadResource":          func(c *Client, ctx context.Context) error { _, err := c.ReadResource(ctx, "file:///x"); return err },
-	"SubscribeResource":     func(c *Client, ctx context.Context) error { return c.SubscribeResource(ctx, "file:///x") },
-	"ListPrompts":           func(c *Client, ctx context.Context) error { _, err := c.ListPrompts(ctx, nil); return err },
-	"GetPrompt":             func(c *Client, ctx context.Context) error { _, err := c.GetPrompt(ctx, "x", nil); return err },
-	"Complete":              completeAny,
-	"SetLogLevel":           func(c *Client, ctx context.Context) error { return c.SetLogLevel(ctx, mcp.LevelInfo) },
+	"ListTools": func(c *Client, ctx context.Context) error { _, err := c.ListTools(ctx, nil); return err },
+	"ListResources": func(c *Client, ctx context.Context) error {
+		_,
+			err := c.ListResources(ctx, nil)
+		return err
+	},
+	"ListResourceTemplates": func(c *Client, ctx context.Context) error {
+		_,
+			err := c.ListResourceTemplates(ctx, nil)
+		return err
+	},
+	"ReadResource": func(c *Client, ctx context.Context) error {
+		_,
+			err := c.ReadResource(ctx, "file:///x")
+		return err
+	},
+	"SubscribeResource": func(c *Client, ctx context.Context) error { return c.SubscribeResource(ctx, "file:///x") },
+	"ListPrompts":       func(c *Client, ctx context.Context) error { _, err := c.ListPrompts(ctx, nil); return err },
+	"GetPrompt": func(c *Client, ctx context.Context) error {
+		_,
+			err := c.GetPrompt(ctx, "x", nil)
+		return err
+	},
+	"Complete":    completeAny,
+	"SetLogLevel": func(c *Client, ctx context.Context) error { return c.SetLogLevel(ctx, mcp.LevelInfo) },
 }
 
 func completeAny(c *Client, ctx context.Context) error {
@@ -46,7 +62,8 @@ func TestWhatIsNotDeclaredIsNotAskedFor(t *testing.T) {
 						return
 					}
 					err := call(r.c, t.Context())
-					if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindState || !errors.Is(err, ErrUnsupported) || !SafeToRetry(err) {
+					if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindState || !errors.Is(err, ErrUnsupported) ||
+						!SafeToRetry(err) {
 						t.Errorf("want %v of kind state without sending anything, got %v", ErrUnsupported, err)
 					}
 					r.silent()
@@ -61,7 +78,8 @@ func TestWhatHasToKnowTheVersionWaitsForIt(t *testing.T) {
 		make   func(c *Client, ctx context.Context, options ...CallOption) error
 		method string
 	}{
-		"Ping": {func(c *Client, ctx context.Context, o ...CallOption) error { return c.Ping(ctx, o...) }, mcp.MethodDiscover},
+		"Ping": {func(c *Client, ctx context.Context, o ...CallOption) error { return c.Ping(ctx, o...) },
+			mcp.MethodDiscover},
 		"Complete": {func(c *Client, ctx context.Context, o ...CallOption) error {
 			_, err := c.Complete(ctx, mcp.CompleteRef{}, "a", "", nil, o...)
 			return err
@@ -139,7 +157,8 @@ func TestTheClientIntroducesItselfInTheWordsOfTheRevision(t *testing.T) {
 		if v.Era() == mcp.Modern {
 			continue
 		}
-		o := &Options{Versions: []mcp.Version{v}, ClientInfo: mcp.Implementation{Name: "n", Title: "t", Version: "1", Description: "d"}}
+		o := &Options{Versions: []mcp.Version{v},
+			ClientInfo: mcp.Implementation{Name: "n", Title: "t", Version: "1", Description: "d"}}
 		bubble(t, o, func(t *testing.T, s *script, _ *Client) {
 			f := s.next(t).want(mcp.MethodInitialize)
 			for member, first := range map[string]mcp.Version{"title": mcp.Version20250618, "description": mcp.Version20251125} {

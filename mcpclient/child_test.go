@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// The servers of the tests with real processes are this binary once more. They speak raw JSON, line by line, and do what
-// the methods they are called with say, which no library would let them do.
+// The servers of the tests with real processes are this binary once more. They speak raw JSON, line by line, and do
+// what the methods they are called with say, which no library would let them do.
 
 // roleEnv says which server this process is, if it is one.
 const roleEnv = "MCPOTEL_TEST_SERVER"

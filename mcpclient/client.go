@@ -45,7 +45,8 @@ func New(t transport.Transport, o *Options) (*Client, error) {
 const connectAttempts = 3
 
 // Connect creates a client and waits until it is ready. ctx bounds the waiting, nothing else; if it ends first, or the
-// client gives up (see [Options.InitialAttempts]), the client is stopped and the error says why the last attempt failed.
+// client gives up (see [Options.InitialAttempts]), the client is stopped and the error says why the last attempt
+// failed.
 func Connect(ctx context.Context, t transport.Transport, o *Options) (*Client, error) {
 	c, err := newClient(ctx, t, o, connectAttempts)
 	if err != nil {
@@ -90,7 +91,8 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	return c, nil
 }
 
-// use takes what the features contribute. Two that answer the same method are an error, and so is what cannot be declared.
+// use takes what the features contribute. Two that answer the same method are an error, and so is what cannot be
+// declared.
 func (c *Client) use(features []Feature) error {
 	for _, f := range features {
 		f := f.feature()
@@ -140,7 +142,8 @@ func (c *Client) Done() <-chan struct{} { return c.core.base.Done() }
 func (c *Client) Err() error { return c.core.gaveUp() }
 
 // Stop ends the client: calls in flight fail with [ErrShutdown], the connection is closed, for a child process within
-// [Options.CloseTimeout] by force. Stop waits for all that the client started, handlers included, but no longer than that
-// timeout and a little; until then, handlers hear of notifications that came before, with a context that has ended; ctx can
-// shorten the waiting, not the ending. It returns ctx's error if ctx ended first. Further calls of Stop wait in the same way.
+// [Options.CloseTimeout] by force. Stop waits for all that the client started, handlers included, but no longer than
+// that timeout and a little; until then, handlers hear of notifications that came before, with a context that has
+// ended; ctx can shorten the waiting, not the ending. It returns ctx's error if ctx ended first. Further calls of Stop
+// wait in the same way.
 func (c *Client) Stop(ctx context.Context) error { return c.core.stop(ctx) }

@@ -7,8 +7,8 @@ import (
 )
 
 // Complete asks what the user may be about to type: how the value of an argument of a prompt, or of a template of
-// resources, can go on. others are the arguments that are settled already, nil for none; servers before 2025-06-18 are not
-// told of them. The answer has 100 values at most, the most fitting first; of
+// resources, can go on. others are the arguments that are settled already, nil for none; servers before 2025-06-18 are
+// not told of them. The answer has 100 values at most, the most fitting first; of
 // one that has more, the first 100 are kept and HasMore is true.
 //
 // Only servers from 2025-03-26 on declare that they complete. One of 2024-11-05 is asked, and refuses if it does not.

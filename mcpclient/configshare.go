@@ -6,8 +6,8 @@ import (
 	"weak"
 )
 
-// usualConfig is the config that clients with plain options have in common. A program may well make a thousand clients with the
-// same options, and a config takes more memory than the rest of [Client].
+// usualConfig is the config that clients with plain options have in common. A program may well make a thousand clients
+// with the same options, and a config takes more memory than the rest of [Client].
 var usualConfig struct {
 	mu     sync.Mutex
 	latest weak.Pointer[config] // guarded by mu
@@ -20,7 +20,8 @@ func (c *config) shared() *config {
 	}
 	usualConfig.mu.Lock()
 	defer usualConfig.mu.Unlock()
-	if latest := usualConfig.latest.Value(); latest != nil && latest.Telemetry == c.Telemetry && reflect.DeepEqual(latest, c) {
+	if latest := usualConfig.latest.Value(); latest != nil && latest.Telemetry == c.Telemetry &&
+		reflect.DeepEqual(latest, c) {
 		return latest
 	}
 	usualConfig.latest = weak.Make(c)
@@ -29,5 +30,6 @@ func (c *config) shared() *config {
 
 // plain reports whether nothing in c is the user's own to look into.
 func (c *config) plain() bool {
-	return len(c.Features)+len(c.Middleware)+len(c.HandlerMiddleware) == 0 && c.OnTransition == nil && reflect.ValueOf(c.Capabilities).IsZero()
+	return len(c.Features)+len(c.Middleware)+len(c.HandlerMiddleware) == 0 && c.OnTransition == nil &&
+		reflect.ValueOf(c.Capabilities).IsZero()
 }

@@ -25,13 +25,15 @@ func TestClientsWithTheSameOptionsShareTheirConfig(t *testing.T) {
 		t.Error("want the same config for the same options")
 	}
 	for what, o := range map[string]Options{
-		"another version":    {Versions: []mcp.Version{mcp.Version20251125}},
-		"another number":     {Versions: []mcp.Version{mcp.Version20260728}, RequestTimeout: time.Minute},
-		"another name":       {Versions: []mcp.Version{mcp.Version20260728}, ClientInfo: mcp.Implementation{Name: "n"}},
-		"something declared": {Versions: []mcp.Version{mcp.Version20260728}, Capabilities: mcp.ClientCapabilities{Roots: &mcp.RootsCapability{}}},
-		"a function":         {Versions: []mcp.Version{mcp.Version20260728}, OnTransition: func(connstate.Transition) {}},
-		"a handler":          {Versions: []mcp.Version{mcp.Version20260728}, Features: []Feature{HandleNotification("x", nil)}},
-		"a middleware":       {Versions: []mcp.Version{mcp.Version20260728}, Middleware: []Middleware{nil}},
+		"another version": {Versions: []mcp.Version{mcp.Version20251125}},
+		"another number":  {Versions: []mcp.Version{mcp.Version20260728}, RequestTimeout: time.Minute},
+		"another name":    {Versions: []mcp.Version{mcp.Version20260728}, ClientInfo: mcp.Implementation{Name: "n"}},
+		"something declared": {Versions: []mcp.Version{mcp.Version20260728},
+			Capabilities: mcp.ClientCapabilities{Roots: &mcp.RootsCapability{}}},
+		"a function": {Versions: []mcp.Version{mcp.Version20260728}, OnTransition: func(connstate.Transition) {}},
+		"a handler": {Versions: []mcp.Version{mcp.Version20260728},
+			Features: []Feature{HandleNotification("x", nil)}},
+		"a middleware": {Versions: []mcp.Version{mcp.Version20260728}, Middleware: []Middleware{nil}},
 	} {
 		if usual := shared(Options{Versions: []mcp.Version{mcp.Version20260728}}); shared(o) == usual {
 			t.Errorf("%s: want another config", what)

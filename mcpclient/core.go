@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// core keeps a server connected: the state machine, the connection and its session, the requests in flight. It knows no tool, no
-// list and no task. What it has to tell, beyond the outcome of a request, it tells features.
+// core keeps a server connected: the state machine, the connection and its session, the requests in flight. It knows no
+// tool, no list and no task. What it has to tell, beyond the outcome of a request, it tells features.
 type core struct {
 	features  features
 	cfg       *settings // may be that of other clients, too
@@ -25,8 +25,9 @@ type core struct {
 	base   context.Context // ends when the machine has; carries no span
 	cancel context.CancelFunc
 
-	mu      sync.Mutex
-	freed   chan struct{}                        // guarded by mu; closed when no connection is open any more; nil if none waits
+	mu sync.Mutex
+	// guarded by mu; closed when no connection is open any more; nil if none waits
+	freed   chan struct{}
 	m       machine.Machine                      // guarded by mu
 	calls   *inflight.Table[*request, headstone] // guarded by mu
 	lastID  int64                                // guarded by mu; the last request id given out
@@ -55,7 +56,8 @@ type core struct {
 	goroutines sync.WaitGroup // all that the client started, handlers included
 }
 
-// features are what a client does beyond requests and their answers, as far as the core has to tell it of the connection.
+// features are what a client does beyond requests and their answers, as far as the core has to tell it of the
+// connection.
 type features interface {
 	// negotiated hears that there is a session with what may be another server, before anything is sent in it.
 	negotiated()

@@ -20,7 +20,8 @@ func toolsPage(names, more string) string {
 	for name := range strings.FieldsSeq(names) {
 		tools = append(tools, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name))
 	}
-	return `{"resultType":"complete","ttlMs":60000,"cacheScope":"public","tools":[` + strings.Join(tools, ",") + `]` + more + `}`
+	return `{"resultType":"complete","ttlMs":60000,"cacheScope":"public","tools":[` + strings.Join(tools,
+		",") + `]` + more + `}`
 }
 
 // namesOf lists the tools in the background; the channel gets their names and the error that ended the list.
@@ -44,13 +45,15 @@ func namesOf(c *Client) <-chan string {
 func (c *conversation) wantPage(cursor string) frame {
 	c.t.Helper()
 	f := c.want(mcp.MethodListTools)
-	if got := paramsOf(c.t, f); cursor == "none" && strings.Contains(got, "cursor") || cursor != "none" && got != `{"cursor":`+cursor+`}` {
+	if got := paramsOf(c.t, f); cursor == "none" && strings.Contains(got, "cursor") || cursor != "none" &&
+		got != `{"cursor":`+cursor+`}` {
 		c.t.Fatalf("want the page with the cursor %s asked for, got %s", cursor, got)
 	}
 	return f
 }
 
-// An empty cursor is one like any other: only its absence ends a list. (specification 2026-07-28, server/utilities/pagination)
+// An empty cursor is one like any other: only its absence ends a list. (specification 2026-07-28,
+// server/utilities/pagination)
 func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
 	for _, null := range []string{``, `,"nextCursor":null`} {
 		bubble(t, nil, func(t *testing.T, s *script, c *Client) {
@@ -76,7 +79,8 @@ func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
 	}
 }
 
-// There are servers that end a list with an empty cursor. Asked for the page behind it they begin the list again, or refuse.
+// There are servers that end a list with an empty cursor. Asked for the page behind it they begin the list again, or
+// refuse.
 func TestAServerMayMeanTheEndByAnEmptyCursor(t *testing.T) {
 	for name, answer := range map[string]func(v *conversation){
 		"begins again": func(v *conversation) { v.answer(v.wantPage(`""`), toolsPage("a b", `,"nextCursor":""`)) },

@@ -27,8 +27,8 @@ func through[T any](list iter.Seq2[T, error]) error {
 	return nil
 }
 
-// operations are what waits: every method of a client and of a task that takes a context first. They wait for the client to be
-// ready where that is their choice.
+// operations are what waits: every method of a client and of a task that takes a context first. They wait for the
+// client to be ready where that is their choice.
 var operations = map[string]func(ctx context.Context, c *Client, options ...CallOption) error{
 	"Client.Await": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Await(ctx) },
 	"Client.WaitForState": func(ctx context.Context, c *Client, _ ...CallOption) error {
@@ -70,7 +70,10 @@ var operations = map[string]func(ctx context.Context, c *Client, options ...Call
 		_, err := c.ListResources(ctx, nil, o...)
 		return err
 	},
-	"Client.Resources": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.Resources(ctx, o...)) },
+	"Client.Resources": func(ctx context.Context, c *Client,
+		o ...CallOption) error {
+		return through(c.Resources(ctx, o...))
+	},
 	"Client.ListResourceTemplates": func(ctx context.Context, c *Client, o ...CallOption) error {
 		_, err := c.ListResourceTemplates(ctx, nil, o...)
 		return err
@@ -94,7 +97,10 @@ var operations = map[string]func(ctx context.Context, c *Client, options ...Call
 	"Client.SetRoots": func(ctx context.Context, c *Client, _ ...CallOption) error {
 		return c.SetRoots(ctx, &mcp.Root{URI: "file:///any"})
 	},
-	"Client.LegacyTasks": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.LegacyTasks(ctx, o...)) },
+	"Client.LegacyTasks": func(ctx context.Context, c *Client,
+		o ...CallOption) error {
+		return through(c.LegacyTasks(ctx, o...))
+	},
 	"Client.Complete": func(ctx context.Context, c *Client, o ...CallOption) error {
 		_, err := c.Complete(ctx, mcp.PromptRef("any"), "argument", "", nil, o...)
 		return err
@@ -145,28 +151,31 @@ const (
 		`"params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}}}}`
 )
 
-// stalls are the ways in which a server stops. Each function takes the client as far as the server goes; the server does nothing
-// more then, or what it does goes on in the background.
+// stalls are the ways in which a server stops. Each function takes the client as far as the server goes; the server
+// does nothing more then, or what it does goes on in the background.
 var stalls = map[string]struct {
 	o      Options
 	server func(t *testing.T, s *script, c *Client)
 	asked  bool // all but asksNothing wait
 }{
 	"does not answer the handshake": {o: Options{InitTimeout: time.Hour}, server: func(*testing.T, *script, *Client) {}},
-	"is in backoff": {o: Options{BackoffMin: time.Hour, BackoffMax: time.Hour}, server: func(t *testing.T, s *script, _ *Client) {
-		s.next(t).hangUp()
-	}},
-	"does not answer, modern": {o: Options{}, server: func(t *testing.T, s *script, c *Client) { swallow(everythingModern(t, s, c)) }},
+	"is in backoff": {o: Options{BackoffMin: time.Hour, BackoffMax: time.Hour},
+		server: func(t *testing.T, s *script, _ *Client) {
+			s.next(t).hangUp()
+		}},
+	"does not answer, modern": {o: Options{},
+		server: func(t *testing.T, s *script, c *Client) { swallow(everythingModern(t, s, c)) }},
 	"does not answer, legacy": {o: onlyLegacy, asked: true, server: func(t *testing.T, s *script, c *Client) {
 		swallow(everythingLegacy(t, s, c))
 	}},
-	"does not answer a caller who reads": {o: Options{Features: []Feature{lending}}, server: func(t *testing.T, s *script, c *Client) {
-		v := everythingModern(t, s, c)
-		v.exchange(c)
-		v.exchange(c)
-		wantTurn(t, c, turnLent)
-		swallow(v)
-	}},
+	"does not answer a caller who reads": {o: Options{Features: []Feature{lending}},
+		server: func(t *testing.T, s *script, c *Client) {
+			v := everythingModern(t, s, c)
+			v.exchange(c)
+			v.exchange(c)
+			wantTurn(t, c, turnLent)
+			swallow(v)
+		}},
 	"does not read": {o: Options{SendQueue: 1}, server: func(t *testing.T, s *script, c *Client) {
 		everythingModern(t, s, c)
 		fillUp(t, c)

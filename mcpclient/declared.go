@@ -7,7 +7,8 @@ import (
 )
 
 // declaredIn returns what the client declares of c in the revision v: no more than that revision has. What the user has
-// declared beyond the protocol stays, extensions included: they came into use before the revision that has a place for them.
+// declared beyond the protocol stays, extensions included: they came into use before the revision that has a place for
+// them.
 func declaredIn(v mcp.Version, c mcp.ClientCapabilities) mcp.ClientCapabilities {
 	if v.Era() == mcp.Modern && c.Roots != nil && c.Roots.ListChanged {
 		roots := *c.Roots

@@ -30,10 +30,10 @@ func (cl *call) receive(s *session, m *jsonrpc.Message) error {
 	return err
 }
 
-// decodeByType decodes the result of m into what its type asks for: result, or what cl gets instead. Types that the client has
-// not negotiated are refused, and so is a result that asks for input where nothing can be asked for.
-// (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") What says of itself to be a task
-// may answer tasks/get, as in examples of the extension's specification; what a task needs is in its state.
+// decodeByType decodes the result of m into what its type asks for: result, or what cl gets instead. Types that the
+// client has not negotiated are refused, and so is a result that asks for input where nothing can be asked for.
+// (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") What says of itself to be
+// a task may answer tasks/get, as in examples of the extension's specification; what a task needs is in its state.
 func (cl *call) decodeByType(s *session, m *jsonrpc.Message) error {
 	kind, err := s.era.resultType(m.Middle())
 	switch {

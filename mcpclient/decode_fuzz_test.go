@@ -19,7 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// What an answer leads to. An answer of a type that was not negotiated and one that is invalid are the same to a caller.
+// What an answer leads to. An answer of a type that was not negotiated and one that is invalid are the same to a
+// caller.
 const (
 	givesResult = "a result"
 	givesInput  = "a need for input"
@@ -207,7 +208,8 @@ func offlineClient(tb testing.TB) *Client {
 func pieces(text string) [][]string {
 	content := quoted(text)
 	return [][]string{
-		{`"resultType":"complete"`, `"resultType":"input_required"`, `"resultType" : "input\u005frequired"`, `"resultType":"task"`,
+		{`"resultType":"complete"`, `"resultType":"input_required"`, `"resultType" : "input\u005frequired"`,
+			`"resultType":"task"`,
 			`"resultType":"other"`, `"resultType":null`, `"resultType":""`, `"resultType":7`, `"other":1`},
 		{`"content":[{"type":"text","text":"` + content + `"}]`,
 			`"content":[{"type":"resource","resource":{"text":"` + content + `"}}]`,
@@ -219,8 +221,8 @@ func pieces(text string) [][]string {
 	}
 }
 
-// Whatever strings hold, wherever they lie and whatever stands before or behind them: what an answer leads to depends on the
-// members of the result itself.
+// Whatever strings hold, wherever they lie and whatever stands before or behind them: what an answer leads to depends
+// on the members of the result itself.
 func FuzzOutcome(f *testing.F) {
 	const ask = `"resultType":"input_required","inputRequests":{"k":` + formRequest + `}`
 	for i, breakOut := range []string{`"}],`, `"}}],`, "", `a\n\u00e9`} {

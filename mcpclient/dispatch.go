@@ -163,7 +163,8 @@ func (h hooks) notified(r *reader, m *jsonrpc.Message) {
 		c.core.refused(m, err)
 		return
 	}
-	n := &Notification{Method: m.Method, Params: m.Middle(), client: c, params: params, peer: r.session.peer, size: m.Size()}
+	n := &Notification{Method: m.Method, Params: m.Middle(), client: c, params: params, peer: r.session.peer,
+		size: m.Size()}
 	if params.URI != nil {
 		n.uri, _ = jsonrpc.Text(params.URI)
 	}
@@ -218,8 +219,8 @@ func (d *dispatcher) push(n *Notification) bool {
 	return true
 }
 
-// run empties the queue. What came before the client was stopped is still heard, as long as Stop waits for handlers: the
-// last log messages of a call that was the last. If a handler has ended the goroutine, another goes on behind it.
+// run empties the queue. What came before the client was stopped is still heard, as long as Stop waits for handlers:
+// the last log messages of a call that was the last. If a handler has ended the goroutine, another goes on behind it.
 func (d *dispatcher) run() {
 	if d.now == nil {
 		d.now = new(delivery)
@@ -257,7 +258,8 @@ func (d *dispatcher) take(n *Notification) {
 		}))
 }
 
-// deliver calls the handlers that are left, if there is a notification. What becomes of one changes nothing for the next.
+// deliver calls the handlers that are left, if there is a notification. What becomes of one changes nothing for the
+// next.
 func (d *dispatcher) deliver() {
 	v := d.now
 	for len(v.left) > 0 {
@@ -274,7 +276,8 @@ func (d *dispatcher) deliver() {
 }
 
 // incoming describes a message of the server for telemetry.
-func incoming(method string, p *jsonrpc.Params, peer *instrument.Peer, size int, in instrument.Incoming) instrument.Incoming {
+func incoming(method string, p *jsonrpc.Params, peer *instrument.Peer, size int,
+	in instrument.Incoming) instrument.Incoming {
 	in.Method, in.Peer, in.Size = method, peer, size
 	in.Traceparent, _ = jsonrpc.Text(p.Traceparent)
 	in.Tracestate, _ = jsonrpc.Text(p.Tracestate)

@@ -63,7 +63,8 @@ func (r *request) toAnswer(ctx context.Context) *fault {
 	return r.conclude(ctx, o, err)
 }
 
-// conclude ends what the request leads to, with an outcome, or an error if it has none, and returns what it has come to.
+// conclude ends what the request leads to, with an outcome, or an error if it has none, and returns what it has come
+// to.
 func (r *request) conclude(ctx context.Context, o outcome, err *fault) *fault {
 	switch {
 	case err != nil:
@@ -82,8 +83,8 @@ func (r *request) hangUp(o outcome) {
 	}
 }
 
-// post makes the request without waiting for its answer. It is on its way when post returns, or has come to its end; ended is called
-// behind that.
+// post makes the request without waiting for its answer. It is on its way when post returns, or has come to its end;
+// ended is called behind that.
 func (r *request) post(ctx context.Context, ended func()) {
 	r.allow(cmp.Or(r.timeout, r.core.cfg.RequestTimeout))
 	r.settlePutOff()
@@ -107,9 +108,9 @@ func (r *request) post(ctx context.Context, ended func()) {
 	}
 }
 
-// openIn makes a request in session s, and waits until the server has acknowledged what it opens, for no longer than patience. Its
-// operation ends with that: no span lasts as long as a stream. Without an error the request remains in flight, and its outcome ends
-// what it has opened.
+// openIn makes a request in session s, and waits until the server has acknowledged what it opens, for no longer than
+// patience. Its operation ends with that: no span lasts as long as a stream. Without an error the request remains in
+// flight, and its outcome ends what it has opened.
 func (r *request) openIn(s *session, patience time.Duration) *fault {
 	about := r.content.about()
 	about.Beside = r.own
@@ -158,8 +159,8 @@ func (r *request) toAcknowledgement(ctx context.Context, s *session, patience ti
 	return err
 }
 
-// acknowledged notes that the server has acknowledged what the request of method with this id opens: before the next message is looked
-// at. told gets the content of the request.
+// acknowledged notes that the server has acknowledged what the request of method with this id opens: before the next
+// message is looked at. told gets the content of the request.
 func (c *core) acknowledged(id int64, method string, told func(content)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,9 +175,9 @@ func (c *core) acknowledged(id int64, method string, told func(content)) {
 	}
 }
 
-// isOpen reports whether what comes for what the request with this id has opened is the client's: it has been acknowledged, and not
-// ended by the server. One that the client has ended counts for as long as its tombstone is there: what the server had sent by then
-// may be about a change that what was opened in its place came too late for.
+// isOpen reports whether what comes for what the request with this id has opened is the client's: it has been
+// acknowledged, and not ended by the server. One that the client has ended counts for as long as its tombstone is
+// there: what the server had sent by then may be about a change that what was opened in its place came too late for.
 func (c *core) isOpen(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,9 +224,10 @@ func (r *request) answered(o outcome) *fault {
 	return err
 }
 
-// decode decodes the answer in the goroutine that makes the request. The decoder sees the part of the frame that has not been validated
-// yet, so an answer that is not valid JSON is found here; it fails this request and nothing else. Whatever has to be known of the
-// bytes is read before the decoder has them, which works in place: see [jsonrpc.Message.Consume].
+// decode decodes the answer in the goroutine that makes the request. The decoder sees the part of the frame that has
+// not been validated yet, so an answer that is not valid JSON is found here; it fails this request and nothing else.
+// Whatever has to be known of the bytes is read before the decoder has them, which works in place: see
+// [jsonrpc.Message.Consume].
 func (r *request) decode(m *jsonrpc.Message) *fault {
 	if m.Kind == jsonrpc.Error {
 		server, err := decodeError(m)
@@ -277,8 +279,8 @@ func (c *core) nextID() int64 {
 	return c.lastID
 }
 
-// tryTake asks the machine. Being ready, the new id and the session the request belongs to are one moment, and so are not
-// being ready and why.
+// tryTake asks the machine. Being ready, the new id and the session the request belongs to are one moment, and so are
+// not being ready and why.
 func (r *request) tryTake() *fault {
 	c := r.core
 	c.mu.Lock()

@@ -18,12 +18,12 @@ import (
 // asks, to change what was filled in, and to decline.
 type ElicitationHandler func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 
-// HandleElicitation declares that the client shows forms, and lets h show them: for elicitation/create of a legacy server,
-// and for what a modern one needs before it can answer a call. What an accepted form leaves out gets its default from the
-// requested schema, and the content must match that schema; if it does not, the server gets an error. What was declined or
-// cancelled goes without content. A schema that is no flat form of strings, numbers, booleans and choices is refused with
-// -32602, without h: a reference, a nested object, a combination of schemas. [HandleURLElicitation] is the other mode; a
-// client can have both.
+// HandleElicitation declares that the client shows forms, and lets h show them: for elicitation/create of a legacy
+// server, and for what a modern one needs before it can answer a call. What an accepted form leaves out gets its
+// default from the requested schema, and the content must match that schema; if it does not, the server gets an error.
+// What was declined or cancelled goes without content. A schema that is no flat form of strings, numbers, booleans and
+// choices is refused with -32602, without h: a reference, a nested object, a combination of schemas.
+// [HandleURLElicitation] is the other mode; a client can have both.
 // (specification 2026-07-28, client/elicitation, "Form Mode")
 func HandleElicitation(h ElicitationHandler) Feature {
 	return feature{
@@ -32,9 +32,10 @@ func HandleElicitation(h ElicitationHandler) Feature {
 			if h == nil {
 				return handleElicitation(c, mcp.ElicitForm, nil)
 			}
-			return handleElicitation(c, mcp.ElicitForm, func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-				return elicitForm(ctx, h, p)
-			})
+			return handleElicitation(c, mcp.ElicitForm,
+				func(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+					return elicitForm(ctx, h, p)
+				})
 		},
 	}
 }
@@ -115,8 +116,8 @@ func elicitForm(ctx context.Context, h ElicitationHandler, p *mcp.ElicitParams) 
 	return &filled, err
 }
 
-// compileForm compiles the schema of a form; anything but a flat one is an error. Patterns that Go cannot compile, as schemas
-// made for JavaScript have, are left to the server to check.
+// compileForm compiles the schema of a form; anything but a flat one is an error. Patterns that Go cannot compile, as
+// schemas made for JavaScript have, are left to the server to check.
 func compileForm(raw json.RawMessage) (*schema.Schema, error) {
 	form, err := schema.CompileForm(raw)
 	if !errors.Is(err, schema.ErrPattern) {

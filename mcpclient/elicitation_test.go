@@ -61,11 +61,13 @@ func TestDefaultsOfEveryKindOfFieldAreFilledIn(t *testing.T) {
 		t.Errorf("got %s, %v, want %s", raw, err, want)
 	}
 	got, err = completeForm(t.Context(), form, map[string]any{"some": []string{"b"}, "yes": true, "text": "x"})
-	if raw, _ = json.Marshal(got); err != nil || !strings.Contains(string(raw), `"some":["b"]`) || !strings.Contains(string(raw), `"yes":true`) {
+	if raw, _ = json.Marshal(got); err != nil || !strings.Contains(string(raw), `"some":["b"]`) ||
+		!strings.Contains(string(raw), `"yes":true`) {
 		t.Errorf("got %s, %v, want what the user filled in", raw, err)
 	}
 	asked := mcp.ElicitParams{RequestedSchema: json.RawMessage(formFields)}
-	if f, err := asked.Form(); err != nil || len(f.Properties) != 10 || string(f.Properties[3].Default) != "false" || f.Properties[6].OneOf[1].Title != "Green" {
+	if f, err := asked.Form(); err != nil || len(f.Properties) != 10 || string(f.Properties[3].Default) != "false" ||
+		f.Properties[6].OneOf[1].Title != "Green" {
 		t.Errorf("the form is %+v, %v", f, err)
 	}
 }
@@ -79,7 +81,8 @@ func TestContentThatNoFieldAllowsDoesNotLeave(t *testing.T) {
 		"text": "", "real": 2, "whole": 0.5, "yes": "yes", "one": "blue", "named": "Red", "titled": "Green",
 		"some": []string{}, "titles": []string{"z"}, "open": 1,
 	} {
-		if _, err := completeForm(t.Context(), form, map[string]any{name: content}); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := completeForm(t.Context(), form, map[string]any{name: content}); err == nil ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s of %v: got %v, want an error that names it", name, content, err)
 		}
 	}

@@ -13,41 +13,41 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// URLElicitation is a page in the web that the server wants the user to visit, for something that must not pass through the
-// client: a secret, a payment, the authorization of a third party.
+// URLElicitation is a page in the web that the server wants the user to visit, for something that must not pass through
+// the client: a secret, a payment, the authorization of a third party.
 type URLElicitation struct {
 	Message string // for the user: why
 	ID      string // of a server of 2025-11-25; empty later
 
-	// URL is of scheme https, or http on this machine, with a host and without a user name. The whole of it is for the user
-	// to see before anything is opened, its Hostname so that it stands out.
+	// URL is of scheme https, or http on this machine, with a host and without a user name. The whole of it is for the
+	// user to see before anything is opened, its Hostname so that it stands out.
 	URL *url.URL
 
-	// Warning says what makes the host look like something that it may not be, empty for nothing. It is for the user to see
-	// with the URL.
+	// Warning says what makes the host look like something that it may not be, empty for nothing. It is for the user to
+	// see with the URL.
 	Warning string
 
 	visit *urlVisit
 }
 
-// Complete says that the user is done at the URL, as the server may do by a notification: a call that waits for that goes on.
-// It is for a button that does not depend on the server's word. It may be called at any time, more than once.
+// Complete says that the user is done at the URL, as the server may do by a notification: a call that waits for that
+// goes on. It is for a button that does not depend on the server's word. It may be called at any time, more than once.
 func (e *URLElicitation) Complete() {
 	if e.visit != nil {
 		e.visit.complete()
 	}
 }
 
-// URLElicitationHandler asks the user for consent to visit a URL and, given that, has it opened, without waiting for what
-// happens there: accept means that the user went, not that the user is done. The URL must not be fetched, not even in part,
-// and must be opened where neither this program nor a model sees what the user does: in the user's browser. An empty action
-// means that the user said nothing.
+// URLElicitationHandler asks the user for consent to visit a URL and, given that, has it opened, without waiting for
+// what happens there: accept means that the user went, not that the user is done. The URL must not be fetched, not even
+// in part, and must be opened where neither this program nor a model sees what the user does: in the user's browser. An
+// empty action means that the user said nothing.
 // (specification 2026-07-28, client/elicitation, "Safe URL Handling")
 type URLElicitationHandler func(ctx context.Context, e *URLElicitation) (mcp.ElicitAction, error)
 
-// HandleURLElicitation declares that the client can send its user to URLs, and lets h do so: for elicitation/create of a
-// legacy server, and for what a modern one needs before it can answer a call. A URL that is not safe to show is refused
-// without h. o may be nil. (specification 2026-07-28, client/elicitation, "URL Mode")
+// HandleURLElicitation declares that the client can send its user to URLs, and lets h do so: for elicitation/create of
+// a legacy server, and for what a modern one needs before it can answer a call. A URL that is not safe to show is
+// refused without h. o may be nil. (specification 2026-07-28, client/elicitation, "URL Mode")
 func HandleURLElicitation(h URLElicitationHandler, o *URLElicitationOptions) Feature {
 	return feature{
 		declare: declareElicitation(func(e *mcp.ElicitationCapability) { e.URL = mcp.Object{} }),
@@ -108,14 +108,15 @@ func warningAbout(host string) string {
 	switch {
 	case err == nil && !hostname.Loopback(host) || hostname.Numeric(host):
 		return "the host is a number: nothing tells whose it is"
-	case strings.Contains("."+strings.ToLower(host), ".xn--") || strings.ContainsFunc(host, func(r rune) bool { return r > 127 }):
+	case strings.Contains("."+strings.ToLower(host), ".xn--") ||
+		strings.ContainsFunc(host, func(r rune) bool { return r > 127 }):
 		return "the host's name has letters beyond ASCII: it may look like another name"
 	}
 	return ""
 }
 
-// escapeBeyondASCII escapes the letters of a query that may be shown as what they are not, such as one that turns around what
-// follows. It is what a browser does before it asks for the page.
+// escapeBeyondASCII escapes the letters of a query that may be shown as what they are not, such as one that turns
+// around what follows. It is what a browser does before it asks for the page.
 func escapeBeyondASCII(query string) string {
 	var b strings.Builder
 	for i := range len(query) {
@@ -128,9 +129,9 @@ func escapeBeyondASCII(query string) string {
 	return b.String()
 }
 
-// URLElicitationRequiredError is what the server of a client without [HandleURLElicitation] wants the user to do before it
-// can answer a call, in 2025-11-25 only. [errors.As] and [errors.AsType] find it in the error of the call, unless what the
-// server says is malformed or has a URL that is not safe to show. Then the call can be made again.
+// URLElicitationRequiredError is what the server of a client without [HandleURLElicitation] wants the user to do before
+// it can answer a call, in 2025-11-25 only. [errors.As] and [errors.AsType] find it in the error of the call, unless
+// what the server says is malformed or has a URL that is not safe to show. Then the call can be made again.
 // (specification 2025-11-25, client/elicitation, "URL Elicitation Required Error")
 type URLElicitationRequiredError struct {
 	Server       *mcp.Error

@@ -47,7 +47,8 @@ func TestTheUserIsSentToAURL(t *testing.T) {
 		if !strings.Contains(answer.raw, test.want) {
 			t.Errorf("answered %s, want %s", answer.raw, test.want)
 		}
-		if got.Message != "your key, please" || got.ID != "e-1" || got.URL.String() != "https://mcp.example/key?e=1" || got.URL.Hostname() != "mcp.example" || got.Warning != "" {
+		if got.Message != "your key, please" || got.ID != "e-1" || got.URL.String() != "https://mcp.example/key?e=1" ||
+			got.URL.Hostname() != "mcp.example" || got.Warning != "" {
 			t.Errorf("the handler got %+v", got)
 		}
 	}
@@ -80,7 +81,8 @@ func TestAModernServerSendsTheUserToAURL(t *testing.T) {
 		}
 		v.answer(first, inputRequired(`{"k":`+strings.Replace(fmt.Sprintf(visitRequest, "1"), `,"elicitationId":"e-1"`, "", 1)+`}`, `"s"`))
 		second := v.want(mcp.MethodCallTool)
-		if want := `"inputResponses":{"k":{"action":"accept"}}`; !strings.Contains(second.raw, want) || len(visited) != 1 || visited[0].ID != "" {
+		if want := `"inputResponses":{"k":{"action":"accept"}}`; !strings.Contains(second.raw, want) || len(visited) != 1 ||
+			visited[0].ID != "" {
 			t.Errorf("sent %s after %v, want %s", second.raw, visited, want)
 		}
 		v.answer(second, fmt.Sprintf(textResult, "ok"))
@@ -104,11 +106,14 @@ func TestFormsAndURLsHaveAHandlerEach(t *testing.T) {
 		{"a form of both", both, formRequest, `"content":{"confirmed":true}`},
 		{"a URL of both", both, fmt.Sprintf(visitRequest, "1"), `"result":{"action":"accept"}`},
 		{"a form of URLs", onlyURL, formRequest, `elicitation mode \"form\" was not declared, only [\"url\"]`},
-		{"a URL of forms", confirming(), fmt.Sprintf(visitRequest, "1"), `elicitation mode \"url\" was not declared, only [\"form\"]`},
-		{"neither", both, `{"method":"elicitation/create","params":{"mode":"smell","message":"m"}}`, `elicitation mode \"smell\" was not declared, only [\"form\" \"url\"]`},
+		{"a URL of forms", confirming(), fmt.Sprintf(visitRequest, "1"),
+			`elicitation mode \"url\" was not declared, only [\"form\"]`},
+		{"neither", both, `{"method":"elicitation/create","params":{"mode":"smell","message":"m"}}`,
+			`elicitation mode \"smell\" was not declared, only [\"form\" \"url\"]`},
 	} {
 		got := elicited(t, test.o, test.request)
-		if !strings.Contains(got.raw, test.want) || strings.Contains(test.want, "declared") && !strings.Contains(got.raw, "-32602") {
+		if !strings.Contains(got.raw, test.want) || strings.Contains(test.want, "declared") &&
+			!strings.Contains(got.raw, "-32602") {
 			t.Errorf("%s: answered %s, want %s, with -32602 if it is refused", test.name, got.raw, test.want)
 		}
 	}
@@ -125,7 +130,8 @@ func TestAHandlerOfURLsIsNeeded(t *testing.T) {
 	h := HandleURLElicitation(willing(new([]*URLElicitation)), nil)
 	own := HandleRequest(mcp.MethodElicit, func(context.Context, *Request) (any, error) { return nil, nil })
 	for _, features := range [][]Feature{{HandleURLElicitation(nil, nil)}, {h, h}, {own, h}, {h, own}, {HandleElicitation(nil)}} {
-		if _, err := New(newScript(), &Options{Features: features}); err == nil || !strings.Contains(err.Error(), "want one handler for elicitation/create") {
+		if _, err := New(newScript(), &Options{Features: features}); err == nil ||
+			!strings.Contains(err.Error(), "want one handler for elicitation/create") {
 			t.Errorf("got %v, want an error about the handlers", err)
 		}
 	}
@@ -141,7 +147,8 @@ func TestNothingIsFetchedFromAURL(t *testing.T) {
 	defer site.Close()
 	var visited []*URLElicitation
 	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
-	elicited(t, o, strings.Replace(fmt.Sprintf(visitRequest, "1"), "https://mcp.example", "http://"+site.Addr().String(), 1))
+	elicited(t, o, strings.Replace(fmt.Sprintf(visitRequest, "1"), "https://mcp.example", "http://"+site.Addr().String(),
+		1))
 	if len(visited) != 1 || visited[0].URL.Host != site.Addr().String() {
 		t.Fatalf("the handler got %v, want the URL", visited)
 	}
@@ -305,7 +312,8 @@ func TestWithoutAHandlerTheErrorSaysWhereTheUserMustGo(t *testing.T) {
 		v.refuseURL(v.want(mcp.MethodCallTool), "1", "2")
 		err := fmt.Errorf("wrapped: %w", <-done)
 		required, ok := errors.AsType[*URLElicitationRequiredError](err)
-		if !ok || len(required.Elicitations) != 2 || required.Elicitations[1].ID != "e-2" || required.Elicitations[0].URL.Host != "mcp.example" {
+		if !ok || len(required.Elicitations) != 2 || required.Elicitations[1].ID != "e-2" ||
+			required.Elicitations[0].URL.Host != "mcp.example" {
 			t.Fatalf("got %v, %+v, want both URLs", err, required)
 		}
 		if required.Error() != "more is needed (-32042)" || SafeToRetry(err) {
@@ -435,7 +443,8 @@ func TestAMalformedRequirementIsNotAskedOfTheUser(t *testing.T) {
 	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		f := v.want(mcp.MethodCallTool)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m","data":{"elicitations":[]}}}`, f.ID))
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m","data":{"elicitations":[]}}}`,
+			f.ID))
 		if err := <-done; err == nil || len(visited) > 0 {
 			t.Errorf("got %v after %d visits, want the server's error at once", err, len(visited))
 		}

@@ -31,7 +31,8 @@ type record struct {
 const untoldRecords = 256
 
 // note adds to what is to be told and sees to it that it is told. It is called with mu held. What happens while
-// OnTransition is at work waits; there are a few records per attempt to connect, and one for all the tombstones in between.
+// OnTransition is at work waits; there are a few records per attempt to connect, and one for all the tombstones in
+// between.
 func (c *core) note(r record) {
 	if last := len(c.records) - 1; last >= 0 && r.tombstones != 0 && c.records[last].tombstones != 0 {
 		c.records[last].tombstones += r.tombstones
@@ -47,8 +48,8 @@ func (c *core) note(r record) {
 	}
 }
 
-// omit makes room: the oldest record is not told, but for changes in the number of tombstones, which are one then. It is called
-// with mu held.
+// omit makes room: the oldest record is not told, but for changes in the number of tombstones, which are one then. It
+// is called with mu held.
 func (c *core) omit() {
 	i := slices.IndexFunc(c.records, func(r record) bool { return r.tombstones == 0 })
 	if i > 0 && i+1 < len(c.records) && c.records[i+1].tombstones != 0 {

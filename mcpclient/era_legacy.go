@@ -22,8 +22,8 @@ func (legacyEra) serves() bool     { return true }
 func (legacyEra) asks() bool       { return false }
 func (legacyEra) subscribes() bool { return false }
 
-// initialize performs the handshake of the legacy era and returns the session. A discover result that arrives meanwhile,
-// from a modern server that was slow to start, is kept in h.held.
+// initialize performs the handshake of the legacy era and returns the session. A discover result that arrives
+// meanwhile, from a modern server that was slow to start, is kept in h.held.
 // (specification 2025-11-25, basic/lifecycle)
 func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*session, error) {
 	err := h.send(ctx, mcp.MethodInitialize, "", mcp.InitializeParams{
@@ -38,8 +38,8 @@ func (h *handshake) initialize(ctx context.Context, version mcp.Version) (*sessi
 }
 
 // initializeAnswer waits for the answer to initialize. The answer to a probe that is still out may come as well, or
-// instead: a modern server that was slow to start answers the probe and then refuses initialize, or says nothing to it. A
-// session by initialize is preferred, because the server has served it by now.
+// instead: a modern server that was slow to start answers the probe and then refuses initialize, or says nothing to it.
+// A session by initialize is preferred, because the server has served it by now.
 func (h *handshake) initializeAnswer(ctx context.Context) (*session, error) {
 	if h.in.silent { // it has been asked by the probe and by initialize, and reads neither before it has started
 		h.clock.hold(true)

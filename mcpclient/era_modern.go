@@ -44,8 +44,8 @@ type knownMeta struct {
 	*jsonrpc.Constant
 }
 
-// resultType reads the one member that tells. Servers write it first, which costs next to nothing; behind a large content it
-// costs one pass that only validates. There is no other way to know before the content is decoded in place.
+// resultType reads the one member that tells. Servers write it first, which costs next to nothing; behind a large
+// content it costs one pass that only validates. There is no other way to know before the content is decoded in place.
 func (modernEra) resultType(result []byte) (mcp.ResultType, error) { return mcp.ResultTypeOf(result) }
 
 func (modernEra) serves() bool     { return false }
@@ -53,9 +53,10 @@ func (modernEra) asks() bool       { return true }
 func (modernEra) subscribes() bool { return true }
 
 // probe asks the server what it speaks. It returns the session if that is a modern version, and errLegacy if the answer
-// shows, or silence suggests, a legacy server. A server that refuses the version asked for and names another modern one,
-// or the same, is asked once more.
-// (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio, "Backward Compatibility")
+// shows, or silence suggests, a legacy server. A server that refuses the version asked for and names another modern
+// one, or the same, is asked once more.
+// (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio, "Backward
+// Compatibility")
 func (h *handshake) probe(ctx context.Context) (*session, error) {
 	version := h.c.cfg.Modern[0]
 	for again := false; ; again = true {
@@ -116,8 +117,8 @@ func supportedVersions(err *mcp.Error) []mcp.Version {
 
 var errLegacy = errors.New("the server is of the legacy era")
 
-// choose returns the newest modern version that the server and the client have in common. It returns errLegacy if they have
-// only legacy ones, and a refusal if they have none.
+// choose returns the newest modern version that the server and the client have in common. It returns errLegacy if they
+// have only legacy ones, and a refusal if they have none.
 func (h *handshake) choose(supported []mcp.Version) (mcp.Version, error) {
 	for _, v := range h.c.cfg.Modern {
 		if slices.Contains(supported, v) {

@@ -25,8 +25,8 @@ const (
 	KindCancelled = Kind(kindCancelled)
 	// KindShutdown: the client was stopped, or has given up for good.
 	KindShutdown = Kind(kindShutdown)
-	// KindInvalid: what the caller passed cannot be sent, or a handler of the client's failed to give what the server needs
-	// for the call.
+	// KindInvalid: what the caller passed cannot be sent, or a handler of the client's failed to give what the server
+	// needs for the call.
 	KindInvalid = Kind(kindInvalid)
 )
 
@@ -46,15 +46,15 @@ type Error struct {
 	Kind Kind
 	Op   string // the method, or what the client was doing
 
-	// Server is what the server said: code, message, data. Set for [KindJSONRPC] only; also found by errors.As, and by errors.Is
-	// with [mcp.ErrMethodNotFound] and its kin.
+	// Server is what the server said: code, message, data. Set for [KindJSONRPC] only; also found by errors.As, and by
+	// errors.Is with [mcp.ErrMethodNotFound] and its kin.
 	Server *mcp.Error
 
 	// Unsent is true only if the server cannot have acted on the request; see [SafeToRetry].
 	Unsent bool
 
-	// TaskID is the task that the error is about, empty for none: [Client.ResumeTask] goes on with it unless it has ended. It
-	// can be all it takes to see what the task brings, so the error's text does not have it.
+	// TaskID is the task that the error is about, empty for none: [Client.ResumeTask] goes on with it unless it has ended.
+	// It can be all it takes to see what the task brings, so the error's text does not have it.
 	TaskID string
 
 	cause error
@@ -69,8 +69,8 @@ func (e *Error) Unwrap() error { return e.fault().Unwrap() }
 // Is finds the condition that an error of the server stands for, such as [ErrTaskUnknown].
 func (e *Error) Is(target error) bool { return e.Server != nil && errors.Is(e.cause, target) }
 
-// ErrorType is the value of the attribute error.type: the server's code, the status if only HTTP answered, or one word of
-// a small closed set.
+// ErrorType is the value of the attribute error.type: the server's code, the status if only HTTP answered, or one word
+// of a small closed set.
 func (e *Error) ErrorType() string { return e.fault().ErrorType() }
 
 func (e *Error) fault() *fault {
@@ -85,12 +85,12 @@ func errorOf(f *fault) *Error {
 	return &Error{Kind: Kind(f.Kind), Op: f.Op, Server: f.Server, Unsent: f.Unsent, cause: f.Cause}
 }
 
-// SafeToRetry reports whether err comes from a request on which the server cannot have acted: sending it again cannot make the
-// server act twice. Either part of it never left, or HTTP says that it was refused unread: with 401, with 429, with a 403 that
-// has a challenge or a JSON-RPC error, with a 503 that has Retry-After or a JSON-RPC error, with an unknown session, or by
-// refusing the stream in HTTP/2. That word is taken for true. No other status proves anything, for a proxy may answer 502, 503
-// or 504 after the server has acted; nor does a connection that is cut. Once one try of a call may have been seen, no later
-// error of that call is safe to retry. False means unknown, not harmful.
+// SafeToRetry reports whether err comes from a request on which the server cannot have acted: sending it again cannot
+// make the server act twice. Either part of it never left, or HTTP says that it was refused unread: with 401, with 429,
+// with a 403 that has a challenge or a JSON-RPC error, with a 503 that has Retry-After or a JSON-RPC error, with an
+// unknown session, or by refusing the stream in HTTP/2. That word is taken for true. No other status proves anything,
+// for a proxy may answer 502, 503 or 504 after the server has acted; nor does a connection that is cut. Once one try of
+// a call may have been seen, no later error of that call is safe to retry. False means unknown, not harmful.
 func SafeToRetry(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Unsent

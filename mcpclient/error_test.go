@@ -22,11 +22,16 @@ func TestErrorsSayWhatWentWrongAndHaveTheirType(t *testing.T) {
 		err       *Error
 		text, typ string
 	}{
-		{&Error{Kind: KindTransport, Op: "tools/call", cause: ErrConnectionLost}, "tools/call: transport: connection lost", "connection_lost"},
-		{&Error{Kind: KindTransport, Op: "tools/call", cause: ErrBackpressure}, "tools/call: transport: transport busy", "transport_busy"},
-		{&Error{Kind: KindTransport, Op: "x", cause: fmt.Errorf("%w: full", ErrBackpressure)}, "x: transport: transport busy: full", "transport_busy"},
-		{&Error{Kind: KindProtocol, Op: "tools/list", cause: errors.New("7 tools")}, "tools/list: protocol: 7 tools", "protocol_violation"},
-		{&Error{Kind: KindJSONRPC, Op: "tools/call", Server: refused}, "tools/call: server error -32602: no such tool", "-32602"},
+		{&Error{Kind: KindTransport, Op: "tools/call", cause: ErrConnectionLost}, "tools/call: transport: connection lost",
+			"connection_lost"},
+		{&Error{Kind: KindTransport, Op: "tools/call", cause: ErrBackpressure}, "tools/call: transport: transport busy",
+			"transport_busy"},
+		{&Error{Kind: KindTransport, Op: "x", cause: fmt.Errorf("%w: full", ErrBackpressure)},
+			"x: transport: transport busy: full", "transport_busy"},
+		{&Error{Kind: KindProtocol, Op: "tools/list", cause: errors.New("7 tools")}, "tools/list: protocol: 7 tools",
+			"protocol_violation"},
+		{&Error{Kind: KindJSONRPC, Op: "tools/call", Server: refused}, "tools/call: server error -32602: no such tool",
+			"-32602"},
 		{&Error{Kind: KindJSONRPC, Server: &mcp.Error{Code: 1}}, "server error 1: ", "1"},
 		{&Error{Kind: KindState, Op: "await", cause: ErrNotReady}, "await: state: client is not ready", "not_ready"},
 		{&Error{Kind: KindTimeout, Op: "ping", cause: ErrTimeout}, "ping: timeout: no answer in time", "timeout"},
@@ -74,7 +79,8 @@ func TestConditionsAreTold(t *testing.T) {
 }
 
 func TestAToolErrorNamesTheToolAndHasItsType(t *testing.T) {
-	err := &ToolError{Tool: "weather", Result: &mcp.CallToolResult{IsError: true, Content: mcp.ContentList{mcp.Text("no such city")}}}
+	err := &ToolError{Tool: "weather", Result: &mcp.CallToolResult{IsError: true,
+		Content: mcp.ContentList{mcp.Text("no such city")}}}
 	if got := err.Error(); got != "tool weather: no such city" {
 		t.Errorf("want the tool and its text, got %q", got)
 	}
@@ -140,15 +146,16 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 			cancel()
 			return background(func() error { return a.c.Call(ctx, "call", nil, nil) })
 		}},
-		"a caller who leaves while it waits for the client": {KindCancelled, "cancelled", true, func(t *testing.T, a *arena) <-chan error {
-			a.v.hangUp()
-			waitFor(t, a.c, connstate.Backoff)
-			ctx, cancel := context.WithCancel(t.Context())
-			done := background(func() error { return a.c.Call(ctx, "call", nil, nil, WaitForReady()) })
-			synctest.Wait()
-			cancel()
-			return done
-		}},
+		"a caller who leaves while it waits for the client": {KindCancelled, "cancelled", true,
+			func(t *testing.T, a *arena) <-chan error {
+				a.v.hangUp()
+				waitFor(t, a.c, connstate.Backoff)
+				ctx, cancel := context.WithCancel(t.Context())
+				done := background(func() error { return a.c.Call(ctx, "call", nil, nil, WaitForReady()) })
+				synctest.Wait()
+				cancel()
+				return done
+			}},
 		"a busy transport": {KindTransport, "transport_busy", true, func(t *testing.T, a *arena) <-chan error {
 			return a.stuck(t.Context())
 		}},
@@ -171,21 +178,23 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 			a.v.hangUp()
 			return done
 		}},
-		"a transport that takes nothing any more": {KindTransport, "connection_lost", true, func(t *testing.T, a *arena) <-chan error {
-			a.send.Store(&transport.ErrClosed)
-			return background(func() error { return a.c.Call(t.Context(), "call", nil, nil) })
-		}},
+		"a transport that takes nothing any more": {KindTransport, "connection_lost", true,
+			func(t *testing.T, a *arena) <-chan error {
+				a.send.Store(&transport.ErrClosed)
+				return background(func() error { return a.c.Call(t.Context(), "call", nil, nil) })
+			}},
 
 		"no answer in time": {KindTimeout, "timeout", false, func(t *testing.T, a *arena) <-chan error {
 			done, _ := a.begin(t, t.Context(), WithTimeout(time.Second))
 			return done
 		}},
-		"no answer by the deadline of the context": {KindTimeout, "timeout", false, func(t *testing.T, a *arena) <-chan error {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			t.Cleanup(cancel)
-			done, _ := a.begin(t, ctx)
-			return done
-		}},
+		"no answer by the deadline of the context": {KindTimeout, "timeout", false,
+			func(t *testing.T, a *arena) <-chan error {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				t.Cleanup(cancel)
+				done, _ := a.begin(t, ctx)
+				return done
+			}},
 		"a caller who leaves": {KindCancelled, "cancelled", false, func(t *testing.T, a *arena) <-chan error {
 			ctx, cancel := context.WithCancel(t.Context())
 			done, _ := a.begin(t, ctx)
@@ -207,11 +216,12 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 			a.v.answer(f, `{"content":[}`)
 			return done
 		}},
-		"an answer of an unknown type": {KindProtocol, "protocol_violation", false, func(t *testing.T, a *arena) <-chan error {
-			done, f := a.begin(t, t.Context())
-			a.v.answer(f, `{"content":[],"resultType":"surprise"}`)
-			return done
-		}},
+		"an answer of an unknown type": {KindProtocol, "protocol_violation", false,
+			func(t *testing.T, a *arena) <-chan error {
+				done, f := a.begin(t, t.Context())
+				a.v.answer(f, `{"content":[],"resultType":"surprise"}`)
+				return done
+			}},
 		"an answer that is too large": {KindProtocol, "protocol_violation", false, func(t *testing.T, a *arena) <-chan error {
 			done, f := a.begin(t, t.Context())
 			a.v.answer(f, fmt.Sprintf(`{"x":"%01000d"}`, 0))
@@ -234,7 +244,8 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 			observed(t, Options{FrameLimit: 1000}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
 				a.c, a.v = c, s.next(t).modern()
 				await(t, c)
-				first := background(func() error { return c.Call(t.Context(), "first", nil, nil) }) // from which nothing must be left
+				// from which nothing must be left
+				first := background(func() error { return c.Call(t.Context(), "first", nil, nil) })
 				a.v.answer(a.v.want("first"), `{}`)
 				if err := <-first; err != nil {
 					t.Fatal(err)
@@ -269,7 +280,8 @@ func TestAnAnswerThatIsThereCountsMoreThanAContextThatHasEnded(t *testing.T) {
 				return c.Call(ctx, "call", nil, &got, WithProgress(func(Progress) { <-release }))
 			})
 			f := v.want("call")
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, f.ID))
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
+				f.ID))
 			v.answer(f, `{"n":7}`)
 			synctest.Wait()
 			cancel()

@@ -51,10 +51,11 @@ func ExampleConnect_http() {
 func ExampleClient_CallTool_headers() {
 	s := mcpserver.New(mcp.Implementation{Name: "db", Version: "1.0"}, nil)
 	schema := []byte(`{"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}`)
-	err := s.AddRawTool(&mcp.Tool{Name: "query", InputSchema: schema}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		text := mcp.Text("routed to " + r.HTTP().Header.Get("Mcp-Param-Region"))
-		return &mcp.CallToolResult{Content: mcp.ContentList{text}}, nil
-	})
+	err := s.AddRawTool(&mcp.Tool{Name: "query", InputSchema: schema},
+		func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			text := mcp.Text("routed to " + r.HTTP().Header.Get("Mcp-Param-Region"))
+			return &mcp.CallToolResult{Content: mcp.ContentList{text}}, nil
+		})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -50,7 +50,8 @@ func ExampleOptions_keepAlive() {
 	// connected anew
 }
 
-// hangsOnce is a server that answers its first client until this is connected, and then no more; it answers the next ones.
+// hangsOnce is a server that answers its first client until this is connected, and then no more; it answers the next
+// ones.
 func hangsOnce() transport.Transport {
 	var asked atomic.Int64
 	s := mcpserver.New(mcp.Implementation{Name: "hangs", Version: "1.0"}, &mcpserver.Options{
@@ -91,7 +92,8 @@ func ExampleWaitForRoom() {
 	}
 	fmt.Println("no room for a notification:", errors.Is(err, mcpclient.ErrBackpressure))
 	_, err = client.CallTool(ctx, "add", text)
-	fmt.Println("no room for a call:", errors.Is(err, mcpclient.ErrBackpressure), "it may be made again:", mcpclient.SafeToRetry(err))
+	fmt.Println("no room for a call:", errors.Is(err, mcpclient.ErrBackpressure), "it may be made again:",
+		mcpclient.SafeToRetry(err))
 
 	added := make(chan error)
 	go func() {
@@ -115,7 +117,8 @@ type restingServer struct{ rests, goesOn chan struct{} }
 
 func (r *restingServer) serve(ctx context.Context, peer *transport.Peer) {
 	s := mcpserver.New(mcp.Implementation{Name: "notes", Version: "1.0"}, nil)
-	err := mcpserver.AddTool(s, &mcp.Tool{Name: "add"}, func(context.Context, note) (string, error) { return "added", nil })
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "add"},
+		func(context.Context, note) (string, error) { return "added", nil })
 	if err != nil {
 		panic(err)
 	}

@@ -62,7 +62,8 @@ func ExampleHandleElicitation() {
 }
 
 func ExampleHandleURLElicitation() {
-	visit := mcpclient.HandleURLElicitation(func(_ context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
+	visit := mcpclient.HandleURLElicitation(func(_ context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction,
+		error) {
 		fmt.Println(e.Message)
 		fmt.Printf("Open %s in your browser? It is a page of %s. %s\n", e.URL, e.URL.Hostname(), e.Warning)
 		return mcp.ElicitAccept, nil // if the user says yes, once the browser is open

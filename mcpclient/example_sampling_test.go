@@ -10,7 +10,8 @@ import (
 )
 
 func ExampleHandleSampling() {
-	model := mcpclient.HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	model := mcpclient.HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult,
+		error) {
 		for _, hint := range p.ModelPreferences.Hints {
 			fmt.Println("the server would like", hint.Name)
 		}

@@ -107,7 +107,8 @@ func (r *request) launchAttended(ctx context.Context) (outcome, *fault) {
 }
 
 // retry waits until it is time to send the request again, which was refused for now: by the transport or, if why is not
-// nil, by the server; that is final unless the request had no effect or may have it twice. If done, the call is over instead.
+// nil, by the server; that is final unless the request had no effect or may have it twice. If done, the call is over
+// instead.
 func (r *request) retry(ctx context.Context, why *transport.RequestError) (_ outcome, _ *fault, done bool) {
 	delay, again := r.busy()
 	reason := names.RetryBusy
@@ -143,8 +144,8 @@ func (r *request) busy() (time.Duration, bool) {
 	return delay, again || !ok
 }
 
-// waitInLine waits until the call is the first in line, or, if it is that already and has found no room, for a while. If done,
-// the call is over instead.
+// waitInLine waits until the call is the first in line, or, if it is that already and has found no room, for a while.
+// If done, the call is over instead.
 func (r *request) waitInLine(ctx context.Context, p *place) (_ outcome, _ *fault, done bool) {
 	if p.tried {
 		return r.pause(ctx, roomEvery)
@@ -176,8 +177,8 @@ func (r *request) pause(ctx context.Context, d time.Duration) (outcome, *fault, 
 	}
 }
 
-// unsendable deals with a request that the transport did not take. If the connection is closed, it is down; any other error
-// is about this request only.
+// unsendable deals with a request that the transport did not take. If the connection is closed, it is down; any other
+// error is about this request only.
 func (r *request) unsendable(ctx context.Context, err error) (outcome, *fault) {
 	if errors.Is(err, transport.ErrClosed) {
 		if o, err, done := r.pause(ctx, patience); done {
@@ -207,8 +208,8 @@ func (c *core) anyInFlight() bool {
 	return c.calls.Len() > 0
 }
 
-// abandon takes the call out of flight because its caller does not wait any more, and tells the server. It reports false if the
-// call has its outcome, of which the server knows.
+// abandon takes the call out of flight because its caller does not wait any more, and tells the server. It reports
+// false if the call has its outcome, of which the server knows.
 func (r *request) abandon(ctx context.Context) bool {
 	c := r.core
 	c.mu.Lock()

@@ -35,8 +35,8 @@ func (e *exchangeError) inHandshake() *failure {
 	return f
 }
 
-// suggestsLegacy reports whether the failure of a probe is what HTTP servers do that do not know the method, each in its
-// way: a status, a page, nothing at all.
+// suggestsLegacy reports whether the failure of a probe is what HTTP servers do that do not know the method, each in
+// its way: a status, a page, nothing at all.
 func (f *failure) suggestsLegacy() bool {
 	e, ok := errors.AsType[*transport.RequestError](f.err)
 	if !ok {
@@ -55,14 +55,15 @@ func (f *failure) refused() bool {
 	return status >= 400 && status < 500
 }
 
-// unreachable reports whether nothing has been sent because no connection could be made, which tells nothing of the server.
+// unreachable reports whether nothing has been sent because no connection could be made, which tells nothing of the
+// server.
 func (f *failure) unreachable() bool {
 	e, ok := errors.AsType[*transport.RequestError](f.err)
 	return ok && e.Reason == transport.Unreachable
 }
 
-// failed deals with the failure of one request, which leaves the connection alone, but for the session that a server has
-// forgotten. An error ends the reading.
+// failed deals with the failure of one request, which leaves the connection alone, but for the session that a server
+// has forgotten. An error ends the reading.
 func (r *reader) failed(e *exchangeError) error {
 	switch e.err.Reason {
 	case transport.Busy:
@@ -90,8 +91,8 @@ func (c *core) putOff(id int64, e *transport.RequestError) {
 	}
 }
 
-// adopt settles whose answer a response is that came on the stream of one request: that request's. Servers that cannot tell
-// which request an error is for give it the id null.
+// adopt settles whose answer a response is that came on the stream of one request: that request's. Servers that cannot
+// tell which request an error is for give it the id null.
 func adopt(m *jsonrpc.Message, v *jsonrpc.Violation, request int64) *jsonrpc.Violation {
 	own := jsonrpc.IntID(request)
 	switch {

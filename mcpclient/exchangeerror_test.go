@@ -25,11 +25,14 @@ func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
 	}{
 		{transport.RequestError{Reason: transport.Status, Status: 500}, nil, KindTransport, "500", false},
 		{transport.RequestError{Reason: transport.Status, Status: 404, Unsent: true}, nil, KindTransport, "404", true},
-		{transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true}, ErrUnauthorized, KindTransport, "403", true},
+		{transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true}, ErrUnauthorized, KindTransport,
+			"403", true},
 		{transport.RequestError{Reason: transport.Lost}, ErrConnectionLost, KindTransport, "connection_lost", false},
-		{transport.RequestError{Reason: transport.Unreachable, Unsent: true}, ErrConnectionLost, KindTransport, "connection_lost", true},
+		{transport.RequestError{Reason: transport.Unreachable, Unsent: true}, ErrConnectionLost, KindTransport,
+			"connection_lost", true},
 		{transport.RequestError{Reason: transport.Malformed}, nil, KindProtocol, "protocol_violation", false},
-		{transport.RequestError{Reason: transport.TooLarge, Size: 9, Limit: 8}, nil, KindProtocol, "protocol_violation", false},
+		{transport.RequestError{Reason: transport.TooLarge, Size: 9, Limit: 8}, nil, KindProtocol, "protocol_violation",
+			false},
 	} {
 		t.Run(test.failure.Reason.String(), func(t *testing.T) {
 			streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
@@ -41,7 +44,8 @@ func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
 				v.fail(v.want("x/y"), test.failure)
 				err := <-failed
 				e, ok := errors.AsType[*Error](err)
-				if !ok || e.Kind != test.kind || e.ErrorType() != test.typ || SafeToRetry(err) != test.safe || test.is != nil && !errors.Is(err, test.is) {
+				if !ok || e.Kind != test.kind || e.ErrorType() != test.typ || SafeToRetry(err) != test.safe || test.is != nil &&
+					!errors.Is(err, test.is) {
 					t.Errorf("got %v of kind %v, error.type %q, safe to retry %v; want %v, %q, %v and %v in its chain",
 						err, e.Kind, e.ErrorType(), SafeToRetry(err), test.kind, test.typ, test.safe, test.is)
 				}
@@ -99,7 +103,8 @@ func TestAServerThatIsBusyForTooLongIsNotWaitedFor(t *testing.T) {
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, WithTimeout(5*time.Second)) })
 		took := elapsed(func() {
-			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: time.Minute, Unsent: true})
+			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: time.Minute,
+				Unsent: true})
 			if err := <-done; !errors.Is(err, ErrBackpressure) {
 				t.Errorf("got %v, want backpressure", err)
 			}
@@ -116,7 +121,8 @@ func TestACallerDoesNotWaitForABusyServer(t *testing.T) {
 		await(t, c)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := background(func() error { return c.Call(ctx, mcp.MethodPing, nil, nil) })
-		v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: 20 * time.Second, Unsent: true})
+		v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503,
+			RetryAfter: 20 * time.Second, Unsent: true})
 		time.Sleep(time.Second)
 		cancel()
 		err := <-done
@@ -216,7 +222,8 @@ func TestAForeignAnswerReachesNobody(t *testing.T) {
 
 func TestServersThatRefuseTheProbeByHTTPAreLegacy(t *testing.T) {
 	for _, failure := range []transport.RequestError{
-		{Reason: transport.Status, Status: 400}, {Reason: transport.Status, Status: 404}, {Reason: transport.Status, Status: 500},
+		{Reason: transport.Status, Status: 400}, {Reason: transport.Status, Status: 404}, {Reason: transport.Status,
+			Status: 500},
 		{Reason: transport.Malformed, Status: 202}, {Reason: transport.Lost},
 	} {
 		streamed(t, nil, func(t *testing.T, s *script, c *Client) {
@@ -231,8 +238,8 @@ func TestServersThatRefuseTheProbeByHTTPAreLegacy(t *testing.T) {
 	}
 }
 
-// A probe that met an accident, such as a proxy's 502, says less than one that the server has refused: whoever is legacy for
-// that reason is asked again when the client reconnects.
+// A probe that met an accident, such as a proxy's 502, says less than one that the server has refused: whoever is
+// legacy for that reason is asked again when the client reconnects.
 func TestAnAccidentOfTheProbeIsNotRemembered(t *testing.T) {
 	for _, test := range []struct {
 		failure transport.RequestError
@@ -257,7 +264,8 @@ func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
 	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		took := elapsed(func() {
-			v.fail(v.want(mcp.MethodDiscover), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: 42 * time.Second})
+			v.fail(v.want(mcp.MethodDiscover), transport.RequestError{Reason: transport.Busy, Status: 503,
+				RetryAfter: 42 * time.Second})
 			s.next(t).modern()
 			await(t, c)
 		})
@@ -278,7 +286,8 @@ func TestAServerThatRefusesForGoodIsGivenUp(t *testing.T) {
 	})
 }
 
-// An authorization may take a person minutes: neither the probe's part of the time nor that of the attempt runs meanwhile.
+// An authorization may take a person minutes: neither the probe's part of the time nor that of the attempt runs
+// meanwhile.
 func TestTheHandshakeWaitsForAPerson(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, nil, func(s *script) transport.Transport {
@@ -402,7 +411,8 @@ func TestAServerThatIsBusyBeyondTheCallersDeadlineIsNotWaitedFor(t *testing.T) {
 		defer cancel()
 		done := background(func() error { return c.Call(ctx, mcp.MethodPing, nil, nil) })
 		took := elapsed(func() {
-			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: 20 * time.Second, Unsent: true})
+			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503,
+				RetryAfter: 20 * time.Second, Unsent: true})
 			if err := <-done; !errors.Is(err, ErrBackpressure) {
 				t.Errorf("got %v, want backpressure", err)
 			}

@@ -72,8 +72,8 @@ func (f *fault) Unwrap() error {
 	return f.Cause
 }
 
-// ErrorType is the value of the attribute error.type: the server's code, the status if only HTTP answered, or one word of
-// a small closed set.
+// ErrorType is the value of the attribute error.type: the server's code, the status if only HTTP answered, or one word
+// of a small closed set.
 func (f *fault) ErrorType() string {
 	if f.Server != nil {
 		return strconv.FormatInt(f.Server.Code, 10)

@@ -35,7 +35,8 @@ type faulty struct {
 }
 
 func newFaulty(p plan) *faulty {
-	f := &faulty{plan: p, received: map[int]int{}, ids: map[string]bool{}, cancelled: map[string]int{}, busy: map[int]int{}, refused: map[int]int{}, gone: map[int]bool{}}
+	f := &faulty{plan: p, received: map[int]int{}, ids: map[string]bool{}, cancelled: map[string]int{},
+		busy: map[int]int{}, refused: map[int]int{}, gone: map[int]bool{}}
 	for i, c := range p.Calls {
 		f.busy[i], f.refused[i], f.gone[i] = c.Busy, c.Refused, c.Gone
 	}
@@ -206,7 +207,8 @@ func (f *faulty) refusal(i int, id json.RawMessage) string {
 	case !f.Streams:
 	case f.refused[i] > 0:
 		f.refused[i]--
-		return fmt.Sprintf(`fail %s {"Reason":%d,"Status":503,"Unsent":true,"RetryAfter":%d}`, id, transport.Busy, 5*time.Millisecond)
+		return fmt.Sprintf(`fail %s {"Reason":%d,"Status":503,"Unsent":true,"RetryAfter":%d}`, id, transport.Busy,
+			5*time.Millisecond)
 	case f.gone[i] && f.Legacy:
 		f.gone[i] = false
 		return fmt.Sprintf(`fail %s {"Reason":%d,"Status":404,"Unsent":true}`, id, transport.SessionGone)

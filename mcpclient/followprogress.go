@@ -5,10 +5,10 @@ import (
 	"iter"
 )
 
-// FollowProgress makes a call and yields the reports of its progress as they come in: call gets a context and an option, and
-// makes with both any one call of a client, such as [Client.CallTool] or [CallToolAs], in its own goroutine. The loop runs
-// in that call, so it is over when the call has returned; an error of the call comes last. Leaving the loop cancels the
-// call. While the loop is busy with one report, the latest 16 are kept.
+// FollowProgress makes a call and yields the reports of its progress as they come in: call gets a context and an
+// option, and makes with both any one call of a client, such as [Client.CallTool] or [CallToolAs], in its own
+// goroutine. The loop runs in that call, so it is over when the call has returned; an error of the call comes last.
+// Leaving the loop cancels the call. While the loop is busy with one report, the latest 16 are kept.
 //
 //	var result *mcp.CallToolResult
 //	for p, err := range mcpclient.FollowProgress(ctx, func(ctx context.Context, follow mcpclient.CallOption) (err error) {
@@ -22,7 +22,8 @@ import (
 //	}
 //
 // The calls are made when the sequence is ranged over, once each time.
-func FollowProgress(ctx context.Context, call func(ctx context.Context, follow CallOption) error) iter.Seq2[Progress, error] {
+func FollowProgress(ctx context.Context, call func(ctx context.Context, follow CallOption) error) iter.Seq2[Progress,
+	error] {
 	return func(yield func(Progress, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

@@ -113,8 +113,9 @@ func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
 	}
 	bubble(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.answer(v.want(mcp.MethodDiscover), `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public",`+
-			`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1",`+unsafeIcons+`}}}`)
+		v.answer(v.want(mcp.MethodDiscover),
+			`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public",`+
+				`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1",`+unsafeIcons+`}}}`)
 		await(t, c)
 		check(t, "the server", c.ServerInfo().Icons)
 		for _, from := range []string{"the server", "the cache"} {
@@ -126,7 +127,8 @@ func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
 				return err
 			})
 			if from == "the server" {
-				v.answer(v.want(mcp.MethodListTools), freshList(60_000, `{"name":"a","inputSchema":{"type":"object"},`+unsafeIcons+`}`))
+				v.answer(v.want(mcp.MethodListTools), freshList(60_000,
+					`{"name":"a","inputSchema":{"type":"object"},`+unsafeIcons+`}`))
 			}
 			if err := <-done; err != nil {
 				t.Fatal(err)
@@ -147,7 +149,8 @@ func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
 	var methods []string
 	for _, r := range rec.Logs("mcp_client.icon.rejected") {
 		methods = append(methods, r.Text("mcp.method.name"))
-		if want := `2 left out, the first because its source has the unsafe scheme "javascript"`; r.Text("error") != want || r.Level != slog.LevelDebug {
+		if want := `2 left out, the first because its source has the unsafe scheme "javascript"`; r.Text("error") != want ||
+			r.Level != slog.LevelDebug {
 			t.Errorf("logged %q at %v, want %q at debug", r.Text("error"), r.Level, want)
 		}
 	}
@@ -160,7 +163,8 @@ func TestUnsafeIconsAreLeftOutOfWhatALegacyServerSays(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		v.refuse(v.want(mcp.MethodDiscover), -32601, "unknown method")
-		v.answer(v.want(mcp.MethodInitialize), `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"a","version":"1",`+unsafeIcons+`}}`)
+		v.answer(v.want(mcp.MethodInitialize),
+			`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"a","version":"1",`+unsafeIcons+`}}`)
 		v.want(mcp.NotificationInitialized)
 		await(t, c)
 		if icons := c.ServerInfo().Icons; len(icons) != 1 {

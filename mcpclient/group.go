@@ -25,7 +25,8 @@ type Member struct {
 	Options *Options
 }
 
-// GroupOptions configure a group. A nil *GroupOptions, and the zero value of every field, mean the defaults stated here.
+// GroupOptions configure a group. A nil *GroupOptions, and the zero value of every field, mean the defaults stated
+// here.
 type GroupOptions struct {
 	// Separator stands between the name of a member and that of its tool. It consists of the characters _ - and . but not
 	// of all three. Zero means "_". What a member's name has of it is replaced, by the first of - _ and . that is left.
@@ -38,11 +39,12 @@ type GroupOptions struct {
 	Options *Options
 }
 
-// Group is several clients that are used together, each of which connects to a server of its own and goes through its states
-// for itself: none waits for another. Its methods may be called from any goroutine.
+// Group is several clients that are used together, each of which connects to a server of its own and goes through its
+// states for itself: none waits for another. Its methods may be called from any goroutine.
 //
-// The tools of all members are one list, in which each has the name of its member in front of its own: see [Group.Tools].
-// Resources and prompts, and all else that a server has, are for the member's client to tell: see [Group.Client].
+// The tools of all members are one list, in which each has the name of its member in front of its own: see
+// [Group.Tools]. Resources and prompts, and all else that a server has, are for the member's client to tell: see
+// [Group.Client].
 type Group struct {
 	naming naming
 	shared *Options
@@ -76,8 +78,8 @@ func (e *MemberError) Error() string { return e.Member + ": " + e.Err.Error() }
 // Unwrap returns the error.
 func (e *MemberError) Unwrap() error { return e.Err }
 
-// NewGroup creates a group whose members all start to connect in the background. The error is about the options only; then
-// none of them is left. Whoever creates a group must stop it.
+// NewGroup creates a group whose members all start to connect in the background. The error is about the options only;
+// then none of them is left. Whoever creates a group must stop it.
 func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
 	if o == nil {
 		o = &GroupOptions{}
@@ -95,8 +97,8 @@ func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
 	return g, nil
 }
 
-// Add adds a member, which starts to connect in the background, and returns its client. The names of its tools must not begin
-// like those of another member.
+// Add adds a member, which starts to connect in the background, and returns its client. The names of its tools must not
+// begin like those of another member.
 func (g *Group) Add(m Member) (*Client, error) {
 	prefix, err := g.naming.prefix(m.Name)
 	if err != nil {
@@ -109,7 +111,8 @@ func (g *Group) Add(m Member) (*Client, error) {
 	}
 	for _, other := range g.members {
 		if other.prefix == prefix {
-			return nil, fmt.Errorf("group: members %q and %q: the names of the tools of both begin with %s", other.name, m.Name, prefix)
+			return nil, fmt.Errorf("group: members %q and %q: the names of the tools of both begin with %s", other.name, m.Name,
+				prefix)
 		}
 	}
 	c, err := New(m.Transport, g.options(m))
@@ -153,8 +156,8 @@ func (g *Group) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// Client returns the client of a member, for all that a server has besides tools. It belongs to the group, which stops it. The
-// error is [ErrNoMember].
+// Client returns the client of a member, for all that a server has besides tools. It belongs to the group, which stops
+// it. The error is [ErrNoMember].
 func (g *Group) Client(name string) (*Client, error) {
 	for _, m := range g.present() {
 		if m.name == name {
@@ -183,8 +186,8 @@ func (g *Group) present() []*member {
 	return slices.Clip(g.members)
 }
 
-// Await waits until each member is ready or has given up for good, or ctx ends. The error joins a [*MemberError] for each
-// that is not ready; the group goes on with those that are.
+// Await waits until each member is ready or has given up for good, or ctx ends. The error joins a [*MemberError] for
+// each that is not ready; the group goes on with those that are.
 func (g *Group) Await(ctx context.Context) error {
 	var failed []error
 	for name, c := range g.Members() {
@@ -215,7 +218,8 @@ func (g *Group) Stop(ctx context.Context) error {
 }
 
 // CallTool calls a tool by its name in the group, as [Client.CallTool] does.
-func (g *Group) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult, error) {
+func (g *Group) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult,
+	error) {
 	c, tool, options, err := g.route(ctx, name, options)
 	if err != nil {
 		return nil, err

@@ -24,9 +24,10 @@ import (
 func toolbox(server string, tools ...string) transport.Transport {
 	s := mcpserver.New(mcp.Implementation{Name: server, Version: "1"}, nil)
 	for _, name := range tools {
-		err := s.AddRawTool(&mcp.Tool{Name: name, Description: "of " + server}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(server + " has run " + name)}}, nil
-		})
+		err := s.AddRawTool(&mcp.Tool{Name: name, Description: "of " + server},
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(server + " has run " + name)}}, nil
+			})
 		if err != nil {
 			panic(err)
 		}
@@ -43,7 +44,8 @@ func deaf() transport.Transport {
 }
 
 // grouped runs f in a bubble with a group, which is stopped at the end.
-func grouped(t *testing.T, o *mcpclient.GroupOptions, members []mcpclient.Member, f func(t *testing.T, g *mcpclient.Group)) {
+func grouped(t *testing.T, o *mcpclient.GroupOptions, members []mcpclient.Member,
+	f func(t *testing.T, g *mcpclient.Group)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		g, err := mcpclient.NewGroup(members, o)
@@ -143,11 +145,13 @@ func TestAMemberThatIsNotReadyHoldsNobodyUp(t *testing.T) {
 		}
 		begun := time.Now()
 		got := toolNames(t.Context(), g)
-		if len(got) != 3 || !strings.HasPrefix(got[0], "(slow: ") || !strings.HasPrefix(got[1], "(gone: ") || got[2] != "good_x" {
+		if len(got) != 3 || !strings.HasPrefix(got[0], "(slow: ") || !strings.HasPrefix(got[1], "(gone: ") ||
+			got[2] != "good_x" {
 			t.Errorf("got %q, want an error of each member that is not ready, and the tool", got)
 		}
 		for _, err := range g.Tools(t.Context()) {
-			if m, _ := errors.AsType[*mcpclient.MemberError](err); m == nil || m.Member != "slow" || !errors.Is(err, mcpclient.ErrNotReady) {
+			if m, _ := errors.AsType[*mcpclient.MemberError](err); m == nil || m.Member != "slow" ||
+				!errors.Is(err, mcpclient.ErrNotReady) {
 				t.Errorf("got %v, want ErrNotReady of slow", err)
 			}
 			break
@@ -164,25 +168,29 @@ func TestAMemberThatIsNotReadyHoldsNobodyUp(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err = g.Await(ctx)
-		if text := fmt.Sprint(err); !strings.Contains(text, "slow: ") || !strings.Contains(text, "gone: ") || strings.Contains(text, "good: ") {
+		if text := fmt.Sprint(err); !strings.Contains(text, "slow: ") || !strings.Contains(text, "gone: ") ||
+			strings.Contains(text, "good: ") {
 			t.Errorf("got %v, want what is wrong with each that is not ready", err)
 		}
 		states := map[string]connstate.State{}
 		for name, c := range g.Members() {
 			states[name] = c.State()
 		}
-		if states["good"] != connstate.Ready || states["gone"] != connstate.Closing || states["slow"] == connstate.Ready || len(states) != 3 {
+		if states["good"] != connstate.Ready || states["gone"] != connstate.Closing || states["slow"] == connstate.Ready ||
+			len(states) != 3 {
 			t.Errorf("got the states %v", states)
 		}
 	})
 }
 
 func TestAMembersListIsWaitedForIfTheCallerWants(t *testing.T) {
-	members := []mcpclient.Member{{Name: "slow", Transport: deaf()}, {Name: "good", Transport: toolbox("good", "x")}, {Name: "none", Transport: toolbox("none")}}
+	members := []mcpclient.Member{{Name: "slow", Transport: deaf()}, {Name: "good", Transport: toolbox("good", "x")},
+		{Name: "none", Transport: toolbox("none")}}
 	grouped(t, nil, members, func(t *testing.T, g *mcpclient.Group) {
 		begun := time.Now()
 		got := toolNames(t.Context(), g, mcpclient.WaitForReady(), mcpclient.WithTimeout(5*time.Second))
-		if len(got) != 2 || !strings.HasPrefix(got[0], "(slow: ") || got[1] != "good_x" || time.Since(begun) != 5*time.Second {
+		if len(got) != 2 || !strings.HasPrefix(got[0], "(slow: ") || got[1] != "good_x" ||
+			time.Since(begun) != 5*time.Second {
 			t.Errorf("got %q after %v, want the tool, and slow waited for in vain", got, time.Since(begun))
 		}
 		begun = time.Now()
@@ -221,12 +229,14 @@ func TestMembersComeAndGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, same := range []string{"a_b", "a-b"} {
-			if _, err := g.Add(mcpclient.Member{Name: same, Transport: toolbox("B")}); err == nil || !strings.Contains(err.Error(), `"a_b"`) {
+			if _, err := g.Add(mcpclient.Member{Name: same, Transport: toolbox("B")}); err == nil ||
+				!strings.Contains(err.Error(), `"a_b"`) {
 				t.Errorf("add %s: got %v, want to be told of a_b", same, err)
 			}
 		}
 		for _, bad := range []mcpclient.Member{
-			{Transport: toolbox("B")}, {Name: "b"}, {Name: "b", Transport: toolbox("B"), Options: &mcpclient.Options{FrameLimit: -1}},
+			{Transport: toolbox("B")}, {Name: "b"}, {Name: "b", Transport: toolbox("B"),
+				Options: &mcpclient.Options{FrameLimit: -1}},
 		} {
 			if _, err := g.Add(bad); err == nil {
 				t.Errorf("add %+v: got no error", bad)
@@ -290,7 +300,8 @@ func stubbornServer() transport.Transport {
 
 func TestAGroupThatCannotBeLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // whose end nothing may outlive
-		_, err := mcpclient.NewGroup([]mcpclient.Member{{Name: "a", Transport: toolbox("A")}, {Name: "a", Transport: toolbox("B")}}, nil)
+		_, err := mcpclient.NewGroup([]mcpclient.Member{{Name: "a", Transport: toolbox("A")},
+			{Name: "a", Transport: toolbox("B")}}, nil)
 		if err == nil {
 			t.Error("got no error for two members of one name")
 		}

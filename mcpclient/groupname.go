@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// naming makes the names that the tools of a group have in it: what the member is called there, the separator, and the tool's
-// own name if that is possible. The first part never contains the separator, so that each name belongs to one member,
-// whatever the others are called and whatever their servers list.
+// naming makes the names that the tools of a group have in it: what the member is called there, the separator, and the
+// tool's own name if that is possible. The first part never contains the separator, so that each name belongs to one
+// member, whatever the others are called and whatever their servers list.
 type naming struct {
 	separator string
 	limit     int // of a name's length
@@ -59,8 +59,8 @@ func (n naming) sanitize(name string) string {
 	return string(b)
 }
 
-// prefix returns what the names of a member's tools begin with: its own, in which what would be taken for the separator is
-// replaced, and the separator.
+// prefix returns what the names of a member's tools begin with: its own, in which what would be taken for the separator
+// is replaced, and the separator.
 func (n naming) prefix(member string) (string, error) {
 	p := []byte(n.sanitize(member))
 	for {
@@ -71,7 +71,8 @@ func (n naming) prefix(member string) (string, error) {
 		p[i] = n.filler()
 	}
 	if len(p) == 0 || len(p)+len(n.separator)+aliasSpace > n.limit {
-		return "", fmt.Errorf("group: member %q: want a name of 1 to %d characters", member, n.limit-len(n.separator)-aliasSpace)
+		return "", fmt.Errorf("group: member %q: want a name of 1 to %d characters", member,
+			n.limit-len(n.separator)-aliasSpace)
 	}
 	return string(p) + n.separator, nil
 }
@@ -96,7 +97,8 @@ func (n naming) own(prefix, tool string) bool {
 	return true
 }
 
-// alias returns the name of a tool that cannot have its own behind a prefix: what is left of it, and a hash of all of it.
+// alias returns the name of a tool that cannot have its own behind a prefix: what is left of it, and a hash of all of
+// it.
 func (n naming) alias(prefix, tool string) string {
 	sum := sha256.Sum256([]byte(tool))
 	left := n.sanitize(tool)

@@ -31,7 +31,8 @@ func TestNamesOfAGroup(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := n.name(prefix, test.tool) // which ends with a hash if want ends with a dash
-		if got != test.want && !(strings.HasSuffix(test.want, "-") && strings.HasPrefix(got, test.want) && looksLikeAlias(got)) {
+		if got != test.want &&
+			!(strings.HasSuffix(test.want, "-") && strings.HasPrefix(got, test.want) && looksLikeAlias(got)) {
 			t.Errorf("%q of %q with %q: got %s, want %s", test.tool, test.member, test.separator, got, test.want)
 		}
 	}
@@ -60,7 +61,8 @@ func TestNamesThatCannotBeMadeAreRefused(t *testing.T) {
 func TestNamesOfAGroupAreValidAndTellWhoseTheyAre(t *testing.T) {
 	letters := []rune("ab_-.é 0")
 	rapid.Check(t, func(t *rapid.T) {
-		n, err := newNaming(rapid.StringOfN(rapid.SampledFrom([]rune("_-")), 1, 3, -1).Draw(t, "separator"), rapid.IntRange(40, 128).Draw(t, "limit"))
+		n, err := newNaming(rapid.StringOfN(rapid.SampledFrom([]rune("_-")), 1, 3, -1).Draw(t, "separator"),
+			rapid.IntRange(40, 128).Draw(t, "limit"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,15 +18,16 @@ type GroupTool struct {
 	Original string `json:"-"` // its name there
 }
 
-// Tools yields the tools of all members: those of a member in its server's order, the members in the order in which they were
-// added. The members are asked at once, and again each time.
+// Tools yields the tools of all members: those of a member in its server's order, the members in the order in which
+// they were added. The members are asked at once, and again each time.
 //
-// In the group a tool is called what its member is called, the separator, and its own name. Where that would be too long or has
-// characters that names of tools do not have, it gets another name that is made from the whole of its own and is the same
-// each time. No two tools have the same name. (specification 2026-07-28, server/tools, "Tool Names")
+// In the group a tool is called what its member is called, the separator, and its own name. Where that would be too
+// long or has characters that names of tools do not have, it gets another name that is made from the whole of its own
+// and is the same each time. No two tools have the same name. (specification 2026-07-28, server/tools, "Tool Names")
 //
-// A member that is not ready, or whose list fails, yields a [*MemberError] in the place of its tools, behind those that it has
-// listed, and the next member follows. With [WaitForReady] it is waited for. One whose server has no tools yields nothing.
+// A member that is not ready, or whose list fails, yields a [*MemberError] in the place of its tools, behind those that
+// it has listed, and the next member follows. With [WaitForReady] it is waited for. One whose server has no tools
+// yields nothing.
 func (g *Group) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*GroupTool, error] {
 	return func(yield func(*GroupTool, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -59,8 +60,8 @@ type memberTools struct {
 	err   error
 }
 
-// aliasRoom bounds what is remembered of the names of one member's tools, in bytes. A name for which there is no room is looked
-// up in the list each time.
+// aliasRoom bounds what is remembered of the names of one member's tools, in bytes. A name for which there is no room
+// is looked up in the list each time.
 const aliasRoom = 1 << 20
 
 // aliases are the tools of a member that do not have their own names in the group, by those that they have.
@@ -114,9 +115,10 @@ func (n naming) list(ctx context.Context, m *member, options []CallOption) (all 
 	return all
 }
 
-// Route returns whom a tool belongs to that has this name in the group, and what it is called there. Whether there is such a
-// tool only its server knows, which is asked for its list if the name is one that had to be made up and has not been listed
-// yet; options for timeouts and [WaitForReady] are for that. The error is [ErrNoMember] if no member's tools have such names.
+// Route returns whom a tool belongs to that has this name in the group, and what it is called there. Whether there is
+// such a tool only its server knows, which is asked for its list if the name is one that had to be made up and has not
+// been listed yet; options for timeouts and [WaitForReady] are for that. The error is [ErrNoMember] if no member's
+// tools have such names.
 func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (*Client, string, error) {
 	c, tool, _, err := g.route(ctx, name, options)
 	return c, tool, err

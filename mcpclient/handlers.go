@@ -7,11 +7,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// The handlers here are those of [HandleNotification] and [Client.OnNotification] for one kind of notification each, which they
-// decode. A notification that cannot be decoded is counted as a violation and otherwise ignored.
+// The handlers here are those of [HandleNotification] and [Client.OnNotification] for one kind of notification each,
+// which they decode. A notification that cannot be decoded is counted as a violation and otherwise ignored.
 //
-// Those of changes are also called when a change may have gone unheard: after the connection was lost, once the client is
-// ready and the server tells of changes again. So a handler that reads what has changed is never left with what is old.
+// Those of changes are also called when a change may have gone unheard: after the connection was lost, once the client
+// is ready and the server tells of changes again. So a handler that reads what has changed is never left with what is
+// old.
 
 // HandleToolListChanged calls h when the list of the server's tools has changed, or may have while nobody heard it.
 // (specification 2026-07-28, server/tools, "List Changed Notification")
@@ -24,8 +25,8 @@ func (c *Client) OnToolListChanged(h func(ctx context.Context)) (remove func()) 
 	return c.dispatcher.onChange(mcp.NotificationToolListChanged, listChanged(h))
 }
 
-// HandleResourceListChanged calls h when the list of the server's resources, or of its templates, has changed, or may have
-// while nobody heard it. (specification 2026-07-28, server/resources, "List Changed Notification")
+// HandleResourceListChanged calls h when the list of the server's resources, or of its templates, has changed, or may
+// have while nobody heard it. (specification 2026-07-28, server/resources, "List Changed Notification")
 func HandleResourceListChanged(h func(ctx context.Context)) Feature {
 	return changes(mcp.NotificationResourceListChanged, listChanged(h))
 }
@@ -46,9 +47,9 @@ func (c *Client) OnPromptListChanged(h func(ctx context.Context)) (remove func()
 	return c.dispatcher.onChange(mcp.NotificationPromptListChanged, listChanged(h))
 }
 
-// HandleResourceUpdated calls h with the URI of a resource that has changed, or may have while nobody heard it. Servers tell of
-// the resources that [Client.SubscribeResource] was called for; the URI may be that of a part of one. Updates that were on
-// their way when a subscription ended are still heard.
+// HandleResourceUpdated calls h with the URI of a resource that has changed, or may have while nobody heard it. Servers
+// tell of the resources that [Client.SubscribeResource] was called for; the URI may be that of a part of one. Updates
+// that were on their way when a subscription ended are still heard.
 func HandleResourceUpdated(h func(ctx context.Context, uri string)) Feature {
 	return changes(mcp.NotificationResourceUpdated, resourceUpdated(h))
 }
@@ -58,9 +59,9 @@ func (c *Client) OnResourceUpdated(h func(ctx context.Context, uri string)) (rem
 	return c.dispatcher.onChange(mcp.NotificationResourceUpdated, resourceUpdated(h))
 }
 
-// HandleProgress calls h with every report of progress, of whatever request: besides those of calls with [WithProgress], whose
-// own function is called first, reports for a progress token that the user chose by [WithMeta], and late ones.
-// (specification 2026-07-28, basic/patterns/progress)
+// HandleProgress calls h with every report of progress, of whatever request: besides those of calls with
+// [WithProgress], whose own function is called first, reports for a progress token that the user chose by [WithMeta],
+// and late ones. (specification 2026-07-28, basic/patterns/progress)
 func HandleProgress(h func(ctx context.Context, p *Progress)) Feature {
 	return HandleNotification(mcp.NotificationProgress, decoded(h))
 }
@@ -112,7 +113,8 @@ func (n *Notification) require(v any) error {
 // unusable counts a notification whose params are not what its method has.
 func (n *Notification) unusable(err error) {
 	if n.client != nil {
-		n.client.core.violation(violationOf(&jsonrpc.Message{Kind: jsonrpc.Notification, Method: n.Method}, err), nil, n.size, 0)
+		n.client.core.violation(violationOf(&jsonrpc.Message{Kind: jsonrpc.Notification, Method: n.Method}, err), nil, n.size,
+			0)
 	}
 }
 

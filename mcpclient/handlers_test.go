@@ -54,7 +54,8 @@ func (r *revision) agree(f frame, honoured string) {
 		honoured = strings.TrimSuffix(honoured, "}")
 	}
 	r.subscription = string(f.ID)
-	r.tell(mcp.NotificationSubscriptionsAcknowledged, fmt.Sprintf(`{%s,"notifications":%s}`, ofSubscription(r.subscription), honoured))
+	r.tell(mcp.NotificationSubscriptionsAcknowledged,
+		fmt.Sprintf(`{%s,"notifications":%s}`, ofSubscription(r.subscription), honoured))
 }
 
 // listened takes the next subscription of the client and agrees to it.
@@ -104,7 +105,8 @@ func TestChangesOfListsAreHeard(t *testing.T) {
 func TestWhatMayHaveGoneUnheardIsHeardAfterAReconnect(t *testing.T) {
 	j := &journal{}
 	o := Options{Features: []Feature{
-		HandleNotification("", j.raw), HandleToolListChanged(j.changed("tools")), HandlePromptListChanged(j.changed("prompts")),
+		HandleNotification("",
+			j.raw), HandleToolListChanged(j.changed("tools")), HandlePromptListChanged(j.changed("prompts")),
 	}}
 	inEach(t, o, func(t *testing.T, r *revision) {
 		const everything = `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`
@@ -214,7 +216,8 @@ func TestWhatATypedHandlerCannotReadIsAViolation(t *testing.T) {
 		if heard != 0 {
 			t.Errorf("want no handler called, got %d calls", heard)
 		}
-		if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "invalid_params"); n != 5 { // an update without params is of no subscription
+		// an update without params is of no subscription
+		if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "invalid_params"); n != 5 {
 			t.Errorf("want 5 violations, got %d", n)
 		}
 		new(Notification).unusable(nil) // one that a user has made

@@ -91,8 +91,8 @@ func (h *handshake) probeFor(ctx context.Context) (*session, error) {
 	return s, err
 }
 
-// probeKilled reports whether err is the end of a connection on which the server has said nothing but ended: what servers
-// do that crash on a request before initialize.
+// probeKilled reports whether err is the end of a connection on which the server has said nothing but ended: what
+// servers do that crash on a request before initialize.
 func (h *handshake) probeKilled(err error) bool {
 	f, ok := errors.AsType[*failure](err)
 	return ok && f.event == machine.TransportDown && !f.unreachable() && !h.in.heard && len(h.c.cfg.Legacy) > 0

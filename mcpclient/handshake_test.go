@@ -87,10 +87,16 @@ func TestASilentServerGetsInitializeAfterAQuarterOfTheTime(t *testing.T) {
 
 func TestAModernServerThatIsSlowToStartIsModern(t *testing.T) {
 	for name, refusal := range map[string]func(v *conversation, init frame){
-		"and refuses initialize":        func(v *conversation, init frame) { v.refuse(init, 0, `duplicate "initialize" received`) },
-		"and says nothing more":         func(*conversation, frame) {},
-		"after it refused initialize":   nil,
-		"and refuses with another code": func(v *conversation, init frame) { v.refuse(init, mcp.CodeUnsupportedVersion, "no") },
+		"and refuses initialize": func(v *conversation,
+			init frame) {
+			v.refuse(init, 0, `duplicate "initialize" received`)
+		},
+		"and says nothing more":       func(*conversation, frame) {},
+		"after it refused initialize": nil,
+		"and refuses with another code": func(v *conversation,
+			init frame) {
+			v.refuse(init, mcp.CodeUnsupportedVersion, "no")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
@@ -157,10 +163,13 @@ func TestEveryModernRequestSaysWhatTheClientIs(t *testing.T) {
 	all := `{"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private",` +
 		`"capabilities":{"tools":{},"resources":{"subscribe":true},"prompts":{},"completions":{}}}`
 	for method, do := range map[string]func(context.Context, *Client) error{
-		mcp.MethodListTools:             func(ctx context.Context, c *Client) error { return first(c.Tools(ctx)) },
-		mcp.MethodListResources:         func(ctx context.Context, c *Client) error { return first(c.Resources(ctx)) },
-		mcp.MethodListResourceTemplates: func(ctx context.Context, c *Client) error { return first(c.ResourceTemplates(ctx)) },
-		mcp.MethodListPrompts:           func(ctx context.Context, c *Client) error { return first(c.Prompts(ctx)) },
+		mcp.MethodListTools:     func(ctx context.Context, c *Client) error { return first(c.Tools(ctx)) },
+		mcp.MethodListResources: func(ctx context.Context, c *Client) error { return first(c.Resources(ctx)) },
+		mcp.MethodListResourceTemplates: func(ctx context.Context,
+			c *Client) error {
+			return first(c.ResourceTemplates(ctx))
+		},
+		mcp.MethodListPrompts: func(ctx context.Context, c *Client) error { return first(c.Prompts(ctx)) },
 		mcp.MethodCallTool: func(ctx context.Context, c *Client) error {
 			_, err := c.CallTool(ctx, "x", nil, WithMeta(mcp.Meta(`{"example.com/a":1}`)))
 			return err
@@ -177,13 +186,17 @@ func TestEveryModernRequestSaysWhatTheClientIs(t *testing.T) {
 			_, err := c.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "x"}, "a", "v", nil)
 			return err
 		},
-		mcp.MethodSubscriptionsListen: func(ctx context.Context, c *Client) error { return c.SubscribeResource(ctx, "test://x") },
+		mcp.MethodSubscriptionsListen: func(ctx context.Context,
+			c *Client) error {
+			return c.SubscribeResource(ctx, "test://x")
+		},
 		"acme/x": func(ctx context.Context, c *Client) error {
 			return c.Call(ctx, "acme/x", json.RawMessage(`{"_meta":{}}`), nil)
 		},
 	} {
 		t.Run(method, func(t *testing.T) {
-			o := &Options{ClientInfo: mcp.Implementation{Name: "n", Version: "1"}, Capabilities: mcp.ClientCapabilities{Roots: &mcp.RootsCapability{}}}
+			o := &Options{ClientInfo: mcp.Implementation{Name: "n", Version: "1"},
+				Capabilities: mcp.ClientCapabilities{Roots: &mcp.RootsCapability{}}}
 			bubble(t, o, func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
 				v.answer(v.want(mcp.MethodDiscover), all)
@@ -280,11 +293,13 @@ func TestNothingIsReadBetweenTheLastAnswerAndReady(t *testing.T) {
 	heard := make(chan string, 1)
 	o := &Options{
 		Versions: []mcp.Version{mcp.Version20251125},
-		Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, func(_ context.Context, n *Notification) { heard <- n.Method })},
+		Features: []Feature{HandleNotification(mcp.NotificationToolListChanged,
+			func(_ context.Context, n *Notification) { heard <- n.Method })},
 	}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, v.want(mcp.MethodInitialize).ID, fmt.Sprintf(initialized, mcp.Version20251125)),
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, v.want(mcp.MethodInitialize).ID,
+			fmt.Sprintf(initialized, mcp.Version20251125)),
 			`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		v.want(mcp.NotificationInitialized)
 		await(t, c)

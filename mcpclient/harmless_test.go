@@ -16,7 +16,8 @@ import (
 func TestMethodsAreHarmlessOrNot(t *testing.T) {
 	effective := []string{mcp.MethodCallTool, mcp.MethodUpdateTask}
 	for m := range mcp.Methods() {
-		if m.Kind == mcp.KindRequest && m.Sender&mcp.FromClient != 0 && harmless[m.Name] == slices.Contains(effective, m.Name) {
+		if m.Kind == mcp.KindRequest && m.Sender&mcp.FromClient != 0 &&
+			harmless[m.Name] == slices.Contains(effective, m.Name) {
 			t.Errorf("%s: is it harmless to ask for it twice? %v", m.Name, harmless[m.Name])
 		}
 	}
@@ -128,7 +129,8 @@ func TestNoServerIsWaitedForForLongerThanTenMinutes(t *testing.T) {
 	for _, wait := range []time.Duration{time.Hour, 1 << 62} {
 		withTools(t, func(t *testing.T, v *conversation, c *Client) {
 			done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, WithTimeout(time.Hour)) })
-			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true, RetryAfter: wait})
+			v.fail(v.want(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true,
+				RetryAfter: wait})
 			var again frame
 			if took := elapsed(func() { again = v.want(mcp.MethodPing) }); took != 10*time.Minute {
 				t.Errorf("asked again after %v, want 10 min", took)

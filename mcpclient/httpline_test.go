@@ -18,7 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// narrow connects to a server that is asked no more than so many things at once. before is called with what it is asked.
+// narrow connects to a server that is asked no more than so many things at once. before is called with what it is
+// asked.
 func narrow(t *testing.T, v mcp.Version, places int, before func(body []byte)) *mcpclient.Client {
 	t.Helper()
 	real := newSite(t, nil)

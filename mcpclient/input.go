@@ -20,7 +20,8 @@ type inputRounds struct {
 	rounds   int                      // how often the server has asked
 }
 
-// inRounds is the layer that gives a modern server the input that it asks for before it answers, and sends the request again.
+// inRounds is the layer that gives a modern server the input that it asks for before it answers, and sends the request
+// again.
 func inRounds(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		for {
@@ -35,8 +36,8 @@ func inRounds(next roundTrip) roundTrip {
 	}
 }
 
-// inputDelay is the time before a request is sent again to a server that asked for nothing but that. It doubles from one
-// such answer to the next.
+// inputDelay is the time before a request is sent again to a server that asked for nothing but that. It doubles from
+// one such answer to the next.
 const inputDelay = 50 * time.Millisecond
 
 // mayRequireInput reports whether the server may ask for input before it answers a method.
@@ -85,7 +86,8 @@ func (cl *call) provide(ctx context.Context) *Error {
 		v.Elem().SetZero() // the input that is required is no part of the result
 	}
 	if cl.input.rounds++; cl.input.rounds >= c.cfg.MaxInputRounds {
-		return &Error{Kind: KindProtocol, Op: cl.method, cause: fmt.Errorf("the server has asked for input %d times", cl.input.rounds)}
+		return &Error{Kind: KindProtocol, Op: cl.method,
+			cause: fmt.Errorf("the server has asked for input %d times", cl.input.rounds)}
 	}
 	if err := checkInputs(in.InputRequests); err != nil {
 		return &Error{Kind: KindProtocol, Op: cl.method, cause: err}
@@ -115,8 +117,8 @@ func (cl *call) provide(ctx context.Context) *Error {
 	return nil
 }
 
-// withInput returns params, a JSON object or nothing, with what the server asked for in the place of what it had of that
-// before.
+// withInput returns params, a JSON object or nothing, with what the server asked for in the place of what it had of
+// that before.
 func withInput(params []byte, in mcp.InputRound) ([]byte, error) {
 	out := []byte{'{'}
 	if len(params) > 0 {

@@ -67,7 +67,8 @@ func TestACallAnswersWhatTheServerNeedsFirst(t *testing.T) {
 		if sent != want {
 			t.Errorf("the state came back as %q, want %q", sent, want)
 		}
-		if got := string(p.InputResponses["confirm"]); got != `{"action":"accept","content":{"confirmed":true}}` || len(p.InputResponses) != 1 {
+		if got := string(p.InputResponses["confirm"]); got != `{"action":"accept","content":{"confirmed":true}}` ||
+			len(p.InputResponses) != 1 {
 			t.Errorf("the responses are %s, want the accepted form with its default", p.InputResponses)
 		}
 		if p.Name != "delete" || !strings.Contains(second.raw, `"path":"/x"`) {
@@ -138,7 +139,8 @@ func TestAServerThatNeedsTimeOnlyIsAskedAgainLaterAndLater(t *testing.T) {
 				v.answer(v.want(mcp.MethodReadResource), inputRequired("", `"later"`))
 			}
 			err := <-done
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol || !strings.Contains(err.Error(), "4 times") {
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol ||
+				!strings.Contains(err.Error(), "4 times") {
 				t.Errorf("got %v, want a protocol error after 4 times", err)
 			}
 		})
@@ -157,31 +159,37 @@ func TestInputThatCannotBeHadFailsTheCall(t *testing.T) {
 		kind     Kind
 		text     string
 	}{
-		{"no handler", nil, `{"k":` + formRequest + `}`, KindProtocol, `input "k" that the server asked for: elicitation/create: no handler`},
+		{"no handler", nil, `{"k":` + formRequest + `}`, KindProtocol,
+			`input "k" that the server asked for: elicitation/create: no handler`},
 		{"ping", nil, `{"k":{"method":"ping"}}`, KindProtocol, "ping: no handler"},
-		{"a handler that fails", []Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-			return nil, failing
-		})}, `{"k":` + formRequest + `}`, KindInvalid, "nobody there"},
-		{"a handler that panics", []Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-			panic("boo")
-		})}, `{"k":` + formRequest + `}`, KindInvalid, "internal error"},
-		{"content that does not match", []Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"note": 7}}, nil
-		})}, `{"k":` + formRequest + `}`, KindInvalid, "note"},
+		{"a handler that fails",
+			[]Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				return nil, failing
+			})}, `{"k":` + formRequest + `}`, KindInvalid, "nobody there"},
+		{"a handler that panics",
+			[]Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				panic("boo")
+			})}, `{"k":` + formRequest + `}`, KindInvalid, "internal error"},
+		{"content that does not match",
+			[]Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"note": 7}}, nil
+			})}, `{"k":` + formRequest + `}`, KindInvalid, "note"},
 		{"a mode that was not declared", confirming().Features,
 			`{"k":{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://x"}}}`, KindInvalid, "not declared"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			observed(t, Options{Features: test.features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
-				v := s.next(t).modern()
-				await(t, c)
-				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-				v.answer(v.want(mcp.MethodCallTool), inputRequired(test.requests, ""))
-				err := <-done
-				if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != test.kind || !strings.Contains(err.Error(), test.text) || SafeToRetry(err) {
-					t.Errorf("got %v, want kind %s with %q in it, not safe to retry", err, test.kind, test.text)
-				}
-			})
+			observed(t, Options{Features: test.features}, nil,
+				func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+					v := s.next(t).modern()
+					await(t, c)
+					done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+					v.answer(v.want(mcp.MethodCallTool), inputRequired(test.requests, ""))
+					err := <-done
+					if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != test.kind ||
+						!strings.Contains(err.Error(), test.text) || SafeToRetry(err) {
+						t.Errorf("got %v, want kind %s with %q in it, not safe to retry", err, test.kind, test.text)
+					}
+				})
 		})
 	}
 }
@@ -260,7 +268,8 @@ func TestWithInputReplacesWhatWasThere(t *testing.T) {
 		{` { "a" : 1 , "requestState":"old", "b":{"requestState":2}, "inputResponses":{"x":1} } `,
 			`{"a" : 1,"b":{"requestState":2},"inputResponses":{"k":1},"requestState":"s"}`},
 	} {
-		got, err := withInput([]byte(test.params), mcp.InputRound{InputResponses: mcp.InputResponses{"k": json.RawMessage("1")}, RequestState: &state})
+		got, err := withInput([]byte(test.params),
+			mcp.InputRound{InputResponses: mcp.InputResponses{"k": json.RawMessage("1")}, RequestState: &state})
 		if err != nil || string(got) != test.want {
 			t.Errorf("withInput(%s): got %s, %v, want %s", test.params, got, err, test.want)
 		}

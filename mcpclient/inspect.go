@@ -23,8 +23,8 @@ func (c *Client) enlist() {
 	running.Enlist(&running.Clients, c.number, c)
 }
 
-// Inspect returns what the client is doing. All but what is marked is of one moment, in which nothing else happens to the
-// client; nobody's code is called in it, and it is short however much there is.
+// Inspect returns what the client is doing. All but what is marked is of one moment, in which nothing else happens to
+// the client; nobody's code is called in it, and it is short however much there is.
 func (c *Client) Inspect() inspect.Client {
 	c.subscriptions.mu.Lock() // before that of the core
 	listening := c.subscriptions.listening

@@ -23,14 +23,17 @@ func TestInspectTellsWhereTheConnectionIs(t *testing.T) {
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		time.Sleep(3 * time.Second)
-		if i := c.Inspect(); i.State != connstate.Initializing || i.InState != 3*time.Second || i.Due.Sub(i.Time) != 7*time.Second ||
-			i.Epoch != 1 || i.Attempt != 1 || i.Name != "files" || i.InstanceID != "pod-7" || i.Version != "" || i.Sessions != 0 {
+		if i := c.Inspect(); i.State != connstate.Initializing || i.InState != 3*time.Second ||
+			i.Due.Sub(i.Time) != 7*time.Second ||
+			i.Epoch != 1 || i.Attempt != 1 || i.Name != "files" || i.InstanceID != "pod-7" || i.Version != "" ||
+			i.Sessions != 0 {
 			t.Errorf("while the server is asked who it is: got %+v", i)
 		}
 		v.modern()
 		await(t, c)
 		time.Sleep(time.Minute)
-		if i := c.Inspect(); i.State != connstate.Ready || i.InState != time.Minute || !i.Due.IsZero() || i.Version != mcp.Version20260728 ||
+		if i := c.Inspect(); i.State != connstate.Ready || i.InState != time.Minute || !i.Due.IsZero() ||
+			i.Version != mcp.Version20260728 ||
 			i.Era != "modern" || i.Server == "" || i.Sessions != 1 || i.Err != "" {
 			t.Errorf("ready: got %+v", i)
 		}
@@ -38,7 +41,8 @@ func TestInspectTellsWhereTheConnectionIs(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(2 * time.Second)
 		i := c.Inspect()
-		if wait := i.Due.Sub(i.Time); i.State != connstate.Backoff || i.Reason != connstate.TransportDown || i.InState != 2*time.Second ||
+		if wait := i.Due.Sub(i.Time); i.State != connstate.Backoff || i.Reason != connstate.TransportDown ||
+			i.InState != 2*time.Second ||
 			i.Err == "" || wait < 4*time.Second || wait > 8*time.Second || i.Server != "" || i.Attempt != 0 {
 			t.Errorf("in backoff, with %v to go: got %+v", wait, i)
 		}
@@ -71,7 +75,8 @@ func TestInspectShowsCallsInFlightWithAgeAndDeadline(t *testing.T) {
 			t.Fatalf("calls in flight: got %d and %+v, want 2", i.InFlight, i.Calls)
 		}
 		slow, quick := i.Calls[0], i.Calls[1]
-		if slow.Target != "slow" || slow.Age != 6*time.Second || slow.Deadline.Sub(i.Time) != 54*time.Second || len(slow.CorrID) != 32 ||
+		if slow.Target != "slow" || slow.Age != 6*time.Second || slow.Deadline.Sub(i.Time) != 54*time.Second ||
+			len(slow.CorrID) != 32 ||
 			slow.Method != mcp.MethodCallTool || slow.Stream {
 			t.Errorf("the older call: got %+v", slow)
 		}
@@ -110,35 +115,37 @@ func TestInspectShowsCallsInFlightWithAgeAndDeadline(t *testing.T) {
 
 // Whoever looks at ten thousand calls sees the oldest, and how many there are.
 func TestInspectIsBounded(t *testing.T) {
-	ready(t, &Options{RequestTimeout: -1, Telemetry: telemetry.Off()}, func(t *testing.T, _ *script, _ *conversation, c *Client) {
-		const calls = 10_000
-		cl := c.newCall("tools/call", nil)
-		cl.target = strings.Repeat("x", 10_000) + "\xff"
-		cl.begun = time.Now()
-		first := probed(c).Add(&cl.request, calls, scattered)
-		c.subscriptions.watches.all = map[string]*watch{}
-		for n := range 999 {
-			c.subscriptions.watches.all[fmt.Sprint("file:///", n)] = &watch{wanted: true}
-		}
-		i := c.Inspect()
-		if i.InFlight != calls || len(i.Calls) != inspect.Limit || i.Subscribed != 999 || len(i.Subscriptions) != inspect.Limit {
-			t.Fatalf("got %d in flight and %d shown, %d subscriptions and %d shown, want %d, 999 and %d of each",
-				i.InFlight, len(i.Calls), i.Subscribed, len(i.Subscriptions), calls, inspect.Limit)
-		}
-		for n, f := range i.Calls {
-			if f.ID != first+int64(n) || len(f.Target) > 128 {
-				t.Fatalf("call %d: got %+v, want id %d and a short name", n, f, first+int64(n))
+	ready(t, &Options{RequestTimeout: -1, Telemetry: telemetry.Off()},
+		func(t *testing.T, _ *script, _ *conversation, c *Client) {
+			const calls = 10_000
+			cl := c.newCall("tools/call", nil)
+			cl.target = strings.Repeat("x", 10_000) + "\xff"
+			cl.begun = time.Now()
+			first := probed(c).Add(&cl.request, calls, scattered)
+			c.subscriptions.watches.all = map[string]*watch{}
+			for n := range 999 {
+				c.subscriptions.watches.all[fmt.Sprint("file:///", n)] = &watch{wanted: true}
 			}
-		}
-		if raw, err := json.Marshal(i); err != nil || len(raw) > 100_000 {
-			t.Errorf("as JSON: got %d bytes, %v", len(raw), err)
-		}
-		if i.Operations != nil || i.Recent != nil {
-			t.Errorf("without telemetry: got %v and %v, want nothing", i.Operations, i.Recent)
-		}
-		probed(c).Settle(first, calls) // the one call was in the table many times
-		c.subscriptions.watches.all = nil
-	})
+			i := c.Inspect()
+			if i.InFlight != calls || len(i.Calls) != inspect.Limit || i.Subscribed != 999 ||
+				len(i.Subscriptions) != inspect.Limit {
+				t.Fatalf("got %d in flight and %d shown, %d subscriptions and %d shown, want %d, 999 and %d of each",
+					i.InFlight, len(i.Calls), i.Subscribed, len(i.Subscriptions), calls, inspect.Limit)
+			}
+			for n, f := range i.Calls {
+				if f.ID != first+int64(n) || len(f.Target) > 128 {
+					t.Fatalf("call %d: got %+v, want id %d and a short name", n, f, first+int64(n))
+				}
+			}
+			if raw, err := json.Marshal(i); err != nil || len(raw) > 100_000 {
+				t.Errorf("as JSON: got %d bytes, %v", len(raw), err)
+			}
+			if i.Operations != nil || i.Recent != nil {
+				t.Errorf("without telemetry: got %v and %v, want nothing", i.Operations, i.Recent)
+			}
+			probed(c).Settle(first, calls) // the one call was in the table many times
+			c.subscriptions.watches.all = nil
+		})
 }
 
 func TestClientsAreThoseThatHaveNotEnded(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 
 // What the client keeps of the handshake lasts as long as the session, or until the next attempt to connect.
 
-// maxIntroduction bounds what a server declares and says of itself, in bytes. It becomes many small values, which take far more
-// memory than the text. Its instructions are one string; they are as long as a frame can be.
+// maxIntroduction bounds what a server declares and says of itself, in bytes. It becomes many small values, which take
+// far more memory than the text. Its instructions are one string; they are as long as a frame can be.
 const maxIntroduction = 64 << 10
 
 // checkIntroduction says whether there is too much of it in the result of a handshake, before that is decoded.

@@ -8,10 +8,11 @@ import (
 )
 
 // errSilent is why a connection is given up that hangs.
-var errSilent = &failure{event: machine.TransportDown, err: errors.New("the server says nothing, and does not answer a ping")}
+var errSilent = &failure{event: machine.TransportDown,
+	err: errors.New("the server says nothing, and does not answer a ping")}
 
-// watchOver begins to look after the server of a session, if the options say so and the session has a connection: without one,
-// there is nothing between two requests that could hang.
+// watchOver begins to look after the server of a session, if the options say so and the session has a connection:
+// without one, there is nothing between two requests that could hang.
 func (c *core) watchOver(s *session) *keepalive.Watch {
 	every := c.cfg.KeepAlive
 	if every == 0 || s.ownStreams {

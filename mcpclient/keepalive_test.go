@@ -43,11 +43,13 @@ func TestAServerThatHangsIsFoundWithoutACall(t *testing.T) {
 					t.Errorf("the server was asked after %v, want two minutes at most", took)
 				}
 				var err error
-				if took := elapsed(func() { err = <-hung }); took != time.Minute || !errors.Is(err, ErrConnectionLost) || !strings.Contains(err.Error(), "does not answer a ping") {
+				if took := elapsed(func() { err = <-hung }); took != time.Minute || !errors.Is(err, ErrConnectionLost) ||
+					!strings.Contains(err.Error(), "does not answer a ping") {
 					t.Errorf("after %v the call failed with %v, want a lost connection after a minute", took, err)
 				}
 				if tr := <-lost; tr.To != connstate.Backoff || tr.Reason != connstate.TransportDown {
-					t.Errorf("the client went to %v because of %v, want to backoff because of %v", tr.To, tr.Reason, connstate.TransportDown)
+					t.Errorf("the client went to %v because of %v, want to backoff because of %v", tr.To, tr.Reason,
+						connstate.TransportDown)
 				}
 				s.next(t) // it connects anew
 			})
@@ -84,7 +86,8 @@ func TestNothingIsSentUnlessAskedFor(t *testing.T) {
 	}
 	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *Client) { quiet(t, v, c) })
 	web := func(s *script) transport.Transport { return &overHTTP{rigged: streams(s)} }
-	bubbleWith(t, &Options{KeepAlive: time.Minute}, web, func(t *testing.T, s *script, c *Client) { // each request is on its own
+	// each request is on its own
+	bubbleWith(t, &Options{KeepAlive: time.Minute}, web, func(t *testing.T, s *script, c *Client) {
 		quiet(t, s.next(t).modern(), c)
 	})
 }

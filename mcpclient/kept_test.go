@@ -80,7 +80,8 @@ func willingly(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
 
 // checked is a tool with an output schema of nearly 1 MiB.
 func checked(n int) string {
-	return fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"},"outputSchema":{"type":"object","title":%q}}`, n, pad)
+	return fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"},"outputSchema":{"type":"object","title":%q}}`, n,
+		pad)
 }
 
 var hoards = []hoard{
@@ -97,7 +98,8 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			meta := opened(c)
 			for i := range frames {
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"%d%s",%s}}`, i, pad, meta))
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"%d%s",%s}}`, i,
+					pad, meta))
 			}
 			return nil
 		},
@@ -170,7 +172,8 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for i := range frames {
 				v.list(c, func() error { _, err := c.ListTools(t.Context(), new(fmt.Sprint(i))); return err },
-					fmt.Sprintf(`{"name":"%d","inputSchema":{"type":"object","properties":{%q:{"type":"string","x-mcp-header":"A"}}}}`, i, pad))
+					fmt.Sprintf(`{"name":"%d","inputSchema":{"type":"object","properties":{%q:{"type":"string","x-mcp-header":"A"}}}}`,
+						i, pad))
 			}
 			return nil
 		},
@@ -178,8 +181,13 @@ var hoards = []hoard{
 		name: "results that are fresh", limit: 5 * mebi, capabilities: `{"resources":{}}`,
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for i := range frames {
-				done := background(func() error { _, err := c.ReadResource(t.Context(), fmt.Sprint("a:", i, pad[:mebi/4])); return err })
-				v.answer(v.want(mcp.MethodReadResource), `{"resultType":"complete","ttlMs":1000000,"cacheScope":"private","contents":[]}`)
+				done := background(func() error {
+					_, err := c.ReadResource(t.Context(),
+						fmt.Sprint("a:", i, pad[:mebi/4]))
+					return err
+				})
+				v.answer(v.want(mcp.MethodReadResource),
+					`{"resultType":"complete","ttlMs":1000000,"cacheScope":"private","contents":[]}`)
 				if err := <-done; err != nil {
 					t.Error(err)
 				}

@@ -12,11 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// knownTools remembers, of the tools that were listed, what their calls need, until the list changes: what the output schemas
-// say, which parameters are repeated in headers, and which may be tasks. A tool that a later list has no more is forgotten. A
-// schema is compiled when it is first used.
+// knownTools remembers, of the tools that were listed, what their calls need, until the list changes: what the output
+// schemas say, which parameters are repeated in headers, and which may be tasks. A tool that a later list has no more
+// is forgotten. A schema is compiled when it is first used.
 //
-// What is kept is bounded in bytes, see [toolSet]. For what there was no room, the tools are listed anew each time it is needed.
+// What is kept is bounded in bytes, see [toolSet]. For what there was no room, the tools are listed anew each time it
+// is needed.
 type knownTools struct {
 	c *Client
 
@@ -52,14 +53,16 @@ func (m *knownTools) reset() {
 	m.known, m.listed = toolSet{}, false
 }
 
-// forgetPrivate forgets all, for another principal may be shown other tools. Lists that are for anybody stay in the cache.
+// forgetPrivate forgets all, for another principal may be shown other tools. Lists that are for anybody stay in the
+// cache.
 func (m *knownTools) forgetPrivate() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reset()
 }
 
-// outdated forgets all that was known when the list had this version. It may have been forgotten by another caller since.
+// outdated forgets all that was known when the list had this version. It may have been forgotten by another caller
+// since.
 func (m *knownTools) outdated(version int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,7 +81,8 @@ type toolListing struct {
 func (m *knownTools) begin() *toolListing { return &toolListing{before: m.version()} }
 
 // page lists one page of l, and learns from it.
-func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o []CallOption) (*mcp.ListToolsResult, error) {
+func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o []CallOption) (*mcp.ListToolsResult,
+	error) {
 	c := m.c
 	if err := c.require(mcp.MethodListTools, hasTools, "tools"); err != nil {
 		return nil, err
@@ -92,7 +96,8 @@ func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o
 	return r, nil
 }
 
-// learn remembers the tools of one page of a list. When it is the last one, those that were not in the list are forgotten.
+// learn remembers the tools of one page of a list. When it is the last one, those that were not in the list are
+// forgotten.
 func (m *knownTools) learn(l *toolListing, tools []*mcp.Tool, mirrors, last bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,17 +115,17 @@ func (m *knownTools) learn(l *toolListing, tools []*mcp.Tool, mirrors, last bool
 	}
 }
 
-// stranger reports whether a tool is none of those that the server lists, as far as they are known: if the list has more names
-// than there is room for, the others are strangers.
+// stranger reports whether a tool is none of those that the server lists, as far as they are known: if the list has
+// more names than there is room for, the others are strangers.
 func (m *knownTools) stranger(tool string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.listed && m.known.tools[tool] == nil
 }
 
-// output returns the output schema of a tool, nil if it has none, is not listed, or has one with a regular expression that
-// Go cannot compile, as schemas made for JavaScript have. It lists the tools if they have not been listed since the last
-// change.
+// output returns the output schema of a tool, nil if it has none, is not listed, or has one with a regular expression
+// that Go cannot compile, as schemas made for JavaScript have. It lists the tools if they have not been listed since
+// the last change.
 func (m *knownTools) output(ctx context.Context, tool string, options []CallOption) (*schema.Schema, error) {
 	t, err := m.look(ctx, tool, options)
 	if t == nil {
@@ -132,7 +137,8 @@ func (m *knownTools) output(ctx context.Context, tool string, options []CallOpti
 		m.c.core.tel.OutputUnchecked(tool, err)
 		return nil, nil
 	case err != nil:
-		return nil, &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, Unsent: true, cause: fmt.Errorf("output of tool %s: %w", tool, err)}
+		return nil, &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, Unsent: true,
+			cause: fmt.Errorf("output of tool %s: %w", tool, err)}
 	}
 	return s, nil
 }
@@ -154,8 +160,9 @@ func (m *knownTools) look(ctx context.Context, tool string, options []CallOption
 	return m.list(ctx, tool, toList(options))
 }
 
-// list lists all tools, which are remembered with that, and returns what the list says of one, nil if it is not there. A list
-// that changes while it is asked for is not remembered; some servers announce changes as soon as a session begins.
+// list lists all tools, which are remembered with that, and returns what the list says of one, nil if it is not there.
+// A list that changes while it is asked for is not remembered; some servers announce changes as soon as a session
+// begins.
 func (m *knownTools) list(ctx context.Context, tool string, options []CallOption) (found *toolSchema, _ error) {
 	mirrors := m.mirrors()
 	for t, err := range m.c.Tools(ctx, options...) {

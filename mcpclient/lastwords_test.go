@@ -22,12 +22,13 @@ func TestWhatCameBeforeStopIsHeard(t *testing.T) {
 		return "done", nil
 	})
 	var heard atomic.Int64
-	client, err := mcpclient.Connect(t.Context(), server, &mcpclient.Options{CloseTimeout: time.Minute, Features: []mcpclient.Feature{
-		mcpclient.HandleLogMessages(func(ctx context.Context, _ *mcp.LoggingMessageParams) {
-			<-ctx.Done() // so that all but the first one wait when the client is stopped
-			heard.Add(1)
-		}),
-	}})
+	client, err := mcpclient.Connect(t.Context(), server,
+		&mcpclient.Options{CloseTimeout: time.Minute, Features: []mcpclient.Feature{
+			mcpclient.HandleLogMessages(func(ctx context.Context, _ *mcp.LoggingMessageParams) {
+				<-ctx.Done() // so that all but the first one wait when the client is stopped
+				heard.Add(1)
+			}),
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

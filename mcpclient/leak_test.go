@@ -78,8 +78,8 @@ func descriptors() map[string]string {
 	return found
 }
 
-// dead reports whether no process with this id runs any more. One that has ended and whose parent has not noticed counts
-// as dead.
+// dead reports whether no process with this id runs any more. One that has ended and whose parent has not noticed
+// counts as dead.
 func dead(pid int) bool {
 	if syscall.Kill(pid, 0) == syscall.ESRCH {
 		return true
@@ -95,7 +95,8 @@ func dead(pid int) bool {
 // mustDie fails the test unless the processes end.
 func mustDie(t *testing.T, pids ...int) {
 	t.Helper()
-	eventually(t, "the processes to be gone", func() bool { return !slices.ContainsFunc(pids, func(p int) bool { return !dead(p) }) },
+	eventually(t, "the processes to be gone",
+		func() bool { return !slices.ContainsFunc(pids, func(p int) bool { return !dead(p) }) },
 		func() string { return fmt.Sprint(slices.DeleteFunc(slices.Clone(pids), dead)) })
 }
 

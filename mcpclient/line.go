@@ -10,9 +10,9 @@ import (
 // roomEvery is how often the first in line looks whether there is room.
 const roomEvery = 10 * time.Millisecond
 
-// line is where the calls of a session wait for room in a transport that is busy, first come, first served. Only the first
-// tries to send, whatever the size of its frame, so none overtakes it. A transport says no more than that it is busy, so the
-// first looks again and again. Everyone in line is a caller, who brings the memory for its own frame.
+// line is where the calls of a session wait for room in a transport that is busy, first come, first served. Only the
+// first tries to send, whatever the size of its frame, so none overtakes it. A transport says no more than that it is
+// busy, so the first looks again and again. Everyone in line is a caller, who brings the memory for its own frame.
 type line struct {
 	length atomic.Int32 // of waiting
 

@@ -20,9 +20,9 @@ type listener struct {
 }
 
 // listen keeps a subscription open, as long as session s lasts, to the changes that the client has handlers for, or is
-// subscribed to, and the server tells of. Servers of the legacy era tell of them unasked, but for resources. It is begun
-// anew when it ends, and when something else is wanted: then the old one ends when the new one is open, so that no change is
-// missed. If the new one fails, because of one bad URI perhaps, the old one goes on.
+// subscribed to, and the server tells of. Servers of the legacy era tell of them unasked, but for resources. It is
+// begun anew when it ends, and when something else is wanted: then the old one ends when the new one is open, so that
+// no change is missed. If the new one fails, because of one bad URI perhaps, the old one goes on.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) listen(s *session) {
 	l := &listener{subscriptions: subs, s: s, gap: !s.first, delay: subs.c.cfg.BackoffMin}

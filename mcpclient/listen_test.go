@@ -48,7 +48,8 @@ func TestAModernServerIsAskedForWhatThereAreHandlersFor(t *testing.T) {
 
 		remove := c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))
 		second := v.want(mcp.MethodSubscriptionsListen)
-		if !strings.Contains(second.raw, `"promptsListChanged":true`) || !strings.Contains(second.raw, `"toolsListChanged":true`) {
+		if !strings.Contains(second.raw, `"promptsListChanged":true`) ||
+			!strings.Contains(second.raw, `"toolsListChanged":true`) {
 			t.Errorf("sent %s, want it to ask for changes of the prompts as well", second.raw)
 		}
 		v.acknowledge(second)
@@ -118,9 +119,10 @@ func TestNobodyAsksForWhatNobodyHears(t *testing.T) {
 		features []Feature
 		result   string
 	}{
-		"no handler":          {nil, announcing},
-		"another handler":     {[]Feature{HandleNotification(mcp.NotificationProgress, heard(new(int)))}, announcing},
-		"not declared":        {[]Feature{HandleNotification(mcp.NotificationResourceListChanged, heard(new(int)))}, announcing},
+		"no handler":      {nil, announcing},
+		"another handler": {[]Feature{HandleNotification(mcp.NotificationProgress, heard(new(int)))}, announcing},
+		"not declared": {[]Feature{HandleNotification(mcp.NotificationResourceListChanged, heard(new(int)))},
+			announcing},
 		"nothing is declared": {[]Feature{HandleNotification("", heard(new(int)))}, discovered},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +150,8 @@ func TestABusyServerIsLostWhileItIsAskedToTellOfChanges(t *testing.T) {
 		synctest.Wait()
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
-		probed(c).BusyAndLost(id, &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true}, errors.New("down"))
+		probed(c).BusyAndLost(id, &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true},
+			errors.New("down"))
 		synctest.Wait()
 	})
 }
@@ -181,7 +184,8 @@ func TestASubscriptionThatIsNotAuthorizedIsNotAskedForAgain(t *testing.T) {
 	streamed(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		v.answer(v.want(mcp.MethodDiscover), announcing)
-		v.fail(v.want(mcp.MethodSubscriptionsListen), transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true})
+		v.fail(v.want(mcp.MethodSubscriptionsListen),
+			transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true})
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(v.ctx, 30*time.Minute)
 		defer cancel()
@@ -207,24 +211,25 @@ func TestASubscriptionThatIsNotAuthorizedIsNotAskedForAgain(t *testing.T) {
 
 func TestAChangeOfWishesThatFailsLeavesTheOldSubscriptionOpen(t *testing.T) {
 	j := &journal{}
-	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}}, func(t *testing.T, r *revision) {
-		j.lines = nil
-		r.listened(`{"toolsListChanged":true}`)
-		defer r.c.OnPromptListChanged(j.changed("prompts"))()
-		for _, wait := range []time.Duration{0, time.Second, 2 * time.Second} {
-			var f frame
-			if took := elapsed(func() { f = r.want(mcp.MethodSubscriptionsListen) }); took != wait {
-				t.Errorf("asked again after %v, want %v", took, wait)
+	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}},
+		func(t *testing.T, r *revision) {
+			j.lines = nil
+			r.listened(`{"toolsListChanged":true}`)
+			defer r.c.OnPromptListChanged(j.changed("prompts"))()
+			for _, wait := range []time.Duration{0, time.Second, 2 * time.Second} {
+				var f frame
+				if took := elapsed(func() { f = r.want(mcp.MethodSubscriptionsListen) }); took != wait {
+					t.Errorf("asked again after %v, want %v", took, wait)
+				}
+				r.refuse(f, mcp.CodeInternalError, "not now")
+				r.tell(mcp.NotificationToolListChanged, `{}`)
+				j.wants(t, "tools")
 			}
-			r.refuse(f, mcp.CodeInternalError, "not now")
-			r.tell(mcp.NotificationToolListChanged, `{}`)
-			j.wants(t, "tools")
-		}
-		r.listened(`{"toolsListChanged":true,"promptsListChanged":true}`)
-		r.want(mcp.NotificationCancelled) // only now
-		j.wants(t)                        // for nothing went unheard
-		r.silent()
-	})
+			r.listened(`{"toolsListChanged":true,"promptsListChanged":true}`)
+			r.want(mcp.NotificationCancelled) // only now
+			j.wants(t)                        // for nothing went unheard
+			r.silent()
+		})
 }
 
 func TestASubscriptionThatEndsAtOnceIsBegunLaterAndLater(t *testing.T) {
@@ -260,79 +265,82 @@ func TestASubscriptionThatEndsAtOnceIsBegunLaterAndLater(t *testing.T) {
 	})
 }
 
-// TestAServerEndsASubscriptionByACancellation is about servers over one channel, which have no other way than this and the
-// response to end it. (specification 2026-07-28, basic/patterns/cancellation; schema, CancelledNotification)
+// TestAServerEndsASubscriptionByACancellation is about servers over one channel, which have no other way than this and
+// the response to end it. (specification 2026-07-28, basic/patterns/cancellation; schema, CancelledNotification)
 func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
 	j := &journal{}
-	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}}, func(t *testing.T, r *revision) {
-		j.lines = nil
-		cancel := func(f frame) {
-			r.tell(mcp.NotificationCancelled, fmt.Sprintf(`{"requestId":%s,"reason":"shutting down"}`, f.ID))
-		}
-		f := r.listened(`{"toolsListChanged":true}`)
-		cancel(f)
-		if took := elapsed(func() { f = r.want(mcp.MethodSubscriptionsListen) }); took != time.Second {
-			t.Errorf("asked again after %v, want a second", took)
-		}
-		cancel(f) // before it was acknowledged
-		cancel(f) // and once more
-		if took := elapsed(func() { f = r.listened(`{"toolsListChanged":true}`) }); took != 2*time.Second {
-			t.Errorf("asked again after %v, want two seconds", took)
-		}
-		for i, end := range []func(f frame){ // as servers end it that do both
-			func(f frame) { cancel(f); r.answer(f, `{"resultType":"complete"}`) },
-			func(f frame) { r.answer(f, `{"resultType":"complete"}`); cancel(f) },
-		} {
-			end(f)
-			if took, want := elapsed(func() { f = r.listened(`{"toolsListChanged":true}`) }), 4*time.Second<<i; took != want {
-				t.Errorf("asked again after %v, want %v", took, want)
+	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}},
+		func(t *testing.T, r *revision) {
+			j.lines = nil
+			cancel := func(f frame) {
+				r.tell(mcp.NotificationCancelled, fmt.Sprintf(`{"requestId":%s,"reason":"shutting down"}`, f.ID))
 			}
-		}
-		j.wants(t, "tools", "tools", "tools")
-	})
+			f := r.listened(`{"toolsListChanged":true}`)
+			cancel(f)
+			if took := elapsed(func() { f = r.want(mcp.MethodSubscriptionsListen) }); took != time.Second {
+				t.Errorf("asked again after %v, want a second", took)
+			}
+			cancel(f) // before it was acknowledged
+			cancel(f) // and once more
+			if took := elapsed(func() { f = r.listened(`{"toolsListChanged":true}`) }); took != 2*time.Second {
+				t.Errorf("asked again after %v, want two seconds", took)
+			}
+			for i, end := range []func(f frame){ // as servers end it that do both
+				func(f frame) { cancel(f); r.answer(f, `{"resultType":"complete"}`) },
+				func(f frame) { r.answer(f, `{"resultType":"complete"}`); cancel(f) },
+			} {
+				end(f)
+				if took, want := elapsed(func() { f = r.listened(`{"toolsListChanged":true}`) }), 4*time.Second<<i; took != want {
+					t.Errorf("asked again after %v, want %v", took, want)
+				}
+			}
+			j.wants(t, "tools", "tools", "tools")
+		})
 }
 
 func TestASubscriptionThatEndsWhileAnotherIsWantedLeavesAGap(t *testing.T) {
 	j := &journal{}
-	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}}, func(t *testing.T, r *revision) {
-		j.lines = nil
-		old := r.listened(`{"toolsListChanged":true}`)
-		defer r.c.OnPromptListChanged(j.changed("prompts"))()
-		r.refuse(r.want(mcp.MethodSubscriptionsListen), mcp.CodeInternalError, "not now")
-		r.answer(old, `{"resultType":"complete"}`)
-		f := r.want(mcp.MethodSubscriptionsListen)
-		fill(t, r.conversation, r.c)
-		r.agree(f, "")
-		j.wants(t, "tools", "prompts")
-		if kept := keptOf(t, r.conversation, r.c); kept != "" {
-			t.Errorf("%s is kept, want nothing: changes may have gone unheard", kept)
-		}
-	})
+	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}},
+		func(t *testing.T, r *revision) {
+			j.lines = nil
+			old := r.listened(`{"toolsListChanged":true}`)
+			defer r.c.OnPromptListChanged(j.changed("prompts"))()
+			r.refuse(r.want(mcp.MethodSubscriptionsListen), mcp.CodeInternalError, "not now")
+			r.answer(old, `{"resultType":"complete"}`)
+			f := r.want(mcp.MethodSubscriptionsListen)
+			fill(t, r.conversation, r.c)
+			r.agree(f, "")
+			j.wants(t, "tools", "prompts")
+			if kept := keptOf(t, r.conversation, r.c); kept != "" {
+				t.Errorf("%s is kept, want nothing: changes may have gone unheard", kept)
+			}
+		})
 }
 
 func TestWhatWasKeptBeforeItsChangesAreToldOfIsForgotten(t *testing.T) {
-	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(func(context.Context) {})}}, func(t *testing.T, r *revision) {
-		r.listened(`{"toolsListChanged":true}`)
-		synctest.Wait()
-		fill(t, r.conversation, r.c)
-		done := background(func() error { return r.c.SubscribeResource(t.Context(), "file:///a") })
-		r.listened(`{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}`)
-		r.want(mcp.NotificationCancelled)
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if kept := keptOf(t, r.conversation, r.c); strings.Contains(kept, "4") {
-			t.Errorf("%s is kept, want no content of the resource that may be older than the subscription", kept)
-		}
-		fill(t, r.conversation, r.c)
-		done = background(func() error { return r.c.UnsubscribeResource(t.Context(), "file:///a") })
-		r.listened(`{"toolsListChanged":true}`)
-		r.want(mcp.NotificationCancelled)
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if kept := keptOf(t, r.conversation, r.c); kept != "0123456" {
-			t.Errorf("%s is kept, want everything: nothing has gone unheard", kept)
-		}
-	})
+	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(func(context.Context) {})}},
+		func(t *testing.T, r *revision) {
+			r.listened(`{"toolsListChanged":true}`)
+			synctest.Wait()
+			fill(t, r.conversation, r.c)
+			done := background(func() error { return r.c.SubscribeResource(t.Context(), "file:///a") })
+			r.listened(`{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}`)
+			r.want(mcp.NotificationCancelled)
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if kept := keptOf(t, r.conversation, r.c); strings.Contains(kept, "4") {
+				t.Errorf("%s is kept, want no content of the resource that may be older than the subscription", kept)
+			}
+			fill(t, r.conversation, r.c)
+			done = background(func() error { return r.c.UnsubscribeResource(t.Context(), "file:///a") })
+			r.listened(`{"toolsListChanged":true}`)
+			r.want(mcp.NotificationCancelled)
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			if kept := keptOf(t, r.conversation, r.c); kept != "0123456" {
+				t.Errorf("%s is kept, want everything: nothing has gone unheard", kept)
+			}
+		})
 }

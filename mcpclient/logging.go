@@ -13,7 +13,9 @@ import (
 // logLevel is the least severe level of the log messages that the server is to send, as long as the client lives.
 type logLevel struct {
 	kept atomic.Pointer[mcp.LoggingLevel]
-	turn atomic.Pointer[chan struct{}] // see turns; nil before the first; of one element; whoever sends a level to a server holds it, so that the last one sent is the one kept
+	// see turns; nil before the first; of one element; whoever sends a level to a server holds it, so that the last one
+	// sent is the one kept
+	turn atomic.Pointer[chan struct{}]
 }
 
 // turns returns turn, which few clients need.
@@ -33,11 +35,11 @@ func (l *logLevel) level() mcp.LoggingLevel {
 }
 
 // SetLogLevel asks the server for log messages of this level and of all that are more severe; [HandleLogMessages] and
-// [LogMessagesTo] hear them. A legacy server is told so at once, and anew in each session to come. A modern one is told with
-// every later request, and sends the messages that belong to it; [WithLogLevel] sets another level for one call.
+// [LogMessagesTo] hear them. A legacy server is told so at once, and anew in each session to come. A modern one is told
+// with every later request, and sends the messages that belong to it; [WithLogLevel] sets another level for one call.
 //
-// The empty level takes that back: a modern server is asked for no more messages, a legacy one goes on until the session
-// ends, for it cannot be told. After an error the level is what it was.
+// The empty level takes that back: a modern server is asked for no more messages, a legacy one goes on until the
+// session ends, for it cannot be told. After an error the level is what it was.
 // (specification 2025-11-25, server/utilities/logging, "Setting Log Level"; 2026-07-28, server/utilities/logging,
 // "Per-request log level")
 func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, options ...CallOption) error {
@@ -85,9 +87,9 @@ func (l *logLevel) restore(c *Client, s *session) {
 	}
 }
 
-// WithLogLevel asks a modern server for the log messages of this level, and of all that are more severe, which belong to the
-// call; the empty level asks for none. It comes before [Client.SetLogLevel]. Legacy servers know no level of a call, and it
-// changes nothing there. (specification 2026-07-28, server/utilities/logging, "Per-request log level")
+// WithLogLevel asks a modern server for the log messages of this level, and of all that are more severe, which belong
+// to the call; the empty level asks for none. It comes before [Client.SetLogLevel]. Legacy servers know no level of a
+// call, and it changes nothing there. (specification 2026-07-28, server/utilities/logging, "Per-request log level")
 func WithLogLevel(level mcp.LoggingLevel) CallOption { return func(a *asked) { a.logLevel = level } }
 
 // withLogLevel returns meta with the level of the call, in the sessions of versions that have it there.
@@ -108,8 +110,8 @@ func checkLogLevel(level mcp.LoggingLevel) error {
 	return nil
 }
 
-// HandleLogMessages calls h with the log messages of the server. Which ones it sends is for [Client.SetLogLevel]: a modern
-// server sends none before that, a legacy one those it likes.
+// HandleLogMessages calls h with the log messages of the server. Which ones it sends is for [Client.SetLogLevel]: a
+// modern server sends none before that, a legacy one those it likes.
 // (specification 2026-07-28, server/utilities/logging, "Log Message Notifications")
 func HandleLogMessages(h func(ctx context.Context, m *mcp.LoggingMessageParams)) Feature {
 	return HandleNotification(mcp.NotificationMessage, decoded(h))
@@ -120,9 +122,9 @@ func (c *Client) OnLogMessage(h func(ctx context.Context, m *mcp.LoggingMessageP
 	return c.OnNotification(mcp.NotificationMessage, decoded(h))
 }
 
-// LogMessagesTo writes the log messages of the server to l, at the levels that [mcp.LoggingLevel.Level] maps theirs to. The
-// message is always "server log message"; what the server says is in the attributes: logger, its logger's name if it has
-// one, and data, a string, or any other JSON as a [json.RawMessage]. See [HandleLogMessages].
+// LogMessagesTo writes the log messages of the server to l, at the levels that [mcp.LoggingLevel.Level] maps theirs to.
+// The message is always "server log message"; what the server says is in the attributes: logger, its logger's name if
+// it has one, and data, a string, or any other JSON as a [json.RawMessage]. See [HandleLogMessages].
 func LogMessagesTo(l *slog.Logger) Feature { return HandleLogMessages(logTo(l)) }
 
 // LogMessagesTo is the feature [LogMessagesTo] from now on, until remove is called.

@@ -157,7 +157,8 @@ func logMessage(level, logger, data string) string {
 	if logger != "" {
 		logger = fmt.Sprintf(`"logger":%q,`, logger)
 	}
-	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":%q,%s"data":%s}}`, level, logger, data)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":%q,%s"data":%s}}`, level,
+		logger, data)
 }
 
 func TestLogMessagesAreHeard(t *testing.T) {
@@ -186,12 +187,13 @@ func TestLogMessagesAreHeard(t *testing.T) {
 
 func TestLogMessagesGoToSlog(t *testing.T) {
 	var out bytes.Buffer
-	logger := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
+	logger := slog.New(slog.NewJSONHandler(&out,
+		&slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
 	o := Options{Features: []Feature{LogMessagesTo(logger)}}
 	inRevisions(t, []mcp.Version{mcp.Version20251125, mcp.Version20260728}, all, o, func(t *testing.T, r *revision) {
 		out.Reset()

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// CallFunc makes a call, like [Client.Call]: result is a pointer that it fills, or nil. The error is an [*Error] unless a
-// [Middleware] says otherwise.
+// CallFunc makes a call, like [Client.Call]: result is a pointer that it fills, or nil. The error is an [*Error] unless
+// a [Middleware] says otherwise.
 type CallFunc func(ctx context.Context, method string, params, result any, options ...CallOption) error
 
-// Middleware wraps whatever makes a call, to see it, to change it, to make it again or not at all. It is called once, when
-// the client is created; what it returns is called for every call, from many goroutines at once:
+// Middleware wraps whatever makes a call, to see it, to change it, to make it again or not at all. It is called once,
+// when the client is created; what it returns is called for every call, from many goroutines at once:
 //
 //	func(next mcpclient.CallFunc) mcpclient.CallFunc {
 //		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
@@ -41,8 +41,8 @@ func (c *Client) interpose() error {
 	return nil
 }
 
-// intercept makes a call through the middleware, which gets one option that stands for all: so the others need not live on
-// the heap, where there is no middleware either.
+// intercept makes a call through the middleware, which gets one option that stands for all: so the others need not live
+// on the heap, where there is no middleware either.
 func (c *Client) intercept(ctx context.Context, method string, params, result any, options []CallOption) error {
 	all := &asked{logLevel: c.logLevel.level()}
 	all.apply(options)

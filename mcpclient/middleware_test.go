@@ -108,7 +108,8 @@ func TestEveryOptionGetsThroughTheMiddleware(t *testing.T) {
 				WithProgress(func(p Progress) { got = append(got, p.Progress) }))
 		})
 		f := v.want("x/y")
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":7}}`, f.ID))
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":7}}`,
+			f.ID))
 		v.answer(f, `{"resultType":"complete"}`)
 		if err := <-done; err != nil || fmt.Sprint(got) != "[7]" || !strings.Contains(f.raw, `"k":1`) {
 			t.Errorf("got %v with progress %v for %s", err, got, f.raw)

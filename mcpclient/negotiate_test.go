@@ -41,8 +41,10 @@ func TestHandshakesThatFailForGood(t *testing.T) {
 		answer   string // to the probe
 	}{
 		"the server speaks a version of the future": {nil, `"result":{"supportedVersions":["2999-01-01"],"capabilities":{}}`},
-		"and says so in an error":                   {nil, `"error":{"code":-32022,"message":"no","data":{"supported":["2999-01-01"]}}`},
-		"the client is pinned to modern versions":   {[]mcp.Version{mcp.Version20260728}, `"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}`},
+		"and says so in an error": {nil,
+			`"error":{"code":-32022,"message":"no","data":{"supported":["2999-01-01"]}}`},
+		"the client is pinned to modern versions": {[]mcp.Version{mcp.Version20260728},
+			`"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -74,59 +76,65 @@ func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
 		reason   connstate.Reason
 		says     string
 	}{
-		"another complaint of a modern server": {nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32021,"message":"sampling is needed"}}`,
+		"another complaint of a modern server": {nil,
+			`{"jsonrpc":"2.0","id":%s,"error":{"code":-32021,"message":"sampling is needed"}}`,
 			connstate.NegotiationFailed, "sampling is needed"},
 		"a result of initialize of the wrong shape": {legacy, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":7}}`,
 			connstate.NegotiationFailed, "protocolVersion is no string"},
 		"an error of initialize": {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no licence"}}`,
 			connstate.NegotiationFailed, "no licence"},
-		"an error of the wrong shape":  {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":"x"}}`, connstate.NegotiationFailed, "invalid_error"},
-		"a frame over the limit":       {legacy, `{"jsonrpc":"2.0","id":%s,"result":{"x":"` + strings.Repeat("x", 1000) + `"}}`, connstate.FrameTooLarge, "1000"},
-		"nothing, for too long":        {modern, "", connstate.InitTimeout, "the server was not ready within 10s"},
-		"nothing but garbage for ever": {modern, strings.Repeat("garbage\n", invalidStreak), connstate.InvalidStreak, "invalid_json"},
+		"an error of the wrong shape": {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":"x"}}`,
+			connstate.NegotiationFailed, "invalid_error"},
+		"a frame over the limit": {legacy,
+			`{"jsonrpc":"2.0","id":%s,"result":{"x":"` + strings.Repeat("x", 1000) + `"}}`, connstate.FrameTooLarge, "1000"},
+		"nothing, for too long": {modern, "", connstate.InitTimeout, "the server was not ready within 10s"},
+		"nothing but garbage for ever": {modern, strings.Repeat("garbage\n", invalidStreak), connstate.InvalidStreak,
+			"invalid_json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			observed(t, Options{Versions: tc.versions, FrameLimit: 1000}, nil, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
-				v := s.next(t)
-				f := v.take()
-				for line := range strings.SplitSeq(strings.TrimSpace(strings.Replace(tc.answer, "%s", string(f.ID), 1)), "\n") {
-					if line != "" {
-						v.write(line)
+			observed(t, Options{Versions: tc.versions, FrameLimit: 1000}, nil,
+				func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+					v := s.next(t)
+					f := v.take()
+					for line := range strings.SplitSeq(strings.TrimSpace(strings.Replace(tc.answer, "%s", string(f.ID), 1)), "\n") {
+						if line != "" {
+							v.write(line)
+						}
 					}
-				}
-				waitFor(t, c, connstate.Backoff)
-				got := c.Status()
-				if got.Reason != tc.reason || got.Err == nil || !strings.Contains(got.Err.Error(), tc.says) {
-					t.Errorf("want backoff because of %s, with %q, got %s, %v", tc.reason, tc.says, got.Reason, got.Err)
-				}
-				s.next(t)
-			})
+					waitFor(t, c, connstate.Backoff)
+					got := c.Status()
+					if got.Reason != tc.reason || got.Err == nil || !strings.Contains(got.Err.Error(), tc.says) {
+						t.Errorf("want backoff because of %s, with %q, got %s, %v", tc.reason, tc.says, got.Reason, got.Err)
+					}
+					s.next(t)
+				})
 		})
 	}
 }
 
 func TestWhatIsNoAnswerToTheHandshakeIsDroppedAndCounted(t *testing.T) {
-	observed(t, Options{SkipOversize: true, FrameLimit: 1000}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
-		v := s.next(t)
-		probe := v.want(mcp.MethodDiscover)
-		v.write(
-			`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
-			`{"jsonrpc":"2.0","id":7,"method":"ping"}`,
-			`{"jsonrpc":"2.0","id":999,"result":{}}`,
-			"garbage", strings.Repeat("x", 2000),
-		)
-		v.answer(probe, discovered)
-		await(t, c)
-		if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "not_ready"); n != 2 {
-			t.Errorf("want the notification and the request counted, got %d", n)
-		}
-		if n := rec.Value("mcp_client.responses.dropped", "mcp_client.drop.reason", "unknown_id"); n != 1 {
-			t.Errorf("want the response counted, got %d", n)
-		}
-		if n := rec.Value("mcp_client.protocol.violations"); n != 2 {
-			t.Errorf("want two violations, got %d", n)
-		}
-	})
+	observed(t, Options{SkipOversize: true, FrameLimit: 1000}, nil,
+		func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			v := s.next(t)
+			probe := v.want(mcp.MethodDiscover)
+			v.write(
+				`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
+				`{"jsonrpc":"2.0","id":7,"method":"ping"}`,
+				`{"jsonrpc":"2.0","id":999,"result":{}}`,
+				"garbage", strings.Repeat("x", 2000),
+			)
+			v.answer(probe, discovered)
+			await(t, c)
+			if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "not_ready"); n != 2 {
+				t.Errorf("want the notification and the request counted, got %d", n)
+			}
+			if n := rec.Value("mcp_client.responses.dropped", "mcp_client.drop.reason", "unknown_id"); n != 1 {
+				t.Errorf("want the response counted, got %d", n)
+			}
+			if n := rec.Value("mcp_client.protocol.violations"); n != 2 {
+				t.Errorf("want two violations, got %d", n)
+			}
+		})
 }
 
 // A client that is stopped, or loses patience, in the middle of a handshake makes nothing of what comes of it.
@@ -143,20 +151,21 @@ func TestAHandshakeThatEndsTooLateMeansNothing(t *testing.T) {
 				<-hold
 				return f, err
 			}}
-			observed(t, Options{Versions: []mcp.Version{mcp.Version20260728}}, rig, func(t *testing.T, s *script, client *Client, _ *telemetrytest.Recording) {
-				hold = make(chan struct{})
-				c = client
-				v := s.next(t)
-				v.answer(v.want(mcp.MethodDiscover), discovered)
-				synctest.Wait() // the answer has been received and not yet been looked at
-				interrupt(t, c)
-				before := c.Status()
-				close(hold)
-				synctest.Wait()
-				if after := c.Status(); after != before {
-					t.Errorf("want nothing changed, %+v, got %+v", before, after)
-				}
-			})
+			observed(t, Options{Versions: []mcp.Version{mcp.Version20260728}}, rig,
+				func(t *testing.T, s *script, client *Client, _ *telemetrytest.Recording) {
+					hold = make(chan struct{})
+					c = client
+					v := s.next(t)
+					v.answer(v.want(mcp.MethodDiscover), discovered)
+					synctest.Wait() // the answer has been received and not yet been looked at
+					interrupt(t, c)
+					before := c.Status()
+					close(hold)
+					synctest.Wait()
+					if after := c.Status(); after != before {
+						t.Errorf("want nothing changed, %+v, got %+v", before, after)
+					}
+				})
 		})
 	}
 }

@@ -42,8 +42,8 @@ func (c *core) awaitLoss(ctx context.Context, s *session, err error) error {
 	return c.lost(s, err)
 }
 
-// lost tells the machine that the connection of s takes nothing any more, which is why err came, and returns the reason. If
-// the session has ended, the machine is about to hear why from elsewhere, and hears the same here.
+// lost tells the machine that the connection of s takes nothing any more, which is why err came, and returns the
+// reason. If the session has ended, the machine is about to hear why from elsewhere, and hears the same here.
 func (c *core) lost(s *session, err error) error {
 	if over := context.Cause(s.ctx); over != nil {
 		err = failureOf(over, machine.TransportDown).err

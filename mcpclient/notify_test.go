@@ -33,7 +33,8 @@ func TestNotifySendsOneFrameWithoutAnID(t *testing.T) {
 	})
 }
 
-// TestNotifyFailures holds every way in which a notification is not sent. None of them lets the server see a part of it.
+// TestNotifyFailures holds every way in which a notification is not sent. None of them lets the server see a part of
+// it.
 func TestNotifyFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
 		left   bool // the caller has
@@ -43,11 +44,12 @@ func TestNotifyFailures(t *testing.T) {
 		typ    string
 		is     error
 	}{
-		"params that are no object":    {false, 7, nil, KindInvalid, "_OTHER", nil},
-		"params that cannot be JSON":   {false, map[string]float64{"x": math.NaN()}, nil, KindInvalid, "_OTHER", nil},
-		"a busy transport":             {false, nil, transport.ErrBusy, KindTransport, "transport_busy", ErrBackpressure},
-		"a context that ended":         {true, nil, context.Canceled, KindCancelled, "cancelled", errLunch},
-		"a connection that has broken": {false, nil, transport.ErrClosed, KindTransport, "connection_lost", ErrConnectionLost},
+		"params that are no object":  {false, 7, nil, KindInvalid, "_OTHER", nil},
+		"params that cannot be JSON": {false, map[string]float64{"x": math.NaN()}, nil, KindInvalid, "_OTHER", nil},
+		"a busy transport":           {false, nil, transport.ErrBusy, KindTransport, "transport_busy", ErrBackpressure},
+		"a context that ended":       {true, nil, context.Canceled, KindCancelled, "cancelled", errLunch},
+		"a connection that has broken": {false, nil, transport.ErrClosed, KindTransport, "connection_lost",
+			ErrConnectionLost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			armed := false
@@ -84,7 +86,8 @@ func TestNotifyOnAClientThatIsNotReady(t *testing.T) {
 		kind  Kind
 		is    error
 	}{
-		"connecting": {func(t *testing.T, s *script, c *Client) { s.next(t).want(mcp.MethodDiscover) }, KindState, ErrNotReady},
+		"connecting": {func(t *testing.T, s *script, c *Client) { s.next(t).want(mcp.MethodDiscover) }, KindState,
+			ErrNotReady},
 		"closing": {func(t *testing.T, s *script, c *Client) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -115,26 +118,28 @@ func TestEachNotificationIsCountedOnce(t *testing.T) {
 		case <-ctx.Done():
 		}
 	})}
-	observed(t, Options{Features: features, NotificationQueue: 1}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
-		release = make(chan struct{})
-		v := s.next(t).modern()
-		await(t, c)
-		v.write(`{"jsonrpc":"2.0","method":"custom/unheard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
-		synctest.Wait()                                                                                   // the handler runs
-		v.write(`{"jsonrpc":"2.0","method":"custom/heard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`) // one waits, one is lost
-		synctest.Wait()
-		close(release)
-		synctest.Wait()
-		if n := rec.Value("mcp_client.notifications", "mcp_client.direction", "received"); n != 3 {
-			t.Errorf("want the notifications counted that were received and not lost, 3, got %d", n)
-		}
-		if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "queue_full"); n != 1 {
-			t.Errorf("want one lost, got %d", n)
-		}
-		if n := len(rec.Logs("mcp_client.notification.received")); n != 3 {
-			t.Errorf("want 3 records, got %d", n)
-		}
-	})
+	observed(t, Options{Features: features, NotificationQueue: 1}, nil,
+		func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			release = make(chan struct{})
+			v := s.next(t).modern()
+			await(t, c)
+			v.write(`{"jsonrpc":"2.0","method":"custom/unheard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
+			synctest.Wait() // the handler runs
+			// one waits, one is lost
+			v.write(`{"jsonrpc":"2.0","method":"custom/heard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
+			synctest.Wait()
+			close(release)
+			synctest.Wait()
+			if n := rec.Value("mcp_client.notifications", "mcp_client.direction", "received"); n != 3 {
+				t.Errorf("want the notifications counted that were received and not lost, 3, got %d", n)
+			}
+			if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "queue_full"); n != 1 {
+				t.Errorf("want one lost, got %d", n)
+			}
+			if n := len(rec.Logs("mcp_client.notification.received")); n != 3 {
+				t.Errorf("want 3 records, got %d", n)
+			}
+		})
 }
 
 func TestANotificationWithUnusableParamsIsAViolation(t *testing.T) {
@@ -178,26 +183,28 @@ func TestAnUpdateOfAResourceThatIsWaitingAlreadyIsCoalesced(t *testing.T) {
 		heard <- string(n.Params)
 		<-release
 	})}
-	observed(t, Options{Features: features, NotificationQueue: 1}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
-		release, heard = make(chan struct{}), make(chan string, 9)
-		v := s.next(t).modern()
-		await(t, c)
-		v.write(`{"jsonrpc":"2.0","method":"first"}`)
-		<-heard // and its handler runs
-		meta := opened(c)
-		for _, uri := range []string{"file:///a", "file:///a", "file:///b"} {
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q,%s}}`, uri, meta))
-		}
-		synctest.Wait()
-		close(release)
-		if got, want := <-heard, `{"uri":"file:///a",`+meta+`}`; got != want {
-			t.Errorf("want %s, got %s", want, got)
-		}
-		synctest.Wait()
-		for reason, want := range map[string]int64{"coalesced": 1, "queue_full": 1} {
-			if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", reason); n != want {
-				t.Errorf("want %d %s, got %d", want, reason, n)
+	observed(t, Options{Features: features, NotificationQueue: 1}, nil,
+		func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			release, heard = make(chan struct{}), make(chan string, 9)
+			v := s.next(t).modern()
+			await(t, c)
+			v.write(`{"jsonrpc":"2.0","method":"first"}`)
+			<-heard // and its handler runs
+			meta := opened(c)
+			for _, uri := range []string{"file:///a", "file:///a", "file:///b"} {
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q,%s}}`, uri,
+					meta))
 			}
-		}
-	})
+			synctest.Wait()
+			close(release)
+			if got, want := <-heard, `{"uri":"file:///a",`+meta+`}`; got != want {
+				t.Errorf("want %s, got %s", want, got)
+			}
+			synctest.Wait()
+			for reason, want := range map[string]int64{"coalesced": 1, "queue_full": 1} {
+				if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", reason); n != want {
+					t.Errorf("want %d %s, got %d", want, reason, n)
+				}
+			}
+		})
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// notifyQueue holds the notifications that wait for their handlers, in the order of arrival: at most limit of them, and at
-// most so many bytes of frames, unless a single one is larger. It is pure; the dispatcher guards it.
+// notifyQueue holds the notifications that wait for their handlers, in the order of arrival: at most limit of them, and
+// at most so many bytes of frames, unless a single one is larger. It is pure; the dispatcher guards it.
 //
 // When it is full, room is made in this order: a list-changed or updated notification that says again what one in the
 // queue says is coalesced with it; the oldest progress and log messages are dropped, no more of them than it takes; if

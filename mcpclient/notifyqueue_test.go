@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// short names notifications in tests: P progress, L log message, T, R and S list changed of tools, resources and prompts,
-// Ux updated x, and anything else a method of its own. What follows a colon tells those of one kind apart.
+// short names notifications in tests: P progress, L log message, T, R and S list changed of tools, resources and
+// prompts, Ux updated x, and anything else a method of its own. What follows a colon tells those of one kind apart.
 func short(word string) *Notification {
 	kind, _, _ := strings.Cut(word, ":")
 	n := &Notification{Params: []byte(word)}
@@ -168,11 +168,13 @@ func TestTheQueueLosesOnlyWhatItMay(t *testing.T) {
 			p := q.push(n)
 			left, coalesced, lost := told(&q, want, n)
 			if p.coalesced != coalesced || !slices.Equal(p.dropped, lost) {
-				t.Fatalf("%d: %s comes to %s: want %s lost, coalesced %v, got %+v", i, n.Params, words(want), words(lost), coalesced, p)
+				t.Fatalf("%d: %s comes to %s: want %s lost, coalesced %v, got %+v", i, n.Params, words(want), words(lost),
+					coalesced, p)
 			}
 			want = left
 			if q.len() != len(want) || q.len() > q.limit || q.len() > 1 && q.size > q.bytes || q.size != held(want) {
-				t.Fatalf("%d: want %d waiting with %d bytes, got %d of %d with %d of %d", i, len(want), held(want), q.len(), q.limit, q.size, q.bytes)
+				t.Fatalf("%d: want %d waiting with %d bytes, got %d of %d with %d of %d", i, len(want), held(want), q.len(),
+					q.limit, q.size, q.bytes)
 			}
 			if cap(q.waiting) > 4*q.limit+4 {
 				t.Fatalf("%d: want memory bounded by the limit of %d, got room for %d", i, q.limit, cap(q.waiting))
@@ -197,7 +199,8 @@ func held(some []*Notification) (bytes int) {
 }
 
 // told is what the description of a queue says of n: what waits then, and what is lost.
-func told(q *notifyQueue, waiting []*Notification, n *Notification) (left []*Notification, coalesced bool, lost []*Notification) {
+func told(q *notifyQueue, waiting []*Notification, n *Notification) (left []*Notification, coalesced bool,
+	lost []*Notification) {
 	room := func(others []*Notification) bool {
 		return len(others) < q.limit && (len(others) == 0 || held(others)+n.held() <= q.bytes)
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// Checked returns o, or the defaults, with a telemetry that is held against the schema when the test ends, unless it has one:
-// so every test of this package is one of the schema too. It writes nothing into messages. Benchmarks have none.
+// Checked returns o, or the defaults, with a telemetry that is held against the schema when the test ends, unless it
+// has one: so every test of this package is one of the schema too. It writes nothing into messages. Benchmarks have
+// none.
 func Checked(t testing.TB, o *Options) *Options {
 	t.Helper()
 	var c Options
@@ -18,7 +19,8 @@ func Checked(t testing.TB, o *Options) *Options {
 		c = *o
 	}
 	if _, ok := t.(*testing.T); ok && c.Telemetry == nil {
-		c.Telemetry = telemetrytest.Recorder(t, telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator())).Telemetry()
+		c.Telemetry = telemetrytest.Recorder(t,
+			telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator())).Telemetry()
 	}
 	return &c
 }

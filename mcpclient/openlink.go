@@ -15,9 +15,10 @@ type openLink struct {
 	clock       stopwatch // of the handshake
 
 	// Written by the connection's own goroutine, with core.mu held; others read it with that.
-	conn transport.Conn          // nil before it is open
-	ctx  context.Context         // of the present attempt or session, ends with it or when the client hangs up; carries no span
-	end  context.CancelCauseFunc // ends ctx, with why
+	conn transport.Conn // nil before it is open
+	// of the present attempt or session, ends with it or when the client hangs up; carries no span
+	ctx context.Context
+	end context.CancelCauseFunc // ends ctx, with why
 
 	hungUp  bool           // guarded by core.mu; the client has hung up
 	why     error          // guarded by core.mu; why it has
@@ -40,8 +41,8 @@ func (l *openLink) attach(conn transport.Conn) {
 	}
 }
 
-// renew gives the connection a context for what comes next, an attempt or a session. A context that many others have come of keeps a table
-// of them for as long as it is there.
+// renew gives the connection a context for what comes next, an attempt or a session. A context that many others have
+// come of keeps a table of them for as long as it is there.
 func (l *openLink) renew() {
 	l.core.mu.Lock()
 	defer l.core.mu.Unlock()

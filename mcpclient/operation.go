@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// An operation is what a user calls: it may take more requests than one, such as a list of the tools before the call of one. Its
-// timeout is for all of them together, until the server has answered the call with a wish for input: a person may take time.
+// An operation is what a user calls: it may take more requests than one, such as a list of the tools before the call of
+// one. Its timeout is for all of them together, until the server has answered the call with a wish for input: a person
+// may take time.
 
 // until bounds the first request of a call, and what the client does before, by a moment.
 func until(by time.Time) CallOption { return func(a *asked) { a.by = by } }

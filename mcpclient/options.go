@@ -20,10 +20,10 @@ type Options struct {
 	// transport's name, such as the base name of the command. Use few names: it is an attribute of every metric.
 	Name string
 
-	// InstanceID tells the client apart from others of its name, in this process and elsewhere: it is mcp_client.instance.id, which
-	// spans and log records have beside the name. Metrics do not have it, so that each client does not add series. Empty means 16
-	// random hexadecimal digits; [Client.Inspect] tells which. If you set it, for example to the name of a pod, no two clients of one
-	// name may have the same.
+	// InstanceID tells the client apart from others of its name, in this process and elsewhere: it is
+	// mcp_client.instance.id, which spans and log records have beside the name. Metrics do not have it, so that each
+	// client does not add series. Empty means 16 random hexadecimal digits; [Client.Inspect] tells which. If you set it,
+	// for example to the name of a pod, no two clients of one name may have the same.
 	InstanceID string
 
 	// ClientInfo is how the client introduces itself. Zero means the main module's path and version.
@@ -47,18 +47,18 @@ type Options struct {
 	// quarter of it is for the probe that tells a modern server from a legacy one.
 	InitTimeout time.Duration
 
-	// StartTimeout takes the place of InitTimeout, if it is longer, in the first attempt to connect, as long as the server is a
-	// process that has written nothing to its standard output: it is starting, or being installed. What follows its first line
-	// has InitTimeout, and so has every later attempt. Zero means 60 s.
+	// StartTimeout takes the place of InitTimeout, if it is longer, in the first attempt to connect, as long as the server
+	// is a process that has written nothing to its standard output: it is starting, or being installed. What follows its
+	// first line has InitTimeout, and so has every later attempt. Zero means 60 s.
 	StartTimeout time.Duration
 
-	// AuthTimeout takes the place of InitTimeout while a message of the handshake waits for an authorization, which may take
-	// a person a while; what follows has InitTimeout again. Zero means 5 min. Calls keep to their own timeouts.
+	// AuthTimeout takes the place of InitTimeout while a message of the handshake waits for an authorization, which may
+	// take a person a while; what follows has InitTimeout again. Zero means 5 min. Calls keep to their own timeouts.
 	AuthTimeout time.Duration
 
-	// BackoffMin and BackoffMax are the first and the longest delay between attempts, each ±20 %. The delay doubles until a
-	// session has answered a call or has lasted for BackoffMax: a server that dies after each handshake is not started again
-	// and again. Zero means 1 s and 30 s. A server that says how long it is busy is waited for, 10 min at
+	// BackoffMin and BackoffMax are the first and the longest delay between attempts, each ±20 %. The delay doubles until
+	// a session has answered a call or has lasted for BackoffMax: a server that dies after each handshake is not started
+	// again and again. Zero means 1 s and 30 s. A server that says how long it is busy is waited for, 10 min at
 	// most.
 	BackoffMin, BackoffMax time.Duration
 
@@ -66,12 +66,12 @@ type Options struct {
 	// SIGKILL. Zero means 100 ms. It bounds Stop.
 	CloseTimeout time.Duration
 
-	// KeepAlive, if it is not zero, is how long the server may say nothing before it is sent a ping; one that is silent for as long
-	// again is lost: calls fail with [ErrConnectionLost], and the client connects anew. So a server that hangs is found within three
-	// times KeepAlive, without a call. Whatever it sends is a sign of life, but nothing else is: a server that answers nothing while it
-	// works on a call needs a longer KeepAlive than its longest call takes. Modern revisions have no ping; there the client asks
-	// for server/discover. In a modern session over HTTP every request is on its own, and KeepAlive does nothing. Zero means
-	// no pings. (specification 2025-11-25, basic/utilities/ping)
+	// KeepAlive, if it is not zero, is how long the server may say nothing before it is sent a ping; one that is silent
+	// for as long again is lost: calls fail with [ErrConnectionLost], and the client connects anew. So a server that hangs
+	// is found within three times KeepAlive, without a call. Whatever it sends is a sign of life, but nothing else is: a
+	// server that answers nothing while it works on a call needs a longer KeepAlive than its longest call takes. Modern
+	// revisions have no ping; there the client asks for server/discover. In a modern session over HTTP every request is on
+	// its own, and KeepAlive does nothing. Zero means no pings. (specification 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
 
 	// InitialAttempts is how many attempts to connect may fail before the client was ever ready; then it gives up for
@@ -81,16 +81,17 @@ type Options struct {
 	// FrameLimit is the size in bytes of the largest frame accepted, exactly this size included. Zero means
 	// [DefaultFrameLimit].
 	//
-	// What a frame is decoded into takes 128 MiB of memory at most, or eight times the frame if that is more; otherwise the call
-	// fails with an error of kind [KindProtocol]. See docs/bounds.md.
+	// What a frame is decoded into takes 128 MiB of memory at most, or eight times the frame if that is more; otherwise
+	// the call fails with an error of kind [KindProtocol]. See docs/bounds.md.
 	FrameLimit int
 
-	// SendQueue is how many bytes of messages may wait until the server reads them, over transports that share one stream; a
-	// single message may be larger. Then the transport is busy: see [ErrBackpressure] and WaitForRoom. Zero means FrameLimit,
-	// and at least 256 KiB. Over HTTP it is [transport.HTTP.MaxInFlight] that bounds what is on its way.
+	// SendQueue is how many bytes of messages may wait until the server reads them, over transports that share one stream;
+	// a single message may be larger. Then the transport is busy: see [ErrBackpressure] and WaitForRoom. Zero means
+	// FrameLimit, and at least 256 KiB. Over HTTP it is [transport.HTTP.MaxInFlight] that bounds what is on its way.
 	SendQueue int
 
-	// WaitForRoom, if true, has every call wait for room in a transport that is busy, as the call option [WaitForRoom] does.
+	// WaitForRoom, if true, has every call wait for room in a transport that is busy, as the call option [WaitForRoom]
+	// does.
 	WaitForRoom bool
 
 	// SkipOversize, if true, skips a frame over the limit and fails only its own call. Otherwise such a frame ends the
@@ -106,30 +107,30 @@ type Options struct {
 	// notification that is larger by itself waits if no other does.
 	NotificationBytes int
 
-	// MaxInputRounds is how often in all a call is sent whose modern server asks for input by each answer but the last. Zero
-	// means 10.
+	// MaxInputRounds is how often in all a call is sent whose modern server asks for input by each answer but the last.
+	// Zero means 10.
 	MaxInputRounds int
 
-	// NoCache, if true, asks the server for every list and every resource that is read. Otherwise what a server of 2026-07-28
-	// says is fresh for a time (ttlMs) is kept that long, or until the server tells of a change, or the connection is
-	// negotiated anew; and until then the same question is answered without the server. Who gets the answer decodes it for
-	// itself. Everything is kept for this client alone, which is one authorization context, so cacheScope makes no
-	// difference. Only the lists and resources/read are kept, not what [Client.Call] is asked for.
+	// NoCache, if true, asks the server for every list and every resource that is read. Otherwise what a server of
+	// 2026-07-28 says is fresh for a time (ttlMs) is kept that long, or until the server tells of a change, or the
+	// connection is negotiated anew; and until then the same question is answered without the server. Who gets the answer
+	// decodes it for itself. Everything is kept for this client alone, which is one authorization context, so cacheScope
+	// makes no difference. Only the lists and resources/read are kept, not what [Client.Call] is asked for.
 	//
 	// The cache makes no client listen: for as long as it is fresh, a result may be older than a change that nobody has
 	// subscribed to. A client that has handlers for changes hears of them, and so does its cache.
 	// (specification 2026-07-28, server/utilities/caching)
 	NoCache bool
 
-	// CacheSize bounds the results that are kept, in bytes; what has not been used for the longest time makes room. A result
-	// larger than a quarter of it is not kept. Zero means 4 MiB.
+	// CacheSize bounds the results that are kept, in bytes; what has not been used for the longest time makes room. A
+	// result larger than a quarter of it is not kept. Zero means 4 MiB.
 	CacheSize int
 
 	// Middleware is put around all calls of the user and what is built on them: tools, lists, resources. The first one is
 	// outermost: it sees a call first and its outcome last. A call passes once, however many requests it takes (retries,
-	// rounds of input), though a tool whose HTTP headers turn out to be stale is called again; and also if the result comes
-	// out of the cache. Notifications, the handshake, subscriptions/listen and what the client restores in a new session do not
-	// pass. Panics go to the caller, and so does the end of the goroutine.
+	// rounds of input), though a tool whose HTTP headers turn out to be stale is called again; and also if the result
+	// comes out of the cache. Notifications, the handshake, subscriptions/listen and what the client restores in a new
+	// session do not pass. Panics go to the caller, and so does the end of the goroutine.
 	Middleware []Middleware
 
 	// HandlerMiddleware is put around the handlers of the server's requests: those that a legacy server sends, and those
@@ -137,9 +138,9 @@ type Options struct {
 	// as one of the handler.
 	HandlerMiddleware []func(next RequestHandler) RequestHandler
 
-	// OnTransition, if not nil, hears of every transition, in order, one at a time, off the paths of calls. While it does not
-	// return, up to 256 wait; the oldest are left out then, and a log record says how many. What becomes of one call, a panic or
-	// the end of its goroutine, changes nothing for the next.
+	// OnTransition, if not nil, hears of every transition, in order, one at a time, off the paths of calls. While it does
+	// not return, up to 256 wait; the oldest are left out then, and a log record says how many. What becomes of one call,
+	// a panic or the end of its goroutine, changes nothing for the next.
 	OnTransition func(connstate.Transition)
 
 	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global

@@ -61,7 +61,8 @@ func TestDefaultOptions(t *testing.T) {
 				t.Errorf("%s: want the %s %v, got %v", name, what, want, got)
 			}
 		}
-		if c.FrameLimit != 16_777_216 || c.NotificationQueue != 1024 || c.NotificationBytes != 16_777_216 || p.BackoffJitter != 0.2 || c.SkipOversize {
+		if c.FrameLimit != 16_777_216 || c.NotificationQueue != 1024 || c.NotificationBytes != 16_777_216 ||
+			p.BackoffJitter != 0.2 || c.SkipOversize {
 			t.Errorf("%s: want the stated defaults, got %+v", name, c)
 		}
 		if c.Name != "name-of-the-transport" || c.ClientInfo.Name == "" || c.Telemetry == nil {

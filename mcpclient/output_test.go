@@ -28,7 +28,11 @@ func TestAnOutputSchemaThatCannotBeUsed(t *testing.T) {
 			observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 				v := s.next(t).modern()
 				await(t, c)
-				done := background(func() error { _, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil); return err })
+				done := background(func() error {
+					_, err := CallToolAs[map[string]string](t.Context(), c, "tool",
+						nil)
+					return err
+				})
 				v.answer(v.want(mcp.MethodListTools), fmt.Sprintf(toolList, tc.schema))
 				if tc.wantErr == "" { // else the tool does not run
 					v.answer(v.want(mcp.MethodCallTool), structured)
@@ -37,7 +41,8 @@ func TestAnOutputSchemaThatCannotBeUsed(t *testing.T) {
 				switch e, _ := errors.AsType[*Error](err); {
 				case tc.wantErr == "" && err != nil:
 					t.Errorf("want the output unchecked, got %v", err)
-				case tc.wantErr != "" && (e == nil || e.Kind != KindProtocol || !SafeToRetry(err) || !strings.Contains(err.Error(), tc.wantErr)):
+				case tc.wantErr != "" &&
+					(e == nil || e.Kind != KindProtocol || !SafeToRetry(err) || !strings.Contains(err.Error(), tc.wantErr)):
 					t.Errorf("want an error of kind protocol with %q, got %v", tc.wantErr, err)
 				}
 				if n := len(rec.Logs("mcp_client.tool.output_unchecked")); n != tc.logged {

@@ -13,7 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// The bounds of one list, all its pages together. Who needs more asks for the pages one by one, as by [Client.ListTools].
+// The bounds of one list, all its pages together. Who needs more asks for the pages one by one, as by
+// [Client.ListTools].
 const (
 	maxPages      = 1000
 	maxItems      = 100_000
@@ -26,13 +27,14 @@ type page[T any] struct {
 	next  *string // the cursor of the next page, nil for the last
 }
 
-// pages yields the items of all pages of a list: every list of the client that has more than one page is walked here. It
-// ends with an error if the server gives a cursor twice, which would go on for ever, or if the list exceeds its bounds. If the
-// server refuses a cursor that it has given, the list has changed: it begins anew, once, without the items that have been yielded,
-// by name. (specification 2026-07-28, server/utilities/pagination; server/utilities/caching, "Interaction with Pagination")
+// pages yields the items of all pages of a list: every list of the client that has more than one page is walked here.
+// It ends with an error if the server gives a cursor twice, which would go on for ever, or if the list exceeds its
+// bounds. If the server refuses a cursor that it has given, the list has changed: it begins anew, once, without the
+// items that have been yielded, by name. (specification 2026-07-28, server/utilities/pagination;
+// server/utilities/caching, "Interaction with Pagination")
 //
-// The time for the list is that of [WithTimeout]. Without it each page has the client's timeout, and all of them ten times
-// that. What the caller does with the items does not count.
+// The time for the list is that of [WithTimeout]. Without it each page has the client's timeout, and all of them ten
+// times that. What the caller does with the items does not count.
 func pages[T any](
 	c *Client, method string, name func(T) string, options []CallOption,
 	fetch func(cursor *string, options []CallOption) (page[T], error),
@@ -71,7 +73,8 @@ func pages[T any](
 }
 
 // fetchNext fetches the page that w has come to.
-func fetchNext[T any](w *walk, fetch func(cursor *string, options []CallOption) (page[T], error)) (p page[T], err error) {
+func fetchNext[T any](w *walk, fetch func(cursor *string, options []CallOption) (page[T], error)) (p page[T],
+	err error) {
 	options, late := w.allow()
 	if late != nil {
 		return p, late
@@ -125,11 +128,13 @@ func (w *walk) allow() ([]CallOption, error) {
 	if w.all > 0 {
 		left := w.all - w.spent
 		if left <= 0 {
-			return nil, &Error{Kind: KindTimeout, Op: w.method, cause: fmt.Errorf("%w: %d pages took %v", ErrTimeout, w.pages, w.spent)}
+			return nil, &Error{Kind: KindTimeout, Op: w.method,
+				cause: fmt.Errorf("%w: %d pages took %v", ErrTimeout, w.pages, w.spent)}
 		}
 		timeout = min(timeout, left)
 	}
-	return append(w.options[:len(w.options):len(w.options)], WithTimeout(timeout), func(a *asked) { a.received = &w.bytes }), nil
+	return append(w.options[:len(w.options):len(w.options)], WithTimeout(timeout),
+		func(a *asked) { a.received = &w.bytes }), nil
 }
 
 // count adds a page, and says which bound it exceeds.
@@ -149,8 +154,8 @@ func (w *walk) exceeds(format string, limit ...any) *Error {
 	return &Error{Kind: KindProtocol, Op: w.method, cause: fmt.Errorf("the list has more than "+format, limit...)}
 }
 
-// endedBefore reports whether the page before was the last one after all: there are servers that end a list with an empty cursor,
-// and know none.
+// endedBefore reports whether the page before was the last one after all: there are servers that end a list with an
+// empty cursor, and know none.
 func (w *walk) endedBefore(err error) bool { return w.followsEmpty() && isInvalidParams(err) }
 
 // followsEmpty reports whether the page asked for is the one behind an empty cursor.
@@ -161,8 +166,8 @@ func isInvalidParams(err error) bool {
 	return ok && e.Code == mcp.CodeInvalidParams
 }
 
-// follow takes the cursor of the next page, and reports whether there is one. An empty cursor is one, but for a server that gives it
-// again for it: to such a server it is none, so that the page was the first one again.
+// follow takes the cursor of the next page, and reports whether there is one. An empty cursor is one, but for a server
+// that gives it again for it: to such a server it is none, so that the page was the first one again.
 func (w *walk) follow(cursor *string) (more bool, _ error) {
 	if cursor == nil {
 		return false, nil
@@ -186,8 +191,8 @@ func (w *walk) follow(cursor *string) (more bool, _ error) {
 	return true, nil
 }
 
-// startAnew goes back to the first page, once, if err says that the server does not know the cursor that it has given. The bounds
-// are those of both walks together.
+// startAnew goes back to the first page, once, if err says that the server does not know the cursor that it has given.
+// The bounds are those of both walks together.
 func (w *walk) startAnew(err error) bool {
 	if !isInvalidParams(err) || w.cursor == nil || w.anew {
 		return false
@@ -196,8 +201,8 @@ func (w *walk) startAnew(err error) bool {
 	return true
 }
 
-// isNew reports whether an item of this name is to be yielded: in a list that has begun anew, or may have, only if it was not before.
-// Those of the last page need not be remembered.
+// isNew reports whether an item of this name is to be yielded: in a list that has begun anew, or may have, only if it
+// was not before. Those of the last page need not be remembered.
 func (w *walk) isNew(name string, last bool) bool {
 	if w.anew || w.followsEmpty() {
 		return !w.yielded[maphash.String(w.seed, name)]

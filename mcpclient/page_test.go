@@ -72,8 +72,8 @@ func listPage(items, bytes int, cursor string) string {
 	return `{"_meta":{"x":"` + strings.Repeat("x", bytes) + `"},"nextCursor":"` + cursor + `","items":` + all + `}`
 }
 
-// lists are the methods of a client that yield the items of a list, whatever those are: each reads a list to its end and returns
-// the error that ended it.
+// lists are the methods of a client that yield the items of a list, whatever those are: each reads a list to its end
+// and returns the error that ended it.
 func lists(c *Client) map[string]func(context.Context, ...CallOption) error {
 	all := map[string]func(context.Context, ...CallOption) error{}
 	for m := range reflect.TypeFor[*Client]().Methods() {
@@ -148,7 +148,8 @@ func TestAListHasOneDeadline(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := &Options{Versions: []mcp.Version{mcp.Version20251125}, Features: []Feature{UseTasks(nil)}, RequestTimeout: test.client}
+				o := &Options{Versions: []mcp.Version{mcp.Version20251125}, Features: []Feature{UseTasks(nil)},
+					RequestTimeout: test.client}
 				c, err := Connect(t.Context(), lister(listsEverything, slow), Checked(t, o))
 				if err != nil {
 					t.Fatal(err)
@@ -183,8 +184,8 @@ func TestAListHasOneDeadline(t *testing.T) {
 	}
 }
 
-// endless answers each page of tools after 90 ms, and there is always another one, until the client is gone. A call is refused
-// in a way that makes the client list the tools.
+// endless answers each page of tools after 90 ms, and there is always another one, until the client is gone. A call is
+// refused in a way that makes the client list the tools.
 func (c *conversation) endless(page func(n int) string) {
 	for n := 1; ; n++ {
 		raw, err := c.peer.Receive(c.ctx)
@@ -221,14 +222,16 @@ func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
 			_, err := CallToolAs[struct{}](ctx, c, "x", nil, append(o, WaitForReady())...)
 			return err
 		}},
-		"CallTool whose headers do not match": {http: true, call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
-			_, err := c.CallTool(ctx, "x", nil, o...)
-			return err
-		}},
-		"CallTool that may be a task": {legacy: true, call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
-			_, err := c.CallTool(ctx, "x", nil, o...)
-			return err
-		}},
+		"CallTool whose headers do not match": {http: true,
+			call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+				_, err := c.CallTool(ctx, "x", nil, o...)
+				return err
+			}},
+		"CallTool that may be a task": {legacy: true,
+			call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+				_, err := c.CallTool(ctx, "x", nil, o...)
+				return err
+			}},
 		"StartTool": {legacy: true, call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
 			_, err := c.StartTool(ctx, "x", nil, o...)
 			return err

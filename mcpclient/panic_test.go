@@ -23,12 +23,13 @@ func (b brittle) MarshalJSON() ([]byte, error) {
 	return nil, nil
 }
 
-// TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind holds every place in which a call runs code of the user's,
-// before the request is sent, while the answer is awaited, and after it has come: the code panics, or ends its goroutine. The
-// server hears of it if it may still be at work.
+// TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind holds every place in which a call runs code of the
+// user's, before the request is sent, while the answer is awaited, and after it has come: the code panics, or ends its
+// goroutine. The server hears of it if it may still be at work.
 func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) {
 	report := func(f frame) string {
-		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, f.ID)
+		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
+			f.ID)
 	}
 	answer := func(f frame) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, f.ID) }
 	write := func(texts ...func(frame) string) func(*conversation, frame) {
@@ -95,7 +96,8 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 							f = v.take() // the report was there before the answer
 						}
 						if tc.cancelled {
-							if about := fmt.Sprintf(`"requestId":%s`, asked.ID); f.Method != mcp.NotificationCancelled || !strings.Contains(string(f.raw), about) {
+							if about := fmt.Sprintf(`"requestId":%s`, asked.ID); f.Method != mcp.NotificationCancelled ||
+								!strings.Contains(string(f.raw), about) {
 								t.Fatalf("got %s, want the server to hear that the caller does not wait for %s any more", f.raw, asked.ID)
 							}
 							v.write(answer(asked)) // which is late and disturbs no other call
@@ -115,7 +117,8 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 	}
 }
 
-// TestAPanicInTheResultOfAHandlerIsOneOfTheHandler is about what a handler returns: it is the user's code that encodes it.
+// TestAPanicInTheResultOfAHandlerIsOneOfTheHandler is about what a handler returns: it is the user's code that encodes
+// it.
 func TestAPanicInTheResultOfAHandlerIsOneOfTheHandler(t *testing.T) {
 	o := Options{Features: []Feature{
 		HandleRequest("x/brittle", func(context.Context, *Request) (any, error) { return brittle{oops}, nil }),

@@ -65,7 +65,8 @@ func denses() []dense {
 				X []float64 `json:"x"`
 			}],
 		}, {
-			name: "objects that a schema is to judge", result: structured(many(`{"a":1}`, denseFrame)), want: tooMuch, limit: pastIt,
+			name: "objects that a schema is to judge", result: structured(many(`{"a":1}`,
+				denseFrame)), want: tooMuch, limit: pastIt,
 			ask: callAs[struct{}], schema: `{"type":"object"}`,
 		}, {
 			name: "empty objects that become structs", result: structured(many(`{}`, denseFrame)), want: tooMuch, limit: pastIt,
@@ -110,7 +111,8 @@ func TestWhatAResultTakesWhileItIsDecodedIsBounded(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 				v := s.next(t)
-				v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`, `"tools":{},"prompts":{},"completions":{}`, 1))
+				v.answer(v.want(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`,
+					`"tools":{},"prompts":{},"completions":{}`, 1))
 				await(t, c)
 				if d.schema != "" {
 					v.list(c, listTools(t, c), `{"name":"tool","inputSchema":{"type":"object"},"outputSchema":`+d.schema+`}`)

@@ -11,8 +11,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// call is what a user asks for: one request after the other, until there is a result. Each layer of the way keeps what it knows
-// of the call in a part of its own. A call belongs to its caller, and is pooled: nothing may keep a pointer to one beyond its end.
+// call is what a user asks for: one request after the other, until there is a result. Each layer of the way keeps what
+// it knows of the call in a part of its own. A call belongs to its caller, and is pooled: nothing may keep a pointer to
+// one beyond its end.
 type call struct {
 	request
 	c       *Client
@@ -27,7 +28,8 @@ type call struct {
 	tasks   taskCall
 }
 
-// newCall returns a call of the client's own pool: a channel that was made in one bubble of a test cannot be used in another.
+// newCall returns a call of the client's own pool: a channel that was made in one bubble of a test cannot be used in
+// another.
 func (c *Client) newCall(method string, params any) *call {
 	cl, _ := c.pool.Get().(*call)
 	if cl == nil {
@@ -62,7 +64,8 @@ func (cl *call) encode(s *session) *fault {
 		cl.asked.lead.id = cl.id
 	}
 	if cl.input.rounds > 0 && !s.era.asks() {
-		return &fault{Kind: kindProtocol, Op: cl.method, Cause: errors.New("the server that asked for input has become one of the legacy era")}
+		return &fault{Kind: kindProtocol, Op: cl.method,
+			Cause: errors.New("the server that asked for input has become one of the legacy era")}
 	}
 	cl.beginKeeping(s)
 	if err := cl.encodeFor(s); err != nil {

@@ -83,7 +83,8 @@ func TestTheStreamOfATaskThatIsNotCancelledInTimeIsClosed(t *testing.T) {
 // Over HTTP the stream of a subscription that the server has cancelled is closed, too.
 func TestTheStreamOfASubscriptionThatTheServerCancelsIsClosed(t *testing.T) {
 	var closed []int64
-	o := &Options{Versions: modernOnly, Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
+	o := &Options{Versions: modernOnly,
+		Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
 	bubbleWith(t, o, func(s *script) transport.Transport {
 		closed = nil
 		return &overHTTP{rigged: &rigged{Transport: s, cancel: func(id int64, notice transport.Message) bool {

@@ -103,7 +103,8 @@ func (p probe) AwaitLoss(ctx context.Context, err error) error {
 // Lose tells the machine that the present connection is lost.
 func (p probe) Lose(err error) { _ = p.C.lost(p.C.present(), err) }
 
-// Pace sets when the turn is lent, before the core starts: how long it is, how soon answers have to follow each other, and how many.
+// Pace sets when the turn is lent, before the core starts: how long it is, how soon answers have to follow each other,
+// and how many.
 func (p probe) Pace(tick, soon time.Duration, enough int32) {
 	p.C.pace = &pace{tick: tick, soon: soon, enough: enough}
 }

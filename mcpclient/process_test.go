@@ -125,8 +125,8 @@ func TestAKilledServerInTheMiddleOfFiftyCalls(t *testing.T) {
 	}
 }
 
-// killMidway makes calls, kills the server when some have been answered and some are known to wait, and checks that each
-// has one outcome: its own answer, or that the connection was lost.
+// killMidway makes calls, kills the server when some have been answered and some are known to wait, and checks that
+// each has one outcome: its own answer, or that the connection was lost.
 func killMidway(t *testing.T, c *mcpclient.Client, server, calls int, held <-chan struct{}) {
 	t.Helper()
 	type outcome struct {
@@ -300,8 +300,8 @@ func TestAServerThatNeverReadsHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// latestBesideAServerThatNeverReads returns how long after its deadline the latest of some calls came back or, if that is more,
-// how long Stop took.
+// latestBesideAServerThatNeverReads returns how long after its deadline the latest of some calls came back or, if that
+// is more, how long Stop took.
 func latestBesideAServerThatNeverReads(t *testing.T) (late time.Duration) {
 	const deadline = 200 * time.Millisecond
 	c := connect(t, roleServer, &mcpclient.Options{SendQueue: 1 << 20})
@@ -378,7 +378,8 @@ func TestAServerThatExitsOnTheProbeIsRestartedWithoutBackoff(t *testing.T) {
 func TestAServerThatExitsAtOnceIsNamedWithItsStatusAndLastWords(t *testing.T) {
 	before := inventory(t)
 	for range 20 {
-		_, err := mcpclient.Connect(t.Context(), server(t, roleExits), mcpclient.Checked(t, &mcpclient.Options{InitialAttempts: 1}))
+		_, err := mcpclient.Connect(t.Context(), server(t, roleExits),
+			mcpclient.Checked(t, &mcpclient.Options{InitialAttempts: 1}))
 		exit, ok := errors.AsType[*transport.ExitError](err)
 		if !ok || exit.Code != 3 || !slices.Contains(exit.Stderr, lastWords) {
 			t.Fatalf("want the exit status and the last lines of standard error, got %v", err)
@@ -396,7 +397,8 @@ func TestACommandThatIsNotFoundIsAnErrorAtOnce(t *testing.T) {
 	for _, command := range []string{"mcpotel-test-no-such-command", "/no/such/file", t.TempDir()} {
 		took := best.Of(time.Second, func() time.Duration {
 			begun := time.Now()
-			_, err := mcpclient.Connect(t.Context(), transport.Stdio{Command: command}, &mcpclient.Options{BackoffMin: time.Hour})
+			_, err := mcpclient.Connect(t.Context(), transport.Stdio{Command: command},
+				&mcpclient.Options{BackoffMin: time.Hour})
 			if !errors.Is(err, mcpclient.ErrShutdown) || !transport.Permanent(err) || !strings.Contains(err.Error(), command) {
 				t.Errorf("%s: want a permanent error that names it, got %v", command, err)
 			}

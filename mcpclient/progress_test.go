@@ -15,7 +15,8 @@ import (
 // reports says how far request f has got.
 func (c *conversation) reports(f frame, progress float64) {
 	c.t.Helper()
-	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%v}}`, f.ID, progress))
+	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%v}}`,
+		f.ID, progress))
 }
 
 // inBothEras runs f with a server of each era.

@@ -9,7 +9,8 @@ import (
 
 // ListPrompts returns one page of the server's prompts. The cursor is the NextCursor of the page before, nil for the
 // first. (specification 2026-07-28, server/prompts, "Listing Prompts")
-func (c *Client) ListPrompts(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListPromptsResult, error) {
+func (c *Client) ListPrompts(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListPromptsResult,
+	error) {
 	if err := c.require(mcp.MethodListPrompts, hasPrompts, "prompts"); err != nil {
 		return nil, err
 	}
@@ -24,19 +25,21 @@ func (c *Client) ListPrompts(ctx context.Context, cursor *string, options ...Cal
 // its bounds.
 func (c *Client) Prompts(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Prompt, error] {
 	name := func(p *mcp.Prompt) string { return p.Name }
-	return pages(c, mcp.MethodListPrompts, name, options, func(cursor *string, options []CallOption) (page[*mcp.Prompt], error) {
-		r, err := c.ListPrompts(ctx, cursor, options...)
-		if err != nil {
-			return page[*mcp.Prompt]{}, err
-		}
-		return page[*mcp.Prompt]{r.Prompts, r.NextCursor}, nil
-	})
+	return pages(c, mcp.MethodListPrompts, name, options,
+		func(cursor *string, options []CallOption) (page[*mcp.Prompt], error) {
+			r, err := c.ListPrompts(ctx, cursor, options...)
+			if err != nil {
+				return page[*mcp.Prompt]{}, err
+			}
+			return page[*mcp.Prompt]{r.Prompts, r.NextCursor}, nil
+		})
 }
 
-// GetPrompt returns the messages of a prompt, made with these arguments, nil for none, which is sent as an empty object. What
-// they mean, and which of them are required, the list of prompts says. (specification 2026-07-28, server/prompts, "Getting a
-// Prompt")
-func (c *Client) GetPrompt(ctx context.Context, name string, arguments map[string]string, options ...CallOption) (*mcp.GetPromptResult, error) {
+// GetPrompt returns the messages of a prompt, made with these arguments, nil for none, which is sent as an empty
+// object. What they mean, and which of them are required, the list of prompts says. (specification 2026-07-28,
+// server/prompts, "Getting a Prompt")
+func (c *Client) GetPrompt(ctx context.Context, name string, arguments map[string]string,
+	options ...CallOption) (*mcp.GetPromptResult, error) {
 	if err := c.require(mcp.MethodGetPrompt, hasPrompts, "prompts"); err != nil {
 		return nil, err
 	}

@@ -26,8 +26,8 @@ const (
 	cancellations = 10 // of one call, at most
 )
 
-// plan is all that happens to a client in one iteration. It is drawn before the bubble begins, for a failure to draw ends
-// the goroutine it happens in.
+// plan is all that happens to a client in one iteration. It is drawn before the bubble begins, for a failure to draw
+// ends the goroutine it happens in.
 type plan struct {
 	Legacy, Skip bool
 	Streams      bool // each request has a stream of its own, as in HTTP
@@ -74,7 +74,8 @@ const (
 
 // forms has each as often as it is to come. One that ends the connection for all is rare.
 var forms = slices.Concat(
-	slices.Repeat([]form{asResult}, 20), slices.Repeat([]form{asError, asGarbage, asAnother, asForeign, asLost}, 4), []form{asOversize},
+	slices.Repeat([]form{asResult}, 20), slices.Repeat([]form{asError, asGarbage, asAnother, asForeign, asLost},
+		4), []form{asOversize},
 )
 
 // trouble is what the server does unasked.
@@ -93,16 +94,17 @@ const (
 	dies     fate = "ends on the handshake"
 )
 
-// window draws a moment within the time for which answers may be reordered. rapid prefers small numbers, which would make
-// all moments the first; multiplying by a prime spreads them.
+// window draws a moment within the time for which answers may be reordered. rapid prefers small numbers, which would
+// make all moments the first; multiplying by a prime spreads them.
 func window(t *rapid.T, label string) time.Duration {
 	return time.Duration(rapid.IntRange(0, 1000).Draw(t, label)*7919%1001) * reorderWindow / 1000
 }
 
 var plannedCalls = rapid.Custom(func(t *rapid.T) plannedCall {
 	c := plannedCall{
-		At:       3 * window(t, "at"),
-		Timeout:  rapid.SampledFrom([]time.Duration{20 * time.Millisecond, reorderWindow, 5 * time.Second}).Draw(t, "timeout"),
+		At: 3 * window(t, "at"),
+		Timeout: rapid.SampledFrom([]time.Duration{20 * time.Millisecond, reorderWindow, 5 * time.Second}).Draw(t,
+			"timeout"),
 		Wait:     rapid.Bool().Draw(t, "wait"),
 		Busy:     rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3}).Draw(t, "busy"),
 		Refused:  rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2, 3}).Draw(t, "refused"),
@@ -123,8 +125,9 @@ var plannedCalls = rapid.Custom(func(t *rapid.T) plannedCall {
 
 var troubles = rapid.Custom(func(t *rapid.T) trouble {
 	return trouble{
-		At:   4 * window(t, "at"),
-		What: rapid.SampledFrom([]string{"hang up", "garbage", "oversize", "notification", "request", "stranger"}).Draw(t, "what"),
+		At: 4 * window(t, "at"),
+		What: rapid.SampledFrom([]string{"hang up", "garbage", "oversize", "notification", "request", "stranger"}).Draw(t,
+			"what"),
 	}
 })
 
@@ -149,8 +152,8 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 })
 
 // TestEachCallHasOneOutcomeWhateverHappens runs random plans against the whole client: answers that are reordered,
-// doubled, lost, late, unusable or for somebody else, calls that time out and are cancelled again and again, a transport
-// that is busy, connections that fail in every way, and a stop at any moment.
+// doubled, lost, late, unusable or for somebody else, calls that time out and are cancelled again and again, a
+// transport that is busy, connections that fail in every way, and a stop at any moment.
 func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
 	runs, peak, own, kinds := 0, 0, uint32(0), map[Kind]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -171,14 +174,16 @@ func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
 			rt.Fatalf("%d problems: %q", len(problems), problems)
 		}
 	})
-	t.Logf("%d runs; %d calls in flight at once; %d answers read by their callers; outcomes by kind: %v", runs, peak, own, kinds)
+	t.Logf("%d runs; %d calls in flight at once; %d answers read by their callers; outcomes by kind: %v", runs, peak, own,
+		kinds)
 	for _, k := range []Kind{"", KindTransport, KindProtocol, KindJSONRPC, KindState, KindTimeout, KindCancelled, KindShutdown} {
 		if runs >= iterations && kinds[k] == 0 {
 			t.Errorf("want calls that end with kind %q among those of %d runs, got none", k, runs)
 		}
 	}
 	if !t.Failed() && (runs < iterations || peak < mostCalls/2 || own < iterations/10) {
-		t.Errorf("want %d runs, many calls in flight at once and answers read by their callers, got %d, %d and %d", iterations, runs, peak, own)
+		t.Errorf("want %d runs, many calls in flight at once and answers read by their callers, got %d, %d and %d",
+			iterations, runs, peak, own)
 	}
 }
 

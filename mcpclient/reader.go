@@ -62,7 +62,8 @@ func (f *failure) ErrorType() string {
 // refuse marks err as a failure that no further attempt can mend.
 func refuse(err error) error { return &failure{event: machine.Refused, err: err} }
 
-// failureOf returns the event for err, which ended a handshake or a connection: what err itself says it is, or otherwise.
+// failureOf returns the event for err, which ended a handshake or a connection: what err itself says it is, or
+// otherwise.
 func failureOf(err error, otherwise machine.Event) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -86,8 +87,8 @@ type reader struct {
 	request int64 // whose own stream has carried the latest frame, 0 for a shared one
 }
 
-// next returns the next message of the handshake. An *exchangeError says that one request gets no answer. Any other error,
-// always a *failure unless ctx ended, means that the connection is over.
+// next returns the next message of the handshake. An *exchangeError says that one request gets no answer. Any other
+// error, always a *failure unless ctx ended, means that the connection is over.
 func (r *reader) next(ctx context.Context) (m jsonrpc.Message, err error) {
 	for {
 		frame, err := r.link.conn.Receive(ctx)
@@ -196,8 +197,8 @@ func violationOf(m *jsonrpc.Message, err error) *jsonrpc.Violation {
 // batches reports whether the session's version has them. (specification 2025-03-26, basic, "Batching")
 func (r *reader) batches() bool { return r.session != nil && r.session.version == mcp.Version20250326 }
 
-// run reads and routes messages until the connection is over, and says why it is. Closing the connection ends it. What it
-// and Receive have on the stack while they wait, every idle client has; so what is done with a frame is elsewhere.
+// run reads and routes messages until the connection is over, and says why it is. Closing the connection ends it. What
+// it and Receive have on the stack while they wait, every idle client has; so what is done with a frame is elsewhere.
 func (r *reader) run() error {
 	answer := answerer(r.answer)
 	for {
@@ -216,8 +217,8 @@ func (r *reader) run() error {
 	}
 }
 
-// runUntilRest is run for a connection that says when there is nothing to read: then it returns [transport.ErrResting], and
-// wake is called when there is. Another goroutine may have the reader by then.
+// runUntilRest is run for a connection that says when there is nothing to read: then it returns [transport.ErrResting],
+// and wake is called when there is. Another goroutine may have the reader by then.
 func (r *reader) runUntilRest(conn transport.Rester, wake func()) error {
 	for {
 		frame, err := conn.ReceiveOrRest(wake)
@@ -267,8 +268,8 @@ func (r *reader) survive(err error) error {
 	return err
 }
 
-// direct takes a frame that is all of the answer to a request, if it is as it should be, in whatever goroutine has it: the
-// connection's has nothing to do with it then. All else is for next.
+// direct takes a frame that is all of the answer to a request, if it is as it should be, in whatever goroutine has it:
+// the connection's has nothing to do with it then. All else is for next.
 func (r *reader) direct(f transport.Frame) bool { return r.answers(f.Data, f.Request) }
 
 // own takes the frame that answers the request with this id, of the caller whose turn it is. All else is for take.

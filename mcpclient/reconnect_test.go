@@ -251,7 +251,8 @@ func TestAConnectionThatDoesNotCloseIsLogged(t *testing.T) {
 
 func TestStopWaitsForHandlersNoLongerThanItsContextAllows(t *testing.T) {
 	release := make(chan struct{})
-	o := &Options{CloseTimeout: 10 * time.Second, Features: []Feature{HandleNotification("", func(context.Context, *Notification) { <-release })}}
+	o := &Options{CloseTimeout: 10 * time.Second,
+		Features: []Feature{HandleNotification("", func(context.Context, *Notification) { <-release })}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 		release = make(chan struct{})
 		v.write(`{"jsonrpc":"2.0","method":"note"}`)

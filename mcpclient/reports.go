@@ -16,8 +16,8 @@ const (
 	progressBytes = 1 << 20 // unless the latest alone has more
 )
 
-// progressQueue holds the reports that a caller has not taken yet, in order; the oldest give way. It is guarded by the client's
-// mutex.
+// progressQueue holds the reports that a caller has not taken yet, in order; the oldest give way. It is guarded by the
+// client's mutex.
 type progressQueue struct {
 	reports []mcp.ProgressParams
 	size    int // in bytes
@@ -46,7 +46,8 @@ func (q *progressQueue) take() []mcp.ProgressParams {
 	return all
 }
 
-// longTotal is how many timeouts a request may take that progress prolongs, and a list of many pages, unless told otherwise.
+// longTotal is how many timeouts a request may take that progress prolongs, and a list of many pages, unless told
+// otherwise.
 const longTotal = 10
 
 // longer returns the time for what may take so many timeouts, zero or less for no limit.

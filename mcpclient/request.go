@@ -13,9 +13,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// request is one request to the server and what becomes of it. It belongs to the goroutine that makes it; the client refers to
-// it while it is in flight, and what takes it out of flight, under the client's mutex, fills outcome, once. What it says, and
-// what its answer means, its content knows.
+// request is one request to the server and what becomes of it. It belongs to the goroutine that makes it; the client
+// refers to it while it is in flight, and what takes it out of flight, under the client's mutex, fills outcome, once.
+// What it says, and what its answer means, its content knows.
 type request struct {
 	sending
 	core    *core
@@ -39,15 +39,17 @@ type request struct {
 	attempts int          // to send it
 	session  *session     // that it belongs to; nil before there is one
 	accepted bool         // by the transport
-	seen     bool         // by the server, perhaps: an earlier try, which it has refused without a word that it did nothing
+	// by the server, perhaps: an earlier try, which it has refused without a word that it did nothing
+	seen bool
 
 	message jsonrpc.Message // the answer while it is decoded: here, for what an interface is given is allocated elsewhere
 
 	inline func(end func()) // hears how to end an exchange that the transport does in the caller's goroutine
 	end    func()           // that; guarded by the client's mutex, nil for none
 
-	outcome    chan outcome                 // of one element
-	opened     chan struct{}                // of one element: the acknowledgement; nil unless the request opens what lasts until its answer
+	outcome chan outcome // of one element
+	// of one element: the acknowledgement; nil unless the request opens what lasts until its answer
+	opened     chan struct{}
 	putOff     chan *transport.RequestError // of one element: the server has refused the request for now
 	progressed chan struct{}                // of one element; nil unless reports of progress are wanted
 	progress   progressQueue                // guarded by the client's mutex
@@ -82,7 +84,8 @@ type content interface {
 	ended(err *fault) instrument.Result
 	// harmless reports whether the server may do twice what it is asked once.
 	harmless() bool
-	// givenUp hears that the request has been given up after it was sent, and reports whether the server is not to be told.
+	// givenUp hears that the request has been given up after it was sent, and reports whether the server is not to be
+	// told.
 	givenUp(s *session) bool
 	// late returns what hears of an answer that comes late, nil for nothing. It is called with the client's mutex held.
 	late() lateAnswer
@@ -95,12 +98,14 @@ func newRequest(c *core) request {
 // cleared returns what is kept of r for the next request.
 func (r *request) cleared() request {
 	r.settlePutOff()
-	return request{core: r.core, content: r.content, inline: r.inline, outcome: r.outcome, putOff: r.putOff, frame: r.frame[:0]}
+	return request{core: r.core, content: r.content, inline: r.inline, outcome: r.outcome, putOff: r.putOff,
+		frame: r.frame[:0]}
 }
 
 // write makes the frame for session s by appendRequest, of the user's part of _meta and the encoded params.
 func (r *request) write(
-	appendRequest func([]byte, jsonrpc.ID, string, jsonrpc.Meta, []byte) ([]byte, error), s *session, user mcp.Meta, params []byte,
+	appendRequest func([]byte, jsonrpc.ID, string, jsonrpc.Meta, []byte) ([]byte,
+		error), s *session, user mcp.Meta, params []byte,
 ) (err error) {
 	r.trace = traceOf(&r.op)
 	meta := r.trace.meta(s.meta)
@@ -146,8 +151,8 @@ func (r *request) settlePutOff() {
 	}
 }
 
-// finish gives the call its outcome. It is called with the client's mutex held, by what took the request out of flight. If
-// that is not the answer, the caller may still wait for it.
+// finish gives the call its outcome. It is called with the client's mutex held, by what took the request out of flight.
+// If that is not the answer, the caller may still wait for it.
 func (r *request) finish(o outcome) {
 	end := r.end
 	r.outcome <- o // and the call is its caller's again
@@ -190,7 +195,8 @@ func outlived(ctx context.Context, op string, unsent bool) *fault {
 	return e
 }
 
-// backpressure is the error of a call for which there was never room: in the transport, or at the server, which said why.
+// backpressure is the error of a call for which there was never room: in the transport, or at the server, which said
+// why.
 func (r *request) backpressure(why *transport.RequestError) *fault {
 	err := busyAfter(r.attempts)
 	if why != nil {

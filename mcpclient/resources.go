@@ -8,9 +8,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListResources returns one page of the server's resources. The cursor is the NextCursor of the page before, nil for the
-// first. (specification 2026-07-28, server/resources, "Listing Resources")
-func (c *Client) ListResources(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListResourcesResult, error) {
+// ListResources returns one page of the server's resources. The cursor is the NextCursor of the page before, nil for
+// the first. (specification 2026-07-28, server/resources, "Listing Resources")
+func (c *Client) ListResources(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListResourcesResult,
+	error) {
 	if err := c.require(mcp.MethodListResources, hasResources, "resources"); err != nil {
 		return nil, err
 	}
@@ -25,18 +26,20 @@ func (c *Client) ListResources(ctx context.Context, cursor *string, options ...C
 // [Client.Tools] for its bounds.
 func (c *Client) Resources(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Resource, error] {
 	name := func(r *mcp.Resource) string { return r.URI }
-	return pages(c, mcp.MethodListResources, name, options, func(cursor *string, options []CallOption) (page[*mcp.Resource], error) {
-		r, err := c.ListResources(ctx, cursor, options...)
-		if err != nil {
-			return page[*mcp.Resource]{}, err
-		}
-		return page[*mcp.Resource]{r.Resources, r.NextCursor}, nil
-	})
+	return pages(c, mcp.MethodListResources, name, options,
+		func(cursor *string, options []CallOption) (page[*mcp.Resource], error) {
+			r, err := c.ListResources(ctx, cursor, options...)
+			if err != nil {
+				return page[*mcp.Resource]{}, err
+			}
+			return page[*mcp.Resource]{r.Resources, r.NextCursor}, nil
+		})
 }
 
-// ListResourceTemplates returns one page of the server's templates of resources. The cursor is the NextCursor of the page
-// before, nil for the first. (specification 2026-07-28, server/resources, "Resource Templates")
-func (c *Client) ListResourceTemplates(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListResourceTemplatesResult, error) {
+// ListResourceTemplates returns one page of the server's templates of resources. The cursor is the NextCursor of the
+// page before, nil for the first. (specification 2026-07-28, server/resources, "Resource Templates")
+func (c *Client) ListResourceTemplates(ctx context.Context, cursor *string,
+	options ...CallOption) (*mcp.ListResourceTemplatesResult, error) {
 	if err := c.require(mcp.MethodListResourceTemplates, hasResources, "resources"); err != nil {
 		return nil, err
 	}
@@ -47,8 +50,8 @@ func (c *Client) ListResourceTemplates(ctx context.Context, cursor *string, opti
 	return r, nil
 }
 
-// ResourceTemplates yields the server's templates of resources, page after page as they are asked for. An error ends it; see
-// [Client.Tools] for its bounds.
+// ResourceTemplates yields the server's templates of resources, page after page as they are asked for. An error ends
+// it; see [Client.Tools] for its bounds.
 func (c *Client) ResourceTemplates(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.ResourceTemplate, error] {
 	fetch := func(cursor *string, options []CallOption) (page[*mcp.ResourceTemplate], error) {
 		r, err := c.ListResourceTemplates(ctx, cursor, options...)
@@ -61,8 +64,9 @@ func (c *Client) ResourceTemplates(ctx context.Context, options ...CallOption) i
 	return pages(c, mcp.MethodListResourceTemplates, name, options, fetch)
 }
 
-// ReadResource returns the contents of a resource; there may be several, as for the files of a directory. [ResourceNotFound]
-// recognizes the error for a resource that is not there. (specification 2026-07-28, server/resources, "Reading Resources")
+// ReadResource returns the contents of a resource; there may be several, as for the files of a directory.
+// [ResourceNotFound] recognizes the error for a resource that is not there. (specification 2026-07-28,
+// server/resources, "Reading Resources")
 func (c *Client) ReadResource(ctx context.Context, uri string, options ...CallOption) (*mcp.ReadResourceResult, error) {
 	if err := c.require(mcp.MethodReadResource, hasResources, "resources"); err != nil {
 		return nil, err
@@ -74,9 +78,9 @@ func (c *Client) ReadResource(ctx context.Context, uri string, options ...CallOp
 	return r, nil
 }
 
-// ResourceNotFound reports whether err is a server's answer that a resource does not exist, in the words of any revision:
-// the code -32002 until 2025-11-25; from 2026-07-28 -32602, which says this and no other thing when the URI comes with it.
-// False means unknown: a server that sends -32602 need not tell the URI.
+// ResourceNotFound reports whether err is a server's answer that a resource does not exist, in the words of any
+// revision: the code -32002 until 2025-11-25; from 2026-07-28 -32602, which says this and no other thing when the URI
+// comes with it. False means unknown: a server that sends -32602 need not tell the URI.
 // (specification 2026-07-28, server/resources, "Error Handling")
 func ResourceNotFound(err error) bool {
 	e, ok := errors.AsType[*mcp.Error](err)

@@ -14,24 +14,26 @@ func TestListsAreFollowedOverAllPages(t *testing.T) {
 		method, item string
 		names        func(r *revision) ([]string, error)
 	}{
-		"resources": {mcp.MethodListResources, `"resources":[{"uri":"file:///%s","name":"%[1]s"}]`, func(r *revision) (names []string, err error) {
-			for item, err := range r.c.Resources(r.t.Context()) {
-				if err != nil {
-					return names, err
+		"resources": {mcp.MethodListResources, `"resources":[{"uri":"file:///%s","name":"%[1]s"}]`,
+			func(r *revision) (names []string, err error) {
+				for item, err := range r.c.Resources(r.t.Context()) {
+					if err != nil {
+						return names, err
+					}
+					names = append(names, item.Name)
 				}
-				names = append(names, item.Name)
-			}
-			return names, nil
-		}},
-		"templates": {mcp.MethodListResourceTemplates, `"resourceTemplates":[{"uriTemplate":"file:///{x}","name":"%s"}]`, func(r *revision) (names []string, err error) {
-			for item, err := range r.c.ResourceTemplates(r.t.Context()) {
-				if err != nil {
-					return names, err
+				return names, nil
+			}},
+		"templates": {mcp.MethodListResourceTemplates, `"resourceTemplates":[{"uriTemplate":"file:///{x}","name":"%s"}]`,
+			func(r *revision) (names []string, err error) {
+				for item, err := range r.c.ResourceTemplates(r.t.Context()) {
+					if err != nil {
+						return names, err
+					}
+					names = append(names, item.Name)
 				}
-				names = append(names, item.Name)
-			}
-			return names, nil
-		}},
+				return names, nil
+			}},
 		"prompts": {mcp.MethodListPrompts, `"prompts":[{"name":"%s"}]`, func(r *revision) (names []string, err error) {
 			for item, err := range r.c.Prompts(r.t.Context()) {
 				if err != nil {
@@ -78,7 +80,8 @@ func TestReadResource(t *testing.T) {
 			t.Errorf("want the URI sent, got %s", got)
 		}
 		r.answer(f, `{"contents":[{"uri":"file:///motd","text":"hello"},{"uri":"file:///icon","blob":"AA=="}]}`)
-		if err := <-done; err != nil || len(result.Contents) != 2 || result.Contents[0].Text != "hello" || *result.Contents[1].Blob != "AA==" {
+		if err := <-done; err != nil || len(result.Contents) != 2 || result.Contents[0].Text != "hello" ||
+			*result.Contents[1].Blob != "AA==" {
 			t.Errorf("want a text and a blob, got %+v, %v", result, err)
 		}
 	})
@@ -93,9 +96,10 @@ func TestResourceNotFoundKnowsTheCodesOfAllRevisions(t *testing.T) {
 		"the modern code with a URI":   {&Error{Server: &mcp.Error{Code: -32602, Data: []byte(`{"uri":"file:///x"}`)}}, true},
 		"the modern code without data": {&Error{Server: &mcp.Error{Code: -32602}}, false},
 		"the modern code with other":   {&Error{Server: &mcp.Error{Code: -32602, Data: []byte(`[1]`)}}, false},
-		"another code":                 {&Error{Server: &mcp.Error{Code: -32603, Data: []byte(`{"uri":"file:///x"}`)}}, false},
-		"no error of the server":       {ErrTimeout, false},
-		"no error":                     {nil, false},
+		"another code": {&Error{Server: &mcp.Error{Code: -32603, Data: []byte(`{"uri":"file:///x"}`)}},
+			false},
+		"no error of the server": {ErrTimeout, false},
+		"no error":               {nil, false},
 	} {
 		if got := ResourceNotFound(tc.err); got != tc.want {
 			t.Errorf("%s: want %v, got %v", name, tc.want, got)
@@ -115,7 +119,8 @@ func TestGetPrompt(t *testing.T) {
 			t.Errorf("want the name and the arguments sent, got %s", got)
 		}
 		r.answer(f, `{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"look"}}]}`)
-		if err := <-done; err != nil || result.Description != "d" || len(result.Messages) != 1 || result.Messages[0].Role != mcp.RoleUser {
+		if err := <-done; err != nil || result.Description != "d" || len(result.Messages) != 1 ||
+			result.Messages[0].Role != mcp.RoleUser {
 			t.Errorf("want a message of the user, got %+v, %v", result, err)
 		}
 		done = background(func() (err error) { _, err = r.c.GetPrompt(t.Context(), "plain", nil); return err })
@@ -147,7 +152,8 @@ func TestCompleteTellsTheContextFrom20250618(t *testing.T) {
 			t.Errorf("want %s sent, got %s", want, got)
 		}
 		r.answer(f, `{"completion":{"values":["flask"],"total":1,"hasMore":false}}`)
-		if err := <-done; err != nil || !slices.Equal(result.Completion.Values, []string{"flask"}) || *result.Completion.Total != 1 {
+		if err := <-done; err != nil || !slices.Equal(result.Completion.Values, []string{"flask"}) ||
+			*result.Completion.Total != 1 {
 			t.Errorf("want flask, got %+v, %v", result, err)
 		}
 	})

@@ -19,8 +19,8 @@ func (e *resultTypeError) Error() string {
 	return fmt.Sprintf("result type %q was not negotiated", string(e.kind))
 }
 
-// decodeResult decodes the result of m, of which nothing can be read afterwards. Every byte has been validated when it returns
-// nil.
+// decodeResult decodes the result of m, of which nothing can be read afterwards. Every byte has been validated when it
+// returns nil.
 func decodeResult(m *jsonrpc.Message, result any) error {
 	return m.Consume(func(middle []byte) (int, error) { return mcp.DecodeInPlace(middle, result) })
 }

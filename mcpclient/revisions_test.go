@@ -51,7 +51,8 @@ func (r *revision) reconnect(capabilities string) {
 }
 
 // inRevisions runs f for each of some revisions.
-func inRevisions(t *testing.T, versions []mcp.Version, capabilities string, o Options, f func(t *testing.T, r *revision)) {
+func inRevisions(t *testing.T, versions []mcp.Version, capabilities string, o Options,
+	f func(t *testing.T, r *revision)) {
 	t.Helper()
 	for _, v := range versions {
 		t.Run(string(v), func(t *testing.T) {

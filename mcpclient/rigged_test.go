@@ -59,9 +59,10 @@ func (c riggedConn) Receive(ctx context.Context) (transport.Frame, error) {
 	return c.Conn.Receive(ctx)
 }
 
-// observed runs f in a bubble with a client of a script, which rig may have tampered with, and holds the client's telemetry
-// against the schema. The client is stopped at the end.
-func observed(t *testing.T, o Options, rig *rigged, f func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording)) {
+// observed runs f in a bubble with a client of a script, which rig may have tampered with, and holds the client's
+// telemetry against the schema. The client is stopped at the end.
+func observed(t *testing.T, o Options, rig *rigged,
+	f func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript()

@@ -16,7 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The space of a transport is measured in bytes: however many calls are made at once, they have room as long as their bytes do.
+// The space of a transport is measured in bytes: however many calls are made at once, they have room as long as their
+// bytes do.
 func TestManySmallCallsAtOnceHaveRoom(t *testing.T) {
 	const calls = 20_000
 	params := json.RawMessage(`{"x":"` + strings.Repeat("x", 200) + `"}`)
@@ -71,7 +72,8 @@ func narrow(t *testing.T, o *Options, f func(t *testing.T, v *conversation, c *C
 func lineUp(t *testing.T, c *Client, n int, options ...CallOption) (done []<-chan error) {
 	t.Helper()
 	for i := range n {
-		done = append(done, background(func() error { return c.Call(t.Context(), fmt.Sprint("x/", i), nil, nil, options...) }))
+		done = append(done,
+			background(func() error { return c.Call(t.Context(), fmt.Sprint("x/", i), nil, nil, options...) }))
 		synctest.Wait()
 	}
 	return done
@@ -152,7 +154,8 @@ func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
 					others = append(others, background(func() error { return c.Call(t.Context(), "x/2", nil, nil, patient) }))
 					err := <-ended
 					if took := time.Since(begun); !errors.Is(err, tt.want) || !SafeToRetry(err) || took != tt.took {
-						t.Errorf("got %v after %v (safe to retry: %v), want %v after %v, safe", err, took, SafeToRetry(err), tt.want, tt.took)
+						t.Errorf("got %v after %v (safe to retry: %v), want %v after %v, safe", err, took, SafeToRetry(err), tt.want,
+							tt.took)
 					}
 					if name == "connection lost" || name == "stopped" {
 						for _, d := range others {
@@ -194,7 +197,8 @@ func TestACallThatDoesNotWaitForRoomDoesNotOvertake(t *testing.T) {
 	})
 }
 
-// Over HTTP a caller may exchange its messages by itself. In line it must not: those behind it would wait for its answer.
+// Over HTTP a caller may exchange its messages by itself. In line it must not: those behind it would wait for its
+// answer.
 func TestTheFirstInLineDoesNotWaitForItsAnswer(t *testing.T) {
 	var busy atomic.Bool
 	var inline sync.Map // bool by method

@@ -155,13 +155,15 @@ func TestThereIsOneHandlerForRoots(t *testing.T) {
 		"another one": {answer, HandleRoots()},
 		"and another": {HandleRoots(), answer},
 	} {
-		if _, err := New(newScript(), &Options{Features: features}); err == nil || !strings.Contains(err.Error(), "want one handler for roots/list") {
+		if _, err := New(newScript(), &Options{Features: features}); err == nil ||
+			!strings.Contains(err.Error(), "want one handler for roots/list") {
 			t.Errorf("%s: want an error, got %v", name, err)
 		}
 	}
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		err := c.SetRoots(t.Context(), home())
-		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid || !strings.Contains(fmt.Sprint(err), "HandleRoots") {
+		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid ||
+			!strings.Contains(fmt.Sprint(err), "HandleRoots") {
 			t.Errorf("want an error of kind invalid about HandleRoots, got %v", err)
 		}
 	})

@@ -100,8 +100,8 @@ func lateReason(cause inflight.Cause) string {
 	return names.DropLateLost
 }
 
-// dropped counts a message that is thrown away: a response that nobody waits for, or anything that came before the end of
-// the handshake and is not part of it.
+// dropped counts a message that is thrown away: a response that nobody waits for, or anything that came before the end
+// of the handshake and is not part of it.
 func (c *core) dropped(m *jsonrpc.Message, d drop) {
 	if m.Kind == jsonrpc.Result || m.Kind == jsonrpc.Error {
 		c.tel.Dropped(instrument.Drop{Reason: d.reason, ID: m.ID.String(), Age: d.stone.Age, Ref: d.stone.Note.ref})
@@ -110,7 +110,8 @@ func (c *core) dropped(m *jsonrpc.Message, d drop) {
 	c.tel.NotificationDropped(m.Method, names.DropNotReady)
 }
 
-// refused counts a message whose middle is invalid, as err says. A message that has been consumed has left its head in err.
+// refused counts a message whose middle is invalid, as err says. A message that has been consumed has left its head in
+// err.
 func (c *core) refused(m *jsonrpc.Message, err error) *jsonrpc.Violation {
 	v := violationOf(m, err)
 	head := m.Frame

@@ -11,25 +11,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// SamplingHandler asks a model for the next message of a conversation. A nil result without an error means that the user
-// does not want that. Of the params only MaxTokens binds; which model it is, and with which system prompt, is for the
-// client to decide.
+// SamplingHandler asks a model for the next message of a conversation. A nil result without an error means that the
+// user does not want that. Of the params only MaxTokens binds; which model it is, and with which system prompt, is for
+// the client to decide.
 type SamplingHandler func(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error)
 
 // SamplingOptions say what a client's model can do. The zero value is a model that uses no tools.
 type SamplingOptions struct {
-	// Tools declares that the model may use the tools that a request brings: the result asks for the uses, the server carries
-	// them out and asks anew. From 2025-11-25.
+	// Tools declares that the model may use the tools that a request brings: the result asks for the uses, the server
+	// carries them out and asks anew. From 2025-11-25.
 	Tools bool
 
 	// Context declares that the client can add context of this or of all its servers to the conversation, see
 	// [mcp.IncludeContext]. Otherwise a wish for that does not reach the handler. The protocol deprecates it.
 	Context bool
 
-	// MaxToolRounds is how many rounds of tools a conversation may have: uses by the model, and their results. A request with
-	// as many is refused, with -32602, unless its toolChoice is none, which makes the model come to an end. Zero means 32, a
-	// negative number no limit. What is counted is what the request brings; a server that leaves rounds out is bounded by
-	// whatever bounds the handler.
+	// MaxToolRounds is how many rounds of tools a conversation may have: uses by the model, and their results. A request
+	// with as many is refused, with -32602, unless its toolChoice is none, which makes the model come to an end. Zero
+	// means 32, a negative number no limit. What is counted is what the request brings; a server that leaves rounds out is
+	// bounded by whatever bounds the handler.
 	// (specification 2026-07-28, client/sampling, "Security Considerations")
 	MaxToolRounds int
 }
@@ -38,13 +38,13 @@ type SamplingOptions struct {
 // client/sampling, "Error Handling")
 const codeRejected = -1
 
-// HandleSampling declares that the client has a model, and lets h ask it: for sampling/createMessage of a legacy server,
-// and for what a modern one needs before it can answer a call. o may be nil.
+// HandleSampling declares that the client has a model, and lets h ask it: for sampling/createMessage of a legacy
+// server, and for what a modern one needs before it can answer a call. o may be nil.
 //
 // A request that the protocol does not allow gets -32602 without h: one with tools that were not declared, with a tool
-// use whose result is missing, with results mixed with other content. Nor does a result leave that the protocol does not
-// allow: it is an error of h. What h leaves out and can be concluded is filled in: the role, and the reason to stop that
-// there is when tools are to be used. A person should see what is asked and what is answered.
+// use whose result is missing, with results mixed with other content. Nor does a result leave that the protocol does
+// not allow: it is an error of h. What h leaves out and can be concluded is filled in: the role, and the reason to stop
+// that there is when tools are to be used. A person should see what is asked and what is answered.
 //
 // The protocol has deprecated sampling in 2026-07-28, in favour of servers with a model of their own.
 // (specification 2026-07-28, client/sampling)
@@ -148,8 +148,8 @@ func complete(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams, v mcp.Vers
 	return older(r, v)
 }
 
-// older makes of a result what a server of version v can read: before 2025-11-25 a message has one block, before 2025-06-18 a
-// block no _meta and no date, before 2025-03-26 a message no sound.
+// older makes of a result what a server of version v can read: before 2025-11-25 a message has one block, before
+// 2025-06-18 a block no _meta and no date, before 2025-03-26 a message no sound.
 func older(r *mcp.CreateMessageResult, v mcp.Version) error {
 	if v == "" {
 		return nil // it is gone, and so is whoever waits

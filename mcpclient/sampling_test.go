@@ -17,7 +17,8 @@ func saying(r *mcp.CreateMessageResult) SamplingHandler {
 }
 
 func hello() *mcp.CreateMessageResult {
-	return &mcp.CreateMessageResult{Content: mcp.SamplingContent{mcp.Text("hello")}, Model: "m-1", StopReason: mcp.StopEndTurn}
+	return &mcp.CreateMessageResult{Content: mcp.SamplingContent{mcp.Text("hello")}, Model: "m-1",
+		StopReason: mcp.StopEndTurn}
 }
 
 const (
@@ -49,9 +50,11 @@ func TestALegacyServerGetsWhatTheModelSays(t *testing.T) {
 		t.Errorf("answered %s, want %s", got.raw, want)
 	}
 	switch p := asked.ModelPreferences; {
-	case len(p.Hints) != 2 || p.Hints[0].Name != "big" || *p.CostPriority != 0 || *p.SpeedPriority != 1 || p.IntelligencePriority != nil:
+	case len(p.Hints) != 2 || p.Hints[0].Name != "big" || *p.CostPriority != 0 || *p.SpeedPriority != 1 ||
+		p.IntelligencePriority != nil:
 		t.Errorf("the handler got the preferences %+v", p)
-	case asked.SystemPrompt != "be brief" || *asked.Temperature != 0.5 || asked.MaxTokens != 10 || len(asked.Messages) != 1:
+	case asked.SystemPrompt != "be brief" || *asked.Temperature != 0.5 || asked.MaxTokens != 10 ||
+		len(asked.Messages) != 1:
 		t.Errorf("the handler got %+v", asked)
 	case asked.IncludeContext != "":
 		t.Errorf("the handler is to include context of %s, which was not declared", asked.IncludeContext)
@@ -115,7 +118,8 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 		use   = `{"type":"tool_use","id":"%s","name":"add","input":{}}`
 		given = `{"type":"tool_result","toolUseId":"%s","content":[]}`
 	)
-	use1, use2, given1, given2 := fmt.Sprintf(use, "1"), fmt.Sprintf(use, "2"), fmt.Sprintf(given, "1"), fmt.Sprintf(given, "2")
+	use1, use2, given1, given2 := fmt.Sprintf(use, "1"), fmt.Sprintf(use, "2"), fmt.Sprintf(given, "1"), fmt.Sprintf(given,
+		"2")
 	messages := func(m ...string) string {
 		return `{"maxTokens":10,"messages":[` + strings.Join(m, ",") + `]}`
 	}
@@ -148,7 +152,8 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 		{"priority", fmt.Sprintf(askModel, `,"modelPreferences":{"speedPriority":1.5}`), nil, "speedPriority is 1.5"},
 		{"role", messages(`{"role":"system","content":{"type":"text","text":"hi"}}`), nil, `role is "system"`},
 		{"no content", messages(`{"role":"user","content":[]}`), nil, "messages[0].content is empty"},
-		{"balanced", messages(user, assistant("["+use1+","+use2+"]"), results("["+given2+","+given1+"]"), assistant(use1), results(given1)), tools, ""},
+		{"balanced", messages(user, assistant("["+use1+","+use2+"]"), results("["+given2+","+given1+"]"), assistant(use1),
+			results(given1)), tools, ""},
 		{"result missing", messages(user, assistant("["+use1+","+use2+"]"), results(given1)), tools, "tool result missing"},
 		{"all results missing", messages(user, assistant(use1), user), tools, "tool result missing"},
 		{"at the end", messages(user, assistant(use1)), tools, "tool result missing"},
@@ -165,18 +170,20 @@ func TestRequestsThatTheProtocolDoesNotAllowDoNotReachTheModel(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := false
-			got := sampled(t, mcp.Version20251125, HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
-				asked = true
-				_, mode, chosen := strings.Cut(test.params, `"mode":"`)
-				if chosen && (p.ToolChoice == nil || !strings.HasPrefix(mode, string(p.ToolChoice.Mode)+`"`)) {
-					t.Errorf("the model got the choice %+v of %s", p.ToolChoice, test.params)
-				}
-				return hello(), nil
-			}, test.o), test.params)
+			got := sampled(t, mcp.Version20251125,
+				HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+					asked = true
+					_, mode, chosen := strings.Cut(test.params, `"mode":"`)
+					if chosen && (p.ToolChoice == nil || !strings.HasPrefix(mode, string(p.ToolChoice.Mode)+`"`)) {
+						t.Errorf("the model got the choice %+v of %s", p.ToolChoice, test.params)
+					}
+					return hello(), nil
+				}, test.o), test.params)
 			if asked != (test.want == "") {
 				t.Errorf("the model was asked: %v", asked)
 			}
-			if refused := string(got.Error); test.want != "" && (!strings.Contains(refused, "-32602") || !strings.Contains(refused, strings.ReplaceAll(test.want, `"`, `\"`))) {
+			if refused := string(got.Error); test.want != "" &&
+				(!strings.Contains(refused, "-32602") || !strings.Contains(refused, strings.ReplaceAll(test.want, `"`, `\"`))) {
 				t.Errorf("answered %s, want -32602 with %q", got.raw, test.want)
 			}
 		})
@@ -195,19 +202,28 @@ func TestResultsThatTheProtocolDoesNotAllowDoNotLeave(t *testing.T) {
 		want   string // empty if it may leave
 	}{
 		{"text", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say}}, "", ""},
-		{"several", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say, use("1", "add"), use("2", "add")}}, "", ""},
-		{"cut short", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add")}, StopReason: mcp.StopMaxTokens}, "", ""},
-		{"a reason of its own", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say}, StopReason: "bored"}, "", ""},
+		{"several", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say, use("1", "add"), use("2", "add")}},
+			"", ""},
+		{"cut short", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add")},
+			StopReason: mcp.StopMaxTokens}, "", ""},
+		{"a reason of its own", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say}, StopReason: "bored"},
+			"", ""},
 		{"role", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say}, Role: mcp.RoleUser}, "", "role"},
 		{"model", mcp.CreateMessageResult{Content: mcp.SamplingContent{say}}, "", "no name"},
 		{"nothing", mcp.CreateMessageResult{Model: "m"}, "", "no content"},
 		{"nil", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{nil}}, "", "nil block"},
-		{"result of a tool", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{&mcp.ToolResultContent{ToolUseID: "1"}}}, "", "results"},
-		{"nothing to use", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say}, StopReason: mcp.StopToolUse}, "", "uses none"},
-		{"ended", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add")}, StopReason: mcp.StopEndTurn}, "", "ended"},
-		{"unknown", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "rm")}}, "", "no tool of the request"},
-		{"unwanted", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add")}}, mcp.ToolChoiceNone, "no tool"},
-		{"same id", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add"), use("1", "add")}}, "", `the id "1"`},
+		{"result of a tool", mcp.CreateMessageResult{Model: "m",
+			Content: mcp.SamplingContent{&mcp.ToolResultContent{ToolUseID: "1"}}}, "", "results"},
+		{"nothing to use", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{say},
+			StopReason: mcp.StopToolUse}, "", "uses none"},
+		{"ended", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add")},
+			StopReason: mcp.StopEndTurn}, "", "ended"},
+		{"unknown", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "rm")}}, "",
+			"no tool of the request"},
+		{"unwanted", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add")}}, mcp.ToolChoiceNone,
+			"no tool"},
+		{"same id", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("1", "add"), use("1", "add")}}, "",
+			`the id "1"`},
 		{"no id", mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{use("", "add")}}, "", `the id ""`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -231,18 +247,21 @@ func TestResultsThatTheProtocolDoesNotAllowDoNotLeave(t *testing.T) {
 func TestOlderServersGetWhatTheyCanRead(t *testing.T) {
 	sound := &mcp.AudioContent{Data: "AA==", MIMEType: "audio/wav"}
 	noted := &mcp.Annotations{Priority: new(0.5), LastModified: "2026-01-02T03:04:05Z"}
-	full := mcp.SamplingContent{&mcp.ImageContent{Data: "AA==", MIMEType: "image/png", Annotations: noted, Meta: mcp.Meta(`{"x":1}`)}}
+	full := mcp.SamplingContent{&mcp.ImageContent{Data: "AA==", MIMEType: "image/png", Annotations: noted,
+		Meta: mcp.Meta(`{"x":1}`)}}
 	for _, test := range []struct {
 		v       mcp.Version
 		content mcp.SamplingContent
 		want    string
 	}{
 		{mcp.Version20250618, mcp.SamplingContent{mcp.Text("a"), mcp.Text("b")}, `"content":{"type":"text","text":"a\nb"}`},
-		{mcp.Version20251125, mcp.SamplingContent{mcp.Text("a"), mcp.Text("b")}, `"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]`},
+		{mcp.Version20251125, mcp.SamplingContent{mcp.Text("a"), mcp.Text("b")},
+			`"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]`},
 		{mcp.Version20250618, mcp.SamplingContent{mcp.Text("a"), sound}, `-32603`},
 		{mcp.Version20250326, mcp.SamplingContent{sound}, `"type":"audio"`},
 		{mcp.Version20241105, mcp.SamplingContent{sound}, `-32603`},
-		{mcp.Version20250326, full, `"content":{"type":"image","data":"AA==","mimeType":"image/png","annotations":{"priority":0.5}}`},
+		{mcp.Version20250326, full,
+			`"content":{"type":"image","data":"AA==","mimeType":"image/png","annotations":{"priority":0.5}}`},
 		{mcp.Version20250618, full, `"annotations":{"priority":0.5,"lastModified":"2026-01-02T03:04:05Z"},"_meta":{"x":1}}`},
 	} {
 		r := hello()
@@ -259,13 +278,15 @@ func TestAUserWhoDoesNotWantSamplingRejectsIt(t *testing.T) {
 	if want := `{"code":-1,"message":"User rejected sampling request"}`; string(got.Error) != want {
 		t.Errorf("answered %s, want the error %s", got.raw, want)
 	}
-	ready(t, &Options{Features: []Feature{HandleSampling(saying(nil), nil)}}, func(t *testing.T, s *script, v *conversation, c *Client) {
-		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":{"method":"sampling/createMessage","params":`+fmt.Sprintf(askModel, "")+`}}`, ""))
-		if err := <-done; err == nil || !strings.Contains(err.Error(), "User rejected") {
-			t.Errorf("got %v, want the call to end with that", err)
-		}
-	})
+	ready(t, &Options{Features: []Feature{HandleSampling(saying(nil), nil)}},
+		func(t *testing.T, s *script, v *conversation, c *Client) {
+			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+			v.answer(v.want(mcp.MethodCallTool),
+				inputRequired(`{"k":{"method":"sampling/createMessage","params":`+fmt.Sprintf(askModel, "")+`}}`, ""))
+			if err := <-done; err == nil || !strings.Contains(err.Error(), "User rejected") {
+				t.Errorf("got %v, want the call to end with that", err)
+			}
+		})
 }
 
 func TestAnErrorOfTheModelIsAnswered(t *testing.T) {
@@ -283,7 +304,8 @@ func TestAHandlerOfSamplingIsNeeded(t *testing.T) {
 		{HandleSampling(nil, nil)},
 		{HandleSampling(saying(hello()), nil), HandleSampling(saying(hello()), nil)},
 	} {
-		if _, err := New(newScript(), &Options{Features: features}); err == nil || !strings.Contains(err.Error(), "want one handler for sampling/createMessage") {
+		if _, err := New(newScript(), &Options{Features: features}); err == nil ||
+			!strings.Contains(err.Error(), "want one handler for sampling/createMessage") {
 			t.Errorf("got %v, want an error about the handlers", err)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// script is the server of a test: the test takes the frames that the client sends, one by one, and writes raw frames back.
-// It is a transport that can be dialled many times; each dial is a conversation.
+// script is the server of a test: the test takes the frames that the client sends, one by one, and writes raw frames
+// back. It is a transport that can be dialled many times; each dial is a conversation.
 type script struct {
 	transport.Transport
 	dialled chan *conversation
@@ -194,7 +194,8 @@ func await(t *testing.T, c *Client) {
 // probed looks into the core of a client.
 func probed(c *Client) probe { return probe{&c.core} }
 
-// opened gives the client an open subscription, without a listener, and returns the _meta of the notifications that belong to it.
+// opened gives the client an open subscription, without a listener, and returns the _meta of the notifications that
+// belong to it.
 func opened(c *Client) string {
 	cl := c.newCall(mcp.MethodSubscriptionsListen, nil)
 	return ofSubscription(strconv.FormatInt(probed(c).Open(&cl.request), 10))

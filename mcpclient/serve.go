@@ -24,8 +24,8 @@ type Request struct {
 	Params json.RawMessage // valid JSON, an object; nil for none
 }
 
-// Decode decodes the params into v, a pointer. Nothing in v shares memory with the request. Icons that fail [mcp.Icon.Check] are
-// left out of types of package mcp.
+// Decode decodes the params into v, a pointer. Nothing in v shares memory with the request. Icons that fail
+// [mcp.Icon.Check] are left out of types of package mcp.
 func (r *Request) Decode(v any) error {
 	if r.Params == nil {
 		return nil
@@ -41,8 +41,8 @@ func answerPing(context.Context, *Request) (any, error) { return nil, nil }
 // onlyPing are the answers of clients that have no other, which share them: nobody changes it.
 var onlyPing = map[string]RequestHandler{mcp.MethodPing: answerPing}
 
-// answering is how a client answers its server: the requests of a legacy one, which come as messages, and those that a modern one
-// puts into its answers.
+// answering is how a client answers its server: the requests of a legacy one, which come as messages, and those that a
+// modern one puts into its answers.
 type answering struct {
 	c        *core
 	handlers map[string]RequestHandler // by method; fixed when the client is made
@@ -61,7 +61,8 @@ func (a *answering) add(method string, h RequestHandler) error {
 	return nil
 }
 
-// complete adds what every client answers. Clients that answer nothing else, and have nothing to put around it, share that.
+// complete adds what every client answers. Clients that answer nothing else, and have nothing to put around it, share
+// that.
 func (a *answering) complete(alone bool) {
 	switch {
 	case len(a.handlers) == 0 && alone:
@@ -89,8 +90,8 @@ func (a *answering) interpose(middleware []func(RequestHandler) RequestHandler) 
 // servedAtOnce bounds the requests of the server that are being answered; more are refused.
 const servedAtOnce = 64
 
-// serving holds the requests of the server that are being answered. Those that wait for a person take long, so their frames are
-// bounded in bytes as well: by 16 MiB or one frame limit, whichever is more.
+// serving holds the requests of the server that are being answered. Those that wait for a person take long, so their
+// frames are bounded in bytes as well: by 16 MiB or one frame limit, whichever is more.
 type serving struct {
 	mu      sync.Mutex
 	taken   int                         // guarded by mu; of servedAtOnce
@@ -110,8 +111,8 @@ type servedRequest struct {
 	cancelled *cancelledByServer // guarded by serving.mu; by the server, which wants no answer; nil if not
 }
 
-// enter reports whether there is room for one request more, in a frame of this size: all have room bytes. A caller that has got it
-// leaves.
+// enter reports whether there is room for one request more, in a frame of this size: all have room bytes. A caller that
+// has got it leaves.
 func (s *serving) enter(size, room int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +196,8 @@ func (a *answering) refuse(r *reader, m *jsonrpc.Message, params *jsonrpc.Params
 }
 
 // handle calls the handler of one request and answers it, unless the server has cancelled it meanwhile.
-func (a *answering) handle(ctx context.Context, served *servedRequest, in instrument.Incoming, r *Request, answer answerer) {
+func (a *answering) handle(ctx context.Context, served *servedRequest, in instrument.Incoming, r *Request,
+	answer answerer) {
 	handler, known := a.handlers[r.Method]
 	if !known {
 		handler = noHandler
@@ -209,7 +211,8 @@ func (a *answering) handle(ctx context.Context, served *servedRequest, in instru
 }
 
 // conclude answers a request with what its handler has returned, unless the server has cancelled it meanwhile.
-func (a *answering) conclude(op *instrument.Op, served *servedRequest, r *Request, raw []byte, err error, answer answerer) {
+func (a *answering) conclude(op *instrument.Op, served *servedRequest, r *Request, raw []byte, err error,
+	answer answerer) {
 	if why := a.serving.end(served); why != nil {
 		defer op.End(instrument.Result{ErrorType: names.ErrorCancelled, Err: why})
 		_ = answer(nil, true)

@@ -92,7 +92,8 @@ func TestProgressArrivesInOrderBeforeTheCallReturns(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":6}}`, f.ID))
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":6}}`,
+			f.ID))
 		synctest.Wait()
 		if want := []float64{1, 2, 3, 4, 5}; !slices.Equal(got, want) {
 			t.Errorf("want %v and nothing after the result, got %v", want, got)
@@ -235,7 +236,8 @@ func TestInvalidParamsCountAsInvalidFrames(t *testing.T) {
 func TestTwoHandlersForOneMethodAreRefused(t *testing.T) {
 	h := HandleRequest("roots/list", func(context.Context, *Request) (any, error) { return nil, nil })
 	for name, features := range map[string][]Feature{"two": {h, h}, "nil": {HandleRequest("roots/list", nil)}} {
-		if _, err := New(newScript(), &Options{Features: features}); err == nil || !strings.Contains(err.Error(), "roots/list") {
+		if _, err := New(newScript(), &Options{Features: features}); err == nil ||
+			!strings.Contains(err.Error(), "roots/list") {
 			t.Errorf("%s: want an error about roots/list, got %v", name, err)
 		}
 	}
@@ -248,8 +250,8 @@ func TestCapabilitiesThatAreNoJSONAreRefused(t *testing.T) {
 	}
 }
 
-// TestASpanEndsBeforeItsAnswerLeaves: once the answer is out, the server's span may end at any moment, and this one is a part
-// of it.
+// TestASpanEndsBeforeItsAnswerLeaves: once the answer is out, the server's span may end at any moment, and this one is
+// a part of it.
 func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
 	o := Options{Features: []Feature{
 		HandleRequest("ask", func(context.Context, *Request) (any, error) { return &mcp.ListRootsResult{}, nil }),

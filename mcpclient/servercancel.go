@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// cancelledByServer says that the server has cancelled a request: one of its own, a subscription of the client's, or another of
-// the client's, which it must not. The reason is the server's, empty if it gave none.
+// cancelledByServer says that the server has cancelled a request: one of its own, a subscription of the client's, or
+// another of the client's, which it must not. The reason is the server's, empty if it gave none.
 type cancelledByServer struct{ reason string }
 
 func (e *cancelledByServer) Error() string {
@@ -30,9 +30,9 @@ func cancelledUpstream(o outcome) bool {
 	return cancelled
 }
 
-// cancelled ends the request of the client that a server has cancelled: nobody waits until its timeout for an answer that will not
-// come. A subscription is the server's to end, and is begun anew. No other request is the server's to cancel in any revision, so
-// the call fails with [KindProtocol]; an answer that comes none the less is late.
+// cancelled ends the request of the client that a server has cancelled: nobody waits until its timeout for an answer
+// that will not come. A subscription is the server's to end, and is begun anew. No other request is the server's to
+// cancel in any revision, so the call fails with [KindProtocol]; an answer that comes none the less is late.
 // (specification 2026-07-28 and 2025-11-25, basic/patterns/cancellation and basic/utilities/cancellation)
 func (c *core) cancelled(l *link, request jsonrpc.ID, why *cancelledByServer) {
 	id, _ := request.Int()

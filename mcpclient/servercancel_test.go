@@ -17,49 +17,53 @@ import (
 // cancel writes the server's cancellation of a request.
 func (c *conversation) cancel(id, reason string) {
 	c.t.Helper()
-	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%q}}`, id, reason))
+	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":%q}}`, id,
+		reason))
 }
 
-// A call that the server has cancelled gets no answer: it fails at once, and an answer that comes none the less is late.
+// A call that the server has cancelled gets no answer: it fails at once, and an answer that comes none the less is
+// late.
 func TestACallThatTheServerCancelsFailsAtOnce(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		t.Run(string(version), func(t *testing.T) {
-			observed(t, Options{Versions: []mcp.Version{version}}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
-				v := s.next(t).greet(version, all)
-				await(t, c)
-				var err error
-				took := elapsed(func() {
-					done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-					other := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-					f, g := v.take(), v.take()
-					if f.Method != mcp.MethodCallTool {
-						f, g = g, f
+			observed(t, Options{Versions: []mcp.Version{version}}, nil,
+				func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+					v := s.next(t).greet(version, all)
+					await(t, c)
+					var err error
+					took := elapsed(func() {
+						done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+						other := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
+						f, g := v.take(), v.take()
+						if f.Method != mcp.MethodCallTool {
+							f, g = g, f
+						}
+						v.cancel(string(f.ID), "maintenance"+pad[:10_000])
+						err = <-done
+						v.cancel(string(f.ID), "again")
+						v.cancel(`"x"`, "nobody")
+						v.answer(f, fmt.Sprintf(textResult, "late"))
+						v.answer(g, `{}`)
+						if err := <-other; err != nil {
+							t.Errorf("another call: got %v, want it answered", err)
+						}
+					})
+					e, _ := errors.AsType[*Error](err)
+					if e == nil || e.Kind != KindProtocol || SafeToRetry(err) || took != 0 {
+						t.Errorf("got %v after %v, want an error of kind %s at once that says nothing about a retry", err, took,
+							KindProtocol)
 					}
-					v.cancel(string(f.ID), "maintenance"+pad[:10_000])
-					err = <-done
-					v.cancel(string(f.ID), "again")
-					v.cancel(`"x"`, "nobody")
-					v.answer(f, fmt.Sprintf(textResult, "late"))
-					v.answer(g, `{}`)
-					if err := <-other; err != nil {
-						t.Errorf("another call: got %v, want it answered", err)
+					if text := fmt.Sprint(err); !strings.Contains(text, "the server has cancelled it: maintenance") || len(text) > 500 {
+						t.Errorf("got %.600s, want the server's reason, cut", text)
+					}
+					synctest.Wait()
+					if n := rec.Value("mcp_client.responses.dropped", "mcp_client.drop.reason", "late_lost"); n != 1 {
+						t.Errorf("%d answers are late, want 1", n)
+					}
+					if got := rec.Span("tools/call x").Status(); !strings.Contains(fmt.Sprint(got), "Error") {
+						t.Errorf("the span has the status %v, want an error", got)
 					}
 				})
-				e, _ := errors.AsType[*Error](err)
-				if e == nil || e.Kind != KindProtocol || SafeToRetry(err) || took != 0 {
-					t.Errorf("got %v after %v, want an error of kind %s at once that says nothing about a retry", err, took, KindProtocol)
-				}
-				if text := fmt.Sprint(err); !strings.Contains(text, "the server has cancelled it: maintenance") || len(text) > 500 {
-					t.Errorf("got %.600s, want the server's reason, cut", text)
-				}
-				synctest.Wait()
-				if n := rec.Value("mcp_client.responses.dropped", "mcp_client.drop.reason", "late_lost"); n != 1 {
-					t.Errorf("%d answers are late, want 1", n)
-				}
-				if got := rec.Span("tools/call x").Status(); !strings.Contains(fmt.Sprint(got), "Error") {
-					t.Errorf("the span has the status %v, want an error", got)
-				}
-			})
 		})
 	}
 }
@@ -93,11 +97,12 @@ func TestTheStreamOfACallThatTheServerCancelsIsClosed(t *testing.T) {
 // Why a server has cancelled its own request stands in the log, and the handler can ask for it.
 func TestTheReasonOfAServersCancelIsLogged(t *testing.T) {
 	var cause error
-	o := Options{Versions: legacyOnly, Features: []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
-		<-ctx.Done()
-		cause = context.Cause(ctx)
-		return nil, nil
-	})}}
+	o := Options{Versions: legacyOnly,
+		Features: []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return nil, nil
+		})}}
 	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)

@@ -86,7 +86,8 @@ func (c *core) newSession(s session) (*session, error) {
 	return &s, nil
 }
 
-// noticeMeta returns the members that every notification's _meta has. Where it is on its own, it has to say whose it is.
+// noticeMeta returns the members that every notification's _meta has. Where it is on its own, it has to say whose it
+// is.
 func (s *session) noticeMeta() *jsonrpc.Constant {
 	if s.ownStreams {
 		return s.meta
@@ -97,7 +98,8 @@ func (s *session) noticeMeta() *jsonrpc.Constant {
 // cancelNotice returns the notification that tells the server to stop working on request id.
 // (specification 2026-07-28, basic/patterns/cancellation)
 func (s *session) cancelNotice(id int64, reason string, trace jsonrpc.Meta) transport.Message {
-	frame, err := encodeNotification(mcp.NotificationCancelled, &mcp.CancelledParams{RequestID: mcp.IntID(id), Reason: reason}, trace)
+	frame, err := encodeNotification(mcp.NotificationCancelled,
+		&mcp.CancelledParams{RequestID: mcp.IntID(id), Reason: reason}, trace)
 	if err != nil {
 		panic("mcpclient: a cancelled notification cannot be encoded: " + err.Error())
 	}

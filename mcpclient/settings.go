@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
 )
 
-// settings are the options that the core has to know, with every default filled in. Their meaning is that of [Options]. A core does not
-// change them, and many may share them.
+// settings are the options that the core has to know, with every default filled in. Their meaning is that of [Options].
+// A core does not change them, and many may share them.
 type settings struct {
 	Modern, Legacy []mcp.Version // newest first
 	ClientInfo     mcp.Implementation
@@ -49,8 +49,8 @@ func (s *settings) declarable() error {
 	return err
 }
 
-// inflight returns the numbers of the in-flight table. A tombstone outlives whatever can delay an answer: the timeout of
-// its call, as configured for all calls, and a reconnection.
+// inflight returns the numbers of the in-flight table. A tombstone outlives whatever can delay an answer: the timeout
+// of its call, as configured for all calls, and a reconnection.
 func (s *settings) inflight() inflight.Config {
 	const margin = 5 * time.Second
 	t := inflight.Defaults()

@@ -38,7 +38,8 @@ func TestTheOrderlyExitOfAServerIsLoggedAtInfo(t *testing.T) {
 
 // TestAChildLearnsTheTraceOfItsStartIfAskedTo starts the same server both ways.
 func TestAChildLearnsTheTraceOfItsStartIfAskedTo(t *testing.T) {
-	t.Setenv("TRACEPARENT", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01") // this process's own, and no parent of it
+	// this process's own, and no parent of it
+	t.Setenv("TRACEPARENT", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	for _, wanted := range []bool{false, true} {
 		rec := telemetrytest.Recorder(t)
 		s := server(t, roleServer)

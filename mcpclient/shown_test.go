@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The tests of this file show rows of the telemetry schema that no other test of the client shows; the Recording checks the
-// rows themselves.
+// The tests of this file show rows of the telemetry schema that no other test of the client shows; the Recording checks
+// the rows themselves.
 
 func TestASubscriptionThatIsOpenedAnewNamesTheOneThatWasLost(t *testing.T) {
 	features := []Feature{HandleToolListChanged(func(context.Context) {})}
@@ -37,7 +37,8 @@ func TestASubscriptionThatIsOpenedAnewNamesTheOneThatWasLost(t *testing.T) {
 			if span.Name() != mcp.MethodSubscriptionsListen {
 				continue
 			}
-			if links := span.Links(); len(spans) == 1 && (len(links) != 1 || links[0].SpanContext.SpanID() != spans[0].SpanID()) {
+			if links := span.Links(); len(spans) == 1 &&
+				(len(links) != 1 || links[0].SpanContext.SpanID() != spans[0].SpanID()) {
 				t.Errorf("the second one has a link to the first %v, got %v", spans[0].SpanID(), links)
 			}
 			spans = append(spans, span.SpanContext())
@@ -114,29 +115,30 @@ func TestWhatAFloodOfNotificationsDropsIsLoggedNowAndThen(t *testing.T) {
 		case <-ctx.Done():
 		}
 	})}
-	observed(t, Options{Features: features, NotificationQueue: 1}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
-		release = make(chan struct{})
-		v := s.next(t).modern()
-		await(t, c)
-		const flood = 20
-		v.write(`{"jsonrpc":"2.0","method":"flood"}`)
-		synctest.Wait() // the handler runs
-		for range flood {
+	observed(t, Options{Features: features, NotificationQueue: 1}, nil,
+		func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			release = make(chan struct{})
+			v := s.next(t).modern()
+			await(t, c)
+			const flood = 20
 			v.write(`{"jsonrpc":"2.0","method":"flood"}`)
-		}
-		synctest.Wait()
-		if n := len(rec.Logs("mcp_client.notification.dropped")); n != 5 {
-			t.Errorf("five records at once, got %d", n)
-		}
-		time.Sleep(2 * time.Second)
-		v.write(`{"jsonrpc":"2.0","method":"flood"}`)
-		synctest.Wait()
-		records := rec.Logs("mcp_client.notification.dropped")
-		if got, want := records[len(records)-1].Text("mcp_client.suppressed"), fmt.Sprint(flood-1-5); got != want {
-			t.Errorf("the next one counts what was left out: got %s, want %s", got, want)
-		}
-		close(release)
-	})
+			synctest.Wait() // the handler runs
+			for range flood {
+				v.write(`{"jsonrpc":"2.0","method":"flood"}`)
+			}
+			synctest.Wait()
+			if n := len(rec.Logs("mcp_client.notification.dropped")); n != 5 {
+				t.Errorf("five records at once, got %d", n)
+			}
+			time.Sleep(2 * time.Second)
+			v.write(`{"jsonrpc":"2.0","method":"flood"}`)
+			synctest.Wait()
+			records := rec.Logs("mcp_client.notification.dropped")
+			if got, want := records[len(records)-1].Text("mcp_client.suppressed"), fmt.Sprint(flood-1-5); got != want {
+				t.Errorf("the next one counts what was left out: got %s, want %s", got, want)
+			}
+			close(release)
+		})
 }
 
 // A model may call tools that do not exist; their names are no news for metrics, once it is known which do.

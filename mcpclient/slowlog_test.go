@@ -83,11 +83,12 @@ func promptly(t *testing.T, v *conversation, c *Client, beside string) {
 
 // said is every kind of thing a server can say unasked, in either era; %d is the id of a call that has its outcome.
 var said = map[string]string{
-	"garbage":                           `{"jsonrpc":`,
-	"no object":                         `17`,
-	"another protocol":                  `{"hello":"world"}`,
-	"an id that is none":                `{"jsonrpc":"2.0","id":{},"result":{}}`,
-	"a frame over the limit":            `{"jsonrpc":"2.0","method":"x/large","params":{"x":"` + strings.Repeat("x", 64<<10) + `"}}`,
+	"garbage":            `{"jsonrpc":`,
+	"no object":          `17`,
+	"another protocol":   `{"hello":"world"}`,
+	"an id that is none": `{"jsonrpc":"2.0","id":{},"result":{}}`,
+	"a frame over the limit": `{"jsonrpc":"2.0","method":"x/large","params":{"x":"` + strings.Repeat("x",
+		64<<10) + `"}}`,
 	"an answer to no call":              `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
 	"an answer twice":                   `{"jsonrpc":"2.0","id":%d,"result":{}}`,
 	"an error twice":                    `{"jsonrpc":"2.0","id":%d,"error":{"code":1,"message":"no"}}`,
@@ -106,8 +107,8 @@ var said = map[string]string{
 	"a request whose params are no use": `{"jsonrpc":"2.0","id":"s","method":"roots/list","params":[]}`,
 }
 
-// A log handler that does not return holds up what it logs for, and nothing beside that: not the reading, in whosever goroutine,
-// nor connecting and negotiating.
+// A log handler that does not return holds up what it logs for, and nothing beside that: not the reading, in whosever
+// goroutine, nor connecting and negotiating.
 func TestALogHandlerThatDoesNotReturnDelaysNoCallBeside(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125, mcp.Version20250326} {
 		for _, lends := range []bool{false, true} {
@@ -187,7 +188,8 @@ func TestACallerWhoReadsLeavesInTimeWhateverIsLogged(t *testing.T) {
 	})
 }
 
-// A function for transitions that does not return holds up no connection. What it does not hear of is bounded, and told.
+// A function for transitions that does not return holds up no connection. What it does not hear of is bounded, and
+// told.
 func TestAnOnTransitionThatDoesNotReturnHoldsUpNothing(t *testing.T) {
 	const connections = 200
 	var release chan struct{}

@@ -77,7 +77,8 @@ func TestAServerThatTakesItsTimeToStartIsReadyAtTheFirstAttempt(t *testing.T) {
 				server.answers(v, probe, init)
 				await(t, c)
 				if got := c.Status(); got.Attempt != 1 || c.ProtocolVersion() != server.want {
-					t.Errorf("%s after %v: ready at attempt %d with %s, want 1 with %s", name, start, got.Attempt, c.ProtocolVersion(), server.want)
+					t.Errorf("%s after %v: ready at attempt %d with %s, want 1 with %s", name, start, got.Attempt, c.ProtocolVersion(),
+						server.want)
 				}
 			})
 		}
@@ -94,7 +95,9 @@ func TestAServerThatNeverSpeaksIsGivenUpWithItsLastWords(t *testing.T) {
 		}
 		<-v.ctx.Done()
 		err := c.Status().Err
-		if !errors.Is(err, errSlow) || !strings.Contains(err.Error(), `its process has written nothing to its standard output; its last words: "waiting for a lock"`) {
+		if !errors.Is(err, errSlow) ||
+			!strings.Contains(err.Error(),
+				`its process has written nothing to its standard output; its last words: "waiting for a lock"`) {
 			t.Errorf("got %v, want what it has not done, and its last words", err)
 		}
 		s.next(t)

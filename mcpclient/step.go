@@ -39,10 +39,10 @@ func (c *core) start() {
 	c.arm()
 }
 
-// step feeds the machine, carries out what it says, and reports whether the event meant anything in the present state. It
-// is the only way the state changes. All effects are carried out under the mutex and none of them waits, so whatever an
-// event does to the state, to the calls in flight and to those who wait is one moment. Effects that talk to users, to
-// the telemetry or to the connection are not for step; it returns the list to whoever can carry them out.
+// step feeds the machine, carries out what it says, and reports whether the event meant anything in the present state.
+// It is the only way the state changes. All effects are carried out under the mutex and none of them waits, so whatever
+// an event does to the state, to the calls in flight and to those who wait is one moment. Effects that talk to users,
+// to the telemetry or to the connection are not for step; it returns the list to whoever can carry them out.
 func (c *core) step(in machine.Input, f *fact) ([]machine.Effect, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,8 +187,8 @@ func (c *core) acquire(giveUp <-chan struct{}) bool {
 	}
 }
 
-// tryAcquire acquires if no connection is open, unless giveUp is closed. If one is, it returns a channel that is closed when it is
-// worth another try. Who hangs up holds the mutex, too: nobody acquires for a connection that is given up.
+// tryAcquire acquires if no connection is open, unless giveUp is closed. If one is, it returns a channel that is closed
+// when it is worth another try. Who hangs up holds the mutex, too: nobody acquires for a connection that is given up.
 func (c *core) tryAcquire(giveUp <-chan struct{}) (freed <-chan struct{}, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -277,8 +277,9 @@ func (c *core) settleUp() {
 	c.arm()
 }
 
-// arm sets the timer to what is due next: the machine's deadline, a call's, or the sweep of tombstones. One that is set to
-// an earlier time is left so: the tick finds nothing to do, and arms anew. Calls that are soon answered set it only once.
+// arm sets the timer to what is due next: the machine's deadline, a call's, or the sweep of tombstones. One that is set
+// to an earlier time is left so: the tick finds nothing to do, and arms anew. Calls that are soon answered set it only
+// once.
 func (c *core) arm() {
 	next := c.m.Deadline
 	if due, ok := c.calls.Next(); ok && c.m.State != connstate.Closing && (next.IsZero() || due.Before(next)) {

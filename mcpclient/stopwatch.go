@@ -15,8 +15,8 @@ type stopwatch struct {
 	timer *time.Timer   // guarded by mu; nil between parts
 }
 
-// within returns a context that ends with ctx, or when the part that begins now has taken longer than limit. The part ends
-// with the call of done.
+// within returns a context that ends with ctx, or when the part that begins now has taken longer than limit. The part
+// ends with the call of done.
 func (s *stopwatch) within(ctx context.Context, limit time.Duration) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()

@@ -73,8 +73,8 @@ func TestOnlyOpenSubscriptionsAreHeard(t *testing.T) {
 	})
 }
 
-// What the server had queued for a subscription when the one in its place was opened may be told after that: it is a change that
-// the new one does not tell of.
+// What the server had queued for a subscription when the one in its place was opened may be told after that: it is a
+// change that the new one does not tell of.
 func TestWhatWasOnItsWayWhenASubscriptionWasReplacedIsHeard(t *testing.T) {
 	var n int
 	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// streams makes of a script a transport in which requests have streams of their own, as in HTTP, and fail one by one: what
-// the server writes after own or fail is for one request.
+// streams makes of a script a transport in which requests have streams of their own, as in HTTP, and fail one by one:
+// what the server writes after own or fail is for one request.
 func streams(s transport.Transport) *rigged {
 	return &rigged{Transport: s, receive: func(ctx context.Context, next receiver) (transport.Frame, error) {
 		return onStream(next(ctx))
@@ -62,7 +62,8 @@ func streamed(t *testing.T, o *Options, f func(t *testing.T, s *script, c *Clien
 }
 
 // bubbleWith runs f in a bubble with a client of what wrap makes of a script.
-func bubbleWith(t *testing.T, o *Options, wrap func(*script) transport.Transport, f func(t *testing.T, s *script, c *Client)) {
+func bubbleWith(t *testing.T, o *Options, wrap func(*script) transport.Transport,
+	f func(t *testing.T, s *script, c *Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript()

@@ -10,13 +10,13 @@ import (
 )
 
 // SubscribeResource asks the server to tell when a resource changes, which [HandleResourceUpdated] and
-// [Client.OnResourceUpdated] hear of. It returns when the server has agreed; a server that does not, for this resource or
-// for any, is an error with [ErrUnsupported] in its chain, or the server's own. After an error nothing has changed.
+// [Client.OnResourceUpdated] hear of. It returns when the server has agreed; a server that does not, for this resource
+// or for any, is an error with [ErrUnsupported] in its chain, or the server's own. After an error nothing has changed.
 //
-// The subscription is for the life of the client, until [Client.UnsubscribeResource]: it is made anew in each session, after
-// a connection was lost. The handlers are called then, for a change may have gone unheard. If a server does not take it up
-// again, the record mcp_client.subscription.lost says so, and the next session tries. To subscribe to a resource twice is to
-// subscribe once, and one unsubscribing ends it.
+// The subscription is for the life of the client, until [Client.UnsubscribeResource]: it is made anew in each session,
+// after a connection was lost. The handlers are called then, for a change may have gone unheard. If a server does not
+// take it up again, the record mcp_client.subscription.lost says so, and the next session tries. To subscribe to a
+// resource twice is to subscribe once, and one unsubscribing ends it.
 //
 // A legacy server is asked by resources/subscribe. For a modern one, what has handlers and what is subscribed to is one
 // subscriptions/listen, so of the options only the timeout and WaitForReady mean something there.
@@ -49,10 +49,10 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	return nil
 }
 
-// UnsubscribeResource ends what [Client.SubscribeResource] began. Whatever it returns, and even if ctx has ended before, the
-// resource is not subscribed to in later sessions, unless a SubscribeResource of the same resource is under way that
-// succeeds; an error says that a legacy server may go on to tell of it in this one. A client that is not ready has nobody to
-// tell, which is no error.
+// UnsubscribeResource ends what [Client.SubscribeResource] began. Whatever it returns, and even if ctx has ended
+// before, the resource is not subscribed to in later sessions, unless a SubscribeResource of the same resource is under
+// way that succeeds; an error says that a legacy server may go on to tell of it in this one. A client that is not ready
+// has nobody to tell, which is no error.
 func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
 	options = c.cfg.timed(options, time.Now())
 	limited, cancel := c.cfg.within(ctx, options)

@@ -103,7 +103,8 @@ func TestUpdatesOfASubscribedResourceAreHeard(t *testing.T) {
 
 func TestSubscriptionsAreMadeAnewInEachSession(t *testing.T) {
 	j := &journal{}
-	o := Options{Features: []Feature{HandleResourceUpdated(j.updated), HandleNotification(mcp.NotificationResourceUpdated, j.raw)}}
+	o := Options{Features: []Feature{HandleResourceUpdated(j.updated),
+		HandleNotification(mcp.NotificationResourceUpdated, j.raw)}}
 	inEach(t, o, func(t *testing.T, r *revision) {
 		r.subscribe(motd)
 		r.subscribe(news, motd)
@@ -170,7 +171,8 @@ func TestASubscriptionThatTheServerDoesNotHonourIsAnError(t *testing.T) {
 		r.agree(r.want(mcp.MethodSubscriptionsListen), `{"toolsListChanged":true}`)
 		r.want(mcp.NotificationCancelled)
 		err := <-done
-		if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), motd) || SafeToRetry(e) {
+		if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrUnsupported) ||
+			!strings.Contains(err.Error(), motd) || SafeToRetry(e) {
 			t.Errorf("want %v and the URI, got %v", ErrUnsupported, err)
 		}
 		r.silent() // what it did agree to goes on as it is
@@ -503,7 +505,8 @@ func TestUnsubscribingTakesNoTime(t *testing.T) {
 		over, cancel := context.WithCancel(t.Context())
 		cancel()
 		for _, uri := range uris {
-			if err := r.c.UnsubscribeResource(over, uri); (err == nil) != r.modern() || err != nil && !errors.Is(err, context.Canceled) {
+			if err := r.c.UnsubscribeResource(over, uri); (err == nil) != r.modern() || err != nil &&
+				!errors.Is(err, context.Canceled) {
 				t.Errorf("want an error only of the request that a legacy server did not get, got %v", err)
 			}
 		}

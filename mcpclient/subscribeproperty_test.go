@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// watchingServer is a server of one revision that keeps to what it is told about resources. A connection that ends takes all
-// with it.
+// watchingServer is a server of one revision that keeps to what it is told about resources. A connection that ends
+// takes all with it.
 type watchingServer struct {
 	version mcp.Version
 	delay   time.Duration // of each answer
@@ -93,7 +93,8 @@ func (w *watchingServer) answer(f frame) string {
 	case mcp.MethodDiscover:
 		result = fmt.Sprintf(`{"resultType":"complete","supportedVersions":[%q],"capabilities":%s}`, w.version, all)
 	case mcp.MethodInitialize:
-		result = fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"x","version":"1"}}`, w.version, all)
+		result = fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"x","version":"1"}}`, w.version,
+			all)
 	case mcp.MethodSubscribe:
 		w.open[p.URI] = []string{p.URI}
 	case mcp.MethodUnsubscribe:
@@ -122,8 +123,8 @@ type change struct {
 	Unsubscribe bool
 }
 
-// TestTheServerTellsOfWhatIsSubscribedTo holds what a server tells of in the end against what the user was told, after changes
-// to several resources at once and connections that are lost among them.
+// TestTheServerTellsOfWhatIsSubscribedTo holds what a server tells of in the end against what the user was told, after
+// changes to several resources at once and connections that are lost among them.
 func TestTheServerTellsOfWhatIsSubscribedTo(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		moment := rapid.Custom(func(rt *rapid.T) time.Duration {
@@ -182,8 +183,8 @@ func TestTheServerTellsOfWhatIsSubscribedTo(t *testing.T) {
 	})
 }
 
-// subscribeAll makes the changes of all resources at once, and returns what is subscribed to in the end, as far as the user
-// was told.
+// subscribeAll makes the changes of all resources at once, and returns what is subscribed to in the end, as far as the
+// user was told.
 func subscribeAll(ctx context.Context, c *Client, changes [][]change) []string {
 	var mu sync.Mutex
 	subscribed := map[string]bool{}

@@ -13,7 +13,8 @@ import (
 type subscription struct {
 	request
 	filter mcp.SubscriptionFilter
-	before instrument.Ref         // the request that opened the latest subscription, if that was lost with an earlier session
+	// the request that opened the latest subscription, if that was lost with an earlier session
+	before instrument.Ref
 	anew   bool                   // it was
 	agreed mcp.SubscriptionFilter // what the server has acknowledged; belongs to the reader of the connection before that
 	stream func(error)            // tells the telemetry how it has ended

@@ -8,9 +8,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// subscriptions are the changes that a client hears of: of the lists that it has handlers for, and of the resources that the user
-// is subscribed to. In a modern session a listener keeps one subscription to all of them open (listen.go). A legacy server tells of
-// lists unasked, and is asked for each resource (subscribe.go).
+// subscriptions are the changes that a client hears of: of the lists that it has handlers for, and of the resources
+// that the user is subscribed to. In a modern session a listener keeps one subscription to all of them open
+// (listen.go). A legacy server tells of lists unasked, and is asked for each resource (subscribe.go).
 type subscriptions struct {
 	c       *Client
 	watches watches
@@ -141,9 +141,9 @@ func (subs *subscriptions) acknowledged(n *Notification) {
 	})
 }
 
-// strays reports whether a notification of a modern server belongs to no subscription of the client's although it says so, or
-// has to: it reaches no handler then. On a stream that all share, that is how a client tells its subscriptions apart.
-// (specification 2026-07-28, basic/patterns/subscriptions)
+// strays reports whether a notification of a modern server belongs to no subscription of the client's although it says
+// so, or has to: it reaches no handler then. On a stream that all share, that is how a client tells its subscriptions
+// apart. (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) strays(n *Notification) bool {
 	switch n.Method {
 	case mcp.NotificationProgress, mcp.NotificationMessage: // of a request
@@ -160,7 +160,8 @@ func (subs *subscriptions) strays(n *Notification) bool {
 	return err != nil || !ok || !subs.c.core.isOpen(id)
 }
 
-// onlySubscribed reports whether a modern server sends notifications of a method to those only who have subscribed to them.
+// onlySubscribed reports whether a modern server sends notifications of a method to those only who have subscribed to
+// them.
 func onlySubscribed(method string) bool {
 	switch method {
 	case mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged, mcp.NotificationResourceListChanged,

@@ -11,19 +11,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 )
 
-// UseTasks declares that a modern server may answer the call of a tool with a task, which it works on beyond that answer, and
-// lets the client wait for the outcome: [Client.CallTool] does so by itself, [Client.StartTool] hands the task over. Whether
-// a call becomes a task the server decides, call by call. A nil o means the defaults.
+// UseTasks declares that a modern server may answer the call of a tool with a task, which it works on beyond that
+// answer, and lets the client wait for the outcome: [Client.CallTool] does so by itself, [Client.StartTool] hands the
+// task over. Whether a call becomes a task the server decides, call by call. A nil o means the defaults.
 //
-// The client asks for the outcome with tasks/get, again and again; it does not subscribe to notifications/tasks. What the
-// task needs of the client on the way, the handlers get that answer a server's requests in general, such as that of
+// The client asks for the outcome with tasks/get, again and again; it does not subscribe to notifications/tasks. What
+// the task needs of the client on the way, the handlers get that answer a server's requests in general, such as that of
 // [HandleElicitation]. (extension io.modelcontextprotocol/tasks, specification/draft/tasks)
 //
-// The revision 2025-11-25 has tasks of another kind, an experiment, and UseTasks serves for them too; there is nothing to
-// declare. There it is the client that makes a task of a call, of those tools that the server lists as such: where that is
-// required, CallTool, [CallToolAs] and StartTool do; where it is optional, StartTool does. To learn which tools those are, the
-// tools are listed once, before the first call. A server that needs something on the way asks with requests of its own while
-// somebody is in CallTool or [Task.Wait], and its notifications/tasks/status are heard then.
+// The revision 2025-11-25 has tasks of another kind, an experiment, and UseTasks serves for them too; there is nothing
+// to declare. There it is the client that makes a task of a call, of those tools that the server lists as such: where
+// that is required, CallTool, [CallToolAs] and StartTool do; where it is optional, StartTool does. To learn which tools
+// those are, the tools are listed once, before the first call. A server that needs something on the way asks with
+// requests of its own while somebody is in CallTool or [Task.Wait], and its notifications/tasks/status are heard then.
 // (specification 2025-11-25, basic/utilities/tasks)
 func UseTasks(o *TaskOptions) Feature {
 	var options TaskOptions
@@ -51,10 +51,10 @@ type TaskOptions struct {
 	// PollInterval is the time between two polls of a server that suggests none. Zero means 1 s.
 	PollInterval time.Duration
 
-	// PollMin and PollMax bound what a server suggests. Zero means 100 ms, and no upper bound: a server that wants to be asked
-	// once a day is asked once a day, whatever the caller's context allows. After failures the interval doubles up to a minute, or
-	// what the server suggests if that is more. To each interval up to a tenth is added, so that tasks that were begun together are
-	// not asked for together.
+	// PollMin and PollMax bound what a server suggests. Zero means 100 ms, and no upper bound: a server that wants to be
+	// asked once a day is asked once a day, whatever the caller's context allows. After failures the interval doubles up
+	// to a minute, or what the server suggests if that is more. To each interval up to a tenth is added, so that tasks
+	// that were begun together are not asked for together.
 	PollMin, PollMax time.Duration
 
 	// TTL is how long a server of 2025-11-25 is asked to keep a task, from its creation; it may keep it for another time.
@@ -68,10 +68,10 @@ type taskCall struct {
 	asked bool                  // the latest request does, as the specification says
 }
 
-// WithTaskStatus lets f hear of the task that the call becomes, if it does: when the server has made it, and whenever a poll
-// finds it changed. The first time is the one to write down its TaskID, with which [Client.ResumeTask] goes on after this
-// program has ended. f is called in the goroutine that has asked: that of [Client.CallTool], [Client.StartTool],
-// [Task.Poll] or [Task.Wait].
+// WithTaskStatus lets f hear of the task that the call becomes, if it does: when the server has made it, and whenever a
+// poll finds it changed. The first time is the one to write down its TaskID, with which [Client.ResumeTask] goes on
+// after this program has ended. f is called in the goroutine that has asked: that of [Client.CallTool],
+// [Client.StartTool], [Task.Poll] or [Task.Wait].
 func WithTaskStatus(f func(mcp.Task)) CallOption { return func(a *asked) { a.onTask = f } }
 
 // Conditions of tasks, to test with [errors.Is]. The error has the task's id in [Error.TaskID].
@@ -133,7 +133,8 @@ func (cl *call) mayBecomeTask() bool {
 // require fails locally what cannot succeed. A task that the server has made proves that it knows tasks, of this kind.
 func (t *tasking) require(method string, made, legacy bool) *Error {
 	if !t.declared() {
-		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("the client has not declared tasks, see UseTasks")}
+		return &Error{Kind: KindInvalid, Op: method, Unsent: true,
+			cause: errors.New("the client has not declared tasks, see UseTasks")}
 	}
 	s := t.c.core.present()
 	switch {

@@ -102,7 +102,8 @@ func TestACallWaitsForItsTask(t *testing.T) {
 		}
 		keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), working()) }), time.Second)
 		keptPace(t, elapsed(func() {
-			v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskWorking, `,"statusMessage":"half","ttlMs":null,"pollIntervalMs":5000`))
+			v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskWorking,
+				`,"statusMessage":"half","ttlMs":null,"pollIntervalMs":5000`))
 		}), time.Second)
 		keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), completed("done")) }), 5*time.Second)
 		if err := <-a.done; err != nil || text(a.result) != "done" || a.result.ResultType != "" {
@@ -131,9 +132,11 @@ func TestTheIntervalOfPollsHasBounds(t *testing.T) {
 		{"none suggested, one configured", &TaskOptions{PollInterval: 3 * time.Second}, `,"ttlMs":null`, 3 * time.Second},
 		{"zero", nil, `,"ttlMs":null,"pollIntervalMs":0`, 100 * time.Millisecond},
 		{"negative", nil, `,"ttlMs":null,"pollIntervalMs":-9223372036854775808`, 100 * time.Millisecond},
-		{"for ever, with a bound", &TaskOptions{PollMax: time.Minute}, `,"ttlMs":null,"pollIntervalMs":9223372036854775807`, time.Minute},
+		{"for ever, with a bound", &TaskOptions{PollMax: time.Minute}, `,"ttlMs":null,"pollIntervalMs":9223372036854775807`,
+			time.Minute},
 		{"half an hour", nil, `,"ttlMs":null,"pollIntervalMs":1800000`, 30 * time.Minute},
-		{"with the largest bound", &TaskOptions{PollMax: math.MaxInt64}, `,"ttlMs":null,"pollIntervalMs":1800000`, 30 * time.Minute},
+		{"with the largest bound", &TaskOptions{PollMax: math.MaxInt64}, `,"ttlMs":null,"pollIntervalMs":1800000`,
+			30 * time.Minute},
 		{"configured", &TaskOptions{PollMin: 2 * time.Second, PollMax: 2 * time.Second}, everySecond, 2 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -164,12 +167,18 @@ func TestHowATaskEnds(t *testing.T) {
 		kind         Kind
 		text         string
 	}{
-		{"failed", taskState("complete", mcp.TaskFailed, everySecond+`,"error":{"code":-32603,"message":"disk full"}`), ErrTaskFailed, KindJSONRPC, "tools/call: server error -32603: disk full"},
-		{"failed, as the examples have it", taskState("task", mcp.TaskFailed, everySecond+`,"error":{"code":-32603,"message":"disk full"}`), ErrTaskFailed, KindJSONRPC, "disk full"},
-		{"failed without an error", taskState("complete", mcp.TaskFailed, everySecond), ErrTaskFailed, KindProtocol, "task failed"},
-		{"cancelled", taskState("complete", mcp.TaskCancelled, everySecond+`,"statusMessage":"maintenance"`), ErrTaskCancelled, KindCancelled, "task cancelled: maintenance"},
-		{"completed without a result", taskState("complete", mcp.TaskCompleted, everySecond), nil, KindProtocol, "without a result"},
-		{"completed with another result", taskState("complete", mcp.TaskCompleted, everySecond+`,"result":{"content":7}`), nil, KindProtocol, "content"},
+		{"failed", taskState("complete", mcp.TaskFailed, everySecond+`,"error":{"code":-32603,"message":"disk full"}`),
+			ErrTaskFailed, KindJSONRPC, "tools/call: server error -32603: disk full"},
+		{"failed, as the examples have it", taskState("task", mcp.TaskFailed,
+			everySecond+`,"error":{"code":-32603,"message":"disk full"}`), ErrTaskFailed, KindJSONRPC, "disk full"},
+		{"failed without an error", taskState("complete", mcp.TaskFailed, everySecond), ErrTaskFailed, KindProtocol,
+			"task failed"},
+		{"cancelled", taskState("complete", mcp.TaskCancelled, everySecond+`,"statusMessage":"maintenance"`),
+			ErrTaskCancelled, KindCancelled, "task cancelled: maintenance"},
+		{"completed without a result", taskState("complete", mcp.TaskCompleted, everySecond), nil, KindProtocol,
+			"without a result"},
+		{"completed with another result", taskState("complete", mcp.TaskCompleted, everySecond+`,"result":{"content":7}`),
+			nil, KindProtocol, "content"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
@@ -178,7 +187,8 @@ func TestHowATaskEnds(t *testing.T) {
 				v.answer(v.about(mcp.MethodGetTask), test.answer)
 				err := <-a.done
 				e, _ := errors.AsType[*Error](err)
-				if e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) || SafeToRetry(err) {
+				if e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) ||
+					SafeToRetry(err) {
 					t.Errorf("got %#v, want kind %s about t1 with %q in it, not safe to retry", err, test.kind, test.text)
 				}
 				if test.is != nil && !errors.Is(err, test.is) {
@@ -207,7 +217,8 @@ func TestAToolThatReportsAnErrorFromItsTaskIsAResult(t *testing.T) {
 	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
-		v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCompleted, everySecond+`,"result":{"content":[],"isError":true}`))
+		v.answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCompleted,
+			everySecond+`,"result":{"content":[],"isError":true}`))
 		if err := <-a.done; err != nil || !a.result.IsError {
 			t.Errorf("got %+v, %v, want a result with IsError", a.result, err)
 		}
@@ -236,11 +247,13 @@ func TestTasksThatMustNotBeAreRefused(t *testing.T) {
 			a := callInBackground(t.Context(), c)
 			v.begin(mcp.TaskWorking, everySecond)
 			err := <-a.done
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol || !strings.Contains(err.Error(), "not negotiated") {
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol ||
+				!strings.Contains(err.Error(), "not negotiated") {
 				t.Errorf("got %v, want a protocol error", err)
 			}
 			_, err = c.ResumeTask("t1").Wait(t.Context())
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindInvalid || !strings.Contains(err.Error(), "UseTasks") {
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindInvalid ||
+				!strings.Contains(err.Error(), "UseTasks") {
 				t.Errorf("got %v, want to be told of UseTasks", err)
 			}
 		})
@@ -305,7 +318,8 @@ func TestATaskThatTheServerDoesNotKnow(t *testing.T) {
 		v.begin(mcp.TaskWorking, `,"ttlMs":60000,"pollIntervalMs":1000`)
 		v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
 		err := <-a.done
-		if e, _ := errors.AsType[*mcp.Error](err); !errors.Is(err, ErrTaskUnknown) || errors.Is(err, ErrTaskExpired) || e == nil || e.Message != "no such task" {
+		if e, _ := errors.AsType[*mcp.Error](err); !errors.Is(err, ErrTaskUnknown) || errors.Is(err, ErrTaskExpired) ||
+			e == nil || e.Message != "no such task" {
 			t.Errorf("got %v, want ErrTaskUnknown and what the server said", err)
 		}
 		a = callInBackground(t.Context(), c)
@@ -327,7 +341,8 @@ func TestACallerWhoLeavesCancelsTheTaskOnce(t *testing.T) {
 		cancel()
 		took := elapsed(func() {
 			err := <-a.done
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" || errors.Is(err, ErrTaskCancelled) {
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" ||
+				errors.Is(err, ErrTaskCancelled) {
 				t.Errorf("got %v, want the caller's cancellation, about t1", err)
 			}
 		})
@@ -472,7 +487,11 @@ func TestATaskThatTheCallCannotWaitForIsCancelled(t *testing.T) {
 		call   func(ctx context.Context, c *Client) error
 		status mcp.TaskStatus
 	}{
-		"of an unknown status": {func(ctx context.Context, c *Client) error { _, err := c.CallTool(ctx, "x", nil); return err }, "paused"},
+		"of an unknown status": {func(ctx context.Context, c *Client) error {
+			_,
+				err := c.CallTool(ctx, "x", nil)
+			return err
+		}, "paused"},
 		"begun, of an unknown status": {func(ctx context.Context, c *Client) error {
 			_, err := c.StartTool(ctx, "x", nil)
 			return err

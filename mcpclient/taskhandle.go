@@ -12,12 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Task is the call of a tool that may go on beyond the server's answer: [Client.StartTool] begins one, [Client.ResumeTask]
-// goes on with one. It belongs to the server and outlives connections, and this program as well: nothing of it is lost if
-// nobody waits. Its methods may be called from any goroutine.
+// Task is the call of a tool that may go on beyond the server's answer: [Client.StartTool] begins one,
+// [Client.ResumeTask] goes on with one. It belongs to the server and outlives connections, and this program as well:
+// nothing of it is lost if nobody waits. Its methods may be called from any goroutine.
 //
-// Every request about the task waits until the client is ready, within its timeout: that of the options that the task was
-// begun with, for each request anew. How long the task takes is up to the contexts.
+// Every request about the task waits until the client is ready, within its timeout: that of the options that the task
+// was begun with, for each request anew. How long the task takes is up to the contexts.
 type Task struct {
 	c        *Client
 	do       CallFunc
@@ -43,9 +43,9 @@ type Task struct {
 	answered map[string]bool // guarded by mu; keys of what the server has asked for and got
 }
 
-// StartTool calls a tool as [Client.CallTool] does and does not wait for the task that a server may answer with. The error is
-// that of the call. If the server answers at once, or knows no tasks, what is returned has no ID and is over already, so
-// that [Task.Wait] serves both:
+// StartTool calls a tool as [Client.CallTool] does and does not wait for the task that a server may answer with. The
+// error is that of the call. If the server answers at once, or knows no tasks, what is returned has no ID and is over
+// already, so that [Task.Wait] serves both:
 //
 //	task, err := client.StartTool(ctx, "train", model)
 //	if err != nil {
@@ -54,10 +54,12 @@ type Task struct {
 //	save(task.ID()) // for ResumeTask
 //	result, err := task.Wait(ctx)
 //
-// Tasks have to be declared by [UseTasks]. Of the options, those that change requests hold for all requests about the task.
+// Tasks have to be declared by [UseTasks]. Of the options, those that change requests hold for all requests about the
+// task.
 func (c *Client) StartTool(ctx context.Context, name string, arguments any, options ...CallOption) (*Task, error) {
 	t := newTask(c, c.Call)
-	r, err := c.CallTool(ctx, name, arguments, append(options[:len(options):len(options)], func(a *asked) { a.handle = t })...)
+	r, err := c.CallTool(ctx, name, arguments,
+		append(options[:len(options):len(options)], func(a *asked) { a.handle = t })...)
 	if err != nil {
 		if t.isMade() { // and a middleware has another opinion
 			t.abandon(ctx, nil)
@@ -72,12 +74,12 @@ func (c *Client) StartTool(ctx context.Context, name string, arguments any, opti
 	return t, nil
 }
 
-// ResumeTask returns the task of the call of a tool that was begun before, perhaps by another process. It asks nobody: whether
-// the server knows the task shows at the first request, and before that its status is unknown. Of the options, those for
-// timeouts, _meta, the log level and the task's status count.
+// ResumeTask returns the task of the call of a tool that was begun before, perhaps by another process. It asks nobody:
+// whether the server knows the task shows at the first request, and before that its status is unknown. Of the options,
+// those for timeouts, _meta, the log level and the task's status count.
 //
-// An id can be all it takes to see what the task brings, so it is to be kept as a secret; no error text, log record or span
-// of the client has it.
+// An id can be all it takes to see what the task brings, so it is to be kept as a secret; no error text, log record or
+// span of the client has it.
 func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
 	a := &asked{logLevel: c.logLevel.level()}
 	a.apply(options)
@@ -96,7 +98,8 @@ func newTask(c *Client, do CallFunc) *Task {
 	return &Task{c: c, do: do, turn: make(chan struct{}, 1), answers: mcp.InputResponses{}, answered: map[string]bool{}}
 }
 
-// ID is what the server calls the task, for [Client.ResumeTask]. It is empty if the server has answered the call at once.
+// ID is what the server calls the task, for [Client.ResumeTask]. It is empty if the server has answered the call at
+// once.
 func (t *Task) ID() string { return t.Status().TaskID }
 
 // Status returns what the client last heard of the task, without asking the server.
@@ -106,10 +109,10 @@ func (t *Task) Status() mcp.Task {
 	return t.state
 }
 
-// Poll asks the server once how far the task has got: [mcp.DetailedTask.InputRequests] are what it needs, for [Task.Update].
-// The result or the error of a task that has ended is for [Task.Wait] to return, which then asks nobody. A task that is known
-// to have ended is not asked for. What a task of 2025-11-25 needs, the server asks of the handlers while somebody is in Wait, and
-// its result Wait fetches.
+// Poll asks the server once how far the task has got: [mcp.DetailedTask.InputRequests] are what it needs, for
+// [Task.Update]. The result or the error of a task that has ended is for [Task.Wait] to return, which then asks nobody.
+// A task that is known to have ended is not asked for. What a task of 2025-11-25 needs, the server asks of the handlers
+// while somebody is in Wait, and its result Wait fetches.
 func (t *Task) Poll(ctx context.Context) (*mcp.DetailedTask, error) {
 	d, _, err := t.poll(ctx)
 	if err != nil {
@@ -118,9 +121,9 @@ func (t *Task) Poll(ctx context.Context) (*mcp.DetailedTask, error) {
 	return &mcp.DetailedTask{Task: d.Task, InputRequests: d.InputRequests}, nil
 }
 
-// Update gives the server what it has asked for, all or some of it, under the keys of the requests. Wait will not ask the
-// handlers for that any more. A server ignores what it did not ask for. There is no such thing in 2025-11-25; then the error has
-// [ErrUnsupported] in its chain.
+// Update gives the server what it has asked for, all or some of it, under the keys of the requests. Wait will not ask
+// the handlers for that any more. A server ignores what it did not ask for. There is no such thing in 2025-11-25; then
+// the error has [ErrUnsupported] in its chain.
 func (t *Task) Update(ctx context.Context, responses mcp.InputResponses) error {
 	if err := t.update(ctx, responses); err != nil {
 		return err
@@ -128,8 +131,8 @@ func (t *Task) Update(ctx context.Context, responses mcp.InputResponses) error {
 	return nil
 }
 
-// Cancel asks the server to cancel the task. It may decline, or take its time: how the task ends is for Wait and Poll to find
-// out. A task that is known to have ended needs no cancelling.
+// Cancel asks the server to cancel the task. It may decline, or take its time: how the task ends is for Wait and Poll
+// to find out. A task that is known to have ended needs no cancelling.
 func (t *Task) Cancel(ctx context.Context) error {
 	if _, settled := t.settled(); settled {
 		return nil
@@ -146,12 +149,12 @@ func (t *Task) Cancel(ctx context.Context) error {
 }
 
 // Wait waits for the outcome: it polls as often as the server wants, and gives it what it asks for on the way, from the
-// client's handlers, each thing once. A connection that is lost is waited for. When ctx ends Wait returns, and the task goes
-// on: whoever does not want it any more calls [Task.Cancel].
+// client's handlers, each thing once. A connection that is lost is waited for. When ctx ends Wait returns, and the task
+// goes on: whoever does not want it any more calls [Task.Cancel].
 //
 // The error is an [*Error]. A task that failed, was cancelled or is not known any more has one of [ErrTaskFailed],
-// [ErrTaskCancelled] and [ErrTaskUnknown] in it; after others Wait can be called again. Of several calls of Wait one works and
-// the others wait for it; all return the same result.
+// [ErrTaskCancelled] and [ErrTaskUnknown] in it; after others Wait can be called again. Of several calls of Wait one
+// works and the others wait for it; all return the same result.
 func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
 	if err := t.wait(ctx); err != nil {
 		return nil, err
@@ -186,7 +189,8 @@ func (t *Task) note(d *mcp.DetailedTask, whole bool) {
 		return
 	}
 	now := time.Now()
-	changed := t.heard.IsZero() || t.state.Status != d.Status || t.state.StatusMessage != d.StatusMessage || t.state.LastUpdatedAt != d.LastUpdatedAt
+	changed := t.heard.IsZero() || t.state.Status != d.Status || t.state.StatusMessage != d.StatusMessage ||
+		t.state.LastUpdatedAt != d.LastUpdatedAt
 	if t.heard.IsZero() {
 		t.heard = now
 	}
@@ -298,7 +302,8 @@ func (t *Task) update(ctx context.Context, responses mcp.InputResponses) *Error 
 	return nil
 }
 
-// request makes a request about the task, which belongs to the same logical call as the others. l, if not nil, learns of it.
+// request makes a request about the task, which belongs to the same logical call as the others. l, if not nil, learns
+// of it.
 func (t *Task) request(ctx context.Context, method string, params, result any, l *lead, more ...CallOption) *Error {
 	t.mu.Lock()
 	origin, made, id := t.origin, t.made, t.state.TaskID

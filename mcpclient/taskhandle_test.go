@@ -62,7 +62,8 @@ func TestATaskGetsWhatItNeedsOnceEach(t *testing.T) {
 		v.begin(mcp.TaskInputRequired, everySecond)
 		v.answer(v.about(mcp.MethodGetTask), needs("a", "b"))
 		f, keys := v.given()
-		if got := strings.Join(keys, " "); got != "a b" || !strings.Contains(f.raw, `{"action":"accept","content":{"confirmed":true}}`) {
+		if got := strings.Join(keys, " "); got != "a b" ||
+			!strings.Contains(f.raw, `{"action":"accept","content":{"confirmed":true}}`) {
 			t.Errorf("sent %s, want both forms accepted", f.raw)
 		}
 		v.answer(f, acknowledged)
@@ -121,7 +122,8 @@ func TestAnUpdateThatIsRefusedMayHaveComeTooLate(t *testing.T) {
 		v.refuse(f, mcp.CodeInternalError, "no")
 		v.answer(v.about(mcp.MethodGetTask), needs("a"))
 		err := <-a.done
-		if e, _ := errors.AsType[*Error](err); e == nil || e.Server == nil || e.Server.Message != "no" || e.Op != mcp.MethodUpdateTask {
+		if e, _ := errors.AsType[*Error](err); e == nil || e.Server == nil || e.Server.Message != "no" ||
+			e.Op != mcp.MethodUpdateTask {
 			t.Errorf("got %v, want what the server said to the update", err)
 		}
 		v.about(mcp.MethodCancelTask)
@@ -134,7 +136,8 @@ func TestInputThatATaskCannotGetEndsTheCallAndCancelsTheTask(t *testing.T) {
 		v.begin(mcp.TaskWorking, everySecond)
 		v.answer(v.about(mcp.MethodGetTask), needs("a"))
 		err := <-a.done
-		if e, _ := errors.AsType[*Error](err); e == nil || e.TaskID != "t1" || !strings.Contains(err.Error(), `input "a" that the task needs: elicitation/create: no handler`) {
+		if e, _ := errors.AsType[*Error](err); e == nil || e.TaskID != "t1" ||
+			!strings.Contains(err.Error(), `input "a" that the task needs: elicitation/create: no handler`) {
 			t.Errorf("got %v, want what is missing, about t1", err)
 		}
 		v.answer(v.about(mcp.MethodCancelTask), acknowledged)
@@ -186,7 +189,8 @@ func TestStartToolHandsTheTaskOver(t *testing.T) {
 		var d *mcp.DetailedTask
 		polled := background(func() (err error) { d, err = task.Poll(t.Context()); return err })
 		v.answer(v.about(mcp.MethodGetTask), needs("a"))
-		if err := <-polled; err != nil || d.Status != mcp.TaskInputRequired || d.InputRequests["a"].Method != mcp.MethodElicit {
+		if err := <-polled; err != nil || d.Status != mcp.TaskInputRequired ||
+			d.InputRequests["a"].Method != mcp.MethodElicit {
 			t.Fatalf("got %+v, %v, want what the task needs", d, err)
 		}
 		updated := background(func() error {
@@ -336,7 +340,8 @@ func TestAServerThatRefusesToCancelSaysSo(t *testing.T) {
 			done := background(func() error { return task.Cancel(t.Context()) })
 			v.refuse(v.about(mcp.MethodCancelTask), code, "no")
 			err := <-done
-			if e, _ := errors.AsType[*mcp.Error](err); e == nil || e.Code != int64(code) || errors.Is(err, ErrTaskUnknown) != (want != nil) {
+			if e, _ := errors.AsType[*mcp.Error](err); e == nil || e.Code != int64(code) ||
+				errors.Is(err, ErrTaskUnknown) != (want != nil) {
 				t.Errorf("code %d: got %v, want it, with %v", code, err, want)
 			}
 		}
@@ -374,8 +379,8 @@ func TestTheRequestsOfATaskAreOneCall(t *testing.T) {
 	})
 }
 
-// requestsOfOneCall fails the test unless the last spans have these names, one correlation id, and links to the first of
-// them.
+// requestsOfOneCall fails the test unless the last spans have these names, one correlation id, and links to the first
+// of them.
 func requestsOfOneCall(t *testing.T, rec *telemetrytest.Recording, names ...string) {
 	t.Helper()
 	var got []string

@@ -13,8 +13,8 @@ const (
 	// lateTaskSize bounds what is read of a late answer: it is read by the goroutine that reads the connection.
 	lateTaskSize = 64 << 10
 
-	// lateTaskTime is how long a server has to say over HTTP that a call has become a task whose caller has left. Behind that, the
-	// request does not hold a place any more.
+	// lateTaskTime is how long a server has to say over HTTP that a call has become a task whose caller has left. Behind
+	// that, the request does not hold a place any more.
 	lateTaskTime = 30 * time.Second
 )
 
@@ -32,12 +32,14 @@ func (cl *call) late() lateAnswer {
 	if !cl.mayBecomeTask() {
 		return nil
 	}
-	l := &lateTask{tasks: &cl.c.tasks, asked: cl.asked.asTask != nil, meta: cl.asked.meta, origin: lead{corr: cl.corr, ref: cl.ref}}
+	l := &lateTask{tasks: &cl.c.tasks, asked: cl.asked.asTask != nil, meta: cl.asked.meta,
+		origin: lead{corr: cl.corr, ref: cl.ref}}
 	return l.disown
 }
 
 // disown cancels the task that a late answer says its call has become: the caller has left and does not know of it.
-// (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation"; extension io.modelcontextprotocol/tasks, likewise)
+// (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation"; extension io.modelcontextprotocol/tasks,
+// likewise)
 func (l *lateTask) disown(r *reader, m *jsonrpc.Message) {
 	if m.Kind != jsonrpc.Result || r.session == nil || m.Size() > lateTaskSize || m.Check() != nil {
 		return
@@ -49,7 +51,8 @@ func (l *lateTask) disown(r *reader, m *jsonrpc.Message) {
 	}
 	if l.found.CompareAndSwap(false, true) {
 		c := l.tasks.c
-		c.core.inBackground(r.link, func() { l.tasks.cancel(c.core.base, made.TaskID, l.meta, l.origin) }) // ends with the answer, the session or its time
+		// ends with the answer, the session or its time
+		c.core.inBackground(r.link, func() { l.tasks.cancel(c.core.base, made.TaskID, l.meta, l.origin) })
 	}
 }
 
@@ -68,8 +71,8 @@ func readLateTask(s *session, result []byte, legacy bool) (mcp.Task, bool) {
 	return r.Task, err == nil
 }
 
-// givenUp keeps the request of a call that was to become a task until the server has had its time to say which: such a request must
-// not be cancelled, see disown. On a stream there is nothing to keep.
+// givenUp keeps the request of a call that was to become a task until the server has had its time to say which: such a
+// request must not be cancelled, see disown. On a stream there is nothing to keep.
 func (cl *call) givenUp(s *session) (keep bool) {
 	if !cl.tasks.asked || !s.overHTTP {
 		return cl.tasks.asked

@@ -11,7 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// The caller has left when the server says that the call has become a task. A call that was to be one is cancelled in no other way.
+// The caller has left when the server says that the call has become a task. A call that was to be one is cancelled in
+// no other way.
 func TestATaskThatComesTooLateForItsCallerIsCancelledOnce(t *testing.T) {
 	left := map[string]func(cancel func()){
 		"the caller has left": func(cancel func()) { cancel() },
@@ -19,21 +20,22 @@ func TestATaskThatComesTooLateForItsCallerIsCancelledOnce(t *testing.T) {
 	}
 	for why, leave := range left {
 		t.Run(why, func(t *testing.T) {
-			oldTasked(t, nil, Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation, c *Client) {
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				a := callOld(ctx, c)
-				f := v.want(mcp.MethodCallTool)
-				synctest.Wait()
-				leave(cancel)
-				if err := <-a.done; err == nil {
-					t.Fatal("want the call to end")
-				}
-				v.answer(f, `{"task":`+oldWorking()+`}`)
-				v.answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
-				v.answer(f, `{"task":`+oldWorking()+`}`) // once more
-				v.silent()
-			})
+			oldTasked(t, nil, Options{RequestTimeout: 2 * time.Second},
+				func(t *testing.T, s *script, v *conversation, c *Client) {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					a := callOld(ctx, c)
+					f := v.want(mcp.MethodCallTool)
+					synctest.Wait()
+					leave(cancel)
+					if err := <-a.done; err == nil {
+						t.Fatal("want the call to end")
+					}
+					v.answer(f, `{"task":`+oldWorking()+`}`)
+					v.answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
+					v.answer(f, `{"task":`+oldWorking()+`}`) // once more
+					v.silent()
+				})
 			tasked(t, nil, Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation, c *Client) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -60,8 +62,9 @@ func TestALateAnswerThatIsNoTaskCancelsNothing(t *testing.T) {
 		"no id":               `{"task":{"status":"working"}}`,
 		"an empty id":         `{"task":` + strings.Replace(oldWorking(), "t1", "", 1) + `}`,
 		"a task that is over": `{"task":` + oldState(mcp.TaskCompleted, everySecondOld) + `}`,
-		"more than an id":     `{"task":` + oldState(mcp.TaskWorking, everySecondOld+`,"x":"`+strings.Repeat("x", 64<<10)+`"`) + `}`,
-		"no JSON":             `{"task":` + oldState(mcp.TaskWorking, everySecondOld+`,"x":y`) + `}`,
+		"more than an id": `{"task":` + oldState(mcp.TaskWorking,
+			everySecondOld+`,"x":"`+strings.Repeat("x", 64<<10)+`"`) + `}`,
+		"no JSON": `{"task":` + oldState(mcp.TaskWorking, everySecondOld+`,"x":y`) + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {

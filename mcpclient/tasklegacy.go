@@ -11,25 +11,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What is different about the tasks of 2025-11-25: the client makes a task of a call, the result has a request of its own, and
-// the server asks for what it needs by requests. tasklegacywait.go waits for the outcome.
+// What is different about the tasks of 2025-11-25: the client makes a task of a call, the result has a request of its
+// own, and the server asks for what it needs by requests. tasklegacywait.go waits for the outcome.
 
 // LegacyTasks yields the tasks that a server of 2025-11-25 keeps for the client, page after page as they are asked for.
-// [Client.ResumeTask] goes on with one, if it is that of a tool. An error ends it; see [Client.Tools] for its bounds. A server that lists no tasks, as one of
-// another revision, is an error with [ErrUnsupported] in its chain.
+// [Client.ResumeTask] goes on with one, if it is that of a tool. An error ends it; see [Client.Tools] for its bounds. A
+// server that lists no tasks, as one of another revision, is an error with [ErrUnsupported] in its chain.
 // (specification 2025-11-25, basic/utilities/tasks, "Listing Tasks")
 func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.LegacyTask, error] {
 	name := func(t *mcp.LegacyTask) string { return t.TaskID }
-	return pages(c, mcp.MethodListTasks, name, options, func(cursor *string, options []CallOption) (page[*mcp.LegacyTask], error) {
-		var r mcp.LegacyListTasksResult
-		if s := c.core.present(); s != noSession && !listsTasks(s) {
-			return page[*mcp.LegacyTask]{}, unsupported(mcp.MethodListTasks, "tasks.list")
-		}
-		if err := c.Call(ctx, mcp.MethodListTasks, &mcp.PageParams{Cursor: cursor}, &r, options...); err != nil {
-			return page[*mcp.LegacyTask]{}, err
-		}
-		return page[*mcp.LegacyTask]{r.Tasks, r.NextCursor}, nil
-	})
+	return pages(c, mcp.MethodListTasks, name, options,
+		func(cursor *string, options []CallOption) (page[*mcp.LegacyTask], error) {
+			var r mcp.LegacyListTasksResult
+			if s := c.core.present(); s != noSession && !listsTasks(s) {
+				return page[*mcp.LegacyTask]{}, unsupported(mcp.MethodListTasks, "tasks.list")
+			}
+			if err := c.Call(ctx, mcp.MethodListTasks, &mcp.PageParams{Cursor: cursor}, &r, options...); err != nil {
+				return page[*mcp.LegacyTask]{}, err
+			}
+			return page[*mcp.LegacyTask]{r.Tasks, r.NextCursor}, nil
+		})
 }
 
 // tasksVersion is the one revision that has tasks in its core.
@@ -49,7 +50,8 @@ func requireLegacyTasks(s *session, method string, made bool) *Error {
 	tasks := s.capabilities.Tasks
 	switch {
 	case method == mcp.MethodUpdateTask:
-		return unsupported(method, "a task of 2025-11-25 takes no updates, what it needs the server asks of the handlers during Wait")
+		return unsupported(method,
+			"a task of 2025-11-25 takes no updates, what it needs the server asks of the handlers during Wait")
 	case s == noSession:
 		return nil
 	case s.version != tasksVersion || !made && tasks == nil:
@@ -60,8 +62,8 @@ func requireLegacyTasks(s *session, method string, made bool) *Error {
 	return nil
 }
 
-// call calls a tool, as a task if it is one of a server of 2025-11-25 that has to be called so, or can be and the caller
-// wants a task. (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
+// call calls a tool, as a task if it is one of a server of 2025-11-25 that has to be called so, or can be and the
+// caller wants a task. (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
 func (t *tasking) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult, options []CallOption) error {
 	c := t.c
 	version := c.tools.version()
@@ -76,7 +78,8 @@ func (t *tasking) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallTo
 	return err
 }
 
-// augment adds to the options for the call of a tool that it is to be a task, if so. It returns the session that has decided it.
+// augment adds to the options for the call of a tool that it is to be a task, if so. It returns the session that has
+// decided it.
 func (t *tasking) augment(ctx context.Context, tool string, options []CallOption) (*session, []CallOption, error) {
 	c, a := t.c, askedBy(options)
 	s := c.core.present()
@@ -118,8 +121,8 @@ func (cl *call) paramsFor(s *session) any {
 	return &asking
 }
 
-// readLegacyTask gives cl the task that it was answered with, and reports whether there is one: a server that knows no tasks
-// answers as ever, which is for another decoder. So the result is read and not consumed.
+// readLegacyTask gives cl the task that it was answered with, and reports whether there is one: a server that knows no
+// tasks answers as ever, which is for another decoder. So the result is read and not consumed.
 func readLegacyTask(cl *call, m *jsonrpc.Message) bool {
 	var r mcp.LegacyCreateTaskResult
 	if _, err := mcp.Decode(m.Middle(), &r); err != nil || m.Check() != nil {

@@ -14,7 +14,8 @@ import (
 
 // initializedWith is the answer to initialize of a server with these capabilities besides tools.
 func initializedWith(v mcp.Version, more string) string {
-	return fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}%s},"serverInfo":{"name":"legacy","version":"1"}}`, v, more)
+	return fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}%s},"serverInfo":{"name":"legacy","version":"1"}}`,
+		v, more)
 }
 
 const (
@@ -55,7 +56,8 @@ func (c *conversation) oldSession(more string) frame {
 }
 
 // oldTasked is tasked for a server of 2025-11-25. The tools have been listed.
-func oldTasked(t *testing.T, o *TaskOptions, more Options, f func(t *testing.T, s *script, v *conversation, c *Client)) {
+func oldTasked(t *testing.T, o *TaskOptions, more Options,
+	f func(t *testing.T, s *script, v *conversation, c *Client)) {
 	t.Helper()
 	more.Features = append(more.Features, UseTasks(o))
 	more.Versions = legacyOnly
@@ -109,7 +111,8 @@ func TestAToolThatHasToBeATaskIsCalledAsOne(t *testing.T) {
 		}
 		keptPace(t, elapsed(func() { v.answer(v.about(mcp.MethodGetTask), oldWorking()) }), time.Second)
 		keptPace(t, elapsed(func() {
-			v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskWorking, `,"statusMessage":"half","ttl":60000,"pollInterval":5000`))
+			v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskWorking,
+				`,"statusMessage":"half","ttl":60000,"pollInterval":5000`))
 		}), time.Second)
 		keptPace(t, elapsed(func() {
 			v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCompleted, everySecondOld))
@@ -157,7 +160,8 @@ func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
 		{"started", start, mcp.Version20251125, allTasks, "must may"},
 		{"called with typed output", typed, mcp.Version20251125, allTasks, "must"},
 		{"by Call", raw, mcp.Version20251125, allTasks, ""},
-		{"tasks of something else only", start, mcp.Version20251125, `,"tasks":{"list":{},"requests":{"prompts":{"get":{}}}}`, ""},
+		{"tasks of something else only", start, mcp.Version20251125, `,"tasks":{"list":{},"requests":{"prompts":{"get":{}}}}`,
+			""},
 		{"no tasks", start, mcp.Version20251125, "", ""},
 		{"before there were tasks", start, mcp.Version20250618, allTasks, ""},
 	} {
@@ -213,7 +217,8 @@ func TestWhetherAToolMayBeATaskIsAskedAnewAfterARefusal(t *testing.T) {
 			t.Error("want the server's error")
 		}
 		done = call()
-		v.answer(v.want(mcp.MethodListTools), strings.Replace(oldTools, `"forbidden"}},{"name":"plain","inputSchema":{"type":"object"}`,
+		v.answer(v.want(mcp.MethodListTools), strings.Replace(oldTools,
+			`"forbidden"}},{"name":"plain","inputSchema":{"type":"object"}`,
 			`"forbidden"}},{"name":"plain","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}`, 1))
 		v.oldBegin(oldState(mcp.TaskCompleted, everySecondOld))
 		v.answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
@@ -347,14 +352,15 @@ func TestTheTasksOfAServerAreListed(t *testing.T) {
 }
 
 func TestACallThatWaitsForTheClientKeepsItsTimeoutWhereTasksMayBe(t *testing.T) {
-	bubble(t, &Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly}, func(t *testing.T, s *script, c *Client) {
-		var err error
-		took := elapsed(func() { err = <-callOld(t.Context(), c, WaitForReady(), WithTimeout(time.Second)).done })
-		if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindTimeout || !SafeToRetry(err) || took != time.Second {
-			t.Errorf("got %v after %v, want a timeout after a second, unsent", err, took)
-		}
-		if err := <-callOld(t.Context(), c).done; !errors.Is(err, ErrNotReady) {
-			t.Errorf("got %v, want ErrNotReady of a call that does not wait", err)
-		}
-	})
+	bubble(t, &Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly},
+		func(t *testing.T, s *script, c *Client) {
+			var err error
+			took := elapsed(func() { err = <-callOld(t.Context(), c, WaitForReady(), WithTimeout(time.Second)).done })
+			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindTimeout || !SafeToRetry(err) || took != time.Second {
+				t.Errorf("got %v after %v, want a timeout after a second, unsent", err, took)
+			}
+			if err := <-callOld(t.Context(), c).done; !errors.Is(err, ErrNotReady) {
+				t.Errorf("got %v, want ErrNotReady of a call that does not wait", err)
+			}
+		})
 }

@@ -11,16 +11,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// legacyWait is what whoever waits for a task of 2025-11-25 has to look after. It belongs to the Wait that holds the turn.
+// legacyWait is what whoever waits for a task of 2025-11-25 has to look after. It belongs to the Wait that holds the
+// turn.
 type legacyWait struct {
-	asked  *askedResult           // nil unless tasks/result is under way
-	told   <-chan *mcp.LegacyTask // of one element: what the server has said of the task without being asked, last; nil unless that is heard
-	deafen func()                 // ends that
-	fresh  bool                   // the state is what the server has just told
+	asked *askedResult // nil unless tasks/result is under way
+	// of one element: what the server has said of the task without being asked, last; nil unless that is heard
+	told   <-chan *mcp.LegacyTask
+	deafen func() // ends that
+	fresh  bool   // the state is what the server has just told
 }
 
-// askedResult is a tasks/result under way. It can be so for as long as the task works: what the server needs it asks for
-// meanwhile, on that request's stream where the transport has such.
+// askedResult is a tasks/result under way. It can be so for as long as the task works: what the server needs it asks
+// for meanwhile, on that request's stream where the transport has such.
 type askedResult struct {
 	cancel   context.CancelFunc
 	answered chan struct{} // closed when what is below is there
@@ -45,8 +47,8 @@ func (t *Task) isLegacy() bool {
 	return t.legacy
 }
 
-// inLegacy is isLegacy for a request to come, for which a session is waited for if there is none: it tells which kind a task is
-// that was resumed, and whether it is one in which a task of 2025-11-25 can be asked for.
+// inLegacy is isLegacy for a request to come, for which a session is waited for if there is none: it tells which kind a
+// task is that was resumed, and whether it is one in which a task of 2025-11-25 can be asked for.
 func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	t.mu.Lock()
 	made, legacy, id := t.made, t.legacy, t.state.TaskID
@@ -78,8 +80,8 @@ func (t *Task) settled() (mcp.Task, bool) {
 	return t.state, t.over || t.legacy && t.state.Status.Terminal()
 }
 
-// legacyCancelled deals with the answer to tasks/cancel: the state of the task, or a refusal, of which a reason may be that it
-// has ended. (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation")
+// legacyCancelled deals with the answer to tasks/cancel: the state of the task, or a refusal, of which a reason may be
+// that it has ended. (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation")
 func (t *Task) legacyCancelled(ctx context.Context, answer json.RawMessage, err *Error) *Error {
 	if err == nil {
 		var now mcp.LegacyTaskResult
@@ -104,16 +106,17 @@ func (t *Task) listen() {
 	}
 	id, told := t.ID(), make(chan *mcp.LegacyTask, 1)
 	t.old.told = told
-	t.old.deafen = t.c.OnNotification(mcp.NotificationLegacyTaskStatus, decoded(func(_ context.Context, p *mcp.LegacyTaskStatusParams) {
-		if p.TaskID != id || checkStatus(p.Status) != nil {
-			return
-		}
-		select {
-		case <-told: // nobody has looked at it
-		default:
-		}
-		told <- &p.LegacyTask // there is room: notifications are heard one at a time
-	}))
+	t.old.deafen = t.c.OnNotification(mcp.NotificationLegacyTaskStatus,
+		decoded(func(_ context.Context, p *mcp.LegacyTaskStatusParams) {
+			if p.TaskID != id || checkStatus(p.Status) != nil {
+				return
+			}
+			select {
+			case <-told: // nobody has looked at it
+			default:
+			}
+			told <- &p.LegacyTask // there is room: notifications are heard one at a time
+		}))
 }
 
 // stopAsking ends what Wait has begun.
@@ -178,8 +181,8 @@ func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	return true, t.goOnLegacy(ctx, t.Status().Status)
 }
 
-// goOnLegacy does what the status of the task calls for. (specification 2025-11-25, basic/utilities/tasks, "Input Required
-// Status", "Retrieving Task Results")
+// goOnLegacy does what the status of the task calls for. (specification 2025-11-25, basic/utilities/tasks, "Input
+// Required Status", "Retrieving Task Results")
 func (t *Task) goOnLegacy(ctx context.Context, status mcp.TaskStatus) *Error {
 	switch {
 	case status == mcp.TaskInputRequired && t.old.asked == nil:
@@ -227,8 +230,8 @@ func (t *Task) fetch(ctx context.Context) *Error {
 	}
 }
 
-// resultAnswered deals with the answer to tasks/result. An error may be that of the call that has become the task, which has
-// failed then, or one of this request.
+// resultAnswered deals with the answer to tasks/result. An error may be that of the call that has become the task,
+// which has failed then, or one of this request.
 func (t *Task) resultAnswered(ctx context.Context) *Error {
 	a := t.old.asked
 	t.drop()
@@ -257,8 +260,8 @@ func (t *Task) resultAnswered(ctx context.Context) *Error {
 	return nil
 }
 
-// finish makes what tasks/result was answered with the outcome. If that was before the client heard how the task has ended, it
-// shows by the result.
+// finish makes what tasks/result was answered with the outcome. If that was before the client heard how the task has
+// ended, it shows by the result.
 func (t *Task) finish(result json.RawMessage, failed *Error) {
 	t.mu.Lock()
 	if t.over {

@@ -40,7 +40,8 @@ func TestAServerAsksForWhatItsTaskNeedsWhileTheResultIsAskedFor(t *testing.T) {
 		v.answer(v.about(mcp.MethodGetTask), oldInput())
 		result := v.about(mcp.MethodTaskResult)
 		answer := v.elicit()
-		if !strings.Contains(answer.raw, `"action":"accept"`) || !strings.Contains(answer.raw, `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}`) {
+		if !strings.Contains(answer.raw, `"action":"accept"`) ||
+			!strings.Contains(answer.raw, `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}`) {
 			t.Errorf("answered %s, want the form accepted and the task named", answer.raw)
 		}
 		for range 5 { // which is longer than the timeout of a request
@@ -74,12 +75,14 @@ func TestTheMetadataOfAnAnswerStaysBesideTheTask(t *testing.T) {
 		result any
 		want   string
 	}{
-		"with metadata": {&mcp.ListRootsResult{Result: mcp.Result{Meta: mcp.Meta(`{"x":1}`)}, Roots: []*mcp.Root{}}, `{"_meta":{"x":1,"io.modelcontextprotocol/related-task":{"taskId":"t1"}},"roots":[]}`},
-		"without":       {nil, `{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`},
+		"with metadata": {&mcp.ListRootsResult{Result: mcp.Result{Meta: mcp.Meta(`{"x":1}`)}, Roots: []*mcp.Root{}},
+			`{"_meta":{"x":1,"io.modelcontextprotocol/related-task":{"taskId":"t1"}},"roots":[]}`},
+		"without": {nil, `{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := related(func(context.Context, *Request) (any, error) { return test.result, nil })
-			got, err := h(t.Context(), &Request{Params: json.RawMessage(`{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`)})
+			got, err := h(t.Context(),
+				&Request{Params: json.RawMessage(`{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`)})
 			if raw, _ := got.(mcp.Object); err != nil || string(raw) != test.want {
 				t.Errorf("got %s, %v, want %s", raw, err, test.want)
 			}
@@ -111,17 +114,28 @@ func TestHowATaskOf20251125Ends(t *testing.T) {
 		text        string
 		cancels     bool
 	}{
-		{"completed", oldState(mcp.TaskCompleted, everySecondOld), answer(fmt.Sprintf(textResult, "ok")), nil, "", "ok", false},
-		{"completed with another result", oldState(mcp.TaskCompleted, everySecondOld), answer(`{"content":7}`), nil, KindProtocol, "content", false},
-		{"completed and forgotten", oldState(mcp.TaskCompleted, everySecondOld), refuse(mcp.CodeInvalidParams, "?"), ErrTaskUnknown, KindJSONRPC, "tasks/result: server error", false},
-		{"completed, and the result lost", oldState(mcp.TaskCompleted, everySecondOld), refuse(mcp.CodeInternalError, "oh"), nil, KindJSONRPC, "tasks/result: server error -32603: oh", true},
-		{"failed", oldState(mcp.TaskFailed, everySecondOld), refuse(mcp.CodeInternalError, "disk full"), ErrTaskFailed, KindJSONRPC, "tools/call: server error -32603: disk full", false},
-		{"failed for its arguments", oldState(mcp.TaskFailed, everySecondOld), refuse(mcp.CodeInvalidParams, "no topic"), ErrTaskFailed, KindJSONRPC, "tools/call: server error -32602: no topic", false},
-		{"failed by the tool's own account", oldState(mcp.TaskFailed, everySecondOld), answer(`{"content":[{"type":"text","text":"sorry"}],"isError":true}`), nil, "", "sorry", false},
-		{"failed and expired", oldState(mcp.TaskFailed, `,"ttl":900,"pollInterval":1000`), refuse(mcp.CodeInvalidParams, "?"), ErrTaskExpired, KindJSONRPC, "-32602: ?", false},
-		{"cancelled", oldState(mcp.TaskCancelled, everySecondOld+`,"statusMessage":"maintenance"`), func(*conversation) {}, ErrTaskCancelled, KindCancelled, "task cancelled: maintenance", false},
-		{"of another id", strings.Replace(oldWorking(), "t1", "t2", 1), func(*conversation) {}, nil, KindProtocol, "another task", true},
-		{"with an unknown status", oldState("paused", everySecondOld), func(*conversation) {}, nil, KindProtocol, `unknown status "paused"`, true},
+		{"completed", oldState(mcp.TaskCompleted, everySecondOld), answer(fmt.Sprintf(textResult, "ok")), nil, "", "ok",
+			false},
+		{"completed with another result", oldState(mcp.TaskCompleted, everySecondOld), answer(`{"content":7}`), nil,
+			KindProtocol, "content", false},
+		{"completed and forgotten", oldState(mcp.TaskCompleted, everySecondOld), refuse(mcp.CodeInvalidParams, "?"),
+			ErrTaskUnknown, KindJSONRPC, "tasks/result: server error", false},
+		{"completed, and the result lost", oldState(mcp.TaskCompleted, everySecondOld), refuse(mcp.CodeInternalError, "oh"),
+			nil, KindJSONRPC, "tasks/result: server error -32603: oh", true},
+		{"failed", oldState(mcp.TaskFailed, everySecondOld), refuse(mcp.CodeInternalError, "disk full"), ErrTaskFailed,
+			KindJSONRPC, "tools/call: server error -32603: disk full", false},
+		{"failed for its arguments", oldState(mcp.TaskFailed, everySecondOld), refuse(mcp.CodeInvalidParams, "no topic"),
+			ErrTaskFailed, KindJSONRPC, "tools/call: server error -32602: no topic", false},
+		{"failed by the tool's own account", oldState(mcp.TaskFailed, everySecondOld),
+			answer(`{"content":[{"type":"text","text":"sorry"}],"isError":true}`), nil, "", "sorry", false},
+		{"failed and expired", oldState(mcp.TaskFailed, `,"ttl":900,"pollInterval":1000`), refuse(mcp.CodeInvalidParams, "?"),
+			ErrTaskExpired, KindJSONRPC, "-32602: ?", false},
+		{"cancelled", oldState(mcp.TaskCancelled, everySecondOld+`,"statusMessage":"maintenance"`), func(*conversation) {},
+			ErrTaskCancelled, KindCancelled, "task cancelled: maintenance", false},
+		{"of another id", strings.Replace(oldWorking(), "t1", "t2", 1), func(*conversation) {}, nil, KindProtocol,
+			"another task", true},
+		{"with an unknown status", oldState("paused", everySecondOld), func(*conversation) {}, nil, KindProtocol,
+			`unknown status "paused"`, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
@@ -135,7 +149,8 @@ func TestHowATaskOf20251125Ends(t *testing.T) {
 					if err != nil || text(a.result) != test.text || a.result.IsError != (test.text == "sorry") {
 						t.Errorf("got %+v, %v, want %q", a.result, err, test.text)
 					}
-				case e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) || SafeToRetry(err):
+				case e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) ||
+					SafeToRetry(err):
 					t.Errorf("got %#v, want kind %s about t1 with %q in it, not safe to retry", err, test.kind, test.text)
 				case test.is != nil && !errors.Is(err, test.is) || test.is == ErrTaskFailed && errors.Is(err, ErrTaskUnknown):
 					t.Errorf("got %v, want %v in it", err, test.is)
@@ -181,7 +196,10 @@ func TestAResultThatWasAskedForEarlyTellsHowTheTaskHasEnded(t *testing.T) {
 				v.refuse(result, mcp.CodeInvalidParams, "?")
 				v.refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "?")
 			},
-			func(_ *mcp.CallToolResult, err error) bool { return errors.Is(err, ErrTaskUnknown) }, mcp.TaskInputRequired + ", which?",
+			func(_ *mcp.CallToolResult, err error) bool {
+				return errors.Is(err,
+					ErrTaskUnknown)
+			}, mcp.TaskInputRequired + ", which?",
 		},
 		"refused": {
 			func(v *conversation, result frame) {
@@ -227,7 +245,8 @@ func TestACallerWhoLeavesCancelsTheTaskOf20251125(t *testing.T) {
 		v.about(mcp.MethodTaskResult)
 		synctest.Wait()
 		cancel()
-		if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" || errors.Is(e, ErrTaskCancelled) {
+		if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" ||
+			errors.Is(e, ErrTaskCancelled) {
 			t.Errorf("got %v, want the caller's cancellation, about t1", e)
 		}
 		v.want(mcp.NotificationCancelled) // of the request for the result
@@ -235,24 +254,25 @@ func TestACallerWhoLeavesCancelsTheTaskOf20251125(t *testing.T) {
 		v.silent()
 	})
 	t.Run("unless the server cancels none", func(t *testing.T) {
-		bubble(t, &Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly}, func(t *testing.T, s *script, c *Client) {
-			v := s.next(t)
-			v.oldSession(uncancellable)
-			await(t, c)
-			ctx, cancel := context.WithCancel(t.Context())
-			a := callOld(ctx, c)
-			v.answer(v.want(mcp.MethodListTools), oldTools)
-			v.oldBegin(oldWorking())
-			synctest.Wait()
-			cancel()
-			if err := <-a.done; err == nil {
-				t.Error("want the caller's cancellation")
-			}
-			if err := c.ResumeTask("t1").Cancel(t.Context()); !errors.Is(err, ErrUnsupported) {
-				t.Errorf("got %v, want ErrUnsupported", err)
-			}
-			v.silent()
-		})
+		bubble(t, &Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly},
+			func(t *testing.T, s *script, c *Client) {
+				v := s.next(t)
+				v.oldSession(uncancellable)
+				await(t, c)
+				ctx, cancel := context.WithCancel(t.Context())
+				a := callOld(ctx, c)
+				v.answer(v.want(mcp.MethodListTools), oldTools)
+				v.oldBegin(oldWorking())
+				synctest.Wait()
+				cancel()
+				if err := <-a.done; err == nil {
+					t.Error("want the caller's cancellation")
+				}
+				if err := c.ResumeTask("t1").Cancel(t.Context()); !errors.Is(err, ErrUnsupported) {
+					t.Errorf("got %v, want ErrUnsupported", err)
+				}
+				v.silent()
+			})
 	})
 }
 
@@ -269,10 +289,12 @@ func TestTheHandleOfATaskOf20251125(t *testing.T) {
 		}
 		done := poll()
 		v.answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskInputRequired, `,"statusMessage":"which?","ttl":60000`))
-		if err := <-done; err != nil || d.Status != mcp.TaskInputRequired || d.StatusMessage != "which?" || *d.TTLMs != 60000 {
+		if err := <-done; err != nil || d.Status != mcp.TaskInputRequired || d.StatusMessage != "which?" ||
+			*d.TTLMs != 60000 {
 			t.Errorf("got %+v, %v, want what the server said", d, err)
 		}
-		if err := task.Update(t.Context(), nil); !errors.Is(err, ErrUnsupported) || !SafeToRetry(err) || !strings.Contains(err.Error(), "takes no updates") {
+		if err := task.Update(t.Context(), nil); !errors.Is(err, ErrUnsupported) || !SafeToRetry(err) ||
+			!strings.Contains(err.Error(), "takes no updates") {
 			t.Errorf("got %v, want ErrUnsupported, unsent", err)
 		}
 		done = poll()
@@ -409,7 +431,8 @@ func TestATaskOf20251125IsGivenUpInASessionWithoutSuch(t *testing.T) {
 func TestWhatAServerSaysOfATaskByItselfIsHeard(t *testing.T) {
 	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
 		var heard []string
-		a := callOld(t.Context(), c, WithTaskStatus(func(s mcp.Task) { heard = append(heard, string(s.Status)+s.StatusMessage) }))
+		a := callOld(t.Context(), c,
+			WithTaskStatus(func(s mcp.Task) { heard = append(heard, string(s.Status)+s.StatusMessage) }))
 		v.oldBegin(oldWorking())
 		took := elapsed(func() {
 			synctest.Wait()
@@ -429,7 +452,8 @@ func TestWhatAServerSaysOfATaskByItselfIsHeard(t *testing.T) {
 				t.Errorf("got %+v, %v, want the result", a.result, err)
 			}
 		})
-		if got, want := strings.Join(heard, ", "), "working, working hard, input_required, completed"; got != want || took != 0 {
+		if got, want := strings.Join(heard, ", "), "working, working hard, input_required, completed"; got != want ||
+			took != 0 {
 			t.Errorf("heard %q in %v, want %q and no poll", got, took, want)
 		}
 		v.told(oldWorking()) // nobody listens any more

@@ -130,7 +130,11 @@ func TestLegacySessionsMirrorNothing(t *testing.T) {
 		if got := <-listed; len(got) != 2 {
 			t.Errorf("listed %v, want both: the rules are of another revision", got)
 		}
-		done := background(func() error { _, err := c.CallTool(t.Context(), "query", map[string]any{"region": "us"}); return err })
+		done := background(func() error {
+			_, err := c.CallTool(t.Context(), "query",
+				map[string]any{"region": "us"})
+			return err
+		})
 		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil || h.header != nil {
 			t.Errorf("got %v with headers %v, want none", err, h.header)

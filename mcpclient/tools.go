@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor is the
-// NextCursor of the page before, nil for the first. (specification 2026-07-28, server/tools, "Listing Tools")
+// ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor is
+// the NextCursor of the page before, nil for the first. (specification 2026-07-28, server/tools, "Listing Tools")
 func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListToolsResult, error) {
 	l := c.tools.begin()
 	l.whole = cursor == nil
@@ -24,12 +24,12 @@ func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallO
 // Tools yields the server's tools, page after page as they are asked for. An error ends it.
 //
 // The list is bounded: a server that repeats a cursor, or has more than 1,000 pages, 100,000 items or four times
-// [Options.FrameLimit] in all, ends it with an error of kind [KindProtocol]; by [Client.ListTools] larger lists can be had. The
-// client waits for all pages together as long as [WithTimeout] says; without that, [Options.RequestTimeout] for each and ten
-// times that for all. What the loop does with the tools does not count.
+// [Options.FrameLimit] in all, ends it with an error of kind [KindProtocol]; by [Client.ListTools] larger lists can be
+// had. The client waits for all pages together as long as [WithTimeout] says; without that, [Options.RequestTimeout]
+// for each and ten times that for all. What the loop does with the tools does not count.
 //
-// If the server refuses a cursor that it has given, because the list has changed, the list begins anew, once; a tool that the loop
-// has had does not come again.
+// If the server refuses a cursor that it has given, because the list has changed, the list begins anew, once; a tool
+// that the loop has had does not come again.
 func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mcp.Tool, error] {
 	return func(yield func(*mcp.Tool, error) bool) {
 		var l *toolListing
@@ -52,9 +52,10 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 var noArguments any = json.RawMessage(`{}`)
 
 // CallTool calls a tool. arguments is anything that encodes as a JSON object, such as a struct, a map or a
-// [json.RawMessage], or nil for none, which is sent as an empty object. A tool that fails says so in the result, by IsError;
-// that is no Go error. (specification 2026-07-28, server/tools, "Calling Tools")
-func (c *Client) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult, error) {
+// [json.RawMessage], or nil for none, which is sent as an empty object. A tool that fails says so in the result, by
+// IsError; that is no Go error. (specification 2026-07-28, server/tools, "Calling Tools")
+func (c *Client) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*mcp.CallToolResult,
+	error) {
 	if err := c.require(mcp.MethodCallTool, hasTools, "tools"); err != nil {
 		return nil, err
 	}
@@ -78,18 +79,20 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 }
 
 // CallToolAs calls a tool and decodes its structured content into an Out, after checking it against the output schema
-// that the server lists for the tool; to learn that, it lists the tools once, before the call. Out is decoded by json v2, in
-// which names match exactly.
+// that the server lists for the tool; to learn that, it lists the tools once, before the call. Out is decoded by json
+// v2, in which names match exactly.
 //
-// The schema is one of JSON Schema 2020-12, which holds without $schema, or of draft-07. One of another dialect is an error of
-// kind [KindProtocol] before the call; one with a regular expression that Go cannot compile is not applied, which is logged.
+// The schema is one of JSON Schema 2020-12, which holds without $schema, or of draft-07. One of another dialect is an
+// error of kind [KindProtocol] before the call; one with a regular expression that Go cannot compile is not applied,
+// which is logged.
 //
 // A tool that reports an error is a [*ToolError]. A tool without an output schema is not checked. Content that does not
-// match the schema or Out, or is missing, is an error of kind [KindProtocol]; then the tool has run. So is content that is
-// small as JSON and would take more than 128 MiB, or eight times its text if that is more, as a value of type any, which it is
-// for the schema, or as an Out: lists of two million numbers pass, and 300,000 objects do; [Client.CallTool] returns structured
-// content of any kind, for you to decode.
-func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out, error) {
+// match the schema or Out, or is missing, is an error of kind [KindProtocol]; then the tool has run. So is content that
+// is small as JSON and would take more than 128 MiB, or eight times its text if that is more, as a value of type any,
+// which it is for the schema, or as an Out: lists of two million numbers pass, and 300,000 objects do;
+// [Client.CallTool] returns structured content of any kind, for you to decode.
+func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out,
+	error) {
 	var out Out
 	_, options, unready := c.agreed(ctx, mcp.MethodCallTool, options)
 	if unready != nil {

@@ -90,7 +90,8 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 					t.Errorf("want %d, got %d, %v", tc.want, got.Celsius, err)
 				}
 				if tc.wantErr != "" {
-					if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindProtocol || !strings.Contains(err.Error(), tc.wantErr) {
+					if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindProtocol ||
+						!strings.Contains(err.Error(), tc.wantErr) {
 						t.Errorf("want an error of kind protocol about %q, got %v", tc.wantErr, err)
 					}
 				}

@@ -17,8 +17,8 @@ const (
 	toolOverhead = 256
 )
 
-// toolSet is what is kept of some tools, by name. Nothing in it shares memory with the lists that it comes from. If there is no
-// room for all of a tool, its name is kept without the rest, and if there is none for that, nothing.
+// toolSet is what is kept of some tools, by name. Nothing in it shares memory with the lists that it comes from. If
+// there is no room for all of a tool, its name is kept without the rest, and if there is none for that, nothing.
 type toolSet struct {
 	tools   map[string]*toolSchema
 	size    int

@@ -6,8 +6,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// traceContext says whose trace a message belongs to, in the W3C's formats; empty for none. It is asked for once for each
-// message, which has it twice over HTTP: each time it is written anew.
+// traceContext says whose trace a message belongs to, in the W3C's formats; empty for none. It is asked for once for
+// each message, which has it twice over HTTP: each time it is written anew.
 type traceContext struct{ parent, state, baggage string }
 
 func traceOf(op *instrument.Op) (t traceContext) {

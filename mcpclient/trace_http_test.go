@@ -36,9 +36,10 @@ func (c *counting) Inject(ctx context.Context, into propagation.TextMapCarrier) 
 // Servers read the one or the other, and writing it takes an allocation each time.
 func TestTheTraceContextOfAMessageIsWrittenOnceForItsHeadersAndItsMeta(t *testing.T) {
 	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
-	err := s.AddRawTool(&mcp.Tool{Name: "add"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("3")}}, nil
-	})
+	err := s.AddRawTool(&mcp.Tool{Name: "add"},
+		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("3")}}, nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,8 +82,8 @@ func TestTheTraceContextOfAMessageIsWrittenOnceForItsHeadersAndItsMeta(t *testin
 	}
 }
 
-// What a program notes about its work leaves for a server over HTTP only as far as the program says so, in headers and in
-// _meta alike.
+// What a program notes about its work leaves for a server over HTTP only as far as the program says so, in headers and
+// in _meta alike.
 func TestBaggageLeavesForAServerOverHTTPByItsKeysOnly(t *testing.T) {
 	bag, err := baggage.Parse("tenant=acme,user=alice")
 	if err != nil {

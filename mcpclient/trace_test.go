@@ -254,7 +254,8 @@ func TestTheRecordOfALateAnswerNamesTheCallItAnswers(t *testing.T) {
 					tr.t.Errorf("want the reason %s, got %s", reason, got)
 				}
 				if r.Span.TraceID() != call.TraceID() || r.Span.SpanID() != call.SpanID() {
-					tr.t.Errorf("want the trace %s and the span %s of the call, got %s, %s", call.TraceID(), call.SpanID(), r.Span.TraceID(), r.Span.SpanID())
+					tr.t.Errorf("want the trace %s and the span %s of the call, got %s, %s", call.TraceID(), call.SpanID(),
+						r.Span.TraceID(), r.Span.SpanID())
 				}
 				if got := r.Text("jsonrpc.request.id"); got != string(f.ID) {
 					tr.t.Errorf("want the id %s, got %s", f.ID, got)
@@ -277,7 +278,8 @@ func TestTransitionsAreLoggedInTheTraceOfTheirAttempt(t *testing.T) {
 		}
 		for _, r := range records {
 			if r.Span.SpanID() != attempt.SpanID() {
-				tr.t.Errorf("to %s: want the span %s, got %s", r.Text("mcp_client.connection.to"), attempt.SpanID(), r.Span.SpanID())
+				tr.t.Errorf("to %s: want the span %s, got %s", r.Text("mcp_client.connection.to"), attempt.SpanID(),
+					r.Span.SpanID())
 			}
 		}
 	})
@@ -292,7 +294,10 @@ func TestWhatTheServerSaysIsNoPartOfTheCallersTrace(t *testing.T) {
 	o := Options{
 		Versions: []mcp.Version{mcp.Version20251125},
 		Features: []Feature{
-			HandleNotification("custom/note", func(ctx context.Context, _ *Notification) { spans <- trace.SpanContextFromContext(ctx) }),
+			HandleNotification("custom/note", func(ctx context.Context,
+				_ *Notification) {
+				spans <- trace.SpanContextFromContext(ctx)
+			}),
 			HandleRequest("roots/list", func(ctx context.Context, _ *Request) (any, error) {
 				spans <- trace.SpanContextFromContext(ctx)
 				return nil, nil
@@ -313,10 +318,13 @@ func TestWhatTheServerSaysIsNoPartOfTheCallersTrace(t *testing.T) {
 					tr.t.Errorf("%s: want the handler in its own server span, got %s, %v", message, got.SpanID(), s.SpanKind())
 				}
 				switch {
-				case params == "" && (s.Parent().IsValid() || len(s.Links()) > 0 || got.TraceID() == tr.caller.SpanContext().TraceID()):
+				case params == "" &&
+					(s.Parent().IsValid() || len(s.Links()) > 0 || got.TraceID() == tr.caller.SpanContext().TraceID()):
 					tr.t.Errorf("%s: want the root of a trace of its own, got a child of %s", message, s.Parent().SpanID())
-				case params != "" && (got.TraceID().String() != remoteTrace || s.Parent().SpanID().String() != remoteSpan || len(s.Links()) > 0):
-					tr.t.Errorf("%s: want a child of the server's span, got trace %s, parent %s, %d links", message, got.TraceID(), s.Parent().SpanID(), len(s.Links()))
+				case params != "" &&
+					(got.TraceID().String() != remoteTrace || s.Parent().SpanID().String() != remoteSpan || len(s.Links()) > 0):
+					tr.t.Errorf("%s: want a child of the server's span, got trace %s, parent %s, %d links", message, got.TraceID(),
+						s.Parent().SpanID(), len(s.Links()))
 				}
 			}
 		}

@@ -9,10 +9,10 @@ import (
 )
 
 // turn says whose turn it is to read a session's frames. It is that of the connection's goroutine, for nothing that the
-// server says may be missed. But an answer has to be handed from there to its caller's goroutine, which costs more than all
-// else that a small call does. So while somebody makes one call after the other, that goroutine lends the turn, and the
-// caller reads the answer. Whatever else comes instead, the end of the wait included, the caller hands over, and the
-// connection's goroutine reads again.
+// server says may be missed. But an answer has to be handed from there to its caller's goroutine, which costs more than
+// all else that a small call does. So while somebody makes one call after the other, that goroutine lends the turn, and
+// the caller reads the answer. Whatever else comes instead, the end of the wait included, the caller hands over, and
+// the connection's goroutine reads again.
 //
 // Between two such calls nobody reads. That lasts for two ticks of the pace at most.
 //
@@ -74,8 +74,8 @@ func (t *turn) answered(now time.Time, alone bool) {
 // due reports whether the connection's goroutine should lend the turn.
 func (t *turn) due() bool { return t.lonely >= t.enough }
 
-// lend lends the turn until a caller hands over, or few read, or the session is over. It returns what the caller has handed
-// over. busy reports whether a call is in flight.
+// lend lends the turn until a caller hands over, or few read, or the session is over. It returns what the caller has
+// handed over. busy reports whether a call is in flight.
 func (t *turn) lend(over <-chan struct{}, busy func() bool) received {
 	if t.handed == nil {
 		t.handed = make(chan received, 1)
@@ -151,8 +151,8 @@ func (t *turn) attend() {
 	}
 }
 
-// readAnswer reads the answer to the call in the caller's goroutine, if that may. Otherwise the connection's goroutine reads.
-// In both cases the outcome comes to where it always does.
+// readAnswer reads the answer to the call in the caller's goroutine, if that may. Otherwise the connection's goroutine
+// reads. In both cases the outcome comes to where it always does.
 func (r *request) readAnswer(ctx context.Context) {
 	s := r.session
 	t := &s.in.turn

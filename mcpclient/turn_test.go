@@ -239,7 +239,8 @@ func TestAProgressOfACallIsHeardWhenTheTurnWasLent(t *testing.T) {
 		})
 		f := v.want("x/slow")
 		wantTurn(t, c, turnAttended)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`, f.ID))
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
+			f.ID))
 		synctest.Wait()
 		v.answer(f, "{}")
 		if err := <-done; err != nil || reports != 1 {

@@ -10,7 +10,8 @@ func TestWhenTheTurnIsLent(t *testing.T) {
 		after time.Duration // the one before
 		alone bool
 	}
-	quick, slow, crowded := answer{time.Microsecond, true}, answer{200 * time.Microsecond, true}, answer{time.Microsecond, false}
+	quick, slow, crowded := answer{time.Microsecond, true}, answer{200 * time.Microsecond, true}, answer{time.Microsecond,
+		false}
 	for _, tt := range []struct {
 		name    string
 		answers []answer

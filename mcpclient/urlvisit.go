@@ -12,7 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// URLElicitationOptions say what a client does about URLs besides asking the handler. The zero value is what is stated here.
+// URLElicitationOptions say what a client does about URLs besides asking the handler. The zero value is what is stated
+// here.
 type URLElicitationOptions struct {
 	// Completed, if not nil, hears that the user is done at a URL, if the server tells: one of 2025-11-25 may, by
 	// notifications/elicitation/complete. It is called once for each, as a [NotificationHandler] is, and not for what the
@@ -164,8 +165,8 @@ func (v *urlVisits) ended(id string) *URLElicitation {
 	return visit.what
 }
 
-// afterVisits is the layer that sends the user to the URLs that a server of 2025-11-25 wants visited before it answers, and sends
-// the request again.
+// afterVisits is the layer that sends the user to the URLs that a server of 2025-11-25 wants visited before it answers,
+// and sends the request again.
 func afterVisits(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
 		for {
@@ -181,11 +182,12 @@ func afterVisits(next roundTrip) roundTrip {
 	}
 }
 
-// visitURLs sends the user to the URLs that the server wants visited before it answers the call, and reports whether the call
-// is to be sent again. refused is the server's error.
+// visitURLs sends the user to the URLs that the server wants visited before it answers the call, and reports whether
+// the call is to be sent again. refused is the server's error.
 func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *Error) {
 	c, v := cl.c, cl.c.urls
-	if v == nil || v.RetryWithin < 0 || c.core.present().version != mcp.Version20251125 || cl.visits+1 >= c.cfg.MaxInputRounds {
+	if v == nil || v.RetryWithin < 0 || c.core.present().version != mcp.Version20251125 ||
+		cl.visits+1 >= c.cfg.MaxInputRounds {
 		return false, refused
 	}
 	elicitations, err := requiredElicitations(refused.Server)
@@ -229,8 +231,8 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 	return true, nil
 }
 
-// visit lets the handler send the user to one URL, which was in the answer to the request id, and reports whether the user
-// went.
+// visit lets the handler send the user to one URL, which was in the answer to the request id, and reports whether the
+// user went.
 func (a *answering) visit(ctx context.Context, id int64, p *mcp.ElicitParams) bool {
 	params, err := mcp.AppendParams(nil, p)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// The client calls code of the user's as package usercode has it: handlers, callbacks, the transport. Whatever that does, the
-// client goes on and can be stopped.
+// The client calls code of the user's as package usercode has it: handlers, callbacks, the transport. Whatever that
+// does, the client goes on and can be stopped.
 
 // brokenOff is how an operation ends in which code of the user's has failed, unless it has ended before: for a defer.
 var brokenOff = instrument.Result{ErrorType: names.ErrorPanic}

@@ -18,15 +18,16 @@ type watch struct {
 	uri  string
 	turn chan struct{} // of one element; whoever subscribes, unsubscribes or restores holds it
 
-	users  int        // guarded by watches.mu; who holds the turn, or waits for it
-	wanted bool       // guarded by watches.mu; in every session
-	asked  chan error // guarded by watches.mu; of one element: whoever asks for it waits for the server's word; nil if nobody does
-	agreed *session   // guarded by watches.mu; the one in which the server tells of it, as far as is known
-	lost   bool       // guarded by watches.mu; it has been reported that the server does not tell of it any more
+	users  int  // guarded by watches.mu; who holds the turn, or waits for it
+	wanted bool // guarded by watches.mu; in every session
+	// guarded by watches.mu; of one element: whoever asks for it waits for the server's word; nil if nobody does
+	asked  chan error
+	agreed *session // guarded by watches.mu; the one in which the server tells of it, as far as is known
+	lost   bool     // guarded by watches.mu; it has been reported that the server does not tell of it any more
 }
 
-// enter waits until nobody else changes the subscription to a resource, and reports false if ctx ends first; a ctx that has
-// ended lets enter who need not wait. Who enters must leave.
+// enter waits until nobody else changes the subscription to a resource, and reports false if ctx ends first; a ctx that
+// has ended lets enter who need not wait. Who enters must leave.
 func (t *watches) enter(ctx context.Context, uri string) (*watch, bool) {
 	t.mu.Lock()
 	w := t.all[uri]
@@ -112,8 +113,8 @@ func (t *watches) filter() (uris []string, asked bool) {
 	return uris, asked
 }
 
-// ask notes that somebody waits for the server's word on w in session s, and returns where it comes; nil if the server has
-// agreed already.
+// ask notes that somebody waits for the server's word on w in session s, and returns where it comes; nil if the server
+// has agreed already.
 func (t *watches) ask(w *watch, s *session) <-chan error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -140,8 +141,9 @@ type decision struct {
 	lost     []string // were wanted before, and the server has not agreed, which nobody knows yet
 }
 
-// decide notes which of uris, the filter of a subscription in session s, the server has agreed on, and tells those who wait
-// for that. gap says that for a time there was no subscription, no is the error for those on which it has not agreed.
+// decide notes which of uris, the filter of a subscription in session s, the server has agreed on, and tells those who
+// wait for that. gap says that for a time there was no subscription, no is the error for those on which it has not
+// agreed.
 func (t *watches) decide(s *session, uris, agreed []string, gap bool, no func(uri string) error) (d decision) {
 	yes := make(map[string]bool, len(agreed))
 	for _, uri := range agreed {
@@ -194,7 +196,8 @@ func (t *watches) fail(uris []string, err error) {
 	}
 }
 
-// lose notes that the server does not tell of those that are wanted any more, and returns the ones of which this is news.
+// lose notes that the server does not tell of those that are wanted any more, and returns the ones of which this is
+// news.
 func (t *watches) lose() (lost []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -30,8 +30,8 @@ func (c *slowConn) Send(context.Context, []byte) error {
 
 func (c *slowConn) Close() error { return nil }
 
-// TestASpanEndsBeforeItsAnswerLeaves: once the answer is out, the client's span may end at any moment, and this one is a part
-// of it.
+// TestASpanEndsBeforeItsAnswerLeaves: once the answer is out, the client's span may end at any moment, and this one is
+// a part of it.
 func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
 	for name, tt := range map[string]struct{ span, frame string }{
 		"a call": {"tools/call tool", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool","_meta":{` +
@@ -42,10 +42,11 @@ func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rec := telemetrytest.Recorder(t)
-				s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					time.Sleep(2 * time.Second)
-					return nil, nil
-				})
+				s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool",
+					func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						time.Sleep(2 * time.Second)
+						return nil, nil
+					})
 				c := &slowConn{make(chan []byte, 1)}
 				c.frames <- []byte(tt.frame)
 				done := make(chan error, 1)

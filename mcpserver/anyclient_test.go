@@ -35,9 +35,9 @@ const (
 	anyPerByte   = 64               // more for each byte that clients sent
 )
 
-// FuzzAnyClient lets clients that may send anything, as slowly as they like, and leave whenever they like, talk to the HTTP
-// handler. Each exchange ends when its client has left, a client that keeps to the protocol is served afterwards, nothing
-// panics, and no more memory is allocated than what the clients sent accounts for.
+// FuzzAnyClient lets clients that may send anything, as slowly as they like, and leave whenever they like, talk to the
+// HTTP handler. Each exchange ends when its client has left, a client that keeps to the protocol is served afterwards,
+// nothing panics, and no more memory is allocated than what the clients sent accounts for.
 func FuzzAnyClient(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rapid.MakeFuzz(func(r *rapid.T) { anyClient(t, r, drawVisits(r)) })(t, data)
@@ -68,15 +68,18 @@ func drawVisits(r *rapid.T) []visit {
 
 func drawVisit(r *rapid.T) visit {
 	v := visit{
-		At:     rapid.SampledFrom([]time.Duration{0, 0, time.Millisecond, time.Second, time.Hour}).Draw(r, "at"),
-		Method: rapid.SampledFrom([]string{"POST", "POST", "POST", "POST", "POST", "GET", "DELETE", "OPTIONS", "PUT"}).Draw(r, "method"),
-		Query:  rapid.SampledFrom([]string{"", "", "", "sessionId=SESSION", "x=%zz"}).Draw(r, "query"),
-		Parts:  rapid.SampledFrom([]int{1, 1, 1, 2, 20}).Draw(r, "parts"),
-		Pause:  rapid.SampledFrom([]time.Duration{0, time.Second, time.Hour}).Draw(r, "pause"),
-		Leave:  rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, anyLeave}).Draw(r, "leave"),
-		Remote: rapid.SampledFrom([]string{"127.0.0.1:1", "192.0.2.1:2", "192.0.2.2:3", "[2001:db8::1]:4", ""}).Draw(r, "remote"),
+		At: rapid.SampledFrom([]time.Duration{0, 0, time.Millisecond, time.Second, time.Hour}).Draw(r, "at"),
+		Method: rapid.SampledFrom([]string{"POST", "POST", "POST", "POST", "POST", "GET", "DELETE", "OPTIONS", "PUT"}).Draw(r,
+			"method"),
+		Query: rapid.SampledFrom([]string{"", "", "", "sessionId=SESSION", "x=%zz"}).Draw(r, "query"),
+		Parts: rapid.SampledFrom([]int{1, 1, 1, 2, 20}).Draw(r, "parts"),
+		Pause: rapid.SampledFrom([]time.Duration{0, time.Second, time.Hour}).Draw(r, "pause"),
+		Leave: rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, anyLeave}).Draw(r, "leave"),
+		Remote: rapid.SampledFrom([]string{"127.0.0.1:1", "192.0.2.1:2", "192.0.2.2:3", "[2001:db8::1]:4", ""}).Draw(r,
+			"remote"),
 	}
-	version := rapid.SampledFrom([]string{"2026-07-28", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}).Draw(r, "version")
+	version := rapid.SampledFrom([]string{"2026-07-28", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26",
+		"2024-11-05"}).Draw(r, "version")
 	method := rapid.SampledFrom(slices.Sorted(maps.Keys(requests))).Draw(r, "request")
 	v.Header = map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 	if rapid.IntRange(0, 3).Draw(r, "versioned") > 0 {
@@ -97,15 +100,18 @@ func drawVisit(r *rapid.T) visit {
 		}
 		params["_meta"] = map[string]any{
 			"io.modelcontextprotocol/protocolVersion": version, "progressToken": "p",
-			"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "n", "version": "v"},
-			"io.modelcontextprotocol/clientCapabilities": map[string]any{"elicitation": map[string]any{"form": map[string]any{}}, "roots": map[string]any{}, "extensions": map[string]any{mcp.ExtensionTasks: map[string]any{}}},
+			"io.modelcontextprotocol/clientInfo": map[string]any{"name": "n", "version": "v"},
+			"io.modelcontextprotocol/clientCapabilities": map[string]any{"elicitation": map[string]any{"form": map[string]any{}},
+				"roots": map[string]any{}, "extensions": map[string]any{mcp.ExtensionTasks: map[string]any{}}},
 		}
 	} else if rapid.IntRange(0, 3).Draw(r, "in session") > 0 && method != mcp.MethodInitialize {
 		v.Header["Mcp-Session-Id"] = "SESSION"
 	}
-	message := map[string]any{"jsonrpc": "2.0", "id": rapid.IntRange(1, 3).Draw(r, "id"), "method": method, "params": params}
+	message := map[string]any{"jsonrpc": "2.0", "id": rapid.IntRange(1, 3).Draw(r, "id"), "method": method,
+		"params": params}
 	for range rapid.IntRange(0, 3).Draw(r, "changes") {
-		changed(message, rapid.IntRange(0, 20).Draw(r, "at"), rapid.SampledFrom(clientMembers).Draw(r, "member"), anyJSON().Draw(r, "value"))
+		changed(message, rapid.IntRange(0, 20).Draw(r, "at"), rapid.SampledFrom(clientMembers).Draw(r, "member"),
+			anyJSON().Draw(r, "value"))
 	}
 	raw, err := json.Marshal(message)
 	if err != nil {
@@ -116,8 +122,10 @@ func drawVisit(r *rapid.T) visit {
 	case 0:
 		v.Body = rapid.SampledFrom([]string{
 			"", "{", "[]", "null", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`,
-			`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"ping"}]`, strings.Repeat("[", 10_000), strings.Repeat(" ", anyFrame+1),
-			"[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 1000) + `{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
+			`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"ping"}]`, strings.Repeat("[",
+				10_000), strings.Repeat(" ", anyFrame+1),
+			"[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`,
+				1000) + `{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
 		}).Draw(r, "raw")
 	case 1:
 		v.Header[rapid.SampledFrom([]string{
@@ -166,12 +174,14 @@ var clientMembers = []string{
 func anyJSON() *rapid.Generator[any] {
 	scalar := rapid.OneOf(rapid.SampledFrom([]any{
 		nil, true, json.Number("0"), json.Number("1e400"), json.Number("1e-99999999"), "", "x", "slow", "ask", "task", "SESSION", "\u202e\x00", strings.Repeat("a", 5000),
-		json.RawMessage(strings.Repeat(`[`, 300) + strings.Repeat(`]`, 300)), json.RawMessage(`[` + strings.Repeat(`{},`, 3000) + `{}]`),
+		json.RawMessage(strings.Repeat(`[`, 300) + strings.Repeat(`]`, 300)), json.RawMessage(`[` + strings.Repeat(`{},`,
+			3000) + `{}]`),
 		json.RawMessage(`[` + strings.Repeat(`1e-300,`, 2000) + `1]`),
 	}), rapid.Map(rapid.String(), func(s string) any { return s }))
 	return rapid.OneOf(scalar,
 		rapid.Map(rapid.SliceOfN(scalar, 0, 4), func(a []any) any { return a }),
-		rapid.Map(rapid.MapOfN(rapid.OneOf(rapid.SampledFrom(clientMembers), rapid.String()), scalar, 0, 4), func(m map[string]any) any { return m }))
+		rapid.Map(rapid.MapOfN(rapid.OneOf(rapid.SampledFrom(clientMembers), rapid.String()), scalar, 0, 4),
+			func(m map[string]any) any { return m }))
 }
 
 // changed changes the value at a place of m, counted from the outside, or adds a member there.
@@ -210,7 +220,8 @@ func anyClient(t *testing.T, r *rapid.T, visits []visit) {
 
 func served(t *testing.T, visits []visit) (sent int, _ error) {
 	s := strangelyUsed(t)
-	h := s.HTTPHandler(&mcpserver.HTTPOptions{MaxRequests: 8, MaxSessions: 3, MaxSubscriptions: 2, SessionTimeout: time.Minute, AllowedHosts: []string{"*"}})
+	h := s.HTTPHandler(&mcpserver.HTTPOptions{MaxRequests: 8, MaxSessions: 3, MaxSubscriptions: 2,
+		SessionTimeout: time.Minute, AllowedHosts: []string{"*"}})
 	door := &door{h: h}
 	var all sync.WaitGroup
 	for _, v := range visits {
@@ -222,8 +233,9 @@ func served(t *testing.T, visits []visit) (sent int, _ error) {
 	time.Sleep(time.Hour) // every bound of time has passed
 	honest := door.take(t.Context(), visit{
 		Method: "POST", Length: -1, Parts: 1, Leave: anyLeave, Remote: "198.51.100.1:9",
-		Header: map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28",
-			"Mcp-Method": mcp.MethodCallTool, "Mcp-Name": "echo"},
+		Header: map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+			"MCP-Protocol-Version": "2026-07-28",
+			"Mcp-Method":           mcp.MethodCallTool, "Mcp-Name": "echo"},
 		Body: asked(1, mcp.MethodCallTool, bothMetas, `"name":"echo","arguments":{"a":"b"}`),
 	})
 	if honest.Code != http.StatusOK || !strings.Contains(honest.Body.String(), `"content"`) {
@@ -240,7 +252,8 @@ func served(t *testing.T, visits []visit) (sent int, _ error) {
 
 // strangelyUsed is a server with something of everything.
 func strangelyUsed(t *testing.T) *mcpserver.Server {
-	s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{FrameLimit: anyFrame, Telemetry: telemetry.Off()})
+	s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"},
+		&mcpserver.Options{FrameLimit: anyFrame, Telemetry: telemetry.Off()})
 	for name, handle := range map[string]mcpserver.ToolHandler{
 		"echo": echo,
 		"slow": func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -13,9 +13,9 @@ import (
 )
 
 // ErrUnsupported says that the client cannot be asked: it has not declared the capability, its revision or the request
-// that is being handled does not allow it, or there is no way to reach it, as in a batch, over HTTP without a session, or
-// where what it sends is not read meanwhile: in a [LevelSetter] and a [ResourceSubscriber]. So is a legacy client before its
-// notifications/initialized. A handler may go on without the
+// that is being handled does not allow it, or there is no way to reach it, as in a batch, over HTTP without a session,
+// or where what it sends is not read meanwhile: in a [LevelSetter] and a [ResourceSubscriber]. So is a legacy client
+// before its notifications/initialized. A handler may go on without the
 // answer. If it returns the error instead, a modern client gets -32021 with the capabilities that are missing.
 var ErrUnsupported = errors.New("the client cannot be asked for this")
 
@@ -67,14 +67,14 @@ type question interface {
 // own, and AskAll waits for the answers as long as ctx allows; when ctx ends, the client is told that they are not
 // wanted any more. What the client refuses is a [*ClientError].
 //
-// A modern client is asked in the result of its own request, which it then sends again. So AskAll returns an error that is
-// [ErrInputRequired] unless all answers have come with the request. The handler returns that error, and is called again
-// from its beginning with the answers of all rounds so far; what must not be done again on the way, it does in a [Once].
-// Between the rounds, answers and results are kept by the client, encrypted: see [Options.StateKeys]. Only tools, prompts
-// and resources can ask so.
+// A modern client is asked in the result of its own request, which it then sends again. So AskAll returns an error that
+// is [ErrInputRequired] unless all answers have come with the request. The handler returns that error, and is called
+// again from its beginning with the answers of all rounds so far; what must not be done again on the way, it does in a
+// [Once]. Between the rounds, answers and results are kept by the client, encrypted: see [Options.StateKeys]. Only
+// tools, prompts and resources can ask so.
 //
-// The error is [ErrUnsupported] if the client cannot be asked for one of these. An answer that does not have the form it
-// should is an error, too; a modern client is told so with -32602. AskAll may be called from several goroutines.
+// The error is [ErrUnsupported] if the client cannot be asked for one of these. An answer that does not have the form
+// it should is an error, too; a modern client is told so with -32602. AskAll may be called from several goroutines.
 // (specification 2026-07-28, basic/patterns/mrtr; 2025-11-25, client)
 func AskAll(ctx context.Context, asks ...*Ask) error {
 	r := RequestFrom(ctx)
@@ -126,7 +126,8 @@ func (c *call) canAsk() error {
 		return fmt.Errorf("%w: nothing that it sends is read before %s is answered", ErrUnsupported, c.info.Method)
 	}
 	if c.x.conn == nil || !c.out.reach().asks {
-		return fmt.Errorf("%w: there is no way to send it a request: this one came in a batch, or without a session", ErrUnsupported)
+		return fmt.Errorf("%w: there is no way to send it a request: this one came in a batch, or without a session",
+			ErrUnsupported)
 	}
 	return nil
 }
@@ -218,4 +219,5 @@ func keyOf(a *Ask, declared *mcp.ClientCapabilities) (string, error) {
 	return kind + "-" + hex.EncodeToString(sum[:8]), nil
 }
 
-var keyKinds = map[string]string{mcp.MethodElicit: "elicit", mcp.MethodCreateMessage: "sample", mcp.MethodListRoots: "roots"}
+var keyKinds = map[string]string{mcp.MethodElicit: "elicit", mcp.MethodCreateMessage: "sample",
+	mcp.MethodListRoots: "roots"}

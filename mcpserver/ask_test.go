@@ -66,14 +66,16 @@ func TestARequestToTheClientIsAnsweredOnce(t *testing.T) {
 		w := openedAble(t, s, "2025-11-25")
 		w.send(callOf(7, "roots", "{}"))
 		first := w.taken()
-		if len(first) != 1 || decoded(t, first[0]).Method != "roots/list" || decoded(t, first[0]).ID != 1.0 || !strings.Contains(first[0], `"traceparent":"00-`) {
+		if len(first) != 1 || decoded(t, first[0]).Method != "roots/list" || decoded(t, first[0]).ID != 1.0 ||
+			!strings.Contains(first[0], `"traceparent":"00-`) {
 			t.Fatalf("the server sent %q, want roots/list with id 1 and the context of its span", first)
 		}
 		w.send(callOf(8, "roots", "{}"))
 		if second := w.reply(t); second.Method != "roots/list" || second.ID != 2.0 {
 			t.Errorf("the server sent %+v, want roots/list with id 2", second)
 		}
-		w.send(`{"jsonrpc":"2.0","id":"1","result":{"roots":[]}}`, fmt.Sprintf(noRoots, 3), fmt.Sprintf(noRoots, 0), fmt.Sprintf(noRoots, -1))
+		w.send(`{"jsonrpc":"2.0","id":"1","result":{"roots":[]}}`, fmt.Sprintf(noRoots, 3), fmt.Sprintf(noRoots, 0),
+			fmt.Sprintf(noRoots, -1))
 		w.expect(t)
 		w.send(`{"jsonrpc":"2.0","id":2,"result":{"roots":[{"uri":"file:///a"}]}}`)
 		w.expect(t, fmt.Sprintf(rootsAnswer, 8, "1 roots"))
@@ -133,7 +135,8 @@ func TestAskingIsAClientSpanUnderThatOfTheHandler(t *testing.T) {
 		}
 		handler, ask := rec.Span("tools/call roots"), rec.Span("roots/list")
 		if ask.SpanKind() != trace.SpanKindClient || ask.Parent().SpanID() != handler.SpanContext().SpanID() {
-			t.Errorf("the span is %v under %v, want a client's under %v", ask.SpanKind(), ask.Parent().SpanID(), handler.SpanContext().SpanID())
+			t.Errorf("the span is %v under %v, want a client's under %v", ask.SpanKind(), ask.Parent().SpanID(),
+				handler.SpanContext().SpanID())
 		}
 		if id := ask.SpanContext().SpanID().String(); !strings.Contains(frame, id) {
 			t.Errorf("the request is %s, want the span %s in its _meta", frame, id)
@@ -171,8 +174,11 @@ func TestWhoeverStopsWaitingTellsTheClient(t *testing.T) {
 		want  []string
 		after string // what an answer leads to that comes then
 	}{
-		{"the handler has no more time", mcpserver.Options{RequestTimeout: time.Second}, func(*wire) { time.Sleep(2 * time.Second) },
-			[]string{withdrawn, fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":%q}],"isError":true}}`, "not done within 1s")}, ""},
+		{"the handler has no more time", mcpserver.Options{RequestTimeout: time.Second},
+			func(*wire) { time.Sleep(2 * time.Second) },
+			[]string{withdrawn,
+				fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":%q}],"isError":true}}`,
+					"not done within 1s")}, ""},
 		{"the client cancels its call", mcpserver.Options{}, func(w *wire) {
 			w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 		}, []string{withdrawn}, ""},
@@ -197,17 +203,18 @@ func TestWhoeverStopsWaitingTellsTheClient(t *testing.T) {
 func TestNobodyAsksForTheSakeOfARequestThatIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := make(chan error, 2)
-		w := openedAble(t, withTool(t, mcpserver.Options{}, "roots", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			ctx = context.WithoutCancel(ctx)
-			go func() {
-				for range 2 {
-					_, err := mcpserver.ListRoots(ctx)
-					failed <- err
-				}
-			}()
-			time.Sleep(time.Second)
-			return toldBy("done")
-		}), "2025-11-25")
+		w := openedAble(t, withTool(t, mcpserver.Options{}, "roots",
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				ctx = context.WithoutCancel(ctx)
+				go func() {
+					for range 2 {
+						_, err := mcpserver.ListRoots(ctx)
+						failed <- err
+					}
+				}()
+				time.Sleep(time.Second)
+				return toldBy("done")
+			}), "2025-11-25")
 		w.send(callOf(7, "roots", "{}"))
 		w.expect(t, fmt.Sprintf(rootsAsked, 1))
 		time.Sleep(time.Second)
@@ -216,7 +223,8 @@ func TestNobodyAsksForTheSakeOfARequestThatIsAnswered(t *testing.T) {
 				t.Errorf("asking ended with %v, want %v", err, mcpserver.ErrAnswered)
 			}
 		}
-		if out := w.taken(); len(out) != 2 || !strings.Contains(out[0]+out[1], `"method":"notifications/cancelled","params":{"requestId":1`) {
+		if out := w.taken(); len(out) != 2 ||
+			!strings.Contains(out[0]+out[1], `"method":"notifications/cancelled","params":{"requestId":1`) {
 			t.Errorf("the server sent %q, want the result and that the request is withdrawn", out)
 		}
 		if err := w.finish(); err != nil {
@@ -229,11 +237,12 @@ func TestTheEndOfTheConnectionEndsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failed, later error
 		begun := time.Now()
-		s := withTool(t, mcpserver.Options{DrainTimeout: time.Hour}, "roots", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			_, failed = mcpserver.ListRoots(ctx)
-			_, later = mcpserver.ListRoots(ctx)
-			return nil, failed
-		})
+		s := withTool(t, mcpserver.Options{DrainTimeout: time.Hour}, "roots",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				_, failed = mcpserver.ListRoots(ctx)
+				_, later = mcpserver.ListRoots(ctx)
+				return nil, failed
+			})
 		w := openedAble(t, s, "2025-11-25")
 		w.send(callOf(7, "roots", "{}"))
 		if err := w.finish(); err != nil {
@@ -254,11 +263,14 @@ func TestAnAnswerThatIsNoneFailsTheHandler(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer, want string
 	}{
-		"wrong type":     {`{"jsonrpc":"2.0","id":1,"result":{"roots":{}}}`, "roots/list: the client's answer: roots is no array"},
+		"wrong type": {`{"jsonrpc":"2.0","id":1,"result":{"roots":{}}}`,
+			"roots/list: the client's answer: roots is no array"},
 		"missing member": {`{"jsonrpc":"2.0","id":1,"result":{}}`, "roots/list: the client's answer: roots is missing"},
 		"broken JSON":    {`{"jsonrpc":"2.0","id":1,"result":{"roots":[tru]}}`, "roots/list: the client's answer is broken"},
-		"broken error":   {`{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"m"}}`, "roots/list: the client's answer: "},
-		"error":          {`{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"m"}}`, "roots/list: the client answered: m (5)"},
+		"broken error": {`{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"m"}}`,
+			"roots/list: the client's answer: "},
+		"error": {`{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"m"}}`,
+			"roots/list: the client answered: m (5)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -283,7 +295,8 @@ func TestAnAnswerThatIsTooLargeFailsTheHandler(t *testing.T) {
 		w := openedAble(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), "2025-11-25")
 		w.send(callOf(7, "roots", "{}"))
 		w.taken()
-		w.in <- received{err: &mcpserver.TooLargeError{Size: 100, Limit: 10, Head: []byte(`{"jsonrpc":"2.0","id":1,"result":{"roo`), Tail: []byte(`]}}`)}}
+		w.in <- received{err: &mcpserver.TooLargeError{Size: 100, Limit: 10,
+			Head: []byte(`{"jsonrpc":"2.0","id":1,"result":{"roo`), Tail: []byte(`]}}`)}}
 		synctest.Wait()
 		w.expect(t, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"roots/list: the client's answer is broken"}],"isError":true}}`)
 		if err := w.finish(); err != nil {
@@ -345,7 +358,8 @@ func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
 			s := bare(t, mcpserver.Options{})
 			must(t, s.Implement(h))
 			w := openedAble(t, s, "2025-11-25")
-			w.send(setLevel("error"), requestOf(1, "resources/subscribe", `{"uri":"file:///a"}`), requestOf(2, "resources/unsubscribe", `{"uri":"file:///a"}`), pingRequest)
+			w.send(setLevel("error"), requestOf(1, "resources/subscribe", `{"uri":"file:///a"}`),
+				requestOf(2, "resources/unsubscribe", `{"uri":"file:///a"}`), pingRequest)
 			if out := w.taken(); len(out) != 4 {
 				t.Errorf("the server sent %q, want four answers", out)
 			}
@@ -372,7 +386,8 @@ func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
 			}
 			w := serve(t, t.Context(), s)
 			w.send(asked(1, "completion/complete", ableMetas, ""))
-			if e := w.reply(t).Error; e == nil || e.Code != mcp.CodeInternalError || !errors.Is(failed, mcpserver.ErrUnsupported) {
+			if e := w.reply(t).Error; e == nil || e.Code != mcp.CodeInternalError ||
+				!errors.Is(failed, mcpserver.ErrUnsupported) {
 				t.Errorf("asking failed with %v and the answer is %v, want %v and -32603", failed, e, mcpserver.ErrUnsupported)
 			}
 			if err := w.finish(); err != nil {
@@ -400,7 +415,8 @@ func TestAClientIsAskedNothingBeforeItIsInitialized(t *testing.T) {
 			w.send(initializeAbleAs(string(v)))
 			w.taken()
 			w.send(callOf(1, "roots", "{}"))
-			w.expect(t, fmt.Sprintf(rootsAnswer, 1, "the client cannot be asked for this: it has not sent notifications/initialized yet"))
+			w.expect(t, fmt.Sprintf(rootsAnswer, 1,
+				"the client cannot be asked for this: it has not sent notifications/initialized yet"))
 			w.send(initialized, callOf(2, "roots", "{}"))
 			if m := w.reply(t); m.Method != mcp.MethodListRoots {
 				t.Errorf("%s: then the server sent %+v, want %s", v, m, mcp.MethodListRoots)

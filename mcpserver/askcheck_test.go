@@ -27,34 +27,47 @@ func TestSampledMessagesAreCheckedBeforeTheyAreSent(t *testing.T) {
 		{"nothing", "no messages", nil},
 		{"no messages", "no messages", &mcp.CreateMessageParams{MaxTokens: 1}},
 		{"nil", "messages[0] is null", &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{nil}, MaxTokens: 1}},
-		{"no limit", "maxTokens is 0", &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
-		{"a use without a result", `missing in request: uses ["a"]`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("assistant", use("a"))}}},
-		{"one result for two uses", `uses ["b" "a"], results ["b"]`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
-			message("assistant", use("b"), use("a")), message("user", result("b"))}}},
-		{"a result for no use", `uses [], results ["a"]`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user", result("a"))}}},
-		{"a result and more", "tool results mixed with other content", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
-			message("assistant", use("a")), message("user", result("a"), mcp.Text("x"))}}},
-		{"a role of no one", `messages[0].role is ""`, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("", mcp.Text("x"))}}},
-		{"a use by the user", "only the assistant uses tools", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
-			message("user", use("a")), message("user", result("a"))}}},
-		{"results by the assistant", "only the user has results", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
-			message("assistant", use("a")), message("assistant", result("a"))}}},
-		{"no content", "messages[0].content is empty", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user")}}},
-		{"a nil block", "messages[0].content is empty", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user", nil)}}},
-		{"a strange choice", `toolChoice.mode is "any"`, &mcp.CreateMessageParams{MaxTokens: 1, ToolChoice: &mcp.ToolChoice{Mode: "any"},
-			Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
+		{"no limit", "maxTokens is 0",
+			&mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
+		{"a use without a result", `missing in request: uses ["a"]`,
+			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("assistant", use("a"))}}},
+		{"one result for two uses", `uses ["b" "a"], results ["b"]`,
+			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+				message("assistant", use("b"), use("a")), message("user", result("b"))}}},
+		{"a result for no use", `uses [], results ["a"]`,
+			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user", result("a"))}}},
+		{"a result and more", "tool results mixed with other content",
+			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+				message("assistant", use("a")), message("user", result("a"), mcp.Text("x"))}}},
+		{"a role of no one", `messages[0].role is ""`,
+			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("", mcp.Text("x"))}}},
+		{"a use by the user", "only the assistant uses tools",
+			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+				message("user", use("a")), message("user", result("a"))}}},
+		{"results by the assistant", "only the user has results",
+			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+				message("assistant", use("a")), message("assistant", result("a"))}}},
+		{"no content", "messages[0].content is empty",
+			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user")}}},
+		{"a nil block", "messages[0].content is empty",
+			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user", nil)}}},
+		{"a strange choice", `toolChoice.mode is "any"`,
+			&mcp.CreateMessageParams{MaxTokens: 1, ToolChoice: &mcp.ToolChoice{Mode: "any"},
+				Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
 		{"a priority of two", "modelPreferences.costPriority is 2", &mcp.CreateMessageParams{MaxTokens: 1,
-			ModelPreferences: &mcp.ModelPreferences{CostPriority: new(2.0)}, Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
+			ModelPreferences: &mcp.ModelPreferences{CostPriority: new(2.0)}, Messages: []*mcp.SamplingMessage{message("user",
+				mcp.Text("x"))}}},
 		{"all in order", "", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
 			message("assistant", use("b"), use("a")), message("user", result("a"), result("b"))}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var failed error
-				w := openedAble(t, withTool(t, mcpserver.Options{}, "sample", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					_, failed = mcpserver.CreateMessage(ctx, tt.p)
-					return nil, failed
-				}), "2025-11-25")
+				w := openedAble(t, withTool(t, mcpserver.Options{}, "sample",
+					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						_, failed = mcpserver.CreateMessage(ctx, tt.p)
+						return nil, failed
+					}), "2025-11-25")
 				w.send(callOf(7, "sample", "{}"))
 				out := w.reply(t)
 				if tt.want == "" && out.Method != "sampling/createMessage" {
@@ -79,7 +92,8 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 	elicit := mcpserver.AskElicit("", &mcp.ElicitParams{
 		Meta: mcp.Meta(`{"x":1}`), Mode: mcp.ElicitForm, Message: "m", RequestedSchema: form, Task: &mcp.TaskMetadata{},
 	}, nil)
-	byURL := mcpserver.AskElicit("", &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com/x", ElicitationID: "e1"}, nil)
+	byURL := mcpserver.AskElicit("", &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com/x",
+		ElicitationID: "e1"}, nil)
 	p := prompt("x")
 	p.IncludeContext, p.Meta, p.Task, p.Messages[0].Meta = mcp.IncludeAllServers, mcp.Meta(`{"x":1}`), &mcp.TaskMetadata{}, mcp.Meta(`{"y":2}`)
 	sample := mcpserver.AskCreateMessage("", p, nil)
@@ -88,7 +102,8 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 	audio := prompt("x")
 	audio.Messages[0].Content[0] = &mcp.AudioContent{Data: "AA==", MIMEType: "audio/wav"}
 	dated := prompt("x")
-	dated.Messages[0].Content[0] = &mcp.TextContent{Text: "x", Meta: mcp.Meta(`{"y":2}`), Annotations: &mcp.Annotations{LastModified: "2026-01-02T03:04:05Z"}}
+	dated.Messages[0].Content[0] = &mcp.TextContent{Text: "x", Meta: mcp.Meta(`{"y":2}`),
+		Annotations: &mcp.Annotations{LastModified: "2026-01-02T03:04:05Z"}}
 	several := mcpserver.AskElicit("", &mcp.ElicitParams{Message: "m", RequestedSchema: json.RawMessage(
 		`{"type":"object","properties":{"l":{"type":"array","items":{"type":"string","enum":["a"]}}}}`)}, nil)
 	for _, tt := range []struct {
@@ -96,7 +111,8 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 		ask           *mcpserver.Ask
 		want          string // params; empty if it cannot be asked
 	}{
-		{"form", "2025-11-25", elicit, `{"_meta":{"x":1},"mode":"form","message":"m","requestedSchema":` + string(form) + `}`},
+		{"form", "2025-11-25", elicit,
+			`{"_meta":{"x":1},"mode":"form","message":"m","requestedSchema":` + string(form) + `}`},
 		{"form", "2025-06-18", elicit, `{"_meta":{"x":1},"message":"m","requestedSchema":{"type":"object","properties":{` +
 			`"plan":{"type":"string","enum":["a","b"],"enumNames":["A","B"]},"ok":{"type":"boolean","default":true}},"required":["plan"]}}`},
 		{"form", "2025-03-26", elicit, ""},
@@ -107,7 +123,8 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 		{"URL", "2026-07-28", byURL, `{"mode":"url","message":"m","url":"https://example.com/x"}`},
 		{"sample", "2024-11-05", sample, `{"_meta":{"x":1},"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"includeContext":"allServers","maxTokens":10}`},
 		{"sample", "2025-11-25", sample, `{"_meta":{"x":1},"messages":[{"_meta":{"y":2},"role":"user","content":{"type":"text","text":"x"}}],"maxTokens":10}`},
-		{"sample", "2026-07-28", sample, `{"messages":[{"_meta":{"y":2},"role":"user","content":{"type":"text","text":"x"}}],"maxTokens":10}`},
+		{"sample", "2026-07-28", sample,
+			`{"messages":[{"_meta":{"y":2},"role":"user","content":{"type":"text","text":"x"}}],"maxTokens":10}`},
 		{"two blocks", "2025-06-18", mcpserver.AskCreateMessage("", two, nil), ""},
 		{"two blocks", "2025-11-25", mcpserver.AskCreateMessage("", two, nil),
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"x"},{"type":"text","text":"y"}]}],"maxTokens":10}`},
@@ -120,10 +137,11 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 		t.Run(tt.name+"/"+tt.version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var failed error
-				s := withTool(t, mcpserver.Options{}, "ask", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					failed = mcpserver.AskAll(ctx, tt.ask)
-					return nil, failed
-				})
+				s := withTool(t, mcpserver.Options{}, "ask",
+					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						failed = mcpserver.AskAll(ctx, tt.ask)
+						return nil, failed
+					})
 				w := serve(t, t.Context(), s)
 				if tt.version == "2026-07-28" {
 					w.send(asked(7, "tools/call", ableMetas, `"name":"ask"`))
@@ -169,22 +187,24 @@ func paramsIn(t *testing.T, frame string) json.RawMessage {
 func TestElicitationsAreCheckedBeforeTheyAreSent(t *testing.T) {
 	form := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)
 	for want, p := range map[string]*mcp.ElicitParams{
-		"no message":                 {Message: " ", RequestedSchema: form},
-		`the scheme "javascript"`:    {Mode: mcp.ElicitURL, Message: "m", URL: "javascript:alert(1)"},
-		"http to another machine":    {Mode: mcp.ElicitURL, Message: "m", URL: "http://example.com/"},
-		`the scheme ""`:              {Mode: mcp.ElicitURL, Message: "m", URL: "/relative"},
-		"a user name":                {Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com@evil.example/"},
-		"more than 65536 bytes":      {Mode: mcp.ElicitURL, Message: strings.Repeat("m", 64<<10), URL: "https://example.com/"},
+		"no message":              {Message: " ", RequestedSchema: form},
+		`the scheme "javascript"`: {Mode: mcp.ElicitURL, Message: "m", URL: "javascript:alert(1)"},
+		"http to another machine": {Mode: mcp.ElicitURL, Message: "m", URL: "http://example.com/"},
+		`the scheme ""`:           {Mode: mcp.ElicitURL, Message: "m", URL: "/relative"},
+		"a user name":             {Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com@evil.example/"},
+		"more than 65536 bytes": {Mode: mcp.ElicitURL, Message: strings.Repeat("m", 64<<10),
+			URL: "https://example.com/"},
 		`unknown mode "telepathy"`:   {Mode: "telepathy", Message: "m"},
 		"requestedSchema: it is mis": {Message: "m"},
 	} {
 		t.Run(want, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var failed error
-				w := openedAble(t, withTool(t, mcpserver.Options{}, "ask", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					_, failed = mcpserver.Elicit(ctx, p)
-					return nil, failed
-				}), "2025-11-25")
+				w := openedAble(t, withTool(t, mcpserver.Options{}, "ask",
+					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						_, failed = mcpserver.Elicit(ctx, p)
+						return nil, failed
+					}), "2025-11-25")
 				w.send(callOf(7, "ask", "{}"))
 				if out := w.reply(t); out.Method != "" || failed == nil || !strings.Contains(failed.Error(), want) {
 					t.Errorf("the server sent %q, asking failed with %v, want %q", out.Method, failed, want)
@@ -208,12 +228,13 @@ func TestWhatTheModelOfAClientAnswersIsChecked(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var failed error
-				w := openedAble(t, withTool(t, mcpserver.Options{}, "ask", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					_, failed = mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{
-						MaxTokens: 1, Messages: []*mcp.SamplingMessage{{Role: "user", Content: mcp.SamplingContent{mcp.Text("x")}}},
-					})
-					return nil, failed
-				}), "2025-11-25")
+				w := openedAble(t, withTool(t, mcpserver.Options{}, "ask",
+					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						_, failed = mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{
+							MaxTokens: 1, Messages: []*mcp.SamplingMessage{{Role: "user", Content: mcp.SamplingContent{mcp.Text("x")}}},
+						})
+						return nil, failed
+					}), "2025-11-25")
 				w.send(callOf(7, "ask", "{}"))
 				if out := w.reply(t); out.Method != mcp.MethodCreateMessage {
 					t.Fatalf("the server sent %+v, want a request", out)

@@ -63,7 +63,8 @@ func answers(name string) []mcpclient.Feature {
 				return nil, err
 			}
 			said := p.Messages[len(p.Messages)-1].Content[0].(*mcp.TextContent).Text
-			return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: mcp.SamplingContent{mcp.Text("re: " + said)}}, nil
+			return &mcp.CreateMessageResult{Role: "assistant", Model: "m",
+				Content: mcp.SamplingContent{mcp.Text("re: " + said)}}, nil
 		}),
 		mcpclient.HandleRequest(mcp.MethodListRoots, func(context.Context, *mcpclient.Request) (any, error) {
 			return &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///work"}}}, nil
@@ -138,26 +139,27 @@ func TestOneHandlerAsksClientsOfEveryRevision(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20250618) {
 		t.Run(w.String(), func(t *testing.T) {
 			var runs, orders atomic.Int32
-			s := withTool(t, mcpserver.Options{}, "greet", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				runs.Add(1)
-				order, err := mcpserver.Once(ctx, "order", func() (int32, error) { return orders.Add(1), nil })
-				if err != nil {
-					return nil, err
-				}
-				user, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm})
-				if err != nil {
-					return nil, fmt.Errorf("elicit: %w", err)
-				}
-				var greeting mcp.CreateMessageResult
-				var roots mcp.ListRootsResult
-				err = mcpserver.AskAll(ctx,
-					mcpserver.AskCreateMessage("greeting", prompt(fmt.Sprint(user.Content["name"])), &greeting),
-					mcpserver.AskListRoots("", &roots))
-				if err != nil {
-					return nil, err
-				}
-				return toldBy("%d: %s in %s", order, said(&greeting), roots.Roots[0].URI)
-			})
+			s := withTool(t, mcpserver.Options{}, "greet",
+				func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					runs.Add(1)
+					order, err := mcpserver.Once(ctx, "order", func() (int32, error) { return orders.Add(1), nil })
+					if err != nil {
+						return nil, err
+					}
+					user, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm})
+					if err != nil {
+						return nil, fmt.Errorf("elicit: %w", err)
+					}
+					var greeting mcp.CreateMessageResult
+					var roots mcp.ListRootsResult
+					err = mcpserver.AskAll(ctx,
+						mcpserver.AskCreateMessage("greeting", prompt(fmt.Sprint(user.Content["name"])), &greeting),
+						mcpserver.AskListRoots("", &roots))
+					if err != nil {
+						return nil, err
+					}
+					return toldBy("%d: %s in %s", order, said(&greeting), roots.Roots[0].URI)
+				})
 			c := connect(t, s, w, able(answers("Ada")...))
 			if got, want := callText(t, c, "greet"), "1: re: Ada in file:///work"; got != want {
 				t.Errorf("the tool answered %q, want %q", got, want)
@@ -176,17 +178,18 @@ func TestOneHandlerAsksClientsOfEveryRevision(t *testing.T) {
 func TestTheOldestRevisionsKnowSamplingAndRoots(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20241105) {
 		t.Run(w.String(), func(t *testing.T) {
-			s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				m, err := mcpserver.CreateMessage(ctx, prompt("hi"))
-				if err != nil {
-					return nil, err
-				}
-				roots, err := mcpserver.ListRoots(ctx)
-				if err != nil {
-					return nil, err
-				}
-				return toldBy("%s %s", said(m), roots[0].URI)
-			})
+			s := withTool(t, mcpserver.Options{}, "tool",
+				func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					m, err := mcpserver.CreateMessage(ctx, prompt("hi"))
+					if err != nil {
+						return nil, err
+					}
+					roots, err := mcpserver.ListRoots(ctx)
+					if err != nil {
+						return nil, err
+					}
+					return toldBy("%s %s", said(m), roots[0].URI)
+				})
 			c := connect(t, s, w, able(answers("")...))
 			if got := callText(t, c, "tool"); got != "re: hi file:///work" {
 				t.Errorf("the tool answered %q", got)
@@ -208,22 +211,28 @@ func TestWhatAClientHasNotDeclaredItIsNotAskedFor(t *testing.T) {
 	}{
 		{"no roots", mcp.ClientCapabilities{}, mcpserver.AskListRoots("", nil), `{"roots":{}}`},
 		{"no sampling", mcp.ClientCapabilities{}, mcpserver.AskCreateMessage("", prompt("x"), nil), `{"sampling":{}}`},
-		{"no tools", mcp.ClientCapabilities{Sampling: &mcp.SamplingCapability{}}, mcpserver.AskCreateMessage("", withTools, nil), `{"sampling":{"tools":{}}}`},
+		{"no tools", mcp.ClientCapabilities{Sampling: &mcp.SamplingCapability{}},
+			mcpserver.AskCreateMessage("", withTools, nil), `{"sampling":{"tools":{}}}`},
 		{"no elicitation", mcp.ClientCapabilities{}, mcpserver.AskElicit("", formParams, nil), `{"elicitation":{"form":{}}}`},
-		{"URLs only", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{URL: mcp.Object{}}}, mcpserver.AskElicit("", formParams, nil), `{"elicitation":{"form":{}}}`},
-		{"forms only", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{}}, mcpserver.AskElicit("", urlParams, nil), `{"elicitation":{"url":{}}}`},
-		{"forms by default", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{}}, mcpserver.AskElicit("", formParams, nil), ""},
-		{"forms", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: mcp.Object{}}}, mcpserver.AskElicit("", formParams, nil), ""},
+		{"URLs only", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{URL: mcp.Object{}}},
+			mcpserver.AskElicit("", formParams, nil), `{"elicitation":{"form":{}}}`},
+		{"forms only", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{}},
+			mcpserver.AskElicit("", urlParams, nil), `{"elicitation":{"url":{}}}`},
+		{"forms by default", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{}},
+			mcpserver.AskElicit("", formParams, nil), ""},
+		{"forms", mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{Form: mcp.Object{}}},
+			mcpserver.AskElicit("", formParams, nil), ""},
 	} {
 		for _, w := range []way{{mcp.Version20251125, false}, {mcp.Version20260728, true}} {
 			t.Run(tt.name+"/"+w.String(), func(t *testing.T) {
 				var failed error
-				s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					if failed = mcpserver.AskAll(ctx, tt.ask); failed != nil {
-						return nil, failed
-					}
-					return toldBy("asked")
-				})
+				s := withTool(t, mcpserver.Options{}, "tool",
+					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						if failed = mcpserver.AskAll(ctx, tt.ask); failed != nil {
+							return nil, failed
+						}
+						return toldBy("asked")
+					})
 				c := connect(t, s, w, mcpclient.Options{Telemetry: checked(t), Features: answers("x"), Capabilities: tt.declared})
 				r, err := c.CallTool(t.Context(), "tool", nil)
 				if tt.need == "" {
@@ -242,7 +251,8 @@ func TestWhatAClientHasNotDeclaredItIsNotAskedFor(t *testing.T) {
 					return
 				}
 				e, ok := errors.AsType[*mcpclient.Error](err)
-				if !ok || e.Server == nil || e.Server.Code != mcp.CodeMissingClientCapability || string(e.Server.Data) != `{"requiredCapabilities":`+tt.need+`}` {
+				if !ok || e.Server == nil || e.Server.Code != mcp.CodeMissingClientCapability ||
+					string(e.Server.Data) != `{"requiredCapabilities":`+tt.need+`}` {
 					t.Errorf("got %v, want -32021 with %s", err, tt.need)
 				}
 			})
@@ -252,10 +262,11 @@ func TestWhatAClientHasNotDeclaredItIsNotAskedFor(t *testing.T) {
 
 func TestARefusalOfALegacyClientIsAnErrorOfTheHandler(t *testing.T) {
 	var failed error
-	s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		_, failed = mcpserver.CreateMessage(ctx, prompt("x"))
-		return nil, failed
-	})
+	s := withTool(t, mcpserver.Options{}, "tool",
+		func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			_, failed = mcpserver.CreateMessage(ctx, prompt("x"))
+			return nil, failed
+		})
 	c := connect(t, s, way{mcp.Version20251125, false}, able(
 		mcpclient.HandleRequest(mcp.MethodCreateMessage, func(context.Context, *mcpclient.Request) (any, error) {
 			return nil, &mcp.Error{Code: -1, Message: "the user says no", Data: json.RawMessage(`[1]`)}
@@ -264,7 +275,8 @@ func TestARefusalOfALegacyClientIsAnErrorOfTheHandler(t *testing.T) {
 	if err != nil || !r.IsError || r.Text() != "sampling/createMessage: the client answered: the user says no (-1)" {
 		t.Errorf("got %+v, %v, want the tool's report", r, err)
 	}
-	if e, ok := errors.AsType[*mcpserver.ClientError](failed); !ok || e.Code != -1 || e.Message != "the user says no" || string(e.Data) != "[1]" {
+	if e, ok := errors.AsType[*mcpserver.ClientError](failed); !ok || e.Code != -1 || e.Message != "the user says no" ||
+		string(e.Data) != "[1]" {
 		t.Errorf("asking failed with %#v, want the client's error", failed)
 	}
 }

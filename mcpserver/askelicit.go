@@ -16,15 +16,15 @@ import (
 
 // Elicit asks the user of the client for something: by a form, or at a URL. It is [AskAll] for this alone.
 //
-// A form's RequestedSchema is a flat object, as [mcp.FormSchema] describes it; [FormOf] makes one from a struct. What the
-// user accepts has been checked against it. Keywords and formats that the specification does not have for forms are refused, and
-// so is an empty message. Nothing secret may be asked for by a form. Revisions before 2025-11-25 get the form in their words,
-// without defaults other than those of booleans, and cannot be asked for a choice of several.
+// A form's RequestedSchema is a flat object, as [mcp.FormSchema] describes it; [FormOf] makes one from a struct. What
+// the user accepts has been checked against it. Keywords and formats that the specification does not have for forms are
+// refused, and so is an empty message. Nothing secret may be asked for by a form. Revisions before 2025-11-25 get the
+// form in their words, without defaults other than those of booleans, and cannot be asked for a choice of several.
 //
-// A URL must be https, or http to this machine. It must be of use to the user alone and must not hold what is private, and
-// where it leads, the server has to make sure that it is this user who has come. That the user accepts means no more than that:
-// what is done there, the server learns there. See [Server.ElicitationComplete]. p.Task is not sent, and an ElicitationID made up
-// if there is none.
+// A URL must be https, or http to this machine. It must be of use to the user alone and must not hold what is private,
+// and where it leads, the server has to make sure that it is this user who has come. That the user accepts means no
+// more than that: what is done there, the server learns there. See [Server.ElicitationComplete]. p.Task is not sent,
+// and an ElicitationID made up if there is none.
 // (specification 2026-07-28, client/elicitation)
 func Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	r := new(mcp.ElicitResult)

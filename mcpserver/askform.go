@@ -12,10 +12,11 @@ import (
 )
 
 // ElicitAs asks the user of the client for a T, a struct, by a form that [FormOf] makes from it and that each of refine
-// may then change: give a field a title, a default, a format, or a choice of values. What the user accepts has been checked
-// against the form and is returned; if the user does anything else, action says so and the T is the zero one.
+// may then change: give a field a title, a default, a format, or a choice of values. What the user accepts has been
+// checked against the form and is returned; if the user does anything else, action says so and the T is the zero one.
 // (specification 2026-07-28, client/elicitation, "Requested Schema")
-func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.FormSchema)) (answer T, action mcp.ElicitAction, err error) {
+func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.FormSchema)) (answer T,
+	action mcp.ElicitAction, err error) {
 	form, err := FormOf[T]()
 	if err != nil {
 		return answer, "", err
@@ -29,7 +30,8 @@ func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.Fo
 	}
 	var result mcp.ElicitResult
 	var content json.RawMessage
-	q := &elicitQuestion{asked: &mcp.ElicitParams{Message: message, RequestedSchema: requested}, result: &result, raw: &content}
+	q := &elicitQuestion{asked: &mcp.ElicitParams{Message: message, RequestedSchema: requested}, result: &result,
+		raw: &content}
 	if err := AskAll(ctx, &Ask{question: q}); err != nil {
 		return answer, "", err
 	}
@@ -44,8 +46,8 @@ func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.Fo
 
 // FormOf returns the form that asks for a T, a struct of strings, numbers, booleans and times, each of which may be a
 // pointer. The fields have their JSON names; they are required unless omitempty, omitzero or a pointer; a tag
-// `jsonschema:"text"` describes one to the user. A []string is a choice of several, for which the values have to be set in
-// the form's Items. Anything else is an error, for forms are flat.
+// `jsonschema:"text"` describes one to the user. A []string is a choice of several, for which the values have to be set
+// in the form's Items. Anything else is an error, for forms are flat.
 func FormOf[T any]() (*mcp.FormSchema, error) {
 	t := reflect.TypeFor[T]()
 	inferred, err := schema.InferInput(t)

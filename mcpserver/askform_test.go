@@ -61,21 +61,23 @@ func TestAFormIsMadeFromAStruct(t *testing.T) {
 func TestElicitAsFillsAStruct(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20251125) {
 		t.Run(w.String(), func(t *testing.T) {
-			s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				in, action, err := mcpserver.ElicitAs[signup](ctx, "Sign up", func(f *mcp.FormSchema) {
-					f.Field("plan").OneOf = []mcp.FormOption{{Const: "a", Title: "A"}, {Const: "b", Title: "B"}}
-					f.Field("topics").Items.Enum = []string{"x", "y"}
-					f.Field("age").Default = json.RawMessage(`30`)
+			s := withTool(t, mcpserver.Options{}, "tool",
+				func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					in, action, err := mcpserver.ElicitAs[signup](ctx, "Sign up", func(f *mcp.FormSchema) {
+						f.Field("plan").OneOf = []mcp.FormOption{{Const: "a", Title: "A"}, {Const: "b", Title: "B"}}
+						f.Field("topics").Items.Enum = []string{"x", "y"}
+						f.Field("age").Default = json.RawMessage(`30`)
+					})
+					if err != nil {
+						return nil, err
+					}
+					return toldBy("%s %+v", action, in)
 				})
-				if err != nil {
-					return nil, err
-				}
-				return toldBy("%s %+v", action, in)
-			})
 			answer := `{"action":"accept","content":{"name":"Ada","age":9007199254740993,"plan":"b","topics":["x"],"ok":true}}`
-			c := connect(t, s, w, able(mcpclient.HandleRequest(mcp.MethodElicit, func(_ context.Context, r *mcpclient.Request) (any, error) {
-				return json.RawMessage(answer), nil
-			})))
+			c := connect(t, s, w,
+				able(mcpclient.HandleRequest(mcp.MethodElicit, func(_ context.Context, r *mcpclient.Request) (any, error) {
+					return json.RawMessage(answer), nil
+				})))
 			if got, want := callText(t, c, "tool"), "accept {Name:Ada Age:9007199254740993 Score:<nil> Plan:b Topic:[x] OK:true Since:0001-01-01 00:00:00 +0000 UTC}"; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
@@ -109,17 +111,19 @@ func TestAFormIsFlat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := callerOf(t, withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					var raw json.RawMessage
-					if schema != "" {
-						raw = json.RawMessage(schema)
-					}
-					_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "m", RequestedSchema: raw})
-					if err == nil || errors.Is(err, mcpserver.ErrInputRequired) || !strings.Contains(err.Error(), "requestedSchema: ") {
-						t.Errorf("asking ended with %v, want what is wrong with the schema", err)
-					}
-					return nil, nil
-				}), "tool")
+				c := callerOf(t, withTool(t, mcpserver.Options{}, "tool",
+					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						var raw json.RawMessage
+						if schema != "" {
+							raw = json.RawMessage(schema)
+						}
+						_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "m", RequestedSchema: raw})
+						if err == nil || errors.Is(err, mcpserver.ErrInputRequired) ||
+							!strings.Contains(err.Error(), "requestedSchema: ") {
+							t.Errorf("asking ended with %v, want what is wrong with the schema", err)
+						}
+						return nil, nil
+					}), "tool")
 				c.tells("", "")
 				c.finish()
 			})

@@ -55,12 +55,13 @@ func TestOverHTTPTheStreamOfTheCallBringsTheRequest(t *testing.T) {
 
 func TestAClientThatComesBackGetsTheRequestThatItMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{}, "roots", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			if err := mcpserver.CloseStream(ctx, time.Second); err != nil {
-				return nil, err
-			}
-			return rootsTool(ctx, r)
-		})
+		s := withTool(t, mcpserver.Options{}, "roots",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				if err := mcpserver.CloseStream(ctx, time.Second); err != nil {
+					return nil, err
+				}
+				return rootsTool(ctx, r)
+			})
 		w := serveWeb(t, s, nil)
 		session := w.openAble("2025-11-25")
 		stream := w.stream("POST", callOf(7, "roots", "{}"), "Mcp-Session-Id", session)
@@ -83,11 +84,12 @@ func TestAClientThatComesBackGetsTheRequestThatItMissed(t *testing.T) {
 func TestTheEndOfASessionEndsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := make(chan error, 1)
-		s := withTool(t, mcpserver.Options{}, "roots", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			_, err := mcpserver.ListRoots(ctx)
-			failed <- err
-			return nil, err
-		})
+		s := withTool(t, mcpserver.Options{}, "roots",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				_, err := mcpserver.ListRoots(ctx)
+				failed <- err
+				return nil, err
+			})
 		w := serveWeb(t, s, nil)
 		session := w.openAble("2025-06-18")
 		stream := w.stream("POST", callOf(7, "roots", "{}"), "Mcp-Session-Id", session)
@@ -129,15 +131,17 @@ func TestShutdownDoesNotWaitForAnswersThatAreNotLetIn(t *testing.T) {
 
 func TestASessionExpiresThoughAHandlerWaitsForItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{}, "roots", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			if r.Arguments != nil {
-				time.Sleep(time.Hour)
-			}
-			return rootsTool(ctx, r)
-		})
+		s := withTool(t, mcpserver.Options{}, "roots",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				if r.Arguments != nil {
+					time.Sleep(time.Hour)
+				}
+				return rootsTool(ctx, r)
+			})
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{SessionTimeout: time.Minute, KeepAlive: -1})
 		session := w.openAble("2025-06-18")
-		stream := w.stream("POST", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"roots"}}`, "Mcp-Session-Id", session)
+		stream := w.stream("POST", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"roots"}}`,
+			"Mcp-Session-Id", session)
 		stream.message()
 		time.Sleep(time.Hour) // the client is there, and its user thinks
 		if p := w.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusOK {
@@ -162,18 +166,20 @@ func TestASessionExpiresThoughAHandlerWaitsForItsClient(t *testing.T) {
 
 func TestWhoeverLeavesWhileAHandlerAsksMakesRoomOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{}, "roots", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			var both sync.WaitGroup
-			for range 2 {
-				both.Go(func() { _, _ = mcpserver.ListRoots(ctx) })
-			}
-			both.Wait()
-			return nil, nil
-		})
-		must(t, s.AddRawTool(&mcp.Tool{Name: "slow"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			time.Sleep(time.Minute)
-			return nil, nil
-		}))
+		s := withTool(t, mcpserver.Options{}, "roots",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				var both sync.WaitGroup
+				for range 2 {
+					both.Go(func() { _, _ = mcpserver.ListRoots(ctx) })
+				}
+				both.Wait()
+				return nil, nil
+			})
+		must(t, s.AddRawTool(&mcp.Tool{Name: "slow"},
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				time.Sleep(time.Minute)
+				return nil, nil
+			}))
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{MaxRequests: 1, KeepAlive: -1})
 		session := w.openAble("2025-06-18")
 		stays := w.stream("POST", callOf(1, "roots", "{}"), "Mcp-Session-Id", session)

@@ -201,7 +201,8 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 // withdraw tells the client that its answer is not wanted any more. A client that takes nothing is not waited for long.
 // (specification 2025-11-25, basic/utilities/cancellation)
 func (c *call) withdraw(asked *instrument.Op, id int64, it *inquiry) {
-	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.x.conn.asks.id(id), Reason: "not needed any more"})
+	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.x.conn.asks.id(id),
+		Reason: "not needed any more"})
 	if err != nil {
 		return
 	}

@@ -13,9 +13,9 @@ import (
 // CreateMessage asks the client's model for a message. It is [AskAll] for this alone.
 //
 // Tools, a ToolChoice and blocks of tool use need the capability sampling.tools. IncludeContext is a wish, and left out
-// for clients that would not know it; p.Task is not sent. Before 2025-11-25 a message has one block. What the specification demands
-// of the messages is checked before they are sent, and of the answer when it comes: the model uses no tools but those of p.
-// (specification 2026-07-28, client/sampling, which deprecates it)
+// for clients that would not know it; p.Task is not sent. Before 2025-11-25 a message has one block. What the
+// specification demands of the messages is checked before they are sent, and of the answer when it comes: the model
+// uses no tools but those of p. (specification 2026-07-28, client/sampling, which deprecates it)
 func CreateMessage(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 	r := new(mcp.CreateMessageResult)
 	if err := AskAll(ctx, AskCreateMessage("", p, r)); err != nil {

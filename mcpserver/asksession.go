@@ -9,13 +9,14 @@ import (
 // ErrSessionClosed is why a session ends that [Session.Close] has ended for no reason of its own.
 var ErrSessionClosed = errors.New("the server has closed the session")
 
-// AskAll asks the client of the session for everything at once, outside of any request: roots that have changed, a sample for a
-// job of the server's own. It is [AskAll] otherwise, and waits for the answers as long as ctx and the session last.
+// AskAll asks the client of the session for everything at once, outside of any request: roots that have changed, a
+// sample for a job of the server's own. It is [AskAll] otherwise, and waits for the answers as long as ctx and the
+// session last.
 //
-// What is asked goes where nothing belongs to a request: on the connection, or over HTTP on the stream that the client has opened
-// by GET. The error is [ErrUnsupported] if the client has not opened one, if it has not declared that it answers, before its
-// notifications/initialized, and over HTTP where another process may have that stream (see [HTTPOptions.Sessions]). Modern
-// clients have no sessions, and can only be asked in answer to a request.
+// What is asked goes where nothing belongs to a request: on the connection, or over HTTP on the stream that the client
+// has opened by GET. The error is [ErrUnsupported] if the client has not opened one, if it has not declared that it
+// answers, before its notifications/initialized, and over HTTP where another process may have that stream (see
+// [HTTPOptions.Sessions]). Modern clients have no sessions, and can only be asked in answer to a request.
 // (specification 2025-11-25, client; basic/transports, "Listening for Messages from the Server")
 func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
 	c, err := s.asker()
@@ -65,10 +66,10 @@ func (t *stream) isRead() bool {
 	return t.reader != nil
 }
 
-// Close ends the session, and the connection that it is on: the contexts of its handlers end, and [Server.Serve] returns reason.
-// Over HTTP the client gets 404 from then on and opens another session, as when it has expired. A [Terminator] hears of the
-// reason, nil standing for [ErrSessionClosed]. Close does not wait, and does nothing for a session that has ended.
-// (specification 2025-11-25, basic/transports, "Session Management")
+// Close ends the session, and the connection that it is on: the contexts of its handlers end, and [Server.Serve]
+// returns reason. Over HTTP the client gets 404 from then on and opens another session, as when it has expired. A
+// [Terminator] hears of the reason, nil standing for [ErrSessionClosed]. Close does not wait, and does nothing for a
+// session that has ended. (specification 2025-11-25, basic/transports, "Session Management")
 func (s *Session) Close(reason error) {
 	if s == nil || s.conn == nil {
 		return

@@ -12,8 +12,8 @@ import (
 // errOver ends what waits for an answer of a client that will not send any more.
 var errOver = errors.New("the connection is over")
 
-// asks are the requests that the server has sent to one client, on a connection or in a session, and that wait for their
-// answers.
+// asks are the requests that the server has sent to one client, on a connection or in a session, and that wait for
+// their answers.
 type asks struct {
 	process string // the ids tell which one it is, where several ask the client; empty where none else does
 
@@ -51,8 +51,8 @@ func (t *asks) waiting() int {
 	return t.idle
 }
 
-// begin gives out an id and the channel on which the answer comes, which is closed if none will. It reports false if the
-// client has left.
+// begin gives out an id and the channel on which the answer comes, which is closed if none will. It reports false if
+// the client has left.
 func (t *asks) begin() (id int64, answer <-chan *jsonrpc.Message, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,8 +131,8 @@ func (t *asks) close() {
 	}
 }
 
-// deliver gives a response of the client to the handler that waits for it, and reports false if there is none: its id was
-// never given out, or is that of a request that has been answered or given up. m may be one whose middle is broken.
+// deliver gives a response of the client to the handler that waits for it, and reports false if there is none: its id
+// was never given out, or is that of a request that has been answered or given up. m may be one whose middle is broken.
 func (x *exchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
 	switch {
 	case x.conn == nil:

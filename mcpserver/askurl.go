@@ -14,10 +14,10 @@ import (
 // URLElicitationRequired returns an error by which a handler says that the user has to do something at one or more URLs
 // before the request can be answered, where there is no use in waiting for it. It takes params as [Elicit] does.
 //
-// Clients of 2025-11-25 get the error -32042 and may send the request again, at once or when [Server.ElicitationComplete]
-// tells them to. Modern ones are asked in the result of the request, and send it again when the user has agreed to open the
-// URLs: the handler is called anew and finds out, by what it knows of the user, whether it is done. If the client has not
-// declared that it opens URLs, it gets an error which says so.
+// Clients of 2025-11-25 get the error -32042 and may send the request again, at once or when
+// [Server.ElicitationComplete] tells them to. Modern ones are asked in the result of the request, and send it again
+// when the user has agreed to open the URLs: the handler is called anew and finds out, by what it knows of the user,
+// whether it is done. If the client has not declared that it opens URLs, it gets an error which says so.
 // (specification 2025-11-25, client/elicitation, "URL Elicitation Required Error")
 func URLElicitationRequired(message string, elicitations ...*mcp.ElicitParams) error {
 	e := &urlRequired{message: message}
@@ -91,9 +91,9 @@ func (r *rounds) declined(items []*inquiry) bool {
 	})
 }
 
-// ElicitationComplete says that what a user was sent to a URL for is done: to the client of 2025-11-25 that was asked with
-// this ElicitationID, if it is still connected. Other revisions do not hear of it. It does not wait for the client.
-// (specification 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation")
+// ElicitationComplete says that what a user was sent to a URL for is done: to the client of 2025-11-25 that was asked
+// with this ElicitationID, if it is still connected. Other revisions do not hear of it. It does not wait for the
+// client. (specification 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation")
 func (s *Server) ElicitationComplete(elicitationID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,8 @@ func (t visited) run() {
 		return
 	}
 	x := t.c.exchange
-	_ = x.notify(x.work, x.out, x.session.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params) // best effort
+	// best effort
+	_ = x.notify(x.work, x.out, x.session.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params)
 }
 
 // sites are the elicitations by URL of one client that may be completed: the latest of them.

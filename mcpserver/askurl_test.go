@@ -18,7 +18,8 @@ func TestURLElicitationIsRequired(t *testing.T) {
 	signedIn := false
 	handler := func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 		if !signedIn {
-			return nil, mcpserver.URLElicitationRequired("sign in first", &mcp.ElicitParams{Message: "sign in", URL: "https://example.com/in", ElicitationID: "e1"})
+			return nil, mcpserver.URLElicitationRequired("sign in first",
+				&mcp.ElicitParams{Message: "sign in", URL: "https://example.com/in", ElicitationID: "e1"})
 		}
 		return toldBy("in")
 	}
@@ -51,7 +52,8 @@ func TestURLElicitationIsRequired(t *testing.T) {
 	t.Run("2025-06-18", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			_, w := legacy(t, "2025-06-18")
-			if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeInternalError || strings.Contains(m.Error.Message, "example.com") {
+			if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeInternalError ||
+				strings.Contains(m.Error.Message, "example.com") {
 				t.Errorf("the answer is %v, want -32603", m.Error)
 			}
 			if err := w.finish(); err != nil {
@@ -72,7 +74,8 @@ func TestURLElicitationIsRequired(t *testing.T) {
 			}
 			accept := fmt.Sprintf(`{%q:{"action":"accept"}}`, key)
 			r = c.needs(with(accept, r.RequestState)) // the user has agreed and is not there yet
-			if m := c.call(with(fmt.Sprintf(`{%q:{"action":"decline"}}`, key), r.RequestState)); m.Error == nil || !strings.Contains(m.Error.Message, "the user has not agreed to open the URL") {
+			if m := c.call(with(fmt.Sprintf(`{%q:{"action":"decline"}}`, key), r.RequestState)); m.Error == nil ||
+				!strings.Contains(m.Error.Message, "the user has not agreed to open the URL") {
 				t.Errorf("the answer is %s, %v, want an error", m.Result, m.Error)
 			}
 			signedIn = true
@@ -92,13 +95,14 @@ func TestURLElicitationIsRequired(t *testing.T) {
 
 func TestAnElicitationByURLIsCompleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			r, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com/x"})
-			if err != nil {
-				return nil, err
-			}
-			return toldBy("%s", r.Action)
-		})
+		s := withTool(t, mcpserver.Options{}, "tool",
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				r, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com/x"})
+				if err != nil {
+					return nil, err
+				}
+				return toldBy("%s", r.Action)
+			})
 		w := openedAble(t, s, "2025-11-25")
 		w.send(callOf(1, "tool", "{}"))
 		var p mcp.ElicitParams

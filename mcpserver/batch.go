@@ -26,8 +26,8 @@ var (
 	errBatchFull    = &mcp.Error{Code: mcp.CodeInternalError, Message: "the answers to the batch are too large"}
 )
 
-// takeBatch deals with the messages of a batch as if they had come one by one. The answers go back together, so they are
-// kept until then: when those there are fill a frame of the limit, what is left of the batch is refused.
+// takeBatch deals with the messages of a batch as if they had come one by one. The answers go back together, so they
+// are kept until then: when those there are fill a frame of the limit, what is left of the batch is refused.
 func (x *exchange) takeBatch(frame []byte) {
 	messages, err := jsonrpc.Batch(frame)
 	if err != nil {
@@ -46,7 +46,8 @@ func (x *exchange) takeBatch(frame []byte) {
 	x.takeAll(slices.Collect(messages), b)
 }
 
-// takeAll deals with the messages of a batch. If code of the user's ends the goroutine in one, the others have their turn before.
+// takeAll deals with the messages of a batch. If code of the user's ends the goroutine in one, the others have their
+// turn before.
 func (x *exchange) takeAll(messages [][]byte, b *batch) {
 	usercode.Pass(func() {
 		for len(messages) > 0 {
@@ -112,8 +113,8 @@ func (b *batch) answer(ctx context.Context, a answer) error {
 	return nil
 }
 
-// add takes one answer; one that finds no room among others gives way to an error. If this was the last, add returns all of
-// them, nil if there are none, and true.
+// add takes one answer; one that finds no room among others gives way to an error. If this was the last, add returns
+// all of them, nil if there are none, and true.
 func (b *batch) add(a answer) (all []byte, last bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

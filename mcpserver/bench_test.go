@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// BenchmarkToolCall measures a call of a tool over a pair of OS pipes, driver and server in one process. The floor reads
-// a line, looks at none of it and writes an answer of the same size.
+// BenchmarkToolCall measures a call of a tool over a pair of OS pipes, driver and server in one process. The floor
+// reads a line, looks at none of it and writes an answer of the same size.
 func BenchmarkToolCall(b *testing.B) {
 	const (
 		legacy = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":{"text":"hello, world"}}}`
@@ -134,9 +134,10 @@ func serveBench(b *testing.B, tel *telemetry.Telemetry) func(in, out *os.File) {
 
 func benchServer(b *testing.B, tel *telemetry.Telemetry) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "bench", Version: "1"}, &mcpserver.Options{Telemetry: tel})
-	err := s.AddRawTool(&mcp.Tool{Name: "raw"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("hello, world")}}, nil
-	})
+	err := s.AddRawTool(&mcp.Tool{Name: "raw"},
+		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("hello, world")}}, nil
+		})
 	if err == nil {
 		err = mcpserver.AddTool(s, &mcp.Tool{Name: "typed"}, func(_ context.Context, in struct {
 			Text string `json:"text"`

@@ -47,8 +47,8 @@ type call struct {
 	asking    int   // guarded by asks.mu; goroutines that wait for answers of the client
 }
 
-// newCall makes c of a request: it decides by which revision that is answered and by what, or why it is refused, and begins its
-// telemetry.
+// newCall makes c of a request: it decides by which revision that is answered and by what, or why it is refused, and
+// begins its telemetry.
 func (x *exchange) newCall(c *call, m *jsonrpc.Message, p *jsonrpc.Params, out sink) {
 	x.visit.retain()
 	c.x, c.params, c.arguments, c.task, c.out, c.size = x, m.Middle(), p.Arguments, p.Task, out, m.Size()
@@ -62,7 +62,8 @@ func (x *exchange) newCall(c *call, m *jsonrpc.Message, p *jsonrpc.Params, out s
 	c.arrive(p)
 }
 
-// abandon answers a request that could not even be begun: code of the user's that telemetry calls has ended the goroutine.
+// abandon answers a request that could not even be begun: code of the user's that telemetry calls has ended the
+// goroutine.
 func (c *call) abandon(m *jsonrpc.Message, out sink) {
 	defer c.op.End(brokenOff)
 	c.x.visit.drop()
@@ -288,8 +289,8 @@ func (c *call) reply(buf *[]byte, frame []byte, result any, err error) {
 	c.op.End(end)
 }
 
-// sending is the context to send the answer with. The read loop, which serves what it does not leave to others, must not
-// be kept by a client that takes no answers when the connection is to end.
+// sending is the context to send the answer with. The read loop, which serves what it does not leave to others, must
+// not be kept by a client that takes no answers when the connection is to end.
 func (c *call) sending() context.Context {
 	if c.refused != nil || c.method.inline {
 		return c.x.work

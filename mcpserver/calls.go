@@ -9,8 +9,8 @@ import (
 
 // admission decides when the requests of an exchange are served, and knows them until they are concluded.
 type admission interface {
-	// admit sees to it that c is served, before it returns or later, or returns the error that refuses it. A request that is
-	// to be answered here may begin now, and the caller serves it; if not, that is no longer so.
+	// admit sees to it that c is served, before it returns or later, or returns the error that refuses it. A request that
+	// is to be answered here may begin now, and the caller serves it; if not, that is no longer so.
 	admit(c *call) error
 	// answering reports whether the id belongs to a request that was admitted.
 	answering(id jsonrpc.ID) bool
@@ -22,12 +22,13 @@ type admission interface {
 	release()
 }
 
-// liveFrames is how many frames of the FrameLimit the requests may take that a client has running and waiting. Beyond that they
-// are refused and not left unread: cancellations, and answers that handlers wait for, come behind them on the same stream.
+// liveFrames is how many frames of the FrameLimit the requests may take that a client has running and waiting. Beyond
+// that they are refused and not left unread: cancellations, and answers that handlers wait for, come behind them on the
+// same stream.
 const liveFrames = 4
 
-// calls are the requests of a client that are being answered: a bounded number runs, a bounded number waits for that, all have
-// a budget in bytes, and no id is in use twice.
+// calls are the requests of a client that are being answered: a bounded number runs, a bounded number waits for that,
+// all have a budget in bytes, and no id is in use twice.
 type calls struct {
 	limit    int // that run
 	queue    int // that wait
@@ -56,8 +57,8 @@ func (t *calls) confine(n int) {
 	t.queue = min(t.queue, n-t.limit)
 }
 
-// admit sees to it that c is served, now or later, in a goroutine of its own, or returns the error that refuses it. If it is
-// to be answered here, and now, that is left to the caller.
+// admit sees to it that c is served, now or later, in a goroutine of its own, or returns the error that refuses it. If
+// it is to be answered here, and now, that is left to the caller.
 func (t *calls) admit(c *call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -153,8 +154,8 @@ func (t *calls) finish(c *call) error {
 	return c.cancelled
 }
 
-// cancel notes that the client does not want an answer to the request id any more. A handler that runs is told so by its
-// context, one that has not begun never does.
+// cancel notes that the client does not want an answer to the request id any more. A handler that runs is told so by
+// its context, one that has not begun never does.
 func (t *calls) cancel(id jsonrpc.ID, why error) {
 	t.mu.Lock()
 	c := t.live[id]

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// cancelled ends the request that a notifications/cancelled is about. One that names no request in flight means nothing:
-// the answer may have crossed it.
+// cancelled ends the request that a notifications/cancelled is about. One that names no request in flight means
+// nothing: the answer may have crossed it.
 // (specification 2026-07-28, basic/patterns/cancellation)
 func (x *exchange) cancelled(m *jsonrpc.Message) error {
 	var p mcp.CancelledParams

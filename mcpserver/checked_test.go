@@ -31,7 +31,8 @@ func TestACheckedHandlerIsHeldToTheSchemasOfItsTool(t *testing.T) {
 		{"arguments", "2025-11-25", `{"n":"x"}`, `{"n":2}`, ``, `"isError":true`},
 		{"arguments, before", "2025-06-18", `{"n":"x"}`, `{"n":2}`, ``, `-32602`},
 		{"no arguments", "2025-11-25", `{}`, `{"n":2}`, ``, `"isError":true`},
-		{"output", "2025-11-25", `{"n":1}`, `{"n":"x"}`, `double{"by":2,"n":1}`, "the tool's output does not match its output schema"},
+		{"output", "2025-11-25", `{"n":1}`, `{"n":"x"}`, `double{"by":2,"n":1}`,
+			"the tool's output does not match its output schema"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -18,9 +18,9 @@ type CompleteRequest struct {
 	Context  map[string]string // arguments that have been settled before, nil if the client says nothing of them
 }
 
-// CompletionHandler returns the values that an argument may have, the most fitting first. If there are more than 100, the
-// first 100 are sent, with the number of all. An error of type [*mcp.Error] goes to the client as it is, any other as
-// -32603 with a neutral message.
+// CompletionHandler returns the values that an argument may have, the most fitting first. If there are more than 100,
+// the first 100 are sent, with the number of all. An error of type [*mcp.Error] goes to the client as it is, any other
+// as -32603 with a neutral message.
 //
 // It runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does.
 type CompletionHandler func(ctx context.Context, r *CompleteRequest) ([]string, error)
@@ -134,7 +134,8 @@ func (c *call) complete(ctx context.Context, p *mcp.CompleteParams, h Completion
 		return nil, err
 	}
 	return &mcp.CompleteResult{Completion: mcp.Completion{
-		Values: values[:min(len(values), maxCompletions)], Total: new(int64(len(values))), HasMore: len(values) > maxCompletions,
+		Values: values[:min(len(values),
+			maxCompletions)], Total: new(int64(len(values))), HasMore: len(values) > maxCompletions,
 	}}, nil
 }
 

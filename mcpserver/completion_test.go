@@ -18,9 +18,10 @@ func completing(values ...string) mcpserver.CompletionHandler {
 func completer(t *testing.T) *mcpserver.Server {
 	t.Helper()
 	s := library(t)
-	must(t, s.AddCompletion(mcp.CompleteRef{Type: mcp.RefPrompt, Name: "later"}, "language", func(_ context.Context, r *mcpserver.CompleteRequest) ([]string, error) {
-		return []string{fmt.Sprint(r.Ref.Name, " ", r.Argument, " ", r.Value, " ", r.Context)}, nil
-	}))
+	must(t, s.AddCompletion(mcp.CompleteRef{Type: mcp.RefPrompt, Name: "later"}, "language",
+		func(_ context.Context, r *mcpserver.CompleteRequest) ([]string, error) {
+			return []string{fmt.Sprint(r.Ref.Name, " ", r.Argument, " ", r.Value, " ", r.Context)}, nil
+		}))
 	many := make([]string, 250)
 	for i := range many {
 		many[i] = fmt.Sprint(i)
@@ -28,7 +29,8 @@ func completer(t *testing.T) *mcpserver.Server {
 	must(t, s.AddCompletion(mcp.CompleteRef{Type: mcp.RefPrompt, Name: "later"}, "many", completing(many...)))
 	must(t, s.AddCompletion(mcp.CompleteRef{Type: mcp.RefPrompt, Name: "later"}, "hundred", completing(many[:100]...)))
 	must(t, s.AddCompletion(mcp.CompleteRef{Type: mcp.RefPrompt, Name: "later"}, "unlisted", completing("x")))
-	must(t, s.AddCompletion(mcp.CompleteRef{Type: mcp.RefResource, URI: "test://user/{id}"}, "id", completing("ada", "bob")))
+	must(t, s.AddCompletion(mcp.CompleteRef{Type: mcp.RefResource, URI: "test://user/{id}"}, "id",
+		completing("ada", "bob")))
 	must(t, s.AddPrompt(&mcp.Prompt{Name: "later", Arguments: []mcp.PromptArgument{
 		{Name: "language"}, {Name: "many"}, {Name: "hundred"}, {Name: "free"},
 	}}, review))

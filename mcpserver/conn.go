@@ -9,9 +9,9 @@ import (
 // streams, the Peer of the client's in-memory transport, or anything else that carries messages both ways.
 //
 // Send and Close may be called from any goroutine, Receive from one at a time. A Conn that knows its network may have a
-// method Network() [telemetry.Network] besides. One that knows whether more has come than Receive has returned may have a
-// method Buffered() bool, which is called where Receive could be: if it returns false, a tool that has been quick so far is run
-// before Receive is called again, for want of anything else to do.
+// method Network() [telemetry.Network] besides. One that knows whether more has come than Receive has returned may have
+// a method Buffered() bool, which is called where Receive could be: if it returns false, a tool that has been quick so
+// far is run before Receive is called again, for want of anything else to do.
 type Conn interface {
 	// Send accepts one frame of JSON without line breaks, and does not keep it. It may wait for the client, as long as
 	// ctx allows.

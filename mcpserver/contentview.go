@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// contentIn returns blocks as a revision has them: list itself if that changes nothing. Members that the revision does not
-// have are left out, and what it has no kind of block for becomes text: a link to a resource the name and the URI of it,
-// a sound a note that there was one.
+// contentIn returns blocks as a revision has them: list itself if that changes nothing. Members that the revision does
+// not have are left out, and what it has no kind of block for becomes text: a link to a resource the name and the URI
+// of it, a sound a note that there was one.
 // (schemas of the revisions, ContentBlock and its kinds)
 func contentIn(list mcp.ContentList, v mcp.Version) mcp.ContentList {
 	if v >= mcp.Version20251125 {
@@ -162,8 +162,8 @@ func (w view) finish(r *mcp.Result) {
 	r.Meta = w.s.signMeta(r.Meta)
 }
 
-// finalType returns the type of a result that is the final one of its method, whatever its author calls it: tasks and what is
-// required of the client are other results. Types of other extensions are the author's.
+// finalType returns the type of a result that is the final one of its method, whatever its author calls it: tasks and
+// what is required of the client are other results. Types of other extensions are the author's.
 // (specification 2026-07-28, basic/patterns/mrtr, "Supported Requests"; tasks extension, "Polymorphic Results")
 func finalType(t mcp.ResultType) mcp.ResultType {
 	switch t {

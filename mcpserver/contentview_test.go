@@ -21,7 +21,8 @@ func rich() mcp.ContentList {
 		&mcp.TextContent{Text: "t", Annotations: annotations, Meta: meta},
 		&mcp.ImageContent{Data: "AAAA", MIMEType: "image/png", Annotations: annotations, Meta: meta},
 		&mcp.AudioContent{Data: "AAAAAA==", MIMEType: "audio/wav", Annotations: annotations, Meta: meta},
-		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "test://e", Text: "e", Meta: meta}, Annotations: annotations, Meta: meta},
+		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "test://e", Text: "e", Meta: meta},
+			Annotations: annotations, Meta: meta},
 		&mcp.ResourceLink{
 			URI: "test://l", Name: "l", Title: "L", Description: "d", MIMEType: "text/plain", Annotations: annotations, Meta: meta,
 			Size: new(int64(1)), Icons: []mcp.Icon{{Src: "https://example.com/a.png"}},
@@ -50,7 +51,8 @@ func richIn(v mcp.Version) []string {
 		return newest
 	}
 	for i := range newest {
-		newest[i] = strings.NewReplacer(`,"lastModified":"2025-01-12"`, "", `,"_meta":{"k":1}`, "", `"_meta":{"k":1},`, "").Replace(newest[i])
+		newest[i] = strings.NewReplacer(`,"lastModified":"2025-01-12"`, "", `,"_meta":{"k":1}`, "", `"_meta":{"k":1},`,
+			"").Replace(newest[i])
 	}
 	newest[4] = `{"type":"text","text":"L (text/plain): test://l\nd","annotations":{"priority":1}}`
 	newest[5] = `{"type":"text","text":"resource: test://m"}`
@@ -68,9 +70,10 @@ func TestContentIsSentAsTheRevisionHasIt(t *testing.T) {
 	}
 	inEachRevision(t, func(t *testing.T) *mcpserver.Server {
 		s := bare(t, mcpserver.Options{})
-		must(t, s.AddRawTool(&mcp.Tool{Name: "rich"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: shared}, nil
-		}))
+		must(t, s.AddRawTool(&mcp.Tool{Name: "rich"},
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{Content: shared}, nil
+			}))
 		must(t, s.AddPrompt(&mcp.Prompt{Name: "rich"}, saying(&mcp.GetPromptResult{Messages: messages}, nil)))
 		return s
 	}, func(t *testing.T, c *talk) {
@@ -116,7 +119,8 @@ func TestContentThatIsNilIsAnInternalError(t *testing.T) {
 }
 
 func TestContentThatNeedsNoChangeIsNotCopied(t *testing.T) {
-	plain := mcp.ContentList{mcp.Text("a"), &mcp.ImageContent{Data: "AAAA"}, &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "x"}}}
+	plain := mcp.ContentList{mcp.Text("a"), &mcp.ImageContent{Data: "AAAA"},
+		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "x"}}}
 	for _, v := range mcp.SupportedVersions() {
 		if n := testing.AllocsPerRun(10, func() { mcpserver.ContentIn(plain, v) }); n != 0 {
 			t.Errorf("in %s it costs %v allocations, want none", v, n)

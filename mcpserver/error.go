@@ -20,8 +20,8 @@ type failure struct {
 func (f *failure) Error() string   { return f.cause.Error() }
 func (f *failure) Unwrap() []error { return []error{f.wire, f.cause} }
 
-// wireError returns what the client gets to see of an error: all of an [*mcp.Error], and of any other only that there is
-// one.
+// wireError returns what the client gets to see of an error: all of an [*mcp.Error], and of any other only that there
+// is one.
 func wireError(err error) *mcp.Error {
 	if e, ok := errors.AsType[*mcp.Error](err); ok {
 		return e
@@ -29,10 +29,10 @@ func wireError(err error) *mcp.Error {
 	return errInternal
 }
 
-// codeIn returns the code with which an error reaches a client of a revision. Those of 2026-07-28 have codes of their own between
-// -32020 and -32099 and must not get others of that range, nor those of earlier revisions for which there is another word now;
-// -32000 to -32019 have no meaning there that a client could know. A handler that has such a code is understood as far as that goes.
-// (specification 2026-07-28, basic/index, "Error Codes")
+// codeIn returns the code with which an error reaches a client of a revision. Those of 2026-07-28 have codes of their
+// own between -32020 and -32099 and must not get others of that range, nor those of earlier revisions for which there
+// is another word now; -32000 to -32019 have no meaning there that a client could know. A handler that has such a code
+// is understood as far as that goes. (specification 2026-07-28, basic/index, "Error Codes")
 func codeIn(v mcp.Version, code int64) int64 {
 	switch {
 	case v.Era() == mcp.Legacy || code > -32000 || code < -32099:
@@ -62,12 +62,14 @@ func allowed(v mcp.Version, err error) error {
 }
 
 var (
-	errInternal        = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
-	errShuttingDown    = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
-	errBusy            = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
-	errOverloaded      = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of all clients
-	errTooManySessions = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many sessions"}         // or they take too much memory
-	errDuplicateID     = &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "a request with this id is still being answered"}
+	errInternal     = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
+	errShuttingDown = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
+	errBusy         = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
+	errOverloaded   = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of all clients
+	// or they take too much memory
+	errTooManySessions = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many sessions"}
+	errDuplicateID     = &mcp.Error{Code: mcp.CodeInvalidRequest,
+		Message: "a request with this id is still being answered"}
 )
 
 func invalidRequest(format string, args ...any) error {
@@ -102,8 +104,8 @@ func unsupportedVersion(requested mcp.Version, supported []mcp.Version) error {
 	}
 }
 
-// missingCapability refuses a request of a modern client that has not declared what it takes, for which there is a cause.
-// (specification 2026-07-28, basic/index, "Missing Required Capabilities")
+// missingCapability refuses a request of a modern client that has not declared what it takes, for which there is a
+// cause. (specification 2026-07-28, basic/index, "Missing Required Capabilities")
 func missingCapability(need mcp.ClientCapabilities, cause error) error {
 	data, err := json.Marshal(mcp.MissingClientCapabilityData{RequiredCapabilities: need})
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 )
 
 func TestCodesReachOnlyClientsWhoseRevisionAllowsThem(t *testing.T) {
-	kept := map[int64]bool{mcp.CodeHeaderMismatch: true, mcp.CodeMissingClientCapability: true, mcp.CodeUnsupportedVersion: true}
+	kept := map[int64]bool{mcp.CodeHeaderMismatch: true, mcp.CodeMissingClientCapability: true,
+		mcp.CodeUnsupportedVersion: true}
 	for _, v := range mcp.SupportedVersions() {
 		for code := int64(-32800); code < 100; code++ {
 			want := code
@@ -29,7 +30,8 @@ func TestCodesReachOnlyClientsWhoseRevisionAllowsThem(t *testing.T) {
 func TestACodeThatIsNotAllowedIsInTheLogAndNotOnTheWire(t *testing.T) {
 	cause := fmt.Errorf("handler: %w", &mcp.Error{Code: -32050, Message: "no such row", Data: []byte(`{"row":1}`)})
 	err := allowed(mcp.Version20260728, cause)
-	if e := wireError(err); e.Code != mcp.CodeInternalError || e.Message != "no such row" || string(e.Data) != `{"row":1}` {
+	if e := wireError(err); e.Code != mcp.CodeInternalError || e.Message != "no such row" ||
+		string(e.Data) != `{"row":1}` {
 		t.Errorf("the client gets %+v, want the same with another code", e)
 	}
 	if want := "handler: no such row (-32050), which 2026-07-28 does not allow: the client gets -32603"; err.Error() != want || !errors.Is(err, cause) {

@@ -194,13 +194,14 @@ func ExampleOnce() {
 
 func ExampleRequireInput() {
 	s := mcpserver.New(mcp.Implementation{Name: "jobs", Version: "1.0"}, nil)
-	err := s.AddRawTool(&mcp.Tool{Name: "job"}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		if r.RequestState() == "" { // the first round
-			return nil, mcpserver.RequireInput(mcp.InputRequests{"where": {Method: mcp.MethodListRoots}}, "job-17")
-		}
-		text := fmt.Sprintf("%s runs in %s", r.RequestState(), r.InputResponses()["where"])
-		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(text)}}, nil
-	})
+	err := s.AddRawTool(&mcp.Tool{Name: "job"},
+		func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			if r.RequestState() == "" { // the first round
+				return nil, mcpserver.RequireInput(mcp.InputRequests{"where": {Method: mcp.MethodListRoots}}, "job-17")
+			}
+			text := fmt.Sprintf("%s runs in %s", r.RequestState(), r.InputResponses()["where"])
+			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(text)}}, nil
+		})
 	if err != nil {
 		log.Fatal(err)
 	}

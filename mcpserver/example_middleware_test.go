@@ -25,7 +25,8 @@ func ExampleOptions_middleware() {
 		MaxTotal:   100, // requests at once, of all clients together
 		Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{closed},
 	})
-	err := mcpserver.AddTool(s, &mcp.Tool{Name: "buy"}, func(context.Context, struct{}) (string, error) { return "bought", nil })
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "buy"},
+		func(context.Context, struct{}) (string, error) { return "bought", nil })
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Two processes serve one address. The first round of a call comes to one of them and the second to the other, which can
-// read what the first has left with the client.
+// Two processes serve one address. The first round of a call comes to one of them and the second to the other, which
+// can read what the first has left with the client.
 func ExampleOptions_stateKeys() {
 	key := []byte("a secret of exactly 32 bytes, ok") // of crypto/rand, in a program
 	type name struct {
@@ -51,11 +51,12 @@ func ExampleOptions_stateKeys() {
 	defer balancer.Close()
 
 	ctx := context.Background()
-	client, err := mcpclient.Connect(ctx, &transport.HTTP{URL: balancer.URL}, &mcpclient.Options{Features: []mcpclient.Feature{
-		mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"name": "Ada"}}, nil
-		}),
-	}})
+	client, err := mcpclient.Connect(ctx, &transport.HTTP{URL: balancer.URL},
+		&mcpclient.Options{Features: []mcpclient.Feature{
+			mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"name": "Ada"}}, nil
+			}),
+		}})
 	if err != nil {
 		log.Fatal(err)
 	}

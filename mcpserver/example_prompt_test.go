@@ -32,19 +32,21 @@ func ExampleServer_AddPrompt() {
 
 func ExampleServer_AddCompletion() {
 	s := mcpserver.New(mcp.Implementation{Name: "reviewer", Version: "1.0"}, nil)
-	err := s.AddPrompt(&mcp.Prompt{Name: "review", Arguments: []mcp.PromptArgument{{Name: "code"}, {Name: "language"}}}, reviewPrompt)
+	err := s.AddPrompt(&mcp.Prompt{Name: "review", Arguments: []mcp.PromptArgument{{Name: "code"}, {Name: "language"}}},
+		reviewPrompt)
 	if err != nil {
 		log.Fatal(err)
 	}
 	languages := []string{"Go", "Haskell", "PHP", "Python"}
-	err = s.AddCompletion(mcp.PromptRef("review"), "language", func(ctx context.Context, r *mcpserver.CompleteRequest) (fitting []string, err error) {
-		for _, l := range languages {
-			if strings.HasPrefix(strings.ToLower(l), strings.ToLower(r.Value)) {
-				fitting = append(fitting, l)
+	err = s.AddCompletion(mcp.PromptRef("review"), "language",
+		func(ctx context.Context, r *mcpserver.CompleteRequest) (fitting []string, err error) {
+			for _, l := range languages {
+				if strings.HasPrefix(strings.ToLower(l), strings.ToLower(r.Value)) {
+					fitting = append(fitting, l)
+				}
 			}
-		}
-		return fitting, nil
-	})
+			return fitting, nil
+		})
 	if err != nil {
 		log.Fatal(err)
 	}

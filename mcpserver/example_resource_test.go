@@ -13,7 +13,8 @@ import (
 func ExampleServer_AddResource() {
 	s := mcpserver.New(mcp.Implementation{Name: "files", Version: "1.0"}, nil)
 	logo := &mcp.Resource{URI: "image://logo", Name: "logo", Description: "The company's logo.", MIMEType: "image/gif"}
-	err := s.AddResource(logo, func(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	err := s.AddResource(logo, func(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult,
+		error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{mcp.BlobContents([]byte("GIF89a"))}}, nil
 	})
 	if err != nil {
@@ -30,7 +31,8 @@ func ExampleServer_AddResourceTemplate() {
 	cities := map[string]string{"paris": "sunny", "oslo": "snow"}
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
 	t := &mcp.ResourceTemplate{URITemplate: "weather://{city}/today", Name: "weather", MIMEType: "text/plain"}
-	err := s.AddResourceTemplate(t, func(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	err := s.AddResourceTemplate(t, func(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult,
+		error) {
 		sky, ok := cities[r.Variables["city"]]
 		if !ok {
 			return nil, mcpserver.ResourceNotFound(r.URI)
@@ -51,7 +53,8 @@ func ExampleServer_AddResourceTemplate() {
 func ExampleServer_ResourceUpdated() {
 	s := mcpserver.New(mcp.Implementation{Name: "stock", Version: "1.0"}, nil)
 	count := &mcp.Resource{URI: "stock://lamps", Name: "lamps"}
-	err := s.AddResource(count, func(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	err := s.AddResource(count, func(ctx context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult,
+		error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: "3 lamps"}}}, nil
 	})
 	if err != nil {

@@ -98,7 +98,8 @@ func ExampleTaskWhenAsked() {
 	// task: true the report of 2025, after a while
 }
 
-// Servers that share a store answer for each other's tasks: copies behind a load balancer, or the same one after a restart.
+// Servers that share a store answer for each other's tasks: copies behind a load balancer, or the same one after a
+// restart.
 func ExampleTaskOptions() {
 	store := store.NewMemoryTasks(0, 0) // a program with many processes has one that they share
 	server := func() *mcpserver.Server {

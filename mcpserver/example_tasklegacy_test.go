@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// A task tool serves clients of 2025-11-25, too: they ask for a task with the call, and what the handler asks them for comes
-// while they wait for the result.
+// A task tool serves clients of 2025-11-25, too: they ask for a task with the call, and what the handler asks them for
+// comes while they wait for the result.
 func ExampleAddTaskTool_legacy() {
 	s := mcpserver.New(mcp.Implementation{Name: "reports", Version: "1.0"}, nil)
 	err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "report"}, func(ctx context.Context, in Report) (string, error) {
@@ -30,7 +30,8 @@ func ExampleAddTaskTool_legacy() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	client, err := mcpclient.Connect(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) }),
+	client, err := mcpclient.Connect(ctx,
+		transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) }),
 		&mcpclient.Options{
 			Versions: []mcp.Version{mcp.Version20251125},
 			Features: []mcpclient.Feature{
@@ -43,7 +44,8 @@ func ExampleAddTaskTool_legacy() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	call := &mcp.CallToolParams{Name: "report", Arguments: Report{Year: 2025}, Task: &mcp.TaskMetadata{TTL: new(int64(60_000))}}
+	call := &mcp.CallToolParams{Name: "report", Arguments: Report{Year: 2025},
+		Task: &mcp.TaskMetadata{TTL: new(int64(60_000))}}
 	var created mcp.LegacyCreateTaskResult
 	if err := client.Call(ctx, mcp.MethodCallTool, call, &created); err != nil {
 		log.Fatal(err)

@@ -62,12 +62,13 @@ func ExampleAddTool() {
 
 func ExampleServer_AddRawTool() {
 	s := mcpserver.New(mcp.Implementation{Name: "media", Version: "1.0"}, nil)
-	err := s.AddRawTool(&mcp.Tool{Name: "pixel"}, func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: mcp.ContentList{
-			mcp.Text("arguments: " + string(r.Arguments)),
-			&mcp.ImageContent{Data: "R0lGODlhAQABAAAAACw=", MIMEType: "image/gif"},
-		}}, nil
-	})
+	err := s.AddRawTool(&mcp.Tool{Name: "pixel"},
+		func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: mcp.ContentList{
+				mcp.Text("arguments: " + string(r.Arguments)),
+				&mcp.ImageContent{Data: "R0lGODlhAQABAAAAACw=", MIMEType: "image/gif"},
+			}}, nil
+		})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func ExampleServer_AddRawTool() {
 	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"arguments: {\"color\":\"red\"}"},{"type":"image","data":"R0lGODlhAQABAAAAACw=","mimeType":"image/gif"}]}}
 }
 
-// A tool that gets its arguments as JSON, which fit its schema: the default is filled in, and what does not fit never comes.
+// A tool that gets its arguments as JSON, which fit its schema: the default is filled in, and what does not fit never
+// comes.
 func ExampleChecked() {
 	s := mcpserver.New(mcp.Implementation{Name: "dice", Version: "1.0"}, nil)
 	tool := &mcp.Tool{

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
-// exchange is what passes between a client and the server: messages come in, and what they lead to goes to a sink. It is
-// immutable and may be fed by any number of goroutines; each message is dealt with by the one that brings it.
+// exchange is what passes between a client and the server: messages come in, and what they lead to goes to a sink. It
+// is immutable and may be fed by any number of goroutines; each message is dealt with by the one that brings it.
 type exchange struct {
 	observer
 	s        *Server
@@ -158,8 +158,8 @@ func (x *exchange) begin(m *jsonrpc.Message, p *jsonrpc.Params, took time.Durati
 	c.serve()
 }
 
-// notification deals with a notification: those that concern the core, at once. The error says that it is invalid, or that
-// a store of sessions fails, which only HTTP can tell the client.
+// notification deals with a notification: those that concern the core, at once. The error says that it is invalid, or
+// that a store of sessions fails, which only HTTP can tell the client.
 func (x *exchange) notification(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := violationOf(m, err)
@@ -238,8 +238,8 @@ func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
 	_ = out.answer(x.work, answer{frame, err, true, v.ID}) // a client that is gone has no use for it
 }
 
-// wantsNull reports whether an error for what has no id has the id null, as JSON-RPC has it: until 2025-06-18. The schemas of later
-// revisions have no null, and leave the id out.
+// wantsNull reports whether an error for what has no id has the id null, as JSON-RPC has it: until 2025-06-18. The
+// schemas of later revisions have no null, and leave the id out.
 // (specification 2025-11-25, basic/index, "Error Responses")
 func (s *Server) wantsNull(of *session) bool {
 	if of != nil {
@@ -250,8 +250,8 @@ func (s *Server) wantsNull(of *session) bool {
 	return len(s.cfg.modern) == 0 && !slices.Contains(s.cfg.legacy, mcp.Version20251125)
 }
 
-// expectsAnswer reports whether a frame that breaks the protocol is to be answered: not if it was meant as a response or
-// as a notification, which has a method and no id.
+// expectsAnswer reports whether a frame that breaks the protocol is to be answered: not if it was meant as a response
+// or as a notification, which has a method and no id.
 func expectsAnswer(v *jsonrpc.Violation) bool {
 	switch {
 	case v.Response:

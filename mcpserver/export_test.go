@@ -36,8 +36,8 @@ const (
 	Patience   = patience
 )
 
-// Taken is what an HTTP handler counts for requests: places, bytes of bodies, requests inside, and sessions, opened or being
-// opened, with what their clients have said about themselves. All are zero when nothing is going on.
+// Taken is what an HTTP handler counts for requests: places, bytes of bodies, requests inside, and sessions, opened or
+// being opened, with what their clients have said about themselves. All are zero when nothing is going on.
 type Taken struct{ Places, Bytes, Inside, Sessions, Introductions, Accounts int }
 
 // Taken returns what is taken now.

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// FuzzConnection sends lines to a server. Whatever they are, the server lives, each well-formed request is answered once,
-// and nothing else but what may have been a request is answered.
+// FuzzConnection sends lines to a server. Whatever they are, the server lives, each well-formed request is answered
+// once, and nothing else but what may have been a request is answered.
 func FuzzConnection(f *testing.F) {
 	files, err := filepath.Glob("testdata/transcripts/*.txt")
 	if err != nil || len(files) == 0 {

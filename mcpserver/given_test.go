@@ -31,10 +31,13 @@ func TestNamesAndIconsOfWhatIsAddedAreChecked(t *testing.T) {
 		{nil, unsafeIcons, `icons: [1]: source has the unsafe scheme "javascript"`},
 	} {
 		for what, err := range map[string]error{
-			"add tool x: ":                  s.AddRawTool(&mcp.Tool{Name: "x", Meta: bad.meta, Icons: bad.icons}, idle),
-			"add prompt x: ":                s.AddPrompt(&mcp.Prompt{Name: "x", Meta: bad.meta, Icons: bad.icons}, saying(nil, nil)),
-			"add resource x:y: ":            s.AddResource(&mcp.Resource{Name: "x", URI: "x:y", Meta: bad.meta, Icons: bad.icons}, read),
-			"add resource template x:{y}: ": s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "x", URITemplate: "x:{y}", Meta: bad.meta, Icons: bad.icons}, read),
+			"add tool x: ": s.AddRawTool(&mcp.Tool{Name: "x", Meta: bad.meta, Icons: bad.icons}, idle),
+			"add prompt x: ": s.AddPrompt(&mcp.Prompt{Name: "x", Meta: bad.meta, Icons: bad.icons},
+				saying(nil, nil)),
+			"add resource x:y: ": s.AddResource(&mcp.Resource{Name: "x", URI: "x:y", Meta: bad.meta,
+				Icons: bad.icons}, read),
+			"add resource template x:{y}: ": s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "x", URITemplate: "x:{y}",
+				Meta: bad.meta, Icons: bad.icons}, read),
 			"add tool y: ": mcpserver.AddTool(s, &mcp.Tool{Name: "y", Meta: bad.meta, Icons: bad.icons},
 				func(context.Context, struct{}) (string, error) { return "", nil }),
 		} {
@@ -49,7 +52,8 @@ func TestWhatAServerSaysOfItselfIsChecked(t *testing.T) {
 	info := mcp.Implementation{Name: "a"}
 	for want, make := range map[string]func(){
 		`extensions: extension "no prefix!" has no prefix`: func() {
-			mcpserver.New(info, &mcpserver.Options{Capabilities: mcp.ServerCapabilities{Extensions: map[string]mcp.Object{"no prefix!": {}}}})
+			mcpserver.New(info,
+				&mcpserver.Options{Capabilities: mcp.ServerCapabilities{Extensions: map[string]mcp.Object{"no prefix!": {}}}})
 		},
 		`icons: [1]: source has the unsafe scheme "javascript"`: func() { mcpserver.New(mcp.Implementation{Name: "a", Icons: unsafeIcons}, nil) },
 	} {
@@ -73,9 +77,10 @@ func TestNamesAndIconsInResultsAreChecked(t *testing.T) {
 	}
 	make := func(t *testing.T) *mcpserver.Server {
 		s := bare(t, mcpserver.Options{})
-		must(t, s.AddRawTool(&mcp.Tool{Name: "x"}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			return results[string(r.Arguments[len(`{"a":"`):len(r.Arguments)-2])].(*mcp.CallToolResult), nil
-		}))
+		must(t, s.AddRawTool(&mcp.Tool{Name: "x"},
+			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				return results[string(r.Arguments[len(`{"a":"`):len(r.Arguments)-2])].(*mcp.CallToolResult), nil
+			}))
 		for name, result := range map[string]any{
 			"acme/raw": json.RawMessage(`{"_meta":` + badMeta + `}`), "acme/map": map[string]any{"_meta": map[string]int{"a b": 1}},
 			"acme/mcp": &mcp.Result{Meta: mcp.Meta(badMeta)}, "acme/good": map[string]any{"_meta": map[string]int{"com.example/x": 1}},
@@ -87,7 +92,8 @@ func TestNamesAndIconsInResultsAreChecked(t *testing.T) {
 	inEachRevision(t, make, func(t *testing.T, c *talk) {
 		for name := range results {
 			answer := c.ask("tools/call", fmt.Sprintf(`"name":"x","arguments":{"a":%q}`, name))
-			if refused := answer.Error != nil; refused != (name != "good") && !(name == "link" && c.version < mcp.Version20250618) {
+			if refused := answer.Error != nil; refused != (name != "good") &&
+				!(name == "link" && c.version < mcp.Version20250618) {
 				t.Errorf("a call with the result %s got %+v", name, answer)
 			}
 		}
@@ -103,12 +109,13 @@ func TestNamesInWhatAClientIsAskedAreChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{})
 		var got error
-		must(t, s.AddRawTool(&mcp.Tool{Name: "x"}, func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			p := prompt("hi")
-			p.Messages[0].Meta = mcp.Meta(badMeta)
-			_, got = mcpserver.CreateMessage(ctx, p)
-			return nil, nil
-		}))
+		must(t, s.AddRawTool(&mcp.Tool{Name: "x"},
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				p := prompt("hi")
+				p.Messages[0].Meta = mcp.Meta(badMeta)
+				_, got = mcpserver.CreateMessage(ctx, p)
+				return nil, nil
+			}))
 		w := openedAble(t, s, "2025-11-25")
 		w.send(callOf(2, "x", `{}`))
 		synctest.Wait()
@@ -127,10 +134,11 @@ func TestUnsafeIconsOfAClientAreLeftOut(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := bare(t, mcpserver.Options{})
 			var got mcp.Implementation
-			must(t, s.AddRawTool(&mcp.Tool{Name: "x"}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				got = r.Client()
-				return nil, nil
-			}))
+			must(t, s.AddRawTool(&mcp.Tool{Name: "x"},
+				func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					got = r.Client()
+					return nil, nil
+				}))
 			w := serve(t, t.Context(), s)
 			meta := `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/` + said[1:] + `}`
 			if open != "" {

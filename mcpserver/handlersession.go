@@ -96,8 +96,8 @@ func (s *Session) SetValue(key, value any) {
 	s.Update(key, func(any) any { return value })
 }
 
-// Update replaces the value for a key by what change makes of it, nil standing for none, and returns that. No other change
-// of the session's values happens meanwhile, so change must not use the session.
+// Update replaces the value for a key by what change makes of it, nil standing for none, and returns that. No other
+// change of the session's values happens meanwhile, so change must not use the session.
 func (s *Session) Update(key any, change func(old any) any) any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,8 +191,8 @@ func (s *Session) reset() {
 	}
 }
 
-// end ends the session and returns the hosts that are to be told. While it is being opened, that is left to whoever opens
-// it.
+// end ends the session and returns the hosts that are to be told. While it is being opened, that is left to whoever
+// opens it.
 func (s *Session) end() []*host {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -93,22 +93,24 @@ func TestASessionHasABeginningAndOneEnd(t *testing.T) {
 		end    func(w *wire, cancel context.CancelCauseFunc)
 		reason string
 	}{
-		"the client leaves":     {func(w *wire, _ context.CancelCauseFunc) { close(w.in) }, "<nil>"},
-		"the context ends":      {func(_ *wire, cancel context.CancelCauseFunc) { cancel(errors.New("enough")) }, "enough"},
-		"the connection breaks": {func(w *wire, _ context.CancelCauseFunc) { w.in <- received{err: broken} }, "receive: broken"},
+		"the client leaves": {func(w *wire, _ context.CancelCauseFunc) { close(w.in) }, "<nil>"},
+		"the context ends":  {func(_ *wire, cancel context.CancelCauseFunc) { cancel(errors.New("enough")) }, "enough"},
+		"the connection breaks": {func(w *wire, _ context.CancelCauseFunc) { w.in <- received{err: broken} },
+			"receive: broken"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHost("h")
 				answered := false
-				s := hosting(t, mcpserver.Options{DrainTimeout: time.Minute}, func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					select {
-					case <-ctx.Done():
-					case <-time.After(time.Second):
-					}
-					answered = true
-					return nil, nil
-				}, h)
+				s := hosting(t, mcpserver.Options{DrainTimeout: time.Minute},
+					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						select {
+						case <-ctx.Done():
+						case <-time.After(time.Second):
+						}
+						answered = true
+						return nil, nil
+					}, h)
 				h.leave = func(ctx context.Context, _ *mcpserver.Session) {
 					if !answered {
 						t.Error("Terminate was called while a request was being handled")
@@ -135,7 +137,8 @@ func TestAConnectionWithoutASessionHasNeither(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost("h")
 		var session *mcpserver.Session
-		s := hosting(t, mcpserver.Options{}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		s := hosting(t, mcpserver.Options{}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult,
+			error) {
 			session = r.Session()
 			return nil, nil
 		}, h)
@@ -242,7 +245,8 @@ func TestValuesOfASessionAreThereInItsRequests(t *testing.T) {
 			return nil
 		}
 		h.leave = func(_ context.Context, s *mcpserver.Session) { h.note("%v, %v", s.Value(key{}), s.Value("gone")) }
-		s := hosting(t, mcpserver.Options{}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		s := hosting(t, mcpserver.Options{}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult,
+			error) {
 			r.Session().SetValue("gone", 1)
 			r.Session().SetValue("gone", nil)
 			n := r.Session().Update(key{}, func(old any) any { return old.(int) + 1 })

@@ -24,14 +24,15 @@ type Notification struct {
 	Session *Session        // that it belongs to; nil for a modern client, and for one without a session
 }
 
-// HandleNotification has h hear of the notifications of one method that clients send: of the protocol's, or of the user's own.
-// notifications/initialized is one, behind which a client may be asked (see [Session.AskAll]). It is an error if the method has a
-// handler already, or is notifications/cancelled, which ends the context of the request that it is about.
+// HandleNotification has h hear of the notifications of one method that clients send: of the protocol's, or of the
+// user's own. notifications/initialized is one, behind which a client may be asked (see [Session.AskAll]). It is an
+// error if the method has a handler already, or is notifications/cancelled, which ends the context of the request that
+// it is about.
 //
-// In a session, h is called for one notification after the other, in the order in which they came, while requests are handled. Up
-// to 256 and 1 MiB of them wait; then the oldest is dropped, and counted. Of notifications/roots/list_changed only one waits.
-// Without a session, over HTTP, h is called before the client gets its 202. ctx ends with the connection or the session. A panic
-// is reported and has no other consequences.
+// In a session, h is called for one notification after the other, in the order in which they came, while requests are
+// handled. Up to 256 and 1 MiB of them wait; then the oldest is dropped, and counted. Of
+// notifications/roots/list_changed only one waits. Without a session, over HTTP, h is called before the client gets its
+// 202. ctx ends with the connection or the session. A panic is reported and has no other consequences.
 // (specification 2025-11-25, basic/index, "Notifications")
 func (s *Server) HandleNotification(method string, h func(ctx context.Context, n *Notification)) error {
 	switch {
@@ -46,13 +47,14 @@ func (s *Server) HandleNotification(method string, h func(ctx context.Context, n
 }
 
 // OnRootsChanged has h hear that the roots of a legacy client have changed, whom it may ask for them anew by
-// [Session.AskAll]; modern clients do not say so. It is [Server.HandleNotification] for notifications/roots/list_changed.
-// (specification 2025-11-25, client/roots, "Root List Changes")
+// [Session.AskAll]; modern clients do not say so. It is [Server.HandleNotification] for
+// notifications/roots/list_changed. (specification 2025-11-25, client/roots, "Root List Changes")
 func (s *Server) OnRootsChanged(h func(ctx context.Context, session *Session)) error {
 	if h == nil {
 		return fmt.Errorf("handle notification %s: no handler", mcp.NotificationRootsListChanged)
 	}
-	return s.HandleNotification(mcp.NotificationRootsListChanged, func(ctx context.Context, n *Notification) { h(ctx, n.Session) })
+	return s.HandleNotification(mcp.NotificationRootsListChanged,
+		func(ctx context.Context, n *Notification) { h(ctx, n.Session) })
 }
 
 // hearers are the handlers of notifications by method. Reading takes no lock.

@@ -62,8 +62,10 @@ func TestTheServerHearsNotificationsInOrder(t *testing.T) {
 		w := serve(t, t.Context(), s)
 		w.send(initialize, initialized)
 		w.taken()
-		w.send(noticed("x/two", `{"n":1}`), noticed("x/one", `{"n":2}`), noticed("x/three", `{}`), rootsChanged, noticed("x/two", `{}`))
-		d.wants(t, `notifications/initialized  "2025-11-25"`, `x/two {"n":1} "2025-11-25"`, `x/one {"n":2} "2025-11-25"`, "roots of c",
+		w.send(noticed("x/two", `{"n":1}`), noticed("x/one", `{"n":2}`), noticed("x/three", `{}`), rootsChanged,
+			noticed("x/two", `{}`))
+		d.wants(t, `notifications/initialized  "2025-11-25"`, `x/two {"n":1} "2025-11-25"`, `x/one {"n":2} "2025-11-25"`,
+			"roots of c",
 			`x/two {} "2025-11-25"`)
 		w.expect(t)
 		if err := w.finish(); err != nil {
@@ -78,8 +80,10 @@ func TestANotificationHasOneHandler(t *testing.T) {
 	must(t, s.HandleNotification("x", h))
 	must(t, s.OnRootsChanged(func(context.Context, *mcpserver.Session) {}))
 	wantError(t, s.HandleNotification("x", h), "handle notification x: it has a handler")
-	wantError(t, s.HandleNotification(mcp.NotificationRootsListChanged, h), "handle notification notifications/roots/list_changed: it has a handler")
-	wantError(t, s.HandleNotification(mcp.NotificationCancelled, h), "handle notification notifications/cancelled: it has a handler")
+	wantError(t, s.HandleNotification(mcp.NotificationRootsListChanged, h),
+		"handle notification notifications/roots/list_changed: it has a handler")
+	wantError(t, s.HandleNotification(mcp.NotificationCancelled, h),
+		"handle notification notifications/cancelled: it has a handler")
 	wantError(t, s.HandleNotification("", h), "handle notification: no method")
 	wantError(t, s.HandleNotification("y", nil), "handle notification y: no handler")
 	wantError(t, s.OnRootsChanged(nil), "handle notification notifications/roots/list_changed: no handler")
@@ -120,9 +124,10 @@ func TestNotificationsThatWaitAreBoundedInBytes(t *testing.T) {
 		method string
 		lost   int64
 	}{
-		"bytes":  {slices.Repeat([]string{large}, 5), 2, "queue_full", mcp.NotificationProgress, 3},
-		"number": {slices.Repeat([]string{noticed(mcp.NotificationProgress, "{}")}, 300), 256, "queue_full", mcp.NotificationProgress, 44},
-		"roots":  {slices.Repeat([]string{rootsChanged}, 300), 1, "coalesced", mcp.NotificationRootsListChanged, 299},
+		"bytes": {slices.Repeat([]string{large}, 5), 2, "queue_full", mcp.NotificationProgress, 3},
+		"number": {slices.Repeat([]string{noticed(mcp.NotificationProgress, "{}")}, 300), 256, "queue_full",
+			mcp.NotificationProgress, 44},
+		"roots": {slices.Repeat([]string{rootsChanged}, 300), 1, "coalesced", mcp.NotificationRootsListChanged, 299},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -269,7 +274,10 @@ func TestASessionOverHTTPIsAskedAndClosedByTheServer(t *testing.T) {
 func TestANotificationWithoutASessionIsHeardBeforeItsResponse(t *testing.T) {
 	var d diary
 	s := newServer(t, mcpserver.Options{})
-	must(t, s.HandleNotification("x", func(_ context.Context, n *mcpserver.Notification) { d.note("%s %v", n.Params, n.Session == nil) }))
+	must(t, s.HandleNotification("x", func(_ context.Context,
+		n *mcpserver.Notification) {
+		d.note("%s %v", n.Params, n.Session == nil)
+	}))
 	w := serveWeb(t, s, nil)
 	if p := w.post(noticed("x", `{"_meta":{`+bothMetas+`}}`), modernHeaders("x", "")...); p.status != http.StatusAccepted {
 		t.Errorf("the notification got %d: %s, want 202", p.status, p.body)

@@ -16,11 +16,12 @@ import (
 )
 
 // HTTPHandler serves a [Server] over HTTP: clients of every revision under one URL, and each transport of the
-// specification that has ever been over HTTP. Make it with [Server.HTTPHandler], and end it with [HTTPHandler.Shutdown].
+// specification that has ever been over HTTP. Make it with [Server.HTTPHandler], and end it with
+// [HTTPHandler.Shutdown].
 //
 // A request that names a modern revision, in a header or in its body, is answered by itself, with what its headers say
-// held against its body. Legacy clients get a session when they initialize. Both get plain JSON where there is nothing to
-// send but the answer, and a stream of events as soon as a handler has something to tell before.
+// held against its body. Legacy clients get a session when they initialize. Both get plain JSON where there is nothing
+// to send but the answer, and a stream of events as soon as a handler has something to tell before.
 //
 // The context of a tool's handler carries the values of the HTTP request's context. It ends when a modern client closes
 // its response; a legacy client has to say that it cancels, and may come back for what it missed while it was not
@@ -132,7 +133,8 @@ func (h *HTTPHandler) notAllowed(w http.ResponseWriter, r *http.Request) {
 }
 
 // turnAway refuses a request whose body has not been read. net/http reads it then, up to a point: no longer than this
-// handler would have, if the writer allows deadlines; otherwise for ever, which takes a connection and nothing of this handler's.
+// handler would have, if the writer allows deadlines; otherwise for ever, which takes a connection and nothing of this
+// handler's.
 func (h *HTTPHandler) turnAway(w http.ResponseWriter, r *http.Request, status int, e *mcp.Error) {
 	if d := h.cfg.bodyPatience(); r.ContentLength != 0 && d > 0 {
 		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(d)); err != nil {
@@ -172,9 +174,9 @@ func (h *HTTPHandler) observer(r *http.Request) observer {
 
 // Shutdown ends the handler gracefully: it refuses new requests with 503, ends subscriptions with a result, lets the
 // requests finish that are being handled, and closes all sessions and their streams. When ctx ends before that, the
-// contexts of handlers end too, and the cause of ctx is returned; handlers that ignore that are left behind, and the error
-// says how many. It is to be called before the Shutdown of the [http.Server], which waits for streams but does not end
-// them.
+// contexts of handlers end too, and the cause of ctx is returned; handlers that ignore that are left behind, and the
+// error says how many. It is to be called before the Shutdown of the [http.Server], which waits for streams but does
+// not end them.
 func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	h.gate.close()
 	h.s.mu.Lock()
@@ -197,7 +199,8 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	if !h.gate.waitAll(ctx) {
 		err = context.Cause(ctx)
 		h.crowd.close(errShuttingDown)
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*settle+h.s.farewell()) // sessions take that without one
+		// sessions take that without one
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*settle+h.s.farewell())
 		defer cancel()
 		h.gate.waitAll(last)
 	}

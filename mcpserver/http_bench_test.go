@@ -19,8 +19,8 @@ import (
 
 // BenchmarkHTTPToolCall measures a call of a tool over HTTP on a loopback connection, driver and server in one process.
 // The driver writes bytes that are ready and looks at nothing of the answer but its length, so that nearly all is the
-// server's work. The floor is a plain handler of net/http that decodes the same request with encoding/json and encodes the
-// same answer; that below looks at nothing and writes an answer that is ready.
+// server's work. The floor is a plain handler of net/http that decodes the same request with encoding/json and encodes
+// the same answer; that below looks at nothing and writes an answer that is ready.
 func BenchmarkHTTPToolCall(b *testing.B) {
 	const (
 		modern = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{` + bothMetas +
@@ -37,7 +37,8 @@ func BenchmarkHTTPToolCall(b *testing.B) {
 	for _, observer := range []string{"absent", "no SDK"} {
 		for _, tool := range []string{"raw", "typed"} {
 			b.Run("server=ours/era=modern/tool="+tool+"/telemetry="+observer, func(b *testing.B) {
-				driveHTTP(b, benchServer(b, telemetries[observer]).HTTPHandler(nil), fmt.Sprintf(modern, tool), modernHeaders("tools/call", tool)...)
+				driveHTTP(b, benchServer(b, telemetries[observer]).HTTPHandler(nil), fmt.Sprintf(modern, tool),
+					modernHeaders("tools/call", tool)...)
 			})
 		}
 		b.Run("server=ours/era=stateless/tool=raw/telemetry="+observer, func(b *testing.B) {
@@ -47,7 +48,8 @@ func BenchmarkHTTPToolCall(b *testing.B) {
 		b.Run("server=ours/era=session/tool=raw/telemetry="+observer, func(b *testing.B) {
 			h := benchServer(b, telemetries[observer]).HTTPHandler(nil)
 			w := serveHandler(b, h, h)
-			driveHTTP(b, h, fmt.Sprintf(legacy, "raw"), "MCP-Protocol-Version", "2025-11-25", "Mcp-Session-Id", w.open("2025-11-25"))
+			driveHTTP(b, h, fmt.Sprintf(legacy, "raw"), "MCP-Protocol-Version", "2025-11-25", "Mcp-Session-Id",
+				w.open("2025-11-25"))
 		})
 	}
 }
@@ -55,8 +57,9 @@ func BenchmarkHTTPToolCall(b *testing.B) {
 func answerBlindly(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"1"}},`+
-		`"resultType":"complete","content":[{"type":"text","text":"hello, world"}]}}`)
+	_, _ = io.WriteString(w,
+		`{"jsonrpc":"2.0","id":1,"result":{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"1"}},`+
+			`"resultType":"complete","content":[{"type":"text","text":"hello, world"}]}}`)
 }
 
 // answerPlainly answers a call as a program would that knows nothing but this call.

@@ -32,7 +32,8 @@ func ExampleServer_HTTPHandler() {
 
 	ctx := context.Background()
 	for _, v := range []mcp.Version{mcp.Version20250618, mcp.Version20260728} { // with a session, and without
-		client, err := mcpclient.Connect(ctx, &transport.HTTP{URL: srv.URL + "/mcp"}, &mcpclient.Options{Versions: []mcp.Version{v}})
+		client, err := mcpclient.Connect(ctx, &transport.HTTP{URL: srv.URL + "/mcp"},
+			&mcpclient.Options{Versions: []mcp.Version{v}})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -21,10 +21,14 @@ func FuzzHTTP(f *testing.F) {
 	modern := usual + "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: query\n"
 	f.Add("POST", "", usual, initialize)
 	f.Add("POST", "", usual+"Mcp-Session-Id: SESSION\n", pingRequest)
-	f.Add("POST", "", usual+"Mcp-Session-Id: SESSION\nMCP-Protocol-Version: 2025-03-26\n", `[`+legacySteps(1)+`,`+pingRequest+`,`+initialized+`]`)
-	f.Add("POST", "", modern+"Mcp-Param-Region: =?base64?SGVsbG8=?=\n", asked(1, "tools/call", bothMetas, `"name":"query","arguments":{"region":"Hello"}`))
-	f.Add("POST", "", strings.ReplaceAll(modern, "query", "steps"), asked(1, "tools/call", bothMetas+`,"progressToken":"p"`, stepsParams))
-	f.Add("POST", "", usual+"MCP-Protocol-Version: 2026-07-28\nMcp-Method: subscriptions/listen\n", listenFor(1, allFilters))
+	f.Add("POST", "", usual+"Mcp-Session-Id: SESSION\nMCP-Protocol-Version: 2025-03-26\n",
+		`[`+legacySteps(1)+`,`+pingRequest+`,`+initialized+`]`)
+	f.Add("POST", "", modern+"Mcp-Param-Region: =?base64?SGVsbG8=?=\n",
+		asked(1, "tools/call", bothMetas, `"name":"query","arguments":{"region":"Hello"}`))
+	f.Add("POST", "", strings.ReplaceAll(modern, "query", "steps"),
+		asked(1, "tools/call", bothMetas+`,"progressToken":"p"`, stepsParams))
+	f.Add("POST", "", usual+"MCP-Protocol-Version: 2026-07-28\nMcp-Method: subscriptions/listen\n",
+		listenFor(1, allFilters))
 	f.Add("POST", "sessionId=x", usual, initialized)
 	f.Add("GET", "", "Accept: text/event-stream\n", "")
 	f.Add("GET", "", "Accept: text/event-stream\nMcp-Session-Id: SESSION\nLast-Event-ID: 0-0\n", "")

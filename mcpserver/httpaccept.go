@@ -36,7 +36,8 @@ func (a *accept) add(entry string) {
 	media, params, _ := strings.Cut(entry, ";")
 	for p := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(p, "=")
-		if q, err := strconv.ParseFloat(strings.TrimSpace(value), 64); strings.EqualFold(strings.TrimSpace(name), "q") && err == nil && q <= 0 {
+		if q, err := strconv.ParseFloat(strings.TrimSpace(value), 64); strings.EqualFold(strings.TrimSpace(name), "q") &&
+			err == nil && q <= 0 {
 			return
 		}
 	}

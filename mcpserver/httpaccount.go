@@ -27,11 +27,12 @@ func (h *HTTPHandler) ratesOf(who account) *rateBook {
 	return h.rates.of(who, &h.s.cfg.rates, time.Now())
 }
 
-// network64 is how much of an IPv6 address says who it is: the rest is chosen by the one who has it. (RFC 4291, section 2.5.4)
+// network64 is how much of an IPv6 address says who it is: the rest is chosen by the one who has it. (RFC 4291, section
+// 2.5.4)
 const network64 = 64
 
-// network returns what of a remote address an account is made of. It is the zero address for what cannot be told apart: a Unix
-// socket, and the machine itself, where others may be behind a proxy.
+// network returns what of a remote address an account is made of. It is the zero address for what cannot be told apart:
+// a Unix socket, and the machine itself, where others may be behind a proxy.
 func network(remote string) netip.Addr {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {

@@ -180,7 +180,8 @@ func TestABodyThatFindsNoRoomWaitsForIt(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			return nil, nil
 		}
-		w := serveWeb(t, withTool(t, mcpserver.Options{FrameLimit: frame}, "slow", slow), &mcpserver.HTTPOptions{MaxBodies: 5 * frame})
+		w := serveWeb(t, withTool(t, mcpserver.Options{FrameLimit: frame}, "slow", slow),
+			&mcpserver.HTTPOptions{MaxBodies: 5 * frame})
 		large := func(ctx context.Context, i int) *http.Request {
 			body, headers := askedCall(i, "slow", `{"pad":"`+strings.Repeat("x", frame-1000)+`"}`)
 			return request(t, ctx, "POST", body, headers...)
@@ -220,8 +221,10 @@ func TestABodyHasToComeAtARateBehindAWriterWithoutDeadlines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rec := telemetrytest.Recorder(t)
-				h := newWebServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}).HTTPHandler(&mcpserver.HTTPOptions{KeepAlive: -1})
-				w := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(opaque{w}, r) }), h)
+				h := newWebServer(t,
+					mcpserver.Options{Telemetry: rec.Telemetry()}).HTTPHandler(&mcpserver.HTTPOptions{KeepAlive: -1})
+				w := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(opaque{w}, r) }),
+					h)
 				w.servedAtOnce(t, strings.Repeat("x", 10_000))
 				conn := w.dial()
 				start := time.Now()
@@ -285,7 +288,8 @@ func TestABodyHasToComeAtARate(t *testing.T) {
 				t.Fatal(err)
 			}
 			if took := time.Since(start); resp.StatusCode != want.status || took != want.after {
-				t.Errorf("%d bytes a second: got %d after %v, want %d after %v", rate, resp.StatusCode, took, want.status, want.after)
+				t.Errorf("%d bytes a second: got %d after %v, want %d after %v", rate, resp.StatusCode, took, want.status,
+					want.after)
 			}
 			conn.Close()
 			sending.Wait()

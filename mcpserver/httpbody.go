@@ -88,8 +88,8 @@ func (h *HTTPHandler) noDeadlines(r *http.Request, err error) {
 	}
 }
 
-// upload is a body that may be large while it is being read: it takes room as it comes, and has to come at a rate. It is used by
-// the goroutine of its request.
+// upload is a body that may be large while it is being read: it takes room as it comes, and has to come at a rate. It
+// is used by the goroutine of its request.
 type upload struct {
 	*parcel
 	cfg   *HTTPOptions

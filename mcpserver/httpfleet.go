@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// fleet are the processes that share a store of sessions, as the handler in one of them sees them: it says that it lives,
-// and hears what the others do. Each handler counts as a process of its own.
+// fleet are the processes that share a store of sessions, as the handler in one of them sees them: it says that it
+// lives, and hears what the others do. Each handler counts as a process of its own.
 type fleet struct {
 	h      *HTTPHandler
 	store  store.Sessions
@@ -62,8 +62,8 @@ func (f *fleet) leave(ctx context.Context) {
 	_ = f.store.Beat(ctx, f.self, 0) // it will be noticed
 }
 
-// ttl is how long the store keeps a session that lasts so long when it is not used: a little longer than the process that used
-// it last, which is to see it end.
+// ttl is how long the store keeps a session that lasts so long when it is not used: a little longer than the process
+// that used it last, which is to see it end.
 func ttl(lasts time.Duration) time.Duration {
 	if lasts < 0 {
 		return 0

@@ -385,7 +385,8 @@ func TestASessionExpiresWhenNoProcessUsesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		o := mcpserver.Options{Telemetry: rec.Telemetry()}
-		all := processes(t, mcpserver.HTTPOptions{SessionTimeout: time.Minute, KeepAlive: -1}, newWebServer(t, o), newWebServer(t, o))
+		all := processes(t, mcpserver.HTTPOptions{SessionTimeout: time.Minute, KeepAlive: -1}, newWebServer(t, o),
+			newWebServer(t, o))
 		a, b := all[0], all[1]
 		session := a.open("2025-11-25")
 		alive := func(p process) bool { return p.post(pingRequest, "Mcp-Session-Id", session).status == http.StatusOK }
@@ -488,7 +489,8 @@ func TestAStoreThatCannotBeReachedIsSaidToBe(t *testing.T) {
 			a.post(initialized, "Mcp-Session-Id", fresh),
 			a.do("GET", ""),
 		} {
-			if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" || !strings.Contains(p.body, "store") {
+			if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" ||
+				!strings.Contains(p.body, "store") {
 				t.Errorf("got %d with %s, want 503 and when to try again", p.status, p.body)
 			}
 		}

@@ -17,7 +17,8 @@ import (
 )
 
 // apart serves two servers in a bubble that share a store.
-func apart(t *testing.T, make func(t *testing.T, name string) *mcpserver.Server, test func(t *testing.T, a, b process)) {
+func apart(t *testing.T, make func(t *testing.T, name string) *mcpserver.Server,
+	test func(t *testing.T, a, b process)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		all := processes(t, mcpserver.HTTPOptions{}, make(t, "a"), make(t, "b"))
@@ -30,7 +31,8 @@ func apart(t *testing.T, make func(t *testing.T, name string) *mcpserver.Server,
 // ask sends a request that is answered at once.
 func (p process) ask(session, request string) {
 	p.t.Helper()
-	if got := p.post(request, "Mcp-Session-Id", session); got.status != http.StatusOK || strings.Contains(got.body, `"error"`) {
+	if got := p.post(request, "Mcp-Session-Id", session); got.status != http.StatusOK ||
+		strings.Contains(got.body, `"error"`) {
 		p.t.Errorf("%s got %d with %s", request, got.status, got.body)
 	}
 }
@@ -236,10 +238,11 @@ func TestLogMessagesOfAllProcessesReachTheStream(t *testing.T) {
 
 func TestACompletedElicitationIsToldByTheProcessThatAsked(t *testing.T) {
 	apart(t, func(t *testing.T, _ string) *mcpserver.Server {
-		return withTool(t, mcpserver.Options{}, "tool", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			return nil, mcpserver.URLElicitationRequired("sign in first",
-				&mcp.ElicitParams{Message: "sign in", URL: "https://example.com/in", ElicitationID: "e1"})
-		})
+		return withTool(t, mcpserver.Options{}, "tool",
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				return nil, mcpserver.URLElicitationRequired("sign in first",
+					&mcp.ElicitParams{Message: "sign in", URL: "https://example.com/in", ElicitationID: "e1"})
+			})
 	}, func(t *testing.T, a, b process) {
 		session := a.openAble("2025-11-25")
 		s := b.stream("GET", "", "Mcp-Session-Id", session)

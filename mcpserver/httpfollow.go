@@ -95,7 +95,8 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *httpSession) {
 		return
 	}
 	if t := s.stream(behind.Stream); t != nil {
-		_ = f.tell(r.Context(), "", signal{Kind: signalReading, Session: s.id, Stream: behind.Stream}) // who reads elsewhere is late
+		// who reads elsewhere is late
+		_ = f.tell(r.Context(), "", signal{Kind: signalReading, Session: s.id, Stream: behind.Stream})
 		if err := t.resume(r.Context(), resp, behind.Sequence); err != nil {
 			refuse(w, http.StatusBadRequest, mcp.CodeInvalidRequest, err.Error())
 			return
@@ -133,8 +134,8 @@ type follower struct {
 	last atomic.Int64 // event that the client has
 }
 
-// prepare finds out what a client has missed and where it goes on, and tells the other processes that the stream is read
-// here. The error is errEventsGone if something is missing, or that of the store.
+// prepare finds out what a client has missed and where it goes on, and tells the other processes that the stream is
+// read here. The error is errEventsGone if something is missing, or that of the store.
 func (c *follower) prepare(ctx context.Context, behind store.EventID, fromNow bool) (missed []store.Event, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -215,7 +216,8 @@ func (c *follower) serve(ctx context.Context, missed []store.Event) {
 // write writes an event, and reports whether the client takes it.
 func (c *follower) write(e store.Event) bool {
 	c.last.Store(e.ID.Sequence)
-	return e.Final && len(e.Data) == 0 || c.r.event(sse.Event{ID: e.ID.String(), HasID: true, Data: e.Data, HasData: true}) == nil
+	return e.Final && len(e.Data) == 0 ||
+		c.r.event(sse.Event{ID: e.ID.String(), HasID: true, Data: e.Data, HasData: true}) == nil
 }
 
 // watch waits for the end of the response, and sees to it that the stream ends if the process does that writes to it.
@@ -240,8 +242,8 @@ var errAbandoned = &mcp.Error{
 	Code: mcp.CodeInternalError, Message: "the process that was handling the request has ended; the request may have had its effect",
 }
 
-// conclude ends a stream to which nobody writes any more. If there is an event that has not been read here yet, the store
-// refuses that.
+// conclude ends a stream to which nobody writes any more. If there is an event that has not been read here yet, the
+// store refuses that.
 func (c *follower) conclude(ctx context.Context) {
 	var data []byte
 	for i, id := range c.note.Requests {
@@ -255,7 +257,8 @@ func (c *follower) conclude(ctx context.Context) {
 	}
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	_ = c.s.append(ctx, c.f.events, store.Event{ID: store.EventID{Stream: c.stream, Sequence: c.last.Load() + 1}, Data: data, Final: true})
+	_ = c.s.append(ctx, c.f.events, store.Event{ID: store.EventID{Stream: c.stream, Sequence: c.last.Load() + 1},
+		Data: data, Final: true})
 }
 
 // reader is one who reads a stream from the store.

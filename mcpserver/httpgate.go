@@ -21,8 +21,8 @@ type gate struct {
 	moved  chan struct{} // guarded by mu; closed when something leaves, nil unless its end is waited for
 }
 
-// visit is the stay of one HTTP request inside, and what it takes. Calls that it has led to keep its place and its bytes until
-// they are concluded, though the request may be gone: they are what takes time and memory.
+// visit is the stay of one HTTP request inside, and what it takes. Calls that it has led to keep its place and its
+// bytes until they are concluded, though the request may be gone: they are what takes time and memory.
 type visit struct {
 	gate *gate
 	who  account
@@ -62,8 +62,8 @@ func (v *visit) place() *mcp.Error {
 	return nil
 }
 
-// retain says that the request has led to a call, which drops it when it is concluded. A nil visit is that of what comes by no
-// HTTP request, or waits in its goroutine.
+// retain says that the request has led to a call, which drops it when it is concluded. A nil visit is that of what
+// comes by no HTTP request, or waits in its goroutine.
 func (v *visit) retain() {
 	if v != nil {
 		v.refs.Add(1)

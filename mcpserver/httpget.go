@@ -12,8 +12,8 @@ import (
 )
 
 // get opens a stream: the one of a session on which the server says what belongs to no request, or the rest of one that
-// broke, or that of HTTP+SSE. A second reader of a stream takes it from the first, whose connection may be broken without
-// anybody having noticed.
+// broke, or that of HTTP+SSE. A second reader of a stream takes it from the first, whose connection may be broken
+// without anybody having noticed.
 // (specification 2025-11-25, basic/transports, "Listening for Messages from the Server")
 func (h *HTTPHandler) get(w http.ResponseWriter, r *http.Request) {
 	id, versions := r.Header.Get(headerSession), r.Header[headerVersion]

@@ -63,9 +63,9 @@ func (g *guard) originAllowed(r *http.Request) bool {
 	})
 }
 
-// hostAllowed reports whether a client may call the server by the name that it does. By a name of the loopback it reaches
-// this machine whatever is written in the DNS. Without a list, any other name is refused at a loopback address only: there
-// a page of the web can have brought a browser, by having its own name lead to it.
+// hostAllowed reports whether a client may call the server by the name that it does. By a name of the loopback it
+// reaches this machine whatever is written in the DNS. Without a list, any other name is refused at a loopback address
+// only: there a page of the web can have brought a browser, by having its own name lead to it.
 func (g *guard) hostAllowed(r *http.Request) bool {
 	local, overTCP := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	here := !overTCP || hostname.LoopbackAddr(local)

@@ -13,7 +13,8 @@ import (
 
 func TestOnlyAllowedOriginsAndHostsAreServed(t *testing.T) {
 	loopback, elsewhere := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)}
-	o := &mcpserver.HTTPOptions{AllowedOrigins: []string{"https://app.example"}, AllowedHosts: []string{"proxy.example", "mcp.example:8080"}}
+	o := &mcpserver.HTTPOptions{AllowedOrigins: []string{"https://app.example"},
+		AllowedHosts: []string{"proxy.example", "mcp.example:8080"}}
 	tests := []struct {
 		name    string
 		local   net.Addr
@@ -37,9 +38,11 @@ func TestOnlyAllowedOriginsAndHostsAreServed(t *testing.T) {
 		{"two origins", elsewhere, nil, "mcp.example", []string{"https://mcp.example", "https://mcp.example"}, false},
 		{"listed origin", elsewhere, o, "proxy.example", []string{"https://app.example"}, true},
 		{"listed origin with another scheme", elsewhere, o, "proxy.example", []string{"http://app.example"}, false},
-		{"listed origin with the port of its scheme", elsewhere, o, "proxy.example", []string{"https://APP.example:443"}, true},
+		{"listed origin with the port of its scheme", elsewhere, o, "proxy.example", []string{"https://APP.example:443"},
+			true},
 		{"own origin in letters that fold", elsewhere, nil, "evis.example", []string{"https://evi\u017f.example"}, false},
-		{"any origin", elsewhere, &mcpserver.HTTPOptions{AllowedOrigins: []string{"*"}}, "mcp.example", []string{"null"}, true},
+		{"any origin", elsewhere, &mcpserver.HTTPOptions{AllowedOrigins: []string{"*"}}, "mcp.example", []string{"null"},
+			true},
 
 		{"localhost", loopback, nil, "LOCALHOST:1", nil, true},
 		{"127.0.0.1", loopback, nil, "127.0.0.1", nil, true},
@@ -64,7 +67,8 @@ func TestOnlyAllowedOriginsAndHostsAreServed(t *testing.T) {
 		{"loopback without TCP", &net.UnixAddr{}, o, "localhost", nil, true},
 		{"loopback elsewhere", elsewhere, o, "localhost", nil, false},
 		{"any host elsewhere", elsewhere, &mcpserver.HTTPOptions{AllowedHosts: []string{"*"}}, "evil.example", nil, true},
-		{"listed address", elsewhere, &mcpserver.HTTPOptions{AllowedHosts: []string{"2001:db8::1"}}, "[2001:db8:0::1]:80", nil, true},
+		{"listed address", elsewhere, &mcpserver.HTTPOptions{AllowedHosts: []string{"2001:db8::1"}}, "[2001:db8:0::1]:80",
+			nil, true},
 		{"no host for a list", elsewhere, o, "", nil, false},
 		{"not loopback", elsewhere, nil, "evil.example", nil, true},
 		{"IPv6 loopback", &net.TCPAddr{IP: net.IPv6loopback}, nil, "evil.example", nil, false},

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// handOver gives a message for a session of HTTP+SSE to the process that has its stream. It returns [store.ErrNoSession] if the
-// principal has none with that id.
+// handOver gives a message for a session of HTTP+SSE to the process that has its stream. It returns
+// [store.ErrNoSession] if the principal has none with that id.
 func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) error {
 	ctx, cancel := bounded(r.Context())
 	defer cancel()
@@ -31,8 +31,8 @@ func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) er
 	return err
 }
 
-// handed are messages of a client that have come to another process, in their order. A task of the session's group takes
-// them: some are answered at once, and the client may be slow.
+// handed are messages of a client that have come to another process, in their order. A task of the session's group
+// takes them: some are answered at once, and the client may be slow.
 type handed struct {
 	s *httpSession
 
@@ -42,8 +42,8 @@ type handed struct {
 	taking bool     // guarded by mu
 }
 
-// maxHanded is how many wait; together they may be as large as one frame of the limit. A client that sends more without taking
-// what it gets loses them.
+// maxHanded is how many wait; together they may be as large as one frame of the limit. A client that sends more without
+// taking what it gets loses them.
 const maxHanded = 1024
 
 func (h *handed) add(frame []byte) {

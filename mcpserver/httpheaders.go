@@ -84,8 +84,8 @@ func (x *exchange) checkHeaders(c *call, p *jsonrpc.Params) error {
 	return nil
 }
 
-// checkName compares Mcp-Name with what the request is about. One that does not say so needs no header, but must not have
-// one either.
+// checkName compares Mcp-Name with what the request is about. One that does not say so needs no header, but must not
+// have one either.
 func (x *exchange) checkName(c *call, p *jsonrpc.Params) error {
 	var raw []byte
 	switch member := c.method.target(c.info.Version).Member(); member {
@@ -105,7 +105,8 @@ func (x *exchange) checkName(c *call, p *jsonrpc.Params) error {
 	if err != nil {
 		return err
 	}
-	if end, escaped, err := jsonscan.String(raw, 0); err == nil && !escaped && end == len(raw) && string(raw[1:end-1]) == said &&
+	if end, escaped, err := jsonscan.String(raw, 0); err == nil && !escaped && end == len(raw) &&
+		string(raw[1:end-1]) == said &&
 		!strings.HasPrefix(said, "=?") {
 		return nil
 	}

@@ -27,7 +27,8 @@ func TestHeadersMustSayWhatTheBodySays(t *testing.T) {
 		{"all there", list, []string{version, "2026-07-28", method, "tools/list"}, true},
 		{"names in any case", list, []string{"mcp-protocol-version", "2026-07-28", "MCP-METHOD", "tools/list"}, true},
 		{"no version", list, []string{method, "tools/list"}, false},
-		{"another version", strings.ReplaceAll(list, "2026-07-28", "2027-01-01"), []string{version, "2026-07-28", method, "tools/list"}, false},
+		{"another version", strings.ReplaceAll(list, "2026-07-28", "2027-01-01"),
+			[]string{version, "2026-07-28", method, "tools/list"}, false},
 		{"version twice", list, []string{version, "2026-07-28", version, "2026-07-28", method, "tools/list"}, false},
 		{"no method", list, []string{version, "2026-07-28"}, false},
 		{"another method", list, []string{version, "2026-07-28", method, "prompts/list"}, false},
@@ -37,20 +38,25 @@ func TestHeadersMustSayWhatTheBodySays(t *testing.T) {
 		{"name", call, called(), true},
 		{"name with blanks around it", call, []string{version, "2026-07-28", method, "tools/call", name, "  query  "}, true},
 		{"name in base64", call, []string{version, "2026-07-28", method, "tools/call", name, "=?base64?cXVlcnk=?="}, true},
-		{"name in broken base64", call, []string{version, "2026-07-28", method, "tools/call", name, "=?base64?cXVlcnk?="}, false},
+		{"name in broken base64", call, []string{version, "2026-07-28", method, "tools/call", name, "=?base64?cXVlcnk?="},
+			false},
 		{"name escaped in the body", strings.Replace(call, `"query"`, `"\u0071uery"`, 1), called(), true},
 		{"no name", call, []string{version, "2026-07-28", method, "tools/call"}, false},
 		{"another name", call, []string{version, "2026-07-28", method, "tools/call", name, "greet"}, false},
 		{"name in another case", call, []string{version, "2026-07-28", method, "tools/call", name, "QUERY"}, false},
-		{"name that looks like base64", asked(1, "tools/call", bothMetas, `"name":"=?base64?cXVlcnk=?="`), []string{version, "2026-07-28", method, "tools/call", name, "=?base64?cXVlcnk=?="}, false},
+		{"name that looks like base64", asked(1, "tools/call", bothMetas, `"name":"=?base64?cXVlcnk=?="`),
+			[]string{version, "2026-07-28", method, "tools/call", name, "=?base64?cXVlcnk=?="}, false},
 		{"name where there is none in the body", asked(1, "tools/call", bothMetas, ""), called(), false},
 
 		{"argument", query(`{"region":"eu"}`), called("Mcp-Param-Region", "eu"), true},
 		{"argument in base64", query(`{"region":"Hello"}`), called("Mcp-Param-Region", "=?base64?SGVsbG8=?="), true},
-		{"argument in base64 without padding", query(`{"region":"Hello"}`), called("Mcp-Param-Region", "=?base64?SGVsbG8?="), false},
+		{"argument in base64 without padding", query(`{"region":"Hello"}`), called("Mcp-Param-Region", "=?base64?SGVsbG8?="),
+			false},
 		{"argument in no base64", query(`{"region":"Hello"}`), called("Mcp-Param-Region", "=?base64?SGVs!!!bG8=?="), false},
-		{"argument with half a mark", query(`{"region":"=?base64?SGVsbG8="}`), called("Mcp-Param-Region", "=?base64?SGVsbG8="), true},
-		{"all arguments", query(`{"dry":true,"limit":42,"region":"a"}`), called("Mcp-Param-Dry", "true", "Mcp-Param-Limit", "42", "Mcp-Param-Region", "a"), true},
+		{"argument with half a mark", query(`{"region":"=?base64?SGVsbG8="}`),
+			called("Mcp-Param-Region", "=?base64?SGVsbG8="), true},
+		{"all arguments", query(`{"dry":true,"limit":42,"region":"a"}`),
+			called("Mcp-Param-Dry", "true", "Mcp-Param-Limit", "42", "Mcp-Param-Region", "a"), true},
 		{"integer by its value", query(`{"limit":42}`), called("Mcp-Param-Limit", "42.0"), true},
 		{"null needs no header", query(`{"region":null}`), called(), true},
 		{"header without argument", query(`{}`), called("Mcp-Param-Region", "eu"), false},
@@ -104,14 +110,16 @@ func TestTheNameHeaderIsWhateverTheRequestIsAbout(t *testing.T) {
 		p := w.post(asked(1, tt.method, bothMetas, tt.params), modernHeaders(tt.method, tt.name)...)
 		m := decoded(t, p.body)
 		if p.status != tt.status || (m.Error != nil) != (tt.code != 0) || m.Error != nil && m.Error.Code != tt.code {
-			t.Errorf("%s {%s} with %q got %d with %s, want %d with code %d", tt.method, tt.params, tt.name, p.status, p.body, tt.status, tt.code)
+			t.Errorf("%s {%s} with %q got %d with %s, want %d with code %d", tt.method, tt.params, tt.name, p.status, p.body,
+				tt.status, tt.code)
 		}
 	}
 }
 
 func TestAToolThatClientsWouldNotShowIsNotAdded(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
-	err := s.AddRawTool(&mcp.Tool{Name: "bad", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}`)}, echo)
+	err := s.AddRawTool(&mcp.Tool{Name: "bad",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}`)}, echo)
 	if err == nil || !strings.Contains(err.Error(), "x-mcp-header") {
 		t.Errorf("AddRawTool returned %v, want what is wrong with the annotation", err)
 	}

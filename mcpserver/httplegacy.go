@@ -44,7 +44,8 @@ func (h *HTTPHandler) initialize(p *parcel) {
 		return
 	}
 	s.notices.hold() // there is no stream for them yet
-	out := &opening{reply: reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}}, h: h, s: s, work: p.r.Context()}
+	out := &opening{reply: reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}}, h: h, s: s,
+		work: p.r.Context()}
 	defer func() { // even if a handler ends the goroutine
 		if !out.opened {
 			h.end(s)
@@ -159,8 +160,8 @@ func (h *HTTPHandler) unavailable(w http.ResponseWriter) {
 	refuse(w, http.StatusServiceUnavailable, errStore.Code, errStore.Message)
 }
 
-// codeSessionNotFound goes with a 404 that asks a legacy client to open another session. The specification has none; it is
-// what other servers send.
+// codeSessionNotFound goes with a 404 that asks a legacy client to open another session. The specification has none; it
+// is what other servers send.
 const codeSessionNotFound = -32001
 
 // delete ends a session.

@@ -165,7 +165,8 @@ func anyMix(t *testing.T, rnd *rand.Rand) {
 	if err := s.AddRawTaskTool(&mcp.Tool{Name: "chaosTask"}, chaos); err != nil {
 		t.Fatal(err)
 	}
-	w := serveAddresses(t, s, &mcpserver.HTTPOptions{MaxRequests: 20, KeepAlive: -1, MaxSessions: 6, MaxBodies: 5 * frame, ConfirmTimeout: time.Hour})
+	w := serveAddresses(t, s, &mcpserver.HTTPOptions{MaxRequests: 20, KeepAlive: -1, MaxSessions: 6, MaxBodies: 5 * frame,
+		ConfirmTimeout: time.Hour})
 	var mu sync.Mutex
 	sessions := []string{"none"}
 	var running sync.WaitGroup
@@ -185,7 +186,8 @@ func anyMix(t *testing.T, rnd *rand.Rand) {
 		case 0, 1:
 			version := pick("2025-03-26", "2025-11-25")
 			body := strings.Replace(initializeAs(version), `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1)
-			r = request(t, ctx, "POST", strings.Replace(body, `"version":`, pick("", "", `"title":"mw-behind",`)+`"version":`, 1), from, address)
+			r = request(t, ctx, "POST", strings.Replace(body, `"version":`, pick("", "", `"title":"mw-behind",`)+`"version":`,
+				1), from, address)
 		case 2:
 			body, headers := askedCall(i, tool, args)
 			r = request(t, ctx, "POST", body, append(headers, from, address)...)
@@ -194,7 +196,8 @@ func anyMix(t *testing.T, rnd *rand.Rand) {
 				"Mcp-Session-Id", session, from, address)
 		case 4:
 			r = request(t, ctx, "POST", fmt.Sprintf(
-				`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i-rnd.IntN(9)), "Mcp-Session-Id", session, from, address)
+				`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i-rnd.IntN(9)), "Mcp-Session-Id",
+				session, from, address)
 		case 5:
 			if i%3 == 0 {
 				r = request(t, ctx, "DELETE", "", "Mcp-Session-Id", session, from, address)

@@ -138,8 +138,8 @@ type outbox struct {
 	sending bool     // guarded by mu
 }
 
-// maxOutbox is how many signals wait. Log messages that are more, or larger than one may be in all, are lost to the clients
-// of other processes; of notices, the oldest.
+// maxOutbox is how many signals wait. Log messages that are more, or larger than one may be in all, are lost to the
+// clients of other processes; of notices, the oldest.
 const maxOutbox = 1024
 
 func (o *outbox) add(sig signal) {

@@ -32,10 +32,12 @@ func (h *HTTPHandler) post(w http.ResponseWriter, r *http.Request, v *visit) {
 	v.who = h.account(r)
 	switch {
 	case !isJSON(r.Header):
-		h.turnAway(w, r, http.StatusUnsupportedMediaType, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the body must be " + typeJSON})
+		h.turnAway(w, r, http.StatusUnsupportedMediaType,
+			&mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the body must be " + typeJSON})
 		return
 	case !p.accept.json && !p.accept.stream:
-		h.turnAway(w, r, http.StatusNotAcceptable, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the client must accept " + usual})
+		h.turnAway(w, r, http.StatusNotAcceptable,
+			&mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the client must accept " + usual})
 		return
 	}
 	if !h.readBody(&p) {
@@ -100,8 +102,9 @@ func (h *HTTPHandler) undeclared(p *parcel) {
 	case h.cfg.Stateless:
 		h.postAlone(p)
 	default:
-		refuse(p.w, http.StatusBadRequest, mcp.CodeInvalidRequest, "the header "+headerSession+" is missing; a session begins with "+
-			mcp.MethodInitialize)
+		refuse(p.w, http.StatusBadRequest, mcp.CodeInvalidRequest,
+			"the header "+headerSession+" is missing; a session begins with "+
+				mcp.MethodInitialize)
 	}
 }
 
@@ -206,8 +209,8 @@ func (h *HTTPHandler) serveAlone(p *parcel, x *lone) {
 	}
 }
 
-// lead deals with the message. If a handler ends the goroutine, respond completes the response: net/http would not even send what
-// is there.
+// lead deals with the message. If a handler ends the goroutine, respond completes the response: net/http would not even
+// send what is there.
 func (p *parcel) lead(deal, respond func()) {
 	usercode.Pass(deal, func() {
 		respond()

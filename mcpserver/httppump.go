@@ -8,11 +8,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// pump reads a body up to a deadline where the writer of the response allows none, as behind middleware whose writer has no method
-// Unwrap. It reads in a goroutine and into a buffer of its own, so a goroutine that waits for it can leave. It is used by the goroutine
-// of its request.
+// pump reads a body up to a deadline where the writer of the response allows none, as behind middleware whose writer
+// has no method Unwrap. It reads in a goroutine and into a buffer of its own, so a goroutine that waits for it can
+// leave. It is used by the goroutine of its request.
 //
-// A read that is left behind ends soon after the handler has returned: net/http interrupts it then, over HTTP/1 and over HTTP/2.
+// A read that is left behind ends soon after the handler has returned: net/http interrupts it then, over HTTP/1 and
+// over HTTP/2.
 type pump struct {
 	until time.Time     // the deadline; zero for none
 	want  chan struct{} // of one element: more is wanted; closed when nothing is

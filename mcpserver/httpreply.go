@@ -45,8 +45,8 @@ func (r *reply) answer(_ context.Context, a answer) error {
 // message is the event of a frame.
 func message(frame []byte) sse.Event { return sse.Event{Data: frame, HasData: true} }
 
-// statusOf returns the status of a response that is one answer. Legacy clients take most errors from the body only: a 404
-// would tell them that their session is gone.
+// statusOf returns the status of a response that is one answer. Legacy clients take most errors from the body only: a
+// 404 would tell them that their session is gone.
 // (specification 2026-07-28, basic/transports/streamable-http, "Protocol Version Header" and "Server Validation")
 func statusOf(a answer, modern bool) int {
 	e, ok := errors.AsType[*mcp.Error](a.err)

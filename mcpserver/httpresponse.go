@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-// response is the response to one HTTP request: one JSON document, or nothing, or a stream of events. What it will be is
-// decided by what is written first. Nobody writes after the request's goroutine has closed it.
+// response is the response to one HTTP request: one JSON document, or nothing, or a stream of events. What it will be
+// is decided by what is written first. Nobody writes after the request's goroutine has closed it.
 type response struct {
 	cfg    *HTTPOptions
 	w      http.ResponseWriter
@@ -137,8 +137,8 @@ func (r *response) write(b []byte) error {
 	return err
 }
 
-// send sends what has been written, and lifts the deadline: over HTTP/2 it would end a stream that is only quiet. A writer
-// that cannot flush sends at the end. mu is held.
+// send sends what has been written, and lifts the deadline: over HTTP/2 it would end a stream that is only quiet. A
+// writer that cannot flush sends at the end. mu is held.
 func (r *response) send() error {
 	err := r.ctl.Flush()
 	if errors.Is(err, http.ErrNotSupported) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// room is the memory that bodies may take together: those being read, and those of requests being answered. It is taken as bytes
-// come, in steps; see package grow.
+// room is the memory that bodies may take together: those being read, and those of requests being answered. It is taken
+// as bytes come, in steps; see package grow.
 type room struct {
 	mu    sync.Mutex
 	bytes shares        // guarded by mu
@@ -20,8 +20,8 @@ const roomWait = 5 * time.Second
 
 var errNoRoom = errors.New("too many large requests at once")
 
-// try takes so many bytes, and reports whether they were there. Nothing takes more than a quarter of what is left: so what is
-// small finds room where what is large finds none.
+// try takes so many bytes, and reports whether they were there. Nothing takes more than a quarter of what is left: so
+// what is small finds room where what is large finds none.
 func (m *room) try(who account, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,27 +22,29 @@ type httpSession struct {
 	holder    any     // of its events in a store in memory: who, nil for none
 	stop      func()  // ends the contexts of handlers
 	cfg       *HTTPOptions
-	general   *stream   // of what belongs to no request; nil in HTTP+SSE, and where a store has its events for all processes
-	channel   *response // of all that is sent in HTTP+SSE; nil in any other session
-	shared    *shared   // nil if it is known in this process only
-	idle      *time.Timer
-	newcomer  *list.Element // guarded by sessions.mu; nil for one to which the client has come back
-	weight    int           // guarded by sessions.mu; bytes of memory that the introduction takes
+	// of what belongs to no request; nil in HTTP+SSE, and where a store has its events for all processes
+	general  *stream
+	channel  *response // of all that is sent in HTTP+SSE; nil in any other session
+	shared   *shared   // nil if it is known in this process only
+	idle     *time.Timer
+	newcomer *list.Element // guarded by sessions.mu; nil for one to which the client has come back
+	weight   int           // guarded by sessions.mu; bytes of memory that the introduction takes
 
-	mu      sync.Mutex
-	held    int               // guarded by mu; HTTP requests that belong to it
-	met     bool              // guarded by mu; the client has come back since it was opened
-	ended   bool              // guarded by mu
-	last    int64             // guarded by mu; number of the latest stream
-	streams map[int64]*stream // guarded by mu; to which more is to be written; under negative numbers if they have none yet
+	mu    sync.Mutex
+	held  int   // guarded by mu; HTTP requests that belong to it
+	met   bool  // guarded by mu; the client has come back since it was opened
+	ended bool  // guarded by mu
+	last  int64 // guarded by mu; number of the latest stream
+	// guarded by mu; to which more is to be written; under negative numbers if they have none yet
+	streams map[int64]*stream
 }
 
-// fewest is how many requests of a session may be handled or wait, however few a handler answers at once: those that wait for
-// answers of their client take no place.
+// fewest is how many requests of a session may be handled or wait, however few a handler answers at once: those that
+// wait for answers of their client take no place.
 const fewest = 4
 
-// newSession returns a session that is not open yet, held, nil if there are too many. All that is sent goes to channel, or
-// to streams of its own if that is nil.
+// newSession returns a session that is not open yet, held, nil if there are too many. All that is sent goes to channel,
+// or to streams of its own if that is nil.
 func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSession {
 	principal := h.cfg.Principal(r)
 	id := rand.Text() // 128 bits and more, in letters and digits
@@ -65,7 +67,8 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 
 // makeSession makes a session, held, whose place an account has.
 func (h *HTTPHandler) makeSession(id, principal string, who account, o observer, channel *response) *httpSession {
-	s := &httpSession{id: id, principal: principal, who: who, cfg: &h.cfg, channel: channel, streams: map[int64]*stream{}, held: 1}
+	s := &httpSession{id: id, principal: principal, who: who, cfg: &h.cfg, channel: channel, streams: map[int64]*stream{},
+		held: 1}
 	if who != (account{}) {
 		s.holder = who
 	}
@@ -130,8 +133,8 @@ func (h *HTTPHandler) quit(s *httpSession, reason error) {
 	}()
 }
 
-// evict ends sessions that have been taken off the table because their places are needed. One that others know too lives on if
-// they have used it.
+// evict ends sessions that have been taken off the table because their places are needed. One that others know too
+// lives on if they have used it.
 func (h *HTTPHandler) evict(evicted []*httpSession) {
 	for _, s := range evicted {
 		if s.shared != nil {
@@ -184,8 +187,8 @@ func (s *httpSession) shut() (left int) {
 	return left
 }
 
-// agree makes a session known whose client and server have agreed on a revision, false if no more are let in. The error is
-// that of the store.
+// agree makes a session known whose client and server have agreed on a revision, false if no more are let in. The error
+// is that of the store.
 func (h *HTTPHandler) agree(ctx context.Context, s *httpSession) (ok bool, err error) {
 	s.exchange.observer = s.observer.inSession(s.version(), s.id)
 	if s.shared != nil {
@@ -221,8 +224,8 @@ func (s *httpSession) enter(t *stream, number int64) {
 	s.streams[number] = t
 }
 
-// stream returns the stream of that number, nil if there was none, or if others may have it too and nothing more is to be
-// written to it here.
+// stream returns the stream of that number, nil if there was none, or if others may have it too and nothing more is to
+// be written to it here.
 func (s *httpSession) stream(number int64) *stream {
 	if number == 0 {
 		return s.general
@@ -316,8 +319,8 @@ func (s *httpSession) isHeld() bool {
 	return !s.ended && (s.held > 0 || s.table.busy(s.asks.waiting()))
 }
 
-// expired reports whether nothing happens in the session. If there is something after all, it is asked again later. That a
-// handler waits for an answer of a client which is not there is nothing.
+// expired reports whether nothing happens in the session. If there is something after all, it is asked again later.
+// That a handler waits for an answer of a client which is not there is nothing.
 func (s *httpSession) expired() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

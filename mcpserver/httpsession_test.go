@@ -56,7 +56,8 @@ func TestASessionIDCannotBeGuessed(t *testing.T) {
 
 func TestASessionExpiresWhenNothingHappens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{SessionTimeout: time.Minute, KeepAlive: -1})
+		w := serveWeb(t, newServer(t, mcpserver.Options{}),
+			&mcpserver.HTTPOptions{SessionTimeout: time.Minute, KeepAlive: -1})
 		session := w.open("2025-11-25")
 		alive := func() bool {
 			return w.post(pingRequest, "Mcp-Session-Id", session).status == http.StatusOK
@@ -100,7 +101,8 @@ func TestThereAreOnlySoManySessions(t *testing.T) {
 	if p := w.post(initialized, address); p.status != http.StatusAccepted { // one that is used does not give way
 		t.Fatalf("a message over HTTP+SSE got %d, want 202", p.status)
 	}
-	if p := w.post(initialize); p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" || !strings.Contains(p.body, "too many sessions") {
+	if p := w.post(initialize); p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" ||
+		!strings.Contains(p.body, "too many sessions") {
 		t.Errorf("the third session got %d, %v: %s, want 503 and when to try again", p.status, p.header, p.body)
 	}
 	if p := w.do("GET", ""); p.status != http.StatusServiceUnavailable {
@@ -211,7 +213,8 @@ func TestTheServerTakesOnlySoManyRequestsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, gate, _ := gated(t, mcpserver.Options{})
 		w := serveWeb(t, server, &mcpserver.HTTPOptions{MaxRequests: 1})
-		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"gated"`), modernHeaders("tools/call", "gated")...)
+		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"gated"`),
+			modernHeaders("tools/call", "gated")...)
 		p := w.post(asked(2, "tools/list", bothMetas, ""), modernHeaders("tools/list", "")...)
 		if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" {
 			t.Errorf("got %d with %v, want 503 and when to try again", p.status, p.header)

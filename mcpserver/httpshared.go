@@ -13,7 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// shared is what a session has besides if a store keeps it: the process has it only for as long as it has to do with it.
+// shared is what a session has besides if a store keeps it: the process has it only for as long as it has to do with
+// it.
 type shared struct {
 	f     *fleet
 	s     *httpSession
@@ -110,7 +111,8 @@ func (sh *shared) rewatch(ctx context.Context, before []string) {
 	after := x.session.watched.snapshot()
 	for _, uri := range after {
 		if h := x.s.subscriber.Load(); h != nil && !slices.Contains(before, uri) {
-			x.guarded(ctx, mcp.MethodSubscribe, func() { _ = (*h).SubscribeResource(ctx, uri) }) // the client has been promised it
+			// the client has been promised it
+			x.guarded(ctx, mcp.MethodSubscribe, func() { _ = (*h).SubscribeResource(ctx, uri) })
 		}
 	}
 	for _, uri := range before {
@@ -178,8 +180,8 @@ func (sh *shared) replace(ctx context.Context, change func()) error {
 	}
 }
 
-// delete ends the session in the store, if nobody has used it for so long, and tells the others. It reports whether this is
-// the end.
+// delete ends the session in the store, if nobody has used it for so long, and tells the others. It reports whether
+// this is the end.
 func (sh *shared) delete(ctx context.Context, unused time.Duration) (bool, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -202,7 +204,8 @@ func (f *fleet) newRecord(principal, process string) sessionRecord {
 
 // cancel tells the other processes of a cancellation.
 func (sh *shared) cancel(ctx context.Context, id jsonrpc.ID, reason string) error {
-	err := sh.f.tell(ctx, "", signal{Kind: signalCancelled, Session: sh.s.id, Request: id, Reason: reason[:min(len(reason), maxReason)]})
+	err := sh.f.tell(ctx, "", signal{Kind: signalCancelled, Session: sh.s.id, Request: id,
+		Reason: reason[:min(len(reason), maxReason)]})
 	if err != nil {
 		return &failure{errStore, err}
 	}

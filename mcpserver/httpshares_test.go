@@ -174,7 +174,10 @@ func TestAccountsLeavePlacesAndRoomToOthers(t *testing.T) {
 				if busy := slow.answered(http.StatusServiceUnavailable); busy != 92 {
 					t.Errorf("%d requests of one account got 503, want all but half of the places", busy)
 				}
-				large := w.attack(t, 40, func(ctx context.Context, _ int) *http.Request { return stalled(t, ctx, frame, frame/2, from, hog) })
+				large := w.attack(t, 40, func(ctx context.Context,
+					_ int) *http.Request {
+					return stalled(t, ctx, frame, frame/2, from, hog)
+				})
 				w.servedAtOnce(t, "x", from, honest)
 				w.servedAtOnce(t, strings.Repeat("x", frame-1000), from, honest)
 				slow.end()
@@ -221,7 +224,8 @@ func TestWhatAClientSaysAboutItselfIsBounded(t *testing.T) {
 			}
 		})
 		const most = limit + (12 << 20) // a frame, as the test makes it, sends it, and it is read and decoded
-		t.Logf("| introductions with 2 MiB beside them | %d | %.1f | %.1f | %.1f |", sessions, mib(peak), mib(most), mib(took))
+		t.Logf("| introductions with 2 MiB beside them | %d | %.1f | %.1f | %.1f |", sessions, mib(peak), mib(most),
+			mib(took))
 		if took > limit {
 			t.Errorf("a session takes %d KiB, want at most 128", took/sessions>>10)
 		}
@@ -255,7 +259,8 @@ func TestIntroductionsOfAllSessionsHaveOneBudgetInBytes(t *testing.T) {
 		sessions := s.Inspect().Handlers[0].Sessions
 		t.Logf("300 introductions of %d KiB: %d sessions, %.1f MiB", said>>10, sessions, mib(took))
 		if n := w.handler.Taken().Introductions; n > budget || took > budget+sessions*(40<<10) {
-			t.Errorf("%d bytes of introductions are counted and %d are in use, want at most %d and 40 KiB a session", n, took, budget)
+			t.Errorf("%d bytes of introductions are counted and %d are in use, want at most %d and 40 KiB a session", n, took,
+				budget)
 		}
 		var mine []string
 		refused := 0

@@ -44,14 +44,15 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 func TestShutdownHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stubborn := make(chan struct{})
-		server := withTool(t, mcpserver.Options{}, "stubborn", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			if string(r.Arguments) == `{"obeys":true}` {
-				<-ctx.Done()
-				return nil, ctx.Err()
-			}
-			<-stubborn
-			return nil, nil
-		})
+		server := withTool(t, mcpserver.Options{}, "stubborn",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				if string(r.Arguments) == `{"obeys":true}` {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				<-stubborn
+				return nil, nil
+			})
 		h := server.HTTPHandler(nil)
 		w := serveHandler(t, h, h)
 		session := w.open("2025-11-25")

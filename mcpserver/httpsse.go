@@ -14,7 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// sessionParameter is where a client of HTTP+SSE says which session a message belongs to, because the server told it so.
+// sessionParameter is where a client of HTTP+SSE says which session a message belongs to, because the server told it
+// so.
 const sessionParameter = "sessionId"
 
 // hasSSE reports whether HTTP+SSE is served.

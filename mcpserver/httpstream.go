@@ -18,8 +18,8 @@ import (
 var ErrNotResumable = errors.New("the client cannot come back for the rest")
 
 // CloseStream closes the stream on which a legacy client over HTTP waits for the answer to the request of ctx, so that
-// nobody has to hold a connection while the handler works on. The client is asked to come back after the given time, zero
-// for what [HTTPOptions.Retry] says, and then gets what was sent meanwhile and the answer.
+// nobody has to hold a connection while the handler works on. The client is asked to come back after the given time,
+// zero for what [HTTPOptions.Retry] says, and then gets what was sent meanwhile and the answer.
 //
 // The error is [ErrNotResumable] where that cannot be: in modern revisions and on any other transport, and in revisions
 // before 2025-11-25 as long as nothing has been sent that the client could begin behind. Then nothing has happened.
@@ -109,8 +109,8 @@ func (t *stream) endWithout(ctx context.Context) {
 	}
 }
 
-// begin makes the response a stream. In the one revision that has it, the first event is empty and tells the client where
-// to begin should the connection break. mu is held.
+// begin makes the response a stream. In the one revision that has it, the first event is empty and tells the client
+// where to begin should the connection break. mu is held.
 func (t *stream) begin(ctx context.Context) {
 	if t.begun {
 		return
@@ -136,7 +136,8 @@ func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
 		kept = t.keep(ctx, store.Event{ID: store.EventID{Stream: t.number, Sequence: t.latest}, Data: frame, Final: final})
 		e.ID, e.HasID = t.id(t.latest), true
 	}
-	if t.s.shared != nil && errors.Is(kept, store.ErrConflict) { // this process was thought dead, and the client has been told so
+	// this process was thought dead, and the client has been told so
+	if t.s.shared != nil && errors.Is(kept, store.ErrConflict) {
 		t.over = true
 		t.s.forget(t)
 		if t.reader != nil {
@@ -298,7 +299,8 @@ var (
 )
 
 // replay returns the events of a stream behind one of them, without a gap.
-func replay(ctx context.Context, from store.Events, session string, behind store.EventID) (events []store.Event, err error) {
+func replay(ctx context.Context, from store.Events, session string, behind store.EventID) (events []store.Event,
+	err error) {
 	next := behind.Sequence + 1
 	for e, err := range from.Behind(ctx, session, behind) {
 		switch {

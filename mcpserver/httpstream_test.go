@@ -23,14 +23,17 @@ const stepsParams = `"name":"steps","arguments":{"values":[1,2,2,5]}`
 
 // legacySteps calls a tool that reports progress.
 func legacySteps(id int) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":{"progressToken":"p"},%s}}`, id, stepsParams)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":{"progressToken":"p"},%s}}`, id,
+		stepsParams)
 }
 
 func TestProgressMakesTheResponseAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
-		modern := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":"p"`, stepsParams), modernHeaders("tools/call", "steps")...)
-		if got := modern.resp.Header; got.Get("X-Accel-Buffering") != "no" || !strings.Contains(got.Get("Cache-Control"), "no-cache") {
+		modern := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":"p"`, stepsParams),
+			modernHeaders("tools/call", "steps")...)
+		if got := modern.resp.Header; got.Get("X-Accel-Buffering") != "no" ||
+			!strings.Contains(got.Get("Cache-Control"), "no-cache") {
 			t.Errorf("the stream's headers are %v, want them to forbid buffering and caching", got)
 		}
 		session := w.open("2025-06-18")
@@ -51,7 +54,8 @@ func TestProgressMakesTheResponseAStream(t *testing.T) {
 
 func TestAClientThatTakesNoStreamGetsJSONAndNoProgress(t *testing.T) {
 	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
-	p := w.post(asked(1, "tools/call", bothMetas+`,"progressToken":"p"`, stepsParams), append(modernHeaders("tools/call", "steps"), "Accept", "application/json")...)
+	p := w.post(asked(1, "tools/call", bothMetas+`,"progressToken":"p"`, stepsParams),
+		append(modernHeaders("tools/call", "steps"), "Accept", "application/json")...)
 	if p.header.Get("Content-Type") != "application/json" || decoded(t, p.body).Result == nil {
 		t.Errorf("modern: got %v: %s, want JSON", p.header, p.body)
 	}
@@ -71,7 +75,8 @@ func TestAClientThatTakesOnlyStreamsGetsOne(t *testing.T) {
 	body, headers := askedCall(1, "greet", `{"name":"x"}`)
 	modern := w.stream("POST", body, append(headers, "Accept", "text/event-stream")...)
 	session := w.open("2025-03-26")
-	legacy := w.stream("POST", callOf(1, "greet", `{"name":"x"}`), "Mcp-Session-Id", session, "Accept", "text/event-stream")
+	legacy := w.stream("POST", callOf(1, "greet", `{"name":"x"}`), "Mcp-Session-Id", session, "Accept",
+		"text/event-stream")
 	for _, s := range []*events{modern, legacy} {
 		if m := s.message(); m.ID != 1.0 || m.Result == nil {
 			t.Errorf("got %+v, want the answer", m)
@@ -109,8 +114,8 @@ func TestOnlyTheRevisionThatHasItGetsAnEmptyFirstEvent(t *testing.T) {
 	}
 }
 
-// gated returns a server with a tool that reports progress, waits for the gate, reports again and answers. cause is of its
-// context when it ends while it waits.
+// gated returns a server with a tool that reports progress, waits for the gate, reports again and answers. cause is of
+// its context when it ends while it waits.
 func gated(t *testing.T, o mcpserver.Options) (s *mcpserver.Server, gate chan struct{}, cause chan error) {
 	gate, cause = make(chan struct{}), make(chan error, 1)
 	s = withTool(t, o, "gated", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -133,7 +138,8 @@ func TestAModernClientCancelsByLeaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, _, cause := gated(t, mcpserver.Options{})
 		w := serveWeb(t, server, nil)
-		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"gated"`), modernHeaders("tools/call", "gated")...)
+		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"gated"`),
+			modernHeaders("tools/call", "gated")...)
 		s.next()
 		s.leave()
 		synctest.Wait()
@@ -196,7 +202,8 @@ func TestQuietStreamsAreKeptAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, gate, _ := gated(t, mcpserver.Options{})
 		w := serveWeb(t, server, &mcpserver.HTTPOptions{KeepAlive: 10 * time.Second})
-		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"gated"`), modernHeaders("tools/call", "gated")...)
+		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"gated"`),
+			modernHeaders("tools/call", "gated")...)
 		s.next()
 		go func() {
 			time.Sleep(time.Minute - time.Second)
@@ -217,17 +224,19 @@ func TestQuietStreamsAreKeptAlive(t *testing.T) {
 func TestAClientThatReadsNothingIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reported := make(chan error, 1)
-		server := withTool(t, mcpserver.Options{}, "flood", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			for n := 1.0; ; n++ {
-				if err := r.Progress(ctx, n, 0, strings.Repeat("x", 10_000)); err != nil {
-					reported <- err
-					return nil, err
+		server := withTool(t, mcpserver.Options{}, "flood",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				for n := 1.0; ; n++ {
+					if err := r.Progress(ctx, n, 0, strings.Repeat("x", 10_000)); err != nil {
+						reported <- err
+						return nil, err
+					}
 				}
-			}
-		})
+			})
 		w := serveWeb(t, server, &mcpserver.HTTPOptions{WriteTimeout: 5 * time.Second})
 		start := time.Now()
-		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"flood"`), modernHeaders("tools/call", "flood")...)
+		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"flood"`),
+			modernHeaders("tools/call", "flood")...)
 		if err := <-reported; err == nil || time.Since(start) != 5*time.Second {
 			t.Errorf("the handler was told %v after %v, want an error after 5s", err, time.Since(start))
 		}
@@ -321,11 +330,12 @@ func TestABodyWithoutALengthIsReadUpToTheLimit(t *testing.T) {
 func TestAModernClientThatLeavesBeforeAnythingIsSentCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cause := make(chan error, 1)
-		server := withTool(t, mcpserver.Options{}, "wait", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			<-ctx.Done()
-			cause <- context.Cause(ctx)
-			return nil, ctx.Err()
-		})
+		server := withTool(t, mcpserver.Options{}, "wait",
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				<-ctx.Done()
+				cause <- context.Cause(ctx)
+				return nil, ctx.Err()
+			})
 		w := serveWeb(t, server, nil)
 		ctx, leave := context.WithCancel(t.Context())
 		body, headers := askedCall(1, "wait", "{}")
@@ -352,7 +362,8 @@ func (s forgetful) Behind(context.Context, string, store.EventID) iter.Seq2[stor
 func (s forgetful) Forget(string) {}
 
 func TestAStoreThatFailsCostsNothingButTheReturn(t *testing.T) {
-	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Events: forgetful{errors.New("full"), errors.New("broken")}})
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{}),
+		&mcpserver.HTTPOptions{Events: forgetful{errors.New("full"), errors.New("broken")}})
 	session := w.open("2025-06-18")
 	s := w.stream("POST", legacySteps(1), "Mcp-Session-Id", session)
 	first := s.next()
@@ -373,17 +384,18 @@ func TestAStreamIsClosedMoreThanOnceAndInABatch(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				results := make(chan error, 4)
-				server := withTool(t, mcpserver.Options{}, "pause", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					_ = r.Progress(ctx, 1, 0, "")
-					results <- mcpserver.CloseStream(ctx, 0)
-					results <- mcpserver.CloseStream(ctx, 0)
-					go func() {
-						time.Sleep(time.Minute)
+				server := withTool(t, mcpserver.Options{}, "pause",
+					func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						_ = r.Progress(ctx, 1, 0, "")
 						results <- mcpserver.CloseStream(ctx, 0)
-					}()
-					time.Sleep(time.Second)
-					return nil, nil
-				})
+						results <- mcpserver.CloseStream(ctx, 0)
+						go func() {
+							time.Sleep(time.Minute)
+							results <- mcpserver.CloseStream(ctx, 0)
+						}()
+						time.Sleep(time.Second)
+						return nil, nil
+					})
 				w := serveWeb(t, server, &mcpserver.HTTPOptions{Retry: 3 * time.Second})
 				session := w.open(version)
 				call := `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"pause"}}`
@@ -416,8 +428,9 @@ func TestAStreamIsClosedMoreThanOnceAndInABatch(t *testing.T) {
 	}
 }
 
-// What a session's streams carry is theirs alone: their messages, the ids of these, and what a client that comes back gets again.
-// (specification 2025-11-25, basic/transports, "Listening for Messages from the Server", "Resumability and Redelivery")
+// What a session's streams carry is theirs alone: their messages, the ids of these, and what a client that comes back
+// gets again. (specification 2025-11-25, basic/transports, "Listening for Messages from the Server", "Resumability and
+// Redelivery")
 func TestTheStreamsOfASessionShareNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, gate, _ := gated(t, mcpserver.Options{})

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// sessions are those of an HTTP handler. A session takes a place from before it is opened, and memory from its introduction on.
-// One to which the client has not come back since is a newcomer: it costs an attacker no more than one request, so it gives way
-// when its place or its memory is needed.
+// sessions are those of an HTTP handler. A session takes a place from before it is opened, and memory from its
+// introduction on. One to which the client has not come back since is a newcomer: it costs an attacker no more than one
+// request, so it gives way when its place or its memory is needed.
 type sessions struct {
 	mu            sync.Mutex
 	byID          map[string]*httpSession // guarded by mu; nil for one that is being opened
@@ -31,8 +31,8 @@ func (t *sessions) reserve(id string, who account) (evicted []*httpSession, ok b
 	return evicted, ok
 }
 
-// introduce takes memory for the introduction of a session, in place of what it had, false if there is none. Newcomers that gave
-// way are to be ended.
+// introduce takes memory for the introduction of a session, in place of what it had, false if there is none. Newcomers
+// that gave way are to be ended.
 func (t *sessions) introduce(s *httpSession, bytes int) (evicted []*httpSession, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,9 +54,9 @@ func (t *sessions) introduce(s *httpSession, bytes int) (evicted []*httpSession,
 func onePlace(*httpSession) int          { return 1 }
 func weightOfSession(s *httpSession) int { return s.weight } // sessions.mu is held
 
-// clear sees to it that an account may take n of what sessions share, if need be by taking newcomers off the table, the oldest
-// first: those of the same account, so that what one does is at its own expense. Otherwise newcomers count as free. If that is
-// not enough, none gives way. mu is held.
+// clear sees to it that an account may take n of what sessions share, if need be by taking newcomers off the table, the
+// oldest first: those of the same account, so that what one does is at its own expense. Otherwise newcomers count as
+// free. If that is not enough, none gives way. mu is held.
 func (t *sessions) clear(
 	of *shares, who account, n int, takes func(*httpSession) int,
 ) (evicted []*httpSession, ok bool) {
@@ -101,8 +101,8 @@ func (t *sessions) open(s *httpSession) (ok bool) {
 	return !t.closed
 }
 
-// attach returns the session with that id, held: what fresh returns if there is none, and nil if there is no place. Newcomers
-// that gave way are to be ended.
+// attach returns the session with that id, held: what fresh returns if there is none, and nil if there is no place.
+// Newcomers that gave way are to be ended.
 func (t *sessions) attach(
 	id string, who account, fresh func() *httpSession,
 ) (s *httpSession, isFresh bool, evicted []*httpSession) {

@@ -24,7 +24,8 @@ const (
 // listening returns requests for subscriptions.
 func listening(t *testing.T, filter, address string) func(context.Context, int) *http.Request {
 	return func(ctx context.Context, i int) *http.Request {
-		return request(t, ctx, "POST", listenFor(i+1, filter), append(modernHeaders("subscriptions/listen", ""), from, address)...)
+		return request(t, ctx, "POST", listenFor(i+1, filter),
+			append(modernHeaders("subscriptions/listen", ""), from, address)...)
 	}
 }
 
@@ -90,11 +91,13 @@ func TestWhatOneAccountWatchesLeavesRoomToOthers(t *testing.T) {
 				open = append(open, s)
 			}
 			if granted < 40 || granted > 50 {
-				t.Errorf("one account watches %d resources of 1,1 KiB, want no more than half of 100 KiB allow, and not many less", granted)
+				t.Errorf("one account watches %d resources of 1,1 KiB, want no more than half of 100 KiB allow, and not many less",
+					granted)
 			}
 			session := w.post(initialize, from, greedy).header.Get("Mcp-Session-Id")
 			w.post(initialized, "Mcp-Session-Id", session, from, greedy)
-			body := `{"jsonrpc":"2.0","id":9,"method":"resources/subscribe","params":{"uri":"test://` + strings.Repeat("y", 3000) + `"}}`
+			body := `{"jsonrpc":"2.0","id":9,"method":"resources/subscribe","params":{"uri":"test://` + strings.Repeat("y",
+				3000) + `"}}`
 			p := w.post(body, "Mcp-Session-Id", session, from, greedy)
 			if m := decoded(t, p.body); m.Error == nil || !strings.Contains(m.Error.Message, "too many subscriptions") {
 				t.Errorf("its session was answered with %s, want an error that says why", p.body)
@@ -199,7 +202,8 @@ func TestResultsOfOneAccountLeaveRoomToOthers(t *testing.T) {
 				}
 			}
 			if len(ids) != 20 || completed < 3 || completed > 5 {
-				t.Errorf("of %d tasks of one account %d have kept their results, want what half of the room has", len(ids), completed)
+				t.Errorf("of %d tasks of one account %d have kept their results, want what half of the room has", len(ids),
+					completed)
 			}
 			own, _ := w.begin(t, 2, "big", `{}`, modest)
 			synctest.Wait()

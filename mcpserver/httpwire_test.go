@@ -52,7 +52,8 @@ func TestEveryFormOfHTTP(t *testing.T) {
 			h := server.HTTPHandler(nil)
 			srv := httptest.NewUnstartedServer(h)
 			client := f.start(srv)
-			w := &web{t: t, handler: h, client: &http.Client{Transport: redirect{client.Transport, srv.Listener.Addr().String(), srv.TLS != nil}}}
+			w := &web{t: t, handler: h,
+				client: &http.Client{Transport: redirect{client.Transport, srv.Listener.Addr().String(), srv.TLS != nil}}}
 			defer srv.Close()
 			defer client.CloseIdleConnections()
 
@@ -124,10 +125,11 @@ func (r redirect) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func TestAHandlerThatEndsItsGoroutineIsAnswered(t *testing.T) {
-	server := withTool(t, mcpserver.Options{}, "exit", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		runtime.Goexit()
-		return nil, nil
-	})
+	server := withTool(t, mcpserver.Options{}, "exit",
+		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			runtime.Goexit()
+			return nil, nil
+		})
 	w := serveWeb(t, server, nil)
 	session := w.post(callOf(1, "exit", "{}"), "Mcp-Session-Id", w.open("2025-11-25"))
 	body, headers := askedCall(1, "exit", "{}")
@@ -141,7 +143,8 @@ func TestAHandlerThatEndsItsGoroutineIsAnswered(t *testing.T) {
 
 // TestTheSpanOfTheHTTPRequestIsParentOrLink holds for what a middleware such as otelhttp puts into the context.
 func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
-	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
+	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
+		TraceFlags: trace.FlagsSampled})
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		for _, who := range []string{"untraced", "traced", "trusted"} {
 			t.Run(version+" "+who, func(t *testing.T) {
@@ -166,9 +169,12 @@ func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
 				w.end()
 				span := rec.Span("tools/call echo")
 				switch links := span.Links(); {
-				case traced && !trusted && (span.Parent().SpanID() != ambient.SpanID() || len(links) != 1 || links[0].SpanContext.SpanID().String() != "b7ad6b7169203331"):
+				case traced && !trusted &&
+					(span.Parent().SpanID() != ambient.SpanID() || len(links) != 1 ||
+						links[0].SpanContext.SpanID().String() != "b7ad6b7169203331"):
 					t.Errorf("parent %v and links %v, want the server's span as parent and the client's as link", span.Parent(), links)
-				case trusted && (span.Parent().SpanID().String() != "b7ad6b7169203331" || len(links) != 1 || links[0].SpanContext.SpanID() != ambient.SpanID()):
+				case trusted && (span.Parent().SpanID().String() != "b7ad6b7169203331" || len(links) != 1 ||
+					links[0].SpanContext.SpanID() != ambient.SpanID()):
 					t.Errorf("parent %v and links %v, want the client's span as parent and the server's as link", span.Parent(), links)
 				case !traced && (span.Parent().SpanID() != ambient.SpanID() || len(links) > 0):
 					t.Errorf("parent %v and links %v, want the server's span as parent", span.Parent(), links)
@@ -227,7 +233,8 @@ func TestTheNetworkInTelemetry(t *testing.T) {
 		t.Run(tt.transport, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
 			h := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}).HTTPHandler(nil)
-			r := request(t, context.WithValue(t.Context(), http.LocalAddrContextKey, tt.local), "POST", asked(1, "tools/list", bothMetas, ""), modernHeaders("tools/list", "")...)
+			r := request(t, context.WithValue(t.Context(), http.LocalAddrContextKey, tt.local), "POST",
+				asked(1, "tools/list", bothMetas, ""), modernHeaders("tools/list", "")...)
 			r.ProtoMajor = tt.proto
 			h.ServeHTTP(httptest.NewRecorder(), r)
 			if err := h.Shutdown(t.Context()); err != nil {

@@ -28,7 +28,8 @@ func (toolbox) ListTools(_ context.Context, r *mcpserver.ListRequest) (*mcp.List
 	switch *r.Cursor {
 	case "", "two":
 		return &mcp.ListToolsResult{
-			Result: mcp.Result{Meta: mcp.Meta(`{"a":1}`), ResultType: mcp.ResultComplete}, CacheHint: mcp.CacheHint{TTLMs: new(int64(7))},
+			Result: mcp.Result{Meta: mcp.Meta(`{"a":1}`),
+				ResultType: mcp.ResultComplete}, CacheHint: mcp.CacheHint{TTLMs: new(int64(7))},
 			Tools: []*mcp.Tool{{Name: "two", InputSchema: json.RawMessage(`{"type":"object","required":["x"]}`)}},
 		}, nil
 	case "nil":
@@ -44,7 +45,8 @@ func (toolbox) ListTools(_ context.Context, r *mcpserver.ListRequest) (*mcp.List
 func (toolbox) CallTool(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	switch r.Name {
 	case "one":
-		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(string(r.Arguments))}, StructuredContent: json.RawMessage(`[1]`)}, nil
+		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(string(r.Arguments))},
+			StructuredContent: json.RawMessage(`[1]`)}, nil
 	case "nil":
 		return nil, nil
 	case "fail":
@@ -70,7 +72,8 @@ func (shelf) ReadResource(_ context.Context, r *mcpserver.ReadResourceRequest) (
 
 type templates struct{}
 
-func (templates) ListResourceTemplates(context.Context, *mcpserver.ListRequest) (*mcp.ListResourceTemplatesResult, error) {
+func (templates) ListResourceTemplates(context.Context, *mcpserver.ListRequest) (*mcp.ListResourceTemplatesResult,
+	error) {
 	return &mcp.ListResourceTemplatesResult{ResourceTemplates: []*mcp.ResourceTemplate{{URITemplate: "file:///{x}", Name: "x", Title: "X"}}}, nil
 }
 
@@ -312,39 +315,47 @@ func TestAnImplementedServerAnswersAsEachRevisionHasIt(t *testing.T) {
 	}{
 		{"2025-11-25", "tools/list", `{}`, `{"nextCursor":"","tools":[{"name":"one","title":"One","icons":[{"src":"https://example.com/1.png"}],` + schema + `}]}`},
 		{"2024-11-05", "tools/list", `{}`, `{"nextCursor":"","tools":[{"name":"one",` + schema + `}]}`},
-		{"2025-06-18", "tools/list", `{"cursor":"two"}`, `{"_meta":{"a":1},"tools":[{"name":"two","inputSchema":{"type":"object","required":["x"]}}]}`},
-		{"2025-06-18", "tools/list", `{"cursor":""}`, `{"_meta":{"a":1},"tools":[{"name":"two","inputSchema":{"type":"object","required":["x"]}}]}`},
+		{"2025-06-18", "tools/list", `{"cursor":"two"}`,
+			`{"_meta":{"a":1},"tools":[{"name":"two","inputSchema":{"type":"object","required":["x"]}}]}`},
+		{"2025-06-18", "tools/list", `{"cursor":""}`,
+			`{"_meta":{"a":1},"tools":[{"name":"two","inputSchema":{"type":"object","required":["x"]}}]}`},
 		{"2025-06-18", "tools/list", `{"cursor":"nil"}`, `{"tools":[]}`},
 		{"2025-06-18", "tools/list", `{"cursor":"hole"}`, `-32603 internal error`},
 		{"2025-06-18", "tools/list", `{"cursor":"panic"}`, `-32603 internal error`},
 		{"2025-06-18", "tools/list", `{"cursor":"x"}`, `-32602 no such page`},
 		{"2025-06-18", "tools/list", `{"cursor":7}`, `-32602 params`},
-		{"2025-06-18", "tools/call", `{"name":"one","arguments":{"x":1}}`, `{"content":[{"type":"text","text":"{\"x\":1}"}]}`},
+		{"2025-06-18", "tools/call", `{"name":"one","arguments":{"x":1}}`,
+			`{"content":[{"type":"text","text":"{\"x\":1}"}]}`},
 		{"2025-06-18", "tools/call", `{"name":"nil"}`, `{"content":[]}`},
 		{"2025-06-18", "tools/call", `{"name":"fail"}`, `{"content":[{"type":"text","text":"no such city"}],"isError":true}`},
 		{"2025-06-18", "tools/call", `{"name":"panic"}`, `-32603 internal error`},
 		{"2025-06-18", "tools/call", `{"name":"who"}`, `-32602 unknown tool: who`},
 		{"2025-06-18", "tools/call", `{}`, `-32602 params.name`},
 		{"2025-06-18", "tools/call", `{"name":"one","arguments":[]}`, `-32602 params.arguments`},
-		{"2025-11-25", "resources/list", `{}`, `{"resources":[{"uri":"file:///a","name":"a","title":"A","icons":[{"src":"https://example.com/y.png"}]}]}`},
+		{"2025-11-25", "resources/list", `{}`,
+			`{"resources":[{"uri":"file:///a","name":"a","title":"A","icons":[{"src":"https://example.com/y.png"}]}]}`},
 		{"2025-06-18", "resources/list", `{}`, `{"resources":[{"uri":"file:///a","name":"a","title":"A"}]}`},
 		{"2024-11-05", "resources/list", `{}`, `{"resources":[{"uri":"file:///a","name":"a"}]}`},
 		{"2024-11-05", "resources/templates/list", `{}`, `{"resourceTemplates":[{"uriTemplate":"file:///{x}","name":"x"}]}`},
 		{"2025-06-18", "resources/read", `{"uri":"file:///a"}`, `{"contents":[{"uri":"file:///a","text":"text"}]}`},
 		{"2025-06-18", "resources/read", `{"uri":"file:///b"}`, `-32002 resource not found`},
 		{"2025-06-18", "resources/read", `{}`, `-32602 params.uri`},
-		{"2025-06-18", "prompts/list", `{}`, `{"prompts":[{"name":"p","title":"P","arguments":[{"name":"x","title":"X","required":true}]}]}`},
+		{"2025-06-18", "prompts/list", `{}`,
+			`{"prompts":[{"name":"p","title":"P","arguments":[{"name":"x","title":"X","required":true}]}]}`},
 		{"2024-11-05", "prompts/list", `{}`, `{"prompts":[{"name":"p","arguments":[{"name":"x","required":true}]}]}`},
-		{"2025-06-18", "prompts/get", `{"name":"p","arguments":{"x":"y"}}`, `{"messages":[{"role":"user","content":{"type":"text","text":"py"}}]}`},
+		{"2025-06-18", "prompts/get", `{"name":"p","arguments":{"x":"y"}}`,
+			`{"messages":[{"role":"user","content":{"type":"text","text":"py"}}]}`},
 		{"2025-06-18", "prompts/get", `{"name":"nil"}`, `{"messages":[]}`},
 		{"2025-06-18", "prompts/get", `{"name":"p","arguments":{"x":1}}`, `-32602 params.arguments`},
 		{"2025-06-18", "prompts/get", `{}`, `-32602 params.name`},
-		{"2025-06-18", "completion/complete", `{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"x","value":"v"},"context":{"arguments":{"y":"z"}}}`,
+		{"2025-06-18", "completion/complete",
+			`{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"x","value":"v"},"context":{"arguments":{"y":"z"}}}`,
 			`{"completion":{"values":["pxv","z"],"total":2}}`},
 		{"2025-06-18", "completion/complete", `{}`, `-32602 params`},
 		{"2026-07-28", "tools/list", ``, `"ttlMs":0,"cacheScope":"public"`},
 		{"2026-07-28", "tools/list", `"cursor":"two"`, `"ttlMs":7,"cacheScope":"public"`},
-		{"2026-07-28", "tools/list", `"cursor":"two"`, `"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1"},"a":1}`},
+		{"2026-07-28", "tools/list", `"cursor":"two"`,
+			`"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1"},"a":1}`},
 		{"2026-07-28", "tools/list", ``, `"outputSchema":{"type":"array"}`},
 		{"2026-07-28", "tools/call", `"name":"one"`, `"structuredContent":[1]`},
 		{"2026-07-28", "resources/read", `"uri":"file:///b"`, `-32602 resource not found`},
@@ -398,13 +409,15 @@ func TestAHandlerHearsWhoWatchesWhatAndWhenThatEnds(t *testing.T) {
 		h := new(watcher)
 		s := implementing(t, nil, h)
 		legacy := opened(t, t.Context(), s)
-		legacy.send(requestOf(1, "resources/subscribe", `{"uri":"file:///a"}`), requestOf(2, "resources/subscribe", `{"uri":"file:///b"}`))
+		legacy.send(requestOf(1, "resources/subscribe", `{"uri":"file:///a"}`),
+			requestOf(2, "resources/subscribe", `{"uri":"file:///b"}`))
 		legacy.taken()
 		legacy.send(requestOf(3, "resources/subscribe", `{"uri":"x:y"}`))
 		if m := legacy.reply(t); m.Error == nil || m.Error.Code != mcp.CodeResourceNotFound {
 			t.Errorf("a resource that the handler refuses got %+v, want -32002", m)
 		}
-		legacy.send(requestOf(4, "resources/unsubscribe", `{"uri":"file:///a"}`), requestOf(5, "resources/unsubscribe", `{"uri":"file:///a"}`))
+		legacy.send(requestOf(4, "resources/unsubscribe", `{"uri":"file:///a"}`),
+			requestOf(5, "resources/unsubscribe", `{"uri":"file:///a"}`))
 		legacy.taken()
 		modern := serve(t, t.Context(), s)
 		modern.send(listenFor(6, `"resourceSubscriptions":["file:///c","x:y","file:///c"]`))
@@ -418,7 +431,8 @@ func TestAHandlerHearsWhoWatchesWhatAndWhenThatEnds(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		want := []string{"watch file:///a", "watch file:///b", "watch x:y", "leave file:///a", "watch file:///c", "watch x:y", "leave file:///b", "leave file:///c"}
+		want := []string{"watch file:///a", "watch file:///b", "watch x:y", "leave file:///a", "watch file:///c", "watch x:y",
+			"leave file:///b", "leave file:///c"}
 		if got := h.taken(); !slices.Equal(got, want) {
 			t.Errorf("the handler heard\n%q, want\n%q", got, want)
 		}
@@ -442,7 +456,8 @@ func TestClientsThatWatchAnImplementedResourceAreTold(t *testing.T) {
 			methods = append(methods, decoded(t, f).Method)
 		}
 		slices.Sort(methods)
-		want := []string{mcp.NotificationPromptListChanged, mcp.NotificationResourceListChanged, mcp.NotificationResourceUpdated, mcp.NotificationToolListChanged}
+		want := []string{mcp.NotificationPromptListChanged, mcp.NotificationResourceListChanged,
+			mcp.NotificationResourceUpdated, mcp.NotificationToolListChanged}
 		if !slices.Equal(methods, want) {
 			t.Errorf("the client got %q, want %q", methods, want)
 		}

@@ -99,9 +99,10 @@ func (p *parts) readResource(ctx context.Context, c *call) (any, error) {
 }
 
 func (p *parts) listPrompts(ctx context.Context, c *call) (any, error) {
-	return listed(ctx, c, p.prompts.ListPrompts, promptMembers, func(r *mcp.ListPromptsResult) (*[]*mcp.Prompt, *mcp.CacheHint) {
-		return &r.Prompts, &r.CacheHint
-	})
+	return listed(ctx, c, p.prompts.ListPrompts, promptMembers,
+		func(r *mcp.ListPromptsResult) (*[]*mcp.Prompt, *mcp.CacheHint) {
+			return &r.Prompts, &r.CacheHint
+		})
 }
 
 func (p *parts) getPrompt(ctx context.Context, c *call) (any, error) {

@@ -42,7 +42,8 @@ func almost(t, contract reflect.Type) error {
 		case !ok:
 			lacks = want.Name
 		case reflect.Zero(t).MethodByName(got.Name).Type() != want.Type:
-			return fmt.Errorf("its %s is not that of %s, which is %s%s", got.Name, contract.Name(), got.Name, strings.TrimPrefix(want.Type.String(), "func"))
+			return fmt.Errorf("its %s is not that of %s, which is %s%s", got.Name, contract.Name(), got.Name,
+				strings.TrimPrefix(want.Type.String(), "func"))
 		default:
 			has = got.Name
 		}

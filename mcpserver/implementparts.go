@@ -14,21 +14,21 @@ type ListRequest struct {
 	Cursor *string // NextCursor of the page before, which may be empty; nil for the first page
 }
 
-// ToolLister is a part of a handler that goes with a [ToolCaller]; see [Server.Implement]. A tool without an input schema
-// is shown with that of any object. What CacheHint leaves open is as [Options] have it; so it is for all lists.
+// ToolLister is a part of a handler that goes with a [ToolCaller]; see [Server.Implement]. A tool without an input
+// schema is shown with that of any object. What CacheHint leaves open is as [Options] have it; so it is for all lists.
 // When the list changes, [Server.ToolsChanged] tells clients.
 type ToolLister interface {
 	ListTools(ctx context.Context, r *ListRequest) (*mcp.ListToolsResult, error)
 }
 
-// ToolCaller is a part of a handler that goes with a [ToolLister]; see [Server.Implement]. CallTool is a [ToolHandler] for
-// all tools; it refuses one that does not exist with an [*mcp.Error] of the code -32602.
+// ToolCaller is a part of a handler that goes with a [ToolLister]; see [Server.Implement]. CallTool is a [ToolHandler]
+// for all tools; it refuses one that does not exist with an [*mcp.Error] of the code -32602.
 type ToolCaller interface {
 	CallTool(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error)
 }
 
-// ResourceLister is a part of a handler that goes with a [ResourceReader]; see [Server.Implement]. Without one, the list
-// is empty. When it changes, [Server.ResourcesChanged] tells clients.
+// ResourceLister is a part of a handler that goes with a [ResourceReader]; see [Server.Implement]. Without one, the
+// list is empty. When it changes, [Server.ResourcesChanged] tells clients.
 type ResourceLister interface {
 	ListResources(ctx context.Context, r *ListRequest) (*mcp.ListResourcesResult, error)
 }
@@ -39,9 +39,9 @@ type ResourceTemplateLister interface {
 	ListResourceTemplates(ctx context.Context, r *ListRequest) (*mcp.ListResourceTemplatesResult, error)
 }
 
-// ResourceReader is a part of a handler that goes with one that lists resources; see [Server.Implement]. ReadResource is a
-// [ResourceHandler] for all resources, but for what that says of contents without a URI or a MIME type: they are sent as
-// they are. The request has no Variables.
+// ResourceReader is a part of a handler that goes with one that lists resources; see [Server.Implement]. ReadResource
+// is a [ResourceHandler] for all resources, but for what that says of contents without a URI or a MIME type: they are
+// sent as they are. The request has no Variables.
 type ResourceReader interface {
 	ReadResource(ctx context.Context, r *ReadResourceRequest) (*mcp.ReadResourceResult, error)
 }
@@ -49,12 +49,12 @@ type ResourceReader interface {
 // ResourceSubscriber is a part of a handler that goes with a [ResourceReader]; see [Server.Implement]. Without it, no
 // resource can be watched.
 //
-// SubscribeResource hears of each resource that a client wants to watch; [Server.ResourceUpdated] tells those who do. An
-// error, [ResourceNotFound] for example, goes to a legacy client; a modern one finds that resource missing among those
-// that it may watch. UnsubscribeResource hears of it once when the client does not watch the resource any more: because it
-// says so, or because its session or subscription has ended; ctx may have no request then. Both should be quick: what the
-// client sends after that may not be read meanwhile. A legacy client may subscribe several times, and needs to unsubscribe
-// once only.
+// SubscribeResource hears of each resource that a client wants to watch; [Server.ResourceUpdated] tells those who do.
+// An error, [ResourceNotFound] for example, goes to a legacy client; a modern one finds that resource missing among
+// those that it may watch. UnsubscribeResource hears of it once when the client does not watch the resource any more:
+// because it says so, or because its session or subscription has ended; ctx may have no request then. Both should be
+// quick: what the client sends after that may not be read meanwhile. A legacy client may subscribe several times, and
+// needs to unsubscribe once only.
 type ResourceSubscriber interface {
 	SubscribeResource(ctx context.Context, uri string) error
 	UnsubscribeResource(ctx context.Context, uri string) error
@@ -67,14 +67,14 @@ type PromptLister interface {
 }
 
 // PromptGetter is a part of a handler that goes with a [PromptLister]; see [Server.Implement]. GetPrompt is a
-// [PromptHandler] for all prompts; nothing says that arguments which one requires are there. It refuses a prompt that does
-// not exist with an [*mcp.Error] of the code -32602.
+// [PromptHandler] for all prompts; nothing says that arguments which one requires are there. It refuses a prompt that
+// does not exist with an [*mcp.Error] of the code -32602.
 type PromptGetter interface {
 	GetPrompt(ctx context.Context, r *GetPromptRequest) (*mcp.GetPromptResult, error)
 }
 
-// Completer is a part of a handler; see [Server.Implement]. Complete is a [CompletionHandler] for all arguments of prompts
-// and variables of resource templates. Nothing says that the client asks about one that exists.
+// Completer is a part of a handler; see [Server.Implement]. Complete is a [CompletionHandler] for all arguments of
+// prompts and variables of resource templates. Nothing says that the client asks about one that exists.
 type Completer interface {
 	Complete(ctx context.Context, r *CompleteRequest) ([]string, error)
 }

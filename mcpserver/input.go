@@ -177,7 +177,8 @@ func (e *inputRequired) Error() string {
 func (e *inputRequired) Unwrap() []error { return []error{ErrInputRequired, errNoInput} }
 
 // errNoInput answers a request that needs input and cannot ask for it.
-var errNoInput = &mcp.Error{Code: mcp.CodeInternalError, Message: "the request needs input for which the client cannot be asked"}
+var errNoInput = &mcp.Error{Code: mcp.CodeInternalError,
+	Message: "the request needs input for which the client cannot be asked"}
 
 // next returns what is to be remembered for the next round. mu is held.
 func (r *rounds) next(own *string) state {

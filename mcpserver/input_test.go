@@ -55,7 +55,8 @@ func needed(t *testing.T, m message) *mcp.InputRequiredResult {
 	if m.Error != nil {
 		t.Fatalf("the answer is %v, want a result", m.Error)
 	}
-	if _, err := mcp.Decode(slices.Clone(m.Result), r); err != nil || r.ResultType != mcp.ResultInputRequired || r.RequestState == nil {
+	if _, err := mcp.Decode(slices.Clone(m.Result), r); err != nil || r.ResultType != mcp.ResultInputRequired ||
+		r.RequestState == nil {
 		t.Fatalf("the result is %s (%v), want that input is required, and a state", m.Result, err)
 	}
 	return r
@@ -77,7 +78,8 @@ func (c *caller) tells(members, want string) {
 // fails calls the tool, which must be refused with -32602.
 func (c *caller) fails(members, want string) {
 	c.t.Helper()
-	if m := c.call(members); m.Error == nil || m.Error.Code != mcp.CodeInvalidParams || !strings.Contains(m.Error.Message, want) {
+	if m := c.call(members); m.Error == nil || m.Error.Code != mcp.CodeInvalidParams ||
+		!strings.Contains(m.Error.Message, want) {
 		c.t.Errorf("the answer is %s, %v, want -32602 with %q", m.Result, m.Error, want)
 	}
 }
@@ -123,7 +125,8 @@ func TestRoundsOnTheWire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool", nameAndColor), "tool")
 		first := c.needs("")
-		want := mcp.InputRequests{"name": {Method: "elicitation/create", Params: json.RawMessage(`{"message":"name?","requestedSchema":` + string(nameForm) + `}`)}}
+		want := mcp.InputRequests{"name": {Method: "elicitation/create",
+			Params: json.RawMessage(`{"message":"name?","requestedSchema":` + string(nameForm) + `}`)}}
 		if fmt.Sprint(first.InputRequests) != fmt.Sprint(want) {
 			t.Errorf("the client is asked %s, want %s", first.InputRequests, want)
 		}
@@ -131,8 +134,10 @@ func TestRoundsOnTheWire(t *testing.T) {
 			t.Errorf("_meta is %s, want the server's name in it, got %s", first.Meta, signed)
 		}
 		second := c.needs(with("{"+adaAnswer+"}", first.RequestState))
-		if keys := slices.Collect(maps.Keys(second.InputRequests)); len(keys) != 1 || keys[0] != "color" || *second.RequestState == *first.RequestState {
-			t.Errorf("the client is asked %q with the same state: %v, want color with another", keys, *second.RequestState == *first.RequestState)
+		if keys := slices.Collect(maps.Keys(second.InputRequests)); len(keys) != 1 || keys[0] != "color" ||
+			*second.RequestState == *first.RequestState {
+			t.Errorf("the client is asked %q with the same state: %v, want color with another", keys,
+				*second.RequestState == *first.RequestState)
 		}
 		c.tells(with("{"+blueAnswer+"}", second.RequestState), "Ada accept blue accept")
 		c.finish()
@@ -155,7 +160,8 @@ func TestCapabilitiesHoldForOneRequest(t *testing.T) {
 			case able && !strings.Contains(string(m.Result), `"input_required"`):
 				t.Errorf("a request with the capability got %s, %+v, want the roots asked for", m.Result, m.Error)
 			case !able && (m.Error == nil || m.Error.Code != mcp.CodeMissingClientCapability):
-				t.Errorf("a request without the capability got %s, %+v, want it refused whatever was said before", m.Result, m.Error)
+				t.Errorf("a request without the capability got %s, %+v, want it refused whatever was said before", m.Result,
+					m.Error)
 			}
 		}
 		c.bye()
@@ -180,7 +186,8 @@ func TestWhatTheClientLeavesOutIsAskedAgain(t *testing.T) {
 		third := c.needs(with(`{"name":{"action":"accept","content":{"name":"Eve"}}}`, second.RequestState))
 		c.tells(with("{"+blueAnswer+"}", third.RequestState), "Ada accept blue accept") // what was answered stays so
 		c.tells(with("{"+adaAnswer+","+blueAnswer+`,"more":{}}`, nil), "Ada accept blue accept")
-		c.tells(with(`{"name":{"action":"decline"},"color":{"action":"cancel","content":{"color":"green"}}}`, nil), "<nil> decline <nil> cancel")
+		c.tells(with(`{"name":{"action":"decline"},"color":{"action":"cancel","content":{"color":"green"}}}`, nil),
+			"<nil> decline <nil> cancel")
 		c.finish()
 	})
 }
@@ -188,10 +195,11 @@ func TestWhatTheClientLeavesOutIsAskedAgain(t *testing.T) {
 func TestAnAnswerOfTheWrongShapeIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
-		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			runs++
-			return nameAndColor(ctx, r)
-		}), "tool")
+		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				runs++
+				return nameAndColor(ctx, r)
+			}), "tool")
 		for answer, want := range map[string]string{
 			`{"name":7}`:                                              `params.inputResponses: "name": `,
 			`{"name":{"action":"perhaps"}}`:                           `unknown action "perhaps"`,
@@ -268,7 +276,8 @@ func TestAStateIsGoodForItsPrincipalOnly(t *testing.T) {
 		Principal: func(r *http.Request) string { return r.Header.Get("Authorization") },
 	})
 	post := func(who, members string) page {
-		return w.post(asked(1, "tools/call", ableMetas, `"name":"tool"`+members), append(modernHeaders("tools/call", "tool"), "Authorization", who)...)
+		return w.post(asked(1, "tools/call", ableMetas, `"name":"tool"`+members),
+			append(modernHeaders("tools/call", "tool"), "Authorization", who)...)
 	}
 	first := needed(t, decoded(t, post("alice", "").body))
 	members := "," + with("{"+adaAnswer+"}", first.RequestState)
@@ -283,17 +292,18 @@ func TestAStateIsGoodForItsPrincipalOnly(t *testing.T) {
 func TestQuestionsWithoutAKeyAreKnownByTheirWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		order := []string{"a", "b", "a"}
-		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			asks, results := []*mcpserver.Ask{mcpserver.AskListRoots("", nil)}, map[int]*mcp.CreateMessageResult{}
-			for i, words := range order {
-				results[i] = new(mcp.CreateMessageResult)
-				asks = append(asks, mcpserver.AskCreateMessage("", prompt(words), results[i]))
-			}
-			if err := mcpserver.AskAll(ctx, asks...); err != nil {
-				return nil, err
-			}
-			return toldBy("%s %s %s", said(results[0]), said(results[1]), said(results[2]))
-		}), "tool")
+		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool",
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				asks, results := []*mcpserver.Ask{mcpserver.AskListRoots("", nil)}, map[int]*mcp.CreateMessageResult{}
+				for i, words := range order {
+					results[i] = new(mcp.CreateMessageResult)
+					asks = append(asks, mcpserver.AskCreateMessage("", prompt(words), results[i]))
+				}
+				if err := mcpserver.AskAll(ctx, asks...); err != nil {
+					return nil, err
+				}
+				return toldBy("%s %s %s", said(results[0]), said(results[1]), said(results[2]))
+			}), "tool")
 		first := c.needs("")
 		words := map[string]string{} // by key
 		for key, r := range first.InputRequests {
@@ -307,14 +317,16 @@ func TestQuestionsWithoutAKeyAreKnownByTheirWords(t *testing.T) {
 		}
 		again := c.needs("")
 		if !maps.EqualFunc(first.InputRequests, again.InputRequests, func(a, b mcp.InputRequest) bool { return string(a.Params) == string(b.Params) }) {
-			t.Errorf("the second time the client is asked %v, want the same as before: %v", again.InputRequests, first.InputRequests)
+			t.Errorf("the second time the client is asked %v, want the same as before: %v", again.InputRequests,
+				first.InputRequests)
 		}
 		answers := mcp.InputResponses{"roots": json.RawMessage(`{"roots":[]}`)}
 		for key, w := range words {
 			if strings.HasSuffix(key, "-2") {
 				w += "2"
 			}
-			answers[key] = json.RawMessage(fmt.Sprintf(`{"role":"assistant","model":"m","content":{"type":"text","text":%q}}`, w))
+			answers[key] = json.RawMessage(fmt.Sprintf(`{"role":"assistant","model":"m","content":{"type":"text","text":%q}}`,
+				w))
 		}
 		raw, err := json.Marshal(answers)
 		if err != nil {
@@ -333,13 +345,14 @@ func TestQuestionsWithoutAKeyAreKnownByTheirWords(t *testing.T) {
 func TestWhatIsTooMuchToRememberIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
-		c := callerOf(t, withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			if _, err := mcpserver.Once(ctx, "large", func() (string, error) { return strings.Repeat("x", 1<<20), nil }); err != nil {
+		c := callerOf(t, withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool",
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				if _, err := mcpserver.Once(ctx, "large", func() (string, error) { return strings.Repeat("x", 1<<20), nil }); err != nil {
+					return nil, err
+				}
+				_, err := mcpserver.ListRoots(ctx)
 				return nil, err
-			}
-			_, err := mcpserver.ListRoots(ctx)
-			return nil, err
-		}), "tool")
+			}), "tool")
 		if m := c.call(""); m.Error == nil || m.Error.Code != mcp.CodeInternalError {
 			t.Errorf("the answer is %s, %v, want -32603", m.Result, m.Error)
 		}

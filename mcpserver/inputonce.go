@@ -6,16 +6,16 @@ import (
 	"fmt"
 )
 
-// Once calls f and returns its result, and does not call it again while the request is being dealt with: when the handler
-// runs anew because the client has answered what it was asked, Once returns the result from before. So it is the place for
-// what must not be done twice, such as an order that is placed before the user is asked how to pay. An error of f is
-// returned, and forgets the call.
+// Once calls f and returns its result, and does not call it again while the request is being dealt with: when the
+// handler runs anew because the client has answered what it was asked, Once returns the result from before. So it is
+// the place for what must not be done twice, such as an order that is placed before the user is asked how to pay. An
+// error of f is returned, and forgets the call.
 //
-// What f returns goes through JSON, each time: between the rounds it is kept by the client, encrypted. The key names the
-// call among those of the handler. Where the client asks nothing, and outside of a request, Once only calls f.
+// What f returns goes through JSON, each time: between the rounds it is kept by the client, encrypted. The key names
+// the call among those of the handler. Where the client asks nothing, and outside of a request, Once only calls f.
 //
-// A client may send its first request again, or one of the rounds as often as it likes until [Options.StateTTL] is over.
-// What must not happen twice whatever a client does has to be prevented where it happens.
+// A client may send its first request again, or one of the rounds as often as it likes until [Options.StateTTL] is
+// over. What must not happen twice whatever a client does has to be prevented where it happens.
 // (specification 2026-07-28, basic/patterns/mrtr, "Server Requirements (Basic Workflow)")
 func Once[T any](ctx context.Context, key string, f func() (T, error)) (result T, err error) {
 	r := RequestFrom(ctx)
@@ -39,7 +39,8 @@ func Once[T any](ctx context.Context, key string, f func() (T, error)) (result T
 }
 
 // once returns the result that f has had, or calls f. While one caller does, others with the same key wait.
-func (r *rounds) once(ctx context.Context, c *call, key string, f func() (json.RawMessage, error)) (json.RawMessage, error) {
+func (r *rounds) once(ctx context.Context, c *call, key string, f func() (json.RawMessage, error)) (json.RawMessage,
+	error) {
 	for {
 		raw, busy, err := r.enter(c, key)
 		switch {

@@ -21,41 +21,42 @@ func TestOnceIsOnceOverAllRounds(t *testing.T) {
 			Items []string
 		}
 		calls, failing := 0, true
-		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			placed, err := mcpserver.Once(ctx, "order", func() (*order, error) {
-				calls++
-				return &order{int64(calls) << 60, []string{"<lamp>"}}, nil
-			})
-			if err != nil {
-				return nil, err
-			}
-			_, err = mcpserver.Once(ctx, "fails first", func() (any, error) {
-				if calls++; failing {
-					failing = false
-					return nil, errors.New("not yet")
-				}
-				return nil, nil
-			})
-			if err != nil {
-				return nil, err
-			}
-			// Asking within Once is fine: then it is done when the answer is there.
-			name, err := mcpserver.Once(ctx, "name", func() (string, error) {
-				r, err := nameAndColor(ctx, r)
+		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				placed, err := mcpserver.Once(ctx, "order", func() (*order, error) {
+					calls++
+					return &order{int64(calls) << 60, []string{"<lamp>"}}, nil
+				})
 				if err != nil {
-					return "", err
+					return nil, err
 				}
-				calls++
-				return r.Text(), nil
-			})
-			if err != nil {
-				return nil, err
-			}
-			if _, err := mcpserver.ListRoots(ctx); err != nil {
-				return nil, err
-			}
-			return toldBy("%d %v %s", placed.ID>>60, placed.Items, name)
-		}), "tool")
+				_, err = mcpserver.Once(ctx, "fails first", func() (any, error) {
+					if calls++; failing {
+						failing = false
+						return nil, errors.New("not yet")
+					}
+					return nil, nil
+				})
+				if err != nil {
+					return nil, err
+				}
+				// Asking within Once is fine: then it is done when the answer is there.
+				name, err := mcpserver.Once(ctx, "name", func() (string, error) {
+					r, err := nameAndColor(ctx, r)
+					if err != nil {
+						return "", err
+					}
+					calls++
+					return r.Text(), nil
+				})
+				if err != nil {
+					return nil, err
+				}
+				if _, err := mcpserver.ListRoots(ctx); err != nil {
+					return nil, err
+				}
+				return toldBy("%d %v %s", placed.ID>>60, placed.Items, name)
+			}), "tool")
 		if m := c.call(""); !strings.Contains(string(m.Result), "not yet") {
 			t.Errorf("the answer is %s, want the error of the function", m.Result)
 		}
@@ -77,39 +78,41 @@ func TestOnceIsOnceOverAllRounds(t *testing.T) {
 func TestOnceIsDoneByOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			slow := func() (int, error) {
-				calls++
-				time.Sleep(time.Second)
-				if calls == 1 {
-					return 0, errors.New("first")
+		s := withTool(t, mcpserver.Options{}, "tool",
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				slow := func() (int, error) {
+					calls++
+					time.Sleep(time.Second)
+					if calls == 1 {
+						return 0, errors.New("first")
+					}
+					return calls, nil
 				}
-				return calls, nil
-			}
-			var all sync.WaitGroup
-			var mu sync.Mutex
-			results := map[string]int{}
-			for range 5 {
-				all.Go(func() {
-					n, err := mcpserver.Once(ctx, "slow", slow)
-					mu.Lock()
-					defer mu.Unlock()
-					results[fmt.Sprint(n, err)]++
-				})
-			}
-			short, cancel := context.WithTimeout(ctx, time.Millisecond)
-			defer cancel()
-			<-short.Done()
-			if _, err := mcpserver.Once(short, "slow", slow); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("waiting ended with %v, want the end of its context", err)
-			}
-			all.Wait()
-			return toldBy("%v", results)
-		})
+				var all sync.WaitGroup
+				var mu sync.Mutex
+				results := map[string]int{}
+				for range 5 {
+					all.Go(func() {
+						n, err := mcpserver.Once(ctx, "slow", slow)
+						mu.Lock()
+						defer mu.Unlock()
+						results[fmt.Sprint(n, err)]++
+					})
+				}
+				short, cancel := context.WithTimeout(ctx, time.Millisecond)
+				defer cancel()
+				<-short.Done()
+				if _, err := mcpserver.Once(short, "slow", slow); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("waiting ended with %v, want the end of its context", err)
+				}
+				all.Wait()
+				return toldBy("%v", results)
+			})
 		w := opened(t, t.Context(), s) // the legacy era has it, too
 		w.send(callOf(1, "tool", "{}"))
 		time.Sleep(3 * time.Second)
-		if out := w.reply(t); !strings.Contains(string(out.Result), `map[0 first:1 2 \u003cnil\u003e:4]`) && !strings.Contains(string(out.Result), `map[0 first:1 2 <nil>:4]`) {
+		if out := w.reply(t); !strings.Contains(string(out.Result), `map[0 first:1 2 \u003cnil\u003e:4]`) &&
+			!strings.Contains(string(out.Result), `map[0 first:1 2 <nil>:4]`) {
 			t.Errorf("the callers got %s, want the error once and the result of the second call for the rest", out.Result)
 		}
 		if err := w.finish(); err != nil {
@@ -123,14 +126,15 @@ func TestOnceIsDoneByOneAtATime(t *testing.T) {
 
 func TestOnceThatPanicsCanBeCalledAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			func() {
-				defer func() { _ = recover() }()
-				_, _ = mcpserver.Once(ctx, "key", func() (int, error) { panic("x") })
-			}()
-			n, err := mcpserver.Once(ctx, "key", func() (int, error) { return 1, nil })
-			return toldBy("%d %v", n, err)
-		}), "tool")
+		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool",
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				func() {
+					defer func() { _ = recover() }()
+					_, _ = mcpserver.Once(ctx, "key", func() (int, error) { panic("x") })
+				}()
+				n, err := mcpserver.Once(ctx, "key", func() (int, error) { return 1, nil })
+				return toldBy("%d %v", n, err)
+			}), "tool")
 		c.tells("", "1 <nil>")
 		c.finish()
 	})

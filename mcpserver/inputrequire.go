@@ -10,14 +10,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// RequireInput returns an error by which a handler says what it needs of the client, in its own words: requests under keys
-// of its choice, none if the client is only to come back, and what the handler wants to know then. The handler is called
-// again with [RequestInfo.InputResponses] and [RequestInfo.RequestState]. The state travels encrypted, as all that is kept
-// between rounds.
+// RequireInput returns an error by which a handler says what it needs of the client, in its own words: requests under
+// keys of its choice, none if the client is only to come back, and what the handler wants to know then. The handler is
+// called again with [RequestInfo.InputResponses] and [RequestInfo.RequestState]. The state travels encrypted, as all
+// that is kept between rounds.
 //
-// Most handlers use [Elicit] and its like instead, which need no state. The same handler serves legacy clients, which are
-// sent the requests one by one; a legacy client that cannot be asked, and one of any era that has not declared what it
-// would have to, gets an error.
+// Most handlers use [Elicit] and its like instead, which need no state. The same handler serves legacy clients, which
+// are sent the requests one by one; a legacy client that cannot be asked, and one of any era that has not declared what
+// it would have to, gets an error.
 // (specification 2026-07-28, basic/patterns/mrtr, "InputRequiredResult")
 func RequireInput(requests mcp.InputRequests, state string) error {
 	e := &inputRequired{own: &state}
@@ -58,8 +58,8 @@ func askOf(key string, r mcp.InputRequest) (*Ask, error) {
 	return a, err
 }
 
-// InputResponses returns what the client has sent in answer to the requests of [RequireInput], by their keys: what there
-// is of this round, unchecked, in memory of its own. The keys may be any. It is nil if there is nothing.
+// InputResponses returns what the client has sent in answer to the requests of [RequireInput], by their keys: what
+// there is of this round, unchecked, in memory of its own. The keys may be any. It is nil if there is nothing.
 func (r *RequestInfo) InputResponses() mcp.InputResponses {
 	if r == nil || r.call == nil {
 		return nil
@@ -77,7 +77,8 @@ func (r *RequestInfo) InputResponses() mcp.InputResponses {
 	return own
 }
 
-// RequestState returns what the handler has given [RequireInput] last, in one of the rounds before; empty if it has not.
+// RequestState returns what the handler has given [RequireInput] last, in one of the rounds before; empty if it has
+// not.
 func (r *RequestInfo) RequestState() string {
 	if r == nil || r.call == nil {
 		return ""
@@ -97,8 +98,8 @@ const maxInputRounds = 10
 // comeBack is the time before a handler that asked for nothing runs again. It doubles each time.
 const comeBack = 50 * time.Millisecond
 
-// handleRounds calls the handler, again and again as long as it requires input of a client that is not modern. A modern one
-// sends the request again itself.
+// handleRounds calls the handler, again and again as long as it requires input of a client that is not modern. A modern
+// one sends the request again itself.
 func (c *call) handleRounds(ctx context.Context) (any, error) {
 	for round := 0; ; round++ {
 		c.rounds.begin()
@@ -119,8 +120,8 @@ func (c *call) handleRounds(ctx context.Context) (any, error) {
 	}
 }
 
-// required answers with what is required of the client by err, an error of a handler or of middleware; any other error it
-// returns.
+// required answers with what is required of the client by err, an error of a handler or of middleware; any other error
+// it returns.
 func (c *call) required(err error) (any, error) {
 	if e, ok := errors.AsType[*urlRequired](err); ok {
 		return c.urlResult(e)

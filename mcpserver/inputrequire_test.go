@@ -18,26 +18,28 @@ func TestAHandlerKeepsItsOwnState(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20250618) {
 		t.Run(w.String(), func(t *testing.T) {
 			var log []string
-			s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				log = append(log, fmt.Sprint(r.RequestState(), len(r.InputResponses())))
-				switch r.RequestState() {
-				case "":
-					return nil, mcpserver.RequireInput(mcp.InputRequests{
-						"who":   {Method: mcp.MethodElicit, Params: json.RawMessage(`{"message":"who?","requestedSchema":` + string(nameForm) + `}`)},
-						"where": {Method: mcp.MethodListRoots},
-					}, "named")
-				case "named":
-					var who mcp.ElicitResult
-					if err := json.Unmarshal(r.InputResponses()["who"], &who); err != nil {
+			s := withTool(t, mcpserver.Options{}, "tool",
+				func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					log = append(log, fmt.Sprint(r.RequestState(), len(r.InputResponses())))
+					switch r.RequestState() {
+					case "":
+						return nil, mcpserver.RequireInput(mcp.InputRequests{
+							"who": {Method: mcp.MethodElicit,
+								Params: json.RawMessage(`{"message":"who?","requestedSchema":` + string(nameForm) + `}`)},
+							"where": {Method: mcp.MethodListRoots},
+						}, "named")
+					case "named":
+						var who mcp.ElicitResult
+						if err := json.Unmarshal(r.InputResponses()["who"], &who); err != nil {
+							return nil, err
+						}
+						return nil, mcpserver.RequireInput(nil, "wait for "+fmt.Sprint(who.Content["name"]))
+					}
+					if _, err := mcpserver.ListRoots(ctx); err != nil { // both ways can be mixed
 						return nil, err
 					}
-					return nil, mcpserver.RequireInput(nil, "wait for "+fmt.Sprint(who.Content["name"]))
-				}
-				if _, err := mcpserver.ListRoots(ctx); err != nil { // both ways can be mixed
-					return nil, err
-				}
-				return toldBy("%s", r.RequestState())
-			})
+					return toldBy("%s", r.RequestState())
+				})
 			c := connect(t, s, w, able(answers("Ada")...))
 			got := callText(t, c, "tool")
 			want, logged := "wait for Ada", "[0 named2 wait for Ada0]"
@@ -70,10 +72,11 @@ func TestRequireInputSaysWhatIsWrongWithIt(t *testing.T) {
 func TestAHandlerThatNeverHasEnoughIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
-		w := openedAble(t, withTool(t, mcpserver.Options{}, "tool", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			runs++
-			return nil, mcpserver.RequireInput(nil, "x")
-		}), "2025-11-25")
+		w := openedAble(t, withTool(t, mcpserver.Options{}, "tool",
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				runs++
+				return nil, mcpserver.RequireInput(nil, "x")
+			}), "2025-11-25")
 		w.send(callOf(1, "tool", "{}"))
 		time.Sleep(time.Hour)
 		if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeInternalError || runs != 11 {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/running"
 )
 
-// Servers returns the servers of this process that serve a connection or have an [HTTPHandler] that is not shut down, in
-// the order in which they were made.
+// Servers returns the servers of this process that serve a connection or have an [HTTPHandler] that is not shut down,
+// in the order in which they were made.
 func Servers() []*Server {
 	var all []*Server
 	for _, v := range running.Servers.All() {
@@ -153,7 +153,8 @@ func (in *inspector) connection(c *connection, session string) {
 	})
 }
 
-// shownSession is how much of the id of a session is shown: enough to tell a few apart, and far from enough to guess it.
+// shownSession is how much of the id of a session is shown: enough to tell a few apart, and far from enough to guess
+// it.
 const shownSession = 6
 
 func (in *inspector) tasks(k *taskKeeper) {

@@ -104,20 +104,24 @@ func TestInspectShowsWhatHappensOverHTTPAndNoSecrets(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(time.Minute)
 		calls.Go(func() {
-			w.post(asked(1, mcp.MethodCallTool, bothMetas, callHold), "MCP-Protocol-Version", string(mcp.Version20260728), "Mcp-Method", mcp.MethodCallTool, "Mcp-Name", "hold")
+			w.post(asked(1, mcp.MethodCallTool, bothMetas, callHold), "MCP-Protocol-Version", string(mcp.Version20260728),
+				"Mcp-Method", mcp.MethodCallTool, "Mcp-Name", "hold")
 		})
 		synctest.Wait()
 		time.Sleep(time.Second)
 
 		i := s.Inspect()
-		if len(i.Handlers) != 1 || i.Handlers[0].Sessions != 1 || i.Handlers[0].MaxSessions != 7 || i.Handlers[0].Requests != 2 || i.Handlers[0].Closing {
+		if len(i.Handlers) != 1 || i.Handlers[0].Sessions != 1 || i.Handlers[0].MaxSessions != 7 ||
+			i.Handlers[0].Requests != 2 || i.Handlers[0].Closing {
 			t.Errorf("the handler: got %+v", i.Handlers)
 		}
-		if i.InFlight != 2 || i.Requests[0].Age != 61*time.Second || i.Requests[0].Connection != 1 || i.Requests[0].ID != `mine` ||
+		if i.InFlight != 2 || i.Requests[0].Age != 61*time.Second || i.Requests[0].Connection != 1 ||
+			i.Requests[0].ID != `mine` ||
 			i.Requests[1].Age != time.Second || i.Requests[1].Connection != 0 {
 			t.Errorf("requests: got %+v", i.Requests)
 		}
-		if c := i.Connections[0]; !strings.HasPrefix(session, strings.TrimSuffix(c.Session, "…")) || len(c.Session) > 10 || c.Protocol != "http" {
+		if c := i.Connections[0]; !strings.HasPrefix(session, strings.TrimSuffix(c.Session, "…")) || len(c.Session) > 10 ||
+			c.Protocol != "http" {
 			t.Errorf("the session: got %+v, want the beginning of %s", c, session)
 		}
 		release()
@@ -126,9 +130,10 @@ func TestInspectShowsWhatHappensOverHTTPAndNoSecrets(t *testing.T) {
 		if err != nil || strings.Contains(string(raw), session) {
 			t.Errorf("want no id of a session in the inspection, got %v and\n%s", err, raw)
 		}
-		if n := s.Inspect().Networks; len(n) != 1 || len(n[0].Recent) == 0 || !slices.ContainsFunc(n[0].Operations, func(o telemetry.Operation) bool {
-			return o.Method == mcp.MethodCallTool && o.Target == "hold" && o.Count == 2 && o.Failed == 0
-		}) {
+		if n := s.Inspect().Networks; len(n) != 1 || len(n[0].Recent) == 0 ||
+			!slices.ContainsFunc(n[0].Operations, func(o telemetry.Operation) bool {
+				return o.Method == mcp.MethodCallTool && o.Target == "hold" && o.Count == 2 && o.Failed == 0
+			}) {
 			t.Errorf("operations: got %+v", n)
 		}
 		w.end()
@@ -148,7 +153,8 @@ func TestInspectShowsTasksWithoutTheirIDs(t *testing.T) {
 		}))
 		c := speak(t, s, mcp.Version20260728)
 		c.send(asked(1, mcp.MethodCallTool, strings.Replace(bothMetas, `"io.modelcontextprotocol/clientCapabilities":{`,
-			`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}`, 1), `"name":"long","arguments":{}`))
+			`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}`, 1),
+			`"name":"long","arguments":{}`))
 		time.Sleep(time.Minute)
 		i := s.Inspect()
 		if i.RunningTasks != 1 || i.MaxTasks != 3 || i.Tasks[0].Tool != "long" || i.Tasks[0].Status != mcp.TaskWorking ||
@@ -178,11 +184,14 @@ func TestInspectIsBounded(t *testing.T) {
 		}
 		synctest.Wait()
 		i := s.Inspect()
-		if i.Connected != 1000 || len(i.Connections) != inspect.Limit || i.InFlight < 9900 || len(i.Requests) != inspect.Limit {
-			t.Errorf("got %d of %d connections and %d of %d requests", len(i.Connections), i.Connected, len(i.Requests), i.InFlight)
+		if i.Connected != 1000 || len(i.Connections) != inspect.Limit || i.InFlight < 9900 ||
+			len(i.Requests) != inspect.Limit {
+			t.Errorf("got %d of %d connections and %d of %d requests", len(i.Connections), i.Connected, len(i.Requests),
+				i.InFlight)
 		}
 		if i.Connections[0].Running != 15 || i.Connections[inspect.Limit-1].Running != 14 {
-			t.Errorf("the busiest are shown: got %d to %d requests", i.Connections[0].Running, i.Connections[inspect.Limit-1].Running)
+			t.Errorf("the busiest are shown: got %d to %d requests", i.Connections[0].Running,
+				i.Connections[inspect.Limit-1].Running)
 		}
 		if raw, err := json.Marshal(i); err != nil || len(raw) > 100_000 {
 			t.Errorf("as JSON: got %d bytes, %v", len(raw), err)
@@ -242,8 +251,8 @@ func TestABrokenConnectionPutsTheFlightRecorderIntoTheLog(t *testing.T) {
 	})
 }
 
-// Connections that break again and again do not fill the log: a record counts what was left out before it, and the older
-// entries that it has no room for.
+// Connections that break again and again do not fill the log: a record counts what was left out before it, and the
+// older entries that it has no room for.
 func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
@@ -274,7 +283,8 @@ func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
 func TestInspectWhileClientsComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{Telemetry: telemetry.New(), MaxTotal: 16})
-		must(t, mcpserver.AddTool(s, &mcp.Tool{Name: "quick"}, func(context.Context, struct{}) (string, error) { return "ok", nil }))
+		must(t, mcpserver.AddTool(s, &mcp.Tool{Name: "quick"},
+			func(context.Context, struct{}) (string, error) { return "ok", nil }))
 		w := serveWeb(t, s, nil)
 		over := make(chan struct{})
 		var looking, calling sync.WaitGroup
@@ -294,7 +304,8 @@ func TestInspectWhileClientsComeAndGo(t *testing.T) {
 			calling.Go(func() {
 				id := w.open("2025-11-25")
 				for n := range 5 {
-					w.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"quick","arguments":{}}}`, n), "Mcp-Session-Id", id)
+					w.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"quick","arguments":{}}}`, n),
+						"Mcp-Session-Id", id)
 				}
 				w.do("DELETE", "", "Mcp-Session-Id", id)
 			})

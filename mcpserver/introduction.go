@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What a client may say about itself in initialize: clientInfo and capabilities together. It is kept for as long as the session
-// lasts, in memory of its own.
+// What a client may say about itself in initialize: clientInfo and capabilities together. It is kept for as long as the
+// session lasts, in memory of its own.
 const (
 	maxIntroduction       = 64 << 10 // bytes of JSON
 	maxIntroductionValues = 1024     // in it; some take much more memory than text
@@ -19,8 +19,8 @@ const (
 // weightOf is about how many bytes of memory an introduction takes that is this JSON and has so many values.
 func weightOf(text []byte, values int) int { return len(text) + introductionCost*values }
 
-// introduction decodes the params of initialize. Of the frame, nothing is kept but what the session needs, and that is bounded;
-// weight is about how many bytes of memory it takes. Other members, _meta among them, say nothing that lasts.
+// introduction decodes the params of initialize. Of the frame, nothing is kept but what the session needs, and that is
+// bounded; weight is about how many bytes of memory it takes. Other members, _meta among them, say nothing that lasts.
 func introduction(params json.RawMessage) (p mcp.InitializeParams, weight int, err error) {
 	if params == nil {
 		return p, 0, nil

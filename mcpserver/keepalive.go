@@ -20,8 +20,8 @@ func (c *connection) watchOver() {
 	}
 }
 
-// ping begins to ask the client for a sign of life, and reports whether it can be asked: a legacy one can, from the answer to its
-// initialize on. The session ends before patience does. (specification 2025-11-25, basic/utilities/ping)
+// ping begins to ask the client for a sign of life, and reports whether it can be asked: a legacy one can, from the
+// answer to its initialize on. The session ends before patience does. (specification 2025-11-25, basic/utilities/ping)
 func (c *connection) ping(patience time.Duration) bool {
 	agreed := c.session.agreed.Load()
 	if agreed == nil {

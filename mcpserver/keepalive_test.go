@@ -37,7 +37,8 @@ func TestAClientThatIsSilentIsSentPings(t *testing.T) {
 			w.send(initialized) // anything is
 		}
 		w.expect(t)
-		if took := elapsedUntil(w.result, "the client has not answered a ping", t); took > 3*time.Minute || took < 2*time.Minute {
+		if took := elapsedUntil(w.result, "the client has not answered a ping", t); took > 3*time.Minute ||
+			took < 2*time.Minute {
 			t.Errorf("the session was closed after %v, want two to three minutes", took)
 		}
 	})

@@ -154,17 +154,18 @@ func TestWhatWaitsIsBegunInTheOrderOfItsArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var begun []string
-		s := withTool(t, mcpserver.Options{MaxTotal: 2}, "tool", func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			mu.Lock()
-			begun = append(begun, r.ID.String())
-			first := len(begun) == 1
-			mu.Unlock()
-			if !first {
-				time.Sleep(10 * time.Second)
-			}
-			time.Sleep(time.Second)
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{MaxTotal: 2}, "tool",
+			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				mu.Lock()
+				begun = append(begun, r.ID.String())
+				first := len(begun) == 1
+				mu.Unlock()
+				if !first {
+					time.Sleep(10 * time.Second)
+				}
+				time.Sleep(time.Second)
+				return nil, nil
+			})
 		hog, other := opened(t, t.Context(), s), opened(t, t.Context(), s)
 		for id := range 3 {
 			hog.send(callOf(id+1, "tool", "{}"))
@@ -202,7 +203,8 @@ func TestMaxTotalOverHTTPIsA503(t *testing.T) {
 		synctest.Wait()
 		other := w.open("2025-11-25")
 		for era, p := range map[string]page{"modern": w.post(body, headers...), "legacy": w.post(callOf(1, "tool", "{}"), "Mcp-Session-Id", other)} {
-			if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" || !strings.Contains(p.body, "-32603") {
+			if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" ||
+				!strings.Contains(p.body, "-32603") {
 				t.Errorf("the %s request too many got %d, %v, %s; want 503 and when to come back", era, p.status, p.header, p.body)
 			}
 		}
@@ -219,11 +221,12 @@ func TestMaxTotalOverHTTPIsA503(t *testing.T) {
 
 func TestAPlaceThatIsGivenBackGoesToWhoeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{MaxTotal: 3}, "tool", func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			d, err := time.ParseDuration(r.ID.String())
-			time.Sleep(d)
-			return nil, err
-		})
+		s := withTool(t, mcpserver.Options{MaxTotal: 3}, "tool",
+			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				d, err := time.ParseDuration(r.ID.String())
+				time.Sleep(d)
+				return nil, err
+			})
 		named := func(d string) string { return strings.Replace(callOf(0, "tool", "{}"), `"id":0`, `"id":"`+d+`"`, 1) }
 		long, short := opened(t, t.Context(), s), opened(t, t.Context(), s)
 		short.send(named("3s"), named("4s"))
@@ -246,11 +249,12 @@ func TestAPlaceThatIsGivenBackGoesToWhoeverWaits(t *testing.T) {
 
 func TestWhatWaitsIsBegunWhenNobodyElseWantsForAPlaceAnyMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{MaxTotal: 2}, "tool", func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			d, err := time.ParseDuration(r.ID.String())
-			time.Sleep(d)
-			return nil, err
-		})
+		s := withTool(t, mcpserver.Options{MaxTotal: 2}, "tool",
+			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				d, err := time.ParseDuration(r.ID.String())
+				time.Sleep(d)
+				return nil, err
+			})
 		named := func(d string) string { return strings.Replace(callOf(0, "tool", "{}"), `"id":0`, `"id":"`+d+`"`, 1) }
 		long, other := opened(t, t.Context(), s), opened(t, t.Context(), s)
 		long.send(named("1h"), named("1s"), named("1ms"))

@@ -47,7 +47,8 @@ func (p *page) appendResult(dst []byte, w view) ([]byte, error) {
 }
 
 // pageOf returns the page of r that a list request asks for, its entries encoded by show.
-func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Version) (json.RawMessage, error)) (*page, error) {
+func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Version) (json.RawMessage, error)) (*page,
+	error) {
 	var p mcp.PageParams
 	if err := decodeCopy(c.params, &p); err != nil {
 		return nil, invalidParams("params: %w", err)
@@ -73,7 +74,8 @@ func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Ve
 // A cursor is the number of the last entry of the page before: it stays good when entries come and go.
 func cursorAfter(number int64) string { return dressed(strconv.FormatInt(number, 10)) }
 
-// readCursor returns the number in a cursor, 0 for none, and false for what cursorAfter has not made, such as an empty one.
+// readCursor returns the number in a cursor, 0 for none, and false for what cursorAfter has not made, such as an empty
+// one.
 func readCursor(cursor *string) (number int64, ok bool) {
 	if cursor == nil {
 		return 0, true

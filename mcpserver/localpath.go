@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// LocalPath returns the file path that a client means by name, relative to the directory whose files it may see: what a variable
-// of a template has in [ReadResourceRequest], such as the path of file:///docs/{+path}. It is a path of the operating system,
-// for an [os.Root]:
+// LocalPath returns the file path that a client means by name, relative to the directory whose files it may see: what a
+// variable of a template has in [ReadResourceRequest], such as the path of file:///docs/{+path}. It is a path of the
+// operating system, for an [os.Root]:
 //
 //	name, err := mcpserver.LocalPath(r.Variables["path"])
 //	if err != nil {
@@ -21,14 +21,14 @@ import (
 //	}
 //	file, err := root.Open(name)
 //
-// The name has slashes between its elements on every system. It is refused, with an error that is [fs.ErrInvalid], if it is
-// absolute or empty, has an empty element or one that is . or .., a backslash, a control character, bytes that are not UTF-8,
-// or what the system has other plans with, such as NUL or a colon on Windows; and also if it still has a dot, slash, backslash,
-// percent sign or control character in percent-encoding: a variable has been decoded once, and whoever encodes these twice
-// hopes that somebody decodes once more.
+// The name has slashes between its elements on every system. It is refused, with an error that is [fs.ErrInvalid], if
+// it is absolute or empty, has an empty element or one that is . or .., a backslash, a control character, bytes that
+// are not UTF-8, or what the system has other plans with, such as NUL or a colon on Windows; and also if it still has a
+// dot, slash, backslash, percent sign or control character in percent-encoding: a variable has been decoded once, and
+// whoever encodes these twice hopes that somebody decodes once more.
 //
-// A path says nothing of symbolic links. An [os.Root] follows none that leads out of it; a path that is only joined to a
-// directory does. (specification 2026-07-28, server/resources, "Security Considerations")
+// A path says nothing of symbolic links. An [os.Root] follows none that leads out of it; a path that is only joined to
+// a directory does. (specification 2026-07-28, server/resources, "Security Considerations")
 func LocalPath(name string) (string, error) {
 	local, err := localPath(name)
 	if err != nil {

@@ -84,13 +84,15 @@ func TestATemplateOfFilesKeepsToItsDirectory(t *testing.T) {
 		}))
 	synctest.Test(t, func(t *testing.T) {
 		c := speak(t, s, mcp.Version20260728)
-		if got := c.ask("resources/read", `"uri":"file:///docs/sub/a%20b"`); got.Error != nil || !strings.Contains(string(got.Result), "public") {
+		if got := c.ask("resources/read", `"uri":"file:///docs/sub/a%20b"`); got.Error != nil ||
+			!strings.Contains(string(got.Result), "public") {
 			t.Errorf("a file of the directory: %+v", got)
 		}
 		for _, path := range []string{
 			"../secret", "%2e%2e/secret", "%2e%2e%2fsecret", "%252e%252e/secret", "sub/../../secret", "sub/..%2f..%2fsecret", "..%5csecret", "link", "/secret",
 		} {
-			if got := c.ask("resources/read", `"uri":"file:///docs/`+path+`"`); got.Error == nil || got.Error.Code != mcp.CodeInvalidParams {
+			if got := c.ask("resources/read", `"uri":"file:///docs/`+path+`"`); got.Error == nil ||
+				got.Error.Code != mcp.CodeInvalidParams {
 				t.Errorf("%s: %+v, want no such resource", path, got)
 			}
 		}

@@ -13,10 +13,10 @@ const maxLogMessage = 1 << 20
 
 // Log sends the client a log message that belongs to the request, on the stream of its answer and before that. It does
 // nothing unless the server logs (see [Options.Logging]) and the client wants messages of that level: a legacy client
-// for its whole session, by logging/setLevel, or by [Options.LogLevel] as long as it has not said so; a modern client for
-// this request alone, by io.modelcontextprotocol/logLevel in its _meta, without which it gets none. Nor does it do anything
-// in a task of a modern client, which hears only what its status is; in one of 2025-11-25 it sends the message in the
-// session, as [Server.Log] does.
+// for its whole session, by logging/setLevel, or by [Options.LogLevel] as long as it has not said so; a modern client
+// for this request alone, by io.modelcontextprotocol/logLevel in its _meta, without which it gets none. Nor does it do
+// anything in a task of a modern client, which hears only what its status is; in one of 2025-11-25 it sends the message
+// in the session, as [Server.Log] does.
 //
 // data is anything that encodes to JSON, and [encoding/json.RawMessage] is sent as it is; logger names the part of the
 // server that speaks, and may be empty. Nothing in either may be secret. Log waits as long as the client takes no
@@ -142,8 +142,8 @@ func logFrame(meta mcp.Meta, level mcp.LoggingLevel, logger string, data any) ([
 	return frame, nil
 }
 
-// voice lets the log messages of one request be sent one after the other, and none behind the answer. Most requests have
-// none: it is made for the first message.
+// voice lets the log messages of one request be sent one after the other, and none behind the answer. Most requests
+// have none: it is made for the first message.
 type voice struct {
 	turn chan struct{} // one holds it
 	over bool          // owned by whoever holds the turn

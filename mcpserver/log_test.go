@@ -174,16 +174,17 @@ func TestLogMessagesComeBeforeTheAnswerAndNeverBehindIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late func() error
 		var logger *slog.Logger
-		s := withTool(t, mcpserver.Options{Logging: true}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			late = func() error { return r.Log(context.Background(), mcp.LevelError, "", "late") }
-			logger = r.Logger("late")
-			if string(r.Arguments) == "{}" {
+		s := withTool(t, mcpserver.Options{Logging: true}, "tool",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				late = func() error { return r.Log(context.Background(), mcp.LevelError, "", "late") }
+				logger = r.Logger("late")
+				if string(r.Arguments) == "{}" {
+					return nil, nil
+				}
+				go func() { _ = r.Log(context.WithoutCancel(ctx), mcp.LevelError, "part", "early") }()
+				time.Sleep(time.Second) // by then, it waits for the client
 				return nil, nil
-			}
-			go func() { _ = r.Log(context.WithoutCancel(ctx), mcp.LevelError, "part", "early") }()
-			time.Sleep(time.Second) // by then, it waits for the client
-			return nil, nil
-		})
+			})
 		w := opened(t, t.Context(), s)
 		release := w.block()
 		w.send(callOf(1, "tool", `{"early":true}`))
@@ -221,17 +222,18 @@ func TestLogErrors(t *testing.T) {
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
 		got := map[string]error{}
-		s := withTool(t, mcpserver.Options{Logging: true}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			got["a level that there is not"] = r.Log(ctx, "loud", "", "x")
-			got["a channel"] = r.Log(ctx, mcp.LevelError, "", make(chan int))
-			got["no JSON"] = r.Log(ctx, mcp.LevelError, "", json.RawMessage(`{"x":`))
-			got["too much"] = r.Log(ctx, mcp.LevelError, "", strings.Repeat("x", 1<<20))
-			got["no time"] = r.Log(cancelled, mcp.LevelError, "", "x")
-			if err := r.Log(ctx, mcp.LevelDebug, "", make(chan int)); err != nil {
-				t.Errorf("Log below the level returned %v, want nil: nothing was encoded", err)
-			}
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{Logging: true}, "tool",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				got["a level that there is not"] = r.Log(ctx, "loud", "", "x")
+				got["a channel"] = r.Log(ctx, mcp.LevelError, "", make(chan int))
+				got["no JSON"] = r.Log(ctx, mcp.LevelError, "", json.RawMessage(`{"x":`))
+				got["too much"] = r.Log(ctx, mcp.LevelError, "", strings.Repeat("x", 1<<20))
+				got["no time"] = r.Log(cancelled, mcp.LevelError, "", "x")
+				if err := r.Log(ctx, mcp.LevelDebug, "", make(chan int)); err != nil {
+					t.Errorf("Log below the level returned %v, want nil: nothing was encoded", err)
+				}
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		w.send(callOf(1, "tool", "{}"))
 		if out := w.taken(); len(out) != 1 || len(got) != 5 {
@@ -261,11 +263,12 @@ func TestLogOutsideOfARequestDoesNothing(t *testing.T) {
 func TestALoggerWaitsNoLongerThanTheRequestLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		done := false
-		s := withTool(t, mcpserver.Options{Logging: true}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			r.Logger("x").Error("nobody reads this") // without a context
-			done = true
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{Logging: true}, "tool",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				r.Logger("x").Error("nobody reads this") // without a context
+				done = true
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		release := w.block()
 		w.send(callOf(1, "tool", "{}"))
@@ -287,11 +290,12 @@ func TestTheLoggerIsASlogHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handlers := make(chan slog.Handler)
 		over := make(chan struct{})
-		s := withTool(t, mcpserver.Options{Logging: true}, "tool", func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			handlers <- r.Logger("test").Handler()
-			<-over
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{Logging: true}, "tool",
+			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				handlers <- r.Logger("test").Handler()
+				<-over
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		w.send(setLevel("debug"), callOf(1, "tool", "{}"))
 		w.taken()
@@ -332,15 +336,16 @@ func (v recursive) LogValue() slog.Value {
 
 func TestTheLoggerMapsLevelsAndEncodesWhatItIsGiven(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{Logging: true}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			l := r.Logger("db").With("level", "mine").WithGroup("query")
-			l.Log(ctx, slog.LevelError+5, "broken", "err", errors.New("no table"), "n", 3)
-			l.Log(ctx, slog.LevelInfo+3, "v", "value", recursive{r.Logger("in")}, "channel", make(chan int))
-			if l.Enabled(ctx, slog.LevelInfo-1) {
-				t.Error("the logger is enabled below info, want that it is not")
-			}
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{Logging: true}, "tool",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				l := r.Logger("db").With("level", "mine").WithGroup("query")
+				l.Log(ctx, slog.LevelError+5, "broken", "err", errors.New("no table"), "n", 3)
+				l.Log(ctx, slog.LevelInfo+3, "v", "value", recursive{r.Logger("in")}, "channel", make(chan int))
+				if l.Enabled(ctx, slog.LevelInfo-1) {
+					t.Error("the logger is enabled below info, want that it is not")
+				}
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		w.send(callOf(1, "tool", "{}"))
 		out := w.taken()
@@ -365,13 +370,14 @@ func TestTheLoggerMapsLevelsAndEncodesWhatItIsGiven(t *testing.T) {
 }
 
 func TestALoggerThatNobodyHearsAllocatesNothing(t *testing.T) {
-	s := withTool(t, mcpserver.Options{Logging: true}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		l := r.Logger("x")
-		if n := testing.AllocsPerRun(100, func() { l.DebugContext(ctx, "quiet", "n", 1) }); n > 0 {
-			t.Errorf("a record below the level costs %v allocations, want none", n)
-		}
-		return nil, nil
-	})
+	s := withTool(t, mcpserver.Options{Logging: true}, "tool",
+		func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			l := r.Logger("x")
+			if n := testing.AllocsPerRun(100, func() { l.DebugContext(ctx, "quiet", "n", 1) }); n > 0 {
+				t.Errorf("a record below the level costs %v allocations, want none", n)
+			}
+			return nil, nil
+		})
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), s)
 		w.send(callOf(1, "tool", "{}"))
@@ -411,7 +417,8 @@ func TestServerLogReachesLegacySessionsByTheirLevels(t *testing.T) {
 		for name, tt := range map[string]struct {
 			w    *wire
 			want []mcp.LoggingLevel
-		}{"quiet": {quiet, allLevels[4:5]}, "loud": {loud, allLevels[:5]}, "modern": {modern, nil}, "unconfirmed": {unconfirmed, nil}} {
+		}{"quiet": {quiet, allLevels[4:5]}, "loud": {loud, allLevels[:5]}, "modern": {modern,
+			nil}, "unconfirmed": {unconfirmed, nil}} {
 			if got := logged(t, tt.w.taken()); !slices.Equal(got, tt.want) {
 				t.Errorf("the %s client got %v, want %v", name, got, tt.want)
 			}
@@ -436,8 +443,10 @@ func TestServerLogDoesNotWaitAndTellsWhatIsLost(t *testing.T) {
 		release()
 		synctest.Wait()
 		out := w.taken()
-		if len(out) != 258 || !strings.Contains(out[1], `"data":"log messages that were dropped: 743"`) || !strings.Contains(out[257], `"data":999}`) {
-			t.Errorf("%d messages were sent, the second %s, the last %s; want 258, how many were dropped, and the latest", len(out), out[1], out[len(out)-1])
+		if len(out) != 258 || !strings.Contains(out[1], `"data":"log messages that were dropped: 743"`) ||
+			!strings.Contains(out[257], `"data":999}`) {
+			t.Errorf("%d messages were sent, the second %s, the last %s; want 258, how many were dropped, and the latest",
+				len(out), out[1], out[len(out)-1])
 		}
 		if err := w.finish(); err != nil {
 			t.Error(err)
@@ -447,13 +456,15 @@ func TestServerLogDoesNotWaitAndTellsWhatIsLost(t *testing.T) {
 
 func TestLogMessagesOverHTTPGoToTheStreamOfTheirRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{Logging: true}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			return nil, r.Log(ctx, mcp.LevelError, "", "here")
-		})
+		s := withTool(t, mcpserver.Options{Logging: true}, "tool",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				return nil, r.Log(ctx, mcp.LevelError, "", "here")
+			})
 		w := serveWeb(t, s, nil)
 		session := w.open("2025-11-25")
 		p := w.post(callOf(1, "tool", "{}"), "Mcp-Session-Id", session)
-		if before, after, ok := strings.Cut(p.body, `"data":"here"`); !ok || strings.Contains(before, `"id":1`) || !strings.Contains(after, `"id":1`) {
+		if before, after, ok := strings.Cut(p.body, `"data":"here"`); !ok || strings.Contains(before, `"id":1`) ||
+			!strings.Contains(after, `"id":1`) {
 			t.Errorf("the legacy client got %s, want the message before the answer", p.body)
 		}
 		p = w.post(withLevel(1, `"debug"`), modernHeaders("tools/call", "tool")...)
@@ -475,7 +486,8 @@ func TestLogMessagesOverHTTPGoToTheStreamOfTheirRequest(t *testing.T) {
 
 func TestWithoutASessionOverHTTPThereIsNoLevelToSet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveWeb(t, withTool(t, mcpserver.Options{Logging: true}, "tool", logAll), &mcpserver.HTTPOptions{Stateless: true})
+		w := serveWeb(t, withTool(t, mcpserver.Options{Logging: true}, "tool", logAll),
+			&mcpserver.HTTPOptions{Stateless: true})
 		p := w.post(setLevel("error"), "Mcp-Protocol-Version", "2025-11-25")
 		if p.status != http.StatusOK || !strings.Contains(p.body, "-32603") {
 			t.Errorf("logging/setLevel got %d with %s, want an error", p.status, p.body)
@@ -493,7 +505,8 @@ func TestMessagesThatWereOnTheirWayAreSentToWhoeverComesBack(t *testing.T) {
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{NotResumable: true, KeepAlive: -1})
 		session := w.open("2025-11-25")
 		listener := w.stream("GET", "", "Mcp-Session-Id", session)
-		for _, data := range []string{strings.Repeat("x", 100<<10), "second", "third"} { // the first one fills what lies between
+		// the first one fills what lies between
+		for _, data := range []string{strings.Repeat("x", 100<<10), "second", "third"} {
 			must(t, s.Log(mcp.LevelError, "", data))
 		}
 		synctest.Wait()

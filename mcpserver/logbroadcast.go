@@ -102,7 +102,8 @@ func (q *logQueue) next() []byte {
 	defer q.mu.Unlock()
 	if n := q.dropped; n > 0 {
 		q.dropped = 0
-		frame, _ := logFrame(nil, mcp.LevelWarning, "", fmt.Sprintf("log messages that were dropped: %d", n)) // has an encoding
+		// has an encoding
+		frame, _ := logFrame(nil, mcp.LevelWarning, "", fmt.Sprintf("log messages that were dropped: %d", n))
 		return frame
 	}
 	if len(q.frames) == 0 {

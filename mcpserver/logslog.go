@@ -11,19 +11,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Logger returns a logger whose records become log messages to the client, as [RequestInfo.Log] sends them, from the part
-// of the server called name. The level of a message is that of [mcp.LoggingLevelOf], its data an object with the members
-// that [slog.JSONHandler] gives a record, but for the level. A logger that the client does not want to hear costs next to
-// nothing: it is not enabled. It may be used from any goroutine, and says nothing once the request has been answered.
+// Logger returns a logger whose records become log messages to the client, as [RequestInfo.Log] sends them, from the
+// part of the server called name. The level of a message is that of [mcp.LoggingLevelOf], its data an object with the
+// members that [slog.JSONHandler] gives a record, but for the level. A logger that the client does not want to hear
+// costs next to nothing: it is not enabled. It may be used from any goroutine, and says nothing once the request has
+// been answered.
 //
-// Methods such as [slog.Logger.InfoContext] wait for a client that takes no messages as long as their context lets them,
-// those without one as long as the request lasts.
+// Methods such as [slog.Logger.InfoContext] wait for a client that takes no messages as long as their context lets
+// them, those without one as long as the request lasts.
 func (r *RequestInfo) Logger(name string) *slog.Logger {
 	return slog.New(&logHandler{request: r, name: name})
 }
 
-// logHandler is the slog.Handler of one request. It is immutable. Attributes and groups are kept as the steps that lead to
-// them: what is not sent is not encoded.
+// logHandler is the slog.Handler of one request. It is immutable. Attributes and groups are kept as the steps that lead
+// to them: what is not sent is not encoded.
 type logHandler struct {
 	request *RequestInfo
 	name    string

@@ -30,7 +30,8 @@ type method struct {
 	byURI bool  // it is about a resource
 	rate  rated // how often a client may use it
 
-	pace func(target string) *pace // of what its requests are about, nil if they are never to be answered where they are read
+	// of what its requests are about, nil if they are never to be answered where they are read
+	pace func(target string) *pace
 
 	rows []mcp.Method // what the protocol says about it; nil for a method of the user's own
 	own  bool         // the handler is the user's, and reads the params
@@ -109,8 +110,9 @@ func rowsOf(name string) []mcp.Method {
 	return rows
 }
 
-// Handle answers the requests of one method: of the user's own, in all revisions, or of a part of the protocol that this
-// package does not offer by itself, in the revisions that have it; what that declares goes into [Options.Capabilities].
+// Handle answers the requests of one method: of the user's own, in all revisions, or of a part of the protocol that
+// this package does not offer by itself, in the revisions that have it; what that declares goes into
+// [Options.Capabilities].
 //
 // The result is encoded as a JSON object, nil as an empty one; resultType and the server's name are added for modern
 // clients. An error of type [*mcp.Error] goes to the client as it is, any other as -32603 with a neutral message. It is

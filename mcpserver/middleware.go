@@ -9,9 +9,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// MethodHandler answers a request. The result of tools/call is a [*mcp.CallToolResult], unless the call gets another kind
-// of answer; those of other methods are not specified, and nil is an empty one. An error of type [*mcp.Error] goes to the
-// client as it is, any other as -32603 with a neutral message.
+// MethodHandler answers a request. The result of tools/call is a [*mcp.CallToolResult], unless the call gets another
+// kind of answer; those of other methods are not specified, and nil is an empty one. An error of type [*mcp.Error] goes
+// to the client as it is, any other as -32603 with a neutral message.
 type MethodHandler func(ctx context.Context, r *Request) (any, error)
 
 // answered is what a request comes to in the middle of all middleware.

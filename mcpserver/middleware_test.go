@@ -15,7 +15,8 @@ import (
 )
 
 // around returns middleware that does what f says with what comes next.
-func around(f func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error)) func(mcpserver.MethodHandler) mcpserver.MethodHandler {
+func around(f func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any,
+	error)) func(mcpserver.MethodHandler) mcpserver.MethodHandler {
 	return func(next mcpserver.MethodHandler) mcpserver.MethodHandler {
 		return func(ctx context.Context, r *mcpserver.Request) (any, error) { return f(ctx, r, next) }
 	}
@@ -74,7 +75,8 @@ func TestMiddlewareMayAnswerByItself(t *testing.T) {
 		"a result of its own": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
 			return note{"mine"}, nil
 		}, `{"text":"mine"}`},
-		"nothing": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { return nil, nil }, `{}`},
+		"nothing": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { return nil, nil },
+			`{}`},
 		"raw JSON": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
 			return json.RawMessage(`{"x":1}`), nil
 		}, `{"x":1}`},
@@ -84,11 +86,13 @@ func TestMiddlewareMayAnswerByItself(t *testing.T) {
 		"an error of the program": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
 			return nil, errors.New("secret")
 		}, "internal error"},
-		"a panic": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { panic("secret") }, "internal error"},
+		"a panic": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { panic("secret") },
+			"internal error"},
 		"a panic, encoded": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
 			return unencodable{}, nil
 		}, "internal error"},
-		"a number": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { return 7, nil }, "internal error"},
+		"a number": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) { return 7, nil },
+			"internal error"},
 		"the end of its thread": {func(context.Context, *mcpserver.Request, mcpserver.MethodHandler) (any, error) {
 			runtime.Goexit()
 			return nil, nil
@@ -106,7 +110,8 @@ func TestMiddlewareMayAnswerByItself(t *testing.T) {
 			}
 			return result, err
 		}, `{"content":[{"type":"text","text":"Hello, x!"},{"type":"text","text":"and this"}]}`},
-		"a value in the context": {func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any, error) {
+		"a value in the context": {func(ctx context.Context, r *mcpserver.Request, next mcpserver.MethodHandler) (any,
+			error) {
 			ctx, cancel := context.WithCancel(ctx)
 			cancel()
 			if _, err := next(ctx, r); err != nil {
@@ -124,7 +129,8 @@ func TestMiddlewareMayAnswerByItself(t *testing.T) {
 					}
 					return tt.f(ctx, r, next)
 				})
-				w := opened(t, t.Context(), newServer(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{only}}))
+				w := opened(t, t.Context(), newServer(t,
+					mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{only}}))
 				w.send(callOf(1, "greet", `{"name":"x"}`))
 				m := w.reply(t)
 				got := string(m.Result)
@@ -156,7 +162,8 @@ func TestASubscriptionStandsWhateverMiddlewareMakesOfIt(t *testing.T) {
 				}
 				return spoil()
 			})
-			w := serve(t, t.Context(), newServer(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{spoiling}}))
+			w := serve(t, t.Context(), newServer(t,
+				mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{spoiling}}))
 			w.send(listenFor(1, toolsFilter))
 			if out := w.taken(); len(out) != 1 || decoded(t, out[0]).Method != mcp.NotificationSubscriptionsAcknowledged {
 				t.Errorf("%s: the subscription got %q, want that it is acknowledged and stands", name, out)
@@ -164,7 +171,8 @@ func TestASubscriptionStandsWhateverMiddlewareMakesOfIt(t *testing.T) {
 			if err := w.finish(); err != nil {
 				t.Error(err)
 			}
-			if out := w.taken(); len(out) != 2 || decoded(t, out[0]).Method != mcp.NotificationCancelled || decoded(t, out[1]).Result == nil {
+			if out := w.taken(); len(out) != 2 || decoded(t, out[0]).Method != mcp.NotificationCancelled ||
+				decoded(t, out[1]).Result == nil {
 				t.Errorf("%s: at its end the subscription got %q, want its cancellation and one result", name, out)
 			}
 		})
@@ -179,7 +187,8 @@ func TestMiddlewareMayAskTheClient(t *testing.T) {
 			}
 			return next(ctx, r)
 		})
-		s := withTool(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{confirm}}, "tool", rootsTool)
+		s := withTool(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{confirm}},
+			"tool", rootsTool)
 		c := callerOf(t, s, "tool")
 		first := c.needs("")
 		if _, ok := first.InputRequests["roots"]; !ok || len(first.InputRequests) != 1 {
@@ -189,7 +198,8 @@ func TestMiddlewareMayAskTheClient(t *testing.T) {
 		if _, ok := second.InputRequests["roots-2"]; !ok || len(second.InputRequests) != 1 {
 			t.Errorf("then the client is asked for %v, want what the handler asks", second.InputRequests)
 		}
-		c.tells(`"inputResponses":{"roots-2":{"roots":[{"uri":"file:///a"}]}},"requestState":"`+*second.RequestState+`"`, "1 roots")
+		c.tells(`"inputResponses":{"roots-2":{"roots":[{"uri":"file:///a"}]}},"requestState":"`+*second.RequestState+`"`,
+			"1 roots")
 		must(t, c.w.finish())
 	})
 }
@@ -203,17 +213,19 @@ func TestAHandlerThatMiddlewareCallsAgainFindsTheAnswers(t *testing.T) {
 			return next(ctx, r)
 		})
 		failed := false
-		s := withTool(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{again}}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			result, err := rootsTool(ctx, r)
-			if err == nil && !failed {
-				failed = true
-				return nil, &mcp.Error{Code: 1, Message: "for now"}
-			}
-			return result, err
-		})
+		s := withTool(t, mcpserver.Options{Middleware: []func(mcpserver.MethodHandler) mcpserver.MethodHandler{again}},
+			"tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				result, err := rootsTool(ctx, r)
+				if err == nil && !failed {
+					failed = true
+					return nil, &mcp.Error{Code: 1, Message: "for now"}
+				}
+				return result, err
+			})
 		c := callerOf(t, s, "tool")
 		first := c.needs("")
-		c.tells(`"inputResponses":{"roots":{"roots":[{"uri":"file:///a"}]}},"requestState":"`+*first.RequestState+`"`, "1 roots")
+		c.tells(`"inputResponses":{"roots":{"roots":[{"uri":"file:///a"}]}},"requestState":"`+*first.RequestState+`"`,
+			"1 roots")
 		if !failed {
 			t.Error("the handler was not called again")
 		}
@@ -221,7 +233,8 @@ func TestAHandlerThatMiddlewareCallsAgainFindsTheAnswers(t *testing.T) {
 	})
 }
 
-// The arguments of a tool are decoded into types of package mcp, too, whose texts are otherwise unescaped where they lie.
+// The arguments of a tool are decoded into types of package mcp, too, whose texts are otherwise unescaped where they
+// lie.
 func TestToolsDecodeTheirArgumentsAndLeaveTheRequestAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const params = `{"name":"relay","arguments":{"name":"a\n\"b\"","arguments":{}}}`

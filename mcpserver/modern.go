@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// modern reports whether a request says anything in its _meta that only modern requests say. Then it is one, whatever it
-// lacks. (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
+// modern reports whether a request says anything in its _meta that only modern requests say. Then it is one, whatever
+// it lacks. (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
 func modern(p *jsonrpc.Params) bool {
 	return p.ProtocolVersion != nil || p.ClientCapabilities != nil || p.ClientInfo != nil || p.LogLevel != nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// notice is a notification that says that something has changed, and nothing else: it need not be sent twice to a client
-// that has not been sent the first.
+// notice is a notification that says that something has changed, and nothing else: it need not be sent twice to a
+// client that has not been sent the first.
 type notice struct {
 	method string
 	uri    string // of the resource that was updated, or the id of the task that it is about; empty for a list
@@ -218,12 +218,14 @@ func (x *exchange) inform(ctx context.Context, out sink, v mcp.Version, n notice
 }
 
 // notify sends a notification on the server's own account. meta goes into its _meta.
-func (x *exchange) notify(ctx context.Context, out sink, v mcp.Version, method string, meta mcp.Meta, params json.RawMessage) error {
+func (x *exchange) notify(ctx context.Context, out sink, v mcp.Version, method string, meta mcp.Meta,
+	params json.RawMessage) error {
 	return x.send(ctx, out, v, instrument.Request{Method: method}, meta, params)
 }
 
 // send sends the notification that r describes to telemetry.
-func (x *exchange) send(ctx context.Context, out sink, v mcp.Version, r instrument.Request, meta mcp.Meta, params json.RawMessage) error {
+func (x *exchange) send(ctx context.Context, out sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
+	params json.RawMessage) error {
 	r.Notification, r.Beside = true, true
 	ctx, op := x.tel.StartRequest(ctx, r)
 	defer op.End(brokenOff)

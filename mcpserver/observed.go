@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// measured is a connection that knows how long frames wait in it. measure is called once, before anything is sent; from then
-// on, the connection calls waited, and queued tells how many wait.
+// measured is a connection that knows how long frames wait in it. measure is called once, before anything is sent; from
+// then on, the connection calls waited, and queued tells how many wait.
 type measured interface {
 	measure(waited func(time.Duration)) (queued func() int)
 }
@@ -21,8 +21,8 @@ type measured interface {
 // inSession reports whether a session is open on the connection.
 func (c *connection) inSession() bool { return c.session.agreed.Load() != nil }
 
-// errNoPlace is returned by a sink for a notification for which the client has opened no stream. It is no error of whoever
-// sends: the client does not want to know.
+// errNoPlace is returned by a sink for a notification for which the client has opened no stream. It is no error of
+// whoever sends: the client does not want to know.
 var errNoPlace = errors.New("the client has no stream for it")
 
 // tellQuietly sends a notification that is counted and has no span of its own.

@@ -26,7 +26,8 @@ func (o observer) inSession(v mcp.Version, id string) observer {
 	return o
 }
 
-// flush waits until the log handler has taken what was told so far. It may hang, so it is not waited for longer than for handlers.
+// flush waits until the log handler has taken what was told so far. It may hang, so it is not waited for longer than
+// for handlers.
 func (s *Server) flush(ctx context.Context, all ...observer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.patience())
 	defer cancel()

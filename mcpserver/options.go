@@ -19,10 +19,10 @@ type Options struct {
 	// Name is the server's name in telemetry (mcp_server.name). Zero means the implementation's name.
 	Name string
 
-	// InstanceID tells the server apart from others of its name, in this process and elsewhere: it is mcp_server.instance.id, which
-	// spans and log records have beside the name. Metrics do not have it, so that each server does not add series. Empty means 16
-	// random hexadecimal digits; [Server.Inspect] tells which. If you set it, for example to the name of a pod, no two servers of one
-	// name may have the same.
+	// InstanceID tells the server apart from others of its name, in this process and elsewhere: it is
+	// mcp_server.instance.id, which spans and log records have beside the name. Metrics do not have it, so that each
+	// server does not add series. Empty means 16 random hexadecimal digits; [Server.Inspect] tells which. If you set it,
+	// for example to the name of a pod, no two servers of one name may have the same.
 	InstanceID string
 
 	// Instructions tell the client's model how to use the server.
@@ -39,9 +39,9 @@ type Options struct {
 	// 64. What modern clients send over HTTP is bounded by [HTTPOptions.MaxRequests] instead.
 	MaxConcurrent int
 
-	// MaxQueued is how many more may wait for that. Those beyond are answered with an error, and so is a request that comes
-	// while others run or wait, if their frames and its own are larger than four times the FrameLimit together. Zero means
-	// 1,024, negative means none.
+	// MaxQueued is how many more may wait for that. Those beyond are answered with an error, and so is a request that
+	// comes while others run or wait, if their frames and its own are larger than four times the FrameLimit together. Zero
+	// means 1,024, negative means none.
 	MaxQueued int
 
 	// MaxTotal is how many requests are handled at once, over all connections, sessions and HTTP requests of the server:
@@ -60,18 +60,18 @@ type Options struct {
 	// Zero means 1 s, negative means that they end at once.
 	DrainTimeout time.Duration
 
-	// KeepAlive, if it is not zero, is how long a legacy client may say nothing before it is sent a ping; one that is silent for as
-	// long again is given up, and its session closed because of [ErrSessionSilent]: a client that hangs is found within three times
-	// KeepAlive. Whatever it sends is a sign of life. Over HTTP, only a client that has opened a stream by GET is sent pings;
-	// others have [HTTPOptions.SessionTimeout]. Modern clients cannot be sent requests, and are left alone. Zero means no
-	// pings. (specification 2025-11-25, basic/utilities/ping)
+	// KeepAlive, if it is not zero, is how long a legacy client may say nothing before it is sent a ping; one that is
+	// silent for as long again is given up, and its session closed because of [ErrSessionSilent]: a client that hangs is
+	// found within three times KeepAlive. Whatever it sends is a sign of life. Over HTTP, only a client that has opened a
+	// stream by GET is sent pings; others have [HTTPOptions.SessionTimeout]. Modern clients cannot be sent requests, and
+	// are left alone. Zero means no pings. (specification 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
 
 	// Rates bound how often a client may do what costs more than it shows.
 	Rates Rates
 
-	// FrameLimit is the size in bytes of the largest frame that [Server.ServeStdio] and [Server.HTTPHandler] accept, exactly
-	// this size included. A larger one is skipped and its request, if it can be read, refused. Zero means
+	// FrameLimit is the size in bytes of the largest frame that [Server.ServeStdio] and [Server.HTTPHandler] accept,
+	// exactly this size included. A larger one is skipped and its request, if it can be read, refused. Zero means
 	// [DefaultFrameLimit].
 	FrameLimit int
 
@@ -82,9 +82,9 @@ type Options struct {
 	// means not at all.
 	CacheTTL time.Duration
 
-	// CacheScope says whom a modern client may share these with. Zero means [mcp.CachePublic] where nobody in particular is
-	// asking, and [mcp.CachePrivate] in the answers to a request with a principal (see [HTTPOptions.Principal]): what was
-	// shown to one user may not be what another may see. Name a scope if it is the same for all.
+	// CacheScope says whom a modern client may share these with. Zero means [mcp.CachePublic] where nobody in particular
+	// is asking, and [mcp.CachePrivate] in the answers to a request with a principal (see [HTTPOptions.Principal]): what
+	// was shown to one user may not be what another may see. Name a scope if it is the same for all.
 	// (specification 2026-07-28, server/utilities/caching, "Security Considerations")
 	CacheScope mcp.CacheScope
 
@@ -97,12 +97,12 @@ type Options struct {
 	LogLevel mcp.LoggingLevel
 
 	// Middleware goes around the handling of each request, the first one outermost; what is refused before that, for its
-	// revision or because the server is busy, never gets there. Each is called once, by [New], with what comes next. It may
-	// answer by itself, ask the client as a handler may (see [AskAll]), pass on another context, or look at the result and
-	// change the error; the request that it passes on is the one that it got, and is answered as it came whatever has been
-	// changed in it. Each round of a modern request is a request; of a call that becomes a task, it sees that it has. Some
-	// requests keep what follows them on the connection from being read, initialize and ping for example, so it should not
-	// keep those. A panic is an internal error.
+	// revision or because the server is busy, never gets there. Each is called once, by [New], with what comes next. It
+	// may answer by itself, ask the client as a handler may (see [AskAll]), pass on another context, or look at the result
+	// and change the error; the request that it passes on is the one that it got, and is answered as it came whatever has
+	// been changed in it. Each round of a modern request is a request; of a call that becomes a task, it sees that it has.
+	// Some requests keep what follows them on the connection from being read, initialize and ping for example, so it
+	// should not keep those. A panic is an internal error.
 	Middleware []func(next MethodHandler) MethodHandler
 
 	// StateKeys encrypt what is kept by modern clients between the rounds of a request, when a handler asks them something
@@ -112,8 +112,8 @@ type Options struct {
 	// another process, or after a restart, has to begin anew.
 	StateKeys [][]byte
 
-	// StateTTL is how long a client may take for a round. Zero means 15 min: time for a person to fill in a form, or to sign
-	// in somewhere, and not much more.
+	// StateTTL is how long a client may take for a round. Zero means 15 min: time for a person to fill in a form, or to
+	// sign in somewhere, and not much more.
 	StateTTL time.Duration
 
 	// Tasks configure tasks, which the server offers if this is not nil or a tool makes some, see [AddTaskTool].

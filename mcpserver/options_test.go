@@ -18,10 +18,12 @@ func TestMistakesInOptionsPanic(t *testing.T) {
 		info    mcp.Implementation
 		options mcpserver.Options
 	}{
-		"the implementation has no name":               {},
-		`options: unknown protocol version "1"`:        {mcp.Implementation{Name: "x"}, mcpserver.Options{Versions: []mcp.Version{"1"}}},
-		"options: MaxConcurrent is negative":           {mcp.Implementation{Name: "x"}, mcpserver.Options{MaxConcurrent: -1}},
-		"options: RequestTimeout is negative":          {mcp.Implementation{Name: "x"}, mcpserver.Options{RequestTimeout: -1}},
+		"the implementation has no name": {},
+		`options: unknown protocol version "1"`: {mcp.Implementation{Name: "x"},
+			mcpserver.Options{Versions: []mcp.Version{"1"}}},
+		"options: MaxConcurrent is negative": {mcp.Implementation{Name: "x"}, mcpserver.Options{MaxConcurrent: -1}},
+		"options: RequestTimeout is negative": {mcp.Implementation{Name: "x"},
+			mcpserver.Options{RequestTimeout: -1}},
 		"options: FrameLimit is negative":              {mcp.Implementation{Name: "x"}, mcpserver.Options{FrameLimit: -1}},
 		"options: PageSize is negative":                {mcp.Implementation{Name: "x"}, mcpserver.Options{PageSize: -1}},
 		"options: CacheTTL is negative":                {mcp.Implementation{Name: "x"}, mcpserver.Options{CacheTTL: -1}},

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// pace is what is known of how long a handler runs. It decides whether the goroutine that reads may run it the next time. The
-// zero value knows nothing. Of two goroutines that add to it at the same time, one may do so in vain.
+// pace is what is known of how long a handler runs. It decides whether the goroutine that reads may run it the next
+// time. The zero value knows nothing. Of two goroutines that add to it at the same time, one may do so in vain.
 type pace struct{ packed atomic.Uint64 }
 
 func (p *pace) load() record {

@@ -35,10 +35,14 @@ func TestWhatArgumentsTakeWhileTheyAreDecodedIsBounded(t *testing.T) {
 		X []mcp.Tool `json:"x"`
 	}
 	for _, err := range []error{
-		mcpserver.AddTool(s, &mcp.Tool{Name: "any"}, func(_ context.Context, in map[string]any) (string, error) { return "ok", nil }),
-		mcpserver.AddTool(s, &mcp.Tool{Name: "numbers"}, func(_ context.Context, in numbers) (string, error) { return "ok", nil }),
-		mcpserver.AddTool(s, &mcp.Tool{Name: "objects"}, func(_ context.Context, in objects) (string, error) { return "ok", nil }),
-		s.AddRawTool(&mcp.Tool{Name: "raw"}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		mcpserver.AddTool(s, &mcp.Tool{Name: "any"},
+			func(_ context.Context, in map[string]any) (string, error) { return "ok", nil }),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "numbers"},
+			func(_ context.Context, in numbers) (string, error) { return "ok", nil }),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "objects"},
+			func(_ context.Context, in objects) (string, error) { return "ok", nil }),
+		s.AddRawTool(&mcp.Tool{Name: "raw"}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult,
+			error) {
 			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("ok")}}, nil
 		}),
 	} {
@@ -64,7 +68,8 @@ func TestWhatArgumentsTakeWhileTheyAreDecodedIsBounded(t *testing.T) {
 			peak, kept := heap.Least(test.limit, func() { p = w.post(body, headers...) })
 			t.Logf("| %s | %.1f | %.1f | %.1f | %.1f |", test.name, mib(len(body)), mib(peak), mib(test.limit), mib(kept))
 			if peak > test.limit || kept > 1<<20 {
-				t.Errorf("%.1f MiB are in use at most and %.1f in the end, want %.1f and 1.0", mib(peak), mib(kept), mib(test.limit))
+				t.Errorf("%.1f MiB are in use at most and %.1f in the end, want %.1f and 1.0", mib(peak), mib(kept),
+					mib(test.limit))
 			}
 			if p.status != http.StatusOK || !strings.Contains(p.body, test.want) || len(p.body) > 1000 {
 				t.Errorf("got %d with %.300s, want a short answer with %q", p.status, p.body, test.want)

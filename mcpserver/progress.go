@@ -10,14 +10,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrAnswered is returned by [RequestInfo.Progress] and [RequestInfo.Log], and where a client is asked for something, after the
-// request has been answered.
+// ErrAnswered is returned by [RequestInfo.Progress] and [RequestInfo.Log], and where a client is asked for something,
+// after the request has been answered.
 var ErrAnswered = errors.New("the request has been answered")
 
 // Progress tells the client how far the request has come: progress of total, zero or less if that is not known, and a
 // message for people, if it is not empty. It does nothing if the client has not asked for progress, and for a value
-// that is not above the last one. It waits as long as the client takes no messages; ctx bounds that. In a task it is the
-// status message, and waits for nothing; clients of 2025-11-25 that have asked for progress are told the latest besides.
+// that is not above the last one. It waits as long as the client takes no messages; ctx bounds that. In a task it is
+// the status message, and waits for nothing; clients of 2025-11-25 that have asked for progress are told the latest
+// besides.
 //
 // The error is the cause of ctx, [ErrAnswered], or that of the connection. A handler may stop at any of them.
 // (specification 2026-07-28, basic/patterns/progress)

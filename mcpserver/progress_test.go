@@ -32,10 +32,11 @@ func TestProgressOutsideOfARequestDoesNothing(t *testing.T) {
 func TestProgressEndsWithTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late func() error
-		s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			late = func() error { return r.Progress(context.Background(), 2, 0, "late") }
-			return nil, r.Progress(ctx, 1, 0, "")
-		})
+		s := withTool(t, mcpserver.Options{}, "tool",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				late = func() error { return r.Progress(context.Background(), 2, 0, "late") }
+				return nil, r.Progress(ctx, 1, 0, "")
+			})
 		w := opened(t, t.Context(), s)
 		w.send(callWithProgress)
 		want := []string{
@@ -59,11 +60,12 @@ func TestProgressEndsWithTheRequest(t *testing.T) {
 
 func TestTheAnswerWaitsForProgressThatIsBeingSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			go func() { _ = r.Progress(context.WithoutCancel(ctx), 1, 0, "") }()
-			time.Sleep(time.Second) // by then, it waits for the client
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{}, "tool",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				go func() { _ = r.Progress(context.WithoutCancel(ctx), 1, 0, "") }()
+				time.Sleep(time.Second) // by then, it waits for the client
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		release := w.block()
 		w.send(callWithProgress)
@@ -82,11 +84,12 @@ func TestTheAnswerWaitsForProgressThatIsBeingSent(t *testing.T) {
 func TestProgressStopsTheHandlerOfACancelledRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var err error
-		s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			<-ctx.Done()
-			err = r.Progress(context.WithoutCancel(ctx), 1, 0, "")
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{}, "tool",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				<-ctx.Done()
+				err = r.Progress(context.WithoutCancel(ctx), 1, 0, "")
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		w.send(callWithProgress)
 		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
@@ -107,15 +110,16 @@ func TestProgressErrors(t *testing.T) {
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
 		var errs []error
-		s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			errs = append(errs,
-				r.Progress(cancelled, 1, 0, ""),
-				r.Progress(ctx, math.Inf(1), 0, ""),
-				r.Progress(ctx, math.NaN(), 0, ""),
-				r.Progress(ctx, 1, math.Inf(1), ""),
-			)
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{}, "tool",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				errs = append(errs,
+					r.Progress(cancelled, 1, 0, ""),
+					r.Progress(ctx, math.Inf(1), 0, ""),
+					r.Progress(ctx, math.NaN(), 0, ""),
+					r.Progress(ctx, 1, math.Inf(1), ""),
+				)
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		w.send(callWithProgress)
 		got := fmt.Sprint(errs[0] != nil, errs[1] != nil, errs[2] != nil, errs[3] != nil)

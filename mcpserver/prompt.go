@@ -19,19 +19,19 @@ type GetPromptRequest struct {
 	Arguments map[string]string // nil if there are none. All that the prompt requires are there
 }
 
-// PromptHandler makes a prompt. A nil result is an empty one. An error of type [*mcp.Error] goes to the client as it is,
-// any other as -32603 with a neutral message. Content of a kind that the client's revision does not have is sent to it as
-// text.
+// PromptHandler makes a prompt. A nil result is an empty one. An error of type [*mcp.Error] goes to the client as it
+// is, any other as -32603 with a neutral message. Content of a kind that the client's revision does not have is sent to
+// it as text.
 //
-// It runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The result is not changed, and may be
-// returned again.
+// It runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The result is not changed, and may
+// be returned again.
 type PromptHandler func(ctx context.Context, r *GetPromptRequest) (*mcp.GetPromptResult, error)
 
-// AddPrompt adds a prompt, of which a name is required. Requests that lack an argument which it requires are refused with
-// -32602; others that it does not list are left to h.
+// AddPrompt adds a prompt, of which a name is required. Requests that lack an argument which it requires are refused
+// with -32602; others that it does not list are left to h.
 //
-// Clients that are connected are told that the list has changed. It is an error if the server has a prompt of that name.
-// (specification 2026-07-28, server/prompts)
+// Clients that are connected are told that the list has changed. It is an error if the server has a prompt of that
+// name. (specification 2026-07-28, server/prompts)
 func (s *Server) AddPrompt(p *mcp.Prompt, h PromptHandler) error {
 	switch {
 	case p == nil:
@@ -62,8 +62,8 @@ func (s *Server) AddPrompt(p *mcp.Prompt, h PromptHandler) error {
 	return nil
 }
 
-// RemovePrompts removes prompts by name; requests that are being answered go on. Clients that are connected are told that
-// the list has changed, if it has.
+// RemovePrompts removes prompts by name; requests that are being answered go on. Clients that are connected are told
+// that the list has changed, if it has.
 func (s *Server) RemovePrompts(names ...string) {
 	if s.prompts.remove(names...) {
 		s.changed(notice{method: mcp.NotificationPromptListChanged})

@@ -35,14 +35,16 @@ func prompting(t *testing.T) *mcpserver.Server {
 	must(t, s.AddPrompt(&mcp.Prompt{Name: "nothing"}, saying(nil, nil)))
 	must(t, s.AddPrompt(&mcp.Prompt{Name: "broken"}, saying(nil, errors.New("secret"))))
 	must(t, s.AddPrompt(&mcp.Prompt{Name: "null"}, saying(&mcp.GetPromptResult{Messages: []*mcp.PromptMessage{nil}}, nil)))
-	must(t, s.AddPrompt(&mcp.Prompt{Name: "empty"}, saying(&mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser}}}, nil)))
+	must(t, s.AddPrompt(&mcp.Prompt{Name: "empty"},
+		saying(&mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: mcp.RoleUser}}}, nil)))
 	return s
 }
 
 func TestPromptsAreListedAsEachRevisionHasThem(t *testing.T) {
 	inEachRevision(t, prompting, func(t *testing.T, c *talk) {
 		want := `{` + c.since(mcp.Version20260728, `"ttlMs":0,"cacheScope":"public",`, "") + `"prompts":[{` +
-			c.since(mcp.Version20250618, `"_meta":{"k":1},`, "") + `"name":"review",` + c.since(mcp.Version20250618, `"title":"R",`, "") +
+			c.since(mcp.Version20250618, `"_meta":{"k":1},`, "") + `"name":"review",` + c.since(mcp.Version20250618,
+			`"title":"R",`, "") +
 			`"description":"d",` + c.since(mcp.Version20251125, `"icons":[{"src":"https://example.com/a.png"}],`, "") +
 			`"arguments":[{"name":"code",` + c.since(mcp.Version20250618, `"title":"C",`, "") +
 			`"description":"e","required":true},{"name":"style"}]},{"name":"nothing"},{"name":"broken"},{"name":"null"},{"name":"empty"}]}`
@@ -77,7 +79,8 @@ func TestPromptsInEachRevision(t *testing.T) {
 				t.Errorf("{%s} is refused with %s, want %s", params, got, want)
 			}
 		}
-		if m := c.ask("prompts/get", `"name":"review","arguments":{"code":7}`); m.Error == nil || m.Error.Code != mcp.CodeInvalidParams {
+		if m := c.ask("prompts/get", `"name":"review","arguments":{"code":7}`); m.Error == nil ||
+			m.Error.Code != mcp.CodeInvalidParams {
 			t.Errorf("an argument that is no string got %+v, want it refused", m)
 		}
 	})
@@ -109,7 +112,8 @@ func TestMistakesInPromptsAreErrors(t *testing.T) {
 		"add prompt: no name":                               {},
 		"add prompt review: there is a prompt of that name": {Name: "review"},
 		"add prompt x: argument 1 has no name of its own":   {Name: "x", Arguments: []mcp.PromptArgument{{}}},
-		"add prompt x: argument 2 has no name of its own":   {Name: "x", Arguments: []mcp.PromptArgument{{Name: "a"}, {Name: "a"}}},
+		"add prompt x: argument 2 has no name of its own": {Name: "x",
+			Arguments: []mcp.PromptArgument{{Name: "a"}, {Name: "a"}}},
 	} {
 		wantError(t, s.AddPrompt(p, review), want)
 	}

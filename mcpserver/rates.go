@@ -20,13 +20,14 @@ type Rate struct {
 	Burst int
 }
 
-// Rates bound how often one client may ask for what costs more than it shows, and how often handlers tell it something. A client
-// is a connection; over HTTP an account (see [HTTPOptions.Account]), or without one a session. Requests over HTTP that have neither
-// have no limits.
+// Rates bound how often one client may ask for what costs more than it shows, and how often handlers tell it something.
+// A client is a connection; over HTTP an account (see [HTTPOptions.Account]), or without one a session. Requests over
+// HTTP that have neither have no limits.
 //
-// A request beyond its rate is refused, and its handler not called: with -32603, and over HTTP with 429 and Retry-After. A notification beyond its rate
-// is not sent, and counted as mcp_server.notifications.dropped; the handler that sends it gets no error.
-// (specification 2026-07-28, server/utilities/completion, "Security"; server/tools, "Security Considerations"; basic/patterns/progress)
+// A request beyond its rate is refused, and its handler not called: with -32603, and over HTTP with 429 and
+// Retry-After. A notification beyond its rate is not sent, and counted as mcp_server.notifications.dropped; the handler
+// that sends it gets no error. (specification 2026-07-28, server/utilities/completion, "Security"; server/tools,
+// "Security Considerations"; basic/patterns/progress)
 type Rates struct {
 	ToolCalls   Rate // tools/call; no limit by default, for Options.MaxConcurrent bounds what they cost
 	Completions Rate // completion/complete; by default 100 a second, 1,000 at once

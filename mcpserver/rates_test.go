@@ -41,7 +41,8 @@ func TestRequestsBeyondTheirRateAreRefused(t *testing.T) {
 		name, method, params string
 		rates                mcpserver.Rates
 	}{
-		{"completions", "completion/complete", completeA, mcpserver.Rates{Completions: mcpserver.Rate{PerSecond: 2, Burst: 3}}},
+		{"completions", "completion/complete", completeA,
+			mcpserver.Rates{Completions: mcpserver.Rate{PerSecond: 2, Burst: 3}}},
 		{"calls of tools", "tools/call", `"name":"talk"`, mcpserver.Rates{ToolCalls: mcpserver.Rate{PerSecond: 2, Burst: 3}}},
 	} {
 		for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
@@ -53,7 +54,8 @@ func TestRequestsBeyondTheirRateAreRefused(t *testing.T) {
 							switch m := c.ask(test.method, test.params); {
 							case m.Error == nil:
 								n++
-							case m.Error.Code != mcp.CodeInternalError || !strings.Contains(m.Error.Message, "too many requests of this kind"):
+							case m.Error.Code != mcp.CodeInternalError ||
+								!strings.Contains(m.Error.Message, "too many requests of this kind"):
 								t.Errorf("got %v", m.Error)
 							}
 						}
@@ -86,7 +88,8 @@ func TestOverHTTPEachAccountHasItsRate(t *testing.T) {
 			session[who] = p.header.Get("Mcp-Session-Id")
 		}
 		modern := func(who string) page {
-			return w.post(asked(1, "completion/complete", bothMetas, completeA), append(modernHeaders("completion/complete", ""), "Account", who)...)
+			return w.post(asked(1, "completion/complete", bothMetas, completeA),
+				append(modernHeaders("completion/complete", ""), "Account", who)...)
 		}
 		legacy := func(who string) page {
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{%s}}`, completeA)
@@ -134,7 +137,8 @@ func TestNotificationsBeyondTheirRateAreNotSentAndCounted(t *testing.T) {
 			if n := strings.Count(sent, method); n != want {
 				t.Errorf("%d times %s, want %d of 10", n, method, want)
 			}
-			lost := rec.Value("mcp_server.notifications.dropped", "mcp.method.name", method, "mcp_server.drop.reason", "rate_limited")
+			lost := rec.Value("mcp_server.notifications.dropped", "mcp.method.name", method, "mcp_server.drop.reason",
+				"rate_limited")
 			if lost != int64(10-want) {
 				t.Errorf("%d times %s are counted as dropped, want %d", lost, method, 10-want)
 			}

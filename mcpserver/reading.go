@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// reading takes the frames of a connection, in one goroutine at a time. That one also answers the requests that are likely to
-// be quick: to hand one over wakes a thread, which costs more than most of them do. If one is not quick after all, or wants
-// something from the client, another goroutine reads on.
+// reading takes the frames of a connection, in one goroutine at a time. That one also answers the requests that are
+// likely to be quick: to hand one over wakes a thread, which costs more than most of them do. If one is not quick after
+// all, or wants something from the client, another goroutine reads on.
 type reading struct {
 	conn *connection
 	from Conn
@@ -115,15 +115,16 @@ func (r *reading) ending(err error) error {
 	return fmt.Errorf("receive: %w", err)
 }
 
-// wants reports whether the reader should answer a request itself. It is called with each, in the goroutine that reads, and
-// nil wants none.
+// wants reports whether the reader should answer a request itself. It is called with each, in the goroutine that reads,
+// and nil wants none.
 func (r *reading) wants(c *call) bool {
 	if r == nil {
 		return false
 	}
 	gap := c.arrived.Sub(r.latest)
 	r.latest = c.arrived
-	if c.pace == nil || gap <= 0 || gap > steady { // where the clock stands still, as in a bubble of a test, the watch does too
+	// where the clock stands still, as in a bubble of a test, the watch does too
+	if c.pace == nil || gap <= 0 || gap > steady {
 		return false
 	}
 	if c.out.reach().batched { // of which more is to come

@@ -59,7 +59,8 @@ func (w *wire) read(t *testing.T) bool {
 }
 
 // quick serves a client whose tool is run by the goroutine that reads; then is what it does with arguments.
-func quick(t *testing.T, ctx context.Context, o mcpserver.Options, then func(ctx context.Context) (*mcp.CallToolResult, error)) *wire {
+func quick(t *testing.T, ctx context.Context, o mcpserver.Options,
+	then func(ctx context.Context) (*mcp.CallToolResult, error)) *wire {
 	t.Helper()
 	w := serve(t, ctx, withTool(t, o, "tool", (&turning{then}).call))
 	w.send(initializeAble, initialized)
@@ -130,13 +131,14 @@ func TestAToolIsLeftToAnotherGoroutine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := opened(t, t.Context(), withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					if string(r.Arguments) == turn {
-						return wait(ctx)
-					}
-					time.Sleep(tt.busy)
-					return nil, nil
-				}))
+				w := opened(t, t.Context(), withTool(t, mcpserver.Options{}, "tool",
+					func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						if string(r.Arguments) == turn {
+							return wait(ctx)
+						}
+						time.Sleep(tt.busy)
+						return nil, nil
+					}))
 				for id := range tt.runs {
 					w.later(callOf(1000+id, "tool", "{}"))
 					time.Sleep(tt.busy)
@@ -159,13 +161,14 @@ func TestAToolIsLeftToAnotherGoroutine(t *testing.T) {
 func TestAStreamSeesWhetherMoreIsWaiting(t *testing.T) {
 	for _, more := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			s := withTool(t, mcpserver.Options{}, "tool", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				if string(r.Arguments) == turn {
-					time.Sleep(time.Second)
-				}
-				time.Sleep(20 * time.Microsecond)
-				return nil, nil
-			})
+			s := withTool(t, mcpserver.Options{}, "tool",
+				func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+					if string(r.Arguments) == turn {
+						time.Sleep(time.Second)
+					}
+					time.Sleep(20 * time.Microsecond)
+					return nil, nil
+				})
 			in, out, result := piped(t, t.Context(), s, 0)
 			say := func(lines string, answers int) {
 				t.Helper()
@@ -202,7 +205,8 @@ func TestAStreamSeesWhetherMoreIsWaiting(t *testing.T) {
 
 func TestAQuickToolThatAsksTheClientLetsOthersReadAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := quick(t, t.Context(), mcpserver.Options{}, func(ctx context.Context) (*mcp.CallToolResult, error) { return rootsTool(ctx, nil) })
+		w := quick(t, t.Context(), mcpserver.Options{},
+			func(ctx context.Context) (*mcp.CallToolResult, error) { return rootsTool(ctx, nil) })
 		start := time.Now()
 		for id := 1; id < 4; id++ {
 			w.later(callOf(id, "tool", turn))
@@ -224,10 +228,11 @@ func TestWhatEndsAQuickToolEndsNothingElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rec := telemetrytest.Recorder(t)
-				w := quick(t, t.Context(), mcpserver.Options{Telemetry: rec.Telemetry()}, func(context.Context) (*mcp.CallToolResult, error) {
-					end()
-					return nil, nil
-				})
+				w := quick(t, t.Context(), mcpserver.Options{Telemetry: rec.Telemetry()},
+					func(context.Context) (*mcp.CallToolResult, error) {
+						end()
+						return nil, nil
+					})
 				for range 3 {
 					w.later(callOf(1, "tool", turn))
 					if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeInternalError {
@@ -329,10 +334,11 @@ func TestServeEndsWhileAQuickToolRuns(t *testing.T) {
 
 func TestAQuickToolKeepsToTheBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := quick(t, t.Context(), mcpserver.Options{MaxConcurrent: 1, MaxQueued: 1}, func(context.Context) (*mcp.CallToolResult, error) {
-			time.Sleep(time.Second)
-			return nil, nil
-		})
+		w := quick(t, t.Context(), mcpserver.Options{MaxConcurrent: 1, MaxQueued: 1},
+			func(context.Context) (*mcp.CallToolResult, error) {
+				time.Sleep(time.Second)
+				return nil, nil
+			})
 		w.later(callOf(1, "tool", turn))
 		w.later(callOf(2, "tool", "{}"), callOf(3, "tool", "{}"), callOf(1, "tool", "{}"))
 		time.Sleep(mcpserver.Patience)
@@ -379,7 +385,8 @@ func (c leavingConn) Receive(context.Context) ([]byte, error) {
 func TestServeReturnsWhenReceiveDoesNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{})
-		wantError(t, s.Serve(t.Context(), leavingConn{&wire{done: make(chan struct{})}}), "receive: it has ended its goroutine")
+		wantError(t, s.Serve(t.Context(), leavingConn{&wire{done: make(chan struct{})}}),
+			"receive: it has ended its goroutine")
 	})
 }
 
@@ -392,7 +399,8 @@ func (broken) Close() error                            { return nil }
 
 func TestWhoServesMayRecoverFromAPanicOfTheConnection(t *testing.T) {
 	defer func() {
-		if what := fmt.Sprint(recover()); !strings.Contains(what, "the connection is broken") || !strings.Contains(what, "broken.Receive") {
+		if what := fmt.Sprint(recover()); !strings.Contains(what, "the connection is broken") ||
+			!strings.Contains(what, "broken.Receive") {
 			t.Errorf("recovered %.200s, want the panic and where it was", what)
 		}
 	}()

@@ -31,7 +31,8 @@ func TestWhateverQuickToolsTurnToEachRequestIsAnsweredOnce(t *testing.T) {
 				time.Sleep(time.Duration(random.IntN(2)))
 				w.in <- received{frame: []byte(callOf(id, "tool", fmt.Sprintf(`{"mood":%q}`, mood)))}
 				if mood == "wait" {
-					w.in <- received{frame: fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)}
+					w.in <- received{frame: fmt.Appendf(nil,
+						`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id)}
 					delete(open, float64(id))
 				}
 				if random.IntN(10) == 0 {

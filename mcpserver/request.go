@@ -72,8 +72,8 @@ func (r *RequestInfo) HTTP() *HTTPRequest {
 	}
 }
 
-// HTTPRequest is what is known of the HTTP request that has brought a request: what the fields of [http.Request] of these
-// names say. Nothing in it is to be changed. Header may contain credentials.
+// HTTPRequest is what is known of the HTTP request that has brought a request: what the fields of [http.Request] of
+// these names say. Nothing in it is to be changed. Header may contain credentials.
 type HTTPRequest struct {
 	Method     string
 	URL        *url.URL

@@ -38,9 +38,12 @@ func TestAHandlerSeesWhatARequestCameBy(t *testing.T) {
 			p    page
 			want []string
 		}{
-			"session":   {w.post(callOf(1, "tool", "{}"), "Mcp-Session-Id", session, "X-Who", "alice", "X-Mine", "mine"), []string{seen + "true", `principal\\":\\"alice`, `session\\":\\"` + session, `remote\\":\\"`, `tls\\":false`}},
-			"modern":    {w.post(body, append(headers, "X-Who", "bob", "X-Mine", "mine")...), []string{seen + "false", `principal\\":\\"bob`, `session\\":\\"\\"`}},
-			"stateless": {stateless.post(callOf(1, "tool", "{}"), "Mcp-Protocol-Version", "2025-11-25", "X-Who", "eve", "X-Mine", "mine"), []string{seen + "false", `principal\\":\\"eve`, `session\\":\\"\\"`}},
+			"session": {w.post(callOf(1, "tool", "{}"), "Mcp-Session-Id", session, "X-Who", "alice", "X-Mine", "mine"),
+				[]string{seen + "true", `principal\\":\\"alice`, `session\\":\\"` + session, `remote\\":\\"`, `tls\\":false`}},
+			"modern": {w.post(body, append(headers, "X-Who", "bob", "X-Mine", "mine")...),
+				[]string{seen + "false", `principal\\":\\"bob`, `session\\":\\"\\"`}},
+			"stateless": {stateless.post(callOf(1, "tool", "{}"), "Mcp-Protocol-Version", "2025-11-25", "X-Who", "eve", "X-Mine",
+				"mine"), []string{seen + "false", `principal\\":\\"eve`, `session\\":\\"\\"`}},
 		} {
 			for _, want := range tt.want {
 				if want = strings.ReplaceAll(want, `\\`, `\`); !strings.Contains(tt.p.body, want) {

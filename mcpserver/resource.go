@@ -17,25 +17,26 @@ type ReadResourceRequest struct {
 	*RequestInfo
 	URI string
 
-	// Variables are what the URI has in the places of the template's variables, decoded, so that any of them may have slashes,
-	// dots and control characters in it: [LocalPath] checks one that is to be the path of a file. Of a variable that the URI
-	// leaves out there is none; a list is there with its separators. It is nil for a resource without a template.
+	// Variables are what the URI has in the places of the template's variables, decoded, so that any of them may have
+	// slashes, dots and control characters in it: [LocalPath] checks one that is to be the path of a file. Of a variable
+	// that the URI leaves out there is none; a list is there with its separators. It is nil for a resource without a
+	// template.
 	Variables map[string]string
 }
 
-// ResourceHandler reads a resource, or any of those that a template stands for. Contents without a URI or a MIME type get
-// those of the resource. A nil result, and [ResourceNotFound] as an error, say that there is no such resource. An error of
-// type [*mcp.Error] goes to the client as it is, any other as -32603 with a neutral message.
+// ResourceHandler reads a resource, or any of those that a template stands for. Contents without a URI or a MIME type
+// get those of the resource. A nil result, and [ResourceNotFound] as an error, say that there is no such resource. An
+// error of type [*mcp.Error] goes to the client as it is, any other as -32603 with a neutral message.
 //
 // What the CacheHint of the result leaves open is that a modern client keeps nothing, and shares it with nobody; the
 // CacheTTL of [Options] is not meant for contents.
 //
-// It runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The result is not changed, and may be
-// returned again.
+// It runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The result is not changed, and may
+// be returned again.
 type ResourceHandler func(ctx context.Context, r *ReadResourceRequest) (*mcp.ReadResourceResult, error)
 
-// AddResource adds a resource, of which a URI with a scheme and a name are required. It is found before any template that
-// its URI matches.
+// AddResource adds a resource, of which a URI with a scheme and a name are required. It is found before any template
+// that its URI matches.
 //
 // Clients that are connected are told that the list has changed. Those that watch the resource are told by
 // [Server.ResourceUpdated] when to read it again. It is an error if the server has a resource of that URI.
@@ -71,8 +72,8 @@ func (s *Server) AddResource(r *mcp.Resource, h ResourceHandler) error {
 	return nil
 }
 
-// RemoveResources removes resources by their URIs; reads that run go on. Clients that are connected are told that the list
-// has changed, if it has.
+// RemoveResources removes resources by their URIs; reads that run go on. Clients that are connected are told that the
+// list has changed, if it has.
 func (s *Server) RemoveResources(uris ...string) {
 	if s.resources.remove(uris...) {
 		s.changed(notice{method: mcp.NotificationResourceListChanged})
@@ -143,7 +144,8 @@ func (s *Server) readResource(ctx context.Context, c *call) (any, error) {
 }
 
 // readResource lets h read the resource that the request is about.
-func (c *call) readResource(ctx context.Context, h ResourceHandler, variables map[string]string) (*mcp.ReadResourceResult, error) {
+func (c *call) readResource(ctx context.Context, h ResourceHandler,
+	variables map[string]string) (*mcp.ReadResourceResult, error) {
 	r, err := h(ctx, &ReadResourceRequest{RequestInfo: &c.info, URI: c.uri, Variables: variables})
 	switch {
 	case err != nil:
@@ -165,8 +167,8 @@ type location struct {
 	variables map[string]string // nil unless it is by a template
 }
 
-// locate returns what a URI leads to: the resource of that URI, or else the first template that it matches, in the order
-// in which they were added.
+// locate returns what a URI leads to: the resource of that URI, or else the first template that it matches, in the
+// order in which they were added.
 func (s *Server) locate(uri string) (location, bool) {
 	if r, ok := s.resources.lookup(uri); ok {
 		return location{handle: r.handle, mimeType: r.MIMEType}, true
@@ -205,9 +207,9 @@ func (at *location) complete(r *mcp.ReadResourceResult, uri string) *mcp.ReadRes
 	return &whole
 }
 
-// ResourceNotFound returns the error of a request about a resource that does not exist. The client gets it in the way of
-// its revision: with the code -32602 from 2026-07-28, with -32002 before that. As the error of a tool it is text for the
-// client's model, like any other.
+// ResourceNotFound returns the error of a request about a resource that does not exist. The client gets it in the way
+// of its revision: with the code -32602 from 2026-07-28, with -32002 before that. As the error of a tool it is text for
+// the client's model, like any other.
 // (specification 2026-07-28, server/resources, "Error Handling")
 func ResourceNotFound(uri string) error { return &notFoundError{uri} }
 

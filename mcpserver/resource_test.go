@@ -29,7 +29,8 @@ func reading(r *mcp.ReadResourceResult, err error) mcpserver.ResourceHandler {
 func library(t *testing.T) *mcpserver.Server {
 	t.Helper()
 	s := bare(t, mcpserver.Options{})
-	annotations := &mcp.Annotations{Audience: []mcp.Role{mcp.RoleUser}, Priority: new(0.5), LastModified: "2025-01-12T15:00:58Z"}
+	annotations := &mcp.Annotations{Audience: []mcp.Role{mcp.RoleUser}, Priority: new(0.5),
+		LastModified: "2025-01-12T15:00:58Z"}
 	must(t, s.AddResource(&mcp.Resource{
 		URI: "test://a", Name: "a", Title: "A", Description: "d", MIMEType: "text/plain", Size: new(int64(7)),
 		Annotations: annotations, Icons: []mcp.Icon{{Src: "https://example.com/a.png"}}, Meta: mcp.Meta(`{"k":1}`),
@@ -91,7 +92,8 @@ func TestAMissingResourceIsAnErrorOfTheRevision(t *testing.T) {
 	missing := func(t *testing.T) *mcpserver.Server {
 		s := library(t)
 		must(t, s.AddResource(&mcp.Resource{URI: "test://nil", Name: "x"}, reading(nil, nil)))
-		must(t, s.AddResource(&mcp.Resource{URI: "test://said", Name: "x"}, reading(nil, fmt.Errorf("no: %w", mcpserver.ResourceNotFound("test://other")))))
+		must(t, s.AddResource(&mcp.Resource{URI: "test://said", Name: "x"},
+			reading(nil, fmt.Errorf("no: %w", mcpserver.ResourceNotFound("test://other")))))
 		return s
 	}
 	inEachRevision(t, missing, func(t *testing.T, c *talk) {
@@ -101,7 +103,8 @@ func TestAMissingResourceIsAnErrorOfTheRevision(t *testing.T) {
 		}
 		for uri, named := range map[string]string{"test://nobody": "test://nobody", "test://nil": "test://nil", "test://said": "test://other"} {
 			m := c.ask("resources/read", `"uri":"`+uri+`"`)
-			if m.Error == nil || m.Error.Code != code || m.Error.Message != "resource not found" || string(m.Error.Data) != `{"uri":"`+named+`"}` {
+			if m.Error == nil || m.Error.Code != code || m.Error.Message != "resource not found" ||
+				string(m.Error.Data) != `{"uri":"`+named+`"}` {
 				t.Errorf("%s got %+v %+v, want the code %d and the URI", uri, m, m.Error, code)
 			}
 		}
@@ -113,7 +116,8 @@ func TestErrorsOfResourceHandlersAreKept(t *testing.T) {
 		s := bare(t, mcpserver.Options{})
 		must(t, s.AddResource(&mcp.Resource{URI: "test://secret", Name: "x"}, reading(nil, errors.New("password in it"))))
 		must(t, s.AddResource(&mcp.Resource{URI: "test://own", Name: "x"}, reading(nil, &mcp.Error{Code: 5, Message: "m"})))
-		must(t, s.AddResource(&mcp.Resource{URI: "test://null", Name: "x"}, reading(&mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{nil}}, nil)))
+		must(t, s.AddResource(&mcp.Resource{URI: "test://null", Name: "x"},
+			reading(&mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{nil}}, nil)))
 		c := speak(t, s, mcp.Version20251125)
 		for uri, want := range map[string]string{"test://secret": "-32603 internal error", "test://own": "5 m", "test://null": "-32603 internal error"} {
 			if got := c.refused("resources/read", `"uri":"`+uri+`"`); got != want {
@@ -135,12 +139,15 @@ func TestContentsAreSentAsTheRevisionHasThem(t *testing.T) {
 	inEachRevision(t, func(t *testing.T) *mcpserver.Server {
 		s := bare(t, mcpserver.Options{CacheTTL: time.Hour})
 		must(t, s.AddResource(&mcp.Resource{URI: "test://x", Name: "x", MIMEType: "text/plain"}, reading(shared, nil)))
-		must(t, s.AddResource(&mcp.Resource{URI: "test://old", Name: "x"}, reading(&mcp.ReadResourceResult{CacheHint: mcp.CacheHint{TTLMs: new(int64(-1))}}, nil)))
+		must(t, s.AddResource(&mcp.Resource{URI: "test://old", Name: "x"},
+			reading(&mcp.ReadResourceResult{CacheHint: mcp.CacheHint{TTLMs: new(int64(-1))}}, nil)))
 		return s
 	}, func(t *testing.T, c *talk) {
-		meta := c.since(mcp.Version20260728, `{"r":1,"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1"}}`, `{"r":1}`)
+		meta := c.since(mcp.Version20260728, `{"r":1,"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1"}}`,
+			`{"r":1}`)
 		want := `{"_meta":` + meta + `,` + c.since(mcp.Version20260728, `"ttlMs":1500,"cacheScope":"public",`, "") +
-			`"contents":[{` + c.since(mcp.Version20250618, `"_meta":{"c":1},`, "") + `"uri":"test://x/1","mimeType":"text/css","text":"t"},` +
+			`"contents":[{` + c.since(mcp.Version20250618, `"_meta":{"c":1},`,
+			"") + `"uri":"test://x/1","mimeType":"text/css","text":"t"},` +
 			`{"uri":"test://x","mimeType":"text/plain","blob":"AAAA"}]}`
 		if got := c.result("resources/read", `"uri":"test://x"`); got != want {
 			t.Errorf("it reads\n%s, want\n%s", got, want)
@@ -236,16 +243,19 @@ func TestMistakesInResourcesAreErrors(t *testing.T) {
 			t.Errorf("%s was added, want an error", broken)
 		}
 	}
-	wantError(t, s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "x://{a}", Name: "x"}, nil), "add resource template x://{a}: no handler")
+	wantError(t, s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "x://{a}", Name: "x"}, nil),
+		"add resource template x://{a}: no handler")
 	other := bare(t, mcpserver.Options{})
-	must(t, other.Handle(mcp.MethodReadResource, func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }))
+	must(t, other.Handle(mcp.MethodReadResource,
+		func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }))
 	wantError(t, other.AddResource(&mcp.Resource{URI: "test://x", Name: "x"}, readText),
 		"add resource test://x: resources/list or another method of its kind has a handler")
 }
 
 func TestAResourceIsACopy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &mcp.Resource{URI: "test://a", Name: "before", Annotations: &mcp.Annotations{Priority: new(0.5)}, Size: new(int64(1)), Meta: mcp.Meta(`{"k":1}`)}
+		r := &mcp.Resource{URI: "test://a", Name: "before", Annotations: &mcp.Annotations{Priority: new(0.5)},
+			Size: new(int64(1)), Meta: mcp.Meta(`{"k":1}`)}
 		s := bare(t, mcpserver.Options{})
 		must(t, s.AddResource(r, readText))
 		r.Name, *r.Annotations.Priority, *r.Size = "after", 1, 2
@@ -311,15 +321,18 @@ func TestAServerMayDeclareWhatItDoesNotHaveYet(t *testing.T) {
 
 func TestResourcesOverHTTP(t *testing.T) {
 	w := serveWeb(t, library(t), nil)
-	p := w.post(asked(1, "resources/read", bothMetas, `"uri":"test://user/7"`), modernHeaders("resources/read", "test://user/7")...)
+	p := w.post(asked(1, "resources/read", bothMetas, `"uri":"test://user/7"`),
+		modernHeaders("resources/read", "test://user/7")...)
 	if p.status != http.StatusOK || !strings.Contains(p.body, `map[id:7]`) {
 		t.Errorf("a read got %d with %s, want the contents", p.status, p.body)
 	}
-	p = w.post(asked(1, "resources/read", bothMetas, `"uri":"test://user/7"`), modernHeaders("resources/read", "test://user/8")...)
+	p = w.post(asked(1, "resources/read", bothMetas, `"uri":"test://user/7"`),
+		modernHeaders("resources/read", "test://user/8")...)
 	if p.status != http.StatusBadRequest || !strings.Contains(p.body, "-32020") {
 		t.Errorf("a read whose header names another URI got %d with %s, want it refused", p.status, p.body)
 	}
-	p = w.post(asked(1, "resources/read", bothMetas, `"uri":"test://nobody"`), modernHeaders("resources/read", "test://nobody")...)
+	p = w.post(asked(1, "resources/read", bothMetas, `"uri":"test://nobody"`),
+		modernHeaders("resources/read", "test://nobody")...)
 	if !strings.Contains(p.body, `"error":{"code":-32602,"message":"resource not found","data":{"uri":"test://nobody"}}`) {
 		t.Errorf("a read of nothing got %d with %s, want an error", p.status, p.body)
 	}

@@ -103,7 +103,8 @@ func TestASessionThatTakesNothingHearsOfEachResourceOnce(t *testing.T) {
 		}
 		release()
 		synctest.Wait()
-		want := []string{updatedA, strings.Replace(updatedA, "//a", "//b", 1), updatedA, strings.Replace(updatedA, "//a", "//user/1", 1)}
+		want := []string{updatedA, strings.Replace(updatedA, "//a", "//b", 1), updatedA,
+			strings.Replace(updatedA, "//a", "//user/1", 1)}
 		if out := c.taken(); !slices.Equal(out, want) {
 			t.Errorf("the server sent\n%q, want\n%q", out, want)
 		}
@@ -194,7 +195,8 @@ func TestAModernClientHearsOfTheResourcesThatItNames(t *testing.T) {
 		}
 		s.RemoveResources("test://b")
 		time.Sleep(time.Second)
-		if out := c.taken(); len(out) != 1 || !strings.Contains(out[0], "resources/list_changed") || !strings.Contains(out[0], `subscriptionId":2`) {
+		if out := c.taken(); len(out) != 1 || !strings.Contains(out[0], "resources/list_changed") ||
+			!strings.Contains(out[0], `subscriptionId":2`) {
 			t.Errorf("the server sent %q, want the change of the list to the other subscription", out)
 		}
 		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
@@ -261,11 +263,13 @@ func TestAClientWithoutASessionCannotWatch(t *testing.T) {
 	if !strings.Contains(p.body, `"capabilities":{"resources":{}}`) {
 		t.Errorf("initialize got %s, want resources without notifications", p.body)
 	}
-	p = w.post(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://a"}}`, "MCP-Protocol-Version", "2025-11-25")
+	p = w.post(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://a"}}`,
+		"MCP-Protocol-Version", "2025-11-25")
 	if !strings.Contains(p.body, `"code":-32600`) {
 		t.Errorf("subscribing got %s, want it refused", p.body)
 	}
-	p = w.post(`{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":{"uri":"test://a"}}`, "MCP-Protocol-Version", "2025-11-25")
+	p = w.post(`{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":{"uri":"test://a"}}`,
+		"MCP-Protocol-Version", "2025-11-25")
 	if !strings.Contains(p.body, `"result":{}`) {
 		t.Errorf("unsubscribing got %s, want an empty result: nothing is watched", p.body)
 	}

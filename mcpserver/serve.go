@@ -21,10 +21,10 @@ const settle = time.Second
 // that run then have [Options.DrainTimeout] to finish, and their answers are sent. The end of ctx ends it early: the
 // contexts of handlers end at once, what they still return is sent, and Serve returns the cause of ctx.
 //
-// When Serve returns, nothing of it runs any more, unless a handler ignores the end of its context for a second; then the
-// error says how many do; and its log records are written, if the log handler takes them within DrainTimeout, or a second. Calls
-// that have become tasks belong to the server and run on, see [Server.Shutdown]. The values of ctx are there in the contexts of
-// handlers.
+// When Serve returns, nothing of it runs any more, unless a handler ignores the end of its context for a second; then
+// the error says how many do; and its log records are written, if the log handler takes them within DrainTimeout, or a
+// second. Calls that have become tasks belong to the server and run on, see [Server.Shutdown]. The values of ctx are
+// there in the contexts of handlers.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
 	var network instrument.Network
 	if n, ok := c.(interface{ Network() instrument.Network }); ok {
@@ -79,8 +79,8 @@ type connection struct {
 	logs    *logQueue // likewise, of what belongs to no request
 	heard   *hearing  // notifications of the client that wait for their handlers
 
-	// introduced takes so many bytes of memory for what the client says about itself, in place of those it had, and reports
-	// whether they were there; nil where that has no budget.
+	// introduced takes so many bytes of memory for what the client says about itself, in place of those it had, and
+	// reports whether they were there; nil where that has no budget.
 	introduced func(bytes int) bool
 
 	cut   context.CancelFunc // ends exchange.life
@@ -97,11 +97,13 @@ type connection struct {
 	away    atomic.Bool // another process sends what belongs to no request
 }
 
-// open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. queued tells how
-// many messages wait to be sent, nil for none. stop ends the contexts of handlers.
-func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queued func() int) (_ *connection, stop func()) {
+// open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. queued tells
+// how many messages wait to be sent, nil for none. stop ends the contexts of handlers.
+func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queued func() int) (_ *connection,
+	stop func()) {
 	g := newGroup(spare)
-	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now(), network: o.network, asks: newAsks(), sites: new(sites), logs: new(logQueue)}
+	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now(), network: o.network, asks: newAsks(),
+		sites: new(sites), logs: new(logQueue)}
 	conn.exchange = &exchange{
 		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
 		conn: conn, rates: new(rateBook),
@@ -142,8 +144,8 @@ func (x *exchange) skipped(e *TooLargeError) {
 	}
 }
 
-// close waits for what still runs, whose contexts have ended, and returns how many handlers are left. lost says that the
-// connection broke.
+// close waits for what still runs, whose contexts have ended, and returns how many handlers are left. lost says that
+// the connection broke.
 func (c *connection) close(lost bool) (left int) {
 	c.alive.Stop()
 	c.s.mu.Lock()
@@ -189,7 +191,8 @@ type pipe struct {
 	observer
 }
 
-// notify sends a frame. A panic of the connection's is an error of it: there is no caller of the user's to whom it could go.
+// notify sends a frame. A panic of the connection's is an error of it: there is no caller of the user's to whom it
+// could go.
 func (p pipe) notify(ctx context.Context, frame []byte) (err error) {
 	usercode.Run(func() { err = p.conn.Send(ctx, frame) }, func(f *usercode.Failure) {
 		p.failed(ctx, "Conn.Send")(f)

@@ -25,7 +25,8 @@ const (
 )
 
 func callOf(id int, tool, arguments string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool,
+		arguments)
 }
 
 // withTool returns a server with one tool.
@@ -53,11 +54,12 @@ func opened(t *testing.T, ctx context.Context, s *mcpserver.Server) *wire {
 func TestCancellationReachesTheHandlerWithItsReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cause error
-		s := withTool(t, mcpserver.Options{}, "wait", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			<-ctx.Done()
-			cause = context.Cause(ctx)
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{}, "wait",
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				<-ctx.Done()
+				cause = context.Cause(ctx)
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		w.send(callOf(1, "wait", "{}"))
 		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"bored"}}`)
@@ -76,14 +78,15 @@ func TestCancellationReachesTheHandlerWithItsReason(t *testing.T) {
 func TestCancellationReachesAHandlerWhoseClientReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := 0
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 2}, "wait", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			if string(r.Arguments) == `{"now":true}` {
+		s := withTool(t, mcpserver.Options{MaxConcurrent: 2}, "wait",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				if string(r.Arguments) == `{"now":true}` {
+					return nil, nil
+				}
+				<-ctx.Done()
+				ended++
 				return nil, nil
-			}
-			<-ctx.Done()
-			ended++
-			return nil, nil
-		})
+			})
 		w := opened(t, t.Context(), s)
 		release := w.block()
 		w.send(callOf(1, "wait", `{"now":true}`), callOf(2, "wait", "{}"), callOf(3, "wait", "{}"))
@@ -106,17 +109,18 @@ func TestHandlersRunUpToTheBoundAndAllAreAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		running, most := 0, 0
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 8, MaxQueued: 100}, "work", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			mu.Lock()
-			running++
-			most = max(most, running)
-			mu.Unlock()
-			time.Sleep(time.Second)
-			mu.Lock()
-			running--
-			mu.Unlock()
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{MaxConcurrent: 8, MaxQueued: 100}, "work",
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				mu.Lock()
+				running++
+				most = max(most, running)
+				mu.Unlock()
+				time.Sleep(time.Second)
+				mu.Lock()
+				running--
+				mu.Unlock()
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		for id := range 100 {
 			w.in <- received{frame: []byte(callOf(id+1, "work", "{}"))}
@@ -189,10 +193,11 @@ func TestRequestsThatRunAndWaitHaveOneBudgetInBytes(t *testing.T) {
 
 func TestGoexitIsAnsweredAndGivesItsPlaceAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 1}, "exit", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			runtime.Goexit()
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{MaxConcurrent: 1}, "exit",
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				runtime.Goexit()
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		for id := range 3 {
 			w.send(callOf(id+1, "exit", "{}"))
@@ -212,11 +217,12 @@ func TestServeEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.WithValue(t.Context(), key{}, "value"))
 		why := errors.New("terminated")
 		var value any
-		s := withTool(t, mcpserver.Options{}, "wait", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			value = ctx.Value(key{})
-			<-ctx.Done()
-			return nil, ctx.Err()
-		})
+		s := withTool(t, mcpserver.Options{}, "wait",
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				value = ctx.Value(key{})
+				<-ctx.Done()
+				return nil, ctx.Err()
+			})
 		w := opened(t, ctx, s)
 		w.send(callOf(1, "wait", "{}"))
 		cancel(why)
@@ -237,10 +243,11 @@ func TestServeReportsHandlersThatIgnoreTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		free := make(chan struct{})
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, DrainTimeout: -1, Telemetry: rec.Telemetry()}, "deaf", func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			<-free
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, DrainTimeout: -1, Telemetry: rec.Telemetry()}, "deaf",
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				<-free
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		w.send(callOf(1, "deaf", "{}"), callOf(2, "deaf", "{}"))
 		start := time.Now()
@@ -262,11 +269,12 @@ func TestServeReportsHandlersThatIgnoreTheirContext(t *testing.T) {
 func TestWhatWaitsAtTheEndIsNotBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun []string
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, DrainTimeout: -1}, "wait", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			begun = append(begun, r.ID.String())
-			<-ctx.Done()
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, DrainTimeout: -1}, "wait",
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				begun = append(begun, r.ID.String())
+				<-ctx.Done()
+				return nil, nil
+			})
 		w := opened(t, t.Context(), s)
 		w.send(callOf(1, "wait", "{}"), callOf(2, "wait", "{}"))
 		if err := w.finish(); err != nil {

@@ -59,8 +59,8 @@ type Server struct {
 	observers map[instrument.Network]observer // guarded by mu
 }
 
-// New returns a server that calls itself info and offers nothing yet. Like a wrong pattern for an HTTP handler, an empty
-// name and options that contradict themselves are mistakes in the program, and New panics.
+// New returns a server that calls itself info and offers nothing yet. Like a wrong pattern for an HTTP handler, an
+// empty name and options that contradict themselves are mistakes in the program, and New panics.
 func New(info mcp.Implementation, o *Options) *Server {
 	if info.Name == "" {
 		panic("mcpserver: New: the implementation has no name")
@@ -132,8 +132,8 @@ func (s *Server) identify() {
 	}
 }
 
-// feature is a part of the protocol that a server offers: what it declares to clients of a revision, and the methods that
-// it answers. Each feature is a file.
+// feature is a part of the protocol that a server offers: what it declares to clients of a revision, and the methods
+// that it answers. Each feature is a file.
 type feature struct {
 	declare func(*mcp.ServerCapabilities, mcp.Version)
 	methods []*method

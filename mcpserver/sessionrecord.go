@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// sessionRecord is what a [store.Sessions] keeps of a session, as JSON. What is added to it must be zero in the records of
-// older processes, and is lost in those that replace it.
+// sessionRecord is what a [store.Sessions] keeps of a session, as JSON. What is added to it must be zero in the records
+// of older processes, and is lost in those that replace it.
 type sessionRecord struct {
 	Principal string    `json:"principal,omitzero"`
 	Created   time.Time `json:"created"`

@@ -76,7 +76,8 @@ func newShape(schema json.RawMessage, depth int) *shape {
 			return nil
 		}
 	}
-	if first := jsonscan.Space(schema, 0); first == len(schema) || schema[first] != '{' || s.types&objects != 0 && !closed {
+	if first := jsonscan.Space(schema, 0); first == len(schema) || schema[first] != '{' || s.types&objects != 0 &&
+		!closed {
 		return nil
 	}
 	return s.require(required)

@@ -2,16 +2,17 @@ package mcpserver
 
 import "net/netip"
 
-// account is on whose account a client takes what there is only so much of. The zero account is that of clients which cannot be
-// told apart: it has no share, and takes what there is.
+// account is on whose account a client takes what there is only so much of. The zero account is that of clients which
+// cannot be told apart: it has no share, and takes what there is.
 type account struct {
 	name string     // of a principal, or what [HTTPOptions.Account] says
 	from netip.Addr // where requests come from; of IPv6, the network
 }
 
-// shares counts what is taken of something that there is only so much of, and says who may take more. An account may have as
-// much as is left for all others: one alone gets half of what there is, two a third each, and so on. So there is something left
-// for one that comes new, however long the others keep what they have. It is guarded by the mutex of its owner.
+// shares counts what is taken of something that there is only so much of, and says who may take more. An account may
+// have as much as is left for all others: one alone gets half of what there is, two a third each, and so on. So there
+// is something left for one that comes new, however long the others keep what they have. It is guarded by the mutex of
+// its owner.
 type shares struct {
 	limit int
 	used  int
@@ -32,7 +33,8 @@ func (s *shares) affordsWithout(who account, n, back int) bool {
 	return n <= left && s.fair(who, n, back, left)
 }
 
-// fair reports whether an account gets no more than its share by taking n and giving so much back, where so much is left then.
+// fair reports whether an account gets no more than its share by taking n and giving so much back, where so much is
+// left then.
 func (s *shares) fair(who account, n, back, left int) bool {
 	if who == (account{}) {
 		return true

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// The tests of this file show rows of the telemetry schema that no other test of the server shows; the Recording checks the
-// rows themselves.
+// The tests of this file show rows of the telemetry schema that no other test of the server shows; the Recording checks
+// the rows themselves.
 
 func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -75,7 +75,8 @@ func TestAnAnswerThatNobodyWaitsForSaysWhy(t *testing.T) {
 			}
 		}
 		if late.Text("mcp_server.drop.age") != "2" || late.Span.SpanID().String() != ask {
-			t.Errorf("the record of a late answer has its age and the span of the question %s: got %v of %v", ask, late.Attrs, late.Span.SpanID())
+			t.Errorf("the record of a late answer has its age and the span of the question %s: got %v of %v", ask, late.Attrs,
+				late.Span.SpanID())
 		}
 	})
 }
@@ -131,10 +132,11 @@ func TestAPromptThatNeedsInputSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := bare(t, mcpserver.Options{Telemetry: rec.Telemetry()})
-		must(t, s.AddPrompt(&mcp.Prompt{Name: "greet"}, func(ctx context.Context, _ *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			_, err := nameAndColor(ctx, nil)
-			return &mcp.GetPromptResult{}, err
-		}))
+		must(t, s.AddPrompt(&mcp.Prompt{Name: "greet"},
+			func(ctx context.Context, _ *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
+				_, err := nameAndColor(ctx, nil)
+				return &mcp.GetPromptResult{}, err
+			}))
 		w := serve(t, t.Context(), s)
 		w.send(asked(1, mcp.MethodGetPrompt, ableMetas, `"name":"greet"`))
 		needed(t, w.reply(t))
@@ -165,7 +167,8 @@ func TestAStoreThatTakesNoConfirmationIsInTelemetry(t *testing.T) {
 		if got := rec.Log("mcp_server.notification.received").Text("error.type"); got != "-32603" {
 			t.Errorf("error.type of the notification: got %q, want -32603", got)
 		}
-		if span := rec.Span(mcp.NotificationInitialized); span.SpanKind() != trace.SpanKindServer || span.Status().Code != codes.Error {
+		if span := rec.Span(mcp.NotificationInitialized); span.SpanKind() != trace.SpanKindServer ||
+			span.Status().Code != codes.Error {
 			t.Errorf("its span is one of the server with an error, got %v and %v", span.SpanKind(), span.Status())
 		}
 	})

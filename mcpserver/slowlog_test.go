@@ -49,10 +49,11 @@ func (h stuck) events() map[string]int {
 
 // toldOf is every kind of thing that a client can send, of whatever revision, of which the server tells its log.
 var toldOf = map[string]string{
-	"garbage":                          `{"jsonrpc":`,
-	"no object":                        `17`,
-	"an id that is none":               `{"jsonrpc":"2.0","id":{},"method":"ping"}`,
-	"a frame over the limit":           `{"jsonrpc":"2.0","method":"x/large","params":{"x":"` + strings.Repeat("x", 64<<10) + `"}}`,
+	"garbage":            `{"jsonrpc":`,
+	"no object":          `17`,
+	"an id that is none": `{"jsonrpc":"2.0","id":{},"method":"ping"}`,
+	"a frame over the limit": `{"jsonrpc":"2.0","method":"x/large","params":{"x":"` + strings.Repeat("x",
+		64<<10) + `"}}`,
 	"an answer to nothing":             `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
 	"a batch":                          `[{"jsonrpc":"2.0","method":"x/news"}]`,
 	"a notification without a handler": `{"jsonrpc":"2.0","method":"x/other"}`,

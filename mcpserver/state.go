@@ -97,7 +97,8 @@ func (s *sealer) open(text string, binding []byte, now time.Time) (state, error)
 		return state{}, errStateInvalid
 	}
 	sealed, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(sealed) == 0 || sealed[0] != stateVersion || base64.RawURLEncoding.EncodeToString(sealed) != text {
+	if err != nil || len(sealed) == 0 || sealed[0] != stateVersion ||
+		base64.RawURLEncoding.EncodeToString(sealed) != text {
 		return state{}, errStateInvalid
 	}
 	for _, key := range s.keys {
@@ -120,8 +121,8 @@ func (s *sealer) open(text string, binding []byte, now time.Time) (state, error)
 // additional is what is authenticated besides the state itself.
 func additional(binding []byte) []byte { return append([]byte{stateVersion}, binding...) }
 
-// binding says to which requests a state belongs: those of the same principal to this server by the same method with the
-// same params, the name of the target and the arguments among them.
+// binding says to which requests a state belongs: those of the same principal to this server by the same method with
+// the same params, the name of the target and the arguments among them.
 func (c *call) binding() ([]byte, error) {
 	params, err := lastingParams(c.params)
 	if err != nil {

@@ -142,7 +142,8 @@ func TestKeysCanBeReplaced(t *testing.T) {
 			t.Errorf("%s: opened with %v, want %v", tt.name, err, tt.want)
 		}
 	}
-	if _, err := newSealer([][]byte{keyOfByte(1), make([]byte, 16)}, time.Minute); err == nil || !strings.Contains(err.Error(), "StateKeys[1] has 16 bytes, want 32") {
+	if _, err := newSealer([][]byte{keyOfByte(1), make([]byte, 16)}, time.Minute); err == nil ||
+		!strings.Contains(err.Error(), "StateKeys[1] has 16 bytes, want 32") {
 		t.Errorf("a short key gave %v, want an error that names it", err)
 	}
 }

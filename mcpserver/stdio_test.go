@@ -41,16 +41,17 @@ func serveNoisily() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	s := mcpserver.New(mcp.Implementation{Name: "noisy", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
-	err := s.AddRawTool(&mcp.Tool{Name: "noise"}, func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		if r.Arguments != nil {
-			_, err := os.Stderr.WriteString(strings.Repeat("x", 1<<20))
-			return nil, err
-		}
-		fmt.Println("printed by the program")
-		cmd := exec.CommandContext(ctx, "/bin/sh", "-c", "echo printed by a child")
-		cmd.Stdout = os.Stdout
-		return nil, cmd.Run()
-	})
+	err := s.AddRawTool(&mcp.Tool{Name: "noise"},
+		func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			if r.Arguments != nil {
+				_, err := os.Stderr.WriteString(strings.Repeat("x", 1<<20))
+				return nil, err
+			}
+			fmt.Println("printed by the program")
+			cmd := exec.CommandContext(ctx, "/bin/sh", "-c", "echo printed by a child")
+			cmd.Stdout = os.Stdout
+			return nil, cmd.Run()
+		})
 	if err == nil {
 		err = s.ServeStdio(ctx)
 	}
@@ -149,8 +150,8 @@ func TestStandardStreamsMayBeSockets(t *testing.T) {
 	}
 }
 
-// TestStandardErrorKeepsItsMode runs a server whose standard output and standard error are one pipe. Nothing can keep the
-// two apart then, but writes to it must wait for the reader as ever.
+// TestStandardErrorKeepsItsMode runs a server whose standard output and standard error are one pipe. Nothing can keep
+// the two apart then, but writes to it must wait for the reader as ever.
 func TestStandardErrorKeepsItsMode(t *testing.T) {
 	cmd := child(t)
 	cmd.Stdin = strings.NewReader(initialize + "\n" + callOf(1, "noise", "{}") + "\n")

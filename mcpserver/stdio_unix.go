@@ -35,8 +35,8 @@ func standardStreams() (io.ReadCloser, io.WriteCloser, func() error, error) {
 	return in, out, restore, nil
 }
 
-// duplicate returns a stream under another descriptor, in non-blocking mode if it is a pipe or a socket, and what undoes
-// that. A stream that is standard error too stays as it is: who writes to that does not expect it.
+// duplicate returns a stream under another descriptor, in non-blocking mode if it is a pipe or a socket, and what
+// undoes that. A stream that is standard error too stays as it is: who writes to that does not expect it.
 func duplicate(fd int, f *os.File) (*os.File, func() error, error) {
 	nothing := func() error { return nil }
 	d, err := dup(fd, f.Name())

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// A store of the user's is asked in many places, most of which no request waits for. So each question has a goroutine of its
-// own, and if the store fails to answer, that is an error like any other. Those in memory answer by themselves.
+// A store of the user's is asked in many places, most of which no request waits for. So each question has a goroutine
+// of its own, and if the store fails to answer, that is an error like any other. Those in memory answer by themselves.
 
 // guardEvents returns a store that does what events does, and always returns.
 func (s *Server) guardEvents(events store.Events) store.Events {
@@ -49,7 +49,8 @@ func (g guardedEvents) Append(ctx context.Context, session string, e store.Event
 }
 
 func (g guardedEvents) Behind(ctx context.Context, session string, id store.EventID) iter.Seq2[store.Event, error] {
-	return guardedSeq(ctx, g.s, "store.Events.Behind", func() iter.Seq2[store.Event, error] { return g.store.Behind(ctx, session, id) })
+	return guardedSeq(ctx, g.s, "store.Events.Behind",
+		func() iter.Seq2[store.Event, error] { return g.store.Behind(ctx, session, id) })
 }
 
 func (g guardedEvents) Forget(session string) {
@@ -76,8 +77,10 @@ func (g guardedSharedEvents) Latest(ctx context.Context, session string) (sequen
 	return sequence, err
 }
 
-func (g guardedSharedEvents) Follow(ctx context.Context, session string, id store.EventID) iter.Seq2[store.Event, error] {
-	return guardedSeq(ctx, g.s, "store.Events.Follow", func() iter.Seq2[store.Event, error] { return g.store.Follow(ctx, session, id) })
+func (g guardedSharedEvents) Follow(ctx context.Context, session string, id store.EventID) iter.Seq2[store.Event,
+	error] {
+	return guardedSeq(ctx, g.s, "store.Events.Follow",
+		func() iter.Seq2[store.Event, error] { return g.store.Follow(ctx, session, id) })
 }
 
 type guardedSessions struct {
@@ -89,7 +92,8 @@ func (g guardedSessions) Create(ctx context.Context, id string, record []byte, t
 	return g.s.asked(ctx, "store.Sessions.Create", &err, func() { err = g.store.Create(ctx, id, record, ttl) })
 }
 
-func (g guardedSessions) Use(ctx context.Context, id string, known int64, ttl time.Duration) (record []byte, revision int64, err error) {
+func (g guardedSessions) Use(ctx context.Context, id string, known int64, ttl time.Duration) (record []byte,
+	revision int64, err error) {
 	err = g.s.asked(ctx, "store.Sessions.Use", &err, func() { record, revision, err = g.store.Use(ctx, id, known, ttl) })
 	return record, revision, err
 }
@@ -136,7 +140,8 @@ func (g guardedTasks) Save(ctx context.Context, r *store.Task) (err error) {
 	return g.s.asked(ctx, "store.Tasks.Save", &err, func() { err = g.store.Save(ctx, r) })
 }
 
-func (g guardedTasks) List(ctx context.Context, principal string, behind store.TaskPlace, limit int) (found []*store.Task, err error) {
+func (g guardedTasks) List(ctx context.Context, principal string, behind store.TaskPlace,
+	limit int) (found []*store.Task, err error) {
 	err = g.s.asked(ctx, "store.Tasks.List", &err, func() { found, err = g.store.List(ctx, principal, behind, limit) })
 	return found, err
 }
@@ -160,7 +165,8 @@ func (s *Server) asked(ctx context.Context, name string, err *error, ask func())
 
 // guardedSeq returns the sequence that a store returns, which ends with an error if the store fails. The loop over it
 // runs in the goroutine of the store.
-func guardedSeq[T any](ctx context.Context, s *Server, name string, ask func() iter.Seq2[T, error]) iter.Seq2[T, error] {
+func guardedSeq[T any](ctx context.Context, s *Server, name string, ask func() iter.Seq2[T, error]) iter.Seq2[T,
+	error] {
 	return func(yield func(T, error) bool) {
 		left := false
 		failed := s.apart(ctx, name, func() {

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
-// NewStreamConn returns a connection over a pair of streams on which each line is a frame: pipes, or both times the same
-// socket. Frames of more than limit bytes are skipped; zero means [DefaultFrameLimit].
+// NewStreamConn returns a connection over a pair of streams on which each line is a frame: pipes, or both times the
+// same socket. Frames of more than limit bytes are skipped; zero means [DefaultFrameLimit].
 //
 // Close closes both streams. The end of Receive's context ends the reading of r, by its deadline if it has one, else by
 // closing it.

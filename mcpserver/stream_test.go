@@ -16,7 +16,8 @@ import (
 )
 
 // piped serves a client that has the other ends of two pipes.
-func piped(t *testing.T, ctx context.Context, s *mcpserver.Server, limit int) (in io.WriteCloser, out *bufio.Scanner, result chan error) {
+func piped(t *testing.T, ctx context.Context, s *mcpserver.Server, limit int) (in io.WriteCloser, out *bufio.Scanner,
+	result chan error) {
 	t.Helper()
 	fromClient, in := io.Pipe()
 	fromServer, toClient := io.Pipe()

@@ -29,8 +29,9 @@ type subscription struct {
 	ended func()     // guarded by mu; tells telemetry; nil before it is acknowledged
 }
 
-// listen opens a subscription. It is acknowledged before anything else is sent, and concluded when its context ends or the
-// server's audience is sent home. Telemetry sees it end with the acknowledgement: no span lasts as long as a stream.
+// listen opens a subscription. It is acknowledged before anything else is sent, and concluded when its context ends or
+// the server's audience is sent home. Telemetry sees it end with the acknowledgement: no span lasts as long as a
+// stream.
 func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	var p mcp.SubscriptionsListenParams
 	if err := decodeCopy(c.params, &p); err != nil {
@@ -69,9 +70,10 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	return standing{}, nil
 }
 
-// honour promises a client the part of its wishes that can be fulfilled, and returns it. Resources that do not exist are
-// not watched, and neither are those beyond the limit.
-func (s *Server) honour(ctx context.Context, sub *subscription, wishes mcp.SubscriptionFilter) (granted mcp.SubscriptionFilter) {
+// honour promises a client the part of its wishes that can be fulfilled, and returns it. Resources that do not exist
+// are not watched, and neither are those beyond the limit.
+func (s *Server) honour(ctx context.Context, sub *subscription,
+	wishes mcp.SubscriptionFilter) (granted mcp.SubscriptionFilter) {
 	declared := s.capabilities(sub.call.info.Version)
 	for _, l := range lists {
 		*l.wish(&sub.filter) = *l.wish(&wishes) && l.declared(&declared)
@@ -100,8 +102,8 @@ func (sub *subscription) wants(n notice) bool {
 	return *lists[n.method].wish(&sub.filter)
 }
 
-// open makes the subscription one of the audience and acknowledges it, in this order: nothing that happens in between is
-// missed. If it ends in between, it is concluded none the less, and behind that. What was asked for is done with the
+// open makes the subscription one of the audience and acknowledges it, in this order: nothing that happens in between
+// is missed. If it ends in between, it is concluded none the less, and behind that. What was asked for is done with the
 // acknowledgement, and so is the operation.
 func (sub *subscription) open(granted mcp.SubscriptionFilter) error {
 	sub.mu.Lock()
@@ -142,8 +144,8 @@ func (sub *subscription) tell(n notice) {
 	}
 }
 
-// run concludes the request, once: with a result, unless the client has cancelled it. Before that, while the request is still open,
-// the server cancels it: one page of the specification demands the notification, another the result.
+// run concludes the request, once: with a result, unless the client has cancelled it. Before that, while the request is
+// still open, the server cancels it: one page of the specification demands the notification, another the result.
 // (specification 2026-07-28, basic/patterns/cancellation; basic/patterns/subscriptions, "Graceful Closure")
 func (sub *subscription) run() {
 	if !sub.call.x.audience.remove(sub) {
@@ -163,8 +165,8 @@ func (sub *subscription) run() {
 	sub.watched.release()
 }
 
-// revoke tells the client that the server ends the subscription, unless it is not the server that does: then nobody is there to
-// hear of it, or the client knows.
+// revoke tells the client that the server ends the subscription, unless it is not the server that does: then nobody is
+// there to hear of it, or the client knows.
 func (sub *subscription) revoke() {
 	c := sub.call
 	if why := context.Cause(c.ctx); why != nil && !errors.Is(why, errShuttingDown) {

@@ -58,7 +58,8 @@ func TestASubscriptionOverStdio(t *testing.T) {
 		cancelled := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2},` +
 			`"requestId":2,"reason":"the server is shutting down"}}`
 		want = `{"jsonrpc":"2.0","id":2,"result":{"_meta":{`
-		if out := w.taken(); len(out) != 2 || out[0] != cancelled || !strings.HasPrefix(out[1], want) || !strings.Contains(out[1], `"io.modelcontextprotocol/subscriptionId":2`) {
+		if out := w.taken(); len(out) != 2 || out[0] != cancelled || !strings.HasPrefix(out[1], want) ||
+			!strings.Contains(out[1], `"io.modelcontextprotocol/subscriptionId":2`) {
 			t.Errorf("at the end the server sent %q, want the end of what is still open: a cancellation and the result", out)
 		}
 	})
@@ -76,11 +77,13 @@ func TestASubscriptionOverHTTP(t *testing.T) {
 				t.Errorf("the first message is %+v, want the acknowledgement", m)
 			}
 		}
-		if p := w.post(listenFor(1, toolsFilter), headers...); p.status != http.StatusTooManyRequests || p.header.Get("Retry-After") == "" {
+		if p := w.post(listenFor(1, toolsFilter), headers...); p.status != http.StatusTooManyRequests ||
+			p.header.Get("Retry-After") == "" {
 			t.Errorf("one more got %d with %s, want it refused", p.status, p.body)
 		}
 		server.RemoveTools("echo")
-		if e := first.next(); decoded(t, string(e.Data)).Method != mcp.NotificationToolListChanged || !strings.Contains(string(e.Data), `"io.modelcontextprotocol/subscriptionId":1`) {
+		if e := first.next(); decoded(t, string(e.Data)).Method != mcp.NotificationToolListChanged ||
+			!strings.Contains(string(e.Data), `"io.modelcontextprotocol/subscriptionId":1`) {
 			t.Errorf("got %s, want the change with the id of the subscription", e.Data)
 		}
 		go w.end()
@@ -88,7 +91,8 @@ func TestASubscriptionOverHTTP(t *testing.T) {
 			if m := s.message(); m.Method != mcp.NotificationCancelled || !strings.Contains(string(m.Params), `"requestId":1`) {
 				t.Errorf("at the end got %+v, want a cancellation of the request", m)
 			}
-			if m := s.message(); m.ID != 1.0 || !strings.Contains(string(m.Result), `"io.modelcontextprotocol/subscriptionId":1`) {
+			if m := s.message(); m.ID != 1.0 ||
+				!strings.Contains(string(m.Result), `"io.modelcontextprotocol/subscriptionId":1`) {
 				t.Errorf("at the end got %+v, want a result", m)
 			}
 			s.over()
@@ -112,7 +116,8 @@ func TestASubscriberThatLeavesIsForgotten(t *testing.T) {
 
 func TestASubscriptionNeedsAStream(t *testing.T) {
 	w := serveWeb(t, newServer(t, mcpserver.Options{}), nil)
-	p := w.post(listenFor(1, toolsFilter), append(modernHeaders("subscriptions/listen", ""), "Accept", "application/json")...)
+	p := w.post(listenFor(1, toolsFilter), append(modernHeaders("subscriptions/listen", ""), "Accept",
+		"application/json")...)
 	if p.status != http.StatusNotAcceptable {
 		t.Errorf("a client that takes no stream got %d with %s, want 406", p.status, p.body)
 	}
@@ -191,7 +196,8 @@ func TestASubscriptionThatEndsBeforeItIsAcknowledgedIsAnsweredOnce(t *testing.T)
 			t.Errorf("Serve returned %v, want the cause of its context", err)
 		}
 		out := c.taken()
-		answers := slices.DeleteFunc(slices.Clone(out), func(frame string) bool { return decoded(t, frame).Method == mcp.NotificationCancelled })
+		answers := slices.DeleteFunc(slices.Clone(out),
+			func(frame string) bool { return decoded(t, frame).Method == mcp.NotificationCancelled })
 		if len(answers) != 1 || len(out) > 2 {
 			t.Errorf("the request got %q, want one answer, behind a cancellation at most", out)
 		}

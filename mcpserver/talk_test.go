@@ -62,7 +62,8 @@ func (c *talk) result(method, params string) string {
 	if m.Error != nil {
 		c.t.Fatalf("%s in %s got the error %v, want a result", method, c.version, m.Error)
 	}
-	r := strings.Replace(string(m.Result), `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1"}},`, "", 1)
+	r := strings.Replace(string(m.Result), `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1"}},`,
+		"", 1)
 	return strings.Replace(r, `"resultType":"complete",`, "", 1)
 }
 

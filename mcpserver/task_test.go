@@ -40,7 +40,8 @@ func TestACallBecomesATask(t *testing.T) {
 		}
 		time.Sleep(61 * time.Second)
 		v := c.is(id, mcp.TaskCompleted)
-		if v.Result.Text() != "awake" || v.Result.ResultType != mcp.ResultComplete || v.LastUpdatedAt != "2000-01-01T00:01:00.000Z" {
+		if v.Result.Text() != "awake" || v.Result.ResultType != mcp.ResultComplete ||
+			v.LastUpdatedAt != "2000-01-01T00:01:00.000Z" {
 			t.Errorf("the task that is completed is %+v, want the result of the tool", v)
 		}
 		if strings.Contains(string(v.Payload), "related-task") {
@@ -74,8 +75,10 @@ func TestTheOutcomeOfATaskIsThatOfItsCall(t *testing.T) {
 				if v.Result.Text() != test.text || v.Result.IsError != test.isError || (v.Error != nil) != (test.code != 0) {
 					t.Errorf("the task: want text %q, isError %v, code %d; got %+v", test.text, test.isError, test.code, v)
 				}
-				if e := v.Error; e != nil && (e.Code != test.code || v.StatusMessage != e.Message || strings.Contains(e.Message, "secret")) {
-					t.Errorf("the error of the task: want code %d and its message as the status, got %+v, %q", test.code, e, v.StatusMessage)
+				if e := v.Error; e != nil &&
+					(e.Code != test.code || v.StatusMessage != e.Message || strings.Contains(e.Message, "secret")) {
+					t.Errorf("the error of the task: want code %d and its message as the status, got %+v, %q", test.code, e,
+						v.StatusMessage)
 				}
 			})
 		})
@@ -85,7 +88,8 @@ func TestTheOutcomeOfATaskIsThatOfItsCall(t *testing.T) {
 func TestArgumentsThatDoNotFitMakeNoTask(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		m := c.ask("tools/call", `"name":"compute","arguments":{"seconds":"many"}`)
-		if !strings.Contains(string(m.Result), `"resultType":"complete"`) || !strings.Contains(string(m.Result), `"isError":true`) {
+		if !strings.Contains(string(m.Result), `"resultType":"complete"`) ||
+			!strings.Contains(string(m.Result), `"isError":true`) {
 			t.Errorf("got %s, want a result that says what is wrong", m.Result)
 		}
 	})
@@ -217,18 +221,20 @@ func TestATaskMayBeCancelled(t *testing.T) {
 
 func TestAHandlerDecidesWhatBecomesOfACancelledTask(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
-		err := c.server.AddRawTaskTool(&mcp.Tool{Name: "stubborn"}, func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			<-ctx.Done()
-			time.Sleep(time.Second)
-			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("half of it")}}, nil
-		})
+		err := c.server.AddRawTaskTool(&mcp.Tool{Name: "stubborn"},
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				<-ctx.Done()
+				time.Sleep(time.Second)
+				return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("half of it")}}, nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.server.AddRawTaskTool(&mcp.Tool{Name: "annoyed"}, func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			<-ctx.Done()
-			return nil, errors.New("what now?")
-		})
+		err = c.server.AddRawTaskTool(&mcp.Tool{Name: "annoyed"},
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				<-ctx.Done()
+				return nil, errors.New("what now?")
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +272,8 @@ func TestACallBecomesATaskWhenTheHandlerSaysSo(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		c.send(asked(100, "tools/call", tasksMeta, `"name":"later","arguments":{"begin":false}`))
 		time.Sleep(3 * time.Second)
-		if m := c.reply(t); !strings.Contains(string(m.Result), `"task: false"`) || !strings.Contains(string(m.Result), `"resultType":"complete"`) {
+		if m := c.reply(t); !strings.Contains(string(m.Result), `"task: false"`) ||
+			!strings.Contains(string(m.Result), `"resultType":"complete"`) {
 			t.Errorf("a handler that begins no task is answered with %s, want its result", m.Result)
 		}
 		c.send(asked(101, "tools/call", tasksMeta, `"name":"later","arguments":{"begin":true}`))
@@ -362,30 +369,34 @@ func TestATaskMayLiveForEver(t *testing.T) {
 }
 
 func TestTasksAreBounded(t *testing.T) {
-	inBubble(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{MaxRunning: 2, MaxResult: 1000}}, func(t *testing.T, c *tasker) {
-		first := c.call("compute", `{"seconds":1}`).TaskID
-		c.call("compute", `{"seconds":1}`)
-		if m := c.ask("tools/call", `"name":"compute","arguments":{"seconds":1}`); m.Error == nil || m.Error.Message != "too many requests at once" {
-			t.Errorf("one more got %+v, want it refused", m)
-		}
-		time.Sleep(2 * time.Second)
-		c.is(first, mcp.TaskCompleted)
-		large := c.call("raw", `{"x":"`+strings.Repeat("x", 1000)+`"}`).TaskID
-		if v := c.is(large, mcp.TaskFailed); v.Error == nil || !strings.Contains(v.Error.Message, "too large") {
-			t.Errorf("a task with a result above the limit is %+v, want it failed for that", v)
-		}
-	})
-	inBubble(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store.NewMemoryTasks(2, 2000)}}, func(t *testing.T, c *tasker) {
-		large := c.call("raw", `{"x":"`+strings.Repeat("x", 3000)+`"}`).TaskID
-		c.is(large, mcp.TaskFailed)
-		c.call("compute", `{"seconds":0}`)
-		if m := c.ask("tools/call", `"name":"compute","arguments":{"seconds":0}`); m.Error == nil || m.Error.Message != "too many requests at once" {
-			t.Errorf("with a store that is full a call got %+v, want it refused", m)
-		}
-		c.is(large, mcp.TaskFailed)
-		time.Sleep(time.Hour)
-		c.call("compute", `{"seconds":0}`)
-	})
+	inBubble(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{MaxRunning: 2, MaxResult: 1000}},
+		func(t *testing.T, c *tasker) {
+			first := c.call("compute", `{"seconds":1}`).TaskID
+			c.call("compute", `{"seconds":1}`)
+			if m := c.ask("tools/call", `"name":"compute","arguments":{"seconds":1}`); m.Error == nil ||
+				m.Error.Message != "too many requests at once" {
+				t.Errorf("one more got %+v, want it refused", m)
+			}
+			time.Sleep(2 * time.Second)
+			c.is(first, mcp.TaskCompleted)
+			large := c.call("raw", `{"x":"`+strings.Repeat("x", 1000)+`"}`).TaskID
+			if v := c.is(large, mcp.TaskFailed); v.Error == nil || !strings.Contains(v.Error.Message, "too large") {
+				t.Errorf("a task with a result above the limit is %+v, want it failed for that", v)
+			}
+		})
+	inBubble(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store.NewMemoryTasks(2, 2000)}},
+		func(t *testing.T, c *tasker) {
+			large := c.call("raw", `{"x":"`+strings.Repeat("x", 3000)+`"}`).TaskID
+			c.is(large, mcp.TaskFailed)
+			c.call("compute", `{"seconds":0}`)
+			if m := c.ask("tools/call", `"name":"compute","arguments":{"seconds":0}`); m.Error == nil ||
+				m.Error.Message != "too many requests at once" {
+				t.Errorf("with a store that is full a call got %+v, want it refused", m)
+			}
+			c.is(large, mcp.TaskFailed)
+			time.Sleep(time.Hour)
+			c.call("compute", `{"seconds":0}`)
+		})
 }
 
 func TestShutdownWaitsForTasks(t *testing.T) {
@@ -393,17 +404,20 @@ func TestShutdownWaitsForTasks(t *testing.T) {
 		store := store.NewMemoryTasks(0, 0)
 		c := newTasker(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store}})
 		block := make(chan struct{})
-		err := c.server.AddRawTaskTool(&mcp.Tool{Name: "deaf"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			<-block
-			return nil, nil
-		})
+		err := c.server.AddRawTaskTool(&mcp.Tool{Name: "deaf"},
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				<-block
+				return nil, nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
-		quick, slow, deaf := c.call("compute", `{"seconds":5}`).TaskID, c.call("compute", `{"seconds":60}`).TaskID, c.call("deaf", `{}`).TaskID
+		quick, slow, deaf := c.call("compute", `{"seconds":5}`).TaskID, c.call("compute",
+			`{"seconds":60}`).TaskID, c.call("deaf", `{}`).TaskID
 		start := time.Now()
 		err = c.end(10 * time.Second)
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "ignore the end of their contexts: 1") {
+		if !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "ignore the end of their contexts: 1") {
 			t.Errorf("Shutdown returned %v, want the cause of its context and how many are left", err)
 		}
 		if took := time.Since(start); took != 11*time.Second {
@@ -421,7 +435,8 @@ func TestShutdownWaitsForTasks(t *testing.T) {
 			t.Errorf("the task that was given up is %+v, want it to stay so", r)
 		}
 		again := newTaskerOf(t, c.server)
-		if m := again.ask("tools/call", `"name":"compute","arguments":{"seconds":0}`); m.Error == nil || !strings.Contains(m.Error.Message, "shutting down") {
+		if m := again.ask("tools/call", `"name":"compute","arguments":{"seconds":0}`); m.Error == nil ||
+			!strings.Contains(m.Error.Message, "shutting down") {
 			t.Errorf("a call of a server that has shut down got %+v, want it refused", m)
 		}
 		if err := again.end(0); err != nil {
@@ -469,9 +484,10 @@ func TestTaskToolsThatMakeNoSenseAreRefused(t *testing.T) {
 
 func TestAResultThatCannotBeReadFailsTheTask(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
-		must(t, c.server.AddRawTaskTool(&mcp.Tool{Name: "broken"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: mcp.ContentList{(*mcp.TextContent)(nil)}}, nil
-		}))
+		must(t, c.server.AddRawTaskTool(&mcp.Tool{Name: "broken"},
+			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{Content: mcp.ContentList{(*mcp.TextContent)(nil)}}, nil
+			}))
 		v := c.is(c.call("broken", `{}`).TaskID, mcp.TaskFailed)
 		if v.Error == nil || v.Error.Code != mcp.CodeInternalError || v.Error.Message != "internal error" {
 			t.Errorf("the error of the task is %+v, want a neutral one", v.Error)
@@ -491,7 +507,8 @@ func TestAFinalResultLooksLikeNoOther(t *testing.T) {
 			must(t, c.server.AddRawTool(&mcp.Tool{Name: "plain"}, call))
 			must(t, c.server.AddRawTaskTool(&mcp.Tool{Name: "task"}, call))
 			must(t, c.server.AddPrompt(&mcp.Prompt{Name: "p"}, saying(&mcp.GetPromptResult{Result: result}, nil)))
-			must(t, c.server.AddResource(&mcp.Resource{URI: "test://a", Name: "a"}, reading(&mcp.ReadResourceResult{Result: result}, nil)))
+			must(t, c.server.AddResource(&mcp.Resource{URI: "test://a", Name: "a"},
+				reading(&mcp.ReadResourceResult{Result: result}, nil)))
 			for method, params := range map[string]string{
 				"tools/call": `"name":"plain"`, "prompts/get": `"name":"p"`, "resources/read": `"uri":"test://a"`,
 			} {
@@ -509,17 +526,18 @@ func TestAFinalResultLooksLikeNoOther(t *testing.T) {
 func TestATaskHasNoLogMessages(t *testing.T) {
 	inBubble(t, mcpserver.Options{Logging: true}, func(t *testing.T, c *tasker) {
 		said := make(chan error, 3)
-		must(t, c.server.AddRawTaskTool(&mcp.Tool{Name: "log"}, func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			time.Sleep(time.Second)
-			for _, info := range []*mcpserver.RequestInfo{r.RequestInfo, mcpserver.RequestFrom(ctx)} {
-				said <- info.Log(ctx, mcp.LevelAlert, "", "x")
-				if info.Logger("").Enabled(ctx, 100) {
-					t.Error("a logger is enabled, want that nobody listens")
+		must(t, c.server.AddRawTaskTool(&mcp.Tool{Name: "log"},
+			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				time.Sleep(time.Second)
+				for _, info := range []*mcpserver.RequestInfo{r.RequestInfo, mcpserver.RequestFrom(ctx)} {
+					said <- info.Log(ctx, mcp.LevelAlert, "", "x")
+					if info.Logger("").Enabled(ctx, 100) {
+						t.Error("a logger is enabled, want that nobody listens")
+					}
 				}
-			}
-			said <- r.Log(ctx, "loud", "", "x")
-			return nil, nil
-		}))
+				said <- r.Log(ctx, "loud", "", "x")
+				return nil, nil
+			}))
 		const loud = tasksMeta + `,"io.modelcontextprotocol/logLevel":"debug"`
 		if m := c.askAs(loud, "tools/call", `"name":"log"`); !strings.Contains(string(m.Result), `"resultType":"task"`) {
 			t.Fatalf("the call was answered with %s, want a task", m.Result)

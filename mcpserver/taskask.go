@@ -18,9 +18,9 @@ type asker interface {
 	ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error)
 }
 
-// askerOf returns the asker for the handler whose context is ctx, nil if what it asks has to go by way of the request. If
-// that means that the client sends the request anew, the call is not made a task any more by itself: the handler is about
-// to return.
+// askerOf returns the asker for the handler whose context is ctx, nil if what it asks has to go by way of the request.
+// If that means that the client sends the request anew, the call is not made a task any more by itself: the handler is
+// about to return.
 func askerOf(ctx context.Context) (asker, error) {
 	info := RequestFrom(ctx)
 	if info == nil || info.task == nil {

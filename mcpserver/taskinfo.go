@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// BeginTask makes the call that a handler of [AddTaskTool] is answering a task, if it is none yet: the client is answered
-// that there is one, and the handler goes on without it. When BeginTask returns nil, the client may be told of the task
-// elsewhere too. It does nothing if the client does not know tasks, and for any other handler.
+// BeginTask makes the call that a handler of [AddTaskTool] is answering a task, if it is none yet: the client is
+// answered that there is one, and the handler goes on without it. When BeginTask returns nil, the client may be told of
+// the task elsewhere too. It does nothing if the client does not know tasks, and for any other handler.
 //
-// The error is the cause of ctx or of the request's end, or says that there can be no task now, in words that are not for
-// the client. Then the handler still answers the request.
+// The error is the cause of ctx or of the request's end, or says that there can be no task now, in words that are not
+// for the client. Then the handler still answers the request.
 // (tasks extension, "Task Creation")
 func (r *RequestInfo) BeginTask(ctx context.Context) error {
 	if r == nil || r.task == nil {
@@ -27,8 +27,8 @@ func (r *RequestInfo) TaskID() string {
 	return r.task.id
 }
 
-// TaskStatus sets what clients that ask for the task are told about its status, for people to read. It does not wait: of
-// messages that follow each other within 250 ms, those between may go unread. It does nothing if there is no task.
+// TaskStatus sets what clients that ask for the task are told about its status, for people to read. It does not wait:
+// of messages that follow each other within 250 ms, those between may go unread. It does nothing if there is no task.
 //
 // The error is the cause of the end of the handler's context. A handler may stop at it.
 func (r *RequestInfo) TaskStatus(message string) error {
@@ -38,8 +38,8 @@ func (r *RequestInfo) TaskStatus(message string) error {
 	return r.task.say(message)
 }
 
-// progress makes a status message of what a handler says of its progress: tasks of the extension have nothing else for it.
-// (tasks extension, "Task Status Notifications")
+// progress makes a status message of what a handler says of its progress: tasks of the extension have nothing else for
+// it. (tasks extension, "Task Status Notifications")
 func (r *taskRun) progress(ctx context.Context, value, total float64, message string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -20,7 +20,8 @@ func TestATaskAsksItsClient(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		id := c.call("confirm", `{"questions":["sure?","really?"]}`).TaskID
 		v := c.is(id, mcp.TaskInputRequired)
-		if r := v.InputRequests["1"]; len(v.InputRequests) != 1 || r.Method != mcp.MethodElicit || !strings.Contains(string(r.Params), "sure?") {
+		if r := v.InputRequests["1"]; len(v.InputRequests) != 1 || r.Method != mcp.MethodElicit ||
+			!strings.Contains(string(r.Params), "sure?") {
 			t.Errorf("the task asks %v, want the first question", v.InputRequests)
 		}
 		if again := c.get(id); len(again.InputRequests) != 1 || again.LastUpdatedAt != v.LastUpdatedAt {
@@ -78,14 +79,15 @@ func TestATaskThatWaitsForInputMayBeCancelled(t *testing.T) {
 
 func TestBeforeThereIsATaskTheRequestHasToAsk(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
-		err := mcpserver.AddTaskTool(c.server, &mcp.Tool{Name: "early"}, func(ctx context.Context, _ struct{}) (string, error) {
-			_, err := elicit(ctx, "sure?")
-			if !errors.Is(err, mcpserver.ErrNoTask) {
-				return "", err
-			}
-			time.Sleep(time.Minute) // and no task begins behind the back of who has been told so
-			return "asked", nil
-		}, mcpserver.TaskAfter(time.Second))
+		err := mcpserver.AddTaskTool(c.server, &mcp.Tool{Name: "early"},
+			func(ctx context.Context, _ struct{}) (string, error) {
+				_, err := elicit(ctx, "sure?")
+				if !errors.Is(err, mcpserver.ErrNoTask) {
+					return "", err
+				}
+				time.Sleep(time.Minute) // and no task begins behind the back of who has been told so
+				return "asked", nil
+			}, mcpserver.TaskAfter(time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}

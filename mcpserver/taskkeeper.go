@@ -30,8 +30,9 @@ type taskKeeper struct {
 
 	turn chan struct{} // one holds it: who begins or ends to watch the store
 
-	mu      sync.Mutex
-	runs    map[string]*taskRun                  // guarded by mu; handlers that run here, of tasks and of calls that may become some
+	mu sync.Mutex
+	// guarded by mu; handlers that run here, of tasks and of calls that may become some
+	runs    map[string]*taskRun
 	watches map[string]map[taskListener]struct{} // guarded by mu; by the tasks that they are about
 	claims  map[askedKey]*taskWait               // guarded by mu; who puts what a task asks to its client
 	places  shares                               // guarded by mu; of those that run
@@ -62,8 +63,8 @@ func (s *Server) offerTasks() bool {
 	return !k.conflict
 }
 
-// declareTasks says that calls may become tasks, to clients that know tasks as an extension or as part of their revision.
-// (tasks extension, "Capability Negotiation")
+// declareTasks says that calls may become tasks, to clients that know tasks as an extension or as part of their
+// revision. (tasks extension, "Capability Negotiation")
 func declareTasks(c *mcp.ServerCapabilities, v mcp.Version) {
 	if v.Era() != mcp.Modern {
 		declareLegacyTasks(c)
@@ -81,9 +82,11 @@ func declareTasks(c *mcp.ServerCapabilities, v mcp.Version) {
 // storeTimeout bounds what the server asks of a store on its own account.
 const storeTimeout = 10 * time.Second
 
-// change saves what f makes of a task, and does so again with what another has made of it meanwhile. It begins with what
-// is known, nil for nothing. f reports whether there is anything to save; it replaces maps and does not change them.
-func (k *taskKeeper) change(ctx context.Context, id string, known *store.Task, f func(*store.Task) bool) (*store.Task, error) {
+// change saves what f makes of a task, and does so again with what another has made of it meanwhile. It begins with
+// what is known, nil for nothing. f reports whether there is anything to save; it replaces maps and does not change
+// them.
+func (k *taskKeeper) change(ctx context.Context, id string, known *store.Task, f func(*store.Task) bool) (*store.Task,
+	error) {
 	for {
 		var r *store.Task
 		if r, known = known, nil; r != nil {
@@ -203,9 +206,9 @@ func (k *taskKeeper) leave(r *taskRun) {
 }
 
 // Shutdown ends the tasks that run in this server, after whatever serves its clients has ended: it lets no more begin,
-// and waits for those that run. When ctx ends before they do, the contexts of their handlers end, which fails the tasks,
-// and the cause of ctx is returned; a handler that ignores that for a second is left behind, its task failed all the
-// same, and the error says how many there are. A server that never had tasks need not be shut down.
+// and waits for those that run. When ctx ends before they do, the contexts of their handlers end, which fails the
+// tasks, and the cause of ctx is returned; a handler that ignores that for a second is left behind, its task failed all
+// the same, and the error says how many there are. A server that never had tasks need not be shut down.
 //
 // A task whose process dies without that fails when its lease is over, if others share its store. See [TaskOptions].
 func (s *Server) Shutdown(ctx context.Context) error {

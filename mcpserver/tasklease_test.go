@@ -93,7 +93,8 @@ func TestATaskWhoseServerIsGoneFails(t *testing.T) {
 		time.Sleep(19 * time.Second)
 		other.is(lost, mcp.TaskWorking)
 		time.Sleep(12 * time.Second)
-		if v := other.is(lost, mcp.TaskFailed); v.Error == nil || v.Error.Code != mcp.CodeInternalError || !strings.Contains(v.Error.Message, "is gone") {
+		if v := other.is(lost, mcp.TaskFailed); v.Error == nil || v.Error.Code != mcp.CodeInternalError ||
+			!strings.Contains(v.Error.Message, "is gone") {
 			t.Errorf("the task is %+v, want it failed because its server is gone", v)
 		}
 		other.is(unwanted, mcp.TaskCancelled)
@@ -112,7 +113,8 @@ func TestAnOutcomeWaitsForTheStore(t *testing.T) {
 		id := one.call("compute", `{"seconds":5}`).TaskID
 		views[0].broken.Store(true)
 		time.Sleep(10 * time.Second)
-		if v := one.get(id); v.Error == nil || v.Error.Code != mcp.CodeInternalError || strings.Contains(v.Error.Message, "database") {
+		if v := one.get(id); v.Error == nil || v.Error.Code != mcp.CodeInternalError ||
+			strings.Contains(v.Error.Message, "database") {
 			t.Errorf("while the store is broken tasks/get got %+v, want an internal error", v)
 		}
 		other.is(id, mcp.TaskWorking)
@@ -120,12 +122,14 @@ func TestAnOutcomeWaitsForTheStore(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		other.is(id, mcp.TaskCompleted)
 		views[0].broken.Store(true)
-		if m := one.ask("tools/call", `"name":"compute","arguments":{"seconds":5}`); m.Error == nil || m.Error.Code != mcp.CodeInternalError {
+		if m := one.ask("tools/call", `"name":"compute","arguments":{"seconds":5}`); m.Error == nil ||
+			m.Error.Code != mcp.CodeInternalError {
 			t.Errorf("with a broken store a call got %+v, want it refused", m)
 		}
 		one.send(asked(100, "tools/call", tasksMeta, `"name":"later","arguments":{"begin":true}`))
 		time.Sleep(3 * time.Second)
-		if m := one.reply(t); m.Error == nil || m.Error.Code != mcp.CodeInternalError || strings.Contains(m.Error.Message, "database") {
+		if m := one.reply(t); m.Error == nil || m.Error.Code != mcp.CodeInternalError ||
+			strings.Contains(m.Error.Message, "database") {
 			t.Errorf("a handler that cannot begin its task is answered with %+v, want an internal error", m)
 		}
 	})

@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// taskLedger says on whose account the tasks go that this server has made and that are kept, wherever the store is: until
-// their time is up. It bounds them, so that one client leaves some of the store to the others.
+// taskLedger says on whose account the tasks go that this server has made and that are kept, wherever the store is:
+// until their time is up. It bounds them, so that one client leaves some of the store to the others.
 type taskLedger struct {
 	mu      sync.Mutex
 	tasks   shares                // guarded by mu
@@ -61,8 +61,8 @@ func (l *taskLedger) drop(id string) {
 	}
 }
 
-// save has the next revision of a task saved, if there is room for what it has more than the one before. Tasks that another
-// server has made are in the ledger of that.
+// save has the next revision of a task saved, if there is room for what it has more than the one before. Tasks that
+// another server has made are in the ledger of that.
 func (l *taskLedger) save(r *store.Task, save func() error) error {
 	e, grows, ok := l.reserve(r)
 	if !ok {

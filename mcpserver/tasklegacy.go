@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// What there is in this file and in those beside it makes the tasks of clients of 2025-11-25, which ask for each with the
-// call, out of the same handlers and the same records as those of the extension.
+// What there is in this file and in those beside it makes the tasks of clients of 2025-11-25, which ask for each with
+// the call, out of the same handlers and the same records as those of the extension.
 // (specification 2025-11-25, basic/utilities/tasks)
 
 // legacyRun is what a run has beyond others whose task is one of 2025-11-25.
@@ -48,8 +48,8 @@ func declareLegacyTasks(c *mcp.ServerCapabilities) {
 	c.Tasks = &tasks
 }
 
-// legacyTasks reports whether the client has been told that calls may become tasks of 2025-11-25. One that has no session
-// is told anew each time that it asks.
+// legacyTasks reports whether the client has been told that calls may become tasks of 2025-11-25. One that has no
+// session is told anew each time that it asks.
 func (c *call) legacyTasks() bool {
 	agreed := c.info.from.agreed
 	if c.info.Version != mcp.Version20251125 || agreed == nil || !c.x.s.tasks.offered.Load() {
@@ -97,8 +97,8 @@ func (r *taskRun) makeLegacy(wish *mcp.TaskMetadata) error {
 	return nil
 }
 
-// legacyTTL returns how long a task is kept whose client has asked for so many milliseconds, nil for no matter: not longer
-// than the server keeps it, zero standing for ever, and not so short that the client would never see it.
+// legacyTTL returns how long a task is kept whose client has asked for so many milliseconds, nil for no matter: not
+// longer than the server keeps it, zero standing for ever, and not so short that the client would never see it.
 func legacyTTL(asked *int64, most, least time.Duration) time.Duration {
 	if asked == nil {
 		return most

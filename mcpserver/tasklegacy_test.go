@@ -25,7 +25,8 @@ func newLegacyTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "survey"}, survey),
 		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "dig"}, dig),
 		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "visit"}, func(context.Context, struct{}) (string, error) {
-			return "", mcpserver.URLElicitationRequired("pay first", &mcp.ElicitParams{Message: "pay", URL: "https://example.com/pay", ElicitationID: "e1"})
+			return "", mcpserver.URLElicitationRequired("pay first",
+				&mcp.ElicitParams{Message: "pay", URL: "https://example.com/pay", ElicitationID: "e1"})
 		}),
 	} {
 		if err != nil {
@@ -52,7 +53,8 @@ func interview(ctx context.Context, _ struct{}) (string, error) {
 func survey(ctx context.Context, _ struct{}) (string, error) {
 	var said mcp.ElicitResult
 	var roots mcp.ListRootsResult
-	err := mcpserver.AskAll(ctx, mcpserver.AskElicit("", &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm}, &said),
+	err := mcpserver.AskAll(ctx, mcpserver.AskElicit("",
+		&mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm}, &said),
 		mcpserver.AskListRoots("", &roots))
 	if refused, ok := errors.AsType[*mcpserver.ClientError](err); ok {
 		return fmt.Sprint("refused: ", refused.Code, " ", refused.Message), nil
@@ -158,7 +160,8 @@ func (c *talk) begin(tool, more string) string {
 
 // news returns what the server has sent, but for how tasks are.
 func (c *talk) news() []string {
-	return slices.DeleteFunc(c.taken(), func(f string) bool { return strings.Contains(f, mcp.NotificationLegacyTaskStatus) })
+	return slices.DeleteFunc(c.taken(),
+		func(f string) bool { return strings.Contains(f, mcp.NotificationLegacyTaskStatus) })
 }
 
 // about are the params of a request about a task.

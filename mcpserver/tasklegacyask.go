@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// legacyAsker asks for a task of 2025-11-25: what it asks is put to the client as a request, on the stream of a tasks/result
-// that waits for the task, in whatever process that is.
+// legacyAsker asks for a task of 2025-11-25: what it asks is put to the client as a request, on the stream of a
+// tasks/result that waits for the task, in whatever process that is.
 // (specification 2025-11-25, basic/utilities/tasks, "Input Required Status")
 type legacyAsker struct{ r *taskRun }
 

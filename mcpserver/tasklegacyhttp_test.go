@@ -137,12 +137,14 @@ func TestOverHTTPASessionHearsOfItsLegacyTasks(t *testing.T) {
 		for range 2 {
 			m := general.word()
 			var p mcp.LegacyTaskStatusParams
-			if _, err := mcp.Decode(m.Params, &p); err != nil || m.Method != mcp.NotificationLegacyTaskStatus || p.Status != mcp.TaskCompleted {
+			if _, err := mcp.Decode(m.Params, &p); err != nil || m.Method != mcp.NotificationLegacyTaskStatus ||
+				p.Status != mcp.TaskCompleted {
 				t.Errorf("the session hears %+v, want the latest status of a task", m)
 			}
 			heard = append(heard, p.TaskID)
 		}
-		if got, want := fmt.Sprint(heard), fmt.Sprint([]string{second, first}); got != want && got != fmt.Sprint([]string{first, second}) {
+		if got, want := fmt.Sprint(heard), fmt.Sprint([]string{second, first}); got != want &&
+			got != fmt.Sprint([]string{first, second}) {
 			t.Errorf("the session hears of %v, want each task once: %v", got, want)
 		}
 		general.leave()
@@ -160,7 +162,8 @@ func TestLegacyTasksNeedNoSession(t *testing.T) {
 		}
 		id := c.begin("dig", "{}")
 		start := time.Now()
-		if m := c.ask("tasks/result", about(id)); !strings.Contains(string(m.Result), "a hole") || time.Since(start) != 3*time.Second {
+		if m := c.ask("tasks/result", about(id)); !strings.Contains(string(m.Result), "a hole") ||
+			time.Since(start) != 3*time.Second {
 			t.Errorf("after %v the result is %+v, want it when the task is done", time.Since(start), m)
 		}
 		if m := c.ask("tasks/cancel", about(c.begin("compute", `{"seconds":60}`))); !strings.Contains(string(m.Result), `"status":"cancelled"`) {
@@ -176,7 +179,8 @@ func TestLegacyTasksNeedNoSession(t *testing.T) {
 func TestALegacyTaskBelongsToItsPrincipal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
-		w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: true, Principal: func(r *http.Request) string { return r.Header.Get("User") }})
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: true,
+			Principal: func(r *http.Request) string { return r.Header.Get("User") }})
 		client := func(user string) *webTasker {
 			return &webTasker{web: w, headers: []string{"Mcp-Protocol-Version", "2025-11-25", "User", user}}
 		}
@@ -198,7 +202,8 @@ func TestALegacyTaskBelongsToItsPrincipal(t *testing.T) {
 func TestLegacyTasksAreListedForTheirPrincipal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{PageSize: 2})
-		w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: true, Principal: func(r *http.Request) string { return r.Header.Get("User") }})
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: true,
+			Principal: func(r *http.Request) string { return r.Header.Get("User") }})
 		client := func(user string) *webTasker {
 			return &webTasker{web: w, headers: []string{"Mcp-Protocol-Version", "2025-11-25", "User", user}}
 		}
@@ -271,8 +276,10 @@ func TestAListSaysWhichTasksAreLost(t *testing.T) {
 		var clients []*webTasker
 		for _, store := range []store.Tasks{shared, shared.Tasks} {
 			s := newLegacyTaskServer(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store}})
-			w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: true, Principal: func(*http.Request) string { return "alice" }})
-			webs, clients = append(webs, w), append(clients, &webTasker{web: w, headers: []string{"Mcp-Protocol-Version", "2025-11-25"}})
+			w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: true,
+				Principal: func(*http.Request) string { return "alice" }})
+			webs, clients = append(webs, w), append(clients,
+				&webTasker{web: w, headers: []string{"Mcp-Protocol-Version", "2025-11-25"}})
 		}
 		id := clients[0].begin("compute", `{"seconds":600}`)
 		shared.broken.Store(true) // so the server gives no sign of life

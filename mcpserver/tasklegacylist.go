@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// declareList says that the client may list its tasks, if the server can tell which are its own: a client without a principal
-// would see those of all others that have none.
+// declareList says that the client may list its tasks, if the server can tell which are its own: a client without a
+// principal would see those of all others that have none.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Isolation and Access Control")
 func (k *taskKeeper) declareList(c *mcp.ServerCapabilities, principal string) {
 	if principal != "" && c.Tasks != nil && k.offered.Load() {

@@ -34,8 +34,8 @@ func (k *taskKeeper) stopLegacy(ctx context.Context, t *store.Task) (any, error)
 	return k.legacyResult(t), nil
 }
 
-// result answers tasks/result with what the call would have been answered with, once there is that. It waits longer than
-// requests may take: a task that is not done is no failure.
+// result answers tasks/result with what the call would have been answered with, once there is that. It waits longer
+// than requests may take: a task that is not done is no failure.
 // (specification 2025-11-25, basic/utilities/tasks, "Result Retrieval")
 func (k *taskKeeper) result(_ context.Context, c *call) (any, error) {
 	t, err := k.asked(c.ctx, c, new(mcp.TaskParams))

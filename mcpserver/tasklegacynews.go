@@ -74,7 +74,8 @@ func (c *connection) tellTask(id string) {
 	if err != nil {
 		return
 	}
-	_ = c.notify(c.work, c.out, c.session.agreed.Load().version, mcp.NotificationLegacyTaskStatus, nil, params) // best effort
+	// best effort
+	_ = c.notify(c.work, c.out, c.session.agreed.Load().version, mcp.NotificationLegacyTaskStatus, nil, params)
 }
 
 // taskProgress is what a handler has said of its progress, and the client is to hear.
@@ -102,7 +103,8 @@ func (r *taskRun) report(value, total float64, message string) {
 	}
 }
 
-// dueProgress returns what the client is to hear, false if that is nothing: it hears of none any more when the task is over.
+// dueProgress returns what the client is to hear, false if that is nothing: it hears of none any more when the task is
+// over.
 func (r *taskRun) dueProgress() (p taskProgress, due bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

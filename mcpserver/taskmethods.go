@@ -92,8 +92,8 @@ func (c *call) readTask(params any) error {
 	return nil
 }
 
-// find returns a task that the client may see: to all but its own principal it does not exist, and neither to clients that
-// know tasks of another kind.
+// find returns a task that the client may see: to all but its own principal it does not exist, and neither to clients
+// that know tasks of another kind.
 func (k *taskKeeper) find(ctx context.Context, c *call, id string) (*store.Task, error) {
 	t, err := k.load(ctx, id)
 	switch {
@@ -110,7 +110,8 @@ func (c *call) mayTake(t *store.Task) bool {
 	return t.Principal == c.x.principal && t.Version.Era() == c.info.Version.Era()
 }
 
-var errUnknownTask = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "unknown task: there is none with this id, or it has expired"}
+var errUnknownTask = &mcp.Error{Code: mcp.CodeInvalidParams,
+	Message: "unknown task: there is none with this id, or it has expired"}
 
 // gone tells the client of a task that is not there any more, or for which there is no room.
 func gone(err error) error {

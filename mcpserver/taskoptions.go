@@ -10,8 +10,8 @@ import (
 
 // TaskOptions configure tasks, see [AddTaskTool]. The zero value of every field means the default stated here.
 type TaskOptions struct {
-	// Store keeps the tasks. Nil means [store.NewMemoryTasks] with its defaults. Servers that share a store, such as copies
-	// of one behind a load balancer, answer for each other's tasks.
+	// Store keeps the tasks. Nil means [store.NewMemoryTasks] with its defaults. Servers that share a store, such as
+	// copies of one behind a load balancer, answer for each other's tasks.
 	Store store.Tasks
 
 	// TTL is how long a task and its outcome are kept, from its creation; then the task is forgotten, and the context of a
@@ -21,18 +21,18 @@ type TaskOptions struct {
 	// PollInterval is how often clients are asked to look at a task. Zero means 1 s.
 	PollInterval time.Duration
 
-	// MaxRunning is how many tasks run at once in this server, those that wait for input included; more are refused, over HTTP
-	// with 429. One [HTTPOptions.Account] gets half of them, two a third each, and so on. Zero means 1,024.
+	// MaxRunning is how many tasks run at once in this server, those that wait for input included; more are refused, over
+	// HTTP with 429. One [HTTPOptions.Account] gets half of them, two a third each, and so on. Zero means 1,024.
 	MaxRunning int
 
-	// MaxKept is how many tasks of this server there may be at once, in whatever store: a task counts from its creation until
-	// its time is up, and for ever if its TTL is. More are refused, over HTTP with 429. One account gets half of them, as above.
-	// Zero means 10,000.
+	// MaxKept is how many tasks of this server there may be at once, in whatever store: a task counts from its creation
+	// until its time is up, and for ever if its TTL is. More are refused, over HTTP with 429. One account gets half of
+	// them, as above. Zero means 10,000.
 	MaxKept int
 
-	// MaxKeptBytes is how many bytes the results of these tasks may have together, with what they ask and are told. A task whose
-	// result finds no room fails; a response that finds none is refused. One account gets half of it, as above. Zero means
-	// 256 MiB.
+	// MaxKeptBytes is how many bytes the results of these tasks may have together, with what they ask and are told. A task
+	// whose result finds no room fails; a response that finds none is refused. One account gets half of it, as above. Zero
+	// means 256 MiB.
 	MaxKeptBytes int
 
 	// MaxResult is how many bytes of JSON the result of a task may have; a task with a larger one fails. Zero means the

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// taskRun is the handler of a call that is a task, or may become one. Until it does, it belongs to the request; from then
-// on to the server.
+// taskRun is the handler of a call that is a task, or may become one. Until it does, it belongs to the request; from
+// then on to the server.
 type taskRun struct {
 	k    *taskKeeper
 	id   string // of the task, if it becomes one: 128 bits and more that nobody can guess
@@ -132,7 +132,8 @@ func (r *taskRun) start() (any, error) {
 // bind decodes the arguments. If code of the user's fails in that, the place is given back.
 func (r *taskRun) bind() (work taskWork, err error) {
 	usercode.Pass(func() {
-		work, err = r.tool.task.bind(r.request, &CallToolRequest{RequestInfo: &r.info, Name: r.tool.Name, Arguments: r.call.arguments})
+		work, err = r.tool.task.bind(r.request,
+			&CallToolRequest{RequestInfo: &r.info, Name: r.tool.Name, Arguments: r.call.arguments})
 	}, func() { r.k.leave(r) })
 	return work, err
 }
@@ -284,7 +285,8 @@ func (r *taskRun) payload(result any, err error) (json.RawMessage, error) {
 	case err != nil:
 		return nil, &failure{errInternal, fmt.Errorf("encode the result of %s: %w", r.info.Method, err)}
 	case len(raw) > r.k.cfg.MaxResult:
-		return nil, &failure{errTaskResult, fmt.Errorf("result of %d bytes is above the limit of %d", len(raw), r.k.cfg.MaxResult)}
+		return nil, &failure{errTaskResult, fmt.Errorf("result of %d bytes is above the limit of %d", len(raw),
+			r.k.cfg.MaxResult)}
 	}
 	return raw, nil
 }
@@ -365,8 +367,8 @@ const taskPause = 250 * time.Millisecond
 // beat is how often a task gets a sign of life.
 func (k *taskKeeper) beat() time.Duration { return k.cfg.Lease / 3 }
 
-// sync saves what there is to save, a sign of life among it if one is due, and looks at what others have saved. Before the
-// task has begun, it begins it.
+// sync saves what there is to save, a sign of life among it if one is due, and looks at what others have saved. Before
+// the task has begun, it begins it.
 func (r *taskRun) sync() {
 	r.mu.Lock()
 	known, asking := r.record, r.asking
@@ -427,8 +429,8 @@ func (r *taskRun) takeMessage(now time.Time) (message *string) {
 	return message
 }
 
-// rest sees to it that there is an errand after a while, and no later than the task's end, unless there are to be none any
-// more. mu is held.
+// rest sees to it that there is an errand after a while, and no later than the task's end, unless there are to be none
+// any more. mu is held.
 func (r *taskRun) rest(d time.Duration) {
 	if r.still {
 		return

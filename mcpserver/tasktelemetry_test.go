@@ -28,8 +28,10 @@ func TestTheWorkOfATaskHasASpanOfItsOwn(t *testing.T) {
 		time.Sleep(time.Minute + time.Second)
 		c.is(id, mcp.TaskCompleted)
 		work := rec.Span("mcp_server.task compute")
-		if work.Parent().SpanID() != request.SpanContext().SpanID() || work.EndTime().Sub(work.StartTime()) != time.Minute || work.SpanKind() != trace.SpanKindInternal {
-			t.Errorf("the span of the work is %v to %v under %v, want the whole minute under that of the request", work.StartTime(), work.EndTime(), work.Parent())
+		if work.Parent().SpanID() != request.SpanContext().SpanID() || work.EndTime().Sub(work.StartTime()) != time.Minute ||
+			work.SpanKind() != trace.SpanKindInternal {
+			t.Errorf("the span of the work is %v to %v under %v, want the whole minute under that of the request",
+				work.StartTime(), work.EndTime(), work.Parent())
 		}
 		if n := rec.Value("mcp_server.tasks.active"); n != 0 {
 			t.Errorf("%d active tasks, want 0", n)

@@ -215,7 +215,8 @@ func (c *tasker) is(id string, want mcp.TaskStatus) taskView {
 func (c *tasker) acknowledged(m message) {
 	c.t.Helper()
 	want := `{"_meta":{"io.modelcontextprotocol/serverInfo"`
-	if m.Error != nil || !strings.HasPrefix(string(m.Result), want) || !strings.HasSuffix(string(m.Result), `}},"resultType":"complete"}`) {
+	if m.Error != nil || !strings.HasPrefix(string(m.Result), want) ||
+		!strings.HasSuffix(string(m.Result), `}},"resultType":"complete"}`) {
 		c.t.Errorf("want an empty result, got %s, error %v", m.Result, m.Error)
 	}
 }

@@ -26,11 +26,12 @@ type taskWatch struct {
 	sub    *subscription
 	errand errand
 
-	mu    sync.Mutex
-	sent  map[string]int64 // guarded by mu; the latest change the client knows, for each task that is not over
-	due   []string         // guarded by mu; tasks to look at
-	timer *time.Timer      // guarded by mu; to look at all of them: a server that has died tells nobody. Nil when all is over
-	over  bool             // guarded by mu
+	mu   sync.Mutex
+	sent map[string]int64 // guarded by mu; the latest change the client knows, for each task that is not over
+	due  []string         // guarded by mu; tasks to look at
+	// guarded by mu; to look at all of them: a server that has died tells nobody. Nil when all is over
+	timer *time.Timer
+	over  bool // guarded by mu
 }
 
 // watchable returns those of the tasks that a client may watch.
@@ -58,8 +59,8 @@ func (k *taskKeeper) watchable(ctx context.Context, c *call, ids []string) ([]st
 	return known, nil
 }
 
-// serve begins to tell a subscription of its tasks, if there are any, beginning with how they are now: a status that was
-// reached before the client could listen is news to it none the less.
+// serve begins to tell a subscription of its tasks, if there are any, beginning with how they are now: a status that
+// was reached before the client could listen is news to it none the less.
 func (k *taskKeeper) serve(sub *subscription) {
 	if len(sub.filter.TaskIDs) == 0 {
 		return

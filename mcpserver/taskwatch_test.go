@@ -114,7 +114,8 @@ func TestTasksAreWatchedOverHTTP(t *testing.T) {
 		s := newTaskServer(t, mcpserver.Options{})
 		w := serveWeb(t, s, nil)
 		id := webTask(w, "compute", `{"seconds":60}`)
-		listening := w.stream("POST", asked(1, "subscriptions/listen", tasksMeta, fmt.Sprintf(`"notifications":{"taskIds":[%q]}`, id)),
+		listening := w.stream("POST", asked(1, "subscriptions/listen", tasksMeta,
+			fmt.Sprintf(`"notifications":{"taskIds":[%q]}`, id)),
 			modernHeaders("subscriptions/listen", "")...)
 		if m := listening.message(); m.Method != mcp.NotificationSubscriptionsAcknowledged {
 			t.Errorf("the first message is %+v, want the acknowledgement", m)
@@ -145,7 +146,8 @@ func webTask(w *web, tool, arguments string, headers ...string) string {
 	p := w.post(asked(1, "tools/call", tasksMeta, fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments)),
 		append(modernHeaders("tools/call", tool), headers...)...)
 	var created mcp.CreateTaskResult
-	if _, err := mcp.Decode(decoded(w.t, p.body).Result, &created); err != nil || created.TaskID == "" || p.status != http.StatusOK {
+	if _, err := mcp.Decode(decoded(w.t, p.body).Result, &created); err != nil || created.TaskID == "" ||
+		p.status != http.StatusOK {
 		w.t.Fatalf("the call got %d with %s, want a task", p.status, p.body)
 	}
 	return created.TaskID
@@ -158,14 +160,17 @@ func TestTasksOverHTTP(t *testing.T) {
 		alice := []string{"X-User", "alice"}
 		id := webTask(w, "compute", `{"seconds":60}`, alice...)
 		about := func(method, name string, headers ...string) page {
-			return w.post(asked(2, method, tasksMeta, fmt.Sprintf(`"taskId":%q,"inputResponses":{}`, id)), append(modernHeaders(method, name), headers...)...)
+			return w.post(asked(2, method, tasksMeta, fmt.Sprintf(`"taskId":%q,"inputResponses":{}`, id)),
+				append(modernHeaders(method, name), headers...)...)
 		}
-		if p := about("tasks/get", id, alice...); p.status != http.StatusOK || !strings.Contains(p.body, `"status":"working"`) {
+		if p := about("tasks/get", id, alice...); p.status != http.StatusOK ||
+			!strings.Contains(p.body, `"status":"working"`) {
 			t.Errorf("the task is %d with %s, want it at work when its request is over", p.status, p.body)
 		}
 		for _, user := range []string{"", "bob"} {
 			for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
-				if p := about(method, id, "X-User", user); !strings.Contains(p.body, "-32602") || !strings.Contains(p.body, "unknown task") {
+				if p := about(method, id, "X-User", user); !strings.Contains(p.body, "-32602") ||
+					!strings.Contains(p.body, "unknown task") {
 					t.Errorf("%s of %q got %d with %s, want the task unknown", method, user, p.status, p.body)
 				}
 			}
@@ -181,7 +186,8 @@ func TestTasksOverHTTP(t *testing.T) {
 			t.Errorf("a client that does not know tasks got %d with %s, want 400 and the capability", p.status, p.body)
 		}
 		webTask(w, "compute", `{"seconds":60}`)
-		p := w.post(asked(1, "tools/call", tasksMeta, `"name":"compute","arguments":{"seconds":1}`), modernHeaders("tools/call", "compute")...)
+		p := w.post(asked(1, "tools/call", tasksMeta, `"name":"compute","arguments":{"seconds":1}`),
+			modernHeaders("tools/call", "compute")...)
 		if p.status != http.StatusTooManyRequests || p.header.Get("Retry-After") == "" {
 			t.Errorf("one task more got %d with %s, want 429", p.status, p.body)
 		}

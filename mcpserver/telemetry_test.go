@@ -21,10 +21,11 @@ func TestATracedCallIsASpanOfTheCallersTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		var inside trace.SpanContext
-		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			inside = trace.SpanContextFromContext(ctx)
-			return nil, nil
-		})
+		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool",
+			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+				inside = trace.SpanContextFromContext(ctx)
+				return nil, nil
+			})
 		w := serve(t, t.Context(), s)
 		w.send(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"tool","_meta":{` +
 			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},` + traceParent + `}}}`)

@@ -28,15 +28,18 @@ const secret = "hunter2"
 func confidential(t *testing.T, tel *telemetry.Telemetry) *mcpserver.Server {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "vault", Version: "1"}, &mcpserver.Options{Telemetry: tel})
-	must(t, s.AddRawTool(&mcp.Tool{Name: "open"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		return toldBy("the word is %s", secret)
-	}))
-	must(t, s.AddRawTool(&mcp.Tool{Name: "break"}, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-		return nil, &mcp.Error{Code: -5, Message: "not with " + secret}
-	}))
-	must(t, s.AddPrompt(&mcp.Prompt{Name: "greet"}, func(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return &mcp.GetPromptResult{Description: secret}, nil
-	}))
+	must(t, s.AddRawTool(&mcp.Tool{Name: "open"},
+		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return toldBy("the word is %s", secret)
+		}))
+	must(t, s.AddRawTool(&mcp.Tool{Name: "break"},
+		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			return nil, &mcp.Error{Code: -5, Message: "not with " + secret}
+		}))
+	must(t, s.AddPrompt(&mcp.Prompt{Name: "greet"},
+		func(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			return &mcp.GetPromptResult{Description: secret}, nil
+		}))
 	return s
 }
 
@@ -57,8 +60,8 @@ func useAll(t *testing.T, tel *telemetry.Telemetry, w way) {
 	})
 }
 
-// bothSpans returns all spans once those of client and server are there with each of these names: a server ends its own when
-// the client has the answer already.
+// bothSpans returns all spans once those of client and server are there with each of these names: a server ends its own
+// when the client has the answer already.
 func bothSpans(t *testing.T, rec *telemetrytest.Recording, names ...string) []sdktrace.ReadOnlySpan {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
@@ -160,14 +163,15 @@ func TestContentThatIsAskedForIsOnSpansOnly(t *testing.T) {
 		t.Run(w.String(), func(t *testing.T) {
 			var mu sync.Mutex
 			var offered []telemetry.Content
-			rec := telemetrytest.Recorder(t, telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
-				mu.Lock()
-				defer mu.Unlock()
-				kept := string(c.Data)
-				c.Data = bytes.Clone(c.Data)
-				offered = append(offered, c)
-				return kept, c.Kind != telemetry.ErrorMessage
-			}))
+			rec := telemetrytest.Recorder(t,
+				telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
+					mu.Lock()
+					defer mu.Unlock()
+					kept := string(c.Data)
+					c.Data = bytes.Clone(c.Data)
+					offered = append(offered, c)
+					return kept, c.Kind != telemetry.ErrorMessage
+				}))
 			useAll(t, rec.Telemetry(), w)
 			captured := 0
 			for _, s := range bothSpans(t, rec, "tools/call open", "tools/call break", "prompts/get greet") {
@@ -198,7 +202,8 @@ func TestContentThatIsAskedForIsOnSpansOnly(t *testing.T) {
 			defer mu.Unlock()
 			kinds := map[string]int{}
 			for _, c := range offered {
-				kinds[fmt.Sprintf("%d of side %d, direction %v: %s %s %s", c.Kind, c.Side, c.Direction, c.Method, c.Target, c.Name)]++
+				kinds[fmt.Sprintf("%d of side %d, direction %v: %s %s %s", c.Kind, c.Side, c.Direction, c.Method, c.Target,
+					c.Name)]++
 			}
 			for _, want := range []string{
 				"0 of side 0, direction sent: tools/call open ", "0 of side 1, direction received: tools/call open ",
@@ -216,15 +221,16 @@ func TestContentThatIsAskedForIsOnSpansOnly(t *testing.T) {
 
 func TestWhatTheRedactorReturnsIsKeptAndBounded(t *testing.T) {
 	long := strings.Repeat("é", 8<<10)
-	rec := telemetrytest.Recorder(t, telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
-		switch c.Kind {
-		case telemetry.ToolResult:
-			panic("a redactor that breaks")
-		case telemetry.ErrorMessage:
+	rec := telemetrytest.Recorder(t,
+		telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
+			switch c.Kind {
+			case telemetry.ToolResult:
+				panic("a redactor that breaks")
+			case telemetry.ErrorMessage:
+				return "x" + long, true
+			}
 			return "x" + long, true
-		}
-		return "x" + long, true
-	}))
+		}))
 	useAll(t, rec.Telemetry(), way{mcp.Version20260728, false})
 	for _, s := range rec.Spans() {
 		attrs := attributesOf(s)

@@ -18,7 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at Info.
+// withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at
+// Info.
 func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
@@ -28,7 +29,8 @@ func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
 	})
 	return telemetry.New(
 		telemetry.WithTracerProvider(tracers), telemetry.WithMeterProvider(meters),
-		telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})),
+		telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{},
+			propagation.Baggage{})),
 		telemetry.WithLogger(slog.New(infoOnly{slog.DiscardHandler})),
 	)
 }
@@ -94,8 +96,8 @@ func costOverHTTP(t testing.TB, tel *telemetry.Telemetry) float64 {
 	return n
 }
 
-// TestTelemetryStaysWithinItsBudget compares the allocations of a call, on each path, with those of a server that nobody
-// observes. (TELEMETRY.md, section 3)
+// TestTelemetryStaysWithinItsBudget compares the allocations of a call, on each path, with those of a server that
+// nobody observes. (TELEMETRY.md, section 3)
 func TestTelemetryStaysWithinItsBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")

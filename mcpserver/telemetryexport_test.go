@@ -18,7 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// exported is what a client and a server, with the SDK as programs have it, have sent over OTLP and shown on the console.
+// exported is what a client and a server, with the SDK as programs have it, have sent over OTLP and shown on the
+// console.
 type exported struct {
 	otlpsink.Snapshot
 	console string
@@ -43,7 +44,8 @@ func export(t *testing.T, w way, use func(c *mcpclient.Client)) exported {
 	must(t, err)
 	defer sink.Close(context.Background())
 	console := &lockedBuffer{}
-	p, err := otlp.Setup(t.Context(), otlp.WithEndpoint(sink.Endpoint()), otlp.WithGlobals(false), otlp.WithServiceName("both"),
+	p, err := otlp.Setup(t.Context(), otlp.WithEndpoint(sink.Endpoint()), otlp.WithGlobals(false),
+		otlp.WithServiceName("both"),
 		otlp.WithConsole(console, slog.LevelDebug), otlp.WithLogLevel(slog.LevelDebug))
 	must(t, err)
 	t.Run(w.String(), func(t *testing.T) { // whose clean-up ends the client and the server
@@ -56,8 +58,8 @@ func export(t *testing.T, w way, use func(c *mcpclient.Client)) exported {
 	return exported{s, console.b.String()}
 }
 
-// spans returns the ids of the spans with this name of a kind, with those of their traces; with no name, of all requests
-// and notifications of that kind.
+// spans returns the ids of the spans with this name of a kind, with those of their traces; with no name, of all
+// requests and notifications of that kind.
 func (e exported) spans(kind, name string) map[string]string {
 	m := map[string]string{}
 	for _, s := range e.Spans {
@@ -74,22 +76,28 @@ var exportWays = []way{{mcp.Version20260728, false}, {mcp.Version20251125, true}
 func TestRecordsCarryTheIdsOfTheirSpans(t *testing.T) {
 	for _, w := range exportWays {
 		e := export(t, w, func(c *mcpclient.Client) {
-			_ = c.Call(t.Context(), mcp.MethodCallTool, &mcp.CallToolParams{Name: "greet", Arguments: map[string]string{"name": "x"}}, nil)
-			_ = c.Call(t.Context(), mcp.MethodCallTool, &mcp.CallToolParams{Name: "fail", Arguments: map[string]string{"how": "panic"}}, nil)
+			_ = c.Call(t.Context(), mcp.MethodCallTool,
+				&mcp.CallToolParams{Name: "greet", Arguments: map[string]string{"name": "x"}}, nil)
+			_ = c.Call(t.Context(), mcp.MethodCallTool,
+				&mcp.CallToolParams{Name: "fail", Arguments: map[string]string{"how": "panic"}}, nil)
 		})
 		for _, want := range []struct {
 			event, kind, span string
 			severity          int
 		}{
-			{"mcp_client.request.start", "CLIENT", "tools/call greet", 5}, {"mcp_client.request.stop", "CLIENT", "tools/call greet", 5},
-			{"mcp_server.request.start", "SERVER", "tools/call greet", 5}, {"mcp_server.request.stop", "SERVER", "tools/call greet", 5},
+			{"mcp_client.request.start", "CLIENT", "tools/call greet", 5}, {"mcp_client.request.stop", "CLIENT",
+				"tools/call greet", 5},
+			{"mcp_server.request.start", "SERVER", "tools/call greet", 5}, {"mcp_server.request.stop", "SERVER",
+				"tools/call greet", 5},
 			{"mcp_client.request.exception", "CLIENT", "tools/call fail", 13},
-			{"mcp_server.request.exception", "SERVER", "tools/call fail", 17}, {"mcp_server.handler.panic", "SERVER", "tools/call fail", 17},
+			{"mcp_server.request.exception", "SERVER", "tools/call fail", 17}, {"mcp_server.handler.panic", "SERVER",
+				"tools/call fail", 17},
 			{"mcp_client.connection.attempt", "INTERNAL", "mcp_client.connect", 9},
 		} {
 			spans, found := e.spans(want.kind, want.span), false
 			for _, r := range e.RecordsOf(want.event) {
-				if trace, ok := spans[r.SpanID]; ok && r.TraceID == trace && r.Severity == want.severity && r.Scope == telemetry.ScopeName {
+				if trace, ok := spans[r.SpanID]; ok && r.TraceID == trace && r.Severity == want.severity &&
+					r.Scope == telemetry.ScopeName {
 					found = true
 				}
 			}
@@ -117,7 +125,8 @@ func TestRecordsCarryTheIdsOfTheirSpans(t *testing.T) {
 func TestExemplarsLeadToTheRightSpan(t *testing.T) {
 	for _, w := range exportWays {
 		e := export(t, w, func(c *mcpclient.Client) {
-			_ = c.Call(t.Context(), mcp.MethodCallTool, &mcp.CallToolParams{Name: "greet", Arguments: map[string]string{"name": "x"}}, nil)
+			_ = c.Call(t.Context(), mcp.MethodCallTool,
+				&mcp.CallToolParams{Name: "greet", Arguments: map[string]string{"name": "x"}}, nil)
 		})
 		for _, want := range []struct {
 			metric, kind, span, key, value string
@@ -128,7 +137,8 @@ func TestExemplarsLeadToTheRightSpan(t *testing.T) {
 			{"mcp_client.message.decode.duration", "CLIENT", "", "mcp_client.message.kind", "response"},
 			{"mcp_server.message.size", "SERVER", "", "mcp_server.message.kind", "request"},
 			{"mcp_server.message.decode.duration", "SERVER", "", "mcp_server.message.kind", "request"},
-			{"mcp_client.connection.attempt.duration", "INTERNAL", "mcp_client.connect", "mcp_client.connection.attempt.kind", "initial"},
+			{"mcp_client.connection.attempt.duration", "INTERNAL", "mcp_client.connect", "mcp_client.connection.attempt.kind",
+				"initial"},
 		} {
 			spans, all := e.spans(want.kind, want.span), map[string]string{}
 			for _, s := range e.Spans {

@@ -27,8 +27,8 @@ func countsOnly(t *testing.T) *telemetrytest.Recording {
 	return telemetrytest.Recorder(t, telemetry.WithTracerProvider(noop.NewTracerProvider()), telemetry.WithLogger(quiet))
 }
 
-// within fails the test if a metric has more series than the schema says, for one client or server. The Recording checks
-// that as well; here it is said which metrics were put to the test.
+// within fails the test if a metric has more series than the schema says, for one client or server. The Recording
+// checks that as well; here it is said which metrics were put to the test.
 func within(t *testing.T, rec *telemetrytest.Recording, metrics ...string) {
 	t.Helper()
 	for _, row := range schema.Current.Metrics {

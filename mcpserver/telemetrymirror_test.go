@@ -22,7 +22,8 @@ func TestStreamsOfEachKindAreInTelemetry(t *testing.T) {
 		open := map[string]*events{
 			"get": w.stream(http.MethodGet, "", "Mcp-Session-Id", session),
 			"sse": w.stream(http.MethodGet, ""),
-			"listen": w.stream(http.MethodPost, asked(1, mcp.MethodSubscriptionsListen, bothMetas, `"notifications":{"toolsListChanged":true}`),
+			"listen": w.stream(http.MethodPost, asked(1, mcp.MethodSubscriptionsListen, bothMetas,
+				`"notifications":{"toolsListChanged":true}`),
 				modernHeaders(mcp.MethodSubscriptionsListen, "")...),
 		}
 		open["sse"].next()    // where to send messages to
@@ -151,7 +152,8 @@ func TestWhatIsNotSentIsCountedAsDropped(t *testing.T) {
 			{"queue_full", mcp.NotificationMessage, 44},
 			{"coalesced", mcp.NotificationToolListChanged, 1},
 		} {
-			n := rec.Value("mcp_server.notifications.dropped", "mcp_server.drop.reason", want.reason, "mcp.method.name", want.method)
+			n := rec.Value("mcp_server.notifications.dropped", "mcp_server.drop.reason", want.reason, "mcp.method.name",
+				want.method)
 			if n != want.n {
 				t.Errorf("%s dropped as %s: got %d, want %d", want.method, want.reason, n, want.n)
 			}
@@ -195,7 +197,8 @@ func TestASlowCallIsLoggedAtInfo(t *testing.T) {
 				want = "INFO"
 			}
 			if r.Text("mcp.method.name") == "tools/call" && r.Level.String() != want {
-				t.Errorf("call %s took %s s: got it logged at %v, want %s", r.Text("jsonrpc.request.id"), r.Text("mcp_server.duration"), r.Level, want)
+				t.Errorf("call %s took %s s: got it logged at %v, want %s", r.Text("jsonrpc.request.id"),
+					r.Text("mcp_server.duration"), r.Level, want)
 			}
 		}
 	})

@@ -18,7 +18,8 @@ import (
 
 // TestTheSpanOfWhoIsNotTrustedIsARootWithLinks trusts those who say so in a header, request by request.
 func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
-	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
+	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
+		TraceFlags: trace.FlagsSampled})
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		for _, within := range []bool{false, true} {
 			t.Run(fmt.Sprint(version, " within a span=", within), func(t *testing.T) {
@@ -29,10 +30,11 @@ func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
 				s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
 				s.RemoveTools("echo")
 				var inside []string
-				must(t, s.AddRawTool(&mcp.Tool{Name: "echo"}, func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					inside = append(inside, baggage.FromContext(ctx).Member("tenant").Value())
-					return nil, nil
-				}))
+				must(t, s.AddRawTool(&mcp.Tool{Name: "echo"},
+					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						inside = append(inside, baggage.FromContext(ctx).Member("tenant").Value())
+						return nil, nil
+					}))
 				h := s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 				w := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if within {
@@ -78,7 +80,8 @@ func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
 					if span.Parent().IsValid() || strings.Join(links, " ") != strings.Join(want, " ") {
 						t.Errorf("the span is a root with links to %q, got parent %v and links %q", want, span.Parent().SpanID(), links)
 					}
-					if id := span.SpanContext().TraceID(); id.String() == "0af7651916cd43dd8448eb211c80319c" || id == ambient.TraceID() {
+					if id := span.SpanContext().TraceID(); id.String() == "0af7651916cd43dd8448eb211c80319c" ||
+						id == ambient.TraceID() {
 						t.Errorf("its trace is one of its own, got %v", id)
 					}
 				}
@@ -93,7 +96,8 @@ func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
 // Trusting the client, the default sampler would follow it.
 func TestAServerDecidesItselfWhetherACallOfAnUntrustedClientIsSampled(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithPublicEndpointFn(func(context.Context) bool { return true }))
-	w := serveWeb(t, newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}), &mcpserver.HTTPOptions{TrustTraceContext: true})
+	w := serveWeb(t, newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}),
+		&mcpserver.HTTPOptions{TrustTraceContext: true})
 	unsampled := strings.Replace(traceParent, `-01"`, `-00"`, 1)
 	w.post(asked(1, "tools/call", bothMetas+","+unsampled, `"name":"echo"`), modernHeaders("tools/call", "echo")...)
 	w.end()
@@ -102,8 +106,8 @@ func TestAServerDecidesItselfWhetherACallOfAnUntrustedClientIsSampled(t *testing
 	}
 }
 
-// A client over HTTP decides about traces and baggage if it has said who it is, or if the server's options say so. It is on
-// the loopback here, which makes no difference.
+// A client over HTTP decides about traces and baggage if it has said who it is, or if the server's options say so. It
+// is on the loopback here, which makes no difference.
 func TestAnAnonymousClientOverHTTPDecidesNothingAboutTraces(t *testing.T) {
 	alice := func(*http.Request) string { return "alice" }
 	for _, tt := range []struct {
@@ -124,11 +128,12 @@ func TestAnAnonymousClientOverHTTPDecidesNothingAboutTraces(t *testing.T) {
 				s.RemoveTools("echo")
 				var tenant string
 				var sampled bool
-				must(t, s.AddRawTool(&mcp.Tool{Name: "echo"}, func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					tenant = baggage.FromContext(ctx).Member("tenant").Value()
-					sampled = trace.SpanContextFromContext(ctx).IsSampled()
-					return nil, nil
-				}))
+				must(t, s.AddRawTool(&mcp.Tool{Name: "echo"},
+					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+						tenant = baggage.FromContext(ctx).Member("tenant").Value()
+						sampled = trace.SpanContextFromContext(ctx).IsSampled()
+						return nil, nil
+					}))
 				w := serveWeb(t, s, tt.options)
 				unsampled := strings.Replace(traceParent, `-01"`, `-00"`, 1)
 				meta, headers := unsampled+`,"baggage":"tenant=acme"`, []string{}
@@ -147,15 +152,18 @@ func TestAnAnonymousClientOverHTTPDecidesNothingAboutTraces(t *testing.T) {
 				}
 				w.end()
 				if sampled == tt.trusted || (tenant == "acme") != tt.trusted {
-					t.Errorf("sampled %t with tenant %q, want the client to decide that it is not and whose: %t", sampled, tenant, tt.trusted)
+					t.Errorf("sampled %t with tenant %q, want the client to decide that it is not and whose: %t", sampled, tenant,
+						tt.trusted)
 				}
 				for _, span := range rec.Spans() {
 					if strings.Contains(span.Name(), "initialize") {
 						continue // the session's opening, without a trace
 					}
 					links := span.Links()
-					if tt.trusted || span.Parent().IsValid() || len(links) != 1 || links[0].SpanContext.SpanID().String() != "b7ad6b7169203331" {
-						t.Errorf("%s: parent %v and links %v; want a root with a link to the client's span", span.Name(), span.Parent(), links)
+					if tt.trusted || span.Parent().IsValid() || len(links) != 1 ||
+						links[0].SpanContext.SpanID().String() != "b7ad6b7169203331" {
+						t.Errorf("%s: parent %v and links %v; want a root with a link to the client's span", span.Name(), span.Parent(),
+							links)
 					}
 				}
 			})

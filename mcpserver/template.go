@@ -24,9 +24,9 @@ const (
 )
 
 // AddResourceTemplate adds a template by RFC 6570 for the URIs of resources, of which it and a name are required. It
-// stands for every URI that it can be expanded to, that of a variable without a value included; h says which of these are
-// resources. If several templates match, the one that was added first is asked; URIs of more than 4 KiB match none, and
-// neither do those with lists of more than 128 values.
+// stands for every URI that it can be expanded to, that of a variable without a value included; h says which of these
+// are resources. If several templates match, the one that was added first is asked; URIs of more than 4 KiB match none,
+// and neither do those with lists of more than 128 values.
 //
 // Clients that are connected are told that the list has changed. It is an error if the template is none, has a variable
 // twice, or if the server has it already.

@@ -86,7 +86,8 @@ func TestExpansionsMatchTheirTemplate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		made := compiled(t, rapid.SampledFrom(templates).Draw(t, "template"))
 		want := map[string]string{"a": value.Draw(t, "a"), "b": value.Draw(t, "b")}
-		uri, err := made.parsed.Expand(uritemplate.Values{"a": uritemplate.String(want["a"]), "b": uritemplate.String(want["b"])})
+		uri, err := made.parsed.Expand(uritemplate.Values{"a": uritemplate.String(want["a"]),
+			"b": uritemplate.String(want["b"])})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,8 @@ func FuzzTemplates(f *testing.F) {
 			return
 		}
 		values, ok := made.match(uri)
-		if !ok && utf8.RuneCountInString(uri) > 1 && made.parsed.Match(uri) != nil { // which holds any single character for nothing
+		// which holds any single character for nothing
+		if !ok && utf8.RuneCountInString(uri) > 1 && made.parsed.Match(uri) != nil {
 			t.Errorf("%q does not hold %q, want it: it can be expanded to that", text, uri)
 		}
 		for name := range values {

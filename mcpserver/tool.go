@@ -28,13 +28,14 @@ type CallToolRequest struct {
 // request; the text of any other error is sent as a result with isError, for the client's model to read. ctx ends when
 // the client cancels the call, the connection ends or the server's time limit has passed.
 //
-// It runs in a goroutine that does nothing else meanwhile, and may run several times at once. Where the handler has been quick
-// so far, that may be the goroutine which reads the connection: if it then takes longer than a millisecond, or asks the client
-// for something, another one reads on.
+// It runs in a goroutine that does nothing else meanwhile, and may run several times at once. Where the handler has
+// been quick so far, that may be the goroutine which reads the connection: if it then takes longer than a millisecond,
+// or asks the client for something, another one reads on.
 type ToolHandler func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error)
 
 // AddRawTool adds a tool whose handler gets the arguments as they came and makes the result itself. The tool's input
-// schema, by default that of any object, and its output schema must be valid; neither is applied, unless the handler is [Checked].
+// schema, by default that of any object, and its output schema must be valid; neither is applied, unless the handler is
+// [Checked].
 //
 // Clients that are connected are told that the list has changed. It is an error if the server has a tool of that name.
 func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {
@@ -61,8 +62,8 @@ func rawTool(t *mcp.Tool) (*mcp.Tool, error) {
 	return added, err
 }
 
-// RemoveTools removes tools by name; calls that run go on. Clients that are connected are told that the list has changed,
-// if it has.
+// RemoveTools removes tools by name; calls that run go on. Clients that are connected are told that the list has
+// changed, if it has.
 func (s *Server) RemoveTools(names ...string) {
 	if s.tools.remove(names...) {
 		s.changed(notice{method: mcp.NotificationToolListChanged})

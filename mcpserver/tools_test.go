@@ -34,7 +34,8 @@ func newServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 		Icons:       []mcp.Icon{{Src: "https://example.com/add.png"}},
 		Meta:        mcp.Meta(`{"example.com/x":1}`),
 	}, add))
-	must(mcpserver.AddTool(s, &mcp.Tool{Name: "split", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskForbidden}}, split))
+	must(mcpserver.AddTool(s, &mcp.Tool{Name: "split", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskForbidden}},
+		split))
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "greet"}, greet))
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "sleep"}, sleep))
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "fail"}, fail))

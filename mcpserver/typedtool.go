@@ -15,21 +15,22 @@ import (
 
 // AddTool adds a tool that is a Go function. The schemas that t does not have are made from the types.
 //
-// In is a struct, or a map with string keys. A struct's fields are the tool's arguments under their JSON names, required
-// unless omitempty or omitzero; a tag `jsonschema:"text"` describes one to the model. Defaults of the input schema are
-// filled in, at most 10,000 of 1 MiB in all and none into another. Then the arguments are checked against the schema, for as
-// long as the context of the call lasts, and decoded. What does not fit never reaches h: from 2025-11-25 on it is answered
-// with a result with isError, so that the model can correct itself, and with -32602 before that.
+// In is a struct, or a map with string keys. A struct's fields are the tool's arguments under their JSON names,
+// required unless omitempty or omitzero; a tag `jsonschema:"text"` describes one to the model. Defaults of the input
+// schema are filled in, at most 10,000 of 1 MiB in all and none into another. Then the arguments are checked against
+// the schema, for as long as the context of the call lasts, and decoded. What does not fit never reaches h: from
+// 2025-11-25 on it is answered with a result with isError, so that the model can correct itself, and with -32602 before
+// that.
 //
 // Out is how the tool answers:
 //   - [*mcp.CallToolResult]: the result as it is, nil for an empty one;
 //   - string: a block of text;
-//   - anything else: structured content, and the same JSON in a block of text for clients that know no other. Its output
-//     schema is listed. Clients of revisions before 2025-06-18 get only the text, and so do those before 2026-07-28 if it
-//     is no JSON object.
+//   - anything else: structured content, and the same JSON in a block of text for clients that know no other. Its
+//     output schema is listed. Clients of revisions before 2025-06-18 get only the text, and so do those before
+//     2026-07-28 if it is no JSON object.
 //
-// Arguments that would take more than 128 MiB as Go values, or eight times their text if that is more, do not fit. Two million numbers
-// do. [Server.AddRawTool] takes and gives JSON as it is; see [Checked].
+// Arguments that would take more than 128 MiB as Go values, or eight times their text if that is more, do not fit. Two
+// million numbers do. [Server.AddRawTool] takes and gives JSON as it is; see [Checked].
 //
 // Structured content is checked against the output schema; one that does not fit is an internal error. Errors of h are
 // treated as [ToolHandler] says.
@@ -86,9 +87,10 @@ func structured[Out any]() bool {
 	return true
 }
 
-// Checked returns a handler for [Server.AddRawTool] and [Server.AddRawTaskTool] that holds calls of h to the schemas of t, as
-// [AddTool] does: defaults are filled in, arguments that do not fit never reach h, and structured content that does not fit is an
-// internal error. What h gets and gives is JSON all the same. Of a call that becomes a task, this is done within the task.
+// Checked returns a handler for [Server.AddRawTool] and [Server.AddRawTaskTool] that holds calls of h to the schemas of
+// t, as [AddTool] does: defaults are filled in, arguments that do not fit never reach h, and structured content that
+// does not fit is an internal error. What h gets and gives is JSON all the same. Of a call that becomes a task, this is
+// done within the task.
 //
 //	err := s.AddRawTool(t, mcpserver.Checked(t, h))
 //
@@ -189,4 +191,5 @@ func checkOutput(ctx context.Context, raw json.RawMessage, c *contract) error {
 	return &failure{errBadOutput, fmt.Errorf("output: %w", err)}
 }
 
-var errBadOutput = &mcp.Error{Code: mcp.CodeInternalError, Message: "the tool's output does not match its output schema"}
+var errBadOutput = &mcp.Error{Code: mcp.CodeInternalError,
+	Message: "the tool's output does not match its output schema"}

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// The server calls code of the user's as package usercode has it: handlers, stores, connections. Whatever that does, the
-// request gets its answer, and the server goes on and can be shut down.
+// The server calls code of the user's as package usercode has it: handlers, stores, connections. Whatever that does,
+// the request gets its answer, and the server goes on and can be shut down.
 
 // brokenOff is how an operation ends in which code of the user's has failed, unless it has ended before: for a defer.
 var brokenOff = instrument.Result{ErrorType: names.ErrorPanic}

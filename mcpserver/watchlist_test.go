@@ -18,7 +18,8 @@ func TestAWatchlistCanBeRestoredFromItsSnapshot(t *testing.T) {
 	for _, uri := range first.snapshot() {
 		second.add(uri)
 	}
-	if got, want := second.snapshot(), []string{"test://a", "test://b"}; !slices.Equal(got, want) || second.bytes != first.bytes {
+	if got, want := second.snapshot(), []string{"test://a", "test://b"}; !slices.Equal(got, want) ||
+		second.bytes != first.bytes {
 		t.Errorf("restored, it is %q of %d bytes, want %q of %d", got, second.bytes, want, first.bytes)
 	}
 }

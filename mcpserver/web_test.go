@@ -117,8 +117,8 @@ type page struct {
 	body   string
 }
 
-// request makes an HTTP request with the headers that all have; more of them come as names and values, and an empty value
-// takes one away.
+// request makes an HTTP request with the headers that all have; more of them come as names and values, and an empty
+// value takes one away.
 func request(t testing.TB, ctx context.Context, method, body string, headers ...string) *http.Request {
 	t.Helper()
 	target := "http://localhost/mcp"

@@ -174,9 +174,10 @@ func (l *link) move(to connstate.State, reason connstate.Reason, err error) {
 func (l *link) tell(to connstate.State, reason connstate.Reason, err error) {
 	now := time.Now()
 	l.tel.Transition(instrument.Transition{
-		Transition: connstate.Transition{From: l.state, To: to, Reason: reason, Attempt: 1, Epoch: 1, Duration: now.Sub(l.entered)},
-		Attempt:    l.attempt,
-		Err:        err,
+		Transition: connstate.Transition{From: l.state, To: to, Reason: reason, Attempt: 1, Epoch: 1,
+			Duration: now.Sub(l.entered)},
+		Attempt: l.attempt,
+		Err:     err,
 	})
 	l.state, l.entered = to, now
 }

@@ -25,7 +25,8 @@ type listening struct {
 }
 
 // withListening returns ctx and what ends op. The context leads the acknowledgment to it.
-func withListening(ctx context.Context, op *instrument.Op, method string, opened func(kind string) func()) (context.Context, *listening) {
+func withListening(ctx context.Context, op *instrument.Op, method string,
+	opened func(kind string) func()) (context.Context, *listening) {
 	l := &listening{op: op, opened: opened}
 	if method == methodListen {
 		ctx = context.WithValue(ctx, listeningKey{}, l)

@@ -24,7 +24,8 @@ type end interface {
 }
 
 // send sends a request or a notification under its span.
-func send(ctx context.Context, e end, p *instrument.Peer, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
+func send(ctx context.Context, e end, p *instrument.Peer, method string, req mcp.Request,
+	next mcp.MethodHandler) (mcp.Result, error) {
 	about := aim(req.GetParams())
 	ctx, op := e.StartRequest(ctx, instrument.Request{
 		Method: method, TargetKind: about.kind, Target: about.name, URI: about.uri, Notification: isNotification(method),
@@ -48,7 +49,8 @@ func send(ctx context.Context, e end, p *instrument.Peer, method string, req mcp
 
 // receive handles a request or a notification under its span. The handler's panic goes on: the SDK does not catch it.
 // A subscription that it opens is told to opened, nil for a side that serves none.
-func receive(ctx context.Context, e end, in instrument.Incoming, req mcp.Request, opened func(kind string) func(), next mcp.MethodHandler) (mcp.Result, error) {
+func receive(ctx context.Context, e end, in instrument.Incoming, req mcp.Request, opened func(kind string) func(),
+	next mcp.MethodHandler) (mcp.Result, error) {
 	ctx, op := e.StartHandler(ctx, in)
 	captureArguments(&op, req.GetParams())
 	ctx, listening := withListening(ctx, &op, in.Method, opened)
@@ -119,8 +121,8 @@ func aim(params mcp.Params) target {
 	return target{}
 }
 
-// withTrace returns req with the trace context of op in its _meta. It changes a copy: whoever made the params may use them
-// again, and elsewhere at the same time.
+// withTrace returns req with the trace context of op in its _meta. It changes a copy: whoever made the params may use
+// them again, and elsewhere at the same time.
 func withTrace(op *instrument.Op, method string, req mcp.Request) mcp.Request {
 	traceparent, tracestate, baggage := op.TraceContext()
 	if traceparent == "" && tracestate == "" && baggage == "" {

@@ -134,8 +134,8 @@ func isLost(err error) bool {
 }
 
 // handled describes how a request ended that this side has handled. An error without a code has the code 0 on the wire,
-// and so it has here. The SDK answers a request that was cancelled too, mostly with an error or with the tool's report of
-// one.
+// and so it has here. The SDK answers a request that was cancelled too, mostly with an error or with the tool's report
+// of one.
 func handled(ctx context.Context, result mcp.Result, err error) instrument.Result {
 	r := outcome(result)
 	switch {

@@ -44,8 +44,8 @@ type (
 	}
 )
 
-// observed returns a session in the place of s, for handlers, whose questions to the client are observed. It is nil if s is
-// none that asks a client by a request.
+// observed returns a session in the place of s, for handlers, whose questions to the client are observed. It is nil if
+// s is none that asks a client by a request.
 func observed(s server.ClientSession, n *network, p *instrument.Peer) server.ClientSession {
 	switch s := s.(type) {
 	case httpSession:

@@ -147,7 +147,8 @@ func (t *Transport) SendRequest(ctx context.Context, q transport.JSONRPCRequest)
 }
 
 // outcome describes how a request ended, and what its result says. The end of a handshake makes the server known.
-func (t *Transport) outcome(ctx context.Context, method string, response *transport.JSONRPCResponse, err error) (instrument.Result, said) {
+func (t *Transport) outcome(ctx context.Context, method string, response *transport.JSONRPCResponse,
+	err error) (instrument.Result, said) {
 	if err != nil {
 		if t.network.Transport == "pipe" && isLost(err) {
 			t.conn.lose(err)

@@ -16,8 +16,8 @@ import (
 // units are the units that have a word in Prometheus. A unit in braces, such as {request}, has none.
 var units = map[string]string{"s": "seconds", "ms": "milliseconds", "By": "bytes", "1": "ratio"}
 
-// Metric returns the names of the series that a metric is stored under: one, or for a histogram those of its buckets, its
-// sum and its count, in this order.
+// Metric returns the names of the series that a metric is stored under: one, or for a histogram those of its buckets,
+// its sum and its count, in this order.
 func Metric(m schema.Metric) []string {
 	name := Base(m)
 	if m.Instrument == schema.Histogram {

@@ -60,7 +60,8 @@ func instrumentOf(row *schema.Metric) Instrument {
 	return Histogram
 }
 
-// count checks how many series and values there are for each client or server, which is told by what the user configured.
+// count checks how many series and values there are for each client or server, which is told by what the user
+// configured.
 func (m *Metric) count(row *schema.Metric, toolNames int) (problems []string) {
 	type ofOne struct{ whose, key string }
 	series, values := map[string]int{}, map[ofOne]map[string]bool{}

@@ -26,12 +26,14 @@ type Step string
 
 const (
 	StepDiscoverResource Step = names.AuthDiscoverResource // metadata of the MCP server (RFC 9728)
-	StepDiscoverServer   Step = names.AuthDiscoverServer   // metadata of the authorization server (RFC 8414, OpenID Connect Discovery)
-	StepRegister         Step = names.AuthRegister         // dynamic client registration (RFC 7591), or the choice of credentials
-	StepAuthorize        Step = names.AuthAuthorize        // the person at the authorization server, and what comes back
-	StepToken            Step = names.AuthToken            // a request for a new token
-	StepRefresh          Step = names.AuthRefresh          // a request with a refresh token
-	StepResource         Step = "resource"                 // the MCP server's answer to a request; has no span of its own
+	// metadata of the authorization server (RFC 8414, OpenID Connect Discovery)
+	StepDiscoverServer Step = names.AuthDiscoverServer
+	// dynamic client registration (RFC 7591), or the choice of credentials
+	StepRegister  Step = names.AuthRegister
+	StepAuthorize Step = names.AuthAuthorize // the person at the authorization server, and what comes back
+	StepToken     Step = names.AuthToken     // a request for a new token
+	StepRefresh   Step = names.AuthRefresh   // a request with a refresh token
+	StepResource  Step = "resource"          // the MCP server's answer to a request; has no span of its own
 )
 
 // Error is every error of an [Authorizer]. It never holds a secret: what servers say is left out where it repeats one.

@@ -30,9 +30,10 @@ type Content struct {
 	Kind      ContentKind
 	Side      Side
 	Direction Direction // Sent if the request is one that this side sends, Received if it answers it
-	Method    string    // of the request, as it is; empty for an error that is about none, such as that of an attempt to connect
-	Target    string    // name of the tool or prompt, as it is; empty for none
-	Name      string    // of the prompt's variable; empty for any other content
+	// of the request, as it is; empty for an error that is about none, such as that of an attempt to connect
+	Method string
+	Target string // name of the tool or prompt, as it is; empty for none
+	Name   string // of the prompt's variable; empty for any other content
 
 	// Data is the content. It is part of a message: it must not be changed, and not be kept longer than the call.
 	Data []byte
@@ -40,8 +41,9 @@ type Content struct {
 
 // Redactor decides what is kept of a content: the text that it returns, or nothing if ok is false. It is called in the
 // context of the span, in the goroutine of the call, only for spans that are recorded; it must be quick and is called
-// from any number of goroutines. Of what it returns, 8 KiB are kept, which may cut JSON in two; of the text of an error 256
-// bytes. If it panics, or ends its goroutine, nothing is kept, and that is logged and counted as a panic of a handler.
+// from any number of goroutines. Of what it returns, 8 KiB are kept, which may cut JSON in two; of the text of an error
+// 256 bytes. If it panics, or ends its goroutine, nothing is kept, and that is logged and counted as a panic of a
+// handler.
 //
 //	func(_ context.Context, c telemetry.Content) (string, bool) {
 //		switch {
@@ -54,10 +56,11 @@ type Content struct {
 //	}
 type Redactor func(ctx context.Context, c Content) (keep string, ok bool)
 
-// WithContentCapture puts the contents of messages onto spans, as far as keep lets them through: arguments and results of
-// tools, and variables of prompts. They are on spans only, never on metrics, and in no log record. The default, and nil,
-// is that there is none. The texts of errors go through keep as well, which are there without it: in the status of spans
-// and in the field error of records, those about connections included, where a server may have written a part of them.
+// WithContentCapture puts the contents of messages onto spans, as far as keep lets them through: arguments and results
+// of tools, and variables of prompts. They are on spans only, never on metrics, and in no log record. The default, and
+// nil, is that there is none. The texts of errors go through keep as well, which are there without it: in the status of
+// spans and in the field error of records, those about connections included, where a server may have written a part of
+// them.
 func WithContentCapture(keep Redactor) Option {
 	return func(c *config) { c.Keep = keep }
 }

@@ -73,9 +73,10 @@ func WithPropagators(p propagation.TextMapPropagator) Option {
 // WithLogger sets where log records go. Nil and the default mean nowhere; slog's default logger is never used. Records
 // are logged with the context of the span they belong to.
 //
-// The records of a call are written in its caller's goroutine, which waits for the handler. A client's other records, of its
-// connection and of what the server says, are written by a goroutine of their own, in order, so that a handler that is slow
-// delays no call; up to 1,024 records and 1 MiB wait, those beyond are counted. Enabled is asked on all paths and must be quick.
+// The records of a call are written in its caller's goroutine, which waits for the handler. A client's other records,
+// of its connection and of what the server says, are written by a goroutine of their own, in order, so that a handler
+// that is slow delays no call; up to 1,024 records and 1 MiB wait, those beyond are counted. Enabled is asked on all
+// paths and must be quick.
 //
 // If the handler panics, there is no record, and that is counted as a panic of a handler.
 func WithLogger(l *slog.Logger) Option {
@@ -110,7 +111,8 @@ func WithResourceURIInSpanName() Option {
 
 // WithNotificationSpans says for which methods a notification, sent or handled, gets a span and a sample of the
 // duration; all are counted. The default and nil mean all but progress, message and cancelled. A cancelled notification
-// gets its span from the call it ends. If wanted panics, there is none, and that is logged and counted as that of a handler.
+// gets its span from the call it ends. If wanted panics, there is none, and that is logged and counted as that of a
+// handler.
 func WithNotificationSpans(wanted func(method string) bool) Option {
 	return func(c *config) {
 		if wanted != nil {
@@ -121,32 +123,32 @@ func WithNotificationSpans(wanted func(method string) bool) Option {
 
 // WithPublicEndpointFn says of each message that a server handles whether its sender is not trusted with the server's
 // traces. The span of such a message begins a trace of its own, so that it is the server that decides whether it is
-// sampled, and has links to the span that the sender names and to that around the handler; the baggage in the message is
-// not read. ctx is that of the handler: a server's package tells from it who asks, see RequestFrom in package mcpserver.
-// The default and nil mean that all are trusted, but for those whom the server itself does not trust, as package mcpserver
-// does not trust clients over HTTP without a principal. If
+// sampled, and has links to the span that the sender names and to that around the handler; the baggage in the message
+// is not read. ctx is that of the handler: a server's package tells from it who asks, see RequestFrom in package
+// mcpserver. The default and nil mean that all are trusted, but for those whom the server itself does not trust, as
+// package mcpserver does not trust clients over HTTP without a principal. If
 // untrusted panics, the sender is not trusted, and that is logged and counted as a panic of a handler.
 func WithPublicEndpointFn(untrusted func(ctx context.Context) bool) Option {
 	return func(c *config) { c.Untrusted = untrusted }
 }
 
-// WithBaggageKeys says which members of the baggage go over a network: from a client in the messages and the HTTP header of
-// its requests, from a server in what it asks of clients. Baggage is what a program notes about its work for all that it
-// calls in turn, such as a user, a tenant or a price, and the other end of a network may be a stranger: by default no member
-// goes there. "*" means all. What servers on a network write into their messages reaches the handlers of clients by the same
-// keys.
+// WithBaggageKeys says which members of the baggage go over a network: from a client in the messages and the HTTP
+// header of its requests, from a server in what it asks of clients. Baggage is what a program notes about its work for
+// all that it calls in turn, such as a user, a tenant or a price, and the other end of a network may be a stranger: by
+// default no member goes there. "*" means all. What servers on a network write into their messages reaches the handlers
+// of clients by the same keys.
 //
-// A server that is a child process, or in the same process, was started by the program or its user and gets all of it, as
-// far as the propagator writes it; so does the program that started a server, and who has a Unix socket. HTTP to the loopback
-// is a network, because nothing tells who listens there. Several servers that are to get different members need a
-// [Telemetry] each.
+// A server that is a child process, or in the same process, was started by the program or its user and gets all of it,
+// as far as the propagator writes it; so does the program that started a server, and who has a Unix socket. HTTP to the
+// loopback is a network, because nothing tells who listens there. Several servers that are to get different members
+// need a [Telemetry] each.
 func WithBaggageKeys(keys ...string) Option {
 	return func(c *config) { c.Baggage = slices.Clone(keys) }
 }
 
-// WithOuterToolSpan marks the current span of ctx as the caller's own execute_tool span of the GenAI conventions. A tool
-// call under it sets its attributes on that span, whose status stays with the caller, and opens none of its own. The
-// mark counts only while that span is the current one.
+// WithOuterToolSpan marks the current span of ctx as the caller's own execute_tool span of the GenAI conventions. A
+// tool call under it sets its attributes on that span, whose status stays with the caller, and opens none of its own.
+// The mark counts only while that span is the current one.
 func WithOuterToolSpan(ctx context.Context) context.Context {
 	return settings.WithOuterSpan(ctx)
 }

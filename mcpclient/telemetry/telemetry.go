@@ -16,8 +16,8 @@ const ScopeName = "github.com/mcpotel/mcpotel"
 type Telemetry settings.Source[Redactor]
 
 // New returns a Telemetry that uses the global OpenTelemetry providers and propagator, and no log, unless options say
-// otherwise. It may be called before the providers are set: what is set later counts from then on. Calls without options return
-// the same Telemetry as long as the globals are the same.
+// otherwise. It may be called before the providers are set: what is set later counts from then on. Calls without
+// options return the same Telemetry as long as the globals are the same.
 func New(opts ...Option) *Telemetry {
 	c := newConfig(opts)
 	if len(opts) > 0 {
@@ -31,7 +31,8 @@ func New(opts ...Option) *Telemetry {
 	return t
 }
 
-// usual is the latest Telemetry that was made without options. A program may well make one for each of a thousand clients.
+// usual is the latest Telemetry that was made without options. A program may well make one for each of a thousand
+// clients.
 var usual atomic.Pointer[Telemetry]
 
 // sameGlobals reports whether s has the same providers and propagator.
@@ -39,7 +40,8 @@ func (c *config) sameGlobals(s *settings.Settings[Redactor]) bool {
 	return same(c.Tracers, s.Tracers) && same(c.Meters, s.Meters) && same(c.Propagator, s.Propagator)
 }
 
-// same reports whether a and b are the same, as far as that can be said. A propagator that is made of several is a slice.
+// same reports whether a and b are the same, as far as that can be said. A propagator that is made of several is a
+// slice.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	switch {
@@ -66,8 +68,8 @@ func (t *Telemetry) ToolNameLimit() int {
 	return s.ToolLimit
 }
 
-// Flush waits until the log handler has taken the records that clients and servers have written so far beside what they do, or
-// until ctx ends, and then returns its cause. A call that is over has waited for its own records.
+// Flush waits until the log handler has taken the records that clients and servers have written so far beside what they
+// do, or until ctx ends, and then returns its cause. A call that is over has waited for its own records.
 func (t *Telemetry) Flush(ctx context.Context) error { return t.source().Flush(ctx) }
 
 func (t *Telemetry) source() *settings.Source[Redactor] { return (*settings.Source[Redactor])(t) }

@@ -5,8 +5,8 @@ import "time"
 // FlightSize is how many entries the flight recorder of a client or a server holds; the oldest makes room.
 const FlightSize = 256
 
-// FlightEntry is an entry of a flight recorder: something that happened, as sizes, names and ids. Which fields are there
-// depends on the kind. Names are those that metrics have, of which there are so many: others are _OTHER.
+// FlightEntry is an entry of a flight recorder: something that happened, as sizes, names and ids. Which fields are
+// there depends on the kind. Names are those that metrics have, of which there are so many: others are _OTHER.
 type FlightEntry struct {
 	// Time is when it happened, for a request when it was sent or arrived.
 	Time time.Time `json:"time"`
@@ -41,7 +41,8 @@ type FlightEntry struct {
 	Failed  bool          `json:"failed,omitempty"`
 	Reason  string        `json:"reason,omitempty"` // error.type if it failed, or another word
 	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
-	Count   int           `json:"count,omitempty"` // how often it happened in a row, if more than once; the rest is of the last time
+	// how often it happened in a row, if more than once; the rest is of the last time
+	Count int `json:"count,omitempty"`
 
 	BytesSent     int `json:"bytes_sent,omitempty"`
 	BytesReceived int `json:"bytes_received,omitempty"`
@@ -59,8 +60,8 @@ type FlightEntry struct {
 	Closed  bool   `json:"closed,omitempty"`
 }
 
-// Operation is what a client or a server has seen of the requests of one method and target since it began: those that it
-// has sent, or those that it has answered.
+// Operation is what a client or a server has seen of the requests of one method and target since it began: those that
+// it has sent, or those that it has answered.
 //
 // The quantiles and Max are of all requests that have ended, however they did, from their sending or arrival, as in the
 // metrics of the conventions. A quantile is at most 6.25 % or 1 µs off, whichever is more.

@@ -18,9 +18,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// BenchmarkHTTP makes a request and gets its answer. peer=floor is net/http alone: http.Client.Do, io.ReadAll and one pass
-// of encoding/json; peer=http is what the transport does. Client and server share the process, so time and allocations are
-// those of both.
+// BenchmarkHTTP makes a request and gets its answer. peer=floor is net/http alone: http.Client.Do, io.ReadAll and one
+// pass of encoding/json; peer=http is what the transport does. Client and server share the process, so time and
+// allocations are those of both.
 func BenchmarkHTTP(b *testing.B) {
 	for _, size := range []int{200, 10_000, 1 << 20, 16<<20 - 200} {
 		for _, form := range []string{"json", "sse"} {
@@ -37,8 +37,8 @@ func BenchmarkHTTP(b *testing.B) {
 	}
 }
 
-// BenchmarkHTTPRatio makes tiny calls in turns with and without the transport, and reports how many times the CPU time of
-// net/http alone they cost: the median over many turns, which other work on the machine disturbs little.
+// BenchmarkHTTPRatio makes tiny calls in turns with and without the transport, and reports how many times the CPU time
+// of net/http alone they cost: the median over many turns, which other work on the machine disturbs little.
 func BenchmarkHTTPRatio(b *testing.B) {
 	const size, turn = 200, 500
 	for _, form := range []string{"json", "sse"} {

@@ -52,9 +52,9 @@ func (e *ExitError) Error() string {
 	return text
 }
 
-// Permanent reports whether err, which [Transport.Dial] returned, will be the same the next time: the executable does not
-// exist or must not be executed, or an error in its chain has a method Permanent() bool that says so. That method decides
-// where there is one.
+// Permanent reports whether err, which [Transport.Dial] returned, will be the same the next time: the executable does
+// not exist or must not be executed, or an error in its chain has a method Permanent() bool that says so. That method
+// decides where there is one.
 func Permanent(err error) bool {
 	type judge interface {
 		error

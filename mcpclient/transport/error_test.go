@@ -47,7 +47,8 @@ func TestErrorsReadWell(t *testing.T) {
 		{&ExitError{PID: 7, Code: 3}, "process 7 exited with status 3"},
 		{&ExitError{PID: 7, Code: -1}, "process 7 ended with unknown status"},
 		{&ExitError{PID: 7, Code: -1, Signal: "SIGKILL"}, "process 7 was ended by SIGKILL"},
-		{&ExitError{PID: 7, Code: 1, Stderr: []string{"a", "b\x1b"}}, `process 7 exited with status 1; its last words: "b\x1b"`},
+		{&ExitError{PID: 7, Code: 1, Stderr: []string{"a", "b\x1b"}},
+			`process 7 exited with status 1; its last words: "b\x1b"`},
 		{&RequestError{Reason: TooLarge, Size: 11, Limit: 10}, "no answer: frame of 11 bytes skipped, the limit is 10"},
 		{&RequestError{Reason: 99, Err: cause}, "no answer: RequestReason(99): cause"},
 	} {

@@ -102,11 +102,13 @@ func ExampleHTTP() {
 }
 
 func ExampleStreamsFrom() {
-	server := transport.StreamsFrom(transport.Network{Transport: "unix"}, func(ctx context.Context) (io.ReadWriteCloser, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", "/run/no-such-server.sock")
-	})
+	server := transport.StreamsFrom(transport.Network{Transport: "unix"},
+		func(ctx context.Context) (io.ReadWriteCloser, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", "/run/no-such-server.sock")
+		})
 	_, err := server.Dial(context.Background(), transport.Config{})
-	fmt.Println("the socket does not exist:", errors.Is(err, fs.ErrNotExist), "another attempt may help:", !transport.Permanent(err))
+	fmt.Println("the socket does not exist:", errors.Is(err, fs.ErrNotExist), "another attempt may help:",
+		!transport.Permanent(err))
 	// Output: the socket does not exist: true another attempt may help: false
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// fetcher is the Receive of a connection that reads one stream, which cannot be told to stop waiting. It belongs to the connection.
+// fetcher is the Receive of a connection that reads one stream, which cannot be told to stop waiting. It belongs to the
+// connection.
 type fetcher struct {
 	next  func() (Frame, error) // waits for the next frame, or for the reason why there is none
 	apart bool                  // next may go on waiting when the connection is closed
@@ -62,8 +63,8 @@ func (f *fetcher) asking(ctx context.Context) (Frame, error) {
 	}
 }
 
-// ask sends a goroutine for the next frame, unless the connection is being closed. The goroutine ends when it has one, or
-// when the connection is over.
+// ask sends a goroutine for the next frame, unless the connection is being closed. The goroutine ends when it has one,
+// or when the connection is over.
 func (f *fetcher) ask() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -26,7 +26,8 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	if ex.reach.connected == nil {
 		ex.values = ex.reach.watch(ex.values, &c.connected)
 	}
-	resp, failure := c.roundTrip(outgoing{ctx: ex.context(), method: http.MethodPost, to: to, body: ex.m.Data, header: ex, reach: &ex.reach})
+	resp, failure := c.roundTrip(outgoing{ctx: ex.context(), method: http.MethodPost, to: to, body: ex.m.Data, header: ex,
+		reach: &ex.reach})
 	if failure != nil {
 		ex.fail(failure)
 		return
@@ -46,7 +47,8 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	}
 }
 
-// accepted deals with an answer from which nothing is expected. If there is a message in it all the same, it is delivered.
+// accepted deals with an answer from which nothing is expected. If there is a message in it all the same, it is
+// delivered.
 func (ex *exchange) accepted(w *worker, resp *http.Response) {
 	if ex.initialized {
 		ex.conn.listens(ex.session, ex.errand.open)
@@ -82,7 +84,8 @@ func (ex *exchange) answered(w *worker, resp *http.Response) {
 	}
 }
 
-// startSession takes the session id out of the answer to initialize. It reports false if there is one that cannot be used.
+// startSession takes the session id out of the answer to initialize. It reports false if there is one that cannot be
+// used.
 func (ex *exchange) startSession(resp *http.Response) bool {
 	id := resp.Header.Get("Mcp-Session-Id")
 	if id == "" {
@@ -183,7 +186,8 @@ func (ex *exchange) tooLarge(e *RequestError) {
 	ex.conn.fail(&FrameTooLargeError{Size: e.Size, Limit: e.Limit, Head: e.Head})
 }
 
-// fail reports that there will be no answer. That nobody gets one to a notification is news only if it concerns others too.
+// fail reports that there will be no answer. That nobody gets one to a notification is news only if it concerns others
+// too.
 func (ex *exchange) fail(e *RequestError) {
 	c := ex.conn
 	over := e.Reason == Unreachable && ex.Err() == nil && c.missed(true) && !c.sharesStream() // before anybody hears of it
@@ -223,8 +227,8 @@ func excerpt(req *http.Request, body []byte) string {
 	return strconv.Quote(clip(text))
 }
 
-// leastSecret is the length from which a part of a request may be a secret; so much of it is looked for, as the end of the
-// body may be cut off.
+// leastSecret is the length from which a part of a request may be a secret; so much of it is looked for, as the end of
+// the body may be cut off.
 const leastSecret = 8
 
 // secretsOf returns what of a request may be secret: its credentials, the query and the fields that are the user's.

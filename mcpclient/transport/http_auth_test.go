@@ -138,7 +138,8 @@ func TestHTTPAuthorizerThatFails(t *testing.T) {
 				conn := dialHTTP(t, h, transport.Config{})
 				send(t, conn, call(1))
 				e := receiveError(t, conn, 1)
-				if e.Reason != transport.Unauthorized || !e.Unsent || e.Status != c.status || !errors.Is(e, reason) || e.Permanent() {
+				if e.Reason != transport.Unauthorized || !e.Unsent || e.Status != c.status || !errors.Is(e, reason) ||
+					e.Permanent() {
 					t.Errorf("want it unauthorized because of the authorizer, for now, got %v", e)
 				}
 			})

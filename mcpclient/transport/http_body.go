@@ -13,9 +13,9 @@ import (
 // keptBody is how large a buffer may be to be kept from one body of unknown length to the next.
 const keptBody = 64 << 10
 
-// readBody returns the body of the response, in memory of just its size if that is known or small. Memory follows what has
-// come: what the server announces costs nothing. A body above the limit is an error, a *RequestError with its size and its
-// ends; it has been read to its end if such frames are skipped.
+// readBody returns the body of the response, in memory of just its size if that is known or small. Memory follows what
+// has come: what the server announces costs nothing. A body above the limit is an error, a *RequestError with its size
+// and its ends; it has been read to its end if such frames are skipped.
 func (c *httpConn) readBody(w *worker, resp *http.Response) ([]byte, error) {
 	switch n := resp.ContentLength; {
 	case n > int64(c.limit):
@@ -54,8 +54,8 @@ func (c *httpConn) readUnknown(w *worker, body io.Reader) ([]byte, error) {
 	}
 }
 
-// passBody returns the error for a body above the limit, of which a part has been read. size is what the server says, 0 if
-// it does not.
+// passBody returns the error for a body above the limit, of which a part has been read. size is what the server says, 0
+// if it does not.
 func (c *httpConn) passBody(body io.Reader, part []byte, size int) error {
 	var e sse.Ends
 	e.Add(part)

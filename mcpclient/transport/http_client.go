@@ -9,11 +9,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// idleConns is how many network connections to a server wait for more requests, of all who share them: as many as one of them
-// may have in flight. Fewer would be closed and opened again where many call at once.
+// idleConns is how many network connections to a server wait for more requests, of all who share them: as many as one
+// of them may have in flight. Fewer would be closed and opened again where many call at once.
 const idleConns = maxInFlight
 
-// maxHeader bounds the header of an answer, in bytes, unless the program's default transport has a bound: it is read at once.
+// maxHeader bounds the header of an answer, in bytes, unless the program's default transport has a bound: it is read at
+// once.
 const maxHeader = 1 << 20
 
 // clientOf returns the user's client as it is, but that it follows no redirects.
@@ -25,8 +26,8 @@ func clientOf(user *http.Client) *http.Client {
 
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// originClient is the client of all connections to one origin that were given none: a transport of net/http takes more memory
-// than all else of a connection, and a server need not have a network connection for each client that waits.
+// originClient is the client of all connections to one origin that were given none: a transport of net/http takes more
+// memory than all else of a connection, and a server need not have a network connection for each client that waits.
 type originClient struct {
 	origin
 	client http.Client
@@ -45,8 +46,8 @@ var origins struct {
 	clients map[origin]*originClient // guarded by mu; those that have users
 }
 
-// joinOrigin returns the client for the origin of a URL, and that URL, which is not to be changed. Whoever gets the client
-// leaves it.
+// joinOrigin returns the client for the origin of a URL, and that URL, which is not to be changed. Whoever gets the
+// client leaves it.
 func joinOrigin(u *url.URL) (*originClient, *url.URL) {
 	like, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {

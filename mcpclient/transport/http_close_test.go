@@ -299,7 +299,8 @@ func TestHTTPCloseLeavesNothing(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after 20 connections: want %d descriptors and %d network connections as before, got %d and %d", fds, conns, fdsNow, connsNow)
+			t.Fatalf("after 20 connections: want %d descriptors and %d network connections as before, got %d and %d", fds, conns,
+				fdsNow, connsNow)
 		}
 	}
 	if strings.Contains(allStacks(), "transport.(*httpConn)") {

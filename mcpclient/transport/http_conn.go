@@ -17,14 +17,14 @@ const (
 	maxUnreachable = 3    // failures in a row that end a connection of which something is still connected
 )
 
-// httpConn is a connection to a server at a URL: what its exchanges have in common. An exchange is one message and all that
-// follows from it, in one goroutine of the pool, or as far as may be in that of its sender. Other goroutines read the streams
-// that serve no single request.
+// httpConn is a connection to a server at a URL: what its exchanges have in common. An exchange is one message and all
+// that follows from it, in one goroutine of the pool, or as far as may be in that of its sender. Other goroutines read
+// the streams that serve no single request.
 //
-// Its parts lie in files of their own: exchanges (http_exchange.go, http_life.go, http_inline.go) and the line of those that
-// wait (http_line.go), the requests they make (http_request.go, http_header.go), the answers they get (http_answer.go,
-// http_gzip.go, http_body.go, http_events.go) and what the lack of one means (http_verdict.go), sessions (http_session.go,
-// http_listen.go), HTTP+SSE (http_sse.go) and the end (http_close.go).
+// Its parts lie in files of their own: exchanges (http_exchange.go, http_life.go, http_inline.go) and the line of those
+// that wait (http_line.go), the requests they make (http_request.go, http_header.go), the answers they get
+// (http_answer.go, http_gzip.go, http_body.go, http_events.go) and what the lack of one means (http_verdict.go),
+// sessions (http_session.go, http_listen.go), HTTP+SSE (http_sse.go) and the end (http_close.go).
 type httpConn struct {
 	h          *HTTP
 	target     *url.URL
@@ -108,8 +108,8 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	return c
 }
 
-// Send hands a copy of the message to a goroutine that does the rest, or does it all, see [Message.Inline]. The values of
-// ctx serve the request; its end does not, that is what Cancel is for.
+// Send hands a copy of the message to a goroutine that does the rest, or does it all, see [Message.Inline]. The values
+// of ctx serve the request; its end does not, that is what Cancel is for.
 func (c *httpConn) Send(ctx context.Context, m Message) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -125,8 +125,8 @@ func (c *httpConn) Send(ctx context.Context, m Message) error {
 	return err
 }
 
-// accept makes an exchange of m. The caller runs it, unless it is nil because it has to wait for a place: that is run when it has
-// one.
+// accept makes an exchange of m. The caller runs it, unless it is nil because it has to wait for a place: that is run
+// when it has one.
 func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,8 +153,8 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 	return ex, nil
 }
 
-// isFull reports whether there is no space for m now. What is no request does not wait behind requests: the server may need it to
-// answer them. c.mu is held.
+// isFull reports whether there is no space for m now. What is no request does not wait behind requests: the server may
+// need it to answer them. c.mu is held.
 func (c *httpConn) isFull(m *Message) bool {
 	if m.Kind != Request {
 		return c.notices >= c.max
@@ -234,8 +234,8 @@ func (c *httpConn) Cancel(id int64, notice Message) {
 	}
 }
 
-// cancelLegacy sends the notice and ends the exchange, if there still is one, when that has been answered. A notice that
-// finds no space is lost.
+// cancelLegacy sends the notice and ends the exchange, if there still is one, when that has been answered. A notice
+// that finds no space is lost.
 func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 	if ex != nil && !ex.leaves() {
 		ex.stop() // the server has not seen it
@@ -254,8 +254,8 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 	}
 }
 
-// find returns the exchange of a request in flight, and whether all answers come on a shared stream, where a request is out
-// of sight once it has left.
+// find returns the exchange of a request in flight, and whether all answers come on a shared stream, where a request is
+// out of sight once it has left.
 func (c *httpConn) find(id int64) (ex *exchange, shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -317,8 +317,8 @@ func (c *httpConn) missed(awaited bool) bool {
 	return c.unreachable.Add(1) >= maxUnreachable || awaited && c.connected.Load() == 0
 }
 
-// sharesStream reports whether all answers come on the stream of HTTP+SSE. Its end is the end of the connection, which must not
-// come before the last of its frames has been taken.
+// sharesStream reports whether all answers come on the stream of HTTP+SSE. Its end is the end of the connection, which
+// must not come before the last of its frames has been taken.
 func (c *httpConn) sharesStream() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,9 +36,9 @@ type httpForm struct {
 	json bool // one as the answer to each request
 }
 
-// httpSubject is a transport whose server may speak first, and as often as it likes. As with HTTP it is always the client
-// that begins, every dial is followed by a request of its own, the poll, and in JSON every answer to it too. Each dial has a
-// server of its own, so that it can end.
+// httpSubject is a transport whose server may speak first, and as often as it likes. As with HTTP it is always the
+// client that begins, every dial is followed by a request of its own, the poll, and in JSON every answer to it too.
+// Each dial has a server of its own, so that it can end.
 type httpSubject struct {
 	t     *testing.T
 	form  httpForm
@@ -86,8 +86,8 @@ func (s *httpSubject) accept(ctx context.Context) (transporttest.Peer, error) {
 	}
 }
 
-// pollingConn polls again when a poll has had its answer, or has failed. What the contract sends are no answers in the sense
-// of JSON-RPC.
+// pollingConn polls again when a poll has had its answer, or has failed. What the contract sends are no answers in the
+// sense of JSON-RPC.
 type pollingConn struct {
 	transport.Conn
 	peer *httpPeer
@@ -210,8 +210,8 @@ func (p *httpPeer) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// write puts a part on the wire. A frame that comes in one part is all there when it returns: the end of a body without a
-// length is written later.
+// write puts a part on the wire. A frame that comes in one part is all there when it returns: the end of a body without
+// a length is written later.
 func (p *httpPeer) write(w http.ResponseWriter, part part, begun bool) error {
 	data := part.data
 	switch {

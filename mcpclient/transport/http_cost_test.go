@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// What net/http allocates for a request, on both sides, is all of it. The floor has a header and a URL of its own for each call,
-// and is legacy; a modern call has two fields more, of which the server allocates a few.
+// What net/http allocates for a request, on both sides, is all of it. The floor has a header and a URL of its own for
+// each call, and is legacy; a modern call has two fields more, of which the server allocates a few.
 func TestHTTPCallAllocatesLittleMoreThanNetHTTP(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates too")
@@ -34,13 +34,14 @@ func TestHTTPCallAllocatesLittleMoreThanNetHTTP(t *testing.T) {
 		"in that of its sender":      {inlineCaller(t, url), 1},
 	} {
 		if ours := measured(c.caller); ours > floor+c.most {
-			t.Errorf("a call %s: want at most %v allocations more than the %v of net/http alone, got %v", name, c.most, floor, ours)
+			t.Errorf("a call %s: want at most %v allocations more than the %v of net/http alone, got %v", name, c.most, floor,
+				ours)
 		}
 	}
 }
 
-// inlineCaller returns a function that makes a call of the modern era with the transport, as a client does that has nothing
-// else to wait for.
+// inlineCaller returns a function that makes a call of the modern era with the transport, as a client does that has
+// nothing else to wait for.
 func inlineCaller(t testing.TB, url string) func(id int64) error {
 	conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
 	var answer []byte

@@ -7,7 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// An answer that is one JSON text is offered to the one who asked, and only what it does not take goes by way of Receive.
+// An answer that is one JSON text is offered to the one who asked, and only what it does not take goes by way of
+// Receive.
 func TestAWholeAnswerIsOfferedToItsRequestFirst(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":1,"result":{}}`
 	for _, test := range []struct {
@@ -17,7 +18,8 @@ func TestAWholeAnswerIsOfferedToItsRequestFirst(t *testing.T) {
 		offered bool
 	}{
 		{"JSON, taken", func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, answer) }, true, true},
-		{"JSON, not taken", func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, answer) }, false, true},
+		{"JSON, not taken", func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, http.StatusOK, answer) }, false,
+			true},
 		{"a stream", func(w http.ResponseWriter, _ *http.Request) { answerEvents(w, "data: "+answer+"\n\n") }, true, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

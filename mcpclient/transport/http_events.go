@@ -48,7 +48,8 @@ func (cur *cursor) note(e sse.Event) {
 // opened notes that the stream is open.
 func (cur *cursor) opened() { cur.since = time.Now() }
 
-// pause returns how long to wait before the next try to open the stream, which has ended or, because of failure, was not opened.
+// pause returns how long to wait before the next try to open the stream, which has ended or, because of failure, was
+// not opened.
 func (cur *cursor) pause(failure *RequestError) time.Duration {
 	if failure == nil && time.Since(cur.since) >= lasting {
 		cur.useless, cur.brief = 0, 0
@@ -89,8 +90,8 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 	}
 }
 
-// consume delivers the messages of a stream in session s. It returns true when it has delivered the answer to the request
-// with this id, and otherwise why the stream has ended. The id is 0 if the stream serves no single request.
+// consume delivers the messages of a stream in session s. It returns true when it has delivered the answer to the
+// request with this id, and otherwise why the stream has ended. The id is 0 if the stream serves no single request.
 func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, id int64, cur *cursor) (bool, error) {
 	for {
 		e, err := events.Next()
@@ -124,8 +125,8 @@ func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, 
 	}
 }
 
-// tooLargeFrame returns the report of an event that was skipped on the stream of a request, or of none. complete says that
-// it was the answer.
+// tooLargeFrame returns the report of an event that was skipped on the stream of a request, or of none. complete says
+// that it was the answer.
 func tooLargeFrame(e *sse.TooLargeError, request int64) (f Frame, complete bool) {
 	f.Err = &RequestError{Reason: TooLarge, Size: e.Size, Limit: e.Limit, Head: e.Head, Tail: e.Tail}
 	if request != 0 && isAnswerTo(e.Head, e.Tail, request) {
@@ -135,7 +136,8 @@ func tooLargeFrame(e *sse.TooLargeError, request int64) (f Frame, complete bool)
 	return f, false
 }
 
-// linger lets a stream end that has no more to say. The exchange is settled meanwhile; it keeps its place, unless another needs that.
+// linger lets a stream end that has no more to say. The exchange is settled meanwhile; it keeps its place, unless
+// another needs that.
 func (ex *exchange) linger(resp *http.Response) {
 	ex.conn.lingering.add(ex)
 	ex.conn.settle(ex)
@@ -146,8 +148,8 @@ func (ex *exchange) linger(resp *http.Response) {
 	ex.conn.lingering.remove(ex)
 }
 
-// resume opens a stream again that has ended with err before its answer, if its server lets it. Otherwise it reports the
-// failure of the request and returns nil.
+// resume opens a stream again that has ended with err before its answer, if its server lets it. Otherwise it reports
+// the failure of the request and returns nil.
 // (specification 2025-11-25, basic/transports, "Resumability and Redelivery")
 func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 	c := ex.conn
@@ -171,7 +173,8 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 			ex.fail(&RequestError{Reason: SessionGone, Status: failure.Status, Err: failure.Err}) // the request was sent, though
 			return nil
 		case !passing(failure):
-			ex.fail(&RequestError{Reason: Lost, Err: fmt.Errorf("the stream ended before the answer: %w; resume: %w", err, failure)})
+			ex.fail(&RequestError{Reason: Lost, Err: fmt.Errorf("the stream ended before the answer: %w; resume: %w", err,
+				failure)})
 			return nil
 		}
 		err = failure

@@ -25,9 +25,9 @@ const (
 	cancelLimit = 2 * time.Second
 )
 
-// exchange is one message on its way to the server, and what comes back. It is the context of its HTTP requests: it has the
-// values of the one who sent the message, for whoever traces HTTP requests, but a life of its own, which stop ends, without a
-// word to Receive.
+// exchange is one message on its way to the server, and what comes back. It is the context of its HTTP requests: it has
+// the values of the one who sent the message, for whoever traces HTTP requests, but a life of its own, which stop ends,
+// without a word to Receive.
 type exchange struct {
 	life
 	values context.Context // the sender's, and then with what reports to reach
@@ -67,12 +67,12 @@ const (
 	stopped       // it has not and will not
 )
 
-// Value has the standard library's own contexts, whose ends are not this one's, as well. It may be asked for them all the
-// same: what package context finds is compared with Done.
+// Value has the standard library's own contexts, whose ends are not this one's, as well. It may be asked for them all
+// the same: what package context finds is compared with Done.
 func (ex *exchange) Value(key any) any { return ex.values.Value(key) }
 
-// context returns the context of the exchange's requests. That of others' clients is one of the standard library, for what
-// they wrap it into: package context would have a goroutine wait for the end of any other.
+// context returns the context of the exchange's requests. That of others' clients is one of the standard library, for
+// what they wrap it into: package context would have a goroutine wait for the end of any other.
 func (ex *exchange) context() context.Context {
 	if ex.conn.private() {
 		return ex

@@ -64,49 +64,78 @@ func TestHTTPBadAnswersFailTheirRequest(t *testing.T) {
 		text   string                 // in the error
 	}{
 		{"400 without a body", answer(400, ""), transport.RequestError{Reason: transport.Status, Status: 400}, ""},
-		{"404 without a session", answer(404, "404 page not found"), transport.RequestError{Reason: transport.Status, Status: 404}, `"404 page not found"`},
+		{"404 without a session", answer(404, "404 page not found"),
+			transport.RequestError{Reason: transport.Status, Status: 404}, `"404 page not found"`},
 		{"405", answer(405, ""), transport.RequestError{Reason: transport.Status, Status: 405}, ""},
 		{"413", answer(413, "too\r\nlarge"), transport.RequestError{Reason: transport.Status, Status: 413}, `"too large"`},
-		{"500", answer(500, "panic: \x1b[31moh"), transport.RequestError{Reason: transport.Status, Status: 500}, `"panic: \x1b[31moh"`},
-		{"502 HTML", answer(502, page, "Content-Type", "text/html"), transport.RequestError{Reason: transport.Status, Status: 502}, `"<html> <body>Bad \x00gateway </html> filler`},
-		{"JSON that is not JSON-RPC", answer(500, `{"error":"no"}`, "Content-Type", "application/json"), transport.RequestError{Reason: transport.Status, Status: 500}, `{\"error\":\"no\"}`},
-		{"a JSON-RPC request", answer(400, `{"jsonrpc":"2.0","id":7,"method":"ping"}`, "Content-Type", "application/json"), transport.RequestError{Reason: transport.Status, Status: 400}, "ping"},
+		{"500", answer(500, "panic: \x1b[31moh"), transport.RequestError{Reason: transport.Status, Status: 500},
+			`"panic: \x1b[31moh"`},
+		{"502 HTML", answer(502, page, "Content-Type", "text/html"),
+			transport.RequestError{Reason: transport.Status, Status: 502}, `"<html> <body>Bad \x00gateway </html> filler`},
+		{"JSON that is not JSON-RPC", answer(500, `{"error":"no"}`, "Content-Type", "application/json"),
+			transport.RequestError{Reason: transport.Status, Status: 500}, `{\"error\":\"no\"}`},
+		{"a JSON-RPC request", answer(400, `{"jsonrpc":"2.0","id":7,"method":"ping"}`, "Content-Type", "application/json"),
+			transport.RequestError{Reason: transport.Status, Status: 400}, "ping"},
 		{"401", answer(401, ""), transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 401}, ""},
-		{"403", answer(403, nullError), transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 403}, "Bad Request"},
+		{"403", answer(403, nullError), transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 403},
+			"Bad Request"},
 		{"429", answer(429, ""), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 429}, ""},
-		{"429 with seconds", answer(429, "", "Retry-After", "7"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 429, RetryAfter: 7 * time.Second}, ""},
+		{"429 with seconds", answer(429, "", "Retry-After", "7"),
+			transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 429, RetryAfter: 7 * time.Second}, ""},
 		{"503", answer(503, ""), transport.RequestError{Reason: transport.Busy, Status: 503}, ""},
-		{"503 with an error", answer(503, nullError), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, "Bad Request"},
-		{"503 with seconds", answer(503, "", "Retry-After", "0"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
-		{"504 with seconds", answer(504, "", "Retry-After", "7"), transport.RequestError{Reason: transport.Status, Status: 504, RetryAfter: 7 * time.Second}, ""},
+		{"503 with an error", answer(503, nullError),
+			transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, "Bad Request"},
+		{"503 with seconds", answer(503, "", "Retry-After", "0"),
+			transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
+		{"504 with seconds", answer(504, "", "Retry-After", "7"),
+			transport.RequestError{Reason: transport.Status, Status: 504, RetryAfter: 7 * time.Second}, ""},
 		{"403 of a proxy", answer(403, page), transport.RequestError{Reason: transport.Unauthorized, Status: 403}, "Bad"},
-		{"403 with a challenge", answer(403, "", "WWW-Authenticate", "Bearer"), transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 403}, ""},
-		{"503 with nonsense", answer(503, "", "Retry-After", "soon"), transport.RequestError{Reason: transport.Busy, Status: 503}, ""},
-		{"503 with a negative number", answer(503, "", "Retry-After", "-1"), transport.RequestError{Reason: transport.Busy, Status: 503}, ""},
-		{"503 with an age", answer(503, "", "Retry-After", "18446744073709551615"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503, RetryAfter: 10 * time.Minute}, ""},
-		{"503 with a date in the past", answer(503, "", "Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT"), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
+		{"403 with a challenge", answer(403, "", "WWW-Authenticate", "Bearer"),
+			transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 403}, ""},
+		{"503 with nonsense", answer(503, "", "Retry-After", "soon"),
+			transport.RequestError{Reason: transport.Busy, Status: 503}, ""},
+		{"503 with a negative number", answer(503, "", "Retry-After", "-1"),
+			transport.RequestError{Reason: transport.Busy, Status: 503}, ""},
+		{"503 with an age", answer(503, "", "Retry-After", "18446744073709551615"),
+			transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503, RetryAfter: 10 * time.Minute}, ""},
+		{"503 with a date in the past", answer(503, "", "Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT"),
+			transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
 
 		{"202", answer(202, ""), transport.RequestError{Reason: transport.Malformed, Status: 202}, "empty"},
 		{"204", answer(204, ""), transport.RequestError{Reason: transport.Malformed, Status: 204}, "empty"},
-		{"200 without a body", answer(200, "", "Content-Type", "application/json"), transport.RequestError{Reason: transport.Malformed, Status: 200}, "empty"},
+		{"200 without a body", answer(200, "", "Content-Type", "application/json"),
+			transport.RequestError{Reason: transport.Malformed, Status: 200}, "empty"},
 		{"200 with a chunked body of nothing", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), transport.RequestError{Reason: transport.Malformed, Status: 200}, "empty"},
-		{"HTML", answer(200, page, "Content-Type", "text/html; charset=utf-8"), transport.RequestError{Reason: transport.Malformed, Status: 200}, "text/html"},
-		{"plain text", answer(200, result(id), "Content-Type", "text/plain"), transport.RequestError{Reason: transport.Malformed, Status: 200}, "text/plain"},
-		{"cut JSON", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 100\r\n\r\n{\"jsonrpc\":"), transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
-		{"cut chunk", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Transfer-Encoding: chunked\r\n\r\n100\r\n{\"jsonrpc\":"), transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
-		{"cut in front of the body", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 100\r\n\r\n"), transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
-		{"cut in the header", raw("HTTP/1.1 200 OK\r\nContent-Ty"), transport.RequestError{Reason: transport.Lost}, "malformed MIME"},
+		{"HTML", answer(200, page, "Content-Type", "text/html; charset=utf-8"),
+			transport.RequestError{Reason: transport.Malformed, Status: 200}, "text/html"},
+		{"plain text", answer(200, result(id), "Content-Type", "text/plain"),
+			transport.RequestError{Reason: transport.Malformed, Status: 200}, "text/plain"},
+		{"cut JSON", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 100\r\n\r\n{\"jsonrpc\":"),
+			transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
+		{"cut chunk", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Transfer-Encoding: chunked\r\n\r\n100\r\n{\"jsonrpc\":"),
+			transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
+		{"cut in front of the body", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 100\r\n\r\n"),
+			transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
+		{"cut in the header", raw("HTTP/1.1 200 OK\r\nContent-Ty"), transport.RequestError{Reason: transport.Lost},
+			"malformed MIME"},
 		{"cut at once", raw(""), transport.RequestError{Reason: transport.Lost}, "EOF"},
 		{"not HTTP", raw("SSH-2.0-OpenSSH_9.6\r\n"), transport.RequestError{Reason: transport.Lost}, "malformed HTTP"},
-		{"events without an answer", answer(200, ": hello\n\n", "Content-Type", "text/event-stream"), transport.RequestError{Reason: transport.Lost}, "before the answer: EOF"},
-		{"cut events", raw("HTTP/1.1 200 OK\r\n" + eventsType + "\r\ndata: {\"jsonrpc\":"), transport.RequestError{Reason: transport.Lost}, "before the answer: unexpected EOF"},
+		{"events without an answer", answer(200, ": hello\n\n", "Content-Type", "text/event-stream"),
+			transport.RequestError{Reason: transport.Lost}, "before the answer: EOF"},
+		{"cut events", raw("HTTP/1.1 200 OK\r\n" + eventsType + "\r\ndata: {\"jsonrpc\":"),
+			transport.RequestError{Reason: transport.Lost}, "before the answer: unexpected EOF"},
 
-		{"302", answer(302, "", "Location", "/other"), transport.RequestError{Reason: transport.Status, Status: 302}, "not followed"},
-		{"303", answer(303, "", "Location", "/other"), transport.RequestError{Reason: transport.Status, Status: 303}, "not followed"},
-		{"307 to another host", answer(307, "", "Location", "http://example.com/secret?x"), transport.RequestError{Reason: transport.Status, Status: 307}, `"http://example.com" is not followed`},
-		{"308 to another scheme", answer(308, "", "Location", "https://127.0.0.1/"), transport.RequestError{Reason: transport.Status, Status: 308}, "not followed"},
+		{"302", answer(302, "", "Location", "/other"), transport.RequestError{Reason: transport.Status, Status: 302},
+			"not followed"},
+		{"303", answer(303, "", "Location", "/other"), transport.RequestError{Reason: transport.Status, Status: 303},
+			"not followed"},
+		{"307 to another host", answer(307, "", "Location", "http://example.com/secret?x"),
+			transport.RequestError{Reason: transport.Status, Status: 307}, `"http://example.com" is not followed`},
+		{"308 to another scheme", answer(308, "", "Location", "https://127.0.0.1/"),
+			transport.RequestError{Reason: transport.Status, Status: 308}, "not followed"},
 		{"307 to nowhere", answer(307, ""), transport.RequestError{Reason: transport.Status, Status: 307}, ""},
-		{"307 to itself for ever", answer(307, "", "Location", ""+"?again"), transport.RequestError{Reason: transport.Status, Status: 307}, "not followed"},
+		{"307 to itself for ever", answer(307, "", "Location", ""+"?again"),
+			transport.RequestError{Reason: transport.Status, Status: 307}, "not followed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -121,10 +150,12 @@ func TestHTTPBadAnswersFailTheirRequest(t *testing.T) {
 				for _, m := range []transport.Message{call(id), modernCall(id)} {
 					send(t, conn, m)
 					got := receiveError(t, conn, id)
-					if got.Reason != c.want.Reason || got.Unsent != c.want.Unsent || got.Status != c.want.Status || got.RetryAfter != c.want.RetryAfter {
+					if got.Reason != c.want.Reason || got.Unsent != c.want.Unsent || got.Status != c.want.Status ||
+						got.RetryAfter != c.want.RetryAfter {
 						t.Errorf("want %+v, got %+v", c.want, *got)
 					}
-					if !strings.Contains(got.Error(), c.text) || len(got.Error()) > 400 || strings.ContainsAny(got.Error(), "\x00\x1b\n") {
+					if !strings.Contains(got.Error(), c.text) || len(got.Error()) > 400 ||
+						strings.ContainsAny(got.Error(), "\x00\x1b\n") {
 						t.Errorf("want an error of one short line with %q, got %q", c.text, got)
 					}
 				}
@@ -151,18 +182,25 @@ func TestHTTPAnswersOfEveryStatusAreDelivered(t *testing.T) {
 		{"a result without a type", raw("HTTP/1.1 200 OK\r\n\r\n" + result(id)), result(id), 0},
 		{"a type in capitals", answer(200, result(id), "Content-Type", "APPLICATION/JSON ;charset=UTF-8"), result(id), 0},
 		{"a result of a 202", answer(202, result(id), "Content-Type", "application/json"), result(id), 0},
-		{"a batch", answer(200, "["+result(8)+","+result(id)+"]", "Content-Type", "application/json"), "[" + result(8) + "," + result(id) + "]", 0},
+		{"a batch", answer(200, "["+result(8)+","+result(id)+"]", "Content-Type", "application/json"),
+			"[" + result(8) + "," + result(id) + "]", 0},
 		{"gzip", zipped(result(id)), result(id), 0},
-		{"a result of the wrong shape", answer(200, `{"jsonrpc":"2.0","id":7,"result":3}`, "Content-Type", "application/json"), `{"jsonrpc":"2.0","id":7,"result":3}`, 0},
+		{"a result of the wrong shape", answer(200, `{"jsonrpc":"2.0","id":7,"result":3}`, "Content-Type",
+			"application/json"), `{"jsonrpc":"2.0","id":7,"result":3}`, 0},
 
 		{"a wrong id", answer(200, result(8), "Content-Type", "application/json"), result(8), transport.Malformed},
-		{"a wrong id at 400", answer(400, strings.Replace(someError, "7", "8", 1), "Content-Type", "application/json"), strings.Replace(someError, "7", "8", 1), transport.Status},
-		{"a string as id", answer(200, `{"jsonrpc":"2.0","id":"7","result":{}}`, "Content-Type", "application/json"), `{"jsonrpc":"2.0","id":"7","result":{}}`, transport.Malformed},
+		{"a wrong id at 400", answer(400, strings.Replace(someError, "7", "8", 1), "Content-Type", "application/json"),
+			strings.Replace(someError, "7", "8", 1), transport.Status},
+		{"a string as id", answer(200, `{"jsonrpc":"2.0","id":"7","result":{}}`, "Content-Type", "application/json"),
+			`{"jsonrpc":"2.0","id":"7","result":{}}`, transport.Malformed},
 		{"not JSON", answer(200, `{"jsonrpc":`, "Content-Type", "application/json"), `{"jsonrpc":`, transport.Malformed},
 		{"not JSON-RPC", answer(200, `{"ok":true}`, "Content-Type", "application/json"), `{"ok":true}`, transport.Malformed},
-		{"a notification", answer(200, `{"jsonrpc":"2.0","method":"x"}`, "Content-Type", "application/json"), `{"jsonrpc":"2.0","method":"x"}`, transport.Malformed},
-		{"a batch without it", answer(200, "["+result(8)+"]", "Content-Type", "application/json"), "[" + result(8) + "]", transport.Malformed},
-		{"events with a wrong id", answer(200, event(result(8)), "Content-Type", "text/event-stream"), result(8), transport.Lost},
+		{"a notification", answer(200, `{"jsonrpc":"2.0","method":"x"}`, "Content-Type", "application/json"),
+			`{"jsonrpc":"2.0","method":"x"}`, transport.Malformed},
+		{"a batch without it", answer(200, "["+result(8)+"]", "Content-Type", "application/json"), "[" + result(8) + "]",
+			transport.Malformed},
+		{"events with a wrong id", answer(200, event(result(8)), "Content-Type", "text/event-stream"), result(8),
+			transport.Lost},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			url := serve(t, c.answer)
@@ -202,13 +240,17 @@ func TestHTTPRetryAfterMayBeADate(t *testing.T) {
 // Whoever sends a notification hears of no failure, and gets no answer that is none.
 func TestHTTPNotificationsAreQuiet(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
-		"202":           answer(202, ""),
-		"200 and text":  answer(200, "ok"),
-		"200 and {}":    answer(200, "{}", "Content-Type", "application/json"),
-		"400":           answer(400, "no"),
-		"500":           answer(500, ""),
-		"cut":           raw(""),
-		"event stream":  func(w http.ResponseWriter, r *http.Request) { answerEvents(w, event(result(1))); <-r.Context().Done() },
+		"202":          answer(202, ""),
+		"200 and text": answer(200, "ok"),
+		"200 and {}":   answer(200, "{}", "Content-Type", "application/json"),
+		"400":          answer(400, "no"),
+		"500":          answer(500, ""),
+		"cut":          raw(""),
+		"event stream": func(w http.ResponseWriter,
+			r *http.Request) {
+			answerEvents(w, event(result(1)))
+			<-r.Context().Done()
+		},
 		"404":           answer(404, ""),
 		"a redirection": answer(302, "", "Location", "/"),
 	} {
@@ -292,7 +334,8 @@ func TestHTTPLimitIsExact(t *testing.T) {
 			send(t, conn, call(2))
 			for range 2 {
 				e, ok := errors.AsType[*transport.FrameTooLargeError](receiveEnd(t, conn))
-				if !ok || e.Limit != limit || e.Size <= limit || !strings.HasPrefix(sized(2, limit+1), string(e.Head)) || len(e.Head) == 0 {
+				if !ok || e.Limit != limit || e.Size <= limit || !strings.HasPrefix(sized(2, limit+1), string(e.Head)) ||
+					len(e.Head) == 0 {
 					t.Fatalf("want a FrameTooLargeError with size and head, got %+v", e)
 				}
 			}
@@ -312,7 +355,8 @@ func TestHTTPLimitIsExact(t *testing.T) {
 				if e.Reason != transport.TooLarge || e.Size != len(whole) || e.Limit != limit {
 					t.Errorf("want it too large with %d bytes, got %+v", len(whole), e)
 				}
-				if len(e.Head) != 1<<10 || !strings.HasPrefix(whole, string(e.Head)) || len(e.Tail) != 1<<10 || !strings.HasSuffix(whole, string(e.Tail)) {
+				if len(e.Head) != 1<<10 || !strings.HasPrefix(whole, string(e.Head)) || len(e.Tail) != 1<<10 ||
+					!strings.HasSuffix(whole, string(e.Tail)) {
 					t.Errorf("want both ends, got %d and %d bytes", len(e.Head), len(e.Tail))
 				}
 			}

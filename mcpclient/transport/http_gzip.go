@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// asksGzip reports whether requests say themselves that an answer may be compressed, as net/http would for each of them, in a
-// second header. Nobody else is there then to undo it.
+// asksGzip reports whether requests say themselves that an answer may be compressed, as net/http would for each of
+// them, in a second header. Nobody else is there then to undo it.
 func (c *httpConn) asksGzip() bool {
 	return c.private() && !c.own.DisableCompression && c.header["Accept-Encoding"] == nil && c.header["Range"] == nil
 }

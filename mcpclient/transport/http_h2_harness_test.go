@@ -21,8 +21,8 @@ const (
 	h2ProtocolError, h2InternalError, h2RefusedStream = 1, 2, 7
 )
 
-// h2Server speaks as much of HTTP/2 as it takes to answer a POST, or to do what the server of net/http does not: reset a stream
-// with any error, or go away without having looked at it.
+// h2Server speaks as much of HTTP/2 as it takes to answer a POST, or to do what the server of net/http does not: reset
+// a stream with any error, or go away without having looked at it.
 type h2Server struct {
 	handle func(s *h2Stream, m sent)
 
@@ -44,7 +44,8 @@ func serveH2(t *testing.T, handle func(s *h2Stream, m sent)) (*h2Server, *transp
 	like := httptest.NewUnstartedServer(http.NotFoundHandler())
 	like.StartTLS()
 	t.Cleanup(like.Close)
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: like.TLS.Certificates, NextProtos: []string{"h2"}})
+	l, err := tls.Listen("tcp", "127.0.0.1:0",
+		&tls.Config{Certificates: like.TLS.Certificates, NextProtos: []string{"h2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,8 @@ func serveH2(t *testing.T, handle func(s *h2Stream, m sent)) (*h2Server, *transp
 		s.close()
 		tasks.Wait()
 	})
-	return s, &transport.HTTP{URL: "https://" + l.Addr().String(), Client: &http.Client{Transport: pool}, Mode: transport.Streamable}
+	return s, &transport.HTTP{URL: "https://" + l.Addr().String(), Client: &http.Client{Transport: pool},
+		Mode: transport.Streamable}
 }
 
 // close ends all connections, and each that comes.

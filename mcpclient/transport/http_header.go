@@ -22,7 +22,8 @@ var traceFields = [3]string{"Traceparent", "Tracestate", "Baggage"}
 
 // fields are what makes the header of a request.
 type fields interface {
-	// header returns the header, with the fields that all requests have. Nobody may write to it if the connection is private.
+	// header returns the header, with the fields that all requests have. Nobody may write to it if the connection is
+	// private.
 	header(c *httpConn) http.Header
 }
 
@@ -65,8 +66,9 @@ func (ex *exchange) header(c *httpConn) http.Header {
 	return h
 }
 
-// fillUsual fills in what messages that are alike have in common. Values that come from elsewhere are encoded or left out if
-// they could be anything but values. (specification 2026-07-28, basic/transports/streamable-http, "Request Metadata")
+// fillUsual fills in what messages that are alike have in common. Values that come from elsewhere are encoded or left
+// out if they could be anything but values. (specification 2026-07-28, basic/transports/streamable-http, "Request
+// Metadata")
 func (ex *exchange) fillUsual(h http.Header) {
 	h["Content-Type"], h["Accept"] = jsonOnly, jsonOrEvents
 	m := &ex.m
@@ -119,8 +121,8 @@ func (v *values) add(h http.Header, name, value string) {
 // maxUsual is how many headers a connection keeps.
 const maxUsual = 16
 
-// usuals are headers that a connection keeps while it is in use: nothing holds them between two calls but the collector's
-// patience.
+// usuals are headers that a connection keeps while it is in use: nothing holds them between two calls but the
+// collector's patience.
 type usuals map[alike]http.Header
 
 // alike is what messages have in common whose headers are the same, but for what fillOwn fills in.
@@ -128,9 +130,9 @@ type alike struct {
 	version, session, method, name string
 }
 
-// usual returns the header of requests like this one, without what fillOwn fills in; nil unless it asks for something by
-// name, as what is asked for again and again does. They share it: only a transport of our own sees it, which reads it.
-// c.mu is held.
+// usual returns the header of requests like this one, without what fillOwn fills in; nil unless it asks for something
+// by name, as what is asked for again and again does. They share it: only a transport of our own sees it, which reads
+// it. c.mu is held.
 func (c *httpConn) usual(ex *exchange) http.Header {
 	if !c.private() || ex.m.Kind != Request || ex.m.Name == "" {
 		return nil

@@ -25,7 +25,8 @@ func headersOf(t *testing.T, h *transport.HTTP, messages ...transport.Message) [
 		if err != nil {
 			t.Error(err)
 		}
-		if want := string(messages[len(got)].Data); r.Method != http.MethodPost || r.URL.Path != "/mcp" || string(body) != want {
+		if want := string(messages[len(got)].Data); r.Method != http.MethodPost || r.URL.Path != "/mcp" ||
+			string(body) != want {
 			t.Errorf("got %s %s with %s, want a POST to /mcp with the message alone, %s", r.Method, r.URL.Path, body, want)
 		}
 		id := messages[len(got)].ID
@@ -74,7 +75,8 @@ func TestHTTPHeadersOfTheLegacyEra(t *testing.T) {
 func TestHTTPHeadersOfTheModernEra(t *testing.T) {
 	m := modernCall(1)
 	m.Name = "Straße"
-	m.Header = map[string]string{"Mcp-Param-Region": "eu west", "mcp-param-Text": " padded", "Mcp-Param-Bad\r\nX": "1", "Authorization": "stolen"}
+	m.Header = map[string]string{"Mcp-Param-Region": "eu west", "mcp-param-Text": " padded", "Mcp-Param-Bad\r\nX": "1",
+		"Authorization": "stolen"}
 	plain := modernCall(2)
 	plain.Method, plain.Name = "tools/list", ""
 	got := headersOf(t, &transport.HTTP{}, m, plain)
@@ -111,7 +113,8 @@ func TestHTTPHeadersCannotBeInjected(t *testing.T) {
 
 func TestHTTPAddsTheUsersHeader(t *testing.T) {
 	h := &transport.HTTP{Header: http.Header{
-		"x-api-key": {"k"}, "Cookie": {"a=1", "b=2"}, "Content-Type": {"text/plain"}, "mcp-protocol-version": {"1"}, "Host": {"example.com"},
+		"x-api-key": {"k"}, "Cookie": {"a=1",
+			"b=2"}, "Content-Type": {"text/plain"}, "mcp-protocol-version": {"1"}, "Host": {"example.com"},
 	}}
 	var host string
 	h.Client = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -220,7 +223,8 @@ func TestHTTPUsersTimeoutEndsTheRequest(t *testing.T) {
 		answerEvents(w, "")
 		<-r.Context().Done()
 	})
-	conn := dialHTTP(t, &transport.HTTP{URL: url, Client: &http.Client{Timeout: 100 * time.Millisecond}}, transport.Config{})
+	conn := dialHTTP(t, &transport.HTTP{URL: url, Client: &http.Client{Timeout: 100 * time.Millisecond}},
+		transport.Config{})
 	for id := range int64(2) {
 		send(t, conn, call(id+1))
 		if e := receiveError(t, conn, id+1); e.Reason != transport.Lost || !strings.Contains(e.Error(), "Timeout") {

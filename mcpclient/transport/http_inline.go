@@ -8,11 +8,12 @@ import (
 // visitors are the workers of exchanges that are done in the goroutines of their senders.
 var visitors = sync.Pool{New: func() any { return new(worker) }}
 
-// mayBeInline reports whether the exchange can be done in the goroutine of its sender: nothing in it waits for a person, a
-// user's function, or another message, and to end it tells the server all there is to tell, as it does in the modern era.
-// (specification 2026-07-28, basic/patterns/cancellation)
+// mayBeInline reports whether the exchange can be done in the goroutine of its sender: nothing in it waits for a
+// person, a user's function, or another message, and to end it tells the server all there is to tell, as it does in the
+// modern era. (specification 2026-07-28, basic/patterns/cancellation)
 func (ex *exchange) mayBeInline() bool {
-	return ex.m.Inline != nil && ex.modern && ex.m.Kind == Request && ex.gate == nil && ex.conn.prompt && ex.conn.h.Authorizer == nil
+	return ex.m.Inline != nil && ex.modern && ex.m.Kind == Request && ex.gate == nil && ex.conn.prompt &&
+		ex.conn.h.Authorizer == nil
 }
 
 // runInline does the exchange, and leaves what comes on a stream to a goroutine of the pool.

@@ -9,7 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// inlined returns a call of the modern era that may be done in the goroutine of its sender, and what tells how to end that.
+// inlined returns a call of the modern era that may be done in the goroutine of its sender, and what tells how to end
+// that.
 func inlined(id int64) (transport.Message, <-chan func()) {
 	m, ends := modernCall(id), make(chan func(), 1)
 	m.Inline = func(end func()) { ends <- end }
@@ -28,7 +29,8 @@ func TestSendWaitsForAnAnswerThatIsOneText(t *testing.T) {
 		}
 		send(t, conn, m)
 		if !answered || len(ends) != 1 {
-			t.Errorf("when Send returned: answered %v, told %d times how to end it; want once, and then the answer", answered, len(ends))
+			t.Errorf("when Send returned: answered %v, told %d times how to end it; want once, and then the answer", answered,
+				len(ends))
 		}
 		(<-ends)() // means nothing any more
 	})
@@ -103,14 +105,19 @@ func (noAuthorizer) Review(*http.Response, int) (bool, error) { return false, ni
 
 func TestSendWaitsForNothingThatMayTakeItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) { answerJSON(w, http.StatusOK, result(readSent(r).ID)) })
+		b := newBubble(t, func(w http.ResponseWriter,
+			r *http.Request) {
+			answerJSON(w, http.StatusOK, result(readSent(r).ID))
+		})
 		for name, test := range map[string]struct {
 			h       *transport.HTTP
 			version string
 		}{
-			"the legacy era":           {b.transport(), "2025-11-25"},
-			"an authorizer":            {&transport.HTTP{URL: bubbleURL, Client: b.client(), Authorizer: noAuthorizer{}}, "2026-07-28"},
-			"a client of another kind": {&transport.HTTP{URL: bubbleURL, Client: &http.Client{Transport: foreign{b.client().Transport}}}, "2026-07-28"},
+			"the legacy era": {b.transport(), "2025-11-25"},
+			"an authorizer": {&transport.HTTP{URL: bubbleURL, Client: b.client(), Authorizer: noAuthorizer{}},
+				"2026-07-28"},
+			"a client of another kind": {&transport.HTTP{URL: bubbleURL,
+				Client: &http.Client{Transport: foreign{b.client().Transport}}}, "2026-07-28"},
 		} {
 			conn := dialHTTP(t, test.h, transport.Config{})
 			m, ends := inlined(1)

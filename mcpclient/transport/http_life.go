@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// life is the time that an exchange has, as a context without values. One that the standard library makes would need a map
-// for what net/http derives from it, and a place in that of a parent, for every request.
+// life is the time that an exchange has, as a context without values. One that the standard library makes would need a
+// map for what net/http derives from it, and a place in that of a parent, for every request.
 type life struct {
 	done chan struct{} // closed when it has ended
 
@@ -43,7 +43,8 @@ func (l *life) end() (after func(), more map[int32]func()) {
 	return after, more
 }
 
-// AfterFunc is how package context learns of the end without a goroutine that waits for it. What it gives returns at once.
+// AfterFunc is how package context learns of the end without a goroutine that waits for it. What it gives returns at
+// once.
 func (l *life) AfterFunc(f func()) (stop func() bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

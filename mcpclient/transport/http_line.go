@@ -7,15 +7,15 @@ const (
 	lineEach  = 512      // is added to the length of each: what it takes to remember it
 )
 
-// takesPlace reports whether m is one of those of which MaxInFlight may be on their way. Other messages do not wait behind these:
-// the server may need them to answer. A subscription lasts as long as it likes.
+// takesPlace reports whether m is one of those of which MaxInFlight may be on their way. Other messages do not wait
+// behind these: the server may need them to answer. A subscription lasts as long as it likes.
 func takesPlace(m *Message) bool {
 	return m.Kind == Request && m.Method != methodInitialize && m.Method != methodListen
 }
 
-// line is where requests wait for a place, first come first served: MaxInFlight of them may be on their way. A place is taken
-// until the exchange is over, a stream that lingers behind its answer included. As long as any request waits, all places are
-// taken. Guarded by httpConn.mu.
+// line is where requests wait for a place, first come first served: MaxInFlight of them may be on their way. A place is
+// taken until the exchange is over, a stream that lingers behind its answer included. As long as any request waits, all
+// places are taken. Guarded by httpConn.mu.
 type line struct {
 	first, last *exchange           // linked by next and previous
 	waiting     map[int64]*exchange // by id; nil as long as none has waited
@@ -61,7 +61,8 @@ func (l *line) leave(ex *exchange) {
 	l.space -= len(ex.m.Data) + lineEach
 }
 
-// dismiss ends the requests in the line that belong to session s, or all if s is nil. The server has not seen them. c.mu is held.
+// dismiss ends the requests in the line that belong to session s, or all if s is nil. The server has not seen them.
+// c.mu is held.
 func (c *httpConn) dismiss(s *session) {
 	for ex := c.line.first; ex != nil; {
 		next := ex.next
@@ -97,8 +98,8 @@ func (c *httpConn) anyInLine() bool {
 	return c.line.first != nil
 }
 
-// admit gives a place that has become free to the first in the line, and returns it: it is to be run. It is nil if there is none.
-// c.mu is held.
+// admit gives a place that has become free to the first in the line, and returns it: it is to be run. It is nil if
+// there is none. c.mu is held.
 func (c *httpConn) admit() *exchange {
 	ex := c.line.first
 	if ex == nil || c.placed >= c.max {

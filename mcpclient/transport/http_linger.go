@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// lingerWait is how long a stream whose answer has been delivered may take to end by itself, twice that at most. If it does,
-// its network connection can be used again.
+// lingerWait is how long a stream whose answer has been delivered may take to end by itself, twice that at most. If it
+// does, its network connection can be used again.
 const lingerWait = 250 * time.Millisecond
 
-// lingerBriefly is the same while requests wait for a place: long enough for a server that ends its streams, which need no new
-// network connection then.
+// lingerBriefly is the same while requests wait for a place: long enough for a server that ends its streams, which need
+// no new network connection then.
 const lingerBriefly = 10 * time.Millisecond
 
-// lingering are the exchanges whose stream has no more to say. They share a timer: one of their own for each would cost as
-// much as the rest. Each has a network connection and a goroutine, so each keeps its place of MaxInFlight until it is over.
+// lingering are the exchanges whose stream has no more to say. They share a timer: one of their own for each would cost
+// as much as the rest. Each has a network connection and a goroutine, so each keeps its place of MaxInFlight until it
+// is over.
 type lingering struct {
 	mu         sync.Mutex
 	old, young map[*exchange]struct{} // from before the last sweep, and since

@@ -70,8 +70,8 @@ func (c *httpConn) listens(s *session, opened func()) {
 	})
 }
 
-// listen reads that stream, and opens it again when it has ended, until the server refuses it or the session is over. It
-// goes on behind the last event it has seen.
+// listen reads that stream, and opens it again when it has ended, until the server refuses it or the session is over.
+// It goes on behind the last event it has seen.
 // (specification 2025-11-25, basic/transports, "Listening for Messages from the Server")
 func (c *httpConn) listen(s *session, opened func()) {
 	ctx, cur, had := c.living(s), cursor{retry: -1}, false
@@ -88,8 +88,8 @@ func (c *httpConn) listen(s *session, opened func()) {
 	}
 }
 
-// again reports whether a stream that could not be opened is worth another try. A session that had one before and is not
-// known any more is gone.
+// again reports whether a stream that could not be opened is worth another try. A session that had one before and is
+// not known any more is gone.
 func (c *httpConn) again(ctx context.Context, s *session, failure *RequestError, had bool) bool {
 	switch {
 	case s.dropped():

@@ -10,8 +10,9 @@ import (
 // spareTime is how long a goroutine waits for work, twice that at most.
 const spareTime = time.Second
 
-// pool is a set of goroutines that do one exchange after the other. The stack one needs for a request is large and grows
-// by copying, so it pays to use it again. A goroutine ends when it has had nothing to do for a while, or with the pool.
+// pool is a set of goroutines that do one exchange after the other. The stack one needs for a request is large and
+// grows by copying, so it pays to use it again. A goroutine ends when it has had nothing to do for a while, or with the
+// pool.
 type pool struct {
 	tasks *sync.WaitGroup // counts the goroutines
 

@@ -24,8 +24,12 @@ var behaviours = map[string]http.HandlerFunc{
 	"events": func(w http.ResponseWriter, r *http.Request) {
 		answerEvents(w, event(note)+event(result(readSent(r).ID)))
 	},
-	"lasting":    func(w http.ResponseWriter, r *http.Request) { events(event(result(readSent(r).ID)))(w, r) },
-	"twice":      func(w http.ResponseWriter, r *http.Request) { m := event(result(readSent(r).ID)); answerEvents(w, m+m) },
+	"lasting": func(w http.ResponseWriter, r *http.Request) { events(event(result(readSent(r).ID)))(w, r) },
+	"twice": func(w http.ResponseWriter,
+		r *http.Request) {
+		m := event(result(readSent(r).ID))
+		answerEvents(w, m+m)
+	},
 	"wrong id":   func(w http.ResponseWriter, r *http.Request) { answerJSON(w, 200, result(readSent(r).ID+1e6)) },
 	"no answer":  closing(event(note)),
 	"resumable":  closing("id: 1\nretry: 100\n" + event(note)),

@@ -2,9 +2,9 @@ package transport
 
 import "context"
 
-// receiving is how streams hand their frames over to Receive, and what tells when nobody need receive: while no exchange is in
-// flight, no stream open and no frame handed over. A receiver that rests is woken by the first frame, not by what may bring one:
-// most answers go to their callers past it. Guarded by httpConn.mu.
+// receiving is how streams hand their frames over to Receive, and what tells when nobody need receive: while no
+// exchange is in flight, no stream open and no frame handed over. A receiver that rests is woken by the first frame,
+// not by what may bring one: most answers go to their callers past it. Guarded by httpConn.mu.
 type receiving struct {
 	frames  chan delivery // hands over; nil as long as nobody has, or wants, a frame
 	news    chan struct{} // tells a receiver that waits to look again; holds one, nil as long as there is none
@@ -40,8 +40,8 @@ func (c *httpConn) ReceiveOrRest(wake func()) (Frame, error) {
 	return f, err
 }
 
-// receive returns what is received next. It reports false if enough is closed first, or, if wake is not nil, if the receiver
-// may rest.
+// receive returns what is received next. It reports false if enough is closed first, or, if wake is not nil, if the
+// receiver may rest.
 func (c *httpConn) receive(enough <-chan struct{}, wake func()) (_ Frame, _ error, ok bool) {
 	for {
 		frames, news, over := c.attend(wake)
@@ -64,8 +64,8 @@ func (c *httpConn) receive(enough <-chan struct{}, wake func()) (_ Frame, _ erro
 	}
 }
 
-// attend returns what a receiver waits for, and whether the connection is over. One that has a function to wake it may rest
-// instead; then it waits for nothing.
+// attend returns what a receiver waits for, and whether the connection is over. One that has a function to wake it may
+// rest instead; then it waits for nothing.
 func (c *httpConn) attend(wake func()) (frames <-chan delivery, news <-chan struct{}, over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -31,7 +31,8 @@ func TestARefusalThatConcernsNoCallIsARecord(t *testing.T) {
 		refuse.Store(true)
 		send(t, conn, notification("notifications/cancelled"))
 		synctest.Wait()
-		send(t, conn, transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":"a","result":{}}`), Kind: transport.Response, ProtocolVersion: "2025-11-25"})
+		send(t, conn, transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":"a","result":{}}`), Kind: transport.Response,
+			ProtocolVersion: "2025-11-25"})
 		synctest.Wait()
 		for _, r := range j.records {
 			if e := r["error"]; !strings.Contains(e, "405") && !strings.Contains(e, "503") {

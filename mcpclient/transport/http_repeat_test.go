@@ -12,18 +12,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// net/http repeats by itself what a server over HTTP/2 has reset with PROTOCOL_ERROR, as proxies do whose server has answered
-// in a way they do not understand. Only what the server says it has not looked at may come twice.
+// net/http repeats by itself what a server over HTTP/2 has reset with PROTOCOL_ERROR, as proxies do whose server has
+// answered in a way they do not understand. Only what the server says it has not looked at may come twice.
 func TestHTTP2RepeatsOnlyWhatWasTurnedAway(t *testing.T) {
 	for name, c := range map[string]struct {
 		times  int // the request comes
 		handle func(s *h2Stream, n int)
 		want   *transport.RequestError // nil for an answer
 	}{
-		"PROTOCOL_ERROR": {1, func(s *h2Stream, n int) { s.reset(h2ProtocolError) }, &transport.RequestError{Reason: transport.Lost}},
-		"INTERNAL_ERROR": {1, func(s *h2Stream, n int) { s.reset(h2InternalError) }, &transport.RequestError{Reason: transport.Lost}},
-		"cut":            {1, func(s *h2Stream, n int) { _ = s.conn.Close() }, &transport.RequestError{Reason: transport.Lost}},
-		"REFUSED_STREAM": {3, func(s *h2Stream, n int) { s.reset(h2RefusedStream) }, &transport.RequestError{Reason: transport.Busy, Unsent: true}},
+		"PROTOCOL_ERROR": {1, func(s *h2Stream, n int) { s.reset(h2ProtocolError) },
+			&transport.RequestError{Reason: transport.Lost}},
+		"INTERNAL_ERROR": {1, func(s *h2Stream, n int) { s.reset(h2InternalError) },
+			&transport.RequestError{Reason: transport.Lost}},
+		"cut": {1, func(s *h2Stream, n int) { _ = s.conn.Close() },
+			&transport.RequestError{Reason: transport.Lost}},
+		"REFUSED_STREAM": {3, func(s *h2Stream, n int) { s.reset(h2RefusedStream) },
+			&transport.RequestError{Reason: transport.Busy, Unsent: true}},
 		"REFUSED_STREAM once": {2, func(s *h2Stream, n int) {
 			if n == 1 {
 				s.reset(h2RefusedStream)
@@ -67,8 +71,8 @@ func TestHTTP2RepeatsOnlyWhatWasTurnedAway(t *testing.T) {
 	}
 }
 
-// With an Idempotency-Key, net/http takes a POST for one that it may repeat. A user who sets the header for all requests has not
-// said so.
+// With an Idempotency-Key, net/http takes a POST for one that it may repeat. A user who sets the header for all
+// requests has not said so.
 func TestHTTPRepeatsNothingThatWasWritten(t *testing.T) {
 	for _, name := range []string{"Idempotency-Key", "x-idempotency-key"} {
 		var seen atomic.Int32
@@ -87,7 +91,8 @@ func TestHTTPRepeatsNothingThatWasWritten(t *testing.T) {
 			receiveData(t, conn, result(1), 1)
 			send(t, conn, modernCall(2))
 			if e := receiveError(t, conn, 2); e.Reason != transport.Lost || e.Unsent || seen.Load() != 1 {
-				t.Errorf("%s: want the request lost, not unsent and seen once, got %v, unsent %v, seen %d times", name, e, e.Unsent, seen.Load())
+				t.Errorf("%s: want the request lost, not unsent and seen once, got %v, unsent %v, seen %d times", name, e, e.Unsent,
+					seen.Load())
 			}
 		}
 	}
@@ -96,12 +101,13 @@ func TestHTTPRepeatsNothingThatWasWritten(t *testing.T) {
 // A client of the user's may refuse a request without having read it.
 func TestHTTPKnowsWhatNeverLeft(t *testing.T) {
 	for _, read := range []bool{false, true} {
-		h := &transport.HTTP{URL: "http://server.test", Client: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			if read {
-				_, _ = r.Body.Read(make([]byte, 1))
-			}
-			return nil, errors.New("no")
-		})}}
+		h := &transport.HTTP{URL: "http://server.test",
+			Client: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+				if read {
+					_, _ = r.Body.Read(make([]byte, 1))
+				}
+				return nil, errors.New("no")
+			})}}
 		conn := dialHTTP(t, h, transport.Config{})
 		send(t, conn, call(1))
 		if e := receiveError(t, conn, 1); e.Reason != transport.Lost || e.Unsent == read {
@@ -110,7 +116,8 @@ func TestHTTPKnowsWhatNeverLeft(t *testing.T) {
 	}
 }
 
-// However a server ends its streams, and whatever it suggests, they are not opened more than once a second in the long run.
+// However a server ends its streams, and whatever it suggests, they are not opened more than once a second in the long
+// run.
 func TestHTTPStreamsThatEndAtOnceAreOpenedEverMoreSlowly(t *testing.T) {
 	n := 0
 	numbered := func(data string) http.HandlerFunc {

@@ -56,8 +56,8 @@ func (c *httpConn) guardedRoundTrip(o outgoing, r *reach) (resp *http.Response, 
 	return resp, failure
 }
 
-// tryRoundTrip makes the request, with the credentials there are, again when there are better ones, and follows the redirects
-// that may be followed. The caller closes the body of the response.
+// tryRoundTrip makes the request, with the credentials there are, again when there are better ones, and follows the
+// redirects that may be followed. The caller closes the body of the response.
 func (c *httpConn) tryRoundTrip(o outgoing, r *reach) (*http.Response, *RequestError) {
 	for attempt, hops, turns := 1, 0, 0; ; {
 		req := c.request(&o, r)
@@ -116,8 +116,8 @@ func (c *httpConn) do(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// request returns a new request for o. What it is made of belongs to it, except for the values in its header, unless the
-// connection is private.
+// request returns a new request for o. What it is made of belongs to it, except for the values in its header, unless
+// the connection is private.
 func (c *httpConn) request(o *outgoing, r *reach) *http.Request {
 	to := o.to
 	if !c.private() {
@@ -159,10 +159,10 @@ func (p *posted) WriteTo(w io.Writer) (int64, error) {
 
 func (p *posted) Close() error { return nil }
 
-// forbidRepeats keeps net/http from sending a message again by itself that the server may have acted on. What it could not write
-// to an idle connection, it may send over another. But with Idempotency-Key it would repeat what was written too, and in HTTP/2
-// after the error PROTOCOL_ERROR, which proxies give for what a server has answered; so there it gets no second body, and what
-// the server has turned away is repeated by roundTrip.
+// forbidRepeats keeps net/http from sending a message again by itself that the server may have acted on. What it could
+// not write to an idle connection, it may send over another. But with Idempotency-Key it would repeat what was written
+// too, and in HTTP/2 after the error PROTOCOL_ERROR, which proxies give for what a server has answered; so there it
+// gets no second body, and what the server has turned away is repeated by roundTrip.
 func (c *httpConn) forbidRepeats(req *http.Request) {
 	if c.version.Load() >= 20 || req.Header["Idempotency-Key"] != nil || req.Header["X-Idempotency-Key"] != nil {
 		req.GetBody = nil
@@ -267,7 +267,8 @@ func (c *httpConn) broken(o *outgoing, r *reach, err error) *RequestError {
 	return e
 }
 
-// discard closes the body of a response nobody wants, having read a little of it so that the connection can be used again.
+// discard closes the body of a response nobody wants, having read a little of it so that the connection can be used
+// again.
 func discard(resp *http.Response) {
 	if !isType(resp, eventsOnly) {
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)

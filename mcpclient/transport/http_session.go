@@ -10,8 +10,8 @@ import (
 // initializedWait is how long other messages wait for the answer to notifications/initialized.
 const initializedWait = 2 * time.Second
 
-// session is what belongs together from one initialize to the next. Without initialize, as in the modern era, there is one
-// for the whole connection.
+// session is what belongs together from one initialize to the next. Without initialize, as in the modern era, there is
+// one for the whole connection.
 // (specification 2025-11-25, basic/transports, "Session Management")
 type session struct {
 	stream context.Context    // its stream lives in it; nil unless there has been one; guarded by httpConn.mu
@@ -37,8 +37,8 @@ func (c *httpConn) drop(s *session) {
 	c.dismiss(s)
 }
 
-// living returns the context of the session's stream. Exchanges have contexts of their own: what many have come of keeps a table
-// of them for as long as it is there.
+// living returns the context of the session's stream. Exchanges have contexts of their own: what many have come of
+// keeps a table of them for as long as it is there.
 func (c *httpConn) living(s *session) context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,8 +51,8 @@ func (c *httpConn) living(s *session) context.Context {
 	return s.stream
 }
 
-// begun reports whether anything was agreed on in the session: what is on its way in one in which nothing was, such as a
-// probe that the server is slow to answer, outlives initialize. httpConn.mu is held.
+// begun reports whether anything was agreed on in the session: what is on its way in one in which nothing was, such as
+// a probe that the server is slow to answer, outlives initialize. httpConn.mu is held.
 func (s *session) begun() bool { return s.id != "" || s.version != "" }
 
 // dropped reports whether there is a newer session, or none any more. What belongs to no session, nil, stays.

@@ -39,10 +39,13 @@ func TestRequestsThatTheUsersTransportSeesHaveNothingInCommon(t *testing.T) {
 	}
 }
 
-// What traces requests puts a value around their context, and net/http makes a context of that which ends with it. For any
-// but the standard library's own, package context would start a goroutine.
+// What traces requests puts a value around their context, and net/http makes a context of that which ends with it. For
+// any but the standard library's own, package context would start a goroutine.
 func TestContextsAroundThoseOfTheUsersRequestsTakeNoGoroutine(t *testing.T) {
-	target := serve(t, func(w http.ResponseWriter, r *http.Request) { answerJSON(w, http.StatusOK, result(readSent(r).ID)) })
+	target := serve(t, func(w http.ResponseWriter,
+		r *http.Request) {
+		answerJSON(w, http.StatusOK, result(readSent(r).ID))
+	})
 	h := &transport.HTTP{URL: target, Client: &http.Client{
 		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			ctx, cancel := context.WithCancel(context.WithValue(r.Context(), valueKey{}, "span"))
@@ -68,7 +71,8 @@ func TestHeadersThatAreSharedAreRight(t *testing.T) {
 	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		id := readSent(r).ID
 		want := map[string]string{
-			"Mcp-Name": fmt.Sprint("tool-", id%20), "Mcp-Method": "tools/call", "Mcp-Protocol-Version": "2026-07-28", "X-Key": "k",
+			"Mcp-Name": fmt.Sprint("tool-",
+				id%20), "Mcp-Method": "tools/call", "Mcp-Protocol-Version": "2026-07-28", "X-Key": "k",
 			"Accept-Encoding": "gzip", "Accept": "application/json, text/event-stream", "Content-Type": "application/json",
 			"Traceparent": traceparentOf(id), "Mcp-Param-Id": paramOf(id),
 		}
@@ -167,7 +171,9 @@ func TestCompressedAnswersAreReadByEveryClient(t *testing.T) {
 }
 
 func TestAnAnswerThatOnlySaysItIsCompressedIsLost(t *testing.T) {
-	conn := dialHTTP(t, &transport.HTTP{URL: serve(t, answer(200, result(1), "Content-Type", "application/json", "Content-Encoding", "gzip"))}, transport.Config{})
+	conn := dialHTTP(t,
+		&transport.HTTP{URL: serve(t, answer(200, result(1), "Content-Type", "application/json", "Content-Encoding",
+			"gzip"))}, transport.Config{})
 	send(t, conn, modernCall(1))
 	if e := receiveError(t, conn, 1); e.Reason != transport.Lost {
 		t.Errorf("want it lost, got %v", e)

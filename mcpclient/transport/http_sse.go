@@ -34,8 +34,8 @@ type sharedStream struct {
 	end context.CancelCauseFunc // ends it; guarded by httpConn.mu, nil as long as it is not opened
 }
 
-// endpoint returns where ex goes if the server speaks HTTP+SSE, having opened the stream if there is none, and nil if it
-// speaks Streamable HTTP.
+// endpoint returns where ex goes if the server speaks HTTP+SSE, having opened the stream if there is none, and nil if
+// it speaks Streamable HTTP.
 func (c *httpConn) endpoint(ex *exchange) (*url.URL, *RequestError) {
 	c.mu.Lock()
 	known := c.shared != nil
@@ -77,8 +77,8 @@ func (ex *exchange) postToOld(w *worker) {
 	ex.postTo(w, endpoint, true)
 }
 
-// openShared returns the endpoint of the shared stream, which the first one to ask opens. The server has so much time to
-// send it, or as long as ex lives if limit is 0.
+// openShared returns the endpoint of the shared stream, which the first one to ask opens. The server has so much time
+// to send it, or as long as ex lives if limit is 0.
 func (c *httpConn) openShared(ex *exchange, limit time.Duration) (*url.URL, *RequestError) {
 	c.mu.Lock()
 	s := c.shared
@@ -141,7 +141,8 @@ func (c *httpConn) livingShared(s *sharedStream) (context.Context, context.Cance
 
 // greet asks for the stream and reads its endpoint event.
 func (c *httpConn) greet(ctx context.Context, s *sharedStream) (*http.Response, *sse.Reader, *RequestError) {
-	resp, failure := c.roundTrip(outgoing{ctx: ctx, method: http.MethodGet, to: c.target, header: only{"Accept": eventsOnly}})
+	resp, failure := c.roundTrip(outgoing{ctx: ctx, method: http.MethodGet, to: c.target,
+		header: only{"Accept": eventsOnly}})
 	if failure == nil {
 		failure = noStream(resp, theServer)
 	}

@@ -126,7 +126,8 @@ func TestHTTPFallsBackToTheOldTransportThatAnswersWithItsStream(t *testing.T) {
 				if took := time.Since(begun); took > time.Second {
 					t.Errorf("it took %v", took)
 				}
-				want := []string{"POST /mcp " + method, "GET /mcp", "POST /messages?session=1 " + method, "POST /messages?session=1 tools/call"}
+				want := []string{"POST /mcp " + method, "GET /mcp", "POST /messages?session=1 " + method,
+					"POST /messages?session=1 tools/call"}
 				if got := s.notes(); !slices.Equal(got, want) {
 					t.Errorf("the server saw %q, want %q", got, want)
 				}
@@ -204,7 +205,8 @@ func TestHTTPFallbackThatFailsLeavesTheFirstAnswer(t *testing.T) {
 		{"the stream says nothing", answer(405, ""), events(":\n\n"), "", 3 * time.Second},
 		{"the stream says something else", answer(405, ""), events(event(note)), "", 3 * time.Second},
 		{"the stream ends", answer(405, ""), closing(""), "", 0},
-		{"GET does not answer", answer(405, ""), func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "", 3 * time.Second},
+		{"GET does not answer", answer(405, ""), func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "",
+			3 * time.Second},
 		{"an error in JSON-RPC", answer(400, errorOf(1), "Content-Type", "application/json"), answer(405, ""), errorOf(1), 0},
 		{"a modern server", answer(400, modern, "Content-Type", "application/json"), nil, modern, 0},
 		{"500", answer(500, ""), nil, "", 0},

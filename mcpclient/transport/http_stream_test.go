@@ -222,7 +222,8 @@ func TestHTTPListeningFindsTheServerDown(t *testing.T) {
 		b.crash(down)
 		end := receiveEnd(t, conn)
 		if took := time.Since(start); !errors.Is(end, down) || took < 5600*time.Millisecond || took > 7*time.Second {
-			t.Errorf("want the connection over at the third failure, after 1, 3 and 7 s or a fifth less, got %v after %v", end, took)
+			t.Errorf("want the connection over at the third failure, after 1, 3 and 7 s or a fifth less, got %v after %v", end,
+				took)
 		}
 	})
 }
@@ -325,8 +326,8 @@ func TestHTTPStreamsAreIndependent(t *testing.T) {
 	})
 }
 
-// inTurn returns a function that compares requests with those that are wanted, one after the other: the time between two of them
-// may differ by a fifth, which is left to chance.
+// inTurn returns a function that compares requests with those that are wanted, one after the other: the time between
+// two of them may differ by a fifth, which is left to chance.
 func inTurn() func(got, want get) bool {
 	var before, planned time.Duration
 	return func(got, want get) bool {
@@ -356,7 +357,8 @@ func TestHTTPResumes(t *testing.T) {
 		{
 			"from the last event",
 			closing("id: 1\n" + event(progress) + "id: 2\n" + event(progress)), []http.HandlerFunc{cutting("id: 3\n" + event(progress)), events(final)},
-			[]get{{time.Second, "2", "session-1"}, {2 * time.Second, "3", "session-1"}}, []string{progress, progress, progress, result(2)}, 0,
+			[]get{{time.Second, "2", "session-1"}, {2 * time.Second, "3", "session-1"}}, []string{progress, progress, progress,
+				result(2)}, 0,
 		},
 		{
 			"in front of an event that was cut off",
@@ -365,27 +367,38 @@ func TestHTTPResumes(t *testing.T) {
 		},
 		{
 			"through errors that pass",
-			cutting("id: 1\n\n"), []http.HandlerFunc{answer(500, ""), answer(502, ""), answer(503, ""), closing(""), events(final)},
-			[]get{{1 * time.Second, "1", "session-1"}, {3 * time.Second, "1", "session-1"}, {7 * time.Second, "1", "session-1"}, {15 * time.Second, "1", "session-1"}, {31 * time.Second, "1", "session-1"}},
+			cutting("id: 1\n\n"), []http.HandlerFunc{answer(500, ""), answer(502, ""), answer(503, ""), closing(""),
+				events(final)},
+			[]get{{1 * time.Second, "1", "session-1"}, {3 * time.Second, "1", "session-1"}, {7 * time.Second, "1", "session-1"},
+				{15 * time.Second, "1", "session-1"}, {31 * time.Second, "1", "session-1"}},
 			[]string{result(2)}, 0,
 		},
 		{
 			"not for ever",
 			cutting("id: 1\nretry: 1000\n\n"), []http.HandlerFunc{closing("")},
-			[]get{{1 * time.Second, "1", "session-1"}, {2 * time.Second, "1", "session-1"}, {3 * time.Second, "1", "session-1"}, {4 * time.Second, "1", "session-1"}, {5 * time.Second, "1", "session-1"}},
+			[]get{{1 * time.Second, "1", "session-1"}, {2 * time.Second, "1", "session-1"}, {3 * time.Second, "1", "session-1"},
+				{4 * time.Second, "1", "session-1"}, {5 * time.Second, "1", "session-1"}},
 			nil, transport.Lost,
 		},
 		{
 			"as long as there is progress",
-			cutting("id: 1\nretry: 1000\n\n"), []http.HandlerFunc{closing(""), closing("id: 2\n\n"), closing(""), closing(""), closing(""), closing(""), events(final)},
-			[]get{{1 * time.Second, "1", "session-1"}, {2 * time.Second, "1", "session-1"}, {3 * time.Second, "2", "session-1"}, {4 * time.Second, "2", "session-1"}, {5 * time.Second, "2", "session-1"}, {6 * time.Second, "2", "session-1"}, {7 * time.Second, "2", "session-1"}},
+			cutting("id: 1\nretry: 1000\n\n"), []http.HandlerFunc{closing(""), closing("id: 2\n\n"), closing(""), closing(""),
+				closing(""), closing(""), events(final)},
+			[]get{{1 * time.Second, "1", "session-1"}, {2 * time.Second, "1", "session-1"}, {3 * time.Second, "2", "session-1"},
+				{4 * time.Second, "2", "session-1"}, {5 * time.Second, "2", "session-1"}, {6 * time.Second, "2",
+					"session-1"}, {7 * time.Second, "2", "session-1"}},
 			[]string{result(2)}, 0,
 		},
 		{"not without an id", cutting("retry: 1\n\n"), []http.HandlerFunc{events(final)}, nil, nil, transport.Lost},
-		{"not against the server's will", cutting("id: 1\n\n"), []http.HandlerFunc{answer(405, "")}, []get{{time.Second, "1", "session-1"}}, nil, transport.Lost},
-		{"not without a permission", cutting("id: 1\n\n"), []http.HandlerFunc{answer(401, "")}, []get{{time.Second, "1", "session-1"}}, nil, transport.Lost},
-		{"not as something else", cutting("id: 1\n\n"), []http.HandlerFunc{answer(200, result(2), "Content-Type", "application/json")}, []get{{time.Second, "1", "session-1"}}, nil, transport.Lost},
-		{"not in a session that is gone", cutting("id: 1\n\n"), []http.HandlerFunc{answer(404, "")}, []get{{time.Second, "1", "session-1"}}, nil, transport.SessionGone},
+		{"not against the server's will", cutting("id: 1\n\n"), []http.HandlerFunc{answer(405, "")},
+			[]get{{time.Second, "1", "session-1"}}, nil, transport.Lost},
+		{"not without a permission", cutting("id: 1\n\n"), []http.HandlerFunc{answer(401, "")},
+			[]get{{time.Second, "1", "session-1"}}, nil, transport.Lost},
+		{"not as something else", cutting("id: 1\n\n"),
+			[]http.HandlerFunc{answer(200, result(2), "Content-Type", "application/json")}, []get{{time.Second, "1",
+				"session-1"}}, nil, transport.Lost},
+		{"not in a session that is gone", cutting("id: 1\n\n"), []http.HandlerFunc{answer(404, "")},
+			[]get{{time.Second, "1", "session-1"}}, nil, transport.SessionGone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -417,7 +430,8 @@ func TestHTTPResumes(t *testing.T) {
 				if c.reason != 0 {
 					f, err := conn.Receive(t.Context())
 					if err != nil || f.Err == nil || f.Err.Reason != c.reason || f.Err.Unsent {
-						t.Errorf("want the request failed with reason %v and not unsent, got %s %v and error %v", c.reason, f.Data, f.Err, err)
+						t.Errorf("want the request failed with reason %v and not unsent, got %s %v and error %v", c.reason, f.Data, f.Err,
+							err)
 					}
 				}
 				receiveNothing(t, conn)

@@ -9,9 +9,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 )
 
-// What the failure of a request means is decided here and nowhere else: for messages and for streams, in both eras, in both of
-// the protocol's HTTP transports. A proxy may answer 5xx after the server has done its work, so a status alone proves nothing.
-// The request has had no effect only where that is said: see verdictOf.
+// What the failure of a request means is decided here and nowhere else: for messages and for streams, in both eras, in
+// both of the protocol's HTTP transports. A proxy may answer 5xx after the server has done its work, so a status alone
+// proves nothing. The request has had no effect only where that is said: see verdictOf.
 
 // phase is how far a request got.
 type phase uint8
@@ -42,12 +42,14 @@ type said struct {
 	unknown   bool // its body does not speak against the session, or the endpoint, being unknown; see unknownTo
 }
 
-// verdictOf returns why a request failed, and whether it is certain that it had no effect. said counts only if it was refused.
+// verdictOf returns why a request failed, and whether it is certain that it had no effect. said counts only if it was
+// refused.
 //
-// These have had none: what did not leave, what HTTP/2 turned away, 401, 429, a 403 with a challenge or a JSON-RPC error, a 503
-// with Retry-After or a JSON-RPC error, and what was for a session or an endpoint that the server does not know. Everything
-// else may have had its effect: 502 and 504, 408 and 425, a connection that was cut, and each status that is not listed.
-// (RFC 9110, sections 9.2.2 and 15; specification 2025-11-25, basic/transports, "Session Management")
+// These have had none: what did not leave, what HTTP/2 turned away, 401, 429, a 403 with a challenge or a JSON-RPC
+// error, a 503 with Retry-After or a JSON-RPC error, and what was for a session or an endpoint that the server does not
+// know. Everything else may have had its effect: 502 and 504, 408 and 425, a connection that was cut, and each status
+// that is not listed. (RFC 9110, sections 9.2.2 and 15; specification 2025-11-25, basic/transports, "Session
+// Management")
 func verdictOf(p phase, to addressee, s said) (why RequestReason, unsent bool) {
 	switch p {
 	case unconnected:
@@ -79,8 +81,8 @@ func verdictOf(p phase, to addressee, s said) (why RequestReason, unsent bool) {
 	return Status, false
 }
 
-// Repeatable reports whether a client may send the request again by itself, some time later: the server was busy, and either
-// says that it has not acted on the request or may act on it twice, which is what harmless says.
+// Repeatable reports whether a client may send the request again by itself, some time later: the server was busy, and
+// either says that it has not acted on the request or may act on it twice, which is what harmless says.
 func (e *RequestError) Repeatable(harmless bool) bool {
 	return e.Reason == Busy && (e.Unsent || harmless)
 }
@@ -96,9 +98,9 @@ func saidBy(resp *http.Response, body []byte) (s said, wait time.Duration) {
 	return s, wait
 }
 
-// unknownTo reports whether the refusal of a request with a session id means that the server does not know the session: 404,
-// as the specification wants it, unless that is a modern server's word for a method it does not have; or 400 with one of the
-// texts that servers are known to say it with.
+// unknownTo reports whether the refusal of a request with a session id means that the server does not know the session:
+// 404, as the specification wants it, unless that is a modern server's word for a method it does not have; or 400 with
+// one of the texts that servers are known to say it with.
 func unknownTo(status int, m *jsonrpc.Message, failure bool, body []byte) bool {
 	var code int64
 	text := string(body[:min(len(body), excerptOf)])
@@ -125,7 +127,8 @@ var (
 	unknownSessionText = "invalid session id"
 )
 
-// saysUnknownSession reports whether text is one of these; general says that it is that of a JSON-RPC error for no request.
+// saysUnknownSession reports whether text is one of these; general says that it is that of a JSON-RPC error for no
+// request.
 func saysUnknownSession(text string, general bool) bool {
 	if !general {
 		return strings.TrimSpace(text) == unknownSessionText
@@ -138,8 +141,8 @@ func saysUnknownSession(text string, general bool) bool {
 	return false
 }
 
-// Beginnings of what net/http says of a request whose body it could not send again. It marks these errors in no other way; those
-// it words differently some day are taken for a lost connection.
+// Beginnings of what net/http says of a request whose body it could not send again. It marks these errors in no other
+// way; those it words differently some day are taken for a lost connection.
 const (
 	notRepeated   = "http2: Transport: cannot retry err ["
 	graceful      = "http2: Transport received Server's graceful shutdown GOAWAY]"
@@ -147,8 +150,8 @@ const (
 	refusedStream = " REFUSED_STREAM; received from peer]"
 )
 
-// isTurnedAway reports whether err is the server's word that it has not looked at the request: REFUSED_STREAM, or a GOAWAY that
-// leaves it out. (RFC 9113, section 8.7)
+// isTurnedAway reports whether err is the server's word that it has not looked at the request: REFUSED_STREAM, or a
+// GOAWAY that leaves it out. (RFC 9113, section 8.7)
 func isTurnedAway(err error) bool {
 	text, ok := strings.CutPrefix(err.Error(), notRepeated)
 	if !ok || strings.HasPrefix(text, graceful) {

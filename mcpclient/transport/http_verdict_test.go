@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// verdicts are all cases in which a request that was refused has had no effect, or has another reason than its status. A
-// combination of facts that is not among them is HTTP's own answer, and proves nothing.
+// verdicts are all cases in which a request that was refused has had no effect, or has another reason than its status.
+// A combination of facts that is not among them is HTTP's own answer, and proves nothing.
 var verdicts = []struct {
 	to     addressee // all for anyone
 	status int
@@ -47,7 +47,8 @@ func TestTheVerdictOnARequest(t *testing.T) {
 				why, unsent := verdictOf(refused, to, s)
 				wantWhy, wantUnsent := expected(to, status, heard)
 				if why != wantWhy || unsent != wantUnsent {
-					t.Errorf("%d to %d that says %v: got %v, unsent %v, want %v, %v", status, to, heard, why, unsent, wantWhy, wantUnsent)
+					t.Errorf("%d to %d that says %v: got %v, unsent %v, want %v, %v", status, to, heard, why, unsent, wantWhy,
+						wantUnsent)
 				}
 			}
 		}
@@ -130,8 +131,10 @@ func TestWhatARefusalSays(t *testing.T) {
 		{404, nil, rpc("7", "-32601", "Method not found"), said{failure: true}},
 
 		{400, nil, rpc("null", "-32000", "Bad Request: No valid session ID provided"), said{unknown: true, failure: true}},
-		{400, nil, rpc("null", "-32000", "Bad Request: no valid session ID or not an initialize request"), said{unknown: true, failure: true}},
-		{400, nil, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"}}`, said{unknown: true, failure: true}},
+		{400, nil, rpc("null", "-32000", "Bad Request: no valid session ID or not an initialize request"),
+			said{unknown: true, failure: true}},
+		{400, nil, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"}}`,
+			said{unknown: true, failure: true}},
 		{400, nil, rpc("null", "-32000", "Bad Request: Invalid or expired session"), said{unknown: true, failure: true}},
 		{400, nil, "Invalid session ID\n", said{unknown: true}},
 

@@ -17,8 +17,8 @@ const keptEnds = 1 << 10 // of a frame over the limit
 // accept has not returned soon after. accept must return then: [Conn.Close] waits for it as long as its own context
 // allows (5 s if that has no deadline) and returns an error if it still runs.
 //
-// Frames are copied, so neither end sees what the other does to its bytes. There are no descriptors, and everything that
-// waits does so on channels: the transport works in a bubble of testing/synctest.
+// Frames are copied, so neither end sees what the other does to its bytes. There are no descriptors, and everything
+// that waits does so on channels: the transport works in a bubble of testing/synctest.
 func InMemory(accept func(ctx context.Context, p *Peer)) Transport {
 	if accept == nil {
 		panic("transport: InMemory without a function")
@@ -65,11 +65,12 @@ type Peer struct {
 func (p *Peer) Send(ctx context.Context, data []byte) error { return p.out.put(ctx, data) }
 
 // Receive returns the next frame of the client, which then belongs to the caller. After the client has closed the
-// connection come the frames that were accepted before, and then [io.EOF]; after Close comes [ErrClosed]. When ctx ends,
-// Receive returns its cause.
+// connection come the frames that were accepted before, and then [io.EOF]; after Close comes [ErrClosed]. When ctx
+// ends, Receive returns its cause.
 func (p *Peer) Receive(ctx context.Context) ([]byte, error) { return p.in.take(ctx) }
 
-// Close ends the connection: the client receives the frame that waits for it, if any, and then [io.EOF]. It returns nil.
+// Close ends the connection: the client receives the frame that waits for it, if any, and then [io.EOF]. It returns
+// nil.
 func (p *Peer) Close() error {
 	p.in.abandon(ErrClosed)
 	p.out.finish(io.EOF)

@@ -34,8 +34,8 @@ type laneFrame struct {
 	since time.Time // zero if nobody wants to know
 }
 
-// offer accepts a copy of data, or returns ErrBusy or ErrClosed at once. With ErrBusy comes a channel that is closed when
-// it is worth another try.
+// offer accepts a copy of data, or returns ErrBusy or ErrClosed at once. With ErrBusy comes a channel that is closed
+// when it is worth another try.
 func (l *lane) offer(data []byte) (<-chan struct{}, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -35,8 +35,8 @@ type Message struct {
 	Kind Kind
 	ID   int64 // of a Request
 
-	// What HTTP repeats in its headers. (specification 2026-07-28, basic/transports/streamable-http, "Standard Request Headers")
-	// Other transports ignore it.
+	// What HTTP repeats in its headers. (specification 2026-07-28, basic/transports/streamable-http, "Standard Request
+	// Headers") Other transports ignore it.
 	Method          string            // Mcp-Method
 	Name            string            // Mcp-Name: the tool, the prompt, the resource
 	ProtocolVersion string            // MCP-Protocol-Version
@@ -48,9 +48,9 @@ type Message struct {
 	Answer func(Frame) bool
 
 	// Inline, if not nil, allows Send to wait for the answer to a Request, where it has a stream of its own: done in the
-	// goroutine of its sender, an exchange takes two changes of goroutines less. Send calls Inline first, with what ends the
-	// exchange as Cancel does; that may be called from any goroutine and at any time, and Send returns soon after. So it does
-	// when ctx ends. In both cases the message has been accepted.
+	// goroutine of its sender, an exchange takes two changes of goroutines less. Send calls Inline first, with what ends
+	// the exchange as Cancel does; that may be called from any goroutine and at any time, and Send returns soon after. So
+	// it does when ctx ends. In both cases the message has been accepted.
 	Inline func(end func())
 
 	// The trace context that Data has in its _meta, for the HTTP headers of the same names.
@@ -96,7 +96,8 @@ func (r RequestReason) String() string {
 // [Frame.Request], or, if that is 0, has to be read out of Head and Tail.
 type RequestError struct {
 	Reason RequestReason
-	Unsent bool // the server has not acted on the request: it never got all of it, or it was said that it was refused unread
+	// the server has not acted on the request: it never got all of it, or it was said that it was refused unread
+	Unsent bool
 
 	// Of an HTTP response:
 	Status     int           // its status, 0 if there was none

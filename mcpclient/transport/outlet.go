@@ -14,8 +14,8 @@ import (
 // pipeSize is how much a pipe holds at most: what [enlarge] asks for, which is also the most a user may ask for.
 const pipeSize = 1 << 20
 
-// outlet is the end we read of a pipe the child writes to. A read that waits can be interrupted, and the outlet can be cut:
-// then what is in the pipe can still be read, and nothing is waited for. Both are deadlines that have passed.
+// outlet is the end we read of a pipe the child writes to. A read that waits can be interrupted, and the outlet can be
+// cut: then what is in the pipe can still be read, and nothing is waited for. Both are deadlines that have passed.
 type outlet struct {
 	f    *os.File
 	past int // bytes read since it was cut; owned by the reader
@@ -29,11 +29,12 @@ type outlet struct {
 
 var longAgo = time.Unix(1, 0)
 
-// cut may be called while somebody reads. On Windows it does nothing: pipes have no deadlines there, and need none, as no
-// process that could hold the other end survives its job.
+// cut may be called while somebody reads. On Windows it does nothing: pipes have no deadlines there, and need none, as
+// no process that could hold the other end survives its job.
 func (o *outlet) cut() { o.end(&o.severed) }
 
-// interrupt has the read that waits, or else the next, return [ndjson.ErrInterrupted], and may be called while somebody reads.
+// interrupt has the read that waits, or else the next, return [ndjson.ErrInterrupted], and may be called while somebody
+// reads.
 func (o *outlet) interrupt() {
 	o.end(&o.interrupted)
 	o.mu.Lock()
@@ -44,8 +45,8 @@ func (o *outlet) interrupt() {
 	}
 }
 
-// interruption returns a channel that is closed by the next interruption, for what waits for something else than the pipe. If
-// there was one already, it forgets that and reports false.
+// interruption returns a channel that is closed by the next interruption, for what waits for something else than the
+// pipe. If there was one already, it forgets that and reports false.
 func (o *outlet) interruption() (_ <-chan struct{}, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -101,8 +102,8 @@ func (o *outlet) drain() {
 	_ = o.f.SetReadDeadline(time.Time{})
 }
 
-// Read reads from the pipe. After a cut, it reads what is there, but not more than a pipe holds, lest somebody who writes
-// on and on keep it open.
+// Read reads from the pipe. After a cut, it reads what is there, but not more than a pipe holds, lest somebody who
+// writes on and on keep it open.
 func (o *outlet) Read(p []byte) (int, error) {
 	n, err := o.f.Read(p)
 	if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -7,7 +7,8 @@ import (
 )
 
 // process is a child and its descendants, as far as the system keeps them together: a process group on Unix, a job on
-// Windows. What differs between systems is in process_*.go: start, terminate, kill and reap, and what they need, descent.
+// Windows. What differs between systems is in process_*.go: start, terminate, kill and reap, and what they need,
+// descent.
 type process struct {
 	cmd *exec.Cmd
 	pid int

@@ -27,8 +27,8 @@ func (p *process) reap() {
 	p.reaped = true
 }
 
-// awaitExit waits until the child has ended and leaves it unreaped. It waits in the runtime's poller if the kernel lets it,
-// and otherwise blocks a thread.
+// awaitExit waits until the child has ended and leaves it unreaped. It waits in the runtime's poller if the kernel lets
+// it, and otherwise blocks a thread.
 func (p *process) awaitExit() {
 	if p.pidfd >= 0 && p.pollExit() {
 		return

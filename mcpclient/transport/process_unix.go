@@ -22,8 +22,8 @@ func (p *process) terminate() { p.send(syscall.SIGTERM) }
 // kill ends the group.
 func (p *process) kill() { p.send(syscall.SIGKILL) }
 
-// send signals the group, and the child by itself in case it has moved to another one. As long as the child has not been
-// reaped, its id is its own.
+// send signals the group, and the child by itself in case it has moved to another one. As long as the child has not
+// been reaped, its id is its own.
 func (p *process) send(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,9 +16,9 @@ type descent struct {
 	job windows.Handle
 }
 
-// start puts the child into a job that ends with its last handle. A descendant born before that, in the moment between the
-// start and the assignment, stays outside. The child has a console process group of its own, so that a Ctrl-C meant for
-// this process does not reach it.
+// start puts the child into a job that ends with its last handle. A descendant born before that, in the moment between
+// the start and the assignment, stays outside. The child has a console process group of its own, so that a Ctrl-C meant
+// for this process does not reach it.
 func (p *process) start() (err error) {
 	if p.job, err = windows.CreateJobObject(nil, nil); err != nil {
 		return fmt.Errorf("create job: %w", err)

@@ -16,8 +16,8 @@ const (
 	maxKept  = 20       // and of so many lines
 )
 
-// lines takes apart what a child writes to its standard error: each line goes to the logger and to the callback, and the
-// last ones are kept.
+// lines takes apart what a child writes to its standard error: each line goes to the logger and to the callback, and
+// the last ones are kept.
 type lines struct {
 	logger   *slog.Logger
 	callback func(line string) // may be nil

@@ -70,7 +70,8 @@ func TestStandardErrorIsTakenApartByLine(t *testing.T) {
 
 func TestLastWordsAreTheLastLinesThatSaySomething(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		given := rapid.SliceOfN(rapid.SampledFrom([]string{"", "  ", "a", "b", strings.Repeat("ü", keptLine)}), 0, 3*maxKept).Draw(t, "lines")
+		given := rapid.SliceOfN(rapid.SampledFrom([]string{"", "  ", "a", "b", strings.Repeat("ü", keptLine)}), 0,
+			3*maxKept).Draw(t, "lines")
 		var want []string
 		for _, line := range given {
 			if strings.TrimSpace(line) != "" {

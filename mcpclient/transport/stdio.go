@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// Stdio starts a server as a child process, one for each Dial, and talks to it over its standard streams, a line a frame.
-// (specification 2026-07-28, basic/transports/stdio)
+// Stdio starts a server as a child process, one for each Dial, and talks to it over its standard streams, a line a
+// frame. (specification 2026-07-28, basic/transports/stdio)
 //
 // The child leads a process group of its own (a job on Windows): a Ctrl-C meant for the client does not reach it, and
 // closing ends its descendants too. When the child ends, so does what is left of its group. If the client dies without
 // closing, the child reads the end of its standard input, which is its sign to exit.
 //
-// When the child ends, [Conn.Receive] returns what it has still written and then an [*ExitError], about 50 ms later at most
-// even if a process that has left the group holds the streams open. A child that closes its standard output and lives is
-// reported as [io.EOF] after a quarter of a second.
+// When the child ends, [Conn.Receive] returns what it has still written and then an [*ExitError], about 50 ms later at
+// most even if a process that has left the group holds the streams open. A child that closes its standard output and
+// lives is reported as [io.EOF] after a quarter of a second.
 //
-// [Conn.Close] lets what has been accepted go out, closes the child's standard input and gives it until 40 % of the time
-// there is; then SIGTERM to the group and 30 % more; then SIGKILL to the group. Windows has no SIGTERM, so there the job
-// is terminated in the end. A context that is cancelled brings SIGKILL at once. A process the kernel does not let go of
-// two seconds after that, in an uninterruptible wait, is reported as an error and reaped in the background whenever it
-// ends.
+// [Conn.Close] lets what has been accepted go out, closes the child's standard input and gives it until 40 % of the
+// time there is; then SIGTERM to the group and 30 % more; then SIGKILL to the group. Windows has no SIGTERM, so there
+// the job is terminated in the end. A context that is cancelled brings SIGKILL at once. A process the kernel does not
+// let go of two seconds after that, in an uninterruptible wait, is reported as an error and reaped in the background
+// whenever it ends.
 //
 // A frame waits, in the sense of [Config.QueueWait] and [Info], until the child's pipe has taken it. Frames that are
 // written together leave when the last of them has.
@@ -59,8 +59,8 @@ type Stdio struct {
 	Stderr func(line string)
 
 	// TraceContext gives the child the trace context of the attempt to connect, in the environment variables TRACEPARENT,
-	// TRACESTATE and BAGGAGE, for what it does before the first request. Each request has its own in its _meta. It is off by
-	// default: a child that makes its environment the parent of all its spans would put them into one endless trace.
+	// TRACESTATE and BAGGAGE, for what it does before the first request. Each request has its own in its _meta. It is off
+	// by default: a child that makes its environment the parent of all its spans would put them into one endless trace.
 	TraceContext bool
 
 	// Grace is how long [Conn.Close] may take when its context has no deadline. Zero means 5 s.

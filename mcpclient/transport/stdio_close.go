@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// killWait is how long a process is waited for after SIGKILL, even beyond the deadline: it takes a millisecond unless the
-// machine is overloaded or the process hangs in the kernel.
+// killWait is how long a process is waited for after SIGKILL, even beyond the deadline: it takes a millisecond unless
+// the machine is overloaded or the process hangs in the kernel.
 const killWait = 2 * time.Second
 
 // Close is described at [Stdio]. Each call climbs the ladder at its own pace, and what one has done need not be done by
@@ -51,7 +51,8 @@ func (c *stdioConn) discard() {
 	_, _ = io.Copy(io.Discard, c.stdout.f)
 }
 
-// closeStdin gives what has been accepted a part of the time to go out, and then tells the child that nothing will follow.
+// closeStdin gives what has been accepted a part of the time to go out, and then tells the child that nothing will
+// follow.
 func (c *stdioConn) closeStdin(ctx context.Context, p patience) {
 	ctx, cancel := context.WithDeadline(ctx, p.start.Add(p.budget/5))
 	defer cancel()

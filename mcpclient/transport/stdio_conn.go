@@ -61,8 +61,8 @@ func (c *stdioConn) readStderr() {
 	c.said.readAll(c.stderr)
 }
 
-// watch ends with the child. Processes that have left its group may still hold its streams; they are given a moment, and
-// then the streams end all the same.
+// watch ends with the child. Processes that have left its group may still hold its streams; they are given a moment,
+// and then the streams end all the same.
 func (c *stdioConn) watch() {
 	defer close(c.watched)
 	c.proc.wait()

@@ -59,9 +59,11 @@ func TestChildGetsItsArgumentsDirectoryAndEnvironment(t *testing.T) {
 	}{
 		{"arguments", transport.Stdio{Command: "echo", Args: []string{"a b", "$c"}}, "a b $c"},
 		{"directory", transport.Stdio{Command: "pwd", Dir: dir}, dir},
-		{"environment of this process", transport.Stdio{Command: "printenv", Args: []string{"MCPOTEL_TEST_VARIABLE"}}, "inherited"},
+		{"environment of this process", transport.Stdio{Command: "printenv", Args: []string{"MCPOTEL_TEST_VARIABLE"}},
+			"inherited"},
 		{"environment of its own", transport.Stdio{Command: "env", Env: []string{"A=1", "A=2"}}, "A=2"},
-		{"empty environment and one word more", transport.Stdio{Command: "env", Args: []string{"B=3"}, Env: []string{}}, "B=3"},
+		{"empty environment and one word more", transport.Stdio{Command: "env", Args: []string{"B=3"}, Env: []string{}},
+			"B=3"},
 	} {
 		conn, err := tt.s.Dial(t.Context(), transport.Config{})
 		if err != nil {

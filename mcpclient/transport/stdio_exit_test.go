@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// soon is how long what does not wait may take at best, such as Receive after the child's end: 50 ms by contract, and the rest
-// for a busy machine.
+// soon is how long what does not wait may take at best, such as Receive after the child's end: 50 ms by contract, and
+// the rest for a busy machine.
 const soon = 1 * time.Second
 
 // exitOf receives until the connection is over and returns the ExitError it is over with.
@@ -199,7 +199,8 @@ func TestProcessOutOfReachThatWritesOnAndOnKeepsNothingOpen(t *testing.T) {
 	grandchild := h.next()
 	h.do(grandchild, command{Op: opResist})
 	go func() { // until nobody can read it any more
-		_, _ = grandchild.tell(h.within(patience), command{Op: opWrite, Data: []byte(strings.Repeat("z", 1000) + "\n"), N: 1 << 30})
+		_, _ = grandchild.tell(h.within(patience),
+			command{Op: opWrite, Data: []byte(strings.Repeat("z", 1000) + "\n"), N: 1 << 30})
 	}()
 	if _, err := conn.Receive(h.within(patience)); err != nil {
 		t.Fatalf("receive: want a frame of the grandchild, got %v", err)

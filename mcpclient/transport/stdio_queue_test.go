@@ -15,7 +15,8 @@ import (
 func TestStdioTellsWhatWaitsForAChildThatDoesNotRead(t *testing.T) {
 	h := newHarness(t)
 	reports := make(chan time.Duration, 10_000)
-	conn, child := h.dial(h.stdio(), transport.Config{SendQueue: 256 << 10, QueueWait: func(d time.Duration) { reports <- d }})
+	conn, child := h.dial(h.stdio(), transport.Config{SendQueue: 256 << 10,
+		QueueWait: func(d time.Duration) { reports <- d }})
 	if got := conn.Info().Queued; got != 0 {
 		t.Errorf("nothing sent: want no frame queued, got %d", got)
 	}
@@ -56,8 +57,8 @@ func TestStdioTellsWhatWaitsForAChildThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// What counts is bytes: a child that does not read is sent as much as a frame of the limit has, in however small pieces, or what
-// the user says.
+// What counts is bytes: a child that does not read is sent as much as a frame of the limit has, in however small
+// pieces, or what the user says.
 func TestStdioIsBusyOnlyWhenItsSpaceInBytesIsGone(t *testing.T) {
 	const size = 300
 	for name, tt := range map[string]struct {
@@ -79,7 +80,8 @@ func TestStdioIsBusyOnlyWhenItsSpaceInBytesIsGone(t *testing.T) {
 			}
 			// Beside the queue there is the pipe, and what is being written.
 			if most := 2*tt.want + 2<<20; !errors.Is(err, transport.ErrBusy) || accepted < tt.want || accepted > most {
-				t.Errorf("accepted %d bytes, then %v; want from %d to %d bytes, then %v", accepted, err, tt.want, most, transport.ErrBusy)
+				t.Errorf("accepted %d bytes, then %v; want from %d to %d bytes, then %v", accepted, err, tt.want, most,
+					transport.ErrBusy)
 			}
 			if err := conn.Close(h.within(100 * time.Millisecond)); err != nil {
 				t.Errorf("close: %v", err)

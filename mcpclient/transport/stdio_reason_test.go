@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// A child that closes its standard output and lives is waited for, a quarter of a second. The caller who reads may have to
-// leave before: its deadline has passed.
+// A child that closes its standard output and lives is waited for, a quarter of a second. The caller who reads may have
+// to leave before: its deadline has passed.
 func TestAnInterruptionEndsTheWaitForTheEndOfTheChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := closedOutput(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// statusWait is how long a child that has closed its standard output is given to end. One that ends takes a millisecond,
-// on an overloaded machine many; only one that does not end makes Receive wait that long.
+// statusWait is how long a child that has closed its standard output is given to end. One that ends takes a
+// millisecond, on an overloaded machine many; only one that does not end makes Receive wait that long.
 const statusWait = 250 * time.Millisecond
 
 // reader is what Receive needs, guarded by reading.
@@ -74,8 +74,8 @@ func (c *stdioConn) without(err error) (Frame, error) {
 	return Frame{}, c.over
 }
 
-// await waits for done until the time is over that the end of the output may take to be understood, or the connection is being
-// closed. It reports false if it was interrupted: the caller who reads may have to leave before.
+// await waits for done until the time is over that the end of the output may take to be understood, or the connection
+// is being closed. It reports false if it was interrupted: the caller who reads may have to leave before.
 func (c *stdioConn) await(done <-chan struct{}) bool {
 	for {
 		interrupted, ok := c.stdout.interruption()
@@ -97,8 +97,8 @@ func (c *stdioConn) await(done <-chan struct{}) bool {
 }
 
 // reason says why there are no more frames, given the error of the reader. The end of the child's output is mostly seen
-// before its status can be had and before all it wrote to standard error was read, so both have been waited for. When the
-// child has ended, watch sees to it that this takes no longer than settle.
+// before its status can be had and before all it wrote to standard error was read, so both have been waited for. When
+// the child has ended, watch sees to it that this takes no longer than settle.
 func (c *stdioConn) reason(err error) error {
 	switch exit := c.exit(); {
 	case c.life.Err() != nil:

@@ -17,15 +17,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// Streams returns a transport over two streams that are open already, or both times the same one: pipes, a socket, a channel of
-// SSH. Each line is a frame, as with [Stdio]. (specification 2026-07-28, basic/transports/stdio)
+// Streams returns a transport over two streams that are open already, or both times the same one: pipes, a socket, a
+// channel of SSH. Each line is a frame, as with [Stdio]. (specification 2026-07-28, basic/transports/stdio)
 //
-// There is one connection. When it is over, the client gives up, for the error of a second Dial is permanent. Where streams can
-// be opened anew, use [StreamsFrom].
+// There is one connection. When it is over, the client gives up, for the error of a second Dial is permanent. Where
+// streams can be opened anew, use [StreamsFrom].
 //
-// [Conn.Close] gives what has been accepted a fifth of the time there is to go out, closes w and then r, and waits until no Read
-// and no Write is under way. Where closing a stream does not end its Read or Write, Close returns an error when its time is over: a
-// goroutine is left then. Reading and writing need deadlines for nothing, but end sooner where there are some.
+// [Conn.Close] gives what has been accepted a fifth of the time there is to go out, closes w and then r, and waits
+// until no Read and no Write is under way. Where closing a stream does not end its Read or Write, Close returns an
+// error when its time is over: a goroutine is left then. Reading and writing need deadlines for nothing, but end sooner
+// where there are some.
 //
 // The addresses of a [net.Conn] become what [Transport.Network] says; other streams count as pipes of this machine.
 func Streams(r io.ReadCloser, w io.WriteCloser) Transport {
@@ -33,11 +34,11 @@ func Streams(r io.ReadCloser, w io.WriteCloser) Transport {
 }
 
 // StreamsFrom returns a transport that opens a stream for each connection, with a function such as the DialContext of a
-// [net.Dialer]. All else is as [Streams] says. An error of open is one of [Transport.Dial]: the client tries again later unless it
-// is [Permanent]. open must heed its context.
+// [net.Dialer]. All else is as [Streams] says. An error of open is one of [Transport.Dial]: the client tries again
+// later unless it is [Permanent]. open must heed its context.
 //
-// network says where the streams lead. It decides what the telemetry calls the server, and whether baggage goes there: without
-// an Address they count as streams of this machine, which get all of it.
+// network says where the streams lead. It decides what the telemetry calls the server, and whether baggage goes there:
+// without an Address they count as streams of this machine, which get all of it.
 func StreamsFrom(network Network, open func(context.Context) (io.ReadWriteCloser, error)) Transport {
 	if open == nil {
 		panic("transport: StreamsFrom without a function")
@@ -109,8 +110,8 @@ func (s *openedStreams) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	return newStreamConn(cfg, stream, stream), nil
 }
 
-// streamConn is a connection over two streams. It has a goroutine as long as a Receive whose context can end waits for a frame,
-// and one that closes it.
+// streamConn is a connection over two streams. It has a goroutine as long as a Receive whose context can end waits for
+// a frame, and one that closes it.
 type streamConn struct {
 	r   io.ReadCloser
 	w   io.WriteCloser
@@ -184,7 +185,8 @@ func (c *streamConn) nextFrame() (Frame, error) {
 	return Frame{}, c.ended(err)
 }
 
-// ended returns why the connection is over, nil if it is not. The first reason counts, and that it was closed before others.
+// ended returns why the connection is over, nil if it is not. The first reason counts, and that it was closed before
+// others.
 func (c *streamConn) ended(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

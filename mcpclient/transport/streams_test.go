@@ -19,8 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-// linePeer is the server's end of streams. It reads two frames ahead of the test, to learn that the connection is closed, and ends
-// then.
+// linePeer is the server's end of streams. It reads two frames ahead of the test, to learn that the connection is
+// closed, and ends then.
 type linePeer struct {
 	out    io.Writer
 	close  func() error
@@ -177,14 +177,15 @@ func TestStreamsKeepTheContract(t *testing.T) {
 					peers <- peer
 					return tr
 				}}
-				return transporttest.Subject{Transport: tr, Notices: true, Accept: func(ctx context.Context) (transporttest.Peer, error) {
-					select {
-					case p := <-peers:
-						return p, nil
-					case <-ctx.Done():
-						return nil, context.Cause(ctx)
-					}
-				}}
+				return transporttest.Subject{Transport: tr, Notices: true,
+					Accept: func(ctx context.Context) (transporttest.Peer, error) {
+						select {
+						case p := <-peers:
+							return p, nil
+						case <-ctx.Done():
+							return nil, context.Cause(ctx)
+						}
+					}}
 			})
 		})
 	}
@@ -223,7 +224,8 @@ func TestStreamsSayWhereTheyLead(t *testing.T) {
 		name string
 		want transport.Network
 	}{
-		{transport.Streams(socket, socket), "127.0.0.1", transport.Network{Transport: "tcp", Address: "127.0.0.1", Port: port}},
+		{transport.Streams(socket, socket), "127.0.0.1",
+			transport.Network{Transport: "tcp", Address: "127.0.0.1", Port: port}},
 		{transport.Streams(r, w), "streams", transport.Network{Transport: "pipe"}},
 		{transport.StreamsFrom(elsewhere, open), "files.example", elsewhere},
 	} {
@@ -240,7 +242,8 @@ func TestAnErrorOfOpeningAStreamIsThatOfDial(t *testing.T) {
 		open func(context.Context) (io.ReadWriteCloser, error)
 		is   func(error) bool
 	}{
-		"error": {func(context.Context) (io.ReadWriteCloser, error) { return nil, refused }, func(err error) bool { return err == refused }},
+		"error": {func(context.Context) (io.ReadWriteCloser, error) { return nil, refused },
+			func(err error) bool { return err == refused }},
 		"panic": {func(context.Context) (io.ReadWriteCloser, error) { panic("open") }, isFailure},
 		"exit":  {func(context.Context) (io.ReadWriteCloser, error) { runtime.Goexit(); return nil, nil }, isFailure},
 	} {

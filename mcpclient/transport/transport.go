@@ -38,8 +38,9 @@ type Config struct {
 	// or other framing excluded. Zero or less means [DefaultFrameLimit].
 	FrameLimit int
 
-	// SendQueue is how many bytes may wait to be written, all frames together, before [Conn.Send] returns [ErrBusy]. Zero or
-	// less means the frame limit, and at least 256 KiB. A single frame may be larger. [HTTP] has [HTTP.MaxInFlight] instead.
+	// SendQueue is how many bytes may wait to be written, all frames together, before [Conn.Send] returns [ErrBusy]. Zero
+	// or less means the frame limit, and at least 256 KiB. A single frame may be larger. [HTTP] has [HTTP.MaxInFlight]
+	// instead.
 	SendQueue int
 
 	// SkipOversize, if true, skips a frame over the limit and reports it in [Frame.Err]. Otherwise such a frame ends the
@@ -65,17 +66,17 @@ type Config struct {
 	// none. See [Stdio.TraceContext].
 	Traceparent, Tracestate, Baggage string
 
-	// Authorizing, if not nil, is called with true when a message has to wait for an authorization, which may take a person
-	// a while, and with false when it goes on. Calls of several messages come in pairs of their own.
+	// Authorizing, if not nil, is called with true when a message has to wait for an authorization, which may take a
+	// person a while, and with false when it goes on. Calls of several messages come in pairs of their own.
 	Authorizing func(bool)
 
-	// Authorized, if not nil, is called when the server has refused a message and there is another authorization since: more of
-	// the same principal's, or another principal's. What was received before may not be for that one. It may be called from any
-	// goroutine and must be quick.
+	// Authorized, if not nil, is called when the server has refused a message and there is another authorization since:
+	// more of the same principal's, or another principal's. What was received before may not be for that one. It may be
+	// called from any goroutine and must be quick.
 	Authorized func()
 
-	// Failed, if not nil, hears of code of the user's that the transport calls, by a name, and that has panicked, or ended its
-	// goroutine: value is then that of the panic, or an error that says so.
+	// Failed, if not nil, hears of code of the user's that the transport calls, by a name, and that has panicked, or ended
+	// its goroutine: value is then that of the panic, or an error that says so.
 	Failed func(name string, value any, stack []byte)
 }
 
@@ -123,8 +124,8 @@ func (c *Config) logger() *slog.Logger {
 	return c.Logger
 }
 
-// Network says over what a transport runs, in the words of the OpenTelemetry conventions. What does not apply is zero: a
-// child process has only Transport, a function in the same process nothing.
+// Network says over what a transport runs, in the words of the OpenTelemetry conventions. What does not apply is zero:
+// a child process has only Transport, a function in the same process nothing.
 type Network struct {
 	Transport       string // network.transport: pipe, tcp, quic, unix
 	Protocol        string // network.protocol.name: http
@@ -133,17 +134,18 @@ type Network struct {
 	Port            int    // server.port
 }
 
-// Conn is one connection to a server. Except for Receive, which is for one goroutine at a time, its methods may be called
-// from any goroutine.
+// Conn is one connection to a server. Except for Receive, which is for one goroutine at a time, its methods may be
+// called from any goroutine.
 type Conn interface {
-	// Send accepts m into a bounded outbound space and does not wait for the peer, unless m lets it (see [Message.Inline]). nil
-	// means accepted: the frame leaves whole, never inside another, unless the connection ends before. Frames that share a stream leave in the order of
-	// acceptance; those of [HTTP], each a request of its own, in any order.
+	// Send accepts m into a bounded outbound space and does not wait for the peer, unless m lets it (see
+	// [Message.Inline]). nil means accepted: the frame leaves whole, never inside another, unless the connection ends
+	// before. Frames that share a stream leave in the order of acceptance; those of [HTTP], each a request of its own, in
+	// any order.
 	//
 	// An error means that no byte of m has left and none will. [ErrBusy] says that there is no space now; a frame larger
-	// than the space is accepted when nothing else waits in it. The space should be measured in bytes, and have room for a frame
-	// of the limit at least: a client tries three times, about 10 ms apart, unless its user lets calls wait for room. An error
-	// that wraps [ErrClosed] says that the connection
+	// than the space is accepted when nothing else waits in it. The space should be measured in bytes, and have room for a
+	// frame of the limit at least: a client tries three times, about 10 ms apart, unless its user lets calls wait for
+	// room. An error that wraps [ErrClosed] says that the connection
 	// is closed or the peer gone; Receive tells why. A connection that breaks while a frame is half written has accepted
 	// it: Send returns nil and Receive reports.
 	//
@@ -155,18 +157,18 @@ type Conn interface {
 
 	// Cancel tells the connection that nobody awaits an answer to the request with this id any more. The connection frees
 	// what it holds for it and sends notice, a notifications/cancelled, where its protocol wants one; where closing the
-	// request's stream is the cancellation, it does that instead, and notice may be zero. Cancel never blocks. It is a best
-	// effort: a notice that finds no space is lost. As in Send, notice.Data must not be kept.
+	// request's stream is the cancellation, it does that instead, and notice may be zero. Cancel never blocks. It is a
+	// best effort: a notice that finds no space is lost. As in Send, notice.Data must not be kept.
 	Cancel(id int64, notice Message)
 
 	// Receive asks for one frame and waits for it. Asking is the only permission to deliver: a connection may have read
-	// ahead into a bounded buffer, but it takes no frame out of that, looks at none and reads no further until it is asked.
-	// One frame at most is kept from a Receive whose ctx ended. Receive is for one goroutine at a time. The frame belongs to
-	// the caller.
+	// ahead into a bounded buffer, but it takes no frame out of that, looks at none and reads no further until it is
+	// asked. One frame at most is kept from a Receive whose ctx ended. Receive is for one goroutine at a time. The frame
+	// belongs to the caller.
 	//
 	// ctx bounds the wait. When it ends, Receive returns its cause and nothing is lost: the next Receive goes on where
-	// this one stopped. A ctx that has ended already asks for nothing. A ctx that cannot end, such as [context.Background],
-	// is the cheapest to wait with, and [Conn.Close] ends that wait too.
+	// this one stopped. A ctx that has ended already asks for nothing. A ctx that cannot end, such as
+	// [context.Background], is the cheapest to wait with, and [Conn.Close] ends that wait too.
 	//
 	// [ErrInterrupted] comes of an interruption: see [Interruptible]. Nothing is lost then either.
 	//
@@ -196,8 +198,8 @@ type Conn interface {
 type Info struct {
 	PID    int // of the server's process, 0 if there is none
 	Queued int // frames accepted by Send that have not left yet; 0 if the transport does not know
-	// LastWords is the last line that the server's process has written to its standard error, cut after 1 KiB; empty if there is
-	// none. It is the server's own text.
+	// LastWords is the last line that the server's process has written to its standard error, cut after 1 KiB; empty if
+	// there is none. It is the server's own text.
 	LastWords string
 
 	Exit *ExitError // how the server's process has ended, nil as long as that is not known

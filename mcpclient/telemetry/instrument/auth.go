@@ -13,11 +13,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// StartAuthStep begins a step of an authorization, one of the Auth constants. It returns the context to do it in, and what
-// to call when it has ended, with the error if there was one.
+// StartAuthStep begins a step of an authorization, one of the Auth constants. It returns the context to do it in, and
+// what to call when it has ended, with the error if there was one.
 //
-// The step is a span of the provider that made the span of ctx, for who authorizes knows no client; without a span in ctx
-// nothing is observed. Of an error only its type is told, as its ErrorType method has it: its text may hold a secret.
+// The step is a span of the provider that made the span of ctx, for who authorizes knows no client; without a span in
+// ctx nothing is observed. Of an error only its type is told, as its ErrorType method has it: its text may hold a
+// secret.
 func StartAuthStep(ctx context.Context, step string) (context.Context, func(error)) {
 	around := trace.SpanFromContext(ctx)
 	if !around.SpanContext().IsValid() {

@@ -88,10 +88,12 @@ func TestToolNamesOnMetricsAreLimited(t *testing.T) {
 			}
 			got := values(rec, "mcp.client.operation.duration", "gen_ai.tool.name")
 			if len(got) != tt.want+1 || got["_OTHER"] != uint64(2*(tools-tt.want)) {
-				t.Errorf("tools on the metric: got %d with %d others, want %d and %d", len(got), got["_OTHER"], tt.want+1, 2*(tools-tt.want))
+				t.Errorf("tools on the metric: got %d with %d others, want %d and %d", len(got), got["_OTHER"], tt.want+1,
+					2*(tools-tt.want))
 			}
 			last := rec.Spans()[2*tools-1]
-			if want := fmt.Sprint("tool", tools-1); texts(last.Attributes())["gen_ai.tool.name"] != want || last.Name() != "tools/call "+want {
+			if want := fmt.Sprint("tool", tools-1); texts(last.Attributes())["gen_ai.tool.name"] != want ||
+				last.Name() != "tools/call "+want {
 				t.Errorf("the span has the name as it is: got %s %v, want %s", last.Name(), last.Attributes(), want)
 			}
 		})
@@ -129,8 +131,8 @@ func TestVersionsOnMetricsAreLimited(t *testing.T) {
 	}
 }
 
-// TestNothingKeepsAFrame gives telemetry strings that lie in a buffer, as those of a frame do, and overwrites the buffer:
-// whoever kept such a string would keep many MiB alive, and here shows other text.
+// TestNothingKeepsAFrame gives telemetry strings that lie in a buffer, as those of a frame do, and overwrites the
+// buffer: whoever kept such a string would keep many MiB alive, and here shows other text.
 func TestNothingKeepsAFrame(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)

@@ -119,8 +119,8 @@ func (c *memo[K, V]) len() int {
 // nameSet holds names, each as a copy of its own: a name may be part of a frame of many MiB.
 type nameSet struct{ memo[string, string] }
 
-// intern returns the copy of name, and whether there was room for it: there is for limit names of [maxName] bytes at most. A longer
-// one is none that the protocol advises, and as an attribute of metrics it would stay for good.
+// intern returns the copy of name, and whether there was room for it: there is for limit names of [maxName] bytes at
+// most. A longer one is none that the protocol advises, and as an attribute of metrics it would stay for good.
 func (n *nameSet) intern(name string, limit int) (string, bool) {
 	if len(name) > maxName {
 		return "", false

@@ -14,8 +14,8 @@ import (
 //
 // Methods that take no context write log records without a trace, except those that are told a [Ref].
 //
-// Only the operations of callers wait for the log handler. All other records wait for it in a queue of at most 1,024 records
-// and 1 MiB; those beyond are not written, and a record says how many.
+// Only the operations of callers wait for the log handler. All other records wait for it in a queue of at most 1,024
+// records and 1 MiB; those beyond are not written, and a record says how many.
 type Client struct {
 	side
 	state      atomic.Uint32 // a connstate.State
@@ -23,8 +23,8 @@ type Client struct {
 	tombstones atomic.Int64 // as many as the metric counts
 }
 
-// NewClient returns what the client with this name and network tells t, nil if that observes nothing. The name is the value of
-// mcp_client.name on everything it emits. Close it when the client has ended.
+// NewClient returns what the client with this name and network tells t, nil if that observes nothing. The name is the
+// value of mcp_client.name on everything it emits. Close it when the client has ended.
 func NewClient(t *telemetry.Telemetry, name string, n Network, opts ...SideOption) *Client {
 	h := hubOf(t)
 	if h == nil {
@@ -36,8 +36,8 @@ func NewClient(t *telemetry.Telemetry, name string, n Network, opts ...SideOptio
 	return c
 }
 
-// Peer returns the other end of a connection that was negotiated: what is known of it goes onto the spans and metrics of
-// the requests that are admitted to it. The session id, empty for none, goes onto spans only.
+// Peer returns the other end of a connection that was negotiated: what is known of it goes onto the spans and metrics
+// of the requests that are admitted to it. The session id, empty for none, goes onto spans only.
 func (c *Client) Peer(f Facts, sessionID string) *Peer {
 	if c == nil {
 		return nil
@@ -114,8 +114,8 @@ func (c *Client) HandlerPanic(ctx context.Context, method string, value any, sta
 	}
 }
 
-// Logger returns the client's logger, for the events that this package does not emit itself: what transports hear beside all
-// calls. It is never nil.
+// Logger returns the client's logger, for the events that this package does not emit itself: what transports hear
+// beside all calls. It is never nil.
 func (c *Client) Logger() *slog.Logger {
 	if c == nil {
 		return discard
@@ -135,8 +135,8 @@ func (c *Client) Queue(length func() int) {
 	}
 }
 
-// Close takes the client out of the metrics of what is there now, logs what was held back, and waits until the log handler has
-// taken all of it. Operations may still end.
+// Close takes the client out of the metrics of what is there now, logs what was held back, and waits until the log
+// handler has taken all of it. Operations may still end.
 func (c *Client) Close() {
 	if c == nil {
 		return

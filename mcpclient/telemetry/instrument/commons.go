@@ -5,8 +5,9 @@ import (
 	"weak"
 )
 
-// commons holds values that never change, one for each key, which belong to all who use them and are there as long as anybody
-// does: a thousand clients of one server say the same about it. It is safe for concurrent use; the zero commons is empty.
+// commons holds values that never change, one for each key, which belong to all who use them and are there as long as
+// anybody does: a thousand clients of one server say the same about it. It is safe for concurrent use; the zero commons
+// is empty.
 type commons[K comparable, V any] struct {
 	mu   sync.Mutex
 	all  map[K]weak.Pointer[V] // guarded by mu

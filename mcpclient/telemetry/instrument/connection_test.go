@@ -104,7 +104,8 @@ func TestTransitionIsLoggedInTheTraceOfItsAttempt(t *testing.T) {
 	ready.Attempt = attempt.Ref()
 	c.Transition(ready)
 	span := rec.Span("mcp_client.connect").SpanContext()
-	if got := rec.Log("mcp_client.connection.transition").Span; got.TraceID() != span.TraceID() || got.SpanID() != span.SpanID() {
+	if got := rec.Log("mcp_client.connection.transition").Span; got.TraceID() != span.TraceID() ||
+		got.SpanID() != span.SpanID() {
 		t.Errorf("a transition is logged in the trace of its attempt: got %v, want %v", got, span)
 	}
 }
@@ -194,7 +195,8 @@ func TestSessionEndsInAMetric(t *testing.T) {
 	for metric, want := range map[string]map[string]string{
 		"mcp.client.session.duration": {"mcp_client.name": "files", "mcp.protocol.version": "2025-06-18",
 			"network.transport": "pipe", "error.type": "connection_lost"},
-		"mcp.server.session.duration": {"mcp_server.name": "demo", "mcp.protocol.version": "2025-06-18", "network.transport": "pipe"},
+		"mcp.server.session.duration": {"mcp_server.name": "demo", "mcp.protocol.version": "2025-06-18",
+			"network.transport": "pipe"},
 	} {
 		p := rec.Points(metric)
 		if len(p) != 1 || p[0].Sum != 90 {

@@ -21,8 +21,8 @@ const (
 // Captures reports whether contents are wanted. Whoever has to encode one asks before.
 func (op *Op) Captures() bool { return op.side != nil && op.recording && op.side.tel.Keep != nil }
 
-// Arguments offers the arguments of the call to the redactor: those of a tool, or the variables of a prompt. raw is a JSON
-// object, or nothing.
+// Arguments offers the arguments of the call to the redactor: those of a tool, or the variables of a prompt. raw is a
+// JSON object, or nothing.
 func (op *Op) Arguments(raw []byte) {
 	if len(raw) == 0 || !op.Captures() {
 		return

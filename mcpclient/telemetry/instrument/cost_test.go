@@ -30,7 +30,8 @@ var installations = []struct {
 	}},
 }
 
-// withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at Info.
+// withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at
+// Info.
 func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
@@ -91,7 +92,8 @@ func TestCallStaysWithinItsAllocationBudget(t *testing.T) {
 			ctx := t.Context()
 			got := testing.AllocsPerRun(500, func() { toolCall(ctx, c, p) })
 			if got > in.budget || got != in.call {
-				t.Errorf("a tool call allocates within its budget of %v: got %v, want %v; whoever makes it less says so here", in.budget, got, in.call)
+				t.Errorf("a tool call allocates within its budget of %v: got %v, want %v; whoever makes it less says so here",
+					in.budget, got, in.call)
 			}
 		})
 	}

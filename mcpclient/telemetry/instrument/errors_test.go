@@ -11,11 +11,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// Every JSON-RPC error is an error of the side that sent the request. On the side that received it five are not: what the
-// sender sent was wrong. (semantic conventions for MCP, error.type)
+// Every JSON-RPC error is an error of the side that sent the request. On the side that received it five are not: what
+// the sender sent was wrong. (semantic conventions for MCP, error.type)
 func TestCodesAreErrorsOfTheSenderAndFiveAreNotOfTheReceiver(t *testing.T) {
 	forgiven := map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
-	codes := []int64{-1, 0, 1, 32700, 1 << 62, -1 << 62, -32604, -32599, -32701, -32001, -32003, -32020, -32021, -32022, -32042}
+	codes := []int64{-1, 0, 1, 32700, 1 << 62, -1 << 62, -32604, -32599, -32701, -32001, -32003, -32020, -32021, -32022,
+		-32042}
 	for code := int64(-32603); code <= -32600; code++ {
 		codes = append(codes, code)
 	}
@@ -41,7 +42,8 @@ func checkCode(t *testing.T, code int64, receiverFails bool) {
 	checkSide(t, rec, spans[1], "mcp.client.operation.duration", "mcp_client.request", code, true)
 }
 
-func checkSide(t *testing.T, rec *telemetrytest.Recording, span sdktrace.ReadOnlySpan, metric, life string, code int64, fails bool) {
+func checkSide(t *testing.T, rec *telemetrytest.Recording, span sdktrace.ReadOnlySpan, metric, life string, code int64,
+	fails bool) {
 	t.Helper()
 	text := strconv.FormatInt(code, 10)
 	errorType, status, event := "", codes.Unset, life+".stop"

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Network is what is known of a connection before it is open. It has the fields of the transports' own type, so that one
-// converts to the other. Fields that do not apply are empty and their attributes absent: a child process has only
+// Network is what is known of a connection before it is open. It has the fields of the transports' own type, so that
+// one converts to the other. Fields that do not apply are empty and their attributes absent: a child process has only
 // Transport, an in-memory connection has none.
 type Network struct {
 	Transport       string // network.transport: pipe, tcp, quic, unix
@@ -23,8 +23,8 @@ type Network struct {
 	Port            int    // server.port
 }
 
-// Facts is what is known of a connection once it is negotiated. Its Network is that of the client, but that the version of
-// its protocol may have become known.
+// Facts is what is known of a connection once it is negotiated. Its Network is that of the client, but that the version
+// of its protocol may have become known.
 type Facts struct {
 	Network
 	MCPVersion string // mcp.protocol.version

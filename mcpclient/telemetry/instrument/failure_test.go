@@ -73,7 +73,8 @@ func TestFailureIsTheSameOnSpanMetricAndRecord(t *testing.T) {
 			}
 			r := rec.Log("mcp_client.request.exception")
 			if r.Level != tt.level || r.Text("error.type") != tt.errorType || r.Text("mcp_client.error.kind") != tt.kind {
-				t.Errorf("the record says how: got %v %v, want %v, %q and kind %q", r.Level, r.Attrs, tt.level, tt.errorType, tt.kind)
+				t.Errorf("the record says how: got %v %v, want %v, %q and kind %q", r.Level, r.Attrs, tt.level, tt.errorType,
+					tt.kind)
 			}
 			if n := len(rec.Logs("mcp_client.request.stop")); n != 0 {
 				t.Errorf("a request that failed did not stop: got %d records", n)

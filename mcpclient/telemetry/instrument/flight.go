@@ -14,9 +14,9 @@ import (
 // names and ids, never content. A request has one entry, made when it is sent or arrives and completed when it ends; if
 // that entry had to make room meanwhile, it gets another.
 //
-// It is one for each Client, which is one connection at a time. It is one for each Server, and so for each kind of network
-// of a server, however many clients come: modern clients over HTTP have no connection, ten thousand sessions would have
-// 370 MiB of recorders, and who looks wants to know what the server did, whoever asked for it.
+// It is one for each Client, which is one connection at a time. It is one for each Server, and so for each kind of
+// network of a server, however many clients come: modern clients over HTTP have no connection, ten thousand sessions
+// would have 370 MiB of recorders, and who looks wants to know what the server did, whoever asked for it.
 //
 // The zero flight is ready once its base is set.
 type flight struct {
@@ -30,8 +30,8 @@ type flight struct {
 	suppressed int       // guarded by mu; records that came too soon after that
 }
 
-// entry is an entry as the ring keeps it: of one size, with no pointer to what a peer sent. The names are as metrics have
-// them.
+// entry is an entry as the ring keeps it: of one size, with no pointer to what a peer sent. The names are as metrics
+// have them.
 type entry struct {
 	at, elapsed    time.Duration // since base; of what has ended
 	method, target label
@@ -77,8 +77,8 @@ func (f *flight) add(e *entry) uint64 {
 	return f.append(e)
 }
 
-// append is add with mu held. A client that has connected and waits has five or six entries: as long as there are few, the ring
-// has room for little more.
+// append is add with mu held. A client that has connected and waits has five or six entries: as long as there are few,
+// the ring has room for little more.
 func (f *flight) append(e *entry) uint64 {
 	const few = 16
 	if n := len(f.ring); n < few && n == cap(f.ring) {
@@ -96,8 +96,8 @@ func (f *flight) append(e *entry) uint64 {
 // now is the time of an entry that begins now.
 func (f *flight) now() time.Duration { return time.Since(f.base) }
 
-// note adds an entry about a moment. One that says what the latest says already is counted with that, so that a peer which
-// does the same thing all the time leaves the rest in place.
+// note adds an entry about a moment. One that says what the latest says already is counted with that, so that a peer
+// which does the same thing all the time leaves the rest in place.
 func (f *flight) note(e entry) {
 	e.at, e.ended = f.now(), true
 	f.mu.Lock()

@@ -56,8 +56,8 @@ var endings = []struct {
 	{instrument.Result{ErrorType: "503"}, "503"},
 }
 
-// Whatever requests, notifications and faults come in whatever order, and however long each takes: recorder and statistics
-// say what a list of all of them says.
+// Whatever requests, notifications and faults come in whatever order, and however long each takes: recorder and
+// statistics say what a list of all of them says.
 func TestRecorderAndStatisticsAreThoseOfAModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(*testing.T) { checkFlight(rt) })
@@ -145,7 +145,8 @@ func (m *flightModel) many(t *rapid.T, c *instrument.Client) {
 // accuse notes violations, of which those in a row are one entry.
 func (m *flightModel) accuse(t *rapid.T, c *instrument.Client) {
 	v := instrument.Violation{
-		Reason: rapid.SampledFrom([]string{"batch", "invalid_json"}).Draw(t, "reason"), Size: rapid.IntRange(1, 9).Draw(t, "size"),
+		Reason: rapid.SampledFrom([]string{"batch", "invalid_json"}).Draw(t, "reason"), Size: rapid.IntRange(1, 9).Draw(t,
+			"size"),
 		Direction: telemetry.Received,
 	}
 	c.Violation(v)
@@ -197,7 +198,8 @@ func (m *flightModel) compare(t *rapid.T, c *instrument.Client) {
 		for part, d := range map[float64]time.Duration{0.50: o.P50, 0.95: o.P95, 0.99: o.P99} {
 			exact := all[int(part*float64(len(all)))]
 			if off := math.Abs(float64(d - exact)); off > max(0.0625*float64(exact), float64(time.Microsecond)) {
-				t.Fatalf("%s: quantile %v of %d: got %v, want %v or at most 6.25 %% or 1 µs off", o.Target, part, len(all), d, exact)
+				t.Fatalf("%s: quantile %v of %d: got %v, want %v or at most 6.25 %% or 1 µs off", o.Target, part, len(all), d,
+					exact)
 			}
 		}
 	}

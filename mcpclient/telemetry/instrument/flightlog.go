@@ -8,8 +8,8 @@ import (
 )
 
 // A connection that fails puts the flight recorder into the log: what is new since the last time, as one record, whose
-// text has a line for each entry. Connections that fail again and again do so once in flightEvery; what is left out then
-// is in the next record, if it is still among the latest entries.
+// text has a line for each entry. Connections that fail again and again do so once in flightEvery; what is left out
+// then is in the next record, if it is still among the latest entries.
 const (
 	flightEvery = time.Minute
 	maxFlight   = 16 << 10 // bytes of the text; the latest entries are in it

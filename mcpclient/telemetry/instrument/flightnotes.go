@@ -9,7 +9,8 @@ import (
 
 // What goes into the flight recorder besides requests, and who may read it.
 
-// FlightRecord returns what is in the flight recorder of the client: its latest [telemetry.FlightSize] entries, the oldest first.
+// FlightRecord returns what is in the flight recorder of the client: its latest [telemetry.FlightSize] entries, the
+// oldest first.
 func (c *Client) FlightRecord() []telemetry.FlightEntry {
 	if c == nil {
 		return nil
@@ -25,8 +26,8 @@ func (c *Client) Operations() []telemetry.Operation {
 	return c.operations()
 }
 
-// FlightRecord returns what is in the flight recorder of the server: its latest [telemetry.FlightSize] entries over this kind of
-// network, the oldest first, whichever clients they are of.
+// FlightRecord returns what is in the flight recorder of the server: its latest [telemetry.FlightSize] entries over
+// this kind of network, the oldest first, whichever clients they are of.
 func (s *Server) FlightRecord() []telemetry.FlightEntry {
 	if s == nil {
 		return nil
@@ -80,5 +81,6 @@ func (f *flight) exit(x ProcessExit) {
 func (f *flight) stream(kind string) { f.note(entry{kind: flownStream, method: labelOf(kind)}) }
 
 func (f *flight) streamClosed(kind, errorType string, lived time.Duration) {
-	f.note(entry{kind: flownStream, method: labelOf(kind), word: labelOf(errorType), failed: errorType != "", elapsed: lived, out: 1})
+	f.note(entry{kind: flownStream, method: labelOf(kind), word: labelOf(errorType), failed: errorType != "",
+		elapsed: lived, out: 1})
 }

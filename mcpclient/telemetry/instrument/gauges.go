@@ -91,7 +91,8 @@ func (g *gauges) change(f func()) {
 	var err error
 	switch {
 	case n > 0 && g.registration == nil:
-		g.registration, err = g.meter.RegisterCallback(g.observe, g.ins.state, g.ins.queueLength, g.ins.serverQueueLength, g.ins.sessions)
+		g.registration, err = g.meter.RegisterCallback(g.observe, g.ins.state, g.ins.queueLength, g.ins.serverQueueLength,
+			g.ins.sessions)
 	case n == 0 && g.registration != nil:
 		err = g.registration.Unregister()
 		g.registration = nil

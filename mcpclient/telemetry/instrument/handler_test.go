@@ -103,7 +103,8 @@ func TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable(t *testing.T) {
 	defer s.Close()
 	in := toolRequest()
 	in.Traceparent, in.Baggage = remoteParent, "tenant=acme"
-	in.Tracestate = "a=1,b=" + strings.Repeat("x", 200) + ",c=" + strings.Repeat("y", 200) + ",d=" + strings.Repeat("z", 200)
+	in.Tracestate = "a=1,b=" + strings.Repeat("x", 200) + ",c=" + strings.Repeat("y", 200) + ",d=" + strings.Repeat("z",
+		200)
 	ctx, op := s.StartHandler(t.Context(), in)
 	op.End(instrument.Result{})
 	if got := baggage.FromContext(ctx).Member("tenant").Value(); got != "acme" {
@@ -136,7 +137,8 @@ func TestContextOfOneSideArrivesAtTheOther(t *testing.T) {
 	op.End(instrument.Result{})
 	spans := rec.Spans()
 	if !spans[0].Parent().TraceID().IsValid() || spans[0].Parent().SpanID() != spans[1].SpanContext().SpanID() {
-		t.Errorf("the server's span is a child of the client's: got parent %v, want %v", spans[0].Parent(), spans[1].SpanContext())
+		t.Errorf("the server's span is a child of the client's: got parent %v, want %v", spans[0].Parent(),
+			spans[1].SpanContext())
 	}
 	if got := baggage.FromContext(ctx).Member("tenant").Value(); got != "acme" {
 		t.Errorf("baggage arrives: got %q, want acme", got)
@@ -376,7 +378,8 @@ func TestRefusedRequestsOfAPeerWarnAsRarelyAsViolations(t *testing.T) {
 				}
 			}
 			if len(records) != 101 || warnings != 5+1 || suppressed != 95 {
-				t.Errorf("%s: %d records, %d warnings that tell of %d others; want 101, 6 and 95", event, len(records), warnings, suppressed)
+				t.Errorf("%s: %d records, %d warnings that tell of %d others; want 101, 6 and 95", event, len(records), warnings,
+					suppressed)
 			}
 		}
 	})

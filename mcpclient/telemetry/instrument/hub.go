@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/internal/words"
 )
 
-// hub is what all clients and servers of a [telemetry.Telemetry] share. It belongs to that, and is there from its first client
-// or server on.
+// hub is what all clients and servers of a [telemetry.Telemetry] share. It belongs to that, and is there from its first
+// client or server on.
 type hub struct {
 	settings.Settings[telemetry.Redactor]
 	tracer trace.Tracer

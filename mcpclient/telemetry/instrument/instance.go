@@ -12,12 +12,12 @@ import (
 type SideOption func(*side)
 
 // WithInstanceID sets what tells clients of one name apart, and servers: the value of mcp_client.instance.id or
-// mcp_server.instance.id, which spans and log records have beside the name. Metrics do not have it, whose series it would
-// multiply. Empty, the default, means a [NewInstanceID].
+// mcp_server.instance.id, which spans and log records have beside the name. Metrics do not have it, whose series it
+// would multiply. Empty, the default, means a [NewInstanceID].
 func WithInstanceID(id string) SideOption { return func(s *side) { s.instance = id } }
 
-// NewInstanceID returns an id that no other client or server has: 16 random hexadecimal digits. It tells them apart and protects
-// nothing.
+// NewInstanceID returns an id that no other client or server has: 16 random hexadecimal digits. It tells them apart and
+// protects nothing.
 func NewInstanceID() string {
 	var id [8]byte
 	binary.BigEndian.PutUint64(id[:], rand.Uint64())

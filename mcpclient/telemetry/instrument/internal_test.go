@@ -97,8 +97,8 @@ func TestLimiterLetsFiveThroughAtOnceAndThenOneASecond(t *testing.T) {
 	}
 }
 
-// Over any sequence of events and times, what is written and what is reported as suppressed is all there was, and no more
-// is written than five and one for each second.
+// Over any sequence of events and times, what is written and what is reported as suppressed is all there was, and no
+// more is written than five and one for each second.
 func TestLimiterLosesCountOfNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l limiter

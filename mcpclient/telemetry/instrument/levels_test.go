@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// TestLevelsAreThoseThatWereDecided pins who is told of what by default: debug is one record for each message, info the life
-// of a connection, warn what works less well or a peer that misbehaves, error a defect of this side.
+// TestLevelsAreThoseThatWereDecided pins who is told of what by default: debug is one record for each message, info the
+// life of a connection, warn what works less well or a peer that misbehaves, error a defect of this side.
 func TestLevelsAreThoseThatWereDecided(t *testing.T) {
 	const debug, info, warn, fault = slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError
 	for event, want := range map[string][]slog.Level{

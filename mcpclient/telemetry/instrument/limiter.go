@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// A peer can break the protocol, or send a request that is refused, with every frame. Of the records that one reason makes,
-// the log gets limitBurst at once and then one per limitEvery; the metric counts them all.
+// A peer can break the protocol, or send a request that is refused, with every frame. Of the records that one reason
+// makes, the log gets limitBurst at once and then one per limitEvery; the metric counts them all.
 const (
 	limitBurst = 5
 	limitEvery = time.Second

@@ -17,7 +17,8 @@ func (s *side) emit(ctx context.Context, l slog.Level, event string, fields ...s
 	write(ctx, s.beside, l, event, fields)
 }
 
-// emit writes the log record of an event of the operation. Its goroutine waits for the handler, unless it has others to serve.
+// emit writes the log record of an event of the operation. Its goroutine waits for the handler, unless it has others to
+// serve.
 func (op *Op) emit(l slog.Level, event string, fields ...slog.Attr) {
 	log := op.side.log
 	if op.beside {
@@ -99,7 +100,8 @@ func (op *Op) logEnd(o outcome, r *Result, elapsed time.Duration) {
 	}
 	if r.ToolError && events.toolError != "" && s.logs(op.ctx, slog.LevelInfo) {
 		var buf [maxFields]slog.Attr
-		op.emit(slog.LevelInfo, events.toolError, append(op.identity(buf[:0]), slog.Float64(s.keys.duration, elapsed.Seconds()))...)
+		op.emit(slog.LevelInfo, events.toolError,
+			append(op.identity(buf[:0]), slog.Float64(s.keys.duration, elapsed.Seconds()))...)
 	}
 }
 
@@ -124,9 +126,9 @@ func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
 	return slog.LevelWarn
 }
 
-// spare returns the level at which the exception of a peer's request is logged: a peer can send as many bad ones as it likes, so
-// beyond what the limiter lets through, what would be a warning is there for debugging only. suppressed says how many were
-// since the last warning.
+// spare returns the level at which the exception of a peer's request is logged: a peer can send as many bad ones as it
+// likes, so beyond what the limiter lets through, what would be a warning is there for debugging only. suppressed says
+// how many were since the last warning.
 func (op *Op) spare(l slog.Level, event string, o outcome) (_ slog.Level, suppressed int) {
 	s := op.side
 	if op.direction != telemetry.Received || l != slog.LevelWarn || !s.logs(op.ctx, l) {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// metricOptions are the options that measurements are recorded with, built once for each set of attributes. A side has them
-// from its first measurement on: in a program without a provider of metrics there is none.
+// metricOptions are the options that measurements are recorded with, built once for each set of attributes. A side has
+// them from its first measurement on: in a program without a provider of metrics there is none.
 type metricOptions struct {
 	plain       []metric.RecordOption // the name alone
 	plainAdding []metric.AddOption

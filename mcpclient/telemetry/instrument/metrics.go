@@ -56,8 +56,8 @@ type sideInstruments struct {
 	stream        metric.Float64Histogram
 }
 
-// shared are the instruments of the meter that was used last. A program has one provider, and so one meter, but may well make
-// a Telemetry for each of a thousand clients.
+// shared are the instruments of the meter that was used last. A program has one provider, and so one meter, but may
+// well make a Telemetry for each of a thousand clients.
 var shared atomic.Pointer[metered]
 
 type metered struct {
@@ -131,8 +131,8 @@ func newInstruments(m metric.Meter) *instruments {
 	return ins
 }
 
-// build makes an instrument from its row of the schema. A provider that does not like it says so to OpenTelemetry's error
-// handler; by its contract the instrument works all the same.
+// build makes an instrument from its row of the schema. A provider that does not like it says so to OpenTelemetry's
+// error handler; by its contract the instrument works all the same.
 func build[O, I any](create func(string, ...O) (I, error), name string) I {
 	return buildWith(create, rowOf(name))
 }

@@ -82,9 +82,9 @@ func (op *Op) Meet(p *Peer) {
 	op.logStart()
 }
 
-// Sending says that the message is about to be handed over for sending. The duration of what is sent runs from the first
-// time: waiting for a connection is no part of it, waiting for room is. For what is being handled the message is the answer,
-// and duration and span end there: whoever has it may end theirs before this side gets to the next line.
+// Sending says that the message is about to be handed over for sending. The duration of what is sent runs from the
+// first time: waiting for a connection is no part of it, waiting for room is. For what is being handled the message is
+// the answer, and duration and span end there: whoever has it may end theirs before this side gets to the next line.
 func (op *Op) Sending() {
 	switch {
 	case op.direction == telemetry.Received:
@@ -103,8 +103,8 @@ func (op *Op) Sending() {
 	op.takeOff()
 }
 
-// Sent says that the message of this size was accepted for sending, and implies [Op.Sending] for what is sent. Zero is a size
-// that nobody knows. For what is being handled, the message is the answer.
+// Sent says that the message of this size was accepted for sending, and implies [Op.Sending] for what is sent. Zero is
+// a size that nobody knows. For what is being handled, the message is the answer.
 func (op *Op) Sent(bytes int) {
 	if op.side == nil {
 		return
@@ -231,7 +231,8 @@ func (op *Op) shownTarget() string {
 	return truncate(op.target, maxName)
 }
 
-// corrID is the correlation id as text, empty for what the peer began, which does not tell, and for what a server sends.
+// corrID is the correlation id as text, empty for what the peer began, which does not tell, and for what a server
+// sends.
 func (op *Op) corrID() string {
 	op.writeIDs()
 	return op.corrText

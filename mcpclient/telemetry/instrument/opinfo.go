@@ -51,7 +51,8 @@ func newOpNames(k opNamesKey) *opNames {
 
 // operation returns what is shared by the operations with these names. exact is false if the names are not those given:
 // they are unknown, or beyond the limits.
-func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target string, known, targetKnown bool) (info *opInfo, exact bool) {
+func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target string, known,
+	targetKnown bool) (info *opInfo, exact bool) {
 	if kind == NoTarget {
 		target = ""
 	}

@@ -138,7 +138,8 @@ func TestNilOptionsChangeNothing(t *testing.T) {
 	_, op := c.StartRequest(t.Context(), instrument.Request{Method: "ping"})
 	traceparent, _, _ := op.TraceContext()
 	op.End(instrument.Result{})
-	if traceparent == "" || len(rec.Spans()) != 1 || len(rec.Logs("")) != 2 || rec.Count("mcp.client.operation.duration") != 1 {
+	if traceparent == "" || len(rec.Spans()) != 1 || len(rec.Logs("")) != 2 ||
+		rec.Count("mcp.client.operation.duration") != 1 {
 		t.Errorf("everything is recorded as without the options: got %q, %d spans, %d records",
 			traceparent, len(rec.Spans()), len(rec.Logs("")))
 	}

@@ -36,8 +36,8 @@ type Request struct {
 	// duration is for [telemetry.WithNotificationSpans].
 	Notification bool
 
-	// Beside says that the log records are written beside the operation, as those of all that is handled are: its goroutine has
-	// others to serve, who must not wait for a log handler.
+	// Beside says that the log records are written beside the operation, as those of all that is handled are: its
+	// goroutine has others to serve, who must not wait for a log handler.
 	Beside bool
 
 	// Parent, if not zero, takes the place of ctx's span. A notifications/cancelled names the request it is about here,
@@ -92,9 +92,9 @@ type Incoming struct {
 	Peer *Peer
 }
 
-// startHandler begins the handling of a message. The context that it returns is the one to handle it with. The parent of
-// its span is what the sender wrote into the message, with a link to the span of ctx if that is another one; or else the
-// span of ctx. For a sender that is not trusted it is the span of ctx, with a link to what the sender wrote; where
+// startHandler begins the handling of a message. The context that it returns is the one to handle it with. The parent
+// of its span is what the sender wrote into the message, with a link to the span of ctx if that is another one; or else
+// the span of ctx. For a sender that is not trusted it is the span of ctx, with a link to what the sender wrote; where
 // [telemetry.WithPublicEndpointFn] says so there is no parent, and a link to both.
 func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, Op) {
 	from := s.extract(ctx, &in)

@@ -92,7 +92,8 @@ func TestCallIsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 			direction, kind string
 			bytes           float64
 		}{{"sent", "request", 100}, {"received", "response", 2000}} {
-			p := rec.Points("mcp_client.message.size", "mcp_client.direction", size.direction, "mcp_client.message.kind", size.kind)
+			p := rec.Points("mcp_client.message.size", "mcp_client.direction", size.direction, "mcp_client.message.kind",
+				size.kind)
 			if len(p) != 1 || p[0].Count != 1 || p[0].Sum != size.bytes {
 				t.Errorf("the size of the %s is recorded once: got %+v, want %v", size.kind, p, size.bytes)
 			}

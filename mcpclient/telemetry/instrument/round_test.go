@@ -29,7 +29,8 @@ func TestRoundsAreNumberedAndLinkedAndSayWhyThereIsAnother(t *testing.T) {
 		if attrs["mcp_client.mrtr.round"] != want || attrs["mcp_client.corr_id"] != corr {
 			t.Errorf("span of request %d: got %v, want round %q and correlation id %s", round+1, attrs, want, corr)
 		}
-		if links := spans[round].Links(); round > 0 && (len(links) != 1 || !links[0].SpanContext.Equal(spans[round-1].SpanContext())) {
+		if links := spans[round].Links(); round > 0 &&
+			(len(links) != 1 || !links[0].SpanContext.Equal(spans[round-1].SpanContext())) {
 			t.Errorf("span of request %d: got links %v, want one to the round before", round+1, links)
 		}
 	}

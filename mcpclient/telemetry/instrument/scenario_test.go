@@ -65,9 +65,10 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	p.SessionEnd(time.Hour, "")
 	p.SessionEnd(time.Hour, names.ErrorConnectionLost)
 	for event, fields := range map[string][]slog.Attr{ // as transports do
-		"mcp_client.process.stderr":  {slog.String("mcp_client.process.stderr.line", "starting")},
-		"mcp_client.stream.refused":  {slog.String("mcp_client.stream.kind", "get"), slog.String("error", "405")},
-		"mcp_client.message.refused": {slog.String("mcp_client.message.kind", "notification"), slog.String("mcp.method.name", "notifications/cancelled"), slog.String("error", "503")},
+		"mcp_client.process.stderr": {slog.String("mcp_client.process.stderr.line", "starting")},
+		"mcp_client.stream.refused": {slog.String("mcp_client.stream.kind", "get"), slog.String("error", "405")},
+		"mcp_client.message.refused": {slog.String("mcp_client.message.kind", "notification"),
+			slog.String("mcp.method.name", "notifications/cancelled"), slog.String("error", "503")},
 	} {
 		c.Logger().LogAttrs(t.Context(), slog.LevelDebug, event, append(fields, slog.String("event.name", event))...)
 	}
@@ -77,7 +78,8 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.Untold(3)
 	c.OutputUnchecked("search", errors.New("look-ahead"))
 	c.ToolRejected("search", errors.New("the name of a header is not empty"))
-	c.IconsRejected("tools/list", errors.New("1 left out, the first because its source has the unsafe scheme \"javascript\""))
+	c.IconsRejected("tools/list",
+		errors.New("1 left out, the first because its source has the unsafe scheme \"javascript\""))
 	c.SubscriptionLost("file:///etc/motd", errors.New("not supported by the server"))
 	c.StreamOpened(names.StreamGet)(nil)
 	c.StreamOpened(names.StreamSSE)(lost{})
@@ -204,7 +206,8 @@ func answering(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 }
 
 // refusing refuses more requests of one kind than the log wants warnings of.
-func refusing(t *testing.T, start func(context.Context, instrument.Incoming) (context.Context, instrument.Op), p *instrument.Peer) {
+func refusing(t *testing.T, start func(context.Context, instrument.Incoming) (context.Context, instrument.Op),
+	p *instrument.Peer) {
 	for i := range 8 {
 		if i == 7 {
 			time.Sleep(time.Second) // virtual; the limiter lets one more through

@@ -12,15 +12,15 @@ import (
 // Server is what one server tells its telemetry about its connections over one kind of network. It is safe for
 // concurrent use. A nil Server takes everything and does nothing.
 //
-// Only what a handler asks its client waits for the log handler. All other records wait for it in a queue of at most 32,768
-// records and 16 MiB; those beyond are not written, and a record says how many.
+// Only what a handler asks its client waits for the log handler. All other records wait for it in a queue of at most
+// 32,768 records and 16 MiB; those beyond are not written, and a record says how many.
 type Server struct {
 	side
 }
 
-// NewServer returns what the server with this name tells t about its connections over this network, nil if t observes nothing.
-// The name is the value of mcp_server.name on everything it emits. A server with several networks has one of these for each, and
-// gives all of them one [WithInstanceID]. Close it when the server has ended.
+// NewServer returns what the server with this name tells t about its connections over this network, nil if t observes
+// nothing. The name is the value of mcp_server.name on everything it emits. A server with several networks has one of
+// these for each, and gives all of them one [WithInstanceID]. Close it when the server has ended.
 func NewServer(t *telemetry.Telemetry, name string, n Network, opts ...SideOption) *Server {
 	h := hubOf(t)
 	if h == nil {
@@ -42,8 +42,8 @@ func (s *Server) Peer(f Facts, sessionID string) *Peer {
 }
 
 // StartHandler begins the handling of a request or a notification of the client. It returns the context to call the
-// handler with, and the operation, which the caller ends exactly once, after the answer was sent. A notification without
-// a handler is for [Server.Notification].
+// handler with, and the operation, which the caller ends exactly once, after the answer was sent. A notification
+// without a handler is for [Server.Notification].
 func (s *Server) StartHandler(ctx context.Context, in Incoming) (context.Context, Op) {
 	if s == nil {
 		return ctx, Op{}
@@ -134,8 +134,8 @@ func (s *Server) Close() {
 	}
 }
 
-// Flush waits until the log handler has taken all records that were written so far, or until ctx ends, and then returns its
-// cause.
+// Flush waits until the log handler has taken all records that were written so far, or until ctx ends, and then returns
+// its cause.
 func (s *Server) Flush(ctx context.Context) error {
 	if s == nil {
 		return nil
@@ -143,7 +143,8 @@ func (s *Server) Flush(ctx context.Context) error {
 	return s.teller.flush(ctx)
 }
 
-// serverNetwork leaves out what is about the server that was dialled: the conventions have it on the client's side only.
+// serverNetwork leaves out what is about the server that was dialled: the conventions have it on the client's side
+// only.
 func serverNetwork(n Network) Network {
 	n.Address, n.Port = "", 0
 	return n

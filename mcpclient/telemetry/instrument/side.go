@@ -23,8 +23,8 @@ type role struct {
 	events *events
 }
 
-// side is what a client and a server have in common: everything but the connection's own life. It is safe for concurrent
-// use.
+// side is what a client and a server have in common: everything but the connection's own life. It is safe for
+// concurrent use.
 type side struct {
 	*role
 	tel      *hub
@@ -69,7 +69,8 @@ func (s *side) logger() *slog.Logger {
 	if s.tel.Log == discard {
 		return discard
 	}
-	return slog.New(usercode.LogHandler(s.tel.Log.Handler(), func(*usercode.Failure) { s.countPanic(context.Background(), "logger") }))
+	return slog.New(usercode.LogHandler(s.tel.Log.Handler(),
+		func(*usercode.Failure) { s.countPanic(context.Background(), "logger") }))
 }
 
 func (s *side) transport() attribute.KeyValue {

@@ -67,7 +67,8 @@ func startOptions(k opNamesKey) []trace.SpanStartOption {
 func (op *Op) endSpan(o outcome, r *Result) {
 	defer op.closeSpan() // whatever becomes of the user's redactor
 	known := op.facts().attrs[op.direction]
-	attrs := make([]attribute.KeyValue, 0, usualAttributes+len(known)) // the SDK copies them: more room is for the collector only
+	// the SDK copies them: more room is for the collector only
+	attrs := make([]attribute.KeyValue, 0, usualAttributes+len(known))
 	if op.borrowed {
 		shown := opKey{op.direction, op.info.targetKind, op.shownMethod(), op.shownTarget()}
 		attrs = append(attrs, present(append(shown.attributes(), op.side.transport())...)...)

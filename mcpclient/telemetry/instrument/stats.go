@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// stats are the statistics of an opInfo. They are written without a lock: what is read while requests end may have the one
-// and miss the other.
+// stats are the statistics of an opInfo. They are written without a lock: what is read while requests end may have the
+// one and miss the other.
 type stats struct {
 	latencies latencies
 	errors    atomic.Pointer[[]*errorCount] // copy on write, guarded by side.ops.mu for writing
@@ -79,7 +79,8 @@ func (s *side) operations() []telemetry.Operation {
 		}
 	}
 	slices.SortFunc(all, func(a, b telemetry.Operation) int {
-		return cmp.Or(-cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Target, b.Target))
+		return cmp.Or(-cmp.Compare(a.Direction, b.Direction), cmp.Compare(a.Method, b.Method),
+			cmp.Compare(a.Target, b.Target))
 	})
 	return all
 }
@@ -119,8 +120,8 @@ const (
 	latencyBuckets = latencyLinear + latencyOctaves*latencyParts
 )
 
-// latencies is a histogram of durations. Those of one operation are much alike, so buckets are there in groups, from the
-// first duration in one on, in a list.
+// latencies is a histogram of durations. Those of one operation are much alike, so buckets are there in groups, from
+// the first duration in one on, in a list.
 type latencies struct {
 	groups atomic.Pointer[latencyGroup]
 	max    atomic.Int64

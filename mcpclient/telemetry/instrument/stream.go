@@ -23,8 +23,8 @@ func (c *Client) StreamOpened(kind string) (ended func(error)) {
 	return c.streamOpened(kind)
 }
 
-// StreamOpened is that of a client, for a stream to it. To a server, every end is one in order: it cannot tell whether its
-// client has left or was lost.
+// StreamOpened is that of a client, for a stream to it. To a server, every end is one in order: it cannot tell whether
+// its client has left or was lost.
 func (s *Server) StreamOpened(kind string) (ended func()) {
 	if s == nil {
 		return func() {}

@@ -17,8 +17,8 @@ import (
 
 type taskEnd struct{ tool, status, errorType string }
 
-// Task is the work of a task of the tasks extension, from its creation to its end, which the request that created it has
-// not waited for. It is a value that its owner keeps and does not share; its methods do nothing on the zero Task.
+// Task is the work of a task of the tasks extension, from its creation to its end, which the request that created it
+// has not waited for. It is a value that its owner keeps and does not share; its methods do nothing on the zero Task.
 type Task struct {
 	s       *Server
 	tool    string // as it is
@@ -30,8 +30,9 @@ type Task struct {
 	over    bool
 }
 
-// StartTask begins the work of a task, for a call of a tool that the server has. It returns the context to do it in, and
-// what the caller ends exactly once. The span is a child of that of the request, and goes on when the request is over.
+// StartTask begins the work of a task, for a call of a tool that the server has. It returns the context to do it in,
+// and what the caller ends exactly once. The span is a child of that of the request, and goes on when the request is
+// over.
 func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, Task) {
 	if s == nil {
 		return ctx, Task{}
@@ -49,8 +50,8 @@ func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, T
 	return t.ctx, t
 }
 
-// End ends the work with the final status of the task, and with what the request would have been answered with. Only the
-// first call counts.
+// End ends the work with the final status of the task, and with what the request would have been answered with. Only
+// the first call counts.
 func (t *Task) End(status string, r Result) {
 	if t.s == nil || t.over {
 		return
@@ -96,7 +97,8 @@ func (t *Task) errorMessage(text string) string {
 	return t.s.errorMessage(t.ctx, c, text)
 }
 
-// taskEnded returns the options for a task that ended so, without the name of its tool if that would make too many series.
+// taskEnded returns the options for a task that ended so, without the name of its tool if that would make too many
+// series.
 func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
 	ends := &s.options().taskEnd
 	if opts, ok := ends.within(words.MaxPrecisely, k, ends.build); ok {

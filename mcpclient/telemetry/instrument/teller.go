@@ -10,7 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// What waits for a log handler is bounded, by number and by size in bytes. A server has many clients, who may all come at once.
+// What waits for a log handler is bounded, by number and by size in bytes. A server has many clients, who may all come
+// at once.
 const (
 	toldRecords = 1024
 	toldBytes   = 1 << 20
@@ -19,9 +20,9 @@ const (
 	toldBytesOfServer   = 16 << 20
 )
 
-// teller writes the log records of a client or a server that no goroutine should wait for: those of what reads for all, connects
-// and answers. They wait here for a log handler that is slow, in order, and a goroutine writes them that exists until all are
-// written. Records for which there is no room are counted, and a record tells how many those were.
+// teller writes the log records of a client or a server that no goroutine should wait for: those of what reads for all,
+// connects and answers. They wait here for a log handler that is slow, in order, and a goroutine writes them that
+// exists until all are written. Records for which there is no room are counted, and a record tells how many those were.
 type teller struct {
 	side *side
 
@@ -201,8 +202,8 @@ func (h tellerHandler) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// Flush waits until the log handler has taken all records that tellers have accepted so far, or until ctx ends, and then
-// returns its cause.
+// Flush waits until the log handler has taken all records that tellers have accepted so far, or until ctx ends, and
+// then returns its cause.
 func (h *hub) Flush(ctx context.Context) error {
 	for _, one := range h.tellers.snapshot() {
 		if err := one.flush(ctx); err != nil {

@@ -43,7 +43,8 @@ func (g gate) Handle(_ context.Context, r slog.Record) error {
 }
 
 // gated runs f in a bubble with a client whose log handler waits until open is closed.
-func gated(t *testing.T, quit bool, f func(t *testing.T, tel *telemetry.Telemetry, c *Client, open chan struct{}, got *[]string)) {
+func gated(t *testing.T, quit bool, f func(t *testing.T, tel *telemetry.Telemetry, c *Client, open chan struct{},
+	got *[]string)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		open, got := make(chan struct{}), new([]string)

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// truncate returns a copy of the first limit bytes of s, less where that would cut a character in two. Bytes that are no
-// text become a question mark: exporters refuse what is not UTF-8, and everything else in the same batch with it.
+// truncate returns a copy of the first limit bytes of s, less where that would cut a character in two. Bytes that are
+// no text become a question mark: exporters refuse what is not UTF-8, and everything else in the same batch with it.
 //
 // It copies because s may be part of a frame of many MiB that would live as long as the copy does.
 func truncate(s string, limit int) string {

@@ -1,9 +1,10 @@
-// Package names has a constant for every name in the schema of the telemetry: metrics, attributes and events, each called as its
-// name in one word, and the words that attributes have as values. It is for those who query, filter or test what is emitted.
-// A name that the schema gives up is gone here too, and the compiler says where it was used.
+// Package names has a constant for every name in the schema of the telemetry: metrics, attributes and events, each
+// called as its name in one word, and the words that attributes have as values. It is for those who query, filter or
+// test what is emitted. A name that the schema gives up is gone here too, and the compiler says where it was used.
 //
-// Each name is written here and nowhere else: the rows of package schema and the instruments refer to these constants. A new name
-// comes here first and then into its row; "go generate ./mcpclient/..." writes the row's description above the constant.
+// Each name is written here and nowhere else: the rows of package schema and the instruments refer to these constants.
+// A new name comes here first and then into its row; "go generate ./mcpclient/..." writes the row's description above
+// the constant.
 package names
 
 //go:generate go test . -run TestConstantsAreThoseOfTheSchema$ -update

@@ -74,7 +74,8 @@ func constants(t *testing.T, source []byte, prefixes ...string) (all []written) 
 			return true
 		}
 		value := constant.MakeFromLiteral(spec.Values[0].(*ast.BasicLit).Value, token.STRING, 0)
-		c := written{name: spec.Names[0].Name, value: constant.StringVal(value), from: offset(spec.Pos()), to: offset(spec.Pos())}
+		c := written{name: spec.Names[0].Name, value: constant.StringVal(value), from: offset(spec.Pos()),
+			to: offset(spec.Pos())}
 		if spec.Doc != nil {
 			c.from = offset(spec.Doc.Pos())
 			for _, line := range spec.Doc.List {
@@ -87,8 +88,8 @@ func constants(t *testing.T, source []byte, prefixes ...string) (all []written) 
 	return all
 }
 
-// TestConstantsAreThoseOfTheSchema holds the names, which are written by hand, against the rows that refer to them, and the
-// comments, which -update writes, against what the rows say.
+// TestConstantsAreThoseOfTheSchema holds the names, which are written by hand, against the rows that refer to them, and
+// the comments, which -update writes, against what the rows say.
 func TestConstantsAreThoseOfTheSchema(t *testing.T) {
 	missing := rows()
 	for _, file := range sources(t) {

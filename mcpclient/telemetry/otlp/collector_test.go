@@ -35,15 +35,18 @@ type logsService struct {
 	answer
 }
 
-func (s traceService) Export(ctx context.Context, _ *coltrace.ExportTraceServiceRequest) (*coltrace.ExportTraceServiceResponse, error) {
+func (s traceService) Export(ctx context.Context,
+	_ *coltrace.ExportTraceServiceRequest) (*coltrace.ExportTraceServiceResponse, error) {
 	return &coltrace.ExportTraceServiceResponse{}, s.answer(ctx, traces)
 }
 
-func (s metricsService) Export(ctx context.Context, _ *colmetrics.ExportMetricsServiceRequest) (*colmetrics.ExportMetricsServiceResponse, error) {
+func (s metricsService) Export(ctx context.Context,
+	_ *colmetrics.ExportMetricsServiceRequest) (*colmetrics.ExportMetricsServiceResponse, error) {
 	return &colmetrics.ExportMetricsServiceResponse{}, s.answer(ctx, metrics)
 }
 
-func (s logsService) Export(ctx context.Context, _ *collogs.ExportLogsServiceRequest) (*collogs.ExportLogsServiceResponse, error) {
+func (s logsService) Export(ctx context.Context,
+	_ *collogs.ExportLogsServiceRequest) (*collogs.ExportLogsServiceResponse, error) {
 	return &collogs.ExportLogsServiceResponse{}, s.answer(ctx, logs)
 }
 

@@ -68,8 +68,8 @@ func harmless(groups []string, a slog.Attr) slog.Attr {
 
 var oneLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
-// printable spells out what may not be shown as \u and four hex digits, or \U and eight. Line breaks and tabs stay, as tint
-// quotes them.
+// printable spells out what may not be shown as \u and four hex digits, or \U and eight. Line breaks and tabs stay, as
+// tint quotes them.
 func printable(s string) string {
 	if !strings.ContainsFunc(s, isHidden) && !strings.Contains(s, `\x1b`) {
 		return s

@@ -29,7 +29,8 @@ func TestVariablesSayWhichSignalsAreExported(t *testing.T) {
 		{"disabled, rest wrong", map[string]string{"OTEL_SDK_DISABLED": "true", "OTEL_TRACES_EXPORTER": "x"}, false, nil},
 		{"not disabled", map[string]string{"OTEL_SDK_DISABLED": "false"}, false, []signal{logs, metrics, traces}},
 		{"wrong protocol of a signal that is off",
-			map[string]string{"OTEL_LOGS_EXPORTER": "none", "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/json"}, false, []signal{metrics, traces}},
+			map[string]string{"OTEL_LOGS_EXPORTER": "none",
+				"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/json"}, false, []signal{metrics, traces}},
 		{"own protocol beats the common one", map[string]string{
 			"OTEL_LOGS_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "none",
 			"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc",
@@ -119,7 +120,8 @@ func TestPropagatorsAreThoseOfTheList(t *testing.T) {
 func TestAnUnclearDisabledIsFalseAndSaidSo(t *testing.T) {
 	s, err := read(map[string]string{"OTEL_SDK_DISABLED": "1"}, false)
 	if err != nil || s.disabled || len(s.warnings) != 1 {
-		t.Errorf("OTEL_SDK_DISABLED=1: disabled %v, warnings %v, error %v; want false, one warning, no error", s.disabled, s.warnings, err)
+		t.Errorf("OTEL_SDK_DISABLED=1: disabled %v, warnings %v, error %v; want false, one warning, no error", s.disabled,
+			s.warnings, err)
 	}
 }
 

@@ -32,7 +32,8 @@ func TestErrorLinesAreLimitedAndTheRestIsCounted(t *testing.T) {
 		t.Errorf("after the refill %q is shown, want one line that counts 4", got)
 	}
 	now = now.Add(time.Hour)
-	if got := burst(100); len(got) != errorBurst || !strings.HasSuffix(got[0], "(1 more not shown)") || got[1] != "opentelemetry: error 1" {
+	if got := burst(100); len(got) != errorBurst || !strings.HasSuffix(got[0], "(1 more not shown)") ||
+		got[1] != "opentelemetry: error 1" {
 		t.Errorf("after an hour %q are shown, want %d lines, the first of which counts 1", got, errorBurst)
 	}
 }

@@ -28,7 +28,8 @@ func newSpanExporter(ctx context.Context, endpoint string, l *link) (sdktrace.Sp
 }
 
 func newMetricExporter(ctx context.Context, endpoint string, l *link) (sdkmetric.Exporter, error) {
-	opts := []otlpmetricgrpc.Option{otlpmetricgrpc.WithDialOption(dialing(l)...), otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig(retries))}
+	opts := []otlpmetricgrpc.Option{otlpmetricgrpc.WithDialOption(dialing(l)...),
+		otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig(retries))}
 	if endpoint != "" {
 		opts = append(opts, otlpmetricgrpc.WithEndpoint(endpoint), otlpmetricgrpc.WithHeaders(nil),
 			otlpmetricgrpc.WithTLSCredentials(insecure.NewCredentials()))
@@ -38,7 +39,8 @@ func newMetricExporter(ctx context.Context, endpoint string, l *link) (sdkmetric
 }
 
 func newLogExporter(ctx context.Context, endpoint string, l *link) (sdklog.Exporter, error) {
-	opts := []otlploggrpc.Option{otlploggrpc.WithDialOption(dialing(l)...), otlploggrpc.WithRetry(otlploggrpc.RetryConfig(retries))}
+	opts := []otlploggrpc.Option{otlploggrpc.WithDialOption(dialing(l)...),
+		otlploggrpc.WithRetry(otlploggrpc.RetryConfig(retries))}
 	if endpoint != "" {
 		opts = append(opts, otlploggrpc.WithEndpoint(endpoint), otlploggrpc.WithHeaders(nil),
 			otlploggrpc.WithTLSCredentials(insecure.NewCredentials()))
@@ -61,8 +63,8 @@ type metricExporter struct {
 	link *link
 }
 
-// Export passes over the end of a periodic export that the reader cancels when it is shut down: it exports once more, and
-// what it exports is cumulative.
+// Export passes over the end of a periodic export that the reader cancels when it is shut down: it exports once more,
+// and what it exports is cumulative.
 func (e metricExporter) Export(ctx context.Context, rm *metricdata.ResourceMetrics) error {
 	err := e.link.do(ctx, func(ctx context.Context) error { return e.Exporter.Export(ctx, rm) })
 	if errors.Is(ctx.Err(), context.Canceled) {

@@ -35,7 +35,8 @@ func TestSetupReportsEveryMistakeAtOnce(t *testing.T) {
 	t.Setenv("OTEL_TRACES_EXPORTER", "zipkin")
 	t.Setenv("OTEL_PROPAGATORS", "b3")
 	_, err := Setup(t.Context(), WithGlobals(false))
-	if err == nil || !strings.Contains(err.Error(), "OTEL_TRACES_EXPORTER") || !strings.Contains(err.Error(), "OTEL_PROPAGATORS") {
+	if err == nil || !strings.Contains(err.Error(), "OTEL_TRACES_EXPORTER") ||
+		!strings.Contains(err.Error(), "OTEL_PROPAGATORS") {
 		t.Errorf("Setup = %v, want an error that names OTEL_TRACES_EXPORTER and OTEL_PROPAGATORS", err)
 	}
 }

@@ -65,7 +65,8 @@ func (l *link) exported(err error) {
 }
 
 // intercept is a [grpc.UnaryClientInterceptor]: it sees every try.
-func (l *link) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, try grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (l *link) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, try grpc.UnaryInvoker,
+	opts ...grpc.CallOption) error {
 	l.tried(nil)
 	err := try(ctx, method, req, reply, cc, opts...)
 	if closing := l.tried(err); closing && err != nil {

@@ -62,7 +62,8 @@ func TestWhatALaterBatchHasTooIsNotLost(t *testing.T) {
 func TestAfterLastTrySuccessIsSuccess(t *testing.T) {
 	l := newLink()
 	l.lastTry()
-	if err := l.do(t.Context(), func(ctx context.Context) error { return try(ctx, l, nil) }); err != nil || l.loss() != nil {
+	if err := l.do(t.Context(), func(ctx context.Context) error { return try(ctx, l, nil) }); err != nil ||
+		l.loss() != nil {
 		t.Errorf("error = %v, loss = %v, want none", err, l.loss())
 	}
 }

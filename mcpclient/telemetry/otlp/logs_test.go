@@ -34,7 +34,8 @@ func TestLevelsOfConsoleAndExportAreApart(t *testing.T) {
 			return []Option{WithConsole(b, slog.LevelWarn), WithLogLevel(slog.LevelDebug)}
 		},
 			[]string{"warn"}, []string{"debug", "info", "warn"}},
-		{"nil export level", func(b *bytes.Buffer) []Option { return []Option{WithConsole(b, slog.LevelWarn), WithLogLevel(nil)} },
+		{"nil export level",
+			func(b *bytes.Buffer) []Option { return []Option{WithConsole(b, slog.LevelWarn), WithLogLevel(nil)} },
 			[]string{"warn"}, []string{"info", "warn"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -49,7 +49,8 @@ func (c *config) check() error {
 		return fmt.Errorf("endpoint: %w", err)
 	}
 	if !hostname.Loopback(host) {
-		return fmt.Errorf("endpoint %q is not on the loopback; use OTEL_EXPORTER_OTLP_ENDPOINT for a collector elsewhere", c.endpoint)
+		return fmt.Errorf("endpoint %q is not on the loopback; use OTEL_EXPORTER_OTLP_ENDPOINT for a collector elsewhere",
+			c.endpoint)
 	}
 	return nil
 }

@@ -57,7 +57,8 @@ func TestTheEnvironmentConfigures(t *testing.T) {
 
 	got := sink.Snapshot()
 	if len(got.Spans) != 1 || len(got.Points) != 0 || len(got.Records) != 1 {
-		t.Fatalf("got %d spans, %d points, %d records; want 1, 0 (exporter none), 1", len(got.Spans), len(got.Points), len(got.Records))
+		t.Fatalf("got %d spans, %d points, %d records; want 1, 0 (exporter none), 1", len(got.Spans), len(got.Points),
+			len(got.Records))
 	}
 	res := got.Spans[0].Resource
 	for key, want := range map[string]any{

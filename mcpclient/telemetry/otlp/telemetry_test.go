@@ -22,7 +22,8 @@ func TestTelemetryOfAClientArrivesInAllThreeSignals(t *testing.T) {
 
 	got := sink.Snapshot()
 	if traceparent == "" || len(got.SpansNamed("ping")) != 1 || len(got.PointsOf("mcp.client.operation.duration")) != 1 {
-		t.Fatalf("traceparent %q, spans %v, points %v; want a traceparent, a span ping and its duration", traceparent, got.Spans, got.Points)
+		t.Fatalf("traceparent %q, spans %v, points %v; want a traceparent, a span ping and its duration", traceparent,
+			got.Spans, got.Points)
 	}
 	records := got.RecordsOf("mcp_client.request.stop")
 	if len(records) != 1 || records[0].TraceID != got.SpansNamed("ping")[0].TraceID {

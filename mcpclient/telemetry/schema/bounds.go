@@ -98,7 +98,8 @@ func valuesOf(u Use) int {
 		}
 	}
 	n := 1 // configured
-	if i := slices.IndexFunc(attributes, func(a Attribute) bool { return a.Key == u.Key }); i >= 0 && attributes[i].Limit > 0 {
+	if i := slices.IndexFunc(attributes, func(a Attribute) bool { return a.Key == u.Key }); i >= 0 &&
+		attributes[i].Limit > 0 {
 		n = attributes[i].Limit
 	}
 	if u.Only != nil {

@@ -100,7 +100,8 @@ events are the contract: their names, fields and meaning never change within a m
 		if strings.HasPrefix(measurement, "mcp_") {
 			measurement = code(measurement)
 		}
-		row(b, name, levels(e), fields(e.Fields), measurement, code(e.Span), codeList(e.Metrics), string(e.Stability), e.Brief)
+		row(b, name, levels(e), fields(e.Fields), measurement, code(e.Span), codeList(e.Metrics), string(e.Stability),
+			e.Brief)
 	}
 }
 

@@ -1,12 +1,12 @@
-// Package schema is all that the client and the server of this module emit, as data: [Current] has a row for every attribute,
-// metric, span and event, with its type, unit, values, limits and stability. The instruments are built from it; the page
-// docs/telemetry.md and the file schema.json are written from it, and package telemetrytest holds against it whatever a test
-// emits. What the names are called in Go is in package names.
+// Package schema is all that the client and the server of this module emit, as data: [Current] has a row for every
+// attribute, metric, span and event, with its type, unit, values, limits and stability. The instruments are built from
+// it; the page docs/telemetry.md and the file schema.json are written from it, and package telemetrytest holds against
+// it whatever a test emits. What the names are called in Go is in package names.
 //
 // What may surprise:
 //
-//   - Rows that begin with mcp. or gen_ai. are those of the OpenTelemetry semantic conventions, which change; those that begin
-//     with mcp_client. or mcp_server. are ours. Each row says in Stability what may happen to it.
+//   - Rows that begin with mcp. or gen_ai. are those of the OpenTelemetry semantic conventions, which change; those
+//     that begin with mcp_client. or mcp_server. are ours. Each row says in Stability what may happen to it.
 //   - A metric's MaxSeries is the most that one client or one server makes, whatever its peers send.
 package schema
 
@@ -106,8 +106,8 @@ type Metric struct {
 	Stability  Stability  `json:"stability"`
 	Brief      string     `json:"brief"`
 
-	// MaxSeries is how many series one client or server makes at most, whatever its peers do: it follows from the limits of
-	// the attributes. It is for the default of [telemetry.WithToolNameLimit].
+	// MaxSeries is how many series one client or server makes at most, whatever its peers do: it follows from the limits
+	// of the attributes. It is for the default of [telemetry.WithToolNameLimit].
 	MaxSeries int `json:"max_series"`
 }
 
@@ -151,7 +151,8 @@ type Event struct {
 //
 // Version is two numbers. The first rises when a stable row is taken away, or its name, type, unit, values or meaning
 // change; whoever reads the telemetry has to look at the changelog then. The second rises with any other change: rows,
-// optional attributes and values are added, experimental rows and those of the conventions change, briefs become clearer.
+// optional attributes and values are added, experimental rows and those of the conventions change, briefs become
+// clearer.
 type Definition struct {
 	Version     string      `json:"version"`
 	Conventions string      `json:"conventions"`

@@ -175,8 +175,8 @@ func TestCoreEventsAreTheSixAndTheirMirror(t *testing.T) {
 	}
 }
 
-// The keys that current semantic conventions have in Go are written as they have them; those of MCP and GenAI are pinned
-// by hand, from the last package that had them (semconv v1.41.0).
+// The keys that current semantic conventions have in Go are written as they have them; those of MCP and GenAI are
+// pinned by hand, from the last package that had them (semconv v1.41.0).
 func TestConventionKeysAreTheConventions(t *testing.T) {
 	pinned := map[attribute.Key]bool{
 		"mcp.method.name": true, "mcp.protocol.version": true, "mcp.session.id": true, "mcp.resource.uri": true,

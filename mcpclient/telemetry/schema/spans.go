@@ -25,8 +25,8 @@ const (
 	spanServerTask         = "mcp_server.task.work"
 )
 
-// nameForm is how spans of messages are named: after the method, and after its target if it has one. The URI of a resource
-// is there only by [telemetry.WithResourceURIInSpanName]. Names may be _OTHER where the attributes are not.
+// nameForm is how spans of messages are named: after the method, and after its target if it has one. The URI of a
+// resource is there only by [telemetry.WithResourceURIInSpanName]. Names may be _OTHER where the attributes are not.
 const nameForm = "{mcp.method.name} {gen_ai.tool.name|gen_ai.prompt.name|mcp.resource.uri}"
 
 var spans = identifiedSpans([]Span{
@@ -109,7 +109,8 @@ var spans = identifiedSpans([]Span{
 func identifiedSpans(rows []Span) []Span {
 	all := make([]Span, len(rows))
 	for i, r := range rows {
-		all[i] = Span{r.ID, r.NameForm, r.Kind, identified(r.AtStart), identified(r.AtEnd), r.Links, r.Statuses, r.Stability, r.Brief}
+		all[i] = Span{r.ID, r.NameForm, r.Kind, identified(r.AtStart), identified(r.AtEnd), r.Links, r.Statuses, r.Stability,
+			r.Brief}
 	}
 	return all
 }

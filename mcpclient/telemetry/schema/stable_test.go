@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// TestStableRowsKeepWhatTheyPromise compares the schema with all that any version of the same major number has promised,
-// which stands in a file that only grows: -update adds to it.
+// TestStableRowsKeepWhatTheyPromise compares the schema with all that any version of the same major number has
+// promised, which stands in a file that only grows: -update adds to it.
 func TestStableRowsKeepWhatTheyPromise(t *testing.T) {
 	major, _, _ := strings.Cut(schema.Current.Version, ".")
 	path := filepath.Join("testdata", "stable-"+major+".txt")

@@ -35,7 +35,8 @@ func request(r *Recording, name string, attrs ...attribute.KeyValue) trace.Span 
 	_, span := r.tracers.Tracer(telemetry.ScopeName).Start(context.Background(), name,
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attribute.String("mcp.method.name", "tools/list")))
 	span.SetAttributes(
-		attribute.String("mcp_client.name", "x"), attribute.String("mcp_client.instance.id", "1"), attribute.String("mcp_client.corr_id", "y"))
+		attribute.String("mcp_client.name", "x"), attribute.String("mcp_client.instance.id",
+			"1"), attribute.String("mcp_client.corr_id", "y"))
 	span.SetAttributes(attrs...)
 	return span
 }
@@ -48,7 +49,8 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 	}
 	retry := func(attrs ...slog.Attr) []slog.Attr {
 		return append([]slog.Attr{
-			slog.String("event.name", "mcp_client.tombstone.added"), slog.String("mcp_client.name", "x"), slog.String("mcp_client.instance.id", "1"),
+			slog.String("event.name", "mcp_client.tombstone.added"), slog.String("mcp_client.name",
+				"x"), slog.String("mcp_client.instance.id", "1"),
 		}, attrs...)
 	}
 	sent := func(attrs ...attribute.KeyValue) metric.MeasurementOption { return metric.WithAttributes(attrs...) }
@@ -60,7 +62,8 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 	}{
 		{"undeclared attribute of a convention's metric", `"mcp.client.operation.duration": mcp.session.id is not declared`,
 			func(r *Recording) {
-				seconds(t, r, "mcp.client.operation.duration").Record(t.Context(), 1, sent(method, attribute.String("mcp.session.id", "s")))
+				seconds(t, r, "mcp.client.operation.duration").Record(t.Context(), 1,
+					sent(method, attribute.String("mcp.session.id", "s")))
 			}},
 		{"missing attribute of a convention's metric", `"mcp.server.operation.duration": mcp.method.name is missing`,
 			func(r *Recording) { seconds(t, r, "mcp.server.operation.duration").Record(t.Context(), 1) }},
@@ -116,14 +119,16 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 			func(r *Recording) {
 				h := seconds(t, r, "mcp.client.operation.duration")
 				for i := range 105 {
-					h.Record(t.Context(), 1, sent(attribute.String("mcp_client.name", "x"), attribute.String("mcp.method.name", fmt.Sprint(i))))
+					h.Record(t.Context(), 1, sent(attribute.String("mcp_client.name", "x"),
+						attribute.String("mcp.method.name", fmt.Sprint(i))))
 				}
 			}},
 		{"more series than the table says", `2 series of mcp_client.name=x, want at most 1`,
 			func(r *Recording) {
 				h := seconds(t, r, "mcp_client.connection.backoff")
 				for _, method := range []string{"a", "b"} {
-					h.Record(t.Context(), 1, sent(attribute.String("mcp_client.name", "x"), attribute.String("mcp.method.name", method)))
+					h.Record(t.Context(), 1, sent(attribute.String("mcp_client.name", "x"),
+						attribute.String("mcp.method.name", method)))
 				}
 			}},
 		{"value that the row does not have", `error.type is "panic", want one of`,
@@ -161,7 +166,8 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 			func(r *Recording) { request(r, "tools/list everything").End() }},
 		{"late attribute of a sampler's", `at start: mcp.method.name is missing`,
 			func(r *Recording) {
-				_, span := r.tracers.Tracer(telemetry.ScopeName).Start(t.Context(), "ping", trace.WithSpanKind(trace.SpanKindClient))
+				_, span := r.tracers.Tracer(telemetry.ScopeName).Start(t.Context(), "ping",
+					trace.WithSpanKind(trace.SpanKindClient))
 				span.SetAttributes(method, attribute.String("mcp_client.name", "x"), attribute.String("mcp_client.corr_id", "y"))
 				span.End()
 			}},
@@ -207,13 +213,15 @@ func TestProblemsNamesEachDepartureFromTheSchema(t *testing.T) {
 			}},
 		{"group", `group "mcp"`,
 			func(r *Recording) {
-				slog.New(&handler{log: r.logs}).WithGroup("mcp").LogAttrs(t.Context(), slog.LevelDebug, "mcp_client.tombstone.added",
+				slog.New(&handler{log: r.logs}).WithGroup("mcp").LogAttrs(t.Context(), slog.LevelDebug,
+					"mcp_client.tombstone.added",
 					retry(slog.Int("mcp_client.tombstone.count", 1))...)
 			}},
 		{"start without an end", `mcp_client.request of x: +1 starts without exactly one stop or exception`,
 			func(r *Recording) {
 				debug(r, "mcp_client.request.start", slog.String("event.name", "mcp_client.request.start"),
-					slog.String("mcp_client.name", "x"), slog.String("mcp_client.corr_id", "y"), slog.String("mcp.method.name", "ping"))
+					slog.String("mcp_client.name", "x"), slog.String("mcp_client.corr_id", "y"), slog.String("mcp.method.name",
+						"ping"))
 			}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,13 +11,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// failureIsSeen is a test of your package: it looks at the span and the measurement of a call. When the test ends, it fails if
-// the client has emitted anything that the schema does not have.
+// failureIsSeen is a test of your package: it looks at the span and the measurement of a call. When the test ends, it
+// fails if the client has emitted anything that the schema does not have.
 func failureIsSeen(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{Telemetry: rec.Telemetry()})
 	server := transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
-	client, err := mcpclient.Connect(t.Context(), server, &mcpclient.Options{Name: "forecasts", Telemetry: rec.Telemetry()})
+	client, err := mcpclient.Connect(t.Context(), server,
+		&mcpclient.Options{Name: "forecasts", Telemetry: rec.Telemetry()})
 	if err != nil {
 		t.Fatal(err)
 	}

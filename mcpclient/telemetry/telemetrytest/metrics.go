@@ -24,8 +24,8 @@ type Point struct {
 	Sum   float64 // of a histogram
 }
 
-// Points returns the samples of a metric that have at least these attributes, which are pairs of a key and the text of a
-// value.
+// Points returns the samples of a metric that have at least these attributes, which are pairs of a key and the text of
+// a value.
 func (r *Recording) Points(name string, attrs ...string) []Point {
 	r.t.Helper()
 	m, _ := r.Metric(name)

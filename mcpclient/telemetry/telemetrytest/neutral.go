@@ -69,7 +69,8 @@ func metricOf(m metricdata.Metrics) schemacheck.Metric {
 	return c
 }
 
-func bucketsOf[N int64 | float64](points []metricdata.HistogramDataPoint[N], number schema.Type) (all []schemacheck.Point) {
+func bucketsOf[N int64 | float64](points []metricdata.HistogramDataPoint[N],
+	number schema.Type) (all []schemacheck.Point) {
 	for _, p := range points {
 		all = append(all, schemacheck.Point{Attrs: attrsOf(p.Attributes.ToSlice()), Bounds: p.Bounds, Number: number})
 	}

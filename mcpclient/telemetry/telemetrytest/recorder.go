@@ -1,8 +1,9 @@
 // Package telemetrytest records what clients and servers tell their telemetry, and checks it against the schema.
 //
 // Start at [Recorder]: give its Telemetry to the client or server under test and ask for spans, metrics and log records
-// by name. When the test ends, everything that was emitted is checked: names, units, buckets, types, enums, levels, required
-// attributes, how many values and series there are, that spans ended and that each request that started stopped.
+// by name. When the test ends, everything that was emitted is checked: names, units, buckets, types, enums, levels,
+// required attributes, how many values and series there are, that spans ended and that each request that started
+// stopped.
 //
 // It is for tests. It needs the SDK of OpenTelemetry, which the library packages do not import.
 package telemetrytest
@@ -36,8 +37,8 @@ type Recording struct {
 
 // Recorder returns a Recording of everything that its [Recording.Telemetry] is told: every span is sampled, every level
 // is logged, W3C trace context and baggage are propagated. Options add to that and take precedence. Problems that
-// [Recording.Problems] finds when the test ends, and still finds a second later, fail it: whoever has an answer has it a
-// moment before its operation is over. Whatever is registered with t.Cleanup after the Recorder runs before that.
+// [Recording.Problems] finds when the test ends, and still finds a second later, fail it: whoever has an answer has it
+// a moment before its operation is over. Whatever is registered with t.Cleanup after the Recorder runs before that.
 func Recorder(t testing.TB, opts ...telemetry.Option) *Recording {
 	t.Helper()
 	r := newRecording(t, opts)
@@ -70,14 +71,15 @@ func newRecording(t testing.TB, opts []telemetry.Option) *Recording {
 	r.telemetry = telemetry.New(slices.Concat([]telemetry.Option{
 		telemetry.WithTracerProvider(r.tracers),
 		telemetry.WithMeterProvider(r.meters),
-		telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})),
+		telemetry.WithPropagators(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{},
+			propagation.Baggage{})),
 		telemetry.WithLogger(slog.New(&handler{log: r.logs})),
 	}, opts)...)
 	return r
 }
 
-// LogHandler returns what records the log, for a test that puts something before it: the logger of a [telemetry.Telemetry] of its
-// own, say.
+// LogHandler returns what records the log, for a test that puts something before it: the logger of a
+// [telemetry.Telemetry] of its own, say.
 func (r *Recording) LogHandler() slog.Handler { return &handler{log: r.logs} }
 
 // Telemetry returns what to observe with.

@@ -51,7 +51,8 @@ func (r *rig) goroutines() map[string]bool {
 	own := typ.PkgPath() + "."
 	found := make(map[string]bool)
 	for stack := range strings.SplitSeq(stacks(), "\n\n") {
-		if strings.Contains(stack, "\n"+own) || strings.Contains(stack, "created by "+own) || strings.Contains(stack, internals) {
+		if strings.Contains(stack, "\n"+own) || strings.Contains(stack, "created by "+own) ||
+			strings.Contains(stack, internals) {
 			id, _, _ := strings.Cut(stack, " [")
 			found[id] = true
 		}

@@ -25,8 +25,8 @@ type Subject struct {
 	Interruptible bool
 }
 
-// Peer is the server's end of a connection. A method whose ctx ends returns its cause; what it was about to do may still
-// happen then. Methods may be called concurrently.
+// Peer is the server's end of a connection. A method whose ctx ends returns its cause; what it was about to do may
+// still happen then. Methods may be called concurrently.
 type Peer interface {
 	// Send puts a frame on the wire. It returns when the wire has taken all of it, which does not mean the client has.
 	Send(ctx context.Context, frame []byte) error

@@ -70,7 +70,8 @@ func (r *rig) skips(conn transport.Conn, size int) {
 	r.Helper()
 	got, err := conn.Receive(r.within(patience))
 	if err != nil || got.Data != nil || got.Err == nil {
-		r.Fatalf("receive: want a failed request, got data of %d bytes, request error %v, error %v", len(got.Data), got.Err, err)
+		r.Fatalf("receive: want a failed request, got data of %d bytes, request error %v, error %v", len(got.Data), got.Err,
+			err)
 	}
 	e, whole := got.Err, frame(size)
 	if e.Reason != transport.TooLarge || e.Size != size || e.Limit != limit {

@@ -99,7 +99,8 @@ func sendBusy(r *rig) {
 		r.does("send", err)
 	}
 	if accepted == enough {
-		r.Fatalf("want send to a peer that does not read to be busy some time, got %d frames of %d bytes accepted", accepted, size)
+		r.Fatalf("want send to a peer that does not read to be busy some time, got %d frames of %d bytes accepted", accepted,
+			size)
 	}
 	conn.Cancel(1, message([]byte("[]"))) // may find space that has come free, and does not wait either
 	wants := make([][]byte, accepted)

@@ -1,6 +1,6 @@
-// Package settings is what package telemetry, which users see, and package instrument, which authors of clients and servers
-// see, have between them: what the user's options say, and where the instruments are kept that follow from them. It lies below
-// both, so that neither has to export it.
+// Package settings is what package telemetry, which users see, and package instrument, which authors of clients and
+// servers see, have between them: what the user's options say, and where the instruments are kept that follow from
+// them. It lies below both, so that neither has to export it.
 package settings
 
 import (
@@ -29,8 +29,8 @@ type Settings[R any] struct {
 	Baggage       []string                       // keys that go over networks; * for all
 }
 
-// Source is a telemetry.Telemetry as package instrument sees it: each of the two types converts to the other. It is safe for
-// concurrent use. A nil Source, and one that has no settings, has no instruments.
+// Source is a telemetry.Telemetry as package instrument sees it: each of the two types converts to the other. It is
+// safe for concurrent use. A nil Source, and one that has no settings, has no instruments.
 type Source[R any] struct {
 	settings *Settings[R] // nil for one that observes nothing
 

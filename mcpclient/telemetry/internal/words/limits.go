@@ -1,11 +1,11 @@
 package words
 
-// DefaultToolNameLimit is how many tool and prompt names the metrics of one client or server tell apart, unless an option says
-// otherwise.
+// DefaultToolNameLimit is how many tool and prompt names the metrics of one client or server tell apart, unless an
+// option says otherwise.
 const DefaultToolNameLimit = 200
 
-// What a peer can choose is limited on metrics, for each client and server. The limits are here, and the number of series
-// that follows from them stands in each metric's row.
+// What a peer can choose is limited on metrics, for each client and server. The limits are here, and the number of
+// series that follows from them stands in each metric's row.
 const (
 	// MaxMethods is how many methods are told apart beyond those of the protocol.
 	MaxMethods = 64

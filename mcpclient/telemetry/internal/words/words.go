@@ -1,5 +1,6 @@
-// Package words is the closed sets of the schema: the values that attributes have, the methods and codes of the protocol, and
-// how many values of a peer's choice are told apart. The rows of package schema list them, package instrument keeps to them.
+// Package words is the closed sets of the schema: the values that attributes have, the methods and codes of the
+// protocol, and how many values of a peer's choice are told apart. The rows of package schema list them, package
+// instrument keeps to them.
 package words
 
 import (
@@ -63,8 +64,8 @@ var ErrorWords = map[string]ErrorWord{
 	names.ErrorPanic:          {names.ErrorPanic, kindHandler},
 }
 
-// HTTPStatuses are the statuses that stand for an answer which HTTP alone gave, as error types: those that are registered
-// and mean that a request was not served. They are told apart on metrics without counting towards a limit.
+// HTTPStatuses are the statuses that stand for an answer which HTTP alone gave, as error types: those that are
+// registered and mean that a request was not served. They are told apart on metrics without counting towards a limit.
 var HTTPStatuses = func() map[string]bool {
 	m := make(map[string]bool)
 	for _, span := range [][2]int{{300, 308}, {400, 418}, {421, 426}, {428, 429}, {431, 431}, {451, 451}, {500, 508}, {510, 511}} {
@@ -92,8 +93,8 @@ var ViolationReasons = []string{
 	"frame_too_large", "unexpected_request", "foreign_answer", "no_answer",
 }
 
-// ServerViolations are those that a client can break: the last ones are about the answers to requests over HTTP and about
-// who may ask whom.
+// ServerViolations are those that a client can break: the last ones are about the answers to requests over HTTP and
+// about who may ask whom.
 var ServerViolations = ViolationReasons[:slices.Index(ViolationReasons, "unexpected_request")]
 
 // AttemptKinds say whether the client was ready before.
@@ -112,8 +113,8 @@ const (
 	OperationExecuteTool = "execute_tool"
 )
 
-// Methods are the methods of every revision of the protocol and of its extensions. They are told apart on metrics without
-// counting towards a limit.
+// Methods are the methods of every revision of the protocol and of its extensions. They are told apart on metrics
+// without counting towards a limit.
 var Methods = []string{
 	"completion/complete", "elicitation/create", "initialize", "logging/setLevel", MethodCancelled,
 	"notifications/elicitation/complete", "notifications/initialized", MethodMessage, MethodProgress,
