@@ -15,8 +15,8 @@ import (
 // the bytes up. All others call [mcp.Decode], which leaves them alone.
 var decodesInPlace = map[string][]string{
 	"mcp.DecodeInPlace": {
-		"mcpclient/result.go",       // a frame, by Message.Consume
-		"benchmarks/decode_test.go", // the same
+		"mcpclient/internal/conn/result.go", // a frame, by Message.Consume
+		"benchmarks/decode_test.go",         // the same
 	},
 	"jsonscan.Text": {
 		"mcp/decodecontent.go", "mcp/decodeobject.go", // parts of DecodeInPlace

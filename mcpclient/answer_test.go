@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -144,14 +145,14 @@ func TestRequestsOfABatchAreBounded(t *testing.T) {
 	legacyServed(t, mcp.Version20250326, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
 			var all strings.Builder
-			for id := range maxBatchRequests + 2 {
+			for id := range conn.MaxBatchRequests + 2 {
 				fmt.Fprintf(&all, `,{"jsonrpc":"2.0","id":%d,"method":"ping"}`, id+1)
 			}
 			v.write("[" + all.String()[1:] + "]")
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			answered := 0
-			for answered < maxBatchRequests+2 { // or told that too many are at work
+			for answered < conn.MaxBatchRequests+2 { // or told that too many are at work
 				got, err := v.peer.Receive(ctx)
 				if err != nil {
 					t.Fatalf("after %d answers: %v", answered, err)
@@ -169,13 +170,13 @@ func TestRequestsOfABatchAreBounded(t *testing.T) {
 func TestABatchOfGarbageEndsTheConnection(t *testing.T) {
 	legacyServed(t, mcp.Version20250326, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
-			v.write("[" + strings.Repeat("7,", invalidStreak) + "7]")
+			v.write("[" + strings.Repeat("7,", conn.InvalidStreak) + "7]")
 			synctest.Wait()
 			if n := rec.Value("mcp_client.connection.transitions", "mcp_client.connection.reason", "invalid_streak"); n != 1 {
 				t.Errorf("want the connection ended, got %d transitions", n)
 			}
-			if n := rec.Value("mcp_client.protocol.violations"); n != invalidStreak {
-				t.Errorf("want %d violations, got %d", invalidStreak, n)
+			if n := rec.Value("mcp_client.protocol.violations"); n != conn.InvalidStreak {
+				t.Errorf("want %d violations, got %d", conn.InvalidStreak, n)
 			}
 		})
 }
@@ -270,7 +271,7 @@ func slowCaller(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording
 	}
 	report(0)
 	synctest.Wait() // the caller is busy with it
-	for n := range progressKept + 4 {
+	for n := range conn.ProgressKept + 4 {
 		report(n + 1)
 	}
 	v.answer(f, `{}`)
@@ -279,8 +280,8 @@ func slowCaller(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 1+progressKept || got[1] != 5 || got[progressKept] != progressKept+4 {
-		t.Errorf("want the first report and the latest %d, got %v", progressKept, got)
+	if len(got) != 1+conn.ProgressKept || got[1] != 5 || got[conn.ProgressKept] != conn.ProgressKept+4 {
+		t.Errorf("want the first report and the latest %d, got %v", conn.ProgressKept, got)
 	}
 	if n := rec.Value("mcp_client.notifications.dropped", "mcp_client.drop.reason", "queue_full"); n != 4 {
 		t.Errorf("want 4 reports counted as lost, got %d", n)

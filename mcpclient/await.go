@@ -19,19 +19,19 @@ type Status struct {
 }
 
 // State returns the client's state. A client that has ended stays [connstate.Closing].
-func (c *Client) State() connstate.State { return c.core.status().State }
+func (c *Client) State() connstate.State { return c.core.Status().State }
 
 // Status returns the client's state with what is known about it.
-func (c *Client) Status() Status { return Status(c.core.status()) }
+func (c *Client) Status() Status { return Status(c.core.Status()) }
 
-// Await waits until the client is ready. It returns an error of kind [kindState] if ctx ends first, and of kind
-// [kindShutdown] if the client was stopped or gave up; both wrap why the last attempt failed.
+// Await waits until the client is ready. It returns an error of kind [conn.KindState] if ctx ends first, and of kind
+// [conn.KindShutdown] if the client was stopped or gave up; both wrap why the last attempt failed.
 func (c *Client) Await(ctx context.Context) error { return c.WaitForState(ctx, connstate.Ready) }
 
 // WaitForState waits until the client is in state s, or passes through it, however briefly. It returns an error of kind
-// [kindState] if ctx ends first, and of kind [kindShutdown] if s is not [connstate.Closing] and the client is closing.
+// [conn.KindState] if ctx ends first, and of kind [conn.KindShutdown] if s is not [connstate.Closing] and the client is closing.
 func (c *Client) WaitForState(ctx context.Context, s connstate.State) error {
-	if err := c.core.waitFor(ctx, s); err != nil {
+	if err := c.core.WaitFor(ctx, s); err != nil {
 		return errorOf(err)
 	}
 	return nil
@@ -39,14 +39,14 @@ func (c *Client) WaitForState(ctx context.Context, s connstate.State) error {
 
 // ServerInfo returns how the server introduced itself; the zero value if the client is not ready. Servers are not
 // obliged to tell the truth.
-func (c *Client) ServerInfo() mcp.Implementation { return c.core.present().server }
+func (c *Client) ServerInfo() mcp.Implementation { return c.core.Present().Server }
 
 // ServerCapabilities returns what the server declared; the zero value if the client is not ready.
-func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.core.present().capabilities }
+func (c *Client) ServerCapabilities() mcp.ServerCapabilities { return c.core.Present().Capabilities }
 
 // ProtocolVersion returns the version in use, empty if the client is not ready.
-func (c *Client) ProtocolVersion() mcp.Version { return c.core.present().version }
+func (c *Client) ProtocolVersion() mcp.Version { return c.core.Present().Version }
 
 // Instructions returns what the server says to models about its use, empty if it says nothing or the client is not
 // ready.
-func (c *Client) Instructions() string { return c.core.present().instructions }
+func (c *Client) Instructions() string { return c.core.Present().Instructions }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -50,8 +51,8 @@ func TestTheFailureOfTheLastAttemptIsToldUntilTheNextOneEnds(t *testing.T) {
 		}
 		waitFor(t, c, connstate.Backoff)
 		synctest.Wait() // the dialling ends because the client has given it up, which says nothing
-		if err := c.Status().Err; !errors.Is(err, errSlow) {
-			t.Errorf("want %v, got %v", errSlow, err)
+		if err := c.Status().Err; !errors.Is(err, conn.ErrSlow) {
+			t.Errorf("want %v, got %v", conn.ErrSlow, err)
 		}
 	})
 }
@@ -246,8 +247,8 @@ func TestAServerThatClosesItsInputIsGivenUpAllTheSame(t *testing.T) {
 			!errors.Is(err, ErrConnectionLost) || !SafeToRetry(err) {
 			t.Errorf("want the connection lost, safe to retry, got %v", err)
 		}
-		if waited := time.Since(begun); waited != patience {
-			t.Errorf("want it when nothing was said for %v, got %v", patience, waited)
+		if waited := time.Since(begun); waited != conn.Patience {
+			t.Errorf("want it when nothing was said for %v, got %v", conn.Patience, waited)
 		}
 		closed.Store(false)
 		s.next(t).modern()
@@ -263,9 +264,9 @@ func TestACallOnAClosedInputIsBackAtItsDeadline(t *testing.T) {
 		await(t, c)
 		closed.Store(true)
 		begun := time.Now()
-		err := c.Call(t.Context(), "call", nil, nil, WithTimeout(patience/10))
-		if waited := time.Since(begun); !errors.Is(err, ErrTimeout) || !SafeToRetry(err) || waited != patience/10 {
-			t.Errorf("want a timeout after %v, safe to retry, got %v after %v", patience/10, err, waited)
+		err := c.Call(t.Context(), "call", nil, nil, WithTimeout(conn.Patience/10))
+		if waited := time.Since(begun); !errors.Is(err, ErrTimeout) || !SafeToRetry(err) || waited != conn.Patience/10 {
+			t.Errorf("want a timeout after %v, safe to retry, got %v after %v", conn.Patience/10, err, waited)
 		}
 		closed.Store(false)
 	})

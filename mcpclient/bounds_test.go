@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -152,7 +153,7 @@ func TestAnIntroductionIsBounded(t *testing.T) {
 	}{
 		"modern": {mcp.Version20260728, mcp.MethodDiscover, strings.Replace(discovered, `"tools":{}`, many, 1)},
 		"legacy": {mcp.Version20251125, mcp.MethodInitialize, strings.Replace(legacy, `"tools":{}`, many, 1)},
-		"name":   {mcp.Version20251125, mcp.MethodInitialize, strings.Replace(legacy, "legacy", pad[:maxIntroduction], 1)},
+		"name":   {mcp.Version20251125, mcp.MethodInitialize, strings.Replace(legacy, "legacy", pad[:conn.MaxIntroduction], 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &Options{}

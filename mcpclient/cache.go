@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // resultCache keeps results for as long as the server said they are fresh, the latest used first, up to a number of
@@ -21,7 +22,7 @@ type resultCache struct {
 	limit int // bytes
 
 	mu      sync.Mutex
-	owner   *session                 // guarded by mu; whose results they are
+	owner   *conn.Session            // guarded by mu; whose results they are
 	results map[string]*list.Element // guarded by mu; of *keptResult, by key
 	recent  list.List                // guarded by mu; the same, the one used last in front
 	size    int                      // guarded by mu; bytes of all of them
@@ -59,7 +60,7 @@ func newResultCache(limit int) *resultCache {
 }
 
 // find returns the result under key if session s has received it and it is fresh.
-func (rc *resultCache) find(s *session, key string, now time.Time) *keptResult {
+func (rc *resultCache) find(s *conn.Session, key string, now time.Time) *keptResult {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	rc.own(s)
@@ -77,7 +78,7 @@ func (rc *resultCache) find(s *session, key string, now time.Time) *keptResult {
 }
 
 // version returns a number that is another one after results of method have become stale.
-func (rc *resultCache) version(s *session, method string) int {
+func (rc *resultCache) version(s *conn.Session, method string) int {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	rc.own(s)
@@ -168,7 +169,7 @@ func (rc *resultCache) clear() {
 }
 
 // own forgets everything that is not of session s. mu is held.
-func (rc *resultCache) own(s *session) {
+func (rc *resultCache) own(s *conn.Session) {
 	if rc.owner != s {
 		rc.owner = s
 		rc.clearAll()
@@ -261,7 +262,7 @@ func (rc *resultCache) worthKeeping(cl *call, m *jsonrpc.Message) *keptResult {
 	if o.Err() != nil || fresh.TTL() == 0 {
 		return nil
 	}
-	k := &keptResult{key: cl.keeping.key, method: cl.method, uri: cl.keeping.uri,
+	k := &keptResult{key: cl.keeping.key, method: cl.Method, uri: cl.keeping.uri,
 		public: fresh.CacheScope == mcp.CachePublic}
 	k.raw, k.until = m.Middle()[:o.End()], time.Now().Add(fresh.TTL())
 	if k.size() > rc.limit/4 {

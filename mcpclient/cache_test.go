@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -272,7 +273,7 @@ func TestANewSessionAsksAnew(t *testing.T) {
 // A call that began in the session before must not bring its result into the next.
 func TestTheResultOfAnOldSessionIsNotKeptInANewOne(t *testing.T) {
 	rc := newResultCache(1 << 20)
-	before, after := &session{}, &session{}
+	before, after := &conn.Session{}, &conn.Session{}
 	version := rc.version(before, mcp.MethodListTools)
 	rc.find(after, "k", time.Now())
 	k := &keptResult{key: "k", method: mcp.MethodListTools, until: time.Now().Add(time.Hour)}
@@ -336,7 +337,7 @@ func TestWhatTheServerDoesNotKnowPutsTheListsInDoubt(t *testing.T) {
 
 func TestTheResultsUsedLastAreKept(t *testing.T) {
 	rc := newResultCache(4 * (keptOverhead + 100))
-	s, now := &session{}, time.Now()
+	s, now := &conn.Session{}, time.Now()
 	keep := func(key string, size int) {
 		rc.keep(rc.version(s, "m"), &keptResult{key: key, method: "m", raw: make([]byte, size-len(key)),
 			until: now.Add(time.Hour)})

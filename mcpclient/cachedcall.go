@@ -8,6 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // keeping is what a call knows of the results that are kept.
@@ -34,7 +35,7 @@ func fromCache(next roundTrip) roundTrip {
 		}
 		err := next(ctx, cl)
 		if err != nil && err.Server != nil {
-			cl.c.cache.doubt(cl.method, err.Server)
+			cl.c.cache.doubt(cl.Method, err.Server)
 		}
 		return err
 	}
@@ -47,16 +48,16 @@ func (cl *call) recall() (hit bool, _ *Error) {
 	if !cl.asked.cacheable || c.cache == nil || cl.again() {
 		return false, nil
 	}
-	s := c.core.present()
-	if s != noSession && !hintsAtFreshness(s) {
+	s := c.core.Present()
+	if s != conn.NoSession && !hintsAtFreshness(s) {
 		return false, nil
 	}
-	if !cl.identify() || cl.asked.refresh || s == noSession {
+	if !cl.identify() || cl.asked.refresh || s == conn.NoSession {
 		return false, nil
 	}
 	now := time.Now()
 	k := c.cache.find(s, cl.keeping.key, now)
-	c.core.tel.CacheLookup(cl.method, k != nil)
+	c.core.Telemetry.CacheLookup(cl.Method, k != nil)
 	if k == nil {
 		return false, nil
 	}
@@ -64,8 +65,8 @@ func (cl *call) recall() (hit bool, _ *Error) {
 		cl.asked.received.Add(int64(len(k.raw)))
 	}
 	if _, err := mcp.Decode(k.raw, cl.result); err != nil {
-		c.cache.drop(cl.method)
-		return true, &Error{Kind: KindProtocol, Op: cl.method, cause: err}
+		c.cache.drop(cl.Method)
+		return true, &Error{Kind: KindProtocol, Op: cl.Method, cause: err}
 	}
 	given.DropIcons(cl.result) // which was told of when it came
 	if hinted, ok := cl.result.(interface{ Hint() *mcp.CacheHint }); ok {
@@ -75,13 +76,13 @@ func (cl *call) recall() (hit bool, _ *Error) {
 }
 
 // hintsAtFreshness reports whether results in a session say how long they are fresh.
-func hintsAtFreshness(s *session) bool { return s.version.Era() == mcp.Modern }
+func hintsAtFreshness(s *conn.Session) bool { return s.Version.Era() == mcp.Modern }
 
 // identify gives cl the key under which its result can be kept: all that the result may depend on. It reports false if
 // there is none.
 func (cl *call) identify() bool {
 	var err error
-	b := append(append(cl.scratch[:0], cl.method...), 0)
+	b := append(append(cl.scratch[:0], cl.Method...), 0)
 	begin := len(b)
 	if b, err = mcp.AppendParams(b, cl.params); err != nil {
 		return false // so the request cannot be sent either
@@ -101,12 +102,12 @@ func (cl *call) identify() bool {
 
 // beginKeeping notes how old the answer to cl can be at most, or that it is not to be kept: a result that depends on
 // input of the user's answers no other request.
-func (cl *call) beginKeeping(s *session) {
+func (cl *call) beginKeeping(s *conn.Session) {
 	switch {
 	case cl.keeping.key == "":
 	case cl.input.rounds > 0 || !hintsAtFreshness(s):
 		cl.keeping.key = ""
 	default:
-		cl.keeping.version = cl.c.cache.version(s, cl.method)
+		cl.keeping.version = cl.c.cache.version(s, cl.Method)
 	}
 }

@@ -30,7 +30,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 // the transport has accepted the notification; whether the server gets it nobody knows. A client that is not ready
 // returns [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
-	if err := c.core.notify(ctx, method, params); err != nil {
+	if err := c.core.Notify(ctx, method, params); err != nil {
 		return errorOf(err)
 	}
 	return nil
@@ -43,7 +43,7 @@ type roundTrip func(ctx context.Context, cl *call) *Error
 var trip roundTrip
 
 func init() { // calls that a layer makes go the same way
-	trip = asTask(afterVisits(inRounds(fromCache(func(ctx context.Context, cl *call) *Error { return errorOf(cl.do(ctx)) }))))
+	trip = asTask(afterVisits(inRounds(fromCache(func(ctx context.Context, cl *call) *Error { return errorOf(cl.Do(ctx)) }))))
 }
 
 // call is Call without the middleware.
@@ -51,11 +51,11 @@ func (c *Client) call(ctx context.Context, method string, params, result any, op
 	cl := c.newCall(method, params)
 	cl.result, cl.asked.logLevel = result, c.logLevel.level()
 	cl.apply(options)
-	if cl.onProgress != nil || cl.resets {
-		cl.progressed = make(chan struct{}, 1)
+	if cl.OnProgress != nil || cl.Resets {
+		cl.Progressed = make(chan struct{}, 1)
 	}
 	err := trip(ctx, cl)
-	if err != nil && (cl.again() || cl.tasks.made != nil || cl.seen) {
+	if err != nil && (cl.again() || cl.tasks.made != nil || cl.Seen) {
 		err.Unsent = false // the server has had the requests of the rounds, or the tries, before
 	}
 	c.free(cl)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -258,11 +259,11 @@ func TestGarbageNeverEndsTheSession(t *testing.T) {
 
 func TestAThousandInvalidFramesInARowEndTheConnection(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
-		for range invalidStreak - 1 {
+		for range conn.InvalidStreak - 1 {
 			v.write("garbage")
 		}
 		v.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
-		for range invalidStreak {
+		for range conn.InvalidStreak {
 			v.write("garbage")
 		}
 		if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {

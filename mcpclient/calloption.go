@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // asked is what the options of a call ask for. The zero value is a call without options.
 type asked struct {
-	sending
+	conn.Sending
 	meta      mcp.Meta
 	logLevel  mcp.LoggingLevel  // empty for none
 	cacheable bool              // the result may be one that is kept, and may be kept
@@ -47,21 +48,21 @@ type CallOption func(*asked)
 //
 // A longer timeout extends no other time: the deadline of the context, the time that a server has to connect in
 // ([Options.InitTimeout], [Options.StartTimeout]), and what the server, or a proxy before it, allows for a request.
-func WithTimeout(d time.Duration) CallOption { return func(a *asked) { a.timeout = d } }
+func WithTimeout(d time.Duration) CallOption { return func(a *asked) { a.Timeout = d } }
 
 // WithMeta adds members to the request's _meta. What the protocol and the tracing put there comes first.
 func WithMeta(m mcp.Meta) CallOption { return func(a *asked) { a.meta = m } }
 
 // WaitForReady lets the call wait until the client is ready, within its timeout. Without it a call on a client that is
 // not ready fails at once with [ErrNotReady].
-func WaitForReady() CallOption { return func(a *asked) { a.wait = true } }
+func WaitForReady() CallOption { return func(a *asked) { a.Wait = true } }
 
 // WaitForRoom lets the call wait in line for room in a transport that is busy, within its timeout, first come, first
 // served. Without it a call is tried three times in 20 ms or so and then fails with [ErrBackpressure]; and while others
 // stand in line, it finds the transport busy. The first in line tries again every 10 ms, so that it works with any
 // transport. It is about the transport: a server that says itself that it is busy is asked three times either way. See
 // [Options.WaitForRoom].
-func WaitForRoom() CallOption { return func(a *asked) { a.waitForRoom = true } }
+func WaitForRoom() CallOption { return func(a *asked) { a.WaitForRoom = true } }
 
 // WithoutCache asks the server even if the client keeps a result that is fresh, see [Options.NoCache]. The new result
 // takes the place of the old one.

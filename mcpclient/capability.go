@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // require fails locally what a ready server has not declared, by the name of the capability. Before the client is ready
 // nobody knows what will be declared, and the server of a call that waits says so itself.
 func (c *Client) require(method string, have func(*mcp.ServerCapabilities) bool, name string) error {
-	if s := c.core.present(); s != noSession && !have(&s.capabilities) {
+	if s := c.core.Present(); s != conn.NoSession && !have(&s.Capabilities) {
 		return unsupported(method, name)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // capable are the calls that need a capability.
@@ -112,7 +113,7 @@ func TestRootsListChangedIsDeclaredToLegacyServersOnly(t *testing.T) {
 	own := &mcp.RootsCapability{ListChanged: true}
 	c := mcp.ClientCapabilities{Roots: own}
 	for _, v := range mcp.SupportedVersions() {
-		if got := declaredIn(v, c); got.Roots == nil || got.Roots.ListChanged != (v.Era() == mcp.Legacy) {
+		if got := conn.DeclaredIn(v, c); got.Roots == nil || got.Roots.ListChanged != (v.Era() == mcp.Legacy) {
 			t.Errorf("%s: got %+v", v, got.Roots)
 		}
 	}
@@ -137,12 +138,12 @@ func TestNothingIsDeclaredThatTheRevisionDoesNotHave(t *testing.T) {
 		mcp.Version20251125: `{` + full + `,"elicitation":{"form":{},"url":{}},"tasks":{"cancel":{}},` + extension + `}`,
 		mcp.Version20260728: `{` + full + `,"elicitation":{"form":{},"url":{}},"extensions":{"com.example/x":{},"io.modelcontextprotocol/tasks":{}}}`,
 	} {
-		if got, err := json.Marshal(declaredIn(v, own)); err != nil || string(got) != want {
+		if got, err := json.Marshal(conn.DeclaredIn(v, own)); err != nil || string(got) != want {
 			t.Errorf("%s: want %s, got %s, %v", v, want, got, err)
 		}
 	}
 	for _, v := range mcp.SupportedVersions() {
-		got := declaredIn(v, mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{URL: mcp.Object{}}})
+		got := conn.DeclaredIn(v, mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapability{URL: mcp.Object{}}})
 		if (got.Elicitation != nil) != (v >= mcp.Version20251125) {
 			t.Errorf("%s: want URLs declared where they are known, and forms never, got %+v", v, got.Elicitation)
 		}

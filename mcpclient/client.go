@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -15,7 +16,7 @@ import (
 // Client is a connection to one MCP server that is kept up until it is stopped. Its methods may be called from any
 // goroutine, handlers included.
 type Client struct {
-	core     core
+	core     conn.Conn
 	cfg      *config // may be that of other clients, too
 	name     string
 	instance string
@@ -74,20 +75,20 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	tel := instrument.NewClient(cfg.Telemetry, c.name, instrument.Network(t.Network()),
 		instrument.WithInstanceID(c.instance))
 	c.cfg = &cfg
-	c.core.init(&cfg.core, t, tel, instrument.RefOf(ctx), hooks{c})
+	c.core.Init(&cfg.core, t, tel, instrument.RefOf(ctx), hooks{c})
 	c.dispatcher.init(c)
 	c.tools.c, c.subscriptions.c, c.tasks.c, c.answering.c = c, c, c, &c.core
 	if !cfg.NoCache {
 		c.cache = newResultCache(cfg.CacheSize)
 	}
 	if err := c.use(cfg.Features); err != nil {
-		c.core.discard()
+		c.core.Discard()
 		return nil, err
 	}
 	c.cfg = cfg.shared()
-	c.core.cfg = &c.cfg.core
+	c.core.Settings = &c.cfg.core
 	c.enlist()
-	c.core.start()
+	c.core.Start()
 	return c, nil
 }
 
@@ -128,7 +129,7 @@ func (c *Client) use(features []Feature) error {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
 	c.cfg.core.Capabilities = c.cfg.Capabilities // with what the features declare
-	if err := c.cfg.core.declarable(); err != nil {
+	if err := c.cfg.core.Declarable(); err != nil {
 		return fmt.Errorf("mcpclient: capabilities: %w", err)
 	}
 	return nil
@@ -136,14 +137,14 @@ func (c *Client) use(features []Feature) error {
 
 // Done returns a channel that is closed when the client has ended: after [Client.Stop], or after a failure that no
 // further attempt can mend, which [Client.Err] tells.
-func (c *Client) Done() <-chan struct{} { return c.core.base.Done() }
+func (c *Client) Done() <-chan struct{} { return c.core.Base.Done() }
 
 // Err returns why the client gave up, nil if it has not or if it was stopped.
-func (c *Client) Err() error { return c.core.gaveUp() }
+func (c *Client) Err() error { return c.core.GaveUp() }
 
 // Stop ends the client: calls in flight fail with [ErrShutdown], the connection is closed, for a child process within
 // [Options.CloseTimeout] by force. Stop waits for all that the client started, handlers included, but no longer than
 // that timeout and a little; until then, handlers hear of notifications that came before, with a context that has
 // ended; ctx can shorten the waiting, not the ending. It returns ctx's error if ctx ended first. Further calls of Stop
 // wait in the same way.
-func (c *Client) Stop(ctx context.Context) error { return c.core.stop(ctx) }
+func (c *Client) Stop(ctx context.Context) error { return c.core.Stop(ctx) }

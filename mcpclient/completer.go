@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // ErrSuperseded is in the error of a [Completer.Complete] whose place a later one of the same Completer has taken.
@@ -45,8 +46,8 @@ func (k *Completer) Complete(
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	k.supersede(stop)
-	if k.delay > 0 && !pauseFor(ctx, k.delay) {
-		return nil, errorOf(outlived(ctx, mcp.MethodComplete, true))
+	if k.delay > 0 && !conn.PauseFor(ctx, k.delay) {
+		return nil, errorOf(conn.Outlived(ctx, mcp.MethodComplete, true))
 	}
 	return k.client.Complete(ctx, ref, argument, value, others, options...)
 }

@@ -20,11 +20,11 @@ func (c *Client) Complete(
 	switch {
 	case err != nil:
 		return nil, err
-	case s.version >= mcp.Version20250326 && !hasCompletion(&s.capabilities):
+	case s.Version >= mcp.Version20250326 && !hasCompletion(&s.Capabilities):
 		return nil, unsupported(mcp.MethodComplete, "completions")
 	}
 	p := &mcp.CompleteParams{Ref: ref, Argument: mcp.CompleteArgument{Name: argument, Value: value}}
-	if s.version < mcp.Version20250618 {
+	if s.Version < mcp.Version20250618 {
 		p.Ref.Title = ""
 	} else if len(others) > 0 {
 		p.Context = &mcp.CompleteContext{Arguments: others}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -173,7 +174,7 @@ var stalls = map[string]struct {
 			v := everythingModern(t, s, c)
 			v.exchange(c)
 			v.exchange(c)
-			wantTurn(t, c, turnLent)
+			wantTurn(t, c, conn.TurnLent)
 			swallow(v)
 		}},
 	"does not read": {o: Options{SendQueue: 1}, server: func(t *testing.T, s *script, c *Client) {

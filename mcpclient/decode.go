@@ -5,24 +5,25 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
-// receive decodes a result, and keeps it if it may answer the same question again.
-func (cl *call) receive(s *session, m *jsonrpc.Message) error {
+// Receive decodes a result, and keeps it if it may answer the same question again.
+func (cl *call) Receive(s *conn.Session, m *jsonrpc.Message) error {
 	if cl.asked.received != nil {
 		cl.asked.received.Add(int64(m.Size()))
 	}
 	kept := cl.c.cache.worthKeeping(cl, m)
 	var begun time.Time
-	if cl.op.Timed() {
+	if cl.Op.Timed() {
 		begun = time.Now()
 	}
 	var err error
 	if !cl.tasks.asked || !readLegacyTask(cl, m) {
 		err = cl.decodeByType(s, m)
 	}
-	if cl.op.Timed() {
-		cl.op.Decoded(time.Since(begun), err)
+	if cl.Op.Timed() {
+		cl.Op.Decoded(time.Since(begun), err)
 	}
 	if err == nil && kept != nil {
 		cl.c.cache.keep(cl.keeping.version, kept)
@@ -34,28 +35,28 @@ func (cl *call) receive(s *session, m *jsonrpc.Message) error {
 // client has not negotiated are refused, and so is a result that asks for input where nothing can be asked for.
 // (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") What says of itself to be
 // a task may answer tasks/get, as in examples of the extension's specification; what a task needs is in its state.
-func (cl *call) decodeByType(s *session, m *jsonrpc.Message) error {
-	kind, err := s.era.resultType(m.Middle())
+func (cl *call) decodeByType(s *conn.Session, m *jsonrpc.Message) error {
+	kind, err := s.Era.ResultType(m.Middle())
 	switch {
 	case err != nil:
 		return err
-	case kind == mcp.ResultComplete, kind == "", kind == mcp.ResultTask && cl.method == mcp.MethodGetTask:
-		if err = decodeResult(m, cl.result); err == nil {
-			cl.c.core.dropIcons(cl.method, cl.result)
+	case kind == mcp.ResultComplete, kind == "", kind == mcp.ResultTask && cl.Method == mcp.MethodGetTask:
+		if err = conn.DecodeResult(m, cl.result); err == nil {
+			cl.c.core.DropIcons(cl.Method, cl.result)
 		}
 		return err
-	case kind == mcp.ResultInputRequired && mayRequireInput(cl.method):
+	case kind == mcp.ResultInputRequired && mayRequireInput(cl.Method):
 		input := new(mcp.InputRequiredResult)
-		if err = decodeResult(m, input); err == nil {
+		if err = conn.DecodeResult(m, input); err == nil {
 			cl.input.required = input
 		}
 		return err
 	case kind == mcp.ResultTask && cl.mayBecomeTask():
 		task := new(mcp.CreateTaskResult)
-		if err = decodeResult(m, task); err == nil {
+		if err = conn.DecodeResult(m, task); err == nil {
 			cl.tasks.made = task
 		}
 		return err
 	}
-	return &resultTypeError{kind}
+	return &conn.ResultTypeError{Kind: kind}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
@@ -36,7 +37,7 @@ type answered struct {
 
 // situation is what besides the bytes of a result says how it is decoded, and how its frame is laid out.
 type situation struct {
-	era       era
+	era       conn.Era
 	method    string
 	augmented bool
 	into      func() any
@@ -70,9 +71,9 @@ func situationOf(n uint16) situation {
 	s.before, s.after = layout[0], layout[1]
 	switch choose(3) {
 	case 0, 1:
-		s.era = modernEra{}
+		s.era = conn.ModernEra{}
 	case 2:
-		s.era, s.augmented = legacyEra{}, s.method == mcp.MethodCallTool && choose(2) == 1
+		s.era, s.augmented = conn.LegacyEra{}, s.method == mcp.MethodCallTool && choose(2) == 1
 	}
 	switch into := choose(4); {
 	case into == 0:
@@ -94,8 +95,8 @@ func (s situation) decode(c *Client, m *jsonrpc.Message) answered {
 	cl.tasks.asked = s.augmented
 	cl.result = s.into()
 	result := cl.result
-	cl.session = &session{era: s.era}
-	err := cl.decode(m)
+	cl.Session = &conn.Session{Era: s.era}
+	err := cl.Decode(m)
 	switch {
 	case err != nil && (cl.input.required != nil || cl.tasks.made != nil):
 		panic("there is an error, and something else too")
@@ -112,7 +113,7 @@ func (s situation) decode(c *Client, m *jsonrpc.Message) answered {
 // expect is what has to come of a result, by encoding/json for its type and by decoding a copy of it once for the rest.
 func (s situation) expect(result []byte) answered {
 	kind := mcp.ResultComplete
-	if s.era == era(modernEra{}) {
+	if s.era == conn.Era(conn.ModernEra{}) {
 		var ok bool
 		if kind, ok = typeByOracle(result); !ok {
 			return answered{what: givesError}

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -46,7 +47,7 @@ func (c *Client) OnNotification(method string, h NotificationHandler) (remove fu
 // hear adds a handler, for which there may be something to subscribe to.
 func (d *dispatcher) hear(h *hearing) (remove func()) {
 	remove = d.add(h)
-	d.c.subscriptions.listenIfWanted(d.c.core.present())
+	d.c.subscriptions.listenIfWanted(d.c.core.Present())
 	return remove
 }
 
@@ -155,35 +156,35 @@ func (d *dispatcher) hearers(n *Notification) []*hearing {
 	return all
 }
 
-// notified deals with a notification: what concerns the client itself at once, the rest is queued for the handlers.
-func (h hooks) notified(r *reader, m *jsonrpc.Message) {
+// Notified deals with a notification: what concerns the client itself at once, the rest is queued for the handlers.
+func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c := h.c
 	params, err := m.Params()
 	if err != nil {
-		c.core.refused(m, err)
+		c.core.Refused(m, err)
 		return
 	}
-	n := &Notification{Method: m.Method, Params: m.Middle(), client: c, params: params, peer: r.session.peer,
+	n := &Notification{Method: m.Method, Params: m.Middle(), client: c, params: params, peer: r.Session.Peer,
 		size: m.Size()}
 	if params.URI != nil {
 		n.uri, _ = jsonrpc.Text(params.URI)
 	}
-	if r.session.era.subscribes() && c.subscriptions.strays(n) {
-		c.core.tel.NotificationDropped(m.Method, names.DropUnsubscribed)
+	if r.Session.Era.Subscribes() && c.subscriptions.strays(n) {
+		c.core.Telemetry.NotificationDropped(m.Method, names.DropUnsubscribed)
 		return
 	}
 	switch m.Method {
 	case mcp.NotificationProgress:
 		var p Progress
 		if n.Decode(&p) == nil {
-			c.core.progress(p)
+			c.core.Progress(p)
 		}
 	case mcp.NotificationCancelled:
 		var p mcp.CancelledParams
 		if n.Decode(&p) == nil {
-			why := &cancelledByServer{excerpt(p.Reason, maxShown)}
-			c.answering.serving.cancel(servedID{r.link, p.RequestID}, why)
-			c.core.cancelled(r.link, p.RequestID, why)
+			why := &conn.CancelledByServer{Reason: conn.Excerpt(p.Reason, conn.MaxShown)}
+			c.answering.serving.cancel(servedID{r.Link, p.RequestID}, why)
+			c.core.Cancelled(r.Link, p.RequestID, why)
 		}
 	case mcp.NotificationSubscriptionsAcknowledged:
 		c.subscriptions.acknowledged(n)
@@ -194,7 +195,7 @@ func (h hooks) notified(r *reader, m *jsonrpc.Message) {
 	}
 	c.cache.changed(n.Method, n.uri)
 	if !c.dispatcher.push(n) {
-		c.core.tel.Notification(telemetry.Received, m.Method)
+		c.core.Telemetry.Notification(telemetry.Received, m.Method)
 	}
 }
 
@@ -207,14 +208,14 @@ func (d *dispatcher) push(n *Notification) bool {
 	done := d.queue.push(n)
 	if !d.running {
 		d.running = true
-		d.c.core.spawn(func() { usercode.Persist(d.c.core.spawn, d.run) }) // ends when the queue is empty
+		d.c.core.Spawn(func() { usercode.Persist(d.c.core.Spawn, d.run) }) // ends when the queue is empty
 	}
 	d.mu.Unlock()
 	if done.coalesced {
-		d.c.core.tel.NotificationDropped(n.Method, names.DropCoalesced)
+		d.c.core.Telemetry.NotificationDropped(n.Method, names.DropCoalesced)
 	}
 	for _, lost := range done.dropped {
-		d.c.core.tel.NotificationDropped(lost.Method, names.DropQueueFull)
+		d.c.core.Telemetry.NotificationDropped(lost.Method, names.DropQueueFull)
 	}
 	return true
 }
@@ -230,7 +231,7 @@ func (d *dispatcher) run() {
 	for {
 		d.mu.Lock()
 		n, ok := d.queue.pop()
-		if until.IsZero() && d.c.core.base.Err() != nil {
+		if until.IsZero() && d.c.core.Base.Err() != nil {
 			until = time.Now().Add(d.c.cfg.CloseTimeout / 4)
 		}
 		if !ok || !until.IsZero() && time.Now().After(until) {
@@ -247,11 +248,11 @@ func (d *dispatcher) run() {
 // take makes n the notification to deliver, under one span if it was received.
 func (d *dispatcher) take(n *Notification) {
 	hearers := d.hearers(n)
-	*d.now = delivery{n: n, ctx: d.c.core.base, left: hearers}
+	*d.now = delivery{n: n, ctx: d.c.core.Base, left: hearers}
 	if n.missed {
 		return
 	}
-	d.now.ctx, d.now.op = d.c.core.tel.StartHandler(d.c.core.base,
+	d.now.ctx, d.now.op = d.c.core.Telemetry.StartHandler(d.c.core.Base,
 		incoming(n.Method, &n.params, n.peer, n.size, instrument.Incoming{
 			Notification: true, URI: n.uri,
 			Known: slices.ContainsFunc(hearers, func(h *hearing) bool { return h.method == n.Method }), // and not only for all
@@ -266,8 +267,8 @@ func (d *dispatcher) deliver() {
 		h := v.left[0]
 		v.left = v.left[1:]
 		usercode.Run(func() { h.handle(v.ctx, v.n) }, func(f *usercode.Failure) {
-			v.result = brokenOff
-			d.c.core.failed(v.ctx, v.n.Method)(f)
+			v.result = conn.BrokenOff
+			d.c.core.Failed(v.ctx, v.n.Method)(f)
 		})
 	}
 	op, result := v.op, v.result

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // Kind says what went wrong, in the words of the published schema.
@@ -12,32 +13,32 @@ type Kind string
 const (
 	// KindTransport: the connection was lost ([ErrConnectionLost]), it or the server took no more ([ErrBackpressure]), the
 	// server wants an authorization that cannot be had ([ErrUnauthorized]), or HTTP answered instead of the server.
-	KindTransport = Kind(kindTransport)
+	KindTransport = Kind(conn.KindTransport)
 	// KindProtocol: the server's answer breaks the protocol, or is of the wrong shape.
-	KindProtocol = Kind(kindProtocol)
+	KindProtocol = Kind(conn.KindProtocol)
 	// KindJSONRPC: the server answered with an error, in [Error.Server].
-	KindJSONRPC = Kind(kindJSONRPC)
+	KindJSONRPC = Kind(conn.KindJSONRPC)
 	// KindState: the operation is not possible in the client's present state, or with what the server declared.
-	KindState = Kind(kindState)
+	KindState = Kind(conn.KindState)
 	// KindTimeout: no answer within the timeout.
-	KindTimeout = Kind(kindTimeout)
+	KindTimeout = Kind(conn.KindTimeout)
 	// KindCancelled: the caller's context ended first, or the server has cancelled the task ([ErrTaskCancelled]).
-	KindCancelled = Kind(kindCancelled)
+	KindCancelled = Kind(conn.KindCancelled)
 	// KindShutdown: the client was stopped, or has given up for good.
-	KindShutdown = Kind(kindShutdown)
+	KindShutdown = Kind(conn.KindShutdown)
 	// KindInvalid: what the caller passed cannot be sent, or a handler of the client's failed to give what the server
 	// needs for the call.
-	KindInvalid = Kind(kindInvalid)
+	KindInvalid = Kind(conn.KindInvalid)
 )
 
 // Conditions to test with [errors.Is]. Each is in the chain of the errors it names and of no other.
 var (
-	ErrNotReady       = errNotReady
-	ErrConnectionLost = errConnectionLost
-	ErrBackpressure   = errBackpressure
-	ErrTimeout        = errTimeout
-	ErrShutdown       = errShutdown
-	ErrUnauthorized   = errUnauthorized
+	ErrNotReady       = conn.ErrNotReady
+	ErrConnectionLost = conn.ErrConnectionLost
+	ErrBackpressure   = conn.ErrBackpressure
+	ErrTimeout        = error(conn.ErrTimeout)
+	ErrShutdown       = conn.ErrShutdown
+	ErrUnauthorized   = conn.ErrUnauthorized
 	ErrUnsupported    = errors.New("not supported by the server")
 )
 
@@ -73,12 +74,12 @@ func (e *Error) Is(target error) bool { return e.Server != nil && errors.Is(e.ca
 // of a small closed set.
 func (e *Error) ErrorType() string { return e.fault().ErrorType() }
 
-func (e *Error) fault() *fault {
-	return &fault{Kind: faultKind(e.Kind), Op: e.Op, Server: e.Server, Unsent: e.Unsent, Cause: e.cause}
+func (e *Error) fault() *conn.Fault {
+	return &conn.Fault{Kind: conn.FaultKind(e.Kind), Op: e.Op, Server: e.Server, Unsent: e.Unsent, Cause: e.cause}
 }
 
 // errorOf returns what users see of a fault, nil for nil.
-func errorOf(f *fault) *Error {
+func errorOf(f *conn.Fault) *Error {
 	if f == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // GroupTool is a tool of a member of a group.
@@ -104,7 +105,7 @@ func (n naming) list(ctx context.Context, m *member, options []CallOption) (all 
 			known.add(tool.Name, t.Name)
 		}
 	}
-	if s := m.client.core.present(); s != noSession && s.capabilities.Tools == nil {
+	if s := m.client.core.Present(); s != conn.NoSession && s.Capabilities.Tools == nil {
 		return memberTools{}
 	}
 	if all.err == nil {

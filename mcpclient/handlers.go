@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // The handlers here are those of [HandleNotification] and [Client.OnNotification] for one kind of notification each,
@@ -113,7 +114,7 @@ func (n *Notification) require(v any) error {
 // unusable counts a notification whose params are not what its method has.
 func (n *Notification) unusable(err error) {
 	if n.client != nil {
-		n.client.core.violation(violationOf(&jsonrpc.Message{Kind: jsonrpc.Notification, Method: n.Method}, err), nil, n.size,
+		n.client.core.Violation(conn.ViolationOf(&jsonrpc.Message{Kind: jsonrpc.Notification, Method: n.Method}, err), nil, n.size,
 			0)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -257,8 +258,8 @@ func TestPinnedVersions(t *testing.T) {
 			v := s.next(t)
 			v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
 			<-c.Done()
-			if err := c.Err(); !errors.Is(err, errNoCommonVersion) {
-				t.Errorf("want %v, got %v", errNoCommonVersion, err)
+			if err := c.Err(); !errors.Is(err, conn.ErrNoCommonVersion) {
+				t.Errorf("want %v, got %v", conn.ErrNoCommonVersion, err)
 			}
 		})
 	})
@@ -280,10 +281,10 @@ func TestNoCommonVersionEndsTheClient(t *testing.T) {
 		v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
 		v.answer(v.want(mcp.MethodInitialize), fmt.Sprintf(initialized, "2023-01-01"))
 		<-c.Done()
-		if err := c.Err(); !errors.Is(err, errNoCommonVersion) {
-			t.Errorf("want %v, got %v", errNoCommonVersion, err)
+		if err := c.Err(); !errors.Is(err, conn.ErrNoCommonVersion) {
+			t.Errorf("want %v, got %v", conn.ErrNoCommonVersion, err)
 		}
-		if err := c.Await(t.Context()); !errors.Is(err, ErrShutdown) || !errors.Is(err, errNoCommonVersion) {
+		if err := c.Await(t.Context()); !errors.Is(err, ErrShutdown) || !errors.Is(err, conn.ErrNoCommonVersion) {
 			t.Errorf("want Await to say why, got %v", err)
 		}
 	})

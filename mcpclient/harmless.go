@@ -11,13 +11,13 @@ var harmless = map[string]bool{
 	mcp.MethodGetTask: true, mcp.MethodTaskResult: true, mcp.MethodListTasks: true, mcp.MethodCancelTask: true,
 }
 
-// harmless reports whether the server may do twice what the call asks for. Of a tool it has to have said so itself, in
+// Harmless reports whether the server may do twice what the call asks for. Of a tool it has to have said so itself, in
 // the list of its tools: readOnlyHint or idempotentHint. A server that says so of a tool that is not is the one to bear
 // it. Each task is one more.
-func (cl *call) harmless() bool {
-	if cl.method != mcp.MethodCallTool {
-		return harmless[cl.method]
+func (cl *call) Harmless() bool {
+	if cl.Method != mcp.MethodCallTool {
+		return harmless[cl.Method]
 	}
-	t, _ := cl.c.tools.find(cl.target)
+	t, _ := cl.c.tools.find(cl.Target)
 	return t != nil && t.harmless && cl.asked.asTask == nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // inputRounds is what a call knows of the input that its server asks for.
@@ -31,7 +32,7 @@ func inRounds(next roundTrip) roundTrip {
 			if err := cl.provide(ctx); err != nil {
 				return err
 			}
-			cl.by = time.Time{} // a person may have taken that
+			cl.By = time.Time{} // a person may have taken that
 		}
 	}
 }
@@ -86,30 +87,30 @@ func (cl *call) provide(ctx context.Context) *Error {
 		v.Elem().SetZero() // the input that is required is no part of the result
 	}
 	if cl.input.rounds++; cl.input.rounds >= c.cfg.MaxInputRounds {
-		return &Error{Kind: KindProtocol, Op: cl.method,
+		return &Error{Kind: KindProtocol, Op: cl.Method,
 			cause: fmt.Errorf("the server has asked for input %d times", cl.input.rounds)}
 	}
 	if err := checkInputs(in.InputRequests); err != nil {
-		return &Error{Kind: KindProtocol, Op: cl.method, cause: err}
+		return &Error{Kind: KindProtocol, Op: cl.Method, cause: err}
 	}
 	cl.input.given = mcp.InputRound{RequestState: in.RequestState}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(c.core.base, func() { cancel(ErrShutdown) })()
+	defer context.AfterFunc(c.core.Base, func() { cancel(ErrShutdown) })()
 	if len(in.InputRequests) == 0 {
-		if !pauseFor(limited, min(inputDelay<<min(cl.input.rounds-1, 10), c.cfg.BackoffMax)) {
-			return errorOf(c.core.interrupted(ctx, cl.method, !cl.accepted))
+		if !conn.PauseFor(limited, min(inputDelay<<min(cl.input.rounds-1, 10), c.cfg.BackoffMax)) {
+			return errorOf(c.core.Interrupted(ctx, cl.Method, !cl.Accepted))
 		}
 		return nil
 	}
 	cl.input.given.InputResponses = make(mcp.InputResponses, len(in.InputRequests))
 	for _, key := range slices.Sorted(maps.Keys(in.InputRequests)) {
-		answer, err := c.answering.input(limited, cl.id, in.InputRequests[key])
+		answer, err := c.answering.input(limited, cl.ID, in.InputRequests[key])
 		switch {
 		case err != nil && limited.Err() != nil:
-			return errorOf(c.core.interrupted(ctx, cl.method, !cl.accepted))
+			return errorOf(c.core.Interrupted(ctx, cl.Method, !cl.Accepted))
 		case err != nil:
-			err.Op, err.cause = cl.method, fmt.Errorf("input %q that the server asked for: %w", key, err.cause)
+			err.Op, err.cause = cl.Method, fmt.Errorf("input %q that the server asked for: %w", key, err.cause)
 			return err
 		}
 		cl.input.given.InputResponses[key] = answer

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // Clients returns the clients of this process that have not ended (see [Client.Done]), in the order in which they were
@@ -28,7 +29,7 @@ func (c *Client) enlist() {
 func (c *Client) Inspect() inspect.Client {
 	c.subscriptions.mu.Lock() // before that of the core
 	listening := c.subscriptions.listening
-	i, why, oldest := c.core.inspect(func(i *inspect.Client) {
+	i, why, oldest := c.core.Inspect(func(i *inspect.Client) {
 		i.Listening = i.Epoch == listening && i.Version != ""
 		i.Answering = c.answering.serving.count()
 		i.Notifications, i.QueueLimit = c.dispatcher.queued()
@@ -36,22 +37,22 @@ func (c *Client) Inspect() inspect.Client {
 	})
 	c.subscriptions.mu.Unlock()
 	i.Number, i.Name, i.InstanceID = c.number, c.name, c.instance
-	network := c.core.transport.Network()
+	network := c.core.Transport.Network()
 	i.Transport, i.Protocol, i.Address = network.Transport, network.Protocol, network.Address
 	for _, f := range oldest {
-		i.Calls = append(i.Calls, f.show(i.Time))
+		i.Calls = append(i.Calls, f.Show(i.Time))
 	}
-	if why.last != nil {
-		i.Err = excerpt(why.last.Error(), maxErrorText)
+	if why.Last != nil {
+		i.Err = conn.Excerpt(why.Last.Error(), conn.MaxErrorText)
 	}
-	if why.gaveUp != nil {
-		i.GaveUp = excerpt(why.gaveUp.Error(), maxErrorText)
+	if why.GaveUp != nil {
+		i.GaveUp = conn.Excerpt(why.GaveUp.Error(), conn.MaxErrorText)
 	}
-	if s := why.session; s != nil {
-		info := s.conn.Info()
+	if s := why.Session; s != nil {
+		info := s.Conn.Info()
 		i.SendQueue, i.PID = info.Queued, info.PID
 	}
-	i.Operations, i.Recent = c.core.tel.Operations(), c.core.tel.FlightRecord()
+	i.Operations, i.Recent = c.core.Telemetry.Operations(), c.core.Telemetry.FlightRecord()
 	return i
 }
 
@@ -78,10 +79,10 @@ func (t *watches) show() (wanted int, uris []string) {
 			continue
 		}
 		wanted++
-		uris = among(uris, uri, cmp.Compare)
+		uris = conn.Among(uris, uri, cmp.Compare)
 	}
 	for i := range uris {
-		uris[i] = excerpt(uris[i], maxShown)
+		uris[i] = conn.Excerpt(uris[i], conn.MaxShown)
 	}
 	return wanted, uris
 }

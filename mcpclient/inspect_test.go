@@ -119,9 +119,9 @@ func TestInspectIsBounded(t *testing.T) {
 		func(t *testing.T, _ *script, _ *conversation, c *Client) {
 			const calls = 10_000
 			cl := c.newCall("tools/call", nil)
-			cl.target = strings.Repeat("x", 10_000) + "\xff"
-			cl.begun = time.Now()
-			first := probed(c).Add(&cl.request, calls, scattered)
+			cl.Target = strings.Repeat("x", 10_000) + "\xff"
+			cl.Begun = time.Now()
+			first := probed(c).Add(&cl.Request, calls, scattered)
 			c.subscriptions.watches.all = map[string]*watch{}
 			for n := range 999 {
 				c.subscriptions.watches.all[fmt.Sprint("file:///", n)] = &watch{wanted: true}
@@ -230,10 +230,10 @@ func BenchmarkInspect(b *testing.B) {
 	}
 	defer c.Stop(context.Background())
 	cl := c.newCall("tools/call", nil)
-	first := probed(c).Add(&cl.request, 10_000, scattered)
+	first := probed(c).Add(&cl.Request, 10_000, scattered)
 	b.ReportAllocs()
 	for b.Loop() {
-		c.core.inspect(func(*inspect.Client) {})
+		c.core.Inspect(func(*inspect.Client) {})
 	}
 	probed(c).Settle(first, 10_000)
 }

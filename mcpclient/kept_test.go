@@ -13,6 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -235,7 +236,7 @@ var hoards = []hoard{
 						v.take().ID, pad[:mebi/2], pad[:mebi/3]))
 					synctest.Wait()
 				}
-				if err := c.Status().Err; err == nil || len(err.Error()) > 2*maxReason {
+				if err := c.Status().Err; err == nil || len(err.Error()) > 2*conn.MaxReason {
 					t.Errorf("got %.300v, want a short error", err)
 				}
 			}

@@ -134,7 +134,7 @@ func (m *knownTools) output(ctx context.Context, tool string, options []CallOpti
 	s, err := t.compile()
 	switch {
 	case errors.Is(err, schema.ErrPattern):
-		m.c.core.tel.OutputUnchecked(tool, err)
+		m.c.core.Telemetry.OutputUnchecked(tool, err)
 		return nil, nil
 	case err != nil:
 		return nil, &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, Unsent: true,

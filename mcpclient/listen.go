@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // listener keeps a subscription open in one session. It belongs to its goroutine.
 type listener struct {
 	*subscriptions
-	s    *session
+	s    *conn.Session
 	open *subscription // nil for none
 
 	gap   bool          // changes may have gone unheard
@@ -24,10 +25,10 @@ type listener struct {
 // begun anew when it ends, and when something else is wanted: then the old one ends when the new one is open, so that
 // no change is missed. If the new one fails, because of one bad URI perhaps, the old one goes on.
 // (specification 2026-07-28, basic/patterns/subscriptions)
-func (subs *subscriptions) listen(s *session) {
-	l := &listener{subscriptions: subs, s: s, gap: !s.first, delay: subs.c.cfg.BackoffMin}
+func (subs *subscriptions) listen(s *conn.Session) {
+	l := &listener{subscriptions: subs, s: s, gap: !s.First, delay: subs.c.cfg.BackoffMin}
 	defer func() { l.open.close() }()
-	for s.ctx.Err() == nil {
+	for s.Ctx.Err() == nil {
 		w, some := subs.stillWanted(s)
 		switch {
 		case !some:
@@ -55,7 +56,7 @@ func (l *listener) renew(w *wish) bool {
 	l.gap = l.gap || over
 	d := l.watches.decide(l.s, uris, agreed.ResourceSubscriptions, l.gap, notHonoured)
 	for _, uri := range d.lost {
-		c.core.tel.SubscriptionLost(uri, notHonoured(uri))
+		c.core.Telemetry.SubscriptionLost(uri, notHonoured(uri))
 	}
 	next.filter.ResourceSubscriptions = without(uris, d.refused)
 	if over || len(d.restored) > 0 || !l.open.covers(&next.filter) {
@@ -80,7 +81,7 @@ func (l *listener) failed(uris []string, err *Error) bool {
 	if err.Server != nil && err.Server.Code == mcp.CodeMethodNotFound || transport.Permanent(err) {
 		l.refusedBy(l.s, err)
 		for _, uri := range l.watches.lose() {
-			c.core.tel.SubscriptionLost(uri, err)
+			c.core.Telemetry.SubscriptionLost(uri, err)
 		}
 		l.watches.fail(l.watches.uris(), err)
 		return false
@@ -104,7 +105,7 @@ func (l *listener) wait(w *wish) {
 	select {
 	case <-t.C:
 	case <-w.changed:
-	case <-l.s.ctx.Done():
+	case <-l.s.Ctx.Done():
 	}
 }
 
@@ -113,7 +114,7 @@ func (l *listener) follow(w *wish) {
 	select {
 	case <-w.changed:
 		return
-	case o := <-l.open.outcome:
+	case o := <-l.open.Outcome:
 		l.open.over(o)
 	}
 	if time.Since(l.since) >= l.c.cfg.BackoffMax { // that it was acknowledged proves nothing

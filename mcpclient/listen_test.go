@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -240,7 +241,7 @@ func TestASubscriptionThatEndsAtOnceIsBegunLaterAndLater(t *testing.T) {
 			return nil, false
 		}
 		begun = append(begun, time.Now())
-		probed(client).OpenAndOver(m.ID, func(by content) {
+		probed(client).OpenAndOver(m.ID, func(by conn.Content) {
 			by.(*subscription).agreed = mcp.SubscriptionFilter{ToolsListChanged: true}
 		})
 		return nil, true

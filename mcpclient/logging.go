@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // logLevel is the least severe level of the log messages that the server is to send, as long as the client lives.
@@ -50,7 +51,7 @@ func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, option
 	if err != nil {
 		return err
 	}
-	if !hasLogging(&s.capabilities) {
+	if !hasLogging(&s.Capabilities) {
 		return unsupported(mcp.MethodSetLevel, "logging")
 	}
 	limited, cancel := c.cfg.within(ctx, options)
@@ -59,9 +60,9 @@ func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, option
 	case c.logLevel.turns() <- struct{}{}:
 		defer func() { <-c.logLevel.turns() }()
 	case <-limited.Done():
-		return errorOf(outlived(limited, mcp.MethodSetLevel, true))
+		return errorOf(conn.Outlived(limited, mcp.MethodSetLevel, true))
 	}
-	if s.has(mcp.MethodSetLevel) && level != "" {
+	if s.Has(mcp.MethodSetLevel) && level != "" {
 		if err := c.Call(limited, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, options...); err != nil {
 			return err
 		}
@@ -72,18 +73,18 @@ func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, option
 
 // restore tells a legacy server which level was set in the sessions before. If that fails, the record of the request
 // says so.
-func (l *logLevel) restore(c *Client, s *session) {
-	if s.first || !s.has(mcp.MethodSetLevel) || !hasLogging(&s.capabilities) {
+func (l *logLevel) restore(c *Client, s *conn.Session) {
+	if s.First || !s.Has(mcp.MethodSetLevel) || !hasLogging(&s.Capabilities) {
 		return
 	}
 	select {
 	case l.turns() <- struct{}{}:
 		defer func() { <-l.turns() }()
-	case <-s.ctx.Done():
+	case <-s.Ctx.Done():
 		return
 	}
 	if level := l.level(); level != "" {
-		_ = c.call(s.ctx, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, restoring)
+		_ = c.call(s.Ctx, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, restoring)
 	}
 }
 
@@ -93,8 +94,8 @@ func (l *logLevel) restore(c *Client, s *session) {
 func WithLogLevel(level mcp.LoggingLevel) CallOption { return func(a *asked) { a.logLevel = level } }
 
 // withLogLevel returns meta with the level of the call, in the sessions of versions that have it there.
-func (cl *call) withLogLevel(s *session, meta mcp.Meta) (mcp.Meta, error) {
-	if cl.asked.logLevel == "" || s.version.Era() != mcp.Modern {
+func (cl *call) withLogLevel(s *conn.Session, meta mcp.Meta) (mcp.Meta, error) {
+	if cl.asked.logLevel == "" || s.Version.Era() != mcp.Modern {
 		return meta, nil
 	}
 	if err := checkLogLevel(cl.asked.logLevel); err != nil {

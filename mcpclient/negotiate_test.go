@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -56,8 +57,8 @@ func TestHandshakesThatFailForGood(t *testing.T) {
 				v := s.next(t)
 				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, v.want(mcp.MethodDiscover).ID, tc.answer))
 				<-c.Done()
-				if err := c.Err(); !errors.Is(err, errNoCommonVersion) {
-					t.Errorf("want %v, got %v", errNoCommonVersion, err)
+				if err := c.Err(); !errors.Is(err, conn.ErrNoCommonVersion) {
+					t.Errorf("want %v, got %v", conn.ErrNoCommonVersion, err)
 				}
 				if got := c.Status().Reason; got != connstate.TransportClosed && got != connstate.CloseTimeout {
 					t.Errorf("want the client ended, got %s", got)
@@ -88,7 +89,7 @@ func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
 		"a frame over the limit": {legacy,
 			`{"jsonrpc":"2.0","id":%s,"result":{"x":"` + strings.Repeat("x", 1000) + `"}}`, connstate.FrameTooLarge, "1000"},
 		"nothing, for too long": {modern, "", connstate.InitTimeout, "the server was not ready within 10s"},
-		"nothing but garbage for ever": {modern, strings.Repeat("garbage\n", invalidStreak), connstate.InvalidStreak,
+		"nothing but garbage for ever": {modern, strings.Repeat("garbage\n", conn.InvalidStreak), connstate.InvalidStreak,
 			"invalid_json"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,8 +189,8 @@ func TestADiallingThatEndsTooLateMeansNothing(t *testing.T) {
 		waitFor(t, c, connstate.Backoff)
 		v := s.next(t) // the connection that nobody wants any more
 		<-v.ctx.Done()
-		if got := c.Status(); !errors.Is(got.Err, errSlow) || got.State == connstate.Initializing {
-			t.Errorf("want %v still told, got %s, %v", errSlow, got.State, got.Err)
+		if got := c.Status(); !errors.Is(got.Err, conn.ErrSlow) || got.State == connstate.Initializing {
+			t.Errorf("want %v still told, got %s, %v", conn.ErrSlow, got.State, got.Err)
 		}
 		begun := time.Now()
 		if err := c.Stop(t.Context()); err != nil || time.Since(begun) > 125*time.Millisecond {

@@ -11,7 +11,7 @@ import (
 // may take time.
 
 // until bounds the first request of a call, and what the client does before, by a moment.
-func until(by time.Time) CallOption { return func(a *asked) { a.by = by } }
+func until(by time.Time) CallOption { return func(a *asked) { a.By = by } }
 
 // timed fixes when the time of an operation with these options is over.
 func (cfg *config) timed(options []CallOption, begun time.Time) []CallOption {
@@ -25,10 +25,10 @@ func (cfg *config) timed(options []CallOption, begun time.Time) []CallOption {
 
 // endOf returns when the time of an operation is over, zero for never. If it is a part of another, that is fixed.
 func (cfg *config) endOf(a *asked, begun time.Time) time.Time {
-	if timeout := cmp.Or(a.timeout, cfg.RequestTimeout); a.by.IsZero() && timeout > 0 {
+	if timeout := cmp.Or(a.Timeout, cfg.RequestTimeout); a.By.IsZero() && timeout > 0 {
 		return begun.Add(timeout)
 	}
-	return a.by
+	return a.By
 }
 
 // within bounds a part of an operation with these options that is no request by the time there is.
@@ -43,11 +43,11 @@ func (cfg *config) within(ctx context.Context, options []CallOption) (context.Co
 // toList returns the options for a list that is a part of an operation with these: its time, and what it waits for.
 func toList(options []CallOption) []CallOption {
 	a := askedBy(options)
-	ask := []CallOption{WithTimeout(a.timeout), until(a.by)}
-	if a.wait {
+	ask := []CallOption{WithTimeout(a.Timeout), until(a.By)}
+	if a.Wait {
 		ask = append(ask, WaitForReady())
 	}
-	if a.waitForRoom {
+	if a.WaitForRoom {
 		ask = append(ask, WaitForRoom())
 	}
 	return ask

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
@@ -151,7 +152,7 @@ type Options struct {
 // config is Options with every default filled in, checked.
 type config struct {
 	Options
-	core settings // the same, as far as the core has to know it
+	core conn.Settings // the same, as far as the core has to know it
 }
 
 func newConfig(o *Options, transportName string, attempts int) (config, error) {
@@ -189,14 +190,14 @@ func newConfig(o *Options, transportName string, attempts int) (config, error) {
 			return c, fmt.Errorf("options: %s is negative", name)
 		}
 	}
-	c.core = settings{
+	c.core = conn.Settings{
 		ClientInfo: c.ClientInfo, Capabilities: c.Capabilities,
 		RequestTimeout: c.RequestTimeout, InitTimeout: c.InitTimeout, StartTimeout: c.StartTimeout, AuthTimeout: c.AuthTimeout,
 		CloseTimeout: c.CloseTimeout, BackoffMin: c.BackoffMin, BackoffMax: c.BackoffMax, KeepAlive: c.KeepAlive,
 		InitialAttempts: c.InitialAttempts, FrameLimit: c.FrameLimit, SendQueue: c.SendQueue, SkipOversize: c.SkipOversize,
 		WaitForRoom: c.WaitForRoom, OnTransition: c.OnTransition,
 	}
-	if err := c.core.complete(); err != nil {
+	if err := c.core.Complete(); err != nil {
 		return c, fmt.Errorf("options: %w", err)
 	}
 	return c, c.sortVersions()

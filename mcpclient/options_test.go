@@ -47,15 +47,15 @@ func TestDefaultOptions(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		p := c.core.policy()
+		p := c.core.Policy()
 		for what, durations := range map[string][2]time.Duration{
 			"request timeout":     {c.RequestTimeout, 30 * time.Second},
 			"init timeout":        {p.InitTimeout, 10 * time.Second},
 			"backoff minimum":     {p.BackoffMin, time.Second},
 			"backoff maximum":     {p.BackoffMax, 30 * time.Second},
 			"close timeout":       {p.CloseTimeout, 100 * time.Millisecond},
-			"life of a tombstone": {c.core.inflight().TTL, 75 * time.Second},
-			"sweep interval":      {c.core.inflight().SweepInterval, time.Minute},
+			"life of a tombstone": {c.core.Inflight().TTL, 75 * time.Second},
+			"sweep interval":      {c.core.Inflight().SweepInterval, time.Minute},
 		} {
 			if got, want := durations[0], durations[1]; got != want {
 				t.Errorf("%s: want the %s %v, got %v", name, what, want, got)
@@ -68,7 +68,7 @@ func TestDefaultOptions(t *testing.T) {
 		if c.Name != "name-of-the-transport" || c.ClientInfo.Name == "" || c.Telemetry == nil {
 			t.Errorf("%s: want a name, an implementation and a telemetry, got %+v", name, c)
 		}
-		if len(c.core.Modern)+len(c.core.Legacy) != len(mcp.SupportedVersions()) || c.core.newest() != mcp.Version20260728 {
+		if len(c.core.Modern)+len(c.core.Legacy) != len(mcp.SupportedVersions()) || c.core.Newest() != mcp.Version20260728 {
 			t.Errorf("%s: want all versions, newest first, got %v, %v", name, c.core.Modern, c.core.Legacy)
 		}
 	}
@@ -88,13 +88,13 @@ func TestOptionsThatAreGivenCount(t *testing.T) {
 	if c.BackoffMax != time.Minute {
 		t.Errorf("want the longest delay no shorter than the first, %v, got %v", time.Minute, c.BackoffMax)
 	}
-	if p := c.core.policy(); p.InitialAttempts != 0 {
+	if p := c.core.Policy(); p.InitialAttempts != 0 {
 		t.Errorf("want no limit of attempts, got %d", p.InitialAttempts)
 	}
-	if got := c.core.inflight().TTL; got != 10*time.Second+time.Minute+5*time.Second {
+	if got := c.core.Inflight().TTL; got != 10*time.Second+time.Minute+5*time.Second {
 		t.Errorf("want a tombstone's life without the request timeout that there is not, got %v", got)
 	}
-	if c.core.newest() != mcp.Version20250618 || len(c.core.Modern) != 0 || len(c.core.Legacy) != 2 {
+	if c.core.Newest() != mcp.Version20250618 || len(c.core.Modern) != 0 || len(c.core.Legacy) != 2 {
 		t.Errorf("want the pinned versions, newest first, got %v, %v", c.core.Modern, c.core.Legacy)
 	}
 }
@@ -115,10 +115,10 @@ func TestDurationsWithoutEndAreUsable(t *testing.T) {
 			if err != nil {
 				return // refused with an error is as good
 			}
-			if ttl := c.core.inflight().TTL; ttl <= 0 {
+			if ttl := c.core.Inflight().TTL; ttl <= 0 {
 				t.Errorf("want tombstones with a life, got %v", ttl)
 			}
-			if err := c.core.policy().Validate(); err != nil {
+			if err := c.core.Policy().Validate(); err != nil {
 				t.Errorf("want a policy that works, got %v", err)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // The bounds of one list, all its pages together. Who needs more asks for the pages one by one, as by
@@ -115,9 +116,9 @@ type walk struct {
 func newWalk(c *Client, method string, options []CallOption) *walk {
 	a := askedBy(options)
 	w := &walk{method: method, options: options, room: maxListFrames * int64(c.cfg.FrameLimit), seed: maphash.MakeSeed()}
-	w.each = cmp.Or(a.timeout, c.cfg.RequestTimeout)
-	if w.all = w.each; a.timeout == 0 {
-		w.all = longer(w.each)
+	w.each = cmp.Or(a.Timeout, c.cfg.RequestTimeout)
+	if w.all = w.each; a.Timeout == 0 {
+		w.all = conn.Longer(w.each)
 	}
 	return w
 }
@@ -180,7 +181,7 @@ func (w *walk) follow(cursor *string) (more bool, _ error) {
 	}
 	hash := maphash.String(w.seed, *cursor)
 	if w.seen[hash] {
-		twice := fmt.Errorf("the server gave the cursor %q twice", excerpt(*cursor, maxShown))
+		twice := fmt.Errorf("the server gave the cursor %q twice", conn.Excerpt(*cursor, conn.MaxShown))
 		return false, &Error{Kind: KindProtocol, Op: w.method, cause: twice}
 	}
 	if w.seen == nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -15,7 +16,7 @@ import (
 // it knows of the call in a part of its own. A call belongs to its caller, and is pooled: nothing may keep a pointer to
 // one beyond its end.
 type call struct {
-	request
+	conn.Request
 	c       *Client
 	params  any
 	result  any // takes the result; nil ignores it
@@ -33,10 +34,10 @@ type call struct {
 func (c *Client) newCall(method string, params any) *call {
 	cl, _ := c.pool.Get().(*call)
 	if cl == nil {
-		cl = &call{c: c, request: newRequest(&c.core)}
-		cl.content, cl.inline = cl, cl.waitsInline
+		cl = &call{c: c, Request: conn.NewRequest(&c.core)}
+		cl.Content, cl.Inline = cl, cl.WaitsInline
 	}
-	cl.method, cl.params = method, params
+	cl.Method, cl.params = method, params
 	return cl
 }
 
@@ -45,9 +46,9 @@ const keptFrame = 64 << 10
 
 // free puts a call back. Its outcome has been received, or will never be sent.
 func (c *Client) free(cl *call) {
-	*cl = call{c: c, request: cl.request.cleared(), scratch: cl.scratch[:0]}
-	if cap(cl.frame)+cap(cl.scratch) > keptFrame {
-		cl.frame, cl.scratch = nil, nil
+	*cl = call{c: c, Request: cl.Request.Cleared(), scratch: cl.scratch[:0]}
+	if cap(cl.Frame)+cap(cl.scratch) > keptFrame {
+		cl.Frame, cl.scratch = nil, nil
 	}
 	c.pool.Put(cl)
 }
@@ -55,27 +56,27 @@ func (c *Client) free(cl *call) {
 // apply takes the options.
 func (cl *call) apply(options []CallOption) {
 	cl.asked.apply(options)
-	cl.sending = cl.asked.sending
+	cl.Sending = cl.asked.Sending
 }
 
-// encode encodes the request for session s.
-func (cl *call) encode(s *session) *fault {
+// Encode encodes the request for session s.
+func (cl *call) Encode(s *conn.Session) *conn.Fault {
 	if cl.asked.lead != nil {
-		cl.asked.lead.id = cl.id
+		cl.asked.lead.id = cl.ID
 	}
-	if cl.input.rounds > 0 && !s.era.asks() {
-		return &fault{Kind: kindProtocol, Op: cl.method,
+	if cl.input.rounds > 0 && !s.Era.Asks() {
+		return &conn.Fault{Kind: conn.KindProtocol, Op: cl.Method,
 			Cause: errors.New("the server that asked for input has become one of the legacy era")}
 	}
 	cl.beginKeeping(s)
 	if err := cl.encodeFor(s); err != nil {
-		return &fault{Kind: kindInvalid, Op: cl.method, Unsent: true, Cause: err}
+		return &conn.Fault{Kind: conn.KindInvalid, Op: cl.Method, Unsent: true, Cause: err}
 	}
-	cl.name = cl.nameFor(s.version)
+	cl.Name = cl.nameFor(s.Version)
 	return nil
 }
 
-func (cl *call) encodeFor(s *session) error {
+func (cl *call) encodeFor(s *conn.Session) error {
 	var err error
 	cl.scratch = cl.scratch[:0]
 	appendRequest := jsonrpc.AppendRequest
@@ -90,9 +91,9 @@ func (cl *call) encodeFor(s *session) error {
 			appendRequest = jsonrpc.AppendOwnRequest
 		}
 	}
-	if cl.op.Captures() {
+	if cl.Op.Captures() {
 		arguments, _ := mcp.Object(cl.scratch).Lookup("arguments")
-		cl.op.Arguments(arguments)
+		cl.Op.Arguments(arguments)
 	}
 	if cl.input.rounds > 0 {
 		appendRequest = jsonrpc.AppendRequest
@@ -107,7 +108,7 @@ func (cl *call) encodeFor(s *session) error {
 	if err != nil {
 		return err
 	}
-	return cl.write(appendRequest, s, meta, cl.scratch)
+	return cl.Write(appendRequest, s, meta, cl.scratch)
 }
 
 // nameFor returns what HTTP puts into the header Mcp-Name. Params of the caller's own are read as they are encoded.
@@ -115,7 +116,7 @@ func (cl *call) nameFor(v mcp.Version) string {
 	if name := mcp.TargetOf(cl.params); name != "" || len(cl.scratch) == 0 {
 		return name
 	}
-	m, ok := mcp.Lookup(cl.method, v)
+	m, ok := mcp.Lookup(cl.Method, v)
 	if !ok || m.Target.Member() == "" {
 		return ""
 	}
@@ -128,13 +129,13 @@ func (cl *call) nameFor(v mcp.Version) string {
 	return ""
 }
 
-// about describes the request.
-func (cl *call) about() instrument.Request {
-	r := instrument.Request{Method: cl.method, Corr: cl.corr, Link: cl.ref, Round: cl.input.rounds}
+// About describes the request.
+func (cl *call) About() instrument.Request {
+	r := instrument.Request{Method: cl.Method, Corr: cl.Corr, Link: cl.Ref, Round: cl.input.rounds}
 	switch p := cl.params.(type) {
 	case *mcp.CallToolParams:
 		r.TargetKind, r.Target = instrument.Tool, p.Name
-		r.Stranger = cl.c.core.tel != nil && cl.c.tools.stranger(p.Name)
+		r.Stranger = cl.c.core.Telemetry != nil && cl.c.tools.stranger(p.Name)
 	case *mcp.GetPromptParams:
 		r.TargetKind, r.Target = instrument.Prompt, p.Name
 	case *mcp.ReadResourceParams:
@@ -147,19 +148,19 @@ func (cl *call) about() instrument.Request {
 	return r
 }
 
-// started hears that the operation of the request has begun.
-func (cl *call) started() {
+// Started hears that the operation of the request has begun.
+func (cl *call) Started() {
 	if cl.asked.lead == nil {
 		return
 	}
 	if cl.asked.lead.mismatch {
-		cl.op.Retry(names.RetryHeaderMismatch)
+		cl.Op.Retry(names.RetryHeaderMismatch)
 	}
-	*cl.asked.lead = lead{corr: cl.corr, ref: cl.ref}
+	*cl.asked.lead = lead{corr: cl.Corr, ref: cl.Ref}
 }
 
-// ended describes the end of the request.
-func (cl *call) ended(err *fault) instrument.Result {
+// Ended describes the end of the request.
+func (cl *call) Ended(err *conn.Fault) instrument.Result {
 	switch {
 	case err == nil && cl.input.required != nil:
 		return instrument.Result{ResultType: string(mcp.ResultInputRequired)}
@@ -167,9 +168,9 @@ func (cl *call) ended(err *fault) instrument.Result {
 		return instrument.Result{ResultType: string(mcp.ResultTask)}
 	}
 	if err != nil {
-		return err.result()
+		return err.Result()
 	}
-	r := instrument.Result{ResultType: resultTypeOf(cl.result)}
+	r := instrument.Result{ResultType: conn.ResultTypeOf(cl.result)}
 	if tool, ok := cl.result.(*mcp.CallToolResult); ok {
 		r.ToolError = tool.IsError
 	}

@@ -15,7 +15,7 @@ func (c *Client) Ping(ctx context.Context, options ...CallOption) error {
 		return err
 	}
 	method := mcp.MethodPing
-	if !s.has(method) {
+	if !s.Has(method) {
 		method = mcp.MethodDiscover
 	}
 	return c.Call(ctx, method, nil, nil, options...)

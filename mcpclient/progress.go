@@ -12,7 +12,7 @@ type Progress = mcp.ProgressParams
 // WithProgress asks the server for reports of progress and hands them to f, in order, in the goroutine of the call, all
 // that arrived before the result before the call returns. While f runs, the latest 16 reports are kept, fewer if their
 // texts have more than 1 MiB together. f may call the client.
-func WithProgress(f func(Progress)) CallOption { return func(a *asked) { a.onProgress = f } }
+func WithProgress(f func(Progress)) CallOption { return func(a *asked) { a.OnProgress = f } }
 
 // ResetTimeoutOnProgress asks the server for reports of progress, and each of them gives the request its timeout anew:
 // a call takes as long as it does, provided that the server shows in time that it is at work. total bounds the whole of
@@ -20,5 +20,5 @@ func WithProgress(f func(Progress)) CallOption { return func(a *asked) { a.onPro
 // no bound but that of the context, with which a server can keep the call waiting for ever. The reports themselves are
 // for [WithProgress]. (specification 2026-07-28, basic/patterns/cancellation, "Timeouts")
 func ResetTimeoutOnProgress(total time.Duration) CallOption {
-	return func(a *asked) { a.resets, a.total = true, total }
+	return func(a *asked) { a.Resets, a.Total = true, total }
 }

@@ -376,7 +376,7 @@ func (r *run) decays() {
 		}
 	}
 	check(len(r.Calls), "after all outcomes")
-	t := r.c.cfg.core.inflight()
+	t := r.c.cfg.core.Inflight()
 	time.Sleep(t.TTL + t.SweepInterval + time.Millisecond)
 	check(0, "after their time and a sweep")
 }

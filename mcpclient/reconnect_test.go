@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -74,7 +75,7 @@ func TestTheSessionOfALegacyServerEndsWithItsErrorType(t *testing.T) {
 			v.hangUp()
 		},
 		"protocol_violation": func(_ *testing.T, v *conversation, _ *Client) {
-			for range invalidStreak {
+			for range conn.InvalidStreak {
 				v.write("garbage")
 			}
 		},

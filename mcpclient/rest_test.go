@@ -17,7 +17,7 @@ import (
 func readers() (found []string) {
 	buf := make([]byte, 1<<20)
 	for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-		if strings.Contains(stack, "mcpclient.(*openLink).read(") {
+		if strings.Contains(stack, "conn.(*openLink).read(") {
 			found = append(found, stack)
 		}
 	}

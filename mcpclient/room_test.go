@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -95,8 +96,8 @@ func TestCallsThatWaitForRoomAreServedInTheirOrder(t *testing.T) {
 					room.Store(1)
 					begun := time.Now()
 					v.answer(v.want(fmt.Sprint("x/", i)), "{}")
-					if err := <-d; err != nil || time.Since(begun) > roomEvery {
-						t.Errorf("call %d: %v after %v, want its answer within %v of the room", i, err, time.Since(begun), roomEvery)
+					if err := <-d; err != nil || time.Since(begun) > conn.RoomEvery {
+						t.Errorf("call %d: %v after %v, want its answer within %v of the room", i, err, time.Since(begun), conn.RoomEvery)
 					}
 				}
 				if n := probed(c).Figures().InLine; n != 0 {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // HandleRoots declares that the client has roots, the directories and files the server should work in, and answers the
@@ -49,8 +50,8 @@ func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
 	if err != nil {
 		return &Error{Kind: KindInvalid, Op: mcp.NotificationRootsListChanged, Unsent: true, cause: err}
 	}
-	s := c.core.present()
-	if s == noSession || !s.era.serves() {
+	s := c.core.Present()
+	if s == conn.NoSession || !s.Era.Serves() {
 		return nil // the next server asks anew
 	}
 	err = c.Notify(ctx, mcp.NotificationRootsListChanged, nil)

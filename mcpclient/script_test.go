@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -192,13 +193,13 @@ func await(t *testing.T, c *Client) {
 }
 
 // probed looks into the core of a client.
-func probed(c *Client) probe { return probe{&c.core} }
+func probed(c *Client) conn.Probe { return conn.Probe{C: &c.core} }
 
 // opened gives the client an open subscription, without a listener, and returns the _meta of the notifications that
 // belong to it.
 func opened(c *Client) string {
 	cl := c.newCall(mcp.MethodSubscriptionsListen, nil)
-	return ofSubscription(strconv.FormatInt(probed(c).Open(&cl.request), 10))
+	return ofSubscription(strconv.FormatInt(probed(c).Open(&cl.Request), 10))
 }
 
 // ofSubscription is the _meta of the notifications of a subscription.

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -44,7 +45,7 @@ var onlyPing = map[string]RequestHandler{mcp.MethodPing: answerPing}
 // answering is how a client answers its server: the requests of a legacy one, which come as messages, and those that a
 // modern one puts into its answers.
 type answering struct {
-	c        *core
+	c        *conn.Conn
 	handlers map[string]RequestHandler // by method; fixed when the client is made
 	serving  serving
 }
@@ -101,14 +102,14 @@ type serving struct {
 
 // servedID names a request of the server: its ids begin anew with each connection.
 type servedID struct {
-	link *link
+	link *conn.Link
 	id   jsonrpc.ID
 }
 
 type servedRequest struct {
 	id        servedID
 	cancel    context.CancelCauseFunc
-	cancelled *cancelledByServer // guarded by serving.mu; by the server, which wants no answer; nil if not
+	cancelled *conn.CancelledByServer // guarded by serving.mu; by the server, which wants no answer; nil if not
 }
 
 // enter reports whether there is room for one request more, in a frame of this size: all have room bytes. A caller that
@@ -145,7 +146,7 @@ func (s *serving) begin(ctx context.Context, id servedID) (context.Context, *ser
 }
 
 // cancel ends the context of the handler of one request.
-func (s *serving) cancel(id servedID, why *cancelledByServer) {
+func (s *serving) cancel(id servedID, why *conn.CancelledByServer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r, ok := s.running[id]; ok {
@@ -155,7 +156,7 @@ func (s *serving) cancel(id servedID, why *cancelledByServer) {
 }
 
 // end notes that the handler of r has returned, and says whether and why the server has cancelled the request.
-func (s *serving) end(r *servedRequest) *cancelledByServer {
+func (s *serving) end(r *servedRequest) *conn.CancelledByServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.cancel(nil)
@@ -166,38 +167,38 @@ func (s *serving) end(r *servedRequest) *cancelledByServer {
 }
 
 // serve answers one request, off the read loop.
-func (a *answering) serve(r *reader, m *jsonrpc.Message, answer answerer) {
+func (a *answering) serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	params, err := m.Params()
 	if err != nil {
-		v := a.c.refused(m, err)
+		v := a.c.Refused(m, err)
 		a.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInvalidParams, Message: v.Error()}, answer)
 		return
 	}
 	size := len(m.Frame)
-	if !a.serving.enter(size, max(DefaultFrameLimit, a.c.cfg.FrameLimit)) {
+	if !a.serving.enter(size, max(DefaultFrameLimit, a.c.Settings.FrameLimit)) {
 		a.refuse(r, m, &params, &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}, answer)
 		return
 	}
-	in := incoming(m.Method, &params, r.session.peer, m.Size(), instrument.Incoming{ID: m.ID.String()})
+	in := incoming(m.Method, &params, r.Session.Peer, m.Size(), instrument.Incoming{ID: m.ID.String()})
 	request := &Request{Method: m.Method, Params: m.Middle()}
-	ctx, served := a.serving.begin(r.link.ctx, servedID{r.link, m.ID}) // here, for a cancellation may be the next message
-	a.c.inBackground(r.link, func() {                                  // ends with the handler
+	ctx, served := a.serving.begin(r.Link.Ctx, servedID{r.Link, m.ID}) // here, for a cancellation may be the next message
+	a.c.InBackground(r.Link, func() {                                  // ends with the handler
 		defer a.serving.leave(size)
 		a.handle(ctx, served, in, request, answer)
 	})
 }
 
 // refuse answers a request with an error at once, on the read loop.
-func (a *answering) refuse(r *reader, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error, answer answerer) {
+func (a *answering) refuse(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error, answer conn.Answerer) {
 	_, known := a.handlers[m.Method]
-	in := incoming(m.Method, params, r.session.peer, m.Size(), instrument.Incoming{ID: m.ID.String(), Known: known})
-	_, op := a.c.tel.StartHandler(r.link.ctx, in)
-	reply(&op, m.Method, errorFrame(m.ID, e), e, answer, false)
+	in := incoming(m.Method, params, r.Session.Peer, m.Size(), instrument.Incoming{ID: m.ID.String(), Known: known})
+	_, op := a.c.Telemetry.StartHandler(r.Link.Ctx, in)
+	reply(&op, m.Method, conn.ErrorFrame(m.ID, e), e, answer, false)
 }
 
 // handle calls the handler of one request and answers it, unless the server has cancelled it meanwhile.
 func (a *answering) handle(ctx context.Context, served *servedRequest, in instrument.Incoming, r *Request,
-	answer answerer) {
+	answer conn.Answerer) {
 	handler, known := a.handlers[r.Method]
 	if !known {
 		handler = noHandler
@@ -206,13 +207,13 @@ func (a *answering) handle(ctx context.Context, served *servedRequest, in instru
 	var op instrument.Op
 	raw, err := []byte(nil), error(errInternal)
 	defer func() { a.conclude(&op, served, r, raw, err, answer) }() // even if the handler ends its goroutine
-	ctx, op = a.c.tel.StartHandler(ctx, in)
+	ctx, op = a.c.Telemetry.StartHandler(ctx, in)
 	raw, err = a.protect(ctx, handler, r)
 }
 
 // conclude answers a request with what its handler has returned, unless the server has cancelled it meanwhile.
 func (a *answering) conclude(op *instrument.Op, served *servedRequest, r *Request, raw []byte, err error,
-	answer answerer) {
+	answer conn.Answerer) {
 	if why := a.serving.end(served); why != nil {
 		defer op.End(instrument.Result{ErrorType: names.ErrorCancelled, Err: why})
 		_ = answer(nil, true)
@@ -223,8 +224,8 @@ func (a *answering) conclude(op *instrument.Op, served *servedRequest, r *Reques
 }
 
 // reply sends an answer, which carries err unless that is nil, and ends the operation: as lost if the answer is.
-func reply(op *instrument.Op, method string, frame []byte, err error, answer answerer, patient bool) {
-	defer op.End(brokenOff)
+func reply(op *instrument.Op, method string, frame []byte, err error, answer conn.Answerer, patient bool) {
+	defer op.End(conn.BrokenOff)
 	op.Sending()
 	lost := answer(frame, patient)
 	if lost != nil {
@@ -232,7 +233,7 @@ func reply(op *instrument.Op, method string, frame []byte, err error, answer ans
 		return
 	}
 	op.Sent(len(frame))
-	result := handlerFault(method, err).result()
+	result := handlerFault(method, err).Result()
 	result.Err = err // the server sees a neutral text, the log the error itself
 	op.End(result)
 }
@@ -258,12 +259,12 @@ func (a *answering) input(ctx context.Context, id int64, r mcp.InputRequest) (js
 	if !known || r.Method == mcp.MethodPing {
 		return nil, &Error{Kind: KindProtocol, cause: fmt.Errorf("%s: no handler", r.Method)}
 	}
-	ctx, op := a.c.tel.StartHandler(ctx, incoming(r.Method, &jsonrpc.Params{}, a.c.present().peer, 0, instrument.Incoming{
+	ctx, op := a.c.Telemetry.StartHandler(ctx, incoming(r.Method, &jsonrpc.Params{}, a.c.Present().Peer, 0, instrument.Incoming{
 		ID: strconv.FormatInt(id, 10), Known: true,
 	}))
-	defer op.End(brokenOff) // a handler may end the caller's goroutine
+	defer op.End(conn.BrokenOff) // a handler may end the caller's goroutine
 	raw, err := a.protect(ctx, handler, &Request{Method: r.Method, Params: r.Params})
-	end := handlerFault(r.Method, err).result()
+	end := handlerFault(r.Method, err).Result()
 	end.Err = err
 	op.End(end)
 	if err != nil {
@@ -275,7 +276,7 @@ func (a *answering) input(ctx context.Context, id int64, r mcp.InputRequest) (js
 // protect does what answerOf does, and turns a panic into an error.
 func (a *answering) protect(ctx context.Context, h RequestHandler, r *Request) (raw []byte, err error) {
 	err = errInternal
-	usercode.Run(func() { raw, err = answerOf(ctx, h, r) }, a.c.failed(ctx, r.Method))
+	usercode.Run(func() { raw, err = answerOf(ctx, h, r) }, a.c.Failed(ctx, r.Method))
 	return raw, err
 }
 
@@ -307,11 +308,11 @@ func answerFrame(id jsonrpc.ID, result []byte, err error) ([]byte, error) {
 	if !ok {
 		e = errInternal
 	}
-	return errorFrame(id, e), err
+	return conn.ErrorFrame(id, e), err
 }
 
 // handlerFault gives the error of a handler the form that telemetry takes.
-func handlerFault(method string, err error) *fault {
+func handlerFault(method string, err error) *conn.Fault {
 	if err == nil {
 		return nil
 	}
@@ -319,5 +320,5 @@ func handlerFault(method string, err error) *fault {
 	if !ok {
 		e = errInternal
 	}
-	return &fault{Kind: kindJSONRPC, Op: method, Server: e}
+	return &conn.Fault{Kind: conn.KindJSONRPC, Op: method, Server: e}
 }

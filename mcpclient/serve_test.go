@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -221,7 +222,7 @@ func TestACancelledRequestOfTheServerGetsNoAnswer(t *testing.T) {
 
 func TestInvalidParamsCountAsInvalidFrames(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
-		for range invalidStreak {
+		for range conn.InvalidStreak {
 			v.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":[}}`)
 		}
 		if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -165,18 +166,18 @@ func TestACallerWhoReadsLeavesInTimeWhateverIsLogged(t *testing.T) {
 		await(t, c)
 		for what, frame := range said {
 			for range 50 {
-				lent := probed(c).Figures().Turn == turnLent
+				lent := probed(c).Figures().Turn == conn.TurnLent
 				promptly(t, v, c, "nothing")
 				if lent {
 					break
 				}
 			}
-			wantTurn(t, c, turnLent)
+			wantTurn(t, c, conn.TurnLent)
 			ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), ownCall{}, true), 3*time.Millisecond)
 			begun := time.Now()
 			done := background(func() error { return c.Call(ctx, "x/slow", nil, nil) })
 			v.want("x/slow")
-			wantTurn(t, c, turnTaken)
+			wantTurn(t, c, conn.TurnTaken)
 			v.write(strings.Replace(frame, "%d", fmt.Sprint(probed(c).Figures().LastID-1), 1))
 			<-done
 			cancel()
@@ -216,8 +217,8 @@ func TestAnOnTransitionThatDoesNotReturnHoldsUpNothing(t *testing.T) {
 		}
 		f := probed(c).Figures()
 		waiting, untold := f.Records, f.Untold
-		if waiting > untoldRecords || untold == 0 {
-			t.Errorf("%d records wait, %d were left out; want at most %d to wait", waiting, untold, untoldRecords)
+		if waiting > conn.UntoldRecords || untold == 0 {
+			t.Errorf("%d records wait, %d were left out; want at most %d to wait", waiting, untold, conn.UntoldRecords)
 		}
 		close(release)
 		synctest.Wait()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -95,7 +96,7 @@ func TestAServerThatNeverSpeaksIsGivenUpWithItsLastWords(t *testing.T) {
 		}
 		<-v.ctx.Done()
 		err := c.Status().Err
-		if !errors.Is(err, errSlow) ||
+		if !errors.Is(err, conn.ErrSlow) ||
 			!strings.Contains(err.Error(),
 				`its process has written nothing to its standard output; its last words: "waiting for a lock"`) {
 			t.Errorf("got %v, want what it has not done, and its last words", err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // SubscribeResource asks the server to tell when a resource changes, which [HandleResourceUpdated] and
@@ -26,20 +27,20 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	if err != nil {
 		return err
 	}
-	if !hasSubscribing(&s.capabilities) {
+	if !hasSubscribing(&s.Capabilities) {
 		return unsupported(mcp.MethodSubscribe, "resources.subscribe")
 	}
 	limited, cancel := c.cfg.within(ctx, options)
 	defer cancel()
 	if limited.Err() != nil {
-		return errorOf(outlived(limited, mcp.MethodSubscribe, true))
+		return errorOf(conn.Outlived(limited, mcp.MethodSubscribe, true))
 	}
 	w, ok := c.subscriptions.watches.enter(limited, uri)
 	if !ok {
-		return errorOf(outlived(limited, mcp.MethodSubscribe, true))
+		return errorOf(conn.Outlived(limited, mcp.MethodSubscribe, true))
 	}
 	defer c.subscriptions.watches.leave(w)
-	if s.era.subscribes() {
+	if s.Era.Subscribes() {
 		return c.subscriptions.listenTo(limited, s, w)
 	}
 	if err := c.Call(limited, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, options...); err != nil {
@@ -61,20 +62,20 @@ func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ..
 	if !ok { // somebody else is about to subscribe, or a new session is
 		c.subscriptions.watches.unwant(uri)
 		c.dispatcher.wishesChanged()
-		return errorOf(outlived(limited, mcp.MethodUnsubscribe, true))
+		return errorOf(conn.Outlived(limited, mcp.MethodUnsubscribe, true))
 	}
 	defer c.subscriptions.watches.leave(w)
 	c.subscriptions.watches.want(w, false)
 	c.dispatcher.wishesChanged()
-	s := c.core.present()
-	if s == noSession || s.era.subscribes() || !hasSubscribing(&s.capabilities) {
+	s := c.core.Present()
+	if s == conn.NoSession || s.Era.Subscribes() || !hasSubscribing(&s.Capabilities) {
 		return nil
 	}
 	return c.Call(limited, mcp.MethodUnsubscribe, &mcp.UnsubscribeParams{URI: uri}, nil, options...)
 }
 
 // listenTo adds a resource to what the client listens to in session s, and waits until the server has agreed.
-func (subs *subscriptions) listenTo(ctx context.Context, s *session, w *watch) error {
+func (subs *subscriptions) listenTo(ctx context.Context, s *conn.Session, w *watch) error {
 	word := subs.watches.ask(w, s)
 	if word == nil {
 		return nil
@@ -86,9 +87,9 @@ func (subs *subscriptions) listenTo(ctx context.Context, s *session, w *watch) e
 		case err := <-word:
 			return err
 		case <-ctx.Done():
-			err = errorOf(outlived(ctx, mcp.MethodSubscriptionsListen, false))
-		case <-s.ctx.Done():
-			err = errorOf(s.over(mcp.MethodSubscriptionsListen))
+			err = errorOf(conn.Outlived(ctx, mcp.MethodSubscriptionsListen, false))
+		case <-s.Ctx.Done():
+			err = errorOf(s.Over(mcp.MethodSubscriptionsListen))
 		}
 	}
 	if !subs.watches.withdraw(w) {
@@ -102,31 +103,31 @@ const restoredAtOnce = 8
 
 // restore subscribes anew, in a session that is not the first, to the resources that were subscribed to. For
 // modern servers listen does it.
-func (subs *subscriptions) restore(s *session) {
-	if s.first {
+func (subs *subscriptions) restore(s *conn.Session) {
+	if s.First {
 		return
 	}
-	if !hasSubscribing(&s.capabilities) {
+	if !hasSubscribing(&s.Capabilities) {
 		for _, uri := range subs.watches.lose() {
-			subs.c.core.tel.SubscriptionLost(uri, unsupported(mcp.MethodSubscribe, "resources.subscribe"))
+			subs.c.core.Telemetry.SubscriptionLost(uri, unsupported(mcp.MethodSubscribe, "resources.subscribe"))
 		}
 	}
-	if s.era.subscribes() {
+	if s.Era.Subscribes() {
 		return
 	}
-	lists := subs.c.dispatcher.wanted(&s.capabilities)
+	lists := subs.c.dispatcher.wanted(&s.Capabilities)
 	subs.c.dispatcher.missed(lists)
-	if !hasSubscribing(&s.capabilities) {
+	if !hasSubscribing(&s.Capabilities) {
 		return
 	}
 	slots := make(chan struct{}, restoredAtOnce)
 	for _, uri := range subs.watches.uris() {
 		select {
 		case slots <- struct{}{}:
-		case <-s.ctx.Done():
+		case <-s.Ctx.Done():
 			return
 		}
-		subs.c.core.inBackground(s.link, func() { // ends with its call
+		subs.c.core.InBackground(s.Link, func() { // ends with its call
 			defer func() { <-slots }()
 			subs.restoreOne(s, uri)
 		})
@@ -134,8 +135,8 @@ func (subs *subscriptions) restore(s *session) {
 }
 
 // restoreOne subscribes anew to one resource of a legacy server.
-func (subs *subscriptions) restoreOne(s *session, uri string) {
-	w, ok := subs.watches.enter(s.ctx, uri)
+func (subs *subscriptions) restoreOne(s *conn.Session, uri string) {
+	w, ok := subs.watches.enter(s.Ctx, uri)
 	if !ok {
 		return
 	}
@@ -143,12 +144,12 @@ func (subs *subscriptions) restoreOne(s *session, uri string) {
 	if !subs.watches.wanted(w) {
 		return
 	}
-	err := subs.c.call(s.ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, restoring)
+	err := subs.c.call(s.Ctx, mcp.MethodSubscribe, &mcp.SubscribeParams{URI: uri}, nil, restoring)
 	switch {
 	case err == nil:
 		subs.c.dispatcher.missed(mcp.SubscriptionFilter{ResourceSubscriptions: []string{uri}})
-	case s.ctx.Err() == nil:
-		subs.c.core.tel.SubscriptionLost(uri, err)
+	case s.Ctx.Err() == nil:
+		subs.c.core.Telemetry.SubscriptionLost(uri, err)
 	}
 }
 

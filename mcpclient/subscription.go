@@ -5,13 +5,14 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
 // subscription is one subscriptions/listen, and the content of this request. It belongs to the listener of its session.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 type subscription struct {
-	request
+	conn.Request
 	filter mcp.SubscriptionFilter
 	// the request that opened the latest subscription, if that was lost with an earlier session
 	before instrument.Ref
@@ -20,47 +21,47 @@ type subscription struct {
 	stream func(error)            // tells the telemetry how it has ended
 }
 
-func newSubscription(c *core, filter mcp.SubscriptionFilter) *subscription {
-	sub := &subscription{request: newRequest(c), filter: filter}
-	sub.content, sub.method, sub.own, sub.opened = sub, mcp.MethodSubscriptionsListen, true, make(chan struct{}, 1)
+func newSubscription(c *conn.Conn, filter mcp.SubscriptionFilter) *subscription {
+	sub := &subscription{Request: conn.NewRequest(c), filter: filter}
+	sub.Content, sub.Method, sub.Own, sub.Opened = sub, mcp.MethodSubscriptionsListen, true, make(chan struct{}, 1)
 	return sub
 }
 
-func (sub *subscription) about() instrument.Request {
-	return instrument.Request{Method: sub.method, Link: sub.before, Reissue: sub.anew}
+func (sub *subscription) About() instrument.Request {
+	return instrument.Request{Method: sub.Method, Link: sub.before, Reissue: sub.anew}
 }
 
-func (sub *subscription) started() {}
+func (sub *subscription) Started() {}
 
-func (sub *subscription) encode(s *session) *fault {
+func (sub *subscription) Encode(s *conn.Session) *conn.Fault {
 	params, err := mcp.AppendParams(nil, &mcp.SubscriptionsListenParams{Notifications: sub.filter})
 	if err == nil {
-		err = sub.write(jsonrpc.AppendRequest, s, nil, params)
+		err = sub.Write(jsonrpc.AppendRequest, s, nil, params)
 	}
 	if err != nil {
-		return &fault{Kind: kindInvalid, Op: sub.method, Unsent: true, Cause: err}
+		return &conn.Fault{Kind: conn.KindInvalid, Op: sub.Method, Unsent: true, Cause: err}
 	}
 	return nil
 }
 
-func (sub *subscription) receive(s *session, m *jsonrpc.Message) error {
-	kind, err := s.era.resultType(m.Middle())
+func (sub *subscription) Receive(s *conn.Session, m *jsonrpc.Message) error {
+	kind, err := s.Era.ResultType(m.Middle())
 	switch {
 	case err != nil:
 		return err
 	case kind != mcp.ResultComplete && kind != "":
-		return &resultTypeError{kind}
+		return &conn.ResultTypeError{Kind: kind}
 	}
-	return decodeResult(m, nil)
+	return conn.DecodeResult(m, nil)
 }
 
-func (sub *subscription) ended(err *fault) instrument.Result { return err.result() }
+func (sub *subscription) Ended(err *conn.Fault) instrument.Result { return err.Result() }
 
-func (sub *subscription) harmless() bool { return true }
+func (sub *subscription) Harmless() bool { return true }
 
-func (sub *subscription) givenUp(*session) bool { return false }
+func (sub *subscription) GivenUp(*conn.Session) bool { return false }
 
-func (sub *subscription) late() lateAnswer { return nil }
+func (sub *subscription) Late() conn.LateAnswer { return nil }
 
 // covers reports whether sub, nil for none, is about all that f is about.
 func (sub *subscription) covers(f *mcp.SubscriptionFilter) bool {
@@ -81,8 +82,8 @@ func (sub *subscription) close() (over bool) {
 	if sub == nil {
 		return false
 	}
-	o, _ := sub.leave(sub.session.ctx)
-	if over = o.decided(); over {
+	o, _ := sub.Leave(sub.Session.Ctx)
+	if over = o.Decided(); over {
 		sub.over(o)
 	} else {
 		sub.stream(nil)
@@ -91,14 +92,14 @@ func (sub *subscription) close() (over bool) {
 }
 
 // over tells the telemetry how the subscription has ended by itself.
-func (sub *subscription) over(o outcome) {
-	sub.hangUp(o)
+func (sub *subscription) over(o conn.Outcome) {
+	sub.HangUp(o)
 	switch {
-	case o.cause != 0:
-		sub.stream(sub.failed(o))
-	case o.message.Kind == jsonrpc.Error:
-		e, _ := decodeError(&o.message) // what could be read is enough
-		sub.stream(&fault{Kind: kindJSONRPC, Op: sub.method, Server: e})
+	case o.Cause != 0:
+		sub.stream(sub.Failed(o))
+	case o.Message.Kind == jsonrpc.Error:
+		e, _ := conn.DecodeError(&o.Message) // what could be read is enough
+		sub.stream(&conn.Fault{Kind: conn.KindJSONRPC, Op: sub.Method, Server: e})
 	default:
 		sub.stream(nil)
 	}

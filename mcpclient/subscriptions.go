@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
@@ -45,79 +46,79 @@ func (w *wish) some() bool {
 func (w *wish) fulfilled(by *subscription) bool { return !w.asked && by.is(&w.filter) }
 
 // listenIfWanted begins to listen to changes in session s, if it is the present one and there is reason to.
-func (subs *subscriptions) listenIfWanted(s *session) {
-	if s == noSession || !s.era.subscribes() {
+func (subs *subscriptions) listenIfWanted(s *conn.Session) {
+	if s == conn.NoSession || !s.Era.Subscribes() {
 		return
 	}
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
-	if w := subs.wishes(s); subs.listening == s.epoch || !w.some() {
+	if w := subs.wishes(s); subs.listening == s.Epoch || !w.some() {
 		return
 	}
-	if subs.c.core.during(s, func() { subs.listen(s) }) { // ends with the session, or with the last wish
-		subs.listening = s.epoch
+	if subs.c.core.During(s, func() { subs.listen(s) }) { // ends with the session, or with the last wish
+		subs.listening = s.Epoch
 	}
 }
 
 // begin sees to it that the client listens in session s, unless the server has refused.
-func (subs *subscriptions) begin(s *session) *Error {
+func (subs *subscriptions) begin(s *conn.Session) *Error {
 	subs.listenIfWanted(s)
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
-	if r := subs.refused; r != nil && r.epoch == s.epoch {
+	if r := subs.refused; r != nil && r.epoch == s.Epoch {
 		return r.err
 	}
 	return nil
 }
 
 // refusedBy notes that the server of session s takes no subscriptions.
-func (subs *subscriptions) refusedBy(s *session, err *Error) {
+func (subs *subscriptions) refusedBy(s *conn.Session, err *Error) {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
-	subs.refused = &refusal{s.epoch, err}
+	subs.refused = &refusal{s.Epoch, err}
 }
 
 // wishes returns the changes that the client has handlers for, or is subscribed to, of those the server tells of.
-func (subs *subscriptions) wishes(s *session) (w wish) {
-	w.filter = subs.c.dispatcher.wanted(&s.capabilities)
-	if hasSubscribing(&s.capabilities) {
+func (subs *subscriptions) wishes(s *conn.Session) (w wish) {
+	w.filter = subs.c.dispatcher.wanted(&s.Capabilities)
+	if hasSubscribing(&s.Capabilities) {
 		w.filter.ResourceSubscriptions, w.asked = subs.watches.filter()
 	}
 	return w
 }
 
 // stillWanted says what to listen to. If that is nothing, the session listens no more.
-func (subs *subscriptions) stillWanted(s *session) (w wish, some bool) {
+func (subs *subscriptions) stillWanted(s *conn.Session) (w wish, some bool) {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
 	changed := subs.c.dispatcher.change() // before the look, so that no change is missed
 	w = subs.wishes(s)
 	w.changed = changed
-	if !w.some() && subs.listening == s.epoch {
+	if !w.some() && subs.listening == s.Epoch {
 		subs.listening = 0
 	}
 	return w, w.some()
 }
 
 // subscribe opens a subscription, of which the server has agreed on a part at least.
-func (subs *subscriptions) subscribe(s *session, filter mcp.SubscriptionFilter) (*subscription, *Error) {
+func (subs *subscriptions) subscribe(s *conn.Session, filter mcp.SubscriptionFilter) (*subscription, *Error) {
 	sub := newSubscription(&subs.c.core, filter)
 	sub.before, sub.anew = subs.last(s)
-	if err := sub.openIn(s, subs.c.cfg.InitTimeout); err != nil {
+	if err := sub.OpenIn(s, subs.c.cfg.InitTimeout); err != nil {
 		return nil, errorOf(err)
 	}
 	subs.mu.Lock()
-	subs.latest, subs.latestIn = sub.ref, s.epoch
+	subs.latest, subs.latestIn = sub.Ref, s.Epoch
 	subs.mu.Unlock()
-	sub.stream = subs.c.core.tel.StreamOpened(names.StreamListen)
+	sub.stream = subs.c.core.Telemetry.StreamOpened(names.StreamListen)
 	return sub, nil
 }
 
 // last names the request that has opened the latest subscription, if that was lost with an earlier session.
-func (subs *subscriptions) last(s *session) (ref instrument.Ref, lost bool) {
+func (subs *subscriptions) last(s *conn.Session) (ref instrument.Ref, lost bool) {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
-	if subs.latestIn == 0 || subs.latestIn == s.epoch {
+	if subs.latestIn == 0 || subs.latestIn == s.Epoch {
 		return instrument.Ref{}, false
 	}
 	return subs.latest, true
@@ -134,7 +135,7 @@ func (subs *subscriptions) acknowledged(n *Notification) {
 		return
 	}
 	id, _ := request.Int()
-	subs.c.core.acknowledged(id, mcp.MethodSubscriptionsListen, func(by content) {
+	subs.c.core.Acknowledged(id, mcp.MethodSubscriptionsListen, func(by conn.Content) {
 		if sub, own := by.(*subscription); own {
 			sub.agreed = p.Notifications
 		}
@@ -157,7 +158,7 @@ func (subs *subscriptions) strays(n *Notification) bool {
 		return onlySubscribed(n.Method)
 	}
 	id, ok := request.Int()
-	return err != nil || !ok || !subs.c.core.isOpen(id)
+	return err != nil || !ok || !subs.c.core.IsOpen(id)
 }
 
 // onlySubscribed reports whether a modern server sends notifications of a method to those only who have subscribed to

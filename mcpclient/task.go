@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 )
 
@@ -127,7 +128,7 @@ func (t *tasking) declared() bool {
 
 // mayBecomeTask reports whether the server may answer the call with a task.
 func (cl *call) mayBecomeTask() bool {
-	return cl.method == mcp.MethodCallTool && cl.c.tasks.declared()
+	return cl.Method == mcp.MethodCallTool && cl.c.tasks.declared()
 }
 
 // require fails locally what cannot succeed. A task that the server has made proves that it knows tasks, of this kind.
@@ -136,11 +137,11 @@ func (t *tasking) require(method string, made, legacy bool) *Error {
 		return &Error{Kind: KindInvalid, Op: method, Unsent: true,
 			cause: errors.New("the client has not declared tasks, see UseTasks")}
 	}
-	s := t.c.core.present()
+	s := t.c.core.Present()
 	switch {
 	case legacy:
 		return requireLegacyTasks(s, method, made)
-	case s != noSession && (!s.era.asks() || !made && s.capabilities.Extensions[mcp.ExtensionTasks] == nil):
+	case s != conn.NoSession && (!s.Era.Asks() || !made && s.Capabilities.Extensions[mcp.ExtensionTasks] == nil):
 		return unsupported(method, "tasks")
 	}
 	return nil

@@ -34,7 +34,7 @@ func (t *Task) abandon(ctx context.Context, err *Error) {
 func (t *tasking) cancel(ctx context.Context, id string, meta mcp.Meta, origin lead) {
 	c := t.c
 	cl := c.newCall(mcp.MethodCancelTask, &mcp.TaskParams{TaskID: id})
-	cl.timeout, cl.asked.meta = cancelTaskTimeout, meta
-	cl.corr, cl.ref = origin.corr, origin.ref
-	cl.post(context.WithoutCancel(ctx), func() { c.free(cl) })
+	cl.Timeout, cl.asked.meta = cancelTaskTimeout, meta
+	cl.Corr, cl.Ref = origin.corr, origin.ref
+	cl.Post(context.WithoutCancel(ctx), func() { c.free(cl) })
 }

@@ -91,7 +91,7 @@ func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
 
 // goOnAs has the requests about t made as a call that asks for this.
 func (t *Task) goOnAs(a *asked) {
-	t.timeout, t.meta, t.logLevel, t.hear = a.timeout, a.meta, a.logLevel, a.onTask
+	t.timeout, t.meta, t.logLevel, t.hear = a.Timeout, a.meta, a.logLevel, a.onTask
 }
 
 func newTask(c *Client, do CallFunc) *Task {
@@ -169,7 +169,7 @@ func (t *Task) created(cl *call, into any) {
 	t.mu.Lock()
 	t.made, t.legacy, t.into = true, cl.tasks.asked, into
 	t.goOnAs(&cl.asked)
-	t.origin = lead{corr: cl.corr, ref: cl.ref}
+	t.origin = lead{corr: cl.Corr, ref: cl.Ref}
 	t.mu.Unlock()
 	t.note(&mcp.DetailedTask{Task: cl.tasks.made.Task}, false)
 }
@@ -227,7 +227,7 @@ func (t *Task) ended(d *mcp.DetailedTask) *Error {
 	default:
 		_, err := mcp.Decode(d.Payload, t.into)
 		if err == nil {
-			t.c.core.dropIcons(mcp.MethodGetTask, t.into)
+			t.c.core.DropIcons(mcp.MethodGetTask, t.into)
 			return nil
 		}
 		e.cause = fmt.Errorf("result of the task: %w", err)
@@ -321,8 +321,8 @@ func (t *Task) request(ctx context.Context, method string, params, result any, l
 	var own lead
 	l = cmp.Or(l, &own)
 	err := t.do(ctx, method, params, result, append([]CallOption{func(a *asked) {
-		a.wait, a.timeout, a.meta, a.logLevel = true, t.timeout, t.meta, t.logLevel
-		a.corr, a.ref, a.lead = origin.corr, origin.ref, l
+		a.Wait, a.Timeout, a.meta, a.logLevel = true, t.timeout, t.meta, t.logLevel
+		a.Corr, a.Ref, a.lead = origin.corr, origin.ref, l
 	}}, more...)...)
 	t.mu.Lock()
 	if t.origin == (lead{}) {

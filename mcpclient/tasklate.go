@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -27,43 +28,43 @@ type lateTask struct {
 	found  atomic.Bool // it has, and has been cancelled
 }
 
-// late returns what hears of a late answer to cl, nil if the server cannot make the call a task.
-func (cl *call) late() lateAnswer {
+// Late returns what hears of a late answer to cl, nil if the server cannot make the call a task.
+func (cl *call) Late() conn.LateAnswer {
 	if !cl.mayBecomeTask() {
 		return nil
 	}
 	l := &lateTask{tasks: &cl.c.tasks, asked: cl.asked.asTask != nil, meta: cl.asked.meta,
-		origin: lead{corr: cl.corr, ref: cl.ref}}
+		origin: lead{corr: cl.Corr, ref: cl.Ref}}
 	return l.disown
 }
 
 // disown cancels the task that a late answer says its call has become: the caller has left and does not know of it.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation"; extension io.modelcontextprotocol/tasks,
 // likewise)
-func (l *lateTask) disown(r *reader, m *jsonrpc.Message) {
-	if m.Kind != jsonrpc.Result || r.session == nil || m.Size() > lateTaskSize || m.Check() != nil {
+func (l *lateTask) disown(r *conn.Reader, m *jsonrpc.Message) {
+	if m.Kind != jsonrpc.Result || r.Session == nil || m.Size() > lateTaskSize || m.Check() != nil {
 		return
 	}
-	legacy := l.asked && makesTasks(r.session)
-	made, ok := readLateTask(r.session, m.Middle(), legacy)
+	legacy := l.asked && makesTasks(r.Session)
+	made, ok := readLateTask(r.Session, m.Middle(), legacy)
 	if !ok || made.TaskID == "" || made.Status.Terminal() || l.tasks.require(mcp.MethodCancelTask, true, legacy) != nil {
 		return
 	}
 	if l.found.CompareAndSwap(false, true) {
 		c := l.tasks.c
 		// ends with the answer, the session or its time
-		c.core.inBackground(r.link, func() { l.tasks.cancel(c.core.base, made.TaskID, l.meta, l.origin) })
+		c.core.InBackground(r.Link, func() { l.tasks.cancel(c.core.Base, made.TaskID, l.meta, l.origin) })
 	}
 }
 
 // readLateTask reads the task out of a result.
-func readLateTask(s *session, result []byte, legacy bool) (mcp.Task, bool) {
+func readLateTask(s *conn.Session, result []byte, legacy bool) (mcp.Task, bool) {
 	if legacy {
 		var r mcp.LegacyCreateTaskResult
 		_, err := mcp.Decode(result, &r)
 		return taskOf(&r.Task), err == nil
 	}
-	if kind, err := s.era.resultType(result); err != nil || kind != mcp.ResultTask {
+	if kind, err := s.Era.ResultType(result); err != nil || kind != mcp.ResultTask {
 		return mcp.Task{}, false
 	}
 	var r mcp.CreateTaskResult
@@ -71,16 +72,16 @@ func readLateTask(s *session, result []byte, legacy bool) (mcp.Task, bool) {
 	return r.Task, err == nil
 }
 
-// givenUp keeps the request of a call that was to become a task until the server has had its time to say which: such a
+// GivenUp keeps the request of a call that was to become a task until the server has had its time to say which: such a
 // request must not be cancelled, see disown. On a stream there is nothing to keep.
-func (cl *call) givenUp(s *session) (keep bool) {
-	if !cl.tasks.asked || !s.overHTTP {
+func (cl *call) GivenUp(s *conn.Session) (keep bool) {
+	if !cl.tasks.asked || !s.OverHTTP {
 		return cl.tasks.asked
 	}
-	id := cl.id
-	cl.c.core.inBackground(s.link, func() { // ends with the session or the time
-		pauseFor(s.ctx, lateTaskTime)
-		s.conn.Cancel(id, transport.Message{})
+	id := cl.ID
+	cl.c.core.InBackground(s.Link, func() { // ends with the session or the time
+		conn.PauseFor(s.Ctx, lateTaskTime)
+		s.Conn.Cancel(id, transport.Message{})
 	})
 	return true
 }

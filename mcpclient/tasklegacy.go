@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // What is different about the tasks of 2025-11-25: the client makes a task of a call, the result has a request of its
@@ -23,7 +24,7 @@ func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Se
 	return pages(c, mcp.MethodListTasks, name, options,
 		func(cursor *string, options []CallOption) (page[*mcp.LegacyTask], error) {
 			var r mcp.LegacyListTasksResult
-			if s := c.core.present(); s != noSession && !listsTasks(s) {
+			if s := c.core.Present(); s != conn.NoSession && !listsTasks(s) {
 				return page[*mcp.LegacyTask]{}, unsupported(mcp.MethodListTasks, "tasks.list")
 			}
 			if err := c.Call(ctx, mcp.MethodListTasks, &mcp.PageParams{Cursor: cursor}, &r, options...); err != nil {
@@ -37,24 +38,24 @@ func (c *Client) LegacyTasks(ctx context.Context, options ...CallOption) iter.Se
 const tasksVersion = mcp.Version20251125
 
 // makesTasks reports whether the client can make tasks of calls of tools.
-func makesTasks(s *session) bool {
-	return s.version == tasksVersion && s.capabilities.Tasks.Allows(mcp.MethodCallTool)
+func makesTasks(s *conn.Session) bool {
+	return s.Version == tasksVersion && s.Capabilities.Tasks.Allows(mcp.MethodCallTool)
 }
 
-func listsTasks(s *session) bool {
-	return s.version == tasksVersion && s.capabilities.Tasks != nil && s.capabilities.Tasks.List != nil
+func listsTasks(s *conn.Session) bool {
+	return s.Version == tasksVersion && s.Capabilities.Tasks != nil && s.Capabilities.Tasks.List != nil
 }
 
 // requireLegacyTasks is require for tasks of 2025-11-25.
-func requireLegacyTasks(s *session, method string, made bool) *Error {
-	tasks := s.capabilities.Tasks
+func requireLegacyTasks(s *conn.Session, method string, made bool) *Error {
+	tasks := s.Capabilities.Tasks
 	switch {
 	case method == mcp.MethodUpdateTask:
 		return unsupported(method,
 			"a task of 2025-11-25 takes no updates, what it needs the server asks of the handlers during Wait")
-	case s == noSession:
+	case s == conn.NoSession:
 		return nil
-	case s.version != tasksVersion || !made && tasks == nil:
+	case s.Version != tasksVersion || !made && tasks == nil:
 		return unsupported(method, "tasks")
 	case method == mcp.MethodCancelTask && (tasks == nil || tasks.Cancel == nil):
 		return unsupported(method, "tasks.cancel")
@@ -80,10 +81,10 @@ func (t *tasking) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallTo
 
 // augment adds to the options for the call of a tool that it is to be a task, if so. It returns the session that has
 // decided it.
-func (t *tasking) augment(ctx context.Context, tool string, options []CallOption) (*session, []CallOption, error) {
+func (t *tasking) augment(ctx context.Context, tool string, options []CallOption) (*conn.Session, []CallOption, error) {
 	c, a := t.c, askedBy(options)
-	s := c.core.present()
-	if s == noSession && a.wait && t.mayBeLegacy() {
+	s := c.core.Present()
+	if s == conn.NoSession && a.Wait && t.mayBeLegacy() {
 		var err error
 		if s, options, err = c.agreed(ctx, mcp.MethodCallTool, options); err != nil {
 			return nil, nil, err
@@ -110,7 +111,7 @@ func (t *tasking) augment(ctx context.Context, tool string, options []CallOption
 func (t *tasking) mayBeLegacy() bool { return slices.Contains(t.c.cfg.core.Legacy, tasksVersion) }
 
 // paramsFor returns the params for session s, which may be another one than that in which the call was begun.
-func (cl *call) paramsFor(s *session) any {
+func (cl *call) paramsFor(s *conn.Session) any {
 	p, ok := cl.params.(*mcp.CallToolParams)
 	cl.tasks.asked = ok && cl.asked.asTask != nil && makesTasks(s)
 	if !cl.tasks.asked {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // legacyWait is what whoever waits for a task of 2025-11-25 has to look after. It belongs to the Wait that holds the
@@ -56,8 +57,8 @@ func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	if made && !legacy || id == "" || !t.c.tasks.declared() {
 		return legacy, nil
 	}
-	s := t.c.core.present()
-	if s == noSession && t.c.tasks.mayBeLegacy() {
+	s := t.c.core.Present()
+	if s == conn.NoSession && t.c.tasks.mayBeLegacy() {
 		var err error
 		if s, _, err = t.c.agreed(ctx, method, []CallOption{WaitForReady(), WithTimeout(t.timeout)}); err != nil {
 			e, _ := errors.AsType[*Error](err)
@@ -69,7 +70,7 @@ func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.legacy = s.version == tasksVersion
+	t.legacy = s.Version == tasksVersion
 	return t.legacy, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/waits"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -50,7 +51,7 @@ func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
 	}
 	t.created(cl, into)
 	if unknown != nil {
-		return &Error{Kind: KindProtocol, Op: cl.method, cause: unknown}
+		return &Error{Kind: KindProtocol, Op: cl.Method, cause: unknown}
 	}
 	if waits {
 		if err := t.wait(ctx); err != nil {
@@ -68,7 +69,7 @@ func (t *Task) wait(ctx context.Context) *Error {
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(t.c.core.base, func() { cancel(ErrShutdown) })()
+	defer context.AfterFunc(t.c.core.Base, func() { cancel(ErrShutdown) })()
 	select {
 	case t.turn <- struct{}{}:
 		defer func() { <-t.turn }()
@@ -108,7 +109,7 @@ func (t *Task) pause(ctx context.Context) bool {
 	if legacy {
 		return t.pauseLegacy(ctx, due)
 	}
-	return pauseFor(ctx, time.Until(due))
+	return conn.PauseFor(ctx, time.Until(due))
 }
 
 // postpone lets the next poll wait after one has failed, unless the server need not know the task any more.
@@ -209,14 +210,14 @@ func transient(err *Error) bool {
 	case KindState:
 		return errors.Is(err, ErrNotReady)
 	case KindTransport:
-		return errors.Is(err, ErrConnectionLost) || errors.Is(err, ErrBackpressure) || httpStatus(err) >= 500
+		return errors.Is(err, ErrConnectionLost) || errors.Is(err, ErrBackpressure) || conn.HTTPStatus(err) >= 500
 	}
 	return false
 }
 
 // interrupted is the error of a Wait whose context ended, or whose client was stopped.
 func (t *Task) interrupted(ctx context.Context) *Error {
-	e := t.about(errorOf(t.c.core.interrupted(ctx, mcp.MethodCallTool, false)))
+	e := t.about(errorOf(t.c.core.Interrupted(ctx, mcp.MethodCallTool, false)))
 	e.Unsent = false // the tool has been called
 	return e
 }

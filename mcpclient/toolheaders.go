@@ -15,7 +15,7 @@ import (
 // mirrors reports whether arguments of tools are repeated in HTTP headers: in modern versions over HTTP.
 // (specification 2026-07-28, basic/transports/streamable-http, "Custom Headers from Tool Parameters")
 func (m *knownTools) mirrors() bool {
-	return m.c.core.present().ownStreams
+	return m.c.core.Present().OwnStreams
 }
 
 // usable drops the tools whose schema breaks the rules for mirrored parameters, as the specification demands,
@@ -27,7 +27,7 @@ func (m *knownTools) usable(tools []*mcp.Tool) []*mcp.Tool {
 	kept := tools[:0]
 	for _, t := range tools {
 		if _, err := mirror.Params(t.InputSchema); err != nil {
-			m.c.core.tel.ToolRejected(t.Name, err)
+			m.c.core.Telemetry.ToolRejected(t.Name, err)
 			continue
 		}
 		kept = append(kept, t)
@@ -79,7 +79,7 @@ type lead struct {
 // lends adds to options that the call has these headers, goes on where l is, and takes l on.
 func (l *lead) lends(header map[string]string, options []CallOption) []CallOption {
 	return append(options[:len(options):len(options)], func(a *asked) {
-		a.header, a.corr, a.ref, a.lead = header, l.corr, l.ref, l
+		a.Header, a.Corr, a.Ref, a.lead = header, l.corr, l.ref, l
 	})
 }
 

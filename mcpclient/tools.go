@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/weigh"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor is
@@ -115,7 +116,7 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 	if s != nil {
 		if err := s.ValidateForeign(ctx, r.StructuredContent); err != nil {
 			if ctx.Err() != nil {
-				return out, errorOf(outlived(ctx, mcp.MethodCallTool, false))
+				return out, errorOf(conn.Outlived(ctx, mcp.MethodCallTool, false))
 			}
 			c.tools.outdated(version) // the tool may have changed unheard
 			return out, unusableOutput(name, err)

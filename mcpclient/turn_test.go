@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -33,10 +34,10 @@ func lentBy(t *testing.T, i *interruptible, o *Options, f func(t *testing.T, s *
 	interrupted(t, i, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).modern()
 		await(t, c)
-		for range usualPace.enough + 1 {
+		for range conn.UsualPace.Enough + 1 {
 			v.exchange(c)
 		}
-		wantTurn(t, c, turnLent)
+		wantTurn(t, c, conn.TurnLent)
 		f(t, s, v, c)
 	})
 }
@@ -75,12 +76,12 @@ func TestCallersReadTheirOwnAnswersOneAfterTheOther(t *testing.T) {
 		for range 100 {
 			v.exchange(c)
 		}
-		wantTurn(t, c, turnLent)
+		wantTurn(t, c, conn.TurnLent)
 		if got := probed(c).Figures().OwnAnswers - before; got != 100 {
 			t.Errorf("of 100 calls, the callers of %d have read the answer", got)
 		}
-		time.Sleep(2 * usualPace.tick)
-		wantTurn(t, c, turnAttended)
+		time.Sleep(2 * conn.UsualPace.Tick)
+		wantTurn(t, c, conn.TurnAttended)
 	})
 }
 
@@ -88,9 +89,9 @@ func TestATurnInUseStaysLent(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
 		for range 50 {
 			v.exchange(c)
-			time.Sleep(usualPace.tick / 5)
+			time.Sleep(conn.UsualPace.Tick / 5)
 		}
-		wantTurn(t, c, turnLent)
+		wantTurn(t, c, conn.TurnLent)
 	})
 }
 
@@ -102,8 +103,8 @@ func TestWhatComesWhileNobodyCallsIsReadSoon(t *testing.T) {
 		v.write(`{"jsonrpc":"2.0","method":"x/news"}`)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if took := heard.Sub(said); heard.IsZero() || took > 2*usualPace.tick {
-			t.Errorf("a notification was heard after %v, want at most %v", took, 2*usualPace.tick)
+		if took := heard.Sub(said); heard.IsZero() || took > 2*conn.UsualPace.Tick {
+			t.Errorf("a notification was heard after %v, want at most %v", took, 2*conn.UsualPace.Tick)
 		}
 		v.exchange(c)
 	})
@@ -121,9 +122,9 @@ func TestWhatComesInsteadOfTheAnswerIsNotLost(t *testing.T) {
 		lent(t, o, func(t *testing.T, v *conversation, c *Client) {
 			done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
 			f := v.want("x/slow")
-			wantTurn(t, c, turnTaken)
+			wantTurn(t, c, conn.TurnTaken)
 			v.write(frame)
-			wantTurn(t, c, turnAttended)
+			wantTurn(t, c, conn.TurnAttended)
 			if wanted := name == "notification"; wanted != (heard == 1) {
 				t.Errorf("%s: %d notifications were heard", name, heard)
 			}
@@ -148,7 +149,7 @@ func TestARequestOfTheServerIsServedWhileACallerReads(t *testing.T) {
 		v.exchange(c)
 		done := background(func() error { return c.Call(t.Context(), "x/asks", nil, nil) })
 		f := v.want("x/asks")
-		wantTurn(t, c, turnTaken)
+		wantTurn(t, c, conn.TurnTaken)
 		v.write(`{"jsonrpc":"2.0","id":"r","method":"roots/list"}`)
 		if got := v.take(); string(got.ID) != `"r"` || got.Result == nil {
 			t.Errorf("want the roots, got %s", got.raw)
@@ -184,14 +185,14 @@ func TestACallerWhoReadsLeavesInTime(t *testing.T) {
 			begun := time.Now()
 			done := background(func() error { return tt.call(t.Context(), c) })
 			f := v.want("x/slow")
-			wantTurn(t, c, turnTaken)
+			wantTurn(t, c, conn.TurnTaken)
 			err := <-done
 			e, ok := errors.AsType[*Error](err)
 			if took := time.Since(begun); !ok || e.Kind != tt.want || took != patience {
 				t.Errorf("%s: got %v after %v, want kind %s after %v", name, err, took, tt.want, patience)
 			}
 			v.want(mcp.NotificationCancelled)
-			wantTurn(t, c, turnAttended)
+			wantTurn(t, c, conn.TurnAttended)
 			v.answer(f, "{}") // too late
 			v.exchange(c)
 		})
@@ -202,9 +203,9 @@ func TestASecondCallerDoesNotWaitForTheFirst(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
 		first := background(func() error { return c.Call(t.Context(), "x/first", nil, nil) })
 		slow := v.want("x/first")
-		wantTurn(t, c, turnTaken)
+		wantTurn(t, c, conn.TurnTaken)
 		v.exchange(c) // its answer is read by the first, which hands it over
-		wantTurn(t, c, turnAttended)
+		wantTurn(t, c, conn.TurnAttended)
 		v.answer(slow, "{}")
 		if err := <-first; err != nil {
 			t.Error(err)
@@ -223,7 +224,7 @@ func TestTheFirstCallerLeavesTheTurnToTheSecond(t *testing.T) {
 		if err := <-first; err != nil {
 			t.Error(err)
 		}
-		wantTurn(t, c, turnAttended)
+		wantTurn(t, c, conn.TurnAttended)
 		v.answer(two, "{}")
 		if err := <-second; err != nil {
 			t.Error(err)
@@ -238,7 +239,7 @@ func TestAProgressOfACallIsHeardWhenTheTurnWasLent(t *testing.T) {
 			return c.Call(t.Context(), "x/slow", nil, nil, WithProgress(func(Progress) { reports++ }))
 		})
 		f := v.want("x/slow")
-		wantTurn(t, c, turnAttended)
+		wantTurn(t, c, conn.TurnAttended)
 		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
 			f.ID))
 		synctest.Wait()
@@ -253,13 +254,13 @@ func TestALongCallGivesTheTurnBack(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
 		f := v.want("x/slow")
-		time.Sleep(2 * usualPace.tick)
-		wantTurn(t, c, turnKept)
+		time.Sleep(2 * conn.UsualPace.Tick)
+		wantTurn(t, c, conn.TurnKept)
 		v.answer(f, "{}")
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		wantTurn(t, c, turnAttended)
+		wantTurn(t, c, conn.TurnAttended)
 	})
 }
 
@@ -270,15 +271,15 @@ func TestTheEndOfTheConnectionIsFound(t *testing.T) {
 			if calling {
 				done = background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
 				v.want("x/slow")
-				wantTurn(t, c, turnTaken)
+				wantTurn(t, c, conn.TurnTaken)
 			}
 			begun := time.Now()
 			v.hangUp()
 			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
 				t.Fatal(err)
 			}
-			if took := time.Since(begun); took > 2*usualPace.tick {
-				t.Errorf("the end was found after %v, want at most %v", took, 2*usualPace.tick)
+			if took := time.Since(begun); took > 2*conn.UsualPace.Tick {
+				t.Errorf("the end was found after %v, want at most %v", took, 2*conn.UsualPace.Tick)
 			}
 			if calling {
 				if err := <-done; !errors.Is(err, ErrConnectionLost) {
@@ -296,7 +297,7 @@ func TestAStopEndsWhoeverReads(t *testing.T) {
 			if calling {
 				done = background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
 				v.want("x/slow")
-				wantTurn(t, c, turnTaken)
+				wantTurn(t, c, conn.TurnTaken)
 			}
 			begun := time.Now()
 			go v.hangUp()
@@ -321,11 +322,11 @@ func TestASessionThatEndsBehindTheCallersBack(t *testing.T) {
 		lentBy(t, i, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 			done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
 			f := v.want("x/slow")
-			wantTurn(t, c, turnTaken)
+			wantTurn(t, c, conn.TurnTaken)
 			i.inHand = func() {
 				i.inHand = nil
 				end(c)
-				time.Sleep(usualPace.tick / 10) // until the connection's goroutine knows
+				time.Sleep(conn.UsualPace.Tick / 10) // until the connection's goroutine knows
 			}
 			go func() {
 				<-v.ctx.Done()
@@ -382,9 +383,9 @@ func TestASubscriptionIsAcknowledgedAtOnceWhenTheTurnWasLent(t *testing.T) {
 		await(t, c)
 		v.exchange(c)
 		v.exchange(c)
-		wantTurn(t, c, turnLent)
+		wantTurn(t, c, conn.TurnLent)
 		go func() { _ = c.SubscribeResource(t.Context(), "file:///r") }()
 		v.want(mcp.MethodSubscriptionsListen)
-		wantTurn(t, c, turnAttended)
+		wantTurn(t, c, conn.TurnAttended)
 	})
 }

@@ -177,7 +177,7 @@ func afterVisits(next roundTrip) roundTrip {
 			if again, err := cl.visitURLs(ctx, err); !again {
 				return err
 			}
-			cl.by = time.Time{} // a person has taken that
+			cl.By = time.Time{} // a person has taken that
 		}
 	}
 }
@@ -186,14 +186,14 @@ func afterVisits(next roundTrip) roundTrip {
 // the call is to be sent again. refused is the server's error.
 func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *Error) {
 	c, v := cl.c, cl.c.urls
-	if v == nil || v.RetryWithin < 0 || c.core.present().version != mcp.Version20251125 ||
+	if v == nil || v.RetryWithin < 0 || c.core.Present().Version != mcp.Version20251125 ||
 		cl.visits+1 >= c.cfg.MaxInputRounds {
 		return false, refused
 	}
 	elicitations, err := requiredElicitations(refused.Server)
 	switch {
 	case errors.As(err, new(tooManyVisits)):
-		return false, &Error{Kind: KindProtocol, Op: cl.method, cause: err}
+		return false, &Error{Kind: KindProtocol, Op: cl.Method, cause: err}
 	case err != nil:
 		return false, refused
 	}
@@ -204,16 +204,16 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(c.core.base, func() { cancel(ErrShutdown) })()
+	defer context.AfterFunc(c.core.Base, func() { cancel(ErrShutdown) })()
 	for i, p := range elicitations {
-		if c.answering.visit(limited, cl.id, p) {
+		if c.answering.visit(limited, cl.ID, p) {
 			continue
 		}
 		for _, visit := range visits[i:] {
 			v.forget(visit)
 		}
 		if limited.Err() != nil {
-			return false, errorOf(c.core.interrupted(ctx, cl.method, !cl.accepted))
+			return false, errorOf(c.core.Interrupted(ctx, cl.Method, !cl.Accepted))
 		}
 		return false, refused
 	}
@@ -225,7 +225,7 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 		case <-patience.C:
 			return false, refused
 		case <-limited.Done():
-			return false, errorOf(c.core.interrupted(ctx, cl.method, !cl.accepted))
+			return false, errorOf(c.core.Interrupted(ctx, cl.Method, !cl.Accepted))
 		}
 	}
 	return true, nil

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
 // watches are the resources that the user is subscribed to, or about to be, in whatever session.
@@ -22,8 +24,8 @@ type watch struct {
 	wanted bool // guarded by watches.mu; in every session
 	// guarded by watches.mu; of one element: whoever asks for it waits for the server's word; nil if nobody does
 	asked  chan error
-	agreed *session // guarded by watches.mu; the one in which the server tells of it, as far as is known
-	lost   bool     // guarded by watches.mu; it has been reported that the server does not tell of it any more
+	agreed *conn.Session // guarded by watches.mu; the one in which the server tells of it, as far as is known
+	lost   bool          // guarded by watches.mu; it has been reported that the server does not tell of it any more
 }
 
 // enter waits until nobody else changes the subscription to a resource, and reports false if ctx ends first; a ctx that
@@ -115,7 +117,7 @@ func (t *watches) filter() (uris []string, asked bool) {
 
 // ask notes that somebody waits for the server's word on w in session s, and returns where it comes; nil if the server
 // has agreed already.
-func (t *watches) ask(w *watch, s *session) <-chan error {
+func (t *watches) ask(w *watch, s *conn.Session) <-chan error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if w.wanted && w.agreed == s {
@@ -144,7 +146,7 @@ type decision struct {
 // decide notes which of uris, the filter of a subscription in session s, the server has agreed on, and tells those who
 // wait for that. gap says that for a time there was no subscription, no is the error for those on which it has not
 // agreed.
-func (t *watches) decide(s *session, uris, agreed []string, gap bool, no func(uri string) error) (d decision) {
+func (t *watches) decide(s *conn.Session, uris, agreed []string, gap bool, no func(uri string) error) (d decision) {
 	yes := make(map[string]bool, len(agreed))
 	for _, uri := range agreed {
 		yes[uri] = true

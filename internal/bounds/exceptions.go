@@ -9,8 +9,8 @@ type exception struct {
 var exceptions = []exception{
 	{"Grow with what your own code sets up, adds or asks for", []string{
 		"mcpclient.answering.handlers", "mcpclient.Client.elicitor", "mcpclient.subscriptions.restore",
-		"mcpclient.core.waiters", "mcpclient.Group.members",
-		"mcpclient.settings.*", "mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.watches.all",
+		"mcpclient/internal/conn.Conn.waiters", "mcpclient.Group.members",
+		"mcpclient.feature.*", "mcpclient.walk.options", "mcpclient.watches.all",
 		"mcpclient/auth.Credentials.RedirectURIs", "mcpclient/auth.Loopback.waiting", "mcpclient/auth.MemoryStore.records",
 		"mcpserver.Server.conns", "mcpserver.Server.fleets", "mcpserver.Server.handlers", "mcpserver.config.*",
 		"mcpserver.completions.byKey", "mcpserver.feature.methods",
@@ -23,11 +23,11 @@ var exceptions = []exception{
 		[]string{"mcpclient/telemetry/instrument.commons.all"}},
 	{"As many as there are methods and versions of the protocol, kinds of transports and versions of HTTP", []string{
 		"mcpserver.HTTPHandler.assumed", "mcpserver.Server.observers", "mcpserver.observer.peers",
-		"mcpclient.handshake.waiting", "mcpclient.resultCache.changes",
+		"mcpclient/internal/conn.handshake.waiting", "mcpclient.resultCache.changes",
 		"mcpclient.decision.*", "internal/jsonrpc.Constant.names", "internal/schema.keywords",
 	}},
 	{"Belong to one call or message in flight, made of one frame, and end with it", []string{
-		"mcpclient.sending.header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
+		"mcpclient/internal/conn.Sending.Header", "mcpclient.memberTools.tools", "mcpclient/transport.Message.Header",
 		"mcpclient/transport.life.more",
 		"mcpclient/auth.flow.asked", "mcpclient/auth.registrationRequest.GrantTypes",
 		"mcpserver.CompleteRequest.Context", "mcpserver.GetPromptRequest.Arguments",
@@ -51,6 +51,7 @@ var exceptions = []exception{
 		"internal/otlpsink.listener.open",
 	}},
 	{"Pools of small things, which the garbage collector empties", []string{
-		"mcpclient.Client.pool", "mcpclient.messages", "mcpclient/telemetry/instrument.carriers", "mcpserver.group.tasks",
+		"mcpclient.Client.pool", "mcpclient/internal/conn.messages", "mcpclient/telemetry/instrument.carriers",
+		"mcpserver.group.tasks",
 	}},
 }

@@ -23,8 +23,9 @@ var clientArea = area{
 			weighs: "mcpclient.DefaultFrameLimit", holder: ofClient,
 		},
 		{
-			what: "Answers to a batch of the server's (revision 2025-03-26)", where: []string{"mcpclient.batchAnswer.frames"},
-			bound: "{mcpclient.maxBatchRequests} requests, {mcpclient.servedAtOnce} of which are handled at once",
+			what:  "Answers to a batch of the server's (revision 2025-03-26)",
+			where: []string{"mcpclient/internal/conn.batchAnswer.frames"},
+			bound: "{mcpclient/internal/conn.MaxBatchRequests} requests, {mcpclient.servedAtOnce} of which are handled at once",
 			full:  "the others are refused one by one", test: "mcpclient.TestRequestsOfABatchAreBounded",
 		},
 		{
@@ -54,11 +55,12 @@ var clientArea = area{
 			test: "mcpclient.TestEveryListIsBounded",
 		},
 		{
-			what: "Reports of progress that wait for a caller", where: []string{"mcpclient.progressQueue.reports"},
-			bound: "{mcpclient.progressKept} a call, and {bytes mcpclient.progressBytes} of their texts, or the latest " +
+			what: "Reports of progress that wait for a caller", where: []string{"mcpclient/internal/conn.progressQueue.reports"},
+			bound: "{mcpclient/internal/conn.ProgressKept} a call, and {bytes " +
+				"mcpclient/internal/conn.progressBytes} of their texts, or the latest " +
 				"alone",
 			full: "the oldest give way, counted",
-			test: "mcpclient.TestTheLatestReportsOfProgressAreKept",
+			test: "mcpclient/internal/conn.TestTheLatestReportsOfProgressAreKept",
 		},
 		{
 			what: "Requests in one answer that asks for input", where: []string{"mcpclient.maxInputs"},
@@ -88,11 +90,11 @@ var clientArea = area{
 			test:  "mcpclient.TestTheURLsOfOneErrorAreBounded",
 		},
 		{
-			what: "What the server says about itself", where: []string{"mcpclient.maxIntroduction"},
-			bound:  "{bytes mcpclient.maxIntroduction}",
+			what: "What the server says about itself", where: []string{"mcpclient/internal/conn.MaxIntroduction"},
+			bound:  "{bytes mcpclient/internal/conn.MaxIntroduction}",
 			full:   "the handshake fails",
 			test:   "mcpclient.TestAnIntroductionIsBounded",
-			weighs: "mcpclient.maxIntroduction", holder: ofClient,
+			weighs: "mcpclient/internal/conn.MaxIntroduction", holder: ofClient,
 		},
 		{
 			what: "Names that a Group has made up for tools", where: []string{"mcpclient.aliases.names"},
@@ -115,20 +117,21 @@ var clientArea = area{
 			test:  "mcpclient/internal/inflight.TestStormOfTimeoutsStaysWithinBounds",
 		},
 		{
-			what: "Transitions that wait for OnTransition", where: []string{"mcpclient.core.records"},
-			bound: "{mcpclient.untoldRecords}",
+			what: "Transitions that wait for OnTransition", where: []string{"mcpclient/internal/conn.Conn.records"},
+			bound: "{mcpclient/internal/conn.UntoldRecords}",
 			full:  "the oldest are left out; a log record says how many",
 			test:  "mcpclient.TestAnOnTransitionThatDoesNotReturnHoldsUpNothing",
 		},
 		{
-			what: "Calls that wait for room in the transport", where: []string{"mcpclient.line.waiting"},
+			what: "Calls that wait for room in the transport", where: []string{"mcpclient/internal/conn.line.waiting"},
 			bound:  "one for each call of the user's that has asked to wait",
 			option: "mcpclient.WaitForRoom",
 			full:   "each leaves at its deadline",
 			test:   "mcpclient.TestAWaitForRoomEndsWithTheCall",
 		},
 		{
-			what: "Buffers in which requests were encoded", where: []string{"mcpclient.request.frame", "mcpclient.call.scratch"},
+			what:  "Buffers in which requests were encoded",
+			where: []string{"mcpclient/internal/conn.Request.Frame", "mcpclient.call.scratch"},
 			bound: "{bytes mcpclient.keptFrame} are kept for reuse, of pooled calls",
 			full:  "a larger one is left to the collector",
 			test:  "mcpclient.TestAQuietConnectionKeepsNoFrame",

@@ -80,7 +80,8 @@ var serverArea = area{
 		},
 		{
 			what: "Log records that wait for a slow handler", where: []string{"mcpclient/telemetry/instrument.tellers.all"},
-			bound: "{mcpclient/telemetry/instrument.toldRecordsOfServer}, and {bytes mcpclient/telemetry/instrument.toldBytesOfServer}, of all connections " +
+			bound: "{mcpclient/telemetry/instrument.toldRecordsOfServer}, and {bytes " +
+				"mcpclient/telemetry/instrument.toldBytesOfServer}, of all connections " +
 				"over one kind of network",
 			full:   "more are not written, and a record says how many",
 			test:   "mcpserver.TestALogHandlerThatDoesNotReturnDelaysNoRequest",
@@ -224,7 +225,8 @@ var httpArea = area{
 			weighs: "mcpserver.HTTPOptions.MaxIntroductionBytes / 2", holder: ofAccount,
 		},
 		{
-			what: "Log records that wait for a slow handler, of all sessions and requests", where: []string{"mcpclient/telemetry/instrument.Server"},
+			what:   "Log records that wait for a slow handler, of all sessions and requests",
+			where:  []string{"mcpclient/telemetry/instrument.Server"},
 			bound:  "{bytes mcpclient/telemetry/instrument.toldBytesOfServer}, for each version of HTTP",
 			full:   "more are not written, and a record says how many",
 			test:   "mcpserver.TestALogHandlerThatDoesNotReturnDelaysNoRequestOverHTTP",

@@ -176,7 +176,8 @@ var telemetryArea = area{
 		{
 			what: "The flight recorder", where: []string{"mcpclient/telemetry/instrument.flight.ring"},
 			bound: "{mcpclient/telemetry.FlightSize} entries a client or connection; names of {bytes " +
-				"mcpclient/telemetry/instrument.maxName}, URIs of {bytes mcpclient/telemetry/instrument.maxURI}, messages of {bytes " +
+				"mcpclient/telemetry/instrument.maxName}, URIs of {bytes " +
+				"mcpclient/telemetry/instrument.maxURI}, messages of {bytes " +
 				"mcpclient/telemetry/instrument.maxMessage}",
 			full: "the oldest makes room", test: "mcpclient/telemetry/instrument.TestNothingKeepsAFrame",
 			weighs: "mcpclient/telemetry.FlightSize * 2048", holder: ofClient,
@@ -185,8 +186,10 @@ var telemetryArea = area{
 			what: "Names of tools, methods, outcomes and versions that metrics and statistics tell apart",
 			where: []string{"mcpclient/telemetry/instrument.table.m", "mcpclient/telemetry/instrument.interned.all",
 				"mcpclient/telemetry.Operation.Errors"},
-			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools, {mcpclient/telemetry/internal/words.MaxMethods} methods, " +
-				"{mcpclient/telemetry/internal/words.MaxStrangers} outcomes and {mcpclient/telemetry/internal/words.MaxFacts} versions, cloned; " +
+			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools, " +
+				"{mcpclient/telemetry/internal/words.MaxMethods} methods, " +
+				"{mcpclient/telemetry/internal/words.MaxStrangers} outcomes and " +
+				"{mcpclient/telemetry/internal/words.MaxFacts} versions, cloned; " +
 				"{mcpclient/telemetry/internal/words.MaxSeries} series a metric",
 			option: "mcpclient/telemetry.WithToolNameLimit",
 			full:   "the others are _OTHER",
@@ -194,7 +197,8 @@ var telemetryArea = area{
 		},
 		{
 			what: "Warnings about a peer that are written", where: []string{"mcpclient/telemetry/instrument.limiter.buckets"},
-			bound: "a bucket for each event and reason of the schema; {mcpclient/telemetry/instrument.limitBurst} at once, then one " +
+			bound: "a bucket for each event and reason of the schema; {mcpclient/telemetry/instrument.limitBurst} " +
+				"at once, then one " +
 				"every {time mcpclient/telemetry/instrument.limitEvery}",
 			full: "they are counted, and the next one says how many",
 			test: "mcpclient/telemetry/instrument.TestLimiterLetsFiveThroughAtOnceAndThenOneASecond",
@@ -208,15 +212,16 @@ var telemetryArea = area{
 			test: "mcpclient/telemetry/instrument.TestTracestateAndBaggageArriveAsFarAsTheyAreReasonable",
 		},
 		{
-			what: "Contents of messages on spans, if they are wanted", where: []string{"mcpclient/telemetry/instrument.maxContent"},
+			what:  "Contents of messages on spans, if they are wanted",
+			where: []string{"mcpclient/telemetry/instrument.maxContent"},
 			bound: "{bytes mcpclient/telemetry/instrument.maxContent} each",
 			full:  "they are cut off",
 			test:  "mcpserver.TestWhatTheRedactorReturnsIsKeptAndBounded",
 		},
 		{
 			what: "Lists of an inspection", where: []string{"inspect.Limit"},
-			bound: "{inspect.Limit} entries, texts of {bytes mcpclient.maxShown}, errors of {bytes " +
-				"mcpclient.maxErrorText}",
+			bound: "{inspect.Limit} entries, texts of {bytes mcpclient/internal/conn.MaxShown}, errors of {bytes " +
+				"mcpclient/internal/conn.MaxErrorText}",
 			full: "the inspection says how many there are in all",
 			test: "mcpclient.TestInspectIsBounded",
 		},

@@ -1,0 +1,86 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// Answerer sends the answer to a request, one frame or nil for none, from a goroutine that can wait or one that cannot.
+type Answerer func(frame []byte, patient bool) error
+
+// answer sends an answer over the connection. The read loop must not wait for a server that may be waiting for it, so
+// what it refuses by itself is lost if the transport is busy; the goroutine of a handler is patient.
+func (r *Reader) answer(frame []byte, patient bool) error {
+	m := transport.Message{Data: frame, Kind: transport.Response, ProtocolVersion: string(r.Session.Version)}
+	for frame != nil {
+		err := r.Link.Conn.Send(r.Link.Ctx, m)
+		if !patient || !errors.Is(err, transport.ErrBusy) || !PauseFor(r.Link.Ctx, answerRetry) {
+			return err
+		}
+	}
+	return nil
+}
+
+// answerRetry is the time between two attempts to send an answer.
+const answerRetry = 10 * time.Millisecond
+
+// PauseFor waits, and reports false if ctx ended first.
+func PauseFor(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// batchAnswer collects the answers to the requests of a batch, which go back as a batch when the last one is there.
+// (JSON-RPC 2.0, section 6; specification 2025-03-26)
+type batchAnswer struct {
+	mu      sync.Mutex
+	waiting int      // guarded by mu; requests without an answer, and one for the batch while it is being read
+	frames  [][]byte // guarded by mu
+	send    Answerer
+}
+
+func (b *batchAnswer) expect() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting++
+}
+
+// answer takes one answer; nil for what needs none. The last one sends them all.
+func (b *batchAnswer) answer(frame []byte, patient bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if frame != nil {
+		b.frames = append(b.frames, frame)
+	}
+	if b.waiting--; b.waiting > 0 || len(b.frames) == 0 {
+		return nil
+	}
+	all := []byte{'['}
+	for i, f := range b.frames {
+		if i > 0 {
+			all = append(all, ',')
+		}
+		all = append(all, f...)
+	}
+	return b.send(append(all, ']'), patient)
+}
+
+func ErrorFrame(id jsonrpc.ID, e *mcp.Error) []byte {
+	frame, err := jsonrpc.AppendError(nil, id, &jsonrpc.WireError{Code: e.Code, Message: e.Message, Data: e.Data})
+	if err != nil { // the data is no JSON
+		frame, _ = jsonrpc.AppendError(nil, id, &jsonrpc.WireError{Code: e.Code, Message: e.Message})
+	}
+	return frame
+}

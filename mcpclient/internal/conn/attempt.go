@@ -1,0 +1,303 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// A connection has one goroutine after the other. That of run dials and negotiates, which takes a large stack. That of
+// read waits for the server nearly all its life, so it is a new one, whose stack is as small as they are made; over
+// HTTP there is one only while something is on its way.
+
+// run opens a connection and negotiates. No second connection is opened before this one is closed.
+func (l *openLink) run() {
+	c := l.core
+	if !c.acquire(l.ctx.Done()) {
+		l.end(nil)
+		return
+	}
+	ctx, attempt := c.startAttempt(l.ctx, l.epoch)
+	if !l.open(ctx, attempt) {
+		l.close()
+		return
+	}
+	c.Telemetry.Queue(func() int { return c.infoOf(l.conn).Queued })
+	l.negotiate(ctx, attempt)
+}
+
+// infoOf returns what a connection knows about itself.
+func (c *Conn) infoOf(conn transport.Conn) (info transport.Info) {
+	usercode.Run(func() { info = conn.Info() }, c.Failed(c.Base, "Conn.Info"))
+	return info
+}
+
+// open dials, and reports whether the connection is to negotiate.
+func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
+	c := l.core
+	traceparent, tracestate, baggage := attempt.TraceContext()
+	conn, err := c.dialled(ctx, transport.Config{
+		FrameLimit:   c.Settings.FrameLimit,
+		SkipOversize: c.Settings.SkipOversize,
+		SendQueue:    c.Settings.SendQueue,
+		Logger:       c.Telemetry.Logger(),
+		QueueWait:    c.Telemetry.QueueWait,
+		Stream:       c.Telemetry.StreamOpened,
+		Traceparent:  traceparent,
+		Tracestate:   tracestate,
+		Baggage:      baggage,
+		Authorizing:  func(on bool) { l.authorize(on) },
+		Authorized:   c.features.Authorized,
+		Failed:       func(name string, value any, stack []byte) { c.Telemetry.HandlerPanic(c.Base, name, value, stack) },
+	})
+	if err != nil {
+		f := dialFailure(l.ctx, err)
+		attempt.End(f)
+		c.fail(l.epoch, f)
+		return false
+	}
+	l.attach(conn)
+	up := machine.Input{Event: machine.TransportUp, Epoch: l.epoch, Launched: c.infoOf(conn).PID != 0}
+	if _, ok := c.step(up, nil); !ok {
+		attempt.End(context.Cause(l.ctx))
+		return false
+	}
+	return true
+}
+
+// dialled returns what the transport's Dial does. If Dial fails to return, that is an error like any other.
+func (c *Conn) dialled(ctx context.Context, cfg transport.Config) (conn transport.Conn, err error) {
+	if failed := c.apart("Transport.Dial", func() { conn, err = c.Transport.Dial(ctx, cfg) }); failed != nil {
+		return nil, failed
+	}
+	return conn, err
+}
+
+// negotiate makes a session and has it read, or leaves the connection if it is of no use.
+func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
+	for {
+		in, again := l.agree(ctx, attempt)
+		switch {
+		case in != nil:
+			l.core.goroutines.Go(func() { l.read(in) }) // ends soon after the client hangs up
+			return
+		case !again:
+			l.close()
+			return
+		}
+		ctx, attempt = l.nextAttempt()
+	}
+}
+
+// agree negotiates once, and ends the attempt. It returns the reader of the session, or whether the connection is to
+// negotiate anew, in the next epoch.
+func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *Reader, again bool) {
+	c := l.core
+	lk := &Link{Epoch: l.epoch, Conn: l.conn, Ctx: l.ctx, end: l.end}
+	in = &Reader{c: c, Link: lk, turn: turn{pace: c.pace}, silent: c.isSilent(lk.Epoch)}
+	s, err := c.handshake(ctx, lk, in, &l.clock)
+	if err != nil {
+		f := failureOf(err, machine.NegotiationFailed)
+		attempt.End(f)
+		lk.end(f)
+		return nil, c.fail(lk.Epoch, f)
+	}
+	s.in, s.direct = in, in.direct
+	if conn, ok := l.conn.(transport.Interruptible); ok {
+		if in.turn.interrupt = conn.Interrupter(); in.turn.interrupt != nil {
+			s.direct = nil // all answers come by Receive
+		}
+	}
+	attempt.End(nil)
+	l.renew()
+	lk.Ctx, lk.end = l.ctx, l.end
+	in.alive = c.watchOver(s)
+	c.features.Negotiated()
+	if _, ok := c.step(machine.Input{Event: machine.Negotiated, Epoch: lk.Epoch}, &fact{session: s}); !ok {
+		in.alive.Stop()
+		lk.end(errHungUp)
+		return nil, false
+	}
+	in.Session = s
+	c.features.Began(s)
+	return in, false
+}
+
+// handshake performs a handshake. If code of the transport's fails to return, that is an error like any other.
+func (c *Conn) handshake(ctx context.Context, lk *Link, in *Reader, clock *stopwatch) (s *Session, err error) {
+	h := &handshake{c: c, link: lk, in: in, clock: clock}
+	if failed := c.apart("transport", func() { s, err = h.run(ctx) }); failed != nil {
+		s, err = nil, failed
+	}
+	h.abandon(err)
+	return s, err
+}
+
+// read reads a session until it is over, or until there is nothing to read. Then no goroutine reads as long as that is
+// so.
+func (l *openLink) read(in *Reader) {
+	c := l.core
+	returned := false
+	defer func() {
+		if failure := usercode.Caught(recover(), returned); failure != nil { // here, for an idle client has all of this stack
+			c.goroutines.Go(func() { l.endSession(in.Link, failure) })
+			c.Failed(c.Base, "transport")(failure)
+		}
+	}()
+	var err error
+	if conn, rests := l.conn.(transport.Rester); rests {
+		err = in.runUntilRest(conn, func() { c.goroutines.Go(func() { l.read(in) }) }) // which Stop closes before it waits
+	} else {
+		err = in.run()
+	}
+	returned = true
+	if err != transport.ErrResting {
+		l.endSession(in.Link, err)
+	}
+}
+
+// endSession ends a session. If the connection is to negotiate anew then, it does so.
+func (l *openLink) endSession(lk *Link, err error) {
+	lk.end(err)
+	if !l.core.fail(lk.Epoch, failureOf(err, machine.TransportDown)) {
+		l.close()
+		return
+	}
+	ctx, attempt := l.nextAttempt()
+	l.negotiate(ctx, attempt)
+}
+
+// nextAttempt starts to negotiate anew over the same connection.
+func (l *openLink) nextAttempt() (context.Context, instrument.Attempt) {
+	l.renew()
+	return l.core.startAttempt(l.ctx, l.epoch)
+}
+
+// startAttempt starts the span of an attempt. The first is a child of the caller's span; each later one is the root of
+// a trace of its own with a link to the one before.
+func (c *Conn) startAttempt(life context.Context, epoch uint64) (context.Context, instrument.Attempt) {
+	c.mu.Lock()
+	number, previous := c.m.Attempt, c.attempt
+	first := epoch == 1
+	reconnect := c.m.Session > 0
+	c.mu.Unlock()
+	a := instrument.AttemptStart{Number: number, Reconnect: reconnect, Previous: previous}
+	if first {
+		a.Parent, a.Previous = c.parent, instrument.Ref{}
+	}
+	ctx, attempt := c.Telemetry.StartAttempt(life, a)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.attempt = attempt.Ref()
+	return ctx, attempt
+}
+
+// close gives the connection its time to close.
+func (c *Conn) close(conn transport.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), c.Settings.CloseTimeout/10*8)
+	defer cancel()
+	var err error
+	if failed := c.apart("Conn.Close", func() { err = conn.Close(ctx) }); failed != nil {
+		err = failed
+	}
+	if err != nil {
+		c.Telemetry.CloseFailed(err)
+	}
+}
+
+// fail tells the machine why a connection or a session is over, and reports whether the connection is to negotiate
+// anew. An error that comes of the client's own hanging up tells it nothing.
+func (c *Conn) fail(epoch uint64, f *failure) bool {
+	effects, _ := c.step(machine.Input{Event: f.event, Epoch: epoch, Wait: f.wait}, &fact{err: f.err})
+	return slices.Contains(effects, machine.Negotiate)
+}
+
+// dialFailure says whether another attempt may help.
+func dialFailure(life context.Context, err error) *failure {
+	if life.Err() != nil {
+		err = context.Cause(life)
+	}
+	err = fmt.Errorf("dial: %w", err)
+	if transport.Permanent(err) {
+		return &failure{event: machine.Refused, err: err}
+	}
+	return &failure{event: machine.OpenFailed, err: err}
+}
+
+// authorize hears that a message of the connection waits for an authorization, or goes on. The handshake gets more time
+// as long as one does: there may be a person at work.
+func (l *openLink) authorize(on bool) {
+	c := l.core
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn != l {
+		return
+	}
+	event := machine.Held
+	if on {
+		l.authorizing++
+	} else {
+		event = machine.Resumed
+		l.authorizing--
+	}
+	if on || l.authorizing == 0 {
+		l.clock.hold(on)
+		c.stepLocked(machine.Input{Event: event, Epoch: c.m.Epoch}, nil)
+	}
+}
+
+// isSilent reports whether the server of this epoch is a process that is starting.
+func (c *Conn) isSilent(epoch uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.m.Silent && c.m.Epoch == epoch
+}
+
+// spoke hears that it has said something.
+func (c *Conn) spoke(epoch uint64) { c.step(machine.Input{Event: machine.Spoke, Epoch: epoch}, nil) }
+
+// lastWords are those of a process that was given all the time there is to start, and has said nothing. They come from
+// the transport, so mu must not be held.
+func (c *Conn) lastWords() string {
+	c.mu.Lock()
+	var conn transport.Conn
+	if c.m.Silent && !time.Now().Before(c.m.Deadline) && c.conn != nil {
+		conn = c.conn.conn
+	}
+	c.mu.Unlock()
+	if conn == nil {
+		return ""
+	}
+	return c.infoOf(conn).LastWords
+}
+
+// late returns why it matters that the machine's deadline has passed: an attempt took too long. It is called with mu
+// held.
+func (c *Conn) late(lastWords string) error {
+	if c.m.Silent {
+		err := fmt.Errorf("%w within %v: its process has written nothing to its standard output", ErrSlow,
+			max(c.Settings.StartTimeout, c.Settings.InitTimeout))
+		if lastWords != "" {
+			err = fmt.Errorf("%w; its last words: %q", err, lastWords)
+		}
+		return err
+	}
+	if c.m.State != connstate.Starting && c.m.State != connstate.Initializing {
+		return nil
+	}
+	patience := c.Settings.InitTimeout
+	if c.conn != nil && c.conn.authorizing > 0 {
+		patience = c.Settings.AuthTimeout
+	}
+	return fmt.Errorf("%w within %v", ErrSlow, patience)
+}
+
+var ErrSlow = errors.New("the server was not ready")

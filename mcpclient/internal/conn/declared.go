@@ -1,0 +1,43 @@
+package conn
+
+import (
+	"maps"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// DeclaredIn returns what the client declares of c in the revision v: no more than that revision has. What the user has
+// declared beyond the protocol stays, extensions included: they came into use before the revision that has a place for
+// them.
+func DeclaredIn(v mcp.Version, c mcp.ClientCapabilities) mcp.ClientCapabilities {
+	if v.Era() == mcp.Modern && c.Roots != nil && c.Roots.ListChanged {
+		roots := *c.Roots
+		roots.ListChanged = false
+		c.Roots = &roots
+	}
+	if _, declared := c.Extensions[mcp.ExtensionTasks]; declared && v.Era() == mcp.Legacy {
+		c.Extensions = maps.Clone(c.Extensions)
+		delete(c.Extensions, mcp.ExtensionTasks)
+		if len(c.Extensions) == 0 {
+			c.Extensions = nil
+		}
+	}
+	if v != mcp.Version20251125 {
+		c.Tasks = nil
+	}
+	if v < mcp.Version20251125 {
+		c.Elicitation = formsIn(v, c.Elicitation)
+		if c.Sampling != nil {
+			c.Sampling = &mcp.SamplingCapability{Extra: c.Sampling.Extra}
+		}
+	}
+	return c
+}
+
+// formsIn returns what a revision that knows forms only, or not even those, has of e.
+func formsIn(v mcp.Version, e *mcp.ElicitationCapability) *mcp.ElicitationCapability {
+	if v < mcp.Version20250618 || e == nil || e.Form == nil && e.URL != nil {
+		return nil
+	}
+	return &mcp.ElicitationCapability{Extra: e.Extra}
+}

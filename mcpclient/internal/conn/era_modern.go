@@ -1,0 +1,166 @@
+package conn
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// ModernEra is that of 2026-07-28 and later: no handshake, every request says who asks and in which version.
+type ModernEra struct{}
+
+func (ModernEra) requestMeta(cfg *Settings, v mcp.Version) (*jsonrpc.Constant, error) {
+	object, err := json.Marshal(map[string]any{
+		mcp.MetaProtocolVersion:    v,
+		mcp.MetaClientInfo:         cfg.ClientInfo,
+		mcp.MetaClientCapabilities: DeclaredIn(v, cfg.Capabilities),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if last := usualMeta.Load(); last != nil && bytes.Equal(last.object, object) {
+		return last.Constant, nil
+	}
+	meta, err := jsonrpc.NewConstant(object)
+	if err == nil {
+		usualMeta.Store(&knownMeta{object, meta})
+	}
+	return meta, err
+}
+
+// usualMeta is what was made last: nearly all clients of a program say the same about themselves.
+var usualMeta atomic.Pointer[knownMeta]
+
+type knownMeta struct {
+	object []byte
+	*jsonrpc.Constant
+}
+
+// ResultType reads the one member that tells. Servers write it first, which costs next to nothing; behind a large
+// content it costs one pass that only validates. There is no other way to know before the content is decoded in place.
+func (ModernEra) ResultType(result []byte) (mcp.ResultType, error) { return mcp.ResultTypeOf(result) }
+
+func (ModernEra) Serves() bool     { return false }
+func (ModernEra) Asks() bool       { return true }
+func (ModernEra) Subscribes() bool { return true }
+
+// probe asks the server what it speaks. It returns the session if that is a modern version, and errLegacy if the answer
+// shows, or silence suggests, a legacy server. A server that refuses the version asked for and names another modern
+// one, or the same, is asked once more.
+// (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation"; basic/transports/stdio, "Backward
+// Compatibility")
+func (h *handshake) probe(ctx context.Context) (*Session, error) {
+	version := h.c.Settings.Modern[0]
+	for again := false; ; again = true {
+		a, err := h.discover(ctx, version)
+		switch {
+		case err != nil:
+			return nil, err
+		case a.failed != nil && a.failed.suggestsLegacy() && len(h.c.Settings.Legacy) > 0:
+			h.guessed = !a.failed.refused()
+			return nil, errLegacy
+		case a.failed != nil:
+			return nil, a.failed
+		case a.err == nil:
+			return h.discovered(&a)
+		}
+		offered, err := h.refusedProbe(a.err)
+		if err != nil || again {
+			return nil, cmp.Or(err, error(a.err))
+		}
+		version = offered
+	}
+}
+
+// discover sends the probe and returns the answer.
+func (h *handshake) discover(ctx context.Context, version mcp.Version) (answer, error) {
+	meta, err := ModernEra{}.requestMeta(h.c.Settings, version)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := h.send(ctx, mcp.MethodDiscover, version, mcp.Params{}, meta); err != nil {
+		return answer{}, err
+	}
+	return h.await(ctx)
+}
+
+// refusedProbe tells what an error answer to the probe means: the version to ask for instead, or an error.
+func (h *handshake) refusedProbe(err *mcp.Error) (mcp.Version, error) {
+	switch err.Code {
+	case mcp.CodeUnsupportedVersion:
+		if supported := supportedVersions(err); len(supported) > 0 {
+			return h.choose(supported)
+		}
+	case mcp.CodeHeaderMismatch, mcp.CodeMissingClientCapability:
+		return "", err // a modern server, with another complaint
+	}
+	return "", errLegacy
+}
+
+// supportedVersions returns the versions that a server names when it refuses one, none if it names none. Servers of the
+// legacy era do it with another code and in the same form.
+func supportedVersions(err *mcp.Error) []mcp.Version {
+	var data mcp.UnsupportedVersionData
+	if json.Unmarshal(err.Data, &data) != nil {
+		return nil
+	}
+	return data.Supported
+}
+
+var errLegacy = errors.New("the server is of the legacy era")
+
+// choose returns the newest modern version that the server and the client have in common. It returns errLegacy if they
+// have only legacy ones, and a refusal if they have none.
+func (h *handshake) choose(supported []mcp.Version) (mcp.Version, error) {
+	for _, v := range h.c.Settings.Modern {
+		if slices.Contains(supported, v) {
+			return v, nil
+		}
+	}
+	for _, v := range h.c.Settings.Legacy {
+		if slices.Contains(supported, v) {
+			return "", errLegacy
+		}
+	}
+	return "", refuse(fmt.Errorf("%w: the server speaks %q, the client %q", ErrNoCommonVersion, excerpts(supported),
+		slices.Concat(h.c.Settings.Modern, h.c.Settings.Legacy)))
+}
+
+// discovered makes a session of the answer to the probe. A result without a modern version that the client speaks is
+// what legacy servers give that answer any method with success, or list their versions although they need initialize.
+func (h *handshake) discovered(a *answer) (*Session, error) {
+	var r mcp.DiscoverResult
+	if err := h.decode(a, &r); err != nil {
+		if errors.As(err, new(*introductionError)) {
+			return nil, err
+		}
+		return nil, errLegacy
+	}
+	if len(r.SupportedVersions) == 0 {
+		return nil, errLegacy
+	}
+	v, err := h.choose(r.SupportedVersions)
+	if err != nil {
+		return nil, err
+	}
+	return h.modernSession(v, &r)
+}
+
+func (h *handshake) modernSession(v mcp.Version, r *mcp.DiscoverResult) (*Session, error) {
+	var server mcp.Implementation
+	if _, err := r.Meta.Decode(mcp.MetaServerInfo, &server); err != nil {
+		server = mcp.Implementation{} // it is for display only
+	}
+	h.c.DropIcons(mcp.MethodDiscover, &server)
+	return h.c.newSession(Session{
+		Link: h.link, Version: v, Server: server, Capabilities: r.Capabilities, Instructions: r.Instructions,
+	})
+}

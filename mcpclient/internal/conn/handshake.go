@@ -1,0 +1,269 @@
+package conn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/usercode"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/internal/machine"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
+)
+
+// handshake finds out what the server speaks and agrees on a version. It runs in the goroutine of its connection and
+// reads the connection itself, so that nothing the server sends behind the last answer is read before the client is
+// ready for it. Its requests are not in the in-flight table: they have no timeout of their own and are never cancelled,
+// which the specification forbids for initialize.
+type handshake struct {
+	c       *Conn
+	link    *Link
+	in      *Reader
+	clock   *stopwatch
+	waiting []exchange // requests without an answer: the probe, initialize, or both
+	held    *Session   // from a discover result that came after initialize was sent
+	guessed bool       // that the server is of the legacy era: the next attempt probes again
+}
+
+// exchange is a request of the handshake.
+type exchange struct {
+	id     jsonrpc.ID
+	method string
+	op     instrument.Op
+}
+
+// answer is the server's to one of them.
+type answer struct {
+	method string
+	msg    jsonrpc.Message
+	err    *mcp.Error    // the server's error; nil for a result
+	failed *failure      // why there is no answer
+	op     instrument.Op // of the request; it has ended unless there is a result
+}
+
+// run performs the handshake. ctx ends with the client's patience for this attempt, and carries the attempt's span.
+func (h *handshake) run(ctx context.Context) (s *Session, err error) {
+	probed := h.c.probes()
+	if probed {
+		s, err = h.probeFor(ctx)
+		if err == nil || !errors.Is(err, errLegacy) {
+			return s, err
+		}
+		if len(h.c.Settings.Legacy) == 0 {
+			return nil, refuse(fmt.Errorf("%w: %w, the client is pinned to %q", ErrNoCommonVersion, err, h.c.Settings.Modern))
+		}
+	}
+	version := h.c.Settings.Legacy[0]
+	s, err = h.initialize(ctx, version)
+	if next, ok := h.alternative(err, version); ok {
+		s, err = h.initialize(ctx, next)
+	}
+	if f, ok := errors.AsType[*failure](err); ok && f.event == machine.TransportDown && probed && !f.unreachable() {
+		// Some servers complain about the probe and then end.
+		return nil, &failure{event: machine.ProbeLost, err: f.err}
+	}
+	return s, err
+}
+
+// probeFor probes within a part of the time there is, as long as a legacy version is left to fall back on.
+func (h *handshake) probeFor(ctx context.Context) (*Session, error) {
+	limited := ctx
+	if len(h.c.Settings.Legacy) > 0 {
+		var done func()
+		limited, done = h.clock.within(ctx, h.c.Settings.InitTimeout/4)
+		defer done()
+	}
+	s, err := h.probe(limited)
+	switch {
+	case err == nil || errors.Is(err, errLegacy):
+		return s, err
+	case ctx.Err() == nil && limited.Err() != nil:
+		return nil, errLegacy // silence; should the answer still come, initialize keeps it
+	case h.probeKilled(err):
+		return nil, &failure{event: machine.ProbeLost, err: err}
+	}
+	return s, err
+}
+
+// probeKilled reports whether err is the end of a connection on which the server has said nothing but ended: what
+// servers do that crash on a request before initialize.
+func (h *handshake) probeKilled(err error) bool {
+	f, ok := errors.AsType[*failure](err)
+	return ok && f.event == machine.TransportDown && !f.unreachable() && !h.in.heard && len(h.c.Settings.Legacy) > 0
+}
+
+// send sends a request of the handshake. HTTP is told the version of those that carry it in their _meta; initialize is
+// what versions are agreed on with.
+func (h *handshake) send(ctx context.Context, method string, v mcp.Version, params any, meta *jsonrpc.Constant) error {
+	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Beside: true})
+	waits := false
+	defer func() {
+		if !waits {
+			op.End(BrokenOff)
+		}
+	}()
+	id := h.c.nextID()
+	op.Admit(nil, id)
+	trace := traceOf(&op)
+	frame, err := encodeRequest(id, method, params, trace.meta(meta))
+	if err == nil {
+		op.Sending()
+		m := transport.Message{Data: frame, Kind: transport.Request, ID: id, Method: method, ProtocolVersion: string(v)}
+		trace.tell(&m)
+		err = h.link.Conn.Send(ctx, m)
+	}
+	if err != nil {
+		op.End(instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err})
+		return h.gone(ctx, err)
+	}
+	op.Sent(len(frame))
+	waits = true
+	h.waiting = append(h.waiting, exchange{id: jsonrpc.IntID(id), method: method, op: op})
+	return nil
+}
+
+// Patience is how long a connection that takes nothing any more has to say why.
+const Patience = time.Second
+
+// gone returns why the connection ended, which the failure to send does not tell.
+func (h *handshake) gone(ctx context.Context, err error) error {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	for {
+		if _, end := h.in.next(ctx); errors.As(end, new(*failure)) {
+			return end
+		} else if end != nil {
+			return &failure{event: machine.TransportDown, err: err}
+		}
+	}
+}
+
+// notify sends a notification of the handshake.
+func (h *handshake) notify(ctx context.Context, s *Session, method string) error {
+	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Notification: true, Beside: true})
+	defer op.End(BrokenOff)
+	err := h.c.sendNotification(ctx, s, &op, method, nil)
+	op.End(err.Result())
+	if err != nil {
+		return h.gone(ctx, err)
+	}
+	return nil
+}
+
+// await returns the next answer to a request of the handshake. Whatever else arrives is dropped and counted.
+func (h *handshake) await(ctx context.Context) (answer, error) {
+	for {
+		msg, err := h.in.next(ctx)
+		if failed, ok := errors.AsType[*exchangeError](err); ok {
+			if a, ok := h.answerTo(jsonrpc.IntID(failed.request)); ok {
+				a.failed = failed.inHandshake()
+				a.op.End(instrument.Result{
+					ErrorType: a.failed.ErrorType(), Kind: string(KindTransport), Err: a.failed,
+					Expected: a.method == mcp.MethodDiscover,
+				})
+				return a, nil
+			}
+			continue
+		}
+		if err != nil {
+			return answer{}, err
+		}
+		if msg.Kind == jsonrpc.Result || msg.Kind == jsonrpc.Error {
+			if a, ok := h.answerTo(msg.ID); ok {
+				a.msg = msg
+				h.settle(&a)
+				return a, nil
+			}
+		}
+		if !h.c.route(h.in, &msg, nil) {
+			return answer{}, errHungUp
+		}
+	}
+}
+
+// answerTo takes a request that has been answered off the list of those that wait.
+func (h *handshake) answerTo(id jsonrpc.ID) (answer, bool) {
+	i := slices.IndexFunc(h.waiting, func(x exchange) bool { return x.id == id })
+	if i < 0 {
+		return answer{}, false
+	}
+	x := h.waiting[i]
+	h.waiting = slices.Delete(h.waiting, i, i+1)
+	return answer{method: x.method, op: x.op}, true
+}
+
+// settle reads an error answer and ends the request's operation; that of a result ends when it has been decoded.
+func (h *handshake) settle(a *answer) {
+	a.op.Received(a.msg.Size())
+	if a.msg.Kind != jsonrpc.Error {
+		return
+	}
+	var err error
+	if a.err, err = DecodeError(&a.msg); err != nil {
+		h.c.Refused(&a.msg, err)
+		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}
+	}
+	a.err = brief(a.err)
+	result := (&Fault{Kind: KindJSONRPC, Op: a.method, Server: a.err}).Result()
+	result.Expected = a.method == mcp.MethodDiscover
+	a.op.End(result)
+}
+
+// decode decodes a result.
+func (h *handshake) decode(a *answer, result any) error {
+	err := checkIntroduction(a.msg.Middle())
+	if err == nil {
+		err = DecodeResult(&a.msg, result)
+	}
+	if err == nil {
+		h.c.DropIcons(a.method, result)
+		a.op.End(instrument.Result{ResultType: ResultTypeOf(result)})
+		return nil
+	}
+	v := h.c.Refused(&a.msg, err)
+	a.op.End((&Fault{Kind: KindProtocol, Op: a.method, Cause: v}).Result())
+	return fmt.Errorf("%s: %w", a.method, v)
+}
+
+// keepDiscovered keeps what the answer to the probe says for the case that initialize fails, if it can be of use.
+func (h *handshake) keepDiscovered(a answer) {
+	if a.err == nil && a.failed == nil && len(h.c.Settings.Modern) > 0 {
+		h.held, _ = h.discovered(&a)
+	}
+}
+
+// abandon ends the operations of requests whose answers it waits for no more.
+func (h *handshake) abandon(err error) {
+	for i := range h.waiting {
+		x := &h.waiting[i]
+		x.op.End(instrument.Result{ErrorType: handshakeErrorType(err), Err: err})
+	}
+	h.waiting = nil
+}
+
+// handshakeErrorType says how a request of the handshake ended that got no answer: with the connection, or because
+// another answer came first or time ran out.
+func handshakeErrorType(err error) string {
+	if failure, ok := errors.AsType[*usercode.Failure](err); ok {
+		return failure.ErrorType()
+	}
+	if f, ok := errors.AsType[*failure](err); ok && (f.event == machine.TransportDown || f.event == machine.ProbeLost) {
+		return names.ErrorConnectionLost
+	}
+	return names.ErrorTimeout
+}
+
+// encodeRequest encodes a request whose params are a struct of package mcp.
+func encodeRequest(id int64, method string, params any, meta jsonrpc.Meta) ([]byte, error) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	return jsonrpc.AppendRequest(nil, jsonrpc.IntID(id), method, meta, raw)
+}

@@ -1,0 +1,131 @@
+package conn
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// The bounds of the reports that wait for a caller who is busy with one.
+const (
+	ProgressKept  = 16
+	progressBytes = 1 << 20 // unless the latest alone has more
+)
+
+// progressQueue holds the reports that a caller has not taken yet, in order; the oldest give way. It is guarded by the
+// client's mutex.
+type progressQueue struct {
+	reports []mcp.ProgressParams
+	size    int // in bytes
+}
+
+// push adds a report and returns how many others were lost for it.
+func (q *progressQueue) push(p mcp.ProgressParams) (lost int) {
+	q.size += progressSize(&p)
+	for ; lost < len(q.reports) && (len(q.reports)-lost == ProgressKept || q.size > progressBytes); lost++ {
+		q.size -= progressSize(&q.reports[lost])
+	}
+	q.reports = append(slices.Delete(q.reports, 0, lost), p)
+	return lost
+}
+
+// progressSize is what a report keeps in memory beside itself: texts of the server's.
+func progressSize(p *mcp.ProgressParams) int {
+	token, _ := p.ProgressToken.Text()
+	return len(p.Message) + len(p.Meta) + len(token)
+}
+
+// take empties the queue.
+func (q *progressQueue) take() []mcp.ProgressParams {
+	all := q.reports
+	*q = progressQueue{}
+	return all
+}
+
+// longTotal is how many timeouts a request may take that progress prolongs, and a list of many pages, unless told
+// otherwise.
+const longTotal = 10
+
+// Longer returns the time for what may take so many timeouts, zero or less for no limit.
+func Longer(timeout time.Duration) time.Duration {
+	return min(timeout, math.MaxInt64/longTotal) * longTotal
+}
+
+// allow gives the request its time, none or below for no limit.
+func (r *Request) allow(timeout time.Duration) {
+	now := time.Now()
+	r.Begun = now
+	r.deadline, r.latest, r.patience = time.Time{}, time.Time{}, 0
+	if timeout > 0 {
+		r.deadline = now.Add(timeout)
+	}
+	if !r.By.IsZero() && (r.deadline.IsZero() || r.By.Before(r.deadline)) {
+		r.deadline = r.By
+	}
+	if !r.Resets {
+		return
+	}
+	r.patience = max(timeout, 0)
+	if total := cmp.Or(r.Total, Longer(r.patience)); total > 0 {
+		r.latest = now.Add(total)
+		r.deadline = r.sooner(r.deadline)
+	}
+}
+
+// sooner returns the deadline t, zero for none, or the latest one that r can have if that comes first.
+func (r *Request) sooner(t time.Time) time.Time {
+	if !r.latest.IsZero() && (t.IsZero() || r.latest.Before(t)) {
+		return r.latest
+	}
+	return t
+}
+
+// deliverProgress hands the waiting reports to the caller.
+func (r *Request) deliverProgress() {
+	if r.OnProgress == nil {
+		return
+	}
+	r.core.mu.Lock()
+	reports := r.progress.take()
+	r.core.mu.Unlock()
+	for _, p := range reports {
+		r.OnProgress(p)
+	}
+}
+
+// Progress gives a report to the call that asked for it, whose id is the token.
+func (c *Conn) Progress(p mcp.ProgressParams) {
+	id, ok := p.ProgressToken.Int()
+	if !ok {
+		return
+	}
+	for range c.progressTo(id, p) {
+		c.Telemetry.NotificationDropped(mcp.NotificationProgress, names.DropQueueFull)
+	}
+}
+
+// progressTo returns how many older reports were lost.
+func (c *Conn) progressTo(id int64, p mcp.ProgressParams) (lost int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.calls.Find(id)
+	if !ok || r.Progressed == nil {
+		return 0
+	}
+	if r.patience > 0 { // the timer, if it was set to the deadline before, finds that there is time
+		c.calls.Postpone(id, r.sooner(time.Now().Add(r.patience)))
+	}
+	if r.OnProgress == nil {
+		return 0
+	}
+	lost = r.progress.push(p)
+	select {
+	case r.Progressed <- struct{}{}:
+	default: // it has been told and will take this one too
+	}
+	return lost
+}

@@ -1,0 +1,51 @@
+package conn
+
+import (
+	"fmt"
+
+	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// ResultTypeError is the error for a result of a type that the client has not negotiated.
+type ResultTypeError struct{ Kind mcp.ResultType }
+
+// ErrorType is the value of the attribute error.type of an operation that ends with e.
+func (e *ResultTypeError) ErrorType() string { return names.ErrorViolation }
+
+func (e *ResultTypeError) Error() string {
+	return fmt.Sprintf("result type %q was not negotiated", string(e.Kind))
+}
+
+// DecodeResult decodes the result of m, of which nothing can be read afterwards. Every byte has been validated when it
+// returns nil.
+func DecodeResult(m *jsonrpc.Message, result any) error {
+	return m.Consume(func(middle []byte) (int, error) { return mcp.DecodeInPlace(middle, result) })
+}
+
+// DropIcons takes out of a result the icons that a user must not load.
+// (specification 2026-07-28, basic/index, "icons"; the same in 2025-11-25)
+func (c *Conn) DropIcons(method string, result any) {
+	if n, first := given.DropIcons(result); n > 0 {
+		c.Telemetry.IconsRejected(method, fmt.Errorf("%d left out, the first because its %w", n, first))
+	}
+}
+
+// ResultTypeOf returns the type of a decoded result, empty if it has none.
+func ResultTypeOf(result any) string {
+	if base, ok := result.(interface{ Base() *mcp.Result }); ok {
+		return string(base.Base().ResultType)
+	}
+	return ""
+}
+
+// DecodeError decodes the error of m.
+func DecodeError(m *jsonrpc.Message) (*mcp.Error, error) {
+	e, err := m.Failure()
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.Error{Code: e.Code, Message: e.Message, Data: e.Data}, nil
+}

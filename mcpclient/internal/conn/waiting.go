@@ -1,0 +1,122 @@
+package conn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+)
+
+// Status is the state of a core with what is known about it.
+type Status struct {
+	State   connstate.State
+	Reason  connstate.Reason // why this state was entered
+	Since   time.Time        // when
+	Epoch   uint64           // numbers the connections, from 1
+	Attempt int              // attempts to connect since the client was last ready
+	Err     error            // why the last attempt or connection failed; nil when ready
+}
+
+// Status returns the state with what is known about it.
+func (c *Conn) Status() Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Status{
+		State: c.m.State, Reason: c.m.Reason, Since: c.m.Since, Epoch: c.m.Epoch, Attempt: c.m.Attempt, Err: c.lastErr,
+	}
+}
+
+// WaitFor waits until the core is in state s. It fails when s cannot come any more.
+func (c *Conn) WaitFor(ctx context.Context, s connstate.State) *Fault {
+	c.mu.Lock()
+	if c.m.State == s {
+		c.mu.Unlock()
+		return nil
+	}
+	if c.m.State == connstate.Closing {
+		defer c.mu.Unlock()
+		return c.shutdownError("await")
+	}
+	w := &waiter{want: s, heard: make(chan connstate.State, 1)}
+	c.waiters = append(c.waiters, w)
+	c.mu.Unlock()
+
+	select {
+	case got := <-w.heard:
+		return c.awaited(got, s)
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := slices.Index(c.waiters, w); i >= 0 {
+		c.waiters = slices.Delete(c.waiters, i, i+1)
+		return c.impatient(ctx)
+	}
+	return c.awaitedLocked(<-w.heard, s)
+}
+
+func (c *Conn) awaited(got, want connstate.State) *Fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.awaitedLocked(got, want)
+}
+
+func (c *Conn) awaitedLocked(got, want connstate.State) *Fault {
+	if got == want {
+		return nil
+	}
+	return c.shutdownError("await")
+}
+
+// impatient returns the error for a ctx that ended before the state came.
+func (c *Conn) impatient(ctx context.Context) *Fault {
+	err := fmt.Errorf("%w: still %s: %w", ErrNotReady, c.m.State, context.Cause(ctx))
+	if c.lastErr != nil {
+		err = fmt.Errorf("%w; last failure: %w", err, c.lastErr)
+	}
+	return &Fault{Kind: KindState, Op: "await", Unsent: true, Cause: err}
+}
+
+// shutdownError returns the error for what a closing client cannot do any more. It is called with mu held.
+func (c *Conn) shutdownError(op string) *Fault {
+	err := error(ErrShutdown)
+	if c.refusal != nil {
+		err = &gaveUpError{c.refusal}
+	}
+	return &Fault{Kind: KindShutdown, Op: op, Unsent: true, Cause: err}
+}
+
+// gaveUpError is [ErrShutdown] of a client that has stopped by itself.
+type gaveUpError struct{ why error }
+
+func (e *gaveUpError) Error() string   { return "the client gave up: " + e.why.Error() }
+func (e *gaveUpError) Unwrap() []error { return []error{ErrShutdown, e.why} }
+
+// waiter waits for a state. The client hears it under its mutex, so that it misses none.
+type waiter struct {
+	want  connstate.State
+	heard chan connstate.State // of one element, filled once
+}
+
+// hear tells w the state that has been entered, and reports whether that was all it waited for.
+func (w *waiter) hear(s connstate.State) bool {
+	if s != w.want && s != connstate.Closing {
+		return false
+	}
+	w.heard <- s
+	return true
+}
+
+var NoSession = &Session{}
+
+// Present returns the present session, an empty one if the client is not ready.
+func (c *Conn) Present() *Session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil {
+		return NoSession
+	}
+	return c.session
+}
