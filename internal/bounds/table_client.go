@@ -117,7 +117,7 @@ var clientArea = area{
 			test:  "mcpclient/internal/inflight.TestStormOfTimeoutsStaysWithinBounds",
 		},
 		{
-			what: "Transitions that wait for OnTransition", where: []string{"mcpclient/internal/conn.Conn.records"},
+			what: "Transitions that wait for OnTransition", where: []string{"mcpclient/internal/conn.teller.records"},
 			bound: "{mcpclient/internal/conn.UntoldRecords}",
 			full:  "the oldest are left out; a log record says how many",
 			test:  "mcpclient.TestAnOnTransitionThatDoesNotReturnHoldsUpNothing",

@@ -25,7 +25,7 @@ func (l *openLink) run() {
 		l.end(nil)
 		return
 	}
-	ctx, attempt := c.startAttempt(l.ctx, l.epoch)
+	ctx, attempt := l.startAttempt()
 	if !l.open(ctx, attempt) {
 		l.close()
 		return
@@ -44,7 +44,7 @@ func (c *Conn) infoOf(conn transport.Conn) (info transport.Info) {
 func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 	c := l.core
 	traceparent, tracestate, baggage := attempt.TraceContext()
-	conn, err := c.dialled(ctx, transport.Config{
+	conn, err := l.dial(ctx, transport.Config{
 		FrameLimit:   c.Settings.FrameLimit,
 		SkipOversize: c.Settings.SkipOversize,
 		SendQueue:    c.Settings.SendQueue,
@@ -73,8 +73,9 @@ func (l *openLink) open(ctx context.Context, attempt instrument.Attempt) bool {
 	return true
 }
 
-// dialled returns what the transport's Dial does. If Dial fails to return, that is an error like any other.
-func (c *Conn) dialled(ctx context.Context, cfg transport.Config) (conn transport.Conn, err error) {
+// dial calls the transport's Dial. If that fails to return, it is an error like any other.
+func (l *openLink) dial(ctx context.Context, cfg transport.Config) (conn transport.Conn, err error) {
+	c := l.core
 	if failed := c.apart("Transport.Dial", func() { conn, err = c.Transport.Dial(ctx, cfg) }); failed != nil {
 		return nil, failed
 	}
@@ -102,8 +103,8 @@ func (l *openLink) negotiate(ctx context.Context, attempt instrument.Attempt) {
 func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *Reader, again bool) {
 	c := l.core
 	lk := &Link{Epoch: l.epoch, Conn: l.conn, Ctx: l.ctx, end: l.end}
-	in = &Reader{c: c, Link: lk, turn: turn{pace: c.pace}, silent: c.isSilent(lk.Epoch)}
-	s, err := c.handshake(ctx, lk, in, &l.clock)
+	in = &Reader{c: c, Link: lk, turn: turn{pace: c.pace}, silent: l.isSilent()}
+	s, err := l.handshake(ctx, lk, in)
 	if err != nil {
 		f := failureOf(err, machine.NegotiationFailed)
 		attempt.End(f)
@@ -132,9 +133,9 @@ func (l *openLink) agree(ctx context.Context, attempt instrument.Attempt) (in *R
 }
 
 // handshake performs a handshake. If code of the transport's fails to return, that is an error like any other.
-func (c *Conn) handshake(ctx context.Context, lk *Link, in *Reader, clock *stopwatch) (s *Session, err error) {
-	h := &handshake{c: c, link: lk, in: in, clock: clock}
-	if failed := c.apart("transport", func() { s, err = h.run(ctx) }); failed != nil {
+func (l *openLink) handshake(ctx context.Context, lk *Link, in *Reader) (s *Session, err error) {
+	h := &handshake{c: l.core, link: lk, in: in, clock: &l.clock}
+	if failed := l.core.apart("transport", func() { s, err = h.run(ctx) }); failed != nil {
 		s, err = nil, failed
 	}
 	h.abandon(err)
@@ -178,34 +179,36 @@ func (l *openLink) endSession(lk *Link, err error) {
 // nextAttempt starts to negotiate anew over the same connection.
 func (l *openLink) nextAttempt() (context.Context, instrument.Attempt) {
 	l.renew()
-	return l.core.startAttempt(l.ctx, l.epoch)
+	return l.startAttempt()
 }
 
 // startAttempt starts the span of an attempt. The first is a child of the caller's span; each later one is the root of
 // a trace of its own with a link to the one before.
-func (c *Conn) startAttempt(life context.Context, epoch uint64) (context.Context, instrument.Attempt) {
+func (l *openLink) startAttempt() (context.Context, instrument.Attempt) {
+	c := l.core
 	c.mu.Lock()
 	number, previous := c.m.Attempt, c.attempt
-	first := epoch == 1
+	first := l.epoch == 1
 	reconnect := c.m.Session > 0
 	c.mu.Unlock()
 	a := instrument.AttemptStart{Number: number, Reconnect: reconnect, Previous: previous}
 	if first {
 		a.Parent, a.Previous = c.parent, instrument.Ref{}
 	}
-	ctx, attempt := c.Telemetry.StartAttempt(life, a)
+	ctx, attempt := c.Telemetry.StartAttempt(l.ctx, a)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.attempt = attempt.Ref()
 	return ctx, attempt
 }
 
-// close gives the connection its time to close.
-func (c *Conn) close(conn transport.Conn) {
+// closeConn gives the connection its time to close.
+func (l *openLink) closeConn() {
+	c := l.core
 	ctx, cancel := context.WithTimeout(context.Background(), c.Settings.CloseTimeout/10*8)
 	defer cancel()
 	var err error
-	if failed := c.apart("Conn.Close", func() { err = conn.Close(ctx) }); failed != nil {
+	if failed := c.apart("Conn.Close", func() { err = l.conn.Close(ctx) }); failed != nil {
 		err = failed
 	}
 	if err != nil {
@@ -254,11 +257,12 @@ func (l *openLink) authorize(on bool) {
 	}
 }
 
-// isSilent reports whether the server of this epoch is a process that is starting.
-func (c *Conn) isSilent(epoch uint64) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.m.Silent && c.m.Epoch == epoch
+// isSilent reports whether the server is a process that is starting.
+func (l *openLink) isSilent() bool {
+	m := &l.core.m
+	l.core.mu.Lock()
+	defer l.core.mu.Unlock()
+	return m.Silent && m.Epoch == l.epoch
 }
 
 // spoke hears that it has said something.

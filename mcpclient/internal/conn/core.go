@@ -39,7 +39,6 @@ type Conn struct {
 	parent    instrument.Ref // the caller's span of Connect or New, parent of the first attempt
 	attempt   instrument.Ref // guarded by mu; the latest attempt
 	open      bool           // guarded by mu; a connection is open, or being opened or closed
-	telling   bool           // guarded by mu; the goroutine that tells is running
 	probeLost bool           // guarded by mu; the server died on the probe: do without it
 	knownEra  mcp.Era        // guarded by mu; what the server turned out to be, 0 if unknown
 
@@ -49,9 +48,7 @@ type Conn struct {
 	timer   *time.Timer // guarded by mu; fires at armed
 	armed   time.Time   // guarded by mu; zero if the timer is not set
 
-	records []record      // guarded by mu; what has happened and not been told yet
-	untold  int           // guarded by mu; records that had no room there
-	told    chan struct{} // guarded by mu; closed when it has told everything; nil unless a goroutine waits for that
+	teller teller // of what has happened
 
 	goroutines sync.WaitGroup // all that the client started, handlers included
 }
@@ -78,6 +75,7 @@ type Features interface {
 // Init makes c a core that has not been started.
 func (c *Conn) Init(cfg *Settings, t transport.Transport, tel *instrument.Client, parent instrument.Ref, f Features) {
 	c.features, c.Settings, c.Transport, c.Telemetry, c.parent, c.pace = f, cfg, t, tel, parent, &UsualPace
+	c.teller.core = c
 	c.Base, c.cancel = context.WithCancel(context.Background())
 	c.calls = inflight.New(cfg.Inflight(), headstoneOf)
 }

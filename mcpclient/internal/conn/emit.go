@@ -30,63 +30,95 @@ type record struct {
 // UntoldRecords bounds what has happened and was not told yet: the user's function for transitions may not return.
 const UntoldRecords = 256
 
-// note adds to what is to be told and sees to it that it is told. It is called with mu held. What happens while
-// OnTransition is at work waits; there are a few records per attempt to connect, and one for all the tombstones in
-// between.
-func (c *Conn) note(r record) {
-	if last := len(c.records) - 1; last >= 0 && r.tombstones != 0 && c.records[last].tombstones != 0 {
-		c.records[last].tombstones += r.tombstones
+// teller tells the telemetry and the user's function for transitions what has happened to the connection, in a
+// goroutine that is there as long as there is something to tell.
+type teller struct {
+	core    *Conn
+	records []record      // guarded by core.mu; what has happened and not been told yet
+	untold  int           // guarded by core.mu; records that had no room there
+	running bool          // guarded by core.mu; the goroutine is there
+	done    chan struct{} // guarded by core.mu; closed when it has told everything; nil unless a goroutine waits for that
+}
+
+// note adds to what is to be told. It is called with core.mu held. What happens while OnTransition is at work waits;
+// there are a few records per attempt to connect, and one for all the tombstones in between.
+func (t *teller) note(r record) {
+	if last := len(t.records) - 1; last >= 0 && r.tombstones != 0 && t.records[last].tombstones != 0 {
+		t.records[last].tombstones += r.tombstones
 		return
 	}
-	if len(c.records) == UntoldRecords {
-		c.omit()
+	if len(t.records) == UntoldRecords {
+		t.omit()
 	}
-	c.records = append(c.records, r)
-	if !c.telling {
-		c.telling = true
-		c.goroutines.Go(func() { usercode.Persist(c.goroutines.Go, c.tell) }) // ends when there is nothing left to tell
+	t.records = append(t.records, r)
+	if !t.running {
+		t.running = true
+		spawn := t.core.goroutines.Go
+		spawn(func() { usercode.Persist(spawn, t.run) }) // ends when there is nothing left to tell
 	}
 }
 
 // omit makes room: the oldest record is not told, but for changes in the number of tombstones, which are one then. It
-// is called with mu held.
-func (c *Conn) omit() {
-	i := slices.IndexFunc(c.records, func(r record) bool { return r.tombstones == 0 })
-	if i > 0 && i+1 < len(c.records) && c.records[i+1].tombstones != 0 {
-		c.records[i-1].tombstones += c.records[i+1].tombstones
-		c.records = slices.Delete(c.records, i+1, i+2)
+// is called with core.mu held.
+func (t *teller) omit() {
+	i := slices.IndexFunc(t.records, func(r record) bool { return r.tombstones == 0 })
+	if i > 0 && i+1 < len(t.records) && t.records[i+1].tombstones != 0 {
+		t.records[i-1].tombstones += t.records[i+1].tombstones
+		t.records = slices.Delete(t.records, i+1, i+2)
 	}
-	c.records = slices.Delete(c.records, i, i+1)
-	c.untold++
+	t.records = slices.Delete(t.records, i, i+1)
+	t.untold++
 }
 
-// tell tells one record after the other. If code of the user's has ended the goroutine, another goes on behind it.
-func (c *Conn) tell() {
+// run tells one record after the other. If code of the user's has ended the goroutine, another goes on behind it.
+func (t *teller) run() {
 	for {
-		c.mu.Lock()
-		if len(c.records) == 0 {
-			c.telling = false
-			if c.told != nil {
-				close(c.told)
-				c.told = nil
-			}
-			c.mu.Unlock()
+		r, untold, ok := t.next()
+		if !ok {
 			return
 		}
-		r, untold := c.records[0], c.untold
-		c.records[0], c.untold = record{}, 0
-		if c.records = c.records[1:]; len(c.records) == 0 {
-			c.records = nil
-		}
-		c.mu.Unlock()
 		if untold > 0 {
-			c.Telemetry.Untold(untold)
+			t.core.Telemetry.Untold(untold)
 		}
-		c.tellOne(&r)
+		t.core.tell(&r)
 	}
 }
 
-func (c *Conn) tellOne(r *record) {
+// next takes the oldest record, and how many before it had no room. It reports false if there is none.
+func (t *teller) next() (r record, untold int, ok bool) {
+	t.core.mu.Lock()
+	defer t.core.mu.Unlock()
+	if len(t.records) == 0 {
+		t.running = false
+		if t.done != nil {
+			close(t.done)
+			t.done = nil
+		}
+		return record{}, 0, false
+	}
+	r, untold = t.records[0], t.untold
+	t.records[0], t.untold = record{}, 0
+	if t.records = t.records[1:]; len(t.records) == 0 {
+		t.records = nil
+	}
+	return r, untold, true
+}
+
+// wait waits until all has been told.
+func (t *teller) wait() {
+	t.core.mu.Lock()
+	defer t.core.mu.Unlock()
+	for t.running {
+		done := make(chan struct{})
+		t.done = done
+		t.core.mu.Unlock()
+		<-done
+		t.core.mu.Lock()
+	}
+}
+
+// tell tells one record.
+func (c *Conn) tell(r *record) {
 	if s := r.sessionEnd; s != nil {
 		if s.Era.Serves() { // modern versions have no sessions
 			s.Peer.SessionEnd(r.ended.Sub(s.since), errorType(r.err))
@@ -102,13 +134,8 @@ func (c *Conn) tellOne(r *record) {
 		c.Telemetry.Backoff(r.delay, r.transition.Attempt)
 	}
 	if c.Settings.OnTransition != nil {
-		c.onTransition(r.transition)
+		usercode.Run(func() { c.Settings.OnTransition(r.transition) }, c.Failed(c.Base, "OnTransition"))
 	}
-}
-
-// onTransition calls the user's function, whose failure is logged and counted like that of a handler.
-func (c *Conn) onTransition(t connstate.Transition) {
-	usercode.Run(func() { c.Settings.OnTransition(t) }, c.Failed(c.Base, "OnTransition"))
 }
 
 // errorType says how a session ended that err ended, empty if it ended in order.

@@ -65,7 +65,7 @@ func (l *openLink) leave(why error) {
 // beginClose has the connection closed in the background. It is called with mu held.
 func (l *openLink) beginClose() {
 	l.closing = true
-	l.closed.Go(func() { l.core.close(l.conn) }) // ends within CloseTimeout; close waits for it
+	l.closed.Go(l.closeConn) // ends within CloseTimeout; close waits for it
 }
 
 // close closes the connection, if there is one, and lets the next be opened.
@@ -74,7 +74,7 @@ func (l *openLink) close() {
 	if l.conn != nil {
 		c.Telemetry.Queue(nil)
 		if l.mayClose() {
-			c.close(l.conn)
+			l.closeConn()
 		} else {
 			l.closed.Wait()
 		}

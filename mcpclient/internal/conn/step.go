@@ -230,15 +230,7 @@ func (c *Conn) end() {
 func (c *Conn) closeTelemetry() {
 	c.acquire(nil)
 	c.release()
-	c.mu.Lock()
-	for c.telling {
-		told := make(chan struct{})
-		c.told = told
-		c.mu.Unlock()
-		<-told
-		c.mu.Lock()
-	}
-	c.mu.Unlock()
+	c.teller.wait()
 	c.Telemetry.Close()
 }
 
@@ -250,10 +242,10 @@ func (c *Conn) moved(t connstate.Transition, err error, now time.Time) {
 	c.learn(t)
 	if t.From == connstate.Ready && c.session != nil {
 		c.session.in.alive.Stop()
-		c.note(record{sessionEnd: c.session, ended: now, err: err})
+		c.teller.note(record{sessionEnd: c.session, ended: now, err: err})
 		c.session = nil
 	}
-	c.note(record{transition: t, ref: c.attempt, err: err, delay: c.m.Deadline.Sub(now)})
+	c.teller.note(record{transition: t, ref: c.attempt, err: err, delay: c.m.Deadline.Sub(now)})
 	c.waiters = slices.DeleteFunc(c.waiters, func(w *waiter) bool { return w.hear(t.To) })
 }
 
@@ -271,7 +263,7 @@ func (c *Conn) learn(t connstate.Transition) {
 // settleUp brings everything that follows from the calls in flight up to date, after they have changed.
 func (c *Conn) settleUp() {
 	if n := c.calls.Tombstones(); n != c.buried {
-		c.note(record{tombstones: n - c.buried})
+		c.teller.note(record{tombstones: n - c.buried})
 		c.buried = n
 	}
 	c.arm()
