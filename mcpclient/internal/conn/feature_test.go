@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// tide is a feature as the author of another package adds one: a method, a notification, a capability and a layer, without a word of it in
-// the core.
+// tide is a feature as the author of another package adds one: a method, a notification, a capability and a layer. The
+// core has no word of it.
 type tide struct {
 	core  conn.Conn
 	known map[string]string // the layer: what the server has said, until it says that this has changed
