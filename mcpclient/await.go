@@ -24,12 +24,12 @@ func (c *Client) State() connstate.State { return c.core.Status().State }
 // Status returns the client's state with what is known about it.
 func (c *Client) Status() Status { return Status(c.core.Status()) }
 
-// Await waits until the client is ready. It returns an error of kind [conn.KindState] if ctx ends first, and of kind
-// [conn.KindShutdown] if the client was stopped or gave up; both wrap why the last attempt failed.
+// Await waits until the client is ready. It returns an error of kind [KindState] if ctx ends first, and of kind
+// [KindShutdown] if the client was stopped or gave up; both wrap why the last attempt failed.
 func (c *Client) Await(ctx context.Context) error { return c.WaitForState(ctx, connstate.Ready) }
 
 // WaitForState waits until the client is in state s, or passes through it, however briefly. It returns an error of kind
-// [conn.KindState] if ctx ends first, and of kind [conn.KindShutdown] if s is not [connstate.Closing] and the client is closing.
+// [KindState] if ctx ends first, and of kind [KindShutdown] if s is not [connstate.Closing] and the client is closing.
 func (c *Client) WaitForState(ctx context.Context, s connstate.State) error {
 	if err := c.core.WaitFor(ctx, s); err != nil {
 		return errorOf(err)

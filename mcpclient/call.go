@@ -54,6 +54,8 @@ func (c *Client) call(ctx context.Context, method string, params, result any, op
 	if cl.OnProgress != nil || cl.Resets {
 		cl.Progressed = make(chan struct{}, 1)
 	}
+	c.operations.enter()
+	defer c.operations.leave()
 	err := trip(ctx, cl)
 	if err != nil && (cl.again() || cl.tasks.made != nil || cl.Seen) {
 		err.Unsent = false // the server has had the requests of the rounds, or the tries, before

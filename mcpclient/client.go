@@ -24,6 +24,7 @@ type Client struct {
 	elicitor elicitor // nil without handlers for elicitation
 
 	pool          sync.Pool // of *call
+	operations    operations
 	dispatcher    dispatcher
 	answering     answering
 	tasks         tasking

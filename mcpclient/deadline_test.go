@@ -28,14 +28,15 @@ func through[T any](list iter.Seq2[T, error]) error {
 	return nil
 }
 
-// operations are what waits: every method of a client and of a task that takes a context first. They wait for the
+// allOperations are what waits: every method of a client and of a task that takes a context first. They wait for the
 // client to be ready where that is their choice.
-var operations = map[string]func(ctx context.Context, c *Client, options ...CallOption) error{
+var allOperations = map[string]func(ctx context.Context, c *Client, options ...CallOption) error{
 	"Client.Await": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Await(ctx) },
 	"Client.WaitForState": func(ctx context.Context, c *Client, _ ...CallOption) error {
 		return c.WaitForState(ctx, connstate.Closing)
 	},
-	"Client.Stop": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Stop(ctx) },
+	"Client.Stop":  func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Stop(ctx) },
+	"Client.Drain": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Drain(ctx) },
 	"Client.Call": func(ctx context.Context, c *Client, o ...CallOption) error {
 		return c.Call(ctx, "x/any", nil, nil, o...)
 	},
@@ -122,7 +123,7 @@ var operations = map[string]func(ctx context.Context, c *Client, options ...Call
 
 func TestEveryOperationThatWaitsIsKnown(t *testing.T) {
 	left := map[string]bool{}
-	for name := range operations {
+	for name := range allOperations {
 		left[name] = true
 	}
 	for _, of := range []reflect.Type{reflect.TypeFor[*Client](), reflect.TypeFor[*Task]()} {
@@ -131,7 +132,7 @@ func TestEveryOperationThatWaitsIsKnown(t *testing.T) {
 				continue
 			}
 			name := of.Elem().Name() + "." + m.Name
-			if operations[name] == nil {
+			if allOperations[name] == nil {
 				t.Errorf("%s takes a context and is not among the operations whose deadlines are tested", name)
 			}
 			delete(left, name)
@@ -217,11 +218,12 @@ var stalls = map[string]struct {
 
 // untimed are the operations that have no timeout but that of their context.
 var untimed = []string{
-	"Client.Await", "Client.WaitForState", "Client.Notify", "Client.SetRoots", "Task.Wait", "Task.Poll", "Task.Update", "Task.Cancel",
+	"Client.Await", "Client.WaitForState", "Client.Drain", "Client.Notify", "Client.SetRoots", "Task.Wait", "Task.Poll", "Task.Update", "Task.Cancel",
 }
 
 // asksNothing are the operations that do not wait for a legacy server: they ask it nothing, or do not work with it.
-var asksNothing = []string{"Client.Stop", "Client.Await", "Client.Notify", "Client.SetRoots", "Task.Update"}
+var asksNothing = []string{"Client.Stop", "Client.Drain", "Client.Await", "Client.Notify", "Client.SetRoots",
+	"Task.Update"}
 
 var onlyLegacy = Options{Versions: []mcp.Version{mcp.Version20251125}}
 
@@ -282,7 +284,7 @@ func TestWhatWaitsEndsWithItsDeadline(t *testing.T) {
 	const patience = 3 * time.Second
 	for stall, st := range stalls {
 		t.Run(stall, func(t *testing.T) {
-			for name, operation := range operations {
+			for name, operation := range allOperations {
 				o := st.o
 				o.Features = append([]Feature{UseTasks(nil), HandleRoots(&mcp.Root{URI: "file:///r"})}, o.Features...)
 				bubbleWith(t, &o, readable, func(t *testing.T, s *script, c *Client) {
@@ -312,7 +314,7 @@ func TestWhatWaitsEndsWithItsTimeout(t *testing.T) {
 			continue
 		}
 		t.Run(stall, func(t *testing.T) {
-			for name, operation := range operations {
+			for name, operation := range allOperations {
 				if slices.Contains(untimed, name) {
 					continue
 				}
@@ -339,7 +341,7 @@ func TestThoseWhoWaitForEachOtherHaveTheirTimeAtOnce(t *testing.T) {
 			begun := time.Now()
 			var done []<-chan error
 			for range 10 {
-				done = append(done, background(func() error { return operations[name](t.Context(), c, WithTimeout(patience)) }))
+				done = append(done, background(func() error { return allOperations[name](t.Context(), c, WithTimeout(patience)) }))
 				time.Sleep(time.Millisecond)
 			}
 			for i, d := range done {

@@ -50,5 +50,8 @@ func toList(options []CallOption) []CallOption {
 	if a.WaitForRoom {
 		ask = append(ask, WaitForRoom())
 	}
+	if a.GoesOn {
+		ask = append(ask, goesOn)
+	}
 	return ask
 }

@@ -41,6 +41,8 @@ func pages[T any](
 	fetch func(cursor *string, options []CallOption) (page[T], error),
 ) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
+		c.operations.enter()
+		defer c.operations.leave()
 		w := newWalk(c, method, options)
 		for {
 			p, err := fetchNext(w, fetch)
@@ -135,7 +137,7 @@ func (w *walk) allow() ([]CallOption, error) {
 		timeout = min(timeout, left)
 	}
 	return append(w.options[:len(w.options):len(w.options)], WithTimeout(timeout),
-		func(a *asked) { a.received = &w.bytes }), nil
+		func(a *asked) { a.received, a.GoesOn = &w.bytes, a.GoesOn || w.pages > 0 }), nil
 }
 
 // count adds a page, and says which bound it exceeds.

@@ -156,6 +156,8 @@ func (t *Task) Cancel(ctx context.Context) error {
 // [ErrTaskCancelled] and [ErrTaskUnknown] in it; after others Wait can be called again. Of several calls of Wait one
 // works and the others wait for it; all return the same result.
 func (t *Task) Wait(ctx context.Context) (*mcp.CallToolResult, error) {
+	t.c.operations.enter()
+	defer t.c.operations.leave()
 	if err := t.wait(ctx); err != nil {
 		return nil, err
 	}
@@ -321,7 +323,7 @@ func (t *Task) request(ctx context.Context, method string, params, result any, l
 	var own lead
 	l = cmp.Or(l, &own)
 	err := t.do(ctx, method, params, result, append([]CallOption{func(a *asked) {
-		a.Wait, a.Timeout, a.meta, a.logLevel = true, t.timeout, t.meta, t.logLevel
+		a.Wait, a.GoesOn, a.Timeout, a.meta, a.logLevel = true, true, t.timeout, t.meta, t.logLevel
 		a.Corr, a.Ref, a.lead = origin.corr, origin.ref, l
 	}}, more...)...)
 	t.mu.Lock()

@@ -41,6 +41,8 @@ func (m *knownTools) usable(tools []*mcp.Tool) []*mcp.Tool {
 // the call, which was refused or not made, is made once more. All of it has the time of one call.
 func (m *knownTools) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.CallToolResult,
 	options []CallOption) error {
+	m.c.operations.enter()
+	defer m.c.operations.leave()
 	begun := time.Now()
 	version := m.version()
 	header, err := headerOf(p, m.mirrored(p.Name))
@@ -53,6 +55,7 @@ func (m *knownTools) call(ctx context.Context, p *mcp.CallToolParams, r *mcp.Cal
 		before.mismatch = true
 	}
 	options = m.c.cfg.timed(options, begun)
+	options = append(options[:len(options):len(options)], goesOn)
 	m.outdated(version)
 	t, listed := m.list(ctx, p.Name, options)
 	if listed != nil {

@@ -39,6 +39,7 @@ type Conn struct {
 	parent    instrument.Ref // the caller's span of Connect or New, parent of the first attempt
 	attempt   instrument.Ref // guarded by mu; the latest attempt
 	open      bool           // guarded by mu; a connection is open, or being opened or closed
+	draining  bool           // guarded by mu; no operation begins any more
 	probeLost bool           // guarded by mu; the server died on the probe: do without it
 	knownEra  mcp.Era        // guarded by mu; what the server turned out to be, 0 if unknown
 
@@ -91,6 +92,20 @@ func (c *Conn) GaveUp() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refusal
+}
+
+// Drain has the core refuse requests, but for those of operations that have begun.
+func (c *Conn) Drain() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.draining = true
+}
+
+// Draining reports whether Drain was called.
+func (c *Conn) Draining() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.draining
 }
 
 // Stop ends the core. Then it waits for what the core has started, for a quarter of CloseTimeout at most, or until ctx

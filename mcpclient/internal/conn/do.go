@@ -288,6 +288,10 @@ func (r *Request) tryTake() *Fault {
 	if err := c.admission(r.Method); err != nil {
 		return err
 	}
+	if c.draining && !r.GoesOn && !r.Own {
+		return &Fault{Kind: KindShutdown, Op: r.Method, Unsent: true, Cause: errDraining}
+	}
+	r.GoesOn = true
 	c.lastID++
 	r.ID, r.Session = c.lastID, c.session
 	c.calls.Add(r.ID, r.deadline, r)

@@ -3,6 +3,7 @@ package conn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -42,6 +43,7 @@ var (
 	ErrTimeout        = timeoutError{}
 	ErrShutdown       = errors.New("client is shut down")
 	ErrUnauthorized   = errors.New("not authorized")
+	errDraining       = fmt.Errorf("%w: it drains, and begins nothing", ErrShutdown)
 )
 
 // timeoutError makes a timeout look like one in the ways of net and context.

@@ -62,6 +62,7 @@ type Sending struct {
 	Wait        bool          // for the client to be ready
 	WaitForRoom bool          // in the transport
 	Own         bool          // the client makes it by itself whenever a session begins
+	GoesOn      bool          // it belongs to an operation that has begun: a core that drains takes it
 	Resets      bool          // progress gives the request its timeout anew
 	Total       time.Duration // which bounds that; see ResetTimeoutOnProgress
 	OnProgress  func(mcp.ProgressParams)

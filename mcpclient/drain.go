@@ -1,0 +1,98 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// Drain lets no operation begin any more, and waits until those in flight have ended: new calls fail with
+// [ErrShutdown], unsent. An operation is all that a call leads to, such as its rounds of input, the pages of a list, or
+// a task that it waits for. Requests about a [Task] that was begun before are still made, and so is [Client.Notify].
+// The connection stays open; behind Drain comes [Client.Stop], which ends what is left:
+//
+//	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+//	defer cancel()
+//	err := client.Drain(ctx) // of interest to the log
+//	client.Stop(ctx)
+//
+// It returns the cause of ctx if that ends first. A client that has drained does not take calls again. Drain may be
+// called more than once, and from any goroutine but that of an operation, which would wait for itself.
+func (c *Client) Drain(ctx context.Context) error {
+	c.core.Drain()
+	return c.operations.wait(ctx)
+}
+
+// Drain drains the clients of all members at once, as [Client.Drain] does. Each error is a [*MemberError].
+func (g *Group) Drain(ctx context.Context) error {
+	g.mu.Lock()
+	members := g.members[:len(g.members):len(g.members)]
+	g.mu.Unlock()
+	errs := make([]error, len(members))
+	var all sync.WaitGroup
+	for i, m := range members {
+		all.Go(func() {
+			if err := m.client.Drain(ctx); err != nil {
+				errs[i] = &MemberError{m.name, err}
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// operations counts what users have asked for and not got yet. One may be counted twice: by itself, and as a part of
+// another.
+type operations struct {
+	n       atomic.Int64
+	awaited atomic.Bool // a goroutine waits
+
+	mu   sync.Mutex
+	none chan struct{} // guarded by mu; closed when n is zero; nil unless a goroutine waits for that
+}
+
+func (o *operations) enter() { o.n.Add(1) }
+
+func (o *operations) leave() {
+	if o.n.Add(-1) > 0 || !o.awaited.Load() {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.none != nil && o.n.Load() == 0 {
+		close(o.none)
+		o.none = nil
+	}
+}
+
+// wait waits until there is none.
+func (o *operations) wait(ctx context.Context) error {
+	none := o.ended()
+	if none == nil {
+		return nil
+	}
+	select {
+	case <-none:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// ended returns what is closed when there is no operation, nil if there is none now.
+func (o *operations) ended() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.awaited.Store(true) // before n is read: one of leave and ended sees the other
+	if o.n.Load() == 0 {
+		return nil
+	}
+	if o.none == nil {
+		o.none = make(chan struct{})
+	}
+	return o.none
+}
+
+// goesOn marks what belongs to an operation that has begun.
+func goesOn(a *asked) { a.GoesOn = true }

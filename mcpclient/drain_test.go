@@ -1,0 +1,220 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// drained is the outcome of a Drain that runs beside the test.
+func drained(t *testing.T, c *Client, patience time.Duration) (ended func() bool, outcome *error) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	done := make(chan struct{})
+	outcome = new(error)
+	go func() {
+		defer cancel()
+		defer close(done)
+		*outcome = c.Drain(ctx)
+	}()
+	synctest.Wait()
+	return func() bool {
+		synctest.Wait()
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	}, outcome
+}
+
+func TestDrainWaitsForWholeOperations(t *testing.T) {
+	legacy := []mcp.Version{mcp.Version20251125}
+	for _, test := range []struct {
+		name string
+		o    *Options
+		call func(ctx context.Context, c *Client) error
+		// rest plays the server, which has been asked before Drain, to the end of the operation.
+		rest func(v *conversation, asked frame)
+	}{
+		{"a call", &Options{Versions: legacy},
+			func(ctx context.Context, c *Client) error { return c.Call(ctx, "slow", nil, nil) },
+			func(v *conversation, asked frame) { v.answer(asked, `{}`) }},
+		{"a call through middleware", &Options{Versions: legacy, Middleware: []Middleware{
+			func(next CallFunc) CallFunc { return next }}},
+			func(ctx context.Context, c *Client) error { return c.Call(ctx, "slow", nil, nil) },
+			func(v *conversation, asked frame) { v.answer(asked, `{}`) }},
+		{"a list of many pages", &Options{Versions: legacy},
+			func(ctx context.Context, c *Client) error {
+				for _, err := range c.Tools(ctx) {
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+			func(v *conversation, asked frame) {
+				v.answer(asked, `{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
+				v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
+			}},
+		{"rounds of input", &Options{Versions: []mcp.Version{mcp.Version20260728},
+			Features: []Feature{HandleRoots(&mcp.Root{URI: "file:///r"})}},
+			func(ctx context.Context, c *Client) error {
+				_, err := c.CallTool(ctx, "ask", nil)
+				return err
+			},
+			func(v *conversation, asked frame) {
+				v.answer(asked, `{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"s"}`)
+				v.answer(v.want(mcp.MethodCallTool), `{"resultType":"complete","content":[]}`)
+			}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScript()
+				c, err := New(s, Checked(t, test.o))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = c.Stop(context.Background()) }()
+				v := s.next(t)
+				if test.o.Versions[0] == mcp.Version20260728 {
+					v.modern()
+				} else {
+					v.initialize(test.o.Versions[0])
+				}
+				await(t, c)
+				result := make(chan error, 1)
+				go func() { result <- test.call(t.Context(), c) }()
+				asked := v.take()
+				ended, outcome := drained(t, c, time.Minute)
+				if ended() {
+					t.Error("Drain has ended while the operation goes on")
+				}
+				if err := c.Call(t.Context(), "new", nil, nil); !errors.Is(err, ErrShutdown) || !SafeToRetry(err) {
+					t.Errorf("a new call: got %v, want ErrShutdown, safe to retry", err)
+				}
+				test.rest(v, asked)
+				if err := <-result; err != nil {
+					t.Errorf("the operation: %v", err)
+				}
+				if !ended() || *outcome != nil {
+					t.Errorf("behind the operation: Drain has ended is %v, with %v", ended(), *outcome)
+				}
+				if err := c.Drain(t.Context()); err != nil {
+					t.Errorf("a second Drain: %v", err)
+				}
+				if err := c.Notify(t.Context(), "notifications/x", nil); err != nil {
+					t.Errorf("a notification: %v", err)
+				}
+				v.want("notifications/x")
+			})
+		})
+	}
+}
+
+func TestDrainEndsWithItsContext(t *testing.T) {
+	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *Client) {
+		result := make(chan error, 1)
+		go func() { result <- c.Call(t.Context(), "slow", nil, nil) }()
+		asked := v.take()
+		begun := time.Now()
+		ended, outcome := drained(t, c, time.Second)
+		time.Sleep(2 * time.Second) // of the bubble
+		if !ended() || !errors.Is(*outcome, context.DeadlineExceeded) {
+			t.Errorf("Drain: ended %v, with %v, want the error of its context", ended(), *outcome)
+		}
+		if took := time.Since(begun); took != 2*time.Second {
+			t.Errorf("got %v of the bubble", took)
+		}
+		v.answer(asked, `{"resultType":"complete"}`)
+		if err := <-result; err != nil {
+			t.Errorf("the call in flight: %v", err)
+		}
+	})
+}
+
+func TestDrainOfAGroupDrainsAllMembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := newScript(), newScript()
+		legacy := &Options{Versions: []mcp.Version{mcp.Version20251125}, RequestTimeout: time.Hour}
+		g, err := NewGroup([]Member{{Name: "one", Transport: one, Options: legacy},
+			{Name: "two", Transport: two, Options: legacy}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = g.Stop(context.Background()) }()
+		one.next(t).initialize(mcp.Version20251125)
+		v := two.next(t)
+		v.initialize(mcp.Version20251125)
+		first, _ := g.Client("one")
+		second, _ := g.Client("two")
+		await(t, second)
+		go func() { _ = second.Call(t.Context(), "slow", nil, nil) }()
+		v.take()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err = g.Drain(ctx)
+		of, ok := errors.AsType[*MemberError](err)
+		if !ok || of.Member != "two" || strings.Contains(err.Error(), "one:") {
+			t.Errorf("got %v, want the error of the member that has not drained", err)
+		}
+		if err := first.Call(t.Context(), "new", nil, nil); !errors.Is(err, ErrShutdown) {
+			t.Errorf("the other member: got %v, want ErrShutdown", err)
+		}
+	})
+}
+
+func TestHealthSaysWhetherClientsCanBeUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript()
+		c, err := New(s, Checked(t, &Options{Name: "weather", Versions: []mcp.Version{mcp.Version20251125}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Stop(context.Background()) }()
+		handler := HealthHandler(c)
+		check := func(when string, status int, state string, draining bool) {
+			t.Helper()
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
+			var body struct {
+				Ready   bool
+				Clients []struct {
+					Name, State string
+					Since       time.Time
+					Draining    bool
+				}
+			}
+			if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || len(body.Clients) != 1 {
+				t.Fatalf("%s: got %s: %v", when, w.Body, err)
+			}
+			got := body.Clients[0]
+			if w.Code != status || body.Ready != (status == http.StatusOK) || got.Name != "weather" || got.State != state ||
+				got.Draining != draining || got.Since.IsZero() {
+				t.Errorf("%s: got %d %s, want %d, %s and draining %v", when, w.Code, w.Body, status, state, draining)
+			}
+		}
+		v := s.next(t)
+		synctest.Wait()
+		check("before the handshake", http.StatusServiceUnavailable, "initializing", false)
+		v.initialize(mcp.Version20251125)
+		await(t, c)
+		check("ready", http.StatusOK, "ready", false)
+		if err := c.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+		check("drained", http.StatusServiceUnavailable, "ready", true)
+		if err := c.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		check("stopped", http.StatusServiceUnavailable, "closing", true)
+	})
+}

@@ -1,0 +1,51 @@
+package mcpclient_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient"
+)
+
+func ExampleClient_Drain() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, weatherServer(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// The program is to end: let calls in flight end first, for 20 seconds at most.
+	patience, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	if err := client.Drain(patience); err != nil {
+		log.Printf("some calls are cut off: %v", err)
+	}
+	_, err = client.CallTool(ctx, "weather", query{City: "Oslo"})
+	fmt.Println("refused:", errors.Is(err, mcpclient.ErrShutdown))
+	if err := client.Stop(patience); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// refused: true
+}
+
+func ExampleHealthHandler() {
+	client, err := mcpclient.Connect(context.Background(), weatherServer(), &mcpclient.Options{Name: "weather"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Stop(context.Background())
+	mux := http.NewServeMux()
+	mux.Handle("GET /readyz", mcpclient.HealthHandler(client))
+
+	answer := httptest.NewRecorder() // of the probe
+	mux.ServeHTTP(answer, httptest.NewRequest("GET", "/readyz", nil))
+	fmt.Println(answer.Code)
+	// Output:
+	// 200
+}

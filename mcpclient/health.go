@@ -1,0 +1,59 @@
+package mcpclient
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
+)
+
+// HealthHandler tells over HTTP whether clients can be used, for a readiness probe or a load balancer:
+//
+//	http.Handle("GET /readyz", mcpclient.HealthHandler(weather, payments))
+//
+// It answers 200 if all of them are ready and none is drained, and 503 otherwise; without clients it answers 200. The
+// body is a JSON object with a member for each client, by its [Options.Name] or, without one, by that of its transport:
+//
+//	{"ready":false,"clients":[{"name":"weather","state":"backoff","reason":"transport_down","since":"2026-11-23T10:00:00Z","attempt":3}]}
+//
+// It has no texts of errors, which may name hosts and paths; [Client.Status] has them. It asks no server: a connection
+// that has been cut in silence is noticed by [Options.KeepAlive]. The handler may be used by many goroutines.
+func HealthHandler(clients ...*Client) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h := health{Ready: true, Clients: make([]clientHealth, 0, len(clients))}
+		for _, c := range clients {
+			of := c.health()
+			h.Ready = h.Ready && of.State == connstate.Ready && !of.Draining
+			h.Clients = append(h.Clients, of)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		if !h.Ready {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_ = json.NewEncoder(w).Encode(h) // a client that has gone needs no answer
+	})
+}
+
+type health struct {
+	Ready   bool           `json:"ready"`
+	Clients []clientHealth `json:"clients"`
+}
+
+type clientHealth struct {
+	Name     string           `json:"name"`
+	State    connstate.State  `json:"state"`
+	Reason   connstate.Reason `json:"reason,omitempty"`
+	Since    time.Time        `json:"since"`
+	Attempt  int              `json:"attempt,omitempty"`
+	Draining bool             `json:"draining,omitempty"`
+}
+
+func (c *Client) health() clientHealth {
+	s := c.Status()
+	return clientHealth{
+		Name: c.name, State: s.State, Reason: s.Reason, Since: s.Since.UTC(), Attempt: s.Attempt,
+		Draining: c.core.Draining(),
+	}
+}
