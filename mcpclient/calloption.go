@@ -14,6 +14,7 @@ type asked struct {
 	meta      mcp.Meta
 	logLevel  mcp.LoggingLevel  // empty for none
 	cacheable bool              // the result may be one that is kept, and may be kept
+	retries   int               // how often the call may be made again
 	refresh   bool              // but not this time: the server is to be asked
 	handle    *Task             // gets the task that the call becomes, instead of waiting for it; may be nil
 	onTask    func(mcp.Task)    // hears of that; may be nil

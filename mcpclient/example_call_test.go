@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -219,4 +221,22 @@ func ExampleClient_Call_methodNotFound() {
 		fmt.Println(err)
 	}
 	// Output: a server without an index
+}
+
+func ExampleRetry() {
+	ctx := context.Background()
+	client, err := mcpclient.Connect(ctx, weatherServer(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Stop(ctx)
+
+	// Three more tries if the connection is lost on the way: a list can be asked for twice.
+	tools, err := client.ListTools(ctx, nil, mcpclient.Retry(3), mcpclient.WithTimeout(30*time.Second))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(tools.Tools[0].Name)
+	// Output:
+	// weather
 }

@@ -25,7 +25,8 @@ type call struct {
 
 	keeping keeping
 	input   inputRounds
-	visits  int // how often the server has sent the user to URLs first
+	visits  int  // how often the server has sent the user to URLs first
+	anew    bool // the next request repeats one that has failed
 	tasks   taskCall
 }
 
@@ -131,7 +132,7 @@ func (cl *call) nameFor(v mcp.Version) string {
 
 // About describes the request.
 func (cl *call) About() instrument.Request {
-	r := instrument.Request{Method: cl.Method, Corr: cl.Corr, Link: cl.Ref, Round: cl.input.rounds}
+	r := instrument.Request{Method: cl.Method, Corr: cl.Corr, Link: cl.Ref, Round: cl.input.rounds, Reissue: cl.anew}
 	switch p := cl.params.(type) {
 	case *mcp.CallToolParams:
 		r.TargetKind, r.Target = instrument.Tool, p.Name
@@ -150,6 +151,7 @@ func (cl *call) About() instrument.Request {
 
 // Started hears that the operation of the request has begun.
 func (cl *call) Started() {
+	cl.anew = false
 	if cl.asked.lead == nil {
 		return
 	}

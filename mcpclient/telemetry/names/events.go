@@ -14,8 +14,9 @@ const (
 	// A request succeeded in that the server asks for something before it answers: the next request of the call
 	// brings it. Follows the stop.
 	EventMCPClientRequestInputRequired = "mcp_client.request.input_required"
-	// A subscription is opened anew that was lost with its connection; its span has a link to that of the one
-	// before. Follows the start. No other request is repeated by itself.
+	// A request repeats one that has failed: that of a subscription that was lost with its connection, or of a call
+	// whose options say Retry. Its span has a link to that of the one before. Follows the start. No other request is
+	// repeated by itself.
 	EventMCPClientRequestReissued = "mcp_client.request.reissued"
 	// The connection moved; the duration is the time it spent in the state it left. Warn if it has to back off or
 	// was refused.

@@ -64,7 +64,7 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName, names.KeyMCPClientCorrID),
 			when(names.KeyJSONRPCRequestID)), false, "",
 		spanClientRequest, nil, Experimental,
-		"A subscription is opened anew that was lost with its connection; its span has a link to that of the one before. Follows the start. No other request is repeated by itself."},
+		"A request repeats one that has failed: that of a subscription that was lost with its connection, or of a call whose options say Retry. Its span has a link to that of the one before. Follows the start. No other request is repeated by itself."},
 	{names.EventMCPClientConnectionTransition, atInfoWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionFrom, names.KeyMCPClientConnectionTo,
 			names.KeyMCPClientConnectionReason, names.KeyMCPClientConnectionAttemptNumber,
