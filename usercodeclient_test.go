@@ -183,8 +183,8 @@ var clientCases = func() []failing {
 		heard("handler of updates", []string{"mcpclient.HandleResourceUpdated h"}, func(w *world) mcpclient.Feature {
 			return mcpclient.HandleResourceUpdated(func(context.Context, string) { w.strike() })
 		}, updated),
-		heard("handler of log messages", []string{"mcpclient.HandleLogMessages h"}, func(w *world) mcpclient.Feature {
-			return mcpclient.HandleLogMessages(func(context.Context, *mcp.LoggingMessageParams) { w.strike() })
+		heard("handler of log messages", []string{"mcpclient.HandleLogMessage h"}, func(w *world) mcpclient.Feature {
+			return mcpclient.HandleLogMessage(func(context.Context, *mcp.LoggingMessageParams) { w.strike() })
 		}, logged),
 		heard("logger of log messages", []string{"mcpclient.LogMessagesTo l"}, func(w *world) mcpclient.Feature {
 			return mcpclient.LogMessagesTo(slog.New(striking{w}))
@@ -351,7 +351,7 @@ var clientCases = func() []failing {
 					return next(ctx, r)
 				}
 			}}
-			return mcpclient.HandleRoots()
+			return mcpclient.UseRoots()
 		}, roots)...)
 	return append(cases, asked("the encoder of a handler's result", nil, func(w *world) mcpclient.Feature {
 		w.co.Capabilities.Roots = &mcp.RootsCapability{}

@@ -429,7 +429,7 @@ func behind(w *world, o bearer.Options, strike func()) {
 		return &bearer.Principal{Subject: "me", Audience: []string{o.Resource}, Expiry: time.Now().Add(24 * time.Hour)}, nil
 	})
 	w.around = func(h http.Handler) http.Handler {
-		guarded := bearer.Require(verify, o)(h)
+		guarded := bearer.Require(verify, &o)(h)
 		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			r.Header.Set("Authorization", "Bearer token")
 			guarded.ServeHTTP(rw, r)

@@ -63,29 +63,29 @@ type Connection struct {
 	Transport string `json:"transport,omitempty"`
 	Protocol  string `json:"protocol,omitempty"`
 	// by its own account; empty for modern clients, which say so with each request
-	Client    string        `json:"client,omitempty"`
-	ClientVer string        `json:"client_version,omitempty"`
-	Version   mcp.Version   `json:"protocol_version,omitempty"` // agreed on, likewise
-	Since     time.Time     `json:"since"`
-	Age       time.Duration `json:"age_ns"`
-	Running   int           `json:"running"`            // requests
-	Waiting   int           `json:"waiting"`            // requests that wait for a place
-	Bytes     int           `json:"waiting_bytes"`      // of their frames
-	Asking    int           `json:"asking"`             // requests that the client has yet to answer
-	Watching  int           `json:"watching,omitempty"` // resources, by resources/subscribe
+	Client        string        `json:"client,omitempty"`
+	ClientVersion string        `json:"client_version,omitempty"`
+	Version       mcp.Version   `json:"protocol_version,omitempty"` // agreed on, likewise
+	Since         time.Time     `json:"since"`
+	Age           time.Duration `json:"age_ns"`
+	Running       int           `json:"running"`            // requests
+	Waiting       int           `json:"waiting"`            // requests that wait for a place
+	Bytes         int           `json:"waiting_bytes"`      // of their frames
+	Asking        int           `json:"asking"`             // requests that the client has yet to answer
+	Watching      int           `json:"watching,omitempty"` // resources, by resources/subscribe
 }
 
 // HTTP is what a handler over HTTP is doing.
 type HTTP struct {
-	Inside        int  `json:"inside"`   // HTTP requests and responses that are streams
-	Requests      int  `json:"requests"` // POSTs of those, without the ones that last
-	MaxRequests   int  `json:"max_requests"`
-	Sessions      int  `json:"sessions"` // of legacy clients
-	MaxSessions   int  `json:"max_sessions"`
-	Subscriptions int  `json:"subscriptions"` // of modern clients
-	MaxSubs       int  `json:"max_subscriptions"`
-	Shared        bool `json:"shared,omitempty"`  // sessions are known in other processes too
-	Closing       bool `json:"closing,omitempty"` // no more requests are let in
+	Inside           int  `json:"inside"`   // HTTP requests and responses that are streams
+	Requests         int  `json:"requests"` // POSTs of those, without the ones that last
+	MaxRequests      int  `json:"max_requests"`
+	Sessions         int  `json:"sessions"` // of legacy clients
+	MaxSessions      int  `json:"max_sessions"`
+	Subscriptions    int  `json:"subscriptions"` // of modern clients
+	MaxSubscriptions int  `json:"max_subscriptions"`
+	Shared           bool `json:"shared,omitempty"`  // sessions are known in other processes too
+	Closing          bool `json:"closing,omitempty"` // no more requests are let in
 }
 
 // Request is a request that is being answered, or waits for that.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 )
@@ -61,6 +62,22 @@ type AudioContent struct {
 	Annotations *Annotations
 	Meta        Meta // from 2025-06-18
 }
+
+// Image returns a block with an image; mimeType is that of data, image/png for example.
+func Image(data []byte, mimeType string) *ImageContent {
+	return &ImageContent{Data: base64.StdEncoding.EncodeToString(data), MIMEType: mimeType}
+}
+
+// Audio returns a block with sound; mimeType is that of data, audio/wav for example.
+func Audio(data []byte, mimeType string) *AudioContent {
+	return &AudioContent{Data: base64.StdEncoding.EncodeToString(data), MIMEType: mimeType}
+}
+
+// Bytes returns the image that Data encodes. An error says that it is not base64.
+func (c *ImageContent) Bytes() ([]byte, error) { return base64.StdEncoding.DecodeString(c.Data) }
+
+// Bytes returns the sound that Data encodes. An error says that it is not base64.
+func (c *AudioContent) Bytes() ([]byte, error) { return base64.StdEncoding.DecodeString(c.Data) }
 
 // EmbeddedResource is [Content]: the contents of a resource, sent along.
 type EmbeddedResource struct {

@@ -1,12 +1,41 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 )
+
+func TestImagesAndSoundAreBytes(t *testing.T) {
+	for _, data := range [][]byte{{}, {0}, {0xff, 0xfe, 0x3e}, []byte("four")} {
+		image, sound := Image(data, "image/png"), Audio(data, "audio/wav")
+		if image.MIMEType != "image/png" || sound.MIMEType != "audio/wav" {
+			t.Errorf("want the MIME types that were given, got %q and %q", image.MIMEType, sound.MIMEType)
+		}
+		text, err := AppendResult(nil, &CallToolResult{Content: ContentList{image, sound}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back CallToolResult
+		if _, err := Decode(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		seen, err := back.Content[0].(*ImageContent).Bytes()
+		heard, err2 := back.Content[1].(*AudioContent).Bytes()
+		if err != nil || err2 != nil || !bytes.Equal(seen, data) || !bytes.Equal(heard, data) {
+			t.Errorf("want %q twice, got %q, %v and %q, %v", data, seen, err, heard, err2)
+		}
+	}
+	if _, err := (&ImageContent{Data: "!"}).Bytes(); err == nil {
+		t.Error("what is not base64 became an image")
+	}
+	if _, err := (&AudioContent{Data: "!"}).Bytes(); err == nil {
+		t.Error("what is not base64 became sound")
+	}
+}
 
 // TestContentWorksInUsersTypes embeds content where the user's own JSON has it, by value and by pointer.
 func TestContentWorksInUsersTypes(t *testing.T) {

@@ -10,8 +10,8 @@
 // initialize, [Modern] ones carry version, identity and capabilities in the _meta of each request.
 //
 // Those who use packages mcpclient and mcpserver need the types, and what makes or reads the usual ones in a word:
-// [Text], [CallToolResult.Text], [SamplingContent.Text], [BlobContents], [ResourceContents.Bytes], [PromptRef],
-// [ResourceRef], [ElicitParams.Form].
+// [Text], [CallToolResult.Text], [SamplingContent.Text], [Image], [ImageContent.Bytes], [Audio], [AudioContent.Bytes],
+// [BlobContents], [ResourceContents.Bytes], [PromptRef], [ResourceRef], [ElicitParams.Form].
 //
 // What may surprise:
 //
@@ -19,6 +19,8 @@
 //     results and uses the input up.
 //   - Optional scalars are pointers where their zero value means something else than their absence: new(0.5),
 //     new(true).
+//   - A slice holds pointers to what is handed on by itself: what a list method lists, what carries _meta, messages. It
+//     holds values of what is only a part of something: icons, arguments of a prompt, fields of a form.
 //   - JSON that has no fixed shape stays JSON: schemas, structured content, arguments that were received, log data. So
 //     do _meta and settings, as an [Object], and base64 data, as a string.
 //   - An unknown value of an enumeration is kept, unknown content becomes an [*UnknownContent], unknown capabilities

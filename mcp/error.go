@@ -43,10 +43,20 @@ func (e *Error) Error() string {
 }
 
 // Is reports whether target is an [*Error] of the same code, such as [ErrMethodNotFound]. Messages and data do not
-// count.
+// count, but for [ErrResourceNotFound].
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
-	return ok && t.Code == e.Code
+	return ok && (t.Code == e.Code || target == ErrResourceNotFound && e.namesResource())
+}
+
+// namesResource reports whether the error is the one of 2026-07-28 about a resource that does not exist.
+func (e *Error) namesResource() bool {
+	if e.Code != CodeInvalidParams {
+		return false
+	}
+	var data ResourceNotFoundData
+	_, err := Decode(e.Data, &data)
+	return err == nil && data.URI != ""
 }
 
 // The errors of JSON-RPC, for [errors.Is], which compares codes. A handler may return one as it
@@ -59,6 +69,13 @@ var (
 	ErrInvalidParams  error = &Error{Code: CodeInvalidParams, Message: "invalid params"}
 	ErrInternal       error = &Error{Code: CodeInternalError, Message: "internal error"}
 )
+
+// ErrResourceNotFound is a server's answer that a resource does not exist, in the words of any revision, for
+// [errors.Is]: the code -32002 until 2025-11-25; from 2026-07-28 -32602, which says this and no other thing when the
+// URI comes with it. That it does not match means unknown: a server that sends -32602 need not tell the URI. A handler
+// of a server returns ResourceNotFound of package mcpserver instead, which each client gets in the words of its
+// revision. (specification 2026-07-28, server/resources, "Error Handling")
+var ErrResourceNotFound error = &Error{Code: CodeResourceNotFound, Message: "resource not found"}
 
 // ResourceNotFoundData is the data of an error with [CodeResourceNotFound]. Servers of 2026-07-28 may send it with
 // [CodeInvalidParams].

@@ -24,3 +24,27 @@ func TestErrorsAreToldByTheirCodes(t *testing.T) {
 		}
 	}
 }
+
+func TestAResourceIsNotFoundInTheWordsOfAllRevisions(t *testing.T) {
+	uri := []byte(`{"uri":"file:///x"}`)
+	for name, tc := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"the legacy code":              {&Error{Code: -32002}, true},
+		"wrapped":                      {fmt.Errorf("read: %w", &Error{Code: -32002, Data: uri}), true},
+		"the modern code with a URI":   {&Error{Code: -32602, Data: uri}, true},
+		"the modern code without data": {&Error{Code: -32602}, false},
+		"the modern code with other":   {&Error{Code: -32602, Data: []byte(`[1]`)}, false},
+		"an empty URI":                 {&Error{Code: -32602, Data: []byte(`{"uri":""}`)}, false},
+		"another code":                 {&Error{Code: -32603, Data: uri}, false},
+		"invalid params":               {ErrInvalidParams, false},
+	} {
+		if got := errors.Is(tc.err, ErrResourceNotFound); got != tc.want {
+			t.Errorf("%s: want %v, got %v", name, tc.want, got)
+		}
+	}
+	if !errors.Is(&Error{Code: -32602, Data: uri}, ErrInvalidParams) {
+		t.Error("the modern error is no longer one of invalid params")
+	}
+}

@@ -17,6 +17,13 @@ func ExampleText() {
 	// partly cloudy
 }
 
+func ExampleImage() {
+	block := mcp.Image([]byte("GIF89a"), "image/gif")
+	data, err := block.Bytes()
+	fmt.Printf("%s is %q, %v\n", block.Data, data, err)
+	// Output: R0lGODlh is "GIF89a", <nil>
+}
+
 func ExampleDecode() {
 	frame := []byte(`{"content":[{"type":"text","text":"18 °C"},{"type":"resource_link","uri":"weather://paris",` +
 		`"name":"paris"}]}`)

@@ -279,7 +279,7 @@ func (s strange) converse(ctx context.Context) (sent int, _ error) {
 	c, err := mcpclient.New(transport.InMemory(server.serve), &mcpclient.Options{
 		FrameLimit: anyFrame, RequestTimeout: anyTimeout, InitTimeout: anyTimeout, Telemetry: telemetry.Off(),
 		Features: []mcpclient.Feature{
-			mcpclient.HandleElicitation(elicit), mcpclient.UseTasks(nil), mcpclient.HandleRoots(),
+			mcpclient.HandleElicitation(elicit), mcpclient.UseTasks(nil), mcpclient.UseRoots(),
 			mcpclient.HandleNotification("", func(_ context.Context,
 				n *mcpclient.Notification) {
 				n.Decode(new(map[string]any))

@@ -286,7 +286,7 @@ func TestWhatWaitsEndsWithItsDeadline(t *testing.T) {
 		t.Run(stall, func(t *testing.T) {
 			for name, operation := range allOperations {
 				o := st.o
-				o.Features = append([]Feature{UseTasks(nil), HandleRoots(&mcp.Root{URI: "file:///r"})}, o.Features...)
+				o.Features = append([]Feature{UseTasks(nil), UseRoots(&mcp.Root{URI: "file:///r"})}, o.Features...)
 				bubbleWith(t, &o, readable, func(t *testing.T, s *script, c *Client) {
 					st.server(t, s, c)
 					ctx, cancel := context.WithTimeout(t.Context(), patience)

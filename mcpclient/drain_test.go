@@ -66,7 +66,7 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 				v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
 			}},
 		{"rounds of input", &Options{Versions: []mcp.Version{mcp.Version20260728},
-			Features: []Feature{HandleRoots(&mcp.Root{URI: "file:///r"})}},
+			Features: []Feature{UseRoots(&mcp.Root{URI: "file:///r"})}},
 			func(ctx context.Context, c *Client) error {
 				_, err := c.CallTool(ctx, "ask", nil)
 				return err

@@ -23,7 +23,7 @@ func ExampleOptions_handlerMiddleware() {
 	}
 	ctx := context.Background()
 	client, err := mcpclient.Connect(ctx, server, &mcpclient.Options{
-		Features:          []mcpclient.Feature{mcpclient.HandleRoots(&mcp.Root{URI: "file:///srv"})},
+		Features:          []mcpclient.Feature{mcpclient.UseRoots(&mcp.Root{URI: "file:///srv"})},
 		HandlerMiddleware: []func(mcpclient.RequestHandler) mcpclient.RequestHandler{noted},
 	})
 	if err != nil {

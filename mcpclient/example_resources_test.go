@@ -58,7 +58,7 @@ func ExampleClient_ReadResource() {
 		fmt.Println(book.Title+":", r.Contents[0].Text)
 	}
 	_, err = client.ReadResource(ctx, "book:///ulysses")
-	fmt.Println(mcpclient.ResourceNotFound(err))
+	fmt.Println(errors.Is(err, mcp.ErrResourceNotFound))
 	// Output:
 	// Emma: Emma Woodhouse, handsome, clever, and rich
 	// true

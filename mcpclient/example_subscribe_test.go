@@ -110,7 +110,7 @@ func ExampleLogMessagesTo() {
 	said := make(chan struct{}, 1)
 	client, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.LogMessagesTo(logger),
-		mcpclient.HandleLogMessages(func(context.Context, *mcp.LoggingMessageParams) { said <- struct{}{} }),
+		mcpclient.HandleLogMessage(func(context.Context, *mcp.LoggingMessageParams) { said <- struct{}{} }),
 	}})
 	if err != nil {
 		fmt.Println(err)
@@ -130,7 +130,7 @@ func ExampleLogMessagesTo() {
 	// Output: level=WARN msg="server log message" logger=db data="{\"slow\":true}"
 }
 
-func ExampleHandleRoots() {
+func ExampleUseRoots() {
 	server := withTool("build", func(ctx context.Context, _ struct{}) (string, error) {
 		roots, err := mcpserver.ListRoots(ctx)
 		if err != nil {
@@ -140,7 +140,7 @@ func ExampleHandleRoots() {
 	})
 	ctx := context.Background()
 	client, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Features: []mcpclient.Feature{
-		mcpclient.HandleRoots(&mcp.Root{URI: "file:///home/me/project", Name: "project"}),
+		mcpclient.UseRoots(&mcp.Root{URI: "file:///home/me/project", Name: "project"}),
 	}})
 	if err != nil {
 		fmt.Println(err)

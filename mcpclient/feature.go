@@ -7,7 +7,7 @@ import (
 )
 
 // Feature is something a client can do for its server, or wants to hear from it, decided before the first connection:
-// [HandleElicitation], [HandleRoots], [HandleNotification] and its kin such as [HandleResourceUpdated],
+// [HandleElicitation], [UseRoots], [HandleNotification] and its kin such as [HandleResourceUpdated],
 // [HandleRequest], [UseTasks].
 type Feature interface{ feature() feature }
 

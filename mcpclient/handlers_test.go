@@ -197,7 +197,7 @@ func TestWhatATypedHandlerCannotReadIsAViolation(t *testing.T) {
 	var heard int
 	o := Options{Features: []Feature{
 		HandleResourceUpdated(func(context.Context, string) { heard++ }),
-		HandleLogMessages(func(context.Context, *mcp.LoggingMessageParams) { heard++ }),
+		HandleLogMessage(func(context.Context, *mcp.LoggingMessageParams) { heard++ }),
 		HandleProgress(func(context.Context, *Progress) { heard++ }),
 	}}
 	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {

@@ -24,7 +24,7 @@ func TestWhatCameBeforeStopIsHeard(t *testing.T) {
 	var heard atomic.Int64
 	client, err := mcpclient.Connect(t.Context(), server,
 		&mcpclient.Options{CloseTimeout: time.Minute, Features: []mcpclient.Feature{
-			mcpclient.HandleLogMessages(func(ctx context.Context, _ *mcp.LoggingMessageParams) {
+			mcpclient.HandleLogMessage(func(ctx context.Context, _ *mcp.LoggingMessageParams) {
 				<-ctx.Done() // so that all but the first one wait when the client is stopped
 				heard.Add(1)
 			}),

@@ -35,7 +35,7 @@ func (l *logLevel) level() mcp.LoggingLevel {
 	return ""
 }
 
-// SetLogLevel asks the server for log messages of this level and of all that are more severe; [HandleLogMessages] and
+// SetLogLevel asks the server for log messages of this level and of all that are more severe; [HandleLogMessage] and
 // [LogMessagesTo] hear them. A legacy server is told so at once, and anew in each session to come. A modern one is told
 // with every later request, and sends the messages that belong to it; [WithLogLevel] sets another level for one call.
 //
@@ -111,22 +111,22 @@ func checkLogLevel(level mcp.LoggingLevel) error {
 	return nil
 }
 
-// HandleLogMessages calls h with the log messages of the server. Which ones it sends is for [Client.SetLogLevel]: a
+// HandleLogMessage calls h with the log messages of the server. Which ones it sends is for [Client.SetLogLevel]: a
 // modern server sends none before that, a legacy one those it likes.
 // (specification 2026-07-28, server/utilities/logging, "Log Message Notifications")
-func HandleLogMessages(h func(ctx context.Context, m *mcp.LoggingMessageParams)) Feature {
+func HandleLogMessage(h func(ctx context.Context, m *mcp.LoggingMessageParams)) Feature {
 	return HandleNotification(mcp.NotificationMessage, decoded(h))
 }
 
-// OnLogMessage is [HandleLogMessages] from now on, until remove is called.
+// OnLogMessage is [HandleLogMessage] from now on, until remove is called.
 func (c *Client) OnLogMessage(h func(ctx context.Context, m *mcp.LoggingMessageParams)) (remove func()) {
 	return c.OnNotification(mcp.NotificationMessage, decoded(h))
 }
 
 // LogMessagesTo writes the log messages of the server to l, at the levels that [mcp.LoggingLevel.Level] maps theirs to.
 // The message is always "server log message"; what the server says is in the attributes: logger, its logger's name if
-// it has one, and data, a string, or any other JSON as a [json.RawMessage]. See [HandleLogMessages].
-func LogMessagesTo(l *slog.Logger) Feature { return HandleLogMessages(logTo(l)) }
+// it has one, and data, a string, or any other JSON as a [json.RawMessage]. See [HandleLogMessage].
+func LogMessagesTo(l *slog.Logger) Feature { return HandleLogMessage(logTo(l)) }
 
 // LogMessagesTo is the feature [LogMessagesTo] from now on, until remove is called.
 func (c *Client) LogMessagesTo(l *slog.Logger) (remove func()) { return c.OnLogMessage(logTo(l)) }

@@ -168,7 +168,7 @@ func TestLogMessagesAreHeard(t *testing.T) {
 			said = append(said, fmt.Sprintf("%s: %s %s %s", by, m.Level, m.Logger, m.Data))
 		}
 	}
-	inEach(t, Options{Features: []Feature{HandleLogMessages(hear("feature"))}}, func(t *testing.T, r *revision) {
+	inEach(t, Options{Features: []Feature{HandleLogMessage(hear("feature"))}}, func(t *testing.T, r *revision) {
 		said = nil
 		r.write(logMessage("info", "db", `{"a":1}`))
 		synctest.Wait()

@@ -2,7 +2,6 @@ package mcpclient
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -64,9 +63,9 @@ func (c *Client) ResourceTemplates(ctx context.Context, options ...CallOption) i
 	return pages(c, mcp.MethodListResourceTemplates, name, options, fetch)
 }
 
-// ReadResource returns the contents of a resource; there may be several, as for the files of a directory.
-// [ResourceNotFound] recognizes the error for a resource that is not there. (specification 2026-07-28,
-// server/resources, "Reading Resources")
+// ReadResource returns the contents of a resource; there may be several, as for the files of a directory. The error for
+// a resource that is not there is [mcp.ErrResourceNotFound]. (specification 2026-07-28, server/resources, "Reading
+// Resources")
 func (c *Client) ReadResource(ctx context.Context, uri string, options ...CallOption) (*mcp.ReadResourceResult, error) {
 	if err := c.require(mcp.MethodReadResource, hasResources, "resources"); err != nil {
 		return nil, err
@@ -76,24 +75,4 @@ func (c *Client) ReadResource(ctx context.Context, uri string, options ...CallOp
 		return nil, err
 	}
 	return r, nil
-}
-
-// ResourceNotFound reports whether err is a server's answer that a resource does not exist, in the words of any
-// revision: the code -32002 until 2025-11-25; from 2026-07-28 -32602, which says this and no other thing when the URI
-// comes with it. False means unknown: a server that sends -32602 need not tell the URI.
-// (specification 2026-07-28, server/resources, "Error Handling")
-func ResourceNotFound(err error) bool {
-	e, ok := errors.AsType[*mcp.Error](err)
-	if !ok {
-		return false
-	}
-	var data mcp.ResourceNotFoundData
-	switch e.Code {
-	case mcp.CodeResourceNotFound:
-		return true
-	case mcp.CodeInvalidParams:
-		_, undecodable := mcp.Decode(e.Data, &data)
-		return undecodable == nil && data.URI != ""
-	}
-	return false
 }

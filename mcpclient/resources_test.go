@@ -101,7 +101,7 @@ func TestResourceNotFoundKnowsTheCodesOfAllRevisions(t *testing.T) {
 		"no error of the server": {ErrTimeout, false},
 		"no error":               {nil, false},
 	} {
-		if got := ResourceNotFound(tc.err); got != tc.want {
+		if got := errors.Is(tc.err, mcp.ErrResourceNotFound); got != tc.want {
 			t.Errorf("%s: want %v, got %v", name, tc.want, got)
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
-// HandleRoots declares that the client has roots, the directories and files the server should work in, and answers the
+// UseRoots declares that the client has roots, the directories and files the server should work in, and answers the
 // server's question for them: roots/list of a legacy server, and what a modern one needs before it can answer a call.
 // With [Client.SetRoots] they change. Their URIs are file URIs with an absolute path in which nothing leads upwards;
 // another one is an error of [New] and [Connect]. (specification 2026-07-28, client/roots)
-func HandleRoots(roots ...*mcp.Root) Feature {
+func UseRoots(roots ...*mcp.Root) Feature {
 	return feature{
 		declare: func(c *mcp.ClientCapabilities) {
 			var r mcp.RootsCapability
@@ -38,12 +38,12 @@ func HandleRoots(roots ...*mcp.Root) Feature {
 	}
 }
 
-// SetRoots replaces the roots of a client that was made with [HandleRoots]. A legacy server is told that they have
+// SetRoots replaces the roots of a client that was made with [UseRoots]. A legacy server is told that they have
 // changed, and asks for them if it likes; a modern one gets them when it asks the next time. It is an error of kind
 // [KindInvalid] if a root cannot be one or the client has no roots; then nothing has changed. With any other error the
 // roots are replaced and the server may not know.
 func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
-	err := errors.New("the client was made without HandleRoots")
+	err := errors.New("the client was made without UseRoots")
 	if c.roots.present() {
 		err = c.roots.set(roots)
 	}

@@ -33,7 +33,7 @@ func (r *revision) rootsOf() string {
 }
 
 func TestTheServerGetsTheRootsWhenItAsks(t *testing.T) {
-	inEach(t, Options{Features: []Feature{HandleRoots(home())}}, func(t *testing.T, r *revision) {
+	inEach(t, Options{Features: []Feature{UseRoots(home())}}, func(t *testing.T, r *revision) {
 		want := `{"roots":[{"_meta":{"m":1},"uri":"file:///home/user/my%20project","name":"Home"}]}`
 		if r.v < mcp.Version20250618 {
 			want = `{"roots":[{"uri":"file:///home/user/my%20project","name":"Home"}]}`
@@ -75,7 +75,7 @@ func TestTheServerGetsTheRootsWhenItAsks(t *testing.T) {
 
 func TestRootsAreDeclared(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
-		o := &Options{Versions: []mcp.Version{v}, Features: []Feature{HandleRoots()}}
+		o := &Options{Versions: []mcp.Version{v}, Features: []Feature{UseRoots()}}
 		bubble(t, o, func(t *testing.T, s *script, c *Client) {
 			f := s.next(t).take()
 			want := `"roots":{"listChanged":true}`
@@ -91,7 +91,7 @@ func TestRootsAreDeclared(t *testing.T) {
 
 func TestRootsOfAClientThatIsNotReadyAreForTheNextServer(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
-		o := &Options{Versions: []mcp.Version{v}, Features: []Feature{HandleRoots(home())}}
+		o := &Options{Versions: []mcp.Version{v}, Features: []Feature{UseRoots(home())}}
 		bubble(t, o, func(t *testing.T, s *script, c *Client) {
 			p := s.next(t)
 			if err := c.SetRoots(t.Context(), &mcp.Root{URI: "file:///tmp"}); err != nil {
@@ -137,7 +137,7 @@ func TestWhatCannotBeARootIsRefused(t *testing.T) {
 		"file://[::1/etc":              "missing ']'",
 		"file:///ok/" + "a%ff%fe/name": "",
 	} {
-		o := &Options{Features: []Feature{HandleRoots(&mcp.Root{URI: uri})}}
+		o := &Options{Features: []Feature{UseRoots(&mcp.Root{URI: uri})}}
 		c, err := New(newScript(), o)
 		if err == nil {
 			_ = c.Stop(context.Background())
@@ -151,9 +151,9 @@ func TestWhatCannotBeARootIsRefused(t *testing.T) {
 func TestThereIsOneHandlerForRoots(t *testing.T) {
 	answer := HandleRequest(mcp.MethodListRoots, func(context.Context, *Request) (any, error) { return nil, nil })
 	for name, features := range map[string][]Feature{
-		"twice":       {HandleRoots(), HandleRoots()},
-		"another one": {answer, HandleRoots()},
-		"and another": {HandleRoots(), answer},
+		"twice":       {UseRoots(), UseRoots()},
+		"another one": {answer, UseRoots()},
+		"and another": {UseRoots(), answer},
 	} {
 		if _, err := New(newScript(), &Options{Features: features}); err == nil ||
 			!strings.Contains(err.Error(), "want one handler for roots/list") {
@@ -163,8 +163,8 @@ func TestThereIsOneHandlerForRoots(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		err := c.SetRoots(t.Context(), home())
 		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid ||
-			!strings.Contains(fmt.Sprint(err), "HandleRoots") {
-			t.Errorf("want an error of kind invalid about HandleRoots, got %v", err)
+			!strings.Contains(fmt.Sprint(err), "UseRoots") {
+			t.Errorf("want an error of kind invalid about UseRoots, got %v", err)
 		}
 	})
 }

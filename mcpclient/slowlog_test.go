@@ -115,7 +115,7 @@ func TestALogHandlerThatDoesNotReturnDelaysNoCallBeside(t *testing.T) {
 		for _, lends := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, callers read: %v", version, lends), func(t *testing.T) {
 				news := HandleNotification("x/news", func(context.Context, *Notification) {})
-				o := Options{Versions: []mcp.Version{version}, Features: []Feature{news, HandleRoots(&mcp.Root{URI: "file:///r"})}}
+				o := Options{Versions: []mcp.Version{version}, Features: []Feature{news, UseRoots(&mcp.Root{URI: "file:///r"})}}
 				stuckLog(t, o, lends, func(t *testing.T, s *script, c *Client) {
 					meet := func() *conversation {
 						v := s.next(t)

@@ -140,7 +140,7 @@ func TestWhatComesInsteadOfTheAnswerIsNotLost(t *testing.T) {
 func TestARequestOfTheServerIsServedWhileACallerReads(t *testing.T) {
 	o := &Options{
 		Versions: []mcp.Version{mcp.Version20251125},
-		Features: []Feature{lending, HandleRoots(&mcp.Root{URI: "file:///r"})},
+		Features: []Feature{lending, UseRoots(&mcp.Root{URI: "file:///r"})},
 	}
 	interrupted(t, &interruptible{}, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).initialize(mcp.Version20251125)

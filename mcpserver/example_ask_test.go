@@ -43,7 +43,7 @@ func bothEras(s *mcpserver.Server, tool string) {
 					mcpclient.HandleSampling(func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 						return &mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{mcp.Text("a haiku")}}, nil
 					}, nil),
-					mcpclient.HandleRoots(&mcp.Root{URI: "file:///home/ada"}),
+					mcpclient.UseRoots(&mcp.Root{URI: "file:///home/ada"}),
 				},
 			})
 		if err != nil {

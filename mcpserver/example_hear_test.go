@@ -64,7 +64,7 @@ func ExampleServer_OnRootsChanged() {
 	ctx := context.Background()
 	client := clientOf(s, &mcpclient.Options{
 		Versions: []mcp.Version{mcp.Version20251125},
-		Features: []mcpclient.Feature{mcpclient.HandleRoots(&mcp.Root{URI: "file:///home/ada"})},
+		Features: []mcpclient.Feature{mcpclient.UseRoots(&mcp.Root{URI: "file:///home/ada"})},
 	})
 	defer client.Stop(ctx)
 	if err := client.SetRoots(ctx, &mcp.Root{URI: "file:///home/ada"}, &mcp.Root{URI: "file:///srv"}); err != nil {

@@ -103,7 +103,7 @@ func among[T any](first []T, v T, compare func(a, b T) int) []T {
 
 func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 	state := inspect.HTTP{
-		MaxRequests: h.cfg.MaxRequests, MaxSessions: h.cfg.MaxSessions, MaxSubs: h.cfg.MaxSubscriptions, Shared: h.fleet != nil,
+		MaxRequests: h.cfg.MaxRequests, MaxSessions: h.cfg.MaxSessions, MaxSubscriptions: h.cfg.MaxSubscriptions, Shared: h.fleet != nil,
 		Subscriptions: h.audience.len(),
 	}
 	h.gate.mu.Lock()
@@ -131,7 +131,7 @@ func (in *inspector) connection(c *connection, session string) {
 		see.Session = session[:min(len(session), shownSession)] + "…"
 	}
 	if a := c.session.agreed.Load(); a != nil {
-		see.Client, see.ClientVer, see.Version = excerpt(a.client.Name), excerpt(a.client.Version), a.version
+		see.Client, see.ClientVersion, see.Version = excerpt(a.client.Name), excerpt(a.client.Version), a.version
 	}
 	t := c.table
 	t.mu.Lock()

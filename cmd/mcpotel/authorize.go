@@ -24,7 +24,7 @@ func newAuthorizer(o *observation, stderr io.Writer, r *remote, server string) (
 	if err != nil {
 		return nil, err
 	}
-	return auth.New(auth.Options{
+	return auth.New(&auth.Options{
 		Interact:     newPerson(stderr, !r.noBrowser),
 		Resource:     r.resourceOf(server),
 		Store:        store,

@@ -229,7 +229,7 @@ func (c *connection) answers(server string) []mcpclient.Feature {
 		}, &mcpclient.URLElicitationOptions{RetryWithin: -1}), // see visitAll
 	}
 	if len(c.roots) > 0 {
-		features = append(features, mcpclient.HandleRoots(c.roots...))
+		features = append(features, mcpclient.UseRoots(c.roots...))
 	}
 	return features
 }

@@ -34,7 +34,7 @@ func (l *logFlag) hear(c *console) func(server string, o *mcpclient.Options) {
 		return nil
 	}
 	return func(server string, o *mcpclient.Options) {
-		o.Features = append(o.Features, mcpclient.HandleLogMessages(func(_ context.Context, m *mcp.LoggingMessageParams) {
+		o.Features = append(o.Features, mcpclient.HandleLogMessage(func(_ context.Context, m *mcp.LoggingMessageParams) {
 			c.say("%s: log %s", server, logLine(m))
 		}))
 	}

@@ -219,7 +219,7 @@ func TestAServersRequestsAndConnectionsAreShown(t *testing.T) {
 		Server: "weather", Version: "2", Versions: mcp.SupportedVersions(), Tools: 3, Prompts: 1,
 		Limits: inspect.Limits{MaxConcurrent: 4, MaxTotal: 8, FrameLimit: 16 << 20}, Places: inspect.Places{Used: 8},
 		Connected: 3, InFlight: 2, RunningTasks: 1, MaxTasks: 1024, Subscriptions: 6,
-		Connections: []inspect.Connection{{Number: 9, Client: "ide", ClientVer: "1.0", Version: mcp.Version20251125,
+		Connections: []inspect.Connection{{Number: 9, Client: "ide", ClientVersion: "1.0", Version: mcp.Version20251125,
 			Running: 4, Waiting: 2, Bytes: 2048,
 			Session: "ABCDEF…", Transport: "tcp", Protocol: "http", Age: time.Hour}},
 		Handlers: []inspect.HTTP{{Requests: 5, MaxRequests: 1024, Sessions: 3, MaxSessions: 10_000}},

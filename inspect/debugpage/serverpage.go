@@ -117,7 +117,7 @@ func serverFacts(s *inspect.Server) []fact {
 
 func httpFact(h *inspect.HTTP) string {
 	text := fmt.Sprintf("%d of %d requests, %d of %d sessions, %d of %d subscriptions",
-		h.Requests, h.MaxRequests, h.Sessions, h.MaxSessions, h.Subscriptions, h.MaxSubs)
+		h.Requests, h.MaxRequests, h.Sessions, h.MaxSessions, h.Subscriptions, h.MaxSubscriptions)
 	if h.Shared {
 		text += ", sessions shared with other processes"
 	}

@@ -10,9 +10,28 @@ import (
 
 const module = "github.com/mcpotel/mcpotel"
 
-// api returns what the public packages of the root module export, one declaration a line, sorted, as on Linux.
+// api returns what the public packages export, those of nested modules that users require included, one declaration a
+// line, sorted, as on Linux.
 func api(root string) ([]string, error) {
-	source, err := newSource(root)
+	modules, err := libraryModules(root)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, dir := range modules {
+		of, err := moduleAPI(dir)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, of...)
+	}
+	slices.Sort(lines)
+	return lines, nil
+}
+
+// moduleAPI returns the lines of the module in a directory.
+func moduleAPI(dir string) ([]string, error) {
+	source, err := newSource(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -29,11 +48,10 @@ func api(root string) ([]string, error) {
 			lines = append(lines, surface(p)...)
 		}
 	}
-	slices.Sort(lines)
 	return lines, nil
 }
 
-// isPublic reports whether a user of the library may import the package of this module.
+// isPublic reports whether a user of the library may import the package of this repository.
 func isPublic(path string) bool {
 	own, ok := strings.CutPrefix(path, module)
 	return ok && !slices.ContainsFunc(strings.Split(own, "/"), func(part string) bool {

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +106,26 @@ type Handler func(k Kind) error
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("lines: want\n%s\ngot\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
+	}
+}
+
+func TestTheBaselineHasTheModulesThatUsersRequire(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{".", "adapters/one", "benchmarks/peers", "examples/mine", "plain", ".ci", "tools"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if dir == "plain" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(root, dir, "go.mod"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := libraryModules(root)
+	want := []string{root, filepath.Join(root, "adapters", "one")}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("want %q, got %q, %v", want, got, err)
 	}
 }
 

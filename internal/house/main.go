@@ -4,13 +4,14 @@
 //	go run ./internal/house DIR...     the same of other libraries, for comparison
 //	go run ./internal/house trip [-v]  what one warm tools/call crosses; with -v, function by function
 //	go run ./internal/house tests      the names of all tests
-//	go run ./internal/house api        what the public packages export
+//	go run ./internal/house api        what the public packages export, those of nested modules included
 //
 // The library is every Go file of the root module that is no test, without the directories cmd, examples, benchmarks,
 // testenv, tools, testsupport and testdata.
 //
 // The tests of this package hold the repository to what is committed. docs/glossary.md: each of its words is in a name
-// of the code. testdata/api.txt: what is exported now, so that a change of it shows in review; go generate writes it.
+// of the code. testdata/api.txt: what is exported now, with each signature, field, method and value, so that a change
+// of it shows in review; go generate writes it.
 // testdata/tests.txt: what was tested when a redesign began; a test that is gone has moved under its name, or stands in
 // moved.txt with the tests that hold its promise now. testdata/limits.txt: how many wide lines and vague words a
 // directory may have, which only becomes less.

@@ -15,29 +15,31 @@ import (
 	"strings"
 )
 
-// A source imports packages: those of this module from their text, without the bodies of functions, which is quick
+// A source imports packages: those of one module from their text, without the bodies of functions, which is quick
 // however much has changed; those of others as the compiler describes them.
 type source struct {
 	set     *token.FileSet
-	files   map[string][]string // of this module's packages, by import path
+	files   map[string][]string // of the module's packages, by import path
 	checked map[string]*types.Package
 	others  types.Importer
 }
 
-// newSource knows all packages below root, as on Linux, and those that they import.
+// newSource knows all packages of the module at root, as on Linux, and those that they import.
 func newSource(root string) (*source, error) {
 	s := &source{set: token.NewFileSet(), files: map[string][]string{}, checked: map[string]*types.Package{}}
 	own, err := goList(root, "-f", `{{.ImportPath}}|{{.Dir}}|{{join .GoFiles " "}}|{{join .Imports " "}}`, "./...")
 	if err != nil {
 		return nil, err
 	}
-	args, seen := []string{"-export", "-deps", "-f", "{{.ImportPath}}|{{.Export}}"}, map[string]bool{}
 	for _, f := range own {
 		for name := range strings.FieldsSeq(f[2]) {
 			s.files[f[0]] = append(s.files[f[0]], filepath.Join(f[1], name))
 		}
+	}
+	args, seen := []string{"-export", "-deps", "-f", "{{.ImportPath}}|{{.Export}}"}, map[string]bool{}
+	for _, f := range own {
 		for path := range strings.FieldsSeq(f[3]) {
-			if !seen[path] && !isOwn(path) && path != "unsafe" {
+			if !seen[path] && s.files[path] == nil && path != "unsafe" {
 				args = append(args, path)
 			}
 			seen[path] = true
@@ -57,11 +59,9 @@ func newSource(root string) (*source, error) {
 	return s, nil
 }
 
-func isOwn(path string) bool { return path == module || strings.HasPrefix(path, module+"/") }
-
 // Import implements types.Importer.
 func (s *source) Import(path string) (*types.Package, error) {
-	if !isOwn(path) {
+	if s.files[path] == nil {
 		return s.others.Import(path)
 	}
 	if p := s.checked[path]; p != nil {

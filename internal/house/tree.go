@@ -72,6 +72,24 @@ func isModule(dir string) bool {
 	return err == nil
 }
 
+// libraryModules are the directories of the modules that a user of the library may require: root, and those below it
+// that are in no directory which [library] leaves out.
+func libraryModules(root string) ([]string, error) {
+	var modules []string
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !d.IsDir():
+			return err
+		case name != root && isLeftOut(d.Name()):
+			return fs.SkipDir
+		case isModule(name):
+			modules = append(modules, name)
+		}
+		return nil
+	})
+	return modules, err
+}
+
 // below are the files in dir and the directories below it.
 func below(files []file, dir string) []file {
 	var within []file

@@ -39,9 +39,12 @@ type Authorizer struct {
 // failurePause is how long what has failed is not tried again: many requests at once fail for one reason.
 const failurePause = 500 * time.Millisecond
 
-// New returns an Authorizer. It does no I/O; an error says what is wrong with o. [Authorizer.Close] frees what it
-// holds.
-func New(o Options) (*Authorizer, error) {
+// New returns an Authorizer. Nil options are the zero [Options]; they are copied. It does no I/O; an error says what is
+// wrong with o. [Authorizer.Close] frees what it holds.
+func New(o *Options) (*Authorizer, error) {
+	if o == nil {
+		o = new(Options)
+	}
 	s, err := o.settle()
 	if err != nil {
 		return nil, fmt.Errorf("auth: %w", err)

@@ -4,7 +4,7 @@
 //
 // Start at [New] and give the [Authorizer] to the transport:
 //
-//	a, err := auth.New(auth.Options{Interact: &auth.Loopback{}})
+//	a, err := auth.New(&auth.Options{Interact: &auth.Loopback{}})
 //	…
 //	defer a.Close()
 //	t := &transport.HTTP{URL: "https://example.com/mcp", Authorizer: a}

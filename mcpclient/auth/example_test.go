@@ -25,7 +25,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	a, err := auth.New(auth.Options{
+	a, err := auth.New(&auth.Options{
 		Interact:     &auth.Loopback{},
 		Store:        store,
 		Registration: auth.Registration{ClientName: "Example"},
@@ -60,7 +60,7 @@ func ExampleClientCredentials() {
 		}
 	}))
 	defer server.Close()
-	a, err := auth.New(auth.Options{
+	a, err := auth.New(&auth.Options{
 		Grant:       auth.ClientCredentials{},
 		Credentials: &auth.Credentials{ClientID: "nightly-report", ClientSecret: "secret", Issuer: server.URL},
 	})

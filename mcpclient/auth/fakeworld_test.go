@@ -223,7 +223,7 @@ func (b *bench) authorizer(change ...func(*auth.Options)) *auth.Authorizer {
 	if o.Grant != nil {
 		o.Interact = nil
 	}
-	a, err := auth.New(o)
+	a, err := auth.New(&o)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestATokenGoesOverNoPlainHTTP(t *testing.T) {
 		_, _ = io.WriteString(rec, documents[r.URL.Path])
 		return rec.Result()
 	})}
-	a, err := auth.New(auth.Options{Interact: willing{}, HTTPClient: client})
+	a, err := auth.New(&auth.Options{Interact: willing{}, HTTPClient: client})
 	if err != nil {
 		t.Fatal(err)
 	}

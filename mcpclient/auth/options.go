@@ -181,8 +181,8 @@ type settings struct {
 }
 
 // settle checks o and fills in its defaults. What it returns shares nothing with o that could change.
-func (o Options) settle() (*settings, error) {
-	s := &settings{Options: o}
+func (o *Options) settle() (*settings, error) {
+	s := &settings{Options: *o}
 	s.Grant = o.grant()
 	s.Scopes = slices.Clone(o.Scopes)
 	if err := s.Grant.check(); err != nil {

@@ -60,7 +60,7 @@ func TestNewSaysWhatIsWrongWithTheOptions(t *testing.T) {
 		{"person for a machine", auth.Options{Grant: auth.ClientCredentials{}, Interact: &auth.Loopback{}}, "Interact"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, err := auth.New(c.o)
+			a, err := auth.New(&c.o)
 			if a != nil || err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("want an error with %q, got %v", c.want, err)
 			}

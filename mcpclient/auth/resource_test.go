@@ -106,7 +106,7 @@ func TestTheParentHasToBeOne(t *testing.T) {
 	}
 	for _, resource := range []string{"example.com", "/mcp", "https://example.com/#x", "https://u@example.com",
 		"ftp://example.com", ":"} {
-		if _, err := auth.New(auth.Options{Resource: resource}); err == nil || !strings.Contains(err.Error(), "Resource") {
+		if _, err := auth.New(&auth.Options{Resource: resource}); err == nil || !strings.Contains(err.Error(), "Resource") {
 			t.Errorf("Resource %q: got %v, want an error that names it", resource, err)
 		}
 	}

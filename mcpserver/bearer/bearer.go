@@ -5,7 +5,7 @@
 //	const resource = "https://mcp.example.com/mcp"
 //	keys, err := bearer.NewJWT(bearer.JWT{Issuer: "https://as.example.com", KeysURL: "https://as.example.com/keys"})
 //	…
-//	require := bearer.Require(keys, bearer.Options{Resource: resource, Scopes: []string{"mcp"}})
+//	require := bearer.Require(keys, &bearer.Options{Resource: resource, Scopes: []string{"mcp"}})
 //	mux.Handle("/mcp", require(server.HTTPHandler(nil)))
 //	mux.Handle(bearer.MetadataPath(resource), bearer.Metadata(bearer.ResourceMetadata{
 //		Resource:             resource,
@@ -92,12 +92,16 @@ type Options struct {
 //   - 400 if the header Authorization is malformed (invalid_request),
 //   - 503 if v does not know,
 //
-// with a challenge as RFC 6750 §3 and RFC 9728 §5.1 have it. A nil Verifier, or a Resource or MetadataURL that is no
-// absolute http or https URL without fragment, panics.
-func Require(v Verifier, o Options) func(http.Handler) http.Handler {
+// with a challenge as RFC 6750 §3 and RFC 9728 §5.1 have it. The options are copied. A nil Verifier, nil options, or a
+// Resource or MetadataURL that is no absolute http or https URL without fragment, panics.
+func Require(v Verifier, options *Options) func(http.Handler) http.Handler {
 	if v == nil {
 		panic("bearer: nil Verifier")
 	}
+	if options == nil {
+		panic("bearer: nil Options")
+	}
+	o := *options
 	resource := mustURL("Resource", o.Resource)
 	if o.MetadataURL == "" {
 		o.MetadataURL = metadataURL(resource).String()

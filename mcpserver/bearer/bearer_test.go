@@ -52,7 +52,7 @@ func TestRefusalsThatAnyoneCanCauseWarnOnceASecond(t *testing.T) {
 			return nil, errors.New("the database is away")
 		})
 		h := bearer.Require(failing,
-			bearer.Options{Resource: resource, MetadataURL: prm, Logger: slog.New(slog.NewTextHandler(&log, nil))})(who)
+			&bearer.Options{Resource: resource, MetadataURL: prm, Logger: slog.New(slog.NewTextHandler(&log, nil))})(who)
 		for range 3 {
 			for range 100 {
 				ask(h, "Bearer good")
@@ -116,7 +116,7 @@ func TestRequire(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.options.Resource = resource
-			w := ask(bearer.Require(tokens(), tt.options)(who), tt.authorization...)
+			w := ask(bearer.Require(tokens(), &tt.options)(who), tt.authorization...)
 			if w.Code != tt.status || w.Header().Get("WWW-Authenticate") != tt.challenge {
 				t.Errorf("answer is %d with the challenge %s, want %d with %s", w.Code, w.Header().Get("WWW-Authenticate"),
 					tt.status, tt.challenge)
@@ -134,7 +134,7 @@ func TestAudienceIsComparedButForASlash(t *testing.T) {
 		resource + "/x": 401,
 	} {
 		v := tokens(func(p *bearer.Principal) { p.Audience = []string{audience} })
-		if w := ask(bearer.Require(v, bearer.Options{Resource: resource})(who), "Bearer good"); w.Code != want {
+		if w := ask(bearer.Require(v, &bearer.Options{Resource: resource})(who), "Bearer good"); w.Code != want {
 			t.Errorf("audience %q: status %d, want %d", audience, w.Code, want)
 		}
 	}
@@ -146,7 +146,7 @@ func TestTimesOfATokenAreChecked(t *testing.T) {
 		v := tokens(func(p *bearer.Principal) {
 			p.NotBefore, p.Expiry = start.Add(2*time.Minute), start.Add(4*time.Minute)
 		})
-		h := bearer.Require(v, bearer.Options{Resource: resource})(who)
+		h := bearer.Require(v, &bearer.Options{Resource: resource})(who)
 		for _, tt := range []struct {
 			after time.Duration
 			want  int
@@ -174,7 +174,7 @@ func TestAVerifierThatDoesNotKnowIsNoRefusal(t *testing.T) {
 		"nothing": func(context.Context, string, *http.Request) (*bearer.Principal, error) { return nil, nil },
 	} {
 		log.Reset()
-		w := ask(bearer.Require(v, bearer.Options{Resource: resource, Logger: logger})(who), "Bearer good")
+		w := ask(bearer.Require(v, &bearer.Options{Resource: resource, Logger: logger})(who), "Bearer good")
 		if w.Code != http.StatusServiceUnavailable || w.Header().Get("WWW-Authenticate") != "" ||
 			strings.Contains(w.Body.String(), "database") {
 			t.Errorf("%s: answer is %d %q, want 503 without challenge or reason", name, w.Code, w.Body)
@@ -189,7 +189,7 @@ func TestAVerifierThatDoesNotKnowIsNoRefusal(t *testing.T) {
 func TestTokensAreNotLogged(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	h := bearer.Require(tokens(), bearer.Options{Resource: resource, Logger: logger, Scopes: []string{"none"}})(who)
+	h := bearer.Require(tokens(), &bearer.Options{Resource: resource, Logger: logger, Scopes: []string{"none"}})(who)
 	for _, a := range []string{"Bearer hush", "Bearer hush hush", "Basic hush", "Bearer good"} {
 		ask(h, a)
 	}
@@ -208,7 +208,7 @@ func TestIdentityIsOfSubjectAndClient(t *testing.T) {
 		v := bearer.Static(map[string]*bearer.Principal{"good": p})
 		var id string
 		h := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { id = bearer.Identity(r) })
-		ask(bearer.Require(v, bearer.Options{Resource: resource})(h), "Bearer good")
+		ask(bearer.Require(v, &bearer.Options{Resource: resource})(h), "Bearer good")
 		if other, has := seen[id]; has || id == "" {
 			t.Errorf("identity of %+v is %s, as of %s, want its own", p, id, other)
 		}
@@ -226,7 +226,7 @@ func TestATokenWithoutSubjectAndClientIsRefused(t *testing.T) {
 		v := bearer.VerifierFunc(func(context.Context, string, *http.Request) (*bearer.Principal, error) { return &p, nil })
 		var log bytes.Buffer
 		logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		w := ask(bearer.Require(v, bearer.Options{Resource: resource, Logger: logger})(who), "Bearer good")
+		w := ask(bearer.Require(v, &bearer.Options{Resource: resource, Logger: logger})(who), "Bearer good")
 		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Header().Get("WWW-Authenticate"), "invalid_token") {
 			t.Errorf("%+v: got status %d, %v, want 401 with invalid_token", p, w.Code, w.Header())
 		}
@@ -238,11 +238,12 @@ func TestATokenWithoutSubjectAndClientIsRefused(t *testing.T) {
 
 func TestWrongSettingsPanic(t *testing.T) {
 	for name, f := range map[string]func(){
-		"no verifier":          func() { bearer.Require(nil, bearer.Options{Resource: resource}) },
-		"no resource":          func() { bearer.Require(tokens(), bearer.Options{}) },
-		"a resource of no use": func() { bearer.Require(tokens(), bearer.Options{Resource: "mcp.example.com"}) },
-		"a fragment":           func() { bearer.Require(tokens(), bearer.Options{Resource: resource + "#x"}) },
-		"metadata of no use":   func() { bearer.Require(tokens(), bearer.Options{Resource: resource, MetadataURL: "/x"}) },
+		"no verifier":          func() { bearer.Require(nil, &bearer.Options{Resource: resource}) },
+		"no options":           func() { bearer.Require(tokens(), nil) },
+		"no resource":          func() { bearer.Require(tokens(), &bearer.Options{}) },
+		"a resource of no use": func() { bearer.Require(tokens(), &bearer.Options{Resource: "mcp.example.com"}) },
+		"a fragment":           func() { bearer.Require(tokens(), &bearer.Options{Resource: resource + "#x"}) },
+		"metadata of no use":   func() { bearer.Require(tokens(), &bearer.Options{Resource: resource, MetadataURL: "/x"}) },
 		"an empty token":       func() { bearer.Static(map[string]*bearer.Principal{"": {}}) },
 		"no principal":         func() { bearer.Static(map[string]*bearer.Principal{"x": nil}) },
 		"no subject or client": func() { bearer.Static(map[string]*bearer.Principal{"x": {Issuer: "i"}}) },
@@ -265,7 +266,7 @@ func FuzzAuthorization(f *testing.F) {
 		"Bearer \x00"} {
 		f.Add(seed)
 	}
-	h := bearer.Require(tokens(), bearer.Options{Resource: resource})(who)
+	h := bearer.Require(tokens(), &bearer.Options{Resource: resource})(who)
 	f.Fuzz(func(t *testing.T, authorization string) {
 		w := ask(h, authorization)
 		good := strings.EqualFold(strings.Join(strings.Fields(authorization), " "), "bearer good") &&

@@ -32,7 +32,7 @@ func ExampleRequire() {
 	tokens := bearer.Static(map[string]*bearer.Principal{
 		"of-alice": {Subject: "alice", Audience: []string{resource}},
 	})
-	require := bearer.Require(tokens, bearer.Options{Resource: resource})
+	require := bearer.Require(tokens, &bearer.Options{Resource: resource})
 	handler := s.HTTPHandler(nil)
 	web := httptest.NewServer(require(handler))
 	defer web.Close()

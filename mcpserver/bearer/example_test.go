@@ -20,7 +20,7 @@ func Example() {
 		fmt.Println("hello,", p.Subject)
 	})
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", bearer.Require(tokens, bearer.Options{Resource: resource})(protected))
+	mux.Handle("/mcp", bearer.Require(tokens, &bearer.Options{Resource: resource})(protected))
 	mux.Handle(bearer.MetadataPath(resource), bearer.Metadata(bearer.ResourceMetadata{
 		Resource:             resource,
 		AuthorizationServers: []string{"https://as.example.com"},

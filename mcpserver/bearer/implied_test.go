@@ -32,7 +32,7 @@ func TestABroaderScopeImpliesNarrowerOnes(t *testing.T) {
 			p, _ := bearer.PrincipalFrom(r.Context())
 			has = p.HasScopes(tt.needed...) && slices.Equal(p.Scopes, []string{"read", "write"})
 		})
-		w := ask(bearer.Require(tokens(), o)(handler), "Bearer good")
+		w := ask(bearer.Require(tokens(), &o)(handler), "Bearer good")
 		if w.Code != tt.status {
 			t.Errorf("a token with read and write is answered %d where %q are needed, want %d", w.Code, tt.needed, tt.status)
 		}

@@ -20,7 +20,7 @@ func TestASessionBehindRequireBelongsToWhoOpenedIt(t *testing.T) {
 	web := httptest.NewServer(bearer.Require(bearer.Static(map[string]*bearer.Principal{
 		"of-alice": {Subject: "alice", Audience: []string{resource}},
 		"of-bob":   {Subject: "bob", Audience: []string{resource}},
-	}), bearer.Options{Resource: resource})(h))
+	}), &bearer.Options{Resource: resource})(h))
 	t.Cleanup(web.Close)
 	t.Cleanup(func() { _ = h.Shutdown(t.Context()) })
 	post := func(token, session, body string) *http.Response {

@@ -152,7 +152,7 @@ func useResources(p *pair) {
 func (p *pair) noResource(uri string) {
 	p.Helper()
 	_, err := p.c.ReadResource(p.ctx, uri)
-	if !mcpclient.ResourceNotFound(err) {
+	if !errors.Is(err, mcp.ErrResourceNotFound) {
 		p.Errorf("%s: want it not found, got %v", uri, err)
 	}
 	p.code(uri, err, since[int64](p, mcp.Version20260728, mcp.CodeInvalidParams, mcp.CodeResourceNotFound))

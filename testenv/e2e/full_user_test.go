@@ -34,13 +34,13 @@ func newUser() *user {
 func (u *user) features() []mcpclient.Feature {
 	change := func(of string) func(context.Context) { return func(context.Context) { u.changed[of] <- struct{}{} } }
 	return []mcpclient.Feature{
-		mcpclient.HandleRoots(&mcp.Root{URI: "file:///home/ada", Name: "home", Meta: mark}),
+		mcpclient.UseRoots(&mcp.Root{URI: "file:///home/ada", Name: "home", Meta: mark}),
 		mcpclient.HandleElicitation(u.fill),
 		mcpclient.HandleURLElicitation(u.visit, &mcpclient.URLElicitationOptions{
 			Completed: func(_ context.Context, e *mcpclient.URLElicitation) { u.completed <- e.ID },
 		}),
 		mcpclient.HandleSampling(u.model, &mcpclient.SamplingOptions{Tools: true, Context: true}),
-		mcpclient.HandleLogMessages(func(_ context.Context, m *mcp.LoggingMessageParams) { u.logged <- m }),
+		mcpclient.HandleLogMessage(func(_ context.Context, m *mcp.LoggingMessageParams) { u.logged <- m }),
 		mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { u.updated <- uri }),
 		mcpclient.HandleToolListChanged(change("tools")),
 		mcpclient.HandlePromptListChanged(change("prompts")),

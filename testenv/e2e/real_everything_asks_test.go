@@ -33,11 +33,11 @@ func newPerson() *person {
 func (p *person) options() *mcpclient.Options {
 	return &mcpclient.Options{
 		Features: []mcpclient.Feature{
-			mcpclient.HandleRoots(&mcp.Root{URI: "file:///home/ada", Name: "home"}),
+			mcpclient.UseRoots(&mcp.Root{URI: "file:///home/ada", Name: "home"}),
 			mcpclient.HandleElicitation(p.fill),
 			mcpclient.HandleURLElicitation(p.visit, nil),
 			mcpclient.HandleSampling(p.model, nil),
-			mcpclient.HandleLogMessages(func(_ context.Context, m *mcp.LoggingMessageParams) { p.logged <- m }),
+			mcpclient.HandleLogMessage(func(_ context.Context, m *mcp.LoggingMessageParams) { p.logged <- m }),
 			mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { p.updated <- uri }),
 			mcpclient.HandleResourceListChanged(func(context.Context) { p.changed <- struct{}{} }),
 			mcpclient.UseTasks(nil),

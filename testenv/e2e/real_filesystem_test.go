@@ -92,7 +92,7 @@ func TestRootsOfFilesystem(t *testing.T) {
 	t.Parallel()
 	own, first, second := directory(t), directory(t), directory(t)
 	x := explore(t, withDir(npm(filesystem))(t, own), &mcpclient.Options{
-		Features: []mcpclient.Feature{mcpclient.HandleRoots(&mcp.Root{URI: "file://" + first, Name: "first"})},
+		Features: []mcpclient.Feature{mcpclient.UseRoots(&mcp.Root{URI: "file://" + first, Name: "first"})},
 	})
 	x.until("the first root is allowed", func() bool {
 		return strings.HasSuffix(x.call("list_allowed_directories", nil).Text(), "\n"+first)

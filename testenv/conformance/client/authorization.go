@@ -20,7 +20,7 @@ const metadataDocument = "https://conformance-test.local/client-metadata.json"
 // newAuthorizer makes an authorizer that logs to standard error.
 func newAuthorizer(o auth.Options) (*auth.Authorizer, error) {
 	o.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
-	return auth.New(o)
+	return auth.New(&o)
 }
 
 // byCode is an authorization by a person, as a client that is not registered yet.

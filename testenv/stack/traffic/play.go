@@ -112,7 +112,7 @@ func rpcErrors(ctx context.Context, f *Fleet) error {
 	_, missing := c.ReadResource(ctx, "shop://nosuch")
 	return errors.Join(fails("a refusal", refused, kind(mcpclient.KindJSONRPC)),
 		fails("no such tool", unknown, kind(mcpclient.KindJSONRPC)),
-		fails("no such resource", missing, mcpclient.ResourceNotFound))
+		fails("no such resource", missing, is(mcp.ErrResourceNotFound)))
 }
 
 func timeouts(ctx context.Context, f *Fleet) error {

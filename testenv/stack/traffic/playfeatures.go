@@ -61,14 +61,14 @@ func notifications(ctx context.Context, f *Fleet) error {
 	c, err := f.visitor(ctx, assistant, "shop-listener", f.http("/mcp", transport.Auto), mcpclient.Options{
 		Versions: legacy, NotificationQueue: 4,
 		Features: []mcpclient.Feature{
-			mcpclient.HandleRoots(&mcp.Root{URI: "file:///srv"}),
+			mcpclient.UseRoots(&mcp.Root{URI: "file:///srv"}),
 			mcpclient.HandleToolListChanged(func(context.Context) {
 				select {
 				case changed <- struct{}{}:
 				default: // once is enough
 				}
 			}),
-			mcpclient.HandleLogMessages(func(context.Context, *mcp.LoggingMessageParams) {}),
+			mcpclient.HandleLogMessage(func(context.Context, *mcp.LoggingMessageParams) {}),
 			mcpclient.HandleProgress(func(ctx context.Context, _ *mcpclient.Progress) {
 				select {
 				case <-released:
