@@ -191,7 +191,7 @@ func TestGoldenValuesMeanTheSameToEveryDecoder(t *testing.T) {
 func TestGoldenValuesCoverEveryType(t *testing.T) {
 	named := slices.Concat(slices.Collect(maps.Keys(wireTypes)), partTypes)
 	for _, name := range exportedStructs(t) {
-		if !slices.Contains(named, name) && name != "Method" {
+		if !slices.Contains(named, name) && !slices.Contains([]string{"Method", "ToolError"}, name) { // these never travel
 			t.Errorf("type %s is neither among wireTypes nor among partTypes", name)
 		}
 	}

@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 )
 
 // ListToolsResult answers tools/list, whose params are [PageParams].
@@ -82,3 +84,68 @@ type CallToolResult struct {
 
 // Text returns the text blocks of the content, one line break between them, and nothing of the others.
 func (r *CallToolResult) Text() string { return textOf(r.Content) }
+
+// Err returns nil if the tool has done what it was asked to, and a [*ToolError] if it says that it has failed.
+// (specification 2026-07-28, server/tools, "Error Handling")
+func (r *CallToolResult) Err() error {
+	if !r.IsError {
+		return nil
+	}
+	return &ToolError{Result: r}
+}
+
+// Decode decodes what the tool has returned into v, a pointer, by the rules of [Decode]: its structured content or,
+// where there is none, its only text, as tools return JSON that are older than structured content. If the tool says
+// that it has failed, Decode returns the error of [CallToolResult.Err] and leaves v alone. Nothing is checked against
+// the tool's output schema: CallToolAs of package mcpclient does that.
+func (r *CallToolResult) Decode(v any) error {
+	if err := r.Err(); err != nil {
+		return err
+	}
+	raw := []byte(r.StructuredContent)
+	if raw == nil {
+		text, ok := r.onlyText()
+		if !ok {
+			return errors.New("the tool returned no structured content, and not one text that could be JSON")
+		}
+		raw = []byte(text)
+	}
+	if _, err := Decode(raw, v); err != nil {
+		return fmt.Errorf("result of the tool: %w", err)
+	}
+	return nil
+}
+
+// onlyText returns the text of a result that has one block, which is a text.
+func (r *CallToolResult) onlyText() (string, bool) {
+	if len(r.Content) != 1 {
+		return "", false
+	}
+	t, ok := r.Content[0].(*TextContent)
+	if !ok {
+		return "", false
+	}
+	return t.Text, true
+}
+
+// ToolError is the error for a tool that says in its result that it has failed. It is not an error of the protocol: the
+// call was answered, and a model may read what the tool says and try something else.
+type ToolError struct {
+	Tool   string // empty if it is not known
+	Result *CallToolResult
+}
+
+// Error returns the tool's text.
+func (e *ToolError) Error() string {
+	text := e.Result.Text()
+	if text == "" {
+		text = "it has failed, and does not say why"
+	}
+	if e.Tool == "" {
+		return "tool: " + text
+	}
+	return "tool " + e.Tool + ": " + text
+}
+
+// ErrorType is the value of the attribute error.type in telemetry.
+func (e *ToolError) ErrorType() string { return "tool_error" }

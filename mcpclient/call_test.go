@@ -376,7 +376,7 @@ func TestAToolErrorIsAResultUnlessAskedOtherwise(t *testing.T) {
 		done = background(func() error { _, err := CallToolAs[struct{}](t.Context(), c, "weather", nil); return err })
 		v.answer(v.want(mcp.MethodListTools), `{"tools":[]}`)
 		v.answer(v.want(mcp.MethodCallTool), failing)
-		if e, ok := errors.AsType[*ToolError](<-done); !ok || e.Error() != "tool weather: no such city" {
+		if e, ok := errors.AsType[*mcp.ToolError](<-done); !ok || e.Error() != "tool weather: no such city" {
 			t.Errorf("want a ToolError with the tool's text, got %v", e)
 		}
 	})

@@ -96,15 +96,3 @@ func SafeToRetry(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Unsent
 }
-
-// ToolError is the error for a tool that reported isError, where the caller asked for an error: [CallToolAs].
-type ToolError struct {
-	Tool   string
-	Result *mcp.CallToolResult
-}
-
-// Error returns the tool's text.
-func (e *ToolError) Error() string { return "tool " + e.Tool + ": " + e.Result.Text() }
-
-// ErrorType is the value of the attribute error.type.
-func (e *ToolError) ErrorType() string { return "tool_error" }

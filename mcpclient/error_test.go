@@ -79,7 +79,7 @@ func TestConditionsAreTold(t *testing.T) {
 }
 
 func TestAToolErrorNamesTheToolAndHasItsType(t *testing.T) {
-	err := &ToolError{Tool: "weather", Result: &mcp.CallToolResult{IsError: true,
+	err := &mcp.ToolError{Tool: "weather", Result: &mcp.CallToolResult{IsError: true,
 		Content: mcp.ContentList{mcp.Text("no such city")}}}
 	if got := err.Error(); got != "tool weather: no such city" {
 		t.Errorf("want the tool and its text, got %q", got)

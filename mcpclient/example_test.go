@@ -92,7 +92,7 @@ func ExampleCallToolAs() {
 	fmt.Println(w.Sky, w.Celsius, err)
 
 	_, err = mcpclient.CallToolAs[weather](ctx, client, "weather", query{})
-	if e, ok := errors.AsType[*mcpclient.ToolError](err); ok {
+	if e, ok := errors.AsType[*mcp.ToolError](err); ok {
 		fmt.Println("the tool says:", e.Result.Text())
 	}
 	// Output:

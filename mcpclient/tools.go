@@ -87,10 +87,10 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 // error of kind [KindProtocol] before the call; one with a regular expression that Go cannot compile is not applied,
 // which is logged.
 //
-// A tool that reports an error is a [*ToolError]. A tool without an output schema is not checked. Content that does not
-// match the schema or Out, or is missing, is an error of kind [KindProtocol]; then the tool has run. So is content that
-// is small as JSON and would take more than 128 MiB, or eight times its text if that is more, as a value of type any,
-// which it is for the schema, or as an Out: lists of two million numbers pass, and 300,000 objects do;
+// A tool that reports an error is a [*mcp.ToolError]. A tool without an output schema is not checked. Content that does
+// not match the schema or Out, or is missing, is an error of kind [KindProtocol]; then the tool has run. So is content
+// that is small as JSON and would take more than 128 MiB, or eight times its text if that is more, as a value of type
+// any, which it is for the schema, or as an Out: lists of two million numbers pass, and 300,000 objects do;
 // [Client.CallTool] returns structured content of any kind, for you to decode.
 func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out,
 	error) {
@@ -109,7 +109,7 @@ func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments 
 	case err != nil:
 		return out, err
 	case r.IsError:
-		return out, &ToolError{Tool: name, Result: r}
+		return out, &mcp.ToolError{Tool: name, Result: r}
 	case r.StructuredContent == nil:
 		return out, unusableOutput(name, errors.New("no structured content"))
 	}

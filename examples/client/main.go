@@ -14,6 +14,7 @@ import (
 
 	"go.opentelemetry.io/otel"
 
+	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -62,7 +63,7 @@ func run(ctx context.Context, url, city string) (err error) {
 		fmt.Printf("%s: %s\n", tool.Name, tool.Description)
 	}
 	f, err := mcpclient.CallToolAs[Forecast](ctx, c, "forecast", map[string]any{"city": city})
-	if refused, ok := errors.AsType[*mcpclient.ToolError](err); ok {
+	if refused, ok := errors.AsType[*mcp.ToolError](err); ok {
 		return fmt.Errorf("the tool says: %w", refused)
 	} else if err != nil {
 		return err

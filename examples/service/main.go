@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/mcpotel/mcpotel/inspect/debugpage"
+	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
@@ -73,7 +74,7 @@ func wear(c *mcpclient.Client) http.HandlerFunc {
 		defer span.End()
 		f, err := mcpclient.CallToolAs[Forecast](ctx, c, "forecast", map[string]any{"city": r.FormValue("city")},
 			mcpclient.WithTimeout(2*time.Second), mcpclient.WaitForReady())
-		refused, isRefused := errors.AsType[*mcpclient.ToolError](err)
+		refused, isRefused := errors.AsType[*mcp.ToolError](err)
 		switch {
 		case isRefused:
 			http.Error(w, refused.Error(), http.StatusBadRequest)

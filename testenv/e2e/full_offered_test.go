@@ -92,7 +92,7 @@ func useToolErrors(p *pair) {
 	if err != nil || !r.IsError || r.Text() != "failed for Ada" {
 		p.Errorf("fail: want the tool's error, got %v, %v", r, err)
 	}
-	if _, err := mcpclient.CallToolAs[sum](p.ctx, p.c, "fail", named{"Ada"}); !isA[*mcpclient.ToolError](err) {
+	if _, err := mcpclient.CallToolAs[sum](p.ctx, p.c, "fail", named{"Ada"}); !isA[*mcp.ToolError](err) {
 		p.Errorf("fail: want a ToolError, got %v", err)
 	}
 	_, err = p.c.CallTool(p.ctx, "refuse", nil)

@@ -149,7 +149,7 @@ func (x *explorer) refuses(tool string, arguments any, want string) {
 	x.Helper()
 	x.called[tool] = true
 	_, err := mcpclient.CallToolAs[map[string]any](x.ctx, x.client, tool, arguments)
-	if refusal, ok := errors.AsType[*mcpclient.ToolError](err); !ok || !strings.Contains(refusal.Error(), want) {
+	if refusal, ok := errors.AsType[*mcp.ToolError](err); !ok || !strings.Contains(refusal.Error(), want) {
 		x.Errorf("%s: want it refused with %q, got %v", tool, want, err)
 	}
 }
