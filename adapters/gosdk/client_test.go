@@ -74,7 +74,7 @@ func TestTheTraceContextLeavesWhatTheUserWroteAlone(t *testing.T) {
 		c := connect(t, s, r.Telemetry(), nil, version, nil)
 
 		params := &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "x"}}
-		params.SetMeta(map[string]any{"example.com/key": "value", "traceparent": "somebody else's"})
+		params.SetMeta(map[string]any{"example.com/key": "value", "traceparent": "another caller's"})
 		params.SetProgressToken("token")
 		if version == modern { // what the SDK itself puts there
 			if _, err := c.session.CallTool(t.Context(), params); err != nil {
@@ -309,7 +309,7 @@ func TestTheServersQuestionsBelongToWhoSentThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := <-heard; got.TraceID() == start.SpanContext().TraceID() || !got.IsValid() {
-		t.Errorf("want a trace of the question's own, not that of whoever connected, got %v", got)
+		t.Errorf("want a trace of the question's own, not that of the caller that connected, got %v", got)
 	}
 	if got := r.Span("elicitation/create"); got.Parent().IsValid() || len(got.Links()) > 0 {
 		t.Errorf("want no parent and no link, got %v and %v", got.Parent(), got.Links())

@@ -121,8 +121,8 @@ func aim(params mcp.Params) target {
 	return target{}
 }
 
-// withTrace returns req with the trace context of op in its _meta. It changes a copy: whoever made the params may use
-// them again, and elsewhere at the same time.
+// withTrace returns req with the trace context of op in its _meta. It changes a copy: the caller that made the params
+// may use them again, and elsewhere at the same time.
 func withTrace(op *instrument.Op, method string, req mcp.Request) mcp.Request {
 	traceparent, tracestate, baggage := op.TraceContext()
 	if traceparent == "" && tracestate == "" && baggage == "" {

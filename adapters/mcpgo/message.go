@@ -116,8 +116,8 @@ func traces(op *instrument.Op) (t [3]trace, some bool) {
 	return t, t[0].value != "" || t[1].value != "" || t[2].value != ""
 }
 
-// withTrace returns params with the trace context of op in their _meta. It changes a copy: whoever made the params may
-// use them again, and elsewhere at the same time.
+// withTrace returns params with the trace context of op in their _meta. It changes a copy: the caller that made the
+// params may use them again, and elsewhere at the same time.
 func withTrace(op *instrument.Op, params any) any {
 	all, some := traces(op)
 	if !some {

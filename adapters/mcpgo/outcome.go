@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// failure describes how a message ended that could not be sent, or was not answered while somebody waited.
+// failure describes how a message ended that could not be sent, or was not answered while its caller waited.
 func failure(ctx context.Context, err error) instrument.Result {
 	r := instrument.Result{Err: err}
 	switch {

@@ -20,7 +20,7 @@ type FlightEntry struct {
 	//	transition    of the connection, From a state To another, in which it was for the time Elapsed
 	//	backoff       began, to last for the time Elapsed
 	//	violation     of the protocol by a frame of Size, above the Limit if that was the rule
-	//	drop          of a response that nobody waited for, which came the time Elapsed after the end of its call
+	//	drop          of a response that no call waited for, which came the time Elapsed after the end of its call
 	//	lost          notification, which reached no handler
 	//	panic         of a handler
 	//	exit          of the server's process, PID, with Code or by the signal that is the Reason

@@ -19,11 +19,11 @@ type AttemptStart struct {
 	Reconnect bool // the client was ready before
 
 	// Parent, if not zero, takes the place of ctx's span as the parent. It is for the first attempt, which belongs to
-	// whoever wants the connection.
+	// the caller that wants the connection.
 	Parent Ref
 
 	// Previous names the attempt before. An attempt that has one begins a trace of its own and links to it: it belongs to
-	// nobody's request, and a connection may come and go for weeks.
+	// no caller's request, and a connection may come and go for weeks.
 	Previous Ref
 }
 
@@ -94,7 +94,8 @@ func (a *Attempt) End(err error) {
 		level, errorType = slog.LevelWarn, wordOf(errorTypeOf(err))
 	}
 	c.flight.note(entry{
-		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: err != nil, trace: a.span.SpanContext().TraceID(), in: int64(a.number),
+		kind: flownAttempt, elapsed: elapsed, word: labelOf(errorType), failed: err != nil,
+		trace: a.span.SpanContext().TraceID(), in: int64(a.number),
 	})
 	if c.tel.ins.attempt.Enabled(a.ctx) {
 		c.tel.ins.attempt.Record(a.ctx, elapsed.Seconds(), c.options().attempt.at(attemptKey{a.kind, bounded(errorType)})...)

@@ -132,7 +132,7 @@ func TestVersionsOnMetricsAreLimited(t *testing.T) {
 }
 
 // TestNothingKeepsAFrame gives telemetry strings that lie in a buffer, as those of a frame do, and overwrites the
-// buffer: whoever kept such a string would keep many MiB alive, and here shows other text.
+// buffer: code that kept such a string would keep many MiB alive, and here shows other text.
 func TestNothingKeepsAFrame(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// cache keeps what was built for each key. Reading takes no lock; adding copies the table. Whoever owns it bounds
-// the keys.
+// cache keeps what was built for each key. Reading takes no lock; adding copies the table. Its owner bounds the
+// keys.
 type cache[K comparable, V any] struct {
 	build func(K) V
 	memo[K, V]

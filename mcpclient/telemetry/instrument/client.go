@@ -86,7 +86,7 @@ func (c *Client) Violation(v Violation) {
 	}
 }
 
-// Dropped counts and logs a response that nobody waits for.
+// Dropped counts and logs a response that no call waits for.
 func (c *Client) Dropped(d Drop) {
 	if c != nil {
 		c.drop(d)

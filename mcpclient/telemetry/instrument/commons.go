@@ -5,13 +5,13 @@ import (
 	"weak"
 )
 
-// commons holds values that never change, one for each key, which belong to all who use them and are there as long as
-// anybody does: a thousand clients of one server say the same about it. It is safe for concurrent use; the zero commons
-// is empty.
+// commons holds values that never change, one for each key, which are shared by all clients and servers that use them
+// and live as long as one of them does: a thousand clients of one server say the same about it. It is safe for
+// concurrent use; the zero commons is empty.
 type commons[K comparable, V any] struct {
 	mu   sync.Mutex
 	all  map[K]weak.Pointer[V] // guarded by mu
-	room int                   // guarded by mu; how large all may grow before what nobody uses is looked for
+	room int                   // guarded by mu; how large all may grow before sweep looks for what is unused
 }
 
 // get returns the value for k, which build makes if there is none. k must not be a part of something large.
@@ -32,7 +32,7 @@ func (c *commons[K, V]) get(k K, build func(K) *V) *V {
 	return v
 }
 
-// sweep drops the keys of values that nobody uses. mu is held.
+// sweep drops the keys of values that are no longer used. mu is held.
 func (c *commons[K, V]) sweep() {
 	for k, v := range c.all {
 		if v.Value() == nil {

@@ -23,7 +23,7 @@ func TestWhatIsCommonIsMadeOnce(t *testing.T) {
 				if k%2 == 1 {
 					c.get(k, func(int) *string { return new("y") })
 				} else if got := c.get(1, func(int) *string { return new("z") }); got != a {
-					t.Error("somebody got another one than the others")
+					t.Error("one goroutine got another value than the others")
 				}
 			}
 		})

@@ -18,7 +18,7 @@ const (
 	maxVariables = 16      // of a prompt
 )
 
-// Captures reports whether contents are wanted. Whoever has to encode one asks before.
+// Captures reports whether the user's options ask for contents. A caller that would have to encode one asks first.
 func (op *Op) Captures() bool { return op.side != nil && op.recording && op.side.tel.Keep != nil }
 
 // Arguments offers the arguments of the call to the redactor: those of a tool, or the variables of a prompt. raw is a

@@ -92,7 +92,7 @@ func TestCallStaysWithinItsAllocationBudget(t *testing.T) {
 			ctx := t.Context()
 			got := testing.AllocsPerRun(500, func() { toolCall(ctx, c, p) })
 			if got > in.budget || got != in.call {
-				t.Errorf("a tool call allocates within its budget of %v: got %v, want %v; whoever makes it less says so here",
+				t.Errorf("a tool call allocates within its budget of %v: got %v, want %v; if it is less, lower it here",
 					in.budget, got, in.call)
 			}
 		})
@@ -139,7 +139,7 @@ func TestServingStaysWithinTheSameBudget(t *testing.T) {
 			p, ctx := s.Peer(stdio, ""), t.Context()
 			got := testing.AllocsPerRun(500, func() { serve(ctx, s, p, "") })
 			if got > in.budget || got != in.serving {
-				t.Errorf("serving a tool call allocates within the budget of %v: got %v, want %v; whoever makes it less says so here",
+				t.Errorf("serving a tool call allocates within the budget of %v: got %v, want %v; if it is less, lower it here",
 					in.budget, got, in.serving)
 			}
 			if got := testing.AllocsPerRun(500, func() { serve(ctx, s, p, remoteParent) }); got != in.serving+in.parent {

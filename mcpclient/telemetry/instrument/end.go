@@ -47,7 +47,7 @@ func (op *Op) abandon() { op.End(Result{ErrorType: names.ErrorPanic}) }
 
 // elapsed is the time since the first sending, or since the start if nothing is sent: waiting for a connection is no
 // part of the operation. What is served ends with handing over its answer, if there is one to give. It is zero if
-// nobody wants to know.
+// no signal needs it.
 func (op *Op) elapsed() time.Duration {
 	switch {
 	case !op.answered.IsZero():

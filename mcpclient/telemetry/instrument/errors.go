@@ -34,7 +34,8 @@ type Result struct {
 	// ToolError says that the result is the tool's report of an error.
 	ToolError bool
 
-	// CallerLeft says that the operation ended because whoever asked for it did not want it any more.
+	// CallerLeft says that the operation ended because its caller, or the peer that asked for it, did not want it any
+	// more.
 	CallerLeft bool
 
 	// Expected says that the error is an answer like another, such as a legacy server's to the probe: it is logged at

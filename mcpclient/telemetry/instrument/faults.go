@@ -39,7 +39,8 @@ func (s *side) violation(v Violation) {
 	ctx := context.Background()
 	v.Reason = words.OneOf(words.ViolationReasons, v.Reason)
 	s.flight.note(entry{
-		kind: flownViolation, failed: true, word: labelOf(v.Reason), direction: v.Direction, out: int64(v.Size), in: int64(v.Limit),
+		kind: flownViolation, failed: true, word: labelOf(v.Reason), direction: v.Direction,
+		out: int64(v.Size), in: int64(v.Limit),
 	})
 	if s.ins.violations.Enabled(ctx) {
 		s.ins.violations.Add(ctx, 1, s.options().violation.at(violationKey{v.Reason, v.Direction})...)
@@ -62,7 +63,7 @@ func (s *side) violation(v Violation) {
 	s.emit(ctx, slog.LevelWarn, s.events.violation, fields...)
 }
 
-// Drop is a response that nobody waits for.
+// Drop is a response that no call waits for.
 type Drop struct {
 	Reason string        // one of the Drop constants
 	ID     string        // as text; empty for none

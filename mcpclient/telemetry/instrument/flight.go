@@ -16,7 +16,7 @@ import (
 //
 // It is one for each Client, which is one connection at a time. It is one for each Server, and so for each kind of
 // network of a server, however many clients come: modern clients over HTTP have no connection, ten thousand sessions
-// would have 370 MiB of recorders, and who looks wants to know what the server did, whoever asked for it.
+// would have 370 MiB of recorders, and a user who looks wants to know what the server did, for whichever client.
 //
 // The zero flight is ready once its base is set.
 type flight struct {

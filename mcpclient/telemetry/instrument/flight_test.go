@@ -168,7 +168,8 @@ func (m *flightModel) move(t *rapid.T, c *instrument.Client) {
 	}
 	c.Transition(instrument.Transition{Transition: tr})
 	m.entries = append(m.entries, telemetry.FlightEntry{
-		Time: time.Now(), Kind: "transition", From: tr.From.String(), To: tr.To.String(), Reason: "transport_down", Epoch: 3, Attempt: 1,
+		Time: time.Now(), Kind: "transition", From: tr.From.String(), To: tr.To.String(), Reason: "transport_down",
+		Epoch: 3, Attempt: 1,
 		Elapsed: time.Minute,
 	})
 }
@@ -211,7 +212,8 @@ func sameEntry(a, b telemetry.FlightEntry) bool {
 	return same && a == b
 }
 
-// Sixty-four callers, and somebody who looks: nothing is lost from the statistics, and no entry is half of another's.
+// Sixty-four callers, and a goroutine that reads meanwhile: nothing is lost from the statistics, and no entry is half
+// of another's.
 func TestRecorderIsSafeForManyCallers(t *testing.T) {
 	const callers, calls = 64, 100
 	c := instrument.NewClient(telemetry.New(), "x", pipe)

@@ -29,7 +29,8 @@ func TestGaugesAddClientsOfTheSameNameUpAndForgetClosedOnes(t *testing.T) {
 	a.Queue(func() int { return 2 })
 	b.Queue(func() int { return 3 })
 	check("with three clients", 3, 5)
-	if got := rec.Value("mcp_client.connection.state", "mcp_client.name", "files", "mcp_client.connection.state", "starting"); got != 2 {
+	got := rec.Value("mcp_client.connection.state", "mcp_client.name", "files", "mcp_client.connection.state", "starting")
+	if got != 2 {
 		t.Errorf("two clients have one name: got %d, want 2", got)
 	}
 	b.Queue(nil)

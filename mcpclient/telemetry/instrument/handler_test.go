@@ -335,11 +335,13 @@ func TestAClientThatAnswersItsServerIsTheReceiver(t *testing.T) {
 	}
 	span := rec.Span("roots/list")
 	same(t, "the span", texts(span.Attributes()), map[string]string{
-		"mcp.method.name": "roots/list", "network.transport": "pipe", "mcp_client.name": "files", "mcp_client.instance.id": "1",
-		"jsonrpc.request.id": "7", "mcp_client.request.size": "30", "mcp_client.response.size": "60",
+		"mcp.method.name": "roots/list", "network.transport": "pipe", "mcp_client.name": "files",
+		"mcp_client.instance.id": "1",
+		"jsonrpc.request.id":     "7", "mcp_client.request.size": "30", "mcp_client.response.size": "60",
 	})
 	for _, want := range [][2]string{{"received", "request"}, {"sent", "response"}} {
-		if n := rec.Count("mcp_client.message.size", "mcp_client.direction", want[0], "mcp_client.message.kind", want[1]); n != 1 {
+		n := rec.Count("mcp_client.message.size", "mcp_client.direction", want[0], "mcp_client.message.kind", want[1])
+		if n != 1 {
 			t.Errorf("sizes of a %s that was %s: got %d, want 1", want[1], want[0], n)
 		}
 	}

@@ -112,7 +112,7 @@ func (op *Op) stopLevel(elapsed time.Duration) slog.Level {
 	return slog.LevelDebug
 }
 
-// exceptionLevel is Debug for what somebody wanted or what another record tells, Error for a defect of this side, and
+// exceptionLevel is Debug for what the caller wanted or what another record tells, Error for a defect of this side, and
 // Warn for everything else.
 func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
 	switch {

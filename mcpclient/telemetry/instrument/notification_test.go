@@ -51,11 +51,14 @@ func TestNotificationsHaveSpansUnlessTheyComeInNumbers(t *testing.T) {
 				t.Errorf("a notification has a sample if it has a span: got %d samples, want %d", samples, tt.spans)
 			}
 			for _, direction := range []string{"sent", "received"} {
-				if n := rec.Value("mcp_client.notifications", "mcp.method.name", tt.method, "mcp_client.direction", direction); n != 1 {
+				n := rec.Value("mcp_client.notifications", "mcp.method.name", tt.method, "mcp_client.direction", direction)
+				if n != 1 {
 					t.Errorf("every notification is counted: got %d %s, want 1", n, direction)
 				}
-				if n := rec.Count("mcp_client.message.size", "mcp_client.message.kind", "notification", "mcp_client.direction", direction); n != 1 {
-					t.Errorf("every notification has a size: got %d %s, want 1", n, direction)
+				sized := rec.Count("mcp_client.message.size", "mcp_client.message.kind", "notification",
+					"mcp_client.direction", direction)
+				if sized != 1 {
+					t.Errorf("every notification has a size: got %d %s, want 1", sized, direction)
 				}
 			}
 			if n := len(rec.Logs("mcp_client.notification.sent")) + len(rec.Logs("mcp_client.notification.received")); n != 2 {

@@ -23,11 +23,11 @@ type Op struct {
 	ctx  context.Context // with the span; this is how log records and exemplars find it
 	span trace.Span      // nil for none
 
-	start time.Time     // zero if nobody has asked for the time before the first sending
+	start time.Time     // zero if no signal needs the time before the first sending
 	sent  time.Duration // the first sending, from the start, or from the base of the flight recorder if there is no start
 	entry uint64        // of the flight recorder; zero for none yet
 
-	answered time.Time // when the answer was handed over; zero if there is none, or nobody wants to know
+	answered time.Time // when the answer was handed over; zero if there is none, or no signal needs the time
 
 	corr            Corr
 	corrText        string // the ids, once they were asked for
@@ -57,10 +57,10 @@ type Op struct {
 	beside          bool // log records are written beside it
 }
 
-// Started returns when the operation began, or the zero time if nobody asked for times.
+// Started returns when the operation began, or the zero time if no signal needs times.
 func (op *Op) Started() time.Time { return op.start }
 
-// Timed reports whether anybody wants to know how long decoding takes. If not, the caller need not read the clock for
+// Timed reports whether a metric records how long decoding takes. If not, the caller need not read the clock for
 // [Op.Decoded].
 func (op *Op) Timed() bool { return op.side != nil && op.side.ins.decode.Enabled(op.ctx) }
 
@@ -84,7 +84,8 @@ func (op *Op) Meet(p *Peer) {
 
 // Sending says that the message is about to be handed over for sending. The duration of what is sent runs from the
 // first time: waiting for a connection is no part of it, waiting for room is. For what is being handled the message is
-// the answer, and duration and span end there: whoever has it may end theirs before this side gets to the next line.
+// the answer, and duration and span end there: the peer that has it may end its own before this side gets to the next
+// line.
 func (op *Op) Sending() {
 	switch {
 	case op.direction == telemetry.Received:
@@ -104,7 +105,7 @@ func (op *Op) Sending() {
 }
 
 // Sent says that the message of this size was accepted for sending, and implies [Op.Sending] for what is sent. Zero is
-// a size that nobody knows. For what is being handled, the message is the answer.
+// a size that is not known. For what is being handled, the message is the answer.
 func (op *Op) Sent(bytes int) {
 	if op.side == nil {
 		return
@@ -238,7 +239,7 @@ func (op *Op) corrID() string {
 	return op.corrText
 }
 
-// writeIDs makes the texts of the ids, once each is known and somebody wants them. A request's two are parts of one
+// writeIDs makes the texts of the ids, once each is known and a signal needs them. A request's two are parts of one
 // string.
 func (op *Op) writeIDs() {
 	switch {

@@ -146,7 +146,7 @@ func (s *side) untrusted(ctx context.Context) bool {
 	return untrusted
 }
 
-// distrust reads which span a sender names whom nobody trusts, and makes it and the span of ctx no parent of anything.
+// distrust reads which span an untrusted sender names, and makes neither it nor the span of ctx a parent.
 func (s *side) distrust(ctx context.Context, in *Incoming) origin {
 	o := origin{link: newRef(trace.SpanContextFromContext(ctx))}
 	o.ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})

@@ -34,7 +34,8 @@ func TestNoTextOfAnErrorPassesTheRedactorBy(t *testing.T) {
 			attempt.End(err)
 			c.Transition(instrument.Transition{
 				Transition: connstate.Transition{
-					From: connstate.Initializing, To: connstate.Backoff, Reason: connstate.TransportDown, Attempt: 1, Epoch: 1, Duration: time.Second,
+					From: connstate.Initializing, To: connstate.Backoff, Reason: connstate.TransportDown,
+					Attempt: 1, Epoch: 1, Duration: time.Second,
 				},
 				Attempt: attempt.Ref(), Err: err,
 			})

@@ -124,7 +124,7 @@ func (s *side) startHandler(ctx context.Context, in Incoming) (context.Context, 
 	return op.ctx, op
 }
 
-// begin finds out who is interested, counts the request and reads the clock if anybody wants to know how long it takes.
+// begin finds out which signals are on, counts the request and reads the clock if one of them needs its duration.
 func (op *Op) begin() {
 	s := op.side
 	if active := op.activeInstrument(); active != nil && active.Enabled(op.ctx) {

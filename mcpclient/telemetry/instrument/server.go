@@ -74,7 +74,7 @@ func (s *Server) NotificationDropped(method, reason string) {
 	}
 }
 
-// Decodes reports whether anybody wants to know how long decoding takes, of what has no operation yet.
+// Decodes reports whether a metric records how long decoding takes, for a message that has no operation yet.
 func (s *Server) Decodes() bool { return s != nil && s.ins.decode.Enabled(context.Background()) }
 
 // Undecodable says how long it took to find out that a request cannot be decoded, and why.
@@ -92,7 +92,7 @@ func (s *Server) Violation(v Violation) {
 	}
 }
 
-// Dropped counts and logs a response that nobody waits for.
+// Dropped counts and logs a response that no request waits for.
 func (s *Server) Dropped(d Drop) {
 	if s != nil {
 		s.drop(d)

@@ -8,7 +8,7 @@ const Other = "_OTHER"
 const (
 	ErrorToolError      = "tool_error"         // the tool reports an error in its result
 	ErrorTimeout        = "timeout"            // no answer in time
-	ErrorCancelled      = "cancelled"          // whoever waited for the answer left
+	ErrorCancelled      = "cancelled"          // the caller left before the answer
 	ErrorConnectionLost = "connection_lost"    // the connection ended before the answer
 	ErrorTransportBusy  = "transport_busy"     // every try to send found no room
 	ErrorViolation      = "protocol_violation" // the answer breaks the protocol
@@ -17,7 +17,7 @@ const (
 	ErrorPanic          = "panic"              // the handler of a notification panicked
 )
 
-// Values of mcp_client.drop.reason and mcp_server.drop.reason: why a response or a notification went to nobody.
+// Values of mcp_client.drop.reason and mcp_server.drop.reason: why a response or a notification was dropped.
 const (
 	DropLateTimeout   = "late_timeout"   // response: the call had timed out
 	DropLateCancelled = "late_cancelled" // response: the caller had left

@@ -29,8 +29,8 @@ func colourful(w io.Writer, getenv func(string) string) bool {
 	return ok && getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
 }
 
-// readable leaves out what the line says already, its event's name, digits that nobody reads, and the text of a flight
-// record, which is pages of its own.
+// readable leaves out what the line says already, its event's name, digits that are of no use to a reader, and the text
+// of a flight record, which is pages of its own.
 func readable(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case len(groups) == 0 && a.Key == eventName, strings.HasSuffix(a.Key, ".flight_record.text"):

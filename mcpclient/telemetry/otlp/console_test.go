@@ -30,7 +30,8 @@ func TestConsoleLinesEndWithTheIDsOfTheirSpan(t *testing.T) {
 	log.InfoContext(inSpan(t.Context()), "in a span", "k", "v")
 	log.Info("in none")
 	lines := strings.Split(b.String(), "\n")
-	if want := "INF in a span k=v trace_id=aa000000000000000000000000000000 span_id=bb00000000000000"; !strings.HasSuffix(lines[0], want) {
+	want := "INF in a span k=v trace_id=aa000000000000000000000000000000 span_id=bb00000000000000"
+	if !strings.HasSuffix(lines[0], want) {
 		t.Errorf("line = %q, want it to end with %q", lines[0], want)
 	}
 	if !strings.HasSuffix(lines[1], "INF in none") {
@@ -99,7 +100,7 @@ func parse(t *testing.T, b []byte) map[string]any {
 	return m
 }
 
-// A stringer hides its text from whoever only looks at strings.
+// A stringer hides its text from a handler that only looks at strings.
 type stringer struct{ text string }
 
 func (s stringer) String() string { return s.text }
@@ -112,7 +113,8 @@ func TestNothingAPeerWroteReachesTheTerminalAsControl(t *testing.T) {
 	hostile := rapid.OneOf(
 		rapid.String(),
 		rapid.SampledFrom([]string{
-			"\x1b[2J", "\x1b]0;title\x07", `\x1b[2J with a space`, `\\x1b[2J "quoted"`, "\u009b31m", "line\r\nforged", "\x7f", `\x1b`,
+			"\x1b[2J", "\x1b]0;title\x07", `\x1b[2J with a space`, `\\x1b[2J "quoted"`, "\u009b31m", "line\r\nforged", "\x7f",
+			`\x1b`,
 		}),
 		rapid.Map(rapid.SliceOf(rapid.SampledFrom([]string{`\`, "x1b", "\x1b", "[", "2J", " ", `"`, "=", "x"})),
 			func(s []string) string { return strings.Join(s, "") }),
@@ -145,7 +147,8 @@ func controls(colour bool, text string) string {
 
 func TestOrdinaryValuesLookOrdinary(t *testing.T) {
 	var b bytes.Buffer
-	slog.New(newConsole(&b, slog.LevelInfo, false)).Error("m", "s", "two words", "i", 1, "err", errors.New("no route"), "b", []byte("x"))
+	slog.New(newConsole(&b, slog.LevelInfo, false)).Error("m", "s", "two words", "i", 1,
+		"err", errors.New("no route"), "b", []byte("x"))
 	if want := `ERR m s="two words" i=1 err="no route" b="x"` + "\n"; !strings.HasSuffix(b.String(), want) {
 		t.Errorf("line = %q, want it to end with %q", b.String(), want)
 	}

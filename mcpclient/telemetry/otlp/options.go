@@ -89,7 +89,7 @@ func WithExportInterval(d time.Duration) Option { return func(c *config) { c.int
 
 // WithGlobals says whether Setup installs what it builds in package otel: the tracer, meter and logger provider, the
 // propagators and the error handler. The default is true, because the program that calls Setup owns the process; say
-// false in a test or where somebody else owns the globals. [slog.SetDefault] is never called.
+// false in a test or where other code of the program owns the globals. [slog.SetDefault] is never called.
 func WithGlobals(install bool) Option { return func(c *config) { c.globals = install } }
 
 func orInfo(level slog.Leveler) slog.Leveler {

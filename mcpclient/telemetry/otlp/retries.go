@@ -11,7 +11,7 @@ import (
 // retries is how exporters try again. The SDK's own would try after up to half a minute, and gRPC would connect again
 // after up to two: a collector that was away for a short time would be back and get nothing. How long an export is
 // tried in all is for OTEL_EXPORTER_OTLP_TIMEOUT and OTEL_BSP_EXPORT_TIMEOUT to say; the limit here is beyond what
-// anybody sets.
+// users set.
 var retries = otlptracegrpc.RetryConfig{
 	Enabled:         true,
 	InitialInterval: time.Second,

@@ -17,7 +17,7 @@ import (
 
 // Setup builds the providers and the logger that the options and the environment (see the package comment) ask for.
 // It makes no connection, so it neither fails nor waits because a collector is down; spans, metrics and log records
-// are kept in bounded queues and sent when there is somebody to take them. The error, if any, is about the
+// are kept in bounded queues and sent when a collector takes them. The error, if any, is about the
 // configuration and names every variable that is wrong; nothing is left running then. ctx bounds only Setup itself.
 //
 // The caller should call [Providers.Shutdown] before the program ends, or the last seconds are lost.

@@ -26,7 +26,9 @@ func TestAllThreeSignalsReachTheEndpointByShutdown(t *testing.T) {
 	if len(spans) != 1 || len(points) != 1 || len(records) != 1 {
 		t.Fatalf("got %d spans, %d points and %d log records, want 1 of each", len(spans), len(points), len(records))
 	}
-	for signal, o := range map[string]otlpsink.Origin{"span": spans[0].Origin, "point": points[0].Origin, "record": records[0].Origin} {
+	for signal, o := range map[string]otlpsink.Origin{
+		"span": spans[0].Origin, "point": points[0].Origin, "record": records[0].Origin,
+	} {
 		if o.Service() != "agent" || o.Resource["service.version"] != "v1.2.3" {
 			t.Errorf("resource of the %s = %v, want service agent v1.2.3", signal, o.Resource)
 		}

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// deadPort is an address at which nobody listens.
+// deadPort is an address at which no process listens.
 func deadPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

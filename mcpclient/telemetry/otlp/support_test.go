@@ -15,7 +15,7 @@ import (
 // patience bounds what a broken package would make a test wait.
 const patience = 20 * time.Second
 
-// cleanEnv hides the variables of whoever runs the tests.
+// cleanEnv hides the environment variables of the developer who runs the tests.
 func cleanEnv(t *testing.T) {
 	t.Helper()
 	for _, kv := range os.Environ() {

@@ -26,7 +26,8 @@ var attributes = limited([]attributeRow{
 	{keyAnyVariable, String, "", nil, Unbounded, Convention,
 		"Argument of the prompt, likewise; the key ends with its name. At most 16."},
 	{names.KeyErrorType, String, "", nil, Limited, Convention,
-		"How the operation failed: the JSON-RPC code if that is an error of this side, the HTTP status if only HTTP answered, tool_error, a word of this module, or a Go type."},
+		"How the operation failed: the JSON-RPC code if that is an error of this side, the HTTP status if only HTTP " +
+			"answered, tool_error, a word of this module, or a Go type."},
 	{names.KeyRPCResponseStatusCode, String, "", nil, Limited, Convention,
 		"Code of the JSON-RPC error that is the answer, whether or not it is an error of this side."},
 	{names.KeyJSONRPCRequestID, String, "", nil, Unbounded, Convention, "JSON-RPC id of the request."},
@@ -70,7 +71,8 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPClientFrameSize, Int, "By", nil, Unbounded, Stable, "Size of the frame, as far as it was read."},
 	{names.KeyMCPClientFrameLimit, Int, "By", nil, Unbounded, Stable, "Limit that the frame exceeded."},
 	{names.KeyMCPClientFrameHeadHash, String, "", nil, Unbounded, Experimental,
-		"Hash of the first 64 bytes of the frame, 8 hexadecimal digits: it tells whether frames begin alike, and nothing of what is in them."},
+		"Hash of the first 64 bytes of the frame, 8 hexadecimal digits: it tells whether frames begin alike, and nothing " +
+			"of what is in them."},
 	{names.KeyMCPClientSuppressed, Int, "", nil, Unbounded, Experimental,
 		"How many records like this one were not written before it."},
 	{names.KeyMCPClientDropReason, String, "", words.DropReasons, Closed, Experimental, "Why a message went to nobody."},
@@ -105,7 +107,8 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPClientAuthStep, String, "", words.AuthSteps, Closed, Experimental, "What an authorization is doing."},
 
 	{names.KeyMCPClientFlightRecordText, String, "", nil, Unbounded, Experimental,
-		"Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's: sizes, names and ids, up to 16 KiB."},
+		"Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's: sizes, " +
+			"names and ids, up to 16 KiB."},
 	{names.KeyMCPClientFlightRecordEntries, Int, "", nil, Unbounded, Experimental, "How many those are."},
 	{names.KeyMCPClientFlightRecordOmitted, Int, "", nil, Unbounded, Experimental,
 		"How many older ones there was no room for."},
@@ -126,7 +129,8 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPServerFrameSize, Int, "By", nil, Unbounded, Stable, "Size of the frame, as far as it was read."},
 	{names.KeyMCPServerFrameLimit, Int, "By", nil, Unbounded, Stable, "Limit that the frame exceeded."},
 	{names.KeyMCPServerFrameHeadHash, String, "", nil, Unbounded, Experimental,
-		"Hash of the first 64 bytes of the frame, 8 hexadecimal digits: it tells whether frames begin alike, and nothing of what is in them."},
+		"Hash of the first 64 bytes of the frame, 8 hexadecimal digits: it tells whether frames begin alike, and nothing " +
+			"of what is in them."},
 	{names.KeyMCPServerSuppressed, Int, "", nil, Unbounded, Experimental,
 		"How many records like this one were not written before it."},
 	{names.KeyMCPServerDropReason, String, "", words.DropReasons, Closed, Experimental, "Why a message went to nobody."},
@@ -136,7 +140,8 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPServerDropAge, Double, "s", nil, Unbounded, Experimental,
 		"Time since the request ended that the response answers."},
 	{names.KeyMCPServerFlightRecordText, String, "", nil, Unbounded, Experimental,
-		"Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's: sizes, names and ids, up to 16 KiB."},
+		"Entries of the flight recorder, the oldest first, a line for each with its time relative to the record's: sizes, " +
+			"names and ids, up to 16 KiB."},
 	{names.KeyMCPServerFlightRecordEntries, Int, "", nil, Unbounded, Experimental, "How many those are."},
 	{names.KeyMCPServerFlightRecordOmitted, Int, "", nil, Unbounded, Experimental,
 		"How many older ones there was no room for."},

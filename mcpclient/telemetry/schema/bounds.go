@@ -12,11 +12,13 @@ const ofOtherValues = 1
 
 // limits are those of the attributes that are Limited, for metrics.
 var limits = map[string]int{
-	names.KeyMCPMethodName:          len(words.Methods) + words.MaxMethods + ofOtherValues,
-	names.KeyGenAIToolName:          words.DefaultToolNameLimit + ofOtherValues,
-	names.KeyGenAIPromptName:        words.DefaultToolNameLimit + ofOtherValues,
-	names.KeyErrorType:              len(words.ErrorWords) + len(words.HTTPStatuses) + len(words.CodeTexts) + words.MaxStrangers + ofOtherValues,
-	names.KeyRPCResponseStatusCode:  len(words.CodeTexts) + words.MaxStrangers + ofOtherValues,
+	names.KeyMCPMethodName:   len(words.Methods) + words.MaxMethods + ofOtherValues,
+	names.KeyGenAIToolName:   words.DefaultToolNameLimit + ofOtherValues,
+	names.KeyGenAIPromptName: words.DefaultToolNameLimit + ofOtherValues,
+	names.KeyErrorType: len(words.ErrorWords) + len(words.HTTPStatuses) + len(words.CodeTexts) +
+		words.MaxStrangers + ofOtherValues,
+	names.KeyRPCResponseStatusCode: len(words.CodeTexts) +
+		words.MaxStrangers + ofOtherValues,
 	names.KeyMCPProtocolVersion:     words.MaxFacts + ofOtherValues,
 	names.KeyNetworkProtocolVersion: words.MaxFacts + ofOtherValues,
 }

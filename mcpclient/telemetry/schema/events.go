@@ -52,14 +52,16 @@ var allEvents = identifiedEvents([]Event{
 			names.KeyMCPClientErrorKind), when(names.KeyRPCResponseStatusCode, names.KeyError)), true,
 		names.KeyMCPClientDuration, spanClientRequest,
 		[]string{names.MetricMCPClientOperationDuration, names.MetricMCPClientActiveRequests}, Stable,
-		"A request failed. Debug if the caller cancelled it, if the tool reported the error, which has its own record, or if it was to be reckoned with, as on the probe."},
+		"A request failed. Debug if the caller cancelled it, if the tool reported the error, which has its own record, or " +
+			"if it was to be reckoned with, as on the probe."},
 	{names.EventMCPClientRequestToolError, atInfo, slices.Concat(clientToolFields, required(names.KeyMCPClientDuration)),
 		false, names.KeyMCPClientDuration, spanClientRequest, []string{names.MetricMCPClientOperationDuration}, Experimental,
 		"A tool reported an error in its result. Follows the exception."},
 	{names.EventMCPClientRequestInputRequired, atDebug,
 		slices.Concat(clientRequestFields, when(names.KeyMCPClientMRTRRound)), false, "",
 		spanClientRequest, nil, Experimental,
-		"A request succeeded in that the server asks for something before it answers: the next request of the call brings it. Follows the stop."},
+		"A request succeeded in that the server asks for something before it answers: the next request of the call brings " +
+			"it. Follows the stop."},
 	{names.EventMCPClientRequestReissued, atInfo,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName, names.KeyMCPClientCorrID),
 			when(names.KeyJSONRPCRequestID)), false, "",
@@ -71,7 +73,8 @@ var allEvents = identifiedEvents([]Event{
 			names.KeyMCPClientConnectionEpoch, names.KeyMCPClientDuration), when(names.KeyError)), true,
 		names.KeyMCPClientDuration, "", []string{names.MetricMCPClientConnectionTransitions,
 			names.MetricMCPClientConnectionState}, Stable,
-		"The connection moved; the duration is the time it spent in the state it left. Warn if it has to back off or was refused."},
+		"The connection moved; the duration is the time it spent in the state it left. Warn if it has to back off or was " +
+			"refused."},
 	{names.EventMCPClientNotificationReceived, atDebug,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName),
 			when(names.KeyMCPClientDuration, names.KeyErrorType)), true,
@@ -83,7 +86,8 @@ var allEvents = identifiedEvents([]Event{
 			when(names.KeyMCPClientFrameSize, names.KeyMCPClientFrameLimit, names.KeyMCPClientFrameHeadHash,
 				names.KeyMCPClientSuppressed)), true,
 		measuresFrame, "", []string{names.MetricMCPClientProtocolViolations}, Stable,
-		"A frame broke the protocol. Five records for each reason at once, then one a second; what was left out is counted in the next record, or in a last one without a frame."},
+		"A frame broke the protocol. Five records for each reason at once, then one a second; what was left out is " +
+			"counted in the next record, or in a last one without a frame."},
 
 	{names.EventMCPClientHandlerStart, atDebug, clientHandlerFields, false, measuresWallClock, spanClientHandler,
 		[]string{names.MetricMCPClientActiveHandlers}, Experimental, "The client begins to answer a request of the server."},
@@ -91,7 +95,8 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(clientHandlerFields, required(names.KeyMCPClientDuration), when(names.KeyRPCResponseStatusCode)), false,
 		names.KeyMCPClientDuration, spanClientHandler,
 		[]string{names.MetricMCPServerOperationDuration, names.MetricMCPClientActiveHandlers}, Experimental,
-		"The client answered a request of the server, or the server's request was at fault. Info if it took longer than the slow threshold."},
+		"The client answered a request of the server, or the server's request was at fault. Info if it took longer than " +
+			"the slow threshold."},
 	{names.EventMCPClientHandlerException, []slog.Level{slog.LevelDebug, slog.LevelWarn, slog.LevelError},
 		slices.Concat(clientHandlerFields, required(names.KeyMCPClientDuration, names.KeyErrorType,
 			names.KeyMCPClientErrorKind),
@@ -117,7 +122,8 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDropReason),
 			when(names.KeyJSONRPCRequestID, names.KeyMCPClientDropAge, names.KeyMCPClientSuppressed)), false,
 		names.KeyMCPClientDropAge, "", []string{names.MetricMCPClientResponsesDropped}, Experimental,
-		"Nobody waited for a response; the record has the trace of the call that did. Warn if no call ever had its id. As rare as records of violations."},
+		"Nobody waited for a response; the record has the trace of the call that did. Warn if no call ever had its id. As " +
+			"rare as records of violations."},
 	{names.EventMCPClientSessionEnd, atInfo,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDuration),
 			when(names.KeyMCPProtocolVersion, names.KeyErrorType)), false,
@@ -154,7 +160,8 @@ var allEvents = identifiedEvents([]Event{
 		"Closing a connection left something behind, such as a process that the kernel does not let go of."},
 	{names.EventMCPClientLogLost, atWarn, required(names.KeyMCPClientName, names.KeyMCPClientSuppressed), false, "", "",
 		nil, Experimental,
-		"So many records were not written, or transitions not told of: the log handler, or the user's function, took too long."},
+		"So many records were not written, or transitions not told of: the log handler, or the user's function, took too " +
+			"long."},
 	{names.EventMCPClientStreamOpened, atInfo, required(names.KeyMCPClientName, names.KeyMCPClientStreamKind), false, "",
 		"",
 		[]string{names.MetricMCPClientStreamsActive}, Experimental, "A stream is open that serves no single request."},
@@ -174,11 +181,13 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientFlightRecordText,
 			names.KeyMCPClientFlightRecordEntries), when(names.KeyMCPClientFlightRecordOmitted, names.KeyMCPClientSuppressed)),
 		false, "", "", nil, Experimental,
-		"A connection that was ready is lost, or the client gave up: what happened before, as far as no record like this has said it. Follows the transition, once a minute at most."},
+		"A connection that was ready is lost, or the client gave up: what happened before, as far as no record like this " +
+			"has said it. Follows the transition, once a minute at most."},
 	{names.EventMCPClientSubscriptionLost, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPResourceURI), when(names.KeyError)), false, "", "", nil,
 		Experimental,
-		"In a later session, or with other wishes, the server does not tell of a resource any more that the client is subscribed to."},
+		"In a later session, or with other wishes, the server does not tell of a resource any more that the client is " +
+			"subscribed to."},
 	{names.EventMCPClientToolRejected, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIToolName), when(names.KeyError)), false, "", "", nil,
 		Experimental,
@@ -186,7 +195,8 @@ var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientIconRejected, atDebug,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName), when(names.KeyError)), false, "", "", nil,
 		Experimental,
-		"Icons are left out of what the server sent, because their sources are unsafe to load: how many, and what is wrong with the first one."},
+		"Icons are left out of what the server sent, because their sources are unsafe to load: how many, and what is " +
+			"wrong with the first one."},
 	{names.EventMCPClientToolOutputUnchecked, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIToolName), when(names.KeyError)), false, "", "", nil,
 		Experimental,
@@ -255,7 +265,8 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerDropReason),
 			when(names.KeyMCPMethodName, names.KeyMCPServerSuppressed)), false, "", "",
 		[]string{names.MetricMCPServerNotificationsDropped}, Experimental,
-		"A notification was not sent. Debug if one like it was waiting, or if the client has opened no stream for it. As rare as records of violations."},
+		"A notification was not sent. Debug if one like it was waiting, or if the client has opened no stream for it. As " +
+			"rare as records of violations."},
 	{names.EventMCPServerStreamOpened, atInfo, required(names.KeyMCPServerName, names.KeyMCPServerStreamKind), false, "",
 		"",
 		[]string{names.MetricMCPServerStreamsActive}, Experimental,
@@ -265,7 +276,8 @@ var allEvents = identifiedEvents([]Event{
 		names.KeyMCPServerDuration, "", []string{names.MetricMCPServerStreamsActive, names.MetricMCPServerStreamDuration},
 		Experimental, "Such a stream has ended."},
 	{names.EventMCPServerHttpNoDeadlines, atWarn, required(names.KeyMCPServerName), false, "", "", nil, Experimental,
-		"The http.ResponseWriter allows no deadlines, as behind middleware whose writer has no Unwrap method: a client that takes " +
+		"The http.ResponseWriter allows no deadlines, as behind middleware whose writer has no Unwrap method: a client " +
+			"that takes " +
 			"nothing of a response is not given up. Once for each handler."},
 	{names.EventMCPServerLogLost, atWarn, required(names.KeyMCPServerName, names.KeyMCPServerSuppressed), false, "", "",
 		nil, Experimental,
@@ -280,7 +292,8 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerFlightRecordText,
 			names.KeyMCPServerFlightRecordEntries), when(names.KeyMCPServerFlightRecordOmitted, names.KeyMCPServerSuppressed)),
 		false, "", "", nil, Experimental,
-		"A connection to a client broke: what the server did before over this kind of network, as far as no record like this has said it. Once a minute at most."},
+		"A connection to a client broke: what the server did before over this kind of network, as far as no record like " +
+			"this has said it. Once a minute at most."},
 	{names.EventMCPServerSessionEnd, atInfo,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerDuration),
 			when(names.KeyMCPProtocolVersion, names.KeyErrorType)), false,

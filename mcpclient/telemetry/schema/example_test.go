@@ -6,7 +6,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// The schema is data, for whoever builds dashboards or checks queries.
+// The schema is data, for users who build dashboards or check queries.
 func ExampleDefinition() {
 	for _, m := range schema.Current.Metrics {
 		if m.Stability == schema.Convention {

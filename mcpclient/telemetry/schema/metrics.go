@@ -43,7 +43,8 @@ var metrics = counted([]metricRow{
 	{names.MetricMCPClientSessionDuration, Histogram, "s", conventionSeconds,
 		slices.Concat(required(names.KeyMCPClientName), whenOnly(names.KeyErrorType, words.SessionErrors...), sessionAttrs,
 			when(names.KeyServerAddress, names.KeyServerPort)), Convention,
-		"Duration of a session as the client sees it. Sessions may outlast the buckets by far: a View with an exponential histogram serves them better."},
+		"Duration of a session as the client sees it. Sessions may outlast the buckets by far: a View with an exponential " +
+			"histogram serves them better."},
 	{names.MetricMCPServerSessionDuration, Histogram, "s", conventionSeconds,
 		slices.Concat(required(names.KeyMCPServerName), whenOnly(names.KeyErrorType, names.ErrorConnectionLost),
 			sessionAttrs), Convention,
@@ -111,7 +112,8 @@ var metrics = counted([]metricRow{
 		"Time a stream was open that served no single request."},
 	{names.MetricMCPClientCacheLookups, Counter, "{lookup}", nil,
 		required(names.KeyMCPClientName, names.KeyMCPMethodName, names.KeyMCPClientCacheOutcome), Experimental,
-		"Results that were looked for in the client's cache. A hit is no request: nothing is sent, and no other metric counts it."},
+		"Results that were looked for in the client's cache. A hit is no request: nothing is sent, and no other metric " +
+			"counts it."},
 
 	{names.MetricMCPServerActiveRequests, UpDownCounter, "{request}", nil,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPMethodName), when(names.KeyNetworkTransport)), Stable,
@@ -153,7 +155,8 @@ var metrics = counted([]metricRow{
 	{names.MetricMCPServerMessageDecodeDuration, Histogram, "s", shortSeconds,
 		slices.Concat(required(names.KeyMCPServerName), only(names.KeyMCPServerMessageKind, words.Request, words.Response),
 			when(names.KeyErrorType)), Experimental,
-		"Time to decode the params of a request, without the arguments of a tool, or the client's answer to a request of the server."},
+		"Time to decode the params of a request, without the arguments of a tool, or the client's answer to a request of " +
+			"the server."},
 	{names.MetricMCPServerTasksActive, UpDownCounter, "{task}", nil,
 		required(names.KeyMCPServerName, names.KeyGenAIToolName), Experimental,
 		"Tasks that run, those that wait for input included."},

@@ -150,7 +150,7 @@ type Event struct {
 // Definition is a whole schema.
 //
 // Version is two numbers. The first rises when a stable row is taken away, or its name, type, unit, values or meaning
-// change; whoever reads the telemetry has to look at the changelog then. The second rises with any other change: rows,
+// change; a user of the telemetry has to read the changelog then. The second rises with any other change: rows,
 // optional attributes and values are added, experimental rows and those of the conventions change, briefs become
 // clearer.
 type Definition struct {

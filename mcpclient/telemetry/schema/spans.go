@@ -41,7 +41,8 @@ var spans = identifiedSpans([]Span{
 			names.KeyServerAddress, names.KeyServerPort, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
 			names.KeyNetworkProtocolVersion)),
 		[]string{"the request that this one repeats or continues"}, []string{statusUnset, statusError}, Convention,
-		"A request of the client, from the call to its outcome. The wait for a connection is part of the span and not of the duration metric."},
+		"A request of the client, from the call to its outcome. The wait for a connection is part of the span and not of " +
+			"the duration metric."},
 	{spanClientNotification, nameForm, ClientSpan,
 		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
 		slices.Concat(required(names.KeyMCPClientName), when(
@@ -49,7 +50,8 @@ var spans = identifiedSpans([]Span{
 			names.KeyServerPort, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
 			names.KeyNetworkProtocolVersion)),
 		nil, []string{statusUnset, statusError}, Convention,
-		"A notification of the client. Progress, message and cancelled have none, but for the cancelled that follows a call whose span is exported."},
+		"A notification of the client. Progress, message and cancelled have none, but for the cancelled that follows a " +
+			"call whose span is exported."},
 	{spanClientHandler, nameForm, ServerSpan,
 		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
 		slices.Concat(required(names.KeyMCPClientName), when(
@@ -64,11 +66,13 @@ var spans = identifiedSpans([]Span{
 			names.KeyMCPClientConnectionAttemptKind), when(names.KeyNetworkTransport)),
 		when(names.KeyErrorType),
 		[]string{"the attempt before"}, []string{statusUnset, statusError}, Experimental,
-		"An attempt to connect; the requests of the negotiation are its children. The first is a child of the caller's span, each later one begins a trace."},
+		"An attempt to connect; the requests of the negotiation are its children. The first is a child of the caller's " +
+			"span, each later one begins a trace."},
 	{spanClientAuth, names.SpanMCPClientAuth + " {" + names.KeyMCPClientAuthStep + "}", InternalSpan,
 		required(names.KeyMCPClientAuthStep), when(names.KeyErrorType),
 		nil, []string{statusUnset, statusError}, Experimental,
-		"A step of an authorization, within the span of the request that needs it. It says nothing of an error but its type."},
+		"A step of an authorization, within the span of the request that needs it. It says nothing of an error but its " +
+			"type."},
 	{spanServerHandler, nameForm, ServerSpan,
 		slices.Concat(required(names.KeyMCPMethodName),
 			when(names.KeyGenAIToolName, names.KeyGenAIPromptName, names.KeyGenAIOperationName, names.KeyNetworkTransport)),
@@ -79,7 +83,8 @@ var spans = identifiedSpans([]Span{
 			names.KeyMCPServerResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
 			names.KeyNetworkProtocolVersion)),
 		[]string{"the span around the handler, if the sender named another as parent",
-			"the span that the sender named, if it is not trusted: as over HTTP without a principal and TrustTraceContext, and where WithPublicEndpointFn says so"},
+			"the span that the sender named, if it is not trusted: as over HTTP without a principal and TrustTraceContext, " +
+				"and where WithPublicEndpointFn says so"},
 		[]string{statusUnset, statusError}, Convention,
 		"A request or notification of a client that the server handles. Notifications as above."},
 	{spanServerAsk, nameForm, ClientSpan,
@@ -89,13 +94,15 @@ var spans = identifiedSpans([]Span{
 			names.KeyMCPServerResponseSize, names.KeyMCPSessionID, names.KeyMCPProtocolVersion,
 			names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion)),
 		nil, []string{statusUnset, statusError}, Convention,
-		"A request of the server to a client of a revision before 2026-07-28, under the span of the handler that needs the answer. A later client is asked in the result, which has mcp_server.result.type input_required."},
+		"A request of the server to a client of a revision before 2026-07-28, under the span of the handler that needs " +
+			"the answer. A later client is asked in the result, which has mcp_server.result.type input_required."},
 	{spanServerTask, names.SpanMCPServerTask + " {" + names.KeyGenAIToolName + "}", InternalSpan,
 		required(names.KeyGenAIToolName),
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerTaskStatus),
 			when(names.KeyErrorType, names.KeyRPCResponseStatusCode)),
 		nil, []string{statusUnset, statusError}, Experimental,
-		"The work of a task, from its creation to its outcome, within the span of the request that created it, which does not wait for it."},
+		"The work of a task, from its creation to its outcome, within the span of the request that created it, which does " +
+			"not wait for it."},
 	{spanServerNotification, nameForm, ClientSpan,
 		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
 		slices.Concat(required(names.KeyMCPServerName), when(

@@ -241,7 +241,9 @@ func TestAnEndOfAnotherInstanceIsNoEnd(t *testing.T) {
 		slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelDebug, one[0], slog.String("event.name", one[0]),
 			slog.String("mcp_client.name", "x"), slog.String("mcp_client.instance.id", one[1]))
 	}
-	for _, want := range []string{"mcp_client.request of x 1: +1 starts without", "mcp_client.request of x 2: -1 starts without"} {
+	for _, want := range []string{
+		"mcp_client.request of x 1: +1 starts without", "mcp_client.request of x 2: -1 starts without",
+	} {
 		if all := r.Problems(); !slices.ContainsFunc(all, func(p string) bool { return strings.Contains(p, want) }) {
 			t.Errorf("got no %q in %q", want, all)
 		}
@@ -270,7 +272,8 @@ func TestNothingEmittedIsNoProblemAndAllIsMissing(t *testing.T) {
 	}
 	missing := r.Missing()
 	for _, want := range []string{
-		"span mcp_client.request", "metric mcp_client.tombstones with mcp_client.name", "event mcp_client.request.stop at DEBUG",
+		"span mcp_client.request", "metric mcp_client.tombstones with mcp_client.name",
+		"event mcp_client.request.stop at DEBUG",
 		"span mcp_client.request with status Error", "span mcp_client.request with a link",
 	} {
 		if !slices.Contains(missing, want) {

@@ -37,8 +37,9 @@ type Recording struct {
 
 // Recorder returns a Recording of everything that its [Recording.Telemetry] is told: every span is sampled, every level
 // is logged, W3C trace context and baggage are propagated. Options add to that and take precedence. Problems that
-// [Recording.Problems] finds when the test ends, and still finds a second later, fail it: whoever has an answer has it
-// a moment before its operation is over. Whatever is registered with t.Cleanup after the Recorder runs before that.
+// [Recording.Problems] finds when the test ends, and still finds a second later, fail it: a caller has its
+// answer a moment before the operation is over. Whatever is registered with t.Cleanup after the Recorder runs before
+// that.
 func Recorder(t testing.TB, opts ...telemetry.Option) *Recording {
 	t.Helper()
 	r := newRecording(t, opts)

@@ -10,8 +10,8 @@ const (
 	// MaxMethods is how many methods are told apart beyond those of the protocol.
 	MaxMethods = 64
 
-	// MaxFacts is how many facts are told apart, for whoever is told a new version by every client. The versions of the
-	// protocol are far fewer.
+	// MaxFacts is how many facts are told apart, for a server that is told a new version by every client. The versions
+	// of the protocol are far fewer.
 	MaxFacts = 16
 
 	// MaxStrangers is how many outcomes are told apart beyond those of the protocol: a peer chooses its error codes.

@@ -68,7 +68,9 @@ var ErrorWords = map[string]ErrorWord{
 // registered and mean that a request was not served. They are told apart on metrics without counting towards a limit.
 var HTTPStatuses = func() map[string]bool {
 	m := make(map[string]bool)
-	for _, span := range [][2]int{{300, 308}, {400, 418}, {421, 426}, {428, 429}, {431, 431}, {451, 451}, {500, 508}, {510, 511}} {
+	for _, span := range [][2]int{
+		{300, 308}, {400, 418}, {421, 426}, {428, 429}, {431, 431}, {451, 451}, {500, 508}, {510, 511},
+	} {
 		for code := span[0]; code <= span[1]; code++ {
 			m[strconv.Itoa(code)] = true
 		}
@@ -120,10 +122,12 @@ var Methods = []string{
 	"notifications/elicitation/complete", "notifications/initialized", MethodMessage, MethodProgress,
 	"notifications/prompts/list_changed", "notifications/resources/list_changed", "notifications/resources/updated",
 	"notifications/roots/list_changed", "notifications/subscriptions/acknowledged", "notifications/tasks",
-	"notifications/tasks/status", "notifications/tools/list_changed", "ping", "prompts/get", "prompts/list", "resources/directory/read",
+	"notifications/tasks/status", "notifications/tools/list_changed", "ping", "prompts/get", "prompts/list",
+	"resources/directory/read",
 	"resources/list", "resources/read",
 	"resources/subscribe", "resources/templates/list", "resources/unsubscribe", "roots/list", "sampling/createMessage",
-	"server/discover", "skills/get", "skills/list", "subscriptions/listen", "tasks/cancel", "tasks/get", "tasks/list", "tasks/result", "tasks/update",
+	"server/discover", "skills/get", "skills/list", "subscriptions/listen", "tasks/cancel", "tasks/get", "tasks/list",
+	"tasks/result", "tasks/update",
 	MethodCallTool, "tools/list",
 }
 
