@@ -27,7 +27,7 @@ func (h CacheHint) TTL() time.Duration {
 type CacheScope string
 
 const (
-	// CachePublic lets anybody share it.
+	// CachePublic lets all users share it.
 	CachePublic CacheScope = "public"
 	// CachePrivate lets only the same authorization context use it.
 	CachePrivate CacheScope = "private"

@@ -88,7 +88,7 @@ func adder(t testing.TB, tel *telemetry.Telemetry, arguments any) func() {
 	}
 }
 
-// cost returns how many objects and bytes a call allocates, in whatever goroutine, on average over many.
+// cost returns how many objects and bytes a call allocates, in all goroutines, on average over many calls.
 func cost(call func()) (allocs, bytes float64) {
 	const warm, calls = 200, 3000
 	for range warm {

@@ -227,7 +227,7 @@ func TestNothingIsLookedAtBehindAStop(t *testing.T) {
 					_ = c.Stop(ctx)
 				}))
 				for _, f := range frames {
-					_ = v.peer.Send(v.ctx, []byte(f)) // the last one finds nobody
+					_ = v.peer.Send(v.ctx, []byte(f)) // the client does not receive the last one
 				}
 				<-acted
 				if err := c.Stop(t.Context()); err != nil {
@@ -288,7 +288,7 @@ func slowCaller(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording
 	}
 }
 
-// Progress for nobody, or with a token that is none of ours, is nobody's.
+// Progress for a call that is over, or with a token that the client has not given, reaches no call.
 func TestProgressForNobodyIsLeftAlone(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })

@@ -144,7 +144,7 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 			t.Errorf("want a client that has ended to be closing, got %v", err)
 		}
 		if n := probed(c).Figures().Waiters; n != 0 {
-			t.Errorf("want nobody left waiting, got %d", n)
+			t.Errorf("want no goroutine left waiting, got %d", n)
 		}
 	})
 }

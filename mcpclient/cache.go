@@ -40,7 +40,7 @@ type staled struct {
 type keptResult struct {
 	key, method string
 	uri         string // of the resource, of resources/read
-	public      bool   // anybody may see it, not only who has asked
+	public      bool   // all users may see it, not only the one who has asked
 	raw         []byte // never changed
 	until       time.Time
 }

@@ -403,7 +403,7 @@ func TestAHitIsCountedAndIsNoRequest(t *testing.T) {
 		v.asked(c, freshList(60_000, plainTool))
 		kept(t, c)
 		kept(t, c)
-		v.asked(c, freshList(60_000, plainTool), WithoutCache()) // nobody looked
+		v.asked(c, freshList(60_000, plainTool), WithoutCache()) // no call looked into the cache
 		for outcome, want := range map[string]int64{"hit": 2, "miss": 1} {
 			got := rec.Value("mcp_client.cache.lookups", "mcp.method.name", "tools/list", "mcp_client.cache.outcome", outcome)
 			if got != want {

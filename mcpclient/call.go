@@ -14,8 +14,8 @@ import (
 // the client has declared them: see [UseTasks]. It is waited for as long as ctx allows; when that ends, the server is
 // asked once to cancel the task.
 //
-// Strings and raw JSON in the result may share the memory of the whole answer: whoever keeps a small part of a large
-// result for long should clone it.
+// Strings and raw JSON in the result may share the memory of the whole answer: a caller that keeps a small part of
+// a large result for long should clone it.
 //
 // The error is an [*Error]. A result that reports a failure of a tool is no error. When ctx ends or the timeout passes,
 // the server is told, once, and a late answer is dropped; Call returns at once.
@@ -27,8 +27,8 @@ func (c *Client) Call(ctx context.Context, method string, params, result any, op
 }
 
 // Notify sends a notification. params is anything that encodes as a JSON object, nil for none. It returns as soon as
-// the transport has accepted the notification; whether the server gets it nobody knows. A client that is not ready
-// returns [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
+// the transport has accepted the notification; the client does not learn whether the server gets it. A client that is
+// not ready returns [ErrNotReady], a busy transport [ErrBackpressure]: a notification is not sent again.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
 	if err := c.core.Notify(ctx, method, params); err != nil {
 		return errorOf(err)

@@ -8,7 +8,8 @@ import (
 )
 
 // require fails locally what a ready server has not declared, by the name of the capability. Before the client is ready
-// nobody knows what will be declared, and the server of a call that waits says so itself.
+// the client does not know what the server will declare. A call that waits is then sent, and the server itself refuses
+// it.
 func (c *Client) require(method string, have func(*mcp.ServerCapabilities) bool, name string) error {
 	if s := c.core.Present(); s != conn.NoSession && !have(&s.Capabilities) {
 		return unsupported(method, name)

@@ -176,7 +176,7 @@ func (s *rawServer) answerTool(line []byte) bool {
 	return true
 }
 
-// write writes lines. Nobody is left to tell of an error.
+// write writes lines. An error is not told: the reader has gone.
 func (s *rawServer) write(lines ...string) {
 	s.out.Lock()
 	defer s.out.Unlock()

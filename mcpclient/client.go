@@ -37,8 +37,8 @@ type Client struct {
 	intercepted   CallFunc     // makes a call through the middleware; nil if there is none
 }
 
-// New creates a client and starts to connect in the background. The error is about the options only. Whoever creates a
-// client must stop it.
+// New creates a client and starts to connect in the background. The error is about the options only. The caller must
+// stop the client: see [Client.Stop].
 func New(t transport.Transport, o *Options) (*Client, error) {
 	return newClient(context.Background(), t, o, 0)
 }

@@ -16,10 +16,10 @@ var ErrSuperseded = errors.New("superseded by a later completion")
 // DefaultCompletionDelay is how long a [Completer] waits for the next character unless its user says otherwise.
 const DefaultCompletionDelay = 150 * time.Millisecond
 
-// Completer asks for completions while a user types into one field, and spares the server those that nobody will see:
-// it waits until no other call has come for a while, and only the latest call goes on. Make one for each field. Its
-// methods may be called from any goroutine. It holds nothing that has to be freed.
-// (specification 2026-07-28, server/utilities/completion, "Implementation Considerations")
+// Completer asks for completions while a user types into one field, and spares the server those that the user will not
+// see: it waits until no other call has come for a while, and only the latest call goes on. Make one for each field.
+// Its methods may be called from any goroutine. It holds nothing that has to be freed. (specification 2026-07-28,
+// server/utilities/completion, "Implementation Considerations")
 type Completer struct {
 	client *Client
 	delay  time.Duration

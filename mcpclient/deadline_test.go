@@ -279,7 +279,7 @@ func fillUp(t *testing.T, c *Client) {
 // readable is a transport whose callers may read.
 func readable(s *script) transport.Transport { return &interruptible{Transport: s} }
 
-// Whatever the server leaves undone, what waits returns when its time is over.
+// No matter what the server leaves undone, what waits returns when its time is over.
 func TestWhatWaitsEndsWithItsDeadline(t *testing.T) {
 	const patience = 3 * time.Second
 	for stall, st := range stalls {

@@ -222,7 +222,7 @@ func pieces(text string) [][]string {
 	}
 }
 
-// Whatever strings hold, wherever they lie and whatever stands before or behind them: what an answer leads to depends
+// No matter what strings hold, where they lie and what stands before or behind them: what an answer leads to depends
 // on the members of the result itself.
 func FuzzOutcome(f *testing.F) {
 	const ask = `"resultType":"input_required","inputRequests":{"k":` + formRequest + `}`

@@ -26,7 +26,7 @@ type Notification struct {
 	peer   *instrument.Peer
 	size   int    // of its frame, in bytes
 	uri    string // of the resource that was updated
-	missed bool   // it was not received: there may have been one that nobody heard
+	missed bool   // the client has not received it: the server may have sent one while no connection was there
 }
 
 // Decode decodes the params into v, a pointer. Nothing in v shares memory with the notification.
@@ -57,7 +57,7 @@ type dispatcher struct {
 
 	mu       sync.Mutex
 	handlers []*hearing    // guarded by mu; in the order in which they were added
-	changed  chan struct{} // guarded by mu; closed when they change; nil unless somebody waits
+	changed  chan struct{} // guarded by mu; closed when they change; nil unless a goroutine waits
 	queue    notifyQueue   // guarded by mu
 	running  bool          // guarded by mu; the goroutine that empties the queue is running
 	now      *delivery     // owned by that goroutine; nil without it, for most clients are idle
@@ -199,7 +199,7 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	}
 }
 
-// push queues n, or reports false if nobody wants to hear it.
+// push queues n, or reports false if no handler wants to hear it.
 func (d *dispatcher) push(n *Notification) bool {
 	if len(d.hearers(n)) == 0 {
 		return false

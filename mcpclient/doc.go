@@ -33,7 +33,7 @@
 //   - Handlers and what they declare are [Options.Features], because a server hears of capabilities once, when it
 //     connects. What needs no declaring has a method, too, for later: [Client.OnResourceUpdated] and the others that
 //     begin with On.
-//   - A modern server (2026-07-28) sends no log message before [Client.SetLogLevel], whoever listens.
+//   - A modern server (2026-07-28) sends no log message before [Client.SetLogLevel], even if a handler waits for one.
 //   - The context of [Connect] bounds Connect and nothing else.
 //   - Calls time out after 30 seconds unless told otherwise.
 //   - A tool that reports an error is a result, not a Go error; [CallToolAs] makes it one.

@@ -47,7 +47,7 @@ func TestErrorsSayWhatWentWrongAndHaveTheirType(t *testing.T) {
 			t.Errorf("%s: want error.type %q, got %q", tc.text, tc.typ, got)
 		}
 		if SafeToRetry(tc.err) {
-			t.Errorf("%s: want no promise where nobody made one", tc.text)
+			t.Errorf("%s: want no promise where the client made none", tc.text)
 		}
 		if tc.err.cause != nil && !errors.Is(tc.err, tc.err.cause) {
 			t.Errorf("%s: want its cause in the chain", tc.text)

@@ -187,8 +187,8 @@ func (u *unfair) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // tally is how calls ended.
 type tally struct{ answered, safe, unknown, repeated atomic.Int64 }
 
-// A call that may have run is not made again, neither by the client nor, as it says, by its user: whatever proxies
-// answer, and wherever connections are cut.
+// A call that may have run is not made again, neither by the client nor, as it says, by its user: no matter what
+// proxies answer and where connections are cut.
 func TestNoToolRunsTwice(t *testing.T) {
 	for i, way := range []int{0, 1, 4} {
 		t.Run(string(ways[way].version), func(t *testing.T) {

@@ -127,7 +127,7 @@ func ExampleCompleter() {
 	r, err := field.Complete(ctx, mcp.PromptRef("review"), "book", "E", nil)
 	switch {
 	case errors.Is(err, mcpclient.ErrSuperseded):
-		return // somebody types on
+		return // the user types on
 	case err != nil:
 		fmt.Println(err)
 		return

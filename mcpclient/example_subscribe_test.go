@@ -64,7 +64,7 @@ func ExampleHandleToolListChanged() {
 		mcpclient.HandleToolListChanged(func(context.Context) {
 			select {
 			case changed <- struct{}{}:
-			default: // whoever lists them now has this change, too
+			default: // the program has yet to list them, and then has this change, too
 			}
 		}),
 	}})

@@ -67,7 +67,7 @@ func ExampleUseTasks() {
 	// 5 pages printed
 }
 
-// A task goes on without its client; whoever has its id waits for the result.
+// A task goes on without its client: a process that has its id can wait for the result.
 func ExampleClient_StartTool() {
 	ctx := context.Background()
 	paper := make(chan struct{})

@@ -238,8 +238,8 @@ func TestServersThatRefuseTheProbeByHTTPAreLegacy(t *testing.T) {
 	}
 }
 
-// A probe that met an accident, such as a proxy's 502, says less than one that the server has refused: whoever is
-// legacy for that reason is asked again when the client reconnects.
+// A probe that met an accident, such as a proxy's 502, says less than one that the server has refused: a server
+// that is legacy for that reason is asked again when the client reconnects.
 func TestAnAccidentOfTheProbeIsNotRemembered(t *testing.T) {
 	for _, test := range []struct {
 		failure transport.RequestError

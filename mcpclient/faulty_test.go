@@ -172,7 +172,7 @@ func (f *faulty) handle(ctx context.Context, p *transport.Peer, r understood) {
 	}
 }
 
-// called lets the planned answers to a call follow, over whatever connection there is by then.
+// called lets the planned answers to a call follow, over the connection that there is by then.
 func (f *faulty) called(r understood) {
 	i := r.Params.Call
 	f.mu.Lock()

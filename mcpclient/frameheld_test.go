@@ -36,7 +36,7 @@ func TestAQuietConnectionKeepsNoFrame(t *testing.T) {
 		synctest.Wait()
 		runtime.GC()
 		if latest.Value() != nil {
-			t.Error("the frame is in memory, want nobody to refer to it once its result has been dropped")
+			t.Error("the frame is in memory, want nothing to refer to it once its result has been dropped")
 		}
 	})
 }

@@ -79,7 +79,7 @@ func (e *MemberError) Error() string { return e.Member + ": " + e.Err.Error() }
 func (e *MemberError) Unwrap() error { return e.Err }
 
 // NewGroup creates a group whose members all start to connect in the background. The error is about the options only;
-// then none of them is left. Whoever creates a group must stop it.
+// then none of them is left. The caller must stop the group: see [Group.Stop].
 func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
 	if o == nil {
 		o = &GroupOptions{}
@@ -179,7 +179,7 @@ func (g *Group) Members() iter.Seq2[string, *Client] {
 	}
 }
 
-// present returns the members that there are now. Nobody changes the slice.
+// present returns the present members. The slice is never changed: a change makes a new one.
 func (g *Group) present() []*member {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -124,7 +124,7 @@ func TestANameThatWasMadeUpIsFoundAgainWithoutAListBefore(t *testing.T) {
 		}
 		_, tool, err := g.Route(t.Context(), "a_x-0123456789")
 		if err != nil || tool != "x-0123456789" {
-			t.Errorf("got %s, %v, want a name that nobody has made up as it is", tool, err)
+			t.Errorf("got %s, %v, want a name that no other member has, as it is", tool, err)
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestAMemberThatIsNotReadyHoldsNobodyUp(t *testing.T) {
 			t.Errorf("got %v, want ErrNotReady", err)
 		}
 		if took := time.Since(begun); took != 0 {
-			t.Errorf("it took %v, want nobody waited for", took)
+			t.Errorf("it took %v, want no member waited for", took)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -214,7 +214,7 @@ func TestWhoeverHasSeenEnoughOfAListWaitsForNoMore(t *testing.T) {
 			break
 		}
 		if time.Since(begun) != 0 {
-			t.Errorf("it took %v, want nobody waited for", time.Since(begun))
+			t.Errorf("it took %v, want no member waited for", time.Since(begun))
 		}
 	})
 }
@@ -222,7 +222,7 @@ func TestWhoeverHasSeenEnoughOfAListWaitsForNoMore(t *testing.T) {
 func TestMembersComeAndGo(t *testing.T) {
 	grouped(t, nil, nil, func(t *testing.T, g *mcpclient.Group) {
 		if got := toolNames(t.Context(), g); len(got) != 0 {
-			t.Errorf("got %q of nobody", got)
+			t.Errorf("got %q of an empty group", got)
 		}
 		c, err := g.Add(mcpclient.Member{Name: "a_b", Transport: toolbox("A", "x")})
 		if err != nil {

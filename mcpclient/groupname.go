@@ -9,7 +9,7 @@ import (
 
 // naming makes the names that the tools of a group have in it: what the member is called there, the separator, and the
 // tool's own name if that is possible. The first part never contains the separator, so that each name belongs to one
-// member, whatever the others are called and whatever their servers list.
+// member, no matter how the others are called and what their servers list.
 type naming struct {
 	separator string
 	limit     int // of a name's length

@@ -15,8 +15,8 @@ import (
 // is ready and the server tells of changes again. So a handler that reads what has changed is never left with what is
 // old.
 
-// HandleToolListChanged calls h when the list of the server's tools has changed, or may have while nobody heard it.
-// (specification 2026-07-28, server/tools, "List Changed Notification")
+// HandleToolListChanged calls h when the list of the server's tools has changed, or may have changed while the client
+// did not hear the server. (specification 2026-07-28, server/tools, "List Changed Notification")
 func HandleToolListChanged(h func(ctx context.Context)) Feature {
 	return changes(mcp.NotificationToolListChanged, listChanged(h))
 }
@@ -26,8 +26,9 @@ func (c *Client) OnToolListChanged(h func(ctx context.Context)) (remove func()) 
 	return c.dispatcher.onChange(mcp.NotificationToolListChanged, listChanged(h))
 }
 
-// HandleResourceListChanged calls h when the list of the server's resources, or of its templates, has changed, or may
-// have while nobody heard it. (specification 2026-07-28, server/resources, "List Changed Notification")
+// HandleResourceListChanged calls h when the list of the server's resources, or of its templates, has changed, or
+// may have changed while the client did not hear the server. (specification 2026-07-28, server/resources, "List Changed
+// Notification")
 func HandleResourceListChanged(h func(ctx context.Context)) Feature {
 	return changes(mcp.NotificationResourceListChanged, listChanged(h))
 }
@@ -37,8 +38,8 @@ func (c *Client) OnResourceListChanged(h func(ctx context.Context)) (remove func
 	return c.dispatcher.onChange(mcp.NotificationResourceListChanged, listChanged(h))
 }
 
-// HandlePromptListChanged calls h when the list of the server's prompts has changed, or may have while nobody heard it.
-// (specification 2026-07-28, server/prompts, "List Changed Notification")
+// HandlePromptListChanged calls h when the list of the server's prompts has changed, or may have changed while the
+// client did not hear the server. (specification 2026-07-28, server/prompts, "List Changed Notification")
 func HandlePromptListChanged(h func(ctx context.Context)) Feature {
 	return changes(mcp.NotificationPromptListChanged, listChanged(h))
 }
@@ -48,9 +49,9 @@ func (c *Client) OnPromptListChanged(h func(ctx context.Context)) (remove func()
 	return c.dispatcher.onChange(mcp.NotificationPromptListChanged, listChanged(h))
 }
 
-// HandleResourceUpdated calls h with the URI of a resource that has changed, or may have while nobody heard it. Servers
-// tell of the resources that [Client.SubscribeResource] was called for; the URI may be that of a part of one. Updates
-// that were on their way when a subscription ended are still heard.
+// HandleResourceUpdated calls h with the URI of a resource that has changed, or may have changed while the client did
+// not hear the server. Servers tell of the resources that [Client.SubscribeResource] was called for; the URI may be
+// that of a part of one. Updates that were on their way when a subscription ended are still heard.
 func HandleResourceUpdated(h func(ctx context.Context, uri string)) Feature {
 	return changes(mcp.NotificationResourceUpdated, resourceUpdated(h))
 }
@@ -60,7 +61,7 @@ func (c *Client) OnResourceUpdated(h func(ctx context.Context, uri string)) (rem
 	return c.dispatcher.onChange(mcp.NotificationResourceUpdated, resourceUpdated(h))
 }
 
-// HandleProgress calls h with every report of progress, of whatever request: besides those of calls with
+// HandleProgress calls h with every report of progress, of any request: besides those of calls with
 // [WithProgress], whose own function is called first, reports for a progress token that the user chose by [WithMeta],
 // and late ones. (specification 2026-07-28, basic/patterns/progress)
 func HandleProgress(h func(ctx context.Context, p *Progress)) Feature {

@@ -151,7 +151,7 @@ func TestAServerThatNeedsTimeOnlyIsAskedAgainLaterAndLater(t *testing.T) {
 }
 
 func TestInputThatCannotBeHadFailsTheCall(t *testing.T) {
-	failing := errors.New("nobody there")
+	failing := errors.New("the user is away")
 	for _, test := range []struct {
 		name     string
 		features []Feature
@@ -165,7 +165,7 @@ func TestInputThatCannotBeHadFailsTheCall(t *testing.T) {
 		{"a handler that fails",
 			[]Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				return nil, failing
-			})}, `{"k":` + formRequest + `}`, KindInvalid, "nobody there"},
+			})}, `{"k":` + formRequest + `}`, KindInvalid, "the user is away"},
 		{"a handler that panics",
 			[]Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				panic("boo")

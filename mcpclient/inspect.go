@@ -25,7 +25,7 @@ func (c *Client) enlist() {
 }
 
 // Inspect returns what the client is doing. All but what is marked is of one moment, in which nothing else happens to
-// the client; nobody's code is called in it, and it is short however much there is.
+// the client; no code of the user is called in it, and it is short, even for a client with many calls.
 func (c *Client) Inspect() inspect.Client {
 	c.subscriptions.mu.Lock() // before that of the core
 	listening := c.subscriptions.listening

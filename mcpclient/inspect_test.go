@@ -113,7 +113,7 @@ func TestInspectShowsCallsInFlightWithAgeAndDeadline(t *testing.T) {
 	})
 }
 
-// Whoever looks at ten thousand calls sees the oldest, and how many there are.
+// Inspect shows the oldest of ten thousand calls, and how many there are.
 func TestInspectIsBounded(t *testing.T) {
 	ready(t, &Options{RequestTimeout: -1, Telemetry: telemetry.Off()},
 		func(t *testing.T, _ *script, _ *conversation, c *Client) {

@@ -53,7 +53,7 @@ func (m *knownTools) reset() {
 	m.known, m.listed = toolSet{}, false
 }
 
-// forgetPrivate forgets all, for another principal may be shown other tools. Lists that are for anybody stay in the
+// forgetPrivate forgets all, for another principal may be shown other tools. Lists that are for all users stay in the
 // cache.
 func (m *knownTools) forgetPrivate() {
 	m.mu.Lock()

@@ -103,7 +103,7 @@ func mustDie(t *testing.T, pids ...int) {
 // patience is how long a test waits for what must happen.
 const patience = 10 * time.Second
 
-// eventually waits for what nobody tells: a process that is not ours to end, a goroutine to return.
+// eventually waits for what the test is not told of: a process that is not ours to end, a goroutine to return.
 func eventually(t *testing.T, what string, holds func() bool, got func() string) {
 	t.Helper()
 	for begun := time.Now(); !holds(); runtime.Gosched() {

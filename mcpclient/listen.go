@@ -16,7 +16,7 @@ type listener struct {
 
 	gap   bool          // changes may have gone unheard
 	since time.Time     // it is open
-	pause time.Time     // no attempt before, unless somebody waits for it
+	pause time.Time     // no attempt before, unless a caller waits for it
 	delay time.Duration // after the next attempt that fails, or the next subscription that does not last
 }
 

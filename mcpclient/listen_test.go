@@ -45,7 +45,7 @@ func TestAModernServerIsAskedForWhatThereAreHandlersFor(t *testing.T) {
 		if n != 1 {
 			t.Errorf("the handler heard %d changes, want 1", n)
 		}
-		time.Sleep(time.Hour) // it stays open whatever the timeout of calls
+		time.Sleep(time.Hour) // it stays open beyond the timeout of calls
 
 		remove := c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))
 		second := v.want(mcp.MethodSubscriptionsListen)

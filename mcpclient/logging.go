@@ -14,8 +14,8 @@ import (
 // logLevel is the least severe level of the log messages that the server is to send, as long as the client lives.
 type logLevel struct {
 	kept atomic.Pointer[mcp.LoggingLevel]
-	// see turns; nil before the first; of one element; whoever sends a level to a server holds it, so that the last one
-	// sent is the one kept
+	// see turns; nil before the first; of one element; the goroutine that sends a level to a server holds it, so that the
+	// last one sent is the one kept
 	turn atomic.Pointer[chan struct{}]
 }
 

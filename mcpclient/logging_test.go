@@ -84,7 +84,7 @@ func TestALevelThatTheServerRefusesIsNotKept(t *testing.T) {
 		if got := paramsOf(t, f); got != `{"level":"info"}` {
 			t.Errorf("want the level of before, got %s", got)
 		}
-		r.refuse(f, mcp.CodeInternalError, "not now") // which nobody but the telemetry hears of
+		r.refuse(f, mcp.CodeInternalError, "not now") // which only the telemetry hears of
 		r.reconnect(strings.Replace(all, `,"logging":{}`, "", 1))
 		r.silent() // a server that does not log is not bothered
 	})

@@ -10,8 +10,8 @@ import (
 // a [Middleware] says otherwise.
 type CallFunc func(ctx context.Context, method string, params, result any, options ...CallOption) error
 
-// Middleware wraps whatever makes a call, to see it, to change it, to make it again or not at all. It is called once,
-// when the client is created; what it returns is called for every call, from many goroutines at once:
+// Middleware wraps the function that makes a call, to see it, to change it, to make it again or not at all. It is
+// called once, when the client is created; what it returns is called for every call, from many goroutines at once:
 //
 //	func(next mcpclient.CallFunc) mcpclient.CallFunc {
 //		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {

@@ -187,7 +187,7 @@ func TestADiallingThatEndsTooLateMeansNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		waitFor(t, c, connstate.Backoff)
-		v := s.next(t) // the connection that nobody wants any more
+		v := s.next(t) // the connection that the client does not want any more
 		<-v.ctx.Done()
 		if got := c.Status(); !errors.Is(got.Err, conn.ErrSlow) || got.State == connstate.Initializing {
 			t.Errorf("want %v still told, got %s, %v", conn.ErrSlow, got.State, got.Err)

@@ -69,10 +69,11 @@ type Options struct {
 
 	// KeepAlive, if it is not zero, is how long the server may say nothing before it is sent a ping; one that is silent
 	// for as long again is lost: calls fail with [ErrConnectionLost], and the client connects anew. So a server that hangs
-	// is found within three times KeepAlive, without a call. Whatever it sends is a sign of life, but nothing else is: a
-	// server that answers nothing while it works on a call needs a longer KeepAlive than its longest call takes. Modern
-	// revisions have no ping; there the client asks for server/discover. In a modern session over HTTP every request is on
-	// its own, and KeepAlive does nothing. Zero means no pings. (specification 2025-11-25, basic/utilities/ping)
+	// is found within three times KeepAlive, without a call. Each message that it sends is a sign of life, but nothing
+	// else is: a server that answers nothing while it works on a call needs a longer KeepAlive than its longest call
+	// takes. Modern revisions have no ping; there the client asks for server/discover. In a modern session over HTTP every
+	// request is on its own, and KeepAlive does nothing. Zero means no pings. (specification 2025-11-25,
+	// basic/utilities/ping)
 	KeepAlive time.Duration
 
 	// InitialAttempts is how many attempts to connect may fail before the client was ever ready; then it gives up for
@@ -118,8 +119,8 @@ type Options struct {
 	// decodes it for itself. Everything is kept for this client alone, which is one authorization context, so cacheScope
 	// makes no difference. Only the lists and resources/read are kept, not what [Client.Call] is asked for.
 	//
-	// The cache makes no client listen: for as long as it is fresh, a result may be older than a change that nobody has
-	// subscribed to. A client that has handlers for changes hears of them, and so does its cache.
+	// The cache makes no client listen: for as long as it is fresh, a result may be older than a change that the client
+	// has not subscribed to. A client that has handlers for changes hears of them, and so does its cache.
 	// (specification 2026-07-28, server/utilities/caching)
 	NoCache bool
 

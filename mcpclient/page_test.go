@@ -72,7 +72,7 @@ func listPage(items, bytes int, cursor string) string {
 	return `{"_meta":{"x":"` + strings.Repeat("x", bytes) + `"},"nextCursor":"` + cursor + `","items":` + all + `}`
 }
 
-// lists are the methods of a client that yield the items of a list, whatever those are: each reads a list to its end
+// lists are the methods of a client that yield the items of a list, of any type: each reads a list to its end
 // and returns the error that ended it.
 func lists(c *Client) map[string]func(context.Context, ...CallOption) error {
 	all := map[string]func(context.Context, ...CallOption) error{}

@@ -102,7 +102,7 @@ func denses() []dense {
 	}
 }
 
-// Whatever a result is decoded into, that takes no more memory than Options.FrameLimit says.
+// A result, decoded into any type, takes no more memory than Options.FrameLimit says.
 func TestWhatAResultTakesWhileItIsDecodedIsBounded(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")

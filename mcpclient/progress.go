@@ -16,9 +16,9 @@ func WithProgress(f func(Progress)) CallOption { return func(a *asked) { a.OnPro
 
 // ResetTimeoutOnProgress asks the server for reports of progress, and each of them gives the request its timeout anew:
 // a call takes as long as it does, provided that the server shows in time that it is at work. total bounds the whole of
-// it, from the beginning of the request, whatever the server reports; zero means ten times the timeout. Negative means
-// no bound but that of the context, with which a server can keep the call waiting for ever. The reports themselves are
-// for [WithProgress]. (specification 2026-07-28, basic/patterns/cancellation, "Timeouts")
+// it, from the beginning of the request, even if the server reports progress; zero means ten times the timeout.
+// Negative means no bound but that of the context, with which a server can keep the call waiting for ever. The reports
+// themselves are for [WithProgress]. (specification 2026-07-28, basic/patterns/cancellation, "Timeouts")
 func ResetTimeoutOnProgress(total time.Duration) CallOption {
 	return func(a *asked) { a.Resets, a.Total = true, total }
 }

@@ -92,7 +92,7 @@ func TestTheTotalBoundsWhatProgressProlongs(t *testing.T) {
 			if took != test.want {
 				t.Errorf("timeout %v, total %v: the call took %v, want %v", test.timeout, test.total, took, test.want)
 			}
-			time.Sleep(20 * time.Minute) // the reports too late concern nobody
+			time.Sleep(20 * time.Minute) // the reports too late concern no call
 		})
 	}
 }

@@ -152,8 +152,8 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 })
 
 // TestEachCallHasOneOutcomeWhateverHappens runs random plans against the whole client: answers that are reordered,
-// doubled, lost, late, unusable or for somebody else, calls that time out and are cancelled again and again, a
-// transport that is busy, connections that fail in every way, and a stop at any moment.
+// doubled, lost, late, unusable or for no call of the client's, calls that time out and are cancelled again and again,
+// a transport that is busy, connections that fail in every way, and a stop at any moment.
 func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
 	runs, peak, own, kinds := 0, 0, uint32(0), map[Kind]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -359,7 +359,7 @@ func (r *run) recovers() {
 		if err := r.c.Call(ctx, "custom/health", nil, nil); err != nil {
 			r.problem("the client does not work again: %v", err)
 		}
-		synctest.Wait() // until whoever has the turn now waits
+		synctest.Wait() // until the goroutine that has the turn waits
 	}
 	r.own += probed(r.c).Figures().OwnAnswers
 }

@@ -38,7 +38,7 @@ func TestNobodyReadsForAnIdleClientOverHTTP(t *testing.T) {
 	none := func() bool { last = readers(); return len(last) == 0 }
 	shown := func() string { return strings.Join(last, "\n\n") }
 	for range 2 {
-		eventually(t, "nobody to read before and after a call", none, shown)
+		eventually(t, "no goroutine that reads before and after a call", none, shown)
 		if _, err := c.CallTool(t.Context(), "greet", map[string]string{"name": "Ada"}); err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ func resultFor(method string) any {
 	return reflect.New(m.Result).Interface()
 }
 
-// The type of a result is all that counts, whatever else the result has and in whatever order.
+// The type of a result is all that counts, no matter what else the result has and in which order.
 func TestAResultThatAsksIsHeardWhateverItHasBesides(t *testing.T) {
 	const input = `"inputRequests":{"k":` + formRequest + `}`
 	for _, members := range []string{

@@ -11,7 +11,7 @@ import (
 
 var modernOnly = []mcp.Version{mcp.Version20260728}
 
-// all is what a server declares that has everything. 2024-11-05 has no completions, and nobody minds.
+// all is what a server declares that has everything. 2024-11-05 has no completions, and ignores the member.
 const all = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},"completions":{},"logging":{}}`
 
 // greet plays the handshake of a server of one revision, with these capabilities.

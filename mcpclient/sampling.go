@@ -29,7 +29,7 @@ type SamplingOptions struct {
 	// MaxToolRounds is how many rounds of tools a conversation may have: uses by the model, and their results. A request
 	// with as many is refused, with -32602, unless its toolChoice is none, which makes the model come to an end. Zero
 	// means 32, a negative number no limit. What is counted is what the request brings; a server that leaves rounds out is
-	// bounded by whatever bounds the handler.
+	// bounded by what bounds the handler.
 	// (specification 2026-07-28, client/sampling, "Security Considerations")
 	MaxToolRounds int
 }
@@ -152,7 +152,7 @@ func complete(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams, v mcp.Vers
 // 2025-06-18 a block no _meta and no date, before 2025-03-26 a message no sound.
 func older(r *mcp.CreateMessageResult, v mcp.Version) error {
 	if v == "" {
-		return nil // it is gone, and so is whoever waits
+		return nil // the session is over: no server waits for the answer
 	}
 	if len(r.Content) > 1 && v < mcp.Version20251125 {
 		var texts []string

@@ -39,7 +39,7 @@ func (r *Request) Decode(v any) error {
 // answerPing is the one answer every client has. (specification 2025-11-25, basic/utilities/ping)
 func answerPing(context.Context, *Request) (any, error) { return nil, nil }
 
-// onlyPing are the answers of clients that have no other, which share them: nobody changes it.
+// onlyPing are the answers of clients that have no other, which share them: no code changes the map.
 var onlyPing = map[string]RequestHandler{mcp.MethodPing: answerPing}
 
 // answering is how a client answers its server: the requests of a legacy one, which come as messages, and those that a

@@ -41,7 +41,7 @@ func TestACallThatTheServerCancelsFailsAtOnce(t *testing.T) {
 						v.cancel(string(f.ID), "maintenance"+pad[:10_000])
 						err = <-done
 						v.cancel(string(f.ID), "again")
-						v.cancel(`"x"`, "nobody")
+						v.cancel(`"x"`, "no call")
 						v.answer(f, fmt.Sprintf(textResult, "late"))
 						v.answer(g, `{}`)
 						if err := <-other; err != nil {

@@ -159,7 +159,7 @@ func TestALogHandlerThatDoesNotReturnDelaysNoCallBeside(t *testing.T) {
 	}
 }
 
-// A caller who reads its own answer leaves in time whatever came instead of that, and whatever is logged of it.
+// A caller that reads its own answer leaves in time, no matter what came instead of that and what is logged of it.
 func TestACallerWhoReadsLeavesInTimeWhateverIsLogged(t *testing.T) {
 	stuckLog(t, Options{Versions: []mcp.Version{mcp.Version20260728}}, true, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).modern()

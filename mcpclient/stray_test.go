@@ -15,7 +15,7 @@ func changed(params string) string {
 	return `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + params + `}}`
 }
 
-// On a stream that all share, what belongs to no subscription of the client's reaches nobody.
+// On a stream that all share, what belongs to no subscription of the client's reaches no handler.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 func TestOnlyOpenSubscriptionsAreHeard(t *testing.T) {
 	var tools, all int

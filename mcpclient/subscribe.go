@@ -50,16 +50,16 @@ func (c *Client) SubscribeResource(ctx context.Context, uri string, options ...C
 	return nil
 }
 
-// UnsubscribeResource ends what [Client.SubscribeResource] began. Whatever it returns, and even if ctx has ended
+// UnsubscribeResource ends what [Client.SubscribeResource] began. Even if it fails, and even if ctx has ended
 // before, the resource is not subscribed to in later sessions, unless a SubscribeResource of the same resource is under
 // way that succeeds; an error says that a legacy server may go on to tell of it in this one. A client that is not ready
-// has nobody to tell, which is no error.
+// has no server to tell, which is no error.
 func (c *Client) UnsubscribeResource(ctx context.Context, uri string, options ...CallOption) error {
 	options = c.cfg.timed(options, time.Now())
 	limited, cancel := c.cfg.within(ctx, options)
 	defer cancel()
 	w, ok := c.subscriptions.watches.enter(limited, uri)
-	if !ok { // somebody else is about to subscribe, or a new session is
+	if !ok { // another caller is about to subscribe, or a new session is
 		c.subscriptions.watches.unwant(uri)
 		c.dispatcher.wishesChanged()
 		return errorOf(conn.Outlived(limited, mcp.MethodUnsubscribe, true))

@@ -229,7 +229,7 @@ func TestTheContextBoundsSubscribing(t *testing.T) {
 			t.Errorf("want %v, got %v", errLunch, err)
 		}
 		if r.modern() {
-			r.agree(f, "") // too late: nobody wants it any more
+			r.agree(f, "") // too late: the client does not want it any more
 		}
 		r.want(mcp.NotificationCancelled)
 		r.reconnect(all)
@@ -511,7 +511,7 @@ func TestUnsubscribingTakesNoTime(t *testing.T) {
 			}
 		}
 		r.reconnect(all)
-		r.silent() // whatever was returned
+		r.silent() // no matter what was returned
 	})
 }
 

@@ -24,8 +24,8 @@ import (
 // to declare. There it is the client that makes a task of a call, of those tools that the server lists as such: where
 // that is required, CallTool, [CallToolAs] and StartTool do; where it is optional, StartTool does. To learn which tools
 // those are, the tools are listed once, before the first call. A server that needs something on the way asks with
-// requests of its own while somebody is in CallTool or [Task.Wait], and its notifications/tasks/status are heard then.
-// (specification 2025-11-25, basic/utilities/tasks)
+// requests of its own while a caller is in CallTool or [Task.Wait]. The client hears its notifications/tasks/status
+// then. (specification 2025-11-25, basic/utilities/tasks)
 func UseTasks(o *TaskOptions) Feature {
 	var options TaskOptions
 	if o != nil {
@@ -53,8 +53,8 @@ type TaskOptions struct {
 	PollInterval time.Duration
 
 	// PollMin and PollMax bound what a server suggests. Zero means 100 ms, and no upper bound: a server that wants to be
-	// asked once a day is asked once a day, whatever the caller's context allows. After failures the interval doubles up
-	// to a minute, or what the server suggests if that is more. To each interval up to a tenth is added, so that tasks
+	// asked once a day is asked once a day, however long the caller's context allows. After failures the interval doubles
+	// up to a minute, or what the server suggests if that is more. To each interval up to a tenth is added, so that tasks
 	// that were begun together are not asked for together.
 	PollMin, PollMax time.Duration
 
@@ -80,7 +80,7 @@ var (
 	// ErrTaskFailed: the request that became the task has failed; [Error.Server] says why. A tool that reports an error
 	// has not failed in this sense.
 	ErrTaskFailed = errors.New("task failed")
-	// ErrTaskCancelled: the server has cancelled the task, because somebody wanted it to or for reasons of its own.
+	// ErrTaskCancelled: the server has cancelled the task, because a client asked it to or for reasons of its own.
 	ErrTaskCancelled = errors.New("task cancelled")
 	// ErrTaskUnknown: the server does not know the task, or not any more.
 	ErrTaskUnknown = errors.New("unknown task")
@@ -99,7 +99,8 @@ func (o *TaskOptions) check() error {
 	return nil
 }
 
-// longestPoll is an interval that nobody has reason to exceed, and that can be reckoned with.
+// longestPoll is the longest interval between two polls: no task needs a longer one, and it can be multiplied without
+// overflow.
 const longestPoll = 10000 * time.Hour
 
 // bounds returns what no interval between polls is below and above.

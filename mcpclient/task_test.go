@@ -301,7 +301,7 @@ func TestPollsThatAreAnsweredWronglyEndTheCallAndCancelTheTask(t *testing.T) {
 				}
 				v.answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 
-				task := c.ResumeTask("t1") // whoever waits
+				task := c.ResumeTask("t1") // a process that waits
 				done := background(func() error { _, err := task.Wait(t.Context()); return err })
 				v.answer(v.about(mcp.MethodGetTask), answer)
 				if e, _ := errors.AsType[*Error](<-done); e == nil || e.Kind != KindProtocol || e.TaskID != "t1" {

@@ -8,12 +8,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// cancelTaskTimeout is how long the server may take to acknowledge that nobody wants a task any more.
+// cancelTaskTimeout is how long the server may take to acknowledge the cancellation of a task.
 const cancelTaskTimeout = 5 * time.Second
 
 // abandon asks the server, in one try, to cancel the task whose caller does not wait to the end, because of err (nil if
 // it was none of the client's), unless that means that there is no task to cancel. The request is on its way when
-// abandon returns; for the answer nobody waits. (extension io.modelcontextprotocol/tasks, "Task Cancellation")
+// abandon returns, and abandon does not wait for the answer. (extension io.modelcontextprotocol/tasks, "Task
+// Cancellation")
 func (t *Task) abandon(ctx context.Context, err *Error) {
 	if _, over := t.outcome(); over || err != nil && (errors.Is(err, ErrTaskUnknown) || errors.Is(err, ErrUnsupported)) {
 		return

@@ -14,7 +14,7 @@ import (
 
 // Task is the call of a tool that may go on beyond the server's answer: [Client.StartTool] begins one,
 // [Client.ResumeTask] goes on with one. It belongs to the server and outlives connections, and this program as well:
-// nothing of it is lost if nobody waits. Its methods may be called from any goroutine.
+// nothing of it is lost if no goroutine waits for it. Its methods may be called from any goroutine.
 //
 // Every request about the task waits until the client is ready, within its timeout: that of the options that the task
 // was begun with, for each request anew. How long the task takes is up to the contexts.
@@ -33,7 +33,7 @@ type Task struct {
 
 	mu       sync.Mutex
 	state    mcp.Task        // guarded by mu; as last heard
-	made     bool            // guarded by mu; the server has answered a call with it, and nobody has abandoned it
+	made     bool            // guarded by mu; the server has answered a call with it, and its caller has not abandoned it
 	legacy   bool            // guarded by mu; it is one of 2025-11-25, as far as is known unless made
 	over     bool            // guarded by mu; err, or else into, is the outcome
 	err      *Error          // guarded by mu
@@ -74,9 +74,9 @@ func (c *Client) StartTool(ctx context.Context, name string, arguments any, opti
 	return t, nil
 }
 
-// ResumeTask returns the task of the call of a tool that was begun before, perhaps by another process. It asks nobody:
-// whether the server knows the task shows at the first request, and before that its status is unknown. Of the options,
-// those for timeouts, _meta, the log level and the task's status count.
+// ResumeTask returns the task of the call of a tool that was begun before, perhaps by another process. It sends
+// nothing: whether the server knows the task shows at the first request, and before that its status is unknown. Of the
+// options, those for timeouts, _meta, the log level and the task's status count.
 //
 // An id can be all it takes to see what the task brings, so it is to be kept as a secret; no error text, log record or
 // span of the client has it.
@@ -110,9 +110,9 @@ func (t *Task) Status() mcp.Task {
 }
 
 // Poll asks the server once how far the task has got: [mcp.DetailedTask.InputRequests] are what it needs, for
-// [Task.Update]. The result or the error of a task that has ended is for [Task.Wait] to return, which then asks nobody.
-// A task that is known to have ended is not asked for. What a task of 2025-11-25 needs, the server asks of the handlers
-// while somebody is in Wait, and its result Wait fetches.
+// [Task.Update]. The result or the error of a task that has ended is for [Task.Wait] to return, which then asks neither
+// the server nor the user. A task that is known to have ended is not asked for. What a task of 2025-11-25 needs, the
+// server asks of the handlers while a caller is in Wait, and Wait fetches its result.
 func (t *Task) Poll(ctx context.Context) (*mcp.DetailedTask, error) {
 	d, _, err := t.poll(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (t *Task) Cancel(ctx context.Context) error {
 
 // Wait waits for the outcome: it polls as often as the server wants, and gives it what it asks for on the way, from the
 // client's handlers, each thing once. A connection that is lost is waited for. When ctx ends Wait returns, and the task
-// goes on: whoever does not want it any more calls [Task.Cancel].
+// goes on: a caller that does not want it any more calls [Task.Cancel].
 //
 // The error is an [*Error]. A task that failed, was cancelled or is not known any more has one of [ErrTaskFailed],
 // [ErrTaskCancelled] and [ErrTaskUnknown] in it; after others Wait can be called again. Of several calls of Wait one

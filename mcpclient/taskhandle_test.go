@@ -185,7 +185,7 @@ func TestStartToolHandsTheTaskOver(t *testing.T) {
 		if task.ID() != "t1" || task.Status().Status != mcp.TaskWorking || heard != 1 {
 			t.Errorf("got %+v, heard %d, want a working task t1, heard of once", task.Status(), heard)
 		}
-		v.silent() // nobody waits
+		v.silent() // no caller waits
 		var d *mcp.DetailedTask
 		polled := background(func() (err error) { d, err = task.Poll(t.Context()); return err })
 		v.answer(v.about(mcp.MethodGetTask), needs("a"))
@@ -203,7 +203,7 @@ func TestStartToolHandsTheTaskOver(t *testing.T) {
 		}
 		var r *mcp.CallToolResult
 		waited := background(func() (err error) { r, err = task.Wait(t.Context()); return err })
-		v.answer(v.about(mcp.MethodGetTask), needs("a")) // which it has; nobody is asked
+		v.answer(v.about(mcp.MethodGetTask), needs("a")) // which it has; the user is not asked
 		v.answer(v.about(mcp.MethodGetTask), completed("ok"))
 		if err := <-waited; err != nil || text(r) != "ok" || heard != 3 {
 			t.Errorf("got %+v, %v, heard %d, want the result, and to hear of 3 states", r, err, heard)
@@ -348,7 +348,8 @@ func TestAServerThatRefusesToCancelSaysSo(t *testing.T) {
 	})
 }
 
-// All requests about a task are the same logical call, whoever makes them, and know the one that began it.
+// All requests about a task are the same logical call, no matter which process makes them, and know the one that began
+// it.
 func TestTheRequestsOfATaskAreOneCall(t *testing.T) {
 	o, _ := counting()
 	o.Features = append(o.Features, UseTasks(nil))

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Whatever routes requests has to bring those about a task to the server that has it.
+// A proxy that routes requests has to bring those about a task to the server that has it.
 // (extension io.modelcontextprotocol/tasks, "Streamable HTTP: Routing Headers")
 func TestRequestsAboutATaskNameItInTheirHeaders(t *testing.T) {
 	const state = `{"resultType":%q,"taskId":"tâche 1","status":%q,"createdAt":"","lastUpdatedAt":"","ttlMs":null,"pollIntervalMs":0%s}`

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
-// legacyWait is what whoever waits for a task of 2025-11-25 has to look after. It belongs to the Wait that holds the
+// legacyWait is what a Wait for a task of 2025-11-25 has to look after. It belongs to the Wait that holds the
 // turn.
 type legacyWait struct {
 	asked *askedResult // nil unless tasks/result is under way
@@ -113,7 +113,7 @@ func (t *Task) listen() {
 				return
 			}
 			select {
-			case <-told: // nobody has looked at it
+			case <-told: // an older status that Wait has not looked at
 			default:
 			}
 			told <- &p.LegacyTask // there is room: notifications are heard one at a time

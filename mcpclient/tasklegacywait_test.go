@@ -456,7 +456,7 @@ func TestWhatAServerSaysOfATaskByItselfIsHeard(t *testing.T) {
 			took != 0 {
 			t.Errorf("heard %q in %v, want %q and no poll", got, took, want)
 		}
-		v.told(oldWorking()) // nobody listens any more
+		v.told(oldWorking()) // no Wait listens any more
 		if n := len(c.dispatcher.handlers); n != 0 {
 			t.Errorf("%d handlers are left, want none", n)
 		}

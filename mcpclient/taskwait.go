@@ -27,9 +27,9 @@ func asTask(next roundTrip) roundTrip {
 	}
 }
 
-// taskCreated goes on with a call that the server has answered with a task: somebody has asked for that, or it is
-// waited for. The outcome is what the server would have answered without a task. A caller who does not wait to the end
-// does not want the task any more.
+// taskCreated goes on with a call that the server has answered with a task: the caller has asked for a task, or waits
+// for its outcome. The outcome is what the server would have answered without a task. A caller who does not wait to the
+// end does not want the task any more.
 func (cl *call) taskCreated(ctx context.Context) (failed *Error) {
 	if v := reflect.ValueOf(cl.result); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().SetZero() // the task is no part of the result
@@ -169,7 +169,7 @@ func (t *Task) refused(ctx context.Context, err *Error) *Error {
 const maxTaskInputs = 10_000
 
 // answer has the handlers answer those of the requests that came by the poll id and have no answer yet. Answers that
-// nobody wants any more are forgotten.
+// the task does not need any more are forgotten.
 func (t *Task) answer(ctx context.Context, id int64, requests mcp.InputRequests) *Error {
 	if err := t.checkInputs(requests); err != nil {
 		return t.about(&Error{Kind: KindProtocol, Op: mcp.MethodCallTool, cause: err})

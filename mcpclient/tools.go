@@ -49,7 +49,7 @@ func (c *Client) Tools(ctx context.Context, options ...CallOption) iter.Seq2[*mc
 	}
 }
 
-// noArguments are sent instead of none: many servers hold what is there against a schema that wants an object.
+// noArguments are sent instead of none: many servers check the arguments against a schema that wants an object.
 var noArguments any = json.RawMessage(`{}`)
 
 // CallTool calls a tool. arguments is anything that encodes as a JSON object, such as a struct, a map or a

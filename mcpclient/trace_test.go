@@ -26,7 +26,7 @@ type traced struct {
 	c   *Client
 	v   *conversation
 
-	caller    trace.Span      // of whoever called Connect
+	caller    trace.Span      // of the caller of Connect
 	callerCtx context.Context // with that span
 }
 
@@ -288,7 +288,7 @@ func TestTransitionsAreLoggedInTheTraceOfTheirAttempt(t *testing.T) {
 const remoteTrace, remoteSpan = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
 // TestWhatTheServerSaysIsNoPartOfTheCallersTrace has handlers called for messages with and without a trace context. The
-// span of whoever called Connect must not have come along with the connection.
+// span of the caller of Connect must not have come along with the connection.
 func TestWhatTheServerSaysIsNoPartOfTheCallersTrace(t *testing.T) {
 	spans := make(chan trace.SpanContext, 9)
 	o := Options{

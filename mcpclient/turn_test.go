@@ -59,7 +59,7 @@ func (v *conversation) exchange(c *Client) {
 	if err := <-done; err != nil {
 		v.t.Errorf("a quick call: %v", err)
 	}
-	synctest.Wait() // until whoever has the turn now waits
+	synctest.Wait() // until the goroutine that has the turn waits
 }
 
 func wantTurn(t *testing.T, c *Client, want int32) {
@@ -114,7 +114,7 @@ func TestWhatComesInsteadOfTheAnswerIsNotLost(t *testing.T) {
 	for name, frame := range map[string]string{
 		"notification":             `{"jsonrpc":"2.0","method":"x/news"}`,
 		"garbage":                  `{"jsonrpc":`,
-		"an answer to nobody":      `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
+		"an answer to no call":     `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
 		"the same with the server": `{"jsonrpc":"2.0","id":"987654321","error":{"code":1,"message":"no"}}`,
 	} {
 		heard := 0

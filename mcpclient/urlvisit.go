@@ -86,7 +86,7 @@ func (v *urlVisits) expect(id string) *urlVisit {
 	return visit
 }
 
-// add takes in a visit, unless nobody will tell of its end. mu is held.
+// add takes in a visit, unless it has no id, by which the server could tell of its end. mu is held.
 func (v *urlVisits) add(visit *urlVisit) {
 	if visit.id != "" {
 		v.visits = append(v.visits[max(0, len(v.visits)+1-visitsKept):], visit)
@@ -106,7 +106,7 @@ func (v *urlVisits) open(e *URLElicitation) {
 	e.visit.what = e
 }
 
-// begun notes that the user goes, whatever others with the same id have said.
+// begun notes that the user goes, no matter what other visits with the same id have noted.
 func (v *urlVisits) begun(visit *urlVisit) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -9,27 +9,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
-// watches are the resources that the user is subscribed to, or about to be, in whatever session.
+// watches are the resources that the user is subscribed to, or about to be, in any session.
 type watches struct {
 	mu  sync.Mutex
 	all map[string]*watch // guarded by mu; by URI
 }
 
-// watch is one resource. It is in watches as long as it is wanted or somebody uses it.
+// watch is one resource. It is in watches as long as it is wanted or a goroutine uses it.
 type watch struct {
 	uri  string
-	turn chan struct{} // of one element; whoever subscribes, unsubscribes or restores holds it
+	turn chan struct{} // of one element; the goroutine that subscribes, unsubscribes or restores holds it
 
-	users  int  // guarded by watches.mu; who holds the turn, or waits for it
+	users  int  // guarded by watches.mu; goroutines that hold the turn or wait for it
 	wanted bool // guarded by watches.mu; in every session
-	// guarded by watches.mu; of one element: whoever asks for it waits for the server's word; nil if nobody does
+	// guarded by watches.mu; of one element: the caller that subscribes waits here for the server's word; nil if no caller
+	// does
 	asked  chan error
 	agreed *conn.Session // guarded by watches.mu; the one in which the server tells of it, as far as is known
 	lost   bool          // guarded by watches.mu; it has been reported that the server does not tell of it any more
 }
 
-// enter waits until nobody else changes the subscription to a resource, and reports false if ctx ends first; a ctx that
-// has ended lets enter who need not wait. Who enters must leave.
+// enter waits until no other goroutine changes the subscription to a resource, and reports false if ctx ends first. If
+// there is no need to wait, it enters even when ctx has ended. A goroutine that has entered must leave.
 func (t *watches) enter(ctx context.Context, uri string) (*watch, bool) {
 	t.mu.Lock()
 	w := t.all[uri]
@@ -101,7 +102,7 @@ func (t *watches) uris() []string {
 	return slices.Sorted(maps.Keys(t.all))
 }
 
-// filter returns what a subscription must be about, and whether somebody waits for the server's word on a part of it.
+// filter returns what a subscription must be about, and whether a caller waits for the server's word on a part of it.
 func (t *watches) filter() (uris []string, asked bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -115,7 +116,7 @@ func (t *watches) filter() (uris []string, asked bool) {
 	return uris, asked
 }
 
-// ask notes that somebody waits for the server's word on w in session s, and returns where it comes; nil if the server
+// ask notes that a caller waits for the server's word on w in session s, and returns where it comes; nil if the server
 // has agreed already.
 func (t *watches) ask(w *watch, s *conn.Session) <-chan error {
 	t.mu.Lock()
@@ -127,7 +128,7 @@ func (t *watches) ask(w *watch, s *conn.Session) <-chan error {
 	return w.asked
 }
 
-// withdraw takes back that somebody waits, and reports whether the server's word had not come.
+// withdraw notes that the caller does not wait any more, and reports whether the server's word had not come.
 func (t *watches) withdraw(w *watch) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,8 +140,8 @@ func (t *watches) withdraw(w *watch) bool {
 // decision is what became of the resources in the filter of a subscription.
 type decision struct {
 	restored []string // are heard of again, after a time in which something may have been missed
-	refused  []string // somebody asked for them, and the server has not agreed
-	lost     []string // were wanted before, and the server has not agreed, which nobody knows yet
+	refused  []string // a caller asked for them, and the server has not agreed
+	lost     []string // were wanted before, and the server has not agreed, which has not been logged yet
 }
 
 // decide notes which of uris, the filter of a subscription in session s, the server has agreed on, and tells those who
@@ -179,7 +180,7 @@ func (t *watches) decide(s *conn.Session, uris, agreed []string, gap bool, no fu
 	return d
 }
 
-// tell answers who asked for the resource, if somebody did. It is called with mu held.
+// tell gives the server's word to the caller that asked for the resource, if one did. It is called with mu held.
 func (w *watch) tell(err error) {
 	if w.asked != nil {
 		w.asked <- err

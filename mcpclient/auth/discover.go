@@ -91,7 +91,7 @@ func (f *flow) boundIssuer() string {
 }
 
 // own returns the URL of an MCP server in one form and with its query, which may tell one tenant from another: what is
-// stored for it serves nothing else, whatever the server says that it is.
+// stored for it serves nothing else, no matter which URL the server says is its own.
 func own(u *url.URL) string {
 	c := url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}
 	if c.Path == "/" {

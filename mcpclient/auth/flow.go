@@ -70,7 +70,7 @@ func (f *flow) authorize(ctx context.Context) (*session, error) {
 	return s, err
 }
 
-// renew gets a session like last without asking anybody anything but for the token.
+// renew gets a session like last. Of the steps of a flow it takes only the last, which asks for the token.
 func (f *flow) renew(ctx context.Context) (*session, error) {
 	l := f.last
 	f.id, f.server, f.client, f.key, f.requested, f.proof = l.resource, l.server, l.client, l.key, l.requested, l.dpop

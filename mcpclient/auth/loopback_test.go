@@ -215,7 +215,7 @@ func TestLoopbackFixedPortIsForOneAtATime(t *testing.T) {
 	}
 	if _, err := l.Authorize(t.Context(),
 		auth.InteractionRequest{URL: "https://as.example", RedirectURI: "http://127.0.0.1:1/"}); err == nil {
-		t.Error("an authorization for a URI nobody listens at succeeded, want an error")
+		t.Error("an authorization for a URI without a listener succeeded, want an error")
 	}
 	l.Show = func(context.Context, string) error { visit(t, uri+"?code=c"); return nil }
 	if got, err := l.Authorize(t.Context(),

@@ -10,7 +10,7 @@ import (
 )
 
 // errTooLong is the cause that ends a run when its time is up.
-var errTooLong = errors.New("nobody authorized in time")
+var errTooLong = errors.New("the user did not authorize in time")
 
 // run is an authorization or a renewal under way, at most one per Authorizer. It goes on when those who wait for it
 // have left: a person may be half-way through.

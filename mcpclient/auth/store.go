@@ -39,7 +39,7 @@ type Record struct {
 
 // StoreKey says for what a [Record] is of use: one client of one authorization server at one MCP server.
 type StoreKey struct {
-	// the MCP server's URL, as this client calls it and with its query, whatever the server says that it is
+	// the MCP server's URL, as this client calls it and with its query, no matter which URL the server says is its own
 	Resource string
 	Issuer   string // of the authorization server, byte for byte
 	Client   string // the client id if it was known beforehand, else whatever tells registrations apart

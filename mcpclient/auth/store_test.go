@@ -134,7 +134,7 @@ func testConcurrently(t *testing.T, s auth.TokenStore) {
 				}
 				r, err := s.Load(t.Context(), key)
 				if err != nil || r == nil || r.Token.AccessToken != r.Token.RefreshToken {
-					t.Errorf("loaded a record that nobody saved: %v, %v", r, err)
+					t.Errorf("loaded a record that was never saved: %v, %v", r, err)
 				}
 			}
 		})

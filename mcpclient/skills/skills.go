@@ -8,7 +8,7 @@
 //	}
 //
 // Nothing is fetched ahead of need: [List] and [Get] get entries, [Load] gets the text of one skill when it is to be
-// used, and [Loaded.Read] one of its files. Whatever is read is verified against the entry; what does not fit is not
+// used, and [Loaded.Read] one of its files. All that is read is verified against the entry; what does not fit is not
 // returned.
 //
 // What a skill says is untrusted text for a model. A host shows where it comes from, asks before it acts on a skill for

@@ -226,7 +226,7 @@ func (r *Request) answered(o Outcome) *Fault {
 
 // Decode decodes the answer in the goroutine that makes the request. The decoder sees the part of the frame that has
 // not been validated yet, so an answer that is not valid JSON is found here; it fails this request and nothing else.
-// Whatever has to be known of the bytes is read before the decoder has them, which works in place: see
+// All that has to be known of the bytes is read before the decoder has them, which works in place: see
 // [jsonrpc.Message.Consume].
 func (r *Request) Decode(m *jsonrpc.Message) *Fault {
 	if m.Kind == jsonrpc.Error {

@@ -156,7 +156,7 @@ func (h *handshake) notify(ctx context.Context, s *Session, method string) error
 	return nil
 }
 
-// await returns the next answer to a request of the handshake. Whatever else arrives is dropped and counted.
+// await returns the next answer to a request of the handshake. Each other message is dropped and counted.
 func (h *handshake) await(ctx context.Context) (answer, error) {
 	for {
 		msg, err := h.in.next(ctx)

@@ -11,7 +11,7 @@ import (
 const RoomEvery = 10 * time.Millisecond
 
 // line is where the calls of a session wait for room in a transport that is busy, first come, first served. Only the
-// first tries to send, whatever the size of its frame, so none overtakes it. A transport says no more than that it is
+// first tries to send, even if its frame is the largest, so none overtakes it. A transport says no more than that it is
 // busy, so the first looks again and again. Each place belongs to a caller, which brings the memory for its frame.
 type line struct {
 	length atomic.Int32 // of waiting

@@ -14,7 +14,8 @@ import (
 )
 
 // Session is what was agreed on with the server over one connection. Nearly all of it is immutable once the client is
-// ready; calls take the pointer and keep to it, so that a call belongs to one session whatever happens meanwhile.
+// ready; calls take the pointer and keep to it, so that a call belongs to one session, even if the client reconnects
+// meanwhile.
 type Session struct {
 	*Link
 	Era          Era
