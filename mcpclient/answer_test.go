@@ -120,7 +120,8 @@ func TestBrokenBatches(t *testing.T) {
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
 			v.write(
 				`[`, `[]`, `[1,{"jsonrpc":"2.0","method":"x"}]`,
-				`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping","params":{"_meta":7}},{"jsonrpc":"2.0","id":3}]`,
+				`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping","params":{"_meta":7}},`+
+					`{"jsonrpc":"2.0","id":3}]`,
 			)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
@@ -128,7 +129,8 @@ func TestBrokenBatches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,`} {
+			const result, refusal = `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,`
+			for _, want := range []string{result, refusal} {
 				if got[0] != '[' || !strings.Contains(string(got), want) {
 					t.Errorf("want a batch with %s, got %s", want, got)
 				}

@@ -82,10 +82,12 @@ func drawReaction(r *rapid.T) reaction {
 			return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":%s}`, encoded(v))
 		}),
 		rapid.Map(anyValue(), func(v any) string {
-			return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":TOKEN,"progress":1,"x":%s}}`, encoded(v))
+			return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":TOKEN,`+
+				`"progress":1,"x":%s}}`, encoded(v))
 		}),
 		rapid.Map(anyValue(), func(v any) string {
-			return fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"m","requestedSchema":%s}}`, encoded(v))
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"m",`+
+				`"requestedSchema":%s}}`, encoded(v))
 		}),
 	)
 	kind := rapid.IntRange(0, 11).Draw(r, "kind")
@@ -97,8 +99,10 @@ func drawReaction(r *rapid.T) reaction {
 		re.HangUp = true
 	case 2:
 		re.Raw = rapid.SampledFrom([]string{
-			`{`, `null`, `[]`, `[{"jsonrpc":"2.0","id":ID,"result":{}}]`, `{"jsonrpc":"2.0","id":ID}`, `{"jsonrpc":"2.0","id":"ID","result":{}}`,
-			`{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"m"}}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}`,
+			`{`, `null`, `[]`, `[{"jsonrpc":"2.0","id":ID,"result":{}}]`, `{"jsonrpc":"2.0","id":ID}`,
+			`{"jsonrpc":"2.0","id":"ID","result":{}}`,
+			`{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"m"}}`,
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}`,
 			`{"jsonrpc":"2.0","id":ID,"result":{"a":"` + strings.Repeat("x", anyFrame) + `"}}`,
 			`{"jsonrpc":"2.0","id":ID,"result":` + strings.Repeat(`{"a":`, 5000) + `1` + strings.Repeat(`}`, 5000) + `}`,
 		}).Draw(r, "raw")
@@ -129,25 +133,34 @@ func drawChange(r *rapid.T) change {
 
 // members are names that mean something to a client.
 var members = []string{
-	"resultType", "nextCursor", "tools", "content", "structuredContent", "isError", "inputRequests", "requestState", "_meta", "ttlMs", "cacheScope",
-	"task", "taskId", "status", "pollInterval", "pollIntervalMs", "type", "$ref", "default", "properties", "required", "enum", "uniqueItems", "allOf",
-	"name", "uri", "text", "blob", "mimeType", "annotations", "icons", "inputSchema", "outputSchema", "x-mcp-header", "total", "values", "messages",
-	"io.modelcontextprotocol/serverInfo", "io.modelcontextprotocol/subscriptionId", "supportedVersions", "capabilities", "execution", "elicitations",
+	"resultType", "nextCursor", "tools", "content", "structuredContent", "isError", "inputRequests", "requestState",
+	"_meta", "ttlMs", "cacheScope",
+	"task", "taskId", "status", "pollInterval", "pollIntervalMs", "type", "$ref", "default", "properties", "required",
+	"enum", "uniqueItems", "allOf",
+	"name", "uri", "text", "blob", "mimeType", "annotations", "icons", "inputSchema", "outputSchema", "x-mcp-header",
+	"total", "values", "messages",
+	"io.modelcontextprotocol/serverInfo", "io.modelcontextprotocol/subscriptionId", "supportedVersions", "capabilities",
+	"execution", "elicitations",
 }
 
 // anyValue draws a JSON value: one that means something more often than not.
 func anyValue() *rapid.Generator[any] {
 	scalar := rapid.OneOf(
 		rapid.SampledFrom([]any{
-			nil, true, false, json.Number("0"), json.Number("-1"), json.Number("1e400"), json.Number("1e-999999999"), json.Number("9007199254740993"), json.Number("0.1"), "",
-			"x", "input_required", "complete", "task", "string", "object", "array", "integer", "#", "#/properties/a", "working", "completed", "private",
+			nil, true, false, json.Number("0"), json.Number("-1"), json.Number("1e400"), json.Number("1e-999999999"),
+			json.Number("9007199254740993"), json.Number("0.1"), "",
+			"x", "input_required", "complete", "task", "string", "object", "array", "integer", "#", "#/properties/a", "working",
+			"completed", "private",
 			"https://example.com/", "javascript:alert(1)", `"resultType":"input_required"`, "\\\"", strings.Repeat("a",
 				5000), "\u202e\x00\u009b",
 			json.RawMessage(`{"type":"string","$ref":"#","default":{}}`),
 			json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","$ref":"#","default":{}}}}`),
-			json.RawMessage(`{"ask":{"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":{"type":"object","properties":{"p":{"type":"string"}}}}}}`),
-			json.RawMessage(`{"ask":{"method":"roots/list"},"model":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}}`),
-			json.RawMessage(`[{"name":"echo","inputSchema":{"type":"object"},"outputSchema":{"type":"array","uniqueItems":true,"allOf":[{"uniqueItems":true}]}}]`),
+			json.RawMessage(`{"ask":{"method":"elicitation/create","params":{"mode":"form","message":"m",` +
+				`"requestedSchema":{"type":"object","properties":{"p":{"type":"string"}}}}}}`),
+			json.RawMessage(`{"ask":{"method":"roots/list"},"model":{"method":"sampling/createMessage",` +
+				`"params":{"messages":[],"maxTokens":1}}}`),
+			json.RawMessage(`[{"name":"echo","inputSchema":{"type":"object"},"outputSchema":{"type":"array",` +
+				`"uniqueItems":true,"allOf":[{"uniqueItems":true}]}}]`),
 			json.RawMessage(`[` + strings.Repeat(`1e-300,`, 2000) + `1]`),
 			json.RawMessage(strings.Repeat(`[`, 300) + strings.Repeat(`]`, 300)),
 			json.RawMessage(`[` + strings.Repeat(`{},`, 3000) + `{}]`),
@@ -181,22 +194,28 @@ var unasked = []string{
 	`{"jsonrpc":"2.0","id":7,"method":"ping"}`,
 	`{"jsonrpc":"2.0","id":7,"method":"roots/list"}`,
 	`{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`,
-	`{"jsonrpc":"2.0","id":"x","method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://example.com/","elicitationId":"e"}}`,
+	`{"jsonrpc":"2.0","id":"x","method":"elicitation/create","params":{"mode":"url","message":"m",` +
+		`"url":"https://example.com/","elicitationId":"e"}}`,
 	`{"jsonrpc":"2.0","id":999,"result":{}}`,
 	`not JSON`,
 }
 
 // results are what a server that keeps to the protocol answers, by method.
 var results = map[string]string{
-	mcp.MethodCallTool:              `{"content":[{"type":"text","text":"a \"quoted\" text"}],"structuredContent":{"n":1}}`,
-	mcp.MethodListTools:             `{"tools":[{"name":"echo","description":"d","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"}}},"outputSchema":{"type":"object","properties":{"n":{"type":"number","default":1}},"required":["n"]}}]}`,
+	mcp.MethodCallTool: `{"content":[{"type":"text","text":"a \"quoted\" text"}],` +
+		`"structuredContent":{"n":1}}`,
+	mcp.MethodListTools: `{"tools":[{"name":"echo","description":"d","inputSchema":{"type":"object",` +
+		`"properties":{"a":{"type":"string","x-mcp-header":"A"}}},"outputSchema":{"type":"object",` +
+		`"properties":{"n":{"type":"number","default":1}},"required":["n"]}}]}`,
 	mcp.MethodListResources:         `{"resources":[{"uri":"demo://x","name":"x","size":3}]}`,
 	mcp.MethodListResourceTemplates: `{"resourceTemplates":[{"uriTemplate":"demo://{x}","name":"x"}]}`,
-	mcp.MethodReadResource:          `{"contents":[{"uri":"demo://x","mimeType":"text/plain","text":"t"},{"uri":"demo://y","blob":"AAAA"}]}`,
-	mcp.MethodListPrompts:           `{"prompts":[{"name":"p","arguments":[{"name":"a","required":true}]}]}`,
-	mcp.MethodGetPrompt:             `{"messages":[{"role":"user","content":{"type":"text","text":"t"}}]}`,
-	mcp.MethodComplete:              `{"completion":{"values":["a","b"],"total":2,"hasMore":false}}`,
-	mcp.MethodGetTask:               `{"taskId":"t","status":"completed","createdAt":"","lastUpdatedAt":"","ttlMs":1000,"result":{"content":[]}}`,
+	mcp.MethodReadResource: `{"contents":[{"uri":"demo://x","mimeType":"text/plain","text":"t"},` +
+		`{"uri":"demo://y","blob":"AAAA"}]}`,
+	mcp.MethodListPrompts: `{"prompts":[{"name":"p","arguments":[{"name":"a","required":true}]}]}`,
+	mcp.MethodGetPrompt:   `{"messages":[{"role":"user","content":{"type":"text","text":"t"}}]}`,
+	mcp.MethodComplete:    `{"completion":{"values":["a","b"],"total":2,"hasMore":false}}`,
+	mcp.MethodGetTask: `{"taskId":"t","status":"completed","createdAt":"","lastUpdatedAt":"","ttlMs":1000,` +
+		`"result":{"content":[]}}`,
 }
 
 // operations are what a user may do with a client, by name.
@@ -358,14 +377,17 @@ func (s *strangeServer) hangsUp(method string) bool {
 
 // react returns the frames for one request. The handshake is as it should be.
 func (s *strangeServer) react(ctx context.Context, method, id, token string) []string {
-	const capabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{},"completions":{},"logging":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	const capabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{},` +
+		`"completions":{},"logging":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	switch {
 	case method == mcp.MethodDiscover && !s.Legacy:
-		return []string{`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":` + capabilities + `,"ttlMs":0,"cacheScope":"private"}}`}
+		return []string{`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete",` +
+			`"supportedVersions":["2026-07-28"],"capabilities":` + capabilities + `,"ttlMs":0,"cacheScope":"private"}}`}
 	case method == mcp.MethodDiscover:
 		return []string{`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32601,"message":"m"}}`}
 	case method == mcp.MethodInitialize:
-		return []string{`{"jsonrpc":"2.0","id":` + id + `,"result":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"serverInfo":{"name":"n","version":"v"}}}`}
+		return []string{`{"jsonrpc":"2.0","id":` + id + `,"result":{"protocolVersion":"2025-11-25","capabilities":` +
+			capabilities + `,"serverInfo":{"name":"n","version":"v"}}}`}
 	}
 	re := s.Reactions[s.turn%len(s.Reactions)]
 	s.turn++

@@ -83,7 +83,8 @@ func TestStatusTellsWhereTheConnectionIs(t *testing.T) {
 		begun := time.Now()
 		v := s.next(t)
 		v.want(mcp.MethodDiscover)
-		if got, want := c.Status(), (Status{State: connstate.Initializing, Reason: connstate.TransportUp, Since: begun, Epoch: 1, Attempt: 1}); got != want {
+		want := Status{State: connstate.Initializing, Reason: connstate.TransportUp, Since: begun, Epoch: 1, Attempt: 1}
+		if got := c.Status(); got != want {
 			t.Errorf("want %+v, got %+v", want, got)
 		}
 		if c.ServerInfo().Name != "" || c.ServerCapabilities().Tools != nil || c.Instructions() != "" ||
@@ -92,7 +93,8 @@ func TestStatusTellsWhereTheConnectionIs(t *testing.T) {
 		}
 		v.hangUp()
 		v = s.next(t)
-		v.answer(v.want(mcp.MethodInitialize), `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"n","version":"1"},"instructions":"be brief"}`)
+		v.answer(v.want(mcp.MethodInitialize), `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},`+
+			`"serverInfo":{"name":"n","version":"1"},"instructions":"be brief"}`)
 		v.want(mcp.NotificationInitialized)
 		await(t, c)
 		if c.ServerInfo().Name != "n" || c.ServerCapabilities().Tools == nil || c.Instructions() != "be brief" {

@@ -127,10 +127,11 @@ func TestTheURLsOfOneErrorAreBounded(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := 0
-			o := &Options{Features: []Feature{HandleURLElicitation(func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+			visit := func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
 				asked++
 				return mcp.ElicitAccept, nil
-			}, nil)}}
+			}
+			o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
 			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go","data":%s}}`,
@@ -147,13 +148,14 @@ func TestTheURLsOfOneErrorAreBounded(t *testing.T) {
 func TestAnIntroductionIsBounded(t *testing.T) {
 	many := `"experimental":{` + strings.TrimSuffix(strings.Repeat(`"a":{},`, 10_000), ",") + `}`
 	legacy := fmt.Sprintf(initialized, mcp.Version20251125)
+	named := strings.Replace(legacy, "legacy", pad[:conn.MaxIntroduction], 1)
 	for name, test := range map[string]struct {
 		version        mcp.Version
 		method, result string
 	}{
 		"modern": {mcp.Version20260728, mcp.MethodDiscover, strings.Replace(discovered, `"tools":{}`, many, 1)},
 		"legacy": {mcp.Version20251125, mcp.MethodInitialize, strings.Replace(legacy, `"tools":{}`, many, 1)},
-		"name":   {mcp.Version20251125, mcp.MethodInitialize, strings.Replace(legacy, "legacy", pad[:conn.MaxIntroduction], 1)},
+		"name":   {mcp.Version20251125, mcp.MethodInitialize, named},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &Options{}
@@ -181,7 +183,8 @@ func TestWhatThereIsNoRoomForIsListedAnew(t *testing.T) {
 		}
 		return tools
 	}
-	strict := `{"name":"tool","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}},` +
+	strict := `{"name":"tool","inputSchema":{"type":"object","properties":{"region":{"type":"string",` +
+		`"x-mcp-header":"Region"}}},` +
 		`"outputSchema":{"type":"object","required":["missing"],"title":"` + pad[:16<<10] + `"}}`
 	tools := listOf(filler(schemaRoom/padding) + strict)
 	rec := telemetrytest.Recorder(t)

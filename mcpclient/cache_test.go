@@ -371,7 +371,8 @@ func TestTheCacheIsForgottenWhenTheClientBeginsToListen(t *testing.T) {
 		c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))
 		f := v.want(mcp.MethodSubscriptionsListen)
 		kept(t, c)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{}}}`, f.ID))
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",`+
+			`"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{}}}`, f.ID))
 		synctest.Wait()
 		v.asked(c, freshList(60_000, plainTool)) // it may have changed before
 		kept(t, c)

@@ -238,10 +238,12 @@ func TestGarbageNeverEndsTheSession(t *testing.T) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "echo", nil); return err })
 		f := v.want(mcp.MethodCallTool)
 		v.write(
-			"Server listening on stdio", "{", `{"jsonrpc":"2.0","id":`, "[]", `[{"jsonrpc":"2.0","id":1,"result":{}}]`, "null", "42", `""`,
+			"Server listening on stdio", "{", `{"jsonrpc":"2.0","id":`, "[]", `[{"jsonrpc":"2.0","id":1,"result":{}}]`, "null",
+			"42", `""`,
 			`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`,
 			`{"jsonrpc":"2.0","id":null,"result":{}}`,
-			`{"jsonrpc":"2.0","id":99999,"result":{}}`, `{"jsonrpc":"2.0","id":"7","result":{}}`, `{"jsonrpc":"2.0","id":1.5,"result":{}}`,
+			`{"jsonrpc":"2.0","id":99999,"result":{}}`, `{"jsonrpc":"2.0","id":"7","result":{}}`,
+			`{"jsonrpc":"2.0","id":1.5,"result":{}}`,
 			`{"jsonrpc":"1.0","id":1,"result":{}}`, `{"id":1,"result":{}}`, `{"jsonrpc":"2.0","ID":2,"result":{}}`,
 			`{"jsonrpc":"2.0","id":77,"method":"sampling/createMessage","params":{}}`, // no server request in this version
 			strings.Repeat("[", 100_000), "\xff\xfe", "\ufeff{}",

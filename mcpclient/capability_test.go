@@ -93,7 +93,8 @@ func TestWhatHasToKnowTheVersionWaitsForIt(t *testing.T) {
 					t.Errorf("want %v, got %v", ErrNotReady, err)
 				}
 				var err error
-				if took := elapsed(func() { err = call.make(c, t.Context(), WaitForReady(), WithTimeout(time.Second)) }); took != time.Second || !errors.Is(err, ErrTimeout) {
+				took := elapsed(func() { err = call.make(c, t.Context(), WaitForReady(), WithTimeout(time.Second)) })
+				if took != time.Second || !errors.Is(err, ErrTimeout) {
 					t.Errorf("want %v after a second, got %v after %v", ErrTimeout, err, took)
 				}
 				begun := time.Now()
@@ -136,7 +137,8 @@ func TestNothingIsDeclaredThatTheRevisionDoesNotHave(t *testing.T) {
 		mcp.Version20250326: `{` + bare + `,` + extension + `}`,
 		mcp.Version20250618: `{` + bare + `,"elicitation":{},` + extension + `}`,
 		mcp.Version20251125: `{` + full + `,"elicitation":{"form":{},"url":{}},"tasks":{"cancel":{}},` + extension + `}`,
-		mcp.Version20260728: `{` + full + `,"elicitation":{"form":{},"url":{}},"extensions":{"com.example/x":{},"io.modelcontextprotocol/tasks":{}}}`,
+		mcp.Version20260728: `{` + full + `,"elicitation":{"form":{},"url":{}},"extensions":{"com.example/x":{},` +
+			`"io.modelcontextprotocol/tasks":{}}}`,
 	} {
 		if got, err := json.Marshal(conn.DeclaredIn(v, own)); err != nil || string(got) != want {
 			t.Errorf("%s: want %s, got %s, %v", v, want, got, err)

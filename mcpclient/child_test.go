@@ -130,9 +130,11 @@ func (s *rawServer) handle(line []byte) (status int, over bool) {
 		if s.role == roleLegacy {
 			return 1, true
 		}
-		s.answer(m.ID, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}`)
+		s.answer(m.ID, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,`+
+			`"cacheScope":"private"}`)
 	case "initialize":
-		s.answer(m.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}`)
+		s.answer(m.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"raw",`+
+			`"version":"1"}}`)
 	case methodEcho:
 		s.answer(m.ID, string(m.Params))
 	case methodPID:

@@ -11,7 +11,8 @@ import (
 )
 
 // listingAll is the introduction of a modern server that has lists of all kinds and tells how long they are fresh.
-const listingAll = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"prompts":{},` +
+const listingAll = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},` +
+	`"prompts":{},` +
 	`"resources":{}},"ttlMs":0,"cacheScope":"private"}`
 
 // toolsPage is a page with tools of these names, separated by spaces; more is what else it has.

@@ -148,7 +148,8 @@ const (
 	everything = `"capabilities":{"tools":{},"prompts":{},"resources":{"subscribe":true},"logging":{},"completions":{},` +
 		`"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	firstAnswer = `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[],"prompts":[],"resources":[],` +
-		`"resourceTemplates":[],"tasks":[],"content":[],"contents":[],"messages":[],"completion":{"values":[]},"nextCursor":"next"}`
+		`"resourceTemplates":[],"tasks":[],"content":[],"contents":[],"messages":[],"completion":{"values":[]},` +
+		`"nextCursor":"next"}`
 	asksFirst = `{"resultType":"input_required","requestState":"s","inputRequests":{"a":{"method":"elicitation/create",` +
 		`"params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}}}}`
 )
@@ -208,17 +209,19 @@ var stalls = map[string]struct {
 		answerFirst(everythingModern(t, s, c), taskState("task", "working", ""))
 	}},
 	"asks for input that is never given": {
-		o: Options{Features: []Feature{HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		})}},
+		o: Options{Features: []Feature{HandleElicitation(
+			func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			})}},
 		server: func(t *testing.T, s *script, c *Client) { answerFirst(everythingModern(t, s, c), asksFirst) },
 	},
 }
 
 // untimed are the operations that have no timeout but that of their context.
 var untimed = []string{
-	"Client.Await", "Client.WaitForState", "Client.Drain", "Client.Notify", "Client.SetRoots", "Task.Wait", "Task.Poll", "Task.Update", "Task.Cancel",
+	"Client.Await", "Client.WaitForState", "Client.Drain", "Client.Notify", "Client.SetRoots", "Task.Wait", "Task.Poll",
+	"Task.Update", "Task.Cancel",
 }
 
 // asksNothing are the operations that do not wait for a legacy server: they ask it nothing, or do not work with it.

@@ -214,11 +214,14 @@ func pieces(text string) [][]string {
 			`"resultType":"other"`, `"resultType":null`, `"resultType":""`, `"resultType":7`, `"other":1`},
 		{`"content":[{"type":"text","text":"` + content + `"}]`,
 			`"content":[{"type":"resource","resource":{"text":"` + content + `"}}]`,
-			`"messages":[{"role":"user","content":{"type":"text","text":"` + content + `"}}]`, `"contents":[{"text":"` + content + `"}]`,
+			`"messages":[{"role":"user","content":{"type":"text","text":"` + content + `"}}]`,
+			`"contents":[{"text":"` + content + `"}]`,
 			`"tools":[{"name":"` + content + `","inputSchema":{}}]`, `"content":7`},
 		{`"inputRequests":{"k":` + formRequest + `}`, `"requestState":"` + content + `"`,
-			`"task":{"taskId":"t","status":"working","createdAt":"2026-07-28T00:00:00Z","lastUpdatedAt":"2026-07-28T00:00:00Z","ttl":1}`,
-			`"taskId":"t","status":"working","createdAt":"2026-07-28T00:00:00Z","lastUpdatedAt":"2026-07-28T00:00:00Z","ttlMs":1`},
+			`"task":{"taskId":"t","status":"working","createdAt":"2026-07-28T00:00:00Z",` +
+				`"lastUpdatedAt":"2026-07-28T00:00:00Z","ttl":1}`,
+			`"taskId":"t","status":"working","createdAt":"2026-07-28T00:00:00Z","lastUpdatedAt":"2026-07-28T00:00:00Z",` +
+				`"ttlMs":1`},
 	}
 }
 

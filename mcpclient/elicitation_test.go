@@ -56,7 +56,8 @@ func TestDefaultsOfEveryKindOfFieldAreFilledIn(t *testing.T) {
 	}
 	got, err := completeForm(t.Context(), form, nil)
 	raw, _ := json.Marshal(got)
-	const want = `{"named":"r","one":"green","real":0.5,"some":["a","c"],"text":"a@b.c","titled":"#0F0","titles":["y"],"whole":9007199254740993,"yes":false}`
+	const want = `{"named":"r","one":"green","real":0.5,"some":["a","c"],"text":"a@b.c","titled":"#0F0","titles":["y"],` +
+		`"whole":9007199254740993,"yes":false}`
 	if err != nil || string(raw) != want {
 		t.Errorf("got %s, %v, want %s", raw, err, want)
 	}
@@ -92,7 +93,8 @@ func TestContentThatNoFieldAllowsDoesNotLeave(t *testing.T) {
 }
 
 func TestAPatternThatGoCannotCompileIsLeftToTheServer(t *testing.T) {
-	form, err := compileForm(json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?=x)","default":"d"},"b":{"type":"integer"}}}`))
+	form, err := compileForm(json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?=x)",` +
+		`"default":"d"},"b":{"type":"integer"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,8 @@ func TestAPatternThatGoCannotCompileIsLeftToTheServer(t *testing.T) {
 	if _, err := completeForm(t.Context(), form, map[string]any{"b": "x"}); err == nil {
 		t.Error("the rest is not checked")
 	}
-	for _, broken := range []string{`{"type":3}`, `{"type":"object","properties":{"a":{"type":"string"}},"pattern":"(?=x)"}`} {
+	const pattern = `{"type":"object","properties":{"a":{"type":"string"}},"pattern":"(?=x)"}`
+	for _, broken := range []string{`{"type":3}`, pattern} {
 		if _, err := compileForm(json.RawMessage(broken)); err == nil {
 			t.Errorf("%s compiles", broken)
 		}
@@ -129,13 +132,16 @@ func TestWhatIsNotAcceptedGoesWithoutContent(t *testing.T) {
 }
 
 func TestFormsThatAreNoneAreRefused(t *testing.T) {
+	const property = `{"message":"m","requestedSchema":{"type":"object","properties":{"a":%s}}}`
 	for params, want := range map[string]string{
-		`{"message":"m"}`: "requestedSchema is missing",
-		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":3}}}}`:                                     "requestedSchema: ",
-		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","$ref":"#","default":{}}}}}`:      "requestedSchema: not a flat form at /properties/a/$ref",
-		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"object"}}}}`:                              "requestedSchema: not a flat form at /properties/a/type",
-		`{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","pattern":"(?=a)","$ref":"#"}}}}`: "requestedSchema: not a flat form at /properties/a/$ref",
-		`{"message":"m","requestedSchema":` + doublingForm(40) + `}`:                                                            "requestedSchema: not a flat form at /$defs",
+		`{"message":"m"}`:                   "requestedSchema is missing",
+		fmt.Sprintf(property, `{"type":3}`): "requestedSchema: ",
+		fmt.Sprintf(property, `{"type":"string","$ref":"#","default":{}}`): "requestedSchema: not a flat form at " +
+			"/properties/a/$ref",
+		fmt.Sprintf(property, `{"type":"object"}`): "requestedSchema: not a flat form at /properties/a/type",
+		fmt.Sprintf(property, `{"type":"string","pattern":"(?=a)","$ref":"#"}`): "requestedSchema: not a flat form at " +
+			"/properties/a/$ref",
+		`{"message":"m","requestedSchema":` + doublingForm(40) + `}`: "requestedSchema: not a flat form at /$defs",
 	} {
 		got := elicited(t, confirming(), `{"method":"elicitation/create","params":`+params+`}`)
 		if !strings.Contains(got.raw, want) || !strings.Contains(got.raw, "-32602") {
@@ -148,9 +154,11 @@ func TestFormsThatAreNoneAreRefused(t *testing.T) {
 func doublingForm(levels int) string {
 	var defs strings.Builder
 	for i := range levels {
-		fmt.Fprintf(&defs, `"%d":{"type":"object","default":{},"properties":{"l":{"$ref":"#/$defs/%d"},"r":{"$ref":"#/$defs/%[2]d"}}},`, i, i+1)
+		fmt.Fprintf(&defs, `"%d":{"type":"object","default":{},"properties":{"l":{"$ref":"#/$defs/%d"},`+
+			`"r":{"$ref":"#/$defs/%[2]d"}}},`, i, i+1)
 	}
-	return fmt.Sprintf(`{"type":"object","properties":{"a":{"$ref":"#/$defs/0"}},"$defs":{%s"%d":{"type":"string","default":"d"}}}`, &defs, levels)
+	return fmt.Sprintf(`{"type":"object","properties":{"a":{"$ref":"#/$defs/0"}},"$defs":{%s"%d":{"type":"string",`+
+		`"default":"d"}}}`, &defs, levels)
 }
 
 // TestAFormEndsWithItsRequest: what is filled in is not checked for longer than the request goes on.

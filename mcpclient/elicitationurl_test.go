@@ -37,12 +37,13 @@ func TestTheUserIsSentToAURL(t *testing.T) {
 		{"", `"result":{"action":"cancel"}`},
 	} {
 		var got *URLElicitation
-		o := &Options{Features: []Feature{HandleURLElicitation(func(_ context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
+		visit := func(_ context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
 			got = e
 			e.Complete() // more often than it takes
 			e.Complete()
 			return test.action, nil
-		}, nil)}}
+		}
+		o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
 		answer := elicited(t, o, fmt.Sprintf(visitRequest, "1"))
 		if !strings.Contains(answer.raw, test.want) {
 			t.Errorf("answered %s, want %s", answer.raw, test.want)
@@ -59,10 +60,11 @@ func TestTheUserIsSentToAURL(t *testing.T) {
 func TestAnElicitationIDIsOpaque(t *testing.T) {
 	for _, id := range []string{"1", "0001", " a ", "a/../b?c#d", "\u00e9", "e\u0301", "E-1", strings.Repeat("x", 300)} {
 		var got string
-		o := &Options{Features: []Feature{HandleURLElicitation(func(_ context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
+		visit := func(_ context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
 			got = e.ID
 			return mcp.ElicitAccept, nil
-		}, nil)}}
+		}
+		o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
 		answer := elicited(t, o, strings.Replace(visitRequest, `"e-%s"`, fmt.Sprintf("%q", id), 1))
 		if got != id || !strings.Contains(answer.raw, `"action":"accept"`) {
 			t.Errorf("the handler got the id %q and the server %s, want %q as it is", got, answer.raw, id)
@@ -79,7 +81,8 @@ func TestAModernServerSendsTheUserToAURL(t *testing.T) {
 		if want := `"elicitation":{"url":{}}`; !strings.Contains(first.raw, want) {
 			t.Errorf("sent %s, want %s declared", first.raw, want)
 		}
-		v.answer(first, inputRequired(`{"k":`+strings.Replace(fmt.Sprintf(visitRequest, "1"), `,"elicitationId":"e-1"`, "", 1)+`}`, `"s"`))
+		visit := strings.Replace(fmt.Sprintf(visitRequest, "1"), `,"elicitationId":"e-1"`, "", 1)
+		v.answer(first, inputRequired(`{"k":`+visit+`}`, `"s"`))
 		second := v.want(mcp.MethodCallTool)
 		if want := `"inputResponses":{"k":{"action":"accept"}}`; !strings.Contains(second.raw, want) || len(visited) != 1 ||
 			visited[0].ID != "" {
@@ -129,7 +132,9 @@ func TestFormsAndURLsHaveAHandlerEach(t *testing.T) {
 func TestAHandlerOfURLsIsNeeded(t *testing.T) {
 	h := HandleURLElicitation(willing(new([]*URLElicitation)), nil)
 	own := HandleRequest(mcp.MethodElicit, func(context.Context, *Request) (any, error) { return nil, nil })
-	for _, features := range [][]Feature{{HandleURLElicitation(nil, nil)}, {h, h}, {own, h}, {h, own}, {HandleElicitation(nil)}} {
+	for _, features := range [][]Feature{
+		{HandleURLElicitation(nil, nil)}, {h, h}, {own, h}, {h, own}, {HandleElicitation(nil)},
+	} {
 		if _, err := New(newScript(), &Options{Features: features}); err == nil ||
 			!strings.Contains(err.Error(), "want one handler for elicitation/create") {
 			t.Errorf("got %v, want an error about the handlers", err)
@@ -204,9 +209,11 @@ func TestURLsThatAreNotSafeAreNotShown(t *testing.T) {
 func TestHostsThatMayDeceiveCarryAWarning(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://mcp.example/": "", "http://localhost/": "", "http://127.0.0.1/": "",
-		"https://xn--pple-43d.com/": "beyond ASCII", "https://a.XN--pple-43d.com/": "beyond ASCII", "https://аpple.com/": "beyond ASCII",
+		"https://xn--pple-43d.com/": "beyond ASCII", "https://a.XN--pple-43d.com/": "beyond ASCII",
+		"https://аpple.com/":   "beyond ASCII",
 		"https://203.0.113.7/": "number", "https://[2001:db8::1]/": "number",
-		"https://3405803783/": "number", "https://0xCB007107/": "number", "https://203.0.0161.7./": "number", "https://203.7/": "number",
+		"https://3405803783/": "number", "https://0xCB007107/": "number", "https://203.0.0161.7./": "number",
+		"https://203.7/":         "number",
 		"https://7.mcp.example/": "", "https://0x.example/": "", "https://mcp.x7/": "", "https://0x7g/": "",
 	} {
 		e, err := newURLElicitation(&mcp.ElicitParams{URL: url})
@@ -218,7 +225,8 @@ func TestHostsThatMayDeceiveCarryAWarning(t *testing.T) {
 
 func TestNothingInAURLIsShownOtherThanItIs(t *testing.T) {
 	const backwards = "\u202e"
-	e, err := newURLElicitation(&mcp.ElicitParams{URL: "https://mcp.example/" + backwards + "p?q=" + backwards + "a&b=%20+#" + backwards + "f"})
+	shown := "https://mcp.example/" + backwards + "p?q=" + backwards + "a&b=%20+#" + backwards + "f"
+	e, err := newURLElicitation(&mcp.ElicitParams{URL: shown})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,18 +237,22 @@ func TestNothingInAURLIsShownOtherThanItIs(t *testing.T) {
 
 func (c *conversation) completes(id string) {
 	c.t.Helper()
-	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e-%s"}}`, id))
+	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete",`+
+		`"params":{"elicitationId":"e-%s"}}`, id))
 }
 
 func TestCompletionIsToldOnceOfWhatWasBegun(t *testing.T) {
 	var visited []*URLElicitation
 	var told []string
-	o := &Options{Features: []Feature{HandleURLElicitation(func(ctx context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
+	visit := func(ctx context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
 		if e.ID == "e-2" {
 			return mcp.ElicitDecline, nil
 		}
 		return willing(&visited)(ctx, e)
-	}, &URLElicitationOptions{Completed: func(_ context.Context, e *URLElicitation) { told = append(told, e.ID) }})}}
+	}
+	o := &Options{Features: []Feature{HandleURLElicitation(visit, &URLElicitationOptions{
+		Completed: func(_ context.Context, e *URLElicitation) { told = append(told, e.ID) },
+	})}}
 	bubble(t, o, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
@@ -292,7 +304,8 @@ func (c *conversation) refuseURL(f frame, ids ...string) {
 	for _, id := range ids {
 		all = append(all, fmt.Sprintf(visitParams, id))
 	}
-	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"more is needed","data":{"elicitations":[%s]}}}`,
+	c.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"more is needed",`+
+		`"data":{"elicitations":[%s]}}}`,
 		f.ID, strings.Join(all, ",")))
 }
 
@@ -356,7 +369,9 @@ func TestACallIsMadeAgainOnceTheUserHasBeenThere(t *testing.T) {
 		synctest.Wait()
 		v.completes("1")
 		time.Sleep(4 * time.Minute)
-		if n := rec.Count("mcp.client.operation.duration", "mcp.method.name", mcp.MethodCallTool) + uint64(rec.Value("mcp_client.active_requests", "mcp.method.name", mcp.MethodCallTool)); n != 1 {
+		ended := rec.Count("mcp.client.operation.duration", "mcp.method.name", mcp.MethodCallTool)
+		active := rec.Value("mcp_client.active_requests", "mcp.method.name", mcp.MethodCallTool)
+		if n := ended + uint64(active); n != 1 {
 			t.Errorf("the call has made %d requests with a visit to go, want 1", n)
 		}
 		v.completes("2")
@@ -383,11 +398,12 @@ func TestACallIsMadeAgainOnceTheUserHasBeenThere(t *testing.T) {
 
 func TestTheUserMayBeDoneBeforeTheHandlerReturns(t *testing.T) {
 	var v *conversation
-	o := &Options{Features: []Feature{HandleURLElicitation(func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+	visit := func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
 		v.completes("1")
 		time.Sleep(time.Second)
 		return mcp.ElicitAccept, nil
-	}, nil)}}
+	}
+	o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
 	at20251125(t, o, func(t *testing.T, s *script, peer *conversation, c *Client) {
 		v = peer
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
@@ -417,10 +433,11 @@ func TestACallThatTheUserDoesNotHelpFailsWithTheServersError(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := false
-			o := &Options{Features: []Feature{HandleURLElicitation(func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+			visit := func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
 				asked = true
 				return test.action, test.err
-			}, test.o)}}
+			}
+			o := &Options{Features: []Feature{HandleURLElicitation(visit, test.o)}}
 			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 				v.refuseURL(v.want(mcp.MethodCallTool), "1")
@@ -470,13 +487,14 @@ func TestAServerThatIsNeverContentIsGivenUp(t *testing.T) {
 func TestACallThatWaitsForTheUserEndsWithItsContextAndWithTheClient(t *testing.T) {
 	for _, waiting := range []bool{false, true} { // for the handler, for the user
 		o := func() *Options {
-			return &Options{Features: []Feature{HandleURLElicitation(func(ctx context.Context, _ *URLElicitation) (mcp.ElicitAction, error) {
+			visit := func(ctx context.Context, _ *URLElicitation) (mcp.ElicitAction, error) {
 				if waiting {
 					return mcp.ElicitAccept, nil
 				}
 				<-ctx.Done()
 				return "", ctx.Err()
-			}, nil)}}
+			}
+			return &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
 		}
 		at20251125(t, o(), func(t *testing.T, s *script, v *conversation, c *Client) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -540,11 +558,12 @@ func TestOneWhoDeclinesDoesNotSpoilTheVisitOfAnother(t *testing.T) {
 	for name, declineFirst := range map[string]bool{"before": true, "after": false} {
 		t.Run(name, func(t *testing.T) {
 			answers := make(chan chan mcp.ElicitAction, 2)
-			o := &Options{Features: []Feature{HandleURLElicitation(func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+			visit := func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
 				answer := make(chan mcp.ElicitAction)
 				answers <- answer
 				return <-answer, nil
-			}, nil)}}
+			}
+			o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
 			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
 				goes := background(func() error { return c.Call(t.Context(), "x/goes", nil, nil) })
 				v.refuseURL(v.want("x/goes"), "1")

@@ -53,7 +53,8 @@ func TestErrorsSayWhatWentWrongAndHaveTheirType(t *testing.T) {
 			t.Errorf("%s: want its cause in the chain", tc.text)
 		}
 	}
-	if server, ok := errors.AsType[*mcp.Error](fmt.Errorf("wrapped: %w", &Error{Kind: KindJSONRPC, Server: refused})); !ok || server != refused {
+	wrapped := fmt.Errorf("wrapped: %w", &Error{Kind: KindJSONRPC, Server: refused})
+	if server, ok := errors.AsType[*mcp.Error](wrapped); !ok || server != refused {
 		t.Errorf("want the server's error in the chain, got %v", server)
 	}
 }

@@ -52,8 +52,8 @@ func (l *ledger) times(n int) int {
 func (l *ledger) server() *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "ledger", Version: "1"}, nil)
 	read := &mcp.Tool{Name: "read", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: new(true)}}
-	for _, err := range []error{mcpserver.AddTool(s, &mcp.Tool{Name: "write"}, l.note), mcpserver.AddTool(s, read, l.note)} {
-		if err != nil {
+	for _, tool := range []*mcp.Tool{{Name: "write"}, read} {
+		if err := mcpserver.AddTool(s, tool, l.note); err != nil {
 			panic(err)
 		}
 	}

@@ -134,7 +134,8 @@ func ExampleError_unsupported() {
 func ExampleClient_ListTools() {
 	s := mcpserver.New(mcp.Implementation{Name: "letters", Version: "1.0"}, &mcpserver.Options{PageSize: 2})
 	for _, name := range []string{"a", "b", "c"} {
-		if err := mcpserver.AddTool(s, &mcp.Tool{Name: name}, func(context.Context, struct{}) (string, error) { return "", nil }); err != nil {
+		handler := func(context.Context, struct{}) (string, error) { return "", nil }
+		if err := mcpserver.AddTool(s, &mcp.Tool{Name: name}, handler); err != nil {
 			fmt.Println(err)
 			return
 		}

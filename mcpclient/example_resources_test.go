@@ -18,7 +18,8 @@ func library() transport.Transport {
 	err := errors.Join(
 		s.AddResource(&mcp.Resource{URI: "book:///emma", Name: "emma", Title: "Emma"},
 			func(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-				return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: "Emma Woodhouse, handsome, clever, and rich"}}}, nil
+				return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: "Emma Woodhouse, handsome, clever, and " +
+					"rich"}}}, nil
 			}),
 		s.AddPrompt(&mcp.Prompt{Name: "review", Arguments: []mcp.PromptArgument{{Name: "book", Required: true}}},
 			func(_ context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {

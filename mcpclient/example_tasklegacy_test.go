@@ -12,12 +12,14 @@ import (
 
 // binder is a server of 2025-11-25 with a tool that has to be called as a task.
 func binder() transport.Transport {
-	const state = `{"taskId":"job-8","status":%q,"createdAt":"2026-08-01T10:00:00Z","lastUpdatedAt":"2026-08-01T10:00:00Z","ttl":null,"pollInterval":1}`
+	const state = `{"taskId":"job-8","status":%q,"createdAt":"2026-08-01T10:00:00Z",` +
+		`"lastUpdatedAt":"2026-08-01T10:00:00Z","ttl":null,"pollInterval":1}`
 	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 		results := map[string]string{
 			mcp.MethodInitialize: `{"protocolVersion":"2025-11-25","serverInfo":{"name":"binder","version":"1"},` +
 				`"capabilities":{"tools":{},"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}}}`,
-			mcp.MethodListTools:  `{"tools":[{"name":"bind","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}]}`,
+			mcp.MethodListTools: `{"tools":[{"name":"bind","inputSchema":{"type":"object"},` +
+				`"execution":{"taskSupport":"required"}}]}`,
 			mcp.MethodCallTool:   `{"task":` + fmt.Sprintf(state, "working") + `}`,
 			mcp.MethodListTasks:  `{"tasks":[` + fmt.Sprintf(state, "working") + `]}`,
 			mcp.MethodGetTask:    fmt.Sprintf(state, "completed"),

@@ -357,7 +357,8 @@ func TestABatchOnAStreamAnswersThatRequestOnly(t *testing.T) {
 		first := v.want("x/one")
 		two := background(func() error { return c.Call(t.Context(), "x/two", nil, nil) })
 		second := v.want("x/two")
-		v.own(second, `[{"jsonrpc":"2.0","id":`+string(first.ID)+`,"error":{"code":-1,"message":"stolen"}},{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}]`)
+		v.own(second, `[{"jsonrpc":"2.0","id":`+string(first.ID)+`,"error":{"code":-1,"message":"stolen"}},`+
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}]`)
 		synctest.Wait()
 		v.own(first, `{"jsonrpc":"2.0","id":`+string(first.ID)+`,"result":{}}`)
 		if err := <-one; err != nil {

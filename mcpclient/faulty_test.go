@@ -190,7 +190,8 @@ func (f *faulty) called(r understood) {
 			time.Sleep(a.Delay / 2)
 			if r.Params.Meta.Token != nil && len(f.Calls[i].Answers) == 1 {
 				for n := range 2 {
-					f.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, r.Params.Meta.Token, n+1))
+					f.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,`+
+						`"progress":%d}}`, r.Params.Meta.Token, n+1))
 				}
 			}
 			time.Sleep(a.Delay - a.Delay/2)

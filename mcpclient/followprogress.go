@@ -11,10 +11,11 @@ import (
 // Leaving the loop cancels the call. While the loop is busy with one report, the latest 16 are kept.
 //
 //	var result *mcp.CallToolResult
-//	for p, err := range mcpclient.FollowProgress(ctx, func(ctx context.Context, follow mcpclient.CallOption) (err error) {
+//	call := func(ctx context.Context, follow mcpclient.CallOption) (err error) {
 //		result, err = client.CallTool(ctx, "index", arguments, follow)
 //		return err
-//	}) {
+//	}
+//	for p, err := range mcpclient.FollowProgress(ctx, call) {
 //		if err != nil {
 //			return err
 //		}

@@ -70,12 +70,16 @@ func TestNamesOfThisModuleAndOfOthersPass(t *testing.T) {
 
 func TestWhatAClientSaysOfItselfIsChecked(t *testing.T) {
 	bad := mcp.ClientCapabilities{Extensions: map[string]mcp.Object{"no prefix!": {}}}
+	unsafe := []mcp.Icon{{Src: "file:///a"}}
+	declaring := feature{declare: func(c *mcp.ClientCapabilities) {
+		c.Extensions = map[string]mcp.Object{"declared": {}}
+	}}
 	for want, o := range map[string]*Options{
-		`mcpclient: capabilities: extensions: extension "no prefix!" has no prefix`:       {Capabilities: bad},
-		`mcpclient: options: ClientInfo: icons: [0]: source has the unsafe scheme "file"`: {ClientInfo: mcp.Implementation{Name: "a", Icons: []mcp.Icon{{Src: "file:///a"}}}},
-		`mcpclient: capabilities: extensions: extension "declared" has no prefix`: {Features: []Feature{feature{declare: func(c *mcp.ClientCapabilities) {
-			c.Extensions = map[string]mcp.Object{"declared": {}}
-		}}}},
+		`mcpclient: capabilities: extensions: extension "no prefix!" has no prefix`: {Capabilities: bad},
+		`mcpclient: options: ClientInfo: icons: [0]: source has the unsafe scheme "file"`: {
+			ClientInfo: mcp.Implementation{Name: "a", Icons: unsafe},
+		},
+		`mcpclient: capabilities: extensions: extension "declared" has no prefix`: {Features: []Feature{declaring}},
 	} {
 		if _, err := New(newScript(), o); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -88,7 +92,8 @@ func TestNamesInAnswersOfHandlersAreChecked(t *testing.T) {
 		"a type of package mcp": &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///a", Meta: mcp.Meta(badMeta)}}},
 		"raw":                   json.RawMessage(`{"_meta":` + badMeta + `}`),
 	} {
-		o := &Options{Features: []Feature{HandleRequest("acme/x", func(context.Context, *Request) (any, error) { return result, nil })}}
+		answer := func(context.Context, *Request) (any, error) { return result, nil }
+		o := &Options{Features: []Feature{HandleRequest("acme/x", answer)}}
 		bubble(t, o, func(t *testing.T, s *script, c *Client) {
 			peer := s.next(t).legacy(mcp.Version20251125)
 			await(t, c)
@@ -101,7 +106,8 @@ func TestNamesInAnswersOfHandlersAreChecked(t *testing.T) {
 }
 
 // unsafeIcons are two that are to be dropped, behind one to keep.
-const unsafeIcons = `"icons":[{"src":"https://example.com/a.png"},{"src":"javascript:alert(1)"},{"src":"file:///etc/passwd"}]`
+const unsafeIcons = `"icons":[{"src":"https://example.com/a.png"},{"src":"javascript:alert(1)"},` +
+	`{"src":"file:///etc/passwd"}]`
 
 func TestUnsafeIconsAreLeftOutOfWhatTheServerSends(t *testing.T) {
 	rec := telemetrytest.Recorder(t)

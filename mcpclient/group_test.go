@@ -104,7 +104,8 @@ func TestAGroupIsOneListOfToolsAndEachCallGoesToItsServer(t *testing.T) {
 			}
 		}
 		want := []string{"git-hub_search", "git_hub_search", "git_log"}
-		if got := slices.DeleteFunc(toolNames(t.Context(), g), func(s string) bool { return strings.Contains(s, "xxx") }); !slices.Equal(got, want) {
+		long := func(s string) bool { return strings.Contains(s, "xxx") }
+		if got := slices.DeleteFunc(toolNames(t.Context(), g), long); !slices.Equal(got, want) {
 			t.Errorf("got the tools %q, want %q and one more", got, want)
 		}
 	})
@@ -352,7 +353,8 @@ func TestAToolThatIsListedTwiceIsOne(t *testing.T) {
 	twice := transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 		answerEach(ctx, peer, func(method string) string {
 			if method == mcp.MethodDiscover {
-				return `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}`
+				return `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,` +
+					`"cacheScope":"private"}`
 			}
 			return `{"resultType":"complete","tools":[{"name":"x","description":"first","inputSchema":{"type":"object"}},` +
 				`{"name":"x","description":"second","inputSchema":{"type":"object"}}],"ttlMs":0,"cacheScope":"private"}`

@@ -115,8 +115,8 @@ func (n *Notification) require(v any) error {
 // unusable counts a notification whose params are not what its method has.
 func (n *Notification) unusable(err error) {
 	if n.client != nil {
-		n.client.core.Violation(conn.ViolationOf(&jsonrpc.Message{Kind: jsonrpc.Notification, Method: n.Method}, err), nil, n.size,
-			0)
+		m := &jsonrpc.Message{Kind: jsonrpc.Notification, Method: n.Method}
+		n.client.core.Violation(conn.ViolationOf(m, err), nil, n.size, 0)
 	}
 }
 

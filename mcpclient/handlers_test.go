@@ -72,7 +72,8 @@ func (r *revision) listened(filter string) frame {
 func TestChangesOfListsAreHeard(t *testing.T) {
 	j := &journal{}
 	o := Options{Features: []Feature{
-		HandleToolListChanged(j.changed("tools")), HandleResourceListChanged(j.changed("resources")), HandlePromptListChanged(j.changed("prompts")),
+		HandleToolListChanged(j.changed("tools")), HandleResourceListChanged(j.changed("resources")),
+		HandlePromptListChanged(j.changed("prompts")),
 	}}
 	inEach(t, o, func(t *testing.T, r *revision) {
 		const everything = `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`

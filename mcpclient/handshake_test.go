@@ -46,15 +46,17 @@ func TestAModernServerIsReadyAfterTheProbe(t *testing.T) {
 // TestALegacyServerIsRecognised holds every way in which servers were seen to refuse the probe.
 func TestALegacyServerIsRecognised(t *testing.T) {
 	for name, refusal := range map[string]string{
-		"method not found":            `"error":{"code":-32601,"message":"Method not found"}`,
-		"invalid params":              `"error":{"code":-32602,"message":"Invalid request parameters"}`,
-		"code 0":                      `"error":{"code":0,"message":"method \"server/discover\" is invalid during session initialization"}`,
-		"internal error":              `"error":{"code":-32603,"message":"boom"}`,
-		"empty success":               `"result":{}`,
-		"success with old versions":   `"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}`,
-		"success of another shape":    `"result":{"supportedVersions":7}`,
-		"unsupported, nothing named":  `"error":{"code":-32022,"message":"no"}`,
-		"unsupported, legacy offered": `"error":{"code":-32022,"message":"no","data":{"supported":["2025-11-25"],"requested":"2026-07-28"}}`,
+		"method not found": `"error":{"code":-32601,"message":"Method not found"}`,
+		"invalid params":   `"error":{"code":-32602,"message":"Invalid request parameters"}`,
+		"code 0": `"error":{"code":0,"message":"method \"server/discover\" is invalid during session ` +
+			`initialization"}`,
+		"internal error":             `"error":{"code":-32603,"message":"boom"}`,
+		"empty success":              `"result":{}`,
+		"success with old versions":  `"result":{"supportedVersions":["2025-11-25"],"capabilities":{}}`,
+		"success of another shape":   `"result":{"supportedVersions":7}`,
+		"unsupported, nothing named": `"error":{"code":-32022,"message":"no"}`,
+		"unsupported, legacy offered": `"error":{"code":-32022,"message":"no","data":{"supported":["2025-11-25"],` +
+			`"requested":"2026-07-28"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
@@ -346,7 +348,8 @@ func TestAServerThatIsSilentOnTheProbeMayNameItsVersionsWhenItRefusesInitialize(
 		v := s.next(t)
 		v.want(mcp.MethodDiscover)
 		init := v.want(mcp.MethodInitialize)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no","data":{"supported":["2024-11-05"]}}}`, init.ID))
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no",`+
+			`"data":{"supported":["2024-11-05"]}}}`, init.ID))
 		again := v.want(mcp.MethodInitialize)
 		if !strings.Contains(again.raw, `"protocolVersion":"2024-11-05"`) {
 			t.Errorf("want the version that the server names, got %s", again.raw)

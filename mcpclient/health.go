@@ -15,7 +15,8 @@ import (
 // It answers 200 if all of them are ready and none is drained, and 503 otherwise; without clients it answers 200. The
 // body is a JSON object with a member for each client, by its [Options.Name] or, without one, by that of its transport:
 //
-//	{"ready":false,"clients":[{"name":"weather","state":"backoff","reason":"transport_down","since":"2026-11-23T10:00:00Z","attempt":3}]}
+//	{"ready":false,"clients":[{"name":"weather","state":"backoff",
+//	  "reason":"transport_down","since":"2026-11-23T10:00:00Z","attempt":3}]}
 //
 // It has no texts of errors, which may name hosts and paths; [Client.Status] has them. It asks no server: a connection
 // that has been cut in silence is noticed by [Options.KeepAlive]. The handler may be used by many goroutines.

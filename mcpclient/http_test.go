@@ -42,7 +42,9 @@ func newSite(t *testing.T, o *mcpserver.HTTPOptions) *site {
 	t.Helper()
 	s := &site{options: o}
 	s.restart()
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.handler.Load().ServeHTTP(w, r) }))
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.handler.Load().ServeHTTP(w, r)
+	}))
 	t.Cleanup(func() {
 		s.shutDown(t, s.handler.Load())
 		s.Close()

@@ -79,7 +79,8 @@ func TestACallWaitsForAPlaceWithinItsOwnTime(t *testing.T) {
 			}
 		})
 		<-begun
-		if err := greet(t.Context(), "late", mcpclient.WithTimeout(20*time.Millisecond)); !errors.Is(err, mcpclient.ErrTimeout) {
+		err := greet(t.Context(), "late", mcpclient.WithTimeout(20*time.Millisecond))
+		if !errors.Is(err, mcpclient.ErrTimeout) {
 			t.Errorf("%s: got %v, want a timeout", v, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

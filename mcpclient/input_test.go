@@ -31,9 +31,10 @@ func inputRequired(requests, state string) string {
 
 // confirming is a client whose user accepts every form as it is.
 func confirming() *Options {
-	return &Options{Features: []Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	answer := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
-	})}}
+	}
+	return &Options{Features: []Feature{HandleElicitation(answer)}}
 }
 
 // inputParams are the params of a request that is sent again.
@@ -175,7 +176,8 @@ func TestInputThatCannotBeHadFailsTheCall(t *testing.T) {
 				return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"note": 7}}, nil
 			})}, `{"k":` + formRequest + `}`, KindInvalid, "note"},
 		{"a mode that was not declared", confirming().Features,
-			`{"k":{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://x"}}}`, KindInvalid, "not declared"},
+			`{"k":{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://x"}}}`, KindInvalid,
+			"not declared"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			observed(t, Options{Features: test.features}, nil,

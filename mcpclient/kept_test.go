@@ -201,7 +201,8 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
 			for i := range frames {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go","data":{"elicitations":[{"mode":"url",`+
+				v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go",`+
+					`"data":{"elicitations":[{"mode":"url",`+
 					`"message":"go","url":"https://a.example/","elicitationId":"%d%s"}]}}}`,
 					v.want(mcp.MethodCallTool).ID, mcp.CodeURLElicitationRequired, i, pad[:mebi/2]))
 				if err := <-done; err == nil {

@@ -16,7 +16,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-const announcing = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{}},"ttlMs":0,"cacheScope":"private"}`
+const announcing = `{"resultType":"complete","supportedVersions":["2026-07-28"],` +
+	`"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{}},"ttlMs":0,` +
+	`"cacheScope":"private"}`
 
 // heard is a handler that counts.
 func heard(n *int) NotificationHandler { return func(context.Context, *Notification) { *n++ } }
@@ -25,8 +27,10 @@ func heard(n *int) NotificationHandler { return func(context.Context, *Notificat
 func (c *conversation) acknowledge(f frame) {
 	c.t.Helper()
 	c.write(
-		fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{"toolsListChanged":true}}}`, f.ID),
-		fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, f.ID),
+		fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",`+
+			`"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{"toolsListChanged":true}}}`, f.ID),
+		fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed",`+
+			`"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, f.ID),
 	)
 }
 

@@ -53,7 +53,8 @@ func TestMiddlewareSeesWhatTheCacheAnswersAndNotItsRounds(t *testing.T) {
 		v.answer(v.want(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
 		v.answer(v.want(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		<-done
-		if got, want := strings.Join(notes, ","), "m tools/list,m tools/list,m tools/list,m tools/list,m tools/call,m ok"; got != want {
+		if got, want := strings.Join(notes, ","), "m tools/list,m tools/list,m tools/list,m tools/list,m tools/call,m "+
+			"ok"; got != want {
 			t.Errorf("noted %s, want %s", got, want)
 		}
 	})

@@ -20,7 +20,8 @@ func TestALegacyServerThatNamesItsVersionsIsAskedForOneOfThem(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		v.refuse(v.want(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2025-03-26","2024-11-05"],"requested":"2025-11-25"}}}`,
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Unsupported protocol version",`+
+			`"data":{"supported":["2025-03-26","2024-11-05"],"requested":"2025-11-25"}}}`,
 			v.want(mcp.MethodInitialize).ID))
 		again := v.want(mcp.MethodInitialize)
 		if want := `"protocolVersion":"2025-03-26"`; !strings.Contains(again.raw, want) {

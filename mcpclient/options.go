@@ -182,9 +182,11 @@ func newConfig(o *Options, transportName string, attempts int) (config, error) {
 		c.Telemetry = telemetry.New()
 	}
 	for name, v := range map[string]int64{
-		"InitTimeout": int64(c.InitTimeout), "StartTimeout": int64(c.StartTimeout), "KeepAlive": int64(c.KeepAlive), "AuthTimeout": int64(c.AuthTimeout), "BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax),
-		"CloseTimeout": int64(c.CloseTimeout), "FrameLimit": int64(c.FrameLimit),
-		"NotificationQueue": int64(c.NotificationQueue), "NotificationBytes": int64(c.NotificationBytes), "MaxInputRounds": int64(c.MaxInputRounds),
+		"InitTimeout": int64(c.InitTimeout), "StartTimeout": int64(c.StartTimeout), "KeepAlive": int64(c.KeepAlive),
+		"AuthTimeout": int64(c.AuthTimeout),
+		"BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax), "CloseTimeout": int64(c.CloseTimeout),
+		"FrameLimit": int64(c.FrameLimit), "NotificationQueue": int64(c.NotificationQueue),
+		"NotificationBytes": int64(c.NotificationBytes), "MaxInputRounds": int64(c.MaxInputRounds),
 		"CacheSize": int64(c.CacheSize), "SendQueue": int64(c.SendQueue),
 	} {
 		if v < 0 {
@@ -193,8 +195,9 @@ func newConfig(o *Options, transportName string, attempts int) (config, error) {
 	}
 	c.core = conn.Settings{
 		ClientInfo: c.ClientInfo, Capabilities: c.Capabilities,
-		RequestTimeout: c.RequestTimeout, InitTimeout: c.InitTimeout, StartTimeout: c.StartTimeout, AuthTimeout: c.AuthTimeout,
-		CloseTimeout: c.CloseTimeout, BackoffMin: c.BackoffMin, BackoffMax: c.BackoffMax, KeepAlive: c.KeepAlive,
+		RequestTimeout: c.RequestTimeout, InitTimeout: c.InitTimeout, StartTimeout: c.StartTimeout,
+		AuthTimeout: c.AuthTimeout, CloseTimeout: c.CloseTimeout, BackoffMin: c.BackoffMin, BackoffMax: c.BackoffMax,
+		KeepAlive: c.KeepAlive,
 		InitialAttempts: c.InitialAttempts, FrameLimit: c.FrameLimit, SendQueue: c.SendQueue, SkipOversize: c.SkipOversize,
 		WaitForRoom: c.WaitForRoom, OnTransition: c.OnTransition,
 	}

@@ -123,7 +123,8 @@ func TestToolsAreFetchedOnlyAsFarAsTheyAreAskedFor(t *testing.T) {
 			}
 			return c.Call(t.Context(), "next", nil, nil)
 		})
-		v.answer(v.want(mcp.MethodListTools), `{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b","inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
+		v.answer(v.want(mcp.MethodListTools), `{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b",`+
+			`"inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
 		v.answer(v.want("next"), `{}`) // and no second page in between
 		if err := <-done; err != nil {
 			t.Error(err)

@@ -131,7 +131,8 @@ func TestAPanicInTheResultOfAHandlerIsOneOfTheHandler(t *testing.T) {
 		await(t, c)
 		for i, request := range []string{
 			`"method":"x/brittle"`,
-			`"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[{"role":"user","content":{"type":"text","text":"hi"}}]}`,
+			`"method":"sampling/createMessage","params":{"maxTokens":1,"messages":[{"role":"user","content":{"type":"text",` +
+				`"text":"hi"}}]}`,
 		} {
 			v.write(`{"jsonrpc":"2.0","id":1,` + request + `}`)
 			if f := v.take(); !strings.Contains(string(f.Error), "-32603") {

@@ -86,8 +86,9 @@ func denses() []dense {
 				return err
 			},
 		}, {
-			name: "unknown members", result: `{` + manyMembers(2*denseFrame) + `"prompts":[]}`, want: tooMuch, limit: 2*pastIt - 2*mebi,
-			ask: func(ctx context.Context, c *Client) error { _, err := c.ListPrompts(ctx, nil); return err },
+			name: "unknown members", result: `{` + manyMembers(2*denseFrame) + `"prompts":[]}`, want: tooMuch,
+			limit: 2*pastIt - 2*mebi,
+			ask:   func(ctx context.Context, c *Client) error { _, err := c.ListPrompts(ctx, nil); return err },
 		}, {
 			name: "sizes of an icon", limit: pastIt, want: "100000 objects, or strings in lists",
 			result: `{"tools":[{"name":"t","inputSchema":{},"icons":[{"src":"x","sizes":` + many(`""`, denseFrame) + `}]}]}`,

@@ -408,7 +408,8 @@ func TestACommandThatIsNotFoundIsAnErrorAtOnce(t *testing.T) {
 			t.Errorf("%s: want the error at once, got it after %v at best", command, took)
 		}
 	}
-	if _, err := mcpclient.Connect(t.Context(), transport.Stdio{Command: "/no/such/file"}, nil); !errors.Is(err, fs.ErrNotExist) {
+	_, err := mcpclient.Connect(t.Context(), transport.Stdio{Command: "/no/such/file"}, nil)
+	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("want %v in the chain, got %v", fs.ErrNotExist, err)
 	}
 }

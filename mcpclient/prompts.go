@@ -46,8 +46,8 @@ func (c *Client) GetPrompt(ctx context.Context, name string, arguments map[strin
 	if arguments == nil {
 		arguments = map[string]string{}
 	}
-	r := new(mcp.GetPromptResult)
-	if err := c.Call(ctx, mcp.MethodGetPrompt, &mcp.GetPromptParams{Name: name, Arguments: arguments}, r, options...); err != nil {
+	r, params := new(mcp.GetPromptResult), &mcp.GetPromptParams{Name: name, Arguments: arguments}
+	if err := c.Call(ctx, mcp.MethodGetPrompt, params, r, options...); err != nil {
 		return nil, err
 	}
 	return r, nil

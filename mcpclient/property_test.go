@@ -176,7 +176,9 @@ func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
 	})
 	t.Logf("%d runs; %d calls in flight at once; %d answers read by their callers; outcomes by kind: %v", runs, peak, own,
 		kinds)
-	for _, k := range []Kind{"", KindTransport, KindProtocol, KindJSONRPC, KindState, KindTimeout, KindCancelled, KindShutdown} {
+	for _, k := range []Kind{
+		"", KindTransport, KindProtocol, KindJSONRPC, KindState, KindTimeout, KindCancelled, KindShutdown,
+	} {
 		if runs >= iterations && kinds[k] == 0 {
 			t.Errorf("want calls that end with kind %q among those of %d runs, got none", k, runs)
 		}
@@ -420,7 +422,8 @@ func (r *run) over() {
 	if f.Waiters != 0 || f.Records != 0 || f.Telling {
 		r.problem("%d waiters, %d records left", f.Waiters, f.Records)
 	}
-	if start, end := r.log.of("mcp_client.request.start"), r.log.of("mcp_client.request.stop")+r.log.of("mcp_client.request.exception"); start != end {
+	start, end := r.log.of("mcp_client.request.start"), r.log.of("mcp_client.request.stop")
+	if end += r.log.of("mcp_client.request.exception"); start != end {
 		r.problem("%d requests started and %d ended in the log", start, end)
 	}
 }

@@ -18,7 +18,8 @@ import (
 
 // A server that was restarted may be another version of itself, and could not tell that its list has changed.
 func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
-	const list = `{"tools":[{"name":"weather","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"celsius":{"type":"integer","maximum":%d}}}}]}`
+	const list = `{"tools":[{"name":"weather","inputSchema":{"type":"object"},"outputSchema":{"type":"object",` +
+		`"properties":{"celsius":{"type":"integer","maximum":%d}}}}]}`
 	const warm = `{"content":[],"structuredContent":{"celsius":50}}`
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
 		call := func(maximum int) error {
@@ -136,7 +137,8 @@ func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 
 // Each server here does what can be done without an answer to a call, and dies: it is left alone for longer and longer.
 func TestAServerThatDiesBehindEachHandshakeIsLeftAlone(t *testing.T) {
-	const withLogging = `{"protocolVersion":"2025-11-25","capabilities":{"logging":{}},"serverInfo":{"name":"legacy","version":"1"}}`
+	const withLogging = `{"protocolVersion":"2025-11-25","capabilities":{"logging":{}},"serverInfo":{"name":"legacy",` +
+		`"version":"1"}}`
 	for name, tt := range map[string]struct {
 		version mcp.Version
 		live    func(v *conversation, first bool)

@@ -42,8 +42,8 @@ func (c *Client) ListResourceTemplates(ctx context.Context, cursor *string,
 	if err := c.require(mcp.MethodListResourceTemplates, hasResources, "resources"); err != nil {
 		return nil, err
 	}
-	r := new(mcp.ListResourceTemplatesResult)
-	if err := c.cachedCall(ctx, mcp.MethodListResourceTemplates, &mcp.PageParams{Cursor: cursor}, r, options...); err != nil {
+	r, params := new(mcp.ListResourceTemplatesResult), &mcp.PageParams{Cursor: cursor}
+	if err := c.cachedCall(ctx, mcp.MethodListResourceTemplates, params, r, options...); err != nil {
 		return nil, err
 	}
 	return r, nil

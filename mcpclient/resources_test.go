@@ -144,7 +144,8 @@ func TestCompleteTellsTheContextFrom20250618(t *testing.T) {
 			return err
 		})
 		f := r.want(mcp.MethodComplete)
-		want := `{"argument":{"name":"framework","value":"fla"},"context":{"arguments":{"language":"python"}},"ref":{"type":"ref/prompt","name":"review","title":"Review"}}`
+		want := `{"argument":{"name":"framework","value":"fla"},"context":{"arguments":{"language":"python"}},` +
+			`"ref":{"type":"ref/prompt","name":"review","title":"Review"}}`
 		if r.v < mcp.Version20250618 {
 			want = `{"argument":{"name":"framework","value":"fla"},"ref":{"type":"ref/prompt","name":"review"}}`
 		}

@@ -15,10 +15,11 @@ import (
 
 // asking is a client that notes what its user is asked.
 func asking(asked *[]string) *Options {
-	return &Options{Features: []Feature{HandleElicitation(func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	answer := func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		*asked = append(*asked, p.Message)
 		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
-	})}}
+	}
+	return &Options{Features: []Feature{HandleElicitation(answer)}}
 }
 
 // quoted is text as the content of a JSON string.

@@ -12,14 +12,16 @@ import (
 var modernOnly = []mcp.Version{mcp.Version20260728}
 
 // all is what a server declares that has everything. 2024-11-05 has no completions, and ignores the member.
-const all = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},"completions":{},"logging":{}}`
+const all = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"listChanged":true,` +
+	`"subscribe":true},"completions":{},"logging":{}}`
 
 // greet plays the handshake of a server of one revision, with these capabilities.
 func (c *conversation) greet(v mcp.Version, capabilities string) *conversation {
 	c.t.Helper()
 	if v.Era() == mcp.Modern {
 		c.answer(c.want(mcp.MethodDiscover), fmt.Sprintf(
-			`{"resultType":"complete","supportedVersions":[%q],"capabilities":%s,"ttlMs":0,"cacheScope":"private"}`, v, capabilities))
+			`{"resultType":"complete","supportedVersions":[%q],"capabilities":%s,"ttlMs":0,"cacheScope":"private"}`, v,
+			capabilities))
 		return c
 	}
 	c.answer(c.want(mcp.MethodInitialize), fmt.Sprintf(

@@ -122,7 +122,8 @@ func (s *sampler) checkRequest(p *mcp.CreateMessageParams) error {
 	last := p.ToolChoice != nil && p.ToolChoice.Mode == mcp.ToolChoiceNone
 	rounds, most := clientinput.ToolRounds(p), cmp.Or(s.MaxToolRounds, 32)
 	if rounds >= most && most > 0 && !last {
-		return fmt.Errorf("the conversation has had %d rounds of tools, of %d that it may have: let it end, with toolChoice none", rounds, most)
+		return fmt.Errorf("the conversation has had %d rounds of tools, of %d that it may have: "+
+			"let it end, with toolChoice none", rounds, most)
 	}
 	return nil
 }

@@ -45,8 +45,10 @@ func TestALegacyServerGetsWhatTheModelSays(t *testing.T) {
 		return hello(), nil
 	}, nil)
 	got := sampled(t, mcp.Version20251125, f, fmt.Sprintf(askModel,
-		`,"modelPreferences":{"hints":[{"name":"big"},{"name":"m"}],"costPriority":0,"speedPriority":1},"systemPrompt":"be brief","includeContext":"allServers","temperature":0.5,"task":{"ttl":1}`)) // it has declared no tasks
-	if want := `{"role":"assistant","content":{"type":"text","text":"hello"},"model":"m-1","stopReason":"endTurn"}`; string(got.Result) != want {
+		`,"modelPreferences":{"hints":[{"name":"big"},{"name":"m"}],"costPriority":0,"speedPriority":1},"systemPrompt":"be `+
+			`brief","includeContext":"allServers","temperature":0.5,"task":{"ttl":1}`)) // it has declared no tasks
+	if want := `{"role":"assistant","content":{"type":"text","text":"hello"},"model":"m-1",` +
+		`"stopReason":"endTurn"}`; string(got.Result) != want {
 		t.Errorf("answered %s, want %s", got.raw, want)
 	}
 	switch p := asked.ModelPreferences; {
@@ -76,9 +78,11 @@ func TestAModernServerGetsWhatTheModelSays(t *testing.T) {
 		if want := `"sampling":{"context":{},"tools":{}}`; !strings.Contains(first.raw, want) {
 			t.Errorf("sent %s, want %s declared", first.raw, want)
 		}
-		v.answer(first, inputRequired(`{"k":{"method":"sampling/createMessage","params":`+fmt.Sprintf(askModel, `,"includeContext":"thisServer",`+someTool)+`}}`, `"s"`))
+		params := fmt.Sprintf(askModel, `,"includeContext":"thisServer",`+someTool)
+		v.answer(first, inputRequired(`{"k":{"method":"sampling/createMessage","params":`+params+`}}`, `"s"`))
 		second := v.want(mcp.MethodCallTool)
-		want := `"k":{"role":"assistant","content":[{"type":"text","text":"let me see"},{"type":"tool_use","id":"1","name":"add","input":{}}],"model":"m-1","stopReason":"toolUse"}`
+		want := `"k":{"role":"assistant","content":[{"type":"text","text":"let me see"},{"type":"tool_use","id":"1",` +
+			`"name":"add","input":{}}],"model":"m-1","stopReason":"toolUse"}`
 		if !strings.Contains(second.raw, want) {
 			t.Errorf("sent %s, want it with %s", second.raw, want)
 		}

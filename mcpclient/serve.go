@@ -189,7 +189,8 @@ func (a *answering) serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answer
 }
 
 // refuse answers a request with an error at once, on the read loop.
-func (a *answering) refuse(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error, answer conn.Answerer) {
+func (a *answering) refuse(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Params, e *mcp.Error,
+	answer conn.Answerer) {
 	_, known := a.handlers[m.Method]
 	in := incoming(m.Method, params, r.Session.Peer, m.Size(), instrument.Incoming{ID: m.ID.String(), Known: known})
 	_, op := a.c.Telemetry.StartHandler(r.Link.Ctx, in)
@@ -259,9 +260,9 @@ func (a *answering) input(ctx context.Context, id int64, r mcp.InputRequest) (js
 	if !known || r.Method == mcp.MethodPing {
 		return nil, &Error{Kind: KindProtocol, cause: fmt.Errorf("%s: no handler", r.Method)}
 	}
-	ctx, op := a.c.Telemetry.StartHandler(ctx, incoming(r.Method, &jsonrpc.Params{}, a.c.Present().Peer, 0, instrument.Incoming{
-		ID: strconv.FormatInt(id, 10), Known: true,
-	}))
+	more := instrument.Incoming{ID: strconv.FormatInt(id, 10), Known: true}
+	in := incoming(r.Method, &jsonrpc.Params{}, a.c.Present().Peer, 0, more)
+	ctx, op := a.c.Telemetry.StartHandler(ctx, in)
 	defer op.End(conn.BrokenOff) // a handler may end the caller's goroutine
 	raw, err := a.protect(ctx, handler, &Request{Method: r.Method, Params: r.Params})
 	end := handlerFault(r.Method, err).Result()

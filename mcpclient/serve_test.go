@@ -87,7 +87,8 @@ func TestProgressArrivesInOrderBeforeTheCallReturns(t *testing.T) {
 			t.Fatalf("want %s in the request, got %s", want, f.raw)
 		}
 		for i := 1; i <= 5; i++ {
-			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":5}}`, f.ID, i))
+			v.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,`+
+				`"progress":%d,"total":5}}`, f.ID, i))
 		}
 		v.answer(f, `{}`)
 		if err := <-done; err != nil {
@@ -175,7 +176,8 @@ func TestBatchesAreAnsweredInTheVersionThatHasThem(t *testing.T) {
 	legacyReady(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, c *Client) {
 		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
 		f := v.want("call")
-		v.write(fmt.Sprintf(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/message","params":{}},`+
+		v.write(fmt.Sprintf(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/message",`+
+			`"params":{}},`+
 			`{"jsonrpc":"2.0","id":%s,"result":{}},7,{"jsonrpc":"2.0","id":2,"method":"unknown"}]`, f.ID))
 		if err := <-done; err != nil {
 			t.Errorf("want the response in the batch delivered, got %v", err)

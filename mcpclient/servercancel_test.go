@@ -53,7 +53,8 @@ func TestACallThatTheServerCancelsFailsAtOnce(t *testing.T) {
 						t.Errorf("got %v after %v, want an error of kind %s at once that says nothing about a retry", err, took,
 							KindProtocol)
 					}
-					if text := fmt.Sprint(err); !strings.Contains(text, "the server has cancelled it: maintenance") || len(text) > 500 {
+					if text := fmt.Sprint(err); !strings.Contains(text, "the server has cancelled it: "+
+						"maintenance") || len(text) > 500 {
 						t.Errorf("got %.600s, want the server's reason, cut", text)
 					}
 					synctest.Wait()
@@ -132,7 +133,8 @@ func TestTheReasonWhyAServerEndsASubscriptionIsLogged(t *testing.T) {
 		if took := elapsed(func() { v.acknowledge(v.want(mcp.MethodSubscriptionsListen)) }); took != time.Second {
 			t.Errorf("subscribed again after %v, want a second", took)
 		}
-		if got := rec.Log("mcp_client.stream.closed").Text("error"); !strings.Contains(got, "the server has cancelled it: shutting down") {
+		if got := rec.Log("mcp_client.stream.closed").Text("error"); !strings.Contains(got, "the server has cancelled it: "+
+			"shutting down") {
 			t.Errorf("logged %q, want the server's reason", got)
 		}
 	})

@@ -43,7 +43,9 @@ func launching(t *testing.T, o *Options, said string, test func(t *testing.T, s 
 }
 
 func TestAServerThatTakesItsTimeToStartIsReadyAtTheFirstAttempt(t *testing.T) {
-	for _, start := range []time.Duration{time.Second, 5 * time.Second, 17 * time.Second, 40 * time.Second, 59 * time.Second} {
+	for _, start := range []time.Duration{
+		time.Second, 5 * time.Second, 17 * time.Second, 40 * time.Second, 59 * time.Second,
+	} {
 		for name, server := range map[string]struct {
 			want    mcp.Version
 			answers func(v *conversation, probe, init frame)

@@ -109,7 +109,8 @@ func (w *watchingServer) answer(f frame) string {
 		}
 		w.open[string(f.ID)] = p.Notifications.ResourceSubscriptions
 		filter, _ := json.Marshal(p.Notifications)
-		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":%s}}`, f.ID, filter)
+		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",`+
+			`"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":%s}}`, f.ID, filter)
 	}
 	if f.ID == nil {
 		return ""

@@ -14,12 +14,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-const taskCapable = `{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{},` +
+const taskCapable = `{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],` +
+	`"capabilities":{"tools":{},` +
 	`"extensions":{"io.modelcontextprotocol/tasks":{}}},"ttlMs":0,"cacheScope":"private"}`
 
 // taskState is a task called t1, with more members.
 func taskState(resultType string, status mcp.TaskStatus, more string) string {
-	return fmt.Sprintf(`{"resultType":%q,"taskId":"t1","status":%q,"createdAt":"2026-08-01T10:00:00Z","lastUpdatedAt":"2026-08-01T10:00:00Z"%s}`,
+	return fmt.Sprintf(`{"resultType":%q,"taskId":"t1","status":%q,"createdAt":"2026-08-01T10:00:00Z",`+
+		`"lastUpdatedAt":"2026-08-01T10:00:00Z"%s}`,
 		resultType, status, more)
 }
 
@@ -153,7 +155,9 @@ func TestTheIntervalOfPollsHasBounds(t *testing.T) {
 }
 
 func TestTaskOptionsThatCannotBeAreRefused(t *testing.T) {
-	for _, o := range []TaskOptions{{PollInterval: -1}, {PollMin: -1}, {PollMax: -1}, {PollMin: 2 * time.Second, PollMax: time.Second}} {
+	for _, o := range []TaskOptions{
+		{PollInterval: -1}, {PollMin: -1}, {PollMax: -1}, {PollMin: 2 * time.Second, PollMax: time.Second},
+	} {
 		if _, err := New(newScript(), &Options{Features: []Feature{UseTasks(&o)}}); err == nil {
 			t.Errorf("%+v: got no error", o)
 		}

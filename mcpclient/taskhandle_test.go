@@ -49,10 +49,11 @@ func (c *conversation) given() (frame, []string) {
 // counting is a client whose user accepts every form, and how many were shown.
 func counting() (Options, *int) {
 	shown := new(int)
-	return Options{Features: []Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	answer := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		*shown++
 		return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
-	})}}, shown
+	}
+	return Options{Features: []Feature{HandleElicitation(answer)}}, shown
 }
 
 func TestATaskGetsWhatItNeedsOnceEach(t *testing.T) {

@@ -20,7 +20,8 @@ import (
 // A proxy that routes requests has to bring those about a task to the server that has it.
 // (extension io.modelcontextprotocol/tasks, "Streamable HTTP: Routing Headers")
 func TestRequestsAboutATaskNameItInTheirHeaders(t *testing.T) {
-	const state = `{"resultType":%q,"taskId":"tâche 1","status":%q,"createdAt":"","lastUpdatedAt":"","ttlMs":null,"pollIntervalMs":0%s}`
+	const state = `{"resultType":%q,"taskId":"tâche 1","status":%q,"createdAt":"","lastUpdatedAt":"","ttlMs":null,` +
+		`"pollIntervalMs":0%s}`
 	var mu sync.Mutex
 	var got []string
 	results := map[string]string{
@@ -45,7 +46,8 @@ func TestRequestsAboutATaskNameItInTheirHeaders(t *testing.T) {
 	}))
 	defer server.Close()
 	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: server.URL}, &mcpclient.Options{
-		Versions: []mcp.Version{mcp.Version20260728}, RequestTimeout: time.Minute, Features: []mcpclient.Feature{mcpclient.UseTasks(nil)},
+		Versions: []mcp.Version{mcp.Version20260728}, RequestTimeout: time.Minute,
+		Features: []mcpclient.Feature{mcpclient.UseTasks(nil)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,12 +77,14 @@ func TestRequestsAboutATaskNameItInTheirHeaders(t *testing.T) {
 
 // The answer to a call that was given up still comes, and says that there is a task.
 func TestATaskThatComesTooLateOverHTTPIsCancelled(t *testing.T) {
-	const task = `{"taskId":"t1","status":"working","createdAt":"2026-08-01T10:00:00Z","lastUpdatedAt":"2026-08-01T10:00:00Z","ttl":null}`
+	const task = `{"taskId":"t1","status":"working","createdAt":"2026-08-01T10:00:00Z",` +
+		`"lastUpdatedAt":"2026-08-01T10:00:00Z","ttl":null}`
 	called, left, cancelled := make(chan struct{}), make(chan struct{}), make(chan string, 10)
 	results := map[string]string{
 		mcp.MethodInitialize: `{"protocolVersion":"2025-11-25","serverInfo":{"name":"s","version":"1"},` +
 			`"capabilities":{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}}`,
-		mcp.MethodListTools:  `{"tools":[{"name":"slow","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}]}`,
+		mcp.MethodListTools: `{"tools":[{"name":"slow","inputSchema":{"type":"object"},` +
+			`"execution":{"taskSupport":"required"}}]}`,
 		mcp.MethodCallTool:   `{"task":` + task + `}`,
 		mcp.MethodCancelTask: task,
 	}

@@ -31,7 +31,8 @@ const oldTools = `{"tools":[{"name":"must","inputSchema":{"type":"object"},"exec
 
 // oldState is the task t1 of 2025-11-25, with more members.
 func oldState(status mcp.TaskStatus, more string) string {
-	return fmt.Sprintf(`{"taskId":"t1","status":%q,"createdAt":"2026-08-01T10:00:00Z","lastUpdatedAt":"2026-08-01T10:00:00Z"%s}`, status, more)
+	return fmt.Sprintf(`{"taskId":"t1","status":%q,"createdAt":"2026-08-01T10:00:00Z",`+
+		`"lastUpdatedAt":"2026-08-01T10:00:00Z"%s}`, status, more)
 }
 
 const everySecondOld = `,"ttl":null,"pollInterval":1000`
@@ -356,7 +357,8 @@ func TestACallThatWaitsForTheClientKeepsItsTimeoutWhereTasksMayBe(t *testing.T) 
 		func(t *testing.T, s *script, c *Client) {
 			var err error
 			took := elapsed(func() { err = <-callOld(t.Context(), c, WaitForReady(), WithTimeout(time.Second)).done })
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindTimeout || !SafeToRetry(err) || took != time.Second {
+			e, _ := errors.AsType[*Error](err)
+			if e == nil || e.Kind != KindTimeout || !SafeToRetry(err) || took != time.Second {
 				t.Errorf("got %v after %v, want a timeout after a second, unsent", err, took)
 			}
 			if err := <-callOld(t.Context(), c).done; !errors.Is(err, ErrNotReady) {

@@ -20,7 +20,8 @@ func oldInput() string { return oldState(mcp.TaskInputRequired, everySecondOld) 
 func (c *conversation) elicit() frame {
 	c.t.Helper()
 	c.write(strings.Replace(formRequest, `{"method":"elicitation/create","params":{`,
-		`{"jsonrpc":"2.0","id":"e1","method":"elicitation/create","params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}},`, 1))
+		`{"jsonrpc":"2.0","id":"e1","method":"elicitation/create",`+
+			`"params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}},`, 1))
 	return c.take()
 }
 
@@ -89,7 +90,8 @@ func TestTheMetadataOfAnAnswerStaysBesideTheTask(t *testing.T) {
 		})
 	}
 	h := related(func(context.Context, *Request) (any, error) { return make(chan int), nil })
-	if _, err := h(t.Context(), &Request{Params: json.RawMessage(`{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`)}); err == nil {
+	ofTask := json.RawMessage(`{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`)
+	if _, err := h(t.Context(), &Request{Params: ofTask}); err == nil {
 		t.Error("want the error of a result that cannot be encoded")
 	}
 	refusal := errors.New("no")

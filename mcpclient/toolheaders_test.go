@@ -38,10 +38,13 @@ func mirrored(t *testing.T, o *Options, f func(t *testing.T, s *script, c *Clien
 }
 
 const (
-	regionTool = `{"name":"query","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"rows":{"type":"integer"}}}}`
-	rowsTool   = `{"name":"query","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"rows":{"type":"integer","x-mcp-header":"Rows"}}}}`
-	brokenTool = `{"name":"broken","inputSchema":{"type":"object","properties":{"o":{"type":"object","x-mcp-header":"O"}}}}`
-	plainTool  = `{"name":"plain","inputSchema":{"type":"object"}}`
+	regionTool = `{"name":"query","inputSchema":{"type":"object","properties":{"region":{"type":"string",` +
+		`"x-mcp-header":"Region"},"rows":{"type":"integer"}}}}`
+	rowsTool = `{"name":"query","inputSchema":{"type":"object","properties":{"region":{"type":"string",` +
+		`"x-mcp-header":"Region"},"rows":{"type":"integer","x-mcp-header":"Rows"}}}}`
+	brokenTool = `{"name":"broken","inputSchema":{"type":"object","properties":{"o":{"type":"object",` +
+		`"x-mcp-header":"O"}}}}`
+	plainTool = `{"name":"plain","inputSchema":{"type":"object"}}`
 )
 
 func listOf(tools string) string {
@@ -146,7 +149,8 @@ func TestAServerThatWantsToBeAskedAgainIs(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
 		v := s.next(t)
 		f := v.want(mcp.MethodDiscover)
-		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"],"requested":"2026-07-28"}}}`, f.ID))
+		v.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no",`+
+			`"data":{"supported":["2026-07-28"],"requested":"2026-07-28"}}}`, f.ID))
 		v.modern()
 		await(t, c)
 		if got := c.ProtocolVersion(); got != mcp.Version20260728 {

@@ -28,7 +28,8 @@ func TestToolsYieldsAllPages(t *testing.T) {
 			if want := fmt.Sprintf(`"cursor":"%d"`, page+1); page > 0 && !strings.Contains(f.raw, want) {
 				t.Errorf("want %s in the request for page %d, got %s", want, page+1, f.raw)
 			}
-			v.answer(f, fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{"type":"object"}}],"ttlMs":0,"cacheScope":"private"%s}`, page+1, next))
+			v.answer(f, fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{"type":"object"}}],"ttlMs":0,`+
+				`"cacheScope":"private"%s}`, page+1, next))
 		}
 		if err := <-done; err != nil {
 			t.Fatal(err)
@@ -62,7 +63,9 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 	type out struct {
 		Celsius int `json:"celsius"`
 	}
-	const list = `{"tools":[{"name":"weather","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"celsius":{"type":"integer","maximum":60}},"required":["celsius"]}},{"name":"bare","inputSchema":{"type":"object"}}]}`
+	const list = `{"tools":[{"name":"weather","inputSchema":{"type":"object"},"outputSchema":{"type":"object",` +
+		`"properties":{"celsius":{"type":"integer","maximum":60}},"required":["celsius"]}},{"name":"bare",` +
+		`"inputSchema":{"type":"object"}}]}`
 	for name, tc := range map[string]struct {
 		tool, result, wantErr string
 		want                  int

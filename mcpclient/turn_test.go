@@ -97,7 +97,8 @@ func TestATurnInUseStaysLent(t *testing.T) {
 
 func TestWhatComesWhileNobodyCallsIsReadSoon(t *testing.T) {
 	var heard time.Time
-	o := &Options{Features: []Feature{HandleNotification("x/news", func(context.Context, *Notification) { heard = time.Now() })}}
+	hear := func(context.Context, *Notification) { heard = time.Now() }
+	o := &Options{Features: []Feature{HandleNotification("x/news", hear)}}
 	lent(t, o, func(t *testing.T, v *conversation, c *Client) {
 		said := time.Now()
 		v.write(`{"jsonrpc":"2.0","method":"x/news"}`)
