@@ -51,7 +51,8 @@ type CallOption func(*asked)
 // ([Options.InitTimeout], [Options.StartTimeout]), and what the server, or a proxy before it, allows for a request.
 func WithTimeout(d time.Duration) CallOption { return func(a *asked) { a.Timeout = d } }
 
-// WithMeta adds members to the request's _meta. What the protocol and the tracing put there comes first.
+// WithMeta adds members to the request's _meta. A member that the protocol or the tracing sets takes the place of one
+// of m with its name.
 func WithMeta(m mcp.Meta) CallOption { return func(a *asked) { a.meta = m } }
 
 // WaitForReady lets the call wait until the client is ready, within its timeout. Without it a call on a client that is

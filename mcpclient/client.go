@@ -143,9 +143,9 @@ func (c *Client) Done() <-chan struct{} { return c.core.Base.Done() }
 // Err returns why the client gave up, nil if it has not or if it was stopped.
 func (c *Client) Err() error { return c.core.GaveUp() }
 
-// Stop ends the client: calls in flight fail with [ErrShutdown], the connection is closed, for a child process within
-// [Options.CloseTimeout] by force. Stop waits for all that the client started, handlers included, but no longer than
-// that timeout and a little; until then, handlers hear of notifications that came before, with a context that has
-// ended; ctx can shorten the waiting, not the ending. It returns ctx's error if ctx ended first. Further calls of Stop
-// wait in the same way.
+// Stop ends the client: calls in flight fail with [ErrShutdown], and the connection is closed. A child process that
+// does not end within [Options.CloseTimeout] is ended by force. Stop waits for all goroutines that the client started,
+// handlers included, but no longer than that timeout and a little. Until then handlers still hear of the notifications
+// that came before, with a context that has ended. ctx shortens the waiting, not the ending: if it ends first, Stop
+// returns its error. Further calls of Stop wait in the same way.
 func (c *Client) Stop(ctx context.Context) error { return c.core.Stop(ctx) }

@@ -24,8 +24,9 @@ func (c *Client) enlist() {
 	running.Enlist(&running.Clients, c.number, c)
 }
 
-// Inspect returns what the client is doing. All but what is marked is of one moment, in which nothing else happens to
-// the client; no code of the user is called in it, and it is short, even for a client with many calls.
+// Inspect returns what the client is doing. All fields are of one moment, in which nothing else happens to the client,
+// except those whose comments in package inspect say otherwise; no code of the user is called in it, and it is short,
+// even for a client with many calls.
 func (c *Client) Inspect() inspect.Client {
 	c.subscriptions.mu.Lock() // before that of the core
 	listening := c.subscriptions.listening

@@ -6,8 +6,8 @@ import (
 )
 
 // List yields the items of a list that this package does not know, an extension's for example, page after page as they
-// are asked for. fetch asks for one page, by [Client.Call] with the method, and with the options that it is given: they
-// have the time there is for the page. Its cursor is nil for the first page; it returns the items, and the cursor of
+// are asked for. fetch asks for one page, by [Client.Call] with the method and with the options that it is given,
+// which bound the time for the page. Its cursor is nil for the first page; it returns the items, and the cursor of
 // the next page, nil for the last. name tells items apart when the server refuses a cursor of its own and the list has
 // to begin anew. An error ends the list; see [Client.Tools] for its bounds. (specification 2026-07-28,
 // server/utilities/pagination)

@@ -89,8 +89,9 @@ func (l *logLevel) restore(c *Client, s *conn.Session) {
 }
 
 // WithLogLevel asks a modern server for the log messages of this level, and of all that are more severe, which belong
-// to the call; the empty level asks for none. It comes before [Client.SetLogLevel]. Legacy servers know no level of a
-// call, and it changes nothing there. (specification 2026-07-28, server/utilities/logging, "Per-request log level")
+// to the call; the empty level asks for none. It takes the place of the level of [Client.SetLogLevel]. Legacy servers
+// know no level of a call, and it changes nothing there. (specification 2026-07-28, server/utilities/logging,
+// "Per-request log level")
 func WithLogLevel(level mcp.LoggingLevel) CallOption { return func(a *asked) { a.logLevel = level } }
 
 // withLogLevel returns meta with the level of the call, in the sessions of versions that have it there.

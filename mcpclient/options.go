@@ -109,14 +109,14 @@ type Options struct {
 	// notification that is larger by itself waits if no other does.
 	NotificationBytes int
 
-	// MaxInputRounds is how often in all a call is sent whose modern server asks for input by each answer but the last.
-	// Zero means 10.
+	// MaxInputRounds is how often in all one call is sent, if a modern server answers it by asking for input again and
+	// again. Zero means 10.
 	MaxInputRounds int
 
 	// NoCache, if true, asks the server for every list and every resource that is read. Otherwise what a server of
 	// 2026-07-28 says is fresh for a time (ttlMs) is kept that long, or until the server tells of a change, or the
-	// connection is negotiated anew; and until then the same question is answered without the server. Who gets the answer
-	// decodes it for itself. Everything is kept for this client alone, which is one authorization context, so cacheScope
+	// connection is negotiated anew; and until then the same question is answered without the server. Each caller
+	// decodes the answer anew. Everything is kept for this client alone, which is one authorization context, so cacheScope
 	// makes no difference. Only the lists and resources/read are kept, not what [Client.Call] is asked for.
 	//
 	// The cache makes no client listen: for as long as it is fresh, a result may be older than a change that the client
@@ -183,11 +183,10 @@ func newConfig(o *Options, transportName string, attempts int) (config, error) {
 	}
 	for name, v := range map[string]int64{
 		"InitTimeout": int64(c.InitTimeout), "StartTimeout": int64(c.StartTimeout), "KeepAlive": int64(c.KeepAlive),
-		"AuthTimeout": int64(c.AuthTimeout),
-		"BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax), "CloseTimeout": int64(c.CloseTimeout),
-		"FrameLimit": int64(c.FrameLimit), "NotificationQueue": int64(c.NotificationQueue),
-		"NotificationBytes": int64(c.NotificationBytes), "MaxInputRounds": int64(c.MaxInputRounds),
-		"CacheSize": int64(c.CacheSize), "SendQueue": int64(c.SendQueue),
+		"AuthTimeout": int64(c.AuthTimeout), "CloseTimeout": int64(c.CloseTimeout),
+		"BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax), "FrameLimit": int64(c.FrameLimit),
+		"NotificationQueue": int64(c.NotificationQueue), "NotificationBytes": int64(c.NotificationBytes),
+		"MaxInputRounds": int64(c.MaxInputRounds), "CacheSize": int64(c.CacheSize), "SendQueue": int64(c.SendQueue),
 	} {
 		if v < 0 {
 			return c, fmt.Errorf("options: %s is negative", name)
@@ -197,9 +196,8 @@ func newConfig(o *Options, transportName string, attempts int) (config, error) {
 		ClientInfo: c.ClientInfo, Capabilities: c.Capabilities,
 		RequestTimeout: c.RequestTimeout, InitTimeout: c.InitTimeout, StartTimeout: c.StartTimeout,
 		AuthTimeout: c.AuthTimeout, CloseTimeout: c.CloseTimeout, BackoffMin: c.BackoffMin, BackoffMax: c.BackoffMax,
-		KeepAlive: c.KeepAlive,
-		InitialAttempts: c.InitialAttempts, FrameLimit: c.FrameLimit, SendQueue: c.SendQueue, SkipOversize: c.SkipOversize,
-		WaitForRoom: c.WaitForRoom, OnTransition: c.OnTransition,
+		KeepAlive: c.KeepAlive, InitialAttempts: c.InitialAttempts, FrameLimit: c.FrameLimit, SendQueue: c.SendQueue,
+		SkipOversize: c.SkipOversize, WaitForRoom: c.WaitForRoom, OnTransition: c.OnTransition,
 	}
 	if err := c.core.Complete(); err != nil {
 		return c, fmt.Errorf("options: %w", err)

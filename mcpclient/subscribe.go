@@ -11,8 +11,9 @@ import (
 )
 
 // SubscribeResource asks the server to tell when a resource changes, which [HandleResourceUpdated] and
-// [Client.OnResourceUpdated] hear of. It returns when the server has agreed; a server that does not, for this resource
-// or for any, is an error with [ErrUnsupported] in its chain, or the server's own. After an error nothing has changed.
+// [Client.OnResourceUpdated] hear of. It returns when the server has agreed. If the server does not agree, for this
+// resource or for any, the error has [ErrUnsupported] in its chain, or is the server's own. After an error nothing has
+// changed.
 //
 // The subscription is for the life of the client, until [Client.UnsubscribeResource]: it is made anew in each session,
 // after a connection was lost. The handlers are called then, for a change may have gone unheard. If a server does not

@@ -16,7 +16,7 @@ type subscriptions struct {
 	c       *Client
 	watches watches
 
-	mu        sync.Mutex     // is locked before core.mu
+	mu        sync.Mutex     // is locked before the mutex of [conn.Conn]
 	listening uint64         // guarded by mu; the epoch of the session that has a listener, 0 for none
 	refused   *refusal       // guarded by mu; by the server of the latest session that did so; nil if none has
 	latestIn  uint64         // guarded by mu; the epoch of latest, 0 for none

@@ -15,7 +15,7 @@ import (
 
 // Request is one request to the server and what becomes of it. It belongs to the goroutine that makes it; the client
 // refers to it while it is in flight, and what takes it out of flight, under the core's mutex, fills Outcome, once.
-// What it says, and what its answer means, its content knows.
+// Its [Content] knows what it says and what its answer means.
 type Request struct {
 	Sending
 	core    *Conn

@@ -14,8 +14,8 @@ import (
 )
 
 // Session is what was agreed on with the server over one connection. Nearly all of it is immutable once the client is
-// ready; calls take the pointer and keep to it, so that a call belongs to one session, even if the client reconnects
-// meanwhile.
+// ready; a call takes the pointer once and keeps to it, so that a call belongs to one session, even if the client
+// reconnects meanwhile.
 type Session struct {
 	*Link
 	Era          Era
