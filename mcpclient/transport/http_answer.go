@@ -24,10 +24,11 @@ const (
 func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	c := ex.conn
 	if ex.reach.connected == nil {
-		ex.values = ex.reach.watch(ex.values, &c.connected)
+		ex.values = ex.reach.watch(ex.values, &c.requests.connected)
 	}
-	resp, failure := c.roundTrip(outgoing{ctx: ex.context(), method: http.MethodPost, to: to, body: ex.m.Data, header: ex,
-		reach: &ex.reach})
+	resp, failure := c.requests.roundTrip(outgoing{
+		ctx: ex.context(), method: http.MethodPost, to: to, body: ex.m.Data, header: ex, reach: &ex.reach,
+	})
 	if failure != nil {
 		ex.fail(failure)
 		return
@@ -51,14 +52,14 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 // delivered.
 func (ex *exchange) accepted(w *worker, resp *http.Response) {
 	if ex.initialized {
-		ex.conn.listens(ex.session, ex.errand.open)
+		ex.conn.listen(ex.session, ex.errand.open)
 		ex.errand.open = nil
 	}
 	if !isType(resp, "application/json") || resp.ContentLength == 0 {
 		discard(resp)
 		return
 	}
-	if data, err := ex.conn.readBody(w, resp); err == nil {
+	if data, err := ex.conn.bound.readBody(w, resp); err == nil {
 		if _, err := jsonrpc.Parse(data); err == nil {
 			ex.deliver(Frame{Data: data, Request: ex.m.ID})
 		}
@@ -102,7 +103,7 @@ func (ex *exchange) startSession(resp *http.Response) bool {
 
 // answeredJSON deals with an answer that is one JSON text.
 func (ex *exchange) answeredJSON(w *worker, resp *http.Response) {
-	data, err := ex.conn.readBody(w, resp)
+	data, err := ex.conn.bound.readBody(w, resp)
 	tooLarge, isTooLarge := errors.AsType[*RequestError](err)
 	switch {
 	case isTooLarge:
@@ -121,8 +122,8 @@ func (ex *exchange) answeredJSON(w *worker, resp *http.Response) {
 // refused deals with a status that is not 2xx.
 func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
 	body := bodyOf(resp, errorBody)
-	if ex.initialize && !shared && ex.conn.mayBeOld(resp.StatusCode, body) {
-		if endpoint, failure := ex.conn.openShared(ex, endpointWait); failure == nil {
+	if ex.initialize && !shared && ex.conn.old.mayBe(resp.StatusCode, body) {
+		if endpoint, failure := ex.conn.old.open(ex, endpointWait); failure == nil {
 			_ = resp.Body.Close() // before the next one, which reach is for then
 			ex.postTo(w, endpoint, true)
 			return
@@ -179,7 +180,7 @@ func (ex *exchange) malformed(resp *http.Response, err error) {
 
 // tooLarge deals with an answer above the limit.
 func (ex *exchange) tooLarge(e *RequestError) {
-	if ex.conn.skip {
+	if ex.conn.bound.skip {
 		ex.fail(e)
 		return
 	}
@@ -190,7 +191,8 @@ func (ex *exchange) tooLarge(e *RequestError) {
 // too.
 func (ex *exchange) fail(e *RequestError) {
 	c := ex.conn
-	over := e.Reason == Unreachable && ex.Err() == nil && c.missed(true) && !c.sharesStream() // before anybody hears of it
+	// before the failure is delivered:
+	over := e.Reason == Unreachable && ex.Err() == nil && c.requests.missed(true) && !c.old.isInUse()
 	if ex.m.Kind == Request || e.Reason == SessionGone {
 		ex.deliver(Frame{Request: ex.m.ID, Err: e})
 	} else if ex.Err() == nil {
@@ -208,7 +210,7 @@ func (ex *exchange) fail(e *RequestError) {
 }
 
 // deliver hands over a frame and reports whether it was taken.
-func (ex *exchange) deliver(f Frame) bool { return ex.conn.deliver(ex, ex.session, f) }
+func (ex *exchange) deliver(f Frame) bool { return ex.conn.inbox.deliver(ex, ex.session, f) }
 
 // bodyOf returns the body of a response, up to a limit, as far as it can be read.
 func bodyOf(resp *http.Response, limit int64) []byte {

@@ -13,33 +13,42 @@ import (
 // keptBody is how large a buffer may be to be kept from one body of unknown length to the next.
 const keptBody = 64 << 10
 
+// frameBound is what is done about large frames. It never changes.
+type frameBound struct {
+	limit int  // of a frame
+	skip  bool // frames above it
+}
+
+// events returns a reader of the events of a body.
+func (b frameBound) events(body io.Reader) *sse.Reader { return sse.NewReader(body, b.limit, b.skip) }
+
 // readBody returns the body of the response, in memory of just its size if that is known or small. Memory follows what
 // has come: what the server announces costs nothing. A body above the limit is an error, a *RequestError with its size
 // and its ends; it has been read to its end if such frames are skipped.
-func (c *httpConn) readBody(w *worker, resp *http.Response) ([]byte, error) {
+func (b frameBound) readBody(w *worker, resp *http.Response) ([]byte, error) {
 	switch n := resp.ContentLength; {
-	case n > int64(c.limit):
-		return nil, c.passBody(resp.Body, nil, int(min(n, math.MaxInt)))
+	case n > int64(b.limit):
+		return nil, b.passBody(resp.Body, nil, int(min(n, math.MaxInt)))
 	case n >= 0:
-		b := grow.Body{Announced: n, Limit: c.limit}
-		return b.Read(resp.Body)
+		body := grow.Body{Announced: n, Limit: b.limit}
+		return body.Read(resp.Body)
 	}
-	return c.readUnknown(w, resp.Body)
+	return b.readUnknown(w, resp.Body)
 }
 
 // readUnknown reads a body whose length is not known into the worker's buffer, which it grows fourfold.
-func (c *httpConn) readUnknown(w *worker, body io.Reader) ([]byte, error) {
+func (b frameBound) readUnknown(w *worker, body io.Reader) ([]byte, error) {
 	buf, n := w.body, 0
 	for {
 		if n == len(buf) {
-			buf = append(make([]byte, 0, grow.Next(n, -1, c.limit)), buf...)
+			buf = append(make([]byte, 0, grow.Next(n, -1, b.limit)), buf...)
 			buf = buf[:cap(buf)]
 		}
 		m, err := body.Read(buf[n:])
 		n += m
 		switch {
-		case n > c.limit:
-			return nil, c.passBody(body, buf[:n], 0)
+		case n > b.limit:
+			return nil, b.passBody(body, buf[:n], 0)
 		case err == nil:
 		case err != io.EOF:
 			return nil, err
@@ -56,18 +65,18 @@ func (c *httpConn) readUnknown(w *worker, body io.Reader) ([]byte, error) {
 
 // passBody returns the error for a body above the limit, of which a part has been read. size is what the server says, 0
 // if it does not.
-func (c *httpConn) passBody(body io.Reader, part []byte, size int) error {
+func (b frameBound) passBody(body io.Reader, part []byte, size int) error {
 	var e sse.Ends
 	e.Add(part)
-	if !c.skip {
+	if !b.skip {
 		head := make([]byte, 1<<10)
 		n, _ := io.ReadFull(body, head[:max(0, len(head)-len(e.Head))])
-		return &RequestError{Reason: TooLarge, Size: max(size, e.Size), Limit: c.limit, Head: append(e.Head, head[:n]...)}
+		return &RequestError{Reason: TooLarge, Size: max(size, e.Size), Limit: b.limit, Head: append(e.Head, head[:n]...)}
 	}
 	if _, err := io.Copy((*passed)(&e), body); err != nil {
 		return err
 	}
-	return &RequestError{Reason: TooLarge, Size: e.Size, Limit: c.limit, Head: e.Head, Tail: e.Tail}
+	return &RequestError{Reason: TooLarge, Size: e.Size, Limit: b.limit, Head: e.Head, Tail: e.Tail}
 }
 
 // passed is where a body goes whose ends alone are of interest.

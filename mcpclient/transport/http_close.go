@@ -33,9 +33,7 @@ func (c *httpConn) Close(ctx context.Context) error {
 	p.await(ctx, c.end.deleted, 40)
 	c.end.abandon()
 	left := !p.last(c.end.gone)
-	if c.joined != nil {
-		c.end.parted.Do(c.joined.leave)
-	}
+	c.end.parted.Do(c.requests.leave)
 	if left {
 		return errors.New("the user's HTTP client, authorizer or callback does not return though its context has ended")
 	}
@@ -59,15 +57,13 @@ func (c *httpConn) hangUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hungUp = true
-	c.drop(c.session)
-	if c.shared != nil && c.shared.end != nil {
-		c.shared.end(nil)
-	}
+	c.drop()
+	c.old.hangUp()
 }
 
 // noteQuiet closes quiet when it is time. c.mu is held.
 func (c *httpConn) noteQuiet() {
-	if !c.closing || c.notices > 0 {
+	if !c.closing || c.flight.notices > 0 {
 		return
 	}
 	select {
@@ -85,8 +81,8 @@ func (c *httpConn) leave() {
 	id, version := c.session.id, c.session.version
 	c.mu.Unlock()
 	go func() {
-		if id != "" && c.unreachable.Load() == 0 {
-			c.deleteSession(ctx, id, version)
+		if id != "" && c.requests.isReachable() {
+			c.requests.deleteSession(ctx, id, version)
 		}
 		close(c.end.deleted)
 		c.tasks.Wait()
@@ -94,8 +90,8 @@ func (c *httpConn) leave() {
 	}()
 }
 
-func (c *httpConn) deleteSession(ctx context.Context, id, version string) {
-	resp, failure := c.roundTrip(outgoing{ctx: ctx, method: http.MethodDelete, to: c.target, header: only{
+func (q *requester) deleteSession(ctx context.Context, id, version string) {
+	resp, failure := q.roundTrip(outgoing{ctx: ctx, method: http.MethodDelete, to: q.target, header: only{
 		"Mcp-Session-Id": id, "Mcp-Protocol-Version": version,
 	}})
 	if failure == nil {

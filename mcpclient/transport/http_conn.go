@@ -4,107 +4,65 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"sync"
-	"sync/atomic"
-	"time"
-	"weak"
 )
 
-const (
-	maxInFlight    = 1024 // of a zero MaxInFlight
-	maxUnreachable = 3    // failures in a row that end a connection of which something is still connected
-)
-
-// httpConn is a connection to a server at a URL: what its exchanges have in common. An exchange is one message and all
-// that follows from it, in one goroutine of the pool, or as far as may be in that of its sender. Other goroutines read
-// the streams that serve no single request.
+// httpConn is a connection to a server at a URL: the [Conn], and what its parts have in common, which is one mutex and
+// one end. An exchange is one message and all that follows from it, in one goroutine of the pool, or as far as may be
+// in that of its sender. Other goroutines read the streams that serve no single request.
 //
-// Its parts lie in files of their own: exchanges (http_exchange.go, http_life.go, http_inline.go) and the line of those
-// that wait (http_line.go), the requests they make (http_request.go, http_header.go), the answers they get
-// (http_answer.go, http_gzip.go, http_body.go, http_events.go) and what the lack of one means (http_verdict.go),
-// sessions (http_session.go, http_listen.go), HTTP+SSE (http_sse.go) and the end (http_close.go).
+// Each part owns its state:
+//
+//	requester   http_requester.go  HTTP requests of any kind, with header and credentials; can the server be reached
+//	flight      http_flight.go     which exchanges live, which wait in line (http_line.go)
+//	exchange    http_exchange.go   one POST and its answer (http_answer.go, http_events.go, http_verdict.go)
+//	session     http_session.go    what one initialize leads to: id, version, gate
+//	listening   http_listen.go     the GET stream of a session
+//	oldServer   http_sse.go        HTTP+SSE: its stream and its endpoint
+//	inbox       http_receive.go    what waits for Receive, and whether that may rest
+//	usuals      http_header.go     headers that requests share
+//	pool        http_pool.go       goroutines of exchanges
+//	lingering   http_linger.go     streams that have brought their answer and have not ended
+//	ending      http_close.go      Close
 type httpConn struct {
-	h          *HTTP
-	target     *url.URL
-	client     *http.Client
-	joined     *originClient   // nil if the client is the user's
-	own        *http.Transport // of joined, if it has one
-	prompt     bool            // the client returns when the context of a request ends
-	header     http.Header     // of the user, with canonical names
-	host       string          // of the user's header
-	limit      int             // of a frame
-	skip       bool            // frames above it
-	max        int             // requests that are on their way, and other messages
-	opened     func(string) func(error)
-	authorize  func(bool)
-	authorized func()
-	logger     *slog.Logger
-	waited     func(time.Duration) // told how long each request was in the line, may be nil
-	config     *Config             // hears of failures
+	h        *HTTP
+	config   *Config
+	logger   *slog.Logger
+	bound    frameBound
+	requests requester
 
-	told      bool // Receive has returned why; owned by Receive
 	pool      pool // of the goroutines for exchanges
 	lingering lingering
 	tasks     sync.WaitGroup // exchanges and goroutines
 	end       *ending        // nil before the first Close
 
-	connected   atomic.Int32 // requests that have a network connection
-	unreachable atomic.Int32 // failures to connect since the last answer
-	version     atomic.Int32 // of HTTP, times ten
-
-	mu        sync.Mutex
-	why       error         // the connection is over
-	over      chan struct{} // closed when it is; nil unless somebody waits for that
-	closing   bool          // Close has been called
-	hungUp    bool          // no session or stream begins any more
-	session   *session
-	exchanges *exchange // all that live, the latest first
-	placed    int       // those among them that take a place
-	line      line      // of requests that wait for one
-	inFlight  int       // exchanges that are not settled
-	notices   int       // those among these that are no requests
-	shared    *sharedStream
-	usuals    weak.Pointer[usuals]
-	receiving
+	mu      sync.Mutex
+	why     error         // the connection is over
+	over    chan struct{} // closed when it is; nil unless a goroutine waits for that
+	closing bool          // Close has been called
+	hungUp  bool          // no session or stream begins any more
+	session *session
+	flight  flight
+	old     oldServer
+	usuals  usuals
+	inbox   inbox
 }
 
 func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	c := &httpConn{
-		h:          h,
-		target:     target,
-		limit:      cfg.frameLimit(),
-		skip:       cfg.SkipOversize,
-		max:        h.MaxInFlight,
-		opened:     cfg.Stream,
-		authorize:  cfg.Authorizing,
-		authorized: cfg.Authorized,
-		logger:     cfg.logger(),
-		waited:     cfg.QueueWait,
-		config:     &cfg,
+		h:       h,
+		config:  &cfg,
+		logger:  cfg.logger(),
+		bound:   frameBound{limit: cfg.frameLimit(), skip: cfg.SkipOversize},
+		session: new(session),
 	}
-	if c.max <= 0 {
-		c.max = maxInFlight
+	c.requests.init(h, &cfg, target)
+	if c.flight.max = h.MaxInFlight; c.flight.max <= 0 {
+		c.flight.max = maxInFlight
 	}
-	if len(h.Header) > 0 {
-		c.header = make(http.Header, len(h.Header))
-	}
-	for name, values := range h.Header {
-		name = http.CanonicalHeaderKey(name)
-		c.header[name] = append(c.header[name], values...)
-	}
-	c.host = c.header.Get("Host")
-	delete(c.header, "Host")
-	if h.Client != nil {
-		c.client = clientOf(h.Client)
-	} else {
-		c.joined, c.target = joinOrigin(target)
-		c.client, c.own = &c.joined.client, c.joined.pool
-	}
-	_, c.prompt = c.client.Transport.(*http.Transport)
 	c.pool.tasks = &c.tasks
-	c.session = new(session)
+	c.old.conn, c.inbox.conn = c, c
 	return c
 }
 
@@ -135,46 +93,22 @@ func (c *httpConn) accept(ctx context.Context, m Message) (*exchange, error) {
 		return nil, ErrClosed
 	case c.why != nil:
 		return nil, fmt.Errorf("%w: %w", ErrClosed, c.why)
-	case c.isFull(&m):
+	case c.flight.isFull(&m, c.bound.limit):
 		return nil, ErrBusy
 	}
 	if m.Kind == Request && m.Method == methodInitialize && c.session.begun() {
-		c.drop(c.session)
+		c.drop()
 		c.session = new(session)
 	}
 	ex := c.newExchange(ctx, m)
 	c.tasks.Add(1)
-	if takesPlace(&m) && c.placed >= c.max {
-		c.line.join(ex)
+	if c.flight.mustWait(&m) {
+		c.flight.line.join(ex)
 		c.lingering.cut()
 		return nil, nil
 	}
-	c.enter(ex)
+	c.flight.enter(ex)
 	return ex, nil
-}
-
-// isFull reports whether there is no space for m now. What is no request does not wait behind requests: the server may
-// need it to answer them. c.mu is held.
-func (c *httpConn) isFull(m *Message) bool {
-	if m.Kind != Request {
-		return c.notices >= c.max
-	}
-	return takesPlace(m) && c.placed >= c.max && !c.line.isFree(len(m.Data), c.limit)
-}
-
-// enter has ex be one of those that live. c.mu is held.
-func (c *httpConn) enter(ex *exchange) {
-	if ex.next = c.exchanges; ex.next != nil {
-		ex.next.previous = ex
-	}
-	c.exchanges = ex
-	c.inFlight++
-	if takesPlace(&ex.m) {
-		c.placed++
-	}
-	if ex.m.Kind != Request {
-		c.notices++
-	}
 }
 
 // settle takes ex out of flight: cancelling it is of no use any more.
@@ -185,16 +119,15 @@ func (c *httpConn) settle(ex *exchange) {
 }
 
 func (c *httpConn) settleLocked(ex *exchange) {
-	if ex.settled {
-		return
-	}
-	ex.settled = true
-	c.inFlight--
-	if ex.m.Kind != Request {
-		c.notices--
-	}
+	c.flight.settle(ex)
 	c.noteQuiet()
-	c.noteCalm()
+	c.inbox.noteCalm()
+}
+
+// drop ends the session with all that belongs to it. c.mu is held.
+func (c *httpConn) drop() {
+	c.session.drop()
+	c.flight.stop(c.session)
 }
 
 // part settles ex, which is over, and runs the next.
@@ -205,18 +138,7 @@ func (c *httpConn) remove(ex *exchange) *exchange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.settleLocked(ex)
-	if takesPlace(&ex.m) {
-		c.placed--
-	}
-	if ex.next != nil {
-		ex.next.previous = ex.previous
-	}
-	if ex.previous != nil {
-		ex.previous.next = ex.next
-	} else {
-		c.exchanges = ex.next
-	}
-	return c.admit()
+	return c.flight.remove(ex)
 }
 
 // Cancel ends the request's exchange. A legacy server is told before, because to it the end of a stream means nothing.
@@ -259,12 +181,7 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 func (c *httpConn) find(id int64) (ex *exchange, shared bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for ex := c.exchanges; ex != nil; ex = ex.next {
-		if ex.m.Kind == Request && ex.m.ID == id && !ex.settled {
-			return ex, c.shared != nil
-		}
-	}
-	return nil, c.shared != nil
+	return c.flight.find(id), c.old.stream != nil
 }
 
 // fail ends the connection, once: nothing is sent any more, and Receive says why. What goes on still has to be closed.
@@ -280,9 +197,9 @@ func (c *httpConn) failLocked(why error) {
 		if c.over != nil {
 			close(c.over)
 		}
-		c.dismiss(nil)
-		c.tell()
-		c.rouse()
+		c.flight.dismiss(nil)
+		c.inbox.tell()
+		c.inbox.rouse()
 	}
 }
 
@@ -305,35 +222,11 @@ func (c *httpConn) whenOver() <-chan struct{} {
 	return c.over
 }
 
-// answered notes that there was an answer.
-func (c *httpConn) answered(resp *http.Response) {
-	c.unreachable.Store(0)
-	c.version.Store(int32(10*resp.ProtoMajor + resp.ProtoMinor))
-}
-
-// missed notes that no connection could be made, and reports whether this one is over: if there have been too many such
-// failures without an answer between, or, if somebody waits for an answer, if nothing else of it is connected.
-func (c *httpConn) missed(awaited bool) bool {
-	return c.unreachable.Add(1) >= maxUnreachable || awaited && c.connected.Load() == 0
-}
-
-// sharesStream reports whether all answers come on the stream of HTTP+SSE. Its end is the end of the connection, which
-// must not come before the last of its frames has been taken.
-func (c *httpConn) sharesStream() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.shared != nil
-}
-
+// Info returns what is known about the connection now.
 func (c *httpConn) Info() Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	info := Info{SessionID: c.session.id, Queued: len(c.line.waiting)}
-	switch v := c.version.Load(); {
-	case v >= 20:
-		info.HTTPVersion = fmt.Sprint(v / 10)
-	case v > 0:
-		info.HTTPVersion = fmt.Sprintf("%d.%d", v/10, v%10)
+	return Info{
+		SessionID: c.session.id, Queued: len(c.flight.line.waiting), HTTPVersion: c.requests.httpVersion(),
 	}
-	return info
 }

@@ -69,7 +69,7 @@ func (ex *exchange) follow(w *worker, resp *http.Response) {
 	cur := cursor{retry: -1, first: ex.introduces() && ex.conn.h.Mode == Auto}
 	for resp != nil {
 		if w.events == nil {
-			w.events = sse.NewReader(nil, ex.conn.limit, ex.conn.skip)
+			w.events = ex.conn.bound.events(nil)
 		}
 		w.events.Reset(resp.Body)
 		cur.opened()
@@ -98,7 +98,7 @@ func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, 
 		tooLarge, isTooLarge := errors.AsType[*sse.TooLargeError](err)
 		frame, complete := Frame{Data: e.Data, Request: id}, false
 		switch {
-		case isTooLarge && !c.skip:
+		case isTooLarge && !c.bound.skip:
 			c.fail(&FrameTooLargeError{Size: tooLarge.Size, Limit: tooLarge.Limit, Head: tooLarge.Head})
 			return false, err
 		case isTooLarge:
@@ -116,7 +116,7 @@ func (c *httpConn) consume(ctx context.Context, s *session, events *sse.Reader, 
 			}
 			complete = id != 0 && answers(e.Data, id)
 		}
-		if !c.deliver(ctx, s, frame) {
+		if !c.inbox.deliver(ctx, s, frame) {
 			return false, context.Cause(ctx)
 		}
 		if complete {

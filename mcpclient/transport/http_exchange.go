@@ -41,7 +41,7 @@ type exchange struct {
 	m         Message // its ID is 0 unless it is a request
 	errand    *errand // nil of a request
 	sessionID string
-	usual     http.Header // see httpConn.usual
+	usual     http.Header // see usuals
 	trace     [3]string   // values of the header that are written once, see traceFields
 	gate      <-chan struct{}
 	stream    *http.Response // of an exchange that was begun in another goroutine: the answer comes on it
@@ -74,7 +74,7 @@ func (ex *exchange) Value(key any) any { return ex.values.Value(key) }
 // context returns the context of the exchange's requests. That of others' clients is one of the standard library, for
 // what they wrap it into: package context would have a goroutine wait for the end of any other.
 func (ex *exchange) context() context.Context {
-	if ex.conn.private() {
+	if ex.conn.requests.private() {
 		return ex
 	}
 	ctx, cancel := context.WithCancel(ex)
@@ -102,7 +102,7 @@ func (c *httpConn) newExchange(ctx context.Context, m Message) *exchange {
 			s.version = m.ProtocolVersion
 		}
 	}
-	ex.usual = c.usual(ex)
+	ex.usual = c.usuals.of(ex)
 	return ex
 }
 
@@ -160,7 +160,7 @@ func (ex *exchange) finish() {
 // post sends the message where it belongs and deals with the answer.
 func (ex *exchange) post(w *worker) {
 	c := ex.conn
-	endpoint, failure := c.endpoint(ex)
+	endpoint, failure := c.old.endpointFor(ex)
 	switch {
 	case failure != nil:
 		mine := *failure // others may wait for the same stream
@@ -169,6 +169,6 @@ func (ex *exchange) post(w *worker) {
 	case endpoint != nil:
 		ex.postTo(w, endpoint, true)
 	default:
-		ex.postTo(w, c.target, false)
+		ex.postTo(w, c.requests.target, false)
 	}
 }

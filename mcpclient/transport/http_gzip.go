@@ -9,8 +9,8 @@ import (
 
 // asksGzip reports whether requests say themselves that an answer may be compressed, as net/http would for each of
 // them, in a second header. Nobody else is there then to undo it.
-func (c *httpConn) asksGzip() bool {
-	return c.private() && !c.own.DisableCompression && c.header["Accept-Encoding"] == nil && c.header["Range"] == nil
+func (q *requester) asksGzip() bool {
+	return q.private() && !q.own.DisableCompression && q.header["Accept-Encoding"] == nil && q.header["Range"] == nil
 }
 
 // gunzip makes the body of a compressed answer what it was, as net/http does.

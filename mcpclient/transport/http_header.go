@@ -24,14 +24,14 @@ var traceFields = [3]string{"Traceparent", "Tracestate", "Baggage"}
 type fields interface {
 	// header returns the header, with the fields that all requests have. Nobody may write to it if the connection is
 	// private.
-	header(c *httpConn) http.Header
+	header(q *requester) http.Header
 }
 
 // only are fields that all have one value. Those without a value, or with one that cannot be sent, are left out.
 type only map[string]string
 
-func (f only) header(c *httpConn) http.Header {
-	h := c.newHeader()
+func (f only) header(q *requester) http.Header {
+	h := q.newHeader()
 	for name, value := range f {
 		if value != "" && headerValue(value) {
 			h[name] = []string{value}
@@ -41,20 +41,20 @@ func (f only) header(c *httpConn) http.Header {
 }
 
 // newHeader returns a new header with the fields that all requests have.
-func (c *httpConn) newHeader() http.Header {
-	h := make(http.Header, len(c.header)+8)
-	maps.Copy(h, c.header)
-	if c.asksGzip() {
+func (q *requester) newHeader() http.Header {
+	h := make(http.Header, len(q.header)+8)
+	maps.Copy(h, q.header)
+	if q.asksGzip() {
 		h["Accept-Encoding"] = gzipOnly
 	}
 	return h
 }
 
 // header returns the header of the message's POST.
-func (ex *exchange) header(c *httpConn) http.Header {
+func (ex *exchange) header(q *requester) http.Header {
 	switch {
 	case ex.usual == nil:
-		h := c.newHeader()
+		h := q.newHeader()
 		ex.fillUsual(h)
 		ex.fillOwn(h)
 		return h
@@ -122,30 +122,33 @@ func (v *values) add(h http.Header, name, value string) {
 const maxUsual = 16
 
 // usuals are headers that a connection keeps while it is in use: nothing holds them between two calls but the
-// collector's patience.
-type usuals map[alike]http.Header
+// collector's patience. Guarded by httpConn.mu.
+type usuals struct {
+	kept weak.Pointer[map[alike]http.Header]
+}
 
 // alike is what messages have in common whose headers are the same, but for what fillOwn fills in.
 type alike struct {
 	version, session, method, name string
 }
 
-// usual returns the header of requests like this one, without what fillOwn fills in; nil unless it asks for something
-// by name, as what is asked for again and again does. They share it: only a transport of our own sees it, which reads
-// it. c.mu is held.
-func (c *httpConn) usual(ex *exchange) http.Header {
-	if !c.private() || ex.m.Kind != Request || ex.m.Name == "" {
+// of returns the header of requests like this one, without what fillOwn fills in; nil unless it asks for something by
+// name, as what is asked for again and again does. They share it: only a transport of our own sees it, which reads it.
+// httpConn.mu is held.
+func (u *usuals) of(ex *exchange) http.Header {
+	q := &ex.conn.requests
+	if !q.private() || ex.m.Kind != Request || ex.m.Name == "" {
 		return nil
 	}
-	kept := c.usuals.Value()
+	kept := u.kept.Value()
 	if kept == nil || len(*kept) == maxUsual {
-		kept = &usuals{}
-		c.usuals = weak.Make(kept)
+		kept = &map[alike]http.Header{}
+		u.kept = weak.Make(kept)
 	}
 	key := alike{ex.m.ProtocolVersion, ex.sessionID, ex.m.Method, ex.m.Name}
 	h := (*kept)[key]
 	if h == nil {
-		h = c.newHeader()
+		h = q.newHeader()
 		ex.fillUsual(h)
 		(*kept)[key] = h
 	}

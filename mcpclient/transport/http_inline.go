@@ -12,8 +12,8 @@ var visitors = sync.Pool{New: func() any { return new(worker) }}
 // person, a user's function, or another message, and to end it tells the server all there is to tell, as it does in the
 // modern era. (specification 2026-07-28, basic/patterns/cancellation)
 func (ex *exchange) mayBeInline() bool {
-	return ex.m.Inline != nil && ex.modern && ex.m.Kind == Request && ex.gate == nil && ex.conn.prompt &&
-		ex.conn.h.Authorizer == nil
+	return ex.m.Inline != nil && ex.modern && ex.m.Kind == Request && ex.gate == nil && ex.conn.requests.prompt &&
+		ex.conn.requests.authorizer == nil
 }
 
 // runInline does the exchange, and leaves what comes on a stream to a goroutine of the pool.

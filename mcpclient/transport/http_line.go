@@ -61,32 +61,13 @@ func (l *line) leave(ex *exchange) {
 	l.space -= len(ex.m.Data) + lineEach
 }
 
-// dismiss ends the requests in the line that belong to session s, or all if s is nil. The server has not seen them.
-// c.mu is held.
-func (c *httpConn) dismiss(s *session) {
-	for ex := c.line.first; ex != nil; {
-		next := ex.next
-		if s == nil || ex.session == s {
-			c.discard(ex)
-		}
-		ex = next
-	}
-}
-
-// discard ends a request in the line. c.mu is held.
-func (c *httpConn) discard(ex *exchange) {
-	c.line.leave(ex)
-	ex.stop()
-	c.tasks.Done()
-}
-
 // cancelInLine ends the request with this id if it is in the line, and reports whether it was.
 func (c *httpConn) cancelInLine(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ex := c.line.waiting[id]
+	ex := c.flight.line.waiting[id]
 	if ex != nil {
-		c.discard(ex)
+		c.flight.discard(ex)
 	}
 	return ex != nil
 }
@@ -95,19 +76,7 @@ func (c *httpConn) cancelInLine(id int64) bool {
 func (c *httpConn) anyInLine() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.line.first != nil
-}
-
-// admit gives a place that has become free to the first in the line, and returns it: it is to be run. It is nil if
-// there is none. c.mu is held.
-func (c *httpConn) admit() *exchange {
-	ex := c.line.first
-	if ex == nil || c.placed >= c.max {
-		return nil
-	}
-	c.line.leave(ex)
-	c.enter(ex)
-	return ex
+	return c.flight.line.first != nil
 }
 
 // runNext runs an exchange that has waited in the line, unless it is nil.
@@ -115,8 +84,8 @@ func (c *httpConn) runNext(ex *exchange) {
 	if ex == nil {
 		return
 	}
-	if c.waited != nil {
-		c.waited(time.Since(ex.since))
+	if c.config.QueueWait != nil {
+		c.config.QueueWait(time.Since(ex.since))
 	}
 	c.pool.run(ex)
 }

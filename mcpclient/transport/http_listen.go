@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/sse"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -18,7 +17,7 @@ func (c *httpConn) openStream(ctx context.Context, s *session, last string) (*ht
 	c.mu.Lock()
 	id, version := s.id, s.version
 	c.mu.Unlock()
-	resp, failure := c.roundTrip(outgoing{ctx: ctx, method: http.MethodGet, to: c.target, header: only{
+	resp, failure := c.requests.roundTrip(outgoing{ctx: ctx, method: http.MethodGet, to: c.requests.target, header: only{
 		"Accept": eventsOnly, "Mcp-Session-Id": id, "Mcp-Protocol-Version": version, "Last-Event-Id": last,
 	}})
 	to := theServer
@@ -53,56 +52,68 @@ func noStream(resp *http.Response, to addressee) *RequestError {
 // notifications/initialized has been answered: servers lose what they ask while there is none.
 const listeningWait = 500 * time.Millisecond
 
-// listens opens the stream for what the server says unasked in session s, in the background. It is called within an
+// listen opens the stream for what the server says unasked in session s, in the background. It is called within an
 // exchange. opened is called, more than once perhaps, when the server has said whether there is one, or takes too long.
-func (c *httpConn) listens(s *session, opened func()) {
+func (c *httpConn) listen(s *session, opened func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.h.NoListening || c.shared != nil || c.closing {
+	if c.h.NoListening || c.old.stream != nil || c.closing {
 		opened()
 		return
 	}
 	limit := time.AfterFunc(listeningWait, opened)
+	l := &listening{conn: c, session: s, ctx: s.streaming(), cur: cursor{retry: -1}}
 	c.tasks.Go(func() {
 		defer opened()
 		defer limit.Stop()
-		c.listen(s, opened)
+		l.run(opened)
 	})
 }
 
-// listen reads that stream, and opens it again when it has ended, until the server refuses it or the session is over.
-// It goes on behind the last event it has seen.
+// listening is the stream for what the server says unasked in a session, however often it is opened. It is owned by the
+// goroutine of run.
+type listening struct {
+	conn    *httpConn
+	session *session
+	ctx     context.Context // of the session's stream
+	cur     cursor          // where in it we are
+	had     bool            // it was open once
+}
+
+// run reads the stream, and opens it again when it has ended, until the server refuses it or the session is over. It
+// goes on behind the last event it has seen.
 // (specification 2025-11-25, basic/transports, "Listening for Messages from the Server")
-func (c *httpConn) listen(s *session, opened func()) {
-	ctx, cur, had := c.living(s), cursor{retry: -1}, false
-	for !s.dropped() && !c.isOver() {
-		resp, failure := c.openStream(ctx, s, cur.id)
+func (l *listening) run(opened func()) {
+	c := l.conn
+	for !l.session.dropped() && !c.isOver() {
+		resp, failure := c.openStream(l.ctx, l.session, l.cur.id)
 		opened()
 		if failure == nil {
-			had = true
-			c.hear(ctx, s, resp, &cur)
-		} else if !c.again(ctx, s, failure, had) {
+			l.had = true
+			l.hear(resp)
+		} else if !l.again(failure) {
 			return
 		}
-		await(ctx, c.whenOver(), cur.pause(failure))
+		await(l.ctx, c.whenOver(), l.cur.pause(failure))
 	}
 }
 
 // again reports whether a stream that could not be opened is worth another try. A session that had one before and is
 // not known any more is gone.
-func (c *httpConn) again(ctx context.Context, s *session, failure *RequestError, had bool) bool {
+func (l *listening) again(failure *RequestError) bool {
+	c := l.conn
 	switch {
-	case s.dropped():
+	case l.session.dropped():
 		return false
-	case failure.Reason == SessionGone && had:
-		c.deliver(ctx, s, Frame{Err: failure})
+	case failure.Reason == SessionGone && l.had:
+		c.inbox.deliver(l.ctx, l.session, Frame{Err: failure})
 		return false
 	case !passing(failure):
 		record(c.logger, names.EventMCPClientStreamRefused, slog.String(names.KeyMCPClientStreamKind, names.StreamGet),
 			slog.String(names.KeyError, withoutBody(failure)))
 		return false
 	case failure.Reason == Unreachable:
-		if c.missed(false) {
+		if c.requests.missed(false) {
 			c.fail(failure.Err)
 		}
 	}
@@ -110,28 +121,14 @@ func (c *httpConn) again(ctx context.Context, s *session, failure *RequestError,
 }
 
 // hear delivers what comes on the stream until it ends.
-func (c *httpConn) hear(ctx context.Context, s *session, resp *http.Response, cur *cursor) {
-	ended := c.streamOpened("get")
-	cur.opened()
-	_, err := c.consume(ctx, s, sse.NewReader(resp.Body, c.limit, c.skip), 0, cur)
+func (l *listening) hear(resp *http.Response) {
+	c := l.conn
+	ended := c.inbox.streamOpened("get")
+	l.cur.opened()
+	_, err := c.consume(l.ctx, l.session, c.bound.events(resp.Body), 0, &l.cur)
 	_ = resp.Body.Close()
-	if errors.Is(err, io.EOF) || s.dropped() {
+	if errors.Is(err, io.EOF) || l.session.dropped() {
 		err = nil
 	}
 	ended(err)
-}
-
-// streamOpened tells whoever wants to know that a stream has opened, and returns a function to tell that it has ended.
-func (c *httpConn) streamOpened(kind string) (ended func(error)) {
-	var tell func(error)
-	if c.opened != nil {
-		tell = c.opened(kind)
-	}
-	c.streaming(1)
-	return func(why error) {
-		c.streaming(-1)
-		if tell != nil {
-			tell(why)
-		}
-	}
 }

@@ -2,11 +2,16 @@ package transport
 
 import "context"
 
-// receiving is how streams hand their frames over to Receive, and what tells when nobody need receive: while no
+// inbox is how streams hand their frames over to Receive, and what tells when there is no need to receive: while no
 // exchange is in flight, no stream open and no frame handed over. A receiver that rests is woken by the first frame,
-// not by what may bring one: most answers go to their callers past it. Guarded by httpConn.mu.
-type receiving struct {
-	frames  chan delivery // hands over; nil as long as nobody has, or wants, a frame
+// not by what may bring one: most answers go to their callers past it.
+type inbox struct {
+	conn *httpConn
+	told bool // Receive has returned why; owned by Receive
+
+	// Guarded by conn.mu:
+
+	frames  chan delivery // hands over; nil as long as no stream has, and no receiver wants, a frame
 	news    chan struct{} // tells a receiver that waits to look again; holds one, nil as long as there is none
 	streams int           // that serve no single request
 	handing int           // frames that wait to be received, or just were
@@ -24,7 +29,7 @@ func (c *httpConn) Receive(ctx context.Context) (Frame, error) {
 	if ctx.Err() != nil {
 		return Frame{}, context.Cause(ctx)
 	}
-	f, err, ok := c.receive(ctx.Done(), nil)
+	f, err, ok := c.inbox.receive(ctx.Done(), nil)
 	if !ok {
 		return Frame{}, context.Cause(ctx)
 	}
@@ -33,7 +38,7 @@ func (c *httpConn) Receive(ctx context.Context) (Frame, error) {
 
 // ReceiveOrRest is in the doc of [Rester].
 func (c *httpConn) ReceiveOrRest(wake func()) (Frame, error) {
-	f, err, ok := c.receive(nil, wake)
+	f, err, ok := c.inbox.receive(nil, wake)
 	if !ok {
 		return Frame{}, ErrResting
 	}
@@ -42,12 +47,12 @@ func (c *httpConn) ReceiveOrRest(wake func()) (Frame, error) {
 
 // receive returns what is received next. It reports false if enough is closed first, or, if wake is not nil, if the
 // receiver may rest.
-func (c *httpConn) receive(enough <-chan struct{}, wake func()) (_ Frame, _ error, ok bool) {
+func (b *inbox) receive(enough <-chan struct{}, wake func()) (_ Frame, _ error, ok bool) {
 	for {
-		frames, news, over := c.attend(wake)
+		frames, news, over := b.attend(wake)
 		switch {
 		case over:
-			f, err := c.last()
+			f, err := b.last()
 			return f, err, true
 		case frames == nil:
 			return Frame{}, nil, false
@@ -66,42 +71,42 @@ func (c *httpConn) receive(enough <-chan struct{}, wake func()) (_ Frame, _ erro
 
 // attend returns what a receiver waits for, and whether the connection is over. One that has a function to wake it may
 // rest instead; then it waits for nothing.
-func (c *httpConn) attend(wake func()) (frames <-chan delivery, news <-chan struct{}, over bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if wake != nil && c.isCalm() {
-		c.frames, c.news, c.wake = nil, nil, wake
+func (b *inbox) attend(wake func()) (frames <-chan delivery, news <-chan struct{}, over bool) {
+	b.conn.mu.Lock()
+	defer b.conn.mu.Unlock()
+	if wake != nil && b.isCalm() {
+		b.frames, b.news, b.wake = nil, nil, wake
 		return nil, nil, false
 	}
-	if c.news == nil {
-		c.news = make(chan struct{}, 1)
+	if b.news == nil {
+		b.news = make(chan struct{}, 1)
 	}
-	return c.handOver(), c.news, c.why != nil
+	return b.handOver(), b.news, b.conn.why != nil
 }
 
 // last returns what there still is when the connection is over, and then why it is.
-func (c *httpConn) last() (Frame, error) {
-	c.mu.Lock()
-	closing, frames, why := c.closing, c.frames, c.why
-	c.mu.Unlock()
-	if !closing && !c.told {
+func (b *inbox) last() (Frame, error) {
+	b.conn.mu.Lock()
+	closing, frames, why := b.conn.closing, b.frames, b.conn.why
+	b.conn.mu.Unlock()
+	if !closing && !b.told {
 		select {
 		case d := <-frames:
 			return d.frame, nil
 		default:
 		}
 	}
-	c.told = true
+	b.told = true
 	return Frame{}, why
 }
 
 // deliver waits until Receive has taken the frame or ctx has ended, and reports whether it was taken.
-func (c *httpConn) deliver(ctx context.Context, s *session, f Frame) bool {
+func (b *inbox) deliver(ctx context.Context, s *session, f Frame) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	frames := c.hand()
-	defer c.handed()
+	frames := b.hand()
+	defer b.handed()
 	select {
 	case frames <- delivery{f, s}:
 		return true
@@ -111,62 +116,77 @@ func (c *httpConn) deliver(ctx context.Context, s *session, f Frame) bool {
 }
 
 // hand says that a frame is about to be handed over, and returns where.
-func (c *httpConn) hand() chan<- delivery {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.handing++
-	c.rouse()
-	return c.handOver()
+func (b *inbox) hand() chan<- delivery {
+	b.conn.mu.Lock()
+	defer b.conn.mu.Unlock()
+	b.handing++
+	b.rouse()
+	return b.handOver()
 }
 
 // handed says that a frame is handed over, or will not be.
-func (c *httpConn) handed() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.handing--
-	c.noteCalm()
+func (b *inbox) handed() {
+	b.conn.mu.Lock()
+	defer b.conn.mu.Unlock()
+	b.handing--
+	b.noteCalm()
 }
 
-// handOver returns the channel for frames. c.mu is held.
-func (c *httpConn) handOver() chan delivery {
-	if c.frames == nil {
-		c.frames = make(chan delivery)
+// handOver returns the channel for frames. conn.mu is held.
+func (b *inbox) handOver() chan delivery {
+	if b.frames == nil {
+		b.frames = make(chan delivery)
 	}
-	return c.frames
+	return b.frames
+}
+
+// streamOpened tells a [Config.Stream] that a stream has opened, and returns a function to tell that it has ended.
+func (b *inbox) streamOpened(kind string) (ended func(error)) {
+	var tell func(error)
+	if opened := b.conn.config.Stream; opened != nil {
+		tell = opened(kind)
+	}
+	b.streaming(1)
+	return func(why error) {
+		b.streaming(-1)
+		if tell != nil {
+			tell(why)
+		}
+	}
 }
 
 // streaming says that one more stream is open which serves no single request, or one less.
-func (c *httpConn) streaming(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.streams += n
-	c.noteCalm()
+func (b *inbox) streaming(n int) {
+	b.conn.mu.Lock()
+	defer b.conn.mu.Unlock()
+	b.streams += n
+	b.noteCalm()
 }
 
-// isCalm reports whether nothing is to be expected. c.mu is held.
-func (c *httpConn) isCalm() bool {
-	return c.why == nil && c.inFlight == 0 && c.line.first == nil && c.streams == 0 && c.handing == 0
+// isCalm reports whether nothing is to be expected. conn.mu is held.
+func (b *inbox) isCalm() bool {
+	return b.conn.why == nil && b.conn.flight.isIdle() && b.streams == 0 && b.handing == 0
 }
 
-// noteCalm tells a receiver that waits if nothing is to be expected any more. c.mu is held.
-func (c *httpConn) noteCalm() {
-	if c.news != nil && c.isCalm() {
-		c.tell()
+// noteCalm tells a receiver that waits if nothing is to be expected any more. conn.mu is held.
+func (b *inbox) noteCalm() {
+	if b.news != nil && b.isCalm() {
+		b.tell()
 	}
 }
 
-// tell has a receiver that waits look again. c.mu is held.
-func (c *httpConn) tell() {
+// tell has a receiver that waits look again. conn.mu is held.
+func (b *inbox) tell() {
 	select {
-	case c.news <- struct{}{}:
+	case b.news <- struct{}{}:
 	default: // it will anyway, or there is none
 	}
 }
 
-// rouse wakes the receiver if it rests. c.mu is held.
-func (c *httpConn) rouse() {
-	if wake := c.wake; wake != nil {
-		c.wake = nil
+// rouse wakes the receiver if it rests. conn.mu is held.
+func (b *inbox) rouse() {
+	if wake := b.wake; wake != nil {
+		b.wake = nil
 		wake()
 	}
 }

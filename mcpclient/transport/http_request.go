@@ -35,21 +35,21 @@ type outgoing struct {
 }
 
 // roundTrip does what tryRoundTrip does, and returns whatever the user's client or authorizer does.
-func (c *httpConn) roundTrip(o outgoing) (*http.Response, *RequestError) {
+func (q *requester) roundTrip(o outgoing) (*http.Response, *RequestError) {
 	r := o.reach
 	if r == nil {
 		r = new(reach)
-		o.ctx = r.watch(o.ctx, &c.connected)
+		o.ctx = r.watch(o.ctx, &q.connected)
 	}
-	if c.private() {
-		return c.tryRoundTrip(o, r)
+	if q.private() {
+		return q.tryRoundTrip(o, r)
 	}
-	return c.guardedRoundTrip(o, r)
+	return q.guardedRoundTrip(o, r)
 }
 
 // guardedRoundTrip is apart from roundTrip for what it allocates.
-func (c *httpConn) guardedRoundTrip(o outgoing, r *reach) (resp *http.Response, failure *RequestError) {
-	if err := c.config.guard("HTTP", func() { resp, failure = c.tryRoundTrip(o, r) }); err != nil {
+func (q *requester) guardedRoundTrip(o outgoing, r *reach) (resp *http.Response, failure *RequestError) {
+	if err := q.config.guard("HTTP", func() { resp, failure = q.tryRoundTrip(o, r) }); err != nil {
 		r.leave()
 		return nil, &RequestError{Reason: Lost, Err: err}
 	}
@@ -58,18 +58,18 @@ func (c *httpConn) guardedRoundTrip(o outgoing, r *reach) (resp *http.Response, 
 
 // tryRoundTrip makes the request, with the credentials there are, again when there are better ones, and follows the
 // redirects that may be followed. The caller closes the body of the response.
-func (c *httpConn) tryRoundTrip(o outgoing, r *reach) (*http.Response, *RequestError) {
+func (q *requester) tryRoundTrip(o outgoing, r *reach) (*http.Response, *RequestError) {
 	for attempt, hops, turns := 1, 0, 0; ; {
-		req := c.request(&o, r)
-		if a := c.h.Authorizer; a != nil {
+		req := q.request(&o, r)
+		if a := q.authorizer; a != nil {
 			if err := a.Authorize(req); err != nil {
 				return nil, &RequestError{Reason: Unauthorized, Unsent: true, Err: err}
 			}
 		}
-		c.forbidRepeats(req)
-		resp, err := c.do(req)
+		q.forbidRepeats(req)
+		resp, err := q.do(req)
 		if err != nil {
-			failure := c.broken(&o, r, err)
+			failure := q.broken(&o, r, err)
 			r.leave()
 			if turns++; failure.Reason == Busy && turns < maxTurnedAway {
 				continue
@@ -78,9 +78,9 @@ func (c *httpConn) tryRoundTrip(o outgoing, r *reach) (*http.Response, *RequestE
 		}
 		r.connect()
 		resp.Request = req // a RoundTripper of the user's need not say so
-		c.answered(resp)
+		q.answered(resp)
 		r.ReadCloser, resp.Body = resp.Body, r
-		again, failure := c.review(resp, attempt)
+		again, failure := q.review(resp, attempt)
 		if failure != nil {
 			discard(resp)
 			return nil, failure
@@ -100,17 +100,17 @@ func (c *httpConn) tryRoundTrip(o outgoing, r *reach) (*http.Response, *RequestE
 }
 
 // private reports whether nobody sees requests but a transport of our own, so that they may have parts in common.
-func (c *httpConn) private() bool {
-	return c.own != nil && c.h.Authorizer == nil && c.target.User == nil
+func (q *requester) private() bool {
+	return q.own != nil && q.authorizer == nil && q.target.User == nil
 }
 
 // do makes one request. Of what a client does beyond its transport, one of our own needs only the password in a URL.
-func (c *httpConn) do(req *http.Request) (*http.Response, error) {
-	if c.own == nil || req.URL.User != nil {
-		return c.client.Do(req)
+func (q *requester) do(req *http.Request) (*http.Response, error) {
+	if q.own == nil || req.URL.User != nil {
+		return q.client.Do(req)
 	}
-	resp, err := c.own.RoundTrip(req)
-	if err == nil && c.asksGzip() {
+	resp, err := q.own.RoundTrip(req)
+	if err == nil && q.asksGzip() {
 		gunzip(resp)
 	}
 	return resp, err
@@ -118,13 +118,13 @@ func (c *httpConn) do(req *http.Request) (*http.Response, error) {
 
 // request returns a new request for o. What it is made of belongs to it, except for the values in its header, unless
 // the connection is private.
-func (c *httpConn) request(o *outgoing, r *reach) *http.Request {
+func (q *requester) request(o *outgoing, r *reach) *http.Request {
 	to := o.to
-	if !c.private() {
+	if !q.private() {
 		to = new(*o.to)
 	}
 	req := (&http.Request{
-		Method: o.method, URL: to, Host: c.host, Header: o.header.header(c), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: o.method, URL: to, Host: q.host, Header: o.header.header(q), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(o.ctx)
 	r.sent.Store(false)
 	if body := o.body; body != nil {
@@ -163,32 +163,32 @@ func (p *posted) Close() error { return nil }
 // not write to an idle connection, it may send over another. But with Idempotency-Key it would repeat what was written
 // too, and in HTTP/2 after the error PROTOCOL_ERROR, which proxies give for what a server has answered; so there it
 // gets no second body, and what the server has turned away is repeated by roundTrip.
-func (c *httpConn) forbidRepeats(req *http.Request) {
-	if c.version.Load() >= 20 || req.Header["Idempotency-Key"] != nil || req.Header["X-Idempotency-Key"] != nil {
+func (q *requester) forbidRepeats(req *http.Request) {
+	if q.version.Load() >= 20 || req.Header["Idempotency-Key"] != nil || req.Header["X-Idempotency-Key"] != nil {
 		req.GetBody = nil
 	}
 }
 
 // review lets the authorizer see the response.
-func (c *httpConn) review(resp *http.Response, attempt int) (again bool, failure *RequestError) {
-	if c.h.Authorizer == nil {
+func (q *requester) review(resp *http.Response, attempt int) (again bool, failure *RequestError) {
+	if q.authorizer == nil {
 		return false, nil
 	}
 	unsent := false
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 		says, _ := saidBy(resp, nil) // its body is not read yet
 		_, unsent = verdictOf(refused, theServer, says)
-		if c.authorize != nil {
-			c.authorize(true)
-			defer c.authorize(false)
+		if q.config.Authorizing != nil {
+			q.config.Authorizing(true)
+			defer q.config.Authorizing(false)
 		}
 	}
-	again, err := c.h.Authorizer.Review(resp, attempt)
+	again, err := q.authorizer.Review(resp, attempt)
 	if err != nil {
 		return false, &RequestError{Reason: Unauthorized, Unsent: unsent, Status: resp.StatusCode, Err: err}
 	}
-	if again && c.authorized != nil {
-		c.authorized()
+	if again && q.config.Authorized != nil {
+		q.config.Authorized()
 	}
 	return again && unsent, nil
 }
@@ -246,7 +246,7 @@ func (r *reach) Close() error {
 }
 
 // broken returns what err, the end of a request without a response, means.
-func (c *httpConn) broken(o *outgoing, r *reach, err error) *RequestError {
+func (q *requester) broken(o *outgoing, r *reach, err error) *RequestError {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // e quotes the URL
 	}
@@ -256,7 +256,7 @@ func (c *httpConn) broken(o *outgoing, r *reach, err error) *RequestError {
 	p := written
 	switch {
 	case r.asked.Load() && !r.got.Load():
-		p, err = unconnected, fmt.Errorf("connect to %s: %w", c.target.Host, err)
+		p, err = unconnected, fmt.Errorf("connect to %s: %w", q.target.Host, err)
 	case isTurnedAway(err):
 		p = turnedAway
 	case o.body != nil && !r.sent.Load() && o.ctx.Err() == nil:

@@ -23,25 +23,17 @@ type session struct {
 	gate    <-chan struct{} // what is sent waits until it is closed, unless nil; guarded by httpConn.mu
 }
 
-// drop ends a session with all that belongs to it. c.mu is held.
-func (c *httpConn) drop(s *session) {
+// drop ends what belongs to the session but for its exchanges, which [flight.stop] ends. httpConn.mu is held.
+func (s *session) drop() {
 	s.gone.Store(true)
 	if s.end != nil {
 		s.end()
 	}
-	for ex := c.exchanges; ex != nil; ex = ex.next {
-		if ex.session == s {
-			ex.stop()
-		}
-	}
-	c.dismiss(s)
 }
 
-// living returns the context of the session's stream. Exchanges have contexts of their own: what many have come of
-// keeps a table of them for as long as it is there.
-func (c *httpConn) living(s *session) context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// streaming returns the context of the session's stream. Exchanges have contexts of their own: what many have come of
+// keeps a table of them for as long as it is there. httpConn.mu is held.
+func (s *session) streaming() context.Context {
 	if s.stream == nil {
 		s.stream, s.end = context.WithCancel(context.Background())
 		if s.dropped() {

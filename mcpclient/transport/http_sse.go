@@ -34,20 +34,28 @@ type sharedStream struct {
 	end context.CancelCauseFunc // ends it; guarded by httpConn.mu, nil as long as it is not opened
 }
 
-// endpoint returns where ex goes if the server speaks HTTP+SSE, having opened the stream if there is none, and nil if
-// it speaks Streamable HTTP.
-func (c *httpConn) endpoint(ex *exchange) (*url.URL, *RequestError) {
+// oldServer is the side of a connection for servers that have HTTP+SSE only: whether this is one, its stream, and where
+// messages go then. What one connection has found out, the [HTTP] remembers for the next.
+type oldServer struct {
+	conn   *httpConn
+	stream *sharedStream // nil unless it is opened or being opened; guarded by conn.mu
+}
+
+// endpointFor returns where ex goes if the server speaks HTTP+SSE, having opened the stream if there is none, and nil
+// if it speaks Streamable HTTP.
+func (o *oldServer) endpointFor(ex *exchange) (*url.URL, *RequestError) {
+	c := o.conn
 	c.mu.Lock()
-	known := c.shared != nil
+	known := o.stream != nil
 	c.mu.Unlock()
 	if known || c.h.Mode == SSE {
-		return c.openShared(ex, 0)
+		return o.open(ex, 0)
 	}
 	old := c.h.oldServer.Load()
 	if c.h.Mode != Auto || old == nil || *old != c.h.URL {
 		return nil, nil
 	}
-	to, failure := c.openShared(ex, endpointWait)
+	to, failure := o.open(ex, endpointWait)
 	if failure != nil && !passing(failure) {
 		c.h.oldServer.Store(nil) // it has become a newer one
 		return nil, nil
@@ -55,11 +63,11 @@ func (c *httpConn) endpoint(ex *exchange) (*url.URL, *RequestError) {
 	return to, failure
 }
 
-// mayBeOld reports whether a server that answers initialize like this may speak HTTP+SSE only.
-func (c *httpConn) mayBeOld(status int, body []byte) bool {
+// mayBe reports whether a server that answers initialize like this may speak HTTP+SSE only.
+func (o *oldServer) mayBe(status int, body []byte) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
-		return c.h.Mode == Auto && !isModern(body)
+		return o.conn.h.Mode == Auto && !isModern(body)
 	}
 	return false
 }
@@ -69,7 +77,7 @@ func (ex *exchange) introduces() bool { return ex.initialize || ex.m.Method == m
 
 // postToOld posts the message to a server that has turned out to speak HTTP+SSE.
 func (ex *exchange) postToOld(w *worker) {
-	endpoint, failure := ex.conn.openShared(ex, endpointWait)
+	endpoint, failure := ex.conn.old.open(ex, endpointWait)
 	if failure != nil {
 		ex.fail(failure)
 		return
@@ -77,19 +85,20 @@ func (ex *exchange) postToOld(w *worker) {
 	ex.postTo(w, endpoint, true)
 }
 
-// openShared returns the endpoint of the shared stream, which the first one to ask opens. The server has so much time
+// open returns the endpoint of the shared stream, which the first one to ask opens. The server has so much time
 // to send it, or as long as ex lives if limit is 0.
-func (c *httpConn) openShared(ex *exchange, limit time.Duration) (*url.URL, *RequestError) {
+func (o *oldServer) open(ex *exchange, limit time.Duration) (*url.URL, *RequestError) {
+	c := o.conn
 	c.mu.Lock()
-	s := c.shared
+	s := o.stream
 	first := s == nil
 	if first {
 		s = &sharedStream{ready: make(chan struct{})}
-		c.shared = s
+		o.stream = s
 	}
 	c.mu.Unlock()
 	if first {
-		c.connectShared(ex, s, limit)
+		o.connect(ex, s, limit)
 	}
 	select {
 	case <-s.ready:
@@ -99,23 +108,24 @@ func (c *httpConn) openShared(ex *exchange, limit time.Duration) (*url.URL, *Req
 	}
 }
 
-// connectShared opens the stream and waits for its endpoint event.
-func (c *httpConn) connectShared(ex *exchange, s *sharedStream, limit time.Duration) {
+// connect opens the stream and waits for its endpoint event.
+func (o *oldServer) connect(ex *exchange, s *sharedStream, limit time.Duration) {
+	c := o.conn
 	defer close(s.ready)
-	ctx, end := c.livingShared(s)
+	ctx, end := o.living(s)
 	detach := context.AfterFunc(&ex.life, func() { end(ex.Err()) })
 	inTime := func() bool { return true }
 	if limit > 0 {
 		inTime = time.AfterFunc(limit, func() { end(errNoEndpoint) }).Stop
 	}
-	resp, events, failure := c.greet(ctx, s)
+	resp, events, failure := o.greet(ctx, s)
 	if !inTime() || !detach() || ctx.Err() != nil {
 		<-ctx.Done()
 		failure = &RequestError{Reason: Lost, Err: context.Cause(ctx)}
 	}
 	if failure == nil {
 		c.h.oldServer.Store(new(c.h.URL))
-		c.tasks.Go(func() { c.readShared(ctx, resp, events) })
+		c.tasks.Go(func() { o.read(ctx, resp, events) })
 		return
 	}
 	end(nil)
@@ -124,12 +134,13 @@ func (c *httpConn) connectShared(ex *exchange, s *sharedStream, limit time.Durat
 	}
 	s.endpoint, s.failure = nil, failure
 	c.mu.Lock()
-	c.shared = nil
+	o.stream = nil
 	c.mu.Unlock()
 }
 
-// livingShared returns the context of the shared stream, and its end.
-func (c *httpConn) livingShared(s *sharedStream) (context.Context, context.CancelCauseFunc) {
+// living returns the context of the shared stream, and its end.
+func (o *oldServer) living(s *sharedStream) (context.Context, context.CancelCauseFunc) {
+	c := o.conn
 	ctx, end := context.WithCancelCause(context.Background())
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,16 +151,18 @@ func (c *httpConn) livingShared(s *sharedStream) (context.Context, context.Cance
 }
 
 // greet asks for the stream and reads its endpoint event.
-func (c *httpConn) greet(ctx context.Context, s *sharedStream) (*http.Response, *sse.Reader, *RequestError) {
-	resp, failure := c.roundTrip(outgoing{ctx: ctx, method: http.MethodGet, to: c.target,
-		header: only{"Accept": eventsOnly}})
+func (o *oldServer) greet(ctx context.Context, s *sharedStream) (*http.Response, *sse.Reader, *RequestError) {
+	q := &o.conn.requests
+	resp, failure := q.roundTrip(outgoing{
+		ctx: ctx, method: http.MethodGet, to: q.target, header: only{"Accept": eventsOnly},
+	})
 	if failure == nil {
 		failure = noStream(resp, theServer)
 	}
 	if failure != nil {
 		return nil, nil, failure
 	}
-	events := sse.NewReader(resp.Body, c.limit, c.skip)
+	events := o.conn.bound.events(resp.Body)
 	for {
 		e, err := events.Next()
 		if err != nil {
@@ -158,17 +171,18 @@ func (c *httpConn) greet(ctx context.Context, s *sharedStream) (*http.Response, 
 		if e.Name != endpointEvent {
 			continue
 		}
-		s.endpoint, err = c.target.Parse(string(e.Data))
-		if err != nil || !hostname.SameOrigin(s.endpoint, c.target) {
+		s.endpoint, err = q.target.Parse(string(e.Data))
+		if err != nil || !hostname.SameOrigin(s.endpoint, q.target) {
 			return resp, nil, &RequestError{Reason: Malformed, Err: errOrigin}
 		}
 		return resp, events, nil
 	}
 }
 
-// readShared delivers what comes on the stream. Its end is that of the connection.
-func (c *httpConn) readShared(ctx context.Context, resp *http.Response, events *sse.Reader) {
-	ended := c.streamOpened("sse")
+// read delivers what comes on the stream. Its end is that of the connection.
+func (o *oldServer) read(ctx context.Context, resp *http.Response, events *sse.Reader) {
+	c := o.conn
+	ended := c.inbox.streamOpened("sse")
 	cur := cursor{retry: -1}
 	_, err := c.consume(ctx, nil, events, 0, &cur)
 	_ = resp.Body.Close()
@@ -177,4 +191,19 @@ func (c *httpConn) readShared(ctx context.Context, resp *http.Response, events *
 		err = nil
 	}
 	ended(err)
+}
+
+// isInUse reports whether all answers come on the stream of HTTP+SSE. Its end is the end of the connection, which must
+// not come before the last of its frames has been taken.
+func (o *oldServer) isInUse() bool {
+	o.conn.mu.Lock()
+	defer o.conn.mu.Unlock()
+	return o.stream != nil
+}
+
+// hangUp ends the stream. conn.mu is held.
+func (o *oldServer) hangUp() {
+	if o.stream != nil && o.stream.end != nil {
+		o.stream.end(nil)
+	}
 }

@@ -1,0 +1,86 @@
+package transport
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+)
+
+// maxUnreachable is how many failures in a row end a connection of which something is still connected.
+const maxUnreachable = 3
+
+// requester makes the HTTP requests of one connection: the POSTs of its exchanges, the GETs of its streams and the
+// DELETE of its session, each with the user's header and credentials, and repeated where that is safe
+// (http_request.go, http_gzip.go). It knows no message and no session. What it counts tells whether the server can
+// still be reached. Its fields are set once and the counters are atomic, so any goroutine may call its methods.
+type requester struct {
+	target     *url.URL
+	client     *http.Client
+	joined     *originClient   // nil if the client is the user's
+	own        *http.Transport // of joined, if it has one
+	prompt     bool            // the client returns when the context of a request ends
+	header     http.Header     // of the user, with canonical names
+	host       string          // of the user's header
+	authorizer Authorizer      // nil for none
+	config     *Config         // hears of authorizations and failures
+
+	connected   atomic.Int32 // requests that have a network connection
+	unreachable atomic.Int32 // failures to connect since the last answer
+	version     atomic.Int32 // of HTTP, times ten
+}
+
+// init prepares q for the requests of a connection with these settings to target.
+func (q *requester) init(h *HTTP, cfg *Config, target *url.URL) {
+	q.target, q.authorizer, q.config = target, h.Authorizer, cfg
+	if len(h.Header) > 0 {
+		q.header = make(http.Header, len(h.Header))
+	}
+	for name, values := range h.Header {
+		name = http.CanonicalHeaderKey(name)
+		q.header[name] = append(q.header[name], values...)
+	}
+	q.host = q.header.Get("Host")
+	delete(q.header, "Host")
+	if h.Client != nil {
+		q.client = clientOf(h.Client)
+	} else {
+		q.joined, q.target = joinOrigin(target)
+		q.client, q.own = &q.joined.client, q.joined.pool
+	}
+	_, q.prompt = q.client.Transport.(*http.Transport)
+}
+
+// leave gives up the client that connections to the same origin share. It is called once.
+func (q *requester) leave() {
+	if q.joined != nil {
+		q.joined.leave()
+	}
+}
+
+// answered notes that there was an answer.
+func (q *requester) answered(resp *http.Response) {
+	q.unreachable.Store(0)
+	q.version.Store(int32(10*resp.ProtoMajor + resp.ProtoMinor))
+}
+
+// missed notes that no connection could be made, and reports whether that ends the connection to the server: if there
+// have been too many such failures without an answer between, or, if a caller waits for an answer, if nothing else of
+// it is connected.
+func (q *requester) missed(awaited bool) bool {
+	return q.unreachable.Add(1) >= maxUnreachable || awaited && q.connected.Load() == 0
+}
+
+// isReachable reports whether the latest request found its server.
+func (q *requester) isReachable() bool { return q.unreachable.Load() == 0 }
+
+// httpVersion returns the version of HTTP of the latest answer, "" if there was none.
+func (q *requester) httpVersion() string {
+	switch v := q.version.Load(); {
+	case v >= 20:
+		return fmt.Sprint(v / 10)
+	case v > 0:
+		return fmt.Sprintf("%d.%d", v/10, v%10)
+	}
+	return ""
+}
