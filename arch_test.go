@@ -12,7 +12,7 @@ const module = "github.com/mcpotel/mcpotel"
 
 // leaves import nothing of this module. Every package may import them.
 var leaves = []string{
-	"internal/jsonscan", "internal/ndjson", "internal/sse", "internal/grow",
+	"internal/jsonscan", "internal/sse", "internal/grow", "internal/broadcast", "internal/lock",
 	"internal/keepalive", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
 	"internal/visible", "internal/dashboard", "internal/testnames",
 	"mcpclient/connstate", "mcpclient/internal/inflight", "mcpclient/internal/waits",
@@ -24,6 +24,7 @@ var leaves = []string{
 // that you add stands.
 var arrows = map[string][]string{
 	"internal/jsonscan/jsontest": {},
+	"internal/ndjson":            {},
 	"internal/bounds":            {},
 	"internal/specification":     {},
 	"dashboards":                 {},
@@ -56,7 +57,7 @@ var arrows = map[string][]string{
 	},
 
 	"mcpclient/internal/machine":         {},
-	"mcpclient/transport":                {"internal/jsonrpc", "internal/mirror"},
+	"mcpclient/transport":                {"internal/jsonrpc", "internal/mirror", "internal/ndjson"},
 	"mcpclient/transport/transporttest":  {"mcpclient/transport"},
 	"mcpclient/telemetry/internal/words": {},
 	"mcpclient/telemetry/schema":         {"mcpclient/telemetry/internal/words"},
@@ -87,8 +88,9 @@ var arrows = map[string][]string{
 	"mcpclient/config": {"mcpclient", "mcpclient/transport"},
 
 	"mcpserver": {
-		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/running",
-		"internal/schema", "mcp", "mcpclient/telemetry", "mcpclient/telemetry/instrument", "mcpserver/store",
+		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
+		"internal/running", "internal/schema", "mcp", "mcpclient/telemetry", "mcpclient/telemetry/instrument",
+		"mcpserver/store",
 	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},
 	"mcpserver/apps":            {"mcp", "mcp/app", "mcpserver"},

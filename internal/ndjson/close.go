@@ -1,13 +1,19 @@
 package ndjson
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
 
 // Flush waits until all that has been accepted is written, or returns the error that prevents it, or the cause of ctx.
 func (w *Writer) Flush(ctx context.Context) error {
-	return w.await(ctx, func() (bool, error) { return w.err != nil || w.writing == 0, w.err })
+	var failed error
+	ended := w.changed.Await(ctx, &w.mu, func() bool {
+		failed = w.err
+		return failed != nil || w.writing == 0
+	})
+	return cmp.Or(failed, ended)
 }
 
 // Close makes the writer refuse all frames from now on, drops those that wait, and waits until no goroutine writes to
@@ -23,7 +29,7 @@ func (w *Writer) Close(ctx context.Context) error {
 		w.err = ErrClosed
 	}
 	w.queue = nil
-	w.wake()
+	w.changed.Send()
 	busy := w.writing > 0
 	w.mu.Unlock()
 	if !busy {
@@ -32,24 +38,5 @@ func (w *Writer) Close(ctx context.Context) error {
 	if s, ok := w.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		_ = s.SetWriteDeadline(time.Unix(1, 0)) // a stream without deadlines says so; nothing is lost
 	}
-	return w.await(ctx, func() (bool, error) { return w.writing == 0, nil })
-}
-
-// await waits until done, which is called with mu held, reports true and returns its error.
-func (w *Writer) await(ctx context.Context, done func() (bool, error)) error {
-	for {
-		w.mu.Lock()
-		ok, err := done()
-		if ok {
-			w.mu.Unlock()
-			return err
-		}
-		changed := w.change()
-		w.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	return w.changed.Await(ctx, &w.mu, func() bool { return w.writing == 0 })
 }

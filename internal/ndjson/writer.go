@@ -8,6 +8,9 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/broadcast"
+	"github.com/mcpotel/mcpotel/internal/lock"
 )
 
 var (
@@ -48,18 +51,18 @@ type Writer struct {
 	w     io.Writer
 	try   *tryWriter // nil if w cannot write without waiting
 	bound int
-	first chan struct{} // held by the SendWait that is first in line for space; nil until one waits
+	first lock.Mutex // held by the SendWait that is first in line for space
 
 	waited func(time.Duration) // nil if the times are not reported
 
-	mu         sync.Mutex    // guards what follows, down to changed
-	queue      *batch        // frames accepted while another was written; nil if there may be none
-	writing    int           // frames being written; unless it is 0, one goroutine, the one that writes, owns the stream
-	large      bool          // what is being written is larger than the bound
-	waiting    int           // calls of SendWait that found no space
-	contention contention    // whether others are about to send
-	err        error         // why no frame is accepted any more
-	changed    chan struct{} // closed when space comes free or the writing ends; nil when no goroutine waits for that
+	mu         sync.Mutex       // guards what follows, down to changed
+	queue      *batch           // frames accepted while another was written; nil if there may be none
+	writing    int              // frames being written; unless it is 0, one goroutine, the one that writes, owns the stream
+	large      bool             // what is being written is larger than the bound
+	waiting    int              // calls of SendWait that found no space
+	contention contention       // whether others are about to send
+	err        error            // why no frame is accepted any more
+	changed    broadcast.Signal // sent when space comes free or the writing ends
 
 	out       *batch // what is being written, owned by the goroutine that writes; nil if there may be nothing
 	few       int    // small writes in a row, owned by the goroutine that writes
@@ -111,12 +114,10 @@ func (w *Writer) SendWait(ctx context.Context, frame []byte) error {
 		return err
 	}
 	defer w.stopWaiting()
-	select {
-	case w.first <- struct{}{}:
-		defer func() { <-w.first }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := w.first.LockContext(ctx); err != nil {
+		return err
 	}
+	defer w.first.Unlock()
 	for {
 		if changed, err = w.send(frame, firstInLine); !errors.Is(err, ErrBusy) {
 			return err
@@ -162,11 +163,8 @@ func (w *Writer) send(frame []byte, busy whenBusy) (changed <-chan struct{}, err
 		}
 		if busy == lineUp {
 			w.waiting++
-			if w.first == nil {
-				w.first = make(chan struct{}, 1)
-			}
 		}
-		return w.change(), ErrBusy
+		return w.changed.Next(), ErrBusy
 	case w.gathering && w.queued() == 0 && len(w.out.data)+len(frame) < w.bound:
 		defer w.mu.Unlock()
 		w.out.add(frame)
@@ -206,22 +204,6 @@ func (w *Writer) queued() int {
 		return 0
 	}
 	return w.queue.frames
-}
-
-// change returns a channel that is closed at the next change. mu is held.
-func (w *Writer) change() <-chan struct{} {
-	if w.changed == nil {
-		w.changed = make(chan struct{})
-	}
-	return w.changed
-}
-
-// wake closes that channel. mu is held.
-func (w *Writer) wake() {
-	if w.changed != nil {
-		close(w.changed)
-		w.changed = nil
-	}
 }
 
 // writeNow writes the frame, and what is queued meanwhile, as far as that goes without waiting. The caller has set
@@ -303,7 +285,7 @@ func (w *Writer) next() bool {
 	w.out.reset()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.wake()
+	w.changed.Send()
 	if w.queued() > 0 { // else one of them has all the memory
 		w.out, w.queue = w.queue, w.out
 	}
@@ -338,7 +320,7 @@ func (w *Writer) fail(err error) error {
 		w.err = fmt.Errorf("%w: %w", ErrClosed, err)
 	}
 	w.queue, w.out, w.writing, w.large = nil, nil, 0, false
-	w.wake()
+	w.changed.Send()
 	return w.err
 }
 

@@ -3,6 +3,8 @@ package otlpsink
 import (
 	"slices"
 	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
 // defaultLimit is how many of each of spans, points and records are kept.
@@ -54,16 +56,16 @@ func keep[T any](all []T, ok func(T) bool) []T {
 // written twice, so a snapshot can share them.
 type store struct {
 	mu      sync.Mutex
-	now     Snapshot      // guarded by mu
-	spans   quota         // guarded by mu
-	points  quota         // guarded by mu
-	records quota         // guarded by mu
-	changed chan struct{} // guarded by mu: closed and replaced at each change
+	now     Snapshot         // guarded by mu
+	spans   quota            // guarded by mu
+	points  quota            // guarded by mu
+	records quota            // guarded by mu
+	changed broadcast.Signal // guarded by mu
 }
 
 func newStore(limit int) *store {
 	q := quota{limit: limit}
-	return &store{spans: q, points: q, records: q, changed: make(chan struct{})}
+	return &store{spans: q, points: q, records: q}
 }
 
 // add lets change modify the snapshot and wakes who waits.
@@ -71,8 +73,7 @@ func (s *store) add(change func(*Snapshot)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.now)
-	close(s.changed)
-	s.changed = make(chan struct{})
+	s.changed.Send()
 }
 
 // look is the present snapshot and a channel that is closed when it is out of date.
@@ -81,7 +82,7 @@ func (s *store) look() (Snapshot, <-chan struct{}) {
 	defer s.mu.Unlock()
 	now := s.now
 	now.Spans, now.Points, now.Records = slices.Clip(now.Spans), slices.Clip(now.Points), slices.Clip(now.Records)
-	return now, s.changed
+	return now, s.changed.Next()
 }
 
 func (s *store) addSpans(spans []Span, size int) {
