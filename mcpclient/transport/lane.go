@@ -5,6 +5,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
 // lane is one direction of an in-memory connection: a queue of frames with a bound. Its methods may be called from any
@@ -17,10 +19,10 @@ type lane struct {
 	mu      sync.Mutex
 	frames  []laneFrame
 	bytes   int
-	closed  bool          // no frame is accepted any more
-	err     error         // what take returns when closed and no frame is left
-	final   bool          // err has been returned, or is about to be, and does not change any more
-	changed chan struct{} // closed at the next change, nil while nobody waits for one
+	closed  bool  // no frame is accepted any more
+	err     error // what take returns when closed and no frame is left
+	final   bool  // err has been returned, or is about to be, and does not change any more
+	changed broadcast.Signal
 }
 
 // laneOverhead is what a frame takes besides its bytes.
@@ -44,7 +46,7 @@ func (l *lane) offer(data []byte) (<-chan struct{}, error) {
 	case l.closed:
 		return nil, ErrClosed
 	case n > 0 && (n == l.maxFrames || l.bytes+len(data)+laneOverhead > l.maxBytes):
-		return l.change(), ErrBusy
+		return l.changed.Next(), ErrBusy
 	}
 	f := laneFrame{data: bytes.Clone(data)}
 	if l.waited != nil {
@@ -52,7 +54,7 @@ func (l *lane) offer(data []byte) (<-chan struct{}, error) {
 	}
 	l.frames = append(l.frames, f)
 	l.bytes += len(data) + laneOverhead
-	l.wake()
+	l.changed.Send()
 	return nil, nil
 }
 
@@ -98,7 +100,7 @@ func (l *lane) poll() (laneFrame, <-chan struct{}, error) {
 			l.final = true
 			return laneFrame{}, nil, l.err
 		}
-		return laneFrame{}, l.change(), nil
+		return laneFrame{}, l.changed.Next(), nil
 	}
 	f := l.frames[0]
 	l.frames[0] = laneFrame{}
@@ -106,7 +108,7 @@ func (l *lane) poll() (laneFrame, <-chan struct{}, error) {
 		l.frames = nil
 	}
 	l.bytes -= len(f.data) + laneOverhead
-	l.wake()
+	l.changed.Send()
 	return f, nil, nil
 }
 
@@ -116,7 +118,7 @@ func (l *lane) finish(err error) {
 	defer l.mu.Unlock()
 	if !l.closed {
 		l.closed, l.err = true, err
-		l.wake()
+		l.changed.Send()
 	}
 }
 
@@ -130,27 +132,11 @@ func (l *lane) abandon(err error) {
 	}
 	l.closed, l.final = true, true
 	l.frames, l.bytes = nil, 0
-	l.wake()
+	l.changed.Send()
 }
 
 func (l *lane) len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.frames)
-}
-
-// change returns a channel that is closed at the next change. mu is held.
-func (l *lane) change() <-chan struct{} {
-	if l.changed == nil {
-		l.changed = make(chan struct{})
-	}
-	return l.changed
-}
-
-// wake closes that channel. mu is held.
-func (l *lane) wake() {
-	if l.changed != nil {
-		close(l.changed)
-		l.changed = nil
-	}
 }

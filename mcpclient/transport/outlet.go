@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
@@ -20,11 +21,11 @@ type outlet struct {
 	f    *os.File
 	past int // bytes read since it was cut; owned by the reader
 
-	mu          sync.Mutex    // held to set the deadline
-	severed     bool          // it was cut
-	interrupted bool          // the next read that would wait is interrupted
-	woken       chan struct{} // closed by an interruption; nil unless it is waited for
-	draining    bool          // and can be neither any more
+	mu          sync.Mutex       // held to set the deadline
+	severed     bool             // it was cut
+	interrupted bool             // the next read that would wait is interrupted
+	woken       broadcast.Signal // sent by an interruption
+	draining    bool             // and can be neither any more
 }
 
 var longAgo = time.Unix(1, 0)
@@ -39,10 +40,7 @@ func (o *outlet) interrupt() {
 	o.end(&o.interrupted)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.woken != nil {
-		close(o.woken)
-		o.woken = nil
-	}
+	o.woken.Send()
 }
 
 // interruption returns a channel that is closed by the next interruption, for what waits for something else than the
@@ -53,10 +51,7 @@ func (o *outlet) interruption() (_ <-chan struct{}, ok bool) {
 	if o.forget() {
 		return nil, false
 	}
-	if o.woken == nil {
-		o.woken = make(chan struct{})
-	}
-	return o.woken, true
+	return o.woken.Next(), true
 }
 
 func (o *outlet) end(why *bool) {
