@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/mcpotel/mcpotel/internal/lock"
 )
 
 const (
@@ -49,7 +51,7 @@ type Loopback struct {
 
 	mu      sync.Mutex
 	waiting map[string]*callback // listeners by redirect URI that Authorize has not taken yet; guarded by mu
-	turn    chan struct{}        // holds an element while a listener has the fixed Port; made under mu
+	turn    lock.Mutex           // held while a listener has the fixed Port
 }
 
 // RedirectURI starts to listen and returns where. The listener ends with Authorize, or with ctx.
@@ -136,18 +138,10 @@ func (l *Loopback) enter(ctx context.Context) (leave func(), err error) {
 	if l.Port == 0 {
 		return func() {}, nil
 	}
-	l.mu.Lock()
-	if l.turn == nil {
-		l.turn = make(chan struct{}, 1) // one port, one listener
+	if err := l.turn.LockContext(ctx); err != nil {
+		return nil, err
 	}
-	turn := l.turn
-	l.mu.Unlock()
-	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return l.turn.Unlock, nil
 }
 
 // put keeps c for Authorize, until ctx ends.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
@@ -27,13 +28,13 @@ type teller struct {
 	side *side
 
 	mu       sync.Mutex
-	queue    []toldRecord  // guarded by mu; what waits
-	bytes    int           // guarded by mu; of that
-	lost     int           // guarded by mu; records since the last report
-	accepted uint64        // guarded by mu; records so far
-	written  uint64        // guarded by mu; of those
-	running  bool          // guarded by mu; the goroutine exists
-	moved    chan struct{} // guarded by mu; closed when another is written; nil unless that is waited for
+	queue    []toldRecord     // guarded by mu; what waits
+	bytes    int              // guarded by mu; of that
+	lost     int              // guarded by mu; records since the last report
+	accepted uint64           // guarded by mu; records so far
+	written  uint64           // guarded by mu; of those
+	running  bool             // guarded by mu; the goroutine exists
+	moved    broadcast.Signal // guarded by mu; sent when another is written
 }
 
 type toldRecord struct {
@@ -109,15 +110,7 @@ func (t *teller) wrote() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.written++
-	t.move()
-}
-
-// move wakes those who wait. mu is held.
-func (t *teller) move() {
-	if t.moved != nil {
-		close(t.moved)
-		t.moved = nil
-	}
+	t.moved.Send()
 }
 
 // next takes the first record from the queue, or, when that is empty, how many had no room in it.
@@ -136,7 +129,7 @@ func (t *teller) next() (one toldRecord, lost int, ok bool) {
 	}
 	t.queue, t.running = nil, false
 	t.side.tel.tellers.remove(t)
-	t.move()
+	t.moved.Send()
 	return one, 0, false
 }
 
@@ -147,21 +140,8 @@ func (t *teller) flush(ctx context.Context) error {
 	if t.lost > 0 {
 		until++ // the report
 	}
-	for t.running && t.written < until {
-		if t.moved == nil {
-			t.moved = make(chan struct{})
-		}
-		moved := t.moved
-		t.mu.Unlock()
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		t.mu.Lock()
-	}
 	t.mu.Unlock()
-	return nil
+	return t.moved.Await(ctx, &t.mu, func() bool { return !t.running || t.written >= until })
 }
 
 // tellers are those that are at work.
