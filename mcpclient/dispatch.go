@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -56,11 +57,11 @@ type dispatcher struct {
 	c *Client
 
 	mu       sync.Mutex
-	handlers []*hearing    // guarded by mu; in the order in which they were added
-	changed  chan struct{} // guarded by mu; closed when they change; nil unless a goroutine waits
-	queue    notifyQueue   // guarded by mu
-	running  bool          // guarded by mu; the goroutine that empties the queue is running
-	now      *delivery     // owned by that goroutine; nil without it, for most clients are idle
+	handlers []*hearing       // guarded by mu; in the order in which they were added
+	changed  broadcast.Signal // guarded by mu; sent when they, or other wishes, change
+	queue    notifyQueue      // guarded by mu
+	running  bool             // guarded by mu; the goroutine that empties the queue is running
+	now      *delivery        // owned by that goroutine; nil without it, for most clients are idle
 }
 
 // delivery is one notification on its way to its handlers.
@@ -102,32 +103,21 @@ func (d *dispatcher) add(entry *hearing) (remove func()) {
 // set changes the handlers. mu is held.
 func (d *dispatcher) set(handlers []*hearing) {
 	d.handlers = handlers
-	d.tellChange()
-}
-
-// tellChange lets those look again who wait for other wishes. mu is held.
-func (d *dispatcher) tellChange() {
-	if d.changed != nil {
-		close(d.changed)
-		d.changed = nil
-	}
+	d.changed.Send()
 }
 
 // wishesChanged is for those who have changed what is wanted besides the handlers.
 func (d *dispatcher) wishesChanged() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.tellChange()
+	d.changed.Send()
 }
 
 // change returns a channel that is closed when the handlers, or other wishes, may have become others.
 func (d *dispatcher) change() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.changed == nil {
-		d.changed = make(chan struct{})
-	}
-	return d.changed
+	return d.changed.Next()
 }
 
 // wanted returns the changes of lists that there are handlers for, of those the server tells of.

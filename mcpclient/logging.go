@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
@@ -14,17 +15,7 @@ import (
 // logLevel is the least severe level of the log messages that the server is to send, as long as the client lives.
 type logLevel struct {
 	kept atomic.Pointer[mcp.LoggingLevel]
-	// see turns; nil before the first; of one element; the goroutine that sends a level to a server holds it, so that the
-	// last one sent is the one kept
-	turn atomic.Pointer[chan struct{}]
-}
-
-// turns returns turn, which few clients need.
-func (l *logLevel) turns() chan struct{} {
-	if l.turn.Load() == nil {
-		l.turn.CompareAndSwap(nil, new(make(chan struct{}, 1)))
-	}
-	return *l.turn.Load()
+	turn lock.Mutex // held to send a level to a server, so that the last one sent is the one kept
 }
 
 // level returns the level, empty if none was set.
@@ -56,12 +47,10 @@ func (c *Client) SetLogLevel(ctx context.Context, level mcp.LoggingLevel, option
 	}
 	limited, cancel := c.cfg.within(ctx, options)
 	defer cancel()
-	select {
-	case c.logLevel.turns() <- struct{}{}:
-		defer func() { <-c.logLevel.turns() }()
-	case <-limited.Done():
+	if c.logLevel.turn.LockContext(limited) != nil {
 		return errorOf(conn.Outlived(limited, mcp.MethodSetLevel, true))
 	}
+	defer c.logLevel.turn.Unlock()
 	if s.Has(mcp.MethodSetLevel) && level != "" {
 		if err := c.Call(limited, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, options...); err != nil {
 			return err
@@ -77,12 +66,10 @@ func (l *logLevel) restore(c *Client, s *conn.Session) {
 	if s.First || !s.Has(mcp.MethodSetLevel) || !hasLogging(&s.Capabilities) {
 		return
 	}
-	select {
-	case l.turns() <- struct{}{}:
-		defer func() { <-l.turns() }()
-	case <-s.Ctx.Done():
+	if l.turn.LockContext(s.Ctx) != nil {
 		return
 	}
+	defer l.turn.Unlock()
 	if level := l.level(); level != "" {
 		_ = c.call(s.Ctx, mcp.MethodSetLevel, &mcp.SetLevelParams{Level: level}, nil, restoring)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -26,7 +27,7 @@ type Task struct {
 	logLevel mcp.LoggingLevel
 	hear     func(mcp.Task) // may be nil
 	into     any            // what the result is decoded into; may be nil
-	turn     chan struct{}  // of one element: held by the Wait that asks and answers
+	turn     lock.Mutex     // held by the Wait that asks and answers
 
 	answers mcp.InputResponses // guarded by turn; what the server has asked for and not got yet
 	old     legacyWait         // guarded by turn
@@ -95,7 +96,7 @@ func (t *Task) goOnAs(a *asked) {
 }
 
 func newTask(c *Client, do CallFunc) *Task {
-	return &Task{c: c, do: do, turn: make(chan struct{}, 1), answers: mcp.InputResponses{}, answered: map[string]bool{}}
+	return &Task{c: c, do: do, answers: mcp.InputResponses{}, answered: map[string]bool{}}
 }
 
 // ID is what the server calls the task, for [Client.ResumeTask]. It is empty if the server has answered the call at

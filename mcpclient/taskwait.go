@@ -70,12 +70,10 @@ func (t *Task) wait(ctx context.Context) *Error {
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(t.c.core.Base, func() { cancel(ErrShutdown) })()
-	select {
-	case t.turn <- struct{}{}:
-		defer func() { <-t.turn }()
-	case <-limited.Done():
+	if t.turn.LockContext(limited) != nil {
 		return t.interrupted(ctx)
 	}
+	defer t.turn.Unlock()
 	defer t.stopAsking()
 	for failures := 0; ; {
 		if err, over := t.outcome(); over {

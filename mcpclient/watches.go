@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/conn"
 )
 
@@ -18,7 +19,7 @@ type watches struct {
 // watch is one resource. It is in watches as long as it is wanted or a goroutine uses it.
 type watch struct {
 	uri  string
-	turn chan struct{} // of one element; the goroutine that subscribes, unsubscribes or restores holds it
+	turn lock.Mutex // held to subscribe, to unsubscribe and to restore
 
 	users  int  // guarded by watches.mu; goroutines that hold the turn or wait for it
 	wanted bool // guarded by watches.mu; in every session
@@ -35,7 +36,7 @@ func (t *watches) enter(ctx context.Context, uri string) (*watch, bool) {
 	t.mu.Lock()
 	w := t.all[uri]
 	if w == nil {
-		w = &watch{uri: uri, turn: make(chan struct{}, 1)}
+		w = &watch{uri: uri}
 		if t.all == nil {
 			t.all = map[string]*watch{}
 		}
@@ -43,22 +44,15 @@ func (t *watches) enter(ctx context.Context, uri string) (*watch, bool) {
 	}
 	w.users++
 	t.mu.Unlock()
-	select {
-	case w.turn <- struct{}{}:
-		return w, true
-	default:
-	}
-	select {
-	case w.turn <- struct{}{}:
-		return w, true
-	case <-ctx.Done():
+	if w.turn.LockContext(ctx) != nil {
 		t.forgo(w)
 		return nil, false
 	}
+	return w, true
 }
 
 func (t *watches) leave(w *watch) {
-	<-w.turn
+	w.turn.Unlock()
 	t.forgo(w)
 }
 

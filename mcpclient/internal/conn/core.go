@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/internal/inflight"
@@ -26,8 +27,8 @@ type Conn struct {
 	cancel context.CancelFunc
 
 	mu sync.Mutex
-	// guarded by mu; closed when no connection is open any more; nil if none waits
-	freed   chan struct{}
+	// guarded by mu; sent when no connection is open any more
+	freed   broadcast.Signal
 	m       machine.Machine                      // guarded by mu
 	calls   *inflight.Table[*Request, headstone] // guarded by mu
 	lastID  int64                                // guarded by mu; the last request id given out

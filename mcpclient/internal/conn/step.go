@@ -201,20 +201,14 @@ func (c *Conn) tryAcquire(giveUp <-chan struct{}) (freed <-chan struct{}, ok boo
 		c.open = true
 		return nil, true
 	}
-	if c.freed == nil {
-		c.freed = make(chan struct{})
-	}
-	return c.freed, false
+	return c.freed.Next(), false
 }
 
 func (c *Conn) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open = false
-	if c.freed != nil {
-		close(c.freed)
-		c.freed = nil
-	}
+	c.freed.Send()
 }
 
 func (c *Conn) end() {
