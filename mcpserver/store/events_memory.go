@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 )
 
@@ -37,7 +38,7 @@ type memoryEvents struct {
 	bytes    int              // guarded by mu; with eventCost for each event
 
 	shared map[string]*numberedStreams // guarded by mu; sessions with streams from Open
-	news   chan struct{}               // guarded by mu; closed when something happens, nil unless a reader waits
+	news   broadcast.Signal            // guarded by mu; sent when something happens
 }
 
 // keptInAll is how many bytes the events of all sessions may take, unless one may take more.
@@ -81,7 +82,7 @@ func (s *memoryEvents) keep(account any, session string, e Event) error {
 			return err
 		}
 	}
-	s.tell()
+	s.news.Send()
 	k := s.sessions[session]
 	if k == nil {
 		k = &kept{session: session, holder: s.holders.of(account, session)}
@@ -145,7 +146,7 @@ func (s *memoryEvents) Forget(session string) {
 	defer s.mu.Unlock()
 	session = keptID(session)
 	delete(s.shared, session)
-	s.tell()
+	s.news.Send()
 	for k := s.sessions[session]; k != nil && len(k.events) > 0; {
 		s.drop(k)
 	}

@@ -108,16 +108,5 @@ func (s *memoryEvents) follow(session string, id EventID) (events []Event, over 
 	if id.Stream > 0 {
 		over = n == nil || n.open[id.Stream] == nil
 	}
-	if s.news == nil {
-		s.news = make(chan struct{})
-	}
-	return s.behind(session, id), over, s.news
-}
-
-// tell wakes those who follow. mu is held.
-func (s *memoryEvents) tell() {
-	if s.news != nil {
-		close(s.news)
-		s.news = nil
-	}
+	return s.behind(session, id), over, s.news.Next()
 }

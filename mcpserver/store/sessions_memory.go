@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 	"github.com/mcpotel/mcpotel/mcpserver/internal/identity"
 )
 
@@ -18,7 +19,6 @@ import (
 func NewMemorySessions() Sessions {
 	return &memorySessions{
 		sessions: map[string]*keptSession{}, processes: map[string]time.Time{}, topics: map[string]*topic{},
-		news: make(chan struct{}),
 	}
 }
 
@@ -34,7 +34,7 @@ type memorySessions struct {
 	sessions  map[string]*keptSession // guarded by mu
 	processes map[string]time.Time    // guarded by mu; until when they live
 	topics    map[string]*topic       // guarded by mu; by receiver
-	news      chan struct{}           // guarded by mu; closed when a message has come
+	news      broadcast.Signal        // guarded by mu; sent when a message has come
 }
 
 type keptSession struct {
@@ -171,8 +171,7 @@ func (t *memorySessions) Publish(_ context.Context, process string, message []by
 		t.topics[keptID(process)] = to
 	}
 	to.add(message)
-	close(t.news)
-	t.news = make(chan struct{})
+	t.news.Send()
 	return nil
 }
 
@@ -201,7 +200,7 @@ func (t *memorySessions) next(process string, behind int64) (m Message, ok bool,
 	defer t.mu.Unlock()
 	from := t.topics[keptID(process)]
 	if from == nil || from.last <= behind {
-		return Message{}, false, t.news
+		return Message{}, false, t.news.Next()
 	}
 	i := max(0, len(from.messages)-int(from.last-behind))
 	return Message{from.last - int64(len(from.messages)-1-i), from.messages[i]}, true, nil
