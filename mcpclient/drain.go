@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
 // Drain lets no operation begin any more, and waits until those in flight have ended: new calls fail with
@@ -46,10 +48,10 @@ func (g *Group) Drain(ctx context.Context) error {
 // another.
 type operations struct {
 	n       atomic.Int64
-	awaited atomic.Bool // a goroutine waits
+	awaited atomic.Bool // a goroutine waits until there is none, or has waited
 
 	mu   sync.Mutex
-	none chan struct{} // guarded by mu; closed when n is zero; nil unless a goroutine waits for that
+	none broadcast.Signal // guarded by mu
 }
 
 func (o *operations) enter() { o.n.Add(1) }
@@ -60,38 +62,13 @@ func (o *operations) leave() {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.none != nil && o.n.Load() == 0 {
-		close(o.none)
-		o.none = nil
-	}
+	o.none.Send()
 }
 
 // wait waits until there is none.
 func (o *operations) wait(ctx context.Context) error {
-	none := o.ended()
-	if none == nil {
-		return nil
-	}
-	select {
-	case <-none:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// ended returns what is closed when there is no operation, nil if there is none now.
-func (o *operations) ended() <-chan struct{} {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.awaited.Store(true) // before n is read: one of leave and ended sees the other
-	if o.n.Load() == 0 {
-		return nil
-	}
-	if o.none == nil {
-		o.none = make(chan struct{})
-	}
-	return o.none
+	o.awaited.Store(true) // before n is read: either leave sees that, or wait sees what leave has done
+	return o.none.Await(ctx, &o.mu, func() bool { return o.n.Load() == 0 })
 }
 
 // goesOn marks what belongs to an operation that has begun.
