@@ -120,7 +120,7 @@ func (c *call) canAsk() error {
 		return fmt.Errorf("%w: in revision %s, %s must be answered at once", ErrUnsupported, c.info.Version, c.info.Method)
 	case c.modern():
 		return nil
-	case c.x.session.public != nil && !c.x.session.confirmed.Load():
+	case c.x.conn != nil && !c.x.terms.confirmed.Load():
 		return errUnconfirmed
 	case c.method.inline:
 		return fmt.Errorf("%w: nothing that it sends is read before %s is answered", ErrUnsupported, c.info.Method)

@@ -38,11 +38,11 @@ func (s *Session) asker() (*call, error) {
 	if s == nil || s.conn == nil {
 		return nil, fmt.Errorf("%w: there is no session", ErrUnsupported)
 	}
-	agreed := s.conn.session.agreed.Load()
+	agreed := s.conn.terms.agreed.Load()
 	switch {
 	case agreed == nil:
 		return nil, fmt.Errorf("%w: its session is not open", ErrUnsupported)
-	case !s.conn.session.confirmed.Load():
+	case !s.conn.terms.confirmed.Load():
 		return nil, errUnconfirmed
 	}
 	return s.conn.asking(agreed)

@@ -140,5 +140,5 @@ func (x *exchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
 	case x.conn.asks.deliver(id, m):
 		return true
 	}
-	return x.session.others != nil && x.session.others.deliver(x.work, m)
+	return x.conn.others != nil && x.conn.others.deliver(x.work, m)
 }

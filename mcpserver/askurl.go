@@ -129,7 +129,7 @@ func (t visited) run() {
 	}
 	x := t.c.exchange
 	// best effort
-	_ = x.notify(x.work, x.out, x.session.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params)
+	_ = x.notify(x.work, x.out, x.terms.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params)
 }
 
 // sites are the elicitations by URL of one client that may be completed: the latest of them.

@@ -14,7 +14,7 @@ import (
 // batches reports whether the client may send arrays of messages: only one revision has them.
 // (specification 2025-03-26, basic, "Batching")
 func (x *exchange) batches() bool {
-	a := x.session.agreed.Load()
+	a := x.terms.agreed.Load()
 	return a != nil && a.version == mcp.Version20250326
 }
 

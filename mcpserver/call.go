@@ -53,7 +53,7 @@ func (x *exchange) newCall(c *call, m *jsonrpc.Message, p *jsonrpc.Params, out s
 	x.visit.retain()
 	c.x, c.params, c.arguments, c.task, c.out, c.size = x, m.Middle(), p.Arguments, p.Task, out, m.Size()
 	c.info = RequestInfo{Method: m.Method, ID: m.ID, Meta: p.Meta, call: c}
-	c.info.Version, c.info.from, c.refused = x.terms(m.Method, p)
+	c.info.Version, c.info.from, c.refused = x.revision(m.Method, p)
 	c.method, _ = x.s.methods.lookup(m.Method)
 	if c.refused == nil {
 		c.refused = c.check(p)
@@ -70,9 +70,9 @@ func (c *call) abandon(m *jsonrpc.Message, out sink) {
 	_ = out.answer(c.x.work, answer{appendError(nil, m.ID, errInternal), errInternal, true, m.ID})
 }
 
-// terms returns the revision by which a request is answered, and who asks. initialize is legacy whatever it carries,
+// revision returns the revision by which a request is answered, and who asks. initialize is legacy whatever it carries,
 // unless the headers of HTTP say otherwise.
-func (x *exchange) terms(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
+func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
 	switch {
 	case x.header != nil:
 		return x.headerTerms(method, p)

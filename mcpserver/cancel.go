@@ -16,8 +16,8 @@ func (x *exchange) cancelled(m *jsonrpc.Message) error {
 	if err := decodeCopy(m.Middle(), &p); err != nil || p.RequestID.IsZero() {
 		return nil
 	}
-	if others := x.session.others; others != nil && !x.calls.answering(p.RequestID) {
-		return others.cancel(x.work, p.RequestID, p.Reason)
+	if x.conn != nil && x.conn.others != nil && !x.calls.answering(p.RequestID) {
+		return x.conn.others.cancel(x.work, p.RequestID, p.Reason)
 	}
 	x.calls.cancel(p.RequestID, cancellation(p.Reason))
 	return nil

@@ -57,7 +57,7 @@ func TestNullIsAnIDForOldClientsOnly(t *testing.T) {
 		{[]mcp.Version{mcp.Version20250618, mcp.Version20241105}, "", true},
 	} {
 		s := New(mcp.Implementation{Name: "test", Version: "1"}, &Options{Versions: test.speaks})
-		of := newSession()
+		of := new(terms)
 		if test.agreed != "" {
 			of.agreed.Store(&agreement{version: test.agreed})
 		}

@@ -18,7 +18,7 @@ import (
 type exchange struct {
 	observer
 	s        *Server
-	session  *session
+	terms    *terms
 	calls    admission
 	group    *group      // of what the server does besides
 	audience *audience   // that listens
@@ -183,7 +183,7 @@ func (x *exchange) notification(m *jsonrpc.Message) error {
 // initialized deals with notifications/initialized, of which a handler hears behind the core.
 func (x *exchange) initialized(m *jsonrpc.Message) error {
 	confirm := func() error {
-		return x.session.amend(x.work, func() { x.session.confirmed.Store(x.session.agreed.Load() != nil) })
+		return x.amend(x.work, func() { x.terms.confirmed.Store(x.terms.agreed.Load() != nil) })
 	}
 	if x.s.hears.lookup(m.Method) == nil {
 		return x.observe(m, confirm)
@@ -230,7 +230,7 @@ func (x *exchange) refuse(v *jsonrpc.Violation, frame []byte, out sink) {
 func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
 	err := &mcp.Error{Code: codeOf(v.Reason), Message: v.Error()}
 	id := v.ID
-	if id.IsZero() && x.s.wantsNull(x.session) {
+	if id.IsZero() && x.s.wantsNull(x.terms) {
 		id = jsonrpc.Null
 	}
 	frame := appendError(nil, id, err)
@@ -241,7 +241,7 @@ func (x *exchange) answerViolation(v *jsonrpc.Violation, out sink) {
 // wantsNull reports whether an error for what has no id has the id null, as JSON-RPC has it: until 2025-06-18. The
 // schemas of later revisions have no null, and leave the id out.
 // (specification 2025-11-25, basic/index, "Error Responses")
-func (s *Server) wantsNull(of *session) bool {
+func (s *Server) wantsNull(of *terms) bool {
 	if of != nil {
 		if a := of.agreed.Load(); a != nil {
 			return a.version < mcp.Version20251125

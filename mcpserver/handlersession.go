@@ -206,34 +206,43 @@ func (s *Session) end() []*host {
 	return hosts
 }
 
+// agree makes a what client and server agree on, which may take a session. The error refuses it.
+func (x *exchange) agree(ctx context.Context, a *agreement) error {
+	if x.conn != nil {
+		return x.conn.welcome(ctx, a)
+	}
+	if !x.terms.agreed.CompareAndSwap(nil, a) {
+		return errOpened
+	}
+	return nil
+}
+
+var errOpened = invalidRequest("the session has been opened before")
+
 // welcome opens the session of a client on the terms of a, if its hosts agree. The error refuses it.
-func (x *exchange) welcome(ctx context.Context, a *agreement) error {
-	public := x.session.public
-	switch {
-	case public == nil && x.session.agreed.CompareAndSwap(nil, a): // it lasts no longer than the request
-		return nil
-	case public == nil, !public.begin(a):
-		return invalidRequest("the session has been opened before")
+func (c *connection) welcome(ctx context.Context, a *agreement) error {
+	if !c.public.begin(a) {
+		return errOpened
 	}
 	done := false
 	defer func() {
 		if !done {
-			x.dismiss(public, public.told(), errRefused)
-			x.conn.introduce(0)
-			public.reset()
+			c.dismiss(c.public.told(), errRefused)
+			c.introduce(0)
+			c.public.reset()
 		}
 	}()
-	if !x.conn.introduce(a.weight) {
+	if !c.introduce(a.weight) {
 		return errTooManySessions
 	}
-	if err := public.tell(ctx, x.s.hosts.all()); err != nil {
+	if err := c.public.tell(ctx, c.s.hosts.all()); err != nil {
 		return err
 	}
-	if !public.open() {
+	if !c.public.open() {
 		return errShuttingDown
 	}
 	done = true
-	x.session.agreed.Store(a)
+	c.terms.agreed.Store(a)
 	return nil
 }
 
@@ -256,25 +265,25 @@ func (s *Server) farewell() time.Duration {
 
 // dismiss lets hosts clean up after a session, the latest first, and returns 1 if one of them ignores the end of its
 // context. reason is for want of a better one.
-func (x *exchange) dismiss(s *Session, hosts []*host, reason error) (left int) {
+func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h *host) bool { return h.terminate == nil })
-	if len(hosts) == 0 && (x.s.subscriber.Load() == nil || len(x.session.watched.snapshot()) == 0) {
+	if len(hosts) == 0 && (c.s.subscriber.Load() == nil || len(c.watched.snapshot()) == 0) {
 		return 0
 	}
 	if reason != nil {
-		s.because(reason)
+		c.public.because(reason)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.life), x.s.cfg.patience())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.life), c.s.cfg.patience())
 	defer cancel()
 	done := make(chan struct{})
 	go func() { // ends with the hosts, whose context ends
 		defer close(done)
-		x.unwatchAll(ctx, x.session.watched)
+		c.unwatchAll(ctx, &c.watched)
 		for _, h := range slices.Backward(hosts) {
-			x.guarded(ctx, mcp.MethodInitialize, func() { h.terminate.Terminate(ctx, s, s.why()) })
+			c.guarded(ctx, mcp.MethodInitialize, func() { h.terminate.Terminate(ctx, c.public, c.public.why()) })
 		}
 	}()
-	late, stop := context.WithTimeout(context.WithoutCancel(ctx), x.s.cfg.patience()+settle)
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), c.s.cfg.patience()+settle)
 	defer stop()
 	select {
 	case <-done:

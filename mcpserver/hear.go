@@ -98,7 +98,7 @@ func (x *exchange) hear(m *jsonrpc.Message) bool {
 		x.listenTo(n)
 		return true
 	}
-	n.Session = x.session.public
+	n.Session = x.conn.public
 	x.conn.heard.add(n)
 	return true
 }

@@ -42,8 +42,8 @@ type HTTPHandler struct {
 	rates    rateBooks
 	fleet    *fleet // nil if sessions are known in this process only
 
-	none         session                  // of modern clients
-	assumed      map[mcp.Version]*session // of legacy clients without sessions
+	none         terms                  // of modern clients
+	assumed      map[mcp.Version]*terms // of legacy clients without sessions
 	http1, http2 observer
 
 	life context.Context // of sessions
@@ -74,13 +74,13 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		sessions: sessions{
 			places: newShares(cfg.MaxSessions), introductions: newShares(cfg.MaxIntroductionBytes), byID: map[string]*httpSession{},
 		},
-		assumed: map[mcp.Version]*session{},
+		assumed: map[mcp.Version]*terms{},
 	}
 	h.gate.room = &h.room
 	h.http1 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
 	h.http2 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
 	for _, v := range s.cfg.legacy {
-		h.assumed[v] = new(session)
+		h.assumed[v] = new(terms)
 		h.assumed[v].agreed.Store(&agreement{version: v})
 	}
 	h.life, h.kill = context.WithCancel(context.Background())
@@ -190,7 +190,7 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 		drained.Go(func() {
 			s.asks.close() // no answer is let in any more
 			s.group.drain(ctx)
-			s.session.public.because(ErrShuttingDown)
+			s.public.because(ErrShuttingDown)
 			h.end(s)
 		})
 	}

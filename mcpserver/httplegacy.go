@@ -24,18 +24,18 @@ func (h *HTTPHandler) postAlone(p *parcel) {
 }
 
 // serveLegacy answers a message by itself. A client that leaves does not cancel it.
-func (h *HTTPHandler) serveLegacy(p *parcel, s *session) {
+func (h *HTTPHandler) serveLegacy(p *parcel, t *terms) {
 	x := h.alone(p, len(h.s.cfg.legacy) == 0)
 	x.work = context.WithoutCancel(p.r.Context())
 	x.life = x.work
-	x.session = s
+	x.terms = t
 	h.serveAlone(p, x)
 }
 
 // initialize answers the request that opens a session.
 func (h *HTTPHandler) initialize(p *parcel) {
 	if !h.hasSessions() {
-		h.serveLegacy(p, new(session))
+		h.serveLegacy(p, new(terms))
 		return
 	}
 	s := h.newSession(p.r, nil)

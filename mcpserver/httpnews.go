@@ -61,7 +61,7 @@ func (c *connection) everything() (some []notice) {
 	for method := range lists {
 		some = append(some, notice{method: method})
 	}
-	for _, uri := range c.session.watched.snapshot() {
+	for _, uri := range c.watched.snapshot() {
 		some = append(some, notice{mcp.NotificationResourceUpdated, uri})
 	}
 	return some

@@ -163,7 +163,7 @@ func (h *HTTPHandler) modern(p *parcel) {
 	x.header = p.r.Header
 	x.work = p.r.Context()
 	x.life = x.work
-	x.session = &h.none
+	x.terms = &h.none
 	h.serveAlone(p, x)
 }
 

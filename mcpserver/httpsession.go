@@ -88,14 +88,14 @@ func (h *HTTPHandler) makeSession(id, principal string, who account, o observer,
 		s.exchange.rates = book // and not its own
 	}
 	s.exchange.untrusted = h.cfg.distrusts(s.principal)
-	s.session.watched.join(h.watching, who)
+	s.watched.join(h.watching, who)
 	s.introduced = func(bytes int) bool {
 		evicted, ok := h.sessions.introduce(s, bytes)
 		h.evict(evicted)
 		return ok
 	}
 	s.quit = func(reason error) { h.quit(s, reason) }
-	s.session.public.id, s.session.public.principal = id, s.principal
+	s.public.id, s.public.principal = id, s.principal
 	s.idle = time.AfterFunc(time.Hour, func() { // by its id: the runtime may keep a timer long after it was stopped
 		if s := h.sessions.known(id); s != nil && s.expired() {
 			h.expire(s)
@@ -114,13 +114,13 @@ func (h *HTTPHandler) expire(s *httpSession) {
 			return
 		}
 	}
-	s.session.public.because(ErrSessionTimeout)
+	s.public.because(ErrSessionTimeout)
 	h.end(s)
 }
 
 // quit ends a session as its client would, for a reason of the server's. A store is told in a goroutine of its own.
 func (h *HTTPHandler) quit(s *httpSession, reason error) {
-	s.session.public.because(reason)
+	s.public.because(reason)
 	if s.shared == nil {
 		h.end(s)
 		return
@@ -141,7 +141,7 @@ func (h *HTTPHandler) evict(evicted []*httpSession) {
 			const blur = 10 * time.Millisecond // the clock of the store is another
 			_, _ = s.shared.delete(h.life, max(time.Since(*s.shared.used.Load())-blur, 1))
 		}
-		s.session.public.because(ErrSessionEvicted)
+		s.public.because(ErrSessionEvicted)
 		h.end(s)
 	}
 }
@@ -200,7 +200,7 @@ func (h *HTTPHandler) agree(ctx context.Context, s *httpSession) (ok bool, err e
 }
 
 // version is the revision of the session.
-func (s *httpSession) version() mcp.Version { return s.session.agreed.Load().version }
+func (s *httpSession) version() mcp.Version { return s.terms.agreed.Load().version }
 
 // newStream returns the stream for the response to a POST.
 func (s *httpSession) newStream(reader *response) *stream {

@@ -45,7 +45,7 @@ func (f *fleet) share(s *httpSession, record sessionRecord) {
 	s.shared.used.Store(new(time.Now()))
 	s.connection.passing.Store(record.Process == "")
 	if record.Process == "" {
-		s.session.others = s.shared
+		s.others = s.shared
 		s.asks.process = f.self
 	}
 }
@@ -54,7 +54,7 @@ func (f *fleet) share(s *httpSession, record sessionRecord) {
 func (sh *shared) create(ctx context.Context) error {
 	sh.saving.Lock()
 	defer sh.saving.Unlock()
-	sh.record.sessionState = sh.s.session.state()
+	sh.record.sessionState = sh.s.state()
 	raw, err := sh.record.encode()
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (sh *shared) update(ctx context.Context, raw []byte, revision int64) error 
 	if sh.refused != nil {
 		return sh.refused
 	}
-	before := sh.s.session.watched.snapshot()
+	before := sh.s.watched.snapshot()
 	err := sh.set(raw, revision)
 	sh.rewatch(ctx, before)
 	return err
@@ -100,7 +100,7 @@ func (sh *shared) set(raw []byte, revision int64) error {
 		return err
 	}
 	sh.record = record
-	sh.s.session.setState(&record.sessionState)
+	sh.s.setState(&record.sessionState)
 	sh.revision.Store(revision)
 	return nil
 }
@@ -108,7 +108,7 @@ func (sh *shared) set(raw []byte, revision int64) error {
 // rewatch tells the handler in this process what the client has begun or ceased to watch in another. saving is held.
 func (sh *shared) rewatch(ctx context.Context, before []string) {
 	x := sh.s.exchange
-	after := x.session.watched.snapshot()
+	after := sh.s.watched.snapshot()
 	for _, uri := range after {
 		if h := x.s.subscriber.Load(); h != nil && !slices.Contains(before, uri) {
 			// the client has been promised it
@@ -117,7 +117,7 @@ func (sh *shared) rewatch(ctx context.Context, before []string) {
 	}
 	for _, uri := range before {
 		if !slices.Contains(after, uri) {
-			x.conn.notices.drop(notice{mcp.NotificationResourceUpdated, uri})
+			sh.s.notices.drop(notice{mcp.NotificationResourceUpdated, uri})
 			x.guarded(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.unwatch(ctx, uri) }) // nobody could be told of an error
 		}
 	}
@@ -127,11 +127,11 @@ func (sh *shared) rewatch(ctx context.Context, before []string) {
 func (sh *shared) enter(ctx context.Context, revision int64) error {
 	x := sh.s.exchange
 	err := error(errInternal) // of a host that panics
-	x.guarded(ctx, mcp.MethodInitialize, func() { err = x.welcome(ctx, sh.record.agreement()) })
+	x.guarded(ctx, mcp.MethodInitialize, func() { err = sh.s.welcome(ctx, sh.record.agreement()) })
 	if err != nil {
 		return err
 	}
-	sh.s.session.setState(&sh.record.sessionState)
+	sh.s.setState(&sh.record.sessionState)
 	sh.rewatch(ctx, nil)
 	sh.revision.Store(revision)
 	return nil
@@ -154,11 +154,11 @@ func (sh *shared) amend(ctx context.Context, change func()) error {
 func (sh *shared) replace(ctx context.Context, change func()) error {
 	sh.saving.Lock()
 	defer sh.saving.Unlock()
-	before := sh.s.session.watched.snapshot()
+	before := sh.s.watched.snapshot()
 	defer func() { sh.rewatch(ctx, before) }()
 	for try := 0; ; try++ {
 		change()
-		sh.record.sessionState = sh.s.session.state()
+		sh.record.sessionState = sh.s.state()
 		raw, err := sh.record.encode()
 		if err != nil {
 			return err

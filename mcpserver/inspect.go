@@ -125,12 +125,12 @@ func (in *inspector) handler(h *HTTPHandler, sessions map[*connection]string) {
 func (in *inspector) connection(c *connection, session string) {
 	see := inspect.Connection{
 		Number: c.number, Transport: c.network.Transport, Protocol: c.network.Protocol, Since: c.since, Age: in.Time.Sub(c.since),
-		Asking: c.asks.len(), Watching: c.session.watched.len(),
+		Asking: c.asks.len(), Watching: c.watched.len(),
 	}
 	if session != "" {
 		see.Session = session[:min(len(session), shownSession)] + "…"
 	}
-	if a := c.session.agreed.Load(); a != nil {
+	if a := c.terms.agreed.Load(); a != nil {
 		see.Client, see.ClientVersion, see.Version = excerpt(a.client.Name), excerpt(a.client.Version), a.version
 	}
 	t := c.table

@@ -23,7 +23,7 @@ func (c *connection) watchOver() {
 // ping begins to ask the client for a sign of life, and reports whether it can be asked: a legacy one can, from the
 // answer to its initialize on. The session ends before patience does. (specification 2025-11-25, basic/utilities/ping)
 func (c *connection) ping(patience time.Duration) bool {
-	agreed := c.session.agreed.Load()
+	agreed := c.terms.agreed.Load()
 	if agreed == nil {
 		return false
 	}

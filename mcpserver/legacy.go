@@ -27,7 +27,7 @@ func ping(context.Context, *call) (any, error) { return nil, nil }
 // specification leaves the rest to the server; this one refuses what it would have to guess a revision for.
 // (specification 2025-11-25, basic/lifecycle; 2026-07-28, basic/index, "Per-request protocol fields")
 func (x *exchange) legacyTerms(method string) (mcp.Version, client, error) {
-	if a := x.session.agreed.Load(); a != nil {
+	if a := x.terms.agreed.Load(); a != nil {
 		return a.version, client{agreed: a}, nil
 	}
 	switch {
@@ -58,10 +58,10 @@ func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
 	a := &agreement{version: s.cfg.legacy[known], client: p.ClientInfo, capabilities: p.Capabilities, weight: weight}
 	a.declared = s.capabilities(a.version)
 	s.tasks.declareList(&a.declared, c.x.principal)
-	if c.x.session.watched == nil {
+	if c.x.conn == nil {
 		silence(&a.declared)
 	}
-	if err := c.x.welcome(ctx, a); err != nil {
+	if err := c.x.agree(ctx, a); err != nil {
 		return nil, err
 	}
 	return &mcp.InitializeResult{

@@ -64,15 +64,15 @@ func (c *call) leastLevel() mcp.LoggingLevel {
 		return c.logLevel
 	case agreed == nil:
 		return ""
-	case c.x.session.public != nil && agreed.declared.Logging == nil: // opened before the server logged
+	case c.x.conn != nil && agreed.declared.Logging == nil: // opened before the server logged
 		return ""
 	}
-	return c.x.session.leastLevel(&c.x.s.cfg)
+	return c.x.terms.leastLevel(&c.x.s.cfg)
 }
 
-// leastLevel returns the level of a session.
-func (s *session) leastLevel(cfg *config) mcp.LoggingLevel {
-	if set := s.level.Load(); set != nil {
+// leastLevel returns the level that a legacy client has set, or else the server's.
+func (t *terms) leastLevel(cfg *config) mcp.LoggingLevel {
+	if set := t.level.Load(); set != nil {
 		return *set
 	}
 	return cfg.LogLevel

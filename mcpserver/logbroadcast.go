@@ -54,9 +54,9 @@ func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
 
 // hears reports whether the client of a session wants messages of a level.
 func (c *connection) hears(level mcp.LoggingLevel) bool {
-	a := c.session.agreed.Load()
-	return a != nil && c.session.confirmed.Load() && a.declared.Logging != nil && c.s.logging.Load() &&
-		level.Level() >= c.session.leastLevel(&c.s.cfg).Level()
+	a := c.terms.agreed.Load()
+	return a != nil && c.terms.confirmed.Load() && a.declared.Logging != nil && c.s.logging.Load() &&
+		level.Level() >= c.terms.leastLevel(&c.s.cfg).Level()
 }
 
 // tellLogs sends the messages that wait. A client that does not take one gets those behind it when it is back.

@@ -32,7 +32,7 @@ func (s *Server) setLevel(ctx context.Context, c *call) (any, error) {
 		return nil, invalidParams("params: %w", err)
 	case !p.Level.Defined():
 		return nil, invalidParams("params.level is %.64q, which is no log level", string(p.Level))
-	case c.x.session.public == nil:
+	case c.x.conn == nil:
 		return nil, refusal(mcp.CodeInternalError, "without a session there is no log level to set")
 	}
 	if setter := s.levelSetter.Load(); setter != nil {
@@ -40,5 +40,5 @@ func (s *Server) setLevel(ctx context.Context, c *call) (any, error) {
 			return nil, err
 		}
 	}
-	return nil, c.x.session.amend(ctx, func() { c.x.session.level.Store(&p.Level) })
+	return nil, c.x.amend(ctx, func() { c.x.terms.level.Store(&p.Level) })
 }

@@ -148,12 +148,12 @@ func (n *notices) next() (one notice, ok bool) {
 
 // announce sends those notices that the client has been promised, if it has a session.
 func (c *connection) announce(some []notice) {
-	a := c.session.agreed.Load()
-	if a == nil || !c.session.confirmed.Load() {
+	a := c.terms.agreed.Load()
+	if a == nil || !c.terms.confirmed.Load() {
 		return
 	}
 	for _, n := range some {
-		if n.uri != "" && c.session.watched.has(n.uri) || n.uri == "" && lists[n.method].declared(&a.declared) {
+		if n.uri != "" && c.watched.has(n.uri) || n.uri == "" && lists[n.method].declared(&a.declared) {
 			c.notices.add(n)
 		}
 	}
@@ -172,7 +172,7 @@ func (c *connection) tell(n notice) {
 		c.tellTaskProgress(n.uri)
 		return
 	}
-	_ = c.inform(c.work, c.out, c.session.agreed.Load().version, n, nil) // a client that is gone need not know
+	_ = c.inform(c.work, c.out, c.terms.agreed.Load().version, n, nil) // a client that is gone need not know
 }
 
 // silence takes out of c what a client without a session cannot be sent.

@@ -19,7 +19,7 @@ type measured interface {
 }
 
 // inSession reports whether a session is open on the connection.
-func (c *connection) inSession() bool { return c.session.agreed.Load() != nil }
+func (c *connection) inSession() bool { return c.terms.agreed.Load() != nil }
 
 // errNoPlace is returned by a sink for a notification for which the client has opened no stream. It is no error of
 // whoever sends: the client does not want to know.
@@ -62,7 +62,7 @@ func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
 // arrived describes for telemetry a notification that is dealt with.
 func (x *exchange) arrived(m *jsonrpc.Message) instrument.Incoming {
 	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted}
-	if a := x.session.agreed.Load(); a != nil {
+	if a := x.terms.agreed.Load(); a != nil {
 		in.Peer = x.peer(a.version)
 	}
 	if p, err := m.Params(); err == nil {

@@ -52,10 +52,10 @@ func (r *RequestInfo) Principal() string {
 // Session returns the session that the request belongs to, nil for a modern request, and for one of a legacy client of
 // stateless HTTP.
 func (r *RequestInfo) Session() *Session {
-	if r == nil || r.call == nil || r.Version.Era() == mcp.Modern {
+	if r == nil || r.call == nil || r.Version.Era() == mcp.Modern || r.call.x.conn == nil {
 		return nil
 	}
-	return r.call.x.session.public
+	return r.call.x.conn.public
 }
 
 // SessionID returns the id of the session over HTTP that the request belongs to, empty if there is none.

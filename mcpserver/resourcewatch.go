@@ -198,17 +198,17 @@ func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
 
 // subscribe answers resources/subscribe. (specification 2025-11-25, server/resources, "Subscriptions")
 func (s *Server) subscribe(ctx context.Context, c *call) (any, error) {
-	watched := c.x.session.watched
 	if c.uri == "" {
 		return nil, errNoURI
 	}
-	if watched == nil {
+	if c.x.conn == nil {
 		return nil, invalidRequest("there is no session in which updates could be sent")
 	}
+	watched := &c.x.conn.watched
 	if err := s.watch(ctx, watched, c.uri); err != nil {
 		return nil, err
 	}
-	if err := c.x.session.amend(ctx, func() { watched.add(c.uri) }); err != nil {
+	if err := c.x.amend(ctx, func() { watched.add(c.uri) }); err != nil {
 		if watched.remove(c.uri) {
 			_ = s.unwatch(ctx, c.uri) // err is the reason
 		}
@@ -222,10 +222,11 @@ func (s *Server) unsubscribe(ctx context.Context, c *call) (any, error) {
 	if c.uri == "" {
 		return nil, errNoURI
 	}
-	if watched := c.x.session.watched; watched != nil {
-		c.x.conn.notices.drop(notice{mcp.NotificationResourceUpdated, c.uri})
+	if conn := c.x.conn; conn != nil {
+		watched := &conn.watched
+		conn.notices.drop(notice{mcp.NotificationResourceUpdated, c.uri})
 		if watched.remove(c.uri) {
-			kept := c.x.session.amend(ctx, func() { watched.remove(c.uri) })
+			kept := c.x.amend(ctx, func() { watched.remove(c.uri) })
 			return nil, errors.Join(s.unwatch(ctx, c.uri), kept)
 		}
 	}

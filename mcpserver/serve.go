@@ -41,7 +41,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	conn.quit = quit
 	conn.watchOver()
 	conn.watching = newWatchRoom(maxWatchedAlone)
-	conn.session.watched.join(conn.watching, account{})
+	conn.watched.join(conn.watching, account{})
 	end := conn.read(ctx, c)
 	err, lost := end.err, end.err != nil || end.panicked != nil
 	conn.asks.close()
@@ -49,7 +49,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 		conn.group.wait(s.cfg.DrainTimeout)
 	}
 	stop()
-	conn.session.public.because(err)
+	conn.public.because(err)
 	left := conn.close(lost && ctx.Err() == nil)
 	var closed error
 	if failed := s.apart(ctx, "Conn.Close", func() { closed = c.Close() }); failed != nil {
@@ -72,6 +72,10 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 type connection struct {
 	*exchange
 	table *calls
+
+	public  *Session  // as handlers see it
+	watched watchlist // resources that the client of a session watches
+	others  others    // that know the session too; nil if it is known in this process only
 
 	asks    *asks     // that a legacy client has yet to answer
 	sites   *sites    // where it was sent
@@ -102,14 +106,16 @@ type connection struct {
 func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queued func() int) (_ *connection,
 	stop func()) {
 	g := newGroup(spare)
-	conn := &connection{table: newCalls(&s.cfg, g, s.total), since: time.Now(), network: o.network, asks: newAsks(),
-		sites: new(sites), logs: new(logQueue)}
+	conn := &connection{
+		table: newCalls(&s.cfg, g, s.total), since: time.Now(), network: o.network,
+		public: new(Session), asks: newAsks(), sites: new(sites), logs: new(logQueue),
+	}
 	conn.exchange = &exchange{
-		observer: o, s: s, session: newSession(), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
+		observer: o, s: s, terms: new(terms), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
 		conn: conn, rates: new(rateBook),
 	}
 	conn.heard = &hearing{x: conn.exchange}
-	conn.session.public.conn = conn
+	conn.public.conn = conn
 	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
 	conn.gone = o.tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession})
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
@@ -161,9 +167,9 @@ func (c *connection) close(lost bool) (left int) {
 	}
 	c.table.close(errShuttingDown)
 	c.group.close()
-	c.session.watched.close() // over HTTP, a request to watch may still be under way
-	left += c.dismiss(c.session.public, c.session.public.end(), nil)
-	c.session.watched.release()
+	c.watched.close() // over HTTP, a request to watch may still be under way
+	left += c.dismiss(c.public.end(), nil)
+	c.watched.release()
 	c.cut()
 	c.ended(lost)
 	return left
@@ -172,7 +178,7 @@ func (c *connection) close(lost bool) (left int) {
 // ended tells telemetry that the session is over, if there was one, and what was held back.
 func (c *connection) ended(lost bool) {
 	c.gone()
-	if a := c.session.agreed.Load(); a != nil && !c.passing.Load() {
+	if a := c.terms.agreed.Load(); a != nil && !c.passing.Load() {
 		errorType := ""
 		if lost {
 			errorType = names.ErrorConnectionLost

@@ -38,25 +38,25 @@ const maxRecord = 1 << 20
 var errRecordTooLarge = errors.New("the session's record is too large")
 
 // state returns what is to be kept of a session. With setState it is all there is to say about that.
-func (s *session) state() (st sessionState) {
-	if a := s.agreed.Load(); a != nil {
+func (c *connection) state() (st sessionState) {
+	if a := c.terms.agreed.Load(); a != nil {
 		st.Version, st.Client, st.Capabilities, st.Declared = a.version, a.client, a.capabilities, a.declared
 	}
-	st.Confirmed = s.confirmed.Load()
-	if level := s.level.Load(); level != nil {
+	st.Confirmed = c.terms.confirmed.Load()
+	if level := c.terms.level.Load(); level != nil {
 		st.Level = *level
 	}
-	st.Watched = s.watched.snapshot()
+	st.Watched = c.watched.snapshot()
 	return st
 }
 
 // setState makes a session what it was when state was called, but for its agreement, which never changes.
-func (s *session) setState(st *sessionState) {
-	s.confirmed.Store(st.Confirmed)
+func (c *connection) setState(st *sessionState) {
+	c.terms.confirmed.Store(st.Confirmed)
 	if st.Level.Defined() {
-		s.level.Store(&st.Level)
+		c.terms.level.Store(&st.Level)
 	}
-	s.watched.replace(st.Watched)
+	c.watched.replace(st.Watched)
 }
 
 // agreement returns what client and server have agreed on.
@@ -88,10 +88,10 @@ func decodeSessionRecord(raw []byte) (r sessionRecord, err error) {
 }
 
 // amend changes what is to be kept of a session, in the way of others.
-func (s *session) amend(ctx context.Context, change func()) error {
-	if s.others == nil {
+func (x *exchange) amend(ctx context.Context, change func()) error {
+	if x.conn == nil || x.conn.others == nil {
 		change()
 		return nil
 	}
-	return s.others.amend(ctx, change)
+	return x.conn.others.amend(ctx, change)
 }

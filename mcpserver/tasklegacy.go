@@ -55,7 +55,7 @@ func (c *call) legacyTasks() bool {
 	if c.info.Version != mcp.Version20251125 || agreed == nil || !c.x.s.tasks.offered.Load() {
 		return false
 	}
-	return c.x.session.public == nil || agreed.declared.Tasks.Allows(mcp.MethodCallTool)
+	return c.x.conn == nil || agreed.declared.Tasks.Allows(mcp.MethodCallTool)
 }
 
 // wantsTask reports whether a call asks for a task of 2025-11-25. Whoever has not been told of them asks for nothing.

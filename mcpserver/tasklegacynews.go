@@ -47,7 +47,7 @@ func (r *taskRun) tell() {
 
 // notify sees to it that the session is sent a notification about the task: once, however often it is due until then.
 func (r *taskRun) notify(method string) {
-	if x := r.call.x; x.conn != nil && x.session.confirmed.Load() {
+	if x := r.call.x; x.conn != nil && x.terms.confirmed.Load() {
 		x.conn.notices.offer(notice{method, r.id}, maxTaskNotices)
 	}
 }
@@ -75,7 +75,7 @@ func (c *connection) tellTask(id string) {
 		return
 	}
 	// best effort
-	_ = c.notify(c.work, c.out, c.session.agreed.Load().version, mcp.NotificationLegacyTaskStatus, nil, params)
+	_ = c.notify(c.work, c.out, c.terms.agreed.Load().version, mcp.NotificationLegacyTaskStatus, nil, params)
 }
 
 // taskProgress is what a handler has said of its progress, and the client is to hear.

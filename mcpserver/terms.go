@@ -9,17 +9,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// session is what a legacy client and the server have agreed on. It knows no connection and no goroutine, so it can
-// outlive the one that it was opened on.
-type session struct {
-	agreed    atomic.Pointer[agreement] // nil before initialize
-	confirmed atomic.Bool               // by notifications/initialized: from then on, notifications may be sent
-	watched   *watchlist                // nil if the client can be sent nothing but answers
-
-	level  atomic.Pointer[mcp.LoggingLevel] // by logging/setLevel; nil before that
-	public *Session                         // as handlers see it; nil where nothing lasts between requests
-
-	others others // nil if it is known in this process only
+// terms are what a legacy client and the server have agreed on. A connection has its own; those of a client without a
+// session last no longer than its message.
+type terms struct {
+	agreed    atomic.Pointer[agreement]        // nil before initialize
+	confirmed atomic.Bool                      // by notifications/initialized: from then on, notifications may be sent
+	level     atomic.Pointer[mcp.LoggingLevel] // by logging/setLevel; nil before that
 }
 
 // others are the processes that know a session too.
@@ -32,9 +27,6 @@ type others interface {
 	// deliver passes on a response to a request from another process, and reports whether there is one.
 	deliver(ctx context.Context, m *jsonrpc.Message) bool
 }
-
-// newSession returns a session of a client that is not only answered.
-func newSession() *session { return &session{watched: new(watchlist), public: new(Session)} }
 
 // agreement is the outcome of initialize. It is immutable.
 type agreement struct {
