@@ -107,7 +107,7 @@ func (c *call) answerTo(ctx context.Context, op *instrument.Op, it *inquiry) (js
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", it.method(), errOver)
 	}
-	op.Admit(c.x.peer(c.info.Version), id)
+	op.Admit(c.x.peerOf(c.info.Version), id)
 	if err := c.send(ctx, op, id, it); err != nil {
 		c.x.conn.asks.end(id)
 		return nil, fmt.Errorf("%s: %w", it.method(), err)
@@ -210,7 +210,7 @@ func (c *call) withdraw(asked *instrument.Op, id int64, it *inquiry) {
 		Method: mcp.NotificationCancelled, Notification: true, Beside: true, Parent: asked.Ref(),
 	})
 	defer op.End(brokenOff)
-	op.Admit(c.x.peer(c.info.Version), 0)
+	op.Admit(c.x.peerOf(c.info.Version), 0)
 	meta := jsonrpc.Meta{User: it.related()}
 	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
 	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationCancelled, meta, params)

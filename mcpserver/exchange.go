@@ -16,7 +16,7 @@ import (
 // exchange is what passes between a client and the server: messages come in, and what they lead to goes to a sink. It
 // is immutable and may be fed by any number of goroutines; each message is dealt with by the one that brings it.
 type exchange struct {
-	observer
+	*peer
 	s        *Server
 	terms    *terms
 	calls    admission
@@ -31,23 +31,9 @@ type exchange struct {
 
 	header      http.Header   // of the HTTP request that brings a modern message; nil for any other
 	httpRequest *http.Request // that brings a message; nil on any other connection
-	principal   string        // who has sent the message, or opened the session, over HTTP; empty for nobody
-	untrusted   bool          // the client does not decide about traces and baggage
-	who         *account      // on which that goes, likewise; nil for none
-
-	watching *watchRoom // for what is watched
-	rates    *rateBook  // of the client
 
 	work context.Context // of handlers and of what the read loop sends: ends when no more is to be done
 	life context.Context // of what handlers send: ends when nothing can be sent any more
-}
-
-// account returns on whose account a message goes.
-func (x *exchange) account() account {
-	if x.who == nil {
-		return account{}
-	}
-	return *x.who
 }
 
 // sink is where that goes which a message leads to: the connection, a batch, or a stream of its own. Frames may be used
@@ -274,8 +260,8 @@ func codeOf(r jsonrpc.Reason) int64 {
 }
 
 // violation counts a frame that breaks the protocol, of which the head, or all, is there.
-func (x *exchange) violation(v *jsonrpc.Violation, head []byte, size, limit int) {
-	x.tel.Violation(instrument.Violation{
+func (o *observer) violation(v *jsonrpc.Violation, head []byte, size, limit int) {
+	o.tel.Violation(instrument.Violation{
 		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received, Head: head,
 	})
 }

@@ -19,6 +19,14 @@ func (h *HTTPHandler) account(r *http.Request) account {
 	return account{from: network(r.RemoteAddr)}
 }
 
+// peer returns the client behind a principal and an account.
+func (h *HTTPHandler) peer(o observer, principal string, who account) peer {
+	return peer{
+		observer: o, principal: principal, who: who, untrusted: h.cfg.distrusts(principal), rates: h.ratesOf(who),
+		watching: h.watching,
+	}
+}
+
 // ratesOf returns what an account has used of its rates, nil for none.
 func (h *HTTPHandler) ratesOf(who account) *rateBook {
 	if who == (account{}) {

@@ -129,8 +129,8 @@ func (h *HTTPHandler) refuseVersion(p *parcel) {
 
 // violation answers a body that is no message.
 func (h *HTTPHandler) violation(p *parcel, v *jsonrpc.Violation) {
-	x := exchange{observer: h.observer(p.r), s: h.s}
-	x.violation(v, p.frame, len(p.frame), 0)
+	o := h.observer(p.r)
+	o.violation(v, p.frame, len(p.frame), 0)
 	h.refuseViolation(p, v)
 }
 
@@ -167,19 +167,18 @@ func (h *HTTPHandler) modern(p *parcel) {
 	h.serveAlone(p, x)
 }
 
-// lone is a message that is answered by itself: its exchange and the response that is the whole of it.
+// lone is a message that is answered by itself: its exchange, who sends it, and the response that is the whole of it.
 type lone struct {
 	exchange
-	reply reply
+	sender peer
+	reply  reply
 }
 
 // alone returns what a message needs that is answered by itself.
 func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
 	x := &lone{}
-	x.exchange = exchange{observer: h.observer(p.r), s: h.s, calls: &h.crowd, group: h.group, audience: h.audience}
-	x.principal, x.who, x.watching = h.cfg.Principal(p.r), &p.visit.who, h.watching
-	x.rates = h.ratesOf(p.visit.who)
-	x.untrusted = h.cfg.distrusts(x.principal)
+	x.sender = h.peer(h.observer(p.r), h.cfg.Principal(p.r), p.visit.who)
+	x.exchange = exchange{peer: &x.sender, s: h.s, calls: &h.crowd, group: h.group, audience: h.audience}
 	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}, modern: modern}
 	x.out = &x.reply
 	x.httpRequest = p.r

@@ -16,12 +16,10 @@ import (
 // httpSession is the session of a legacy client over HTTP. It lives between the requests that belong to it.
 type httpSession struct {
 	*connection
-	id        string
-	principal string
-	who       account // that has its place
-	holder    any     // of its events in a store in memory: who, nil for none
-	stop      func()  // ends the contexts of handlers
-	cfg       *HTTPOptions
+	id     string
+	holder any    // of its events in a store in memory: its account, nil for none
+	stop   func() // ends the contexts of handlers
+	cfg    *HTTPOptions
 	// of what belongs to no request; nil in HTTP+SSE, and where a store has its events for all processes
 	general  *stream
 	channel  *response // of all that is sent in HTTP+SSE; nil in any other session
@@ -46,15 +44,14 @@ const fewest = 4
 // newSession returns a session that is not open yet, held, nil if there are too many. All that is sent goes to channel,
 // or to streams of its own if that is nil.
 func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSession {
-	principal := h.cfg.Principal(r)
 	id := rand.Text() // 128 bits and more, in letters and digits
-	who := h.account(r)
-	evicted, ok := h.sessions.reserve(id, who)
+	p := h.peer(h.observer(r), h.cfg.Principal(r), h.account(r))
+	evicted, ok := h.sessions.reserve(id, p.who)
 	h.evict(evicted)
 	if !ok {
 		return nil
 	}
-	s := h.makeSession(id, principal, who, h.observer(r), channel)
+	s := h.makeSession(id, &p, channel)
 	if h.fleet != nil {
 		process := ""
 		if channel != nil {
@@ -65,12 +62,14 @@ func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSessio
 	return s
 }
 
-// makeSession makes a session, held, whose place an account has.
-func (h *HTTPHandler) makeSession(id, principal string, who account, o observer, channel *response) *httpSession {
-	s := &httpSession{id: id, principal: principal, who: who, cfg: &h.cfg, channel: channel, streams: map[int64]*stream{},
-		held: 1}
-	if who != (account{}) {
-		s.holder = who
+// makeSession makes a session of p, held, whose account has its place.
+func (h *HTTPHandler) makeSession(id string, p *peer, channel *response) *httpSession {
+	s := &httpSession{id: id, cfg: &h.cfg, channel: channel, streams: map[int64]*stream{}, held: 1}
+	if p.who != (account{}) {
+		s.holder = p.who
+	}
+	if p.rates == nil {
+		p.rates = new(rateBook)
 	}
 	var out sink = broadcast{channel}
 	switch {
@@ -81,21 +80,15 @@ func (h *HTTPHandler) makeSession(id, principal string, who account, o observer,
 		s.general = &stream{s: s, events: h.cfg.Events, begun: true}
 		out = s.general
 	}
-	s.connection, s.stop = h.s.open(h.life, o, out, 0, nil)
+	s.connection, s.stop = h.s.open(h.life, p, out, 0, nil)
 	s.table.confine(max(fewest, h.cfg.MaxRequests/2))
-	s.exchange.principal, s.exchange.who, s.exchange.watching = s.principal, &s.who, h.watching
-	if book := h.ratesOf(who); book != nil {
-		s.exchange.rates = book // and not its own
-	}
-	s.exchange.untrusted = h.cfg.distrusts(s.principal)
-	s.watched.join(h.watching, who)
 	s.introduced = func(bytes int) bool {
 		evicted, ok := h.sessions.introduce(s, bytes)
 		h.evict(evicted)
 		return ok
 	}
 	s.quit = func(reason error) { h.quit(s, reason) }
-	s.public.id, s.public.principal = id, s.principal
+	s.public.id, s.public.principal = id, p.principal
 	s.idle = time.AfterFunc(time.Hour, func() { // by its id: the runtime may keep a timer long after it was stopped
 		if s := h.sessions.known(id); s != nil && s.expired() {
 			h.expire(s)
@@ -190,7 +183,7 @@ func (s *httpSession) shut() (left int) {
 // agree makes a session known whose client and server have agreed on a revision, false if no more are let in. The error
 // is that of the store.
 func (h *HTTPHandler) agree(ctx context.Context, s *httpSession) (ok bool, err error) {
-	s.exchange.observer = s.observer.inSession(s.version(), s.id)
+	s.exchange.peer = s.peer.inSession(s.version(), s.id)
 	if s.shared != nil {
 		if err := s.shared.create(ctx); err != nil {
 			return false, err

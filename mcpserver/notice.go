@@ -229,7 +229,7 @@ func (x *exchange) send(ctx context.Context, out sink, v mcp.Version, r instrume
 	r.Notification, r.Beside = true, true
 	ctx, op := x.tel.StartRequest(ctx, r)
 	defer op.End(brokenOff)
-	op.Admit(x.peer(v), 0)
+	op.Admit(x.peerOf(v), 0)
 	var result instrument.Result
 	m := jsonrpc.Meta{User: meta}
 	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()

@@ -16,8 +16,8 @@ type observer struct {
 	peers   map[mcp.Version]*instrument.Peer
 }
 
-// peer returns the client of a revision, nil if that is not known yet.
-func (o *observer) peer(v mcp.Version) *instrument.Peer { return o.peers[v] }
+// peerOf returns the client of a revision, nil if that is not known yet.
+func (o *observer) peerOf(v mcp.Version) *instrument.Peer { return o.peers[v] }
 
 // inSession returns the observer of one session, whose spans carry its id.
 func (o observer) inSession(v mcp.Version, id string) observer {

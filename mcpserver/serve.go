@@ -30,18 +30,16 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if n, ok := c.(interface{ Network() instrument.Network }); ok {
 		network = n.Network()
 	}
-	o := s.observer(network)
+	p := &peer{observer: s.observer(network), rates: new(rateBook), watching: newWatchRoom(maxWatchedAlone)}
 	var queued func() int
-	if m, ok := c.(measured); ok && o.tel != nil {
-		queued = m.measure(o.tel.QueueWait)
+	if m, ok := c.(measured); ok && p.tel != nil {
+		queued = m.measure(p.tel.QueueWait)
 	}
 	ctx, quit := context.WithCancelCause(ctx)
 	defer quit(nil)
-	conn, stop := s.open(ctx, o, pipe{c, o}, maxSpare, queued)
+	conn, stop := s.open(ctx, p, pipe{c, p.observer}, maxSpare, queued)
 	conn.quit = quit
 	conn.watchOver()
-	conn.watching = newWatchRoom(maxWatchedAlone)
-	conn.watched.join(conn.watching, account{})
 	end := conn.read(ctx, c)
 	err, lost := end.err, end.err != nil || end.panicked != nil
 	conn.asks.close()
@@ -55,7 +53,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if failed := s.apart(ctx, "Conn.Close", func() { closed = c.Close() }); failed != nil {
 		closed = failed
 	}
-	s.flush(ctx, o)
+	s.flush(ctx, p.observer)
 	if end.panicked != nil {
 		panic(end.panicked) // the caller of Serve may recover from it
 	}
@@ -91,8 +89,7 @@ type connection struct {
 	since time.Time
 	gone  func() // takes it out of the metrics of what is there now
 
-	number  uint64             // among those of the server
-	network instrument.Network // that it came over
+	number uint64 // among those of the server
 
 	alive *keepalive.Watch   // nil for none; set before it is read from
 	quit  func(reason error) // ends it, without waiting; set before anybody sees its session
@@ -103,21 +100,23 @@ type connection struct {
 
 // open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. queued tells
 // how many messages wait to be sent, nil for none. stop ends the contexts of handlers.
-func (s *Server) open(ctx context.Context, o observer, out sink, spare int, queued func() int) (_ *connection,
-	stop func()) {
+func (s *Server) open(
+	ctx context.Context, p *peer, out sink, spare int, queued func() int,
+) (_ *connection, stop func()) {
 	g := newGroup(spare)
 	conn := &connection{
-		table: newCalls(&s.cfg, g, s.total), since: time.Now(), network: o.network,
+		table: newCalls(&s.cfg, g, s.total), since: time.Now(),
 		public: new(Session), asks: newAsks(), sites: new(sites), logs: new(logQueue),
 	}
 	conn.exchange = &exchange{
-		observer: o, s: s, terms: new(terms), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
-		conn: conn, rates: new(rateBook),
+		peer: p, s: s, terms: new(terms), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
+		conn: conn,
 	}
 	conn.heard = &hearing{x: conn.exchange}
 	conn.public.conn = conn
+	conn.watched.join(p.watching, p.who)
 	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.coalesced}
-	conn.gone = o.tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession})
+	conn.gone = p.tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession})
 	conn.life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
 	work, end := context.WithCancelCause(conn.life)
 	conn.work = work
@@ -183,7 +182,7 @@ func (c *connection) ended(lost bool) {
 		if lost {
 			errorType = names.ErrorConnectionLost
 		}
-		c.peer(a.version).SessionEnd(time.Since(c.since), errorType)
+		c.peerOf(a.version).SessionEnd(time.Since(c.since), errorType)
 	}
 	if lost {
 		c.tel.ConnectionFailed(names.ErrorConnectionLost)

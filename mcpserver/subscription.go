@@ -42,7 +42,7 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	sub := &subscription{call: c, meta: meta}
-	sub.watched.join(c.x.watching, c.x.account())
+	sub.watched.join(c.x.watching, c.x.who)
 	stands := false
 	defer func() {
 		if !stands {
@@ -197,10 +197,10 @@ func (a *audience) add(sub *subscription) error {
 	switch {
 	case a.closed:
 		return errShuttingDown
-	case !a.places.affords(sub.call.x.account(), 1):
+	case !a.places.affords(sub.call.x.who, 1):
 		return errBusy
 	}
-	a.places.take(sub.call.x.account(), 1)
+	a.places.take(sub.call.x.who, 1)
 	a.subs[sub] = struct{}{}
 	return nil
 }
@@ -211,7 +211,7 @@ func (a *audience) remove(sub *subscription) bool {
 	defer a.mu.Unlock()
 	_, there := a.subs[sub]
 	if there {
-		a.places.give(sub.call.x.account(), 1)
+		a.places.give(sub.call.x.who, 1)
 		delete(a.subs, sub)
 	}
 	return there

@@ -68,7 +68,7 @@ type bindTask func(context.Context, *CallToolRequest) (taskWork, error)
 // newRun returns the run of a call whose context is ctx.
 func (k *taskKeeper) newRun(ctx context.Context, c *call, t *tool) *taskRun {
 	r := &taskRun{
-		k: k, id: rand.Text(), tool: t, call: c, who: c.x.account(), info: c.info, request: ctx,
+		k: k, id: rand.Text(), tool: t, call: c, who: c.x.who, info: c.info, request: ctx,
 		waits: t.task.waits, after: t.task.after, ttl: t.task.timeToLive(&k.cfg),
 		turn: make(chan struct{}, 1), begun: make(chan struct{}), answered: make(chan struct{}), moved: make(chan struct{}),
 	}
