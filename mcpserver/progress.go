@@ -80,7 +80,7 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	if !c.x.mayTell(rateProgress, mcp.NotificationProgress) {
 		return nil
 	}
-	frame, err := c.progressFrame(value, total, message, nil)
+	frame, err := progressFrame(c.info.Version, nil, p.token, value, total, message)
 	if err != nil {
 		return err
 	}
@@ -91,12 +91,15 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	return nil
 }
 
-func (c *call) progressFrame(value, total float64, message string, meta mcp.Meta) ([]byte, error) {
-	params := mcp.ProgressParams{Meta: meta, ProgressToken: c.progress.token, Progress: value}
+// progressFrame returns a notification of progress for a client of a revision, whose token names the request.
+func progressFrame(
+	v mcp.Version, meta mcp.Meta, token jsonrpc.ID, value, total float64, message string,
+) ([]byte, error) {
+	params := mcp.ProgressParams{Meta: meta, ProgressToken: token, Progress: value}
 	if total > 0 && !math.IsInf(total, 1) {
 		params.Total = &total
 	}
-	if c.info.Version >= mcp.Version20250326 {
+	if v >= mcp.Version20250326 {
 		params.Message = message
 	}
 	raw, err := mcp.AppendParams(nil, params)

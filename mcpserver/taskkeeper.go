@@ -187,10 +187,10 @@ func (k *taskKeeper) enter(r *taskRun) error {
 	switch {
 	case k.closed:
 		return errShuttingDown
-	case !k.places.affords(r.who, 1):
+	case !k.places.affords(r.peer.who, 1):
 		return errBusy
 	}
-	k.places.take(r.who, 1)
+	k.places.take(r.peer.who, 1)
 	k.runs[r.id] = r
 	return nil
 }
@@ -201,7 +201,7 @@ func (k *taskKeeper) leave(r *taskRun) {
 	defer k.mu.Unlock()
 	if k.runs[r.id] != nil {
 		delete(k.runs, r.id)
-		k.places.give(r.who, 1)
+		k.places.give(r.peer.who, 1)
 	}
 }
 

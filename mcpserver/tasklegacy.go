@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -18,7 +19,8 @@ import (
 
 // legacyRun is what a run has beyond others whose task is one of 2025-11-25.
 type legacyRun struct {
-	meta mcp.Meta // of all that is said on behalf of the task
+	meta  mcp.Meta   // of all that is said on behalf of the task
+	token jsonrpc.ID // of progress; zero for a client that wants none
 
 	// What follows is guarded by taskRun.mu.
 	answered bool  // the client knows the task
@@ -83,17 +85,20 @@ func (c *call) refuseTask(t *tool) error {
 	return refusal(mcp.CodeMethodNotFound, "the tool %s does not run as a task", t.Name)
 }
 
-// makeLegacy makes the run that of a task of 2025-11-25, which begins at once.
-func (r *taskRun) makeLegacy(wish *mcp.TaskMetadata) error {
+// makeLegacy makes the run of a call that of a task of 2025-11-25, which begins at once.
+func (r *taskRun) makeLegacy(c *call, wish *mcp.TaskMetadata) error {
 	meta, err := mcp.Meta(nil).With(mcp.MetaRelatedTask, mcp.RelatedTask{TaskID: r.id})
 	if err != nil {
 		return err
 	}
 	r.legacy = &legacyRun{meta: meta, change: 1, told: 1}
 	r.legacy.progress.last = math.Inf(-1)
+	if c.progress != nil {
+		r.legacy.token = c.progress.token
+	}
 	r.waits, r.after = false, 0
 	r.ttl = legacyTTL(wish.TTL, r.ttl, r.k.cfg.PollInterval)
-	context.AfterFunc(r.call.ctx, r.introduce) // which ends when the request has been answered
+	context.AfterFunc(c.ctx, r.introduce) // which ends when the request has been answered
 	return nil
 }
 
@@ -155,7 +160,7 @@ func shortened(s string) string {
 // legacyError returns what a client without a task would have got for an error that is not what it looks like.
 func (r *taskRun) legacyError(err error) error {
 	if e, ok := errors.AsType[*urlRequired](err); ok {
-		_, err = r.call.urlResult(e)
+		_, err = r.info.call.urlResult(e)
 	}
 	return err
 }

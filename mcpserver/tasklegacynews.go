@@ -47,8 +47,8 @@ func (r *taskRun) tell() {
 
 // notify sees to it that the session is sent a notification about the task: once, however often it is due until then.
 func (r *taskRun) notify(method string) {
-	if x := r.call.x; x.conn != nil && x.terms.confirmed.Load() {
-		x.conn.notices.offer(notice{method, r.id}, maxTaskNotices)
+	if r.conn != nil && r.conn.terms.confirmed.Load() {
+		r.conn.notices.offer(notice{method, r.id}, maxTaskNotices)
 	}
 }
 
@@ -88,7 +88,7 @@ type taskProgress struct {
 // report sees to it that a client of 2025-11-25 that has asked for it hears of the progress, of the latest in any case.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Progress Notifications")
 func (r *taskRun) report(value, total float64, message string) {
-	if r.legacy == nil || r.call.progress == nil {
+	if r.legacy == nil || r.legacy.token.IsZero() {
 		return
 	}
 	r.mu.Lock()
@@ -126,7 +126,7 @@ func (c *connection) tellTaskProgress(id string) {
 	if !due {
 		return
 	}
-	frame, err := r.call.progressFrame(p.last, p.total, p.message, r.legacy.meta)
+	frame, err := progressFrame(r.info.Version, r.legacy.meta, r.legacy.token, p.last, p.total, p.message)
 	if err == nil {
 		c.sendNotification(mcp.NotificationProgress, frame)
 	}
@@ -138,11 +138,11 @@ func (r *RequestInfo) inLegacyTask() bool { return r != nil && r.task != nil && 
 // log sends a log message on behalf of the task to its session, if there still is one. It does not wait.
 func (r *taskRun) log(level mcp.LoggingLevel, logger string, data any) error {
 	frame, err := logFrame(r.legacy.meta, level, logger, data)
-	if x := r.call.x; err == nil && x.conn != nil {
-		for range x.conn.logs.add(frame) {
-			x.tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
+	if err == nil && r.conn != nil {
+		for range r.conn.logs.add(frame) {
+			r.peer.tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
 		}
-		x.conn.notices.add(notice{method: mcp.NotificationMessage})
+		r.conn.notices.add(notice{method: mcp.NotificationMessage})
 	}
 	return err
 }

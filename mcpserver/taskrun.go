@@ -23,9 +23,9 @@ type taskRun struct {
 	id   string // of the task, if it becomes one: 128 bits and more that nobody can guess
 	tool *tool
 	work taskWork
-	call *call       // the request; not to be used when the task has begun
-	who  account     // on which the task goes
-	info RequestInfo // what the handler sees of it
+	peer *peer       // that has sent the call, and on whose account the task goes
+	conn *connection // of the client; nil for one without a session
+	info RequestInfo // what the handler sees of the call
 
 	waits  bool          // it does not become a task at once
 	after  time.Duration // but then; zero for never
@@ -68,7 +68,7 @@ type bindTask func(context.Context, *CallToolRequest) (taskWork, error)
 // newRun returns the run of a call whose context is ctx.
 func (k *taskKeeper) newRun(ctx context.Context, c *call, t *tool) *taskRun {
 	r := &taskRun{
-		k: k, id: rand.Text(), tool: t, call: c, who: c.x.who, info: c.info, request: ctx,
+		k: k, id: rand.Text(), tool: t, peer: c.x.peer, conn: c.x.conn, info: c.info, request: ctx,
 		waits: t.task.waits, after: t.task.after, ttl: t.task.timeToLive(&k.cfg),
 		turn: make(chan struct{}, 1), begun: make(chan struct{}), answered: make(chan struct{}), moved: make(chan struct{}),
 	}
@@ -95,12 +95,13 @@ func (r *taskRun) take(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// start starts the handler, in a task unless that is to begin later. What it returns, if it does, answers the call.
-func (r *taskRun) start() (any, error) {
+// start starts the handler with the arguments of the call, in a task unless that is to begin later. What it returns, if
+// it does, answers the call.
+func (r *taskRun) start(arguments json.RawMessage) (any, error) {
 	if err := r.k.enter(r); err != nil {
 		return nil, err
 	}
-	work, err := r.bind()
+	work, err := r.bind(arguments)
 	switch {
 	case err != nil && r.legacy != nil: // the client waits for a task and nothing else
 		work = func(context.Context) (*mcp.CallToolResult, error) { return nil, err }
@@ -130,10 +131,10 @@ func (r *taskRun) start() (any, error) {
 }
 
 // bind decodes the arguments. If code of the user's fails in that, the place is given back.
-func (r *taskRun) bind() (work taskWork, err error) {
+func (r *taskRun) bind(arguments json.RawMessage) (work taskWork, err error) {
 	usercode.Pass(func() {
 		work, err = r.tool.task.bind(r.request,
-			&CallToolRequest{RequestInfo: &r.info, Name: r.tool.Name, Arguments: r.call.arguments})
+			&CallToolRequest{RequestInfo: &r.info, Name: r.tool.Name, Arguments: arguments})
 	}, func() { r.k.leave(r) })
 	return work, err
 }
@@ -156,7 +157,7 @@ func (r *taskRun) begin(ctx context.Context) error {
 	}
 	r.k.watch(ctx)
 	record := r.newRecord(stamp())
-	if !r.k.ledger.open(r.who, record) {
+	if !r.k.ledger.open(r.peer.who, record) {
 		r.tie()
 		return &failure{errBusy, store.ErrFull}
 	}
@@ -169,7 +170,7 @@ func (r *taskRun) begin(ctx context.Context) error {
 		return &failure{errInternal, fmt.Errorf("create the task: %w", err)}
 	}
 	var within context.Context
-	if within, r.span = r.call.x.tel.StartTask(r.ctx, r.tool.Name); !r.started {
+	if within, r.span = r.peer.tel.StartTask(r.ctx, r.tool.Name); !r.started {
 		r.within = within
 	}
 	r.mu.Lock()
@@ -183,7 +184,7 @@ func (r *taskRun) begin(ctx context.Context) error {
 // newRecord is how a task begins.
 func (r *taskRun) newRecord(now time.Time) *store.Task {
 	record := &store.Task{
-		ID: r.id, Revision: 1, Change: 1, Principal: r.call.x.principal, Version: r.info.Version, Method: r.info.Method,
+		ID: r.id, Revision: 1, Change: 1, Principal: r.peer.principal, Version: r.info.Version, Method: r.info.Method,
 		Target: r.tool.Name, Status: mcp.TaskWorking, Created: now, Updated: now, Owner: r.k.owner, Lease: now.Add(r.k.cfg.Lease),
 	}
 	if r.ttl > 0 {
@@ -206,7 +207,7 @@ func (r *taskRun) run() {
 // handle calls the handler, and turns a panic into an error.
 func (r *taskRun) handle() (result any, err error) {
 	err = errInternal
-	usercode.Run(func() { result, err = r.outcome() }, r.call.x.failed(r.within, r.info.Method))
+	usercode.Run(func() { result, err = r.outcome() }, r.peer.failed(r.within, r.info.Method))
 	return result, err
 }
 

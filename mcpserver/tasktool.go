@@ -147,12 +147,12 @@ func (s *Server) callTask(ctx context.Context, c *call, t *tool) (any, error) {
 	}
 	r := s.tasks.newRun(ctx, c, t)
 	if wish != nil {
-		if err := r.makeLegacy(wish); err != nil {
+		if err := r.makeLegacy(c, wish); err != nil {
 			r.cancel(err)
 			return nil, err
 		}
 	}
-	if result, err := r.start(); result != nil || err != nil {
+	if result, err := r.start(c.arguments); result != nil || err != nil {
 		r.cancel(err)
 		return result, err
 	}
