@@ -13,8 +13,8 @@ import (
 
 // batches reports whether the client may send arrays of messages: only one revision has them.
 // (specification 2025-03-26, basic, "Batching")
-func (x *exchange) batches() bool {
-	a := x.terms.agreed.Load()
+func (t *terms) batches() bool {
+	a := t.agreed.Load()
 	return a != nil && a.version == mcp.Version20250326
 }
 

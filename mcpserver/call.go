@@ -74,8 +74,8 @@ func (c *call) abandon(m *jsonrpc.Message, out sink) {
 // unless the headers of HTTP say otherwise.
 func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
 	switch {
-	case x.header != nil:
-		return x.headerTerms(method, p)
+	case x.headers != nil:
+		return x.headers.terms(x.s, method, p)
 	case len(x.s.cfg.modern) > 0 && method != mcp.MethodInitialize && modern(p):
 		return x.s.modernTerms(p)
 	}
@@ -96,7 +96,7 @@ func (c *call) check(p *jsonrpc.Params) error {
 	if !c.x.allows(c.method.rate) {
 		return errTooOften
 	}
-	if err := c.x.checkHeaders(c, p); err != nil {
+	if err := c.x.headers.check(c, p); err != nil {
 		return err
 	}
 	if err := c.readLogLevel(p); err != nil {

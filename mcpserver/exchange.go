@@ -13,23 +13,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
 )
 
+// engine answers messages: those of one connection, or all that an HTTP handler gets outside of sessions. It is
+// immutable once it reads.
+type engine struct {
+	s        *Server
+	calls    admission
+	group    *group    // of what the server does besides
+	audience *audience // that listens
+	reading  *reading  // that brings the messages of a stream; nil over HTTP
+}
+
 // exchange is what passes between a client and the server: messages come in, and what they lead to goes to a sink. It
 // is immutable and may be fed by any number of goroutines; each message is dealt with by the one that brings it.
 type exchange struct {
+	*engine
 	*peer
-	s        *Server
-	terms    *terms
-	calls    admission
-	group    *group      // of what the server does besides
-	audience *audience   // that listens
-	conn     *connection // of the client; nil for a message that is answered by itself
-	out      sink
+	terms *terms
+	conn  *connection // of the client; nil for a message that is answered by itself
+	out   sink
 
-	reading *reading // that brings the messages of a stream; nil over HTTP
-
-	visit *visit // of the HTTP request that brings the messages of a session; nil for any other
-
-	header      http.Header   // of the HTTP request that brings a modern message; nil for any other
+	visit       *visit        // of the HTTP request that brings the messages of a session; nil for any other
+	headers     headers       // nil for all but modern messages over HTTP
 	httpRequest *http.Request // that brings a message; nil on any other connection
 
 	work context.Context // of handlers and of what the read loop sends: ends when no more is to be done
@@ -78,7 +82,7 @@ func (x *exchange) take(frame []byte) {
 		return
 	}
 	v := violationOf(&m, err)
-	if v.Reason == jsonrpc.BatchFrame && x.batches() {
+	if v.Reason == jsonrpc.BatchFrame && x.terms.batches() {
 		x.takeBatch(frame)
 		return
 	}

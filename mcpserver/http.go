@@ -28,15 +28,13 @@ import (
 // connected.
 // (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25 and 2024-11-05, basic/transports)
 type HTTPHandler struct {
-	s     *Server
-	cfg   HTTPOptions
-	guard guard
+	engine // of what is answered by itself
+	cfg    HTTPOptions
+	guard  guard
 
 	gate     gate
 	room     room
-	crowd    crowd     // of those who are answered by themselves
-	audience *audience // of modern clients
-	group    *group    // that sends them notices
+	crowd    crowd // of those who are answered by themselves
 	watching *watchRoom
 	sessions sessions
 	rates    rateBooks
@@ -62,14 +60,11 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		panic("mcpserver: HTTPHandler: " + err.Error())
 	}
 	h := &HTTPHandler{
-		s:        s,
 		cfg:      s.guardStores(cfg),
 		guard:    guard{cfg.AllowedOrigins, cfg.AllowedHosts},
 		gate:     gate{places: newShares(cfg.MaxRequests), waits: newShares(cfg.MaxWaiting)},
 		room:     room{bytes: newShares(cfg.MaxBodies)},
 		crowd:    crowd{total: s.total, live: map[*call]struct{}{}},
-		audience: newAudience(cfg.MaxSubscriptions),
-		group:    newGroup(maxSpare),
 		watching: newWatchRoom(cfg.MaxWatchedBytes),
 		sessions: sessions{
 			places: newShares(cfg.MaxSessions), introductions: newShares(cfg.MaxIntroductionBytes), byID: map[string]*httpSession{},
@@ -77,6 +72,7 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 		assumed: map[mcp.Version]*terms{},
 	}
 	h.gate.room = &h.room
+	h.engine = engine{s: s, calls: &h.crowd, group: newGroup(maxSpare), audience: newAudience(cfg.MaxSubscriptions)}
 	h.http1 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"})
 	h.http2 = s.observer(instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "2"})
 	for _, v := range s.cfg.legacy {

@@ -23,9 +23,13 @@ func headerMismatch(format string, args ...any) error {
 	return refusal(mcp.CodeHeaderMismatch, format, args...)
 }
 
+// headers are those of an HTTP request that brings a modern message, of which they mirror parts; nil for any other
+// message. (specification 2026-07-28, basic/transports/streamable-http, "Server Validation")
+type headers http.Header
+
 // single returns the value of a header, which must be there once. Where it is there more often, whoever looked at it on
 // the way may have seen another value.
-func single(h http.Header, name string) (string, error) {
+func (h headers) single(name string) (string, error) {
 	switch values := h[name]; len(values) {
 	case 0:
 		return "", headerMismatch("the header %s is missing", name)
@@ -35,10 +39,10 @@ func single(h http.Header, name string) (string, error) {
 	return "", headerMismatch("the header %s is there more than once", name)
 }
 
-// headerTerms returns the terms of a modern request over HTTP: what it says in its _meta, which must be what it says in
-// its headers. (specification 2026-07-28, basic/transports/streamable-http, "Server Validation")
-func (x *exchange) headerTerms(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
-	version, err := single(x.header, headerVersion)
+// terms returns the revision of a modern request, and who asks: what it says in its _meta, which must be what it says in
+// its headers.
+func (h headers) terms(s *Server, method string, p *jsonrpc.Params) (mcp.Version, client, error) {
+	version, err := h.single(headerVersion)
 	if err == nil && p.ProtocolVersion != nil {
 		if said, ok := jsonrpc.Text(p.ProtocolVersion); !ok || said != version {
 			err = headerMismatch("the header %s is %.64q, and params._meta says otherwise", headerVersion, version)
@@ -47,16 +51,16 @@ func (x *exchange) headerTerms(method string, p *jsonrpc.Params) (mcp.Version, c
 	if err != nil {
 		return "", client{}, err
 	}
-	v, from, err := x.s.modernTerms(p)
+	v, from, err := s.modernTerms(p)
 	if err != nil {
 		return v, from, err
 	}
-	return v, from, x.mirrors(headerMethod, method)
+	return v, from, h.mirrors(headerMethod, method)
 }
 
 // mirrors says whether a header is what the body says.
-func (x *exchange) mirrors(name, want string) error {
-	switch got, err := single(x.header, name); {
+func (h headers) mirrors(name, want string) error {
+	switch got, err := h.single(name); {
 	case err != nil:
 		return err
 	case got != want:
@@ -65,28 +69,27 @@ func (x *exchange) mirrors(name, want string) error {
 	return nil
 }
 
-// checkHeaders holds the headers that mirror parts of a modern request's params against them. There is nothing to check
-// in any other request.
-func (x *exchange) checkHeaders(c *call, p *jsonrpc.Params) error {
-	if x.header == nil {
+// check holds the headers that mirror parts of a request's params against them.
+func (h headers) check(c *call, p *jsonrpc.Params) error {
+	if h == nil {
 		return nil
 	}
-	if err := x.checkName(c, p); err != nil {
+	if err := h.checkName(c, p); err != nil {
 		return err
 	}
 	if c.method.name != mcp.MethodCallTool {
 		return nil
 	}
 	name, _ := jsonrpc.Text(p.Name)
-	if t, ok := x.s.tools.lookup(name); ok && len(t.mirrored) > 0 {
-		return x.checkArguments(t.mirrored, p.Arguments)
+	if t, ok := c.x.s.tools.lookup(name); ok && len(t.mirrored) > 0 {
+		return h.checkArguments(t.mirrored, p.Arguments)
 	}
 	return nil
 }
 
 // checkName compares Mcp-Name with what the request is about. One that does not say so needs no header, but must not
 // have one either.
-func (x *exchange) checkName(c *call, p *jsonrpc.Params) error {
+func (h headers) checkName(c *call, p *jsonrpc.Params) error {
 	var raw []byte
 	switch member := c.method.target(c.info.Version).Member(); member {
 	case "":
@@ -98,10 +101,10 @@ func (x *exchange) checkName(c *call, p *jsonrpc.Params) error {
 	default:
 		raw, _ = mcp.Object(c.params).Lookup(member)
 	}
-	if raw == nil && len(x.header[headerName]) == 0 {
+	if raw == nil && len(h[headerName]) == 0 {
 		return nil
 	}
-	said, err := single(x.header, headerName)
+	said, err := h.single(headerName)
 	if err != nil {
 		return err
 	}
@@ -121,19 +124,19 @@ func (x *exchange) checkName(c *call, p *jsonrpc.Params) error {
 }
 
 // checkArguments compares the headers Mcp-Param-* with the arguments of a call.
-func (x *exchange) checkArguments(params []mirror.Param, arguments []byte) error {
+func (h headers) checkArguments(params []mirror.Param, arguments []byte) error {
 	values, err := mirror.Values(params, arguments)
 	if err != nil {
 		return headerMismatch("arguments that headers mirror: %w", err)
 	}
 	for _, p := range params {
 		if len(values) == 0 || values[0].Header != p.Header {
-			if len(x.header[p.Header]) > 0 {
+			if len(h[p.Header]) > 0 {
 				return headerMismatch("the header %s is there, and the arguments have no such value", p.Header)
 			}
 			continue
 		}
-		said, err := single(x.header, p.Header)
+		said, err := h.single(p.Header)
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func (h *HTTPHandler) postSession(p *parcel) {
 	switch {
 	case !h.knownVersion(p):
 		return
-	case p.broken != nil && !x.batches():
+	case p.broken != nil && !x.terms.batches():
 		h.violation(p, p.broken)
 		return
 	case p.broken == nil && p.m.Kind == jsonrpc.Notification:

@@ -160,7 +160,7 @@ func (h *HTTPHandler) modern(p *parcel) {
 		defer p.visit.linger()()
 	}
 	x := h.alone(p, true)
-	x.header = p.r.Header
+	x.headers = headers(p.r.Header)
 	x.work = p.r.Context()
 	x.life = x.work
 	x.terms = &h.none
@@ -178,7 +178,7 @@ type lone struct {
 func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
 	x := &lone{}
 	x.sender = h.peer(h.observer(p.r), h.cfg.Principal(p.r), p.visit.who)
-	x.exchange = exchange{peer: &x.sender, s: h.s, calls: &h.crowd, group: h.group, audience: h.audience}
+	x.exchange = exchange{engine: &h.engine, peer: &x.sender}
 	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}, modern: modern}
 	x.out = &x.reply
 	x.httpRequest = p.r

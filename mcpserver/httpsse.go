@@ -78,7 +78,7 @@ func (h *HTTPHandler) postSSE(p *parcel) {
 	x := s.serving(p.r)
 	x.visit = p.visit
 	switch {
-	case p.broken != nil && !x.batches():
+	case p.broken != nil && !x.terms.batches():
 		h.violation(p, p.broken)
 		return
 	case p.broken == nil && p.m.Kind == jsonrpc.Notification:

@@ -209,27 +209,27 @@ var lists = map[string]struct {
 }
 
 // inform sends a notice. meta goes into its _meta.
-func (x *exchange) inform(ctx context.Context, out sink, v mcp.Version, n notice, meta mcp.Meta) error {
+func (o *observer) inform(ctx context.Context, out sink, v mcp.Version, n notice, meta mcp.Meta) error {
 	params, err := n.params()
 	if err != nil {
 		return err
 	}
-	return x.send(ctx, out, v, instrument.Request{Method: n.method, URI: n.uri}, meta, params)
+	return o.send(ctx, out, v, instrument.Request{Method: n.method, URI: n.uri}, meta, params)
 }
 
 // notify sends a notification on the server's own account. meta goes into its _meta.
-func (x *exchange) notify(ctx context.Context, out sink, v mcp.Version, method string, meta mcp.Meta,
+func (o *observer) notify(ctx context.Context, out sink, v mcp.Version, method string, meta mcp.Meta,
 	params json.RawMessage) error {
-	return x.send(ctx, out, v, instrument.Request{Method: method}, meta, params)
+	return o.send(ctx, out, v, instrument.Request{Method: method}, meta, params)
 }
 
 // send sends the notification that r describes to telemetry.
-func (x *exchange) send(ctx context.Context, out sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
+func (o *observer) send(ctx context.Context, out sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
 	params json.RawMessage) error {
 	r.Notification, r.Beside = true, true
-	ctx, op := x.tel.StartRequest(ctx, r)
+	ctx, op := o.tel.StartRequest(ctx, r)
 	defer op.End(brokenOff)
-	op.Admit(x.peerOf(v), 0)
+	op.Admit(o.peerOf(v), 0)
 	var result instrument.Result
 	m := jsonrpc.Meta{User: meta}
 	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
@@ -239,7 +239,7 @@ func (x *exchange) send(ctx context.Context, out sink, v mcp.Version, r instrume
 	}
 	switch {
 	case err == errNoPlace:
-		x.tel.NotificationDropped(r.Method, names.DropNoStream)
+		o.tel.NotificationDropped(r.Method, names.DropNoStream)
 		result, err = instrument.Result{ErrorType: names.ErrorNotReady}, nil
 	case err != nil:
 		result = instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err}

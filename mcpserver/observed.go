@@ -26,24 +26,24 @@ func (c *connection) inSession() bool { return c.terms.agreed.Load() != nil }
 var errNoPlace = errors.New("the client has no stream for it")
 
 // tellQuietly sends a notification that is counted and has no span of its own.
-func (x *exchange) tellQuietly(ctx context.Context, out sink, method string, frame []byte) error {
+func (o *observer) tellQuietly(ctx context.Context, out sink, method string, frame []byte) error {
 	err := out.notify(ctx, frame)
 	switch {
 	case err == errNoPlace:
-		x.tel.NotificationDropped(method, names.DropNoStream)
+		o.tel.NotificationDropped(method, names.DropNoStream)
 		return nil
 	case err == nil:
-		x.tel.Notification(telemetry.Sent, method)
-		x.tel.MessageSize(telemetry.Sent, instrument.KindNotification, len(frame))
+		o.tel.Notification(telemetry.Sent, method)
+		o.tel.MessageSize(telemetry.Sent, instrument.KindNotification, len(frame))
 	}
 	return err
 }
 
 // coalesced counts a notice like one that is waiting. Some methods stand for what is kept elsewhere: a log message, the
 // news of a task.
-func (x *exchange) coalesced(n notice) {
+func (o *observer) coalesced(n notice) {
 	if lists[n.method].declared != nil || n.method == mcp.NotificationResourceUpdated {
-		x.tel.NotificationDropped(n.method, names.DropCoalesced)
+		o.tel.NotificationDropped(n.method, names.DropCoalesced)
 	}
 }
 
@@ -74,8 +74,8 @@ func (x *exchange) arrived(m *jsonrpc.Message) instrument.Incoming {
 // stopwatch measures how long decoding takes, if anybody wants to know.
 type stopwatch struct{ begun time.Time }
 
-func (x *exchange) stopwatch() (w stopwatch) {
-	if x.tel.Decodes() {
+func (o *observer) stopwatch() (w stopwatch) {
+	if o.tel.Decodes() {
 		w.begun = time.Now()
 	}
 	return w

@@ -109,8 +109,8 @@ func (s *Server) open(
 		public: new(Session), asks: newAsks(), sites: new(sites), logs: new(logQueue),
 	}
 	conn.exchange = &exchange{
-		peer: p, s: s, terms: new(terms), calls: conn.table, group: g, audience: newAudience(maxListening), out: out,
-		conn: conn,
+		engine: &engine{s: s, calls: conn.table, group: g, audience: newAudience(maxListening)},
+		peer:   p, terms: new(terms), conn: conn, out: out,
 	}
 	conn.heard = &hearing{x: conn.exchange}
 	conn.public.conn = conn

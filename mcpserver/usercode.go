@@ -30,8 +30,8 @@ func (s *Server) apart(ctx context.Context, name string, f func()) error {
 }
 
 // guarded calls a part of a handler that answers no request, in a goroutine of its own, and survives its failure.
-func (x *exchange) guarded(ctx context.Context, method string, f func()) {
+func (o *observer) guarded(ctx context.Context, method string, f func()) {
 	if failure := usercode.Apart(f); failure != nil {
-		x.failed(ctx, method)(failure)
+		o.failed(ctx, method)(failure)
 	}
 }
