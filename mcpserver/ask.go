@@ -89,7 +89,7 @@ func (c *call) ask(ctx context.Context, asks []*Ask) error {
 	if err := c.canAsk(); err != nil {
 		return err
 	}
-	items, err := c.items(asks)
+	items, err := c.info.from.inquiries(c.info.Version, asks)
 	if err != nil {
 		return err
 	}
@@ -149,9 +149,9 @@ type inquiry struct {
 	encoded json.RawMessage // params, nil for none
 }
 
-// items makes asks ready to be sent, or says why they cannot be.
-func (c *call) items(asks []*Ask) ([]*inquiry, error) {
-	declared := c.info.from.declared()
+// inquiries makes asks ready to be sent by a revision, or says why they cannot be.
+func (c *client) inquiries(v mcp.Version, asks []*Ask) ([]*inquiry, error) {
+	declared := c.declared()
 	var need mcp.ClientCapabilities
 	items := make([]*inquiry, len(asks))
 	for i, a := range asks {
@@ -159,10 +159,10 @@ func (c *call) items(asks []*Ask) ([]*inquiry, error) {
 		if err := q.check(); err != nil {
 			return nil, fmt.Errorf("%s: %w", q.method(), err)
 		}
-		if q.missing(c.info.Version, &declared, &need) {
+		if q.missing(v, &declared, &need) {
 			continue
 		}
-		encoded, err := encodedParams(q, c.info.Version, &declared)
+		encoded, err := encodedParams(q, v, &declared)
 		if err == nil {
 			items[i] = &inquiry{question: q, encoded: encoded}
 			items[i].key, err = keyOf(a, &declared)
@@ -173,20 +173,20 @@ func (c *call) items(asks []*Ask) ([]*inquiry, error) {
 	}
 	for i, it := range items {
 		if it == nil {
-			return nil, c.undeclared(asks[i].question.method(), need)
+			return nil, undeclared(v, asks[i].question.method(), need)
 		}
 	}
 	return items, nil
 }
 
-// undeclared is the error for what the client has not declared.
-func (c *call) undeclared(method string, need mcp.ClientCapabilities) error {
+// undeclared is the error for what a client of a revision has not declared.
+func undeclared(v mcp.Version, method string, need mcp.ClientCapabilities) error {
 	names, err := json.Marshal(need)
 	if err != nil {
 		return err
 	}
 	err = fmt.Errorf("%s: %w: it has not declared %s", method, ErrUnsupported, names)
-	if !c.modern() {
+	if v.Era() != mcp.Modern {
 		return err
 	}
 	return missingCapability(need, err)

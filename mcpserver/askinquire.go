@@ -36,7 +36,7 @@ func (t *stream) inquire(ctx context.Context, frame []byte) error {
 	return t.notify(ctx, frame)
 }
 
-// inquireAll asks a legacy client for several things at the same time. The first failure ends the rest.
+// inquireAll asks a legacy client for several things, while the request holds up no other.
 func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
 	c.x.reading.release(c)
 	c.x.conn.asks.wait(c)
@@ -46,13 +46,28 @@ func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
 		return errBusy
 	}
 	defer back()
-	return c.inquireEach(ctx, items)
+	return c.inquirer().inquireEach(ctx, items)
 }
 
-// inquireEach is inquireAll for who holds up nobody.
-func (c *call) inquireEach(ctx context.Context, items []*inquiry) error {
+// inquirer sends requests of the server's to a legacy client, and waits for the answers: on behalf of a request that is
+// being handled, or of none.
+type inquirer struct {
+	conn    *connection
+	out     sink
+	version mcp.Version
+	ctx     context.Context // of what asks: when it ends, no answer is waited for
+	rounds  *rounds         // that keep the answers; nil for what asks only once
+}
+
+// inquirer returns what asks the client on the way on which it waits for the answer to this request.
+func (c *call) inquirer() *inquirer {
+	return &inquirer{conn: c.x.conn, out: c.out, version: c.info.Version, ctx: c.ctx, rounds: &c.rounds}
+}
+
+// inquireEach asks for several things at the same time. The first failure ends the rest.
+func (q *inquirer) inquireEach(ctx context.Context, items []*inquiry) error {
 	if len(items) == 1 {
-		return c.inquire(ctx, items[0])
+		return q.inquire(ctx, items[0])
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -68,7 +83,7 @@ func (c *call) inquireEach(ctx context.Context, items []*inquiry) error {
 	for _, it := range items {
 		asking.Go(func() { // ends with the answer or with ctx
 			usercode.Run(func() {
-				if err := c.inquire(ctx, it); err != nil {
+				if err := q.inquire(ctx, it); err != nil {
 					fail(err)
 				}
 			}, func(broken *usercode.Failure) { fail(broken) })
@@ -82,34 +97,34 @@ func (c *call) inquireEach(ctx context.Context, items []*inquiry) error {
 }
 
 // inquire asks a legacy client for one thing and waits for the answer.
-func (c *call) inquire(ctx context.Context, it *inquiry) error {
-	ctx, op := c.x.tel.StartRequest(ctx, instrument.Request{Method: it.method()})
+func (q *inquirer) inquire(ctx context.Context, it *inquiry) error {
+	ctx, op := q.conn.tel.StartRequest(ctx, instrument.Request{Method: it.method()})
 	defer op.End(brokenOff)
-	answer, err := c.answerTo(ctx, &op, it)
+	answer, err := q.answerTo(ctx, &op, it)
 	if err == nil {
 		if err = it.take(ctx, answer); err != nil && ctx.Err() == nil {
 			err = &violation{fmt.Errorf("%s: the client's answer: %w", it.method(), err)}
 		}
 	}
-	if err == nil {
-		c.rounds.keep(it.key, answer)
+	if err == nil && q.rounds != nil {
+		q.rounds.keep(it.key, answer)
 	}
 	op.End(endOf(ctx, err))
 	return err
 }
 
 // answerTo sends a request and returns the result that the client answers with.
-func (c *call) answerTo(ctx context.Context, op *instrument.Op, it *inquiry) (json.RawMessage, error) {
-	if c.ctx.Err() != nil {
-		return nil, fmt.Errorf("%s: %w", it.method(), c.ending())
+func (q *inquirer) answerTo(ctx context.Context, op *instrument.Op, it *inquiry) (json.RawMessage, error) {
+	if q.ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: %w", it.method(), q.ending())
 	}
-	id, answer, ok := c.x.conn.asks.begin()
+	id, answer, ok := q.conn.asks.begin()
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", it.method(), errOver)
 	}
-	op.Admit(c.x.peerOf(c.info.Version), id)
-	if err := c.send(ctx, op, id, it); err != nil {
-		c.x.conn.asks.end(id)
+	op.Admit(q.conn.peerOf(q.version), id)
+	if err := q.send(ctx, op, id, it); err != nil {
+		q.conn.asks.end(id)
 		return nil, fmt.Errorf("%s: %w", it.method(), err)
 	}
 	var m *jsonrpc.Message
@@ -118,13 +133,13 @@ func (c *call) answerTo(ctx context.Context, op *instrument.Op, it *inquiry) (js
 	case m = <-answer:
 	case <-ctx.Done():
 		left = context.Cause(ctx)
-	case <-c.ctx.Done(): // of which ctx may not have been derived
-		left = c.ending()
+	case <-q.ctx.Done(): // of which ctx may not have been derived
+		left = q.ending()
 	}
 	if left != nil {
-		if c.x.conn.asks.end(id) {
-			c.x.conn.asks.bury(id, stone{lateness(ctx), time.Now(), op.Ref()})
-			c.withdraw(op, id, it)
+		if q.conn.asks.end(id) {
+			q.conn.asks.bury(id, stone{lateness(ctx), time.Now(), op.Ref()})
+			q.withdraw(op, id, it)
 			return nil, left
 		}
 		m = <-answer
@@ -133,7 +148,7 @@ func (c *call) answerTo(ctx context.Context, op *instrument.Op, it *inquiry) (js
 		return nil, fmt.Errorf("%s: %w", it.method(), errOver)
 	}
 	op.Received(m.Size())
-	w := c.x.stopwatch()
+	w := q.conn.stopwatch()
 	result, err := resultIn(m, it.method())
 	if d := w.stop(); d > 0 && !isRefusal(err) {
 		op.Decoded(d, err)
@@ -155,28 +170,28 @@ func lateness(ctx context.Context) string {
 	return names.DropLateCancelled
 }
 
-// ending is why the request that is being handled has ended.
-func (c *call) ending() error {
-	if why := context.Cause(c.ctx); why != context.Canceled {
+// ending is why what asks has ended.
+func (q *inquirer) ending() error {
+	if why := context.Cause(q.ctx); why != context.Canceled {
 		return why
 	}
 	return ErrAnswered
 }
 
-// send sends a request to the client, on the way on which it waits for the answer to its own.
-func (c *call) send(ctx context.Context, op *instrument.Op, id int64, it *inquiry) error {
+// send sends a request to the client.
+func (q *inquirer) send(ctx context.Context, op *instrument.Op, id int64, it *inquiry) error {
 	var meta jsonrpc.Meta
 	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
-	frame, err := jsonrpc.AppendRequest(nil, c.x.conn.asks.id(id), it.method(), meta, it.encoded)
+	frame, err := jsonrpc.AppendRequest(nil, q.conn.asks.id(id), it.method(), meta, it.encoded)
 	if err != nil {
 		return err
 	}
 	if id, ok := mcp.Object(it.encoded).Lookup("elicitationId"); ok {
 		name, _ := jsonrpc.Text(id)
-		c.x.conn.sites.add(name)
+		q.conn.sites.add(name)
 	}
 	op.Sending()
-	if err := c.out.inquire(ctx, frame); err != nil {
+	if err := q.out.inquire(ctx, frame); err != nil {
 		return err
 	}
 	op.Sent(len(frame))
@@ -200,27 +215,27 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 
 // withdraw tells the client that its answer is not wanted any more. A client that takes nothing is not waited for long.
 // (specification 2025-11-25, basic/utilities/cancellation)
-func (c *call) withdraw(asked *instrument.Op, id int64, it *inquiry) {
-	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.x.conn.asks.id(id),
+func (q *inquirer) withdraw(asked *instrument.Op, id int64, it *inquiry) {
+	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: q.conn.asks.id(id),
 		Reason: "not needed any more"})
 	if err != nil {
 		return
 	}
-	ctx, op := c.x.tel.StartRequest(c.x.life, instrument.Request{
+	ctx, op := q.conn.tel.StartRequest(q.conn.life, instrument.Request{
 		Method: mcp.NotificationCancelled, Notification: true, Beside: true, Parent: asked.Ref(),
 	})
 	defer op.End(brokenOff)
-	op.Admit(c.x.peerOf(c.info.Version), 0)
+	op.Admit(q.conn.peerOf(q.version), 0)
 	meta := jsonrpc.Meta{User: it.related()}
 	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
 	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationCancelled, meta, params)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, settle)
 		defer cancel()
-		err = c.out.notify(ctx, frame)
+		err = q.out.notify(ctx, frame)
 	}
 	if err == errNoPlace {
-		c.x.tel.NotificationDropped(mcp.NotificationCancelled, names.DropNoStream)
+		q.conn.tel.NotificationDropped(mcp.NotificationCancelled, names.DropNoStream)
 		op.End(instrument.Result{ErrorType: names.ErrorNotReady})
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // ErrSessionClosed is why a session ends that [Session.Close] has ended for no reason of its own.
@@ -19,44 +21,34 @@ var ErrSessionClosed = errors.New("the server has closed the session")
 // [HTTPOptions.Sessions]). Modern clients have no sessions, and can only be asked in answer to a request.
 // (specification 2025-11-25, client; basic/transports, "Listening for Messages from the Server")
 func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
-	c, err := s.asker()
-	if err != nil {
-		return err
-	}
-	items, err := c.items(asks)
-	if err != nil {
-		return err
-	}
-	for _, it := range items {
-		it.key = c.rounds.name(it.key)
-	}
-	return c.inquireEach(ctx, items)
-}
-
-// asker returns what stands for the request by which others ask.
-func (s *Session) asker() (*call, error) {
 	if s == nil || s.conn == nil {
-		return nil, fmt.Errorf("%w: there is no session", ErrUnsupported)
+		return fmt.Errorf("%w: there is no session", ErrUnsupported)
 	}
 	agreed := s.conn.terms.agreed.Load()
 	switch {
 	case agreed == nil:
-		return nil, fmt.Errorf("%w: its session is not open", ErrUnsupported)
+		return fmt.Errorf("%w: its session is not open", ErrUnsupported)
 	case !s.conn.terms.confirmed.Load():
-		return nil, errUnconfirmed
+		return errUnconfirmed
 	}
-	return s.conn.asking(agreed)
+	q, err := s.conn.inquirer(agreed.version)
+	if err != nil {
+		return err
+	}
+	from := client{agreed: agreed}
+	items, err := from.inquiries(agreed.version, asks)
+	if err != nil {
+		return err
+	}
+	return q.inquireEach(ctx, items)
 }
 
-// asking is asker for a session on these terms.
-func (c *connection) asking(agreed *agreement) (*call, error) {
+// inquirer returns what asks a client of a revision outside of any request.
+func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
 	if at := c.out.reach(); !at.asks || !at.read {
 		return nil, fmt.Errorf("%w: it listens to no stream for what belongs to no request", ErrUnsupported)
 	}
-	return &call{
-		x: c.exchange, out: c.out, ctx: c.work,
-		info: RequestInfo{Version: agreed.version, from: client{agreed: agreed}},
-	}, nil
+	return &inquirer{conn: c, out: c.out, version: v, ctx: c.work}, nil
 }
 
 // isRead reports whether somebody reads the stream.

@@ -57,7 +57,7 @@ func (c *call) urlResult(e *urlRequired) (any, error) {
 	for i, p := range e.elicitations {
 		asks[i] = AskElicit("", p, nil)
 	}
-	items, err := c.items(asks)
+	items, err := c.info.from.inquiries(c.info.Version, asks)
 	switch {
 	case err != nil && c.modern():
 		return nil, err

@@ -200,7 +200,7 @@ func (c *call) inputResult(e *inputRequired) (any, error) {
 		return nil, e
 	}
 	if len(e.asks) > 0 {
-		items, err := c.items(e.asks)
+		items, err := c.info.from.inquiries(c.info.Version, e.asks)
 		if err != nil {
 			return nil, err
 		}

@@ -146,7 +146,7 @@ func (c *call) fulfil(ctx context.Context, e *inputRequired, pause time.Duration
 	if err := c.canAsk(); err != nil {
 		return err
 	}
-	items, err := c.items(e.asks)
+	items, err := c.info.from.inquiries(c.info.Version, e.asks)
 	if err == nil {
 		err = c.inquireAll(ctx, items)
 	}

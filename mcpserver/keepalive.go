@@ -27,23 +27,23 @@ func (c *connection) ping(patience time.Duration) bool {
 	if agreed == nil {
 		return false
 	}
-	asker, err := c.asking(agreed)
+	q, err := c.inquirer(agreed.version)
 	if err != nil {
 		return false
 	}
-	return c.group.start(pinging{asker, patience})
+	return c.group.start(pinging{q, patience})
 }
 
 // pinging is the task that asks. Whatever the answer is, it is heard where messages come in.
 type pinging struct {
-	c        *call
+	q        *inquirer
 	patience time.Duration
 }
 
 func (p pinging) run() {
-	ctx, cancel := context.WithTimeout(p.c.ctx, p.patience)
+	ctx, cancel := context.WithTimeout(p.q.ctx, p.patience)
 	defer cancel()
-	_ = p.c.inquire(ctx, &inquiry{question: pingQuestion{}, key: mcp.MethodPing})
+	_ = p.q.inquire(ctx, &inquiry{question: pingQuestion{}, key: mcp.MethodPing})
 }
 
 // pingQuestion asks for a sign of life.

@@ -152,7 +152,7 @@ func (w *taskWait) inquire(ctx context.Context, key string, r mcp.InputRequest) 
 	w.c.x.conn.asks.wait(w.c)
 	defer w.c.x.conn.asks.resume(w.c)
 	q := &relaying{name: r.Method}
-	err := w.c.inquire(ctx, &inquiry{question: q, key: key, encoded: r.Params})
+	err := w.c.inquirer().inquire(ctx, &inquiry{question: q, key: key, encoded: r.Params})
 	if response, answered := relay(q.answer, err); answered {
 		w.respond(key, response)
 	}
