@@ -122,7 +122,7 @@ func (q *inquirer) answerTo(ctx context.Context, op *instrument.Op, it *inquiry)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", it.method(), errOver)
 	}
-	op.Admit(q.conn.peerOf(q.version), id)
+	op.Admit(q.conn.seen(q.version), id)
 	if err := q.send(ctx, op, id, it); err != nil {
 		q.conn.asks.end(id)
 		return nil, fmt.Errorf("%s: %w", it.method(), err)
@@ -225,7 +225,7 @@ func (q *inquirer) withdraw(asked *instrument.Op, id int64, it *inquiry) {
 		Method: mcp.NotificationCancelled, Notification: true, Beside: true, Parent: asked.Ref(),
 	})
 	defer op.End(brokenOff)
-	op.Admit(q.conn.peerOf(q.version), 0)
+	op.Admit(q.conn.seen(q.version), 0)
 	meta := jsonrpc.Meta{User: it.related()}
 	meta.Traceparent, meta.Tracestate, meta.Baggage = op.TraceContext()
 	frame, err := jsonrpc.AppendNotification(nil, mcp.NotificationCancelled, meta, params)

@@ -140,7 +140,7 @@ func (c *call) begin(p *jsonrpc.Params) {
 func (c *call) incoming(p *jsonrpc.Params, targetKnown bool) instrument.Incoming {
 	in := instrument.Incoming{
 		Method: c.info.Method, Target: c.target, ID: c.info.ID.String(), Known: c.method != nil, TargetKnown: targetKnown,
-		URI: c.uri, Size: c.size, Peer: c.x.peerOf(c.info.Version), Untrusted: c.x.untrusted,
+		URI: c.uri, Size: c.size, Peer: c.x.seen(c.info.Version), Untrusted: c.x.untrusted,
 	}
 	if c.method != nil {
 		in.TargetKind = c.method.kind

@@ -19,12 +19,10 @@ func (h *HTTPHandler) account(r *http.Request) account {
 	return account{from: network(r.RemoteAddr)}
 }
 
-// peer returns the client behind a principal and an account.
-func (h *HTTPHandler) peer(o observer, principal string, who account) peer {
-	return peer{
-		observer: o, principal: principal, who: who, untrusted: h.cfg.distrusts(principal), rates: h.ratesOf(who),
-		watching: h.watching,
-	}
+// recognize makes p the client behind a principal and an account.
+func (h *HTTPHandler) recognize(p *peer, o observer, principal string, who account) {
+	p.observer, p.principal, p.who, p.watching = o, principal, who, h.watching
+	p.untrusted, p.rates = h.cfg.distrusts(principal), h.ratesOf(who)
 }
 
 // ratesOf returns what an account has used of its rates, nil for none.

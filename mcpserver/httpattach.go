@@ -99,11 +99,12 @@ func (sh *shared) await() error {
 
 // restore returns a session as a record has it, held, which is yet to be entered.
 func (f *fleet) restore(id string, record sessionRecord, who account, o observer) *httpSession {
-	p := f.h.peer(o, record.Principal, who)
-	s := f.h.makeSession(id, &p, nil)
+	p := new(peer)
+	f.h.recognize(p, o, record.Principal, who)
+	s := f.h.makeSession(id, p, nil)
 	s.met = true
 	f.share(s, record)
-	s.exchange.peer = p.inSession(record.Version, id)
+	p.enter(record.Version, id)
 	s.connection.since = record.Created
 	s.notices.hold() // until somebody reads here
 	s.away.Store(true)

@@ -18,8 +18,9 @@ func TestASessionOverHTTPKeepsItsEventsOnItsAccount(t *testing.T) {
 		h := New(mcp.Implementation{Name: "test", Version: "1"}, nil).HTTPHandler(&HTTPOptions{Events: events})
 		send := func(id, name string, size int) *httpSession {
 			t.Helper()
-			p := h.peer(h.http1, name, account{name: name})
-			s := h.makeSession(id, &p, nil)
+			p := new(peer)
+			h.recognize(p, h.http1, name, account{name: name})
+			s := h.makeSession(id, p, nil)
 			if err := s.general.notify(t.Context(), make([]byte, size)); err != nil {
 				t.Fatal(err)
 			}

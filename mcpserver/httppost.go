@@ -177,7 +177,7 @@ type lone struct {
 // alone returns what a message needs that is answered by itself.
 func (h *HTTPHandler) alone(p *parcel, modern bool) *lone {
 	x := &lone{}
-	x.sender = h.peer(h.observer(p.r), h.cfg.Principal(p.r), p.visit.who)
+	h.recognize(&x.sender, h.observer(p.r), h.cfg.Principal(p.r), p.visit.who)
 	x.exchange = exchange{engine: &h.engine, peer: &x.sender}
 	x.reply = reply{response: response{cfg: &h.cfg, w: p.w, ctl: *p.ctl, accept: p.accept}, modern: modern}
 	x.out = &x.reply

@@ -45,13 +45,14 @@ const fewest = 4
 // or to streams of its own if that is nil.
 func (h *HTTPHandler) newSession(r *http.Request, channel *response) *httpSession {
 	id := rand.Text() // 128 bits and more, in letters and digits
-	p := h.peer(h.observer(r), h.cfg.Principal(r), h.account(r))
+	p := new(peer)
+	h.recognize(p, h.observer(r), h.cfg.Principal(r), h.account(r))
 	evicted, ok := h.sessions.reserve(id, p.who)
 	h.evict(evicted)
 	if !ok {
 		return nil
 	}
-	s := h.makeSession(id, &p, channel)
+	s := h.makeSession(id, p, channel)
 	if h.fleet != nil {
 		process := ""
 		if channel != nil {
@@ -183,7 +184,7 @@ func (s *httpSession) shut() (left int) {
 // agree makes a session known whose client and server have agreed on a revision, false if no more are let in. The error
 // is that of the store.
 func (h *HTTPHandler) agree(ctx context.Context, s *httpSession) (ok bool, err error) {
-	s.exchange.peer = s.peer.inSession(s.version(), s.id)
+	s.peer.enter(s.version(), s.id)
 	if s.shared != nil {
 		if err := s.shared.create(ctx); err != nil {
 			return false, err

@@ -209,27 +209,27 @@ var lists = map[string]struct {
 }
 
 // inform sends a notice. meta goes into its _meta.
-func (o *observer) inform(ctx context.Context, out sink, v mcp.Version, n notice, meta mcp.Meta) error {
+func (p *peer) inform(ctx context.Context, out sink, v mcp.Version, n notice, meta mcp.Meta) error {
 	params, err := n.params()
 	if err != nil {
 		return err
 	}
-	return o.send(ctx, out, v, instrument.Request{Method: n.method, URI: n.uri}, meta, params)
+	return p.send(ctx, out, v, instrument.Request{Method: n.method, URI: n.uri}, meta, params)
 }
 
 // notify sends a notification on the server's own account. meta goes into its _meta.
-func (o *observer) notify(ctx context.Context, out sink, v mcp.Version, method string, meta mcp.Meta,
+func (p *peer) notify(ctx context.Context, out sink, v mcp.Version, method string, meta mcp.Meta,
 	params json.RawMessage) error {
-	return o.send(ctx, out, v, instrument.Request{Method: method}, meta, params)
+	return p.send(ctx, out, v, instrument.Request{Method: method}, meta, params)
 }
 
 // send sends the notification that r describes to telemetry.
-func (o *observer) send(ctx context.Context, out sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
+func (p *peer) send(ctx context.Context, out sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
 	params json.RawMessage) error {
 	r.Notification, r.Beside = true, true
-	ctx, op := o.tel.StartRequest(ctx, r)
+	ctx, op := p.tel.StartRequest(ctx, r)
 	defer op.End(brokenOff)
-	op.Admit(o.peerOf(v), 0)
+	op.Admit(p.seen(v), 0)
 	var result instrument.Result
 	m := jsonrpc.Meta{User: meta}
 	m.Traceparent, m.Tracestate, m.Baggage = op.TraceContext()
@@ -239,7 +239,7 @@ func (o *observer) send(ctx context.Context, out sink, v mcp.Version, r instrume
 	}
 	switch {
 	case err == errNoPlace:
-		o.tel.NotificationDropped(r.Method, names.DropNoStream)
+		p.tel.NotificationDropped(r.Method, names.DropNoStream)
 		result, err = instrument.Result{ErrorType: names.ErrorNotReady}, nil
 	case err != nil:
 		result = instrument.Result{ErrorType: names.ErrorConnectionLost, Err: err}

@@ -63,7 +63,7 @@ func (x *exchange) observe(m *jsonrpc.Message, deal func() error) error {
 func (x *exchange) arrived(m *jsonrpc.Message) instrument.Incoming {
 	in := instrument.Incoming{Method: m.Method, Known: true, Notification: true, Size: m.Size(), Untrusted: x.untrusted}
 	if a := x.terms.agreed.Load(); a != nil {
-		in.Peer = x.peerOf(a.version)
+		in.Peer = x.seen(a.version)
 	}
 	if p, err := m.Params(); err == nil {
 		in.Traceparent, in.Tracestate, in.Baggage = text(p.Traceparent), text(p.Tracestate), text(p.Baggage)

@@ -16,16 +16,6 @@ type observer struct {
 	peers   map[mcp.Version]*instrument.Peer
 }
 
-// peerOf returns the client of a revision, nil if that is not known yet.
-func (o *observer) peerOf(v mcp.Version) *instrument.Peer { return o.peers[v] }
-
-// inSession returns the observer of one session, whose spans carry its id.
-func (o observer) inSession(v mcp.Version, id string) observer {
-	facts := instrument.Facts{Network: o.network, MCPVersion: string(v)}
-	o.peers = map[mcp.Version]*instrument.Peer{v: o.tel.Peer(facts, id)}
-	return o
-}
-
 // flush waits until the log handler has taken what was told so far. It may hang, so it is not waited for longer than
 // for handlers.
 func (s *Server) flush(ctx context.Context, all ...observer) {

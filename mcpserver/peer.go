@@ -1,9 +1,15 @@
 package mcpserver
 
-import "github.com/mcpotel/mcpotel/mcp"
+import (
+	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/instrument"
+)
 
 // peer is the client as the server knows it without reading a message: of a connection, of a session, or of one HTTP
-// request. It has no revision, which each message of a connection may have of its own. It is immutable.
+// request. It has no revision, which each message of a connection may have of its own. But for session, it is
+// immutable.
 type peer struct {
 	observer
 	principal string     // who sends the messages, over HTTP; empty for none
@@ -11,11 +17,30 @@ type peer struct {
 	untrusted bool       // the client does not decide about traces and baggage
 	rates     *rateBook  // of the client; nil for none
 	watching  *watchRoom // for what is watched
+
+	session atomic.Pointer[sessionPeer] // nil as long as no session over HTTP is open
 }
 
-// inSession returns the peer in a session of a revision, whose spans carry the id of that.
-func (p *peer) inSession(v mcp.Version, id string) *peer {
-	in := *p
-	in.observer = p.observer.inSession(v, id)
-	return &in
+// sessionPeer is what telemetry says of the client of a session, whose spans carry its id.
+type sessionPeer struct {
+	version mcp.Version
+	peer    *instrument.Peer
+}
+
+// enter makes the spans of the peer carry the id of the session that it has opened.
+func (p *peer) enter(v mcp.Version, id string) {
+	facts := instrument.Facts{Network: p.network, MCPVersion: string(v)}
+	p.session.Store(&sessionPeer{v, p.tel.Peer(facts, id)})
+}
+
+// seen returns what telemetry says of the client in a message of a revision, nil if that is not known yet.
+func (p *peer) seen(v mcp.Version) *instrument.Peer {
+	s := p.session.Load()
+	switch {
+	case s == nil:
+		return p.peers[v]
+	case s.version == v:
+		return s.peer
+	}
+	return nil
 }

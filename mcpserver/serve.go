@@ -182,7 +182,7 @@ func (c *connection) ended(lost bool) {
 		if lost {
 			errorType = names.ErrorConnectionLost
 		}
-		c.peerOf(a.version).SessionEnd(time.Since(c.since), errorType)
+		c.seen(a.version).SessionEnd(time.Since(c.since), errorType)
 	}
 	if lost {
 		c.tel.ConnectionFailed(names.ErrorConnectionLost)
